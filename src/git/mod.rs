@@ -1,0 +1,1 @@
+//! What does git say? (gix only)

@@ -1,0 +1,1 @@
+//! Which symbols fit the budget?

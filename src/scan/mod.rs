@@ -1,0 +1,1 @@
+//! Which files count, and what is in them?

@@ -1,0 +1,156 @@
+//! Which plain values do all modules share?
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Identity of one indexed thing inside a view: its worktree-relative path with `/` separators.
+///
+/// Invariant: never absolute, never empty, never with `.` or `..` components, always UTF-8.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SourceKey(String);
+
+impl SourceKey {
+    /// Wraps a worktree-relative path that uses `/`.
+    pub fn new(path: impl Into<String>) -> Self {
+        Self(path.into())
+    }
+
+    /// Returns the path as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for SourceKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Row id of a view: one worktree of the repository.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ViewId(pub i64);
+
+/// Row id of a blob: one sequence of worktree bytes, whatever its path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BlobId(pub i64);
+
+/// Row id of a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChunkId(pub i64);
+
+/// What a chunk is a part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A section of a Markdown file.
+    Doc,
+    /// The map record of a source file: its symbols and skeleton.
+    Map,
+    /// One definition in a source file.
+    Symbol,
+    /// Lines of any other text, or code outside every definition.
+    Text,
+}
+
+impl Kind {
+    /// All kinds, in the order of their stored numbers.
+    pub const ALL: [Self; 4] = [Self::Doc, Self::Map, Self::Symbol, Self::Text];
+
+    /// Returns the word used in SQL, JSON and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Doc => "doc",
+            Self::Map => "map",
+            Self::Symbol => "symbol",
+            Self::Text => "text",
+        }
+    }
+
+    /// Returns the kind that `word` names.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+    }
+}
+
+/// Why a file that git lists is not searchable. Counted by `memo status --skipped`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Refusal {
+    /// The name says credentials: `.env`, a private key, `.netrc`, …
+    SecretName,
+    /// Over 1 MiB.
+    TooBig,
+    /// A NUL byte in the first 8 KiB.
+    Binary,
+    /// A symbolic link; never followed.
+    Symlink,
+    /// A FIFO, socket or device.
+    Special,
+    /// A directory with its own `.git`: another repository or worktree.
+    NestedRepository,
+    /// The operating system would not let it be read.
+    Unreadable,
+    /// Its name is not UTF-8.
+    NameNotUtf8,
+    /// The document asks to be left out: `<!-- vector-index: false -->`.
+    OptedOut,
+    /// Extraction failed twice on these bytes (it crashed or ran out of its budget).
+    Struck,
+}
+
+impl Refusal {
+    /// All reasons, for parsing and for tables.
+    pub const ALL: [Self; 10] = [
+        Self::SecretName,
+        Self::TooBig,
+        Self::Binary,
+        Self::Symlink,
+        Self::Special,
+        Self::NestedRepository,
+        Self::Unreadable,
+        Self::NameNotUtf8,
+        Self::OptedOut,
+        Self::Struck,
+    ];
+
+    /// Returns the word used in SQL and JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::SecretName => "secret-name",
+            Self::TooBig => "too-big",
+            Self::Binary => "binary",
+            Self::Symlink => "symlink",
+            Self::Special => "special",
+            Self::NestedRepository => "nested-repository",
+            Self::Unreadable => "unreadable",
+            Self::NameNotUtf8 => "name-not-utf8",
+            Self::OptedOut => "opted-out",
+            Self::Struck => "struck",
+        }
+    }
+
+    /// Returns the reason that `word` names.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.as_str() == word)
+    }
+}
+
+/// What `lstat` says of a path; equal signatures mean "not written since", unless racy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Stat {
+    /// Bytes.
+    pub size: u64,
+    /// Modification time, ns since the epoch.
+    pub mtime_ns: i64,
+    /// Inode change time, ns since the epoch (0 where the platform has none).
+    pub ctime_ns: i64,
+    /// Inode number (0 where the platform has none).
+    pub inode: u64,
+    /// Device number (0 where the platform has none).
+    pub dev: u64,
+    /// Type and permission bits as `st_mode` has them.
+    pub mode: u32,
+}
