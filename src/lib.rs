@@ -14,4 +14,5 @@ pub mod paths;
 pub mod proto;
 pub mod scan;
 pub mod search;
+pub mod store;
 pub mod types;
