@@ -16,3 +16,4 @@ pub mod scan;
 pub mod search;
 pub mod store;
 pub mod types;
+pub mod watch;
