@@ -177,13 +177,13 @@ impl Reader {
         })
     }
 
-    /// Returns contents whose extraction did not end, with how often that was while alone.
+    /// Returns contents whose extraction did not end, with how often.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn strikes(&self) -> Result<HashMap<[u8; 32], u32>, StoreError> {
         self.run(|conn| {
-            let mut statement = conn.prepare_cached("SELECT hash, alone FROM strike")?;
+            let mut statement = conn.prepare_cached("SELECT hash, times FROM strike")?;
             statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
         })
     }

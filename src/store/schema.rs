@@ -94,8 +94,8 @@ CREATE INDEX path_to_embed ON path(id) WHERE vec_state = 0;
 CREATE VIRTUAL TABLE path_fts USING fts5(words,
     content='', contentless_delete=1, tokenize=\"unicode61 remove_diacritics 0 tokenchars '_'\");
 
--- Contents being extracted, written before it starts; what is left here after a crash is suspect.
-CREATE TABLE strike(hash BLOB PRIMARY KEY, alone INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+-- Contents that were being extracted when a daemon died, and how often.
+CREATE TABLE strike(hash BLOB PRIMARY KEY, times INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 "];
 
 /// Brings index.db to the newest schema.

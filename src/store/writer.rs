@@ -240,26 +240,14 @@ impl Writer {
         })
     }
 
-    /// Notes contents whose extraction is about to begin; alone, or among others.
+    /// Notes contents that were being extracted when the last daemon ended.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn begin_extraction(&mut self, hashes: &[[u8; 32]], alone: bool) -> Result<(), StoreError> {
+    pub fn add_strikes(&mut self, hashes: &[[u8; 32]]) -> Result<(), StoreError> {
         self.in_tx(|tx| {
-            let sql = "INSERT INTO strike(hash, alone) VALUES(?1, ?2)
-                       ON CONFLICT DO UPDATE SET alone = alone + excluded.alone";
+            let sql = "INSERT INTO strike(hash, times) VALUES(?1, 1) ON CONFLICT DO UPDATE SET times = times + 1";
             let mut statement = tx.prepare_cached(sql)?;
-            hashes.iter().try_for_each(|hash| statement.execute(params![hash, alone]).map(|_| ()))
-        })
-    }
-
-    /// Notes that the extraction of these contents has ended well.
-    ///
-    /// # Errors
-    /// When the database cannot be written.
-    pub fn end_extraction(&mut self, hashes: &[[u8; 32]]) -> Result<(), StoreError> {
-        self.in_tx(|tx| {
-            let mut statement = tx.prepare_cached("DELETE FROM strike WHERE hash = ?1")?;
             hashes.iter().try_for_each(|hash| statement.execute([hash]).map(|_| ()))
         })
     }
