@@ -1,1 +1,6 @@
 //! What answers this query?
+
+pub mod tokens;
+
+#[cfg(test)]
+mod testing;
