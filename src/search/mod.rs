@@ -1,5 +1,7 @@
 //! What answers this query?
 
+mod names;
+pub mod query;
 pub mod tokens;
 
 #[cfg(test)]
