@@ -1,7 +1,10 @@
 //! What answers this query?
 
+pub mod fuse;
 mod names;
 pub mod query;
+pub mod rerank;
+pub mod sorts;
 pub mod tokens;
 
 #[cfg(test)]
