@@ -2,6 +2,8 @@
 //!
 //! Pure: a path's name and its text in, chunks out. No file system, clock, environment or SQL.
 
+pub mod cut;
+
 use std::ops::Range;
 
 use crate::types::Kind;
