@@ -3,6 +3,9 @@
 //! Pure: a path's name and its text in, chunks out. No file system, clock, environment or SQL.
 
 pub mod cut;
+mod front_matter;
+pub mod markdown;
+pub mod text;
 
 use std::ops::Range;
 
