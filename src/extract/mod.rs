@@ -2,6 +2,13 @@
 //!
 //! Pure: a path's name and its text in, chunks out. No file system, clock, environment or SQL.
 
+mod credentials;
+pub mod cut;
+mod front_matter;
+pub mod markdown;
+pub mod redact;
+pub mod text;
+
 use std::ops::Range;
 
 use crate::types::Kind;
