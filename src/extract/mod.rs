@@ -8,6 +8,7 @@ mod front_matter;
 pub mod markdown;
 pub mod redact;
 pub mod text;
+pub mod words;
 
 use std::ops::Range;
 

@@ -5,7 +5,6 @@ mod names;
 pub mod query;
 pub mod rerank;
 pub mod sorts;
-pub mod tokens;
 
 #[cfg(test)]
 mod testing;

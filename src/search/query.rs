@@ -11,7 +11,7 @@
 //! without operands is left out, and what holds no letter or digit says nothing.
 
 use super::names::{self, Shape};
-use super::tokens::{self, Form};
+use crate::extract::words::{self as tokens, Form};
 
 mod expression;
 mod stop;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::fuse::{self, Fusion, Signals, Weights};
 use super::query::Query;
 use super::sorts::{self, PathWords};
-use super::tokens;
+use crate::extract::words as tokens;
 use crate::types::{ChunkId, Kind};
 
 /// The factors at full strength, besides those of [`sorts`]: name, multiplier, reason.

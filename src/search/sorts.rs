@@ -1,7 +1,7 @@
 //! What does a path say about the code behind it?
 
 use super::query::Query;
-use super::tokens;
+use crate::extract::words as tokens;
 
 /// A sort of files that seldom holds what was asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]

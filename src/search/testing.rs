@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use super::tokens::FTS_TOKENIZER;
+use crate::extract::words::FTS_TOKENIZER;
 
 /// A small generator of pseudo-random numbers, so that a failure comes again.
 ///

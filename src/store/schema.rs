@@ -52,7 +52,7 @@ CREATE TABLE symbol(
 CREATE INDEX symbol_chunk ON symbol(chunk_id);
 
 CREATE VIRTUAL TABLE chunk_fts USING fts5(symbol, title, body,
-    content='', contentless_delete=1, tokenize=\"unicode61 remove_diacritics 0 tokenchars '_'\");
+    content='', contentless_delete=1, tokenize='ascii');
 CREATE VIRTUAL TABLE chunk_vocab USING fts5vocab(chunk_fts, row);
 
 CREATE TABLE embedding(
@@ -92,7 +92,7 @@ CREATE TABLE path(
 ) STRICT;
 CREATE INDEX path_to_embed ON path(id) WHERE vec_state = 0;
 CREATE VIRTUAL TABLE path_fts USING fts5(words,
-    content='', contentless_delete=1, tokenize=\"unicode61 remove_diacritics 0 tokenchars '_'\");
+    content='', contentless_delete=1, tokenize='ascii');
 
 -- Contents that were being extracted when a daemon died, and how often.
 CREATE TABLE strike(hash BLOB PRIMARY KEY, times INTEGER NOT NULL) STRICT, WITHOUT ROWID;

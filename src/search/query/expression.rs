@@ -5,7 +5,7 @@
 
 use super::stop::is_stop_word;
 use super::{All, Any, Bag, Item};
-use crate::search::tokens::{self, Form, GRAM_CHARS};
+use crate::extract::words::{self as tokens, Form, GRAM_CHARS};
 
 /// Most tokens asked for.
 pub(super) const MAX_TOKENS: usize = 64;

@@ -1,6 +1,6 @@
 //! Which words say too little to look for?
 
-use crate::search::tokens;
+use crate::extract::words as tokens;
 
 /// Words of English questions, and what an apostrophe leaves of one. Sorted.
 ///

@@ -1,6 +1,6 @@
 use super::*;
 use crate::search::testing::{Random, fts_with, hostile_text};
-use crate::search::tokens::index_words;
+use crate::extract::words::index_words;
 
 fn index(text: &str) -> String {
     let mut out = String::new();
