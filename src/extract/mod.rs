@@ -2,7 +2,14 @@
 //!
 //! Pure: a path's name and its text in, chunks out. No file system, clock, environment or SQL.
 
+pub mod code;
 pub mod cut;
+#[cfg(test)]
+mod fixtures;
+pub mod lang;
+mod outline;
+mod skeleton;
+mod tags;
 
 use std::ops::Range;
 
@@ -26,7 +33,8 @@ pub struct Chunk {
     pub bytes: Range<usize>,
     /// First and last line, 1-based and inclusive.
     pub lines: (u32, u32),
-    /// Name of the definition, for [`Kind::Symbol`].
+    /// Name of the definition, for [`Kind::Symbol`]; the names, joined by spaces, where short definitions
+    /// share a chunk.
     pub symbol: Option<String>,
     /// Heading path (`Guide > Install`) or enclosing names and own name (`Session::login`).
     pub title: Option<String>,
