@@ -36,6 +36,15 @@ struct Folded {
 }
 
 impl Tracked {
+    /// Returns a number that differs when other paths are tracked; contents do not matter.
+    pub fn digest(&self) -> u64 {
+        let mut hasher = std::hash::DefaultHasher::new();
+        for (entry, path) in self.index.iter().flat_map(|index| index.entries_with_paths_by_filter_map(|path, _| Some(path))) {
+            std::hash::Hash::hash(&(path, entry), &mut hasher);
+        }
+        std::hash::Hasher::finish(&hasher)
+    }
+
     /// Returns an empty index.
     pub fn nothing() -> Self {
         Self { index: None, folded: None }

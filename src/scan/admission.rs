@@ -78,6 +78,11 @@ impl Admission {
         self.rules.tracked().entry(RelPath::new(key.as_str())) == TrackedAs::File
     }
 
+    /// Returns a number that differs when other paths are tracked.
+    pub fn tracked_digest(&self) -> u64 {
+        self.rules.tracked().digest()
+    }
+
     /// Returns whether a change of `key` can change which other files count: an ignore file of git's or ours.
     pub fn is_rule(key: &SourceKey) -> bool {
         key.as_str() == super::MEMO_IGNORE || key.as_str().rsplit('/').next() == Some(".gitignore")
