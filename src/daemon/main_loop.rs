@@ -137,7 +137,7 @@ impl MainLoop {
     }
 
     fn idle_exit(&self) -> Duration {
-        Duration::from_secs(u64::from(self.shared.config.daemon.idle_exit_minutes) * 60)
+        Duration::from_secs(self.shared.config.daemon.idle_exit_minutes * 60)
     }
 
     fn is_idle(&mut self, now: Instant) -> bool {
@@ -188,9 +188,8 @@ impl MainLoop {
         if let Some(old) = self.views.remove(&place.root) {
             self.shared.watch.remove_view(old.id);
         }
-        let ms = |value: u32| Duration::from_millis(u64::from(value));
         let watch = &self.shared.config.watch;
-        let settle = Settle::new(ms(watch.settle_ms), ms(watch.settle_max_ms));
+        let settle = Settle::new(Duration::from_millis(watch.settle_ms), Duration::from_millis(watch.settle_max_ms));
         let mut view = View::new(row, place, settle);
         view.watched = !watch.poll && self.watch_git(&view);
         for ask in asks {

@@ -3,7 +3,6 @@
 //! Two threads. `writer` owns the write connection: it reconciles views and keeps vectors, one job after the
 //! other. `embed` computes vectors after the lexical commit, and hands them to `writer` batch by batch.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,6 +15,7 @@ use crate::embed::{Builtin, Embedder};
 use crate::git;
 use crate::index::{Batch, Indexer, Scope, embed_chunks, embed_paths};
 use crate::paths::Place;
+use crate::scan;
 use crate::store::{NewVector, Reader, StoreError, ViewKey, ViewRow};
 use crate::types::{ChunkId, ViewId};
 use crate::watch::{Role, WatchError};
@@ -39,7 +39,6 @@ pub(super) enum Job {
 
 /// Runs jobs until the loop is gone.
 pub(super) fn write(shared: &Shared, mut indexer: Indexer, jobs: &Receiver<Job>) {
-    let mut tracked: HashMap<ViewId, u64> = HashMap::new();
     for job in jobs {
         match job {
             Job::Open(place) => {
@@ -47,8 +46,8 @@ pub(super) fn write(shared: &Shared, mut indexer: Indexer, jobs: &Receiver<Job>)
                 shared.send(Event::Opened { place, row });
             }
             Job::Reconcile { view, place, scope, git_changed } => {
-                let scope = widen(&place, view, scope, git_changed, &mut tracked);
-                shared.send(Event::Indexed(Box::new(reconcile(shared, &mut indexer, view, &place, scope))));
+                let indexed = reconcile(shared, &mut indexer, view, &place, scope, git_changed);
+                shared.send(Event::Indexed(Box::new(indexed)));
             }
             Job::Vectors(vectors, done) => {
                 // The other side is gone only when the daemon ends.
@@ -59,7 +58,7 @@ pub(super) fn write(shared: &Shared, mut indexer: Indexer, jobs: &Receiver<Job>)
                 Err(error) => tracing::error!(%error, "cannot clear the index"),
             },
             Job::Collect => {
-                let keep_s = i64::from(shared.config.index.keep_days) * 86_400;
+                let keep_s = shared.config.index.keep_days as i64 * 86_400;
                 match indexer.writer().collect_garbage(now_s(), keep_s) {
                     Ok(0) => {}
                     Ok(n_blobs) => tracing::info!(n_blobs, "deleted contents nobody refers to"),
@@ -76,7 +75,7 @@ fn now_s() -> i64 {
 
 fn open(indexer: &mut Indexer, index_db: &Path, place: &Place) -> Result<ViewRow, StoreError> {
     let git_dir = place.git_dir.as_ref().unwrap_or(&place.root);
-    let inode = std::fs::metadata(git_dir).map_or(0, |meta| crate::scan::stat_of(&meta).inode);
+    let inode = scan::lstat(git_dir).map_or(0, |stat| stat.inode);
     let key = ViewKey {
         git_dir: git_dir.display().to_string(),
         inode,
@@ -87,27 +86,20 @@ fn open(indexer: &mut Indexer, index_db: &Path, place: &Place) -> Result<ViewRow
     Ok(row.expect("the row was written a moment ago by this thread"))
 }
 
-/// Widens a scope to everything when git now tracks other paths than at the last walk: what is ignored and
-/// what is not may have changed without any file changing.
-fn widen(place: &Place, view: ViewId, scope: Scope, git_changed: bool, tracked: &mut HashMap<ViewId, u64>) -> Scope {
-    if !git_changed && scope != Scope::Full {
-        return scope;
-    }
-    let digest = git::tracked_digest(place);
-    let same = digest.is_some() && tracked.get(&view).copied() == digest;
-    if let Some(digest) = digest {
-        tracked.insert(view, digest);
-    }
-    if same { scope } else { Scope::Full }
-}
-
-fn reconcile(shared: &Shared, indexer: &mut Indexer, view: ViewId, place: &Place, scope: Scope) -> Indexed {
+fn reconcile(
+    shared: &Shared,
+    indexer: &mut Indexer,
+    view: ViewId,
+    place: &Place,
+    scope: Scope,
+    git_changed: bool,
+) -> Indexed {
     let mut unwatched = None;
     let mut on_dir = |dir: &Path| match shared.watch.add_dir(view, Role::Worktree, dir) {
         Ok(()) | Err(WatchError::Gone(_)) => {}
         Err(error) => unwatched = Some(error.to_string()),
     };
-    let mut result = indexer.reconcile(place, view, &scope, &mut on_dir);
+    let mut result = indexer.reconcile(place, view, &scope, git_changed, &mut on_dir);
     let head = git::head(place);
     if result.is_ok()
         && scope == Scope::Full

@@ -39,8 +39,8 @@ impl Tracked {
     /// Returns a number that differs when other paths are tracked; contents do not matter.
     pub fn digest(&self) -> u64 {
         let mut hasher = std::hash::DefaultHasher::new();
-        for (entry, path) in self.index.iter().flat_map(|index| index.entries_with_paths_by_filter_map(|path, _| Some(path))) {
-            std::hash::Hash::hash(&(path, entry), &mut hasher);
+        for (index, entry) in self.index.iter().flat_map(|index| index.entries().iter().map(move |entry| (index, entry))) {
+            std::hash::Hash::hash(&(entry.path(index), entry.mode), &mut hasher);
         }
         std::hash::Hasher::finish(&hasher)
     }

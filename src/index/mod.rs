@@ -12,6 +12,7 @@ mod strikes;
 pub use embedding::{Batch, embed_chunks, embed_paths};
 pub use pipeline::{Indexer, Outcome, Progress, Scope};
 
+use crate::paths::PathError;
 use crate::scan::ScanError;
 use crate::store::StoreError;
 
@@ -24,6 +25,9 @@ pub enum IndexError {
     /// The database refused.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// A file of ours cannot be used.
+    #[error(transparent)]
+    File(#[from] PathError),
     /// The daemon ends.
     #[error("the daemon is stopping")]
     Cancelled,

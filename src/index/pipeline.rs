@@ -13,8 +13,9 @@ use super::plan::{Action, decide};
 use super::prepare::{Shop, now_ns};
 use super::strikes::Strikes;
 use crate::extract::EXTRACTOR_VERSION;
-use crate::paths::Place;
-use crate::scan::{self, Admission, Found, ScanError, Visit};
+use crate::git::UserDirs;
+use crate::paths::{IoContext, Place};
+use crate::scan::{self, Admission, Found, ScanError, Verdict, Visit};
 use crate::store::{Change, Entry, Reader, StoreError, Writer};
 use crate::types::{SourceKey, Stat, ViewId};
 
@@ -74,6 +75,7 @@ pub struct Indexer {
     index_db: PathBuf,
     strikes: Strikes,
     struck: HashMap<[u8; 32], u32>,
+    tracked: HashMap<ViewId, u64>,
     max_file_bytes: u64,
     progress: Arc<Progress>,
 }
@@ -91,11 +93,11 @@ impl Indexer {
         progress: Arc<Progress>,
     ) -> Result<Self, IndexError> {
         let reader = Reader::open(index_db)?;
-        let (strikes, left) = Strikes::open(marks)
-            .map_err(|source| ScanError::Io { action: "open", path: marks.to_owned(), source })?;
+        let (strikes, left) = Strikes::open(marks).at("open", marks)?;
         writer.add_strikes(&left)?;
         let struck = reader.strikes()?;
-        Ok(Self { writer, reader, index_db: index_db.to_owned(), strikes, struck, max_file_bytes, progress })
+        let (index_db, tracked) = (index_db.to_owned(), HashMap::new());
+        Ok(Self { writer, reader, index_db, strikes, struck, tracked, max_file_bytes, progress })
     }
 
     /// Returns the write connection, for what is not a reconcile.
@@ -105,7 +107,9 @@ impl Indexer {
 
     /// Makes the manifest of `view` equal the worktree within `scope`.
     ///
-    /// `on_dir` is called with each directory before it is listed, so that it can be watched first.
+    /// `on_dir` is called with each directory before it is listed, so that it can be watched first. After
+    /// `git_changed` everything is compared if git tracks other paths than at the last walk: what counts may
+    /// have changed without any file changing.
     ///
     /// # Errors
     /// When the worktree cannot be listed or the database refuses; what was written before stays.
@@ -114,11 +118,14 @@ impl Indexer {
         place: &Place,
         view: ViewId,
         scope: &Scope,
+        git_changed: bool,
         on_dir: &mut dyn FnMut(&Path),
     ) -> Result<Outcome, IndexError> {
-        let mut admission = Admission::open(place, self.max_file_bytes)?;
         let mut todo = Todo::default();
-        match scope {
+        let mut admission = self.admission(place, &mut todo);
+        let tracked = admission.tracked_digest();
+        let other = git_changed && self.tracked.get(&view) != Some(&tracked);
+        match if other { &Scope::Full } else { scope } {
             Scope::Full => {
                 let known = self.reader.entries(view, None)?;
                 todo.compare(place, &mut admission, None, known, on_dir)?;
@@ -129,7 +136,19 @@ impl Indexer {
                 }
             }
         }
-        self.carry_out(place, view, todo)
+        let outcome = self.carry_out(place, view, todo)?;
+        if other || *scope == Scope::Full {
+            self.tracked.insert(view, tracked);
+        }
+        Ok(outcome)
+    }
+
+    /// Returns the rule of this moment. With a damaged index of git's the ignore files decide alone.
+    fn admission(&self, place: &Place, todo: &mut Todo) -> Admission {
+        Admission::open(place, self.max_file_bytes).unwrap_or_else(|error| {
+            todo.problems.push(format!("{error}; what git tracks is not known, its ignore files decide"));
+            Admission::open_untracked(place, &UserDirs::read(), self.max_file_bytes)
+        })
     }
 
     fn compare_path(
@@ -151,12 +170,12 @@ impl Indexer {
             }
             todo.removals.extend(below.into_keys());
             // A directory that is not entered may be one git lists as a whole: another repository.
-            let found = stat.and_then(|stat| admission.found(key, &stat));
+            let found = stat.and_then(|stat| found(admission, key, stat));
             todo.take(found, None);
             return Ok(());
         }
         todo.removals.extend(below.into_keys());
-        match stat.and_then(|stat| admission.found(key, &stat)) {
+        match stat.and_then(|stat| found(admission, key, stat)) {
             Some(found) => todo.take(Some(found), own.as_ref()),
             None => todo.removals.extend(own.map(|_| key.clone())),
         }
@@ -188,7 +207,7 @@ impl Indexer {
         reads: &[(SourceKey, Stat)],
         outcome: &mut Outcome,
     ) -> Result<(), IndexError> {
-        let Self { writer, reader, index_db, strikes, struck, max_file_bytes, progress } = self;
+        let Self { writer, reader, index_db, strikes, struck, max_file_bytes, progress, .. } = self;
         let shop = Shop { root: &place.root, max_file_bytes: *max_file_bytes, strikes, struck };
         let mut batches = Batches { writer, view, progress, changes: Vec::new(), bytes: 0, outcome };
         if reads.len() <= INLINE_FILES {
@@ -213,6 +232,15 @@ impl Indexer {
             batches.drain(receiver)
         })
     }
+}
+
+fn found(admission: &mut Admission, key: &SourceKey, stat: Stat) -> Option<Found> {
+    let refusal = match admission.judge(key, &stat) {
+        Verdict::Admitted => None,
+        Verdict::Refused(refusal) => Some(refusal),
+        Verdict::Ignored => return None,
+    };
+    Some(Found { key: key.clone(), stat, refusal })
 }
 
 type Prepared = Result<Change, StoreError>;
@@ -287,6 +315,11 @@ impl Batches<'_> {
     }
 }
 
+fn is_gone(path: &Path) -> bool {
+    use std::io::ErrorKind::{NotADirectory, NotFound};
+    scan::lstat(path).is_err_and(|error| matches!(error.kind(), NotFound | NotADirectory))
+}
+
 /// What differs between manifest and disk.
 #[derive(Default)]
 struct Todo {
@@ -310,7 +343,7 @@ impl Todo {
         scan::walk(place, admission, below, &mut comparison)?;
         let Comparison { known, n_problems, .. } = comparison;
         // What a failed listing did not show may still be there.
-        let gone = |key: &SourceKey| n_problems == 0 || scan::is_gone(&place.root.join(key.as_str()));
+        let gone = |key: &SourceKey| n_problems == 0 || is_gone(&place.root.join(key.as_str()));
         self.removals.extend(known.into_keys().filter(gone));
         Ok(())
     }

@@ -8,9 +8,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::strikes::Strikes;
 use crate::embed::Embedder;
 use crate::extract::{self, EXTRACTOR_VERSION, Extracted, redact, words};
-use crate::scan::{self, Content, Read, ReadError};
+use crate::scan::{self, Content, Read};
 use crate::store::{Change, NewBlob, NewChunk, Reader, StoreError};
-use crate::types::{Kind, Refusal, SourceKey, Stat};
+use crate::types::{Kind, SourceKey, Stat};
 
 /// How often extraction of a content may kill the daemon before it is left out (design 11).
 const STRIKES_OUT: u32 = 2;
@@ -40,13 +40,10 @@ impl Shop<'_> {
         let read_at_ns = now_ns();
         let read = match scan::read(self.root, key, self.max_file_bytes) {
             Ok(read) => read,
-            Err(ReadError::Gone) => return Ok(Change::Remove { key: key.clone() }),
-            Err(ReadError::Refused(refusal)) => {
-                return Ok(Change::Refuse { key: key.clone(), stat: *stat, refusal });
-            }
             Err(error) => {
+                let Some(refusal) = error.refusal() else { return Ok(Change::Remove { key: key.clone() }) };
                 tracing::warn!(path = %key, %error, "not indexed");
-                return Ok(Change::Refuse { key: key.clone(), stat: *stat, refusal: Refusal::Unreadable });
+                return Ok(Change::Refuse { key: key.clone(), stat: *stat, refusal });
             }
         };
         let Read { stat, hash, content } = read;
