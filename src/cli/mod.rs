@@ -1,0 +1,1 @@
+//! What may the user ask, and how is it shown?

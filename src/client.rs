@@ -1,0 +1,1 @@
+//! How do I reach a daemon that speaks my protocol?
