@@ -91,6 +91,8 @@ pub enum Origin {
     File(PathBuf),
     /// A variable of the environment, by name.
     Env(String),
+    /// What was typed.
+    CommandLine,
 }
 
 impl fmt::Display for Origin {
@@ -99,6 +101,7 @@ impl fmt::Display for Origin {
             Self::Default => f.write_str("default"),
             Self::File(path) => write!(f, "{}", path.display()),
             Self::Env(name) => f.write_str(name),
+            Self::CommandLine => f.write_str("command line"),
         }
     }
 }
@@ -282,7 +285,7 @@ fn parse(text: &str, origin: &Origin) -> Result<DocumentMut, ConfigError> {
 }
 
 fn value_of(key: &'static Key, item: &Item, origin: &Origin) -> Result<Value, ConfigError> {
-    let value = item.as_value().and_then(|value| key.from_toml(value));
+    let value = item.as_value().and_then(|value| key.take(value));
     value.ok_or_else(|| bad_value(key, item.to_string().trim().to_owned(), origin.clone()))
 }
 

@@ -119,7 +119,7 @@ impl Key {
     }
 
     /// Takes a value from a file; none when the key does not take it.
-    pub(super) fn from_toml(&self, value: &toml_edit::Value) -> Option<Value> {
+    pub(super) fn take(&self, value: &toml_edit::Value) -> Option<Value> {
         let value = match self.kind {
             Takes::Number(..) => Value::Number(u64::try_from(value.as_integer()?).ok()?),
             Takes::Switch => Value::Switch(value.as_bool()?),
