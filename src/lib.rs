@@ -6,6 +6,9 @@
 //!  start-up scan ─┘   (what must be redone)            └─ (embed lags behind)
 //! ```
 
+pub mod cli;
+pub mod client;
+pub mod config;
 pub mod embed;
 pub mod extract;
 pub mod git;

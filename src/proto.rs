@@ -460,3 +460,30 @@ pub struct Check {
     /// What to do, where it is not well.
     pub hint: Option<String>,
 }
+
+/// What the endpoint file says in its one line of JSON: where the daemon listens.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Endpoint {
+    /// Path of the socket, or name of the pipe.
+    pub socket: String,
+    /// Process id of the daemon.
+    pub pid: u32,
+    /// `CARGO_PKG_VERSION` of the daemon.
+    pub version: String,
+    /// [`PROTOCOL`] of the daemon.
+    pub protocol: u32,
+}
+
+/// The one line that a starting daemon prints: `{"ready":true}` or `{"error":…,"hint":…}`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Ready {
+    /// The socket accepts connections.
+    pub ready: bool,
+    /// Why the daemon does not start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}

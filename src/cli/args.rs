@@ -1,0 +1,290 @@
+//! What was typed?
+//!
+//! Only shapes and help texts; what they mean is in `ask`.
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::proto;
+use crate::types::Kind;
+
+/// Keep an agent's memory of this repository searchable.
+///
+/// The daemon is started by the first command that needs it and exits when idle.
+#[derive(Debug, Parser)]
+#[command(
+    name = "memo",
+    version,
+    max_term_width = 100,
+    disable_help_subcommand = true,
+    arg_required_else_help = true
+)]
+pub(super) struct Typed {
+    #[command(flatten)]
+    pub(super) global: Global,
+    #[command(subcommand)]
+    pub(super) verb: Verb,
+}
+
+/// Flags that every verb takes.
+#[derive(Clone, Debug, Args)]
+pub(super) struct Global {
+    /// Print JSON on stdout, errors too
+    #[arg(long, global = true)]
+    pub(super) json: bool,
+    /// Run as if started in DIR
+    #[arg(short = 'C', value_name = "DIR", global = true)]
+    pub(super) dir: Option<PathBuf>,
+    /// When to use colour
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Colour::Auto, global = true)]
+    pub(super) color: Colour,
+    /// Say nothing on stderr but errors
+    #[arg(short, long, global = true)]
+    pub(super) quiet: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Colour {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Verb {
+    /// Index the repository now, and show what was indexed and skipped
+    ///
+    /// Not needed: the first search indexes too. Running it again does no harm.
+    ///
+    /// Example: memo init
+    Init,
+    /// Search documents, the code map and definitions
+    ///
+    /// Prints the best hits with their lines. The index holds everything written before the search was started,
+    /// or the answer says that it does not.
+    ///
+    /// Example: memo search --kind symbol --path 'src/**' "parse config file"
+    #[command(visible_alias = "s")]
+    Search(SearchTyped),
+    /// Show the part of the code map that fits a budget
+    ///
+    /// Files are ranked by who names whose symbols, and towards those that --focus names.
+    ///
+    /// Example: memo map --budget 2048 --focus src/auth.rs
+    Map(MapTyped),
+    /// Show the daemon, the index and what is still to be indexed
+    ///
+    /// Example: memo status --files -z | xargs -0 wc -l
+    Status(StatusTyped),
+    /// Bring the index up to date and wait for it
+    ///
+    /// Exits with 1 when the index is not up to date within --wait-ms.
+    ///
+    /// Example: memo sync --sync full --wait-ms 60000
+    Sync(SyncTyped),
+    /// Stop the daemon; the next command starts it again
+    ///
+    /// Example: memo stop
+    Stop,
+    /// Stop the daemon and start it again
+    ///
+    /// Example: memo restart
+    Restart,
+    /// Show the daemon's log
+    ///
+    /// Example: memo logs -n 200 -f
+    Logs(LogsTyped),
+    /// Check that everything the daemon needs is there
+    ///
+    /// Exits with 1 when a check fails.
+    ///
+    /// Example: memo doctor
+    Doctor,
+    /// Throw the index away and build it anew; memories stay
+    ///
+    /// Example: memo reindex
+    Reindex,
+    /// Show or change settings
+    ///
+    /// Without a subcommand: every setting in force, and where it comes from.
+    ///
+    /// Example: memo config set search.limit 20 --user
+    Config(ConfigTyped),
+    /// Print a completion script
+    ///
+    /// Example: memo completions bash > ~/.local/share/bash-completion/completions/memo
+    Completions {
+        /// For which shell
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write all of them into a directory
+    ///
+    /// Example: memo man ~/.local/share/man/man1
+    Man {
+        /// Where the pages are written, one for each verb
+        dir: Option<PathBuf>,
+    },
+    /// Show the version of this program and of the daemon, if one runs
+    ///
+    /// Example: memo version --json
+    Version,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum ModeTyped {
+    /// Words, paths and symbols
+    Keyword,
+    /// Meaning alone
+    Vector,
+    /// Everything, fused
+    Hybrid,
+}
+
+impl From<ModeTyped> for proto::Mode {
+    fn from(typed: ModeTyped) -> Self {
+        match typed {
+            ModeTyped::Keyword => Self::Keyword,
+            ModeTyped::Vector => Self::Vector,
+            ModeTyped::Hybrid => Self::Hybrid,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum SyncLevel {
+    /// Wait for nothing; hits are still checked against the disk
+    None,
+    /// Everything written before the command
+    Fs,
+    /// The embeddings too
+    Full,
+    /// `fs`, and every file is looked at
+    Strict,
+}
+
+impl From<SyncLevel> for proto::Sync {
+    fn from(typed: SyncLevel) -> Self {
+        match typed {
+            SyncLevel::None => Self::None,
+            SyncLevel::Fs => Self::Fs,
+            SyncLevel::Full => Self::Full,
+            SyncLevel::Strict => Self::Strict,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct SearchTyped {
+    /// Words, "phrases", prefix*, AND OR NOT; put flags before or after
+    #[arg(required = true, value_name = "QUERY")]
+    pub(super) query: Vec<String>,
+    /// How to match
+    #[arg(short, long, value_enum, default_value_t = ModeTyped::Hybrid)]
+    pub(super) mode: ModeTyped,
+    /// Only these kinds of hits (comma-separated, or given again)
+    #[arg(short, long, value_name = "KIND", value_delimiter = ',', value_parser = kind_parser())]
+    pub(super) kind: Vec<Kind>,
+    /// Only paths that match this glob (may be given again)
+    #[arg(short, long, value_name = "GLOB")]
+    pub(super) path: Vec<String>,
+    /// Only these languages: rust, python, markdown… (comma-separated, or given again)
+    #[arg(short, long, value_name = "LANG", value_delimiter = ',')]
+    pub(super) lang: Vec<String>,
+    /// Most hits, 1 to 200 [default: search.limit, 10]
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=200))]
+    pub(super) limit: Option<u64>,
+    /// What must be indexed before the answer
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = SyncLevel::Fs)]
+    pub(super) sync: SyncLevel,
+    /// How long that may take, milliseconds [default: search.wait_ms, 1000]
+    #[arg(long, value_name = "MS", value_parser = wait_parser())]
+    pub(super) wait_ms: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct MapTyped {
+    /// Most tokens printed
+    #[arg(short, long, value_name = "TOKENS", default_value_t = 1024)]
+    pub(super) budget: usize,
+    /// Paths that the ranking leans to
+    #[arg(short, long, value_name = "PATH", num_args = 1..)]
+    pub(super) focus: Vec<String>,
+    /// What must be indexed before the answer
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = SyncLevel::Fs)]
+    pub(super) sync: SyncLevel,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct StatusTyped {
+    /// List every indexed file, one a line
+    #[arg(long, group = "list")]
+    pub(super) files: bool,
+    /// List every skipped file with its reason
+    #[arg(long, group = "list")]
+    pub(super) skipped: bool,
+    /// End each line of a list with NUL, and print names as they are
+    #[arg(short = 'z', long, visible_short_alias = '0', requires = "list")]
+    pub(super) null: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct SyncTyped {
+    /// What must be indexed
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = SyncLevel::Fs)]
+    pub(super) sync: SyncLevel,
+    /// How long to wait, milliseconds
+    #[arg(long, value_name = "MS", default_value_t = 30_000, value_parser = wait_parser())]
+    pub(super) wait_ms: u64,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct LogsTyped {
+    /// How many of the last lines
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
+    pub(super) lines: usize,
+    /// Go on printing as the log grows
+    #[arg(short, long)]
+    pub(super) follow: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ConfigTyped {
+    #[command(subcommand)]
+    pub(super) what: Option<ConfigVerb>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum ConfigVerb {
+    /// Print one setting
+    Get {
+        /// As `memo config` lists it: search.limit
+        key: String,
+    },
+    /// Change one setting in the repository's file; comments stay
+    Set {
+        /// As `memo config` lists it: search.limit
+        key: String,
+        /// The new value
+        value: String,
+        /// Change the user's file: it holds for all repositories
+        #[arg(long)]
+        user: bool,
+    },
+    /// Print where the files of settings are
+    Path,
+    /// Print a file of settings with every default, commented out
+    Template,
+}
+
+fn kind_parser() -> impl TypedValueParser<Value = Kind> {
+    PossibleValuesParser::new(Kind::ALL.map(Kind::as_str))
+        .map(|word| Kind::parse(&word).expect("the parser lets only kinds through"))
+}
+
+fn wait_parser() -> clap::builder::RangedU64ValueParser {
+    clap::value_parser!(u64).range(..=600_000)
+}

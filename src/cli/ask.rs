@@ -1,0 +1,77 @@
+//! What does it mean, what was typed?
+//!
+//! Pure: flags and settings in, params of the daemon's methods out.
+
+use crate::config::Config;
+use crate::proto::{MapParams, SearchParams, StatusParams, SyncParams};
+
+use super::args::{MapTyped, SearchTyped, StatusTyped, SyncTyped};
+
+/// Flags win over settings.
+pub(super) fn search(typed: SearchTyped, cwd: &str, config: &Config) -> SearchParams {
+    let limit = typed.limit.unwrap_or(config.search.limit);
+    SearchParams {
+        cwd: cwd.to_owned(),
+        query: typed.query.join(" "),
+        mode: typed.mode.into(),
+        sync: typed.sync.into(),
+        kind: typed.kind,
+        path: typed.path,
+        lang: typed.lang,
+        limit: Some(usize::try_from(limit).unwrap_or(usize::MAX)),
+        wait_ms: Some(typed.wait_ms.unwrap_or(config.search.wait_ms)),
+    }
+}
+
+/// Paths to lean to stay as typed: the daemon reads them relative to `cwd`.
+pub(super) fn map(typed: MapTyped, cwd: &str) -> MapParams {
+    MapParams { cwd: cwd.to_owned(), budget: Some(typed.budget), focus: typed.focus, sync: typed.sync.into() }
+}
+
+pub(super) fn status(typed: &StatusTyped, cwd: &str) -> StatusParams {
+    StatusParams { cwd: cwd.to_owned(), files: typed.files, skipped: typed.skipped }
+}
+
+pub(super) fn sync(typed: &SyncTyped, cwd: &str) -> SyncParams {
+    SyncParams { cwd: cwd.to_owned(), sync: typed.sync.into(), wait_ms: Some(typed.wait_ms) }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::super::args::{Typed, Verb};
+    use super::*;
+
+    fn searched(line: &str) -> SearchParams {
+        let typed = Typed::try_parse_from(line.split(' ')).expect("the line is well-formed");
+        let Verb::Search(typed) = typed.verb else { panic!("not a search: {line}") };
+        search(typed, "/r", &Config::default())
+    }
+
+    #[test]
+    fn flags_become_params() {
+        let check = |line: &str, expected: &str| {
+            let mut params = serde_json::to_value(searched(line)).expect("params are JSON");
+            let usual = serde_json::to_value(searched("memo search x")).expect("params are JSON");
+            let object = params.as_object_mut().expect("params are an object");
+            object.retain(|key, value| usual[key] != *value);
+            assert_eq!(params.to_string(), expected, "{line}");
+        };
+        check("memo search x", "{}");
+        check("memo search two words --mode keyword", r#"{"mode":"keyword","query":"two words"}"#);
+        check("memo search -n 3 x --wait-ms 0", r#"{"limit":3,"wait_ms":0}"#);
+        check("memo search -k doc,symbol -k text x", r#"{"kind":["doc","symbol","text"]}"#);
+        check("memo search -p src/{a,b} -p *.md x", r#"{"path":["src/{a,b}","*.md"]}"#);
+        check("memo s x --lang rust,go --sync strict", r#"{"lang":["rust","go"],"sync":"strict"}"#);
+        check("memo search -- -x", r#"{"query":"-x"}"#);
+    }
+
+    #[test]
+    fn settings_are_the_defaults() {
+        let params = searched("memo search x");
+        let config = Config::default();
+        assert_eq!(params.limit, usize::try_from(config.search.limit).ok());
+        assert_eq!(params.wait_ms, Some(config.search.wait_ms));
+    }
+}

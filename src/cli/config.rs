@@ -1,0 +1,140 @@
+//! Which settings are in force, and how are they changed?
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use crate::config::{self, DEFAULTS, KEYS, Key, Origin, Resolved};
+use crate::paths::{IoContext, PathError, canonical};
+
+use super::args::{ConfigTyped, ConfigVerb};
+use super::here::Here;
+use super::output::Output;
+use super::text::{escape, paint};
+use super::{CliError, Outcome};
+
+/// Outside a worktree the user's settings are all there is.
+pub(super) fn config(typed: ConfigTyped, here: Result<Here, CliError>, output: &mut Output) -> Outcome {
+    match typed.what {
+        None => show(here.ok().as_ref(), output)?,
+        Some(ConfigVerb::Get { key }) => get(&key, here.ok().as_ref(), output)?,
+        Some(ConfigVerb::Set { key, value, user: true }) => {
+            set(&key, &value, &config::user_file().ok_or(CliError::NoHome)?, output)?;
+        }
+        Some(ConfigVerb::Set { key, value, user: false }) => {
+            let place = here?.place;
+            place.create_state_dir()?;
+            set(&key, &value, &place.config_file(), output)?;
+        }
+        Some(ConfigVerb::Path) => path(here.ok().as_ref(), output)?,
+        Some(ConfigVerb::Template) => output.raw(template().as_bytes())?,
+    }
+    Ok(0)
+}
+
+fn show(here: Option<&Here>, output: &mut Output) -> Result<(), CliError> {
+    let resolved = config::load(here.map(|here| &here.place))?;
+    if output.json {
+        let all: Map<_, _> = KEYS.iter().map(|key| (key.name.to_owned(), as_json(key, &resolved))).collect();
+        return output.json(&all);
+    }
+    for (key, origin) in KEYS.iter().zip(&resolved.origins) {
+        let setting = format!("{} = {}", key.name, key.get(&resolved.config).to_toml());
+        let origin = paint(output.styles.title, &escape(&origin.to_string()));
+        output.line(&format!("{setting:<36} {origin}"))?;
+    }
+    Ok(())
+}
+
+fn get(name: &str, here: Option<&Here>, output: &mut Output) -> Result<(), CliError> {
+    let key = Key::find(name).ok_or_else(|| config::unknown(name, Origin::CommandLine))?;
+    let resolved = config::load(here.map(|here| &here.place))?;
+    if output.json {
+        return output.json(&as_json(key, &resolved));
+    }
+    output.line(&key.get(&resolved.config).to_string())
+}
+
+fn as_json(key: &Key, resolved: &Resolved) -> Value {
+    let at = KEYS.iter().position(|known| known.name == key.name).expect("keys come from KEYS");
+    let value = match key.get(&resolved.config) {
+        config::Value::Number(number) => json!(number),
+        config::Value::Switch(on) => json!(on),
+        config::Value::Word(word) => json!(word),
+    };
+    json!({ "key": key.name, "value": value, "origin": resolved.origins[at].to_string() })
+}
+
+fn set(key: &str, value: &str, file: &Path, output: &mut Output) -> Result<(), CliError> {
+    // A link into a collection of dotfiles stays a link.
+    let file = if file.exists() { canonical(file)? } else { file.to_owned() };
+    let text = config::read_file(&file)?.unwrap_or_default();
+    replace(&file, &config::with_value(&text, file.clone(), key, value)?)?;
+    if output.json {
+        return output.json(&json!({ "key": key, "file": file.display().to_string() }));
+    }
+    output.say(&format!("{key} = {value} in {}", file.display()));
+    if !key.starts_with("search.") {
+        output.say("the daemon reads it when it starts: `memo restart`");
+    }
+    Ok(())
+}
+
+/// Writes a file as a whole or not at all.
+fn replace(file: &Path, text: &str) -> Result<(), PathError> {
+    let dir = file.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(dir).at("create directory", dir)?;
+    let temporary = file.with_extension(format!("toml.{}", std::process::id()));
+    let write = || {
+        let mut new = File::create(&temporary)?;
+        new.write_all(text.as_bytes())?;
+        new.sync_all()?;
+        fs::rename(&temporary, file)
+    };
+    write().inspect_err(|_| drop(fs::remove_file(&temporary))).at("write", file)
+}
+
+fn path(here: Option<&Here>, output: &mut Output) -> Result<(), CliError> {
+    let user = config::user_file();
+    let repository = here.map(|here| here.place.config_file());
+    if output.json {
+        let shown = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
+        return output.json(&json!({ "user": shown(&user), "repository": shown(&repository) }));
+    }
+    for (label, path) in [("user", user), ("repository", repository)] {
+        if let Some(path) = path {
+            super::status::row(label, &escape(&path.display().to_string()), output)?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the defaults, each value commented out: later defaults then reach whoever saved the template.
+fn template() -> String {
+    let comment = |line: &str| match line.chars().next() {
+        None | Some('#' | '[') => format!("{line}\n"),
+        _ => format!("# {line}\n"),
+    };
+    DEFAULTS.lines().map(comment).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, Layer, resolve};
+
+    #[test]
+    fn the_template_changes_nothing() {
+        let text = template();
+        let layer = Layer::from_toml(&text, "template".into()).expect("the template is valid");
+        let resolved = resolve([layer]);
+        assert_eq!(resolved.config, Config::default());
+        assert!(resolved.origins.iter().all(|origin| *origin == Origin::Default));
+        for key in KEYS {
+            let (_, name) = key.name.split_once('.').expect("every key has a section");
+            assert!(text.contains(&format!("\n# {name} = ")), "{} is in the template", key.name);
+        }
+    }
+}

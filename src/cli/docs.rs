@@ -1,0 +1,51 @@
+//! What do shells and manuals need to know about the verbs?
+
+use std::fs;
+use std::path::Path;
+
+use clap::{Command, CommandFactory};
+use clap_complete::Shell;
+use clap_mangen::Man;
+
+use crate::paths::IoContext;
+
+use super::args::Typed;
+use super::output::Output;
+use super::{CliError, Outcome};
+
+pub(super) fn completions(shell: Shell, output: &mut Output) -> Outcome {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Typed::command(), "memo", &mut script);
+    output.raw(&script)?;
+    Ok(0)
+}
+
+/// Prints the page of `memo`, or writes it and one for each verb into `dir`.
+pub(super) fn man(dir: Option<&Path>, output: &mut Output) -> Outcome {
+    let mut command = Typed::command();
+    command.build();
+    let Some(dir) = dir else {
+        output.raw(&page(command)?)?;
+        return Ok(0);
+    };
+    fs::create_dir_all(dir).at("create directory", dir)?;
+    let verbs: Vec<Command> = command.get_subcommands().cloned().collect();
+    write(dir, "memo", command, output)?;
+    for verb in verbs {
+        let name = format!("memo-{}", verb.get_name());
+        write(dir, &name, verb, output)?;
+    }
+    Ok(0)
+}
+
+fn write(dir: &Path, name: &str, command: Command, output: &mut Output) -> Result<(), CliError> {
+    let file = dir.join(format!("{name}.1"));
+    fs::write(&file, page(command)?).at("write", &file)?;
+    output.line(&super::text::escape(&file.display().to_string()))
+}
+
+fn page(command: Command) -> Result<Vec<u8>, CliError> {
+    let mut page = Vec::new();
+    Man::new(command).render(&mut page)?;
+    Ok(page)
+}

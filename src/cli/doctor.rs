@@ -1,0 +1,109 @@
+//! Is everything there that memod needs?
+
+use std::fs;
+use std::path::Path;
+
+use crate::client::VERSION;
+use crate::paths::{Place, effective_uid, owner};
+use crate::proto::{Check, DoctorResult, PlaceParams};
+
+use super::error::EXIT_NONE;
+use super::here::Here;
+use super::output::Output;
+use super::text::{escape, paint};
+use super::{CliError, Outcome};
+
+/// Runs the checks of both sides; goes on after a failure as far as it can. Exits with 1 when a check fails.
+pub(super) fn doctor(dir: Option<&Path>, output: &mut Output) -> Outcome {
+    let checks = match Here::find(dir) {
+        Ok(here) => checks(&here),
+        Err(error) => vec![failed("worktree", &error)],
+    };
+    let exit = if checks.iter().all(|check| check.ok) { 0 } else { EXIT_NONE };
+    if output.json {
+        output.json(&DoctorResult { checks })?;
+    } else {
+        for check in &checks {
+            print(check, output)?;
+        }
+    }
+    Ok(exit)
+}
+
+fn checks(here: &Here) -> Vec<Check> {
+    let mut checks = vec![well("worktree", here.place.root.display().to_string()), settings(here)];
+    match daemon(here) {
+        Ok((found, theirs)) => {
+            checks.push(found);
+            checks.push(private("state dir", &here.place.state_dir));
+            checks.push(private("socket dir", &Place::socket_dir(&here.env)));
+            checks.extend(theirs);
+        }
+        Err(error) => {
+            checks.push(private("state dir", &here.place.state_dir));
+            checks.push(failed("daemon", &error));
+        }
+    }
+    checks
+}
+
+/// Asks the daemon for its own checks.
+fn daemon(here: &Here) -> Result<(Check, Vec<Check>), CliError> {
+    let mut client = here.connect()?;
+    let params = PlaceParams { cwd: here.cwd.clone() };
+    let theirs: DoctorResult = client.call("doctor", &params)?;
+    let endpoint = client.endpoint();
+    let detail = format!(
+        "version {} answers as pid {} on {}; this is memo {VERSION}",
+        endpoint.version, endpoint.pid, endpoint.socket
+    );
+    Ok((well("daemon", detail), theirs.checks))
+}
+
+fn settings(here: &Here) -> Check {
+    match crate::config::load(Some(&here.place)) {
+        Ok(_) => well("settings", here.place.config_file().display().to_string()),
+        Err(error) => failed("settings", &error.into()),
+    }
+}
+
+/// Checks that a directory is there and only ours.
+fn private(name: &str, dir: &Path) -> Check {
+    let shown = dir.display();
+    let bad =
+        |detail: String, hint: String| Check { name: name.to_owned(), ok: false, detail, hint: Some(hint) };
+    let meta = match fs::symlink_metadata(dir) {
+        Ok(meta) => meta,
+        Err(error) => return bad(format!("{shown}: {error}"), "`memo status` creates it".to_owned()),
+    };
+    if !meta.is_dir() || owner(&meta).is_some_and(|owner| owner != effective_uid()) {
+        return bad(format!("{shown}: not a directory of ours"), format!("remove {shown}"));
+    }
+    #[cfg(unix)]
+    {
+        let mode = std::os::unix::fs::PermissionsExt::mode(&meta.permissions()) & 0o777;
+        if mode & 0o077 != 0 {
+            return bad(format!("{shown}: others may enter (mode {mode:o})"), format!("chmod 700 {shown}"));
+        }
+    }
+    well(name, shown.to_string())
+}
+
+fn well(name: &str, detail: String) -> Check {
+    Check { name: name.to_owned(), ok: true, detail, hint: None }
+}
+
+fn failed(name: &str, error: &CliError) -> Check {
+    let shown = error.shown();
+    Check { name: name.to_owned(), ok: false, detail: shown.message, hint: shown.hint }
+}
+
+fn print(check: &Check, output: &mut Output) -> Result<(), CliError> {
+    let styles = output.styles;
+    let mark = if check.ok { paint(styles.good, "ok  ") } else { paint(styles.bad, "FAIL") };
+    output.line(&format!("{mark}  {}: {}", escape(&check.name), escape(&check.detail)))?;
+    match check.hint.as_ref().filter(|_| !check.ok) {
+        Some(hint) => output.line(&format!("      hint: {}", escape(hint))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,230 @@
+//! Which code, hint and exit status does each error get?
+
+use std::io;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::client::ClientError;
+use crate::config::ConfigError;
+use crate::paths::{LocateError, PathError};
+use crate::proto::{RpcError, code};
+
+/// Nothing matched, or the named thing is not there.
+pub(super) const EXIT_NONE: u8 = 1;
+/// Wrong usage.
+pub(super) const EXIT_USAGE: u8 = 2;
+/// The daemon cannot be reached, or something failed.
+pub(super) const EXIT_FAILED: u8 = 3;
+
+/// What a verb fails with.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum CliError {
+    /// The directory cannot be served.
+    #[error(transparent)]
+    Locate(#[from] LocateError),
+    /// A file failed.
+    #[error(transparent)]
+    Path(#[from] PathError),
+    /// The settings cannot be used.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// No answer from the daemon, or an error as the answer.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    /// stdout is closed or full.
+    #[error("cannot write the answer: {0}")]
+    Output(#[from] io::Error),
+    /// A path that JSON cannot carry.
+    #[error("{}: the name is not UTF-8", .0.display())]
+    NotUtf8(PathBuf),
+    /// There is no home directory, so no place for the user's file.
+    #[error("no home directory: there is no place for the user's settings")]
+    NoHome,
+    /// There is no log to show.
+    #[error("{}: no log yet", .0.display())]
+    NoLog(PathBuf),
+}
+
+/// An error as it is shown: `{error: {code, message, hint}}`, or two lines on stderr.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Shown {
+    /// One word a program can compare.
+    pub(super) code: &'static str,
+    /// What happened, to which path, why.
+    pub(super) message: String,
+    /// What to do about it.
+    pub(super) hint: Option<String>,
+    /// The exit status.
+    #[serde(skip)]
+    pub(super) exit: u8,
+}
+
+impl CliError {
+    /// Returns whether the reader of stdout has gone away, which is no error.
+    pub(super) fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    /// Returns what the user sees.
+    pub(super) fn shown(&self) -> Shown {
+        let (code, exit, hint) = match self {
+            Self::Locate(error) => locate(error),
+            Self::Path(error) => path(error),
+            Self::Config(error) => config(error),
+            Self::Client(error) => client(error),
+            Self::Output(_) => ("output", EXIT_FAILED, None),
+            Self::NotUtf8(_) => {
+                ("not-utf8", EXIT_USAGE, hint("rename it, or start from another directory with -C"))
+            }
+            Self::NoHome => ("no-home", EXIT_USAGE, hint("set HOME, or leave out --user")),
+            Self::NoLog(_) => {
+                ("not-found", EXIT_NONE, hint("`memo status` starts the daemon, which writes it"))
+            }
+        };
+        Shown { code, message: self.to_string(), hint, exit }
+    }
+}
+
+type Row = (&'static str, u8, Option<String>);
+
+fn hint(text: &str) -> Option<String> {
+    Some(text.to_owned())
+}
+
+fn locate(error: &LocateError) -> Row {
+    match error {
+        LocateError::Io(error) if error.source.kind() == io::ErrorKind::NotFound => {
+            ("no-such-directory", EXIT_USAGE, hint("name an existing directory with -C"))
+        }
+        LocateError::Io(error) => path(error),
+        LocateError::NotADirectory(_) => {
+            ("not-a-directory", EXIT_USAGE, hint("name the directory around it with -C"))
+        }
+        LocateError::GitDir(_) => (
+            "git-dir",
+            EXIT_USAGE,
+            hint("run memo in a worktree; `git worktree add DIR` makes one of a bare repository"),
+        ),
+        LocateError::BrokenGit { .. } => (
+            "broken-git",
+            EXIT_USAGE,
+            hint("`git status` says more; `git worktree repair` mends a moved worktree"),
+        ),
+        LocateError::NotOwner { .. } => {
+            ("not-owner", EXIT_USAGE, hint("run memo as the owner, or clone the repository for yourself"))
+        }
+        LocateError::TooWide(_) => {
+            ("too-wide", EXIT_USAGE, hint("name a smaller directory with -C, or run `git init` in it"))
+        }
+    }
+}
+
+fn path(error: &PathError) -> Row {
+    let hint = match error.source.kind() {
+        io::ErrorKind::PermissionDenied => hint("check the owner and the permissions of that path"),
+        io::ErrorKind::StorageFull => hint("free some space on that file system"),
+        _ => None,
+    };
+    ("io", EXIT_FAILED, hint)
+}
+
+fn config(error: &ConfigError) -> Row {
+    match error {
+        ConfigError::Io(error) => path(error),
+        ConfigError::UnknownKey { nearest: Some(nearest), .. } => {
+            ("config", EXIT_USAGE, Some(format!("did you mean {nearest}?")))
+        }
+        _ => ("config", EXIT_USAGE, hint("`memo config template` shows every key with its default")),
+    }
+}
+
+fn client(error: &ClientError) -> Row {
+    let see = |log: &PathBuf| Some(format!("see {}", log.display()));
+    match error {
+        ClientError::Path(error) => path(error),
+        ClientError::NotRunning { .. } => ("not-running", EXIT_FAILED, hint("`memo status` starts it")),
+        ClientError::ForeignSocket { socket, .. } => (
+            "foreign-socket",
+            EXIT_FAILED,
+            Some(format!("somebody else put it there: look at {}", socket.display())),
+        ),
+        ClientError::Spawn { .. } => {
+            let text = "install memod beside memo or in PATH, or name it in MEMO_DAEMON";
+            ("no-daemon", EXIT_FAILED, hint(text))
+        }
+        ClientError::Refused { hint, .. } => ("daemon-refused", EXIT_FAILED, hint.clone()),
+        ClientError::NotReady { log, .. } => ("daemon-not-ready", EXIT_FAILED, see(log)),
+        ClientError::SpawnLock { .. } => {
+            ("daemon-not-ready", EXIT_FAILED, hint("end that client, if it is stuck, and try again"))
+        }
+        ClientError::Hung { pid, log, .. } => {
+            let text =
+                format!("`kill -CONT {pid}` if it is stopped, else `kill {pid}`; see {}", log.display());
+            ("daemon-hung", EXIT_FAILED, Some(text))
+        }
+        ClientError::Gone { log, .. } => ("daemon-gone", EXIT_FAILED, see(log)),
+        ClientError::Garbage { .. } => {
+            ("daemon-garbage", EXIT_FAILED, hint("`memo restart` replaces whatever listens there"))
+        }
+        ClientError::NewerDaemon { daemon, .. } => {
+            ("newer-daemon", EXIT_FAILED, Some(format!("install memo {daemon}, or the later")))
+        }
+        ClientError::Lingers { pid, .. } => {
+            ("daemon-lingers", EXIT_FAILED, Some(format!("`kill {pid}` ends it")))
+        }
+        ClientError::Rpc(error) => rpc(error),
+    }
+}
+
+fn rpc(error: &RpcError) -> Row {
+    let told = error.data.as_ref().and_then(|data| data.hint.clone());
+    let (word, exit, usual) = match error.code {
+        code::NOT_FOUND => ("not-found", EXIT_NONE, None),
+        code::INVALID_PARAMS => ("usage", EXIT_USAGE, Some("`memo --help` lists the flags of every verb")),
+        code::WRONG_REPOSITORY => {
+            ("wrong-repository", EXIT_USAGE, Some("name a directory of the worktree with -C"))
+        }
+        code::NO_METHOD => {
+            ("no-method", EXIT_FAILED, Some("`memo restart` starts the daemon of this version"))
+        }
+        code::BUSY => ("busy", EXIT_FAILED, Some("too many requests at once; try again")),
+        code::STOPPING => ("stopping", EXIT_FAILED, Some("try again: the daemon is on its way out")),
+        code::STORE => ("store", EXIT_FAILED, Some("`memo doctor` checks the disk and the databases")),
+        _ => ("internal", EXIT_FAILED, Some("`memo logs` says more")),
+    };
+    (word, exit, told.or_else(|| usual.and_then(hint)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_rpc(code: i64, told: Option<&str>) -> Shown {
+        let data =
+            told.map(|hint| crate::proto::ErrorData { hint: Some(hint.to_owned()), retry_after_ms: None });
+        let error = RpcError { code, message: "it failed".to_owned(), data };
+        CliError::from(ClientError::from(error)).shown()
+    }
+
+    #[test]
+    fn every_error_has_a_word_and_an_exit_status() {
+        let cases = [
+            (code::NOT_FOUND, "not-found", EXIT_NONE),
+            (code::INVALID_PARAMS, "usage", EXIT_USAGE),
+            (code::WRONG_REPOSITORY, "wrong-repository", EXIT_USAGE),
+            (code::STORE, "store", EXIT_FAILED),
+            (code::PARSE, "internal", EXIT_FAILED),
+            (-1, "internal", EXIT_FAILED),
+        ];
+        for (code, word, exit) in cases {
+            let shown = of_rpc(code, None);
+            assert_eq!((shown.code, shown.exit, shown.message.as_str()), (word, exit, "it failed"));
+        }
+    }
+
+    #[test]
+    fn the_daemon_knows_best_what_to_do() {
+        assert_eq!(of_rpc(code::STORE, Some("free some space")).hint.as_deref(), Some("free some space"));
+    }
+}

@@ -1,0 +1,49 @@
+//! Where was the question asked, and who answers there?
+
+use std::path::{Path, PathBuf};
+
+use crate::client::{Client, Options};
+use crate::paths::{Env, PathError, Place, canonical};
+
+use super::error::CliError;
+
+/// The directory a command runs for.
+pub(super) struct Here {
+    /// What the environment says about directories.
+    pub(super) env: Env,
+    /// The worktree around it.
+    pub(super) place: Place,
+    /// The directory itself, absolute, as it crosses the socket.
+    pub(super) cwd: String,
+}
+
+impl Here {
+    /// Finds the worktree around `dir`, or around the current directory.
+    pub(super) fn find(dir: Option<&Path>) -> Result<Self, CliError> {
+        let start = start(dir)?;
+        let env = Env::read();
+        let place = Place::locate(&start, &env)?;
+        let cwd = canonical(&start)?.into_os_string().into_string();
+        let cwd = cwd.map_err(|path| CliError::NotUtf8(path.into()))?;
+        Ok(Self { env, place, cwd })
+    }
+
+    /// Connects to the daemon, and starts it first where needed.
+    pub(super) fn connect(&self) -> Result<Client, CliError> {
+        Ok(Client::connect(&self.place, &self.env, Options::read())?)
+    }
+
+    /// Connects to the daemon if one runs.
+    pub(super) fn connect_running(&self) -> Result<Client, CliError> {
+        Ok(Client::connect(&self.place, &self.env, Options::read().never_start())?)
+    }
+}
+
+fn start(dir: Option<&Path>) -> Result<PathBuf, CliError> {
+    match dir {
+        Some(dir) => Ok(dir.to_owned()),
+        None => std::env::current_dir().map_err(|source| {
+            PathError { action: "find the current directory", path: PathBuf::from("."), source }.into()
+        }),
+    }
+}

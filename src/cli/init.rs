@@ -1,0 +1,114 @@
+//! How is the index brought up to date, and what came of it?
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::client::Client;
+use crate::proto::{PlaceParams, StatusParams, StatusResult, SyncResult};
+
+use super::args::SyncTyped;
+use super::error::{EXIT_FAILED, EXIT_NONE};
+use super::here::Here;
+use super::output::Output;
+use super::progress::{self, Reached};
+use super::text::{count, duration, escape};
+use super::{CliError, Outcome, ask, status};
+
+/// Indexes the repository and reports. Exits with 3 when the index does not become whole.
+pub(super) fn init(here: &Here, output: &mut Output) -> Outcome {
+    let start = Instant::now();
+    let mut client = here.connect()?;
+    index(&mut client, here, start, output)
+}
+
+/// Rebuilds the index and reports as [`init`] does.
+pub(super) fn reindex(here: &Here, output: &mut Output) -> Outcome {
+    let start = Instant::now();
+    let mut client = here.connect()?;
+    client.answer_within(Duration::from_secs(120));
+    let _: serde_json::Value = client.call("reindex", &PlaceParams { cwd: here.cwd.clone() })?;
+    index(&mut client, here, start, output)
+}
+
+/// Waits for freshness. Exits with 1 when it is not reached.
+pub(super) fn sync(typed: &SyncTyped, here: &Here, output: &mut Output) -> Outcome {
+    let mut client = here.connect()?;
+    client.answer_within(Duration::from_secs(30) + Duration::from_millis(typed.wait_ms));
+    let result: SyncResult = client.call("sync", &ask::sync(typed, &here.cwd))?;
+    if output.json {
+        output.json(&result)?;
+    } else if result.fresh {
+        output.line(&format!("up to date  {}", escape(&result.clock)))?;
+    } else {
+        output.say(&behind(&result));
+    }
+    Ok(if result.fresh { 0 } else { EXIT_NONE })
+}
+
+fn index(client: &mut Client, here: &Here, start: Instant, output: &mut Output) -> Outcome {
+    let reached = progress::wait(client, &here.cwd, start, output)?;
+    let params = StatusParams { cwd: here.cwd.clone(), ..StatusParams::default() };
+    let status: StatusResult = client.call("status", &params)?;
+    if output.json {
+        print_json(&reached, &status, here, output)?;
+    } else {
+        print(&reached, &status, here, output)?;
+    }
+    Ok(if reached.last.fresh { 0 } else { EXIT_FAILED })
+}
+
+/// Returns the number of indexed files in the worktree that was asked about.
+fn n_files(status: &StatusResult, here: &Here) -> u64 {
+    let root = here.place.root.display().to_string();
+    status.views.iter().find(|view| view.root == root).map_or(0, |view| view.files)
+}
+
+fn print_json(
+    reached: &Reached,
+    status: &StatusResult,
+    here: &Here,
+    output: &mut Output,
+) -> Result<(), CliError> {
+    output.json(&json!({
+        "root": here.place.root.display().to_string(),
+        "files": n_files(status, here),
+        "chunks": status.counts.chunks,
+        "embeddings": status.counts.embeddings,
+        "skipped": status.skipped,
+        "lexical_ms": reached.lexical_ms,
+        "full_ms": reached.full_ms,
+        "fresh": reached.last.fresh,
+        "reason": reached.last.reason,
+        "degraded": status.degraded,
+    }))
+}
+
+fn print(reached: &Reached, status: &StatusResult, here: &Here, output: &mut Output) -> Result<(), CliError> {
+    let files = count(n_files(status, here), "file", "files");
+    let root = escape(&here.place.root.display().to_string());
+    status::row("indexed", &format!("{files} of {root}"), output)?;
+    let chunks = count(status.counts.chunks, "chunk", "chunks");
+    let vectors = count(status.counts.embeddings, "embedding", "embeddings");
+    status::row("index", &format!("{chunks}, {vectors}"), output)?;
+    let time = |ms: Option<u64>| ms.map_or("not yet".to_owned(), |ms| format!("after {}", duration(ms)));
+    let times = format!("by words {}, by meaning {}", time(reached.lexical_ms), time(reached.full_ms));
+    status::row("searchable", &times, output)?;
+    status::row("skipped", &status::skipped(status), output)?;
+    for problem in &status.degraded {
+        status::row("degraded", &escape(problem), output)?;
+    }
+    if reached.last.fresh {
+        status::row("next", "memo search \"where is the config parsed\"", output)?;
+    } else {
+        output.say(&behind(&reached.last));
+    }
+    Ok(())
+}
+
+fn behind(result: &SyncResult) -> String {
+    let files = count(result.pending.files, "file", "files");
+    let vectors = count(result.pending.embeddings, "embedding", "embeddings");
+    let reason = result.reason.as_deref().unwrap_or("the index is behind");
+    format!("not up to date: {reason}; {files} and {vectors} pending")
+}

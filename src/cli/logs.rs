@@ -1,0 +1,86 @@
+//! What did the daemon write into its log?
+//!
+//! Reads the files themselves: the log matters most when the daemon does not answer.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::client::pause;
+use crate::paths::{IoContext, PathError};
+
+use super::args::LogsTyped;
+use super::here::Here;
+use super::output::Output;
+use super::text::escape;
+use super::{CliError, Outcome};
+
+/// How often a followed log is looked at. Files have no event that works everywhere, and people read slowly.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+pub(super) fn logs(typed: &LogsTyped, here: &Here, output: &mut Output) -> Outcome {
+    let log = here.place.log_file();
+    let new = match fs::read(&log) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(CliError::NoLog(log)),
+        Err(source) => return Err(PathError { action: "read", path: log, source }.into()),
+    };
+    let mut text = String::from_utf8_lossy(&new).into_owned();
+    if text.lines().count() < typed.lines {
+        // The older half; there may be none yet.
+        let old = fs::read(log.with_extension("log.1")).unwrap_or_default();
+        text.insert_str(0, &String::from_utf8_lossy(&old));
+    }
+    for line in tail(&text, typed.lines) {
+        print(line, output)?;
+    }
+    if typed.follow {
+        follow(&log, new.len() as u64, output)?;
+    }
+    Ok(0)
+}
+
+/// Returns the last `n` lines.
+fn tail(text: &str, n: usize) -> impl Iterator<Item = &str> {
+    text.lines().skip(text.lines().count().saturating_sub(n))
+}
+
+fn print(line: &str, output: &mut Output) -> Result<(), CliError> {
+    if output.json { output.json(&json!({ "line": line })) } else { output.line(&escape(line)) }
+}
+
+/// Prints what is added after `position`, until it is interrupted or nobody reads any more.
+fn follow(log: &Path, mut position: u64, output: &mut Output) -> Result<(), CliError> {
+    let mut rest = Vec::new();
+    loop {
+        output.flush()?;
+        pause(LOOK_EVERY);
+        let Ok(mut file) = File::open(log) else { continue }; // being rotated
+        let size = file.metadata().at("look at", log)?.len();
+        if size < position {
+            position = 0; // it was rotated
+        }
+        file.seek(SeekFrom::Start(position)).at("read", log)?;
+        position += file.take(size - position).read_to_end(&mut rest).at("read", log)? as u64;
+        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = rest.drain(..=end).collect();
+            print(String::from_utf8_lossy(&line).trim_end(), output)?;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_lines_are_shown() {
+        let cases = [("", 5, ""), ("a\nb\nc\n", 2, "b c"), ("a\nb", 9, "a b"), ("a\n", 0, "")];
+        for (text, n, expected) in cases {
+            assert_eq!(tail(text, n).collect::<Vec<_>>().join(" "), expected);
+        }
+    }
+}

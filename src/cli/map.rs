@@ -1,0 +1,35 @@
+//! How is the code map shown?
+
+use crate::proto::MapResult;
+
+use super::args::MapTyped;
+use super::error::EXIT_NONE;
+use super::here::Here;
+use super::output::Output;
+use super::text::escape_lines;
+use super::{Outcome, ask};
+
+/// Exits with 1 when there is nothing to show.
+pub(super) fn map(typed: MapTyped, here: &Here, output: &mut Output) -> Outcome {
+    let params = ask::map(typed, &here.cwd);
+    let result: MapResult = here.connect()?.call("map", &params)?;
+    if output.json {
+        output.json(&result)?;
+    } else {
+        let text = escape_lines(&result.text);
+        if !text.is_empty() {
+            output.line(text.trim_end_matches('\n'))?;
+        }
+        output.flush()?;
+        if !result.fresh {
+            output.say(&format!(
+                "not up to date: {}",
+                result.reason.as_deref().unwrap_or("the index is behind")
+            ));
+        }
+        if result.files == 0 {
+            output.say("no symbols in this worktree, or the budget is too small for one");
+        }
+    }
+    Ok(if result.files == 0 { EXIT_NONE } else { 0 })
+}

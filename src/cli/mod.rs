@@ -1,0 +1,100 @@
+//! What may the user ask, and how is it shown?
+//!
+//! Two steps: `args` is what was typed, `ask` is what it means. Each verb then asks and prints through
+//! `output`, the only printer; `error` maps every failure to a code, a hint and an exit status.
+
+mod args;
+mod ask;
+mod config;
+mod docs;
+mod doctor;
+mod error;
+mod here;
+mod init;
+mod logs;
+mod map;
+mod output;
+mod process;
+mod progress;
+mod search;
+mod status;
+mod text;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Global, Typed, Verb};
+use error::{CliError, EXIT_USAGE, Shown};
+use here::Here;
+use output::Output;
+
+/// Exit status of a verb that did what it was asked; some have others as well.
+type Outcome = Result<u8, CliError>;
+
+/// Answers the command line of this process.
+pub fn run() -> ExitCode {
+    let typed = match Typed::try_parse() {
+        Ok(typed) => typed,
+        Err(error) => return usage(&error),
+    };
+    let mut output = Output::new(&typed.global);
+    let outcome = answer(typed, &mut output).and_then(|exit| output.flush().map(|()| exit));
+    ExitCode::from(outcome.unwrap_or_else(|error| failed(&error, &mut output)))
+}
+
+fn answer(typed: Typed, output: &mut Output) -> Outcome {
+    let Typed { global, verb } = typed;
+    let here = || Here::find(global.dir.as_deref());
+    match verb {
+        Verb::Init => init::init(&here()?, output),
+        Verb::Search(typed) => search::search(typed, &here()?, output),
+        Verb::Map(typed) => map::map(typed, &here()?, output),
+        Verb::Status(typed) => status::status(&typed, &here()?, output),
+        Verb::Sync(typed) => init::sync(&typed, &here()?, output),
+        Verb::Stop => process::stop(&here()?, output),
+        Verb::Restart => process::restart(&here()?, output),
+        Verb::Logs(typed) => logs::logs(&typed, &here()?, output),
+        Verb::Doctor => doctor::doctor(global.dir.as_deref(), output),
+        Verb::Reindex => init::reindex(&here()?, output),
+        Verb::Config(typed) => config::config(typed, here(), output),
+        Verb::Completions { shell } => docs::completions(shell, output),
+        Verb::Man { dir } => docs::man(dir.as_deref(), output),
+        Verb::Version => process::version(here().ok().as_ref(), output),
+    }
+}
+
+fn failed(error: &CliError, output: &mut Output) -> u8 {
+    if error.is_broken_pipe() {
+        return 0; // the reader has seen enough, as `head` has
+    }
+    let shown = error.shown();
+    // What was written before belongs to the reader. That stdout fails too is no news.
+    let _ = output.flush();
+    let _ = output.error(&shown);
+    shown.exit
+}
+
+/// Shows what clap found: help and version are answers, anything else is wrong usage.
+fn usage(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    let json = std::env::args_os().take_while(|arg| arg != "--").any(|arg| arg == "--json");
+    let text = error.render().to_string();
+    let message = text.strip_prefix("error: ").unwrap_or(&text);
+    let (first, rest) = message.split_once("\n\n").unwrap_or((message, ""));
+    if json {
+        let global = Global { json, dir: None, color: args::Colour::Never, quiet: false };
+        let message = first.trim_end().to_owned();
+        let hint = Some("`memo --help` lists the verbs, `memo VERB --help` the flags of one".to_owned());
+        let shown = Shown { code: "usage", message, hint, exit: EXIT_USAGE };
+        let _ = Output::new(&global).error(&shown);
+    } else if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        let _ = error.print();
+    } else {
+        output::talk(&format!("memo: {first}\n\n{}", rest.trim_end()));
+    }
+    ExitCode::from(EXIT_USAGE)
+}

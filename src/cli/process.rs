@@ -1,0 +1,73 @@
+//! How is the daemon's process stopped, started anew and named?
+
+use serde_json::json;
+
+use crate::client::{ClientError, VERSION};
+use crate::proto::PROTOCOL;
+
+use super::here::Here;
+use super::output::Output;
+use super::text::escape;
+use super::{CliError, Outcome};
+
+/// Stops the daemon; that none runs is as good.
+pub(super) fn stop(here: &Here, output: &mut Output) -> Outcome {
+    let stopped = stop_running(here)?;
+    if output.json {
+        output.json(&json!({ "stopped": stopped.is_some(), "pid": stopped }))?;
+    } else {
+        match stopped {
+            Some(pid) => output.say(&format!("stopped pid {pid}")),
+            None => output.say("no daemon was running"),
+        }
+    }
+    Ok(0)
+}
+
+/// Stops the daemon, if one runs, and starts it.
+pub(super) fn restart(here: &Here, output: &mut Output) -> Outcome {
+    let before = stop_running(here)?;
+    let client = here.connect()?;
+    let now = client.endpoint();
+    if output.json {
+        output.json(&json!({ "before": before, "pid": now.pid, "version": now.version }))?;
+    } else {
+        output.say(&format!("version {} runs as pid {}", now.version, now.pid));
+    }
+    Ok(0)
+}
+
+/// Returns the pid of the daemon that was stopped; none when none ran.
+fn stop_running(here: &Here) -> Result<Option<u32>, CliError> {
+    match here.connect_running() {
+        Ok(client) => {
+            let pid = client.endpoint().pid;
+            client.stop()?;
+            Ok(Some(pid))
+        }
+        Err(CliError::Client(ClientError::NotRunning { .. })) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Shows versions; starts nothing, and works without a repository.
+pub(super) fn version(here: Option<&Here>, output: &mut Output) -> Outcome {
+    let daemon = here.map(Here::connect_running).and_then(|client| match client {
+        Ok(client) => Some(client.endpoint().clone()),
+        Err(CliError::Client(ClientError::NotRunning { .. })) => None,
+        Err(error) => {
+            output.say(&error.to_string());
+            None
+        }
+    });
+    if output.json {
+        output.json(&json!({ "client": { "version": VERSION, "protocol": PROTOCOL }, "daemon": daemon }))?;
+        return Ok(0);
+    }
+    output.line(&format!("memo {VERSION} (protocol {PROTOCOL})"))?;
+    if let Some(daemon) = daemon {
+        let version = escape(&daemon.version);
+        output.line(&format!("memod {version} (protocol {}), pid {}", daemon.protocol, daemon.pid))?;
+    }
+    Ok(0)
+}

@@ -1,0 +1,96 @@
+//! How far is the index, and when is it whole?
+
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::client::{self, Client};
+use crate::proto::{Pending, Sync, SyncParams, SyncResult};
+
+use super::CliError;
+use super::output::Output;
+
+/// How long one poll waits in the daemon, ms.
+const POLL_MS: u64 = 200;
+
+/// Least time between two polls, for a daemon that answers without waiting.
+const POLL_AT_LEAST: Duration = Duration::from_millis(20);
+
+/// Without any progress for so long, the daemon is not going to be ready.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// When the index became what.
+pub(super) struct Reached {
+    /// What the last poll said.
+    pub(super) last: SyncResult,
+    /// Until every file was searchable by its words, ms; none when that was given up.
+    pub(super) lexical_ms: Option<u64>,
+    /// Until every chunk had its vector, ms; none when that was given up.
+    pub(super) full_ms: Option<u64>,
+}
+
+/// Waits until the view of `cwd` is indexed, with a bar on a terminal.
+pub(super) fn wait(
+    client: &mut Client,
+    cwd: &str,
+    start: Instant,
+    output: &Output,
+) -> Result<Reached, CliError> {
+    let bar = bar(output.quiet);
+    let mut reached = Reached { last: SyncResult::default(), lexical_ms: None, full_ms: None };
+    for (level, label) in [(Sync::Fs, "files"), (Sync::Full, "embeddings")] {
+        bar.set_message(label);
+        reached.last = until(client, cwd, level, &bar)?;
+        if !reached.last.fresh {
+            break;
+        }
+        let took = Some(u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX));
+        match level {
+            Sync::Fs => reached.lexical_ms = took,
+            _ => reached.full_ms = took,
+        }
+    }
+    bar.finish_and_clear();
+    Ok(reached)
+}
+
+fn until(client: &mut Client, cwd: &str, level: Sync, bar: &ProgressBar) -> Result<SyncResult, CliError> {
+    let params = SyncParams { cwd: cwd.to_owned(), sync: level, wait_ms: Some(POLL_MS) };
+    let mut seen = (Pending::default(), 0);
+    let mut moved = Instant::now();
+    loop {
+        let asked = Instant::now();
+        let result: SyncResult = client.call("sync", &params)?;
+        let (done, all) = position(level, &result);
+        bar.set_length(all);
+        bar.set_position(done);
+        let now = (result.pending, result.done_files);
+        if now != seen {
+            (seen, moved) = (now, Instant::now());
+        }
+        if result.fresh || moved.elapsed() > PATIENCE {
+            return Ok(result);
+        }
+        client::pause(POLL_AT_LEAST.saturating_sub(asked.elapsed()));
+    }
+}
+
+fn position(level: Sync, result: &SyncResult) -> (u64, u64) {
+    match level {
+        Sync::Full => {
+            let all = result.total_chunks.max(result.pending.embeddings);
+            (all - result.pending.embeddings, all)
+        }
+        _ => (result.done_files, result.total_files),
+    }
+}
+
+/// Hidden off a terminal. Without colour, so that it needs no choice of it.
+fn bar(quiet: bool) -> ProgressBar {
+    let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+    let template = "{msg:>10} [{bar:32}] {human_pos}/{human_len} {elapsed}";
+    let style = ProgressStyle::with_template(template).expect("the template is a constant and well-formed");
+    let bar = ProgressBar::with_draw_target(Some(0), target);
+    bar.set_style(style.progress_chars("=> "));
+    bar
+}

@@ -1,0 +1,117 @@
+//! How is a search answered?
+
+use std::time::Duration;
+
+use crate::proto::{Hit, SearchResult};
+
+use super::args::SearchTyped;
+use super::error::EXIT_NONE;
+use super::here::Here;
+use super::output::Output;
+use super::text::{count, escape, marked, paint, terms};
+use super::{CliError, Outcome, ask};
+
+/// Exits with 1 when nothing matched.
+pub(super) fn search(typed: SearchTyped, here: &Here, output: &mut Output) -> Outcome {
+    let config = crate::config::load(Some(&here.place))?.config;
+    let params = ask::search(typed, &here.cwd, &config);
+    let mut client = here.connect()?;
+    client.answer_within(Duration::from_secs(30) + Duration::from_millis(params.wait_ms.unwrap_or(0)));
+    let result: SearchResult = client.call("search", &params)?;
+    if output.json {
+        output.json(&result)?;
+    } else {
+        print(&result, output)?;
+        if let Some(note) = note(&result) {
+            output.flush()?;
+            output.say(&note);
+        }
+    }
+    Ok(if result.hits.is_empty() { EXIT_NONE } else { 0 })
+}
+
+fn print(result: &SearchResult, output: &mut Output) -> Result<(), CliError> {
+    let terms = terms(&result.query);
+    for (at, hit) in result.hits.iter().enumerate() {
+        if at > 0 {
+            output.line("")?;
+        }
+        print_hit(hit, &terms, output)?;
+    }
+    Ok(())
+}
+
+fn print_hit(hit: &Hit, terms: &[String], output: &mut Output) -> Result<(), CliError> {
+    let styles = output.styles;
+    let lines = format!("{}-{}", hit.lines.0, hit.lines.1);
+    let mut head = format!("{}:{}", paint(styles.path, &escape(&hit.path)), paint(styles.line, &lines));
+    if let Some(title) = hit.title.as_ref().or(hit.symbol.as_ref()) {
+        head = format!("{head}  {}", paint(styles.title, &escape(title)));
+    }
+    if let Some(state) = hit.state.as_deref().filter(|state| *state != "fresh") {
+        head = format!("{head}  {}", paint(styles.bad, &escape(state)));
+    }
+    output.line(&head)?;
+    let last =
+        hit.snippet_line.saturating_add(u32::try_from(hit.snippet.lines().count()).unwrap_or(u32::MAX));
+    let width = last.to_string().len();
+    for (number, line) in (hit.snippet_line..).zip(hit.snippet.lines()) {
+        let number = paint(styles.line, &format!("{number:width$}"));
+        output.line(format!("  {number}  {}", marked(line, terms, styles.matched)).trim_end())?;
+    }
+    Ok(())
+}
+
+/// Returns what must be said about an answer that is empty, not fresh, or not whole.
+fn note(result: &SearchResult) -> Option<String> {
+    let mut parts = Vec::new();
+    if !result.fresh {
+        let reason = result.reason.as_deref().unwrap_or("the index is behind");
+        let files = result.pending.files;
+        let left = if files > 0 {
+            format!(", {} to be indexed", count(files, "file", "files"))
+        } else {
+            String::new()
+        };
+        parts.push(format!("not up to date: {reason}{left}"));
+    }
+    if result.pending.embeddings > 0 {
+        parts.push(format!("{} still without a vector", count(result.pending.embeddings, "chunk", "chunks")));
+    }
+    if !result.degraded.is_empty() {
+        parts.push(format!("degraded: {}", result.degraded.join(", ")));
+    }
+    if result.hits.is_empty() {
+        let none = if result.fresh { "no match" } else { "no match yet" };
+        parts.insert(0, format!("{none} for {}", result.query));
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::proto::Pending;
+
+    #[test]
+    fn what_an_answer_lacks_is_said() {
+        let check = |fresh: bool, files: u64, embeddings: u64, degraded: &[&str], expected: &str| {
+            let degraded = degraded.iter().map(ToString::to_string).collect();
+            let reason = (!fresh).then(|| "first index".to_owned());
+            let query = "q".to_owned();
+            let pending = Pending { files, embeddings };
+            let result = SearchResult { fresh, reason, query, pending, degraded, ..SearchResult::default() };
+            assert_eq!(note(&result).as_deref(), Some(expected));
+        };
+        check(true, 0, 0, &[], "no match for q");
+        check(true, 0, 9, &[], "no match for q; 9 chunks still without a vector");
+        check(
+            false,
+            1200,
+            0,
+            &[],
+            "no match yet for q; not up to date: first index, 1,200 files to be indexed",
+        );
+        check(true, 0, 0, &["knn: model loading"], "no match for q; degraded: knn: model loading");
+    }
+}

@@ -1,0 +1,147 @@
+//! How is the state of the daemon shown?
+
+use crate::proto::{StatusResult, ViewInfo};
+
+use super::args::StatusTyped;
+use super::here::Here;
+use super::output::Output;
+use super::text::{bytes, count, duration, escape, grouped, paint};
+use super::{CliError, Outcome, ask};
+
+pub(super) fn status(typed: &StatusTyped, here: &Here, output: &mut Output) -> Outcome {
+    let status: StatusResult = here.connect()?.call("status", &ask::status(typed, &here.cwd))?;
+    if output.json {
+        output.json(&status)?;
+    } else if typed.files {
+        list(status.files.unwrap_or_default().iter().map(String::as_str), typed.null, output)?;
+    } else if typed.skipped {
+        let files = status.skipped_files.unwrap_or_default();
+        let lines: Vec<_> = files.iter().map(|(path, reason)| format!("{reason}\t{path}")).collect();
+        list(lines.iter().map(String::as_str), typed.null, output)?;
+    } else {
+        print(&status, output)?;
+    }
+    Ok(0)
+}
+
+/// Writes one entry a line, escaped; or ended with NUL, as it is.
+fn list<'a>(entries: impl Iterator<Item = &'a str>, null: bool, output: &mut Output) -> Result<(), CliError> {
+    for entry in entries {
+        if null {
+            output.raw(entry.as_bytes())?;
+            output.raw(b"\0")?;
+        } else {
+            output.line(&escape(entry))?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes a line of a report: a label and what it stands for, which is escaped already.
+pub(super) fn row(label: &str, text: &str, output: &mut Output) -> Result<(), CliError> {
+    let label = paint(output.styles.title, &format!("{label:<10}"));
+    output.line(format!("{label} {text}").trim_end())
+}
+
+fn print(status: &StatusResult, output: &mut Output) -> Result<(), CliError> {
+    let daemon = &status.daemon;
+    let up = duration(daemon.uptime_s.saturating_mul(1_000));
+    let memory = bytes(daemon.rss_bytes);
+    let text = format!("{}, pid {}, up {up}, {memory}", escape(&daemon.version), daemon.pid);
+    row("daemon", &text, output)?;
+    row("repository", &escape(&status.repo), output)?;
+    row("state", &escape(&status.state_dir), output)?;
+    row("socket", &escape(&status.socket), output)?;
+    for view in &status.views {
+        row("worktree", &worktree(view), output)?;
+    }
+    let counts = &status.counts;
+    let index = [
+        count(counts.blobs, "blob", "blobs"),
+        count(counts.chunks, "chunk", "chunks"),
+        count(counts.embeddings, "embedding", "embeddings"),
+        count(counts.memories, "memory", "memories"),
+    ];
+    row("index", &index.join(", "), output)?;
+    row("pending", &pending(status), output)?;
+    row("skipped", &skipped(status), output)?;
+    let watched = count(status.watch.dirs, "directory", "directories");
+    row("watch", &format!("{}, {watched}", escape(&status.watch.backend)), output)?;
+    row("hooks", &escape(&status.hooks), output)?;
+    let model = &status.model;
+    row(
+        "model",
+        &format!("{}, {} dimensions, {}", escape(&model.id), model.dims, escape(&model.state)),
+        output,
+    )?;
+    row("since start", &counters(status), output)?;
+    for problem in &status.degraded {
+        row("degraded", &paint(output.styles.bad, &escape(problem)), output)?;
+    }
+    Ok(())
+}
+
+fn worktree(view: &ViewInfo) -> String {
+    let state = if view.fresh { "up to date" } else { "being indexed" };
+    let files = count(view.files, "file", "files");
+    let head = view.head.as_deref().map_or(String::new(), |head| format!(" ({})", escape(short_head(head))));
+    format!("{}{head}, {files}, {state}", escape(&view.root))
+}
+
+/// Shortens what HEAD says: the name of a branch, or twelve digits of a commit.
+fn short_head(head: &str) -> &str {
+    let head = head.trim().trim_start_matches("ref: ");
+    match head.strip_prefix("refs/heads/") {
+        Some(branch) => branch,
+        None if head.len() >= 40 && head.bytes().all(|byte| byte.is_ascii_hexdigit()) => &head[..12],
+        None => head,
+    }
+}
+
+fn pending(status: &StatusResult) -> String {
+    match (status.pending.files, status.pending.embeddings) {
+        (0, 0) => "nothing".to_owned(),
+        (files, vectors) => {
+            format!("{}, {}", count(files, "file", "files"), count(vectors, "embedding", "embeddings"))
+        }
+    }
+}
+
+/// Returns how many files were refused, by reason.
+pub(super) fn skipped(status: &StatusResult) -> String {
+    if status.skipped.is_empty() {
+        return "nothing".to_owned();
+    }
+    let reasons = status.skipped.iter().map(|(reason, n)| format!("{} {}", grouped(*n), escape(reason)));
+    format!("{} (memo status --skipped lists them)", reasons.collect::<Vec<_>>().join(", "))
+}
+
+fn counters(status: &StatusResult) -> String {
+    let counters = &status.counters;
+    let parts = [
+        count(counters.events, "event", "events"),
+        count(counters.rescans, "rescan", "rescans"),
+        count(counters.parses, "parse", "parses"),
+        count(counters.embeds, "embed", "embeds"),
+        count(counters.queries, "query", "queries"),
+    ];
+    parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads_are_short() {
+        let cases = [
+            ("ref: refs/heads/topic/a\n", "topic/a"),
+            ("refs/heads/main", "main"),
+            ("main", "main"),
+            ("25b2d2209c25b2d2209c25b2d2209c25b2d2209c", "25b2d2209c25"),
+        ];
+        for (head, expected) in cases {
+            assert_eq!(short_head(head), expected);
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! How is foreign text shown, so that it neither lies nor misleads?
+//!
+//! Pure. Names and snippets come from a repository that may be hostile: a terminal must not obey them.
+
+use std::ops::Range;
+
+use anstyle::{AnsiColor, Style};
+
+/// The looks of the parts of an answer; all plain without colour.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Styles {
+    /// A path.
+    pub(super) path: Style,
+    /// A line number.
+    pub(super) line: Style,
+    /// A name or a heading path.
+    pub(super) title: Style,
+    /// A word of the query.
+    pub(super) matched: Style,
+    /// Something that is well.
+    pub(super) good: Style,
+    /// Something that is not.
+    pub(super) bad: Style,
+}
+
+impl Styles {
+    /// Returns the looks of a terminal with colours.
+    pub(super) fn coloured() -> Self {
+        let of = |colour: AnsiColor| colour.on_default();
+        Self {
+            path: of(AnsiColor::Magenta),
+            line: of(AnsiColor::Green),
+            title: of(AnsiColor::Cyan),
+            matched: of(AnsiColor::Red).bold(),
+            good: of(AnsiColor::Green),
+            bad: of(AnsiColor::Red).bold(),
+        }
+    }
+}
+
+/// Returns `text` in a style.
+pub(super) fn paint(style: Style, text: &str) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+/// Returns `text` with every character escaped that a terminal would obey or that hides or reorders text.
+///
+/// Newlines are escaped too: what is shown is one line. Tabs stay.
+pub(super) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\t' => out.push(c),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            c if is_dangerous(c) => out.extend(c.escape_unicode()),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Returns `text` with its lines kept and everything else escaped as by [`escape`].
+pub(super) fn escape_lines(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let body = line.strip_suffix('\n').unwrap_or(line);
+        out.push_str(&escape(body.strip_suffix('\r').unwrap_or(body)));
+        if line.ends_with('\n') {
+            out.push('\n');
+        }
+    }
+    out
+}
+
+/// Controls; bidirectional formatting (Trojan Source, CVE-2021-42574); line separators; tag characters.
+fn is_dangerous(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Returns the words of a query that are worth marking: no operators, no single characters.
+pub(super) fn terms(query: &str) -> Vec<String> {
+    let words = query.split(|c: char| !c.is_alphanumeric() && c != '_');
+    let mut terms: Vec<String> = words
+        .filter(|word| word.chars().nth(1).is_some() && !matches!(*word, "AND" | "OR" | "NOT"))
+        .map(str::to_lowercase)
+        .collect();
+    // Longer first, so that the longest match at a place wins.
+    terms.sort_by_key(|term| std::cmp::Reverse(term.len()));
+    terms.dedup();
+    terms
+}
+
+/// Returns the byte spans of `line` that equal a term, whatever the case; in order, not overlapping.
+pub(super) fn matches(line: &str, terms: &[String]) -> Vec<Range<usize>> {
+    let mut spans = Vec::new();
+    let mut at = 0;
+    while at < line.len() {
+        let found = terms.iter().find_map(|term| prefix_len(&line[at..], term));
+        match found {
+            Some(len) => {
+                spans.push(at..at + len);
+                at += len;
+            }
+            None => at += line[at..].chars().next().map_or(1, char::len_utf8),
+        }
+    }
+    spans
+}
+
+/// Returns how many bytes of `text` spell `term` (which is lower case) at its start.
+fn prefix_len(text: &str, term: &str) -> Option<usize> {
+    let mut wanted = term.chars();
+    let mut len = 0;
+    let mut rest = text.chars();
+    while !wanted.as_str().is_empty() {
+        let c = rest.next()?;
+        len += c.len_utf8();
+        if !c.to_lowercase().all(|lower| wanted.next() == Some(lower)) {
+            return None;
+        }
+    }
+    Some(len)
+}
+
+/// Returns a line of a snippet, escaped, with the query's words marked.
+pub(super) fn marked(line: &str, terms: &[String], style: Style) -> String {
+    let mut out = String::with_capacity(line.len());
+    let mut done = 0;
+    for span in matches(line, terms) {
+        out.push_str(&escape(&line[done..span.start]));
+        out.push_str(&paint(style, &escape(&line[span.clone()])));
+        done = span.end;
+    }
+    out.push_str(&escape(&line[done..]));
+    out
+}
+
+/// Returns a count with its noun: `1 file`, `1,204 files`.
+pub(super) fn count(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(number), if number == 1 { one } else { many })
+}
+
+/// Returns a number with commas between thousands.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Returns a duration in its two largest units: `850 ms`, `3.2 s`, `4 min 10 s`, `2 h 5 min`, `3 d 4 h`.
+pub(super) fn duration(ms: u64) -> String {
+    let s = ms / 1_000;
+    match ms {
+        0..1_000 => format!("{ms} ms"),
+        1_000..60_000 => format!("{s}.{} s", ms % 1_000 / 100),
+        60_000..3_600_000 => format!("{} min {} s", s / 60, s % 60),
+        3_600_000..86_400_000 => format!("{} h {} min", s / 3_600, s % 3_600 / 60),
+        _ => format!("{} d {} h", s / 86_400, s % 86_400 / 3_600),
+    }
+}
+
+/// Returns a number of bytes in binary units: `512 B`, `1.5 MiB`.
+pub(super) fn bytes(number: u64) -> String {
+    let (mut whole, mut tenths, mut unit) = (number, 0, 0);
+    while whole >= 1_024 && unit < 4 {
+        (whole, tenths, unit) = (whole / 1_024, whole % 1_024 * 10 / 1_024, unit + 1);
+    }
+    match unit {
+        0 => format!("{whole} B"),
+        unit => format!("{whole}.{tenths} {}", ["B", "KiB", "MiB", "GiB", "TiB"][unit]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_obeys_nothing() {
+        let cases = [
+            ("plain é 漢 👩‍👩‍👧", "plain é 漢 👩‍👩‍👧"),
+            ("a\tb", "a\tb"),
+            ("a\nb\r", "a\\nb\\r"),
+            ("\x1b[2Jgone", "\\u{1b}[2Jgone"),
+            ("\u{9b}31m", "\\u{9b}31m"),
+            ("x\u{202e}y\u{2066}z", "x\\u{202e}y\\u{2066}z"),
+            ("\u{e0041}", "\\u{e0041}"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(escape(text), expected);
+        }
+        assert_eq!(escape_lines("a\r\n\x07b\nc"), "a\n\\u{7}b\nc");
+    }
+
+    #[test]
+    fn query_words_are_marked() {
+        let cases = [
+            ("login", "fn Login(relogin)", "fn [Login](re[login])"),
+            ("user OR name", "username or", "[user][name] or"),
+            ("log login", "login log", "[login] [log]"),
+            ("\"parse config\"*", "Parse, CONFIG", "[Parse], [CONFIG]"),
+            ("a b", "a b", "a b"),
+            ("straße", "STRASSE Straße", "STRASSE [Straße]"),
+            ("İx", "İx ix", "[İx] ix"),
+            ("esc", "\x1besc", "\\u{1b}[esc]"),
+            ("", "text", "text"),
+        ];
+        for (query, line, expected) in cases {
+            let terms = terms(query);
+            let mut shown = String::new();
+            let mut done = 0;
+            for span in matches(line, &terms) {
+                shown += &format!("{}[{}]", escape(&line[done..span.start]), &line[span.clone()]);
+                done = span.end;
+            }
+            shown += &escape(&line[done..]);
+            assert_eq!(shown, expected, "{query}");
+            assert_eq!(marked(line, &terms, Style::new()), escape(line), "plain style changes nothing");
+        }
+    }
+
+    #[test]
+    fn numbers_are_readable() {
+        let counts = [(0, "0 files"), (1, "1 file"), (999, "999 files"), (1_204_005, "1,204,005 files")];
+        for (number, expected) in counts {
+            assert_eq!(count(number, "file", "files"), expected);
+        }
+        let durations = [
+            (0, "0 ms"),
+            (999, "999 ms"),
+            (3_290, "3.2 s"),
+            (250_000, "4 min 10 s"),
+            (7_500_000, "2 h 5 min"),
+            (273_600_000, "3 d 4 h"),
+        ];
+        for (ms, expected) in durations {
+            assert_eq!(duration(ms), expected);
+        }
+        let sizes = [(0, "0 B"), (1_023, "1023 B"), (1_536, "1.5 KiB"), (43_000_000, "41.0 MiB")];
+        for (number, expected) in sizes {
+            assert_eq!(bytes(number), expected);
+        }
+    }
+}

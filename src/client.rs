@@ -1,0 +1,284 @@
+//! How do I reach a daemon that speaks my protocol?
+//!
+//! Connect to the socket that the endpoint file names; refused or absent: take the spawn lock, probe again,
+//! start a daemon and wait for its one line. Synchronous, and free of everything the daemon links.
+//!
+//! Invariant: no step waits without a deadline.
+
+mod error;
+mod spawn;
+mod transport;
+mod version;
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::paths::{Env, Place};
+use crate::proto::{Endpoint, HelloParams, HelloResult, PROTOCOL, PlaceParams, RpcError, code};
+
+pub use error::ClientError;
+use transport::Connection;
+use version::Skew;
+
+/// `CARGO_PKG_VERSION` of this client.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// How long a request that the daemon refuses for now (`busy`, stopping) is tried again.
+const RETRY_FOR: Duration = Duration::from_secs(30);
+
+/// Wait between two tries where the daemon did not say how long.
+const RETRY_AFTER: Duration = Duration::from_millis(20);
+
+/// What a client does where it has a choice.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Start a daemon when none answers, and replace an older one.
+    pub start: bool,
+    /// The program that is started.
+    pub daemon: PathBuf,
+    /// Version this client claims to be.
+    pub version: String,
+    /// How long one answer may take.
+    pub answer_within: Duration,
+    /// How long a daemon may take to be ready, or to be gone.
+    pub ready_within: Duration,
+}
+
+impl Options {
+    /// Returns the usual choices: start `$MEMO_DAEMON`, else the `memod` beside this program, else in `PATH`.
+    ///
+    /// Reads the environment.
+    pub fn read() -> Self {
+        Self {
+            start: true,
+            daemon: spawn::daemon_program(),
+            version: VERSION.to_owned(),
+            answer_within: Duration::from_secs(30),
+            ready_within: Duration::from_secs(10),
+        }
+    }
+
+    /// Never starts a daemon: no daemon is [`ClientError::NotRunning`].
+    #[must_use]
+    pub fn never_start(mut self) -> Self {
+        self.start = false;
+        self
+    }
+}
+
+/// A connection to the daemon of one place.
+#[derive(Debug)]
+pub struct Client {
+    place: Place,
+    env: Env,
+    options: Options,
+    connection: Connection,
+    endpoint: Endpoint,
+    next_id: u64,
+}
+
+/// A call as it is written; borrows its params.
+#[derive(Serialize)]
+struct Call<'a, P> {
+    jsonrpc: &'static str,
+    id: u64,
+    method: &'a str,
+    params: &'a P,
+}
+
+/// A reply as it is read, straight into the type that was asked for.
+#[derive(Deserialize)]
+#[serde(bound = "R: DeserializeOwned")]
+struct Reply<R> {
+    id: Option<u64>,
+    result: Option<R>,
+    error: Option<RpcError>,
+    method: Option<String>,
+}
+
+impl Client {
+    /// Connects to the daemon of `place`; starts or replaces it as `options` say.
+    ///
+    /// # Errors
+    /// When no daemon can be reached that speaks our protocol; a daemon that was started may go on running.
+    pub fn connect(place: &Place, env: &Env, options: Options) -> Result<Self, ClientError> {
+        let (connection, endpoint) = reach(place, env, &options)?;
+        let mut client =
+            Self { place: place.clone(), env: env.clone(), options, connection, endpoint, next_id: 1 };
+        client.settle_versions()?;
+        Ok(client)
+    }
+
+    /// Returns what the daemon published about itself.
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// Allows answers to take this long from now on.
+    pub fn answer_within(&mut self, limit: Duration) {
+        self.options.answer_within = limit;
+    }
+
+    /// Calls a method and waits for its answer.
+    ///
+    /// A daemon that is stopping, or ends before it answered, is replaced and asked again; `busy` is waited for
+    /// as told. So every method must bear being asked twice.
+    ///
+    /// # Errors
+    /// The daemon's own error, or why there is no answer. After [`ClientError::Hung`] the connection is of no
+    /// more use.
+    pub fn call<P: Serialize, R: DeserializeOwned>(
+        &mut self,
+        method: &str,
+        params: &P,
+    ) -> Result<R, ClientError> {
+        let give_up = Instant::now() + RETRY_FOR.min(self.options.answer_within);
+        let mut reconnects = 0;
+        loop {
+            let error = match self.call_once(method, params) {
+                Err(error) if Instant::now() < give_up => error,
+                done => return done,
+            };
+            match &error {
+                ClientError::Rpc(rpc) if rpc.code == code::BUSY => pause(retry_after(rpc)),
+                ClientError::Rpc(rpc) if rpc.code == code::STOPPING => {
+                    pause(RETRY_AFTER);
+                    self.reconnect()?;
+                }
+                ClientError::Gone { .. } if reconnects < 2 => {
+                    reconnects += 1;
+                    self.reconnect()?;
+                }
+                _ => return Err(error),
+            }
+        }
+    }
+
+    /// Asks the daemon to drain and exit, and waits until it is gone.
+    ///
+    /// # Errors
+    /// When it does not answer, or is still there after [`Options::ready_within`].
+    pub fn stop(mut self) -> Result<(), ClientError> {
+        self.stop_daemon()
+    }
+
+    fn stop_daemon(&mut self) -> Result<(), ClientError> {
+        let params = PlaceParams { cwd: self.place.root.display().to_string() };
+        match self.call_once::<_, serde_json::Value>("stop", &params) {
+            Ok(_) | Err(ClientError::Gone { .. }) => {}
+            Err(ClientError::Rpc(rpc)) if rpc.code == code::STOPPING => {}
+            Err(error) => return Err(error),
+        }
+        let limit = self.options.ready_within;
+        let closed = self.connection.wait_for_end(Instant::now() + limit);
+        if closed && spawn::wait_until_gone(&self.place, self.endpoint.pid, limit)? {
+            return Ok(());
+        }
+        let Endpoint { pid, version, .. } = self.endpoint.clone();
+        Err(ClientError::Lingers { pid, version, waited_s: limit.as_secs() })
+    }
+
+    fn call_once<P: Serialize, R: DeserializeOwned>(
+        &mut self,
+        method: &str,
+        params: &P,
+    ) -> Result<R, ClientError> {
+        let id = self.next_id;
+        self.next_id += 1;
+        let deadline = Instant::now() + self.options.answer_within;
+        let call = Call { jsonrpc: "2.0", id, method, params };
+        let mut line = serde_json::to_vec(&call).map_err(|error| self.garbage(&error.to_string()))?;
+        line.push(b'\n');
+        self.connection.send(&line, deadline).map_err(|error| self.failed(&error))?;
+        loop {
+            let line = self.connection.read_line(deadline).map_err(|error| self.failed(&error))?;
+            let reply: Reply<R> =
+                serde_json::from_slice(&line).map_err(|error| self.garbage(&error.to_string()))?;
+            if reply.method.is_some() || reply.id.is_some_and(|other| other != id) {
+                continue; // an event, or the answer to a call that was given up
+            }
+            return match (reply.result, reply.error) {
+                (_, Some(error)) => Err(error.into()),
+                (Some(result), None) => Ok(result),
+                (None, None) => Err(self.garbage("neither result nor error")),
+            };
+        }
+    }
+
+    fn reconnect(&mut self) -> Result<(), ClientError> {
+        (self.connection, self.endpoint) = reach(&self.place, &self.env, &self.options)?;
+        self.settle_versions()
+    }
+
+    /// Makes sure that both ends speak one protocol. The endpoint file saves the `hello` where versions are equal.
+    fn settle_versions(&mut self) -> Result<(), ClientError> {
+        if self.endpoint.version == self.options.version && self.endpoint.protocol == PROTOCOL {
+            return Ok(());
+        }
+        let ours = HelloParams { version: self.options.version.clone(), protocol: PROTOCOL };
+        let HelloResult { version, protocol, pid } = self.call_once("hello", &ours)?;
+        self.endpoint = Endpoint { version, protocol, pid, socket: self.endpoint.socket.clone() };
+        match version::compare((&ours.version, PROTOCOL), (&self.endpoint.version, protocol)) {
+            Skew::DaemonOlder if self.options.start => self.replace(),
+            Skew::DaemonNewer if protocol != PROTOCOL => Err(ClientError::NewerDaemon {
+                daemon: self.endpoint.version.clone(),
+                protocol,
+                client: ours.version,
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Stops an older daemon and starts our own.
+    fn replace(&mut self) -> Result<(), ClientError> {
+        self.stop_daemon()?;
+        (self.connection, self.endpoint) = reach(&self.place, &self.env, &self.options)?;
+        Ok(())
+    }
+
+    fn garbage(&self, reason: &str) -> ClientError {
+        ClientError::Garbage { socket: self.socket(), reason: reason.to_owned() }
+    }
+
+    fn failed(&self, error: &std::io::Error) -> ClientError {
+        use std::io::ErrorKind as Kind;
+        let (pid, socket, log) = (self.endpoint.pid, self.socket(), self.place.log_file());
+        match error.kind() {
+            Kind::TimedOut | Kind::WouldBlock => {
+                ClientError::Hung { pid, socket, log, waited_s: self.options.answer_within.as_secs() }
+            }
+            Kind::InvalidData => self.garbage(&error.to_string()),
+            _ => ClientError::Gone { pid, socket, log },
+        }
+    }
+
+    fn socket(&self) -> PathBuf {
+        PathBuf::from(&self.endpoint.socket)
+    }
+}
+
+/// Connects to the daemon that runs, else starts one.
+fn reach(place: &Place, env: &Env, options: &Options) -> Result<(Connection, Endpoint), ClientError> {
+    match transport::probe(place, env, options.answer_within)? {
+        Some(up) => Ok(up),
+        None if options.start => spawn::start(place, env, options),
+        None => Err(ClientError::NotRunning { root: place.root.clone() }),
+    }
+}
+
+fn retry_after(rpc: &RpcError) -> Duration {
+    let told = rpc.data.as_ref().and_then(|data| data.retry_after_ms);
+    told.map_or(RETRY_AFTER, |ms| Duration::from_millis(ms.clamp(1, 5_000)))
+}
+
+/// Waits for a time that the other side named; there is no event to wait for instead.
+pub fn pause(time: Duration) {
+    let end = Instant::now() + time;
+    // Parking may end early, so it is repeated.
+    while let Some(rest) = end.checked_duration_since(Instant::now()).filter(|rest| !rest.is_zero()) {
+        std::thread::park_timeout(rest);
+    }
+}

@@ -1,0 +1,115 @@
+//! Why is there no answer?
+
+use std::path::PathBuf;
+
+use crate::paths::PathError;
+use crate::proto::{PROTOCOL, RpcError};
+
+/// Why a daemon could not be reached, or gave no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// A file of the state dir failed.
+    #[error(transparent)]
+    Path(#[from] PathError),
+    /// No daemon runs, and none was to be started.
+    #[error("no daemon runs for {}", root.display())]
+    NotRunning {
+        /// Top directory of the worktree.
+        root: PathBuf,
+    },
+    /// The published socket belongs to somebody else.
+    #[error("{}: socket owned by uid {owner}, not by us", socket.display())]
+    ForeignSocket {
+        /// As published.
+        socket: PathBuf,
+        /// Its owner.
+        owner: u32,
+    },
+    /// The daemon's program cannot be started.
+    #[error("cannot start {}: {source}", program.display())]
+    Spawn {
+        /// The program.
+        program: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// The daemon started, and said why it does not stay.
+    #[error("the daemon did not start: {message}")]
+    Refused {
+        /// Its own words.
+        message: String,
+        /// Its own advice.
+        hint: Option<String>,
+    },
+    /// The daemon ended or fell silent before it was ready.
+    #[error("the daemon did not get ready: {reason}")]
+    NotReady {
+        /// How it ended, or how long it was waited for.
+        reason: String,
+        /// Where it may have said more.
+        log: PathBuf,
+    },
+    /// Another client holds the spawn lock.
+    #[error("{}: another client has been starting a daemon for {waited_s} s", lock.display())]
+    SpawnLock {
+        /// The lock.
+        lock: PathBuf,
+        /// Seconds waited.
+        waited_s: u64,
+    },
+    /// Connected, but no answer in time.
+    #[error("the daemon (pid {pid}) did not answer on {} within {waited_s} s", socket.display())]
+    Hung {
+        /// Its process id, as published.
+        pid: u32,
+        /// Where it listens.
+        socket: PathBuf,
+        /// Where it may have said more.
+        log: PathBuf,
+        /// Seconds waited.
+        waited_s: u64,
+    },
+    /// The connection ended before the answer, more than once.
+    #[error("the daemon (pid {pid}) closed {} without an answer", socket.display())]
+    Gone {
+        /// Its process id, as published.
+        pid: u32,
+        /// Where it listened.
+        socket: PathBuf,
+        /// Where it may have said more.
+        log: PathBuf,
+    },
+    /// What came back is no answer.
+    #[error("{}: not an answer: {reason}", socket.display())]
+    Garbage {
+        /// Where it came from.
+        socket: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The daemon is newer and speaks another protocol.
+    #[error(
+        "the daemon is version {daemon} (protocol {protocol}), this client is {client} (protocol {PROTOCOL})"
+    )]
+    NewerDaemon {
+        /// Version of the daemon.
+        daemon: String,
+        /// Protocol of the daemon.
+        protocol: u32,
+        /// Version of this client.
+        client: String,
+    },
+    /// A daemon was asked to go and did not.
+    #[error("the daemon (pid {pid}, version {version}) did not stop within {waited_s} s")]
+    Lingers {
+        /// Its process id.
+        pid: u32,
+        /// Its version.
+        version: String,
+        /// Seconds waited.
+        waited_s: u64,
+    },
+    /// The daemon answered with an error.
+    #[error(transparent)]
+    Rpc(#[from] RpcError),
+}

@@ -1,0 +1,177 @@
+//! How is a daemon started, once, however many clients want one?
+
+use std::env;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::paths::{Env, IoContext, Place};
+use crate::proto::{Endpoint, Ready};
+
+use super::transport::{self, Connection};
+use super::{ClientError, Options};
+
+/// Longest readiness line, bytes.
+const MAX_READY_LINE: u64 = 64 << 10;
+
+/// A client that holds the spawn lock needs at most `ready_within`; a crowd of them, each finding the daemon
+/// up, far less. So three times that means somebody is stuck.
+const LOCK_PATIENCE: u32 = 3;
+
+/// Returns `$MEMO_DAEMON`, else the `memod` beside this program, else the one in `PATH`.
+pub(super) fn daemon_program() -> PathBuf {
+    let name = format!("memod{}", env::consts::EXE_SUFFIX);
+    if let Some(program) = env::var_os("MEMO_DAEMON").filter(|program| !program.is_empty()) {
+        return program.into();
+    }
+    let beside = env::current_exe().ok().map(|exe| exe.with_file_name(&name));
+    beside.filter(|program| program.is_file()).unwrap_or_else(|| name.into())
+}
+
+/// Takes the spawn lock and starts a daemon, unless another client did meanwhile.
+pub(super) fn start(
+    place: &Place,
+    env: &Env,
+    options: &Options,
+) -> Result<(Connection, Endpoint), ClientError> {
+    place.create_state_dir()?;
+    let _lock = take_lock(place, options.ready_within * LOCK_PATIENCE)?;
+    if let Some(up) = transport::probe(place, env, options.answer_within)? {
+        return Ok(up);
+    }
+    let started = spawn_when_free(place, options);
+    // Even after a failure: the daemon may have met one that was started by other means.
+    match transport::probe(place, env, options.answer_within)? {
+        Some(up) => Ok(up),
+        None => Err(started.err().unwrap_or_else(|| ClientError::NotReady {
+            reason: format!("it said it was, but {} leads nowhere", place.endpoint_file().display()),
+            log: place.log_file(),
+        })),
+    }
+}
+
+/// Waits until a daemon that published itself as `pid` is gone, its databases closed; false when it stays.
+pub(super) fn wait_until_gone(place: &Place, pid: u32, patience: Duration) -> Result<bool, ClientError> {
+    let _lock = take_lock(place, patience * LOCK_PATIENCE)?;
+    let succeeded = transport::published(place)?.is_some_and(|endpoint| endpoint.pid != pid);
+    Ok(succeeded || daemon_lock_is_free(place, patience))
+}
+
+/// Returns whether the lock that a daemon holds for life is free before `patience` ends.
+///
+/// The caller holds the spawn lock, so no daemon that a client started is turned away by the short look.
+fn daemon_lock_is_free(place: &Place, patience: Duration) -> bool {
+    let Ok(lock) = File::open(place.daemon_lock_file()) else { return true };
+    lock_until(lock, Instant::now() + patience).is_some()
+}
+
+fn spawn_when_free(place: &Place, options: &Options) -> Result<(), ClientError> {
+    // A daemon that drains does not listen any more, but its databases are still open.
+    if !daemon_lock_is_free(place, options.ready_within) {
+        let lock = place.daemon_lock_file();
+        let reason = format!("a process that does not listen holds {}", lock.display());
+        return Err(ClientError::NotReady { reason, log: place.log_file() });
+    }
+    spawn(place, options)
+}
+
+fn take_lock(place: &Place, patience: Duration) -> Result<File, ClientError> {
+    let path = place.spawn_lock_file();
+    let mut options = File::options();
+    options.create(true).truncate(false).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(&path).at("open", &path)?;
+    lock_until(file, Instant::now() + patience)
+        .ok_or(ClientError::SpawnLock { lock: path, waited_s: patience.as_secs() })
+}
+
+/// Locks a file; none when the deadline came first.
+///
+/// Locking has no time limit of its own, so a thread does the waiting. It outlives a failure, but the file it
+/// then locks is dropped at once.
+fn lock_until(file: File, deadline: Instant) -> Option<File> {
+    if file.try_lock().is_ok() {
+        return Some(file);
+    }
+    let (send, receive) = mpsc::sync_channel(0);
+    let wait = move || {
+        if file.lock().is_ok() {
+            let _ = send.send(file);
+        }
+    };
+    thread::Builder::new().name("lock".to_owned()).spawn(wait).ok()?;
+    receive.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()
+}
+
+/// Starts the daemon and waits for its line. The caller holds the spawn lock.
+fn spawn(place: &Place, options: &Options) -> Result<(), ClientError> {
+    let mut child = command(place, options)
+        .spawn()
+        .map_err(|source| ClientError::Spawn { program: options.daemon.clone(), source })?;
+    let stdout = child.stdout.take().expect("stdout is piped");
+    let not_ready = |reason: String| ClientError::NotReady { reason, log: place.log_file() };
+    match first_line(stdout, options.ready_within) {
+        Some(Ok(line)) if !line.is_empty() => match serde_json::from_slice::<Ready>(&line) {
+            Ok(Ready { ready: true, .. }) => Ok(()),
+            Ok(Ready { error: Some(message), hint, .. }) => Err(ClientError::Refused { message, hint }),
+            _ => Err(not_ready(format!("{} said something else than that", options.daemon.display()))),
+        },
+        Some(Ok(_)) => Err(not_ready(ending(&mut child, options.ready_within))),
+        Some(Err(error)) => Err(not_ready(format!("its output cannot be read: {error}"))),
+        None => {
+            let _ = child.kill();
+            let _ = child.wait();
+            Err(not_ready(format!("it said nothing for {} s and was ended", options.ready_within.as_secs())))
+        }
+    }
+}
+
+fn command(place: &Place, options: &Options) -> Command {
+    let mut command = Command::new(&options.daemon);
+    command.arg("run").arg("--root").arg(&place.root).current_dir(&place.state_dir);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    // A hook sets GIT_DIR and its like; the daemon would read another worktree.
+    for (name, _) in env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"GIT_")) {
+        command.env_remove(name);
+    }
+    // Ctrl-C in this terminal is not meant for the daemon.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    command
+}
+
+/// Reads one line of the daemon; none when the time is up.
+///
+/// A pipe has no read time limit, so a thread reads; it ends with the daemon's first line, or with the daemon.
+fn first_line(stdout: ChildStdout, within: Duration) -> Option<io::Result<Vec<u8>>> {
+    let (send, receive) = mpsc::sync_channel(1);
+    let read = move || {
+        let mut line = Vec::new();
+        let read = BufReader::new(stdout.take(MAX_READY_LINE)).read_until(b'\n', &mut line);
+        let _ = send.send(read.map(|_| line));
+    };
+    if let Err(error) = thread::Builder::new().name("ready".to_owned()).spawn(read) {
+        return Some(Err(error));
+    }
+    receive.recv_timeout(within).ok()
+}
+
+/// Describes how a silent daemon ended; it closed its output, so it is about to.
+fn ending(child: &mut Child, within: Duration) -> String {
+    let deadline = Instant::now() + within;
+    while Instant::now() < deadline {
+        match child.try_wait() {
+            Ok(Some(status)) => return format!("it ended with {status}"),
+            Ok(None) => super::pause(Duration::from_millis(5)),
+            Err(error) => return format!("it cannot be waited for: {error}"),
+        }
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+    "it closed its output without a word and was ended".to_owned()
+}

@@ -1,0 +1,251 @@
+//! How do lines travel between the client and the daemon?
+//!
+//! The platform's differences are in `stream`; the rest counts deadlines and splits lines.
+
+use std::fs;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::paths::{Env, PathError, Place, owner};
+use crate::proto::Endpoint;
+
+use super::ClientError;
+use stream::Stream;
+
+/// Longest line that is read, bytes; a listing of a million paths stays below.
+const MAX_LINE: usize = 256 << 20;
+
+/// An open connection.
+#[derive(Debug)]
+pub(super) struct Connection {
+    stream: BufReader<Stream>,
+}
+
+impl Connection {
+    fn new(stream: Stream) -> Self {
+        Self { stream: BufReader::with_capacity(64 << 10, stream) }
+    }
+
+    /// Writes one line that ends with its newline.
+    pub(super) fn send(&mut self, line: &[u8], deadline: Instant) -> io::Result<()> {
+        let stream = self.stream.get_mut();
+        stream.limit(left(deadline)?)?;
+        stream.write_all(line)
+    }
+
+    /// Reads one line; `TimedOut` or `WouldBlock` after the deadline, `UnexpectedEof` at the end.
+    pub(super) fn read_line(&mut self, deadline: Instant) -> io::Result<Vec<u8>> {
+        let mut line = Vec::new();
+        loop {
+            // The limit is the stream's since `send`; it is only set again when a line comes in pieces.
+            if !line.is_empty() {
+                self.stream.get_mut().limit(left(deadline)?)?;
+            }
+            let bytes = match self.stream.fill_buf() {
+                Ok(bytes) => bytes,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            if bytes.is_empty() {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            let end = bytes.iter().position(|byte| *byte == b'\n');
+            line.extend_from_slice(&bytes[..end.unwrap_or(bytes.len())]);
+            let used = end.map_or(bytes.len(), |end| end + 1);
+            self.stream.consume(used);
+            if end.is_some() {
+                return Ok(line);
+            }
+            if line.len() > MAX_LINE {
+                return Err(io::Error::new(io::ErrorKind::InvalidData, "a line of more than 256 MiB"));
+            }
+        }
+    }
+
+    /// Reads until the other end closes; false when the deadline came first.
+    pub(super) fn wait_for_end(&mut self, deadline: Instant) -> bool {
+        loop {
+            let Ok(rest) = left(deadline) else { return false };
+            if self.stream.get_mut().limit(rest).is_err() {
+                return true;
+            }
+            match self.stream.fill_buf().map(<[u8]>::len) {
+                Ok(0) => return true,
+                Ok(bytes) => self.stream.consume(bytes),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    return !matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock);
+                }
+            }
+        }
+    }
+}
+
+/// Returns the time that is left, never zero.
+fn left(deadline: Instant) -> io::Result<Duration> {
+    let rest = deadline.saturating_duration_since(Instant::now());
+    if rest.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(rest) }
+}
+
+/// Returns what the daemon published; none when there is nothing, or nothing that makes sense.
+///
+/// Half-written or foreign text is as good as none: a starting daemon publishes itself anew.
+pub(super) fn published(place: &Place) -> Result<Option<Endpoint>, ClientError> {
+    let file = place.endpoint_file();
+    match fs::read(&file) {
+        Ok(text) => Ok(serde_json::from_slice(&text).ok()),
+        Err(error) if is_absent(&error) => Ok(None),
+        Err(source) => Err(PathError { action: "read", path: file, source }.into()),
+    }
+}
+
+/// Connects to the daemon that published itself; none when nobody listens.
+///
+/// # Errors
+/// When the socket is not ours, or a daemon is there that does not accept in time.
+pub(super) fn probe(
+    place: &Place,
+    env: &Env,
+    limit: Duration,
+) -> Result<Option<(Connection, Endpoint)>, ClientError> {
+    let Some(endpoint) = published(place)? else { return Ok(None) };
+    let socket = PathBuf::from(&endpoint.socket);
+    if !stream::is_there(&socket) {
+        return Ok(None);
+    }
+    if let Some(owner) = stream::foreign_owner(&socket, env) {
+        return Err(ClientError::ForeignSocket { socket, owner });
+    }
+    match Stream::connect(&socket, limit) {
+        Ok(stream) => Ok(Some((Connection::new(stream), endpoint))),
+        Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+            let (pid, log) = (endpoint.pid, place.log_file());
+            Err(ClientError::Hung { pid, socket, log, waited_s: limit.as_secs() })
+        }
+        Err(error) if is_absent(&error) => Ok(None),
+        Err(source) => Err(PathError { action: "connect to", path: socket, source }.into()),
+    }
+}
+
+fn is_absent(error: &io::Error) -> bool {
+    use io::ErrorKind as Kind;
+    matches!(
+        error.kind(),
+        Kind::NotFound | Kind::NotADirectory | Kind::ConnectionRefused | Kind::ConnectionReset
+    )
+}
+
+#[cfg(unix)]
+mod stream {
+    //! What does a Unix socket need?
+
+    use std::os::unix::net::UnixStream;
+
+    use rustix::net::sockopt::{Timeout, set_socket_timeout};
+    use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
+
+    use super::*;
+
+    #[derive(Debug)]
+    pub(super) struct Stream(UnixStream);
+
+    impl Stream {
+        /// Connects; with a full backlog, which a stopped daemon leaves, no longer than `limit`.
+        ///
+        /// `UnixStream::connect` would wait for ever: the limit must be set before.
+        pub(super) fn connect(socket: &Path, limit: Duration) -> io::Result<Self> {
+            let fd = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags(), None)?;
+            set_socket_timeout(&fd, Timeout::Send, Some(limit))?;
+            connect(&fd, &SocketAddrUnix::new(socket)?)?;
+            Ok(Self(UnixStream::from(fd)))
+        }
+
+        /// Limits each following read and write.
+        pub(super) fn limit(&mut self, time: Duration) -> io::Result<()> {
+            self.0.set_read_timeout(Some(time))?;
+            self.0.set_write_timeout(Some(time))
+        }
+    }
+
+    #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
+    fn flags() -> SocketFlags {
+        SocketFlags::CLOEXEC
+    }
+
+    #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
+    fn flags() -> SocketFlags {
+        SocketFlags::empty()
+    }
+
+    impl io::Read for Stream {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.0.read(buffer)
+        }
+    }
+
+    impl Write for Stream {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    pub(super) fn is_there(socket: &Path) -> bool {
+        fs::symlink_metadata(socket).is_ok()
+    }
+
+    /// Returns the owner of a socket that is not ours.
+    pub(super) fn foreign_owner(socket: &Path, env: &Env) -> Option<u32> {
+        let meta = fs::symlink_metadata(socket).ok()?;
+        owner(&meta).filter(|owner| *owner != env.uid)
+    }
+}
+
+#[cfg(windows)]
+mod stream {
+    //! What does a named pipe need? Its own access list keeps others out.
+
+    use super::*;
+
+    #[derive(Debug)]
+    pub(super) struct Stream(fs::File);
+
+    impl Stream {
+        pub(super) fn connect(pipe: &Path, _limit: Duration) -> io::Result<Self> {
+            fs::OpenOptions::new().read(true).write(true).open(pipe).map(Self)
+        }
+
+        /// Does nothing: reads of a pipe opened by std have no time limit.
+        pub(super) fn limit(&mut self, _time: Duration) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl io::Read for Stream {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.0.read(buffer)
+        }
+    }
+
+    impl Write for Stream {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            self.0.flush()
+        }
+    }
+
+    pub(super) fn is_there(_pipe: &Path) -> bool {
+        true
+    }
+
+    pub(super) fn foreign_owner(_pipe: &Path, _env: &Env) -> Option<u32> {
+        None
+    }
+}

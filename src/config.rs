@@ -1,0 +1,297 @@
+//! Which settings are there, and which layer sets them?
+//!
+//! Layers, the later wins: defaults, the user's file, the repository's file, the environment, flags. The
+//! layers are made from texts; only [`load`] reads files and the environment.
+
+mod key;
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use toml_edit::{DocumentMut, Item};
+
+use crate::paths::{PathError, Place};
+
+pub use key::{KEYS, Key, Value};
+
+/// The commented defaults, as `memo config template` prints them.
+pub const DEFAULTS: &str = include_str!("defaults.toml");
+
+/// Every setting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// `[daemon]`
+    pub daemon: Daemon,
+    /// `[watch]`
+    pub watch: Watch,
+    /// `[search]`
+    pub search: Search,
+    /// `[index]`
+    pub index: Index,
+}
+
+/// Settings of the process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Daemon {
+    /// Minutes without a client before it exits; 0 means never.
+    pub idle_exit_minutes: u64,
+    /// Least level that is logged: `error`, `warn`, `info`, `debug` or `trace`.
+    pub log: String,
+}
+
+/// Settings of the watcher.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Watch {
+    /// Quiet milliseconds before a batch goes.
+    pub settle_ms: u64,
+    /// Milliseconds after which it goes anyway.
+    pub settle_max_ms: u64,
+    /// Poll instead of subscribing.
+    pub poll: bool,
+}
+
+/// Settings of search.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Search {
+    /// Most hits, 1 to 200.
+    pub limit: u64,
+    /// Milliseconds that freshness may be waited for.
+    pub wait_ms: u64,
+}
+
+/// Settings of the index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Index {
+    /// Days that unreferenced blobs are kept.
+    pub keep_days: u64,
+    /// Larger files are skipped, bytes.
+    pub max_file_bytes: u64,
+}
+
+impl Default for Config {
+    /// Returns what `defaults.toml` says, without parsing it: the client starts in a millisecond.
+    fn default() -> Self {
+        Self {
+            daemon: Daemon { idle_exit_minutes: 30, log: "info".to_owned() },
+            watch: Watch { settle_ms: 50, settle_max_ms: 500, poll: false },
+            search: Search { limit: 10, wait_ms: 1_000 },
+            index: Index { keep_days: 30, max_file_bytes: 1_048_576 },
+        }
+    }
+}
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// `defaults.toml`
+    Default,
+    /// A file of the user or of the repository.
+    File(PathBuf),
+    /// A variable of the environment, by name.
+    Env(String),
+    /// What was typed.
+    CommandLine,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Env(name) => f.write_str(name),
+            Self::CommandLine => f.write_str("command line"),
+        }
+    }
+}
+
+/// Why settings cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// A file cannot be read or written.
+    #[error(transparent)]
+    Io(#[from] PathError),
+    /// Not TOML.
+    #[error("{origin}: not valid TOML: {reason}")]
+    Syntax {
+        /// Which file.
+        origin: Origin,
+        /// Line, column and cause.
+        reason: String,
+    },
+    /// No such setting.
+    #[error("{origin}: unknown key {key}")]
+    UnknownKey {
+        /// Which file, or the command line.
+        origin: Origin,
+        /// As written.
+        key: String,
+        /// The known key that is spelled most alike.
+        nearest: Option<&'static str>,
+    },
+    /// A value of the wrong type or out of range.
+    #[error("{origin}: {key} = {found}: expected {expected}")]
+    BadValue {
+        /// Which file or variable.
+        origin: Origin,
+        /// Which setting.
+        key: &'static str,
+        /// As written.
+        found: String,
+        /// What it may be.
+        expected: String,
+    },
+}
+
+/// Values of one source of settings.
+#[derive(Clone, Debug, Default)]
+pub struct Layer {
+    values: Vec<(&'static Key, Value, Origin)>,
+}
+
+impl Layer {
+    /// Reads the text of a settings file.
+    ///
+    /// # Errors
+    /// When it is not TOML, has an unknown key, or a value that its key does not take.
+    pub fn from_toml(text: &str, file: PathBuf) -> Result<Self, ConfigError> {
+        let origin = Origin::File(file);
+        let document = parse(text, &origin)?;
+        let mut values = Vec::new();
+        for (section, item) in document.iter() {
+            let Some(table) = item.as_table_like() else {
+                return Err(unknown(section, origin));
+            };
+            for (name, item) in table.iter() {
+                let full = format!("{section}.{name}");
+                let key = Key::find(&full).ok_or_else(|| unknown(&full, origin.clone()))?;
+                values.push((key, value_of(key, item, &origin)?, origin.clone()));
+            }
+        }
+        Ok(Self { values })
+    }
+
+    /// Takes the settings among the variables of an environment; others are nobody's business here.
+    ///
+    /// # Errors
+    /// When a variable has a value that its key does not take.
+    pub fn from_env(look_up: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
+        let mut values = Vec::new();
+        for key in KEYS {
+            let name = key.env_name();
+            if let Some(text) = look_up(&name) {
+                let origin = Origin::Env(name);
+                let value = key.parse(&text).ok_or_else(|| bad_value(key, text, origin.clone()))?;
+                values.push((key, value, origin));
+            }
+        }
+        Ok(Self { values })
+    }
+}
+
+/// The settings in force, and where each comes from.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    /// The settings.
+    pub config: Config,
+    /// Origin of each of [`KEYS`], in that order.
+    pub origins: Vec<Origin>,
+}
+
+/// Puts layers over the defaults; the later wins.
+pub fn resolve(layers: impl IntoIterator<Item = Layer>) -> Resolved {
+    let mut resolved = Resolved { config: Config::default(), origins: vec![Origin::Default; KEYS.len()] };
+    for (key, value, origin) in layers.into_iter().flat_map(|layer| layer.values) {
+        key.set(&mut resolved.config, value);
+        if let Some(at) = KEYS.iter().position(|known| known.name == key.name) {
+            resolved.origins[at] = origin;
+        }
+    }
+    resolved
+}
+
+/// Returns `text` with `key` set to `value`; comments, order and spacing stay.
+///
+/// # Errors
+/// When the text is not TOML, the key is unknown, or it does not take the value.
+pub fn with_value(text: &str, file: PathBuf, name: &str, value: &str) -> Result<String, ConfigError> {
+    let key = Key::find(name).ok_or_else(|| unknown(name, Origin::File(file.clone())))?;
+    Layer::from_toml(text, file.clone())?;
+    let origin = Origin::File(file);
+    let value = key.parse(value).ok_or_else(|| bad_value(key, value.to_owned(), origin.clone()))?;
+    let mut document = parse(text, &origin)?;
+    let (section, name) = key.name.split_once('.').expect("every key has a section");
+    let table = document.entry(section).or_insert(toml_edit::table());
+    let slot = table.as_table_like_mut().expect("the layer was read: sections are tables").entry(name);
+    let mut new = value.to_toml();
+    let item = slot.or_insert(Item::None);
+    if let Some(old) = item.as_value() {
+        *new.decor_mut() = old.decor().clone();
+    }
+    *item = Item::Value(new);
+    Ok(document.to_string())
+}
+
+/// Returns the file of the user's own settings, in the platform's config directory.
+///
+/// None when there is no home directory.
+pub fn user_file() -> Option<PathBuf> {
+    use etcetera::BaseStrategy;
+    let base = etcetera::choose_base_strategy().ok()?;
+    Some(base.config_dir().join("memod").join("config.toml"))
+}
+
+/// Reads the settings that hold at `place`, or the user's alone.
+///
+/// # Errors
+/// When a file cannot be read, or says what it may not. A file that is absent says nothing.
+pub fn load(place: Option<&Place>) -> Result<Resolved, ConfigError> {
+    let files = user_file().into_iter().chain(place.map(Place::config_file));
+    let mut layers = Vec::new();
+    for file in files {
+        if let Some(text) = read_file(&file)? {
+            layers.push(Layer::from_toml(&text, file)?);
+        }
+    }
+    layers.push(Layer::from_env(|name| std::env::var(name).ok())?);
+    Ok(resolve(layers))
+}
+
+/// Returns the text of a settings file; none when it is absent.
+///
+/// # Errors
+/// When it is there and cannot be read.
+pub fn read_file(file: &PathBuf) -> Result<Option<String>, ConfigError> {
+    match fs::read_to_string(file) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(PathError { action: "read", path: file.clone(), source }.into()),
+    }
+}
+
+/// Returns an error for a key that does not exist, with the one that is spelled most alike.
+pub fn unknown(key: &str, origin: Origin) -> ConfigError {
+    let alike = KEYS.iter().map(|known| (strsim::jaro_winkler(known.name, key), known.name));
+    let nearest = alike.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(likeness, _)| *likeness > 0.7);
+    ConfigError::UnknownKey { origin, key: key.to_owned(), nearest: nearest.map(|(_, name)| name) }
+}
+
+fn parse(text: &str, origin: &Origin) -> Result<DocumentMut, ConfigError> {
+    text.parse::<DocumentMut>().map_err(|error| ConfigError::Syntax {
+        origin: origin.clone(),
+        reason: error.to_string().trim_end().to_owned(),
+    })
+}
+
+fn value_of(key: &'static Key, item: &Item, origin: &Origin) -> Result<Value, ConfigError> {
+    let value = item.as_value().and_then(|value| key.take(value));
+    value.ok_or_else(|| bad_value(key, item.to_string().trim().to_owned(), origin.clone()))
+}
+
+fn bad_value(key: &'static Key, found: String, origin: Origin) -> ConfigError {
+    ConfigError::BadValue { origin, key: key.name, found, expected: key.kind.to_string() }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,160 @@
+//! What is each setting called, and which values does it take?
+
+use std::fmt;
+
+use super::Config;
+
+/// A value of a setting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// A count, or a duration in the unit of its name.
+    Number(u64),
+    /// A switch.
+    Switch(bool),
+    /// One of a few words.
+    Word(String),
+}
+
+impl Value {
+    /// Returns the value as TOML writes it.
+    pub fn to_toml(&self) -> toml_edit::Value {
+        match self {
+            Self::Number(number) => i64::try_from(*number).unwrap_or(i64::MAX).into(),
+            Self::Switch(on) => (*on).into(),
+            Self::Word(word) => word.as_str().into(),
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Switch(on) => write!(f, "{on}"),
+            Self::Word(word) => f.write_str(word),
+        }
+    }
+}
+
+/// Which values a key takes.
+#[derive(Clone, Copy, Debug)]
+pub enum Takes {
+    /// Whole numbers from the first to the second.
+    Number(u64, u64),
+    /// `true` or `false`.
+    Switch,
+    /// One of these.
+    Word(&'static [&'static str]),
+}
+
+impl fmt::Display for Takes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(least, most) => write!(f, "a whole number from {least} to {most}"),
+            Self::Switch => f.write_str("true or false"),
+            Self::Word(words) => write!(f, "one of {}", words.join(", ")),
+        }
+    }
+}
+
+/// One setting.
+#[derive(Debug)]
+pub struct Key {
+    /// `section.name`, as in the file.
+    pub name: &'static str,
+    /// Which values it takes.
+    pub kind: Takes,
+    slot: Slot,
+}
+
+/// Where the value lives in [`Config`].
+#[derive(Debug)]
+enum Slot {
+    Number(fn(&mut Config) -> &mut u64),
+    Switch(fn(&mut Config) -> &mut bool),
+    Word(fn(&mut Config) -> &mut String),
+}
+
+const LEVELS: &[&str] = &["error", "warn", "info", "debug", "trace"];
+const ONE_YEAR_MINUTES: u64 = 525_600;
+const ONE_MINUTE_MS: u64 = 60_000;
+const TEN_MINUTES_MS: u64 = 600_000;
+
+/// Every setting, in the order of `defaults.toml`.
+pub const KEYS: &[Key] = &[
+    number("daemon.idle_exit_minutes", 0, ONE_YEAR_MINUTES, |config| &mut config.daemon.idle_exit_minutes),
+    Key { name: "daemon.log", kind: Takes::Word(LEVELS), slot: Slot::Word(|config| &mut config.daemon.log) },
+    number("watch.settle_ms", 0, ONE_MINUTE_MS, |config| &mut config.watch.settle_ms),
+    number("watch.settle_max_ms", 0, ONE_MINUTE_MS, |config| &mut config.watch.settle_max_ms),
+    Key { name: "watch.poll", kind: Takes::Switch, slot: Slot::Switch(|config| &mut config.watch.poll) },
+    number("search.limit", 1, 200, |config| &mut config.search.limit),
+    number("search.wait_ms", 0, TEN_MINUTES_MS, |config| &mut config.search.wait_ms),
+    number("index.keep_days", 0, 36_500, |config| &mut config.index.keep_days),
+    number("index.max_file_bytes", 1, 1 << 30, |config| &mut config.index.max_file_bytes),
+];
+
+const fn number(name: &'static str, least: u64, most: u64, slot: fn(&mut Config) -> &mut u64) -> Key {
+    Key { name, kind: Takes::Number(least, most), slot: Slot::Number(slot) }
+}
+
+impl Key {
+    /// Returns the key of that name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        KEYS.iter().find(|key| key.name == name)
+    }
+
+    /// Returns the variable that sets it: `MEMO_SEARCH_LIMIT` for `search.limit`.
+    pub fn env_name(&self) -> String {
+        format!("MEMO_{}", self.name.replace('.', "_").to_uppercase())
+    }
+
+    /// Reads a value from the command line or the environment; none when the key does not take it.
+    pub fn parse(&self, text: &str) -> Option<Value> {
+        let value = match self.kind {
+            Takes::Number(..) => Value::Number(text.parse().ok()?),
+            Takes::Switch => Value::Switch(text.parse().ok()?),
+            Takes::Word(_) => Value::Word(text.to_owned()),
+        };
+        self.takes(&value).then_some(value)
+    }
+
+    /// Takes a value from a file; none when the key does not take it.
+    pub(super) fn take(&self, value: &toml_edit::Value) -> Option<Value> {
+        let value = match self.kind {
+            Takes::Number(..) => Value::Number(u64::try_from(value.as_integer()?).ok()?),
+            Takes::Switch => Value::Switch(value.as_bool()?),
+            Takes::Word(_) => Value::Word(value.as_str()?.to_owned()),
+        };
+        self.takes(&value).then_some(value)
+    }
+
+    fn takes(&self, value: &Value) -> bool {
+        match (self.kind, value) {
+            (Takes::Number(least, most), Value::Number(number)) => (least..=most).contains(number),
+            (Takes::Switch, Value::Switch(_)) => true,
+            (Takes::Word(words), Value::Word(word)) => words.contains(&word.as_str()),
+            _ => false,
+        }
+    }
+
+    /// Returns the value in force.
+    pub fn get(&self, config: &Config) -> Value {
+        // A copy, because the slots give mutable access and a second table of getters could disagree.
+        let mut config = config.clone();
+        match self.slot {
+            Slot::Number(slot) => Value::Number(*slot(&mut config)),
+            Slot::Switch(slot) => Value::Switch(*slot(&mut config)),
+            Slot::Word(slot) => Value::Word(slot(&mut config).clone()),
+        }
+    }
+
+    /// Puts a value that [`Key::parse`] or a file gave.
+    pub(super) fn set(&self, config: &mut Config, value: Value) {
+        match (&self.slot, value) {
+            (Slot::Number(slot), Value::Number(number)) => *slot(config) = number,
+            (Slot::Switch(slot), Value::Switch(on)) => *slot(config) = on,
+            (Slot::Word(slot), Value::Word(word)) => *slot(config) = word,
+            _ => unreachable!("a value has the type of its key: both come from `kind`"),
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Do layers, files and the defaults say what they should?
+
+use std::path::PathBuf;
+
+use super::*;
+
+fn file() -> PathBuf {
+    PathBuf::from("config.toml")
+}
+
+fn shown(text: &str) -> String {
+    match Layer::from_toml(text, file()) {
+        Ok(layer) => layer
+            .values
+            .iter()
+            .map(|(key, value, _)| format!("{}={value}", key.name))
+            .collect::<Vec<_>>()
+            .join(" "),
+        Err(ConfigError::UnknownKey { key, nearest, .. }) => {
+            format!("unknown {key}, nearest {}", nearest.unwrap_or("none"))
+        }
+        Err(error) => error.to_string().lines().next().unwrap_or_default().to_owned(),
+    }
+}
+
+#[test]
+fn defaults_file_equals_the_struct() {
+    let layer = Layer::from_toml(DEFAULTS, file()).expect("the defaults are valid");
+    let names: Vec<_> = layer.values.iter().map(|(key, ..)| key.name).collect();
+    let known: Vec<_> = KEYS.iter().map(|key| key.name).collect();
+    assert_eq!(names, known, "defaults.toml names every key, in the order of KEYS");
+    assert_eq!(resolve([layer]).config, Config::default());
+    for key in KEYS {
+        assert!(DEFAULTS.contains(&key.env_name()), "defaults.toml does not name {}", key.env_name());
+    }
+}
+
+#[test]
+fn files_are_read_strictly() {
+    let cases = [
+        ("", ""),
+        ("[search]\nlimit = 20 # more\n", "search.limit=20"),
+        ("search.limit = 20\n[daemon]\nlog = 'debug'\n", "search.limit=20 daemon.log=debug"),
+        ("search = { limit = 5 }", "search.limit=5"),
+        ("[search]\nlimits = 20\n", "unknown search.limits, nearest search.limit"),
+        ("[serach]\nlimit = 20\n", "unknown serach.limit, nearest search.limit"),
+        ("limit = 20\n", "unknown limit, nearest none"),
+        ("[[search]]\nlimit = 2\n", "unknown search, nearest search.limit"),
+        ("[search]\nlimit = 0\n", "config.toml: search.limit = 0: expected a whole number from 1 to 200"),
+        ("[search]\nlimit = -1\n", "config.toml: search.limit = -1: expected a whole number from 1 to 200"),
+        (
+            "[search]\nlimit = \"9\"\n",
+            "config.toml: search.limit = \"9\": expected a whole number from 1 to 200",
+        ),
+        ("[watch]\npoll = 1\n", "config.toml: watch.poll = 1: expected true or false"),
+        (
+            "[daemon]\nlog = 'loud'\n",
+            "config.toml: daemon.log = 'loud': expected one of error, warn, info, debug, trace",
+        ),
+        ("[search\n", "config.toml: not valid TOML: TOML parse error at line 1, column 8"),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(shown(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn later_layers_win() {
+    let user = Layer::from_toml("search.limit = 20\nwatch.poll = true", "user.toml".into()).unwrap();
+    let repository = Layer::from_toml("search.limit = 30", "repo.toml".into()).unwrap();
+    let env = Layer::from_env(|name| (name == "MEMO_INDEX_KEEP_DAYS").then(|| "7".to_owned())).unwrap();
+    let resolved = resolve([user, repository, env]);
+    assert_eq!(resolved.config.search.limit, 30);
+    assert!(resolved.config.watch.poll);
+    assert_eq!(resolved.config.index.keep_days, 7);
+    let origins: Vec<_> = resolved.origins.iter().map(ToString::to_string).collect();
+    let expected = "default default default default user.toml repo.toml default MEMO_INDEX_KEEP_DAYS default";
+    assert_eq!(origins.join(" "), expected);
+}
+
+#[test]
+fn a_bad_variable_names_itself() {
+    let error = Layer::from_env(|name| (name == "MEMO_SEARCH_LIMIT").then(|| "many".to_owned())).unwrap_err();
+    let expected = "MEMO_SEARCH_LIMIT: search.limit = many: expected a whole number from 1 to 200";
+    assert_eq!(error.to_string(), expected);
+}
+
+#[test]
+fn setting_a_value_keeps_comments() {
+    let cases = [
+        ("", "search.limit", "5", "[search]\nlimit = 5\n"),
+        (
+            "# mine\n[search] # s\nlimit = 1 # few\n",
+            "search.limit",
+            "5",
+            "# mine\n[search] # s\nlimit = 5 # few\n",
+        ),
+        ("[search]\nlimit = 1\n", "daemon.log", "warn", "[search]\nlimit = 1\n\n[daemon]\nlog = \"warn\"\n"),
+        ("search.limit = 1\n", "search.wait_ms", "0", "search.limit = 1\nsearch.wait_ms = 0\n"),
+    ];
+    for (text, key, value, expected) in cases {
+        assert_eq!(with_value(text, file(), key, value).unwrap(), expected, "{text}");
+    }
+    for (text, key, value) in
+        [("", "search.limi", "5"), ("", "search.limit", "x"), ("[", "search.limit", "5")]
+    {
+        assert!(with_value(text, file(), key, value).is_err(), "{key} = {value} in {text}");
+    }
+}
