@@ -9,9 +9,11 @@
 pub mod cli;
 pub mod client;
 pub mod config;
+pub mod daemon;
 pub mod embed;
 pub mod extract;
 pub mod git;
+pub mod index;
 pub mod map;
 pub mod paths;
 pub mod proto;

@@ -20,6 +20,8 @@
 //! the end of a run. So a query of three or more characters is a sequence of whole trigrams, and a
 //! shorter one is the prefix of a token.
 
+use std::ops::Range;
+
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
@@ -89,6 +91,59 @@ pub fn write_words(text: &str, form: Form, out: &mut String) {
     }
 }
 
+/// Calls `see` with each word, part and trigram of `text`: its byte range there and its token in the index.
+///
+/// Ranges ascend by their start, a whole before its parts.
+pub fn each_span(text: &str, see: &mut dyn FnMut(Range<usize>, &str)) {
+    let mut start = 0;
+    let mut folded = String::new();
+    let mut token = String::new();
+    let mut see_folded = |range: Range<usize>| {
+        folded.clear();
+        token.clear();
+        let word = &text[range.clone()];
+        if word.is_ascii() {
+            push_token(word, &mut token);
+        } else {
+            fold(word, &mut folded);
+            push_token(folded.trim(), &mut token);
+        }
+        if !token.is_empty() {
+            see(range, &token);
+        }
+    };
+    let is_word = |c: char| c.is_alphanumeric() || c == '_' || is_combining_mark(c);
+    while let Some(skipped) = text[start..].find(is_word) {
+        start += skipped;
+        let rest = &text[start..];
+        let unspaced = rest.starts_with(is_unspaced);
+        let len = rest.find(|c| !is_word(c) || is_unspaced(c) != unspaced).unwrap_or(rest.len());
+        if unspaced {
+            gram_ranges(&rest[..len]).for_each(|gram| see_folded(start + gram.start..start + gram.end));
+        } else {
+            see_folded(start..start + len);
+            part_ranges(&rest[..len]).for_each(|part| see_folded(start + part.start..start + part.end));
+        }
+        start += len;
+    }
+}
+
+/// Returns the range of up to three characters from each on.
+fn gram_ranges(run: &str) -> impl Iterator<Item = Range<usize>> {
+    run.char_indices().map(|(start, _)| {
+        let end = run[start..].char_indices().nth(GRAM_CHARS);
+        start..end.map_or(run.len(), |(end, _)| start + end)
+    })
+}
+
+/// Returns the ranges of the parts of a word; none when there is but one.
+fn part_ranges(word: &str) -> impl Iterator<Item = Range<usize>> {
+    let offset = |part: &str| part.as_ptr() as usize - word.as_ptr() as usize;
+    Parts { rest: word, segment: "", is_code: false }
+        .filter(|part| part.len() < word.trim_matches('_').len())
+        .map(move |part| offset(part)..offset(part) + part.len())
+}
+
 fn is_run(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
@@ -140,14 +195,12 @@ fn write_mixed(mut word: &str, form: Form, out: &mut String) {
 }
 
 fn write_grams(run: &str, form: Form, out: &mut String) {
-    for (nth, (start, _)) in run.char_indices().enumerate() {
-        let rest = &run[start..];
-        let end = rest.char_indices().nth(GRAM_CHARS);
-        let is_short = end.is_none() && rest.chars().nth(GRAM_CHARS - 1).is_none();
-        if is_short && form == Form::Whole && nth > 0 {
+    for gram in gram_ranges(run) {
+        let is_short = run[gram.clone()].chars().nth(GRAM_CHARS - 1).is_none();
+        if is_short && form == Form::Whole && gram.start > 0 {
             return;
         }
-        push_token(&rest[..end.map_or(rest.len(), |(end, _)| end)], out);
+        push_token(&run[gram], out);
     }
 }
 
@@ -335,6 +388,19 @@ mod tests {
         check(Form::Whole, "日本語処 日本", "日本語 本語処 日本");
         check(Form::Parts, "日本語 x", "日本語 本語 語 x");
         check(Form::Whole, "日", "日");
+    }
+
+    #[test]
+    fn spans_are_those_of_the_tokens() {
+        let check = |text: &str, expected: &[(&str, &str)]| {
+            let mut found = Vec::new();
+            each_span(text, &mut |range, token| found.push((text[range].to_owned(), token.to_owned())));
+            let found: Vec<_> = found.iter().map(|(span, token)| (span.as_str(), token.as_str())).collect();
+            assert_eq!(found, expected, "{text}");
+        };
+        check("_getÜser, x", &[("_getÜser", "getuser"), ("get", "get"), ("Üser", "user"), ("x", "x")]);
+        check("日本語 a", &[("日本語", "日本語"), ("本語", "本語"), ("語", "語"), ("a", "a")]);
+        check("__ 💥", &[]);
     }
 
     #[test]
