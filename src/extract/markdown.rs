@@ -321,6 +321,14 @@ mod tests {
     }
 
     #[test]
+    fn overlap_never_starts_within_a_block() {
+        let code = "```\n".to_owned() + &"first(x.y)  . second\n".repeat(40) + "```\n";
+        let text = format!("# A\n{code}\n{}", "Text without any end of line. ".repeat(40));
+        let lines: Vec<_> = extract(&text).chunks.iter().map(|chunk| chunk.lines).collect();
+        assert_eq!(lines, [(1, 43), (45, 45)]);
+    }
+
+    #[test]
     fn neighbouring_pieces_of_one_section_overlap() {
         let text = "# A\n".to_owned() + &"Another line of plain text in a long section.\n".repeat(100);
         let chunks = extract(&text).chunks;
