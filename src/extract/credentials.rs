@@ -35,7 +35,10 @@ const KEYWORDS: &[&str] = &[
 /// What may stand between a keyword and the `=` or `:` of its assignment.
 macro_rules! after_keyword {
     ($rest:literal) => {
-        concat!(r#"\A(?i)[a-z]+(?:[_-]?(?:key|token|secret|value|prod|dev|live|staging|[0-9]+))*"#, $rest)
+        concat!(
+            r#"\A(?i)[a-z]{3,11}(?:[_-]?(?:key|token|secret|value|prod|dev|live|staging|[0-9]{1,4})){0,4}"#,
+            $rest
+        )
     };
 }
 
@@ -56,7 +59,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     token("GitHub token", &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], r"\Agh[pousr]_[A-Za-z0-9]{36,}"),
     token("GitHub token", &["github_pat_"], r"\Agithub_pat_[A-Za-z0-9_]{22,}"),
-    token("GitLab token", &["glpat-"], r"\Aglpat-[A-Za-z0-9_.-]{20,}"),
+    token("GitLab token", &["glpat-"], r"\Aglpat-[A-Za-z0-9_-]{20,}(?:\.[a-z0-9]{2}\.[a-z0-9]{9})?"),
     token("Slack token", &["xox"], r"\Axox[abeoprs]-[A-Za-z0-9-]{10,}"),
     token("Slack webhook", &["hooks.slack.com/"], r"\Ahooks\.slack\.com/services/([A-Za-z0-9/]{30,})"),
     token("Stripe key", &["sk_live_", "rk_live_"], r"\A[sr]k_live_[A-Za-z0-9]{16,}"),
@@ -75,7 +78,7 @@ pub(super) const RULES: &[Rule] = &[
     token(
         "private key",
         &["-----BEGIN"],
-        r"\A-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----\s*(?:[A-Za-z-]+: [^\n]*\n)*[A-Za-z0-9+/=\s\\]{40,}(?:-----END [A-Z ]{0,40}-----)?",
+        r"\A-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----\s*(?:[A-Za-z-]{1,40}: [^\n]{0,200}\n){0,5}[A-Za-z0-9+/=\s\\]{40,}(?:-----END [A-Z ]{0,40}-----)?",
     ),
     Rule {
         within_word: true,
@@ -160,8 +163,10 @@ fn is_varied(value: &str) -> bool {
 
 /// Tells whether the password of a URL is one: not a word every example uses, nor a variable.
 fn is_password(value: &str) -> bool {
-    let common =
-        ["pass", "pwd", "passwd", "user", "postgres", "root", "admin", "guest", "token", "hunter2", "port"];
+    let common = [
+        "pass", "pwd", "passwd", "user", "postgres", "root", "admin", "guest", "token", "hunter2", "xyz",
+        "port",
+    ];
     let is_variable = value.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
     !is_placeholder(value) && !is_variable && !common.contains(&value) && value.parse::<u32>().is_err()
 }

@@ -27,9 +27,7 @@ pub fn extract(text: &str) -> Extracted {
     let body_start = front_matter.as_ref().map_or(start, |front| front.bytes.end);
     let body = &text[body_start..];
     if opens_too_many_containers(body) {
-        let problem = format!("more than {MAX_CONTAINERS} nested quotes or lists: read as plain text");
-        let plain = super::text::extract(Some("markdown"), text);
-        return Extracted { problems: vec![problem], opted_out: has_opt_out(text), ..plain };
+        return extract_flat(text);
     }
     let outline = Outline::read(body, body_start);
     if outline.opted_out || front_matter.as_ref().is_some_and(|front| front.opted_out) {
@@ -38,6 +36,15 @@ pub fn extract(text: &str) -> Extracted {
     extracted.minified = super::text::is_minified(text);
     extracted.chunks = Sections { text, outline: &outline, front_matter }.chunks(body_start);
     extracted
+}
+
+/// Returns the document by lines only, where parsing it would take too long.
+fn extract_flat(text: &str) -> Extracted {
+    if has_opt_out(text) {
+        return Extracted { lang: Some("markdown"), opted_out: true, ..Extracted::default() };
+    }
+    let problem = format!("more than {MAX_CONTAINERS} nested quotes or lists: read as plain text");
+    Extracted { problems: vec![problem], ..super::text::extract(Some("markdown"), text) }
 }
 
 /// Tells whether some line opens more quotes and list items than any reader could want.
@@ -212,10 +219,10 @@ impl Sections<'_> {
     }
 
     fn push_chunks(&self, chunks: &mut Vec<Chunk>, lines: &LineIndex, bytes: Range<usize>, title: &str) {
-        let bytes = trim_blank_lines(self.text, bytes);
+        let bytes = cut::trim_blank_lines(self.text, bytes);
         let rank = |line_start| self.outline.rank(self.text, line_start);
         for piece in cut::cut_ranked(self.text, bytes, CHUNK_CHARS, OVERLAP_CHARS, &rank) {
-            let bytes = trim_blank_lines(self.text, piece);
+            let bytes = cut::trim_blank_lines(self.text, piece);
             if bytes.is_empty() {
                 continue;
             }
@@ -230,14 +237,6 @@ impl Sections<'_> {
             });
         }
     }
-}
-
-/// Returns the span without blank lines at its start and without blanks at its end.
-pub(super) fn trim_blank_lines(text: &str, bytes: Range<usize>) -> Range<usize> {
-    let span = text[bytes.clone()].trim_end();
-    let blanks = &span[..span.len() - span.trim_start().len()];
-    let start = blanks.rfind('\n').map_or(0, |newline| newline + 1);
-    bytes.start + start..bytes.start + span.len()
 }
 
 #[cfg(test)]
@@ -322,6 +321,14 @@ mod tests {
     }
 
     #[test]
+    fn overlap_never_starts_within_a_block() {
+        let code = "```\n".to_owned() + &"first(x.y)  . second\n".repeat(40) + "```\n";
+        let text = format!("# A\n{code}\n{}", "Text without any end of line. ".repeat(40));
+        let lines: Vec<_> = extract(&text).chunks.iter().map(|chunk| chunk.lines).collect();
+        assert_eq!(lines, [(1, 43), (45, 45)]);
+    }
+
+    #[test]
     fn neighbouring_pieces_of_one_section_overlap() {
         let text = "# A\n".to_owned() + &"Another line of plain text in a long section.\n".repeat(100);
         let chunks = extract(&text).chunks;
@@ -342,11 +349,14 @@ mod tests {
         for part in parts {
             let text = part.repeat(n_bytes / part.len());
             let text = format!("{text}\n\n# é\n{text}");
-            let mut last_start = 0;
-            for chunk in extract(&text).chunks {
-                assert!(!text[chunk.bytes.clone()].trim().is_empty() && chunk.bytes.start >= last_start);
-                last_start = chunk.bytes.start;
+            let chunks = extract(&text).chunks;
+            let mut last_end = chunks[0].bytes.start;
+            for chunk in &chunks {
+                assert!(!text[chunk.bytes.clone()].trim().is_empty() && chunk.bytes.end > last_end);
+                assert!(chunk.bytes.start <= last_end || text[last_end..chunk.bytes.start].trim().is_empty());
+                last_end = chunk.bytes.end;
             }
+            assert!(text[last_end..].trim().is_empty(), "nothing is lost: {part}");
         }
     }
 

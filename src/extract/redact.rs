@@ -272,6 +272,11 @@ mod tests {
             "password=\"",
             "a: b\n",
             "é",
+            "token",
+            "token_",
+            "glpat-.",
+            "a: -----BEGIN PRIVATE KEY-----\n",
+            "a: -----BEGIN PRIVATE KEY-----",
         ] {
             let text = part.repeat((1 << 18) / part.len());
             assert!(secrets(&text).len() <= text.len(), "{part}");

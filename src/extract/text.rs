@@ -1,7 +1,7 @@
 //! Which parts does a text of no known structure have?
 
 use super::cut::{self, LINE, LineIndex, Rank};
-use super::{CHUNK_CHARS, Chunk, Extracted, markdown::trim_blank_lines};
+use super::{CHUNK_CHARS, Chunk, Extracted};
 use crate::types::Kind;
 
 /// A line of more bytes was written by a program: searchable by word, but never embedded.
@@ -14,7 +14,8 @@ pub fn extract(lang: Option<&'static str>, text: &str) -> Extracted {
     let lines = LineIndex::new(text);
     let rank = |line_start| rank(text, line_start);
     let pieces = cut::cut_ranked(text, 0..text.len(), CHUNK_CHARS, 0, &rank);
-    let spans = pieces.into_iter().map(|piece| trim_blank_lines(text, piece)).filter(|span| !span.is_empty());
+    let spans =
+        pieces.into_iter().map(|piece| cut::trim_blank_lines(text, piece)).filter(|span| !span.is_empty());
     let chunks = spans.map(|bytes| Chunk {
         kind: Kind::Text,
         lines: lines.lines(&bytes),
