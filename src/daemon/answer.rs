@@ -4,13 +4,14 @@
 //! cut from those very bytes. So a stale line is never shown, even with a dead watcher.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::event::Freshness;
 use crate::extract::redact;
 use crate::proto::{Arms, Hit};
-use crate::scan::{self, Content};
+use crate::scan;
 use crate::search::{Answer, Found, snippet};
-use crate::types::{Kind, SourceKey};
+use crate::types::SourceKey;
 
 /// Hits that hold, and paths that do not.
 #[derive(Debug, Default)]
@@ -22,41 +23,31 @@ pub(super) struct Verified {
 /// Checks candidates in order until `limit` of them hold.
 pub(super) fn verify(answer: &Answer, at: &Freshness, limit: usize, max_file_bytes: u64) -> Verified {
     let mut verified = Verified::default();
-    let mut texts: HashMap<&str, Option<String>> = HashMap::new();
+    let mut texts: HashMap<&str, Option<(String, Vec<Range<usize>>)>> = HashMap::new();
     for found in &answer.found {
         if verified.hits.len() == limit {
             break;
         }
         let path = found.row.path.as_str();
         let text = texts.entry(path).or_insert_with(|| {
-            let text = read_same(found, at, max_file_bytes);
-            if text.is_none() {
-                verified.stale.push(SourceKey::new(path));
-            }
-            text
+            let key = SourceKey::new(path);
+            let text = scan::read_same(&at.place.root, &key, max_file_bytes, &found.row.hash);
+            verified.stale.extend(text.is_none().then_some(key));
+            text.map(|text| {
+                let secrets = redact::secrets(&text);
+                (text, secrets)
+            })
         });
-        if let Some(text) = text {
-            verified.hits.push(hit(found, answer, at, text));
+        if let Some((text, secrets)) = text {
+            verified.hits.push(hit(found, answer, at, text, secrets));
         }
     }
     verified
 }
 
-fn read_same(found: &Found, at: &Freshness, max_file_bytes: u64) -> Option<String> {
-    let read = scan::read(&at.place.root, &SourceKey::new(found.row.path.as_str()), max_file_bytes).ok()?;
-    match read.content {
-        Content::Text(text) if read.hash == found.row.hash => Some(text),
-        _ => None,
-    }
-}
-
-fn hit(found: &Found, answer: &Answer, at: &Freshness, text: &str) -> Hit {
+fn hit(found: &Found, answer: &Answer, at: &Freshness, text: &str, secrets: &[Range<usize>]) -> Hit {
     let row = &found.row;
-    let span = match row.kind {
-        Kind::Map => text,
-        _ => text.get(row.bytes.0..row.bytes.1).unwrap_or_default(),
-    };
-    let shown = redact::redact(span);
+    let shown = redact::redact_span(text, row.bytes.0..row.bytes.1, secrets);
     let snippet = snippet::snippet(&shown, row.lines.0, answer.query.words());
     let signals = &found.ranked.candidate.signals;
     Hit {

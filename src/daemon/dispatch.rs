@@ -15,11 +15,12 @@ use super::answer::{Verified, verify};
 use super::event::{Ask, Event, Freshness};
 use super::report;
 use super::shared::Shared;
+use crate::extract::lang;
 use crate::proto::{
-    ErrorData, HelloParams, HelloResult, MapParams, MapResult, PROTOCOL, PlaceParams, RpcError, SearchParams,
-    SearchResult, StatusParams, Sync, SyncParams, SyncResult, code,
+    ErrorData, HelloParams, HelloResult, MapParams, MapResult, PROTOCOL, Pending, PlaceParams, RpcError, SearchParams,
+    SearchResult, StatusParams, StatusResult, Sync, SyncParams, SyncResult, code,
 };
-use crate::search::{self, Answer};
+use crate::search;
 use crate::store::{Filter, Reader, StoreError};
 use crate::types::SourceKey;
 
@@ -126,32 +127,117 @@ async fn search(shared: &Arc<Shared>, params: SearchParams) -> Outcome<SearchRes
     let langs = params.lang.iter().map(|word| lang_of(word)).collect::<Result<_, _>>()?;
     let filter = Filter { kinds: params.kind.clone(), langs, paths: params.path.clone() };
     filter.check().map_err(|error| bad_params(format!("path: {error}")))?;
+    let question = Arc::new(Question { params, filter, limit });
+    let Question { params, .. } = &*question;
     let deadline = deadline(shared, params.wait_ms);
     let mut at = freshness(shared, &params.cwd, params.sync, deadline, Vec::new()).await?;
     shared.queries.fetch_add(1, Ordering::Relaxed);
     let mut reruns = 0;
-    loop {
-        let (view, params, filter) = (at.clone(), params.clone(), filter.clone());
-        let found = blocking(shared, move |shared| find(shared, &params, &filter, limit, &view)).await?;
-        let Search { answer, verified, pending_embeddings, clock } = found;
-        if !verified.stale.is_empty() && reruns < RERUNS {
-            reruns += 1;
-            let asked = if params_level(&at) { params_sync(&at) } else { Sync::None };
-            at = freshness(shared, &at.place.root.display().to_string(), asked, deadline, verified.stale).await?;
-            continue;
+    let (at, page) = loop {
+        let (asked, snapshot) = (Arc::clone(&question), at.clone());
+        let page = blocking(shared, move |shared| find(shared, &asked, &snapshot)).await?;
+        if page.stale.is_empty() || reruns == RERUNS {
+            break (at, page);
         }
-        at.pending.embeddings = pending_embeddings;
-        return Ok(SearchResult {
-            query: params_query(&answer).unwrap_or_default(),
-            total: answer.found.len(),
-            hits: verified.hits,
-            fresh: at.fresh,
-            reason: at.reason,
-            pending: at.pending,
-            degraded: answer.degraded,
-            clock,
-            took_ms: started.elapsed().as_secs_f64() * 1_000.0,
-            ..SearchResult::default()
-        });
-    }
+        // What the disk says is newer than the index, whatever the watcher thinks: index it, ask again.
+        reruns += 1;
+        at = freshness(shared, &params.cwd, params.sync, deadline, page.stale).await?;
+    };
+    Ok(SearchResult {
+        query: params.query.clone(),
+        mode: params.mode,
+        fresh: at.fresh,
+        reason: at.reason,
+        took_ms: started.elapsed().as_secs_f64() * 1_000.0,
+        ..page.result
+    })
+}
+
+/// A search whose params have been checked.
+struct Question {
+    params: SearchParams,
+    filter: Filter,
+    limit: usize,
+}
+
+/// What one snapshot answers.
+struct Page {
+    result: SearchResult,
+    stale: Vec<SourceKey>,
+}
+
+fn find(shared: &Shared, question: &Question, at: &Freshness) -> Outcome<Page> {
+    let Question { params, filter, limit } = question;
+    let embedder = match shared.embedder.get() {
+        Some(Ok(embedder)) => Ok(embedder.as_ref()),
+        Some(Err(why)) => Err(why.as_str()),
+        None => Err("model loading"),
+    };
+    let ask =
+        search::Ask { view: at.view, query: &params.query, mode: params.mode, filter, limit: *limit, embedder };
+    let read = |reader: &Reader| {
+        reader.snapshot(|reader| {
+            let answer = search::run(reader, &ask)?;
+            let embeddings = reader.pending_embeddings(at.view)?;
+            Ok((answer, embeddings, clock(reader, at)?))
+        })
+    };
+    let (answer, embeddings, clock) = shared.read(read).map_err(|error| store_error(&error))?;
+    let Verified { hits, stale } = verify(&answer, at, *limit, shared.config.index.max_file_bytes);
+    let pending = Pending { embeddings, ..at.pending };
+    let mut degraded = answer.degraded;
+    degraded.extend(answer.corrected.map(|text| format!("spelling: nothing found as typed; searched for \"{text}\"")));
+    let result = SearchResult { total: answer.found.len(), hits, pending, degraded, clock, ..SearchResult::default() };
+    Ok(Page { result, stale })
+}
+
+/// Returns `m1:<epoch>:<view>:<seq>` of a snapshot.
+fn clock(reader: &Reader, at: &Freshness) -> Result<String, StoreError> {
+    let row = reader.view(at.view)?;
+    Ok(row.map_or_else(String::new, |row| format!("m1:{}:{}:{}", row.epoch, row.id.0, row.seq)))
+}
+
+/// Returns the format that a `--lang` word names.
+fn lang_of(word: &str) -> Outcome<String> {
+    let known = || format!("lang: {word} is none of {}", lang::names().join(", "));
+    lang::canonical(word).map(str::to_owned).ok_or_else(|| bad_params(known()))
+}
+
+async fn map(shared: &Arc<Shared>, params: MapParams) -> Outcome<MapResult> {
+    let at = freshness(shared, &params.cwd, params.sync, deadline(shared, None), Vec::new()).await?;
+    blocking(shared, move |shared| report::map(shared, &params, &at).map_err(|error| store_error(&error))).await
+}
+
+async fn status(shared: &Arc<Shared>, params: StatusParams) -> Outcome<StatusResult> {
+    let at = freshness(shared, &params.cwd, Sync::None, deadline(shared, None), Vec::new()).await?;
+    let (reply, views) = oneshot::channel();
+    shared.send(Event::Views(reply));
+    let views = views.await.unwrap_or_default();
+    blocking(shared, move |shared| report::status(shared, &params, &at, views).map_err(|error| store_error(&error)))
+        .await
+}
+
+async fn sync(shared: &Arc<Shared>, params: SyncParams) -> Outcome<SyncResult> {
+    let at = freshness(shared, &params.cwd, params.sync, deadline(shared, params.wait_ms), Vec::new()).await?;
+    let (done_files, total_files) = shared.progress.files();
+    let read = move |shared: &Shared| {
+        let read = |reader: &Reader| {
+            reader.snapshot(|reader| {
+                let (_, total_chunks) = reader.view_sizes(at.view)?;
+                let pending = Pending { embeddings: reader.pending_embeddings(at.view)?, ..at.pending };
+                let clock = clock(reader, &at)?;
+                let (fresh, reason) = (at.fresh, at.reason.clone());
+                Ok(SyncResult { fresh, reason, pending, clock, total_files, done_files, total_chunks })
+            })
+        };
+        shared.read(read).map_err(|error| store_error(&error))
+    };
+    blocking(shared, read).await
+}
+
+/// Empties the index and begins anew; does not wait for it.
+async fn reindex(shared: &Arc<Shared>, params: PlaceParams) -> Outcome<Value> {
+    freshness(shared, &params.cwd, Sync::None, deadline(shared, None), Vec::new()).await?;
+    shared.send(Event::Reindex);
+    Ok(Value::Object(serde_json::Map::new()))
 }

@@ -33,7 +33,9 @@ pub(super) enum Event {
         /// The round.
         round: u64,
     },
-    /// `reindex` has emptied the index.
+    /// `reindex` was asked for.
+    Reindex,
+    /// The index has been emptied.
     Cleared,
     /// `status` wants what only the loop knows.
     Views(oneshot::Sender<Vec<ViewInfo>>),

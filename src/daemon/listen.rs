@@ -4,9 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 #[cfg(unix)]
-pub(super) use unix::{Listener, Stream};
+pub(super) use unix::Listener;
 #[cfg(windows)]
-pub(super) use windows::{Listener, Stream};
+pub(super) use windows::Listener;
 
 #[cfg(unix)]
 mod unix {
@@ -14,7 +14,7 @@ mod unix {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
     use tokio::net::UnixListener;
 
-    pub(in super::super) type Stream = tokio::net::UnixStream;
+    type Stream = tokio::net::UnixStream;
 
     /// A bound socket that only we may connect to.
     pub(in super::super) struct Listener {
@@ -65,7 +65,7 @@ mod windows {
     use interprocess::os::windows::named_pipe::{PipeListenerOptions, pipe_mode};
     use interprocess::os::windows::security_descriptor::SecurityDescriptor;
 
-    pub(in super::super) type Stream = DuplexPipeStream<pipe_mode::Bytes>;
+    type Stream = DuplexPipeStream<pipe_mode::Bytes>;
 
     /// A named pipe that only its owner may open.
     pub(in super::super) struct Listener {

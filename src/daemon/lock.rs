@@ -3,19 +3,8 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
 use crate::paths::{Env, IoContext, PathError, Place, create_private_dir};
-use crate::proto::PROTOCOL;
-
-/// What the endpoint file says, for clients.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Endpoint {
-    pub(super) socket: PathBuf,
-    pub(super) pid: u32,
-    pub(super) version: String,
-    pub(super) protocol: u32,
-}
+use crate::proto::{Endpoint, PROTOCOL};
 
 /// The lock that a daemon holds for life; freed by the system when it dies.
 pub(super) struct DaemonLock {
@@ -57,7 +46,7 @@ pub(super) fn socket_path(place: &Place, env: &Env) -> Result<PathBuf, PathError
 /// Tells clients where the socket is. They never see half of it: written aside, then renamed.
 pub(super) fn publish(place: &Place, socket: &Path) -> Result<(), PathError> {
     let endpoint = Endpoint {
-        socket: socket.to_owned(),
+        socket: socket.display().to_string(),
         pid: std::process::id(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         protocol: PROTOCOL,

@@ -103,6 +103,7 @@ impl MainLoop {
             Event::Opened { place, row: Err(error) } => self.refuse_opening(&place.root, &error.to_string()),
             Event::Indexed(indexed) => self.on_indexed(*indexed, now),
             Event::Embedded { round } => self.round_done = self.round_done.max(round),
+            Event::Reindex => drop(self.jobs.send(Job::Clear)),
             Event::Cleared => self.views.values_mut().for_each(|view| view.restart(now)),
             Event::Views(reply) => {
                 let mut infos: Vec<_> = self.views.values().map(View::info).collect();

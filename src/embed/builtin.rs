@@ -6,7 +6,11 @@ use super::wordpiece::WordPiece;
 use super::{EmbedError, Embedder};
 
 /// Model, revision and dimensions. Raise the revision with any change to the files or the tokens.
-const ID: &str = "memod-static-1/256";
+/// Length of its vectors.
+pub const DIMS: usize = 256;
+
+/// Identity of the builtin model, known before it is loaded.
+pub const ID: &str = "memod-static-1/256";
 
 const SAFETENSORS: &[u8] =
     include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/models/builtin/model.safetensors"));

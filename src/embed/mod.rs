@@ -4,7 +4,7 @@ mod builtin;
 mod fields;
 mod wordpiece;
 
-pub use builtin::Builtin;
+pub use builtin::{Builtin, DIMS as BUILTIN_DIMS, ID as BUILTIN_ID};
 pub use fields::{combine, cosine_i8, dot_i8, normalize, quantize};
 
 /// A model that turns texts into vectors.

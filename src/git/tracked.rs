@@ -40,7 +40,7 @@ impl Tracked {
     pub fn digest(&self) -> u64 {
         let mut hasher = std::hash::DefaultHasher::new();
         for (index, entry) in self.index.iter().flat_map(|index| index.entries().iter().map(move |entry| (index, entry))) {
-            std::hash::Hash::hash(&(entry.path(index), entry.mode), &mut hasher);
+            std::hash::Hash::hash(&(entry.path(index), entry.mode.bits()), &mut hasher);
         }
         std::hash::Hasher::finish(&hasher)
     }

@@ -1,12 +1,13 @@
 //! Which chunks and paths still have no vector, and what is it?
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::Path;
 
 use super::prepare::chunk_vectors;
 use crate::embed::{EmbedError, Embedder, quantize};
 use crate::extract::redact;
-use crate::scan::{self, Content};
+use crate::scan;
 use crate::store::{NewVector, PendingChunk, Reader, StoreError};
 use crate::types::ChunkId;
 
@@ -39,12 +40,12 @@ pub fn embed_chunks(
 ) -> Result<Batch, StoreError> {
     let pending = reader.chunks_to_embed(after, limit)?;
     let mut batch = Batch { last: pending.last().map_or(after, |chunk| chunk.id), n_seen: pending.len(), ..Batch::default() };
-    let mut texts: HashMap<[u8; 32], Option<String>> = HashMap::new();
+    let mut texts: HashMap<[u8; 32], Option<(String, Vec<Range<usize>>)>> = HashMap::new();
     let mut ready = Vec::new();
     let mut fields = Vec::new();
     for chunk in pending {
         let text = texts.entry(chunk.hash).or_insert_with(|| read_same(&chunk, max_file_bytes));
-        if let Some(body) = body(&chunk, text.as_deref()) {
+        if let Some(body) = body(&chunk, text.as_ref()) {
             fields.push((head(&chunk), body));
             ready.push(chunk);
         }
@@ -86,20 +87,21 @@ pub fn embed_paths(reader: &Reader, embedder: &dyn Embedder, limit: usize) -> Re
     Ok(batch)
 }
 
-fn read_same(chunk: &PendingChunk, max_file_bytes: u64) -> Option<String> {
-    let read = scan::read(Path::new(&chunk.root), &chunk.key, max_file_bytes).ok()?;
-    match read.content {
-        Content::Text(text) if read.hash == chunk.hash => Some(text),
-        _ => None,
-    }
+/// Returns the text and its credentials, if it is still the one that was indexed.
+fn read_same(chunk: &PendingChunk, max_file_bytes: u64) -> Option<(String, Vec<Range<usize>>)> {
+    let text = scan::read_same(Path::new(&chunk.root), &chunk.key, max_file_bytes, &chunk.hash)?;
+    let secrets = redact::secrets(&text);
+    Some((text, secrets))
 }
 
-fn body(chunk: &PendingChunk, text: Option<&str>) -> Option<String> {
+fn body(chunk: &PendingChunk, text: Option<&(String, Vec<Range<usize>>)>) -> Option<String> {
     if let Some(own) = &chunk.text {
         return Some(own.clone());
     }
-    let (start, end) = chunk.bytes;
-    text.and_then(|text| text.get(start..end)).map(|span| redact::redact(span).into_owned())
+    let (text, secrets) = text?;
+    let bytes = chunk.bytes.0..chunk.bytes.1;
+    text.get(bytes.clone())?;
+    Some(redact::redact_span(text, bytes, secrets).into_owned())
 }
 
 fn head(chunk: &PendingChunk) -> String {

@@ -1,6 +1,8 @@
 //! What goes into the index for one file?
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -14,6 +16,9 @@ use crate::types::{Kind, SourceKey, Stat};
 
 /// How often extraction of a content may kill the daemon before it is left out (design 11).
 const STRIKES_OUT: u32 = 2;
+
+/// More chunks than this of one file are noise: a megabyte of one-word headings has 262,000.
+const MOST_CHUNKS: usize = 8_192;
 
 /// What every worker of a reconcile shares.
 pub(super) struct Shop<'a> {
@@ -96,20 +101,29 @@ fn into_blob(extracted: Extracted, text: &str, size: u64) -> NewBlob {
         refs.push_str(&format!("{name} {count}\n"));
     }
     let embeds = !extracted.minified;
+    let secrets = redact::secrets(text);
+    let mut chunks = extracted.chunks;
+    let mut problems = extracted.problems;
+    if chunks.len() > MOST_CHUNKS {
+        problems.push(format!("{} chunks; only the first {MOST_CHUNKS} are indexed", chunks.len()));
+        chunks.truncate(MOST_CHUNKS);
+    }
     NewBlob {
         size,
         kind,
         extractor_version: EXTRACTOR_VERSION,
         refs,
-        problems: extracted.problems.join("\n"),
-        chunks: extracted.chunks.into_iter().map(|chunk| into_chunk(chunk, text, embeds)).collect(),
+        problems: problems.join("\n"),
+        chunks: chunks.into_iter().map(|chunk| into_chunk(chunk, text, &secrets, embeds)).collect(),
     }
 }
 
-fn into_chunk(chunk: extract::Chunk, text: &str, embeds: bool) -> NewChunk {
+fn into_chunk(chunk: extract::Chunk, text: &str, secrets: &[Range<usize>], embeds: bool) -> NewChunk {
     let own_text = chunk.text.map(|text| redact::redact(&text).into_owned());
-    let body = own_text.as_deref().unwrap_or_else(|| &text[chunk.bytes.clone()]);
-    let body = redact::redact(body);
+    let body = match &own_text {
+        Some(own) => Cow::Borrowed(own.as_str()),
+        None => redact::redact_span(text, chunk.bytes.clone(), secrets),
+    };
     let symbol = chunk.symbol.as_deref().unwrap_or_default();
     let title = chunk.title.as_deref().unwrap_or_default();
     let mut index_words = [String::new(), String::new(), String::with_capacity(body.len() * 2)];

@@ -23,7 +23,7 @@ mod stat;
 mod walk;
 
 pub use admission::{Admission, Verdict};
-pub use read::{Content, Read, ReadError, read};
+pub use read::{Content, Read, ReadError, read, read_same};
 pub use secret::is_secret_name;
 pub use stat::{FileKind, is_racy, lstat};
 pub use walk::{Found, Visit, walk};

@@ -75,6 +75,14 @@ pub fn read(root: &Path, key: &SourceKey, max_bytes: u64) -> Result<Read, ReadEr
 }
 
 /// Reads once; `None` when the file changed meanwhile.
+/// Returns the text of a file if its bytes have this hash; none when it changed, is gone or cannot be read.
+pub fn read_same(root: &Path, key: &SourceKey, max_bytes: u64, hash: &[u8; 32]) -> Option<String> {
+    match read(root, key, max_bytes).ok()? {
+        Read { content: Content::Text(text), hash: found, .. } if found == *hash => Some(text),
+        _ => None,
+    }
+}
+
 fn read_once(root: &Path, key: &SourceKey, max_bytes: u64) -> Result<Option<Read>, ReadError> {
     let path = root.join(key.as_str());
     let failed = |source: io::Error| classify(source, key, &path);

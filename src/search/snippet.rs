@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::query::Word;
-use super::tokens;
+use crate::extract::words as tokens;
 
 /// Most lines of a snippet.
 pub const MAX_LINES: usize = 5;
