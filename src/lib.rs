@@ -15,3 +15,6 @@ pub mod proto;
 pub mod scan;
 pub mod search;
 pub mod types;
+
+#[cfg(test)]
+mod testing;
