@@ -30,18 +30,15 @@ impl Graph {
     /// Follows each reference to the files that define its name. A file that defines a name itself means
     /// its own.
     pub(super) fn of(files: &[MapFile<'_>]) -> Self {
-        let definers = definers(files);
+        let names = defined_names(files);
         let mut uses = Vec::new();
         let mut starts = vec![0];
         for (user, file) in files.iter().enumerate() {
             for (name, n_uses) in &file.references {
-                let Some(places) = definers.get(name).filter(|places| places.len() <= MAX_DEFINERS) else {
-                    continue;
-                };
-                if places.iter().all(|(definer, _)| *definer as usize != user) {
-                    let weight = f64::from(*n_uses).sqrt() * weight_of(name, places.len(), files.len());
-                    let found = places.iter().map(|&(definer, symbol)| Use { definer, symbol, weight });
-                    uses.extend(found.filter(|found| found.weight > 0.0));
+                let Some(Name { places, weight }) = names.get(name) else { continue };
+                if *n_uses > 0 && places.iter().all(|(definer, _)| *definer as usize != user) {
+                    let weight = f64::from(*n_uses).sqrt() * weight;
+                    uses.extend(places.iter().map(|&(definer, symbol)| Use { definer, symbol, weight }));
                 }
             }
             starts.push(uses.len());
@@ -54,18 +51,31 @@ impl Graph {
     }
 }
 
-/// Returns for each name the files that define it, ascending, each with its first symbol of that name.
-fn definers<'a>(files: &[MapFile<'a>]) -> HashMap<&'a str, Vec<(u32, u32)>> {
-    let mut definers: HashMap<&str, Vec<(u32, u32)>> = HashMap::new();
+/// Who defines a name.
+#[derive(Default)]
+struct Name {
+    /// Files, ascending, each with its first symbol of that name.
+    places: Vec<(u32, u32)>,
+    /// What one use says of each of them; computed once, since names are used far more often.
+    weight: f64,
+}
+
+/// Returns the names that few enough files define.
+fn defined_names<'a>(files: &[MapFile<'a>]) -> HashMap<&'a str, Name> {
+    let mut names: HashMap<&str, Name> = HashMap::new();
     for (nth, file) in files.iter().enumerate() {
         for (symbol, definition) in file.symbols.iter().enumerate() {
-            let places = definers.entry(definition.name).or_default();
+            let places = &mut names.entry(definition.name).or_default().places;
             if places.last().is_none_or(|(last, _)| *last as usize != nth) {
                 places.push((nth as u32, symbol as u32));
             }
         }
     }
-    definers
+    names.retain(|text, name| {
+        name.weight = weight_of(text, name.places.len(), files.len());
+        name.places.len() <= MAX_DEFINERS
+    });
+    names
 }
 
 /// Returns how much one use of `name` says of each file that defines it.
