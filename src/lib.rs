@@ -22,3 +22,6 @@ pub mod search;
 pub mod store;
 pub mod types;
 pub mod watch;
+
+#[cfg(test)]
+mod testing;

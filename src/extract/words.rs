@@ -335,7 +335,8 @@ impl Class {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::testing::{Random, fts_with, hostile_text};
+    use crate::search::testing::fts_with;
+    use crate::testing::{Random, hostile_text};
 
     fn index(text: &str) -> String {
         let mut out = String::new();

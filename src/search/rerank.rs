@@ -240,7 +240,7 @@ mod tests {
     use super::*;
     use crate::search::fuse::TextRank;
     use crate::search::query::parse;
-    use crate::search::testing::Random;
+    use crate::testing::Random;
 
     /// `path#symbol`, `path` (text), `path@map`; BM25 ranks as listed.
     fn candidates(names: &[&str]) -> Vec<Candidate> {

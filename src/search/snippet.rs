@@ -178,7 +178,7 @@ fn fit(lines: &[Line<'_>], window: Range<usize>) -> Range<usize> {
 mod tests {
     use super::*;
     use crate::search::query::parse;
-    use crate::search::testing::{Random, hostile_text};
+    use crate::testing::{Random, hostile_text};
 
     /// Returns the first line's number, and the text with its matches in brackets.
     fn marked(query: &str, text: &str) -> (u32, String) {

@@ -101,7 +101,7 @@ impl Near {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::testing::Random;
+    use crate::testing::Random;
 
     #[test]
     fn nearest_words() {

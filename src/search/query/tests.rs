@@ -1,6 +1,7 @@
 use super::*;
-use crate::search::testing::{Random, fts_with, hostile_text};
 use crate::extract::words::index_words;
+use crate::search::testing::fts_with;
+use crate::testing::{Random, hostile_text};
 
 fn index(text: &str) -> String {
     let mut out = String::new();
