@@ -49,7 +49,7 @@ impl Language {
     /// A sentence saying why the grammar or its query does not load; never for the languages registered
     /// here, as a test loads each.
     pub(super) fn tag_query(&self) -> Result<&TagQuery, String> {
-        let compile = || TagQuery::compile(self.name, self.grammar.into(), &self.tag_sources.concat());
+        let compile = || TagQuery::compile(self.name, self.grammar, &self.tag_sources.concat());
         self.tag_query.get_or_init(compile).as_ref().map_err(Clone::clone)
     }
 }
@@ -85,6 +85,7 @@ macro_rules! tags {
     };
 }
 
+#[allow(clippy::too_many_arguments, reason = "a row of the table below")]
 const fn code(
     name: &'static str,
     aliases: &'static str,

@@ -2,6 +2,7 @@
 //!
 //! Pure: a path's name and its text in, chunks out. No file system, clock, environment or SQL.
 
+mod budget;
 pub mod code;
 mod credentials;
 pub mod cut;

@@ -1,26 +1,21 @@
 //! Which nodes of a syntax tree does the tag query name?
 //!
-//! One parse and one query pass a file. Nothing here recurses over the tree, and both passes stop at a
-//! deadline, so that a hostile file costs at most [`TIME_BUDGET`].
+//! One parse and one query pass a file. Nothing here recurses over the tree, and both passes stop when
+//! the time is up.
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU16;
-use std::ops::{ControlFlow, Range};
-use std::time::{Duration, Instant};
+use std::ops::Range;
 
 use tree_sitter::{
     Language, Node, ParseOptions, Parser, Query, QueryCursor, QueryCursorOptions, QueryMatch,
     StreamingIterator, Tree,
 };
+use tree_sitter_language::LanguageFn;
 
-/// Longest time for parsing and querying one file.
-const TIME_BUDGET: Duration = Duration::from_secs(2);
-
-/// Deepest nesting of brackets that is parsed. People's code stays below 50; tables made by machines
-/// and parser stress tests do not.
-const MAX_BRACKET_DEPTH: usize = 500;
+use super::budget::{self, Budget};
 
 /// Most matches in progress inside the query cursor; the oldest are dropped beyond it.
 const MATCH_LIMIT: u32 = 4_096;
@@ -34,11 +29,11 @@ const MAX_NAMES: usize = 256;
 /// Why a file was not parsed to its end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum TagError {
-    /// Brackets inside brackets; deep trees cost time and stack in grammars' own scanners.
-    #[error("brackets nested deeper than {MAX_BRACKET_DEPTH}")]
+    /// Brackets inside brackets; deep trees cost time, and stack in grammars' own scanners.
+    #[error("brackets nested deeper than {}", budget::MAX_BRACKET_DEPTH)]
     TooDeep,
     /// The clock ran out.
-    #[error("parsing took longer than {} s", TIME_BUDGET.as_secs())]
+    #[error("parsing took longer than {} s", budget::TIME.as_secs())]
     TooSlow,
     /// The grammar or its query does not load.
     #[error("{0}")]
@@ -185,7 +180,8 @@ pub(super) struct TagQuery {
 
 impl TagQuery {
     /// Compiles the query `source` for `grammar`; `name` is for the message.
-    pub(super) fn compile(name: &str, grammar: Language, source: &str) -> Result<Self, String> {
+    pub(super) fn compile(name: &str, grammar: LanguageFn, source: &str) -> Result<Self, String> {
+        let grammar = Language::new(grammar);
         let query = Query::new(&grammar, source).map_err(|e| format!("tag query of {name}: {e}"))?;
         let role = |capture: &&str| {
             Role::parse(capture).ok_or_else(|| format!("tag query of {name}: unknown capture @{capture}"))
@@ -200,23 +196,22 @@ impl TagQuery {
     /// # Errors
     /// When a budget ran out; nothing is known of the text then.
     pub(super) fn tags(&self, text: &str) -> Result<Tags, TagError> {
-        if bracket_depth_exceeds(text, MAX_BRACKET_DEPTH) {
+        if budget::is_too_deep(text) {
             return Err(TagError::TooDeep);
         }
-        let deadline = Instant::now() + TIME_BUDGET;
+        let budget = Budget::start();
         MACHINE.with_borrow_mut(|(parser, cursor)| {
-            let tree = self.parse(parser, text, deadline)?;
-            self.collect(cursor, &tree, text, deadline)
+            let tree = self.parse(parser, text, &budget)?;
+            self.collect(cursor, &tree, text, &budget)
         })
     }
 
-    fn parse(&self, parser: &mut Parser, text: &str, deadline: Instant) -> Result<Tree, TagError> {
+    fn parse(&self, parser: &mut Parser, text: &str, budget: &Budget) -> Result<Tree, TagError> {
         parser.set_language(&self.grammar).map_err(|e| TagError::Grammar(e.to_string()))?;
-        let bytes = text.as_bytes();
-        let mut stop_at_deadline = |_: &_| stop_after(deadline);
-        let options = ParseOptions::new().progress_callback(&mut stop_at_deadline);
-        let tree =
-            parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options));
+        let mut read = |at: usize, _| text.as_bytes().get(at..).unwrap_or_default();
+        let mut check = |_: &_| budget.check();
+        let options = ParseOptions::new().progress_callback(&mut check);
+        let tree = parser.parse_with_options(&mut read, None, Some(options));
         // A parser that was stopped would go on with the old text next time.
         parser.reset();
         tree.ok_or(TagError::TooSlow)
@@ -227,31 +222,26 @@ impl TagQuery {
         cursor: &mut QueryCursor,
         tree: &Tree,
         text: &str,
-        deadline: Instant,
+        budget: &Budget,
     ) -> Result<Tags, TagError> {
         cursor.set_match_limit(MATCH_LIMIT);
         let mut collector = Collector::new(text);
-        let mut was_stopped = false;
-        let mut stop_at_deadline = |_: &_| {
-            let flow = stop_after(deadline);
-            was_stopped |= flow.is_break();
-            flow
-        };
-        let options = QueryCursorOptions::new().progress_callback(&mut stop_at_deadline);
-        let mut matches =
-            cursor.matches_with_options(&self.query, tree.root_node(), text.as_bytes(), options);
+        let mut check = |_: &_| budget.check();
+        let options = QueryCursorOptions::new().progress_callback(&mut check);
+        let root = tree.root_node();
+        let mut matches = cursor.matches_with_options(&self.query, root, text.as_bytes(), options);
         while let Some(found) = matches.next() {
             collector.add(self, found);
         }
         drop(matches);
-        if was_stopped {
+        if budget.ran_out() {
             return Err(TagError::TooSlow);
         }
         let mut tags = collector.finish();
         if cursor.did_exceed_match_limit() {
             tags.problems.push("too many partial matches; some tags may be missing".to_owned());
         }
-        if tree.root_node().has_error() {
+        if root.has_error() {
             tags.problems.push("syntax errors; some tags may be missing".to_owned());
         }
         Ok(tags)
@@ -261,26 +251,6 @@ impl TagQuery {
 thread_local! {
     /// Both keep their allocations from file to file.
     static MACHINE: RefCell<(Parser, QueryCursor)> = RefCell::new((Parser::new(), QueryCursor::new()));
-}
-
-fn stop_after(deadline: Instant) -> ControlFlow<()> {
-    if Instant::now() > deadline { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-}
-
-/// Counts brackets without regard to strings and comments, where they rarely pile up.
-fn bracket_depth_exceeds(text: &str, max_depth: usize) -> bool {
-    let mut depth = 0_usize;
-    for byte in text.bytes() {
-        match byte {
-            b'(' | b'[' | b'{' => depth += 1,
-            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
-            _ => continue,
-        }
-        if depth > max_depth {
-            return true;
-        }
-    }
-    false
 }
 
 struct Collector<'a> {
