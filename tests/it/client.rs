@@ -118,9 +118,11 @@ fn a_silent_daemon_is_named() {
     assert_eq!(found, (expected.pid, expected.socket.into(), sandbox.place().log_file()));
 }
 
+type Refusal = fn() -> Answer;
+
 #[test]
 fn a_daemon_that_cannot_answer_now_is_asked_again() {
-    let cases: [(&str, fn() -> Answer); 3] = [
+    let cases: [(&str, Refusal); 3] = [
         ("busy", || Answer::Error(code::BUSY, 1)),
         ("stopping", || Answer::Error(code::STOPPING, 1)),
         ("gone", || Answer::Close),
