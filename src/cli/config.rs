@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use crate::config::{self, DEFAULTS, KEYS, Key, Origin, Resolved};
-use crate::paths::{IoContext, PathError, canonical};
+use crate::paths::{IoContext, LocateError, PathError, canonical};
 
 use super::args::{ConfigTyped, ConfigVerb};
 use super::here::Here;
@@ -15,11 +15,11 @@ use super::output::Output;
 use super::text::{escape, paint};
 use super::{CliError, Outcome};
 
-/// Outside a worktree the user's settings are all there is.
+/// Where no index can be, the user's settings are all there is.
 pub(super) fn config(typed: ConfigTyped, here: Result<Here, CliError>, output: &mut Output) -> Outcome {
     match typed.what {
-        None => show(here.ok().as_ref(), output)?,
-        Some(ConfigVerb::Get { key }) => get(&key, here.ok().as_ref(), output)?,
+        None => show(optional(here)?.as_ref(), output)?,
+        Some(ConfigVerb::Get { key }) => get(&key, optional(here)?.as_ref(), output)?,
         Some(ConfigVerb::Set { key, value, user: true }) => {
             set(&key, &value, &config::user_file().ok_or(CliError::NoHome)?, output)?;
         }
@@ -28,10 +28,17 @@ pub(super) fn config(typed: ConfigTyped, here: Result<Here, CliError>, output: &
             place.create_state_dir()?;
             set(&key, &value, &place.config_file(), output)?;
         }
-        Some(ConfigVerb::Path) => path(here.ok().as_ref(), output)?,
+        Some(ConfigVerb::Path) => path(optional(here)?.as_ref(), output)?,
         Some(ConfigVerb::Template) => output.raw(template().as_bytes())?,
     }
     Ok(0)
+}
+
+fn optional(here: Result<Here, CliError>) -> Result<Option<Here>, CliError> {
+    match here {
+        Err(CliError::Locate(LocateError::GitDir(_) | LocateError::TooWide(_))) => Ok(None),
+        here => here.map(Some),
+    }
 }
 
 fn show(here: Option<&Here>, output: &mut Output) -> Result<(), CliError> {

@@ -74,7 +74,7 @@ impl Output {
     /// Shows an error: JSON on stdout, else message and hint on stderr.
     pub(super) fn error(&mut self, shown: &Shown) -> Result<(), CliError> {
         if self.json {
-            self.json(&serde_json::json!({ "error": shown }))?;
+            self.json(&Failure { error: shown })?;
             return self.flush();
         }
         let (bad, title) = (self.talk.bad, self.talk.title);
@@ -85,6 +85,12 @@ impl Output {
         }
         Ok(())
     }
+}
+
+/// The shape of an error in JSON.
+#[derive(Serialize)]
+struct Failure<'a> {
+    error: &'a Shown,
 }
 
 fn is_coloured<S: anstream::stream::RawStream + IsTerminal>(global: &Global, stream: &S) -> bool {

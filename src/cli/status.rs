@@ -74,7 +74,7 @@ fn print(status: &StatusResult, output: &mut Output) -> Result<(), CliError> {
         &format!("{}, {} dimensions, {}", escape(&model.id), model.dims, escape(&model.state)),
         output,
     )?;
-    row("since start", &counters(status), output)?;
+    row("counters", &counters(status), output)?;
     for problem in &status.degraded {
         row("degraded", &paint(output.styles.bad, &escape(problem)), output)?;
     }

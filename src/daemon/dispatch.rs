@@ -13,7 +13,7 @@ use tokio::task::spawn_blocking;
 
 use super::answer::{Verified, verify};
 use super::event::{Ask, Event, Freshness};
-use super::report;
+use super::{overview, report};
 use super::shared::Shared;
 use crate::extract::lang;
 use crate::proto::{
@@ -192,7 +192,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> Outcome<Page> {
 }
 
 /// Returns `m1:<epoch>:<view>:<seq>` of a snapshot.
-fn clock(reader: &Reader, at: &Freshness) -> Result<String, StoreError> {
+pub(super) fn clock(reader: &Reader, at: &Freshness) -> Result<String, StoreError> {
     let row = reader.view(at.view)?;
     Ok(row.map_or_else(String::new, |row| format!("m1:{}:{}:{}", row.epoch, row.id.0, row.seq)))
 }
@@ -205,7 +205,7 @@ fn lang_of(word: &str) -> Outcome<String> {
 
 async fn map(shared: &Arc<Shared>, params: MapParams) -> Outcome<MapResult> {
     let at = freshness(shared, &params.cwd, params.sync, deadline(shared, None), Vec::new()).await?;
-    blocking(shared, move |shared| report::map(shared, &params, &at).map_err(|error| store_error(&error))).await
+    blocking(shared, move |shared| overview::map(shared, &params, &at).map_err(|error| store_error(&error))).await
 }
 
 async fn status(shared: &Arc<Shared>, params: StatusParams) -> Outcome<StatusResult> {

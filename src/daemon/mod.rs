@@ -11,6 +11,7 @@ mod listen;
 mod lock;
 mod log;
 mod main_loop;
+mod overview;
 mod report;
 mod server;
 mod shared;

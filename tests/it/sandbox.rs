@@ -1,0 +1,97 @@
+//! What does a command see that must not see this machine?
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use memod::paths::{Env, Place, effective_uid};
+
+/// A home, a runtime dir and a repository of their own, removed at the end.
+pub(crate) struct Sandbox {
+    dir: tempfile::TempDir,
+    top: PathBuf,
+}
+
+impl Sandbox {
+    /// Makes an empty repository, by hand: no git program is needed.
+    pub(crate) fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let top = memod::paths::canonical(dir.path()).unwrap();
+        for name in ["home", "run", "tmp", "work/.git/objects", "work/.git/refs"] {
+            fs::create_dir_all(top.join(name)).unwrap();
+        }
+        fs::write(top.join("work/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        Self { dir, top }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.top.join(name)
+    }
+
+    pub(crate) fn env(&self) -> Env {
+        Env {
+            home: Some(self.path("home")),
+            runtime_dir: Some(self.path("run")),
+            state_home: Some(self.path("home/.local/state")),
+            tmp_dir: Some(self.path("tmp")),
+            uid: effective_uid(),
+        }
+    }
+
+    /// Returns the place of the repository, its state dir created.
+    pub(crate) fn place(&self) -> Place {
+        let place = Place::locate(&self.path("work"), &self.env()).unwrap();
+        place.create_state_dir().unwrap();
+        place
+    }
+
+    /// Says what the program that stands in for the daemon does: lines of sh.
+    pub(crate) fn behave(&self, script: &str) {
+        fs::write(self.place().state_dir.join("behave"), script).unwrap();
+    }
+
+    /// Returns the program that stands in for the daemon.
+    pub(crate) fn daemon() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/fake_daemon.sh")
+    }
+
+    /// Returns `memo` in the repository, without the environment of this process.
+    pub(crate) fn memo(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_memo"));
+        command.args(args).current_dir(self.path("work")).stdin(Stdio::null()).env_clear();
+        command
+            .env("PATH", "/usr/bin:/bin")
+            .env("HOME", self.path("home"))
+            .env("XDG_CONFIG_HOME", self.path("home/.config"))
+            .env("XDG_STATE_HOME", self.path("home/.local/state"))
+            .env("XDG_RUNTIME_DIR", self.path("run"))
+            .env("TMPDIR", self.path("tmp"))
+            .env("MEMO_DAEMON", self.path("no-such-daemon"));
+        command
+    }
+
+    /// Runs `memo` and returns status, stdout and stderr in one text, without names of this machine.
+    pub(crate) fn run(&self, args: &[&str]) -> String {
+        self.show(&mut self.memo(args))
+    }
+
+    pub(crate) fn show(&self, command: &mut Command) -> String {
+        let output = command.output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(self.top.to_str().unwrap(), "[TOP]");
+        let code = output.status.code().map_or("signal".to_owned(), |code| code.to_string());
+        let mut shown = format!("exit {code}\n");
+        for (label, bytes) in [("out", &output.stdout), ("err", &output.stderr)] {
+            for line in text(bytes).lines() {
+                shown += format!("{label}: {line}").trim_end();
+                shown.push('\n');
+            }
+        }
+        shown
+    }
+}
+
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        debug_assert!(self.dir.path().exists(), "nothing a test does removes its sandbox");
+    }
+}

@@ -1,0 +1,406 @@
+//! Does the source keep the house rules?
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Which modules a module may use; `config`, `paths` and `types` are everybody's.
+///
+/// Imports point down only. A new edge is a decision: it belongs here with the change that needs it.
+const EDGES: &[(&str, &[&str])] = &[
+    ("cli", &["client", "proto"]),
+    ("mcp", &["client", "proto"]),
+    ("client", &["proto"]),
+    (
+        "daemon",
+        &[
+            "embed", "extract", "git", "hooks", "index", "map", "memory", "proto", "scan", "search", "store",
+            "watch",
+        ],
+    ),
+    ("hooks", &["git"]),
+    ("watch", &["git", "scan"]),
+    ("index", &["embed", "extract", "scan", "store"]),
+    ("search", &["embed", "store"]),
+    ("memory", &["embed", "store"]),
+    ("map", &[]),
+    ("scan", &["git"]),
+    ("git", &[]),
+    ("extract", &[]),
+    ("embed", &[]),
+    ("store", &[]),
+    ("proto", &[]),
+    ("config", &[]),
+    ("paths", &[]),
+    ("types", &[]),
+    ("memo", &["cli"]),
+    ("memod", &["cli", "daemon", "mcp"]),
+];
+
+const EVERYBODY: &[&str] = &["config", "paths", "types"];
+
+/// Text and values in, values out. A name that ends with `/` is a directory.
+const PURE: &[&str] = &[
+    "cli/ask.rs",
+    "cli/text.rs",
+    "client/version.rs",
+    "config/key.rs",
+    "extract/",
+    "map/",
+    "proto.rs",
+    "types.rs",
+];
+
+const IMPURE_WORDS: &[&str] = &[
+    "std::fs",
+    "std::env",
+    "std::net",
+    "std::process",
+    "std::thread",
+    "std::io::std",
+    "SystemTime",
+    "Instant",
+    "rusqlite",
+];
+
+/// Flat tables, which may be longer than [`MAX_FUNCTION`]: `path: function`.
+const LONG_TABLES: &[&str] = &[];
+
+const MAX_FILE: usize = 500;
+const MAX_FUNCTION: usize = 80;
+
+/// One file of `src`.
+struct Source {
+    /// Relative to `src`, with `/`.
+    name: String,
+    text: String,
+    /// The same length and lines, but comments and what is in quotes are blank.
+    code: String,
+}
+
+impl Source {
+    fn new(name: &str, text: &str) -> Self {
+        Self { name: name.to_owned(), text: text.to_owned(), code: blank(text) }
+    }
+
+    /// The top module; for a program its name.
+    fn module(&self) -> &str {
+        let name = self.name.strip_prefix("bin/").unwrap_or(&self.name);
+        name.split('/').next().unwrap_or(name).trim_end_matches(".rs")
+    }
+
+    /// The code without what is compiled for tests alone.
+    fn shipped(&self) -> String {
+        if self.name.ends_with("tests.rs") {
+            return String::new();
+        }
+        let mut code = self.code.clone();
+        while let Some(start) = code.find("#[cfg(test)]") {
+            let item = &code[start..];
+            let end = match (item.find('{'), item.find(';')) {
+                (Some(open), semicolon) if semicolon.is_none_or(|at| open < at) => closing(item, open),
+                (_, at) => at.unwrap_or(item.len() - 1),
+            };
+            let gone: String = code[start..=start + end].chars().map(blanked).collect();
+            code.replace_range(start..=start + end, &gone);
+        }
+        code
+    }
+}
+
+fn sources() -> Vec<Source> {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut left = vec![top.clone()];
+    let mut found = Vec::new();
+    while let Some(path) = left.pop() {
+        if path.is_dir() {
+            left.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let relative: PathBuf = path.strip_prefix(&top).unwrap().to_owned();
+            let name = relative.to_str().unwrap().replace('\\', "/");
+            found.push(Source::new(&name, &fs::read_to_string(&path).unwrap()));
+        }
+    }
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    assert!(found.len() > 10, "the sources were not found");
+    found
+}
+
+fn blanked(c: char) -> char {
+    if c == '\n' { c } else { ' ' }
+}
+
+/// Blanks comments, strings and character literals; bytes outside ASCII become spaces, so offsets stay.
+fn blank(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    while out.len() < bytes.len() {
+        let at = out.len();
+        let len = match quoted_len(&bytes[at..], at.checked_sub(1).map(|before| bytes[before])) {
+            0 => {
+                out.push(if bytes[at].is_ascii() { bytes[at] } else { b' ' });
+                continue;
+            }
+            len => len.min(bytes.len() - at),
+        };
+        out.extend(bytes[at..at + len].iter().map(|byte| if *byte == b'\n' { b'\n' } else { b' ' }));
+    }
+    String::from_utf8(out).unwrap()
+}
+
+/// Returns the length of the comment, string or character at the start; 0 when there is none.
+fn quoted_len(rest: &[u8], before: Option<u8>) -> usize {
+    let in_word = before.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    match rest {
+        [b'/', b'/', ..] => rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len()),
+        [b'/', b'*', ..] => find(rest, b"*/").map_or(rest.len(), |at| at + 2),
+        [b'r', b'"' | b'#', ..] if !in_word || before == Some(b'b') => raw_string_len(rest),
+        [b'"', ..] => string_len(rest),
+        [b'\'', b'\\', ..] => 3 + rest[3..].iter().position(|byte| *byte == b'\'').map_or(0, |at| at + 1),
+        [b'\'', ..] => {
+            // A character, unless no quote follows it: then it is a lifetime.
+            let first = std::str::from_utf8(&rest[1..rest.len().min(5)])
+                .or_else(|error| std::str::from_utf8(&rest[1..1 + error.valid_up_to()]))
+                .unwrap_or_default();
+            let len = first.chars().next().map_or(0, char::len_utf8);
+            if len > 0 && rest.get(1 + len) == Some(&b'\'') { len + 2 } else { 0 }
+        }
+        _ => 0,
+    }
+}
+
+fn raw_string_len(rest: &[u8]) -> usize {
+    let hashes = rest[1..].iter().take_while(|byte| **byte == b'#').count();
+    if rest.get(1 + hashes) != Some(&b'"') {
+        return 0; // a raw identifier
+    }
+    let end = [b"\"".as_slice(), &b"#".repeat(hashes)].concat();
+    let body = 2 + hashes;
+    find(&rest[body..], &end).map_or(rest.len(), |at| body + at + end.len())
+}
+
+fn string_len(rest: &[u8]) -> usize {
+    let mut at = 1;
+    while at < rest.len() && rest[at] != b'"' {
+        at += if rest[at] == b'\\' { 2 } else { 1 };
+    }
+    at + 1
+}
+
+fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
+    text.windows(wanted.len()).position(|window| window == wanted)
+}
+
+/// Returns the offset of the brace that closes the one at `open`.
+fn closing(code: &str, open: usize) -> usize {
+    let mut depth = 0;
+    for (at, byte) in code.bytes().enumerate().skip(open) {
+        match byte {
+            b'{' => depth += 1,
+            b'}' if depth == 1 => return at,
+            b'}' => depth -= 1,
+            _ => {}
+        }
+    }
+    code.len() - 1
+}
+
+/// Returns the line of an offset, 1-based.
+fn line_of(code: &str, at: usize) -> usize {
+    code[..at].matches('\n').count() + 1
+}
+
+/// Returns the modules that follow `prefix`, also those in a group in braces, with their offsets.
+fn named_after(code: &str, prefix: &str) -> Vec<(usize, String)> {
+    let word = |text: &str| -> String {
+        text.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+    };
+    let mut found = Vec::new();
+    for (at, _) in code.match_indices(prefix) {
+        let rest = &code[at + prefix.len()..];
+        if !rest.starts_with('{') {
+            found.push((at, word(rest)));
+            continue;
+        }
+        let mut depth = 0;
+        for (offset, byte) in rest[..closing(rest, 0)].bytes().enumerate() {
+            match byte {
+                b'{' => depth += 1,
+                b'}' => depth -= 1,
+                _ => {}
+            }
+            if depth == 1 && (byte == b'{' || byte == b',') {
+                found.push((at, word(&rest[offset + 1..])));
+            }
+        }
+    }
+    found.retain(|(_, module)| !module.is_empty());
+    found
+}
+
+/// Returns each function's name, first line and number of lines.
+fn functions(code: &str) -> Vec<(String, usize, usize)> {
+    let mut found = Vec::new();
+    for (at, _) in code.match_indices("fn ") {
+        let before = code[..at].bytes().last();
+        if before.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+            continue;
+        }
+        let rest = &code[at + 3..];
+        let name: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        // `;` ends a declaration without a body; inside brackets it is an array's length.
+        let mut depth = 0;
+        let start = rest.bytes().position(|byte| {
+            match byte {
+                b'[' | b'(' => depth += 1,
+                b']' | b')' => depth -= 1,
+                _ => {}
+            }
+            depth <= 0 && (byte == b'{' || byte == b';')
+        });
+        if let Some(start) = start.filter(|start| !name.is_empty() && rest.as_bytes()[*start] == b'{') {
+            let end = closing(rest, start);
+            found.push((name, line_of(code, at), rest[..end].matches('\n').count() + 1));
+        }
+    }
+    found
+}
+
+/// Fails with one line for each broken rule.
+fn report(broken: &[String], rule: &str) {
+    assert!(broken.is_empty(), "{} places break a rule\n{}\n{rule}", broken.len(), broken.join("\n"));
+}
+
+/// Runs a check over every source.
+fn every(check: impl Fn(&Source) -> Vec<String>, rule: &str) {
+    let broken: Vec<String> = sources().iter().flat_map(check).collect();
+    report(&broken, rule);
+}
+
+fn bad_edges(source: &Source) -> Vec<String> {
+    let from = source.module();
+    if from == "lib" {
+        return Vec::new();
+    }
+    let Some((_, allowed)) = EDGES.iter().find(|(module, _)| *module == from) else {
+        return vec![format!(
+            "src/{}: module {from} is not in EDGES of tests/it/tidy.rs: add it",
+            source.name
+        )];
+    };
+    let prefix = if source.name.starts_with("bin/") { "memod::" } else { "crate::" };
+    named_after(&source.code, prefix)
+        .into_iter()
+        .filter(|(_, to)| to != from && !allowed.contains(&to.as_str()) && !EVERYBODY.contains(&to.as_str()))
+        .map(|(at, to)| format!("src/{}:{}: {from} uses {to}", source.name, line_of(&source.code, at)))
+        .collect()
+}
+
+#[test]
+fn imports_point_down() {
+    every(
+        bad_edges,
+        "move what is shared down, pass it in as a value, or add the edge to EDGES with a reason",
+    );
+}
+
+#[test]
+fn every_module_answers_a_question() {
+    let check = |source: &Source| {
+        let first = source.text.lines().next().unwrap_or_default();
+        let good = first.starts_with("//! ") && first.contains('?');
+        if good { Vec::new() } else { vec![format!("src/{}: begins with: {first}", source.name)] }
+    };
+    every(check, "the first line of a file is `//! ` and the question it answers, with its `?`");
+}
+
+#[test]
+fn files_and_functions_are_short() {
+    let check = |source: &Source| {
+        let mut broken = Vec::new();
+        let lines = source.text.lines().count();
+        if lines > MAX_FILE {
+            broken.push(format!("src/{}: {lines} lines, over {MAX_FILE}", source.name));
+        }
+        for (name, line, lines) in functions(&source.code) {
+            let table = LONG_TABLES.contains(&format!("{}: {name}", source.name).as_str());
+            if lines > MAX_FUNCTION && !table {
+                broken.push(format!(
+                    "src/{}:{line}: {name} has {lines} lines, over {MAX_FUNCTION}",
+                    source.name
+                ));
+            }
+        }
+        broken
+    };
+    every(check, "split it; a flat table may go into LONG_TABLES");
+}
+
+#[test]
+fn only_tests_unwrap() {
+    let check = |source: &Source| {
+        let code = source.shipped();
+        let hits = code.match_indices(".unwrap()");
+        hits.map(|(at, _)| format!("src/{}:{}: unwrap()", source.name, line_of(&code, at))).collect()
+    };
+    every(check, "return an error, or `expect(\"why it holds\")`");
+}
+
+#[test]
+fn messages_are_for_people() {
+    let check = |source: &Source| {
+        let lines = source.text.lines().enumerate();
+        let bad = lines.filter(|(_, line)| line.contains("#[error(") && line.contains(":?}"));
+        bad.map(|(at, line)| format!("src/{}:{}: {}", source.name, at + 1, line.trim())).collect()
+    };
+    every(check, "no `{:?}` in a message: `.display()` a path, `Display` a value");
+}
+
+#[test]
+fn pure_modules_are_pure() {
+    let sources = sources();
+    let is_pure = |name: &str, pure: &str| name == pure || (pure.ends_with('/') && name.starts_with(pure));
+    for pure in PURE {
+        assert!(
+            sources.iter().any(|source| is_pure(&source.name, pure)),
+            "PURE names {pure}, which is not there"
+        );
+    }
+    let check = |source: &Source| {
+        let code = source.shipped();
+        let hits =
+            |word: &'static str| code.match_indices(word).map(|(at, word)| (at, word)).collect::<Vec<_>>();
+        let found = IMPURE_WORDS.iter().flat_map(|word| hits(word));
+        found
+            .map(|(at, word)| format!("src/{}:{}: {word}", source.name, line_of(&code, at)))
+            .collect::<Vec<_>>()
+    };
+    let pure = sources.iter().filter(|source| PURE.iter().any(|pure| is_pure(&source.name, pure)));
+    let broken: Vec<String> = pure.flat_map(check).collect();
+    report(&broken, "pass the text, the value or the time in from the caller");
+}
+
+#[test]
+fn the_checks_see_what_they_should() {
+    let edges = |name: &str, text: &str| bad_edges(&Source::new(name, text)).join(" ");
+    let cases = [
+        ("client.rs", "use crate::store::Db;", "src/client.rs:1: client uses store"),
+        ("cli/a.rs", "\nfn f() { crate::daemon::run() }", "src/cli/a.rs:2: cli uses daemon"),
+        ("cli/a.rs", "use crate::{paths, client::{self, daemon}};", ""),
+        ("cli/a.rs", "use crate::{paths::{a, b}, embed};", "src/cli/a.rs:1: cli uses embed"),
+        ("map/mod.rs", "// crate::store\nlet a = \"crate::store\";", ""),
+        ("bin/memo.rs", "memod::daemon::run()", "src/bin/memo.rs:1: memo uses daemon"),
+        ("new.rs", "", "src/new.rs: module new is not in EDGES of tests/it/tidy.rs: add it"),
+    ];
+    for (name, text, expected) in cases {
+        assert_eq!(edges(name, text), expected, "{text}");
+    }
+
+    let text = "fn a(x: [u8; 2]) {\n '{'; \"}\\\"{\"; r#\"{\"#; '\\''; b'}'\n}\nfn b<'a>() -> &'a str { \"\" }\ntrait T { fn c(); }";
+    let found: Vec<_> =
+        functions(&blank(text)).into_iter().map(|(name, line, n)| format!("{name}{line}{n}")).collect();
+    assert_eq!(found.join(" "), "a13 b41");
+
+    let code =
+        Source::new("a.rs", "x.unwrap();\n#[cfg(test)]\nmod tests { y.unwrap(); }\nz.unwrap();").shipped();
+    assert_eq!(code.matches(".unwrap()").count(), 2);
+}
