@@ -146,7 +146,7 @@ impl<'a> Target<'a> {
         let joined = tokens::joined(symbol);
         let is_same = |name: &String| *name == joined;
         if self.joined.iter().any(is_same) {
-            return 0.7;
+            return 0.4;
         }
         if self.joined_words.as_ref().is_some_and(is_same) { 0.5 } else { 0.0 }
     }

@@ -120,9 +120,27 @@ fn word_atoms(text: &str, is_prefix: bool, is_strict: bool) -> Vec<Atom> {
     if !is_strict {
         let single = |token: &&str| !is_stop_word(token) && token.len() > 1 && !is_short_gram(token);
         let singles = whole.split(' ').chain(parts.split(' ')).filter(single);
-        atoms.extend(singles.filter_map(|token| adjacent(token, false)));
+        for token in singles {
+            atoms.extend(adjacent(token, false));
+            atoms.extend(other_number(token).and_then(|token| adjacent(&token, false)));
+        }
     }
     atoms
+}
+
+/// Returns the plural of an English singular, and the other way round, where adding or taking an `s` does it.
+///
+/// The index holds no stems (they cost documents more than they gave memories), but names and questions
+/// seldom agree in number: the router is in `routers.rs`.
+fn other_number(token: &str) -> Option<String> {
+    if token.len() < 4 || !token.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return None;
+    }
+    match token.strip_suffix('s') {
+        Some(stem) if stem.ends_with(['s', 'u', 'i']) => None,
+        Some(stem) => Some(stem.to_owned()),
+        None => Some(format!("{token}s")),
+    }
 }
 
 /// Returns adjacent tokens as the index has them for `text` spelled as it is, and spelled apart:
