@@ -9,12 +9,19 @@
 pub mod cli;
 pub mod client;
 pub mod config;
+pub mod daemon;
 pub mod embed;
 pub mod extract;
 pub mod git;
+pub mod index;
 pub mod map;
 pub mod paths;
 pub mod proto;
 pub mod scan;
 pub mod search;
+pub mod store;
 pub mod types;
+pub mod watch;
+
+#[cfg(test)]
+mod testing;

@@ -38,7 +38,7 @@ pub struct ViewId(pub i64);
 pub struct BlobId(pub i64);
 
 /// Row id of a chunk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChunkId(pub i64);
 
 /// What a chunk is a part of.
@@ -153,4 +153,11 @@ pub struct Stat {
     pub dev: u64,
     /// Type and permission bits as `st_mode` has them.
     pub mode: u32,
+}
+
+impl Stat {
+    /// Returns whether it is a directory.
+    pub fn is_dir(&self) -> bool {
+        self.mode & 0o170_000 == 0o040_000
+    }
 }

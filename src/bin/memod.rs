@@ -1,1 +1,100 @@
-fn main() {}
+//! Who keeps this repository's index current?
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use memod::daemon::{self, Ended};
+use memod::proto::Ready;
+
+/// Keeps one repository's index current and answers on a local socket. `memo` starts it when needed.
+#[derive(Parser)]
+#[command(version)]
+struct Args {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Serve the repository until nobody needs it.
+    Run {
+        /// A directory in the worktree.
+        #[arg(long, default_value = ".")]
+        root: PathBuf,
+        /// Stay in the session of the terminal.
+        #[arg(long)]
+        foreground: bool,
+    },
+}
+
+fn main() -> ExitCode {
+    let Verb::Run { root, foreground } = Args::parse().verb;
+    if !foreground {
+        detach();
+    }
+    let root = std::path::absolute(&root).unwrap_or(root);
+    match daemon::run(&root, || say(&Ready { ready: true, ..Ready::default() })) {
+        Ok(Ended::Served) => ExitCode::SUCCESS,
+        Ok(Ended::AlreadyRunning) => {
+            say(&failure("another daemon serves this repository".to_owned()));
+            ExitCode::from(3)
+        }
+        Err(error) => {
+            say(&failure(format!("{error:#}")));
+            ExitCode::from(3)
+        }
+    }
+}
+
+fn failure(error: String) -> Ready {
+    Ready { error: Some(error), ..Ready::default() }
+}
+
+/// Tells the client that waits on the other end of stdout, then lets go of it.
+fn say(ready: &Ready) {
+    let line = serde_json::to_string(ready).expect("plain strings serialize");
+    let mut stdout = std::io::stdout();
+    // A client that has gone needs no answer.
+    let _ = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
+    #[cfg(unix)]
+    release_stdout();
+}
+
+/// Puts /dev/null in the place of stdout: whoever started us may wait for its end.
+#[cfg(unix)]
+fn release_stdout() {
+    if let Ok(null) = std::fs::OpenOptions::new().write(true).open("/dev/null") {
+        let _ = rustix::stdio::dup2_stdout(&null);
+    }
+}
+
+/// Leaves the session and every descriptor that we were started with: a hook's pipe must not stay open.
+fn detach() {
+    #[cfg(unix)]
+    {
+        let _ = rustix::process::setsid(); // it fails for the leader of a group, who needs it least
+        close_inherited();
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "there is no safe way to close descriptors that somebody else opened")]
+fn close_inherited() {
+    // SAFETY: called first in `main`, before this process has opened anything; 0 to 2 are left alone.
+    unsafe {
+        libc::close_range(3, libc::c_uint::MAX, 0);
+    }
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+#[expect(unsafe_code, reason = "there is no safe way to close descriptors that somebody else opened")]
+fn close_inherited() {
+    for descriptor in 3..1_024 {
+        // SAFETY: called first in `main`, before this process has opened anything; 0 to 2 are left alone.
+        unsafe {
+            libc::close(descriptor);
+        }
+    }
+}

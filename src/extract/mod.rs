@@ -2,9 +2,26 @@
 //!
 //! Pure: a path's name and its text in, chunks out. No file system, clock, environment or SQL.
 
+mod budget;
+pub mod code;
+mod credentials;
+pub mod cut;
+#[cfg(test)]
+mod fixtures;
+mod front_matter;
+pub mod lang;
+pub mod markdown;
+mod outline;
+pub mod redact;
+mod skeleton;
+mod tags;
+pub mod text;
+pub mod words;
+
 use std::ops::Range;
 
 use crate::types::Kind;
+use lang::Format;
 
 /// Raise this when any extractor changes what it returns, so that old blobs are extracted again.
 pub const EXTRACTOR_VERSION: i64 = 1;
@@ -24,7 +41,8 @@ pub struct Chunk {
     pub bytes: Range<usize>,
     /// First and last line, 1-based and inclusive.
     pub lines: (u32, u32),
-    /// Name of the definition, for [`Kind::Symbol`].
+    /// Name of the definition, for [`Kind::Symbol`]; the names, joined by spaces, where short definitions
+    /// share a chunk.
     pub symbol: Option<String>,
     /// Heading path (`Guide > Install`) or enclosing names and own name (`Session::login`).
     pub title: Option<String>,
@@ -47,4 +65,22 @@ pub struct Extracted {
     pub minified: bool,
     /// What went wrong; the chunks are still good (a budget ran out, the syntax tree had errors).
     pub problems: Vec<String>,
+}
+
+/// Returns the format's name as stored with the content; `""` where it has none.
+pub fn format_name(path: &str, text: &str) -> &'static str {
+    format_of(path, text).name().unwrap_or("")
+}
+
+/// Finds everything in one source.
+pub fn extract(path: &str, text: &str) -> Extracted {
+    match format_of(path, text) {
+        Format::Markdown => markdown::extract(text),
+        Format::Code(language) => code::extract(language, path, text),
+        Format::Text(name) => text::extract(name, text),
+    }
+}
+
+fn format_of(path: &str, text: &str) -> Format {
+    lang::detect(path, text.lines().next().unwrap_or_default())
 }

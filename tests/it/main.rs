@@ -7,4 +7,5 @@ mod cli;
 mod client;
 mod fake;
 mod sandbox;
+mod scan;
 mod tidy;

@@ -1,0 +1,25 @@
+; Definitions; where two patterns tag one node, the first names its kind
+(function_declaration name: (identifier) @name) @definition.function
+(method_declaration
+  receiver: (parameter_list (parameter_declaration type: [
+    (type_identifier) @owner
+    (pointer_type (type_identifier) @owner)
+    (generic_type type: (type_identifier) @owner)
+    (pointer_type (generic_type type: (type_identifier) @owner))
+  ]))
+  name: (field_identifier) @name) @definition.method
+(type_spec name: (type_identifier) @name type: (struct_type)) @definition.struct
+(type_spec name: (type_identifier) @name type: (interface_type)) @definition.interface
+(type_spec name: (type_identifier) @name) @definition.type
+(type_alias name: (type_identifier) @name) @definition.type
+(const_spec name: (identifier) @name) @definition.constant
+(var_spec name: (identifier) @name) @definition.constant
+
+; The keyword in front of a lone definition belongs to it
+[(type_declaration) (const_declaration) (var_declaration)] @wrapper
+(comment) @doc
+
+; Uses
+(call_expression function: (identifier) @reference.call)
+(call_expression function: (selector_expression field: (field_identifier) @reference.call))
+(type_identifier) @reference.type

@@ -1,0 +1,39 @@
+; What JavaScript, TypeScript and TSX have in common
+
+; Definitions; where two patterns tag one node, the first names its kind
+(class_declaration name: (_) @name) @definition.class
+(variable_declarator name: (identifier) @name value: (class)) @definition.class
+(function_declaration name: (identifier) @name) @definition.function
+(generator_function_declaration name: (identifier) @name) @definition.function
+(method_definition name: [(property_identifier) (private_property_identifier)] @name) @definition.method
+(variable_declarator
+  name: (identifier) @name
+  value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @definition.function
+(pair
+  key: (property_identifier) @name
+  value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @definition.function
+(expression_statement
+  (assignment_expression
+    left: (member_expression) @name
+    right: [(arrow_function body: (_) @body) (function_expression body: (_) @body)])) @definition.function
+((program [
+  (lexical_declaration (variable_declarator name: (identifier) @name value: (_) @value) @definition.constant)
+  (variable_declaration (variable_declarator name: (identifier) @name value: (_) @value) @definition.constant)
+]) (#not-match? @value "^require\\b"))
+(export_statement (lexical_declaration (variable_declarator name: (identifier) @name) @definition.constant))
+(export_statement (variable_declaration (variable_declarator name: (identifier) @name) @definition.constant))
+
+; The statement around a definition belongs to it
+[(export_statement) (lexical_declaration) (variable_declaration)] @wrapper
+(comment) @doc
+(decorator) @attribute
+
+; Uses
+(call_expression function: (identifier) @reference.call)
+(call_expression function: (member_expression
+  property: [(property_identifier) (private_property_identifier)] @reference.call))
+(new_expression constructor: (identifier) @reference.type)
+(new_expression constructor: (member_expression property: (property_identifier) @reference.type))
+(decorator (identifier) @reference.call)
+(import_specifier name: (identifier) @reference.import)
+(import_clause (identifier) @reference.import)

@@ -1,0 +1,23 @@
+; Definitions
+(class_definition name: (identifier) @name) @definition.class
+(function_definition name: (identifier) @name) @definition.function
+(module (expression_statement (assignment left: (identifier) @name)) @definition.constant)
+(type_alias_statement left: (type (identifier) @name)) @definition.type
+(decorated_definition) @wrapper
+
+; What documents a definition
+(comment) @doc
+(module . (comment)* . (expression_statement . (string) @docstring))
+(class_definition body: (block . (expression_statement . (string) @docstring)))
+(function_definition body: (block . (expression_statement . (string) @docstring)))
+
+; Uses
+(call function: (identifier) @reference.call)
+(call function: (attribute attribute: (identifier) @reference.call))
+(decorator (identifier) @reference.call)
+(decorator (attribute attribute: (identifier) @reference.call))
+(class_definition superclasses: (argument_list (identifier) @reference.type))
+(class_definition superclasses: (argument_list (attribute attribute: (identifier) @reference.type)))
+(type (identifier) @reference.type)
+(import_from_statement name: (dotted_name (identifier) @reference.import))
+(import_from_statement name: (aliased_import name: (dotted_name (identifier) @reference.import)))

@@ -1,0 +1,37 @@
+; Definitions
+(struct_item name: (type_identifier) @name) @definition.struct
+(union_item name: (type_identifier) @name) @definition.struct
+(enum_item name: (type_identifier) @name) @definition.enum
+(trait_item name: (type_identifier) @name) @definition.trait
+(type_item name: (type_identifier) @name) @definition.type
+(associated_type name: (type_identifier) @name) @definition.type
+(const_item name: (identifier) @name) @definition.constant
+(static_item name: (identifier) @name) @definition.constant
+(function_item name: (identifier) @name) @definition.function
+(function_signature_item name: (identifier) @name) @definition.function
+(macro_definition name: (identifier) @name) @definition.macro
+(mod_item name: (identifier) @name body: (_)) @definition.module
+
+; An impl block is no definition, but its names enclose
+(impl_item type: (_) @name) @scope
+
+; What stands above a definition and belongs to it
+[(line_comment) (block_comment)] @doc
+(attribute_item) @attribute
+
+; Uses
+(call_expression function: (identifier) @reference.call)
+(call_expression function: (scoped_identifier name: (identifier) @reference.call))
+(call_expression function: (field_expression field: (field_identifier) @reference.call))
+(generic_function function: (identifier) @reference.call)
+(generic_function function: (scoped_identifier name: (identifier) @reference.call))
+(generic_function function: (field_expression field: (field_identifier) @reference.call))
+(macro_invocation macro: (identifier) @reference.macro)
+(macro_invocation macro: (scoped_identifier name: (identifier) @reference.macro))
+(scoped_identifier path: (identifier) @reference.type)
+(type_identifier) @reference.type
+(use_declaration argument: (scoped_identifier name: (identifier) @reference.import))
+(use_list (identifier) @reference.import)
+(use_list (scoped_identifier name: (identifier) @reference.import))
+; Macro arguments are not parsed: a name before parentheses looks like a call
+(token_tree (identifier) @reference.call . (token_tree))

@@ -1,0 +1,22 @@
+; What TypeScript and TSX add
+
+; Definitions
+(abstract_class_declaration name: (_) @name) @definition.class
+(interface_declaration name: (type_identifier) @name) @definition.interface
+(enum_declaration name: (identifier) @name) @definition.enum
+(type_alias_declaration name: (type_identifier) @name) @definition.type
+(internal_module name: (_) @name) @definition.module
+(module name: (_) @name) @definition.module
+(function_signature name: (identifier) @name) @definition.function
+(abstract_method_signature name: (property_identifier) @name) @definition.method
+(public_field_definition
+  name: [(property_identifier) (private_property_identifier)] @name
+  value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @definition.method
+(ambient_declaration) @wrapper
+; A namespace is an expression to the grammar
+(expression_statement (internal_module)) @wrapper
+
+; Uses
+(type_identifier) @reference.type
+(extends_clause value: (identifier) @reference.type)
+(extends_clause value: (member_expression property: (property_identifier) @reference.type))

@@ -1,0 +1,75 @@
+//! Is every hit still what is on the disk, and how is it shown?
+//!
+//! Whatever the level of freshness, the file of each hit is read and hashed before it is shown; the snippet is
+//! cut from those very bytes. So a stale line is never shown, even with a dead watcher.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::event::Freshness;
+use crate::extract::redact;
+use crate::proto::{Arms, Hit};
+use crate::scan;
+use crate::search::{Answer, Found, snippet};
+use crate::types::SourceKey;
+
+/// Hits that hold, and paths that do not.
+#[derive(Debug, Default)]
+pub(super) struct Verified {
+    pub(super) hits: Vec<Hit>,
+    pub(super) stale: Vec<SourceKey>,
+}
+
+/// Checks candidates in order until `limit` of them hold.
+pub(super) fn verify(answer: &Answer, at: &Freshness, limit: usize, max_file_bytes: u64) -> Verified {
+    let mut verified = Verified::default();
+    let mut texts: HashMap<&str, Option<(String, Vec<Range<usize>>)>> = HashMap::new();
+    for found in &answer.found {
+        if verified.hits.len() == limit {
+            break;
+        }
+        let path = found.row.path.as_str();
+        let text = texts.entry(path).or_insert_with(|| {
+            let key = SourceKey::new(path);
+            let text = scan::read_same(&at.place.root, &key, max_file_bytes, &found.row.hash);
+            verified.stale.extend(text.is_none().then_some(key));
+            text.map(|text| {
+                let secrets = redact::secrets(&text);
+                (text, secrets)
+            })
+        });
+        if let Some((text, secrets)) = text {
+            verified.hits.push(hit(found, answer, at, text, secrets));
+        }
+    }
+    verified
+}
+
+fn hit(found: &Found, answer: &Answer, at: &Freshness, text: &str, secrets: &[Range<usize>]) -> Hit {
+    let row = &found.row;
+    let shown = redact::redact_span(text, row.bytes.0..row.bytes.1, secrets);
+    let snippet = snippet::snippet(&shown, row.lines.0, answer.query.words());
+    let signals = &found.ranked.candidate.signals;
+    Hit {
+        kind: row.kind,
+        path: row.path.clone(),
+        lines: row.lines,
+        symbol: row.symbol.clone(),
+        title: row.title.clone(),
+        snippet: snippet.text,
+        snippet_line: snippet.line,
+        score: found.ranked.score,
+        arms: Arms {
+            bm25: signals.bm25.map(|place| place.rank),
+            path: signals.path.map(|place| place.rank),
+            symbol: signals.symbol,
+            knn: signals.knn,
+            cosine: signals.cosine,
+        },
+        id: None,
+        view: at.place.root.display().to_string(),
+        blob: blake3::Hash::from_bytes(row.hash).to_hex().to_string(),
+        trust: "repo".to_owned(),
+        state: None,
+    }
+}

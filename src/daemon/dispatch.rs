@@ -1,0 +1,243 @@
+//! What does each method do?
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tokio::sync::oneshot;
+use tokio::task::spawn_blocking;
+
+use super::answer::{Verified, verify};
+use super::event::{Ask, Event, Freshness};
+use super::{overview, report};
+use super::shared::Shared;
+use crate::extract::lang;
+use crate::proto::{
+    ErrorData, HelloParams, HelloResult, MapParams, MapResult, PROTOCOL, Pending, PlaceParams, RpcError, SearchParams,
+    SearchResult, StatusParams, StatusResult, Sync, SyncParams, SyncResult, code,
+};
+use crate::search;
+use crate::store::{Filter, Reader, StoreError};
+use crate::types::SourceKey;
+
+/// Most hits of one page.
+const MAX_LIMIT: usize = 200;
+/// How often stale hits are indexed and the query is run again before they are dropped.
+const RERUNS: usize = 2;
+/// Longest time a request may wait for freshness.
+const MAX_WAIT: Duration = Duration::from_secs(600);
+
+type Outcome<T> = Result<T, RpcError>;
+
+/// Runs one method.
+pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> Outcome<Value> {
+    match method {
+        "hello" => reply(&hello(&params_of::<HelloParams>(params)?)),
+        "search" => reply(&search(shared, params_of(params)?).await?),
+        "map" => reply(&map(shared, params_of(params)?).await?),
+        "status" => reply(&status(shared, params_of(params)?).await?),
+        "sync" => reply(&sync(shared, params_of(params)?).await?),
+        "reindex" => reply(&reindex(shared, params_of(params)?).await?),
+        "doctor" => {
+            let _: PlaceParams = params_of(params)?;
+            reply(&blocking(shared, |shared| Ok(report::doctor(shared))).await?)
+        }
+        "stop" => {
+            shared.send(Event::Stop("asked to"));
+            Ok(Value::Object(serde_json::Map::new()))
+        }
+        _ => {
+            let hint = "methods: hello, search, map, status, sync, reindex, doctor, stop".to_owned();
+            let data = ErrorData { hint: Some(hint), retry_after_ms: None };
+            Err(RpcError { code: code::NO_METHOD, message: format!("{method}: no such method"), data: Some(data) })
+        }
+    }
+}
+
+fn params_of<P: DeserializeOwned>(params: Value) -> Outcome<P> {
+    let params = if params.is_null() { Value::Object(serde_json::Map::new()) } else { params };
+    serde_json::from_value(params).map_err(|error| bad_params(error.to_string()))
+}
+
+fn reply(result: &impl Serialize) -> Outcome<Value> {
+    serde_json::to_value(result).map_err(|error| internal(error.to_string()))
+}
+
+fn bad_params(message: String) -> RpcError {
+    RpcError { code: code::INVALID_PARAMS, message, data: None }
+}
+
+fn internal(message: String) -> RpcError {
+    RpcError { code: code::INTERNAL, message, data: None }
+}
+
+fn store_error(error: &StoreError) -> RpcError {
+    RpcError { code: code::STORE, message: error.to_string(), data: None }
+}
+
+/// Runs what blocks on a thread of its own.
+async fn blocking<T: Send + 'static>(
+    shared: &Arc<Shared>,
+    run: impl FnOnce(&Shared) -> Outcome<T> + Send + 'static,
+) -> Outcome<T> {
+    let shared = Arc::clone(shared);
+    spawn_blocking(move || run(&shared)).await.map_err(|panic| internal(panic.to_string()))?
+}
+
+fn hello(_: &HelloParams) -> HelloResult {
+    HelloResult { version: env!("CARGO_PKG_VERSION").to_owned(), protocol: PROTOCOL, pid: std::process::id() }
+}
+
+/// Waits until the view of `cwd` is as fresh as asked, or the time is over.
+async fn freshness(
+    shared: &Shared,
+    cwd: &str,
+    level: Sync,
+    deadline: Instant,
+    dirty: Vec<SourceKey>,
+) -> Outcome<Freshness> {
+    let cwd = PathBuf::from(cwd);
+    if !cwd.is_absolute() {
+        return Err(bad_params("cwd: an absolute path is needed, to know which worktree is meant".to_owned()));
+    }
+    let (reply, answer) = oneshot::channel();
+    shared.send(Event::Ask(Ask { cwd, level, deadline, dirty, reply }));
+    let stopping = || RpcError { code: code::STOPPING, message: "the daemon is stopping".to_owned(), data: None };
+    answer.await.map_err(|_| stopping())?
+}
+
+fn deadline(shared: &Shared, wait_ms: Option<u64>) -> Instant {
+    let wait = Duration::from_millis(wait_ms.unwrap_or(shared.config.search.wait_ms));
+    Instant::now() + wait.min(MAX_WAIT)
+}
+
+async fn search(shared: &Arc<Shared>, params: SearchParams) -> Outcome<SearchResult> {
+    let started = Instant::now();
+    let limit = params.limit.unwrap_or(shared.config.search.limit as usize);
+    if !(1..=MAX_LIMIT).contains(&limit) {
+        return Err(bad_params(format!("limit: {limit} is not between 1 and {MAX_LIMIT}")));
+    }
+    if params.query.trim().is_empty() {
+        return Err(bad_params("query: empty; say what to look for".to_owned()));
+    }
+    let langs = params.lang.iter().map(|word| lang_of(word)).collect::<Result<_, _>>()?;
+    let filter = Filter { kinds: params.kind.clone(), langs, paths: params.path.clone() };
+    filter.check().map_err(|error| bad_params(format!("path: {error}")))?;
+    let question = Arc::new(Question { params, filter, limit });
+    let Question { params, .. } = &*question;
+    let deadline = deadline(shared, params.wait_ms);
+    let mut at = freshness(shared, &params.cwd, params.sync, deadline, Vec::new()).await?;
+    shared.queries.fetch_add(1, Ordering::Relaxed);
+    let mut reruns = 0;
+    let (at, page) = loop {
+        let (asked, snapshot) = (Arc::clone(&question), at.clone());
+        let page = blocking(shared, move |shared| find(shared, &asked, &snapshot)).await?;
+        if page.stale.is_empty() || reruns == RERUNS {
+            break (at, page);
+        }
+        // What the disk says is newer than the index, whatever the watcher thinks: index it, ask again.
+        reruns += 1;
+        at = freshness(shared, &params.cwd, params.sync, deadline, page.stale).await?;
+    };
+    Ok(SearchResult {
+        query: params.query.clone(),
+        mode: params.mode,
+        fresh: at.fresh,
+        reason: at.reason,
+        took_ms: started.elapsed().as_secs_f64() * 1_000.0,
+        ..page.result
+    })
+}
+
+/// A search whose params have been checked.
+struct Question {
+    params: SearchParams,
+    filter: Filter,
+    limit: usize,
+}
+
+/// What one snapshot answers.
+struct Page {
+    result: SearchResult,
+    stale: Vec<SourceKey>,
+}
+
+fn find(shared: &Shared, question: &Question, at: &Freshness) -> Outcome<Page> {
+    let Question { params, filter, limit } = question;
+    let embedder = match shared.embedder.get() {
+        Some(Ok(embedder)) => Ok(embedder.as_ref()),
+        Some(Err(why)) => Err(why.as_str()),
+        None => Err("model loading"),
+    };
+    let ask =
+        search::Ask { view: at.view, query: &params.query, mode: params.mode, filter, limit: *limit, embedder };
+    let read = |reader: &Reader| {
+        reader.snapshot(|reader| {
+            let answer = search::run(reader, &ask)?;
+            let embeddings = reader.pending_embeddings(at.view)?;
+            Ok((answer, embeddings, clock(reader, at)?))
+        })
+    };
+    let (answer, embeddings, clock) = shared.read(read).map_err(|error| store_error(&error))?;
+    let Verified { hits, stale } = verify(&answer, at, *limit, shared.config.index.max_file_bytes);
+    let pending = Pending { embeddings, ..at.pending };
+    let mut degraded = answer.degraded;
+    degraded.extend(answer.corrected.map(|text| format!("spelling: nothing found as typed; searched for \"{text}\"")));
+    let result = SearchResult { total: answer.found.len(), hits, pending, degraded, clock, ..SearchResult::default() };
+    Ok(Page { result, stale })
+}
+
+/// Returns `m1:<epoch>:<view>:<seq>` of a snapshot.
+pub(super) fn clock(reader: &Reader, at: &Freshness) -> Result<String, StoreError> {
+    let row = reader.view(at.view)?;
+    Ok(row.map_or_else(String::new, |row| format!("m1:{}:{}:{}", row.epoch, row.id.0, row.seq)))
+}
+
+/// Returns the format that a `--lang` word names.
+fn lang_of(word: &str) -> Outcome<String> {
+    let known = || format!("lang: {word} is none of {}", lang::names().join(", "));
+    lang::canonical(word).map(str::to_owned).ok_or_else(|| bad_params(known()))
+}
+
+async fn map(shared: &Arc<Shared>, params: MapParams) -> Outcome<MapResult> {
+    let at = freshness(shared, &params.cwd, params.sync, deadline(shared, None), Vec::new()).await?;
+    blocking(shared, move |shared| overview::map(shared, &params, &at).map_err(|error| store_error(&error))).await
+}
+
+async fn status(shared: &Arc<Shared>, params: StatusParams) -> Outcome<StatusResult> {
+    let at = freshness(shared, &params.cwd, Sync::None, deadline(shared, None), Vec::new()).await?;
+    let (reply, views) = oneshot::channel();
+    shared.send(Event::Views(reply));
+    let views = views.await.unwrap_or_default();
+    blocking(shared, move |shared| report::status(shared, &params, &at, views).map_err(|error| store_error(&error)))
+        .await
+}
+
+async fn sync(shared: &Arc<Shared>, params: SyncParams) -> Outcome<SyncResult> {
+    let at = freshness(shared, &params.cwd, params.sync, deadline(shared, params.wait_ms), Vec::new()).await?;
+    let (done_files, total_files) = shared.progress.files();
+    let read = move |shared: &Shared| {
+        let read = |reader: &Reader| {
+            reader.snapshot(|reader| {
+                let (_, total_chunks) = reader.view_sizes(at.view)?;
+                let pending = Pending { embeddings: reader.pending_embeddings(at.view)?, ..at.pending };
+                let clock = clock(reader, &at)?;
+                let (fresh, reason) = (at.fresh, at.reason.clone());
+                Ok(SyncResult { fresh, reason, pending, clock, total_files, done_files, total_chunks })
+            })
+        };
+        shared.read(read).map_err(|error| store_error(&error))
+    };
+    blocking(shared, read).await
+}
+
+/// Empties the index and begins anew; does not wait for it.
+async fn reindex(shared: &Arc<Shared>, params: PlaceParams) -> Outcome<Value> {
+    freshness(shared, &params.cwd, Sync::None, deadline(shared, None), Vec::new()).await?;
+    shared.send(Event::Reindex);
+    Ok(Value::Object(serde_json::Map::new()))
+}

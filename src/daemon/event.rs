@@ -1,0 +1,89 @@
+//! What can happen to the daemon?
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use tokio::sync::oneshot;
+
+use crate::index::{IndexError, Outcome, Scope};
+use crate::paths::Place;
+use crate::proto::{Pending, RpcError, Sync, ViewInfo};
+use crate::store::{StoreError, ViewRow};
+use crate::types::{SourceKey, ViewId};
+use crate::watch::WatchEvent;
+
+/// Everything the main loop reacts to.
+#[derive(Debug)]
+pub(super) enum Event {
+    /// The watcher saw something.
+    Watch(WatchEvent),
+    /// A request wants to know how fresh a view is.
+    Ask(Ask),
+    /// A worktree has its row.
+    Opened {
+        /// Which worktree.
+        place: Box<Place>,
+        /// Its row.
+        row: Result<ViewRow, StoreError>,
+    },
+    /// A reconcile has ended.
+    Indexed(Box<Indexed>),
+    /// Everything that waited for a vector when this round was asked for has been looked at.
+    Embedded {
+        /// The round.
+        round: u64,
+    },
+    /// `reindex` was asked for.
+    Reindex,
+    /// The index has been emptied.
+    Cleared,
+    /// `status` wants what only the loop knows.
+    Views(oneshot::Sender<Vec<ViewInfo>>),
+    /// The daemon shall end.
+    Stop(&'static str),
+}
+
+/// A request's question.
+#[derive(Debug)]
+pub(super) struct Ask {
+    /// Absolute path inside the worktree.
+    pub(super) cwd: PathBuf,
+    /// How fresh it must be.
+    pub(super) level: Sync,
+    /// When the request arrived: a cookie made earlier does not serve it.
+    pub(super) deadline: Instant,
+    /// Paths found to differ from the index.
+    pub(super) dirty: Vec<SourceKey>,
+    /// The answer goes here.
+    pub(super) reply: oneshot::Sender<Result<Freshness, RpcError>>,
+}
+
+/// How fresh a view is.
+#[derive(Clone, Debug)]
+pub(super) struct Freshness {
+    /// The view.
+    pub(super) view: ViewId,
+    /// Its worktree.
+    pub(super) place: Place,
+    /// The promise of the asked level holds.
+    pub(super) fresh: bool,
+    /// Why it does not.
+    pub(super) reason: Option<String>,
+    /// What is still to be indexed; embeddings are counted by the asker.
+    pub(super) pending: Pending,
+}
+
+/// How a reconcile ended.
+#[derive(Debug)]
+pub(super) struct Indexed {
+    /// Which view.
+    pub(super) view: ViewId,
+    /// What it was to compare.
+    pub(super) scope: Scope,
+    /// What it did.
+    pub(super) result: Result<Outcome, IndexError>,
+    /// What HEAD says.
+    pub(super) head: Option<String>,
+    /// Why some directories are not watched.
+    pub(super) unwatched: Option<String>,
+}

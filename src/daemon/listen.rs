@@ -1,0 +1,88 @@
+//! Where do connections come from?
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+#[cfg(unix)]
+pub(super) use unix::Listener;
+#[cfg(windows)]
+pub(super) use windows::Listener;
+
+#[cfg(unix)]
+mod unix {
+    use super::{Path, PathBuf, io};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use tokio::net::UnixListener;
+
+    type Stream = tokio::net::UnixStream;
+
+    /// A bound socket that only we may connect to.
+    pub(in super::super) struct Listener {
+        listener: UnixListener,
+        path: PathBuf,
+        inode: u64,
+    }
+
+    impl Listener {
+        /// Binds a temporary name, makes it ours alone, and moves it over `path`: no client ever meets a
+        /// socket with wider permissions, and a stale one is replaced at once.
+        pub(in super::super) fn bind(path: &Path) -> io::Result<Self> {
+            let aside = path.with_extension("new");
+            let _ = std::fs::remove_file(&aside); // absent, or left by a daemon that died here
+            let listener = UnixListener::bind(&aside)?;
+            std::fs::set_permissions(&aside, std::fs::Permissions::from_mode(0o600))?;
+            let inode = std::fs::symlink_metadata(&aside)?.ino();
+            std::fs::rename(&aside, path)?;
+            Ok(Self { listener, path: path.to_owned(), inode })
+        }
+
+        /// Waits for the next peer of our own user; others are turned away.
+        pub(in super::super) async fn accept(&mut self) -> io::Result<Stream> {
+            loop {
+                let (stream, _) = self.listener.accept().await?;
+                let peer = stream.peer_cred()?.uid();
+                if peer == crate::paths::effective_uid() {
+                    return Ok(stream);
+                }
+                tracing::warn!(peer, "turned away another user");
+            }
+        }
+    }
+
+    impl Drop for Listener {
+        fn drop(&mut self) {
+            if std::fs::symlink_metadata(&self.path).is_ok_and(|meta| meta.ino() == self.inode) {
+                let _ = std::fs::remove_file(&self.path); // a leftover is replaced by the next daemon
+            }
+        }
+    }
+}
+
+#[cfg(windows)]
+mod windows {
+    use super::{Path, io};
+    use interprocess::os::windows::named_pipe::tokio::{DuplexPipeStream, PipeListener, PipeListenerOptionsExt};
+    use interprocess::os::windows::named_pipe::{PipeListenerOptions, pipe_mode};
+    use interprocess::os::windows::security_descriptor::SecurityDescriptor;
+
+    type Stream = DuplexPipeStream<pipe_mode::Bytes>;
+
+    /// A named pipe that only its owner may open.
+    pub(in super::super) struct Listener {
+        listener: PipeListener<pipe_mode::Bytes, pipe_mode::Bytes>,
+    }
+
+    impl Listener {
+        pub(in super::super) fn bind(path: &Path) -> io::Result<Self> {
+            let owner_only = widestring::u16cstr!("D:P(A;;GA;;;OW)");
+            let options = PipeListenerOptions::new()
+                .path(path.as_os_str())
+                .security_descriptor(Some(SecurityDescriptor::deserialize(owner_only)?));
+            Ok(Self { listener: options.create_tokio_duplex()? })
+        }
+
+        pub(in super::super) async fn accept(&mut self) -> io::Result<Stream> {
+            self.listener.accept().await
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Is there another daemon, and where is this one's socket?
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+
+use crate::paths::{Env, IoContext, PathError, Place, create_private_dir};
+use crate::proto::{Endpoint, PROTOCOL};
+
+/// The lock that a daemon holds for life; freed by the system when it dies.
+pub(super) struct DaemonLock {
+    _file: File,
+}
+
+impl DaemonLock {
+    /// Takes the lock; `None` when another daemon has it.
+    pub(super) fn take(place: &Place) -> Result<Option<Self>, PathError> {
+        let path = place.daemon_lock_file();
+        let file = private_file(&path).at("open", &path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Self { _file: file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error).at("lock", &path),
+        }
+    }
+}
+
+/// Opens or creates a file that only we can read; the descriptor closes on exec.
+pub(super) fn private_file(path: &Path) -> std::io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// Returns where the socket goes; on Windows the name of the pipe.
+pub(super) fn socket_path(place: &Place, env: &Env) -> Result<PathBuf, PathError> {
+    if cfg!(windows) {
+        return Ok(PathBuf::from(format!(r"\\.\pipe\memod-{}", place.id)));
+    }
+    let dir = Place::socket_dir(env);
+    create_private_dir(&dir)?;
+    Ok(dir.join(&place.id))
+}
+
+/// Tells clients where the socket is. They never see half of it: written aside, then renamed.
+pub(super) fn publish(place: &Place, socket: &Path) -> Result<(), PathError> {
+    let endpoint = Endpoint {
+        socket: socket.display().to_string(),
+        pid: std::process::id(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        protocol: PROTOCOL,
+    };
+    let path = place.endpoint_file();
+    let aside = path.with_extension("new");
+    let line = serde_json::to_string(&endpoint).expect("plain strings and numbers serialize") + "\n";
+    std::fs::write(&aside, line).at("write", &aside)?;
+    std::fs::rename(&aside, &path).at("rename", &aside)
+}

@@ -1,0 +1,301 @@
+//! What happened, and who handles it?
+//!
+//! One thread owns all mutable state. Events come in, jobs go out, and what a job found comes back as an
+//! event. With nothing pending the loop sleeps without a timer, except for the one of the idle exit.
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant, SystemTime};
+
+use super::event::{Ask, Event, Indexed};
+use super::shared::Shared;
+use super::view::View;
+use super::worker::Job;
+use crate::index::Scope;
+use crate::paths::{Place, create_private_dir};
+use crate::proto::{RpcError, code};
+use crate::store::ViewRow;
+use crate::types::ViewId;
+use crate::watch::{FsChange, Role, Settle, WatchEvent};
+
+/// A wall clock that is this far from the monotonic one means that the machine slept or the clock was set.
+const CLOCK_JUMP: Duration = Duration::from_secs(5);
+/// Contents are collected after so many reconciles that changed something.
+const COLLECT_EVERY: u64 = 1_000;
+
+/// The loop and all it owns.
+pub(super) struct MainLoop {
+    shared: Arc<Shared>,
+    jobs: Sender<Job>,
+    rounds: Sender<u64>,
+    views: HashMap<PathBuf, View>,
+    opening: HashMap<PathBuf, Vec<Ask>>,
+    git_changed: HashMap<ViewId, bool>,
+    round_asked: u64,
+    round_done: u64,
+    n_reconciles: u64,
+    last_ask: Instant,
+    clocks: (Instant, SystemTime),
+}
+
+impl MainLoop {
+    pub(super) fn new(shared: Arc<Shared>, jobs: Sender<Job>, rounds: Sender<u64>) -> Self {
+        Self {
+            shared,
+            jobs,
+            rounds,
+            views: HashMap::new(),
+            opening: HashMap::new(),
+            git_changed: HashMap::new(),
+            round_asked: 0,
+            round_done: 0,
+            n_reconciles: 0,
+            last_ask: Instant::now(),
+            clocks: (Instant::now(), SystemTime::now()),
+        }
+    }
+
+    /// Runs until the daemon shall end; returns why.
+    pub(super) fn run(mut self, events: &Receiver<Event>) -> &'static str {
+        self.open(self.shared.place.clone(), None);
+        self.wake_embedder();
+        loop {
+            let wait = self.deadline().saturating_duration_since(Instant::now());
+            let event = match events.recv_timeout(wait) {
+                Ok(event) => Some(event),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => return "nobody is left to ask",
+            };
+            let now = Instant::now();
+            self.check_clock(now);
+            match event {
+                Some(Event::Stop(why)) => return why,
+                Some(event) => self.handle(event, now),
+                None if self.is_idle(now) => return "idle",
+                None => {}
+            }
+            // Everything at hand first: one reconcile serves all of it.
+            while let Ok(event) = events.try_recv() {
+                match event {
+                    Event::Stop(why) => return why,
+                    event => self.handle(event, now),
+                }
+            }
+            self.advance(Instant::now());
+        }
+    }
+
+    fn handle(&mut self, event: Event, now: Instant) {
+        match event {
+            Event::Watch(WatchEvent::Changed(changes)) => {
+                self.shared.events.fetch_add(changes.len() as u64, Ordering::Relaxed);
+                for change in changes {
+                    self.on_change(&change, now);
+                }
+            }
+            Event::Watch(WatchEvent::Lost) => self.views.values_mut().for_each(|view| view.lose(now)),
+            Event::Ask(ask) => self.on_ask(ask, now),
+            Event::Opened { place, row: Ok(row) } => self.on_opened(*place, &row, now),
+            Event::Opened { place, row: Err(error) } => self.refuse_opening(&place.root, &error.to_string()),
+            Event::Indexed(indexed) => self.on_indexed(*indexed, now),
+            Event::Embedded { round } => self.round_done = self.round_done.max(round),
+            Event::Reindex => drop(self.jobs.send(Job::Clear)),
+            Event::Cleared => self.views.values_mut().for_each(|view| view.restart(now)),
+            Event::Views(reply) => {
+                let mut infos: Vec<_> = self.views.values().map(View::info).collect();
+                infos.sort_by(|a, b| a.root.cmp(&b.root));
+                let _ = reply.send(infos); // the asker may have gone
+            }
+            Event::Stop(_) => unreachable!("`run` takes it"),
+        }
+    }
+
+    /// Starts what is due and answers who need not wait any longer.
+    fn advance(&mut self, now: Instant) {
+        for view in self.views.values_mut() {
+            view.expire_cookie(now);
+            if let Some(scope) = view.start(now) {
+                if scope == Scope::Full && view.complete {
+                    self.shared.rescans.fetch_add(1, Ordering::Relaxed);
+                }
+                let git_changed = self.git_changed.remove(&view.id).unwrap_or(false);
+                let place = Box::new(view.place.clone());
+                // The writer ends only after the loop.
+                let _ = self.jobs.send(Job::Reconcile { view: view.id, place, scope, git_changed });
+            }
+            view.answer(now, self.round_asked, self.round_done, &self.shared.progress);
+        }
+    }
+
+    fn deadline(&self) -> Instant {
+        let now = Instant::now();
+        let views = self.views.values().filter_map(|view| view.deadline(now));
+        views.chain([self.last_ask + self.idle_exit()]).min().expect("the idle exit is always there")
+    }
+
+    fn idle_exit(&self) -> Duration {
+        Duration::from_secs(self.shared.config.daemon.idle_exit_minutes * 60)
+    }
+
+    fn is_idle(&mut self, now: Instant) -> bool {
+        if self.last_ask + self.idle_exit() > now {
+            return false;
+        }
+        let open = self.shared.connections.load(Ordering::SeqCst) > 0;
+        if open {
+            self.last_ask = now;
+        }
+        !open
+    }
+
+    fn on_ask(&mut self, ask: Ask, now: Instant) {
+        self.last_ask = now;
+        match Place::locate(&ask.cwd, &self.shared.env) {
+            Ok(place) if place.state_dir != self.shared.place.state_dir => {
+                let message = format!("{}: belongs to another repository than this daemon's", ask.cwd.display());
+                refuse(ask, code::WRONG_REPOSITORY, message);
+            }
+            Ok(place) => match self.views.get_mut(&place.root) {
+                Some(view) if view.place == place => view.ask(ask, now),
+                _ => self.open(place, Some(ask)),
+            },
+            Err(error) => refuse(ask, code::WRONG_REPOSITORY, error.to_string()),
+        }
+    }
+
+    /// Asks for the row of a worktree; who asked is answered when it is there.
+    fn open(&mut self, place: Place, ask: Option<Ask>) {
+        if let Some(asks) = self.opening.get_mut(&place.root) {
+            asks.extend(ask);
+            return;
+        }
+        self.opening.insert(place.root.clone(), ask.into_iter().collect());
+        let _ = self.jobs.send(Job::Open(Box::new(place)));
+    }
+
+    fn refuse_opening(&mut self, root: &Path, error: &str) {
+        tracing::error!(root = %root.display(), error, "cannot open the view");
+        for ask in self.opening.remove(root).unwrap_or_default() {
+            refuse(ask, code::STORE, error.to_owned());
+        }
+    }
+
+    fn on_opened(&mut self, place: Place, row: &ViewRow, now: Instant) {
+        let asks = self.opening.remove(&place.root).unwrap_or_default();
+        if let Some(old) = self.views.remove(&place.root) {
+            self.shared.watch.remove_view(old.id);
+        }
+        let watch = &self.shared.config.watch;
+        let settle = Settle::new(Duration::from_millis(watch.settle_ms), Duration::from_millis(watch.settle_max_ms));
+        let mut view = View::new(row, place, settle);
+        view.watched = !watch.poll && self.watch_git(&view);
+        for ask in asks {
+            view.ask(ask, now);
+        }
+        self.views.insert(view.place.root.clone(), view);
+    }
+
+    /// Watches cookies and git's own files; without them the view is polled.
+    fn watch_git(&self, view: &View) -> bool {
+        let cookie_dir = view.place.cookie_dir();
+        if let Err(error) = create_private_dir(&cookie_dir) {
+            tracing::warn!(%error, "no cookies");
+            return false;
+        }
+        let git = view.git_dirs().into_iter().map(|dir| (Role::Git, dir));
+        let mut dirs = git.chain([(Role::Cookies, cookie_dir)]);
+        dirs.all(|(role, dir)| match self.shared.watch.add_dir(view.id, role, &dir) {
+            Ok(()) => true,
+            Err(error) => {
+                self.shared.degrade("watch", Some(format!("{error}; {WATCH_REMEDY}")));
+                false
+            }
+        })
+    }
+
+    fn on_change(&mut self, change: &FsChange, now: Instant) {
+        let name = change.path.file_name().unwrap_or_default();
+        if change.role == Role::Git && name == OsStr::new("exclude") {
+            self.views.values_mut().for_each(|view| view.lose(now));
+            return;
+        }
+        let Some(view) = self.views.values_mut().find(|view| view.id == change.view) else { return };
+        match change.role {
+            Role::Cookies => view.cookie_back(&change.path, now),
+            Role::Git if name == OsStr::new("index.lock") => view.git_lock(change.path.exists(), now),
+            Role::Git if name == OsStr::new("index") => {
+                self.git_changed.insert(view.id, true);
+                view.touch_index(now);
+            }
+            Role::Git => {}
+            Role::Worktree => match view.key_of(&change.path) {
+                Some(_) if name == OsStr::new(".gitignore") || name == OsStr::new(".memoignore") => view.lose(now),
+                Some(key) => view.touch(key, now),
+                None => view.lose(now),
+            },
+        }
+    }
+
+    fn on_indexed(&mut self, indexed: Indexed, now: Instant) {
+        let Indexed { view, scope, result, head, unwatched } = indexed;
+        let Some(view) = self.views.values_mut().find(|known| known.id == view) else { return };
+        view.head = head;
+        if let Some(error) = unwatched {
+            self.shared.degrade("watch", Some(format!("{error}; {WATCH_REMEDY}")));
+            view.watched = false;
+        }
+        let failed = match result {
+            Ok(outcome) => {
+                for problem in &outcome.problems {
+                    tracing::warn!(root = %view.place.root.display(), problem, "not everything could be listed");
+                }
+                outcome.again.into_iter().for_each(|key| view.touch(key, now));
+                if let Some(seq) = outcome.seq {
+                    view.seq = seq;
+                    self.n_reconciles += 1;
+                }
+                None
+            }
+            Err(error) => {
+                tracing::error!(root = %view.place.root.display(), %error, "the index is behind");
+                Some(error.to_string())
+            }
+        };
+        self.shared.degrade("index", failed.clone());
+        view.end(scope, failed, now);
+        view.n_files = self.shared.read(|reader| reader.view_sizes(view.id)).map_or(view.n_files, |sizes| sizes.0);
+        self.wake_embedder();
+        if self.n_reconciles.is_multiple_of(COLLECT_EVERY) {
+            self.n_reconciles += 1;
+            let _ = self.jobs.send(Job::Collect);
+        }
+    }
+
+    fn wake_embedder(&mut self) {
+        self.round_asked += 1;
+        let _ = self.rounds.send(self.round_asked); // it ends only after the loop
+    }
+
+    /// Compares the wall clock with the monotonic one: after a sleep nothing the watcher said is complete.
+    fn check_clock(&mut self, now: Instant) {
+        let wall = SystemTime::now();
+        let (then, then_wall) = std::mem::replace(&mut self.clocks, (now, wall));
+        let passed = now - then;
+        let wall_passed = wall.duration_since(then_wall).unwrap_or(Duration::ZERO);
+        if wall_passed.abs_diff(passed) > CLOCK_JUMP {
+            tracing::info!("the clock jumped; comparing everything");
+            self.views.values_mut().for_each(|view| view.lose(now));
+        }
+    }
+}
+
+const WATCH_REMEDY: &str = "raise it with `sysctl fs.inotify.max_user_watches=524288` \
+    (and `fs.inotify.max_user_instances`); until then every query compares the worktree";
+
+fn refuse(ask: Ask, code: i64, message: String) {
+    let _ = ask.reply.send(Err(RpcError { code, message, data: None })); // the asker may have gone
+}

@@ -1,0 +1,171 @@
+//! What happened, who handles it?
+//!
+//! `server` reads requests and `dispatch` answers them; `main_loop` owns what is known of each worktree
+//! (`view`); `worker` does what takes time. Events go to the loop, jobs come from it, and nobody else changes
+//! anything.
+
+mod answer;
+mod dispatch;
+mod event;
+mod listen;
+mod lock;
+mod log;
+mod main_loop;
+mod overview;
+mod report;
+mod server;
+mod shared;
+mod view;
+mod worker;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{channel, sync_channel};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::Context;
+
+use self::event::Event;
+use self::listen::Listener;
+use self::lock::DaemonLock;
+use self::main_loop::MainLoop;
+use self::shared::Shared;
+use crate::config::{self, Config};
+use crate::embed::{BUILTIN_DIMS, BUILTIN_ID};
+use crate::index::{Indexer, Progress};
+use crate::paths::{Env, Place};
+use crate::store::{StoreError, Writer};
+use crate::watch::Watch;
+
+/// Events that may wait for the loop; a full queue holds the watcher back, and the kernel then says so.
+const QUEUE: usize = 4_096;
+
+/// How a daemon ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// It served, and then stopped.
+    Served,
+    /// Another daemon serves the repository already.
+    AlreadyRunning,
+}
+
+/// Serves the repository around `root` until it is asked to stop or nobody needs it.
+///
+/// `ready` is called once the socket accepts connections.
+///
+/// # Errors
+/// When it cannot start; nothing is left behind that the next start would not replace.
+pub fn run(root: &Path, ready: impl FnOnce()) -> anyhow::Result<Ended> {
+    let env = Env::read();
+    let place = Place::locate(root, &env)?;
+    place.create_state_dir()?;
+    let Some(_lock) = DaemonLock::take(&place)? else { return Ok(Ended::AlreadyRunning) };
+    let config = config::load(Some(&place))?.config;
+    log::start(&place.log_file(), &config.daemon.log)?;
+    tracing::info!(root = %place.root.display(), version = env!("CARGO_PKG_VERSION"), "starting");
+    let outcome = serve(place, env, config, ready);
+    if let Err(error) = &outcome {
+        tracing::error!(error = format!("{error:#}"), "ended");
+    }
+    outcome.map(|()| Ended::Served)
+}
+
+fn serve(place: Place, env: Env, config: Config, ready: impl FnOnce()) -> anyhow::Result<()> {
+    let index_db = place.state_dir.join("index.db");
+    let progress = Arc::new(Progress::default());
+    let writer = open_index(&index_db)?;
+    let marks = place.state_dir.join("extracting");
+    let indexer = Indexer::new(writer, &index_db, &marks, config.index.max_file_bytes, Arc::clone(&progress))?;
+    let socket = lock::socket_path(&place, &env)?;
+
+    let (event_sender, events) = sync_channel(QUEUE);
+    let for_watch = event_sender.clone();
+    let watch = Watch::start(move |event| for_watch.send(Event::Watch(event)).is_ok())?;
+    let shared = Shared::new(place, env, config, index_db, socket, watch, progress, event_sender);
+    let shared = Arc::new(shared);
+
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .max_blocking_threads(std::thread::available_parallelism().map_or(4, |n| n.get() * 2))
+        .thread_name("serve")
+        .enable_all()
+        .build()
+        .context("start the runtime")?;
+    let listener = {
+        let _inside = runtime.enter();
+        Listener::bind(&shared.socket).with_context(|| format!("bind {}", shared.socket.display()))?
+    };
+    lock::publish(&shared.place, &shared.socket)?;
+
+    let (jobs, job_queue) = channel();
+    let (rounds, round_queue) = channel();
+    let (for_writer, for_embed, embed_jobs) = (Arc::clone(&shared), Arc::clone(&shared), jobs.clone());
+    let writer = spawn("writer", move || worker::write(&for_writer, indexer, &job_queue))?;
+    let embed = spawn("embed", move || worker::embed(&for_embed, &round_queue, &embed_jobs))?;
+    let main_loop = MainLoop::new(Arc::clone(&shared), jobs, rounds);
+    let (stop, stopped) = tokio::sync::watch::channel(false);
+    let for_loop = Arc::clone(&shared);
+    let looping = spawn("loop", move || {
+        let why = main_loop.run(&events);
+        tracing::info!(why, "stopping");
+        for_loop.progress.cancelled.store(true, Ordering::Relaxed);
+        let _ = stop.send(true); // the server may have failed already
+    })?;
+    let for_signals = Arc::clone(&shared);
+    runtime.spawn(async move {
+        wait_for_signal().await;
+        for_signals.send(Event::Stop("a signal"));
+    });
+    ready();
+    runtime.block_on(server::serve(Arc::clone(&shared), listener, stopped));
+    for thread in [looping, embed, writer] {
+        let _ = thread.join(); // a panic is in the log already
+    }
+    runtime.shutdown_background();
+    Ok(())
+}
+
+fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> anyhow::Result<std::thread::JoinHandle<()>> {
+    let thread = std::thread::Builder::new().name(name.to_owned()).spawn(run);
+    thread.with_context(|| format!("start the thread {name}"))
+}
+
+/// Opens index.db; a damaged one is put aside and begun anew, for it holds nothing that cannot be made again.
+fn open_index(path: &Path) -> anyhow::Result<Writer> {
+    match Writer::open(path, BUILTIN_ID, BUILTIN_DIMS) {
+        Err(StoreError::Corrupt { source, .. }) => {
+            let aside = quarantine(path)?;
+            tracing::error!(%source, aside = %aside.display(), "index.db is damaged; put aside and rebuilt");
+            Ok(Writer::open(path, BUILTIN_ID, BUILTIN_DIMS)?)
+        }
+        opened => Ok(opened?),
+    }
+}
+
+fn quarantine(path: &Path) -> anyhow::Result<PathBuf> {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let aside = path.with_extension(format!("db.damaged-{seconds}"));
+    std::fs::rename(path, &aside).with_context(|| format!("rename {}", path.display()))?;
+    for suffix in ["-wal", "-shm"] {
+        let mut companion = path.as_os_str().to_owned();
+        companion.push(suffix);
+        let _ = std::fs::remove_file(companion); // useless without the file they belong to
+    }
+    Ok(aside)
+}
+
+async fn wait_for_signal() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let (Ok(mut term), Ok(mut int)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt())) else {
+            return std::future::pending().await;
+        };
+        tokio::select! { _ = term.recv() => {}, _ = int.recv() => {} }
+    }
+    #[cfg(not(unix))]
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending().await
+    }
+}

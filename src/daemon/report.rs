@@ -1,0 +1,121 @@
+//! What does the daemon say of itself?
+
+use std::sync::atomic::Ordering;
+
+use super::event::Freshness;
+use super::shared::Shared;
+use crate::proto::{
+    Check, Counters, DaemonInfo, DoctorResult, ModelInfo, Pending, StatusParams, StatusResult, ViewInfo, WatchInfo,
+};
+use crate::store::{Reader, StoreError};
+
+/// Collects everything `memo status` shows.
+pub(super) fn status(
+    shared: &Shared,
+    params: &StatusParams,
+    at: &Freshness,
+    views: Vec<ViewInfo>,
+) -> Result<StatusResult, StoreError> {
+    let read = |reader: &Reader| {
+        reader.snapshot(|reader| {
+            let counts = reader.counts()?;
+            let embeddings = reader.pending_embeddings(at.view)?;
+            let skipped = reader.skipped(at.view)?;
+            let paths = if params.files || params.skipped { reader.paths(at.view)? } else { Vec::new() };
+            Ok((counts, embeddings, skipped, paths))
+        })
+    };
+    let (counts, embeddings, skipped, paths) = shared.read(read)?;
+    let (refused, indexed): (Vec<_>, Vec<_>) = paths.into_iter().partition(|(_, reason)| reason.is_some());
+    let refused = refused.into_iter().map(|(path, reason)| (path, reason.unwrap_or_default()));
+    Ok(StatusResult {
+        daemon: DaemonInfo {
+            pid: std::process::id(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            uptime_s: shared.started.elapsed().as_secs(),
+            rss_bytes: rss_bytes(),
+        },
+        repo: shared.place.common_dir.as_ref().unwrap_or(&shared.place.root).display().to_string(),
+        state_dir: shared.place.state_dir.display().to_string(),
+        socket: shared.socket.display().to_string(),
+        views,
+        counts,
+        counters: counters(shared),
+        pending: Pending { embeddings, ..at.pending },
+        skipped,
+        watch: WatchInfo { backend: shared.watch.backend().to_owned(), dirs: shared.watch.n_dirs() },
+        hooks: "none".to_owned(),
+        model: model(shared),
+        degraded: shared.degraded(),
+        files: params.files.then(|| indexed.into_iter().map(|(path, _)| path).collect()),
+        skipped_files: params.skipped.then(|| refused.collect()),
+    })
+}
+
+fn counters(shared: &Shared) -> Counters {
+    Counters {
+        events: shared.events.load(Ordering::Relaxed),
+        rescans: shared.rescans.load(Ordering::Relaxed),
+        parses: shared.progress.parses.load(Ordering::Relaxed),
+        embeds: shared.embeds.load(Ordering::Relaxed),
+        queries: shared.queries.load(Ordering::Relaxed),
+    }
+}
+
+fn model(shared: &Shared) -> ModelInfo {
+    match shared.embedder.get() {
+        Some(Ok(model)) => ModelInfo { id: model.id().to_owned(), dims: model.dims(), state: "ready".to_owned() },
+        Some(Err(why)) => ModelInfo { state: format!("failed: {why}"), ..ModelInfo::default() },
+        None => ModelInfo { state: "loading".to_owned(), ..ModelInfo::default() },
+    }
+}
+
+/// Returns the resident set of this process, bytes; 0 where the platform does not say.
+fn rss_bytes() -> u64 {
+    // proc_pid_statm(5): pages, the second number.
+    let pages = std::fs::read_to_string("/proc/self/statm").ok().and_then(|text| {
+        text.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok())
+    });
+    pages.unwrap_or(0) * page_bytes()
+}
+
+fn page_bytes() -> u64 {
+    #[cfg(unix)]
+    return rustix::param::page_size() as u64;
+    #[cfg(not(unix))]
+    return 0;
+}
+
+/// Runs the checks that need the databases and the watcher.
+pub(super) fn doctor(shared: &Shared) -> DoctorResult {
+    let mut checks = vec![integrity(shared), watcher(shared), embedder(shared)];
+    checks.extend(shared.degraded().into_iter().map(|detail| Check {
+        name: "degraded".to_owned(),
+        ok: false,
+        detail,
+        hint: None,
+    }));
+    DoctorResult { checks }
+}
+
+fn integrity(shared: &Shared) -> Check {
+    let complaints = shared.read(Reader::integrity).unwrap_or_else(|error: StoreError| vec![error.to_string()]);
+    let ok = complaints.is_empty();
+    Check {
+        name: "index.db".to_owned(),
+        ok,
+        detail: if ok { "integrity_check: ok".to_owned() } else { complaints.join("; ") },
+        hint: (!ok).then(|| "rebuild it with `memo reindex`; no memory is in it".to_owned()),
+    }
+}
+
+fn watcher(shared: &Shared) -> Check {
+    let (backend, n_dirs) = (shared.watch.backend(), shared.watch.n_dirs());
+    Check { name: "watcher".to_owned(), ok: true, detail: format!("{backend}, {n_dirs} directories"), hint: None }
+}
+
+fn embedder(shared: &Shared) -> Check {
+    let ModelInfo { id, dims, state } = model(shared);
+    let ok = !state.starts_with("failed");
+    Check { name: "model".to_owned(), ok, detail: format!("{id}, {dims} dimensions, {state}"), hint: None }
+}

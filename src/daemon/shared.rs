@@ -1,0 +1,117 @@
+//! What do the daemon's threads share?
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Instant;
+
+use super::event::Event;
+use crate::config::Config;
+use crate::embed::Embedder;
+use crate::index::Progress;
+use crate::paths::{Env, Place};
+use crate::store::{Reader, StoreError};
+use crate::watch::Watch;
+
+/// Shared by the loop, the workers and the requests.
+pub(super) struct Shared {
+    /// The worktree the daemon was started for; every other one has the same common dir.
+    pub(super) place: Place,
+    /// Directories of the environment.
+    pub(super) env: Env,
+    /// Settings in force.
+    pub(super) config: Config,
+    /// Path of index.db.
+    pub(super) index_db: PathBuf,
+    /// Path of the socket.
+    pub(super) socket: PathBuf,
+    /// When the daemon started.
+    pub(super) started: Instant,
+    /// All watched directories.
+    pub(super) watch: Watch,
+    /// The model, once it is loaded, or why it is not.
+    pub(super) embedder: OnceLock<Result<Arc<dyn Embedder>, String>>,
+    /// How far the reconcile is.
+    pub(super) progress: Arc<Progress>,
+    /// Open connections.
+    pub(super) connections: AtomicUsize,
+    /// File-system events taken.
+    pub(super) events: AtomicU64,
+    /// Full walks after the first of each view.
+    pub(super) rescans: AtomicU64,
+    /// Texts embedded.
+    pub(super) embeds: AtomicU64,
+    /// Searches answered.
+    pub(super) queries: AtomicU64,
+    /// What does not work: topic and remedy.
+    pub(super) degraded: Mutex<std::collections::BTreeMap<&'static str, String>>,
+    pub(super) loop_events: SyncSender<Event>,
+    readers: Mutex<Vec<Reader>>,
+}
+
+impl Shared {
+    #[expect(clippy::too_many_arguments, reason = "called once, by the start of the daemon")]
+    pub(super) fn new(
+        place: Place,
+        env: Env,
+        config: Config,
+        index_db: PathBuf,
+        socket: PathBuf,
+        watch: Watch,
+        progress: Arc<Progress>,
+        loop_events: SyncSender<Event>,
+    ) -> Self {
+        Self {
+            place,
+            env,
+            config,
+            index_db,
+            socket,
+            started: Instant::now(),
+            watch,
+            embedder: OnceLock::new(),
+            progress,
+            connections: AtomicUsize::new(0),
+            events: AtomicU64::new(0),
+            rescans: AtomicU64::new(0),
+            embeds: AtomicU64::new(0),
+            queries: AtomicU64::new(0),
+            degraded: Mutex::default(),
+            loop_events,
+            readers: Mutex::default(),
+        }
+    }
+
+    /// Hands an event to the loop; one that has ended needs none.
+    pub(super) fn send(&self, event: Event) {
+        let _ = self.loop_events.send(event);
+    }
+
+    /// Lends a read connection, kept for the next request afterwards.
+    ///
+    /// # Errors
+    /// When the database cannot be opened, or what `read` failed with.
+    pub(super) fn read<T, E: From<StoreError>>(&self, read: impl FnOnce(&Reader) -> Result<T, E>) -> Result<T, E> {
+        let idle = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let reader = idle.map_or_else(|| Reader::open(&self.index_db), Ok)?;
+        let value = read(&reader);
+        self.readers.lock().unwrap_or_else(PoisonError::into_inner).push(reader);
+        value
+    }
+
+    /// Sets or clears something that does not work.
+    pub(super) fn degrade(&self, topic: &'static str, remedy: Option<String>) {
+        let mut degraded = self.degraded.lock().unwrap_or_else(PoisonError::into_inner);
+        match remedy {
+            Some(remedy) => degraded.insert(topic, remedy),
+            None => degraded.remove(topic),
+        };
+    }
+
+    /// Returns what does not work.
+    pub(super) fn degraded(&self) -> Vec<String> {
+        let degraded = self.degraded.lock().unwrap_or_else(PoisonError::into_inner);
+        degraded.iter().map(|(topic, remedy)| format!("{topic}: {remedy}")).collect()
+    }
+}

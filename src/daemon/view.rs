@@ -1,0 +1,357 @@
+//! What does the loop know of one worktree?
+//!
+//! A view is fresh for a request once a cookie made after the request has come back as an event, and every
+//! path that was dirty then has been indexed (design 6).
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::event::{Ask, Freshness};
+use crate::index::{Progress, Scope};
+use crate::paths::Place;
+use crate::proto::{Pending, Sync, ViewInfo};
+use crate::store::ViewRow;
+use crate::types::{SourceKey, ViewId};
+use crate::watch::Settle;
+
+/// Over so many dirty paths one walk is cheaper.
+const MOST_DIRTY: usize = 5_000;
+/// How long a cookie may take before the watcher counts as broken.
+const COOKIE_TIMEOUT: Duration = Duration::from_millis(500);
+/// How long git's own lock delays indexing.
+const LOCK_HOLD: Duration = Duration::from_secs(10);
+/// Between two walks that nobody waits for.
+const RESCAN_GAP: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(30));
+
+/// One worktree.
+pub(super) struct View {
+    pub(super) id: ViewId,
+    pub(super) place: Place,
+    pub(super) head: Option<String>,
+    pub(super) seq: u64,
+    pub(super) n_files: u64,
+    /// The first walk of this process has ended well.
+    pub(super) complete: bool,
+    /// The watcher covers everything and answers cookies.
+    pub(super) watched: bool,
+    /// Why the last reconcile failed.
+    pub(super) error: Option<String>,
+    dirty: BTreeSet<SourceKey>,
+    rescan: bool,
+    index_written: bool,
+    settle: Settle,
+    git_lock: Option<Instant>,
+    not_before: Option<Instant>,
+    gap: Duration,
+    /// Reconciles are numbered from 1; the last one started and the last one ended.
+    started: u64,
+    ended: u64,
+    cookie: Option<Cookie>,
+    queued: Vec<Ask>,
+    waiters: Vec<Waiter>,
+    n_cookies: u64,
+}
+
+/// A file that was created and removed, and has not come back as an event yet.
+struct Cookie {
+    name: String,
+    made_at: Instant,
+    asks: Vec<Ask>,
+}
+
+/// A request that waits for a reconcile, and then perhaps for embeddings.
+struct Waiter {
+    ask: Ask,
+    reconcile: u64,
+    round: Option<u64>,
+}
+
+impl View {
+    /// Makes the state of a view whose manifest has yet to be compared with the disk.
+    pub(super) fn new(row: &ViewRow, place: Place, settle: Settle) -> Self {
+        Self {
+            id: row.id,
+            place,
+            head: row.head.clone(),
+            seq: row.seq,
+            n_files: 0,
+            complete: false,
+            watched: true,
+            error: None,
+            dirty: BTreeSet::new(),
+            rescan: true,
+            index_written: false,
+            settle,
+            git_lock: None,
+            not_before: None,
+            gap: RESCAN_GAP.0,
+            started: 0,
+            ended: 0,
+            cookie: None,
+            queued: Vec::new(),
+            waiters: Vec::new(),
+            n_cookies: 0,
+        }
+    }
+
+    /// Notes that a path may differ from the index.
+    pub(super) fn touch(&mut self, key: SourceKey, now: Instant) {
+        self.dirty.insert(key);
+        self.settle.touch(now);
+        if self.dirty.len() > MOST_DIRTY {
+            self.lose(now);
+        }
+    }
+
+    /// Notes that anything may differ. A cookie on its way is served by the walk.
+    pub(super) fn lose(&mut self, now: Instant) {
+        self.rescan = true;
+        self.dirty.clear();
+        self.settle.touch(now);
+        if let Some(cookie) = self.cookie.take() {
+            self.await_reconcile(cookie.asks);
+            self.bake(now);
+        }
+    }
+
+    /// Notes that git wrote its index: an empty reconcile finds out what that means.
+    pub(super) fn touch_index(&mut self, now: Instant) {
+        self.index_written = true;
+        self.settle.touch(now);
+    }
+
+    /// Notes that the index was emptied: everything is compared again, as at the start.
+    pub(super) fn restart(&mut self, now: Instant) {
+        self.complete = false;
+        self.not_before = None;
+        self.lose(now);
+    }
+
+    /// Notes whether git holds its index lock.
+    pub(super) fn git_lock(&mut self, held: bool, now: Instant) {
+        self.git_lock = held.then(|| self.git_lock.unwrap_or(now));
+    }
+
+    /// Takes a question; it is answered by [`Self::answer`] sooner or later.
+    pub(super) fn ask(&mut self, ask: Ask, now: Instant) {
+        for key in &ask.dirty {
+            self.dirty.insert(key.clone());
+        }
+        let found_stale = !ask.dirty.is_empty();
+        match ask.level {
+            Sync::None if !found_stale => self.waiters.push(Waiter { ask, reconcile: 0, round: None }),
+            Sync::Strict => {
+                self.rescan = true;
+                self.await_reconcile(vec![ask]);
+            }
+            _ if found_stale => self.await_reconcile(vec![ask]),
+            _ if !self.watched => {
+                self.rescan = true;
+                self.await_reconcile(vec![ask]);
+            }
+            _ => {
+                self.queued.push(ask);
+                self.bake(now);
+            }
+        }
+    }
+
+    /// Makes the next cookie when none is on its way and somebody waits for one.
+    fn bake(&mut self, now: Instant) {
+        if self.cookie.is_some() || self.queued.is_empty() {
+            return;
+        }
+        self.n_cookies += 1;
+        let name = format!("{}-{}", std::process::id(), self.n_cookies);
+        let path = self.place.cookie_dir().join(&name);
+        let asks = std::mem::take(&mut self.queued);
+        match std::fs::write(&path, "").and_then(|()| std::fs::remove_file(&path)) {
+            Ok(()) => self.cookie = Some(Cookie { name, made_at: now, asks }),
+            Err(error) => {
+                tracing::warn!(path = %path.display(), %error, "no cookie; comparing the whole worktree");
+                self.rescan = true;
+                self.await_reconcile(asks);
+            }
+        }
+    }
+
+    /// Takes a cookie that came back: all that was written before it is in the dirty set.
+    pub(super) fn cookie_back(&mut self, path: &Path, now: Instant) {
+        let ours = |cookie: &mut Cookie| path.file_name().is_some_and(|name| name == cookie.name.as_str());
+        if let Some(cookie) = self.cookie.take_if(ours) {
+            self.watched = true;
+            self.await_reconcile(cookie.asks);
+            self.bake(now);
+        }
+    }
+
+    fn await_reconcile(&mut self, asks: Vec<Ask>) {
+        let reconcile = if self.is_dirty() { self.started + 1 } else { self.started };
+        self.waiters.extend(asks.into_iter().map(|ask| Waiter { ask, reconcile, round: None }));
+    }
+
+    fn is_dirty(&self) -> bool {
+        self.rescan || self.index_written || !self.dirty.is_empty()
+    }
+
+    fn is_running(&self) -> bool {
+        self.started > self.ended
+    }
+
+    /// Returns what the next reconcile must compare, when it is time for it.
+    pub(super) fn start(&mut self, now: Instant) -> Option<Scope> {
+        if self.is_running() || !self.is_dirty() || self.start_at(now) > now {
+            return None;
+        }
+        self.started += 1;
+        self.settle.clear();
+        self.index_written = false;
+        let paths = std::mem::take(&mut self.dirty);
+        Some(if std::mem::take(&mut self.rescan) { Scope::Full } else { Scope::Paths(paths) })
+    }
+
+    /// Returns when what is dirty is due.
+    fn start_at(&self, now: Instant) -> Instant {
+        let waited_for = self.waiters.iter().any(|waiter| waiter.reconcile > self.started);
+        if waited_for || self.started == 0 {
+            return now;
+        }
+        let settled = self.settle.due().unwrap_or(now);
+        let lock_over = self.git_lock.map_or(settled, |since| since + LOCK_HOLD);
+        let not_before = self.not_before.filter(|_| self.rescan || self.error.is_some()).unwrap_or(settled);
+        settled.max(lock_over).max(not_before)
+    }
+
+    /// Notes how a reconcile ended.
+    pub(super) fn end(&mut self, scope: Scope, failed: Option<String>, now: Instant) {
+        self.ended = self.started;
+        if scope == Scope::Full {
+            let soon = self.not_before.is_some_and(|at| at + RESCAN_GAP.1 > now);
+            self.gap = if soon { (self.gap * 2).min(RESCAN_GAP.1) } else { RESCAN_GAP.0 };
+            self.not_before = Some(now + self.gap);
+        }
+        self.complete |= failed.is_none();
+        if failed.is_some() {
+            match scope {
+                Scope::Full => self.rescan = true,
+                Scope::Paths(paths) => self.dirty.extend(paths),
+            }
+            self.not_before = Some(now + self.gap);
+            self.settle.touch(now);
+        }
+        self.error = failed;
+    }
+
+    /// Gives up on a cookie that does not come back: the watcher is broken, the disk is compared instead.
+    pub(super) fn expire_cookie(&mut self, now: Instant) {
+        if let Some(cookie) = self.cookie.take_if(|cookie| cookie.made_at + COOKIE_TIMEOUT <= now) {
+            tracing::warn!(root = %self.place.root.display(), "the watcher did not answer; polling");
+            self.watched = false;
+            self.rescan = true;
+            self.await_reconcile(cookie.asks);
+            let queued = std::mem::take(&mut self.queued);
+            self.await_reconcile(queued);
+        }
+    }
+
+    /// Answers everybody whose wait is over. `asked` and `done` number the rounds of embedding.
+    pub(super) fn answer(&mut self, now: Instant, asked: u64, done: u64, progress: &Progress) {
+        let ended = if self.error.is_none() { self.ended } else { 0 };
+        let mut waiting = Vec::new();
+        for mut waiter in std::mem::take(&mut self.waiters) {
+            let lexical = self.complete && waiter.reconcile <= ended && (waiter.ask.level != Sync::None || !self.is_dirty());
+            let full = waiter.ask.level == Sync::Full;
+            if lexical && full {
+                waiter.round.get_or_insert(asked);
+            }
+            let ready = lexical && (!full || waiter.round.is_some_and(|round| round <= done));
+            let no_use = waiter.ask.level == Sync::None && waiter.ask.dirty.is_empty();
+            let failed = self.error.is_some() && self.ended == self.started && waiter.reconcile <= self.ended;
+            if ready || no_use || failed || waiter.ask.deadline <= now {
+                let reason = (!ready).then(|| self.why_not(&waiter, progress));
+                self.reply(waiter.ask, ready, reason, progress);
+            } else {
+                waiting.push(waiter);
+            }
+        }
+        self.waiters = waiting;
+        self.answer_cookieless(now, progress);
+    }
+
+    fn answer_cookieless(&mut self, now: Instant, progress: &Progress) {
+        let late = |ask: &mut Ask| ask.deadline <= now;
+        let mut asks: Vec<Ask> = self.queued.extract_if(.., late).collect();
+        if let Some(cookie) = &mut self.cookie {
+            asks.extend(cookie.asks.extract_if(.., late));
+        }
+        for ask in asks {
+            self.reply(ask, false, Some("the watcher has not answered yet".to_owned()), progress);
+        }
+    }
+
+    fn why_not(&self, waiter: &Waiter, progress: &Progress) -> String {
+        let (done, total) = progress.files();
+        if let Some(error) = &self.error {
+            error.clone()
+        } else if !self.complete {
+            format!("the first index is being built: {done} of {total} files")
+        } else if waiter.round.is_some() {
+            "embeddings are being computed".to_owned()
+        } else {
+            format!("changed files are being indexed: {done} of {total}")
+        }
+    }
+
+    fn reply(&self, ask: Ask, fresh: bool, reason: Option<String>, progress: &Progress) {
+        let freshness = Freshness {
+            view: self.id,
+            place: self.place.clone(),
+            fresh,
+            reason,
+            pending: Pending { files: self.pending_files(progress), embeddings: 0 },
+        };
+        // A request that is gone needs no answer.
+        let _ = ask.reply.send(Ok(freshness));
+    }
+
+    fn pending_files(&self, progress: &Progress) -> u64 {
+        let (done, total) = progress.files();
+        let running = if self.is_running() { total.saturating_sub(done) } else { 0 };
+        self.dirty.len() as u64 + running
+    }
+
+    /// Returns when something must happen even if no event comes; `None`: nothing is pending.
+    pub(super) fn deadline(&self, now: Instant) -> Option<Instant> {
+        let start = (self.is_dirty() && !self.is_running()).then(|| self.start_at(now));
+        let cookie = self.cookie.as_ref().map(|cookie| cookie.made_at + COOKIE_TIMEOUT);
+        let asks = self.cookie.iter().flat_map(|cookie| &cookie.asks).chain(&self.queued);
+        let waits = self.waiters.iter().map(|waiter| waiter.ask.deadline).chain(asks.map(|ask| ask.deadline));
+        waits.chain(start).chain(cookie).min()
+    }
+
+    /// Returns the key of an absolute path in this worktree; of its directory when the name is not UTF-8.
+    pub(super) fn key_of(&self, path: &Path) -> Option<SourceKey> {
+        let below = path.strip_prefix(&self.place.root).ok()?;
+        let named = below.ancestors().find_map(Path::to_str)?;
+        let unix = if std::path::MAIN_SEPARATOR == '/' { named.to_owned() } else { named.replace('\\', "/") };
+        (!unix.is_empty()).then(|| SourceKey::new(unix))
+    }
+
+    /// Returns what `status` shows.
+    pub(super) fn info(&self) -> ViewInfo {
+        ViewInfo {
+            root: self.place.root.display().to_string(),
+            head: self.head.clone(),
+            files: self.n_files,
+            seq: self.seq,
+            fresh: self.complete && !self.is_dirty() && !self.is_running() && self.error.is_none(),
+        }
+    }
+
+    /// Returns the directories of git's that are watched: HEAD and index, and the excludes of the repository.
+    pub(super) fn git_dirs(&self) -> Vec<PathBuf> {
+        let info = self.place.common_dir.as_ref().map(|dir| dir.join("info"));
+        self.place.git_dir.clone().into_iter().chain(info).filter(|dir| dir.is_dir()).collect()
+    }
+}

@@ -1,0 +1,163 @@
+//! Who does the work that takes time?
+//!
+//! Two threads. `writer` owns the write connection: it reconciles views and keeps vectors, one job after the
+//! other. `embed` computes vectors after the lexical commit, and hands them to `writer` batch by batch.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::event::{Event, Indexed};
+use super::shared::Shared;
+use crate::embed::{Builtin, Embedder};
+use crate::git;
+use crate::index::{Batch, Indexer, Scope, embed_chunks, embed_paths};
+use crate::paths::Place;
+use crate::scan;
+use crate::store::{NewVector, Reader, StoreError, ViewKey, ViewRow};
+use crate::types::{ChunkId, ViewId};
+use crate::watch::{Role, WatchError};
+
+/// Chunks a step of embedding.
+const EMBED_STEP: usize = 256;
+
+/// What the writer thread is asked for.
+pub(super) enum Job {
+    /// Find or make the row of a worktree.
+    Open(Box<Place>),
+    /// Make a manifest equal the worktree.
+    Reconcile { view: ViewId, place: Box<Place>, scope: Scope, git_changed: bool },
+    /// Keep these; then say so.
+    Vectors(Vec<NewVector>, SyncSender<Result<(), StoreError>>),
+    /// Forget all that can be made again.
+    Clear,
+    /// Delete contents nobody refers to.
+    Collect,
+}
+
+/// Runs jobs until the loop is gone.
+pub(super) fn write(shared: &Shared, mut indexer: Indexer, jobs: &Receiver<Job>) {
+    for job in jobs {
+        match job {
+            Job::Open(place) => {
+                let row = open(&mut indexer, &shared.index_db, &place);
+                shared.send(Event::Opened { place, row });
+            }
+            Job::Reconcile { view, place, scope, git_changed } => {
+                let indexed = reconcile(shared, &mut indexer, view, &place, scope, git_changed);
+                shared.send(Event::Indexed(Box::new(indexed)));
+            }
+            Job::Vectors(vectors, done) => {
+                // The other side is gone only when the daemon ends.
+                let _ = done.send(indexer.writer().add_vectors(&vectors));
+            }
+            Job::Clear => match indexer.writer().clear() {
+                Ok(()) => shared.send(Event::Cleared),
+                Err(error) => tracing::error!(%error, "cannot clear the index"),
+            },
+            Job::Collect => {
+                let keep_s = shared.config.index.keep_days as i64 * 86_400;
+                match indexer.writer().collect_garbage(now_s(), keep_s) {
+                    Ok(0) => {}
+                    Ok(n_blobs) => tracing::info!(n_blobs, "deleted contents nobody refers to"),
+                    Err(error) => tracing::warn!(%error, "cannot delete contents nobody refers to"),
+                }
+            }
+        }
+    }
+}
+
+fn now_s() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64)
+}
+
+fn open(indexer: &mut Indexer, index_db: &Path, place: &Place) -> Result<ViewRow, StoreError> {
+    let git_dir = place.git_dir.as_ref().unwrap_or(&place.root);
+    let inode = scan::lstat(git_dir).map_or(0, |stat| stat.inode);
+    let key = ViewKey {
+        git_dir: git_dir.display().to_string(),
+        inode,
+        root: place.root.display().to_string(),
+    };
+    let view = indexer.writer().view(&key)?;
+    let row = Reader::open(index_db)?.view(view)?;
+    Ok(row.expect("the row was written a moment ago by this thread"))
+}
+
+fn reconcile(
+    shared: &Shared,
+    indexer: &mut Indexer,
+    view: ViewId,
+    place: &Place,
+    scope: Scope,
+    git_changed: bool,
+) -> Indexed {
+    let mut unwatched = None;
+    let mut on_dir = |dir: &Path| match shared.watch.add_dir(view, Role::Worktree, dir) {
+        Ok(()) | Err(WatchError::Gone(_)) => {}
+        Err(error) => unwatched = Some(error.to_string()),
+    };
+    let mut result = indexer.reconcile(place, view, &scope, git_changed, &mut on_dir);
+    let head = git::head(place);
+    if result.is_ok()
+        && scope == Scope::Full
+        && let Err(error) = indexer.writer().mark_complete(view, head.as_deref())
+    {
+        result = Err(error.into());
+    }
+    Indexed { view, scope, result, head, unwatched }
+}
+
+/// Loads the model, then embeds what waits, a round for each wake-up.
+pub(super) fn embed(shared: &Shared, rounds: &Receiver<u64>, jobs: &Sender<Job>) {
+    match Builtin::load() {
+        Ok(model) => drop(shared.embedder.set(Ok(Arc::new(model)))),
+        Err(error) => {
+            tracing::error!(%error, "no embeddings");
+            drop(shared.embedder.set(Err(error.to_string())));
+        }
+    }
+    while let Ok(mut round) = rounds.recv() {
+        round = rounds.try_iter().last().unwrap_or(round);
+        if let Some(Ok(embedder)) = shared.embedder.get()
+            && let Err(error) = embed_round(shared, embedder.as_ref(), jobs)
+        {
+            tracing::warn!(%error, "embedding stopped; keyword search goes on");
+        }
+        shared.send(Event::Embedded { round });
+    }
+}
+
+fn embed_round(shared: &Shared, embedder: &dyn Embedder, jobs: &Sender<Job>) -> anyhow::Result<()> {
+    let reader = Reader::open(&shared.index_db)?;
+    loop {
+        let batch = embed_paths(&reader, embedder, EMBED_STEP)?;
+        if batch.n_seen == 0 {
+            break;
+        }
+        keep(shared, batch, jobs)?;
+    }
+    let mut after = ChunkId(0);
+    loop {
+        let batch = embed_chunks(&reader, embedder, after, EMBED_STEP, shared.config.index.max_file_bytes)?;
+        after = batch.last;
+        if batch.n_seen == 0 || shared.progress.cancelled.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        keep(shared, batch, jobs)?;
+    }
+}
+
+fn keep(shared: &Shared, batch: Batch, jobs: &Sender<Job>) -> anyhow::Result<()> {
+    if let Some(error) = batch.failed {
+        return Err(error.into());
+    }
+    let n_vectors = batch.vectors.len() as u64;
+    let (done, ack) = sync_channel(1);
+    jobs.send(Job::Vectors(batch.vectors, done))?;
+    ack.recv()??;
+    shared.embeds.fetch_add(n_vectors, Ordering::Relaxed);
+    Ok(())
+}

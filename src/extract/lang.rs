@@ -1,0 +1,303 @@
+//! Which language or format is this file?
+
+use std::fmt;
+use std::sync::OnceLock;
+
+use tree_sitter_language::LanguageFn;
+
+use super::tags::TagQuery;
+
+/// What a path holds, as far as its name and first line tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Markdown in any of its dialects.
+    Markdown,
+    /// Source code that has a grammar here.
+    Code(&'static Language),
+    /// Any other text, with the name of its format where it has one: `toml`, `sql`, …
+    Text(Option<&'static str>),
+}
+
+impl Format {
+    /// Returns the name used by `--lang` and stored with the blob.
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Markdown => Some(MARKDOWN),
+            Self::Code(language) => Some(language.name),
+            Self::Text(name) => name,
+        }
+    }
+}
+
+/// A programming language: how its files are called, its grammar and its tag query.
+pub struct Language {
+    /// Name on the command line, in the database and in `grammars/`.
+    pub name: &'static str,
+    /// What joins enclosing names and own name in a title: `::` or `.`.
+    pub join: &'static str,
+    files: FileNames,
+    interpreters: &'static str,
+    grammar: LanguageFn,
+    tag_sources: &'static [&'static str],
+    tag_query: OnceLock<Result<TagQuery, String>>,
+}
+
+impl Language {
+    /// Returns the tag query, compiled on first use.
+    ///
+    /// # Errors
+    /// A sentence saying why the grammar or its query does not load; never for the languages registered
+    /// here, as a test loads each.
+    pub(super) fn tag_query(&self) -> Result<&TagQuery, String> {
+        let compile = || TagQuery::compile(self.name, self.grammar, &self.tag_sources.concat());
+        self.tag_query.get_or_init(compile).as_ref().map_err(Clone::clone)
+    }
+}
+
+impl PartialEq for Language {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Language {}
+
+impl fmt::Debug for Language {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// How files of one format are called; words separated by spaces.
+struct FileNames {
+    aliases: &'static str,
+    extensions: &'static str,
+    names: &'static str,
+}
+
+const MARKDOWN: &str = "markdown";
+
+const MARKDOWN_FILES: FileNames = FileNames { aliases: "md", extensions: "md markdown mdx", names: "" };
+
+macro_rules! tags {
+    ($file:literal) => {
+        include_str!(concat!("../../grammars/", $file, ".scm"))
+    };
+}
+
+#[allow(clippy::too_many_arguments, reason = "a row of the table below")]
+const fn code(
+    name: &'static str,
+    aliases: &'static str,
+    extensions: &'static str,
+    names: &'static str,
+    interpreters: &'static str,
+    join: &'static str,
+    grammar: LanguageFn,
+    tag_sources: &'static [&'static str],
+) -> Language {
+    let files = FileNames { aliases, extensions, names };
+    Language { name, join, files, interpreters, grammar, tag_sources, tag_query: OnceLock::new() }
+}
+
+// One line each: name, aliases, extensions, file names, interpreters, joiner, grammar, queries.
+#[rustfmt::skip]
+static LANGUAGES: [Language; 6] = [
+    code("rust", "rs", "rs", "", "", "::", tree_sitter_rust::LANGUAGE, &[tags!("rust/tags")]),
+    code("python", "py", "py pyi pyw", "SConstruct wscript", "python pypy", ".", tree_sitter_python::LANGUAGE, &[tags!("python/tags")]),
+    code("javascript", "js jsx node", "js mjs cjs jsx", "", "node", ".", tree_sitter_javascript::LANGUAGE, &[tags!("javascript/shared"), tags!("javascript/jsx"), tags!("javascript/tags")]),
+    code("typescript", "ts", "ts mts cts", "", "deno bun ts-node", ".", tree_sitter_typescript::LANGUAGE_TYPESCRIPT, &[tags!("javascript/shared"), tags!("typescript/tags")]),
+    code("tsx", "", "tsx", "", "tsx", ".", tree_sitter_typescript::LANGUAGE_TSX, &[tags!("javascript/shared"), tags!("javascript/jsx"), tags!("typescript/tags")]),
+    code("go", "golang", "go", "", "", ".", tree_sitter_go::LANGUAGE, &[tags!("go/tags")]),
+];
+
+const fn text(
+    name: &'static str,
+    aliases: &'static str,
+    extensions: &'static str,
+    names: &'static str,
+) -> (&'static str, FileNames) {
+    (name, FileNames { aliases, extensions, names })
+}
+
+/// Formats without a grammar, cut by lines: name, aliases, extensions, file names.
+static TEXTS: &[(&str, FileNames)] = &[
+    text("asciidoc", "adoc", "adoc asciidoc", ""),
+    text("batch", "bat cmd", "bat cmd", ""),
+    text("clojure", "clj", "clj cljs cljc edn", ""),
+    text("cmake", "", "cmake", "CMakeLists.txt"),
+    text("css", "scss sass less", "css scss sass less", ""),
+    text("csv", "tsv", "csv tsv", ""),
+    text("dart", "", "dart", ""),
+    text("diff", "patch", "diff patch", ""),
+    text("dockerfile", "docker", "dockerfile containerfile", "Dockerfile Containerfile"),
+    text("erlang", "erl", "erl hrl", "rebar.config"),
+    text("fish", "", "fish", ""),
+    text("fsharp", "fs f#", "fs fsi fsx", ""),
+    text("graphql", "gql", "graphql gql", ""),
+    text("groovy", "gradle", "groovy gradle", "Jenkinsfile"),
+    text("html", "htm", "html htm xhtml", ""),
+    text("ini", "conf", "ini cfg conf properties desktop service", ".editorconfig .gitconfig .gitmodules"),
+    text("json", "jsonc json5 jsonl", "json jsonc json5 jsonl ndjson geojson webmanifest ipynb", ".babelrc"),
+    text("julia", "jl", "jl", ""),
+    text("just", "", "just", "justfile Justfile"),
+    text("latex", "tex", "tex sty bib", ""),
+    text("makefile", "make", "mk mak make", "Makefile makefile GNUmakefile"),
+    text("meson", "", "", "meson.build meson_options.txt"),
+    text("nix", "", "nix", ""),
+    text("objective-c", "objc", "m mm", ""),
+    text("ocaml", "ml", "ml mli", ""),
+    text("org", "", "org", ""),
+    text("perl", "pl", "pl pm", ""),
+    text("powershell", "ps1", "ps1 psm1 psd1", ""),
+    text("protobuf", "proto", "proto", ""),
+    text("r", "", "r R Rmd", ""),
+    text("rst", "", "rst", ""),
+    text("sql", "", "sql ddl", ""),
+    text("svelte", "", "svelte", ""),
+    text("terraform", "hcl tf", "tf tfvars hcl", ""),
+    text("text", "txt plain", "txt text", ""),
+    text("toml", "", "toml", "Cargo.lock Pipfile poetry.lock uv.lock"),
+    text("vim", "", "vim vimrc", ".vimrc"),
+    text("vue", "", "vue", ""),
+    text("xml", "svg", "xml xsd xsl xslt svg plist csproj props", ""),
+    text("yaml", "yml", "yaml yml", ".clang-format .clang-tidy"),
+];
+
+/// Returns what `path` (with `/` separators) holds.
+///
+/// The whole file name decides first, then the extension, then the name up to its first dot
+/// (`Dockerfile.dev`); `first_line` decides for names that say nothing, by its `#!` interpreter.
+pub fn detect(path: &str, first_line: &str) -> Format {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let by_name = || by_files(|files| has_word(files.names, name));
+    let by_extension = || {
+        let (stem, extension) = name.rsplit_once('.')?;
+        let known = |extension: &str| by_files(|files| has_word(files.extensions, extension));
+        let found = || known(extension).or_else(|| known(&extension.to_ascii_lowercase()));
+        if stem.is_empty() { None } else { found() }
+    };
+    let by_stem = || {
+        let (stem, _) = name.split_once('.')?;
+        by_files(|files| has_word(files.names, stem))
+    };
+    by_name()
+        .or_else(by_extension)
+        .or_else(by_stem)
+        .or_else(|| by_interpreter(first_line))
+        .unwrap_or(Format::Text(None))
+}
+
+/// Returns the language that `text` really is in: a C header with words of C++ is C++.
+pub(super) fn refine(language: &'static Language, path: &str, text: &str) -> &'static Language {
+    let is_header = language.name == "c" && path.ends_with(".h");
+    let is_cpp = || CPP_LINES.iter().any(|start| starts_a_line(text, start));
+    if is_header && is_cpp() { by_name("cpp").unwrap_or(language) } else { language }
+}
+
+/// Returns the names that `--lang` understands, without aliases, sorted.
+pub fn names() -> Vec<&'static str> {
+    let code = LANGUAGES.iter().map(|language| language.name);
+    let text = TEXTS.iter().map(|(name, _)| *name);
+    let mut names: Vec<_> = code.chain(text).chain([MARKDOWN]).collect();
+    names.sort_unstable();
+    names
+}
+
+/// Returns the name that `word` stands for: a name, an alias or an extension (`ts`, `py`, `c++`), in
+/// any case.
+pub fn canonical(word: &str) -> Option<&'static str> {
+    let word = word.trim_start_matches('.').to_ascii_lowercase();
+    let named = names().into_iter().find(|name| *name == word);
+    named
+        .or_else(|| by_files(|files| has_word(files.aliases, &word))?.name())
+        .or_else(|| by_files(|files| has_word(files.extensions, &word))?.name())
+}
+
+/// Returns all languages that have a grammar.
+pub fn languages() -> &'static [Language] {
+    &LANGUAGES
+}
+
+/// How a line starts that C does not have.
+const CPP_LINES: [&str; 7] =
+    ["class ", "namespace ", "template<", "template <", "public:", "private:", "using namespace "];
+
+fn starts_a_line(text: &str, start: &str) -> bool {
+    text.match_indices(start).any(|(at, _)| text[..at].trim_end_matches([' ', '\t']).ends_with(['\n', '\r']))
+}
+
+fn by_name(name: &str) -> Option<&'static Language> {
+    LANGUAGES.iter().find(|language| language.name == name)
+}
+
+fn by_files(is_match: impl Fn(&FileNames) -> bool) -> Option<Format> {
+    let code = || LANGUAGES.iter().find(|language| is_match(&language.files)).map(Format::Code);
+    let text = || TEXTS.iter().find(|(_, files)| is_match(files)).map(|(name, _)| Format::Text(Some(name)));
+    is_match(&MARKDOWN_FILES).then_some(Format::Markdown).or_else(code).or_else(text)
+}
+
+fn by_interpreter(first_line: &str) -> Option<Format> {
+    let mut words = first_line.trim_start_matches('\u{feff}').strip_prefix("#!")?.split_whitespace();
+    let program = |word: &'_ str| -> String {
+        let base = word.rsplit('/').next().unwrap_or(word);
+        base.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.').to_owned()
+    };
+    let mut name = program(words.next()?);
+    if name == "env" {
+        name = program(words.find(|word| !word.starts_with('-') && !word.contains('='))?);
+    }
+    LANGUAGES.iter().find(|language| has_word(language.interpreters, &name)).map(Format::Code)
+}
+
+fn has_word(words: &str, word: &str) -> bool {
+    words.split(' ').any(|known| known == word && !word.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_extensions_and_interpreters_decide() {
+        #[rustfmt::skip]
+        let cases = [
+            ("README.md", "", "markdown"), ("docs/a.MDX", "", "markdown"), ("src/lib.rs", "", "rust"),
+            ("a.b/x.d.ts", "", "typescript"), ("App.tsx", "", "tsx"), ("main.GO", "", "go"),
+            ("bin/run", "#!/usr/bin/env python3.11", "python"), ("bin/run", "#! /usr/bin/python3 -u", "python"),
+            ("bin/run", "#!/usr/bin/env -S A=1 node --x", "javascript"), ("bin/run", "#!", "-"),
+            ("bin/run", "\u{feff}#!/usr/bin/pypy", "python"), ("a.toml", "#!/bin/python", "toml"),
+            ("Dockerfile", "", "dockerfile"), ("x/Dockerfile.dev", "", "dockerfile"), ("Cargo.lock", "", "toml"),
+            ("Makefile.am", "", "makefile"), ("LICENSE", "MIT", "-"), ("", "", "-"), (".", "", "-"),
+            ("rs", "", "-"), (".rs", "", "-"), ("a.", "", "-"), ("a. ", "", "-"), ("日本.py", "", "python"),
+        ];
+        for (path, first_line, expected) in cases {
+            assert_eq!(detect(path, first_line).name().unwrap_or("-"), expected, "{path} {first_line}");
+        }
+    }
+
+    #[test]
+    fn words_of_the_command_line_are_understood() {
+        let cases =
+            [("ts", "typescript"), ("PY", "python"), (".rs", "rust"), ("yml", "yaml"), ("md", "markdown")];
+        for (word, expected) in cases {
+            assert_eq!(canonical(word), Some(expected), "{word}");
+        }
+        assert_eq!(canonical(""), None);
+        assert_eq!(canonical("klingon"), None);
+    }
+
+    #[test]
+    fn no_extension_alias_or_name_is_claimed_twice() {
+        let code = LANGUAGES.iter().map(|language| &language.files);
+        let all: Vec<_> = code.chain(TEXTS.iter().map(|(_, files)| files)).chain([&MARKDOWN_FILES]).collect();
+        let columns: [fn(&FileNames) -> &'static str; 3] =
+            [|files| files.aliases, |files| files.extensions, |files| files.names];
+        for column in columns {
+            let mut words: Vec<_> = all.iter().flat_map(|files| column(files).split_whitespace()).collect();
+            words.sort_unstable();
+            let twice: Vec<_> = words.windows(2).filter(|pair| pair[0] == pair[1]).collect();
+            assert_eq!(twice, Vec::<&[&str]>::new());
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! Which definitions does a file have, how are they nested, and what belongs to each?
+
+use std::ops::Range;
+
+use super::tags::{Leading, Tag, TagKind, Tags};
+
+/// Deepest nesting of definitions; deeper ones stay part of what holds them.
+const MAX_NESTING: usize = 32;
+
+/// Most names spelt out in the title of one definition.
+const MAX_TITLE_NAMES: usize = 4;
+
+/// The definitions of one file as a forest, in order of their first byte.
+#[derive(Debug, Default)]
+pub(super) struct Outline<'a> {
+    /// Parents before children.
+    pub(super) items: Vec<Item<'a>>,
+    /// Indices of the items inside no other.
+    pub(super) roots: Vec<usize>,
+    /// What documents the file itself.
+    pub(super) file_doc: Vec<Range<usize>>,
+}
+
+/// One definition or scope.
+#[derive(Debug)]
+pub(super) struct Item<'a> {
+    pub(super) kind: TagKind,
+    /// Own names, without what they are qualified with; at least one.
+    pub(super) names: Vec<&'a str>,
+    /// Enclosing names and own name, joined as the language does.
+    pub(super) title: String,
+    /// Everything that belongs to it: comments and attributes above, whole lines where it has them alone.
+    pub(super) span: Range<usize>,
+    /// From its first keyword to its end.
+    pub(super) node: Range<usize>,
+    /// Where its body starts, if known.
+    pub(super) body: Option<usize>,
+    /// Comments and strings that document it.
+    pub(super) docs: Vec<Range<usize>>,
+    /// Indices of the items directly inside.
+    pub(super) children: Vec<usize>,
+}
+
+impl Item<'_> {
+    /// Returns the own names, joined by spaces.
+    pub(super) fn symbol(&self) -> String {
+        self.names.join(" ")
+    }
+}
+
+/// Nests the tags of `text`; `join` goes between names in titles.
+pub(super) fn outline<'a>(text: &'a str, tags: &Tags, join: &str) -> Outline<'a> {
+    let mut builder = Builder { text, tags, join, open: Vec::new(), items: Vec::new(), roots: Vec::new() };
+    let mut wrappers = Wrappers { text, rest: &tags.wrappers, pending: None };
+    for tag in &tags.definitions {
+        builder.add(tag, wrappers.around(&tag.node));
+    }
+    let Builder { mut items, roots, .. } = builder;
+    widen_ends(text, &mut items, &roots, text.len());
+    for id in 0..items.len() {
+        let children = std::mem::take(&mut items[id].children);
+        let limit = items[id].span.end;
+        widen_ends(text, &mut items, &children, limit);
+        items[id].children = children;
+    }
+    let first_span = roots.first().map_or(text.len(), |id| items[*id].span.start);
+    let file_doc = file_doc(text, tags, first_span);
+    Outline { items, roots, file_doc }
+}
+
+struct Builder<'a, 't> {
+    text: &'a str,
+    tags: &'t Tags,
+    join: &'t str,
+    /// Indices of the items around the current place, outermost first.
+    open: Vec<usize>,
+    items: Vec<Item<'a>>,
+    roots: Vec<usize>,
+}
+
+impl Builder<'_, '_> {
+    /// Adds the next tag, whose wrapper spans `node`.
+    fn add(&mut self, tag: &Tag, node: Range<usize>) {
+        while self.open.last().is_some_and(|id| self.items[*id].node.end <= node.start) {
+            self.open.pop();
+        }
+        let names = tag.names.iter().filter_map(|name| own_name(self.text.get(name.clone())?));
+        let names: Vec<_> = names.collect();
+        if names.is_empty() || self.open.len() >= MAX_NESTING {
+            return;
+        }
+        let parent = self.open.last().map(|id| &self.items[*id]);
+        let siblings = parent.map_or(&self.roots, |parent| &parent.children);
+        let last_sibling = siblings.last().map(|id| self.items[*id].node.end);
+        let floor = last_sibling.or(parent.map(|parent| parent.node.start + 1)).unwrap_or(0);
+        let (start, mut docs) = above(self.text, &self.tags.leading, node.start, floor);
+        docs.extend(docstring(&self.tags.docstrings, tag.body));
+        let is_method =
+            tag.kind == TagKind::Function && parent.is_some_and(|parent| parent.kind.has_methods());
+        let kind = if is_method { TagKind::Method } else { tag.kind };
+        let title = self.title(tag, parent);
+        let span = line_start(self.text, start, floor)..node.end;
+        let item = Item { kind, names, title, span, node, body: tag.body, docs, children: Vec::new() };
+        let id = self.items.len();
+        match self.open.last() {
+            Some(parent) => self.items[*parent].children.push(id),
+            None => self.roots.push(id),
+        }
+        self.open.push(id);
+        self.items.push(item);
+    }
+
+    fn title(&self, tag: &Tag, parent: Option<&Item<'_>>) -> String {
+        let enclosing = parent.map(|parent| parent.title.as_str());
+        let owner = tag.owner.clone().and_then(|owner| self.text.get(owner));
+        let names = tag.names.iter().take(MAX_TITLE_NAMES);
+        let names: Vec<_> = names.filter_map(|name| Some(plain(self.text.get(name.clone())?))).collect();
+        let own = names.join(", ");
+        let parts = enclosing.into_iter().chain(owner).chain([own.as_str()]);
+        parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(self.join)
+    }
+}
+
+/// Finds the statement around each definition, in one pass over both.
+struct Wrappers<'a> {
+    text: &'a str,
+    rest: &'a [Range<usize>],
+    /// Entered last; taken by the first definition inside.
+    pending: Option<Range<usize>>,
+}
+
+impl Wrappers<'_> {
+    /// Returns `node` widened to its wrapper; calls come in order of the nodes' starts.
+    fn around(&mut self, node: &Range<usize>) -> Range<usize> {
+        while let Some((next, rest)) = self.rest.split_first().filter(|(next, _)| next.start <= node.start) {
+            let goes_on = self.pending.as_ref().is_some_and(|outer| self.is_rest_empty(next.end, outer.end));
+            if !goes_on {
+                self.pending = Some(next.clone());
+            }
+            self.rest = rest;
+        }
+        let Some(wrapper) = self.pending.take().filter(|wrapper| wrapper.end >= node.end) else {
+            return node.clone();
+        };
+        let is_whole = self.is_rest_empty(node.end, wrapper.end);
+        let is_keyword = |c: char| c.is_alphanumeric() || c == ' ';
+        let before = self.text.get(wrapper.start..node.start).unwrap_or_default();
+        if is_whole {
+            wrapper
+        } else if before.len() < 40 && before.chars().all(is_keyword) {
+            wrapper.start..node.end
+        } else {
+            node.clone()
+        }
+    }
+
+    fn is_rest_empty(&self, inner_end: usize, outer_end: usize) -> bool {
+        let rest = self.text.get(inner_end..outer_end);
+        rest.is_some_and(|rest| {
+            rest.len() < 40 && rest.trim_end_matches([';', ' ', '\t', '\r', '\n']).is_empty()
+        })
+    }
+}
+
+/// Returns where the comments and attributes directly above `start` begin, not before `floor`, and which
+/// of them document.
+fn above(text: &str, leading: &[Leading], start: usize, floor: usize) -> (usize, Vec<Range<usize>>) {
+    let (mut first, mut docs) = (start, Vec::new());
+    let n_before = leading.partition_point(|leading| leading.bytes.start < start);
+    for Leading { bytes, is_doc } in leading[..n_before].iter().rev() {
+        let gap = text.get(bytes.end..first).unwrap_or("?");
+        let touches = gap.trim().is_empty() && gap.matches('\n').count() <= 1;
+        if bytes.start < floor || !touches || documents_file(&text[bytes.clone()]) {
+            break;
+        }
+        if gap.contains('\n')
+            && line_start(text, bytes.start, floor) == bytes.start
+            && !at_line_start(text, bytes.start)
+        {
+            break;
+        }
+        first = bytes.start;
+        if *is_doc {
+            docs.push(bytes.clone());
+        }
+    }
+    docs.reverse();
+    (first, docs)
+}
+
+/// Returns the docstring that opens the body.
+fn docstring(docstrings: &[Range<usize>], body: Option<usize>) -> Option<Range<usize>> {
+    let at = docstrings.binary_search_by_key(&body?, |bytes| bytes.start).ok()?;
+    Some(docstrings[at].clone())
+}
+
+/// Returns the comments at the top of the file, or the string there, if they end before `first_span`.
+fn file_doc(text: &str, tags: &Tags, first_span: usize) -> Vec<Range<usize>> {
+    let docstring = tags.docstrings.first().filter(|bytes| bytes.start < first_span);
+    if let Some(docstring) = docstring {
+        return vec![docstring.clone()];
+    }
+    let mut docs: Vec<Range<usize>> = Vec::new();
+    let mut at = text.len() - text.trim_start_matches('\u{feff}').trim_start().len();
+    for Leading { bytes, .. } in tags.leading.iter().filter(|leading| leading.is_doc) {
+        let gap = text.get(at..bytes.start).unwrap_or("?");
+        let is_next = gap.trim().is_empty() && (docs.is_empty() || gap.matches('\n').count() <= 1);
+        if bytes.end > first_span || !is_next {
+            break;
+        }
+        at = bytes.end;
+        if !text[bytes.clone()].starts_with("#!/") {
+            docs.push(bytes.clone());
+        }
+    }
+    docs
+}
+
+/// Whether a comment is about the file it stands in (`//!`), or is its `#!` line.
+fn documents_file(comment: &str) -> bool {
+    ["//!", "/*!", "#!/"].iter().any(|start| comment.starts_with(start))
+}
+
+/// Moves the ends of siblings to the ends of their lines where nothing else begins there.
+fn widen_ends(text: &str, items: &mut [Item<'_>], siblings: &[usize], limit: usize) {
+    for (at, id) in siblings.iter().enumerate() {
+        let next_start = siblings.get(at + 1).map_or(limit, |next| items[*next].span.start);
+        let end = items[*id].span.end.min(limit);
+        let rest = text.get(end..).unwrap_or_default();
+        let line_end = end + rest.find('\n').unwrap_or(rest.len());
+        items[*id].span.end = if line_end <= next_start { line_end } else { end.min(next_start) };
+    }
+}
+
+/// Returns the start of the line of `start` if only blanks lie between, else `start`; never below `floor`.
+fn line_start(text: &str, start: usize, floor: usize) -> usize {
+    let blanks = text[..start].len() - text[..start].trim_end_matches([' ', '\t']).len();
+    if at_line_start(text, start) { (start - blanks).max(floor) } else { start }
+}
+
+/// Whether only blanks lie between the start of the line and `start`.
+fn at_line_start(text: &str, start: usize) -> bool {
+    let before = text[..start].trim_end_matches([' ', '\t', '\u{feff}']);
+    before.is_empty() || before.ends_with('\n')
+}
+
+/// Returns the name without what it is qualified with: `login` of `Session::login`.
+fn own_name(name: &str) -> Option<&str> {
+    let name = plain(name);
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let own = if name.ends_with(is_word) { name.rsplit(['.', ':', '\\']).next() } else { Some(name) };
+    own.filter(|own| !own.is_empty())
+}
+
+/// Returns the name without quotes, references and type parameters.
+fn plain(name: &str) -> &str {
+    let name = name.trim_matches(['"', '\'', '`', '&', '#', ' ']);
+    let name = name.strip_prefix("mut ").or_else(|| name.strip_prefix("dyn ")).unwrap_or(name);
+    let is_generic =
+        name.starts_with(|c: char| c.is_alphanumeric() || c == '_') && !name.starts_with("operator");
+    let cut = if is_generic { name.find(['<', '\n']) } else { name.find('\n') };
+    cut.map_or(name, |cut| &name[..cut]).trim_end()
+}

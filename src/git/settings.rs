@@ -1,0 +1,181 @@
+//! Which of git's settings change what git lists?
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use gix::config::file::Metadata;
+use gix::config::file::includes::{self, conditional};
+use gix::config::file::init;
+use gix::config::path::interpolate;
+use gix::config::{File, Source};
+
+use super::{GitError, head};
+use crate::paths::{PathError, Place};
+
+/// Where the user's and the system's configuration lie; read once at the edge and passed in.
+#[derive(Clone, Debug, Default)]
+pub struct UserDirs {
+    /// `$HOME`.
+    pub home: Option<PathBuf>,
+    /// `$XDG_CONFIG_HOME`.
+    pub config_home: Option<PathBuf>,
+    /// The system's configuration file.
+    pub system_config: Option<PathBuf>,
+}
+
+impl UserDirs {
+    /// Reads the environment of this process. `GIT_*` variables are not looked at: a hook sets them for its own
+    /// worktree, which need not be ours.
+    pub fn read() -> Self {
+        let path = |name: &str| {
+            let value: Option<OsString> = std::env::var_os(name);
+            value.filter(|value| !value.is_empty()).map(PathBuf::from)
+        };
+        Self {
+            home: path("HOME").or_else(|| path("USERPROFILE")),
+            config_home: path("XDG_CONFIG_HOME"),
+            system_config: cfg!(unix).then(|| PathBuf::from("/etc/gitconfig")),
+        }
+    }
+
+    /// Returns `$XDG_CONFIG_HOME/git/<name>`, or its default below the home directory.
+    fn xdg(&self, name: &str) -> Option<PathBuf> {
+        let config_home = self.config_home.clone().or_else(|| Some(self.home.as_ref()?.join(".config")))?;
+        Some(config_home.join("git").join(name))
+    }
+}
+
+/// The settings that change what git lists.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// `core.excludesFile`, absolute, else its default place; it may not exist.
+    pub excludes_file: Option<PathBuf>,
+    /// `core.ignoreCase`.
+    pub ignore_case: bool,
+    /// `extensions.objectFormat`.
+    pub object_hash: gix::hash::Kind,
+}
+
+impl Settings {
+    /// Reads the settings of the system, the user, the repository and the worktree, includes followed.
+    ///
+    /// # Errors
+    /// When a file does not parse, or the repository's own cannot be read; names it.
+    pub fn read(place: &Place, dirs: &UserDirs) -> Result<Self, GitError> {
+        let (Some(git_dir), Some(common_dir)) = (&place.git_dir, &place.common_dir) else {
+            return Ok(Self::fallback(dirs));
+        };
+        let config = Cascade { git_dir, branch: branch(place), dirs }.load(common_dir)?;
+        Ok(Self {
+            excludes_file: excludes_file(&config, &place.root, dirs),
+            ignore_case: is_true(&config, "core.ignoreCase"),
+            object_hash: object_hash(&config, common_dir)?,
+        })
+    }
+
+    /// Returns git's defaults.
+    pub fn fallback(dirs: &UserDirs) -> Self {
+        Self { excludes_file: dirs.xdg("ignore"), ignore_case: false, object_hash: gix::hash::Kind::Sha1 }
+    }
+}
+
+/// What is the same for every configuration file that is read.
+struct Cascade<'a> {
+    git_dir: &'a Path,
+    branch: Option<gix::refs::FullName>,
+    dirs: &'a UserDirs,
+}
+
+impl Cascade<'_> {
+    /// Loads every file in git's order; later values win.
+    fn load(&self, common_dir: &Path) -> Result<File, GitError> {
+        let user = [
+            (Source::System, self.dirs.system_config.clone()),
+            (Source::Git, self.dirs.xdg("config")),
+            (Source::User, self.dirs.home.as_ref().map(|home| home.join(".gitconfig"))),
+        ];
+        let mut config = File::new(Metadata::api());
+        for (source, path) in user {
+            if let Some(path) = path {
+                self.add(&mut config, source, path)?;
+            }
+        }
+        self.add(&mut config, Source::Local, common_dir.join("config"))?;
+        if is_true(&config, "extensions.worktreeConfig") {
+            self.add(&mut config, Source::Worktree, self.git_dir.join("config.worktree"))?;
+        }
+        Ok(config)
+    }
+
+    fn add(&self, config: &mut File, source: Source, path: PathBuf) -> Result<(), GitError> {
+        let Some(mut bytes) = read_config_file(&path, source)? else {
+            return Ok(());
+        };
+        let metadata = Metadata::from(source).at(path.clone());
+        let invalid = |error: gix::Error| GitError::Config { path: path.clone(), reason: error.to_string() };
+        let file = File::from_bytes_owned(&mut bytes, metadata, self.options()).map_err(invalid)?;
+        config.append(file).map_err(invalid)?;
+        Ok(())
+    }
+
+    fn options(&self) -> init::Options<'_> {
+        let conditional = conditional::Context {
+            git_dir: Some(self.git_dir),
+            branch_name: self.branch.as_ref().map(gix::refs::FullName::as_ref),
+        };
+        let includes = includes::Options::follow(interpolation(self.dirs), conditional);
+        init::Options { includes, lossy: true, ignore_io_errors: true }
+    }
+}
+
+/// Reads one configuration file; `None` where git, too, goes on without it.
+fn read_config_file(path: &Path, source: Source) -> Result<Option<Vec<u8>>, GitError> {
+    let is_local = matches!(source, Source::Local | Source::Worktree);
+    // A FIFO in its place must not stop us for ever.
+    if fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
+        return Ok(None);
+    }
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound || !is_local => Ok(None),
+        Err(source) => Err(PathError { action: "read", path: path.to_owned(), source }.into()),
+    }
+}
+
+fn branch(place: &Place) -> Option<gix::refs::FullName> {
+    head(place).filter(|head| head.starts_with("refs/")).and_then(|head| head.try_into().ok())
+}
+
+fn interpolation(dirs: &UserDirs) -> interpolate::Context<'_> {
+    interpolate::Context {
+        git_install_dir: None,
+        home_dir: dirs.home.as_deref(),
+        home_for_user: Some(interpolate::home_for_user),
+    }
+}
+
+fn is_true(config: &File, key: &str) -> bool {
+    config.boolean(key).ok().flatten().unwrap_or(false)
+}
+
+/// Returns the global ignore file; a relative one is below the root, where git runs.
+fn excludes_file(config: &File, root: &Path, dirs: &UserDirs) -> Option<PathBuf> {
+    let Some(path) = config.path("core.excludesFile") else {
+        return dirs.xdg("ignore");
+    };
+    let path = path.interpolate(interpolation(dirs)).ok()?;
+    (!path.as_os_str().is_empty()).then(|| root.join(path))
+}
+
+fn object_hash(config: &File, common_dir: &Path) -> Result<gix::hash::Kind, GitError> {
+    let Some(name) = config.string("extensions.objectFormat") else {
+        return Ok(gix::hash::Kind::Sha1);
+    };
+    let name = name.to_string();
+    name.parse().map_err(|_| GitError::Config {
+        path: common_dir.join("config"),
+        reason: format!("object format {name} is not supported"),
+    })
+}

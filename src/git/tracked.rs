@@ -1,0 +1,127 @@
+//! Which paths are in the index?
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::Path;
+
+use gix::bstr::{BStr, ByteSlice};
+use gix::hash::{Kind, ObjectId};
+use gix::index::entry::{Flags, Mode};
+use gix::index::{File, decode};
+
+use super::GitError;
+
+/// What the index holds at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrackedAs {
+    /// Nothing.
+    Untracked,
+    /// A file or a symbolic link, in whatever stage.
+    File,
+    /// A commit of another repository: a submodule.
+    Repository,
+}
+
+/// The paths of one index, read at one moment.
+pub struct Tracked {
+    index: Option<File>,
+    folded: Option<Folded>,
+}
+
+/// Look-up tables with ASCII letters in lower case, for `core.ignoreCase`.
+#[derive(Default)]
+struct Folded {
+    entries: HashMap<Vec<u8>, usize>,
+    directories: HashSet<Vec<u8>>,
+}
+
+impl Tracked {
+    /// Returns a number that differs when other paths are tracked; contents do not matter.
+    pub fn digest(&self) -> u64 {
+        let mut hasher = std::hash::DefaultHasher::new();
+        for (index, entry) in self.index.iter().flat_map(|index| index.entries().iter().map(move |entry| (index, entry))) {
+            std::hash::Hash::hash(&(entry.path(index), entry.mode.bits()), &mut hasher);
+        }
+        std::hash::Hasher::finish(&hasher)
+    }
+
+    /// Returns an empty index.
+    pub fn nothing() -> Self {
+        Self { index: None, folded: None }
+    }
+
+    /// Reads the index at `path`; a missing one is empty, as in a new repository.
+    ///
+    /// Takes no lock: git replaces the file by renaming, so what is read is always one whole version.
+    ///
+    /// # Errors
+    /// When it is damaged or of an unknown format; names it.
+    pub fn read(path: &Path, object_hash: Kind, ignore_case: bool) -> Result<Self, GitError> {
+        let damaged = |reason: String| GitError::Index { path: path.to_owned(), reason };
+        match fs::metadata(path) {
+            Ok(meta) if meta.is_file() => {}
+            Ok(_) => return Err(damaged("not a file".to_owned())),
+            Err(_) => return Ok(Self::nothing()),
+        }
+        let check_hash = false;
+        let index = File::at_or_default(path, object_hash, check_hash, decode::Options::default())
+            .map_err(|error| damaged(error.to_string()))?;
+        let folded = ignore_case.then(|| Folded::of(&index));
+        Ok(Self { index: Some(index), folded })
+    }
+
+    /// Returns what the index holds at `path`; letters' case counts unless `core.ignoreCase` is set.
+    pub fn entry(&self, path: &BStr) -> TrackedAs {
+        match self.find(path).map(|(index, at)| index.entry(at).mode) {
+            None | Some(Mode::DIR) => TrackedAs::Untracked,
+            Some(Mode::COMMIT) => TrackedAs::Repository,
+            Some(_) => TrackedAs::File,
+        }
+    }
+
+    /// Returns whether the index holds anything below the directory `dir`.
+    pub fn holds_below(&self, dir: &BStr) -> bool {
+        let Some(index) = &self.index else {
+            return false;
+        };
+        if let Some(folded) = &self.folded {
+            return folded.directories.contains(&dir.to_ascii_lowercase());
+        }
+        let mut prefix = dir.to_vec();
+        prefix.push(b'/');
+        let at = index.entries().partition_point(|entry| entry.path(index) <= prefix.as_bstr());
+        index.entries().get(at).is_some_and(|entry| entry.path(index).starts_with(&prefix))
+    }
+
+    /// Returns the blob of a path that a sparse checkout leaves out of the worktree.
+    pub fn left_out(&self, path: &BStr) -> Option<ObjectId> {
+        let (index, at) = self.find(path)?;
+        let entry = index.entry(at);
+        entry.flags.contains(Flags::SKIP_WORKTREE).then_some(entry.id)
+    }
+
+    fn find(&self, path: &BStr) -> Option<(&File, usize)> {
+        let index = self.index.as_ref()?;
+        let at = match &self.folded {
+            Some(folded) => folded.entries.get(&path.to_ascii_lowercase()).copied()?,
+            None => index.entry_index_by_path(path).ok()?,
+        };
+        Some((index, at))
+    }
+}
+
+impl Folded {
+    fn of(index: &File) -> Self {
+        let mut folded = Self::default();
+        for (at, entry) in index.entries().iter().enumerate() {
+            let path = entry.path(index).to_ascii_lowercase();
+            for (slash, _) in path.iter().enumerate().filter(|(_, byte)| **byte == b'/') {
+                if !folded.directories.contains(&path[..slash]) {
+                    folded.directories.insert(path[..slash].to_vec());
+                }
+            }
+            folded.entries.insert(path, at);
+        }
+        folded
+    }
+}

@@ -1,0 +1,109 @@
+//! Which chunks and paths still have no vector, and what is it?
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::Path;
+
+use super::prepare::chunk_vectors;
+use crate::embed::{EmbedError, Embedder, quantize};
+use crate::extract::redact;
+use crate::scan;
+use crate::store::{NewVector, PendingChunk, Reader, StoreError};
+use crate::types::ChunkId;
+
+/// Vectors of one step, to be written.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// What to keep.
+    pub vectors: Vec<NewVector>,
+    /// Where the next step begins.
+    pub last: ChunkId,
+    /// Chunks looked at; 0 when none is left.
+    pub n_seen: usize,
+    /// Why some got none, if so: the model failed.
+    pub failed: Option<EmbedError>,
+}
+
+/// Embeds up to `limit` chunks with an id over `after`.
+///
+/// Text is read from the worktree again and used only when its hash is the one that was indexed; what changed
+/// meanwhile is on its way to being indexed anew.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn embed_chunks(
+    reader: &Reader,
+    embedder: &dyn Embedder,
+    after: ChunkId,
+    limit: usize,
+    max_file_bytes: u64,
+) -> Result<Batch, StoreError> {
+    let pending = reader.chunks_to_embed(after, limit)?;
+    let mut batch = Batch { last: pending.last().map_or(after, |chunk| chunk.id), n_seen: pending.len(), ..Batch::default() };
+    let mut texts: HashMap<[u8; 32], Option<(String, Vec<Range<usize>>)>> = HashMap::new();
+    let mut ready = Vec::new();
+    let mut fields = Vec::new();
+    for chunk in pending {
+        let text = texts.entry(chunk.hash).or_insert_with(|| read_same(&chunk, max_file_bytes));
+        if let Some(body) = body(&chunk, text.as_ref()) {
+            fields.push((head(&chunk), body));
+            ready.push(chunk);
+        }
+    }
+    match chunk_vectors(embedder, &fields) {
+        Ok(vectors) => {
+            let pairs = ready.into_iter().zip(vectors);
+            batch.vectors.extend(pairs.map(|(chunk, vec)| NewVector {
+                chunk: Some(chunk.id),
+                path_id: None,
+                text_hash: chunk.text_hash,
+                vec: vec.as_deref().map(quantize),
+            }));
+        }
+        Err(error) => batch.failed = Some(error),
+    }
+    Ok(batch)
+}
+
+/// Embeds up to `limit` paths that have no vector yet.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn embed_paths(reader: &Reader, embedder: &dyn Embedder, limit: usize) -> Result<Batch, StoreError> {
+    let paths = reader.paths_to_embed(limit)?;
+    let texts: Vec<&str> = paths.iter().map(|(_, path)| path.as_str()).collect();
+    let mut batch = Batch { n_seen: paths.len(), ..Batch::default() };
+    match embedder.embed(&texts) {
+        Ok(vectors) => {
+            batch.vectors.extend(paths.iter().zip(vectors).map(|((id, _), vec)| NewVector {
+                chunk: None,
+                path_id: Some(*id),
+                text_hash: [0; 32],
+                vec: vec.as_deref().map(quantize),
+            }));
+        }
+        Err(error) => batch.failed = Some(error),
+    }
+    Ok(batch)
+}
+
+/// Returns the text and its credentials, if it is still the one that was indexed.
+fn read_same(chunk: &PendingChunk, max_file_bytes: u64) -> Option<(String, Vec<Range<usize>>)> {
+    let text = scan::read_same(Path::new(&chunk.root), &chunk.key, max_file_bytes, &chunk.hash)?;
+    let secrets = redact::secrets(&text);
+    Some((text, secrets))
+}
+
+fn body(chunk: &PendingChunk, text: Option<&(String, Vec<Range<usize>>)>) -> Option<String> {
+    if let Some(own) = &chunk.text {
+        return Some(own.clone());
+    }
+    let (text, secrets) = text?;
+    let bytes = chunk.bytes.0..chunk.bytes.1;
+    text.get(bytes.clone())?;
+    Some(redact::redact_span(text, bytes, secrets).into_owned())
+}
+
+fn head(chunk: &PendingChunk) -> String {
+    chunk.title.clone().or_else(|| chunk.symbol.clone()).unwrap_or_default()
+}

@@ -1,0 +1,98 @@
+//! Who names whose symbols?
+
+use std::collections::HashMap;
+
+use super::MapFile;
+
+/// A name that more files define says nothing of any of them (`new`, `main`, `test`). It also bounds the
+/// number of edges, whatever the files hold.
+const MAX_DEFINERS: usize = 24;
+
+/// One file uses one name that another defines.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Use {
+    /// Position of the file that defines it.
+    pub(super) definer: u32,
+    /// Position of its first symbol of that name.
+    pub(super) symbol: u32,
+    /// Over 0.
+    pub(super) weight: f64,
+}
+
+/// Uses by file, in the order of its references.
+pub(super) struct Graph {
+    /// All uses; those of file `n` are `uses[starts[n]..starts[n + 1]]`.
+    uses: Vec<Use>,
+    starts: Vec<usize>,
+}
+
+impl Graph {
+    /// Follows each reference to the files that define its name. A file that defines a name itself means
+    /// its own.
+    pub(super) fn of(files: &[MapFile<'_>]) -> Self {
+        let names = defined_names(files);
+        let mut uses = Vec::new();
+        let mut starts = vec![0];
+        for (user, file) in files.iter().enumerate() {
+            for (name, n_uses) in &file.references {
+                let Some(Name { places, weight }) = names.get(name) else { continue };
+                if *n_uses > 0 && places.iter().all(|(definer, _)| *definer as usize != user) {
+                    let weight = f64::from(*n_uses).sqrt() * weight;
+                    uses.extend(places.iter().map(|&(definer, symbol)| Use { definer, symbol, weight }));
+                }
+            }
+            starts.push(uses.len());
+        }
+        Self { uses, starts }
+    }
+
+    pub(super) fn uses_of(&self, user: usize) -> &[Use] {
+        &self.uses[self.starts[user]..self.starts[user + 1]]
+    }
+}
+
+/// Who defines a name.
+#[derive(Default)]
+struct Name {
+    /// Files, ascending, each with its first symbol of that name.
+    places: Vec<(u32, u32)>,
+    /// What one use says of each of them; computed once, since names are used far more often.
+    weight: f64,
+}
+
+/// Returns the names that few enough files define.
+fn defined_names<'a>(files: &[MapFile<'a>]) -> HashMap<&'a str, Name> {
+    let mut names: HashMap<&str, Name> = HashMap::new();
+    for (nth, file) in files.iter().enumerate() {
+        for (symbol, definition) in file.symbols.iter().enumerate() {
+            let places = &mut names.entry(definition.name).or_default().places;
+            if places.last().is_none_or(|(last, _)| *last as usize != nth) {
+                places.push((nth as u32, symbol as u32));
+            }
+        }
+    }
+    names.retain(|text, name| {
+        name.weight = weight_of(text, name.places.len(), files.len());
+        name.places.len() <= MAX_DEFINERS
+    });
+    names
+}
+
+/// Returns how much one use of `name` says of each file that defines it.
+///
+/// One use is spread over the definers, and counts less the more they are (as in inverse document
+/// frequency: it is also less sure that the name is theirs). A short name is likely a local one, a
+/// compound is unlikely to be anything else, and a leading underscore asks not to be used from outside.
+fn weight_of(name: &str, n_definers: usize, n_files: usize) -> f64 {
+    let rarity = (1.0 + n_files as f64 / n_definers as f64).ln() / (1.0 + n_files as f64).ln();
+    let length = match name.chars().count() {
+        0..=2 => 0.1,
+        3 => 0.5,
+        _ => 1.0,
+    };
+    let inner = name.trim_start_matches('_');
+    let changes = |pair: (char, char)| pair.0.is_lowercase() && pair.1.is_uppercase();
+    let is_compound = inner.contains('_') || inner.chars().zip(inner.chars().skip(1)).any(changes);
+    let privacy = if name.starts_with('_') { 0.2 } else { 1.0 };
+    rarity * length * privacy * if is_compound { 2.0 } else { 1.0 } / n_definers as f64
+}

@@ -1,0 +1,128 @@
+//! What of the map fits?
+
+use super::{MapFile, RankedFile};
+
+/// Characters of a token. Tokenizers differ; English and code come to about four.
+const TOKEN_CHARS: usize = 4;
+
+/// Symbols a file shows before the next file is looked at: breadth first, a map has many places.
+const FIRST_SYMBOLS: usize = 6;
+
+/// Longest signature, in characters.
+const SIGNATURE_CHARS: usize = 120;
+
+/// A map as it is to be printed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rendered {
+    /// A line a file, and under it a line a symbol; each ends with `\n`.
+    pub text: String,
+    /// Files in `text`.
+    pub n_files: usize,
+    /// Tokens of `text`, at most the budget.
+    pub n_tokens: usize,
+}
+
+/// Returns the tokens of a text: four characters each, rounded up.
+pub fn count_tokens(text: &str) -> usize {
+    text.chars().count().div_ceil(TOKEN_CHARS)
+}
+
+/// Prints files in their order, each with its most used symbols by line, as long as tokens are left.
+///
+/// What does not fit is left out and something shorter after it tried, so that small budgets hold what
+/// they can. What remains after the last file goes to further symbols of the first ones.
+pub fn render(files: &[MapFile<'_>], ranked: &[RankedFile], budget_tokens: usize) -> Rendered {
+    let mut left = budget_tokens.saturating_mul(TOKEN_CHARS);
+    let mut entries: Vec<Entry<'_>> = Vec::new();
+    for one in ranked {
+        if left < MIN_LINE_CHARS {
+            break;
+        }
+        let mut entry = Entry::new(&files[one.file], &one.symbols);
+        if take(&mut left, &entry.heading) {
+            entry.add(FIRST_SYMBOLS, &mut left);
+            entries.push(entry);
+        }
+    }
+    for entry in &mut entries {
+        entry.add(usize::MAX, &mut left);
+    }
+    let text: String = entries.iter_mut().map(Entry::text).collect();
+    Rendered { n_files: entries.len(), n_tokens: count_tokens(&text), text }
+}
+
+/// The shortest line there is: a character and its end.
+const MIN_LINE_CHARS: usize = 2;
+
+/// Takes the characters of `text` off the budget, if they are there.
+fn take(left: &mut usize, text: &str) -> bool {
+    let n_chars = text.chars().count();
+    let fits = n_chars <= *left;
+    *left -= if fits { n_chars } else { 0 };
+    fits
+}
+
+/// One file and what is shown of it.
+struct Entry<'a> {
+    file: &'a MapFile<'a>,
+    heading: String,
+    /// Symbols not looked at yet, the most used first.
+    rest: std::slice::Iter<'a, usize>,
+    /// Line number and printed line.
+    shown: Vec<(u32, String)>,
+}
+
+impl<'a> Entry<'a> {
+    fn new(file: &'a MapFile<'a>, symbols: &'a [usize]) -> Self {
+        let heading = format!("{}\n", printable(file.path));
+        Self { file, heading, rest: symbols.iter(), shown: Vec::new() }
+    }
+
+    /// Shows up to `n_symbols` more of those that fit.
+    fn add(&mut self, n_symbols: usize, left: &mut usize) {
+        let mut n_added = 0;
+        while n_added < n_symbols && *left >= MIN_LINE_CHARS {
+            let Some(symbol) = self.rest.next().map(|&nth| self.file.symbols[nth]) else { return };
+            let line = format!("{:>5}: {}\n", symbol.line, signature(symbol.signature));
+            let is_new = self.shown.iter().all(|(_, shown)| *shown != line);
+            if is_new && take(left, &line) {
+                self.shown.push((symbol.line, line));
+                n_added += 1;
+            }
+        }
+    }
+
+    fn text(&mut self) -> String {
+        self.shown.sort();
+        let lines = self.shown.iter().map(|(_, line)| line.as_str());
+        std::iter::once(self.heading.as_str()).chain(lines).collect()
+    }
+}
+
+/// Returns a path on one line, whatever its name holds.
+fn printable(path: &str) -> String {
+    let escape =
+        |c: char| -> String { if c.is_control() { c.escape_default().collect() } else { c.to_string() } };
+    path.chars().map(escape).collect()
+}
+
+/// Returns a signature on one line of bounded length, without the bracket that opens the body.
+fn signature(text: &str) -> String {
+    let mut line = String::new();
+    let mut n_chars = 0;
+    let mut is_after_space = true;
+    for c in text.trim().trim_end_matches(['{', ':']).trim_end().chars() {
+        let is_space = c.is_whitespace() || c.is_control();
+        if is_space && is_after_space {
+            continue;
+        }
+        if n_chars == SIGNATURE_CHARS {
+            line.push('…');
+            break;
+        }
+        line.push(if is_space { ' ' } else { c });
+        is_after_space = is_space;
+        n_chars += 1;
+    }
+    line
+}

@@ -1,0 +1,248 @@
+//! Do the ignore files, taken together, ignore a path, and may a directory be entered at all?
+
+use std::collections::HashMap;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use gix::bstr::ByteSlice;
+use gix::glob::pattern::Case;
+
+use super::{FileKind, MEMO_IGNORE, RelPath, lstat, on_disk, open_regular};
+use crate::git::{self, Patterns, Settings, Tracked, TrackedAs};
+use crate::paths::{PLAIN_STATE_DIR, Place};
+
+/// Git does not read larger ignore files either (`PATTERN_MAX_FILE_SIZE` in its dir.c).
+const MAX_IGNORE_FILE_BYTES: u64 = 100 * 1024 * 1024;
+
+/// The rules of one worktree at one moment. What was once read is remembered, so it must not live long.
+pub(super) struct Rules {
+    root: PathBuf,
+    case: Case,
+    tracked: Tracked,
+    /// Patterns for the whole worktree, most important first: `info/exclude`, then the user's global file.
+    global: Vec<Patterns>,
+    memo: Patterns,
+    /// Git dirs and state dirs that lie inside the tree.
+    own: Vec<Vec<u8>>,
+    /// Common dir and hash, to read the ignore files that a sparse checkout leaves out.
+    objects: Option<(PathBuf, gix::hash::Kind)>,
+    /// Invariant: the first is the root; a parent comes before its children.
+    levels: Vec<Level>,
+    by_dir: HashMap<Vec<u8>, usize>,
+}
+
+/// What is known of one directory.
+struct Level {
+    /// Index of the directory above; the root is its own.
+    parent: usize,
+    /// Its path with the slash at its end; of the root: empty.
+    prefix: Vec<u8>,
+    /// Git ignores it, or a directory above it.
+    ignored: bool,
+    /// `.memoignore` ignores it, or a directory above it.
+    memo_ignored: bool,
+    barrier: Option<Barrier>,
+    /// Its `.gitignore`, read when something in the directory is asked about.
+    patterns: Option<Patterns>,
+}
+
+/// Why a directory is not entered although no pattern ignores it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Barrier {
+    /// It is no directory, or one of git's or ours.
+    NotOurs,
+    /// It is the top of another worktree.
+    Repository,
+}
+
+impl Rules {
+    /// Reads what holds for the whole worktree; cheap apart from the index, which the caller has read.
+    pub(super) fn new(place: &Place, settings: &Settings, tracked: Tracked) -> Self {
+        let in_git = place.common_dir.as_ref();
+        let excludes = in_git.map(|dir| dir.join("info/exclude")).into_iter();
+        let excludes = excludes.chain(in_git.and(settings.excludes_file.clone()));
+        let root = Level {
+            parent: 0,
+            prefix: Vec::new(),
+            ignored: false,
+            memo_ignored: false,
+            barrier: None,
+            patterns: None,
+        };
+        Self {
+            case: if settings.ignore_case { Case::Fold } else { Case::Sensitive },
+            tracked,
+            global: excludes.filter_map(|path| read_patterns(&path, true)).collect(),
+            memo: read_patterns(&place.root.join(MEMO_IGNORE), false).unwrap_or_default(),
+            own: own_dirs(place),
+            objects: in_git.map(|dir| (dir.join("objects"), settings.object_hash)),
+            root: place.root.clone(),
+            levels: vec![root],
+            by_dir: HashMap::from([(Vec::new(), 0)]),
+        }
+    }
+
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub(super) fn tracked(&self) -> &Tracked {
+        &self.tracked
+    }
+
+    /// Returns whether git ignores `path` as long as it is not tracked.
+    pub(super) fn is_ignored(&mut self, path: &RelPath, is_dir: bool) -> bool {
+        let level = self.level(parent(path));
+        self.load(level);
+        self.decide(level, path, is_dir)
+    }
+
+    /// Returns whether `.memoignore` ignores `path` or a directory above it.
+    pub(super) fn is_memo_ignored(&mut self, path: &RelPath, is_dir: bool) -> bool {
+        let level = self.level(parent(path));
+        self.levels[level].memo_ignored || self.memo.decide(path, is_dir, self.case) == Some(true)
+    }
+
+    /// Returns whether the name of `path` alone keeps it out: git's, ours, or no name at all.
+    pub(super) fn is_reserved(&self, path: &RelPath) -> bool {
+        let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+        let is_git = match self.case {
+            Case::Sensitive => name == b".git",
+            Case::Fold => name.eq_ignore_ascii_case(b".git"),
+        };
+        is_git
+            || name == PLAIN_STATE_DIR.as_bytes()
+            || matches!(name, b"" | b"." | b"..")
+            || self.own.iter().any(|own| *own == path[..])
+    }
+
+    /// Returns what stands in the way of entering `dir`, patterns aside.
+    pub(super) fn barrier(&mut self, dir: &RelPath) -> Option<Barrier> {
+        let level = self.level(dir);
+        self.levels[level].barrier
+    }
+
+    /// Returns whether `dir` is to be entered: nothing stands in the way, and it is not ignored or holds tracked files.
+    pub(super) fn enters(&mut self, dir: &RelPath) -> bool {
+        let level = self.level(dir);
+        let level = &self.levels[level];
+        level.barrier.is_none() && !level.memo_ignored && (!level.ignored || self.tracked.holds_below(dir))
+    }
+
+    /// Returns the level of a directory, after those of the directories above it.
+    fn level(&mut self, dir: &RelPath) -> usize {
+        if let Some(known) = self.by_dir.get(&dir[..]) {
+            return *known;
+        }
+        let mut at = 0;
+        let slashes: Vec<usize> = dir.find_iter("/").chain([dir.len()]).collect();
+        for end in slashes {
+            at = match self.by_dir.get(&dir[..end]) {
+                Some(known) => *known,
+                None => self.add_level(at, dir[..end].as_bstr()),
+            };
+        }
+        at
+    }
+
+    fn add_level(&mut self, parent: usize, dir: &RelPath) -> usize {
+        self.load(parent);
+        let above = &self.levels[parent];
+        let level = Level {
+            parent,
+            prefix: [dir.as_bytes(), b"/"].concat(),
+            ignored: self.decide(parent, dir, true),
+            memo_ignored: above.memo_ignored || self.memo.decide(dir, true, self.case) == Some(true),
+            barrier: above.barrier.map(|_| Barrier::NotOurs).or_else(|| self.find_barrier(dir)),
+            patterns: None,
+        };
+        self.levels.push(level);
+        let at = self.levels.len() - 1;
+        self.by_dir.insert(dir.to_vec(), at);
+        at
+    }
+
+    fn find_barrier(&self, dir: &RelPath) -> Option<Barrier> {
+        let path = on_disk(&self.root, dir);
+        if self.is_reserved(dir) || !lstat(&path).is_ok_and(|stat| FileKind::of(&stat) == FileKind::Directory)
+        {
+            return Some(Barrier::NotOurs);
+        }
+        // As git: a directory with files of ours in it stays ours, whatever else somebody made of it.
+        let is_foreign = self.tracked.entry(dir) == TrackedAs::Repository
+            || (!self.tracked.holds_below(dir) && git::is_repository(&path));
+        is_foreign.then_some(Barrier::Repository)
+    }
+
+    /// Asks the ignore files from the nearest to the farthest; the first that has an opinion decides.
+    ///
+    /// What is in an ignored directory is ignored, whatever nearer patterns say (gitignore(5)).
+    fn decide(&self, level: usize, path: &RelPath, is_dir: bool) -> bool {
+        if self.levels[level].ignored {
+            return true;
+        }
+        let mut at = level;
+        loop {
+            let level = &self.levels[at];
+            let patterns = level.patterns.as_ref();
+            let below = path[level.prefix.len()..].as_bstr();
+            if let Some(decided) = patterns.and_then(|patterns| patterns.decide(below, is_dir, self.case)) {
+                return decided;
+            }
+            if at == level.parent {
+                break;
+            }
+            at = level.parent;
+        }
+        self.global.iter().find_map(|patterns| patterns.decide(path, is_dir, self.case)).unwrap_or(false)
+    }
+
+    /// Reads the ignore file of a directory, unless that is known or does not matter.
+    fn load(&mut self, level: usize) {
+        let known = &self.levels[level];
+        if known.patterns.is_some() {
+            return;
+        }
+        let patterns = if known.ignored || known.barrier.is_some() {
+            Patterns::default()
+        } else {
+            self.read_ignore_file(&known.prefix)
+        };
+        self.levels[level].patterns = Some(patterns);
+    }
+
+    fn read_ignore_file(&self, prefix: &[u8]) -> Patterns {
+        let path = [prefix, b".gitignore"].concat();
+        let path = path.as_bstr();
+        read_patterns(&on_disk(&self.root, path), false)
+            .or_else(|| self.read_left_out(path))
+            .unwrap_or_default()
+    }
+
+    /// Reads an ignore file that a sparse checkout leaves out of the worktree; it counts all the same.
+    fn read_left_out(&self, path: &RelPath) -> Option<Patterns> {
+        let id = self.tracked.left_out(path)?;
+        let (objects, hash) = self.objects.as_ref()?;
+        git::read_blob(objects, *hash, &id).map(|bytes| Patterns::parse(&bytes))
+    }
+}
+
+/// Returns the directory that `path` is in; empty for the root.
+pub(super) fn parent(path: &RelPath) -> &RelPath {
+    path.rfind_byte(b'/').map_or(b"".as_bstr(), |slash| path[..slash].as_bstr())
+}
+
+/// Reads an ignore file; one that is missing or cannot be read is none, as for git. Git follows links only outside
+/// the worktree.
+fn read_patterns(path: &Path, follow: bool) -> Option<Patterns> {
+    let file = open_regular(path, follow).ok()?;
+    let mut bytes = Vec::new();
+    file.take(MAX_IGNORE_FILE_BYTES + 1).read_to_end(&mut bytes).ok()?;
+    (bytes.len() as u64 <= MAX_IGNORE_FILE_BYTES).then(|| Patterns::parse(&bytes))
+}
+
+fn own_dirs(place: &Place) -> Vec<Vec<u8>> {
+    let dirs = [place.git_dir.as_ref(), place.common_dir.as_ref(), Some(&place.state_dir)];
+    let below_root = dirs.into_iter().flatten().filter_map(|dir| dir.strip_prefix(&place.root).ok());
+    below_root.map(|dir| super::name_bytes(dir.as_os_str())).filter(|dir| !dir.is_empty()).collect()
+}

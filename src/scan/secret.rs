@@ -1,0 +1,101 @@
+//! Does a path, by its name alone, say that it holds credentials?
+//!
+//! What the name does not say is left to the search for credentials in the text. So these stay searchable: `*.asc`
+//! (AsciiDoc, signatures and public keys far more often than private ones), `*.crt` and `*.cer` (public by nature),
+//! `*.pub`.
+
+/// File names that are credentials whatever directory they are in.
+const NAMES: &[&str] = &[
+    ".dockercfg",
+    ".git-credentials",
+    ".htpasswd",
+    ".netrc",
+    ".npmrc",
+    ".pgpass",
+    ".pypirc",
+    "_netrc",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ecdsa_sk",
+    "id_ed25519",
+    "id_ed25519_sk",
+    "id_rsa",
+];
+
+/// Endings of private keys and keystores: PEM and PKCS files, Java and KeePass stores, PuTTY keys, VPN profiles.
+const EXTENSIONS: &[&str] =
+    &["jks", "kdb", "kdbx", "key", "keystore", "ovpn", "p12", "p8", "pem", "pfx", "pk8", "pkcs12", "ppk"];
+
+/// Directories whose whole content is credentials.
+const DIRECTORIES: &[&str] = &[".aws", ".gnupg", ".ssh"];
+
+/// Directory and file name that are credentials together.
+const IN_DIRECTORY: &[(&str, &str)] = &[
+    (".cargo", "credentials"),
+    (".cargo", "credentials.toml"),
+    (".docker", "config.json"),
+    (".gem", "credentials"),
+    (".kube", "config"),
+];
+
+/// Endings that make a `.env` a template for others to fill in.
+const TEMPLATES: &[&str] = &[".dist", ".example", ".sample", ".template"];
+
+/// Returns whether a worktree-relative path names credentials; letters' case does not matter.
+pub fn is_secret_name(path: &str) -> bool {
+    let path = path.to_ascii_lowercase();
+    let (dirs, name) = path.rsplit_once('/').unwrap_or(("", &path));
+    let parent = dirs.rsplit('/').next().unwrap_or(dirs);
+    NAMES.contains(&name)
+        || path.split('/').any(is_environment)
+        || dirs.split('/').any(|dir| DIRECTORIES.contains(&dir))
+        || IN_DIRECTORY.contains(&(parent, name))
+        || name.rsplit_once('.').is_some_and(|(_, extension)| EXTENSIONS.contains(&extension))
+        || is_key_copy(name)
+}
+
+/// `.env`, `.env.local`, `.envrc`, `.envs/`, but not `.env.example`.
+fn is_environment(part: &str) -> bool {
+    part.starts_with(".env") && !TEMPLATES.iter().any(|ending| part.ends_with(ending))
+}
+
+/// `id_rsa.bak`, but not `id_rsa.pub`.
+fn is_key_copy(name: &str) -> bool {
+    name.split_once('.').is_some_and(|(stem, rest)| {
+        stem.starts_with("id_") && NAMES.contains(&stem) && !rest.ends_with("pub")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        let check = |expected: bool, paths: &[&str]| {
+            for path in paths {
+                assert_eq!(is_secret_name(path), expected, "{path}");
+            }
+        };
+        check(true, &[".env", ".env.local", ".ENV", "a/b/.env.production", ".envrc", ".envs/prod/postgres"]);
+        check(false, &[".env.example", "a/.env.sample", ".env.template", ".env.dist", ".env.local.example"]);
+        check(false, &["env", "env.rs", "src/environment.rs", "a.env.md"]);
+        check(true, &["id_rsa", "keys/id_ed25519", "id_rsa.bak", "ID_DSA", "id_ecdsa_sk"]);
+        check(false, &["id_rsa.pub", "id_rsa_test.go", "src/id.rs", "id_rsa.old.pub"]);
+        check(true, &["server.pem", "tls/a.key", "a.p12", "b.PFX", "c.jks", "d.keystore", "e.kdbx", "f.ppk"]);
+        check(false, &["key", "key.rs", "pem/mod.rs", "book.asc", "ca.crt", "keystore.rs"]);
+        check(
+            true,
+            &[".netrc", "_netrc", ".npmrc", "web/.npmrc", ".pypirc", ".git-credentials", ".htpasswd"],
+        );
+        check(
+            true,
+            &[".aws/config", "home/.ssh/config", ".gnupg/x/y", ".docker/config.json", ".kube/config"],
+        );
+        check(
+            false,
+            &["aws/config", "ssh/config", ".docker/Dockerfile", "kube/config", "config.json", "config"],
+        );
+        check(false, &["", "/", "README.md", ".gitignore", ".cargo/config.toml"]);
+    }
+}

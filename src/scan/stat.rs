@@ -1,0 +1,135 @@
+//! What does the file system say of a path, without opening it?
+
+use std::fs::Metadata;
+use std::io;
+use std::path::Path;
+
+use crate::types::Stat;
+
+/// A file written this shortly before it was read may be written again without its times changing: file systems
+/// count in steps of up to 2 s (FAT).
+const RACY_NS: u64 = 2_000_000_000;
+
+/// Bits of `st_mode` that hold the type, and their values, as in inode(7).
+const TYPE_MASK: u32 = 0o170_000;
+const REGULAR: u32 = 0o100_000;
+const DIRECTORY: u32 = 0o040_000;
+const SYMLINK: u32 = 0o120_000;
+
+/// What sort of thing a path is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A file with content.
+    Regular,
+    /// A directory.
+    Directory,
+    /// A symbolic link, wherever it leads.
+    Symlink,
+    /// A FIFO, socket or device.
+    Special,
+}
+
+impl FileKind {
+    /// Returns the kind in the type bits of a [`Stat`].
+    pub fn of(stat: &Stat) -> Self {
+        match stat.mode & TYPE_MASK {
+            REGULAR => Self::Regular,
+            DIRECTORY => Self::Directory,
+            SYMLINK => Self::Symlink,
+            _ => Self::Special,
+        }
+    }
+
+    pub(super) fn of_entry(kind: std::fs::FileType) -> Self {
+        if kind.is_file() {
+            Self::Regular
+        } else if kind.is_dir() {
+            Self::Directory
+        } else if kind.is_symlink() {
+            Self::Symlink
+        } else {
+            Self::Special
+        }
+    }
+}
+
+/// Returns the signature of a path; of a symbolic link, not of what it leads to.
+///
+/// # Errors
+/// As lstat(2).
+pub fn lstat(path: &Path) -> io::Result<Stat> {
+    std::fs::symlink_metadata(path).map(|meta| from_metadata(&meta))
+}
+
+/// Returns whether a file read at `read_at_ns` may have changed since although its signature has not.
+pub fn is_racy(stat: &Stat, read_at_ns: i64) -> bool {
+    stat.mtime_ns.abs_diff(read_at_ns) <= RACY_NS
+}
+
+#[cfg(unix)]
+pub(super) fn from_metadata(meta: &Metadata) -> Stat {
+    use std::os::unix::fs::MetadataExt;
+    let ns = |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanos);
+    Stat {
+        size: meta.size(),
+        mtime_ns: ns(meta.mtime(), meta.mtime_nsec()),
+        ctime_ns: ns(meta.ctime(), meta.ctime_nsec()),
+        inode: meta.ino(),
+        dev: meta.dev(),
+        mode: meta.mode(),
+    }
+}
+
+#[cfg(not(unix))]
+pub(super) fn from_metadata(meta: &Metadata) -> Stat {
+    let since_epoch = meta.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+    let mode = match FileKind::of_entry(meta.file_type()) {
+        FileKind::Regular => REGULAR,
+        FileKind::Directory => DIRECTORY,
+        FileKind::Symlink => SYMLINK,
+        FileKind::Special => 0,
+    };
+    Stat {
+        size: meta.len(),
+        mtime_ns: since_epoch.map_or(0, |time| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX)),
+        ctime_ns: 0,
+        inode: 0,
+        dev: 0,
+        mode,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn racy_within_two_seconds_either_way() {
+        let check = |mtime_ns: i64, read_at_ns: i64, expected: bool| {
+            let stat = Stat { size: 0, mtime_ns, ctime_ns: 0, inode: 0, dev: 0, mode: REGULAR };
+            assert_eq!(is_racy(&stat, read_at_ns), expected, "{mtime_ns} read at {read_at_ns}");
+        };
+        let second = 1_000_000_000;
+        check(10 * second, 10 * second, true);
+        check(10 * second, 12 * second, true);
+        check(10 * second, 12 * second + 1, false);
+        check(10 * second, 9 * second, true);
+        check(i64::MAX, 0, false);
+        check(i64::MIN, i64::MAX, false);
+    }
+
+    #[test]
+    fn kind_comes_from_the_type_bits() {
+        let check = |mode: u32, expected: FileKind| {
+            let stat = Stat { size: 0, mtime_ns: 0, ctime_ns: 0, inode: 0, dev: 0, mode };
+            assert_eq!(FileKind::of(&stat), expected, "{mode:o}");
+        };
+        check(0o100_644, FileKind::Regular);
+        check(0o040_755, FileKind::Directory);
+        check(0o120_777, FileKind::Symlink);
+        check(0o010_644, FileKind::Special);
+        check(0o140_755, FileKind::Special);
+        check(0o060_660, FileKind::Special);
+        check(0, FileKind::Special);
+    }
+}

@@ -1,0 +1,199 @@
+//! Which files of a worktree, or of one directory of it, count right now?
+
+use std::collections::HashSet;
+use std::fs::{self, DirEntry};
+use std::io;
+use std::path::Path;
+
+use gix::bstr::{BString, ByteSlice};
+
+use super::{Admission, FileKind, RelPath, ScanError, Verdict, lstat, name_bytes, on_disk};
+use crate::paths::{PathError, Place};
+use crate::types::{Refusal, SourceKey, Stat};
+
+/// One path that git lists, as it was met.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Its path; the lossy one where that is not UTF-8.
+    pub key: SourceKey,
+    /// Its signature.
+    pub stat: Stat,
+    /// Why it is not to be read; none when it is admitted.
+    pub refusal: Option<Refusal>,
+}
+
+/// What happens on a walk.
+pub trait Visit {
+    /// A directory is about to be listed, with its path below the root; none for the root itself. Whoever watches must
+    /// watch it before this returns: what is created later is only heard of, not listed.
+    fn dir(&mut self, abs: &Path, key: Option<&SourceKey>);
+    /// A path is admitted or refused.
+    fn file(&mut self, found: Found);
+    /// Something could not be looked at; the walk goes on.
+    fn problem(&mut self, problem: ScanError);
+    /// Returns whether to end the walk early; asked before each directory.
+    fn stopped(&self) -> bool {
+        false
+    }
+}
+
+/// Walks the worktree, or what is at and below `below`, in the order of the names' bytes within each directory.
+///
+/// What vanishes meanwhile is passed over in silence. A directory that cannot be listed is both a problem and one refusal.
+///
+/// # Errors
+/// When the root is gone or is no directory; nothing was visited.
+pub fn walk(
+    place: &Place,
+    admission: &mut Admission,
+    below: Option<&SourceKey>,
+    visit: &mut dyn Visit,
+) -> Result<(), ScanError> {
+    let root = &place.root;
+    let failed = |source| ScanError::Root(PathError { action: "open", path: root.clone(), source });
+    if FileKind::of(&lstat(root).map_err(failed)?) != FileKind::Directory {
+        return Err(failed(io::ErrorKind::NotADirectory.into()));
+    }
+    let mut walk = Walk { admission, visit, pending: Vec::new(), lossy: HashSet::new() };
+    match below {
+        None => walk.pending.push(BString::default()),
+        Some(key) => walk.meet_start(RelPath::new(key.as_str())),
+    }
+    walk.run();
+    Ok(())
+}
+
+struct Walk<'a> {
+    admission: &'a mut Admission,
+    visit: &'a mut dyn Visit,
+    /// Directories to be entered; the next one is the last. Not recursion: a hostile tree can be deeper than a stack.
+    pending: Vec<BString>,
+    /// Lossy names already reported; two names can become the same.
+    lossy: HashSet<String>,
+}
+
+impl Walk<'_> {
+    fn meet_start(&mut self, path: &RelPath) {
+        let stat = lstat(&self.on_disk(path));
+        if let Ok(stat) = stat {
+            self.meet(path, FileKind::of(&stat), || Ok(stat));
+        }
+    }
+
+    fn run(&mut self) {
+        while let Some(dir) = self.pending.pop() {
+            if self.visit.stopped() {
+                return;
+            }
+            self.enter(dir.as_bstr());
+        }
+    }
+
+    fn enter(&mut self, dir: &RelPath) {
+        let abs = self.on_disk(dir);
+        match dir.to_str() {
+            Ok("") => self.visit.dir(&abs, None),
+            Ok(key) => self.visit.dir(&abs, Some(&SourceKey::new(key))),
+            // Nothing below can be admitted, so nothing there need be watched.
+            Err(_) => {}
+        }
+        let entries = match list(&abs) {
+            Ok(entries) => entries,
+            Err(error) => return self.cannot_list(dir, &abs, error),
+        };
+        let first_pending = self.pending.len();
+        for (name, entry) in entries {
+            let path = if dir.is_empty() { name } else { [dir.as_bytes(), b"/", &name].concat().into() };
+            let Ok(kind) = entry.file_type() else { continue };
+            self.meet(path.as_bstr(), FileKind::of_entry(kind), || stat_of(&entry));
+        }
+        self.pending[first_pending..].reverse();
+    }
+
+    /// Takes one path; asks for its stat only when it is needed.
+    fn meet(&mut self, path: &RelPath, kind: FileKind, stat: impl FnOnce() -> io::Result<Stat>) {
+        if kind == FileKind::Directory && self.admission.enters_path(path) {
+            self.pending.push(path.to_owned());
+            return;
+        }
+        let verdict = self.admission.judge_kind(path, kind);
+        if verdict == Verdict::Ignored {
+            return;
+        }
+        match stat() {
+            // Replaced between the listing and now: whoever did it makes an event of it, if it still matters.
+            Ok(stat) if FileKind::of(&stat) != kind => {}
+            Ok(stat) if verdict == Verdict::Admitted => {
+                self.found(path, stat, self.admission.judge_size(&stat))
+            }
+            Ok(stat) => self.found(path, stat, verdict),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => self.report(&self.on_disk(path), error),
+        }
+    }
+
+    fn found(&mut self, path: &RelPath, stat: Stat, verdict: Verdict) {
+        let refusal = match verdict {
+            Verdict::Ignored => return,
+            Verdict::Admitted => None,
+            Verdict::Refused(reason) => Some(reason),
+        };
+        let Ok(key) = path.to_str() else {
+            return self.found_not_utf8(path, stat);
+        };
+        self.visit.file(Found { key: SourceKey::new(key), stat, refusal });
+    }
+
+    /// Reports a path under its lossy name, unless a file has that very name.
+    fn found_not_utf8(&mut self, path: &RelPath, stat: Stat) {
+        let lossy = path.to_str_lossy().into_owned();
+        let is_taken = lstat(&self.on_disk(RelPath::new(lossy.as_bytes()))).is_ok();
+        if !is_taken && self.lossy.insert(lossy.clone()) {
+            let key = SourceKey::new(lossy);
+            self.visit.file(Found { key, stat, refusal: Some(Refusal::NameNotUtf8) });
+        }
+    }
+
+    fn cannot_list(&mut self, dir: &RelPath, abs: &Path, error: io::Error) {
+        match error.kind() {
+            io::ErrorKind::NotFound => return,
+            io::ErrorKind::PermissionDenied => {
+                if let (Ok(key), Ok(stat)) = (dir.to_str(), lstat(abs))
+                    && !key.is_empty()
+                {
+                    let refusal = Some(Refusal::Unreadable);
+                    self.visit.file(Found { key: SourceKey::new(key), stat, refusal });
+                }
+            }
+            _ => {}
+        }
+        self.report(abs, error);
+    }
+
+    fn report(&mut self, abs: &Path, source: io::Error) {
+        let error = PathError { action: "list", path: abs.to_owned(), source };
+        self.visit.problem(ScanError::Directory(error));
+    }
+
+    fn on_disk(&self, path: &RelPath) -> std::path::PathBuf {
+        on_disk(self.admission.rules().root(), path)
+    }
+}
+
+/// Lists a directory in the order of its names; one that was swapped for a link meanwhile is an error.
+fn list(dir: &Path) -> io::Result<Vec<(BString, DirEntry)>> {
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        entries.push((BString::from(name_bytes(&entry.file_name())), entry));
+    }
+    if FileKind::of(&lstat(dir)?) != FileKind::Directory {
+        return Err(io::ErrorKind::NotADirectory.into());
+    }
+    entries.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+    Ok(entries)
+}
+
+fn stat_of(entry: &DirEntry) -> io::Result<Stat> {
+    entry.metadata().map(|meta| super::stat::from_metadata(&meta))
+}

@@ -1,0 +1,212 @@
+//! What do the arms find together, in one snapshot?
+
+use std::collections::HashMap;
+
+use super::fuse::{Fusion, Signals, TextRank};
+use super::query::{self, Query};
+use super::rerank::{self, Candidate, Ranked};
+use super::typo;
+use crate::embed::{Embedder, cosine_i8, quantize};
+use crate::proto::Mode;
+use crate::store::{ChunkRow, Filter, Reader, StoreError};
+use crate::types::{ChunkId, ViewId};
+
+/// Candidates an arm may bring for each hit that is wanted, and at least.
+const OVER_FETCH: usize = 4;
+const LEAST_FETCH: usize = 100;
+/// Below so many vocabulary corrections nothing is tried again.
+const MOST_CORRECTED: usize = 8;
+
+/// One question.
+#[derive(Clone, Copy)]
+pub struct Ask<'a> {
+    /// The worktree.
+    pub view: ViewId,
+    /// As typed.
+    pub query: &'a str,
+    /// Which arms answer.
+    pub mode: Mode,
+    /// Where to look.
+    pub filter: &'a Filter,
+    /// Hits wanted.
+    pub limit: usize,
+    /// The model, or why there is none.
+    pub embedder: Result<&'a dyn Embedder, &'a str>,
+}
+
+/// A hit with the row it came from.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Score, factors and place in each arm.
+    pub ranked: Ranked,
+    /// Its chunk.
+    pub row: ChunkRow,
+}
+
+/// All candidates, the best first.
+#[derive(Debug, Default)]
+pub struct Answer {
+    /// More than were asked for, since some may prove stale.
+    pub found: Vec<Found>,
+    /// The words that were looked for, for snippets.
+    pub query: Query,
+    /// Arms that did not run, and why.
+    pub degraded: Vec<String>,
+    /// What was typed was not found; this was.
+    pub corrected: Option<String>,
+}
+
+/// Asks the arms and ranks what they bring. Equal snapshots and questions give equal answers.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn run(reader: &Reader, ask: &Ask<'_>) -> Result<Answer, StoreError> {
+    let query = query::parse(ask.query);
+    let mut answer = gather(reader, ask, query)?;
+    if answer.found.iter().all(|hit| is_vector_only(&hit.ranked.candidate.signals)) && ask.mode != Mode::Vector
+        && let Some(text) = correct(reader, &answer.query)?
+    {
+        let degraded = std::mem::take(&mut answer.degraded);
+        let again = gather(reader, ask, query::parse(&text))?;
+        if !again.found.is_empty() {
+            answer = Answer { corrected: Some(text), ..again };
+        }
+        answer.degraded = degraded;
+    }
+    Ok(answer)
+}
+
+fn is_vector_only(signals: &Signals) -> bool {
+    signals.bm25.is_none() && signals.path.is_none() && signals.symbol.is_none()
+}
+
+fn gather(reader: &Reader, ask: &Ask<'_>, query: Query) -> Result<Answer, StoreError> {
+    let mut pool = Pool::default();
+    let mut degraded = Vec::new();
+    let k = (ask.limit * OVER_FETCH).max(LEAST_FETCH);
+    if ask.mode != Mode::Vector {
+        pool.add_words(reader, ask, &query, k)?;
+    }
+    if ask.mode != Mode::Keyword {
+        match ask.embedder {
+            Ok(embedder) => pool.add_nearest(reader, ask, embedder, k, &mut degraded)?,
+            Err(why) => degraded.push(format!("knn: {why}")),
+        }
+    }
+    let Pool { candidates, mut rows, .. } = pool;
+    let ranked = rerank::rank(&query, candidates, Fusion::default());
+    let found = ranked.into_iter().filter_map(|ranked| {
+        let row = rows.remove(&(ranked.candidate.key, ranked.candidate.path.clone()))?;
+        Some(Found { ranked, row })
+    });
+    Ok(Answer { found: found.collect(), query, degraded, corrected: None })
+}
+
+/// Candidates of all arms, each chunk once.
+#[derive(Default)]
+struct Pool {
+    candidates: Vec<Candidate>,
+    rows: HashMap<(ChunkId, String), ChunkRow>,
+    index: HashMap<ChunkId, usize>,
+    by_path: HashMap<String, Vec<usize>>,
+}
+
+impl Pool {
+    fn add_words(&mut self, reader: &Reader, ask: &Ask<'_>, query: &Query, k: usize) -> Result<(), StoreError> {
+        for (rank, name) in query.symbols().iter().enumerate() {
+            for row in reader.by_symbol(ask.view, ask.filter, name, k)? {
+                let signals = self.signals(row);
+                signals.symbol = signals.symbol.or(Some(rank as u32 + 1));
+            }
+        }
+        let Some(expression) = query.match_expression() else { return Ok(()) };
+        for (rank, row) in (1..).zip(reader.bm25(ask.view, ask.filter, &expression, k)?) {
+            let bm25 = row.value;
+            let signals = self.signals(row);
+            signals.bm25 = signals.bm25.or(Some(TextRank { rank, bm25 }));
+        }
+        for (rank, row) in (1..).zip(reader.by_path(ask.view, ask.filter, &expression, k)?) {
+            let place = TextRank { rank, bm25: row.value };
+            // A path speaks for all chunks of the file; its first one stands in where no other was found.
+            if !self.by_path.contains_key(&row.path) {
+                self.signals(row.clone());
+            }
+            for index in self.by_path.get(&row.path).into_iter().flatten() {
+                self.candidates[*index].signals.path = Some(place);
+            }
+        }
+        Ok(())
+    }
+
+    fn add_nearest(
+        &mut self,
+        reader: &Reader,
+        ask: &Ask<'_>,
+        embedder: &dyn Embedder,
+        k: usize,
+        degraded: &mut Vec<String>,
+    ) -> Result<(), StoreError> {
+        let vector = match embedder.embed(&[ask.query]) {
+            Ok(mut vectors) => vectors.pop().flatten(),
+            Err(error) => {
+                degraded.push(format!("knn: {error}"));
+                None
+            }
+        };
+        let Some(vector) = vector.as_deref().map(quantize) else { return Ok(()) };
+        let mut near = reader.knn(ask.view, ask.filter, &vector, k)?;
+        for row in &mut near {
+            let path = reader.path_vector(&row.path)?.map_or(0.0, |path| cosine_i8(&vector, &path));
+            row.value = with_path(1.0 - row.value, f64::from(path));
+        }
+        near.sort_by(|a, b| b.value.total_cmp(&a.value).then_with(|| a.id.cmp(&b.id)));
+        for (rank, row) in (1..).zip(near) {
+            let cosine = row.value as f32;
+            let signals = self.signals(row);
+            signals.knn = signals.knn.or(Some(rank));
+            signals.cosine = signals.cosine.or(Some(cosine));
+        }
+        Ok(())
+    }
+
+    /// Returns the signals of a chunk, which becomes a candidate if it is none yet. Of several paths with the
+    /// same content the first one stands for all.
+    fn signals(&mut self, row: ChunkRow) -> &mut Signals {
+        let index = *self.index.entry(row.id).or_insert_with(|| {
+            self.by_path.entry(row.path.clone()).or_default().push(self.candidates.len());
+            self.candidates.push(Candidate {
+                key: row.id,
+                path: row.path.clone(),
+                kind: row.kind,
+                symbol: row.symbol.clone(),
+                title: row.title.clone(),
+                lines: row.lines,
+                signals: Signals::default(),
+            });
+            self.rows.insert((row.id, row.path.clone()), row);
+            self.candidates.len() - 1
+        });
+        &mut self.candidates[index].signals
+    }
+}
+
+/// Adds the path's share to a chunk's cosine (models/builtin/README.md: 0.3 of a code file is its path).
+fn with_path(chunk: f64, path: f64) -> f64 {
+    0.8 * chunk + 0.2 * path
+}
+
+/// Returns the query with each word that the index does not hold replaced by the nearest that it does.
+fn correct(reader: &Reader, query: &Query) -> Result<Option<String>, StoreError> {
+    let mut vocabulary = Vec::new();
+    reader.each_term(|term, n_docs| vocabulary.push((term.to_owned(), n_docs)))?;
+    let terms = || vocabulary.iter().map(|(term, n_docs)| (term.as_str(), *n_docs));
+    let mut changed = false;
+    let mut text = String::new();
+    for word in query.words().iter().take(MOST_CORRECTED) {
+        let best = typo::corrections(&word.text, terms()).into_iter().next();
+        changed |= best.as_ref().is_some_and(|best| best.term != word.text);
+        text.push_str(best.as_ref().map_or(&word.text, |best| &best.term));
+        text.push(' ');
+    }
+    Ok(changed.then(|| text.trim_end().to_owned()))
+}

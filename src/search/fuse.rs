@@ -1,0 +1,221 @@
+//! How do the lists of several arms become one number?
+
+use super::query::Query;
+use crate::types::Kind;
+
+/// Damps the lead of the first ranks. Cormack, Clarke, Buettcher, "Reciprocal Rank Fusion outperforms
+/// Condorcet and individual Rank Learning Methods", SIGIR 2009.
+pub const RRF_K: f64 = 60.0;
+
+/// A cosine below this is noise for the builtin model: a relevant record has more in 88 of 100 cases.
+pub const COSINE_FLOOR: f32 = 0.25;
+
+/// A rank in a list of FTS5's, and the value that gave it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TextRank {
+    /// 1-based.
+    pub rank: u32,
+    /// FTS5's `bm25`: negative, smaller is better.
+    pub bm25: f64,
+}
+
+/// Where each arm had one candidate; none where it did not.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Signals {
+    /// BM25 over chunks.
+    pub bm25: Option<TextRank>,
+    /// BM25 over path words; the same for all chunks of a path.
+    pub path: Option<TextRank>,
+    /// 1-based rank among exact symbols.
+    pub symbol: Option<u32>,
+    /// 1-based rank among nearest vectors.
+    pub knn: Option<u32>,
+    /// Cosine similarity to the query. It counts without a `knn` rank too, where it is cheap to know.
+    pub cosine: Option<f32>,
+}
+
+/// How places become a score.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fusion {
+    /// Sum of weight / (k + rank).
+    #[default]
+    Rrf,
+    /// Sum of weight x value; BM25 as a share of the best one, cosines spread between worst and best.
+    Linear,
+}
+
+/// How much each arm counts, against BM25 over chunks at 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weights {
+    /// BM25 over chunks.
+    pub bm25: f64,
+    /// BM25 over path words.
+    pub path: f64,
+    /// Exact symbol.
+    pub symbol: f64,
+    /// Nearest vectors of code and other text.
+    pub knn_code: f64,
+    /// Nearest vectors of documents.
+    pub knn_doc: f64,
+}
+
+impl Weights {
+    /// Returns the weights for one way of fusion and one query.
+    ///
+    /// Vectors: 0.3 for code and 0.5 to 1 for documents is best for RRF with the builtin model, 0.5 for
+    /// sums of values. A name is looked up by its letters, so its vector counts half.
+    pub fn new(fusion: Fusion, query: &Query) -> Self {
+        let (knn_code, knn_doc) = match fusion {
+            Fusion::Rrf => (0.3, 0.7),
+            Fusion::Linear => (0.5, 0.7),
+        };
+        let share = if query.looks_like_symbol() { 0.5 } else { 1.0 };
+        Self { bm25: 1.0, path: 0.3, symbol: 0.5, knn_code: knn_code * share, knn_doc: knn_doc * share }
+    }
+
+    fn knn(&self, kind: Kind) -> f64 {
+        if kind == Kind::Doc { self.knn_doc } else { self.knn_code }
+    }
+}
+
+/// Returns one score a candidate, `[n_candidates]`, 0 to 1; 1 is the first place in every arm that found
+/// anything.
+pub fn fuse(candidates: &[(Kind, Signals)], fusion: Fusion, weights: &Weights) -> Vec<f64> {
+    let spread = Spread::of(candidates);
+    let best = possible(candidates, weights);
+    let score = |(kind, signals): &(Kind, Signals)| {
+        let values = match fusion {
+            Fusion::Rrf => by_rank(signals),
+            Fusion::Linear => spread.by_value(signals),
+        };
+        let factors = [weights.bm25, weights.path, weights.symbol, weights.knn(*kind)];
+        let sum: f64 = values.iter().zip(factors).map(|(value, weight)| value * weight).sum();
+        (sum / best).clamp(0.0, 1.0)
+    };
+    candidates.iter().map(score).collect()
+}
+
+/// Returns the score of the first place in every arm that found anything; never 0.
+fn possible(candidates: &[(Kind, Signals)], weights: &Weights) -> f64 {
+    let found = |has: fn(&Signals) -> bool, weight: f64| {
+        if candidates.iter().any(|(_, signals)| has(signals)) { weight } else { 0.0 }
+    };
+    let has_vector = |(_, signals): &&(Kind, Signals)| signals.knn.is_some() || signals.cosine.is_some();
+    let knn = candidates.iter().filter(has_vector).map(|(kind, _)| weights.knn(*kind)).fold(0.0, f64::max);
+    let sum = found(|s| s.bm25.is_some(), weights.bm25)
+        + found(|s| s.path.is_some(), weights.path)
+        + found(|s| s.symbol.is_some(), weights.symbol)
+        + knn;
+    if sum > 0.0 { sum } else { 1.0 }
+}
+
+/// Returns 1 for the first rank, less for each further one, 0 for none.
+fn reciprocal(rank: Option<u32>) -> f64 {
+    rank.map_or(0.0, |rank| (RRF_K + 1.0) / (RRF_K + f64::from(rank.max(1))))
+}
+
+/// BM25, path, symbol, KNN.
+fn by_rank(signals: &Signals) -> [f64; 4] {
+    [
+        reciprocal(signals.bm25.map(|place| place.rank)),
+        reciprocal(signals.path.map(|place| place.rank)),
+        reciprocal(signals.symbol),
+        reciprocal(signals.knn),
+    ]
+}
+
+/// What the values of a query are measured against.
+struct Spread {
+    best_bm25: f64,
+    best_path: f64,
+    worst_cosine: f32,
+    best_cosine: f32,
+}
+
+impl Spread {
+    fn of(candidates: &[(Kind, Signals)]) -> Self {
+        let cosines = candidates.iter().filter_map(|(_, signals)| signals.cosine);
+        let best = |place: fn(&Signals) -> Option<TextRank>| {
+            candidates.iter().filter_map(|(_, signals)| place(signals)).map(|p| -p.bm25).fold(0.0, f64::max)
+        };
+        Self {
+            best_bm25: best(|signals| signals.bm25),
+            best_path: best(|signals| signals.path),
+            worst_cosine: cosines.clone().fold(f32::INFINITY, f32::min).max(COSINE_FLOOR),
+            best_cosine: cosines.fold(COSINE_FLOOR, f32::max),
+        }
+    }
+
+    /// BM25, path, symbol, KNN; each 0 to 1. Equal names are equal whatever their order, so ranks of
+    /// symbols differ only a little.
+    fn by_value(&self, signals: &Signals) -> [f64; 4] {
+        let share = |place: Option<TextRank>, best: f64| {
+            place.filter(|_| best > 0.0).map_or(0.0, |place| (-place.bm25 / best).max(0.0))
+        };
+        [
+            share(signals.bm25, self.best_bm25),
+            share(signals.path, self.best_path),
+            reciprocal(signals.symbol),
+            signals.cosine.map_or(0.0, |cosine| self.cosine(cosine)),
+        ]
+    }
+
+    fn cosine(&self, cosine: f32) -> f64 {
+        if cosine <= COSINE_FLOOR {
+            return 0.0;
+        }
+        let range = self.best_cosine - self.worst_cosine;
+        if range > 0.0 { f64::from((cosine - self.worst_cosine) / range).clamp(0.0, 1.0) } else { 1.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::query::parse;
+
+    fn signals(bm25: u32, knn: u32, cosine: f32) -> (Kind, Signals) {
+        let place = |rank| TextRank { rank, bm25: -10.0 / f64::from(rank) };
+        let some = |rank| Some(rank).filter(|&rank| rank > 0);
+        let cosine = Some(cosine).filter(|&cosine| cosine > 0.0);
+        (Kind::Symbol, Signals { bm25: some(bm25).map(place), knn: some(knn), cosine, ..Signals::default() })
+    }
+
+    fn scores(candidates: &[(Kind, Signals)], fusion: Fusion) -> Vec<f64> {
+        fuse(candidates, fusion, &Weights::new(fusion, &parse("some words")))
+    }
+
+    #[test]
+    fn better_places_score_higher() {
+        for fusion in [Fusion::Rrf, Fusion::Linear] {
+            let scores = scores(
+                &[signals(1, 1, 0.9), signals(2, 2, 0.8), signals(3, 0, 0.0), signals(0, 3, 0.7)],
+                fusion,
+            );
+            assert!(scores.is_sorted_by(|left, right| left > right), "{scores:?}");
+            assert!((scores[0] - 1.0).abs() < 1e-9, "{scores:?}");
+        }
+    }
+
+    #[test]
+    fn scores_are_shares_whatever_the_arms_say() {
+        let odd = [f64::NAN, f64::INFINITY, 0.0, 5.0, -3.0];
+        for fusion in [Fusion::Rrf, Fusion::Linear] {
+            assert!(scores(&[], fusion).is_empty());
+            for bm25 in odd {
+                let place = Some(TextRank { rank: 0, bm25 });
+                let one = Signals { bm25: place, cosine: Some(bm25 as f32), ..Signals::default() };
+                let found = scores(&[(Kind::Doc, one), (Kind::Text, Signals::default())], fusion);
+                assert!(found.iter().all(|score| !(score.is_nan() && bm25.is_finite())), "{bm25} {found:?}");
+                assert!(bm25.is_nan() || found.iter().all(|score| (0.0..=1.0).contains(score)));
+            }
+        }
+    }
+
+    #[test]
+    fn a_cosine_of_noise_adds_nothing() {
+        let found = scores(&[signals(1, 1, 0.2), signals(2, 2, 0.1)], Fusion::Linear);
+        let alone = scores(&[signals(1, 0, 0.2), signals(2, 0, 0.1)], Fusion::Linear);
+        assert_eq!(found, alone);
+    }
+}

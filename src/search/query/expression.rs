@@ -1,0 +1,166 @@
+//! How is a query written for FTS5?
+//!
+//! Grammar: <https://www.sqlite.org/fts5.html#full_text_query_syntax>. Every token is in quotes, where
+//! letters and digits are all that can be, so nothing in it is an operator or ends the quotes.
+
+use super::stop::is_stop_word;
+use super::{All, Any, Bag, Item};
+use crate::extract::words::{self as tokens, Form, GRAM_CHARS};
+
+/// Most tokens asked for.
+pub(super) const MAX_TOKENS: usize = 64;
+
+/// Most tokens ruled out.
+const MAX_UNWANTED_TOKENS: usize = 16;
+
+/// One or more adjacent tokens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Atom {
+    tokens: String,
+    is_prefix: bool,
+}
+
+/// Writes expressions as long as tokens are left.
+pub(super) struct Writer {
+    wanted: usize,
+    unwanted: usize,
+}
+
+impl Default for Writer {
+    fn default() -> Self {
+        Self { wanted: MAX_TOKENS, unwanted: MAX_UNWANTED_TOKENS }
+    }
+}
+
+impl Writer {
+    /// Writes alternatives. A compound counts as a whole where `is_strict`, else any part of it counts.
+    pub(super) fn any(&mut self, any: &Any, is_strict: bool) -> Option<String> {
+        let parts = any.0.iter().filter_map(|all| self.all(all, is_strict)).collect();
+        join(parts, " OR ")
+    }
+
+    /// What bags without a wanted item rule out is ruled out of the others: `x AND NOT y`.
+    fn all(&mut self, all: &All, is_strict: bool) -> Option<String> {
+        let (bags, lone): (Vec<&Bag>, Vec<&Bag>) = all.0.iter().partition(|bag| !bag.wanted.is_empty());
+        let is_strict = is_strict || bags.len() > 1;
+        let parts = bags.into_iter().filter_map(|bag| self.bag(bag, is_strict)).collect();
+        let unwanted: Vec<&Item> = lone.iter().flat_map(|bag| &bag.unwanted).collect();
+        let wanted = join(parts, " AND ")?;
+        Some(self.without(wanted, &unwanted))
+    }
+
+    fn bag(&mut self, bag: &Bag, is_strict: bool) -> Option<String> {
+        let wanted = self.items(&bag.wanted.iter().collect::<Vec<_>>(), is_strict)?;
+        Some(self.without(wanted, &bag.unwanted.iter().collect::<Vec<_>>()))
+    }
+
+    /// Without anything wanted there is no expression: FTS5 cannot say "all but these".
+    fn without(&mut self, wanted: String, unwanted: &[&Item]) -> String {
+        std::mem::swap(&mut self.wanted, &mut self.unwanted);
+        let unwanted = self.items(unwanted, true);
+        std::mem::swap(&mut self.wanted, &mut self.unwanted);
+        match unwanted {
+            Some(unwanted) => format!("({wanted} NOT {unwanted})"),
+            None => wanted,
+        }
+    }
+
+    fn items(&mut self, items: &[&Item], is_strict: bool) -> Option<String> {
+        let mut parts: Vec<String> = Vec::new();
+        for item in items {
+            if let Item::Group(any) = item {
+                parts.extend(self.any(any, is_strict));
+                continue;
+            }
+            for atom in item.atoms(is_strict) {
+                let n_tokens = atom.tokens.split(' ').count();
+                let text = atom.to_string();
+                if n_tokens <= self.wanted && !parts.contains(&text) {
+                    self.wanted -= n_tokens;
+                    parts.push(text);
+                }
+            }
+        }
+        join(parts, " OR ")
+    }
+}
+
+fn join(mut parts: Vec<String>, operator: &str) -> Option<String> {
+    match parts.len() {
+        0 | 1 => parts.pop(),
+        _ => Some(format!("({})", parts.join(operator))),
+    }
+}
+
+impl std::fmt::Display for Atom {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "\"{}\"{}", self.tokens, if self.is_prefix { "*" } else { "" })
+    }
+}
+
+impl Item {
+    fn atoms(&self, is_strict: bool) -> Vec<Atom> {
+        match self {
+            Self::Group(_) => Vec::new(),
+            Self::Phrase(text) => spellings(text, false),
+            Self::Prefix(text) => word_atoms(text, true, true),
+            Self::Word(text) => word_atoms(text, false, is_strict),
+        }
+    }
+}
+
+/// Returns what finds a word: the name typed in one go, its spellings in parts, and each part.
+fn word_atoms(text: &str, is_prefix: bool, is_strict: bool) -> Vec<Atom> {
+    let (whole, parts) = (stream(text, Form::Whole), stream(text, Form::Parts));
+    let mut atoms = Vec::new();
+    if !whole.contains(' ') {
+        atoms.extend(adjacent(&whole, is_prefix));
+    }
+    atoms.extend(spellings(text, is_prefix));
+    if !is_strict {
+        let single = |token: &&str| !is_stop_word(token) && token.len() > 1 && !is_short_gram(token);
+        let singles = whole.split(' ').chain(parts.split(' ')).filter(single);
+        atoms.extend(singles.filter_map(|token| adjacent(token, false)));
+    }
+    atoms
+}
+
+/// Returns adjacent tokens as the index has them for `text` spelled as it is, and spelled apart:
+/// `"user getId"` meets `user getId` and `user get_id`, but also `user get id`.
+fn spellings(text: &str, is_prefix: bool) -> Vec<Atom> {
+    let streams = [Form::Both, Form::Parts].map(|form| stream(text, form));
+    let mut atoms: Vec<Atom> = streams.iter().filter_map(|tokens| adjacent(tokens, is_prefix)).collect();
+    atoms.dedup();
+    // Before more letters a name's whole is another one: only the last part can be a prefix.
+    if is_prefix && atoms.len() > 1 {
+        atoms.remove(0);
+    }
+    atoms
+}
+
+/// Returns the atom for a stream. In the text its last run of an unspaced script may go on: then full
+/// trigrams stand where the stream has shorter ones.
+fn adjacent(stream: &str, is_prefix: bool) -> Option<Atom> {
+    let mut tokens: Vec<&str> = stream.split_ascii_whitespace().take(MAX_TOKENS).collect();
+    while let [.., before, last] = tokens[..]
+        && is_short_gram(last)
+        && before.starts_with(tokens::is_unspaced)
+        && before.char_indices().nth(1).is_some_and(|(second, _)| &before[second..] == last)
+    {
+        tokens.pop();
+    }
+    let last = tokens.last()?;
+    let is_prefix = is_prefix || is_short_gram(last);
+    Some(Atom { tokens: tokens.join(" "), is_prefix })
+}
+
+/// Tells whether a token is less than a trigram, and so the start of one or the end of a run.
+pub(super) fn is_short_gram(token: &str) -> bool {
+    token.starts_with(tokens::is_unspaced) && token.chars().nth(GRAM_CHARS - 1).is_none()
+}
+
+fn stream(text: &str, form: Form) -> String {
+    let mut out = String::new();
+    tokens::write_words(text, form, &mut out);
+    out
+}

@@ -1,0 +1,322 @@
+//! Which candidate comes first, and why?
+//!
+//! The fused score is multiplied with small factors, each from one thing a person would say of a hit.
+//! Their sizes follow from what they must outweigh, not from a search for the best figures.
+
+use std::collections::BTreeMap;
+
+use super::fuse::{self, Fusion, Signals, Weights};
+use super::query::Query;
+use super::sorts::{self, PathWords};
+use crate::extract::words as tokens;
+use crate::types::{ChunkId, Kind};
+
+/// The factors at full strength, besides those of [`sorts`]: name, multiplier, reason.
+///
+/// At strength `s` from 0 to 1 the score is multiplied with `1 + s * (multiplier - 1)`.
+const FACTORS: [(&str, f64); 6] = [
+    // Who asks for a name wants the place that makes it, before the many that use it.
+    (DEFINITION, 2.5),
+    // People name files after what is in them.
+    (STEM, 1.6),
+    // Folders say the area, for many files at once.
+    (FOLDER, 1.2),
+    // The file about a thing speaks of it in several places; only its best chunk gains.
+    (FILE, 1.4),
+    // A map record repeats what the definitions beside it say with more.
+    (MAP, 0.8),
+    // Ten places are few: the second chunk of a file tells less than the first of the next.
+    (FURTHER, 0.5),
+];
+
+const DEFINITION: &str = "definition";
+const STEM: &str = "stem";
+const FOLDER: &str = "folder";
+const FILE: &str = "file";
+const MAP: &str = "map";
+const FURTHER: &str = "further";
+
+/// One chunk that some arm found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// The chunk.
+    pub key: ChunkId,
+    /// Worktree-relative, with `/`.
+    pub path: String,
+    /// What it is a part of.
+    pub kind: Kind,
+    /// Name of the definition.
+    pub symbol: Option<String>,
+    /// Heading path, or enclosing names and own name.
+    pub title: Option<String>,
+    /// First and last line, 1-based and inclusive.
+    pub lines: (u32, u32),
+    /// Where each arm had it.
+    pub signals: Signals,
+}
+
+/// A candidate with its final score.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ranked {
+    /// As it came.
+    pub candidate: Candidate,
+    /// 0 to 1, larger is better.
+    pub score: f64,
+    /// What the arms alone give, 0 to 1.
+    pub fused: f64,
+    /// What it was multiplied with, by name, without those of 1.
+    pub factors: Vec<(&'static str, f64)>,
+}
+
+impl Ranked {
+    fn apply(&mut self, name: &'static str, factor: f64) {
+        if (factor - 1.0).abs() > 1e-9 {
+            self.score *= factor;
+            self.factors.push((name, factor));
+        }
+    }
+
+    fn apply_share(&mut self, name: &'static str, strength: f64) {
+        self.apply(name, 1.0 + strength.clamp(0.0, 1.0) * (at_full(name) - 1.0));
+    }
+}
+
+fn at_full(name: &str) -> f64 {
+    FACTORS.iter().find(|(known, _)| *known == name).map_or(1.0, |(_, factor)| *factor)
+}
+
+/// Orders candidates, the best first. The order is total: score, then path, lines and key.
+pub fn rank(query: &Query, candidates: Vec<Candidate>, fusion: Fusion) -> Vec<Ranked> {
+    let signals: Vec<_> = candidates.iter().map(|c| (c.kind, c.signals)).collect();
+    let fused = fuse::fuse(&signals, fusion, &Weights::new(fusion, query));
+    let mut ranked: Vec<Ranked> = candidates
+        .into_iter()
+        .zip(fused)
+        .map(|(candidate, fused)| Ranked { candidate, score: fused, fused, factors: Vec::new() })
+        .collect();
+    let target = Target::of(query);
+    for hit in &mut ranked {
+        let definition = target.definition(&hit.candidate);
+        hit.apply_share(DEFINITION, definition);
+        apply_path(query, hit);
+    }
+    lift_files(&mut ranked);
+    spread_files(&mut ranked);
+    for hit in &mut ranked {
+        // Factors lift a score over 1; this keeps the order and brings it below.
+        hit.score = -(-hit.score).exp_m1();
+    }
+    ranked.sort_by(order);
+    ranked
+}
+
+fn order(left: &Ranked, right: &Ranked) -> std::cmp::Ordering {
+    fn place(c: &Candidate) -> (&str, (u32, u32), ChunkId) {
+        (&c.path, c.lines, c.key)
+    }
+    right.score.total_cmp(&left.score).then_with(|| place(&left.candidate).cmp(&place(&right.candidate)))
+}
+
+/// The names a query asks for.
+struct Target<'a> {
+    symbols: &'a [String],
+    joined: Vec<String>,
+    joined_words: Option<String>,
+}
+
+impl<'a> Target<'a> {
+    fn of(query: &'a Query) -> Self {
+        let symbols = query.symbols();
+        let joined = symbols.iter().map(|name| tokens::joined(name)).collect();
+        Self { symbols, joined, joined_words: query.joined_words() }
+    }
+
+    /// Returns how surely the candidate defines what was asked for, 0 to 1.
+    fn definition(&self, candidate: &Candidate) -> f64 {
+        let (Kind::Symbol, Some(symbol)) = (candidate.kind, &candidate.symbol) else { return 0.0 };
+        let title = candidate.title.as_deref().unwrap_or(symbol);
+        let is_named = |name: &str| title == name || symbol == name;
+        let is_qualified = |name: &String| tokens::joined(title).ends_with(&tokens::joined(name));
+        if let Some(name) = self.symbols.iter().find(|name| is_named(name)) {
+            // `login` of another type is worth less than the `Session::login` that was asked for.
+            let full =
+                self.symbols.iter().find(|full| full.len() > name.len() && full.ends_with(name.as_str()));
+            return if full.is_none_or(is_qualified) { 1.0 } else { 0.6 };
+        }
+        let joined = tokens::joined(symbol);
+        let is_same = |name: &String| *name == joined;
+        if self.joined.iter().any(is_same) {
+            return 0.7;
+        }
+        if self.joined_words.as_ref().is_some_and(is_same) { 0.5 } else { 0.0 }
+    }
+}
+
+fn apply_path(query: &Query, hit: &mut Ranked) {
+    let words = PathWords::of(&hit.candidate.path);
+    hit.apply_share(STEM, shared_words(query, &words.stem));
+    let nearest = words.folders.len().saturating_sub(4);
+    hit.apply_share(FOLDER, shared_words(query, &words.folders[nearest..]));
+    for sort in sorts::unasked_sorts(query, &hit.candidate.path, &words) {
+        hit.apply(sort.name, sort.factor);
+    }
+}
+
+/// Returns how much a name and the query have in common, 0 to 1: the mean of the name's share that the
+/// query names, and of the query's share that the name holds.
+fn shared_words(query: &Query, name: &[String]) -> f64 {
+    let asked: Vec<&str> =
+        query.words().iter().map(|word| word.text.as_str()).filter(|w| w.len() > 1).collect();
+    if asked.is_empty() || name.is_empty() {
+        return 0.0;
+    }
+    let of_name: f64 = name.iter().map(|word| likest(word, asked.iter().copied())).sum();
+    let of_query: f64 = asked.iter().map(|word| likest(word, name.iter().map(String::as_str))).sum();
+    (of_name / name.len() as f64 + of_query / asked.len() as f64) / 2.0
+}
+
+fn likest<'a>(word: &str, others: impl Iterator<Item = &'a str>) -> f64 {
+    others.map(|other| likeness(word, other)).fold(0.0, f64::max)
+}
+
+/// Returns 1 for the same word, 0.6 for what may be another form of it (`retry`, `retries`), else 0.
+fn likeness(left: &str, right: &str) -> f64 {
+    if left == right {
+        return 1.0;
+    }
+    let n_common = left.bytes().zip(right.bytes()).take_while(|(l, r)| l == r).count();
+    let shorter = left.len().min(right.len());
+    // Three quarters: `parse` and `parsing` are alike, `content` and `context` are not.
+    if n_common >= 4 && 4 * n_common >= 3 * shorter { 0.6 } else { 0.0 }
+}
+
+/// Positions of each file's hits, the best first.
+fn by_file(ranked: &[Ranked]) -> Vec<Vec<usize>> {
+    let mut files: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (nth, hit) in ranked.iter().enumerate() {
+        files.entry(&hit.candidate.path).or_default().push(nth);
+    }
+    let mut files: Vec<Vec<usize>> = files.into_values().collect();
+    for file in &mut files {
+        file.sort_by(|&left, &right| order(&ranked[left], &ranked[right]));
+    }
+    files
+}
+
+/// Puts map records below their definitions, and lifts the best chunk of a file by what else of it matches,
+/// measured against the file of which most does.
+fn lift_files(ranked: &mut [Ranked]) {
+    let files = by_file(ranked);
+    let further = |file: &[usize]| file[1..].iter().map(|&nth| ranked[nth].fused).sum::<f64>();
+    let sums: Vec<f64> = files.iter().map(|file| further(file)).collect();
+    let most = sums.iter().copied().fold(0.0, f64::max);
+    for (file, sum) in files.iter().zip(sums) {
+        let has_symbol = file.iter().any(|&nth| ranked[nth].candidate.kind == Kind::Symbol);
+        for &nth in file.iter().filter(|_| has_symbol) {
+            if ranked[nth].candidate.kind == Kind::Map {
+                ranked[nth].apply_share(MAP, 1.0);
+            }
+        }
+        if most > 0.0 {
+            let best = file.iter().copied().min_by(|&left, &right| order(&ranked[left], &ranked[right]));
+            ranked[best.unwrap_or(file[0])].apply_share(FILE, sum / most);
+        }
+    }
+}
+
+/// Halves each further chunk of a file once more.
+fn spread_files(ranked: &mut [Ranked]) {
+    for file in by_file(ranked) {
+        let mut factor = 1.0;
+        for nth in file {
+            ranked[nth].apply(FURTHER, factor);
+            factor *= at_full(FURTHER);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::fuse::TextRank;
+    use crate::search::query::parse;
+    use crate::testing::Random;
+
+    /// `path#symbol`, `path` (text), `path@map`; BM25 ranks as listed.
+    fn candidates(names: &[&str]) -> Vec<Candidate> {
+        let candidate = |(nth, name): (usize, &&str)| {
+            let rank = nth as u32 + 1;
+            let (path, symbol) =
+                name.split_once('#').map_or((*name, None), |(path, symbol)| (path, Some(symbol)));
+            let (path, is_map) = path.strip_suffix("@map").map_or((path, false), |path| (path, true));
+            Candidate {
+                key: ChunkId(i64::from(rank)),
+                path: path.to_owned(),
+                kind: if is_map {
+                    Kind::Map
+                } else if symbol.is_some() {
+                    Kind::Symbol
+                } else {
+                    Kind::Text
+                },
+                symbol: symbol.map(|symbol| symbol.rsplit("::").next().unwrap_or(symbol).to_owned()),
+                title: symbol.map(str::to_owned),
+                lines: (rank, rank + 1),
+                signals: Signals {
+                    bm25: Some(TextRank { rank, bm25: -10.0 + f64::from(rank) / 2.0 }),
+                    ..Signals::default()
+                },
+            }
+        };
+        names.iter().enumerate().map(candidate).collect()
+    }
+
+    fn check(query: &str, names: &[&str], expected: &[i64]) {
+        for fusion in [Fusion::Rrf, Fusion::Linear] {
+            let ranked = rank(&parse(query), candidates(names), fusion);
+            let keys: Vec<i64> = ranked.iter().map(|hit| hit.candidate.key.0).collect();
+            assert_eq!(keys, expected, "{query}");
+        }
+    }
+
+    #[test]
+    fn order_by_factors() {
+        check("anything else", &["a.rs", "b.rs", "c.rs"], &[1, 2, 3]);
+        check("parse_query", &["a.rs#run", "b.rs#parse_query"], &[2, 1]);
+        check("parseQuery", &["a.rs#parse_query", "b.rs#parseQuery"], &[2, 1]);
+        check("parse the query", &["a.rs#run", "b.rs#parse_query"], &[2, 1]);
+        check("Session::login", &["a.rs#User::login", "b.rs#Session::login"], &[2, 1]);
+        check("session expiry", &["a.rs", "web/session.rs"], &[2, 1]);
+        check("sessions expire", &["a.rs", "session/x.rs"], &[2, 1]);
+        check("login", &["tests/a.rs", "b.rs"], &[2, 1]);
+        check("login tests", &["tests/a.rs", "b.rs"], &[1, 2]);
+        check("anything", &["a.rs", "a.rs", "b.rs"], &[1, 3, 2]);
+        check("anything", &["a.rs", "b.rs", "b.rs", "b.rs"], &[2, 1, 3, 4]);
+        check("anything", &["a.rs@map", "a.rs#run"], &[2, 1]);
+    }
+
+    #[test]
+    fn each_factor_is_named() {
+        let ranked =
+            rank(&parse("login"), candidates(&["tests/login.rs#login", "tests/login.rs"]), Fusion::Rrf);
+        let names: Vec<Vec<_>> = ranked.iter().map(|hit| hit.factors.iter().map(|f| f.0).collect()).collect();
+        assert_eq!(names, [vec![DEFINITION, STEM, "test", FILE], vec![STEM, "test", FURTHER]]);
+    }
+
+    #[test]
+    fn the_order_is_total_and_of_the_scores_whatever_the_input_order() {
+        let paths = ["a.rs", "tests/a.rs", "b/c.rs#login", "b/c.rs@map", "login.d.ts#Login", "日本/x", ""];
+        let mut random = Random::new(3);
+        for _ in 0..200 {
+            let n_names = random.below(40);
+            let names: Vec<&str> = (0..n_names).map(|_| random.pick(&paths)).collect();
+            let mut input = candidates(&names);
+            let query = parse("login of 日本");
+            let first = rank(&query, input.clone(), Fusion::Linear);
+            input.reverse();
+            assert_eq!(rank(&query, input, Fusion::Linear), first);
+            assert!(first.is_sorted_by(|left, right| left.score >= right.score));
+            assert!(first.iter().all(|hit| (0.0..=1.0).contains(&hit.score)));
+        }
+    }
+}

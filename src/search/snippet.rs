@@ -1,0 +1,238 @@
+//! Which lines of a chunk show why it was found?
+
+use std::ops::Range;
+
+use super::query::Word;
+use crate::extract::words as tokens;
+
+/// Most lines of a snippet.
+pub const MAX_LINES: usize = 5;
+
+/// Most characters of a snippet, line ends and ellipses included.
+pub const MAX_CHARS: usize = 400;
+
+/// Most characters of one line, so that a long one leaves room for its neighbours.
+const LINE_CHARS: usize = 200;
+
+/// Characters kept before the first match of a line that is cut.
+const BEFORE_CHARS: usize = 40;
+
+const ELLIPSIS: char = '…';
+
+/// Some lines of a chunk.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Snippet {
+    /// Whole lines joined with `\n`, long ones cut with `…`.
+    pub text: String,
+    /// Number of the first line in the file, 1-based.
+    pub line: u32,
+    /// What matched: byte ranges of `text`, ascending, apart from each other, on character boundaries.
+    pub ranges: Vec<Range<usize>>,
+}
+
+/// Returns the window of `text` with the most different words, and of equal ones the first.
+///
+/// `first_line` is the number of the first line of `text`, 1-based. Without a match the window is the
+/// beginning.
+pub fn snippet(text: &str, first_line: u32, words: &[Word]) -> Snippet {
+    let lines: Vec<Line<'_>> = text.lines().map(|line| Line::new(line, words)).collect();
+    let Some(window) = best_window(&lines, words) else {
+        return Snippet { line: first_line, ..Snippet::default() };
+    };
+    let window = fit(&lines, window);
+    let mut snippet = Snippet { line: first_line.saturating_add(window.start as u32), ..Snippet::default() };
+    for (nth, line) in lines[window].iter().enumerate() {
+        if nth > 0 {
+            snippet.text.push('\n');
+        }
+        line.write(&mut snippet);
+    }
+    snippet
+}
+
+struct Line<'a> {
+    text: &'a str,
+    /// Byte range and number of the word; ascending, apart.
+    matches: Vec<(Range<usize>, usize)>,
+    /// What is shown of it.
+    shown: Range<usize>,
+}
+
+impl<'a> Line<'a> {
+    fn new(text: &'a str, words: &[Word]) -> Self {
+        let mut matches: Vec<(Range<usize>, usize)> = Vec::new();
+        tokens::each_span(text, &mut |range, token| {
+            let found = words.iter().position(|word| is_match(word, token));
+            match (found, matches.last_mut()) {
+                (None, _) => {}
+                // A part inside its whole adds nothing; trigrams grow into each other.
+                (Some(_), Some((last, _))) if range.start < last.end => last.end = last.end.max(range.end),
+                (Some(word), _) => matches.push((range, word)),
+            }
+        });
+        let shown = shown_range(text, matches.first().map_or(0, |(range, _)| range.start));
+        Self { text, matches, shown }
+    }
+
+    /// Characters in the snippet at most: with its line end and both ellipses.
+    fn n_chars(&self) -> usize {
+        self.text[self.shown.clone()].chars().count() + 3
+    }
+
+    fn write(&self, snippet: &mut Snippet) {
+        let shown = &self.shown;
+        if shown.start > 0 {
+            snippet.text.push(ELLIPSIS);
+        }
+        let offset = snippet.text.len();
+        for (range, _) in &self.matches {
+            let (start, end) = (range.start.max(shown.start), range.end.min(shown.end));
+            if start < end {
+                snippet.ranges.push(start - shown.start + offset..end - shown.start + offset);
+            }
+        }
+        snippet.text.push_str(&self.text[shown.clone()]);
+        if shown.end < self.text.len() {
+            snippet.text.push(ELLIPSIS);
+        }
+    }
+}
+
+fn is_match(word: &Word, token: &str) -> bool {
+    if word.is_prefix { token.starts_with(&word.text) } else { token == word.text }
+}
+
+/// Returns the part of a long line around `at`.
+fn shown_range(text: &str, at: usize) -> Range<usize> {
+    if text.chars().nth(LINE_CHARS).is_none() {
+        return 0..text.len();
+    }
+    let before = text[..at].chars().rev().take(BEFORE_CHARS).map(char::len_utf8).sum::<usize>();
+    let start = if text[..at].chars().nth(LINE_CHARS / 2).is_none() { 0 } else { at - before };
+    let len = text[start..].chars().take(LINE_CHARS).map(char::len_utf8).sum::<usize>();
+    start..start + len
+}
+
+/// Returns the window of most different words, trimmed to the first and last line with one and filled up
+/// evenly; none for a text without lines.
+fn best_window(lines: &[Line<'_>], words: &[Word]) -> Option<Range<usize>> {
+    let with_match = (0..lines.len()).filter(|&nth| !lines[nth].matches.is_empty());
+    let mut best: Option<(f32, usize)> = None;
+    for start in with_match {
+        let value = value(&lines[start..lines.len().min(start + MAX_LINES)], words);
+        if best.is_none_or(|(most, _)| value > most) {
+            best = Some((value, start));
+        }
+    }
+    let Some((_, start)) = best else {
+        let start =
+            lines.iter().position(|line| !line.text.trim().is_empty()).or(lines.first().map(|_| 0))?;
+        return Some(start..lines.len().min(start + MAX_LINES));
+    };
+    let end = lines.len().min(start + MAX_LINES);
+    let last = (start..end).rev().find(|&nth| !lines[nth].matches.is_empty()).unwrap_or(start);
+    let n_spare = MAX_LINES - (last + 1 - start);
+    let start = start.saturating_sub(n_spare / 2);
+    Some(start..lines.len().min(start + MAX_LINES))
+}
+
+/// Each different word counts its weight; that it comes again, a tenth.
+fn value(window: &[Line<'_>], words: &[Word]) -> f32 {
+    let mut seen = vec![false; words.len()];
+    let mut value = 0.0;
+    for (_, word) in window.iter().flat_map(|line| &line.matches) {
+        let share = if std::mem::replace(&mut seen[*word], true) { 0.1 } else { 1.0 };
+        value += share * words[*word].weight;
+    }
+    value
+}
+
+/// Shrinks a window to [`MAX_CHARS`] around its heaviest line, and drops blank lines at its ends.
+fn fit(lines: &[Line<'_>], window: Range<usize>) -> Range<usize> {
+    let n_matches = |nth: &usize| (lines[*nth].matches.len(), std::cmp::Reverse(*nth));
+    let heaviest = window.clone().max_by_key(n_matches).unwrap_or(window.start);
+    let mut kept = heaviest..heaviest + 1;
+    let mut n_chars = lines[heaviest].n_chars();
+    let mut add = |nth: usize| {
+        let fits = n_chars + lines[nth].n_chars() <= MAX_CHARS;
+        n_chars += if fits { lines[nth].n_chars() } else { 0 };
+        fits
+    };
+    while kept.end < window.end && add(kept.end) {
+        kept.end += 1;
+    }
+    while kept.start > window.start && add(kept.start - 1) {
+        kept.start -= 1;
+    }
+    let is_blank = |nth: usize| lines[nth].text.trim().is_empty();
+    while kept.start < heaviest && is_blank(kept.start) {
+        kept.start += 1;
+    }
+    while kept.end > heaviest + 1 && is_blank(kept.end - 1) {
+        kept.end -= 1;
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::query::parse;
+    use crate::testing::{Random, hostile_text};
+
+    /// Returns the first line's number, and the text with its matches in brackets.
+    fn marked(query: &str, text: &str) -> (u32, String) {
+        let found = snippet(text, 10, parse(query).words());
+        let mut marked = found.text.clone();
+        for range in found.ranges.iter().rev() {
+            marked.insert(range.end, ']');
+            marked.insert(range.start, '[');
+        }
+        (found.line, marked)
+    }
+
+    #[test]
+    fn windows() {
+        let check = |query: &str, text: &str, line: u32, expected: &str| {
+            assert_eq!(marked(query, text), (line, expected.to_owned()), "{query}");
+        };
+        check("login", "", 10, "");
+        check("login", "\n\nfirst\r\nsecond", 12, "first\nsecond");
+        check("login user", "a\nb\nc\nd\nlogin(user)\ne\nf\ng\nh", 12, "c\nd\n[login]([user])\ne\nf");
+        check("getUser", "x getUserById get_user", 10, "x [get][User]ById [get_user]");
+        check("get", "getUser", 10, "[get]User");
+        check("log*", "logs Logger blog", 10, "[logs] [Logger] blog");
+        check("größe", "die GRÖSSE Größe gro\u{308}ße", 10, "die GRÖSSE [Größe] [gro\u{308}ße]");
+        check("本語", "日本語処理", 10, "日[本語処]理");
+        check("日本語処", "x日本語処理", 10, "x[日本語処]理");
+        check("two one", "one\n\n\n\n\n\none two", 16, "[one] [two]");
+    }
+
+    #[test]
+    fn long_lines_are_cut_around_the_match() {
+        let text = format!("{}needle{}", "ä ".repeat(5_000), " ß".repeat(5_000));
+        let (line, marked) = marked("needle", &text);
+        assert_eq!(line, 10);
+        assert!(marked.contains("[needle]"));
+        assert!(marked.starts_with(ELLIPSIS) && marked.ends_with(ELLIPSIS));
+        assert!(marked.chars().count() <= LINE_CHARS + 4);
+    }
+
+    #[test]
+    fn any_text_has_a_snippet_within_its_limits() {
+        let mut random = Random::new(4);
+        for _ in 0..2_000 {
+            let query = parse(&hostile_text(&mut random, 8));
+            let text = hostile_text(&mut random, 400);
+            let found = snippet(&text, u32::MAX - 3, query.words());
+            assert!(found.text.lines().count() <= MAX_LINES);
+            assert!(found.text.chars().count() <= MAX_CHARS);
+            let mut end = 0;
+            for range in &found.ranges {
+                assert!(end <= range.start && range.start < range.end, "{found:?}");
+                assert!(found.text.get(range.clone()).is_some(), "{found:?}");
+                end = range.end;
+            }
+        }
+    }
+}

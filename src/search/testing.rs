@@ -1,0 +1,39 @@
+//! What does FTS5 make of a stream or an expression?
+
+use rusqlite::Connection;
+
+use crate::extract::words::FTS_TOKENIZER;
+
+/// A contentless FTS5 table as the store keeps it.
+pub(crate) struct Fts(Connection);
+
+/// Returns a table with one row a stream, row ids from 1 on.
+pub(crate) fn fts_with(streams: &[&str]) -> Fts {
+    let db = Connection::open_in_memory().expect("memory is there");
+    let schema = format!(
+        "CREATE VIRTUAL TABLE words USING fts5(body, content='', tokenize=\"{FTS_TOKENIZER}\");
+         CREATE VIRTUAL TABLE instances USING fts5vocab(words, instance);"
+    );
+    db.execute_batch(&schema).expect("the schema is valid");
+    for (nth, stream) in streams.iter().enumerate() {
+        db.execute("INSERT INTO words(rowid, body) VALUES (?1, ?2)", (nth as i64 + 1, stream))
+            .expect("a stream can be inserted");
+    }
+    Fts(db)
+}
+
+impl Fts {
+    /// Returns all tokens in their order.
+    pub(crate) fn tokens(&self) -> Vec<String> {
+        let mut statement =
+            self.0.prepare("SELECT term FROM instances ORDER BY doc, offset").expect("the table is there");
+        let rows = statement.query_map([], |row| row.get(0)).expect("it can be read");
+        rows.map(|row| row.expect("terms are text")).collect()
+    }
+
+    /// Returns the matching row ids, ascending.
+    pub(crate) fn search(&self, expression: &str) -> rusqlite::Result<Vec<i64>> {
+        let mut statement = self.0.prepare("SELECT rowid FROM words WHERE words MATCH ?1 ORDER BY rowid")?;
+        statement.query_map([expression], |row| row.get(0))?.collect()
+    }
+}

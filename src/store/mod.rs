@@ -1,0 +1,100 @@
+//! Where is it kept?
+//!
+//! Only SQL lives here. Nothing but SQLite may open or close the database files: on POSIX systems a
+//! `close` of the same file elsewhere in the process drops SQLite's locks
+//! (<https://www.sqlite.org/howtocorrupt.html>, 2.2).
+
+mod reader;
+mod schema;
+mod search;
+mod writer;
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+pub use reader::{Entry, PendingChunk, Reader, ViewRow};
+pub use search::{ChunkRow, Filter};
+pub use writer::{Change, NewBlob, NewChunk, NewVector, ViewKey, Writer};
+
+/// What went wrong in a database.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The schema is newer than this program.
+    #[error("{}: written by a newer memod (schema {found}, we know {known})", path.display())]
+    Newer {
+        /// The database.
+        path: PathBuf,
+        /// Its `user_version`.
+        found: i64,
+        /// The newest we can read.
+        known: i64,
+    },
+    /// Not a database, or damaged.
+    #[error("{}: damaged: {source}", path.display())]
+    Corrupt {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
+    /// No room on the disk.
+    #[error("{}: the disk is full", path.display())]
+    Full {
+        /// The database.
+        path: PathBuf,
+    },
+    /// Anything else.
+    #[error("{}: {source}", path.display())]
+    Sqlite {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
+}
+
+impl StoreError {
+    fn new(path: &Path, source: rusqlite::Error) -> Self {
+        let path = path.to_owned();
+        match source.sqlite_error_code() {
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Corrupt { path, source },
+            Some(ErrorCode::DiskFull) => Self::Full { path },
+            _ => Self::Sqlite { path, source },
+        }
+    }
+}
+
+/// Opens a connection with the settings every connection needs.
+///
+/// The write connection creates the file; readers must find it and cannot change it.
+fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite::Error> {
+    register_sqlite_vec();
+    let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    conn.busy_timeout(std::time::Duration::from_secs(5))?;
+    conn.execute_batch(
+        "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384;
+         PRAGMA mmap_size = 268435456; PRAGMA trusted_schema = OFF;",
+    )?;
+    conn.set_prepared_statement_cache_capacity(64);
+    search::register_functions(&conn)?;
+    Ok(conn)
+}
+
+/// Makes `vec0` known to every connection opened later.
+#[expect(unsafe_code, reason = "SQLite takes extensions as C function pointers")]
+fn register_sqlite_vec() {
+    use rusqlite::ffi;
+    type Init = unsafe extern "C" fn(
+        *mut ffi::sqlite3,
+        *mut *mut std::ffi::c_char,
+        *const ffi::sqlite3_api_routines,
+    ) -> std::ffi::c_int;
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    // SAFETY: `sqlite3_vec_init` has the signature of an SQLite extension entry point; the crate declares
+    // it without arguments. Registering it is thread-safe and happens once, before any connection.
+    ONCE.call_once(|| unsafe {
+        let init = std::mem::transmute::<*const (), Init>(sqlite_vec::sqlite3_vec_init as *const ());
+        ffi::sqlite3_auto_extension(Some(init));
+    });
+}

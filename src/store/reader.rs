@@ -1,0 +1,347 @@
+//! What does a snapshot of index.db hold?
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
+
+use super::{StoreError, connect};
+use crate::proto::Counts;
+use crate::types::{ChunkId, Refusal, SourceKey, Stat, ViewId};
+
+/// A read-only connection. One thread at a time; keep one for each.
+pub struct Reader {
+    pub(super) conn: Connection,
+    path: PathBuf,
+}
+
+/// One row of a manifest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its signature when it was read.
+    pub stat: Stat,
+    /// The signature does not prove that it is unchanged.
+    pub racy: bool,
+    /// blake3 of its bytes; `None` when it is refused.
+    pub hash: Option<[u8; 32]>,
+    /// Why it is refused.
+    pub refusal: Option<Refusal>,
+    /// The extractors have not changed since.
+    pub extractor_version: i64,
+}
+
+/// One row of `view`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ViewRow {
+    /// Its id.
+    pub id: ViewId,
+    /// Canonical git dir, or the root outside git.
+    pub git_dir: String,
+    /// Inode of that directory.
+    pub inode: u64,
+    /// Top directory.
+    pub root: String,
+    /// What HEAD says.
+    pub head: Option<String>,
+    /// When the row was made, unix seconds: a clock of another epoch says nothing about this one.
+    pub epoch: i64,
+    /// Raised by every change of the manifest.
+    pub seq: u64,
+    /// The first walk has ended.
+    pub complete: bool,
+}
+
+/// A chunk that waits for its vector.
+#[derive(Clone, Debug)]
+pub struct PendingChunk {
+    /// Its id.
+    pub id: ChunkId,
+    /// A worktree that has the content, and where.
+    pub root: String,
+    /// The path in it.
+    pub key: SourceKey,
+    /// blake3 of the file's bytes.
+    pub hash: [u8; 32],
+    /// `doc`, `map`, …
+    pub kind: String,
+    /// Byte span.
+    pub bytes: (usize, usize),
+    /// Names defined.
+    pub symbol: Option<String>,
+    /// Heading path or qualified name.
+    pub title: Option<String>,
+    /// Text where it is not the byte span.
+    pub text: Option<String>,
+    /// blake3 of what is embedded.
+    pub text_hash: [u8; 32],
+}
+
+impl Reader {
+    /// Opens index.db, which the writer must have made.
+    ///
+    /// # Errors
+    /// When it is absent or cannot be read.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|error| StoreError::new(path, error))?;
+        Ok(Self { conn, path: path.to_owned() })
+    }
+
+    /// Runs `read` on one snapshot: nothing committed meanwhile is seen.
+    ///
+    /// # Errors
+    /// What `read` or the snapshot itself failed with.
+    pub fn snapshot<T>(&self, read: impl FnOnce(&Self) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let tx = self.conn.unchecked_transaction().map_err(|error| self.error(error))?;
+        let value = read(self)?;
+        drop(tx);
+        Ok(value)
+    }
+
+    pub(super) fn error(&self, error: rusqlite::Error) -> StoreError {
+        StoreError::new(&self.path, error)
+    }
+
+    pub(super) fn run<T>(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+        read(&self.conn).map_err(|error| self.error(error))
+    }
+
+    /// Returns all views.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn views(&self) -> Result<Vec<ViewRow>, StoreError> {
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached(
+                "SELECT id, git_dir, git_dir_inode, root, head, epoch, seq, complete FROM view ORDER BY id",
+            )?;
+            statement.query_map([], view_row)?.collect()
+        })
+    }
+
+    /// Returns one view.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn view(&self, view: ViewId) -> Result<Option<ViewRow>, StoreError> {
+        Ok(self.views()?.into_iter().find(|row| row.id == view))
+    }
+
+    /// Returns the manifest of a view; below a directory when `below` is given (without its `/`).
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn entries(&self, view: ViewId, below: Option<&SourceKey>) -> Result<HashMap<SourceKey, Entry>, StoreError> {
+        // '0' is the character after '/': the range is exactly what starts with `below/`.
+        let (from, to) = match below {
+            Some(dir) => (format!("{dir}/"), format!("{dir}0")),
+            None => (String::new(), "\u{10FFFF}".to_owned()),
+        };
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached(
+                "SELECT e.path, e.mode, e.size, e.mtime_ns, e.ctime_ns, e.inode, e.dev, e.racy, b.hash, e.refusal,
+                        coalesce(b.extractor_version, 0)
+                 FROM entry e LEFT JOIN blob b ON b.id = e.blob_id
+                 WHERE e.view_id = ?1 AND e.path >= ?2 AND e.path < ?3",
+            )?;
+            let rows = statement.query_map(params![view.0, from, to], |row| {
+                Ok((SourceKey::new(row.get::<_, String>(0)?), entry(row)?))
+            })?;
+            rows.collect()
+        })
+    }
+
+    /// Returns one row of a manifest.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn entry(&self, view: ViewId, key: &SourceKey) -> Result<Option<Entry>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT e.path, e.mode, e.size, e.mtime_ns, e.ctime_ns, e.inode, e.dev, e.racy, b.hash, e.refusal,
+                        coalesce(b.extractor_version, 0)
+                 FROM entry e LEFT JOIN blob b ON b.id = e.blob_id WHERE e.view_id = ?1 AND e.path = ?2",
+            )?
+            .query_row(params![view.0, key.as_str()], entry)
+            .optional()
+        })
+    }
+
+    /// Returns whether this content was extracted by the present extractors.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn knows_blob(&self, hash: &[u8; 32], lang: &str, extractor_version: i64) -> Result<bool, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached("SELECT 1 FROM blob WHERE hash = ?1 AND lang = ?2 AND extractor_version = ?3")?
+                .exists(params![hash, lang, extractor_version])
+        })
+    }
+
+    /// Returns contents whose extraction did not end, with how often.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn strikes(&self) -> Result<HashMap<[u8; 32], u32>, StoreError> {
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached("SELECT hash, times FROM strike")?;
+            statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        })
+    }
+
+    /// Returns chunks of some view that wait for a vector, in order of id after `after`.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn chunks_to_embed(&self, after: ChunkId, limit: usize) -> Result<Vec<PendingChunk>, StoreError> {
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached(
+                "SELECT c.id, v.root, e.path, b.hash, c.kind, c.b0, c.b1, c.symbol, c.title, c.text, c.text_hash
+                 FROM chunk c INDEXED BY chunk_to_embed
+                 JOIN blob b ON b.id = c.blob_id
+                 JOIN entry e ON e.blob_id = c.blob_id
+                 JOIN view v ON v.id = e.view_id
+                 WHERE c.vec_state = 0 AND c.id > ?1 GROUP BY c.id ORDER BY c.id LIMIT ?2",
+            )?;
+            statement.query_map(params![after.0, limit as i64], pending_chunk)?.collect()
+        })
+    }
+
+    /// Returns paths that wait for a vector.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn paths_to_embed(&self, limit: usize) -> Result<Vec<(i64, String)>, StoreError> {
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached("SELECT id, path FROM path WHERE vec_state = 0 LIMIT ?1")?;
+            statement.query_map([limit as i64], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        })
+    }
+
+    /// Returns how many chunks of a view wait for a vector.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn pending_embeddings(&self, view: ViewId) -> Result<u64, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT count(*) FROM chunk c INDEXED BY chunk_to_embed WHERE c.vec_state = 0
+                 AND EXISTS (SELECT 1 FROM entry e WHERE e.blob_id = c.blob_id AND e.view_id = ?1)",
+            )?
+            .query_row([view.0], |row| row.get(0))
+        })
+    }
+
+    /// Returns row counts; memories are not kept here.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn counts(&self) -> Result<Counts, StoreError> {
+        self.run(|conn| {
+            conn.query_row(
+                "SELECT (SELECT count(*) FROM blob), (SELECT count(*) FROM chunk), (SELECT count(*) FROM embedding)",
+                [],
+                |row| Ok(Counts { blobs: row.get(0)?, chunks: row.get(1)?, embeddings: row.get(2)?, memories: 0 }),
+            )
+        })
+    }
+
+    /// Returns how many files of a view are refused, by reason.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn skipped(&self, view: ViewId) -> Result<BTreeMap<String, u64>, StoreError> {
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached(
+                "SELECT coalesce(e.refusal, b.kind), count(*) FROM entry e LEFT JOIN blob b ON b.id = e.blob_id
+                 WHERE e.view_id = ?1 AND (e.refusal IS NOT NULL OR b.kind IN ('opted-out', 'struck')) GROUP BY 1",
+            )?;
+            statement.query_map([view.0], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        })
+    }
+
+    /// Returns the paths of a view in order, each with the reason when it is refused.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn paths(&self, view: ViewId) -> Result<Vec<(String, Option<String>)>, StoreError> {
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached(
+                "SELECT e.path, coalesce(e.refusal, CASE WHEN b.kind IN ('opted-out', 'struck') THEN b.kind END)
+                 FROM entry e LEFT JOIN blob b ON b.id = e.blob_id WHERE e.view_id = ?1 ORDER BY e.path",
+            )?;
+            statement.query_map([view.0], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        })
+    }
+
+    /// Returns how many files of a view are indexed, and their chunks.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn view_sizes(&self, view: ViewId) -> Result<(u64, u64), StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT count(*), coalesce(sum((SELECT count(*) FROM chunk c WHERE c.blob_id = e.blob_id)), 0)
+                 FROM entry e WHERE e.view_id = ?1 AND e.blob_id IS NOT NULL",
+            )?
+            .query_row([view.0], |row| Ok((row.get(0)?, row.get(1)?)))
+        })
+    }
+
+    /// Runs SQLite's and FTS5's own checks; returns what they complain of.
+    ///
+    /// # Errors
+    /// When the database cannot be read at all.
+    pub fn integrity(&self) -> Result<Vec<String>, StoreError> {
+        self.run(|conn| {
+            let mut statement = conn.prepare("PRAGMA integrity_check(20)")?;
+            let lines: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+            Ok(lines.into_iter().filter(|line| line != "ok").collect())
+        })
+    }
+}
+
+fn view_row(row: &Row<'_>) -> rusqlite::Result<ViewRow> {
+    Ok(ViewRow {
+        id: ViewId(row.get(0)?),
+        git_dir: row.get(1)?,
+        inode: row.get::<_, i64>(2)? as u64,
+        root: row.get(3)?,
+        head: row.get(4)?,
+        epoch: row.get(5)?,
+        seq: row.get(6)?,
+        complete: row.get(7)?,
+    })
+}
+
+fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+    let stat = Stat {
+        mode: row.get(1)?,
+        size: row.get::<_, i64>(2)? as u64,
+        mtime_ns: row.get(3)?,
+        ctime_ns: row.get(4)?,
+        inode: row.get::<_, i64>(5)? as u64,
+        dev: row.get::<_, i64>(6)? as u64,
+    };
+    Ok(Entry {
+        stat,
+        racy: row.get(7)?,
+        hash: row.get(8)?,
+        refusal: row.get::<_, Option<String>>(9)?.and_then(|word| Refusal::parse(&word)),
+        extractor_version: row.get(10)?,
+    })
+}
+
+fn pending_chunk(row: &Row<'_>) -> rusqlite::Result<PendingChunk> {
+    Ok(PendingChunk {
+        id: ChunkId(row.get(0)?),
+        root: row.get(1)?,
+        key: SourceKey::new(row.get::<_, String>(2)?),
+        hash: row.get(3)?,
+        kind: row.get(4)?,
+        bytes: (row.get::<_, i64>(5)? as usize, row.get::<_, i64>(6)? as usize),
+        symbol: row.get(7)?,
+        title: row.get(8)?,
+        text: row.get(9)?,
+        text_hash: row.get(10)?,
+    })
+}

@@ -1,0 +1,138 @@
+//! What do the tables of index.db look like?
+//!
+//! Migrations are only ever appended. A database of a newer schema is refused, not touched.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+use rusqlite_migration::{M, Migrations};
+
+use super::StoreError;
+
+/// One string a version, oldest first.
+const INDEX: &[&str] = &["
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+-- One content, whatever its paths. `lang` is a part of the identity: the same bytes are extracted
+-- differently under another extension.
+CREATE TABLE blob(
+    id INTEGER PRIMARY KEY,
+    hash BLOB NOT NULL,                 -- blake3 of the bytes in the worktree
+    lang TEXT NOT NULL,                 -- '' where unknown
+    size INTEGER NOT NULL,
+    kind TEXT NOT NULL,                 -- text | minified | opted-out | struck
+    extractor_version INTEGER NOT NULL,
+    refs TEXT,                          -- names used: 'name count' a line
+    problems TEXT,                      -- what extraction complained of, a line each
+    last_ref INTEGER NOT NULL,          -- unix seconds when a view last let go of it
+    UNIQUE(hash, lang)
+) STRICT;
+
+CREATE TABLE chunk(
+    id INTEGER PRIMARY KEY,
+    blob_id INTEGER NOT NULL REFERENCES blob(id) ON DELETE CASCADE,
+    ord INTEGER NOT NULL,
+    kind TEXT NOT NULL,                 -- doc | map | symbol | text
+    b0 INTEGER NOT NULL, b1 INTEGER NOT NULL,   -- bytes of the text, half-open
+    l0 INTEGER NOT NULL, l1 INTEGER NOT NULL,   -- lines, 1-based, inclusive
+    symbol TEXT, title TEXT,
+    text TEXT,                          -- only where it is not the byte span: map records
+    text_hash BLOB NOT NULL,            -- blake3 of what is embedded
+    vec_state INTEGER NOT NULL,         -- 0 to do, 1 has a vector, 2 has none
+    UNIQUE(blob_id, ord)
+) STRICT;
+CREATE INDEX chunk_to_embed ON chunk(id) WHERE vec_state = 0;
+
+-- Exact names; a chunk of several one-line definitions has several.
+CREATE TABLE symbol(
+    name TEXT NOT NULL COLLATE NOCASE,
+    chunk_id INTEGER NOT NULL REFERENCES chunk(id) ON DELETE CASCADE,
+    PRIMARY KEY(name, chunk_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX symbol_chunk ON symbol(chunk_id);
+
+CREATE VIRTUAL TABLE chunk_fts USING fts5(symbol, title, body,
+    content='', contentless_delete=1, tokenize='ascii');
+CREATE VIRTUAL TABLE chunk_vocab USING fts5vocab(chunk_fts, row);
+
+CREATE TABLE embedding(
+    text_hash BLOB NOT NULL, model_id TEXT NOT NULL,
+    vec BLOB,                           -- int8, L2-normalized times 127; null: the model knows no word of it
+    PRIMARY KEY(text_hash, model_id)
+) STRICT, WITHOUT ROWID;
+
+-- One worktree. Ids of worktrees are reused after `git worktree remove`, hence the inode.
+CREATE TABLE view(
+    id INTEGER PRIMARY KEY,
+    git_dir TEXT NOT NULL UNIQUE, git_dir_inode INTEGER NOT NULL,
+    root TEXT NOT NULL, head TEXT,
+    epoch INTEGER NOT NULL, seq INTEGER NOT NULL,
+    complete INTEGER NOT NULL           -- the first walk has ended
+) STRICT;
+
+-- The manifest of each view.
+CREATE TABLE entry(
+    view_id INTEGER NOT NULL REFERENCES view(id) ON DELETE CASCADE,
+    path TEXT NOT NULL,
+    blob_id INTEGER REFERENCES blob(id),
+    refusal TEXT,                       -- why blob_id is null
+    mode INTEGER NOT NULL, size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL,
+    inode INTEGER NOT NULL, dev INTEGER NOT NULL,
+    racy INTEGER NOT NULL,
+    PRIMARY KEY(view_id, path),
+    CHECK ((blob_id IS NULL) != (refusal IS NULL))
+) STRICT, WITHOUT ROWID;
+CREATE INDEX entry_blob ON entry(blob_id, view_id);
+
+-- Every distinct path once, with its words and vector: a rename costs nothing else.
+CREATE TABLE path(
+    id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE,
+    vec BLOB, vec_state INTEGER NOT NULL
+) STRICT;
+CREATE INDEX path_to_embed ON path(id) WHERE vec_state = 0;
+CREATE VIRTUAL TABLE path_fts USING fts5(words,
+    content='', contentless_delete=1, tokenize='ascii');
+
+-- Contents that were being extracted when a daemon died, and how often.
+CREATE TABLE strike(hash BLOB PRIMARY KEY, times INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+"];
+
+/// Brings index.db to the newest schema.
+///
+/// # Errors
+/// When the schema is newer than ours, or a migration fails; the old schema is then still in place.
+pub(super) fn migrate_index(conn: &mut Connection, path: &Path) -> Result<(), StoreError> {
+    let known = INDEX.len() as i64;
+    let found: i64 = conn
+        .pragma_query_value(None, "user_version", |row| row.get(0))
+        .map_err(|error| StoreError::new(path, error))?;
+    if found > known {
+        return Err(StoreError::Newer { path: path.to_owned(), found, known });
+    }
+    let migrations = Migrations::new(INDEX.iter().map(|sql| M::up(sql)).collect());
+    migrations.to_latest(conn).map_err(|error| match error {
+        rusqlite_migration::Error::RusqliteError { err, .. } => StoreError::new(path, err),
+        other => StoreError::Sqlite {
+            path: path.to_owned(),
+            source: rusqlite::Error::ToSqlConversionFailure(Box::new(other)),
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_newer_schema_is_refused_and_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("index.db");
+        let mut conn = Connection::open(&path).unwrap();
+        conn.pragma_update(None, "user_version", 99).unwrap();
+        let error = migrate_index(&mut conn, &path).unwrap_err();
+        assert!(error.to_string().contains("newer memod (schema 99"), "{error}");
+        let version: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+        assert_eq!(version, 99);
+    }
+}

@@ -1,0 +1,274 @@
+//! Which chunks does each arm find in a snapshot?
+//!
+//! Every arm filters by view, kind, language and path inside its top-k, never after it: a hit of another
+//! worktree must not crowd out one's own.
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use rusqlite::functions::FunctionFlags;
+use rusqlite::{Connection, Row, params, types};
+
+use super::{Reader, StoreError};
+use crate::types::{ChunkId, Kind, ViewId};
+
+/// Where an arm may look.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Empty: all.
+    pub kinds: Vec<Kind>,
+    /// Format names; empty: all.
+    pub langs: Vec<String>,
+    /// Globs over worktree-relative paths; empty: all.
+    pub paths: Vec<String>,
+}
+
+/// A chunk at one path of a view.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChunkRow {
+    /// Its id.
+    pub id: ChunkId,
+    /// Worktree-relative path.
+    pub path: String,
+    /// blake3 of the file's bytes.
+    pub hash: [u8; 32],
+    /// What it is a part of.
+    pub kind: Kind,
+    /// Format name; `""` where unknown.
+    pub lang: String,
+    /// Byte span.
+    pub bytes: (usize, usize),
+    /// Lines, 1-based, inclusive.
+    pub lines: (u32, u32),
+    /// Names defined, joined by spaces.
+    pub symbol: Option<String>,
+    /// Heading path or qualified name.
+    pub title: Option<String>,
+    /// What the arm measured: bm25 or distance, smaller is better; 0 in the symbol arm.
+    pub value: f64,
+}
+
+/// Weights of symbol, title and body in BM25.
+const COLUMN_WEIGHTS: &str = "4.0, 2.0, 1.0";
+
+const COLUMNS: &str = "c.id, e.path, b.hash, c.kind, b.lang, c.b0, c.b1, c.l0, c.l1, c.symbol, c.title";
+
+const WITHIN: &str = "e.view_id = ?1
+    AND (?2 IS NULL OR c.kind IN (SELECT value FROM json_each(?2)))
+    AND (?3 IS NULL OR b.lang IN (SELECT value FROM json_each(?3)))
+    AND (?4 IS NULL OR path_matches(?4, e.path))";
+
+impl Filter {
+    /// Returns the parameters ?2 to ?4 of [`WITHIN`]: JSON arrays, null where all may pass.
+    fn params(&self) -> [Option<String>; 3] {
+        let json = |list: Vec<&str>| (!list.is_empty()).then(|| serde_json::json!(list).to_string());
+        [
+            json(self.kinds.iter().map(|kind| kind.as_str()).collect()),
+            json(self.langs.iter().map(String::as_str).collect()),
+            json(self.paths.iter().map(String::as_str).collect()),
+        ]
+    }
+
+    /// Checks the globs before they reach SQL.
+    ///
+    /// # Errors
+    /// What is wrong with which glob.
+    pub fn check(&self) -> Result<(), globset::Error> {
+        glob_set(&self.paths).map(|_| ())
+    }
+}
+
+impl Reader {
+    /// Returns the best chunks by BM25, best first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn bm25(&self, view: ViewId, filter: &Filter, expression: &str, k: usize) -> Result<Vec<ChunkRow>, StoreError> {
+        let sql = format!(
+            "SELECT {COLUMNS}, f.rank FROM chunk_fts f
+             CROSS JOIN chunk c ON c.id = f.rowid
+             CROSS JOIN blob b ON b.id = c.blob_id
+             CROSS JOIN entry e ON e.blob_id = b.id
+             WHERE f.chunk_fts MATCH ?5 AND f.rank MATCH 'bm25({COLUMN_WEIGHTS})' AND {WITHIN}
+             ORDER BY f.rank LIMIT ?6"
+        );
+        self.arm(&sql, view, filter, &expression, k)
+    }
+
+    /// Returns the first chunk of the files whose path words match best, best first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn by_path(&self, view: ViewId, filter: &Filter, expression: &str, k: usize) -> Result<Vec<ChunkRow>, StoreError> {
+        let sql = format!(
+            "SELECT {COLUMNS}, f.rank FROM path_fts f
+             CROSS JOIN path p ON p.id = f.rowid
+             CROSS JOIN entry e ON e.path = p.path AND e.view_id = ?1
+             CROSS JOIN blob b ON b.id = e.blob_id
+             CROSS JOIN chunk c ON c.blob_id = b.id
+             WHERE f.path_fts MATCH ?5 AND {WITHIN}
+               AND c.ord = (SELECT min(first.ord) FROM chunk first WHERE first.blob_id = b.id
+                            AND (?2 IS NULL OR first.kind IN (SELECT value FROM json_each(?2))))
+             ORDER BY f.rank, e.path LIMIT ?6"
+        );
+        self.arm(&sql, view, filter, &expression, k)
+    }
+
+    /// Returns the chunks that define a symbol of this name, whatever its case.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn by_symbol(&self, view: ViewId, filter: &Filter, name: &str, k: usize) -> Result<Vec<ChunkRow>, StoreError> {
+        let sql = format!(
+            "SELECT {COLUMNS}, 0.0 FROM symbol s
+             CROSS JOIN chunk c ON c.id = s.chunk_id
+             CROSS JOIN blob b ON b.id = c.blob_id
+             CROSS JOIN entry e ON e.blob_id = b.id
+             WHERE s.name = ?5 AND {WITHIN}
+             ORDER BY s.name = ?5 COLLATE BINARY DESC, c.kind = 'symbol' DESC, e.path, c.ord LIMIT ?6"
+        );
+        self.arm(&sql, view, filter, &name, k)
+    }
+
+    /// Returns the nearest chunks by cosine distance to an int8 vector, nearest first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn knn(&self, view: ViewId, filter: &Filter, vec: &[i8], k: usize) -> Result<Vec<ChunkRow>, StoreError> {
+        let bytes: Vec<u8> = vec.iter().map(|value| value.cast_unsigned()).collect();
+        let sql = format!(
+            "SELECT {COLUMNS}, near.distance FROM (
+                 SELECT chunk_id, distance FROM vec_chunks
+                 WHERE vec MATCH vec_int8(?5) AND k = ?6 AND chunk_id IN (
+                     SELECT c.id FROM entry e JOIN blob b ON b.id = e.blob_id JOIN chunk c ON c.blob_id = b.id
+                     WHERE {WITHIN})) near
+             CROSS JOIN chunk c ON c.id = near.chunk_id
+             CROSS JOIN blob b ON b.id = c.blob_id
+             CROSS JOIN entry e ON e.blob_id = b.id
+             WHERE {WITHIN} ORDER BY near.distance, c.id, e.path"
+        );
+        self.arm(&sql, view, filter, &bytes, k)
+    }
+
+    fn arm(
+        &self,
+        sql: &str,
+        view: ViewId,
+        filter: &Filter,
+        query: &dyn types::ToSql,
+        k: usize,
+    ) -> Result<Vec<ChunkRow>, StoreError> {
+        let [kinds, langs, paths] = filter.params();
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached(sql)?;
+            statement.query_map(params![view.0, kinds, langs, paths, query, k as i64], chunk_row)?.collect()
+        })
+    }
+
+    /// Returns the vector of a path, int8, where it has one.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn path_vector(&self, path: &str) -> Result<Option<Vec<i8>>, StoreError> {
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached("SELECT vec FROM path WHERE path = ?1 AND vec IS NOT NULL")?;
+            let mut rows = statement.query([path])?;
+            let bytes: Option<Vec<u8>> = rows.next()?.map(|row| row.get(0)).transpose()?;
+            Ok(bytes.map(|bytes| bytes.into_iter().map(u8::cast_signed).collect()))
+        })
+    }
+
+    /// Calls `see` with every indexed term and in how many chunks it stands.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn each_term(&self, mut see: impl FnMut(&str, u64)) -> Result<(), StoreError> {
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached("SELECT term, doc FROM chunk_vocab")?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                see(row.get_ref(0)?.as_str().unwrap_or_default(), row.get(1)?);
+            }
+            Ok(())
+        })
+    }
+
+    /// Calls `see` with each file of a view that defines something: path, map record, names used (`name count`
+    /// a line).
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn each_map(&self, view: ViewId, mut see: impl FnMut(&str, &str, &str)) -> Result<(), StoreError> {
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached(
+                "SELECT e.path, coalesce(c.text, ''), coalesce(b.refs, '') FROM entry e
+                 JOIN blob b ON b.id = e.blob_id JOIN chunk c ON c.blob_id = b.id AND c.ord = 0 AND c.kind = 'map'
+                 WHERE e.view_id = ?1 ORDER BY e.path",
+            )?;
+            let mut rows = statement.query([view.0])?;
+            while let Some(row) = rows.next()? {
+                let text = |index| row.get_ref(index).map(|value| value.as_str().unwrap_or_default());
+                see(text(0)?, text(1)?, text(2)?);
+            }
+            Ok(())
+        })
+    }
+
+    /// Calls `see` with each definition of a view: path, name, first line; by path and line.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn each_symbol(&self, view: ViewId, mut see: impl FnMut(&str, &str, u32)) -> Result<(), StoreError> {
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached(
+                "SELECT e.path, c.symbol, c.l0 FROM entry e JOIN chunk c ON c.blob_id = e.blob_id
+                 WHERE e.view_id = ?1 AND c.kind = 'symbol' ORDER BY e.path, c.ord",
+            )?;
+            let mut rows = statement.query([view.0])?;
+            while let Some(row) = rows.next()? {
+                let text = |index| row.get_ref(index).map(|value| value.as_str().unwrap_or_default());
+                see(text(0)?, text(1)?, row.get(2)?);
+            }
+            Ok(())
+        })
+    }
+}
+
+fn chunk_row(row: &Row<'_>) -> rusqlite::Result<ChunkRow> {
+    let kind: String = row.get(3)?;
+    Ok(ChunkRow {
+        id: ChunkId(row.get(0)?),
+        path: row.get(1)?,
+        hash: row.get(2)?,
+        kind: Kind::parse(&kind).unwrap_or(Kind::Text),
+        lang: row.get(4)?,
+        bytes: (row.get::<_, i64>(5)? as usize, row.get::<_, i64>(6)? as usize),
+        lines: (row.get(7)?, row.get(8)?),
+        symbol: row.get(9)?,
+        title: row.get(10)?,
+        value: row.get(11)?,
+    })
+}
+
+fn glob_set(globs: &[String]) -> Result<GlobSet, globset::Error> {
+    let mut set = GlobSetBuilder::new();
+    for glob in globs {
+        let anywhere = if glob.contains('/') { glob.clone() } else { format!("**/{glob}") };
+        set.add(GlobBuilder::new(&anywhere).literal_separator(true).build()?);
+        // A directory names what is below it, as in `git log -- dir`.
+        set.add(GlobBuilder::new(&format!("{}/**", anywhere.trim_end_matches('/'))).build()?);
+    }
+    set.build()
+}
+
+/// Adds `path_matches(globs as JSON, path)`; the set is compiled once a statement.
+pub(super) fn register_functions(conn: &Connection) -> rusqlite::Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    conn.create_scalar_function("path_matches", 2, flags, |context| {
+        let globs = context.get_or_create_aux(0, |value| -> Result<GlobSet, rusqlite::Error> {
+            let bad = |error| rusqlite::Error::UserFunctionError(error);
+            let globs: Vec<String> =
+                serde_json::from_str(value.as_str()?).map_err(|error| bad(Box::new(error)))?;
+            glob_set(&globs).map_err(|error| bad(Box::new(error)))
+        })?;
+        Ok(globs.is_match(context.get_raw(1).as_str()?))
+    })
+}

@@ -1,0 +1,497 @@
+//! How does a change get into index.db?
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params};
+
+use super::{StoreError, connect, schema};
+use crate::types::{BlobId, ChunkId, Kind, Refusal, SourceKey, Stat, ViewId};
+
+/// Unreferenced contents kept beyond the referenced ones, bytes: what a switch back to the other branch needs.
+const KEEP_BYTES: i64 = 256 << 20;
+
+/// The one write connection to index.db.
+pub struct Writer {
+    conn: Connection,
+    path: PathBuf,
+    model_id: String,
+}
+
+/// What identifies a worktree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ViewKey {
+    /// Canonical git dir, or the root outside git.
+    pub git_dir: String,
+    /// Inode of that directory: names are reused after `git worktree remove`.
+    pub inode: u64,
+    /// Top directory.
+    pub root: String,
+}
+
+/// One change of a manifest.
+#[derive(Debug)]
+pub enum Change {
+    /// The path holds this content.
+    Put {
+        /// Which path.
+        key: SourceKey,
+        /// Its signature when it was read.
+        stat: Stat,
+        /// The signature does not prove that it is unchanged.
+        racy: bool,
+        /// blake3 of its bytes.
+        hash: [u8; 32],
+        /// Format name; `""` where unknown.
+        lang: &'static str,
+        /// Words of the path, for the path arm.
+        path_words: String,
+        /// What is in it; `None` when the content was known already.
+        blob: Option<Box<NewBlob>>,
+    },
+    /// Git lists the path; we do not index it.
+    Refuse {
+        /// Which path.
+        key: SourceKey,
+        /// Its signature.
+        stat: Stat,
+        /// Why not.
+        refusal: Refusal,
+    },
+    /// The path is gone.
+    Remove {
+        /// Which path.
+        key: SourceKey,
+    },
+}
+
+/// One content, extracted.
+#[derive(Debug, Default)]
+pub struct NewBlob {
+    /// Bytes.
+    pub size: u64,
+    /// `text`, `minified`, `opted-out` or `struck`.
+    pub kind: &'static str,
+    /// Version of the extractors.
+    pub extractor_version: i64,
+    /// Names used, `name count` a line.
+    pub refs: String,
+    /// Complaints, one a line.
+    pub problems: String,
+    /// In order.
+    pub chunks: Vec<NewChunk>,
+}
+
+/// One chunk with the words to be indexed.
+#[derive(Debug)]
+pub struct NewChunk {
+    /// What it is a part of.
+    pub kind: Kind,
+    /// Byte span, half-open.
+    pub bytes: (usize, usize),
+    /// Lines, 1-based, inclusive.
+    pub lines: (u32, u32),
+    /// Names defined, joined by spaces.
+    pub symbol: Option<String>,
+    /// Heading path or qualified name.
+    pub title: Option<String>,
+    /// Text where it is not the byte span.
+    pub text: Option<String>,
+    /// blake3 of what is embedded.
+    pub text_hash: [u8; 32],
+    /// Whether it gets a vector.
+    pub embeds: bool,
+    /// Words of symbol, title and body.
+    pub words: [String; 3],
+}
+
+/// A vector to be kept.
+#[derive(Debug)]
+pub struct NewVector {
+    /// Which chunk; `None` for a path's.
+    pub chunk: Option<ChunkId>,
+    /// Row of `path`, when it is a path's.
+    pub path_id: Option<i64>,
+    /// blake3 of the embedded text (chunks only).
+    pub text_hash: [u8; 32],
+    /// int8 times 127; `None`: the model knows no word of it.
+    pub vec: Option<Vec<i8>>,
+}
+
+impl Writer {
+    /// Opens or creates index.db for vectors of `dims` numbers of the model `model_id`.
+    ///
+    /// Vectors of another model are dropped from the search table; their chunks wait to be embedded again.
+    ///
+    /// # Errors
+    /// When the file cannot be opened, is damaged or of a newer schema.
+    pub fn open(path: &Path, model_id: &str, dims: usize) -> Result<Self, StoreError> {
+        let at = |error| StoreError::new(path, error);
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let mut conn = connect(path, flags).map_err(at)?;
+        conn.execute_batch(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536;
+             PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;",
+        )
+        .map_err(at)?;
+        schema::migrate_index(&mut conn, path)?;
+        let mut writer = Self { conn, path: path.to_owned(), model_id: model_id.to_owned() };
+        writer.use_model(dims)?;
+        Ok(writer)
+    }
+
+    fn in_tx<T>(&mut self, run: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+        let path = &self.path;
+        let tx = self.conn.transaction().map_err(|error| StoreError::new(path, error))?;
+        let value = run(&tx).map_err(|error| StoreError::new(path, error))?;
+        tx.commit().map_err(|error| StoreError::new(path, error))?;
+        Ok(value)
+    }
+
+    fn use_model(&mut self, dims: usize) -> Result<(), StoreError> {
+        let identity = format!("{} {dims}", self.model_id);
+        self.in_tx(|tx| {
+            let known: Option<String> =
+                tx.query_row("SELECT value FROM meta WHERE key = 'model'", [], |row| row.get(0)).optional()?;
+            if known.as_deref() == Some(identity.as_str()) {
+                return Ok(());
+            }
+            tx.execute_batch(&format!(
+                "DROP TABLE IF EXISTS vec_chunks;
+                 CREATE VIRTUAL TABLE vec_chunks USING vec0(
+                     chunk_id INTEGER PRIMARY KEY, vec int8[{dims}] distance_metric=cosine);
+                 UPDATE chunk SET vec_state = 0 WHERE vec_state = 1;
+                 UPDATE path SET vec_state = 0, vec = NULL;"
+            ))?;
+            tx.execute("INSERT OR REPLACE INTO meta(key, value) VALUES('model', ?1)", [identity])?;
+            Ok(())
+        })
+    }
+
+    /// Returns the row of a worktree, made anew when the git dir is another one under the same name.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn view(&mut self, key: &ViewKey) -> Result<ViewId, StoreError> {
+        self.in_tx(|tx| {
+            tx.execute(
+                "DELETE FROM view WHERE git_dir = ?1 AND (git_dir_inode != ?2 OR root != ?3)",
+                params![key.git_dir, key.inode as i64, key.root],
+            )?;
+            tx.execute(
+                "INSERT INTO view(git_dir, git_dir_inode, root, epoch, seq, complete)
+                 VALUES(?1, ?2, ?3, unixepoch(), 0, 0) ON CONFLICT DO NOTHING",
+                params![key.git_dir, key.inode as i64, key.root],
+            )?;
+            tx.query_row("SELECT id FROM view WHERE git_dir = ?1", [&key.git_dir], |row| row.get(0))
+        })
+        .map(ViewId)
+    }
+
+    /// Applies changes of one view in one transaction and returns the view's new `seq`.
+    ///
+    /// A `Put` without content whose blob is gone meanwhile is returned to be read again.
+    ///
+    /// # Errors
+    /// When the database cannot be written; nothing of `changes` is applied then.
+    pub fn apply(&mut self, view: ViewId, changes: &[Change], now_s: i64) -> Result<(u64, Vec<SourceKey>), StoreError> {
+        let model_id = self.model_id.clone();
+        self.in_tx(|tx| {
+            let mut again = Vec::new();
+            for change in changes {
+                match change {
+                    Change::Put { key, stat, racy, hash, lang, path_words, blob } => {
+                        let Some(blob_id) = blob_id(tx, hash, lang, blob.as_deref(), &model_id, now_s)? else {
+                            again.push(key.clone());
+                            continue;
+                        };
+                        add_path(tx, key, path_words)?;
+                        put_entry(tx, view, key, stat, *racy, Some(blob_id), None, now_s)?;
+                    }
+                    Change::Refuse { key, stat, refusal } => {
+                        put_entry(tx, view, key, stat, false, None, Some(*refusal), now_s)?;
+                    }
+                    Change::Remove { key } => {
+                        release_blob(tx, view, key, now_s)?;
+                        tx.prepare_cached("DELETE FROM entry WHERE view_id = ?1 AND path = ?2")?
+                            .execute(params![view.0, key.as_str()])?;
+                    }
+                }
+            }
+            let seq: i64 = tx.query_row(
+                "UPDATE view SET seq = seq + 1 WHERE id = ?1 RETURNING seq",
+                [view.0],
+                |row| row.get(0),
+            )?;
+            Ok((seq as u64, again))
+        })
+    }
+
+    /// Notes that the first walk of a view has ended, and what its HEAD says.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn mark_complete(&mut self, view: ViewId, head: Option<&str>) -> Result<(), StoreError> {
+        self.in_tx(|tx| {
+            tx.execute(
+                "UPDATE view SET complete = 1, head = ?2 WHERE id = ?1 AND (complete = 0 OR head IS NOT ?2)",
+                params![view.0, head],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// Notes contents that were being extracted when the last daemon ended.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn add_strikes(&mut self, hashes: &[[u8; 32]]) -> Result<(), StoreError> {
+        self.in_tx(|tx| {
+            let sql = "INSERT INTO strike(hash, times) VALUES(?1, 1) ON CONFLICT DO UPDATE SET times = times + 1";
+            let mut statement = tx.prepare_cached(sql)?;
+            hashes.iter().try_for_each(|hash| statement.execute([hash]).map(|_| ()))
+        })
+    }
+
+    /// Keeps vectors of chunks and paths that are still there.
+    ///
+    /// # Errors
+    /// When the database cannot be written; none is kept then.
+    pub fn add_vectors(&mut self, vectors: &[NewVector]) -> Result<(), StoreError> {
+        let model_id = self.model_id.clone();
+        self.in_tx(|tx| {
+            for vector in vectors {
+                let bytes = vector.vec.as_deref().map(as_bytes);
+                if let Some(path_id) = vector.path_id {
+                    tx.prepare_cached("UPDATE path SET vec = ?2, vec_state = 1 WHERE id = ?1")?
+                        .execute(params![path_id, bytes])?;
+                }
+                if let Some(chunk) = vector.chunk {
+                    tx.prepare_cached(
+                        "INSERT INTO embedding(text_hash, model_id, vec) VALUES(?1, ?2, ?3) ON CONFLICT DO NOTHING",
+                    )?
+                    .execute(params![vector.text_hash, model_id, bytes])?;
+                    set_vector(tx, chunk, bytes.as_deref())?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Deletes contents that no view has referred to for `keep_s` seconds, and, least recently used first,
+    /// those beyond the size that is worth keeping. Returns how many.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn collect_garbage(&mut self, now_s: i64, keep_s: i64) -> Result<usize, StoreError> {
+        self.in_tx(|tx| {
+            let mut statement = tx.prepare(
+                "WITH loose AS (
+                     SELECT id, last_ref, sum(size) OVER (ORDER BY last_ref DESC, id DESC) AS newer_bytes
+                     FROM blob WHERE NOT EXISTS (SELECT 1 FROM entry WHERE entry.blob_id = blob.id))
+                 SELECT id FROM loose WHERE last_ref < ?1 OR newer_bytes > ?2",
+            )?;
+            let ids: Vec<i64> = statement
+                .query_map(params![now_s - keep_s, KEEP_BYTES], |row| row.get(0))?
+                .collect::<Result<_, _>>()?;
+            for id in &ids {
+                delete_blob(tx, BlobId(*id))?;
+            }
+            tx.execute_batch(
+                "DELETE FROM path_fts WHERE rowid IN
+                     (SELECT id FROM path WHERE NOT EXISTS (SELECT 1 FROM entry WHERE entry.path = path.path));
+                 DELETE FROM path WHERE NOT EXISTS (SELECT 1 FROM entry WHERE entry.path = path.path);",
+            )?;
+            Ok(ids.len())
+        })
+    }
+
+    /// Forgets a view and its manifest; contents stay until they are collected.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn forget_view(&mut self, view: ViewId) -> Result<(), StoreError> {
+        self.in_tx(|tx| tx.execute("DELETE FROM view WHERE id = ?1", [view.0]).map(|_| ()))
+    }
+
+    /// Empties the manifest and all contents, so that everything is extracted again.
+    ///
+    /// # Errors
+    /// When the database cannot be written; everything is still there then.
+    pub fn clear(&mut self) -> Result<(), StoreError> {
+        self.in_tx(|tx| {
+            tx.execute_batch(
+                "DELETE FROM entry; DELETE FROM vec_chunks;
+                 INSERT INTO chunk_fts(chunk_fts) VALUES('delete-all');
+                 INSERT INTO path_fts(path_fts) VALUES('delete-all');
+                 DELETE FROM blob; DELETE FROM path; DELETE FROM strike; DELETE FROM embedding;
+                 UPDATE view SET complete = 0, seq = seq + 1;",
+            )
+        })
+    }
+}
+
+fn as_bytes(vec: &[i8]) -> Vec<u8> {
+    vec.iter().map(|value| value.cast_unsigned()).collect()
+}
+
+/// Returns the blob of a content, inserted when it is new; `None` when it is neither known nor given.
+fn blob_id(
+    tx: &Transaction<'_>,
+    hash: &[u8; 32],
+    lang: &str,
+    new: Option<&NewBlob>,
+    model_id: &str,
+    now_s: i64,
+) -> rusqlite::Result<Option<BlobId>> {
+    let known: Option<(i64, i64)> = tx
+        .prepare_cached("SELECT id, extractor_version FROM blob WHERE hash = ?1 AND lang = ?2")?
+        .query_row(params![hash, lang], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let Some(new) = new else { return Ok(known.map(|(id, _)| BlobId(id))) };
+    if let Some((id, version)) = known {
+        if version == new.extractor_version {
+            return Ok(Some(BlobId(id)));
+        }
+        delete_chunks(tx, BlobId(id))?;
+    }
+    let id: i64 = tx
+        .prepare_cached(
+            "INSERT INTO blob(hash, lang, size, kind, extractor_version, refs, problems, last_ref)
+             VALUES(?1, ?2, ?3, ?4, ?5, ?6, nullif(?7, ''), ?8)
+             ON CONFLICT(hash, lang) DO UPDATE SET kind = excluded.kind, refs = excluded.refs,
+                 problems = excluded.problems, extractor_version = excluded.extractor_version
+             RETURNING id",
+        )?
+        .query_row(
+            params![hash, lang, new.size as i64, new.kind, new.extractor_version, new.refs, new.problems, now_s],
+            |row| row.get(0),
+        )?;
+    for (ord, chunk) in new.chunks.iter().enumerate() {
+        add_chunk(tx, BlobId(id), ord, chunk, model_id)?;
+    }
+    Ok(Some(BlobId(id)))
+}
+
+fn add_chunk(tx: &Transaction<'_>, blob: BlobId, ord: usize, chunk: &NewChunk, model_id: &str) -> rusqlite::Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO chunk(blob_id, ord, kind, b0, b1, l0, l1, symbol, title, text, text_hash, vec_state)
+         VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+    )?
+    .execute(params![
+        blob.0,
+        ord as i64,
+        chunk.kind.as_str(),
+        chunk.bytes.0 as i64,
+        chunk.bytes.1 as i64,
+        chunk.lines.0,
+        chunk.lines.1,
+        chunk.symbol,
+        chunk.title,
+        chunk.text,
+        chunk.text_hash,
+        if chunk.embeds { 0 } else { 2 },
+    ])?;
+    let id = ChunkId(tx.last_insert_rowid());
+    let [symbol, title, body] = &chunk.words;
+    tx.prepare_cached("INSERT INTO chunk_fts(rowid, symbol, title, body) VALUES(?1, ?2, ?3, ?4)")?
+        .execute(params![id.0, symbol, title, body])?;
+    for name in chunk.symbol.iter().flat_map(|names| names.split_whitespace()) {
+        tx.prepare_cached("INSERT INTO symbol(name, chunk_id) VALUES(?1, ?2) ON CONFLICT DO NOTHING")?
+            .execute(params![name, id.0])?;
+    }
+    if chunk.embeds {
+        let known: Option<Option<Vec<u8>>> = tx
+            .prepare_cached("SELECT vec FROM embedding WHERE text_hash = ?1 AND model_id = ?2")?
+            .query_row(params![chunk.text_hash, model_id], |row| row.get(0))
+            .optional()?;
+        if let Some(vec) = known {
+            set_vector(tx, id, vec.as_deref())?;
+        }
+    }
+    Ok(())
+}
+
+/// Gives a chunk its vector, or notes that it has none. Does nothing when the chunk is gone or has one.
+fn set_vector(tx: &Transaction<'_>, chunk: ChunkId, vec: Option<&[u8]>) -> rusqlite::Result<()> {
+    let state = if vec.is_some() { 1 } else { 2 };
+    let waiting = tx
+        .prepare_cached("UPDATE chunk SET vec_state = ?2 WHERE id = ?1 AND vec_state = 0")?
+        .execute(params![chunk.0, state])?;
+    if let (1, Some(vec)) = (waiting, vec) {
+        tx.prepare_cached("INSERT INTO vec_chunks(chunk_id, vec) VALUES(?1, vec_int8(?2))")?
+            .execute(params![chunk.0, vec])?;
+    }
+    Ok(())
+}
+
+fn delete_blob(tx: &Transaction<'_>, blob: BlobId) -> rusqlite::Result<()> {
+    delete_chunks(tx, blob)?;
+    tx.prepare_cached("DELETE FROM blob WHERE id = ?1")?.execute([blob.0])?;
+    Ok(())
+}
+
+fn delete_chunks(tx: &Transaction<'_>, blob: BlobId) -> rusqlite::Result<()> {
+    let ids: Vec<i64> = tx
+        .prepare_cached("SELECT id FROM chunk WHERE blob_id = ?1")?
+        .query_map([blob.0], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    for id in ids {
+        tx.prepare_cached("DELETE FROM chunk_fts WHERE rowid = ?1")?.execute([id])?;
+        tx.prepare_cached("DELETE FROM vec_chunks WHERE chunk_id = ?1")?.execute([id])?;
+    }
+    tx.prepare_cached("DELETE FROM chunk WHERE blob_id = ?1")?.execute([blob.0])?;
+    Ok(())
+}
+
+fn add_path(tx: &Transaction<'_>, key: &SourceKey, words: &str) -> rusqlite::Result<()> {
+    let added = tx
+        .prepare_cached("INSERT INTO path(path, vec_state) VALUES(?1, 0) ON CONFLICT DO NOTHING")?
+        .execute([key.as_str()])?;
+    if added == 1 {
+        let id = tx.last_insert_rowid();
+        tx.prepare_cached("INSERT INTO path_fts(rowid, words) VALUES(?1, ?2)")?.execute(params![id, words])?;
+    }
+    Ok(())
+}
+
+/// Starts the clock of a content that this path is about to let go of.
+fn release_blob(tx: &Transaction<'_>, view: ViewId, key: &SourceKey, now_s: i64) -> rusqlite::Result<()> {
+    tx.prepare_cached(
+        "UPDATE blob SET last_ref = ?3
+         WHERE id = (SELECT blob_id FROM entry WHERE view_id = ?1 AND path = ?2)",
+    )?
+    .execute(params![view.0, key.as_str(), now_s])?;
+    Ok(())
+}
+
+#[expect(clippy::too_many_arguments, reason = "one row, a value a column")]
+fn put_entry(
+    tx: &Transaction<'_>,
+    view: ViewId,
+    key: &SourceKey,
+    stat: &Stat,
+    racy: bool,
+    blob: Option<BlobId>,
+    refusal: Option<Refusal>,
+    now_s: i64,
+) -> rusqlite::Result<()> {
+    release_blob(tx, view, key, now_s)?;
+    tx.prepare_cached(
+        "INSERT OR REPLACE INTO entry(view_id, path, blob_id, refusal, mode, size, mtime_ns, ctime_ns, inode, dev, racy)
+         VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+    )?
+    .execute(params![
+        view.0,
+        key.as_str(),
+        blob.map(|blob| blob.0),
+        refusal.map(Refusal::as_str),
+        stat.mode,
+        stat.size as i64,
+        stat.mtime_ns,
+        stat.ctime_ns,
+        stat.inode as i64,
+        stat.dev as i64,
+        racy,
+    ])?;
+    Ok(())
+}

@@ -1,0 +1,87 @@
+//! What do the tests of all modules share?
+
+/// A small generator of pseudo-random numbers, so that a failure comes again.
+///
+/// Multiplier and increment: Knuth, MMIX; see Steele and Vigna, "Computationally easy, spectrally good
+/// multipliers", 2021.
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// Returns a number below `end`.
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % end.max(1)
+    }
+
+    pub(crate) fn pick<'a, T: ?Sized>(&mut self, items: &[&'a T]) -> &'a T {
+        items[self.below(items.len())]
+    }
+}
+
+/// Returns up to `max_pieces` pieces of syntax, names, odd Unicode and random characters.
+pub(crate) fn hostile_text(random: &mut Random, max_pieces: usize) -> String {
+    const PIECES: [&str; 48] = [
+        "\"",
+        "'",
+        "*",
+        "(",
+        ")",
+        "()",
+        " ",
+        " ",
+        " ",
+        "\n",
+        "\t",
+        "AND",
+        " AND ",
+        " OR ",
+        " NOT ",
+        "NEAR(",
+        "^",
+        ":",
+        "-",
+        "+",
+        "{",
+        "}",
+        "\\",
+        "%",
+        "\0",
+        "_",
+        "getUserById",
+        "max_retry",
+        "HTTPServer2",
+        "Session::login",
+        "foo()",
+        "the",
+        "a",
+        "x*",
+        "\"a b\"",
+        "日本語処理",
+        "한국어",
+        "e\u{301}",
+        "\u{301}\u{301}",
+        "💥",
+        "👩\u{200d}👧",
+        "ﬁ",
+        "İ",
+        "ß",
+        "ς",
+        "\u{feff}",
+        "\u{202e}",
+        "body:",
+    ];
+    let n_pieces = random.below(max_pieces + 1);
+    let mut text = String::new();
+    for _ in 0..n_pieces {
+        if random.below(4) == 0 {
+            text.extend(char::from_u32(random.below(0x2_ffff) as u32));
+        } else {
+            text.push_str(random.pick(&PIECES));
+        }
+    }
+    text
+}

@@ -1,0 +1,223 @@
+//! What does inotify(7) say changed?
+//!
+//! One descriptor for all views, one thread that reads it. A directory is watched by whoever lists it, before
+//! it is listed; so a file in a new directory is either listed or reported. Events are taken in the kernel's
+//! order: when a cookie comes back, all earlier changes have been handed on.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use inotify::{Event, EventMask, Inotify, WatchDescriptor, WatchMask, Watches};
+
+use super::{FsChange, Role, WatchError, WatchEvent};
+use crate::types::ViewId;
+
+/// Bytes of one read: some 1,000 events.
+const BUFFER_BYTES: usize = 64 << 10;
+
+/// All watched directories.
+pub struct Watch {
+    state: Arc<Mutex<State>>,
+}
+
+struct State {
+    watches: Watches,
+    by_descriptor: HashMap<WatchDescriptor, Dir>,
+    by_path: HashMap<PathBuf, WatchDescriptor>,
+}
+
+#[derive(Clone)]
+struct Dir {
+    view: ViewId,
+    role: Role,
+    path: PathBuf,
+}
+
+impl Watch {
+    /// Starts the reading thread, which hands everything to `sink` and ends when that returns false.
+    ///
+    /// # Errors
+    /// When no inotify instance is left.
+    pub fn start(sink: impl Fn(WatchEvent) -> bool + Send + 'static) -> Result<Self, WatchError> {
+        let instance = Path::new("inotify instance");
+        let inotify = Inotify::init().map_err(|error| WatchError::new(instance, error))?;
+        let state = State { watches: inotify.watches(), by_descriptor: HashMap::new(), by_path: HashMap::new() };
+        let state = Arc::new(Mutex::new(state));
+        let for_thread = Arc::clone(&state);
+        std::thread::Builder::new()
+            .name("watch".to_owned())
+            .spawn(move || read_events(inotify, &for_thread, sink))
+            .map_err(|error| WatchError::new(instance, error))?;
+        Ok(Self { state })
+    }
+
+    /// Watches one directory, not what is below it. Call it before listing the directory.
+    ///
+    /// # Errors
+    /// [`WatchError::Exhausted`] when the limit is reached: poll it then.
+    pub fn add_dir(&self, view: ViewId, role: Role, path: &Path) -> Result<(), WatchError> {
+        let mask = WatchMask::CREATE
+            | WatchMask::DELETE
+            | WatchMask::MODIFY
+            | WatchMask::CLOSE_WRITE
+            | WatchMask::MOVE
+            | WatchMask::ATTRIB
+            | WatchMask::DELETE_SELF
+            | WatchMask::MOVE_SELF
+            | WatchMask::ONLYDIR
+            | WatchMask::DONT_FOLLOW
+            | WatchMask::EXCL_UNLINK;
+        // The lock spans the call: the reading thread must not meet a descriptor that is not in the table yet.
+        let mut state = lock(&self.state);
+        let descriptor = state.watches.add(path, mask).map_err(|error| WatchError::new(path, error))?;
+        let dir = Dir { view, role, path: path.to_owned() };
+        if let Some(old) = state.by_descriptor.insert(descriptor.clone(), dir)
+            && old.path != path
+        {
+            state.by_path.remove(&old.path); // the directory was renamed
+        }
+        state.by_path.insert(path.to_owned(), descriptor);
+        Ok(())
+    }
+
+    /// Stops watching every directory of a view.
+    pub fn remove_view(&self, view: ViewId) {
+        lock(&self.state).remove_where(|dir| dir.view == view);
+    }
+
+    /// Returns how many directories are watched.
+    pub fn n_dirs(&self) -> u64 {
+        lock(&self.state).by_descriptor.len() as u64
+    }
+
+    /// Returns the name of the mechanism.
+    pub fn backend(&self) -> &'static str {
+        "inotify"
+    }
+}
+
+impl State {
+    fn remove_where(&mut self, gone: impl Fn(&Dir) -> bool) {
+        let descriptors: Vec<_> =
+            self.by_descriptor.iter().filter(|(_, dir)| gone(dir)).map(|(wd, _)| wd.clone()).collect();
+        for descriptor in descriptors {
+            self.forget(&descriptor);
+            // It fails when the directory is gone already, which is what is wanted.
+            let _ = self.watches.remove(descriptor);
+        }
+    }
+
+    fn forget(&mut self, descriptor: &WatchDescriptor) {
+        if let Some(dir) = self.by_descriptor.remove(descriptor)
+            && self.by_path.get(&dir.path) == Some(descriptor)
+        {
+            self.by_path.remove(&dir.path);
+        }
+    }
+
+    /// Returns what an event says; `None` when it says nothing about a path.
+    fn translate(&mut self, event: &Event<&std::ffi::OsStr>) -> Option<FsChange> {
+        if event.mask.contains(EventMask::IGNORED) {
+            self.forget(&event.wd);
+            return None;
+        }
+        let dir = self.by_descriptor.get(&event.wd)?.clone();
+        let path = event.name.map_or_else(|| dir.path.clone(), |name| dir.path.join(name));
+        let left = EventMask::MOVED_FROM | EventMask::ISDIR;
+        if event.mask.contains(left) {
+            // Watches follow the inode: below a renamed directory they would report the old names.
+            self.remove_where(|dir| dir.path.starts_with(&path));
+        }
+        Some(FsChange { view: dir.view, role: dir.role, path })
+    }
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn read_events(mut inotify: Inotify, state: &Mutex<State>, sink: impl Fn(WatchEvent) -> bool) {
+    let mut buffer = vec![0; BUFFER_BYTES];
+    loop {
+        let events = match inotify.read_events_blocking(&mut buffer) {
+            Ok(events) => events,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => {
+                tracing::error!(%error, "inotify cannot be read");
+                sink(WatchEvent::Lost);
+                return;
+            }
+        };
+        let mut changes: Vec<FsChange> = Vec::new();
+        let mut lost = false;
+        {
+            let mut state = lock(state);
+            for event in events {
+                lost |= event.mask.contains(EventMask::Q_OVERFLOW);
+                if let Some(change) = state.translate(&event)
+                    && changes.last() != Some(&change)
+                {
+                    changes.push(change);
+                }
+            }
+        }
+        // Order matters: a cookie in `changes` must not pass for fresh what the overflow swallowed.
+        let goes_on = (!lost || sink(WatchEvent::Lost)) && (changes.is_empty() || sink(WatchEvent::Changed(changes)));
+        if !goes_on {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::sync::mpsc::{Receiver, channel};
+    use std::time::Duration;
+
+    use super::*;
+
+    fn wait_for(receiver: &Receiver<WatchEvent>, path: &Path) {
+        loop {
+            let event = receiver.recv_timeout(Duration::from_secs(10)).expect("the event comes in time");
+            if let WatchEvent::Changed(changes) = event
+                && changes.iter().any(|change| change.path == path)
+            {
+                return;
+            }
+        }
+    }
+
+    #[test]
+    fn writes_renames_and_deletions_are_reported_under_their_new_names() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path();
+        let (sender, receiver) = channel();
+        let watch = Watch::start(move |event| sender.send(event).is_ok()).unwrap();
+        let view = ViewId(1);
+        fs::create_dir(root.join("a")).unwrap();
+        watch.add_dir(view, Role::Worktree, root).unwrap();
+        watch.add_dir(view, Role::Worktree, &root.join("a")).unwrap();
+        assert_eq!(watch.n_dirs(), 2);
+
+        fs::write(root.join("a/f"), "x").unwrap();
+        wait_for(&receiver, &root.join("a/f"));
+        fs::rename(root.join("a"), root.join("b")).unwrap();
+        wait_for(&receiver, &root.join("b"));
+        assert_eq!(watch.n_dirs(), 1, "the old name is no longer watched");
+        watch.add_dir(view, Role::Worktree, &root.join("b")).unwrap();
+        fs::write(root.join("b/g"), "x").unwrap();
+        wait_for(&receiver, &root.join("b/g"));
+        fs::remove_dir_all(root.join("b")).unwrap();
+        wait_for(&receiver, &root.join("b"));
+    }
+
+    #[test]
+    fn a_missing_directory_is_gone_not_an_error_of_the_system() {
+        let watch = Watch::start(|_| true).unwrap();
+        let error = watch.add_dir(ViewId(1), Role::Worktree, Path::new("/nonexistent/dir")).unwrap_err();
+        assert!(matches!(error, WatchError::Gone(_)), "{error}");
+    }
+}

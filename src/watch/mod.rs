@@ -1,0 +1,88 @@
+//! What changed on disk?
+//!
+//! Events carry names only: they make paths dirty, and what is true is read from the disk afterwards. A
+//! lost event is never silent: it becomes [`WatchEvent::Lost`], and that becomes a rescan.
+
+#[cfg(target_os = "linux")]
+mod inotify;
+#[cfg(not(target_os = "linux"))]
+mod notify;
+mod settle;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub use settle::Settle;
+
+#[cfg(target_os = "linux")]
+pub use inotify::Watch;
+#[cfg(not(target_os = "linux"))]
+pub use notify::Watch;
+
+use crate::types::ViewId;
+
+/// Why a directory is watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// It holds files that may count.
+    Worktree,
+    /// A part of the git dir or common dir: HEAD, index, info/exclude.
+    Git,
+    /// Cookies come and go here.
+    Cookies,
+}
+
+/// One name that changed somehow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FsChange {
+    /// Whose directory it is in.
+    pub view: ViewId,
+    /// Why that directory is watched.
+    pub role: Role,
+    /// Absolute path.
+    pub path: PathBuf,
+}
+
+/// What the operating system told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WatchEvent {
+    /// Names that changed, in order.
+    Changed(Vec<FsChange>),
+    /// Events were lost; everything may have changed.
+    Lost,
+}
+
+/// A directory could not be watched.
+#[derive(Debug, thiserror::Error)]
+pub enum WatchError {
+    /// No watches or instances are left; what is not covered must be polled.
+    #[error("{}: no inotify watches left: {source}", path.display())]
+    Exhausted {
+        /// The directory.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// It is gone, or not a directory any more; its parent's events tell the rest.
+    #[error("{}: gone", .0.display())]
+    Gone(PathBuf),
+    /// Anything else.
+    #[error("watch {}: {source}", path.display())]
+    Io {
+        /// The directory.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+}
+
+impl WatchError {
+    fn new(path: &Path, source: io::Error) -> Self {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::Gone(path),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Exhausted { path, source },
+            _ => Self::Io { path, source },
+        }
+    }
+}

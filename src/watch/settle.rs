@@ -1,0 +1,55 @@
+//! When is a burst of changes over?
+
+use std::time::{Duration, Instant};
+
+/// Waits for quiet, but never longer than a bound. Pure: the clock is passed in.
+#[derive(Clone, Copy, Debug)]
+pub struct Settle {
+    quiet: Duration,
+    at_most: Duration,
+    burst: Option<(Instant, Instant)>,
+}
+
+impl Settle {
+    /// Ends a burst after `quiet` without a change, or `at_most` after its first one.
+    pub fn new(quiet: Duration, at_most: Duration) -> Self {
+        Self { quiet, at_most, burst: None }
+    }
+
+    /// Notes a change.
+    pub fn touch(&mut self, now: Instant) {
+        let first = self.burst.map_or(now, |(first, _)| first);
+        self.burst = Some((first, now));
+    }
+
+    /// Forgets the burst: it is being dealt with.
+    pub fn clear(&mut self) {
+        self.burst = None;
+    }
+
+    /// Returns when the burst counts as over; `None` when there is none.
+    pub fn due(&self) -> Option<Instant> {
+        self.burst.map(|(first, last)| (last + self.quiet).min(first + self.at_most))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quiet_ends_a_burst_and_so_does_the_bound() {
+        let ms = Duration::from_millis;
+        let start = Instant::now();
+        let mut settle = Settle::new(ms(50), ms(500));
+        assert_eq!(settle.due(), None);
+        settle.touch(start);
+        assert_eq!(settle.due(), Some(start + ms(50)));
+        for step in 1..=20 {
+            settle.touch(start + ms(40) * step);
+        }
+        assert_eq!(settle.due(), Some(start + ms(500)));
+        settle.clear();
+        assert_eq!(settle.due(), None);
+    }
+}

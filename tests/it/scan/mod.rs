@@ -1,0 +1,6 @@
+//! Do the scan and git list the same files?
+
+mod fixture;
+mod hostile;
+mod listing;
+mod reading;
