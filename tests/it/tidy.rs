@@ -402,9 +402,10 @@ fn pure_modules_are_pure() {
     }
     let check = |source: &Source| {
         let code = source.shipped();
-        let hits =
-            |word: &'static str| code.match_indices(word).map(|(at, word)| (at, word)).collect::<Vec<_>>();
-        let found = IMPURE_WORDS.iter().flat_map(|word| hits(word));
+        let excused =
+            |word: &str| IMPURE_FOR_A_REASON.iter().any(|row| row.0 == source.name && row.1 == word);
+        let words = IMPURE_WORDS.iter().filter(|word| !excused(word));
+        let found = words.flat_map(|word| code.match_indices(*word));
         found
             .map(|(at, word)| format!("src/{}:{}: {word}", source.name, line_of(&code, at)))
             .collect::<Vec<_>>()
