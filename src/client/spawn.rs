@@ -142,9 +142,7 @@ fn command(place: &Place, options: &Options) -> Command {
     for (name, _) in env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"GIT_")) {
         command.env_remove(name);
     }
-    // Ctrl-C in this terminal is not meant for the daemon.
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    // No process group of its own: a group's leader may not call setsid(2), which the daemon does first.
     command
 }
 
