@@ -28,6 +28,8 @@ use crate::types::SourceKey;
 const MAX_LIMIT: usize = 200;
 /// How often stale hits are indexed and the query is run again before they are dropped.
 const RERUNS: usize = 2;
+/// A search counts waiting embeddings up to this many: exact figures are for `sync` and `status`.
+const MOST_PENDING: u32 = 1_000;
 /// Longest time a request may wait for freshness.
 const MAX_WAIT: Duration = Duration::from_secs(600);
 
@@ -178,7 +180,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> Outcome<Page> {
     let read = |reader: &Reader| {
         reader.snapshot(|reader| {
             let answer = search::run(reader, &ask)?;
-            let embeddings = reader.pending_embeddings(at.view)?;
+            let embeddings = reader.pending_embeddings(at.view, MOST_PENDING)?;
             Ok((answer, embeddings, clock(reader, at)?))
         })
     };
@@ -223,8 +225,8 @@ async fn sync(shared: &Arc<Shared>, params: SyncParams) -> Outcome<SyncResult> {
     let read = move |shared: &Shared| {
         let read = |reader: &Reader| {
             reader.snapshot(|reader| {
-                let (_, total_chunks) = reader.view_sizes(at.view)?;
-                let pending = Pending { embeddings: reader.pending_embeddings(at.view)?, ..at.pending };
+                let total_chunks = reader.n_chunks(at.view)?;
+                let pending = Pending { embeddings: reader.pending_embeddings(at.view, u32::MAX)?, ..at.pending };
                 let clock = clock(reader, &at)?;
                 let (fresh, reason) = (at.fresh, at.reason.clone());
                 Ok(SyncResult { fresh, reason, pending, clock, total_files, done_files, total_chunks })

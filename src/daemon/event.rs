@@ -38,7 +38,7 @@ pub(super) enum Event {
     /// The index has been emptied.
     Cleared,
     /// `status` wants what only the loop knows.
-    Views(oneshot::Sender<Vec<ViewInfo>>),
+    Views(oneshot::Sender<Vec<(ViewId, ViewInfo)>>),
     /// The daemon shall end.
     Stop(&'static str),
 }

@@ -106,8 +106,8 @@ impl MainLoop {
             Event::Reindex => drop(self.jobs.send(Job::Clear)),
             Event::Cleared => self.views.values_mut().for_each(|view| view.restart(now)),
             Event::Views(reply) => {
-                let mut infos: Vec<_> = self.views.values().map(View::info).collect();
-                infos.sort_by(|a, b| a.root.cmp(&b.root));
+                let mut infos: Vec<_> = self.views.values().map(|view| (view.id, view.info())).collect();
+                infos.sort_by(|a, b| a.1.root.cmp(&b.1.root));
                 let _ = reply.send(infos); // the asker may have gone
             }
             Event::Stop(_) => unreachable!("`run` takes it"),
@@ -267,7 +267,6 @@ impl MainLoop {
         };
         self.shared.degrade("index", failed.clone());
         view.end(scope, failed, now);
-        view.n_files = self.shared.read(|reader| reader.view_sizes(view.id)).map_or(view.n_files, |sizes| sizes.0);
         self.wake_embedder();
         if self.n_reconciles.is_multiple_of(COLLECT_EVERY) {
             self.n_reconciles += 1;

@@ -8,24 +8,27 @@ use crate::proto::{
     Check, Counters, DaemonInfo, DoctorResult, ModelInfo, Pending, StatusParams, StatusResult, ViewInfo, WatchInfo,
 };
 use crate::store::{Reader, StoreError};
+use crate::types::ViewId;
 
 /// Collects everything `memo status` shows.
 pub(super) fn status(
     shared: &Shared,
     params: &StatusParams,
     at: &Freshness,
-    views: Vec<ViewInfo>,
+    views: Vec<(ViewId, ViewInfo)>,
 ) -> Result<StatusResult, StoreError> {
     let read = |reader: &Reader| {
         reader.snapshot(|reader| {
             let counts = reader.counts()?;
-            let embeddings = reader.pending_embeddings(at.view)?;
+            let embeddings = reader.pending_embeddings(at.view, u32::MAX)?;
             let skipped = reader.skipped(at.view)?;
             let paths = if params.files || params.skipped { reader.paths(at.view)? } else { Vec::new() };
-            Ok((counts, embeddings, skipped, paths))
+            let count = |(id, info): (ViewId, ViewInfo)| Ok(ViewInfo { files: reader.n_files(id)?, ..info });
+            let views = views.into_iter().map(count).collect::<Result<_, StoreError>>()?;
+            Ok((counts, embeddings, skipped, paths, views))
         })
     };
-    let (counts, embeddings, skipped, paths) = shared.read(read)?;
+    let (counts, embeddings, skipped, paths, views) = shared.read(read)?;
     let (refused, indexed): (Vec<_>, Vec<_>) = paths.into_iter().partition(|(_, reason)| reason.is_some());
     let refused = refused.into_iter().map(|(path, reason)| (path, reason.unwrap_or_default()));
     Ok(StatusResult {

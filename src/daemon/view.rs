@@ -30,7 +30,6 @@ pub(super) struct View {
     pub(super) place: Place,
     pub(super) head: Option<String>,
     pub(super) seq: u64,
-    pub(super) n_files: u64,
     /// The first walk of this process has ended well.
     pub(super) complete: bool,
     /// The watcher covers everything and answers cookies.
@@ -75,7 +74,6 @@ impl View {
             place,
             head: row.head.clone(),
             seq: row.seq,
-            n_files: 0,
             complete: false,
             watched: true,
             error: None,
@@ -343,7 +341,7 @@ impl View {
         ViewInfo {
             root: self.place.root.display().to_string(),
             head: self.head.clone(),
-            files: self.n_files,
+            files: 0, // counted by who asks
             seq: self.seq,
             fresh: self.complete && !self.is_dirty() && !self.is_running() && self.error.is_none(),
         }

@@ -1,7 +1,7 @@
 //! Which symbols fit the budget?
 //!
-//! Pure: files with their symbols and references in, text out. [`graph`] says who names whose symbols,
-//! [`rank`] how much each file and symbol matters, [`render`] what of it fits.
+//! Pure: files with their symbols and references in, text out. `graph` says who names whose symbols,
+//! [`rank()`] how much each file and symbol matters, [`render()`] what of it fits.
 
 mod graph;
 mod rank;

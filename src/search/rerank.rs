@@ -22,7 +22,7 @@ const FACTORS: [(&str, f64); 6] = [
     // Folders say the area, for many files at once.
     (FOLDER, 1.2),
     // The file about a thing speaks of it in several places; only its best chunk gains.
-    (FILE, 1.4),
+    (FILE, 1.8),
     // A map record repeats what the definitions beside it say with more.
     (MAP, 0.8),
     // Ten places are few: the second chunk of a file tells less than the first of the next.
@@ -146,7 +146,7 @@ impl<'a> Target<'a> {
         let joined = tokens::joined(symbol);
         let is_same = |name: &String| *name == joined;
         if self.joined.iter().any(is_same) {
-            return 0.7;
+            return 0.4;
         }
         if self.joined_words.as_ref().is_some_and(is_same) { 0.5 } else { 0.0 }
     }

@@ -98,8 +98,13 @@ impl<'a> Line<'a> {
     }
 }
 
+/// The plural shows why a chunk was found as well as the singular does.
 fn is_match(word: &Word, token: &str) -> bool {
-    if word.is_prefix { token.starts_with(&word.text) } else { token == word.text }
+    if word.is_prefix {
+        return token.starts_with(&word.text);
+    }
+    let is_plural = |long: &str, short: &str| short.len() > 3 && long.strip_suffix('s') == Some(short);
+    token == word.text || is_plural(token, &word.text) || is_plural(&word.text, token)
 }
 
 /// Returns the part of a long line around `at`.
@@ -201,6 +206,7 @@ mod tests {
         check("login user", "a\nb\nc\nd\nlogin(user)\ne\nf\ng\nh", 12, "c\nd\n[login]([user])\ne\nf");
         check("getUser", "x getUserById get_user", 10, "x [get][User]ById [get_user]");
         check("get", "getUser", 10, "[get]User");
+        check("routers", "a router, the Routers; router2", 10, "a [router], the [Routers]; [router]2");
         check("log*", "logs Logger blog", 10, "[logs] [Logger] blog");
         check("größe", "die GRÖSSE Größe gro\u{308}ße", 10, "die GRÖSSE [Größe] [gro\u{308}ße]");
         check("本語", "日本語処理", 10, "日[本語処]理");

@@ -217,17 +217,18 @@ impl Reader {
         })
     }
 
-    /// Returns how many chunks of a view wait for a vector.
+    /// Returns how many chunks of a view wait for a vector; counting stops at `at_most`.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn pending_embeddings(&self, view: ViewId) -> Result<u64, StoreError> {
+    pub fn pending_embeddings(&self, view: ViewId, at_most: u32) -> Result<u64, StoreError> {
         self.run(|conn| {
             conn.prepare_cached(
-                "SELECT count(*) FROM chunk c INDEXED BY chunk_to_embed WHERE c.vec_state = 0
-                 AND EXISTS (SELECT 1 FROM entry e WHERE e.blob_id = c.blob_id AND e.view_id = ?1)",
+                "SELECT count(*) FROM (
+                     SELECT 1 FROM chunk c INDEXED BY chunk_to_embed WHERE c.vec_state = 0
+                     AND EXISTS (SELECT 1 FROM entry e WHERE e.blob_id = c.blob_id AND e.view_id = ?1) LIMIT ?2)",
             )?
-            .query_row([view.0], |row| row.get(0))
+            .query_row(params![view.0, at_most], |row| row.get(0))
         })
     }
 
@@ -273,17 +274,27 @@ impl Reader {
         })
     }
 
-    /// Returns how many files of a view are indexed, and their chunks.
+    /// Returns how many files of a view are indexed.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn view_sizes(&self, view: ViewId) -> Result<(u64, u64), StoreError> {
+    pub fn n_files(&self, view: ViewId) -> Result<u64, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached("SELECT count(*) FROM entry WHERE view_id = ?1 AND blob_id IS NOT NULL")?
+                .query_row([view.0], |row| row.get(0))
+        })
+    }
+
+    /// Returns how many chunks a view has.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn n_chunks(&self, view: ViewId) -> Result<u64, StoreError> {
         self.run(|conn| {
             conn.prepare_cached(
-                "SELECT count(*), coalesce(sum((SELECT count(*) FROM chunk c WHERE c.blob_id = e.blob_id)), 0)
-                 FROM entry e WHERE e.view_id = ?1 AND e.blob_id IS NOT NULL",
+                "SELECT count(*) FROM entry e JOIN chunk c ON c.blob_id = e.blob_id WHERE e.view_id = ?1",
             )?
-            .query_row([view.0], |row| Ok((row.get(0)?, row.get(1)?)))
+            .query_row([view.0], |row| row.get(0))
         })
     }
 

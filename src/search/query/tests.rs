@@ -16,15 +16,18 @@ fn expressions() {
     };
     check("", "");
     check(" \"\" * ( ) AND OR NOT -- 💥 \"", "");
-    check("login", r#""login""#);
-    check("login login LOGIN", r#""login""#);
-    check("how does the login work", r#"("login" OR "work")"#);
+    check("login", r#"("login" OR "logins")"#);
+    check("login login LOGIN", r#"("login" OR "logins")"#);
+    check("how does the login work", r#"("login" OR "logins" OR "work" OR "works")"#);
     check("how does it", r#"("how" OR "does" OR "it")"#);
     check("\"to be or\"", r#""to be or""#);
     check("log*", r#""log"*"#);
     check("getUs*", r#"("getus"* OR "get us"*)"#);
-    check("max_retry", r#"("maxretry" OR "maxretry max retry" OR "max retry" OR "max" OR "retry")"#);
-    check("kebab-case", r#"("kebab case" OR "kebab" OR "case")"#);
+    check(
+        "max_retry",
+        r#"("maxretry" OR "maxretry max retry" OR "max retry" OR "maxretries" OR "max" OR "retry" OR "retries")"#,
+    );
+    check("kebab-case", r#"("kebab case" OR "kebab" OR "kebabs" OR "case" OR "cases")"#);
     check("v AND w", r#"("v" AND "w")"#);
     check("x y AND z", r#"(("x" OR "y") AND "z")"#);
     check("x OR y AND z", r#"("x" OR ("y" AND "z"))"#);
