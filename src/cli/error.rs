@@ -164,8 +164,9 @@ fn client(error: &ClientError) -> Row {
             ("daemon-hung", EXIT_FAILED, Some(text))
         }
         ClientError::Gone { log, .. } => ("daemon-gone", EXIT_FAILED, see(log)),
-        ClientError::Garbage { .. } => {
-            ("daemon-garbage", EXIT_FAILED, hint("`memo restart` replaces whatever listens there"))
+        ClientError::Garbage { socket, .. } => {
+            let text = format!("something else may listen there: remove {} and try again", socket.display());
+            ("daemon-garbage", EXIT_FAILED, Some(text))
         }
         ClientError::NewerDaemon { daemon, .. } => {
             ("newer-daemon", EXIT_FAILED, Some(format!("install memo {daemon}, or the later")))

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 
 use crate::client::{self, Client};
 use crate::proto::{Pending, Sync, SyncParams, SyncResult};
@@ -50,7 +50,6 @@ pub(super) fn wait(
             _ => reached.full_ms = took,
         }
     }
-    bar.finish_and_clear();
     Ok(reached)
 }
 
@@ -90,7 +89,7 @@ fn bar(quiet: bool) -> ProgressBar {
     let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     let template = "{msg:>10} [{bar:32}] {human_pos}/{human_len} {elapsed}";
     let style = ProgressStyle::with_template(template).expect("the template is a constant and well-formed");
-    let bar = ProgressBar::with_draw_target(Some(0), target);
+    let bar = ProgressBar::with_draw_target(Some(0), target).with_finish(ProgressFinish::AndClear);
     bar.set_style(style.progress_chars("=> "));
     bar
 }

@@ -106,6 +106,13 @@ fn events_and_late_answers_are_passed_over() {
 }
 
 #[test]
+fn null_is_an_answer() {
+    let sandbox = Sandbox::new();
+    let _fake = Fake::start(&sandbox.place(), VERSION, |_| Answer::Result(Value::Null));
+    assert_eq!(ask(&sandbox, options(false)), "null");
+}
+
+#[test]
 fn a_silent_daemon_is_named() {
     let sandbox = Sandbox::new();
     let _fake = Fake::start(&sandbox.place(), VERSION, |_| Answer::Silence);

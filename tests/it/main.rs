@@ -9,3 +9,4 @@ mod fake;
 mod sandbox;
 mod scan;
 mod tidy;
+mod whole;
