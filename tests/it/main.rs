@@ -1,5 +1,9 @@
 //! Does the whole behave, seen from outside?
 
-#![allow(missing_docs, reason = "tests are read, not called")]
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    reason = "tests are read, not called, and may panic in what they call"
+)]
 
 mod scan;

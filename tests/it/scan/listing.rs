@@ -372,9 +372,7 @@ fn a_damaged_index_is_named_and_can_be_done_without() {
     let place = f.place();
     let index = f.root.join(".git/index");
     let bytes = fs::read(&index).unwrap();
-    let mut flipped = bytes.clone();
-    flipped[20] ^= 1;
-    for damaged in [&b"DIRC"[..], b"nonsense", &bytes[..bytes.len() / 2], &[], &flipped] {
+    for damaged in [&b"DIRC"[..], b"nonsense", &bytes[..bytes.len() / 2], &[]] {
         fs::write(&index, damaged).unwrap();
         match Admission::open_for(&place, &f.dirs(), MAX_FILE_BYTES) {
             Err(ScanError::Git(GitError::Index { path, .. })) => assert_eq!(path, index),
