@@ -194,6 +194,13 @@ const SAME_AS_GIT: &[(&str, Build)] = &[
         f.files(&["d/new"]);
         f.git_in(&f.root.join("d"), &["init", "-q"]);
     }),
+    ("objects named by SHA-256", |f| {
+        fs::remove_dir_all(f.root.join(".git")).unwrap();
+        f.git(&["init", "-q", "--object-format=sha256"]);
+        f.files(&["a.log", "d/b"]);
+        f.commit_all();
+        f.write(".gitignore", "*.log\n").files(&["b.log", "c"]);
+    }),
     ("an ignore file that is a directory", |f| {
         f.files(&["a", ".gitignore/b", "d/x"]).write("d/.gitignore", "y\n");
     }),
