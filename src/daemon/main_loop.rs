@@ -156,7 +156,8 @@ impl MainLoop {
         self.last_ask = now;
         match Place::locate(&ask.cwd, &self.shared.env) {
             Ok(place) if place.state_dir != self.shared.place.state_dir => {
-                let message = format!("{}: belongs to another repository than this daemon's", ask.cwd.display());
+                let message =
+                    format!("{}: belongs to another repository than this daemon's", ask.cwd.display());
                 refuse(ask, code::WRONG_REPOSITORY, message);
             }
             Ok(place) => match self.views.get_mut(&place.root) {
@@ -190,7 +191,8 @@ impl MainLoop {
             self.shared.watch.remove_view(old.id);
         }
         let watch = &self.shared.config.watch;
-        let settle = Settle::new(Duration::from_millis(watch.settle_ms), Duration::from_millis(watch.settle_max_ms));
+        let settle =
+            Settle::new(Duration::from_millis(watch.settle_ms), Duration::from_millis(watch.settle_max_ms));
         let mut view = View::new(row, place, settle);
         view.watched = !watch.poll && self.watch_git(&view);
         for ask in asks {
@@ -233,7 +235,9 @@ impl MainLoop {
             }
             Role::Git => {}
             Role::Worktree => match view.key_of(&change.path) {
-                Some(_) if name == OsStr::new(".gitignore") || name == OsStr::new(".memoignore") => view.lose(now),
+                Some(_) if name == OsStr::new(".gitignore") || name == OsStr::new(".memoignore") => {
+                    view.lose(now)
+                }
                 Some(key) => view.touch(key, now),
                 None => view.lose(now),
             },

@@ -76,7 +76,8 @@ fn serve(place: Place, env: Env, config: Config, ready: impl FnOnce()) -> anyhow
     let progress = Arc::new(Progress::default());
     let writer = open_index(&index_db)?;
     let marks = place.state_dir.join("extracting");
-    let indexer = Indexer::new(writer, &index_db, &marks, config.index.max_file_bytes, Arc::clone(&progress))?;
+    let indexer =
+        Indexer::new(writer, &index_db, &marks, config.index.max_file_bytes, Arc::clone(&progress))?;
     let socket = lock::socket_path(&place, &env)?;
 
     let (event_sender, events) = sync_channel(QUEUE);
@@ -159,7 +160,8 @@ async fn wait_for_signal() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        let (Ok(mut term), Ok(mut int)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt())) else {
+        let (Ok(mut term), Ok(mut int)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
+        else {
             return std::future::pending().await;
         };
         tokio::select! { _ = term.recv() => {}, _ = int.recv() => {} }

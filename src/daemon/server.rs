@@ -42,7 +42,11 @@ pub(super) async fn serve(shared: Arc<Shared>, mut listener: Listener, mut stop:
                 let (shared, stop) = (Arc::clone(&shared), stop.clone());
                 connections.spawn(async move {
                     let (reader, writer) = tokio::io::split(stream);
-                    if full { turn_away(writer).await } else { converse(&shared, reader, writer, stop).await }
+                    if full {
+                        turn_away(writer).await
+                    } else {
+                        converse(&shared, reader, writer, stop).await
+                    }
                     shared.connections.fetch_sub(1, Ordering::SeqCst);
                 });
             }
@@ -160,7 +164,8 @@ fn parse(line: &[u8]) -> Result<Request, Response> {
     if depth(text) > MAX_DEPTH {
         return Err(bad(code::PARSE, format!("nested deeper than {MAX_DEPTH}")));
     }
-    let value: Value = serde_json::from_str(text).map_err(|error| bad(code::PARSE, format!("not JSON: {error}")))?;
+    let value: Value =
+        serde_json::from_str(text).map_err(|error| bad(code::PARSE, format!("not JSON: {error}")))?;
     let id = value.get("id").cloned().unwrap_or_default();
     serde_json::from_value(value).map_err(|error| {
         let message = format!("not a request: {error}");
@@ -223,7 +228,10 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             };
             match n_read {
                 Ok(0) | Err(_) if self.buffer.is_empty() => return Ok(None),
-                Ok(0) | Err(_) => return Ok(Some(std::mem::take(&mut self.buffer))),
+                Ok(0) | Err(_) => {
+                    self.searched = 0;
+                    return Ok(Some(std::mem::take(&mut self.buffer)));
+                }
                 Ok(_) => {}
             }
         }
@@ -236,7 +244,8 @@ mod tests {
 
     #[test]
     fn brackets_in_strings_do_not_count() {
-        for (text, expected) in [("{}", 1), ("[[1],[2]]", 2), (r#"{"a":"[[[\"[["}"#, 1), ("]]]", 0), ("", 0)] {
+        for (text, expected) in [("{}", 1), ("[[1],[2]]", 2), (r#"{"a":"[[[\"[["}"#, 1), ("]]]", 0), ("", 0)]
+        {
             assert_eq!(depth(text), expected, "{text}");
         }
     }

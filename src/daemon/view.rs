@@ -258,7 +258,9 @@ impl View {
         let ended = if self.error.is_none() { self.ended } else { 0 };
         let mut waiting = Vec::new();
         for mut waiter in std::mem::take(&mut self.waiters) {
-            let lexical = self.complete && waiter.reconcile <= ended && (waiter.ask.level != Sync::None || !self.is_dirty());
+            let lexical = self.complete
+                && waiter.reconcile <= ended
+                && (waiter.ask.level != Sync::None || !self.is_dirty());
             let full = waiter.ask.level == Sync::Full;
             if lexical && full {
                 waiter.round.get_or_insert(asked);

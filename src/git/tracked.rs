@@ -39,7 +39,9 @@ impl Tracked {
     /// Returns a number that differs when other paths are tracked; contents do not matter.
     pub fn digest(&self) -> u64 {
         let mut hasher = std::hash::DefaultHasher::new();
-        for (index, entry) in self.index.iter().flat_map(|index| index.entries().iter().map(move |entry| (index, entry))) {
+        for (index, entry) in
+            self.index.iter().flat_map(|index| index.entries().iter().map(move |entry| (index, entry)))
+        {
             std::hash::Hash::hash(&(entry.path(index), entry.mode.bits()), &mut hasher);
         }
         std::hash::Hasher::finish(&hasher)

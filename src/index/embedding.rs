@@ -39,7 +39,11 @@ pub fn embed_chunks(
     max_file_bytes: u64,
 ) -> Result<Batch, StoreError> {
     let pending = reader.chunks_to_embed(after, limit)?;
-    let mut batch = Batch { last: pending.last().map_or(after, |chunk| chunk.id), n_seen: pending.len(), ..Batch::default() };
+    let mut batch = Batch {
+        last: pending.last().map_or(after, |chunk| chunk.id),
+        n_seen: pending.len(),
+        ..Batch::default()
+    };
     let mut texts: HashMap<[u8; 32], Option<(String, Vec<Range<usize>>)>> = HashMap::new();
     let mut ready = Vec::new();
     let mut fields = Vec::new();

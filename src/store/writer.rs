@@ -15,7 +15,11 @@ pub struct Writer {
     conn: Connection,
     path: PathBuf,
     model_id: String,
+    added: Added,
 }
+
+/// Vectors that chunks were given.
+pub type Added = Vec<(ChunkId, Vec<i8>)>;
 
 /// What identifies a worktree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,12 +138,16 @@ impl Writer {
         )
         .map_err(at)?;
         schema::migrate_index(&mut conn, path)?;
-        let mut writer = Self { conn, path: path.to_owned(), model_id: model_id.to_owned() };
+        let mut writer =
+            Self { conn, path: path.to_owned(), model_id: model_id.to_owned(), added: Vec::new() };
         writer.use_model(dims)?;
         Ok(writer)
     }
 
-    fn in_tx<T>(&mut self, run: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+    fn in_tx<T>(
+        &mut self,
+        run: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
         let path = &self.path;
         let tx = self.conn.transaction().map_err(|error| StoreError::new(path, error))?;
         let value = run(&tx).map_err(|error| StoreError::new(path, error))?;
@@ -150,8 +158,9 @@ impl Writer {
     fn use_model(&mut self, dims: usize) -> Result<(), StoreError> {
         let identity = format!("{} {dims}", self.model_id);
         self.in_tx(|tx| {
-            let known: Option<String> =
-                tx.query_row("SELECT value FROM meta WHERE key = 'model'", [], |row| row.get(0)).optional()?;
+            let known: Option<String> = tx
+                .query_row("SELECT value FROM meta WHERE key = 'model'", [], |row| row.get(0))
+                .optional()?;
             if known.as_deref() == Some(identity.as_str()) {
                 return Ok(());
             }
@@ -193,14 +202,22 @@ impl Writer {
     ///
     /// # Errors
     /// When the database cannot be written; nothing of `changes` is applied then.
-    pub fn apply(&mut self, view: ViewId, changes: &[Change], now_s: i64) -> Result<(u64, Vec<SourceKey>), StoreError> {
+    pub fn apply(
+        &mut self,
+        view: ViewId,
+        changes: &[Change],
+        now_s: i64,
+    ) -> Result<(u64, Vec<SourceKey>), StoreError> {
         let model_id = self.model_id.clone();
-        self.in_tx(|tx| {
+        let mut added = Vec::new();
+        let applied = self.in_tx(|tx| {
             let mut again = Vec::new();
             for change in changes {
                 match change {
                     Change::Put { key, stat, racy, hash, lang, path_words, blob } => {
-                        let Some(blob_id) = blob_id(tx, hash, lang, blob.as_deref(), &model_id, now_s)? else {
+                        let Some(blob_id) =
+                            blob_id(tx, hash, lang, blob.as_deref(), &model_id, now_s, &mut added)?
+                        else {
                             again.push(key.clone());
                             continue;
                         };
@@ -217,13 +234,19 @@ impl Writer {
                     }
                 }
             }
-            let seq: i64 = tx.query_row(
-                "UPDATE view SET seq = seq + 1 WHERE id = ?1 RETURNING seq",
-                [view.0],
-                |row| row.get(0),
-            )?;
+            let seq: i64 =
+                tx.query_row("UPDATE view SET seq = seq + 1 WHERE id = ?1 RETURNING seq", [view.0], |row| {
+                    row.get(0)
+                })?;
             Ok((seq as u64, again))
-        })
+        })?;
+        self.added.extend(added);
+        Ok(applied)
+    }
+
+    /// Takes the vectors that chunks were given since the last call, all of them committed.
+    pub fn take_added(&mut self) -> Added {
+        std::mem::take(&mut self.added)
     }
 
     /// Notes that the first walk of a view has ended, and what its HEAD says.
@@ -246,7 +269,8 @@ impl Writer {
     /// When the database cannot be written.
     pub fn add_strikes(&mut self, hashes: &[[u8; 32]]) -> Result<(), StoreError> {
         self.in_tx(|tx| {
-            let sql = "INSERT INTO strike(hash, times) VALUES(?1, 1) ON CONFLICT DO UPDATE SET times = times + 1";
+            let sql =
+                "INSERT INTO strike(hash, times) VALUES(?1, 1) ON CONFLICT DO UPDATE SET times = times + 1";
             let mut statement = tx.prepare_cached(sql)?;
             hashes.iter().try_for_each(|hash| statement.execute([hash]).map(|_| ()))
         })
@@ -258,6 +282,7 @@ impl Writer {
     /// When the database cannot be written; none is kept then.
     pub fn add_vectors(&mut self, vectors: &[NewVector]) -> Result<(), StoreError> {
         let model_id = self.model_id.clone();
+        let mut added = Vec::new();
         self.in_tx(|tx| {
             for vector in vectors {
                 let bytes = vector.vec.as_deref().map(as_bytes);
@@ -270,11 +295,13 @@ impl Writer {
                         "INSERT INTO embedding(text_hash, model_id, vec) VALUES(?1, ?2, ?3) ON CONFLICT DO NOTHING",
                     )?
                     .execute(params![vector.text_hash, model_id, bytes])?;
-                    set_vector(tx, chunk, bytes.as_deref())?;
+                    set_vector(tx, chunk, bytes.as_deref(), &mut added)?;
                 }
             }
             Ok(())
-        })
+        })?;
+        self.added.extend(added);
+        Ok(())
     }
 
     /// Deletes contents that no view has referred to for `keep_s` seconds, and, least recently used first,
@@ -342,6 +369,7 @@ fn blob_id(
     new: Option<&NewBlob>,
     model_id: &str,
     now_s: i64,
+    added: &mut Added,
 ) -> rusqlite::Result<Option<BlobId>> {
     let known: Option<(i64, i64)> = tx
         .prepare_cached("SELECT id, extractor_version FROM blob WHERE hash = ?1 AND lang = ?2")?
@@ -363,16 +391,32 @@ fn blob_id(
              RETURNING id",
         )?
         .query_row(
-            params![hash, lang, new.size as i64, new.kind, new.extractor_version, new.refs, new.problems, now_s],
+            params![
+                hash,
+                lang,
+                new.size as i64,
+                new.kind,
+                new.extractor_version,
+                new.refs,
+                new.problems,
+                now_s
+            ],
             |row| row.get(0),
         )?;
     for (ord, chunk) in new.chunks.iter().enumerate() {
-        add_chunk(tx, BlobId(id), ord, chunk, model_id)?;
+        add_chunk(tx, BlobId(id), ord, chunk, model_id, added)?;
     }
     Ok(Some(BlobId(id)))
 }
 
-fn add_chunk(tx: &Transaction<'_>, blob: BlobId, ord: usize, chunk: &NewChunk, model_id: &str) -> rusqlite::Result<()> {
+fn add_chunk(
+    tx: &Transaction<'_>,
+    blob: BlobId,
+    ord: usize,
+    chunk: &NewChunk,
+    model_id: &str,
+    added: &mut Added,
+) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "INSERT INTO chunk(blob_id, ord, kind, b0, b1, l0, l1, symbol, title, text, text_hash, vec_state)
          VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
@@ -405,14 +449,19 @@ fn add_chunk(tx: &Transaction<'_>, blob: BlobId, ord: usize, chunk: &NewChunk, m
             .query_row(params![chunk.text_hash, model_id], |row| row.get(0))
             .optional()?;
         if let Some(vec) = known {
-            set_vector(tx, id, vec.as_deref())?;
+            set_vector(tx, id, vec.as_deref(), added)?;
         }
     }
     Ok(())
 }
 
 /// Gives a chunk its vector, or notes that it has none. Does nothing when the chunk is gone or has one.
-fn set_vector(tx: &Transaction<'_>, chunk: ChunkId, vec: Option<&[u8]>) -> rusqlite::Result<()> {
+fn set_vector(
+    tx: &Transaction<'_>,
+    chunk: ChunkId,
+    vec: Option<&[u8]>,
+    added: &mut Added,
+) -> rusqlite::Result<()> {
     let state = if vec.is_some() { 1 } else { 2 };
     let waiting = tx
         .prepare_cached("UPDATE chunk SET vec_state = ?2 WHERE id = ?1 AND vec_state = 0")?
@@ -420,6 +469,7 @@ fn set_vector(tx: &Transaction<'_>, chunk: ChunkId, vec: Option<&[u8]>) -> rusql
     if let (1, Some(vec)) = (waiting, vec) {
         tx.prepare_cached("INSERT INTO vec_chunks(chunk_id, vec) VALUES(?1, vec_int8(?2))")?
             .execute(params![chunk.0, vec])?;
+        added.push((chunk, vec.iter().map(|byte| byte.cast_signed()).collect()));
     }
     Ok(())
 }
@@ -449,7 +499,8 @@ fn add_path(tx: &Transaction<'_>, key: &SourceKey, words: &str) -> rusqlite::Res
         .execute([key.as_str()])?;
     if added == 1 {
         let id = tx.last_insert_rowid();
-        tx.prepare_cached("INSERT INTO path_fts(rowid, words) VALUES(?1, ?2)")?.execute(params![id, words])?;
+        tx.prepare_cached("INSERT INTO path_fts(rowid, words) VALUES(?1, ?2)")?
+            .execute(params![id, words])?;
     }
     Ok(())
 }

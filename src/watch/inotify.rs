@@ -43,7 +43,8 @@ impl Watch {
     pub fn start(sink: impl Fn(WatchEvent) -> bool + Send + 'static) -> Result<Self, WatchError> {
         let instance = Path::new("inotify instance");
         let inotify = Inotify::init().map_err(|error| WatchError::new(instance, error))?;
-        let state = State { watches: inotify.watches(), by_descriptor: HashMap::new(), by_path: HashMap::new() };
+        let state =
+            State { watches: inotify.watches(), by_descriptor: HashMap::new(), by_path: HashMap::new() };
         let state = Arc::new(Mutex::new(state));
         let for_thread = Arc::clone(&state);
         std::thread::Builder::new()
@@ -164,7 +165,8 @@ fn read_events(mut inotify: Inotify, state: &Mutex<State>, sink: impl Fn(WatchEv
             }
         }
         // Order matters: a cookie in `changes` must not pass for fresh what the overflow swallowed.
-        let goes_on = (!lost || sink(WatchEvent::Lost)) && (changes.is_empty() || sink(WatchEvent::Changed(changes)));
+        let goes_on =
+            (!lost || sink(WatchEvent::Lost)) && (changes.is_empty() || sink(WatchEvent::Changed(changes)));
         if !goes_on {
             return;
         }
