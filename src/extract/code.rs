@@ -125,7 +125,7 @@ impl<'o> Writer<'_, 'o> {
         if item.kind.is_container() {
             return item.children.clone();
         }
-        if self.fits(bytes) {
+        if self.fits(bytes) || item.kind == TagKind::Type {
             return Vec::new();
         }
         let is_apart = |id: &&usize| !matches!(self.items[**id].kind, TagKind::Constant | TagKind::Type);

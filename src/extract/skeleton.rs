@@ -143,6 +143,7 @@ fn paragraph(text: &str, docs: &[Range<usize>]) -> String {
 /// Returns a line of a comment or docstring without its marks.
 fn bare(line: &str) -> &str {
     let line = line.trim();
+    let line = line.strip_prefix("@doc").unwrap_or(line).trim_start();
     let is_raw = line.starts_with("r\"") || line.starts_with("R\"");
     let line = if is_raw { &line[1..] } else { line };
     let line = line.trim_start_matches(['/', '*', '!', '#', '-', ';', '|', '{', '"', '\'', '%']);
