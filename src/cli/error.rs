@@ -158,6 +158,8 @@ fn client(error: &ClientError) -> Row {
         ClientError::SpawnLock { .. } => {
             ("daemon-not-ready", EXIT_FAILED, hint("end that client, if it is stuck, and try again"))
         }
+        // Nobody knows the process id of a daemon whose endpoint file is lost; `kill 0` would end the shell.
+        ClientError::Hung { pid: 0, log, .. } => ("daemon-hung", EXIT_FAILED, see(log)),
         ClientError::Hung { pid, log, .. } => {
             let text =
                 format!("`kill -CONT {pid}` if it is stopped, else `kill {pid}`; see {}", log.display());

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use memod::client::{Client, ClientError, Options, VERSION};
-use memod::proto::{PROTOCOL, code};
+use memod::proto::{Endpoint, PROTOCOL, code};
 use serde_json::{Value, json};
 
 use crate::fake::{Answer, Fake, endpoint, publish};
@@ -63,6 +63,17 @@ fn nothing_listens() {
     fs::create_dir_all(sandbox.path("run/memod")).unwrap();
     drop(std::os::unix::net::UnixListener::bind(&stale.socket).unwrap());
     assert_eq!(ask(&sandbox, options(false)), none, "nobody accepts");
+}
+
+#[test]
+fn a_lost_endpoint_file_loses_no_daemon() {
+    let sandbox = Sandbox::new();
+    let place = sandbox.place();
+    let socket = memod::paths::Place::socket_dir(&sandbox.env()).join(&place.id);
+    let usual = Endpoint { socket: socket.display().to_string(), ..endpoint(&place, VERSION, PROTOCOL) };
+    let fake = Fake::listen(&usual, versioned(VERSION, PROTOCOL));
+    let client = connect(&sandbox, options(true)).unwrap();
+    assert_eq!((client.endpoint(), fake.methods().as_str()), (&usual, "hello"));
 }
 
 #[test]
