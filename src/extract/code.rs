@@ -386,16 +386,16 @@ class Loan(Base, metaclass=Registry)
             String::new(),
             "\n".to_owned(),
             "\u{feff}".to_owned(),
-            "\0".repeat(5_000),
+            "\0".repeat(2_000),
             "class A\0 { \0 }\r\n\0def f(\0): pass\0".to_owned(),
             "x".repeat(1 << 20),
             "fn é\u{301}() { '\u{10ffff}' } \u{202e}class 日本 { void 語() {} }\u{2028}\r def \u{fffd}: \u{1}".to_owned(),
-            "/* ".repeat(500).replace("* ", "*\n"),
+            "/* ".repeat(200).replace("* ", "*\n"),
             "\"'`#{$(<<A\n".repeat(300),
-            "a=b+\n".repeat(3_000),
-            "if x:\n elif\n else\nend fi }\n".repeat(500),
-            (0..600).fold(String::new(), |text, n| text + &" ".repeat(n) + "def f():\n"),
-            "-!~&*@ \n".repeat(2_000),
+            "a=b+\n".repeat(300),
+            "if x:\n elif\n else\nend fi }\n".repeat(200),
+            (0..150).fold(String::new(), |text, n| text + &" ".repeat(n) + "def f():\n"),
+            "-!~&*@ \n".repeat(200),
         ];
         for language in lang::languages() {
             for text in &odd {
