@@ -132,17 +132,32 @@ impl<'o> Writer<'_, 'o> {
         item.children.iter().filter(is_apart).copied().collect()
     }
 
-    /// Returns how many of the leading siblings share a chunk: neighbours of one line each, or clauses
-    /// and overloads of one name.
+    /// Returns how many of the leading siblings share a chunk: clauses and overloads of one name, or
+    /// neighbours of one line each.
     fn n_together(&self, siblings: &[usize]) -> usize {
-        let first = &self.items[siblings[0]];
-        let pairs = siblings.windows(2);
-        let more = pairs.take_while(|pair| {
+        let n_clauses = self.n_alike(siblings, |item, next| {
+            item.names == next.names && item.kind == next.kind && !item.kind.is_container()
+        });
+        if n_clauses > 1 {
+            return n_clauses;
+        }
+        let n_lines = self.n_alike(siblings, |item, next| {
+            self.is_line(item) && self.is_line(next) && item.names != next.names
+        });
+        // The last one may be the first of several clauses.
+        let (last, after) = (siblings[n_lines - 1], siblings.get(n_lines));
+        let is_clause = after.is_some_and(|after| self.items[*after].names == self.items[last].names);
+        if is_clause { (n_lines - 1).max(1) } else { n_lines }
+    }
+
+    /// Counts the leading siblings of which each is alike its neighbour, nothing lies between, and that
+    /// fit in one chunk.
+    fn n_alike(&self, siblings: &[usize], is_alike: impl Fn(&Item<'_>, &Item<'_>) -> bool) -> usize {
+        let first = self.items[siblings[0]].span.start;
+        let more = siblings.windows(2).take_while(|pair| {
             let (item, next) = (&self.items[pair[0]], &self.items[pair[1]]);
             let gap = self.text.get(item.span.end..next.span.start);
-            let is_alike = self.is_line(item) && self.is_line(next)
-                || item.names == next.names && item.kind == next.kind && !item.kind.is_container();
-            is_alike && gap.is_some_and(is_noise) && self.fits(&(first.span.start..next.span.end))
+            is_alike(item, next) && gap.is_some_and(is_noise) && self.fits(&(first..next.span.end))
         });
         1 + more.count()
     }

@@ -105,6 +105,7 @@ fn signature(text: &str, item: &Item<'_>) -> String {
     let words: Vec<_> = head.split_whitespace().collect();
     let line = words.join(" ");
     let line = line.trim_end_matches(['{', ':', '=', ' ', ';', ',']).trim_end_matches("=>").trim_end();
+    let line = line.strip_suffix(" do").or_else(|| line.strip_suffix(" where")).unwrap_or(line);
     shorten(line, MAX_SIGNATURE_CHARS)
 }
 
@@ -148,7 +149,7 @@ fn bare(line: &str) -> &str {
     let line = line.strip_prefix("@doc").unwrap_or(line).trim_start();
     let is_raw = line.starts_with("r\"") || line.starts_with("R\"");
     let line = if is_raw { &line[1..] } else { line };
-    let line = line.trim_start_matches(['/', '*', '!', '#', '-', ';', '|', '{', '"', '\'', '%']);
+    let line = line.trim_start_matches([' ', '/', '*', '!', '#', '-', ';', '|', '{', '"', '\'', '%']);
     line.trim_end_matches(['/', '*', '}', '"', '\'']).trim_end_matches("{-").trim()
 }
 
