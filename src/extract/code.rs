@@ -86,9 +86,10 @@ impl<'o> Writer<'_, 'o> {
             let start = self.items[*first].span.start.max(at);
             let head = at..start;
             // The line `impl X {` means nothing alone.
-            let is_folded = at == span.start && owner.is_some_and(|owner| self.is_short_scope(owner, &head));
+            let is_head = at == span.start;
+            let is_folded = is_head && owner.is_some_and(|owner| self.is_short_scope(owner, &head));
             if !is_folded {
-                self.gap(head, owner);
+                self.gap(head, owner, is_head);
             }
             let end = self.items[together[n_together - 1]].span.end.min(span.end);
             let bytes = if is_folded { at } else { start }..end.max(start);
@@ -105,16 +106,17 @@ impl<'o> Writer<'_, 'o> {
         let (first, last) = (&items[ids[0]], &items[ids[ids.len() - 1]]);
         if ids.len() == 1 {
             let inner = self.inner(first, &bytes);
-            if inner.is_empty() {
-                self.symbol(bytes, &first.symbol(), &first.title);
-            } else {
-                self.children(bytes, &inner, Some(first));
+            match first.kind {
+                _ if !inner.is_empty() => self.children(bytes, &inner, Some(first)),
+                TagKind::Scope => self.plain(bytes, Some(&first.title)),
+                _ => self.symbol(bytes, &first.symbol(), &first.title),
             }
             return;
         }
-        let mut names: Vec<&str> = ids.iter().flat_map(|id| &items[*id].names).copied().collect();
+        let defined = ids.iter().map(|id| &items[*id]).filter(|item| item.kind != TagKind::Scope);
+        let mut names: Vec<&str> = defined.flat_map(|item| &item.names).copied().collect();
         names.dedup();
-        let is_one = names.len() == 1;
+        let is_one = first.names == last.names;
         let title =
             if is_one { first.title.clone() } else { format!("{} … {}", first.title, last.symbol()) };
         self.symbol(bytes, &names.join(" "), &title);
@@ -172,18 +174,17 @@ impl<'o> Writer<'_, 'o> {
         owner.kind == TagKind::Scope && owner.docs.is_empty() && last - first <= 2 && !head.is_empty()
     }
 
-    /// Writes what lies between definitions: of a function, a part of it; else text.
-    fn gap(&mut self, bytes: Range<usize>, owner: Option<&Item<'_>>) {
-        let is_noisy = self.text.get(bytes.clone()).is_none_or(is_noise);
-        match owner {
-            _ if is_noisy => {}
-            Some(owner)
-                if !owner.kind.is_container()
-                    || bytes.start == owner.span.start && owner.kind != TagKind::Scope =>
-            {
-                self.symbol(bytes, &owner.symbol(), &owner.title);
-            }
-            owner => self.plain(bytes, owner.map(|owner| owner.title.as_str())),
+    /// Writes what lies between definitions: the head of a definition and all of a function are parts of
+    /// it, else it is text.
+    fn gap(&mut self, bytes: Range<usize>, owner: Option<&Item<'_>>, is_head: bool) {
+        if self.text.get(bytes.clone()).is_none_or(is_noise) {
+            return;
+        }
+        let is_part =
+            |owner: &&Item<'_>| !owner.kind.is_container() || is_head && owner.kind != TagKind::Scope;
+        match owner.filter(is_part) {
+            Some(owner) => self.symbol(bytes, &owner.symbol(), &owner.title),
+            None => self.plain(bytes, owner.map(|owner| owner.title.as_str())),
         }
     }
 
@@ -197,12 +198,16 @@ impl<'o> Writer<'_, 'o> {
                 last.bytes.end = bytes.start + self.text[bytes.clone()].trim_end().len();
                 last.lines = self.lines.lines(&last.bytes);
             }
-            _ => self.gap(bytes, owner),
+            _ => self.gap(bytes, owner, false),
         }
     }
 
     fn symbol(&mut self, bytes: Range<usize>, symbol: &str, title: &str) {
-        self.cut(Kind::Symbol, bytes, Some(symbol), Some(title));
+        if symbol.is_empty() {
+            self.plain(bytes, Some(title));
+        } else {
+            self.cut(Kind::Symbol, bytes, Some(symbol), Some(title));
+        }
     }
 
     fn plain(&mut self, bytes: Range<usize>, title: Option<&str>) {
@@ -366,6 +371,18 @@ class Loan(Base, metaclass=Registry)
         assert!(
             extracted.chunks[1..].iter().all(|chunk| chunk.title.as_deref().unwrap().starts_with("Big::run"))
         );
+    }
+
+    #[test]
+    fn a_scope_is_no_symbol() {
+        let expected = "\
+map 1-9 - | -
+symbol 1-1 A | A
+text 2-3 - | A
+symbol 4-6 f | B::f
+text 8-9 - | A … B";
+        let text = "struct A;\nimpl Copy for A {\n}\nimpl B {\n    fn f() {\n    }\n}\nimpl X for A {}\nimpl X for B {}\n";
+        check("a.rs", text, expected);
     }
 
     #[test]
