@@ -1,8 +1,11 @@
 //! What vector is this text?
 
 mod builtin;
+mod fields;
+mod wordpiece;
 
 pub use builtin::Builtin;
+pub use fields::{combine, cosine_i8, dot_i8, normalize, quantize};
 
 /// A model that turns texts into vectors.
 pub trait Embedder: Send + Sync {
@@ -29,4 +32,44 @@ pub struct EmbedError {
     pub model: String,
     /// What the model library said.
     pub reason: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What every model must keep, whatever it is made of.
+    fn check_conformance(model: &dyn Embedder) {
+        let texts = ["how is a session refreshed", "", "fn refresh_session(token: &str)", "東京", "a a a a"];
+        let batch = model.embed(&texts).unwrap();
+        assert_eq!(batch.len(), texts.len());
+        assert_eq!(model.embed(&texts).unwrap(), batch, "the same texts give the same vectors");
+        for (text, vector) in texts.iter().zip(&batch) {
+            assert_eq!(&model.embed(&[text]).unwrap()[0], vector, "alone as in a batch: {text}");
+            let Some(vector) = vector else { continue };
+            let norm = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
+            assert!(vector.len() == model.dims() && (norm - 1.0).abs() < 1e-5, "{text}: {norm}");
+        }
+        assert!(batch[0].is_some() && batch[1].is_none() && batch[2].is_some());
+        assert!(model.embed(&[]).unwrap().is_empty());
+        assert!(!model.id().is_empty() && !model.id().contains(char::is_whitespace));
+    }
+
+    #[test]
+    fn the_builtin_model_conforms() {
+        let model = Builtin::load().unwrap();
+        check_conformance(&model);
+        assert_eq!(model.dims(), 256);
+        assert_eq!(model.embed_one("東京"), None);
+    }
+
+    #[test]
+    fn related_texts_are_closer_than_unrelated_ones() {
+        let model = Builtin::load().unwrap();
+        let vector = |text| quantize(&model.embed_one(text).unwrap());
+        let question = vector("how long is a login session valid");
+        let related = cosine_i8(&question, &vector("fn session_expiry(login: &Login) -> Duration"));
+        let unrelated = cosine_i8(&question, &vector("render the bar chart with blue pixels"));
+        assert!(related > 0.25 && related > unrelated + 0.1, "{related} and {unrelated}");
+    }
 }

@@ -48,6 +48,14 @@ pub(super) fn line_rank(text: &str, line_start: usize) -> Rank {
     if mark == Some(&b'\n') { PARAGRAPH } else { LINE }
 }
 
+/// Returns the span without blank lines at its start and without blanks at its end.
+pub(super) fn trim_blank_lines(text: &str, bytes: Range<usize>) -> Range<usize> {
+    let span = text[bytes.clone()].trim_end();
+    let blanks = &span[..span.len() - span.trim_start().len()];
+    let start = blanks.rfind('\n').map_or(0, |newline| newline + 1);
+    bytes.start + start..bytes.start + span.len()
+}
+
 struct Cutter<'a> {
     text: &'a str,
     end: usize,
@@ -124,11 +132,16 @@ impl Cutter<'_> {
         let before = self.text[..end].char_indices().rev().nth(self.overlap_chars - 1);
         let from = before.map_or(0, |(at, _)| at).max(start + 1);
         let from = self.text.floor_char_boundary(from.min(end));
-        let mut lines = self.text[from..end].match_indices('\n').map(|(newline, _)| from + newline + 1);
-        lines
-            .find(|at| *at < end && (self.rank)(*at) != TEARS && !self.text[*at..end].trim().is_empty())
-            .or_else(|| first_sentence_start(self.text, from, end))
-            .unwrap_or(end)
+        let mut is_one_line = true;
+        for (newline, _) in self.text[from..end].trim_end().match_indices('\n') {
+            let line_start = from + newline + 1;
+            if (self.rank)(line_start) != TEARS {
+                return line_start;
+            }
+            is_one_line = false;
+        }
+        // Sentences are looked for in one long line only, not within a block that stays whole.
+        first_sentence_start(self.text, from, end).filter(|_| is_one_line).unwrap_or(end)
     }
 
     fn after_chars(&self, start: usize, n_chars: usize) -> usize {

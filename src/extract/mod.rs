@@ -4,13 +4,18 @@
 
 mod budget;
 pub mod code;
+mod credentials;
 pub mod cut;
 #[cfg(test)]
 mod fixtures;
+mod front_matter;
 pub mod lang;
+pub mod markdown;
 mod outline;
+pub mod redact;
 mod skeleton;
 mod tags;
+pub mod text;
 
 use std::ops::Range;
 

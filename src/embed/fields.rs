@@ -1,0 +1,92 @@
+//! How do vectors become one, small, and comparable?
+
+/// Largest magnitude of a quantized value: a unit vector's values lie in -1..=1.
+const SCALE: f32 = 127.0;
+
+/// Returns the vector scaled to length 1, `None` for a zero vector or one with a value that is not finite.
+pub fn normalize(mut vector: Vec<f32>) -> Option<Vec<f32>> {
+    let norm = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
+    if !norm.is_finite() || norm < 1e-12 {
+        return None;
+    }
+    vector.iter_mut().for_each(|value| *value /= norm);
+    Some(vector)
+}
+
+/// Returns the weighted sum of the parts' unit vectors, L2-normalized; parts without a vector are left
+/// out, and `None` is returned where nothing is left.
+///
+/// Invariant: all vectors have the same length.
+pub fn combine(parts: &[(f32, Option<&[f32]>)]) -> Option<Vec<f32>> {
+    let mut present = parts.iter().filter_map(|(weight, vector)| Some((*weight, (*vector)?)));
+    let (weight, first) = present.next()?;
+    let mut sum: Vec<f32> = first.iter().map(|value| value * weight).collect();
+    for (weight, vector) in present {
+        debug_assert_eq!(vector.len(), sum.len(), "vectors of one model");
+        sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += value * weight);
+    }
+    normalize(sum)
+}
+
+/// Returns a unit vector as int8, each value times 127 and rounded.
+pub fn quantize(vector: &[f32]) -> Vec<i8> {
+    // `as` saturates, so a vector that is not of unit length is clipped, never wrapped.
+    vector.iter().map(|value| (value * SCALE).round() as i8).collect()
+}
+
+/// Returns the cosine of two quantized vectors of one length, 0 where one of them is zero.
+pub fn cosine_i8(a: &[i8], b: &[i8]) -> f32 {
+    let (dot, a_squared, b_squared) =
+        a.iter().zip(b).fold((0, 0, 0), |(dot, a_squared, b_squared), (a, b)| {
+            let (a, b) = (i32::from(*a), i32::from(*b));
+            (dot + a * b, a_squared + a * a, b_squared + b * b)
+        });
+    // Both fit f64 without loss, and vectors of up to 130,000 dimensions the i32.
+    let norms = (f64::from(a_squared) * f64::from(b_squared)).sqrt();
+    if norms == 0.0 { 0.0 } else { (f64::from(dot) / norms) as f32 }
+}
+
+/// Returns the dot product of two quantized vectors of one length: what a scan over many rows ranks by.
+pub fn dot_i8(a: &[i8], b: &[i8]) -> i32 {
+    a.iter().zip(b).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Part<'a> = (f32, Option<&'a [f32]>);
+
+    #[test]
+    fn parts_are_weighted_and_missing_ones_left_out() {
+        let check = |parts: &[Part<'_>], expected: Option<&[f32]>| {
+            assert_eq!(combine(parts).as_deref(), expected, "{parts:?}");
+        };
+        let (x, y): (&[f32], &[f32]) = (&[1.0, 0.0], &[0.0, 1.0]);
+        check(&[], None);
+        check(&[(1.0, None)], None);
+        check(&[(0.3, Some(x)), (0.7, None)], Some(&[1.0, 0.0]));
+        check(&[(3.0, Some(x)), (4.0, Some(y))], Some(&[0.6, 0.8]));
+        check(&[(0.5, Some(x)), (-0.5, Some(x))], None);
+        check(&[(1.0, Some(&[f32::NAN, 0.0]))], None);
+    }
+
+    #[test]
+    fn quantized_values_stay_within_a_byte() {
+        assert_eq!(quantize(&[1.0, -1.0, 0.0, 0.5, 9.0, -9.0, f32::NAN]), [127, -127, 0, 64, 127, -128, 0]);
+    }
+
+    #[test]
+    fn int8_cosine_is_close_to_the_real_one() {
+        let check = |a: &[f32], b: &[f32], expected: f32| {
+            let unit = |vector: &[f32]| quantize(&normalize(vector.to_vec()).unwrap());
+            let got = cosine_i8(&unit(a), &unit(b));
+            assert!((got - expected).abs() < 0.01, "{got} instead of {expected}");
+        };
+        check(&[1.0, 2.0, 3.0], &[1.0, 2.0, 3.0], 1.0);
+        check(&[1.0, 2.0, 3.0], &[-1.0, -2.0, -3.0], -1.0);
+        check(&[1.0, 0.0], &[1.0, 1.0], 0.707);
+        assert_eq!(cosine_i8(&[0, 0], &[1, 2]), 0.0);
+        assert_eq!(dot_i8(&[127, -128], &[127, -128]), 127 * 127 + 128 * 128);
+    }
+}

@@ -1,0 +1,101 @@
+//! What does a document say of itself before its first line?
+
+use std::ops::Range;
+
+/// The YAML (`---`) or TOML (`+++`) block at the start of a Markdown document.
+///
+/// Read line by line, not parsed: only plain keys at column 0 are looked at.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct FrontMatter {
+    /// The whole block with both fences.
+    pub(super) bytes: Range<usize>,
+    /// What lies between the fences.
+    pub(super) content: Range<usize>,
+    /// Value of `title`, without quotes; never empty.
+    pub(super) title: Option<String>,
+    /// `vector-index: false`.
+    pub(super) opted_out: bool,
+}
+
+impl FrontMatter {
+    /// Returns the block that starts at `start`; `None` where there is none, it is not closed, or its
+    /// first line is no key (then the fence is a thematic break).
+    pub(super) fn find(text: &str, start: usize) -> Option<Self> {
+        let mut lines = text[start..].split_inclusive('\n');
+        let fence = lines.next()?;
+        let separator = match fence.trim_end() {
+            "---" => ':',
+            "+++" => '=',
+            _ => return None,
+        };
+        let content_start = start + fence.len();
+        let mut content_end = content_start;
+        for line in lines {
+            let is_close =
+                line.trim_end() == fence.trim_end() || separator == ':' && line.trim_end() == "...";
+            if is_close {
+                let bytes = start..content_end + line.len();
+                return Self::read(text, bytes, content_start..content_end, separator);
+            }
+            content_end += line.len();
+        }
+        None
+    }
+
+    fn read(text: &str, bytes: Range<usize>, content: Range<usize>, separator: char) -> Option<Self> {
+        let lines = || text[content.clone()].lines();
+        let first = lines().find(|line| !line.trim().is_empty() && !line.starts_with('#'));
+        if first.is_some_and(|line| !line.contains(separator) && !line.starts_with('[')) {
+            return None;
+        }
+        let value = |key: &str| lines().find_map(|line| value_of(line, key, separator));
+        let title = value("title").map(str::to_owned);
+        let opted_out = value("vector-index") == Some("false");
+        Some(Self { bytes, title, opted_out, content })
+    }
+}
+
+/// Returns the value of a line `key: value` at column 0, without its quotes.
+fn value_of<'a>(line: &'a str, key: &str, separator: char) -> Option<&'a str> {
+    let (found, value) = line.split_once(separator)?;
+    let value = value.trim();
+    let bare = ['"', '\''].iter().find_map(|quote| value.strip_prefix(*quote)?.strip_suffix(*quote));
+    let value = bare.unwrap_or(value).trim();
+    (found.trim_end() == key && !value.is_empty()).then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: Option<(&str, Option<&str>, bool)>) {
+        let found = FrontMatter::find(text, 0);
+        let got = found
+            .as_ref()
+            .map(|front| (&text[front.content.clone()], front.title.as_deref(), front.opted_out));
+        assert_eq!(got, expected, "{text}");
+    }
+
+    #[test]
+    fn a_block_of_keys_is_front_matter() {
+        check("---\ntitle: A b\n---\nx", Some(("title: A b\n", Some("A b"), false)));
+        check("---\r\ntitle: 'A'\r\n...\r\n", Some(("title: 'A'\r\n", Some("A"), false)));
+        check("+++\n# c\ntitle = \"A\"\n+++", Some(("# c\ntitle = \"A\"\n", Some("A"), false)));
+        check("---\nvector-index: false\n---\n", Some(("vector-index: false\n", None, true)));
+        check(
+            "---\na:\n  title: inner\ntitle: ''\n---\n",
+            Some(("a:\n  title: inner\ntitle: ''\n", None, false)),
+        );
+        check("---\n---\n", Some(("", None, false)));
+    }
+
+    #[test]
+    fn anything_else_is_not() {
+        check("", None);
+        check("---", None);
+        check("---\ntitle: never closed\n", None);
+        check("---\n\nText between rules\n\n---\n", None);
+        check("text\n---\na: b\n---\n", None);
+        check("+++\ntitle = 1\n---\n", None);
+    }
+}

@@ -1,0 +1,372 @@
+//! Which sections does this Markdown document have?
+
+use std::ops::Range;
+
+use pulldown_cmark::{Event, OffsetIter, Options, Parser, Tag, TagEnd};
+
+use super::cut::{self, LineIndex, Rank, TEARS};
+use super::{CHUNK_CHARS, Chunk, Extracted, OVERLAP_CHARS, front_matter::FrontMatter};
+use crate::types::Kind;
+
+/// Longest heading in a heading path, in characters: a hostile one would be repeated for each section below it.
+const HEADING_CHARS: usize = 200;
+
+/// Containers (quotes, list items) opened on one line; the parser's time grows with their square.
+const MAX_CONTAINERS: usize = 100;
+
+/// Returns the sections of a Markdown document, each with its heading path.
+///
+/// A section is a heading and what follows it up to the next heading of any level. A heading
+/// that has only deeper headings below it belongs to the first of them. Sections over
+/// [`CHUNK_CHARS`] are cut, with overlap, between blocks where they fit. Headings within quotes
+/// and lists are no sections.
+pub fn extract(text: &str) -> Extracted {
+    let mut extracted = Extracted { lang: Some("markdown"), ..Extracted::default() };
+    let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let front_matter = FrontMatter::find(text, start);
+    let body_start = front_matter.as_ref().map_or(start, |front| front.bytes.end);
+    let body = &text[body_start..];
+    if opens_too_many_containers(body) {
+        return extract_flat(text);
+    }
+    let outline = Outline::read(body, body_start);
+    if outline.opted_out || front_matter.as_ref().is_some_and(|front| front.opted_out) {
+        return Extracted { opted_out: true, ..extracted };
+    }
+    extracted.minified = super::text::is_minified(text);
+    extracted.chunks = Sections { text, outline: &outline, front_matter }.chunks(body_start);
+    extracted
+}
+
+/// Returns the document by lines only, where parsing it would take too long.
+fn extract_flat(text: &str) -> Extracted {
+    if has_opt_out(text) {
+        return Extracted { lang: Some("markdown"), opted_out: true, ..Extracted::default() };
+    }
+    let problem = format!("more than {MAX_CONTAINERS} nested quotes or lists: read as plain text");
+    Extracted { problems: vec![problem], ..super::text::extract(Some("markdown"), text) }
+}
+
+/// Tells whether some line opens more quotes and list items than any reader could want.
+fn opens_too_many_containers(body: &str) -> bool {
+    body.lines().any(|line| {
+        let opening = |byte: &u8| b" \t>-*+.)".contains(byte) || byte.is_ascii_digit();
+        let n_bytes = line.bytes().take_while(|byte| opening(byte)).count();
+        let marks = line.as_bytes()[..n_bytes].windows(2);
+        let opened = marks.filter(|pair| pair[0] == b'>' || b"-*+.)".contains(&pair[0]) && pair[1] == b' ');
+        opened.take(MAX_CONTAINERS + 1).count() > MAX_CONTAINERS && !is_rule(line)
+    })
+}
+
+/// Tells whether the line is a thematic break or an underline, however long: it nests nothing.
+fn is_rule(line: &str) -> bool {
+    let mut marks = line.bytes().filter(|byte| !matches!(byte, b' ' | b'\t' | b'\r'));
+    let Some(mark) = marks.next() else { return false };
+    matches!(mark, b'-' | b'*' | b'.') && marks.all(|byte| byte == mark)
+}
+
+/// Tells whether HTML holds the comment `<!-- vector-index: false -->`.
+fn has_opt_out(html: &str) -> bool {
+    html.split("<!--").skip(1).any(|rest| {
+        let Some((comment, _)) = rest.split_once("-->") else { return false };
+        let words = comment.split_once(':').map(|(key, value)| (key.trim(), value.trim()));
+        words == Some(("vector-index", "false"))
+    })
+}
+
+/// A heading outside every quote and list.
+struct Heading {
+    /// 1 to 6.
+    level: u8,
+    title: String,
+    /// From the start of its first line to the end of its last.
+    bytes: Range<usize>,
+}
+
+/// What the parser says of one document; all offsets are of the whole text.
+#[derive(Default)]
+struct Outline {
+    headings: Vec<Heading>,
+    /// Code blocks, tables and list items that fit in one chunk; ascending, none within another.
+    atoms: Vec<Range<usize>>,
+    opted_out: bool,
+}
+
+impl Outline {
+    fn read(body: &str, body_start: usize) -> Self {
+        let options = Options::ENABLE_TABLES
+            | Options::ENABLE_FOOTNOTES
+            | Options::ENABLE_STRIKETHROUGH
+            | Options::ENABLE_HEADING_ATTRIBUTES;
+        let mut outline = Self::default();
+        let mut depth = 0_usize;
+        let mut events = Parser::new_ext(body, options).into_offset_iter();
+        while let Some((event, bytes)) = events.next() {
+            match event {
+                Event::Start(Tag::Heading { level, .. }) if depth == 0 => {
+                    let title = heading_title(&mut events);
+                    let line_start = body[..bytes.start].rfind('\n').map_or(0, |newline| newline + 1);
+                    let bytes = body_start + line_start..body_start + bytes.end;
+                    outline.headings.push(Heading { level: level as u8, title, bytes });
+                }
+                Event::Start(tag) => {
+                    depth += usize::from(is_container(&tag));
+                    outline.note_block(&tag, body, bytes, body_start);
+                }
+                Event::End(
+                    TagEnd::BlockQuote(_) | TagEnd::List(_) | TagEnd::Item | TagEnd::FootnoteDefinition,
+                ) => {
+                    depth = depth.saturating_sub(1);
+                }
+                Event::InlineHtml(html) => outline.opted_out |= has_opt_out(&html),
+                _ => {}
+            }
+        }
+        outline
+    }
+
+    fn note_block(&mut self, tag: &Tag<'_>, body: &str, bytes: Range<usize>, body_start: usize) {
+        match tag {
+            Tag::HtmlBlock => self.opted_out |= has_opt_out(&body[bytes]),
+            Tag::CodeBlock(_) | Tag::Table(_) | Tag::Item => {
+                let is_outside = self.atoms.last().is_none_or(|last| body_start + bytes.start >= last.end);
+                if is_outside && fits(body[bytes.clone()].trim_end()) {
+                    self.atoms.push(body_start + bytes.start..body_start + bytes.end);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns how good a cut before `line_start` is.
+    fn rank(&self, text: &str, line_start: usize) -> Rank {
+        let next = self.atoms.partition_point(|atom| atom.start < line_start);
+        let is_inside = next > 0 && line_start < self.atoms[next - 1].end;
+        if is_inside { TEARS } else { cut::line_rank(text, line_start) }
+    }
+}
+
+fn is_container(tag: &Tag<'_>) -> bool {
+    matches!(tag, Tag::BlockQuote(_) | Tag::List(_) | Tag::Item | Tag::FootnoteDefinition(_))
+}
+
+fn fits(text: &str) -> bool {
+    text.len() <= CHUNK_CHARS || text.chars().nth(CHUNK_CHARS).is_none()
+}
+
+/// Consumes the events of one heading and returns its plain text, blanks collapsed.
+fn heading_title(events: &mut OffsetIter<'_>) -> String {
+    let mut title = String::new();
+    for (event, _) in events.by_ref() {
+        match event {
+            Event::End(TagEnd::Heading(_)) => break,
+            Event::Text(text) | Event::Code(text) if title.len() < 4 * HEADING_CHARS => title.push_str(&text),
+            Event::SoftBreak | Event::HardBreak => title.push(' '),
+            _ => {}
+        }
+    }
+    let words: Vec<_> = title.split_whitespace().collect();
+    words.join(" ").chars().take(HEADING_CHARS).collect()
+}
+
+/// Turns an outline into chunks.
+struct Sections<'a> {
+    text: &'a str,
+    outline: &'a Outline,
+    front_matter: Option<FrontMatter>,
+}
+
+impl Sections<'_> {
+    fn chunks(&self, body_start: usize) -> Vec<Chunk> {
+        let lines = LineIndex::new(self.text);
+        let mut chunks = Vec::new();
+        let mut push = |bytes: Range<usize>, title: &str| self.push_chunks(&mut chunks, &lines, bytes, title);
+        if let Some(front) = &self.front_matter {
+            push(front.content.clone(), front.title.as_deref().unwrap_or_default());
+        }
+        let headings = &self.outline.headings;
+        let first = headings.first().map_or(self.text.len(), |heading| heading.bytes.start);
+        push(body_start..first, self.root());
+        // Start of the headings above that had nothing of their own.
+        let mut waiting = None;
+        let mut path: Vec<&Heading> = Vec::new();
+        for (index, heading) in headings.iter().enumerate() {
+            path.truncate(path.iter().rposition(|above| above.level < heading.level).map_or(0, |at| at + 1));
+            path.push(heading);
+            let next = headings.get(index + 1);
+            let end = next.map_or(self.text.len(), |next| next.bytes.start);
+            let start = waiting.take().unwrap_or(heading.bytes.start);
+            let is_empty = self.text[heading.bytes.end.min(end)..end].trim().is_empty();
+            if is_empty && next.is_some_and(|next| next.level > heading.level || heading.title.is_empty()) {
+                waiting = Some(start);
+            } else {
+                push(start..end, &self.heading_path(&path));
+            }
+        }
+        chunks
+    }
+
+    /// Returns the front matter's title where the document has no heading of level 1, else nothing.
+    fn root(&self) -> &str {
+        let title = self.front_matter.as_ref().and_then(|front| front.title.as_deref());
+        let has_h1 = self.outline.headings.iter().any(|heading| heading.level == 1);
+        title.filter(|_| !has_h1).unwrap_or_default()
+    }
+
+    fn heading_path(&self, path: &[&Heading]) -> String {
+        let titles = std::iter::once(self.root()).chain(path.iter().map(|heading| heading.title.as_str()));
+        titles.filter(|title| !title.is_empty()).collect::<Vec<_>>().join(" > ")
+    }
+
+    fn push_chunks(&self, chunks: &mut Vec<Chunk>, lines: &LineIndex, bytes: Range<usize>, title: &str) {
+        let bytes = cut::trim_blank_lines(self.text, bytes);
+        let rank = |line_start| self.outline.rank(self.text, line_start);
+        for piece in cut::cut_ranked(self.text, bytes, CHUNK_CHARS, OVERLAP_CHARS, &rank) {
+            let bytes = cut::trim_blank_lines(self.text, piece);
+            if bytes.is_empty() {
+                continue;
+            }
+            let title = Some(title.to_owned()).filter(|title| !title.is_empty());
+            chunks.push(Chunk {
+                kind: Kind::Doc,
+                lines: lines.lines(&bytes),
+                bytes,
+                symbol: None,
+                title,
+                text: None,
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks lines and title of each chunk.
+    fn check(text: &str, expected: &[(u32, u32, &str)]) {
+        let extracted = extract(text);
+        let chunks = extracted.chunks.iter();
+        let got: Vec<_> =
+            chunks.map(|c| (c.lines.0, c.lines.1, c.title.as_deref().unwrap_or_default())).collect();
+        assert_eq!(got, expected, "{text}");
+        assert!(extracted.lang == Some("markdown") && !extracted.opted_out);
+    }
+
+    #[test]
+    fn sections_follow_headings() {
+        check("", &[]);
+        check("\n \n", &[]);
+        check("Just text.\n\n", &[(1, 1, "")]);
+        check("# A\n\na\n\n\n## B\nb\n# C\nc", &[(1, 3, "A"), (6, 7, "A > B"), (8, 9, "C")]);
+        check(
+            "pre\n\n## B\nb\n#### D\nd\n### C\nc\n",
+            &[(1, 1, ""), (3, 4, "B"), (5, 6, "B > D"), (7, 8, "B > C")],
+        );
+        check("A\n===\na\n\nB `x`\n*y*\n---\nb\n", &[(1, 3, "A"), (5, 8, "A > B x y")]);
+        check("\u{feff}# A\r\n\r\na\r\n\r\n## B {#id}\r\nb\r\n", &[(1, 3, "A"), (5, 6, "A > B")]);
+    }
+
+    #[test]
+    fn a_heading_without_content_goes_with_its_first_child() {
+        check("# A\n\n## B\n\nb\n## C\nc\n", &[(1, 5, "A > B"), (6, 7, "A > C")]);
+        check("# A\n## B\n### C\nc\n", &[(1, 4, "A > B > C")]);
+        check("# A\na\n## Todo\n## B\nb\n", &[(1, 2, "A"), (3, 3, "A > Todo"), (4, 5, "A > B")]);
+        check("# A\n", &[(1, 1, "A")]);
+        check("#\n#\n#\nx\n", &[(1, 4, "")]);
+    }
+
+    #[test]
+    fn only_headings_of_the_document_itself_count() {
+        check("# A\n> # quoted\n\n- # item\n\n```\n# code\n```\n", &[(1, 8, "A")]);
+        check("# A\n\n```\n# unclosed\n", &[(1, 4, "A")]);
+        check("# A\n\n<div>\n# html\n</div>\n", &[(1, 5, "A")]);
+    }
+
+    #[test]
+    fn front_matter_is_a_chunk_and_the_root() {
+        check("---\ntitle: T\n---\n\npre\n## B\nb\n", &[(2, 2, "T"), (5, 5, "T"), (6, 7, "T > B")]);
+        check("---\ntitle: T\n---\n# A\na\n", &[(2, 2, "T"), (4, 5, "A")]);
+        check("---\nkeywords: k\n---\n## B\nb\n", &[(2, 2, ""), (4, 5, "B")]);
+    }
+
+    #[test]
+    fn a_document_may_opt_out() {
+        let check = |text: &str, expected| {
+            let extracted = extract(text);
+            assert_eq!((extracted.opted_out, extracted.chunks.is_empty()), (expected, expected), "{text}");
+        };
+        check("# A\n\n<!-- vector-index: false -->\n", true);
+        check("a <!--vector-index:false--> b\n", true);
+        check("<!--\nvector-index: false\n-->\n", true);
+        check("---\nvector-index: false\n---\n# A\n", true);
+        check("> <!-- vector-index: false -->\n", true);
+        check("```html\n<!-- vector-index: false -->\n```\n", false);
+        check("Write `<!-- vector-index: false -->` in it.\n", false);
+        check("<!-- vector-index: true -->\n", false);
+        check("<!-- vector-index: false\n", false);
+    }
+
+    #[test]
+    fn long_sections_are_cut_between_blocks() {
+        let prose = |n: usize| "This sentence has forty-two characters ok. ".repeat(n) + "\n\n";
+        let code = "```\n".to_owned() + &"let line = 1;\n\n".repeat(80) + "```\n";
+        let text = format!("# A\n\n{}{}{code}\nend\n", prose(12), prose(12));
+        let extracted = extract(&text);
+        let spans: Vec<_> = extracted.chunks.iter().map(|chunk| &text[chunk.bytes.clone()]).collect();
+        assert_eq!(extracted.chunks[0].lines, (1, 5));
+        assert_eq!(extracted.chunks[1].lines.1, 170);
+        assert!(spans.len() == 2 && spans[1].contains(&code));
+        assert!(extracted.chunks.iter().all(|chunk| chunk.title.as_deref() == Some("A")));
+    }
+
+    #[test]
+    fn overlap_never_starts_within_a_block() {
+        let code = "```\n".to_owned() + &"first(x.y)  . second\n".repeat(40) + "```\n";
+        let text = format!("# A\n{code}\n{}", "Text without any end of line. ".repeat(40));
+        let lines: Vec<_> = extract(&text).chunks.iter().map(|chunk| chunk.lines).collect();
+        assert_eq!(lines, [(1, 43), (45, 45)]);
+    }
+
+    #[test]
+    fn neighbouring_pieces_of_one_section_overlap() {
+        let text = "# A\n".to_owned() + &"Another line of plain text in a long section.\n".repeat(100);
+        let chunks = extract(&text).chunks;
+        for pair in chunks.windows(2) {
+            let n_shared = pair[0].lines.1 + 1 - pair[1].lines.0;
+            assert!((1..=7).contains(&n_shared), "{n_shared}");
+        }
+        assert!(chunks.len() > 2 && chunks.iter().all(|chunk| chunk.bytes.len() <= CHUNK_CHARS));
+    }
+
+    #[test]
+    fn hostile_documents_end() {
+        let n_bytes = 1 << 16;
+        let parts = [
+            "[", ">", "- ", "> ", "1. ", "*", "`", "<", "![", "[a](", "| ", "#\n", "# é\n", "\u{feff}",
+            "<!--", "\r",
+        ];
+        for part in parts {
+            let text = part.repeat(n_bytes / part.len());
+            let text = format!("{text}\n\n# é\n{text}");
+            let chunks = extract(&text).chunks;
+            let mut last_end = chunks[0].bytes.start;
+            for chunk in &chunks {
+                assert!(!text[chunk.bytes.clone()].trim().is_empty() && chunk.bytes.end > last_end);
+                assert!(chunk.bytes.start <= last_end || text[last_end..chunk.bytes.start].trim().is_empty());
+                last_end = chunk.bytes.end;
+            }
+            assert!(text[last_end..].trim().is_empty(), "nothing is lost: {part}");
+        }
+    }
+
+    #[test]
+    fn nesting_too_deep_is_read_as_plain_text() {
+        let extracted = extract(&("- ".repeat(200) + "x\n"));
+        assert!(extracted.problems.len() == 1 && extracted.chunks.len() == 1);
+        let rules = ["- ".repeat(200), "*".repeat(200), format!("+{}+", "-".repeat(200))];
+        for rule in rules {
+            assert!(extract(&format!("a\n\n{rule}\n")).problems.is_empty(), "{rule}");
+        }
+    }
+}

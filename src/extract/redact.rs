@@ -1,0 +1,287 @@
+//! Which parts of a text must not be stored?
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
+use regex::Regex;
+
+use super::credentials::RULES;
+
+/// What stands in a stored text where a credential was.
+pub const REDACTED: &str = "[REDACTED]";
+
+/// A credential in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Secret {
+    /// What it is, as a message says it: `GitHub token`.
+    pub name: &'static str,
+    /// Where it is.
+    pub bytes: Range<usize>,
+}
+
+/// Returns the byte spans that look like credentials, ascending and disjoint.
+pub fn secrets(text: &str) -> Vec<Range<usize>> {
+    find(text).into_iter().map(|secret| secret.bytes).collect()
+}
+
+/// Returns what looks like a credential, ascending and disjoint. Takes time linear in the text.
+pub fn find(text: &str) -> Vec<Secret> {
+    let mut found: Vec<Secret> = Vec::new();
+    for anchor in SCANNER.anchors.find_iter(text) {
+        if found.last().is_some_and(|last| anchor.start() < last.bytes.end) {
+            continue;
+        }
+        let rules = SCANNER.rules_of_anchor[anchor.pattern().as_usize()].iter();
+        found.extend(rules.filter_map(|rule| secret_at(text, anchor.start(), *rule)).next());
+    }
+    found
+}
+
+/// Returns the text with every credential replaced by [`REDACTED`].
+pub fn redact(text: &str) -> Cow<'_, str> {
+    redact_span(text, 0..text.len(), &secrets(text))
+}
+
+/// Returns the span `bytes` of `text`, with what lies in it of `secrets` replaced by [`REDACTED`].
+///
+/// `secrets` are those of the whole text: of a private key that was cut in two, the second half alone
+/// looks like nothing.
+pub fn redact_span<'a>(text: &'a str, bytes: Range<usize>, secrets: &[Range<usize>]) -> Cow<'a, str> {
+    let first = secrets.partition_point(|secret| secret.end <= bytes.start);
+    let inside = secrets[first..].iter().take_while(|secret| secret.start < bytes.end);
+    let mut redacted = String::new();
+    let mut kept_to = bytes.start;
+    for secret in inside {
+        redacted.push_str(&text[kept_to..secret.start.max(kept_to)]);
+        redacted.push_str(REDACTED);
+        kept_to = secret.end.min(bytes.end);
+    }
+    if redacted.is_empty() {
+        return Cow::Borrowed(&text[bytes]);
+    }
+    redacted.push_str(&text[kept_to..bytes.end]);
+    Cow::Owned(redacted)
+}
+
+/// One pass over the text finds the anchors of all rules; a rule's pattern runs only there.
+struct Scanner {
+    anchors: AhoCorasick,
+    /// Places in [`RULES`] of the rules with this anchor, in order.
+    rules_of_anchor: Vec<Vec<usize>>,
+    patterns: Vec<Regex>,
+}
+
+static SCANNER: LazyLock<Scanner> = LazyLock::new(|| {
+    let mut anchors: Vec<&str> = RULES.iter().flat_map(|rule| rule.anchors.iter().copied()).collect();
+    anchors.sort_unstable();
+    anchors.dedup();
+    let rules_of =
+        |anchor: &&str| (0..RULES.len()).filter(|at| RULES[*at].anchors.contains(anchor)).collect();
+    let rules_of_anchor = anchors.iter().map(rules_of).collect();
+    let patterns = RULES.iter().map(|rule| Regex::new(rule.pattern).expect("a test compiles every rule"));
+    let automaton = AhoCorasickBuilder::new()
+        .ascii_case_insensitive(true)
+        .match_kind(MatchKind::LeftmostLongest)
+        .build(&anchors)
+        .expect("a few short words make a small automaton");
+    Scanner { anchors: automaton, rules_of_anchor, patterns: patterns.collect() }
+});
+
+fn secret_at(text: &str, at: usize, rule_at: usize) -> Option<Secret> {
+    let rule = &RULES[rule_at];
+    let before = text[..at].bytes().next_back();
+    let in_word = before.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+    if in_word && !rule.within_word {
+        return None;
+    }
+    let captures = SCANNER.patterns[rule_at].captures(&text[at..])?;
+    let secret = captures.get(1).or_else(|| captures.get(0))?;
+    let bytes = at + secret.start()..at + secret.end();
+    (rule.is_real)(secret.as_str()).then_some(Secret { name: rule.name, bytes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Name, a text with `{}` where the credential stands, the credential (in parts, lest scanners of
+    /// this file take it for one), and a text that only looks alike.
+    const EXAMPLES: &[(&str, &str, [&str; 2], &str)] = &[
+        ("AWS access key", "id: {}\n", ["AKIA", "Z3MN7QWERT5YUIOP"], "id: AKIAIOSFODNN7EXAMPLE"),
+        (
+            "AWS access key",
+            "{}",
+            ["ASIA", "Z3MN7QWERT5YUIOP,wJa7rXUtnF9MI/K7MDeNG/bPxRfiCYzQ8KEYz1aB"],
+            "ASIAN markets",
+        ),
+        (
+            "AWS secret key",
+            "aws_secret_access_key = {}\n",
+            ["wJa7rXUtnF9MI/K7MD", "eNG/bPxRfiCYzQ8KEYz1aB"],
+            "aws_secret_access_key = $KEY",
+        ),
+        (
+            "GitHub token",
+            "git clone {} x",
+            ["ghp_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"],
+            "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+        ),
+        ("GitHub token", "'{}'", ["github_pat_", "11ABCDE0Y0aBcDfGhIjKlM_nOpQ"], "github_pat_short"),
+        ("GitLab token", "{}", ["glpat-", "Ab3dEf6hIj9kLmN0pQrS"], "glpat-<token>"),
+        ("Slack token", "= {};", ["xoxb-", "2847561930-kLmN0pQrStUv"], "xoxo-hugs"),
+        (
+            "Slack webhook",
+            "https://hooks.slack.com/services/{}",
+            ["T0A1B2C3D", "/B4E5F6G7H/i8J9k0L1m2N3o4P5"],
+            "hooks.slack.com/services/T/B/x",
+        ),
+        ("Stripe key", "{}", ["sk_live_", "4eC39HqLyjWDarjtT1zdp7dc"], "sk_live_yourkeyyourkeyyour"),
+        ("Google API key", "key={}&x", ["AIza", "SyA1bC3dE5fG7hI9jK1lM3nO5pQ7rS9tU1v"], "AIzawhat"),
+        ("model API key", "{}", ["sk-", "proj-Ab3dEf6hIj9kLmN0pQrStUv"], "sk-loading-indicator-wrapper-2"),
+        ("npm token", "{}", ["npm_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"], "npm_config_registry"),
+        (
+            "PyPI token",
+            "{}",
+            ["pypi-", "AgEIcHlwaS5vcmcCJDk5ZTA3MzQ1LWQ2YjctNDE5Zi1iM2Q5LTE"],
+            "pypi-publish",
+        ),
+        ("Hugging Face token", "{}", ["hf_", "aBcDfGhIjKlMnOpQrStUvWxYz0123zYxWv"], "hf_hub_download"),
+        (
+            "SendGrid key",
+            "{}",
+            ["SG.", "aB1cD2eF3gH4iJ5kL6mN7o.aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2yZ3aB4c"],
+            "SG.x",
+        ),
+        (
+            "age key",
+            "{}",
+            ["AGE-SECRET-KEY-", "1QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7LQPZRY9X8GF2TVDW0S3JN54KHCE"],
+            "AGE-SECRET-KEY-1...",
+        ),
+        (
+            "JWT",
+            "jwt: {}",
+            ["eyJhbGciOiJIUzI1NiJ9.", "eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P"],
+            "eyJhbGciOiJIUzI1NiJ9",
+        ),
+        (
+            "bearer token",
+            "Authorization: Bearer {}",
+            ["a1B2c3D4e5", "F6g7H8i9J0k1"],
+            "Bearer authentication-is-required-here",
+        ),
+        (
+            "private key",
+            "x\n{}\ny",
+            [
+                "-----BEGIN RSA PRIVATE KEY-----\n",
+                "MIIEpAIBAAKCAQEA7bq0Zc0sZx9P8mJq3mXyT1w5r\nAbCd==\n-----END RSA PRIVATE KEY-----",
+            ],
+            "-----BEGIN PRIVATE KEY-----\n...\n",
+        ),
+        (
+            "password in a URL",
+            "postgres://app:{}@db.internal/x",
+            ["k9v", "Lq2"],
+            "postgres://user:password@localhost/x",
+        ),
+        ("quoted secret", "\"db_password\": \"{}\"", ["S7#kq", "P2!vx"], "\"db_password\": \"changeme\""),
+        (
+            "quoted secret",
+            "const API_KEY: &str = \"{}\";",
+            ["9f86d081884c7d65", "9a2feaa0c55ad015"],
+            "const API_KEY: &str = \"api_key_header_v2\";",
+        ),
+        (
+            "plain secret",
+            "export API_TOKEN={}\n",
+            ["9f86d081884c", "7d659a2feaa0"],
+            "export API_TOKEN=${TOKEN}\n",
+        ),
+        (
+            "plain secret",
+            "  secret_key: {} # prod\n",
+            ["q8Zr5LmX2w", "Tn7VbK4s"],
+            "  secret_key: vault.path.of_the_key1\n",
+        ),
+    ];
+
+    #[test]
+    fn every_rule_finds_its_credential_and_nothing_alike() {
+        for (name, context, parts, alike) in EXAMPLES {
+            let (credential, negative) = (parts.concat(), redact(alike));
+            let text = context.replace("{}", &credential);
+            let names: Vec<_> = find(&text).iter().map(|secret| secret.name).collect();
+            assert_eq!(names, [*name], "{text}");
+            assert_eq!(redact(&text), context.replace("{}", REDACTED));
+            assert_eq!(negative, *alike);
+        }
+        for rule in RULES {
+            assert!(EXAMPLES.iter().any(|(name, ..)| *name == rule.name), "no example of {}", rule.name);
+        }
+    }
+
+    #[test]
+    fn code_and_lock_files_are_left_alone() {
+        let texts = [
+            "password = get_password()",
+            "token: String,\nlet token = self.tokens[0];",
+            "let secret = \"changeme\"; api_key: <your-token>",
+            "TOKEN=xxxxxxxxxxxxxxxxxxxxxxxx PASSWORD=\"$(cat /run/pw1)\"",
+            "secret: ${{ secrets.NPM_TOKEN }}",
+            "\"integrity\": \"sha512-9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08==\"",
+            "checksum = \"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\"",
+            "token_url = \"https://auth.host.io/v2/token\"",
+            "fn token(kind: TokenKind2) -> Token { Token::new(kind, b'1') }",
+            "password=password, token=access_token_v2, secret=client_secret_2)",
+            "if token == \"function\" || secret != 'A1' {}",
+            "http://localhost:8080/a@b https://x.io/@scope/pkg:1@2",
+            "TOKEN_KIND: TokenKind = MSV1_0_PROTOCOL_MESSAGE_TYPE;",
+            "test_password: \"Password123!\"",
+        ];
+        for text in texts {
+            assert_eq!(redact(text), text);
+        }
+    }
+
+    #[test]
+    fn a_part_of_a_cut_credential_is_redacted_too() {
+        let text = "ab SECRET cd SECRET ef";
+        let check = |bytes: Range<usize>, expected: &str| {
+            assert_eq!(redact_span(text, bytes, &[3..9, 13..19]), expected);
+        };
+        check(0..22, "ab [REDACTED] cd [REDACTED] ef");
+        check(0..5, "ab [REDACTED]");
+        check(5..12, "[REDACTED] cd");
+        check(4..8, "[REDACTED]");
+        check(9..13, " cd ");
+        check(5..15, "[REDACTED] cd [REDACTED]");
+    }
+
+    #[test]
+    fn hostile_text_ends() {
+        for part in [
+            "token=",
+            "-----BEGIN PRIVATE KEY-----\n",
+            "eyJ.",
+            "://",
+            "://a:",
+            "sk-",
+            "password=\"",
+            "a: b\n",
+            "é",
+            "token",
+            "token_",
+            "glpat-.",
+            "a: -----BEGIN PRIVATE KEY-----\n",
+            "a: -----BEGIN PRIVATE KEY-----",
+        ] {
+            let text = part.repeat((1 << 18) / part.len());
+            assert!(secrets(&text).len() <= text.len(), "{part}");
+            let key = format!("-----BEGIN PRIVATE KEY-----\n{text}");
+            assert!(secrets(&key).len() <= key.len(), "{part}");
+        }
+    }
+}
