@@ -4,7 +4,7 @@
 (class_declaration declaration_kind: "enum" name: (type_identifier) @name) @definition.enum
 (class_declaration declaration_kind: "extension" name: (_) @name) @scope
 (protocol_declaration name: (type_identifier) @name) @definition.interface
-(function_declaration name: [(simple_identifier) "==" "<" "+" "-" "*" "/"] @name) @definition.function
+(function_declaration name: [(simple_identifier) "=="] @name) @definition.function
 (protocol_function_declaration name: (simple_identifier) @name) @definition.function
 (init_declaration "init" @name) @definition.method
 (typealias_declaration . name: (type_identifier) @name) @definition.type

@@ -103,7 +103,10 @@ impl MainLoop {
             Event::Opened { place, row: Err(error) } => self.refuse_opening(&place.root, &error.to_string()),
             Event::Indexed(indexed) => self.on_indexed(*indexed, now),
             Event::Embedded { round } => self.round_done = self.round_done.max(round),
-            Event::Reindex => drop(self.jobs.send(Job::Clear)),
+            Event::Reindex => {
+                self.views.values_mut().for_each(View::unsettle);
+                let _ = self.jobs.send(Job::Clear); // the writer ends only after the loop
+            }
             Event::Cleared => self.views.values_mut().for_each(|view| view.restart(now)),
             Event::Views(reply) => {
                 let mut infos: Vec<_> = self.views.values().map(|view| (view.id, view.info())).collect();

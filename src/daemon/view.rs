@@ -119,6 +119,11 @@ impl View {
         self.settle.touch(now);
     }
 
+    /// Notes that the index is about to be emptied: from now on nothing is fresh.
+    pub(super) fn unsettle(&mut self) {
+        self.complete = false;
+    }
+
     /// Notes that the index was emptied: everything is compared again, as at the start.
     pub(super) fn restart(&mut self, now: Instant) {
         self.complete = false;

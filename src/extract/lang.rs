@@ -238,7 +238,8 @@ const CPP_LINES: [&str; 7] =
     ["class ", "namespace ", "template<", "template <", "public:", "private:", "using namespace "];
 
 fn starts_a_line(text: &str, start: &str) -> bool {
-    text.match_indices(start).any(|(at, _)| text[..at].trim_end_matches([' ', '\t']).ends_with(['\n', '\r']))
+    let is_first = |before: &str| before.is_empty() || before.ends_with(['\n', '\r']);
+    text.match_indices(start).any(|(at, _)| is_first(text[..at].trim_end_matches([' ', '\t'])))
 }
 
 fn by_name(name: &str) -> Option<&'static Language> {
@@ -292,13 +293,37 @@ mod tests {
 
     #[test]
     fn words_of_the_command_line_are_understood() {
-        let cases =
-            [("ts", "typescript"), ("PY", "python"), (".rs", "rust"), ("yml", "yaml"), ("md", "markdown")];
+        let cases = [
+            ("ts", "typescript"),
+            ("PY", "python"),
+            (".rs", "rust"),
+            ("yml", "yaml"),
+            ("md", "markdown"),
+            ("c++", "cpp"),
+            ("C#", "c-sharp"),
+            ("cs", "c-sharp"),
+            ("sh", "bash"),
+        ];
         for (word, expected) in cases {
             assert_eq!(canonical(word), Some(expected), "{word}");
         }
         assert_eq!(canonical(""), None);
         assert_eq!(canonical("klingon"), None);
+    }
+
+    #[test]
+    fn a_header_with_words_of_cpp_is_cpp() {
+        let c = by_name("c").unwrap();
+        let cases = [
+            ("a.h", "class A;\n", "cpp"),
+            ("a.h", "#pragma once\r\n  namespace a {\n", "cpp"),
+            ("a.h", "/* no class here */\nstruct a;\n", "c"),
+            ("a.c", "class A;\n", "c"),
+            ("a.h", "", "c"),
+        ];
+        for (path, text, expected) in cases {
+            assert_eq!(refine(c, path, text).name, expected, "{text}");
+        }
     }
 
     #[test]

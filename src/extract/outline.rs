@@ -228,11 +228,20 @@ fn file_doc(text: &str, tags: &Tags, first_span: usize) -> Vec<Range<usize>> {
             break;
         }
         at = bytes.end;
-        if !text[bytes.clone()].starts_with("#!/") {
+        if !is_for_tools(&text[bytes.clone()]) {
             docs.push(bytes.clone());
         }
     }
     docs
+}
+
+/// Whether a comment is for an interpreter or editor: `#!/bin/sh`, `# -*- coding: utf-8 -*-`.
+fn is_for_tools(comment: &str) -> bool {
+    comment.starts_with("#!")
+        || ["frozen_string_literal", "-*-", "coding"].iter().any(|word| {
+            let words = comment.trim_start_matches(['#', '/', ';', ' ']);
+            words.starts_with(word)
+        })
 }
 
 /// Whether a comment is about the file it stands in (`//!`), or is its `#!` line.

@@ -5,6 +5,7 @@
 //! (<https://www.sqlite.org/howtocorrupt.html>, 2.2).
 
 mod reader;
+mod rows;
 mod schema;
 mod search;
 mod writer;
