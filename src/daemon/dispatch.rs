@@ -202,12 +202,9 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> Outcome<Page> {
     let (answer, embeddings, clock) = shared.read(read).map_err(|error| store_error(&error))?;
     let Verified { hits, stale } = verify(&answer, at, *limit, shared.config.index.max_file_bytes);
     let pending = Pending { embeddings, ..at.pending };
-    let mut degraded = answer.degraded;
-    degraded.extend(
-        answer.corrected.map(|text| format!("spelling: nothing found as typed; searched for \"{text}\"")),
-    );
+    let (degraded, corrected) = (answer.degraded, answer.corrected);
     let result =
-        SearchResult { total: answer.found.len(), hits, pending, degraded, clock, ..SearchResult::default() };
+        SearchResult { total: answer.found.len(), hits, pending, degraded, corrected, clock, ..SearchResult::default() };
     Ok(Page { result, stale })
 }
 

@@ -100,11 +100,7 @@ fn gather(reader: &Reader, ask: &Ask<'_>, query: Query) -> Result<Answer, StoreE
         }
     }
     let Pool { candidates, mut rows, .. } = pool;
-    let ranked = rerank::rank(
-        &query,
-        candidates,
-        if std::env::var_os("XF").is_some() { Fusion::Rrf } else { Fusion::Linear },
-    );
+    let ranked = rerank::rank(&query, candidates, Fusion::default());
     let found = ranked.into_iter().filter_map(|ranked| {
         let row = rows.remove(&(ranked.candidate.key, ranked.candidate.path.clone()))?;
         Some(Found { ranked, row })
