@@ -15,4 +15,4 @@ pub mod typo;
 pub use arms::{Answer, Ask, Found, run};
 
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
