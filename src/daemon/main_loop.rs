@@ -64,8 +64,7 @@ impl MainLoop {
         self.open(self.shared.place.clone(), None);
         self.wake_embedder();
         loop {
-            let wait = self.deadline().saturating_duration_since(Instant::now());
-            let event = match events.recv_timeout(wait) {
+            let event = match events.recv_timeout(self.quiet_for()) {
                 Ok(event) => Some(event),
                 Err(RecvTimeoutError::Timeout) => None,
                 Err(RecvTimeoutError::Disconnected) => return "nobody is left to ask",
@@ -131,18 +130,21 @@ impl MainLoop {
         }
     }
 
-    fn deadline(&self) -> Instant {
+    /// Returns how long nothing has to be done unless an event comes.
+    fn quiet_for(&self) -> Duration {
         let now = Instant::now();
         let views = self.views.values().filter_map(|view| view.deadline(now));
-        views.chain([self.last_ask + self.idle_exit()]).min().expect("the idle exit is always there")
+        views.chain(self.idle_at()).min().map_or(Duration::MAX, |at| at.saturating_duration_since(now))
     }
 
-    fn idle_exit(&self) -> Duration {
-        Duration::from_secs(self.shared.config.daemon.idle_exit_minutes * 60)
+    /// Returns when the daemon ends if nobody asks until then; `None`: never.
+    fn idle_at(&self) -> Option<Instant> {
+        let minutes = self.shared.config.daemon.idle_exit_minutes;
+        (minutes > 0).then(|| self.last_ask + Duration::from_secs(minutes * 60))
     }
 
     fn is_idle(&mut self, now: Instant) -> bool {
-        if self.last_ask + self.idle_exit() > now {
+        if self.idle_at().is_none_or(|at| at > now) {
             return false;
         }
         let open = self.shared.connections.load(Ordering::SeqCst) > 0;
@@ -206,7 +208,11 @@ impl MainLoop {
             tracing::warn!(%error, "no cookies");
             return false;
         }
-        let git = view.git_dirs().into_iter().map(|dir| (Role::Git, dir));
+        let mut git_dirs = view.git_dirs();
+        if !self.views.values().any(View::is_main) {
+            git_dirs.extend(view.place.common_dir.clone()); // its config holds for every view
+        }
+        let git = git_dirs.into_iter().map(|dir| (Role::Git, dir));
         let mut dirs = git.chain([(Role::Cookies, cookie_dir)]);
         dirs.all(|(role, dir)| match self.shared.watch.add_dir(view.id, role, &dir) {
             Ok(()) => true,
@@ -223,11 +229,18 @@ impl MainLoop {
             self.views.values_mut().for_each(|view| view.lose(now));
             return;
         }
+        if change.role == Role::Git && name == OsStr::new("config") {
+            for view in self.views.values_mut() {
+                self.git_changed.insert(view.id, true);
+                view.touch_index(now);
+            }
+            return;
+        }
         let Some(view) = self.views.values_mut().find(|view| view.id == change.view) else { return };
         match change.role {
             Role::Cookies => view.cookie_back(&change.path, now),
             Role::Git if name == OsStr::new("index.lock") => view.git_lock(change.path.exists(), now),
-            Role::Git if name == OsStr::new("index") => {
+            Role::Git if name == OsStr::new("index") || name == OsStr::new("config.worktree") => {
                 self.git_changed.insert(view.id, true);
                 view.touch_index(now);
             }

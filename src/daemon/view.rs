@@ -347,6 +347,11 @@ impl View {
         }
     }
 
+    /// Returns whether it is the main worktree, whose git dir is the common dir.
+    pub(super) fn is_main(&self) -> bool {
+        self.place.git_dir.is_some() && self.place.git_dir == self.place.common_dir
+    }
+
     /// Returns the directories of git's that are watched: HEAD and index, and the excludes of the repository.
     pub(super) fn git_dirs(&self) -> Vec<PathBuf> {
         let info = self.place.common_dir.as_ref().map(|dir| dir.join("info"));

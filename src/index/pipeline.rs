@@ -75,7 +75,8 @@ pub struct Indexer {
     index_db: PathBuf,
     strikes: Strikes,
     struck: HashMap<[u8; 32], u32>,
-    tracked: HashMap<ViewId, u64>,
+    /// The digest of what decided at the last walk.
+    rules: HashMap<ViewId, u64>,
     max_file_bytes: u64,
     progress: Arc<Progress>,
 }
@@ -96,8 +97,8 @@ impl Indexer {
         let (strikes, left) = Strikes::open(marks).at("open", marks)?;
         writer.add_strikes(&left)?;
         let struck = reader.strikes()?;
-        let (index_db, tracked) = (index_db.to_owned(), HashMap::new());
-        Ok(Self { writer, reader, index_db, strikes, struck, tracked, max_file_bytes, progress })
+        let (index_db, rules) = (index_db.to_owned(), HashMap::new());
+        Ok(Self { writer, reader, index_db, strikes, struck, rules, max_file_bytes, progress })
     }
 
     /// Returns the write connection, for what is not a reconcile.
@@ -108,8 +109,8 @@ impl Indexer {
     /// Makes the manifest of `view` equal the worktree within `scope`.
     ///
     /// `on_dir` is called with each directory before it is listed, so that it can be watched first. After
-    /// `git_changed` everything is compared if git tracks other paths than at the last walk: what counts may
-    /// have changed without any file changing.
+    /// `git_changed` everything is compared if git tracks other paths, or ignores by other rules, than at the
+    /// last walk: what counts may have changed without any file changing.
     ///
     /// # Errors
     /// When the worktree cannot be listed or the database refuses; what was written before stays.
@@ -123,8 +124,8 @@ impl Indexer {
     ) -> Result<Outcome, IndexError> {
         let mut todo = Todo::default();
         let mut admission = self.admission(place, &mut todo);
-        let tracked = admission.tracked_digest();
-        let other = git_changed && self.tracked.get(&view) != Some(&tracked);
+        let rules = admission.digest();
+        let other = git_changed && self.rules.get(&view) != Some(&rules);
         match if other { &Scope::Full } else { scope } {
             Scope::Full => {
                 let known = self.reader.entries(view, None)?;
@@ -138,7 +139,7 @@ impl Indexer {
         }
         let outcome = self.carry_out(place, view, todo)?;
         if other || *scope == Scope::Full {
-            self.tracked.insert(view, tracked);
+            self.rules.insert(view, rules);
         }
         Ok(outcome)
     }
