@@ -18,6 +18,7 @@ use super::worker::Job;
 use crate::index::Scope;
 use crate::paths::{Place, create_private_dir};
 use crate::proto::{RpcError, code};
+use crate::scan::lstat;
 use crate::store::ViewRow;
 use crate::types::ViewId;
 use crate::watch::{FsChange, Role, Settle, WatchEvent};
@@ -40,10 +41,14 @@ pub(super) struct MainLoop {
     n_reconciles: u64,
     last_ask: Instant,
     clocks: (Instant, SystemTime),
+    lock_inode: u64,
+    /// Something happened to the state dir.
+    check_lock: bool,
 }
 
 impl MainLoop {
     pub(super) fn new(shared: Arc<Shared>, jobs: Sender<Job>, rounds: Sender<u64>) -> Self {
+        let lock_inode = lstat(&shared.place.daemon_lock_file()).map_or(0, |stat| stat.inode);
         Self {
             shared,
             jobs,
@@ -56,6 +61,8 @@ impl MainLoop {
             n_reconciles: 0,
             last_ask: Instant::now(),
             clocks: (Instant::now(), SystemTime::now()),
+            lock_inode,
+            check_lock: false,
         }
     }
 
@@ -84,19 +91,30 @@ impl MainLoop {
                     event => self.handle(event, now),
                 }
             }
+            if std::mem::take(&mut self.check_lock) && !self.holds_the_lock() {
+                return "its state dir is gone";
+            }
             self.advance(Instant::now());
         }
+    }
+
+    /// Returns whether the lock that a daemon holds for life is still where others look for it.
+    fn holds_the_lock(&self) -> bool {
+        lstat(&self.shared.place.daemon_lock_file()).is_ok_and(|stat| stat.inode == self.lock_inode)
     }
 
     fn handle(&mut self, event: Event, now: Instant) {
         match event {
             Event::Watch(WatchEvent::Changed(changes)) => {
                 self.shared.events.fetch_add(changes.len() as u64, Ordering::Relaxed);
-                for change in changes {
-                    self.on_change(&change, now);
+                for change in &changes {
+                    self.on_change(change, now);
                 }
             }
-            Event::Watch(WatchEvent::Lost) => self.views.values_mut().for_each(|view| view.lose(now)),
+            Event::Watch(WatchEvent::Lost) => {
+                self.check_lock = true;
+                self.views.values_mut().for_each(|view| view.lose(now));
+            }
             Event::Ask(ask) => self.on_ask(ask, now),
             Event::Opened { place, row: Ok(row) } => self.on_opened(*place, &row, now),
             Event::Opened { place, row: Err(error) } => self.refuse_opening(&place.root, &error.to_string()),
@@ -238,6 +256,7 @@ impl MainLoop {
         }
         let Some(view) = self.views.values_mut().find(|view| view.id == change.view) else { return };
         match change.role {
+            Role::Cookies if change.path == view.place.cookie_dir() => self.check_lock = true,
             Role::Cookies => view.cookie_back(&change.path, now),
             Role::Git if name == OsStr::new("index.lock") => view.git_lock(change.path.exists(), now),
             Role::Git if name == OsStr::new("index") || name == OsStr::new("config.worktree") => {
