@@ -107,6 +107,7 @@ impl Live {
 
     /// Waits until the daemon ends by itself; returns its exit status.
     pub(crate) fn wait_for_end(&self) -> Option<i32> {
+        self.rpc.replace(None);
         let mut child = self.daemon.take().unwrap();
         let mut status = None;
         until("the daemon ends", || {
