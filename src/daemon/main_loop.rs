@@ -13,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::event::{Ask, Event, Indexed};
 use super::shared::Shared;
-use super::view::View;
+use super::view::{DOT_GIT, View};
 use super::worker::Job;
 use crate::index::Scope;
 use crate::paths::{Place, create_private_dir};
@@ -226,11 +226,7 @@ impl MainLoop {
             tracing::warn!(%error, "no cookies");
             return false;
         }
-        let mut git_dirs = view.git_dirs();
-        if !self.views.values().any(View::is_main) {
-            git_dirs.extend(view.place.common_dir.clone()); // its config holds for every view
-        }
-        let git = git_dirs.into_iter().map(|dir| (Role::Git, dir));
+        let git = view.git_dirs().into_iter().map(|dir| (Role::Git, dir));
         let mut dirs = git.chain([(Role::Cookies, cookie_dir)]);
         dirs.all(|(role, dir)| match self.shared.watch.add_dir(view.id, role, &dir) {
             Ok(()) => true,
@@ -255,8 +251,12 @@ impl MainLoop {
             return;
         }
         let Some(view) = self.views.values_mut().find(|view| view.id == change.view) else { return };
+        let is_own_git = || view.place.git_dir.as_deref().is_some_and(|dir| change.path.starts_with(dir));
         match change.role {
-            Role::Cookies if change.path == view.place.cookie_dir() => self.check_lock = true,
+            Role::Cookies if change.path == view.place.cookie_dir() => {
+                self.check_lock = true;
+                self.drop_removed();
+            }
             Role::Cookies => view.cookie_back(&change.path, now),
             Role::Git if name == OsStr::new("index.lock") => view.git_lock(change.path.exists(), now),
             Role::Git if name == OsStr::new("index") || name == OsStr::new("config.worktree") => {
@@ -264,11 +264,30 @@ impl MainLoop {
                 view.touch_index(now);
             }
             Role::Git => {}
+            Role::Worktree if is_own_git() => {}
             Role::Worktree => match view.key_of(&change.path) {
                 Some(_) if name == OsStr::new(".gitignore") || name == OsStr::new(".memoignore") => view.lose(now),
-                Some(key) => view.touch(key, now),
+                Some(key) => {
+                    if name == OsStr::new(DOT_GIT) {
+                        // It is a repository only once more is in it. A file fails here, and needs no watch.
+                        let _ = self.shared.watch.add_dir(change.view, Role::Worktree, &change.path);
+                    }
+                    view.touch(key, now);
+                }
                 None => view.lose(now),
             },
+        }
+    }
+
+    /// Lets go of worktrees that are gone; who waits for one asks again and is told.
+    fn drop_removed(&mut self) {
+        for (_, view) in self.views.extract_if(|_, view| !view.exists()) {
+            tracing::info!(root = %view.place.root.display(), "the worktree is gone");
+            self.shared.watch.remove_view(view.id);
+            // A worktree that git still knows may come back, as with a disk that is mounted again.
+            if !view.is_known() {
+                let _ = self.jobs.send(Job::Forget(view.id));
+            }
         }
     }
 
@@ -297,6 +316,9 @@ impl MainLoop {
                 Some(error.to_string())
             }
         };
+        if failed.is_some() && !view.exists() {
+            return self.drop_removed();
+        }
         self.shared.degrade("index", failed.clone());
         view.end(scope, failed, now);
         self.wake_embedder();

@@ -17,7 +17,7 @@ use crate::git::UserDirs;
 use crate::paths::{IoContext, Place};
 use crate::scan::{self, Admission, Found, ScanError, Verdict, Visit};
 use crate::store::{Change, Entry, Reader, StoreError, Writer};
-use crate::types::{SourceKey, Stat, ViewId};
+use crate::types::{Refusal, SourceKey, Stat, ViewId};
 
 /// A transaction is closed after so many changes …
 const BATCH_CHANGES: usize = 512;
@@ -172,6 +172,9 @@ impl Indexer {
             todo.removals.extend(below.into_keys());
             // A directory that is not entered may be one git lists as a whole: another repository.
             let found = stat.and_then(|stat| found(admission, key, stat));
+            if found.is_some() {
+                on_dir(&place.root.join(key.as_str())); // it may become one of ours
+            }
             todo.take(found, None);
             return Ok(());
         }
@@ -340,7 +343,7 @@ impl Todo {
         known: HashMap<SourceKey, Entry>,
         on_dir: &mut dyn FnMut(&Path),
     ) -> Result<(), IndexError> {
-        let mut comparison = Comparison { todo: self, known, on_dir, n_problems: 0 };
+        let mut comparison = Comparison { todo: self, root: &place.root, known, on_dir, n_problems: 0 };
         scan::walk(place, admission, below, &mut comparison)?;
         let Comparison { known, n_problems, .. } = comparison;
         // What a failed listing did not show may still be there.
@@ -361,6 +364,7 @@ impl Todo {
 
 struct Comparison<'a> {
     todo: &'a mut Todo,
+    root: &'a Path,
     known: HashMap<SourceKey, Entry>,
     on_dir: &'a mut dyn FnMut(&Path),
     n_problems: usize,
@@ -372,6 +376,10 @@ impl Visit for Comparison<'_> {
     }
 
     fn file(&mut self, found: Found) {
+        if found.refusal == Some(Refusal::NestedRepository) {
+            // Its `.git` may go, and then it is a directory like others.
+            (self.on_dir)(&self.root.join(found.key.as_str()));
+        }
         let known = self.known.remove(&found.key);
         self.todo.take(Some(found), known.as_ref());
     }
