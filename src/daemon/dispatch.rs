@@ -203,8 +203,15 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> Outcome<Page> {
     let Verified { hits, stale } = verify(&answer, at, *limit, shared.config.index.max_file_bytes);
     let pending = Pending { embeddings, ..at.pending };
     let (degraded, corrected) = (answer.degraded, answer.corrected);
-    let result =
-        SearchResult { total: answer.found.len(), hits, pending, degraded, corrected, clock, ..SearchResult::default() };
+    let result = SearchResult {
+        total: answer.found.len(),
+        hits,
+        pending,
+        degraded,
+        corrected,
+        clock,
+        ..SearchResult::default()
+    };
     Ok(Page { result, stale })
 }
 

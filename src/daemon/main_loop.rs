@@ -13,11 +13,12 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::event::{Ask, Event, Indexed};
 use super::shared::Shared;
-use super::view::View;
+use super::view::{DOT_GIT, View};
 use super::worker::Job;
 use crate::index::Scope;
 use crate::paths::{Place, create_private_dir};
 use crate::proto::{RpcError, code};
+use crate::scan::lstat;
 use crate::store::ViewRow;
 use crate::types::ViewId;
 use crate::watch::{FsChange, Role, Settle, WatchEvent};
@@ -40,10 +41,14 @@ pub(super) struct MainLoop {
     n_reconciles: u64,
     last_ask: Instant,
     clocks: (Instant, SystemTime),
+    lock_inode: u64,
+    /// Something happened to the state dir.
+    check_lock: bool,
 }
 
 impl MainLoop {
     pub(super) fn new(shared: Arc<Shared>, jobs: Sender<Job>, rounds: Sender<u64>) -> Self {
+        let lock_inode = lstat(&shared.place.daemon_lock_file()).map_or(0, |stat| stat.inode);
         Self {
             shared,
             jobs,
@@ -56,6 +61,8 @@ impl MainLoop {
             n_reconciles: 0,
             last_ask: Instant::now(),
             clocks: (Instant::now(), SystemTime::now()),
+            lock_inode,
+            check_lock: false,
         }
     }
 
@@ -64,8 +71,7 @@ impl MainLoop {
         self.open(self.shared.place.clone(), None);
         self.wake_embedder();
         loop {
-            let wait = self.deadline().saturating_duration_since(Instant::now());
-            let event = match events.recv_timeout(wait) {
+            let event = match events.recv_timeout(self.quiet_for()) {
                 Ok(event) => Some(event),
                 Err(RecvTimeoutError::Timeout) => None,
                 Err(RecvTimeoutError::Disconnected) => return "nobody is left to ask",
@@ -85,19 +91,30 @@ impl MainLoop {
                     event => self.handle(event, now),
                 }
             }
+            if std::mem::take(&mut self.check_lock) && !self.holds_the_lock() {
+                return "its state dir is gone";
+            }
             self.advance(Instant::now());
         }
+    }
+
+    /// Returns whether the lock that a daemon holds for life is still where others look for it.
+    fn holds_the_lock(&self) -> bool {
+        lstat(&self.shared.place.daemon_lock_file()).is_ok_and(|stat| stat.inode == self.lock_inode)
     }
 
     fn handle(&mut self, event: Event, now: Instant) {
         match event {
             Event::Watch(WatchEvent::Changed(changes)) => {
                 self.shared.events.fetch_add(changes.len() as u64, Ordering::Relaxed);
-                for change in changes {
-                    self.on_change(&change, now);
+                for change in &changes {
+                    self.on_change(change, now);
                 }
             }
-            Event::Watch(WatchEvent::Lost) => self.views.values_mut().for_each(|view| view.lose(now)),
+            Event::Watch(WatchEvent::Lost) => {
+                self.check_lock = true;
+                self.views.values_mut().for_each(|view| view.lose(now));
+            }
             Event::Ask(ask) => self.on_ask(ask, now),
             Event::Opened { place, row: Ok(row) } => self.on_opened(*place, &row, now),
             Event::Opened { place, row: Err(error) } => self.refuse_opening(&place.root, &error.to_string()),
@@ -134,18 +151,21 @@ impl MainLoop {
         }
     }
 
-    fn deadline(&self) -> Instant {
+    /// Returns how long nothing has to be done unless an event comes.
+    fn quiet_for(&self) -> Duration {
         let now = Instant::now();
         let views = self.views.values().filter_map(|view| view.deadline(now));
-        views.chain([self.last_ask + self.idle_exit()]).min().expect("the idle exit is always there")
+        views.chain(self.idle_at()).min().map_or(Duration::MAX, |at| at.saturating_duration_since(now))
     }
 
-    fn idle_exit(&self) -> Duration {
-        Duration::from_secs(self.shared.config.daemon.idle_exit_minutes * 60)
+    /// Returns when the daemon ends if nobody asks until then; `None`: never.
+    fn idle_at(&self) -> Option<Instant> {
+        let minutes = self.shared.config.daemon.idle_exit_minutes;
+        (minutes > 0).then(|| self.last_ask + Duration::from_secs(minutes * 60))
     }
 
     fn is_idle(&mut self, now: Instant) -> bool {
-        if self.last_ask + self.idle_exit() > now {
+        if self.idle_at().is_none_or(|at| at > now) {
             return false;
         }
         let open = self.shared.connections.load(Ordering::SeqCst) > 0;
@@ -228,22 +248,53 @@ impl MainLoop {
             self.views.values_mut().for_each(|view| view.lose(now));
             return;
         }
+        if change.role == Role::Git && name == OsStr::new("config") {
+            for view in self.views.values_mut() {
+                self.git_changed.insert(view.id, true);
+                view.touch_index(now);
+            }
+            return;
+        }
         let Some(view) = self.views.values_mut().find(|view| view.id == change.view) else { return };
+        let is_own_git = || view.place.git_dir.as_deref().is_some_and(|dir| change.path.starts_with(dir));
         match change.role {
+            Role::Cookies if change.path == view.place.cookie_dir() => {
+                self.check_lock = true;
+                self.drop_removed();
+            }
             Role::Cookies => view.cookie_back(&change.path, now),
             Role::Git if name == OsStr::new("index.lock") => view.git_lock(change.path.exists(), now),
-            Role::Git if name == OsStr::new("index") => {
+            Role::Git if name == OsStr::new("index") || name == OsStr::new("config.worktree") => {
                 self.git_changed.insert(view.id, true);
                 view.touch_index(now);
             }
             Role::Git => {}
+            Role::Worktree if is_own_git() => {}
             Role::Worktree => match view.key_of(&change.path) {
                 Some(_) if name == OsStr::new(".gitignore") || name == OsStr::new(".memoignore") => {
                     view.lose(now)
                 }
-                Some(key) => view.touch(key, now),
+                Some(key) => {
+                    if name == OsStr::new(DOT_GIT) {
+                        // It is a repository only once more is in it. A file fails here, and needs no watch.
+                        let _ = self.shared.watch.add_dir(change.view, Role::Worktree, &change.path);
+                    }
+                    view.touch(key, now);
+                }
                 None => view.lose(now),
             },
+        }
+    }
+
+    /// Lets go of worktrees that are gone; who waits for one asks again and is told.
+    fn drop_removed(&mut self) {
+        for (_, view) in self.views.extract_if(|_, view| !view.exists()) {
+            tracing::info!(root = %view.place.root.display(), "the worktree is gone");
+            self.shared.watch.remove_view(view.id);
+            // A worktree that git still knows may come back, as with a disk that is mounted again.
+            if !view.is_known() {
+                let _ = self.jobs.send(Job::Forget(view.id));
+            }
         }
     }
 
@@ -272,6 +323,9 @@ impl MainLoop {
                 Some(error.to_string())
             }
         };
+        if failed.is_some() && !view.exists() {
+            return self.drop_removed();
+        }
         self.shared.degrade("index", failed.clone());
         view.end(scope, failed, now);
         self.wake_embedder();

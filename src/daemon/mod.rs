@@ -93,9 +93,12 @@ fn serve(place: Place, env: Env, config: Config, ready: impl FnOnce()) -> anyhow
         .enable_all()
         .build()
         .context("start the runtime")?;
-    let listener = {
+    let (listener, signalled) = {
         let _inside = runtime.enter();
-        Listener::bind(&shared.socket).with_context(|| format!("bind {}", shared.socket.display()))?
+        // Before anybody can know of this process: a signal that comes at once must not leave the socket behind.
+        let signalled = signals().context("handle signals")?;
+        let bound = Listener::bind(&shared.socket);
+        (bound.with_context(|| format!("bind {}", shared.socket.display()))?, signalled)
     };
     lock::publish(&shared.place, &shared.socket)?;
 
@@ -115,7 +118,7 @@ fn serve(place: Place, env: Env, config: Config, ready: impl FnOnce()) -> anyhow
     })?;
     let for_signals = Arc::clone(&shared);
     runtime.spawn(async move {
-        wait_for_signal().await;
+        signalled.await;
         for_signals.send(Event::Stop("a signal"));
     });
     ready();
@@ -156,18 +159,21 @@ fn quarantine(path: &Path) -> anyhow::Result<PathBuf> {
     Ok(aside)
 }
 
-async fn wait_for_signal() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let (Ok(mut term), Ok(mut int)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
-        else {
-            return std::future::pending().await;
-        };
+/// Takes SIGTERM and SIGINT from now on; what is returned ends with the first of them.
+#[cfg(unix)]
+fn signals() -> std::io::Result<impl Future<Output = ()> + Send> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    Ok(async move {
         tokio::select! { _ = term.recv() => {}, _ = int.recv() => {} }
-    }
-    #[cfg(not(unix))]
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending().await
-    }
+    })
+}
+
+#[cfg(not(unix))]
+fn signals() -> std::io::Result<impl Future<Output = ()> + Send> {
+    Ok(async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending().await
+        }
+    })
 }

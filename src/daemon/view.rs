@@ -24,6 +24,9 @@ const LOCK_HOLD: Duration = Duration::from_secs(10);
 /// Between two walks that nobody waits for.
 const RESCAN_GAP: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(30));
 
+/// What makes a directory the top of a repository.
+pub(super) const DOT_GIT: &str = ".git";
+
 /// One worktree.
 pub(super) struct View {
     pub(super) id: ViewId,
@@ -335,9 +338,12 @@ impl View {
         waits.chain(start).chain(cookie).min()
     }
 
-    /// Returns the key of an absolute path in this worktree; of its directory when the name is not UTF-8.
+    /// Returns the key of what a change of an absolute path may have changed in this worktree: the path itself; its
+    /// directory when the name is not UTF-8; the directory with a `.git`, which may be another repository now.
     pub(super) fn key_of(&self, path: &Path) -> Option<SourceKey> {
         let below = path.strip_prefix(&self.place.root).ok()?;
+        let is_git = |path: &&Path| path.file_name().is_some_and(|name| name == DOT_GIT);
+        let below = below.ancestors().find(is_git).and_then(Path::parent).unwrap_or(below);
         let named = below.ancestors().find_map(Path::to_str)?;
         let unix = if std::path::MAIN_SEPARATOR == '/' { named.to_owned() } else { named.replace('\\', "/") };
         (!unix.is_empty()).then(|| SourceKey::new(unix))
@@ -354,9 +360,20 @@ impl View {
         }
     }
 
-    /// Returns the directories of git's that are watched: HEAD and index, and the excludes of the repository.
+    /// Returns whether git, or outside git anybody, knows of it.
+    pub(super) fn is_known(&self) -> bool {
+        self.place.git_dir.as_ref().unwrap_or(&self.place.root).is_dir()
+    }
+
+    /// Returns whether there is something to serve.
+    pub(super) fn exists(&self) -> bool {
+        self.place.root.is_dir() && self.is_known()
+    }
+
+    /// Returns the directories of git's that are watched: HEAD and index, settings and excludes of the repository.
     pub(super) fn git_dirs(&self) -> Vec<PathBuf> {
-        let info = self.place.common_dir.as_ref().map(|dir| dir.join("info"));
-        self.place.git_dir.clone().into_iter().chain(info).filter(|dir| dir.is_dir()).collect()
+        let common = self.place.common_dir.clone();
+        let info = common.as_ref().map(|dir| dir.join("info"));
+        self.place.git_dir.clone().into_iter().chain(common).chain(info).filter(|dir| dir.is_dir()).collect()
     }
 }

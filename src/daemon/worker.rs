@@ -32,6 +32,8 @@ pub(super) enum Job {
     Reconcile { view: ViewId, place: Box<Place>, scope: Scope, git_changed: bool },
     /// Keep these; then say so.
     Vectors(Vec<NewVector>, SyncSender<Result<(), StoreError>>),
+    /// Forget a worktree that is gone.
+    Forget(ViewId),
     /// Forget all that can be made again.
     Clear,
     /// Delete contents nobody refers to.
@@ -54,6 +56,11 @@ pub(super) fn write(shared: &Shared, mut indexer: Indexer, jobs: &Receiver<Job>)
             Job::Vectors(vectors, done) => {
                 // The other side is gone only when the daemon ends.
                 let _ = done.send(indexer.writer().add_vectors(&vectors));
+            }
+            Job::Forget(view) => {
+                if let Err(error) = indexer.writer().forget_view(view) {
+                    tracing::warn!(%error, "cannot forget a worktree that is gone");
+                }
             }
             Job::Clear => match indexer.writer().clear() {
                 Ok(()) => {

@@ -75,6 +75,15 @@ impl Settings {
         })
     }
 
+    /// Returns a number that differs when the settings or the user's excludes do.
+    pub fn digest(&self) -> u64 {
+        let stat = self.excludes_file.as_ref().and_then(|path| fs::metadata(path).ok());
+        let signature = stat.map(|stat| (stat.len(), stat.modified().ok()));
+        let mut hasher = std::hash::DefaultHasher::new();
+        std::hash::Hash::hash(&(&self.excludes_file, self.ignore_case, signature), &mut hasher);
+        std::hash::Hasher::finish(&hasher)
+    }
+
     /// Returns git's defaults.
     pub fn fallback(dirs: &UserDirs) -> Self {
         Self { excludes_file: dirs.xdg("ignore"), ignore_case: false, object_hash: gix::hash::Kind::Sha1 }

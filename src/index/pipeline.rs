@@ -17,7 +17,7 @@ use crate::git::UserDirs;
 use crate::paths::{IoContext, Place};
 use crate::scan::{self, Admission, Found, ScanError, Verdict, Visit};
 use crate::store::{Change, Entry, Reader, StoreError, Writer};
-use crate::types::{SourceKey, Stat, ViewId};
+use crate::types::{Refusal, SourceKey, Stat, ViewId};
 
 /// A transaction is closed after so many changes …
 const BATCH_CHANGES: usize = 512;
@@ -75,7 +75,8 @@ pub struct Indexer {
     index_db: PathBuf,
     strikes: Strikes,
     struck: HashMap<[u8; 32], u32>,
-    tracked: HashMap<ViewId, u64>,
+    /// The digest of what decided at the last walk.
+    rules: HashMap<ViewId, u64>,
     max_file_bytes: u64,
     progress: Arc<Progress>,
 }
@@ -96,8 +97,8 @@ impl Indexer {
         let (strikes, left) = Strikes::open(marks).at("open", marks)?;
         writer.add_strikes(&left)?;
         let struck = reader.strikes()?;
-        let (index_db, tracked) = (index_db.to_owned(), HashMap::new());
-        Ok(Self { writer, reader, index_db, strikes, struck, tracked, max_file_bytes, progress })
+        let (index_db, rules) = (index_db.to_owned(), HashMap::new());
+        Ok(Self { writer, reader, index_db, strikes, struck, rules, max_file_bytes, progress })
     }
 
     /// Returns the write connection, for what is not a reconcile.
@@ -108,8 +109,8 @@ impl Indexer {
     /// Makes the manifest of `view` equal the worktree within `scope`.
     ///
     /// `on_dir` is called with each directory before it is listed, so that it can be watched first. After
-    /// `git_changed` everything is compared if git tracks other paths than at the last walk: what counts may
-    /// have changed without any file changing.
+    /// `git_changed` everything is compared if git tracks other paths, or ignores by other rules, than at the
+    /// last walk: what counts may have changed without any file changing.
     ///
     /// # Errors
     /// When the worktree cannot be listed or the database refuses; what was written before stays.
@@ -123,8 +124,8 @@ impl Indexer {
     ) -> Result<Outcome, IndexError> {
         let mut todo = Todo::default();
         let mut admission = self.admission(place, &mut todo);
-        let tracked = admission.tracked_digest();
-        let other = git_changed && self.tracked.get(&view) != Some(&tracked);
+        let rules = admission.digest();
+        let other = git_changed && self.rules.get(&view) != Some(&rules);
         match if other { &Scope::Full } else { scope } {
             Scope::Full => {
                 let known = self.reader.entries(view, None)?;
@@ -138,7 +139,7 @@ impl Indexer {
         }
         let outcome = self.carry_out(place, view, todo)?;
         if other || *scope == Scope::Full {
-            self.tracked.insert(view, tracked);
+            self.rules.insert(view, rules);
         }
         Ok(outcome)
     }
@@ -171,6 +172,9 @@ impl Indexer {
             todo.removals.extend(below.into_keys());
             // A directory that is not entered may be one git lists as a whole: another repository.
             let found = stat.and_then(|stat| found(admission, key, stat));
+            if found.is_some() {
+                on_dir(&place.root.join(key.as_str())); // it may become one of ours
+            }
             todo.take(found, None);
             return Ok(());
         }
@@ -339,7 +343,7 @@ impl Todo {
         known: HashMap<SourceKey, Entry>,
         on_dir: &mut dyn FnMut(&Path),
     ) -> Result<(), IndexError> {
-        let mut comparison = Comparison { todo: self, known, on_dir, n_problems: 0 };
+        let mut comparison = Comparison { todo: self, root: &place.root, known, on_dir, n_problems: 0 };
         scan::walk(place, admission, below, &mut comparison)?;
         let Comparison { known, n_problems, .. } = comparison;
         // What a failed listing did not show may still be there.
@@ -360,6 +364,7 @@ impl Todo {
 
 struct Comparison<'a> {
     todo: &'a mut Todo,
+    root: &'a Path,
     known: HashMap<SourceKey, Entry>,
     on_dir: &'a mut dyn FnMut(&Path),
     n_problems: usize,
@@ -371,6 +376,10 @@ impl Visit for Comparison<'_> {
     }
 
     fn file(&mut self, found: Found) {
+        if found.refusal == Some(Refusal::NestedRepository) {
+            // Its `.git` may go, and then it is a directory like others.
+            (self.on_dir)(&self.root.join(found.key.as_str()));
+        }
         let known = self.known.remove(&found.key);
         self.todo.take(Some(found), known.as_ref());
     }

@@ -25,6 +25,7 @@ pub enum Verdict {
 /// events, else changes of ignore files and of the index go unnoticed.
 pub struct Admission {
     rules: Rules,
+    settings_digest: u64,
     max_file_bytes: u64,
 }
 
@@ -47,13 +48,18 @@ impl Admission {
             Some(dir) => Tracked::read(&dir.join("index"), settings.object_hash, settings.ignore_case)?,
             None => Tracked::nothing(),
         };
-        Ok(Self { rules: Rules::new(place, &settings, tracked), max_file_bytes })
+        Ok(Self::new(place, &settings, tracked, max_file_bytes))
     }
 
     /// Goes by the ignore files alone, as if nothing were tracked: for when the index is damaged.
     pub fn open_untracked(place: &Place, dirs: &UserDirs, max_file_bytes: u64) -> Self {
         let settings = Settings::read(place, dirs).unwrap_or_else(|_| Settings::fallback(dirs));
-        Self { rules: Rules::new(place, &settings, Tracked::nothing()), max_file_bytes }
+        Self::new(place, &settings, Tracked::nothing(), max_file_bytes)
+    }
+
+    fn new(place: &Place, settings: &Settings, tracked: Tracked, max_file_bytes: u64) -> Self {
+        let rules = Rules::new(place, settings, tracked);
+        Self { rules, settings_digest: settings.digest(), max_file_bytes }
     }
 
     /// Decides about one path, given its [`super::lstat`]. The same rule as [`super::walk`].
@@ -78,9 +84,9 @@ impl Admission {
         self.rules.tracked().entry(RelPath::new(key.as_str())) == TrackedAs::File
     }
 
-    /// Returns a number that differs when other paths are tracked.
-    pub fn tracked_digest(&self) -> u64 {
-        self.rules.tracked().digest()
+    /// Returns a number that differs when other paths are tracked, or git's settings ignore by other rules.
+    pub fn digest(&self) -> u64 {
+        self.rules.tracked().digest() ^ self.settings_digest
     }
 
     /// Returns whether a change of `key` can change which other files count: an ignore file of git's or ours.

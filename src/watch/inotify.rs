@@ -24,11 +24,10 @@ pub struct Watch {
 
 struct State {
     watches: Watches,
-    by_descriptor: HashMap<WatchDescriptor, Dir>,
-    by_path: HashMap<PathBuf, WatchDescriptor>,
+    /// Who watches a directory: the kernel has one watch of each, views may share it.
+    owners: HashMap<WatchDescriptor, Vec<Dir>>,
 }
 
-#[derive(Clone)]
 struct Dir {
     view: ViewId,
     role: Role,
@@ -43,8 +42,7 @@ impl Watch {
     pub fn start(sink: impl Fn(WatchEvent) -> bool + Send + 'static) -> Result<Self, WatchError> {
         let instance = Path::new("inotify instance");
         let inotify = Inotify::init().map_err(|error| WatchError::new(instance, error))?;
-        let state =
-            State { watches: inotify.watches(), by_descriptor: HashMap::new(), by_path: HashMap::new() };
+        let state = State { watches: inotify.watches(), owners: HashMap::new() };
         let state = Arc::new(Mutex::new(state));
         let for_thread = Arc::clone(&state);
         std::thread::Builder::new()
@@ -73,13 +71,11 @@ impl Watch {
         // The lock spans the call: the reading thread must not meet a descriptor that is not in the table yet.
         let mut state = lock(&self.state);
         let descriptor = state.watches.add(path, mask).map_err(|error| WatchError::new(path, error))?;
-        let dir = Dir { view, role, path: path.to_owned() };
-        if let Some(old) = state.by_descriptor.insert(descriptor.clone(), dir)
-            && old.path != path
-        {
-            state.by_path.remove(&old.path); // the directory was renamed
+        let owners = state.owners.entry(descriptor).or_default();
+        match owners.iter_mut().find(|dir| (dir.view, dir.role) == (view, role)) {
+            Some(dir) => path.clone_into(&mut dir.path), // the directory may have been renamed
+            None => owners.push(Dir { view, role, path: path.to_owned() }),
         }
-        state.by_path.insert(path.to_owned(), descriptor);
         Ok(())
     }
 
@@ -90,7 +86,7 @@ impl Watch {
 
     /// Returns how many directories are watched.
     pub fn n_dirs(&self) -> u64 {
-        lock(&self.state).by_descriptor.len() as u64
+        lock(&self.state).owners.len() as u64
     }
 
     /// Returns the name of the mechanism.
@@ -101,37 +97,35 @@ impl Watch {
 
 impl State {
     fn remove_where(&mut self, gone: impl Fn(&Dir) -> bool) {
-        let descriptors: Vec<_> =
-            self.by_descriptor.iter().filter(|(_, dir)| gone(dir)).map(|(wd, _)| wd.clone()).collect();
-        for descriptor in descriptors {
-            self.forget(&descriptor);
-            // It fails when the directory is gone already, which is what is wanted.
-            let _ = self.watches.remove(descriptor);
-        }
+        let Self { watches, owners } = self;
+        owners.retain(|descriptor, dirs| {
+            dirs.retain(|dir| !gone(dir));
+            if dirs.is_empty() {
+                // It fails when the directory is gone already, which is what is wanted.
+                let _ = watches.remove(descriptor.clone());
+            }
+            !dirs.is_empty()
+        });
     }
 
-    fn forget(&mut self, descriptor: &WatchDescriptor) {
-        if let Some(dir) = self.by_descriptor.remove(descriptor)
-            && self.by_path.get(&dir.path) == Some(descriptor)
-        {
-            self.by_path.remove(&dir.path);
-        }
-    }
-
-    /// Returns what an event says; `None` when it says nothing about a path.
-    fn translate(&mut self, event: &Event<&std::ffi::OsStr>) -> Option<FsChange> {
+    /// Returns what an event says to each owner of the directory; nothing when it says nothing about a path.
+    fn translate(&mut self, event: &Event<&std::ffi::OsStr>) -> Vec<FsChange> {
         if event.mask.contains(EventMask::IGNORED) {
-            self.forget(&event.wd);
-            return None;
+            self.owners.remove(&event.wd);
+            return Vec::new();
         }
-        let dir = self.by_descriptor.get(&event.wd)?.clone();
-        let path = event.name.map_or_else(|| dir.path.clone(), |name| dir.path.join(name));
-        let left = EventMask::MOVED_FROM | EventMask::ISDIR;
-        if event.mask.contains(left) {
+        let change = |dir: &Dir| {
+            let path = event.name.map_or_else(|| dir.path.clone(), |name| dir.path.join(name));
+            FsChange { view: dir.view, role: dir.role, path }
+        };
+        let changes: Vec<FsChange> = self.owners.get(&event.wd).into_iter().flatten().map(change).collect();
+        if event.mask.contains(EventMask::MOVED_FROM | EventMask::ISDIR) {
             // Watches follow the inode: below a renamed directory they would report the old names.
-            self.remove_where(|dir| dir.path.starts_with(&path));
+            for left in &changes {
+                self.remove_where(|dir| dir.path.starts_with(&left.path));
+            }
         }
-        Some(FsChange { view: dir.view, role: dir.role, path })
+        changes
     }
 }
 
@@ -157,10 +151,10 @@ fn read_events(mut inotify: Inotify, state: &Mutex<State>, sink: impl Fn(WatchEv
             let mut state = lock(state);
             for event in events {
                 lost |= event.mask.contains(EventMask::Q_OVERFLOW);
-                if let Some(change) = state.translate(&event)
-                    && changes.last() != Some(&change)
-                {
-                    changes.push(change);
+                for change in state.translate(&event) {
+                    if changes.last() != Some(&change) {
+                        changes.push(change);
+                    }
                 }
             }
         }
@@ -214,6 +208,34 @@ mod tests {
         wait_for(&receiver, &root.join("b/g"));
         fs::remove_dir_all(root.join("b")).unwrap();
         wait_for(&receiver, &root.join("b"));
+    }
+
+    #[test]
+    fn views_that_share_a_directory_are_both_told() {
+        let temp = tempfile::tempdir().unwrap();
+        let (sender, receiver) = channel();
+        let watch = Watch::start(move |event| sender.send(event).is_ok()).unwrap();
+        let (one, two) = (ViewId(1), ViewId(2));
+        for (view, role) in [(one, Role::Git), (two, Role::Worktree), (two, Role::Git)] {
+            watch.add_dir(view, role, temp.path()).unwrap();
+        }
+        assert_eq!(watch.n_dirs(), 1);
+        let told = |name: &str, n_owners: usize| {
+            fs::write(temp.path().join(name), "").unwrap();
+            let mut seen = std::collections::HashSet::new();
+            while seen.len() < n_owners {
+                let WatchEvent::Changed(changes) = receiver.recv_timeout(Duration::from_secs(10)).unwrap()
+                else {
+                    panic!("nothing was lost")
+                };
+                let named = changes.into_iter().filter(|change| change.path.ends_with(name));
+                seen.extend(named.map(|change| (change.view, change.role)));
+            }
+            seen
+        };
+        assert_eq!(told("a", 3).len(), 3);
+        watch.remove_view(two);
+        assert_eq!(told("b", 1).into_iter().collect::<Vec<_>>(), [(one, Role::Git)]);
     }
 
     #[test]

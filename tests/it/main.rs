@@ -5,8 +5,16 @@
 
 mod cli;
 mod client;
+mod equals_fresh;
 mod fake;
+mod freshness;
+mod git_freshness;
+mod hostile;
+mod lifecycle;
+mod live;
+mod protocol;
 mod sandbox;
 mod scan;
 mod tidy;
 mod whole;
+mod worktrees;

@@ -57,16 +57,23 @@ impl Sandbox {
 
     /// Returns `memo` in the repository, without the environment of this process.
     pub(crate) fn memo(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_memo"));
+        let mut command = self.program(env!("CARGO_BIN_EXE_memo"), args);
+        command.env("MEMO_DAEMON", self.path("no-such-daemon"));
+        command
+    }
+
+    /// Returns a program that is to run in the repository and sees nothing of this machine but `PATH`.
+    pub(crate) fn program(&self, program: &str, args: &[&str]) -> Command {
+        let mut command = Command::new(program);
         command.args(args).current_dir(self.path("work")).stdin(Stdio::null()).env_clear();
         command
-            .env("PATH", "/usr/bin:/bin")
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .env("HOME", self.path("home"))
             .env("XDG_CONFIG_HOME", self.path("home/.config"))
             .env("XDG_STATE_HOME", self.path("home/.local/state"))
             .env("XDG_RUNTIME_DIR", self.path("run"))
             .env("TMPDIR", self.path("tmp"))
-            .env("MEMO_DAEMON", self.path("no-such-daemon"));
+            .env("GIT_CONFIG_NOSYSTEM", "1");
         command
     }
 

@@ -1,0 +1,230 @@
+//! Does the index, after any changes, equal one made anew?
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::live::{Live, word};
+
+const BATCHES: usize = 5;
+const OPERATIONS: usize = 16;
+const N_WORDS: usize = 12;
+const DIRS: &[&str] = &["", "a/", "a/b/", "c/d/e/", "out/"];
+const NAMES: &[&str] = &["f.md", "g.rs", "h.txt", "k.log", "l", ".env", "b", "d"];
+const RULES: &[&str] = &["*.log", "/a/", "!k.log", "out/", "*.txt", "!/a/b/", "b", "**/e/*"];
+
+/// Pseudo-random numbers that come again: Knuth's MMIX generator.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % end
+    }
+
+    fn pick<T: Clone>(&mut self, items: &[T]) -> T {
+        items[self.below(items.len())].clone()
+    }
+}
+
+/// One run; what it did is in `log`, for the message of a failure.
+struct Run {
+    live: Live,
+    random: Random,
+    /// Nobody answers.
+    alone: bool,
+    log: Vec<String>,
+}
+
+impl Run {
+    fn new(seed: u64) -> Self {
+        Self { live: Live::new(), random: Random(seed), alone: false, log: Vec::new() }
+    }
+
+    fn path(&mut self) -> String {
+        format!("{}{}", self.random.pick(DIRS), self.random.pick(NAMES))
+    }
+
+    /// Returns a path that is there, or may be.
+    fn existing(&mut self) -> String {
+        let root = self.live.root();
+        let mut paths = Vec::new();
+        below(&root, &mut paths);
+        if paths.is_empty() { self.path() } else { self.random.pick(&paths) }
+    }
+
+    fn text(&mut self) -> String {
+        let words: Vec<_> = (0..3).map(|_| word(self.random.below(N_WORDS))).collect();
+        match self.random.below(8) {
+            0 => format!("{}\0", words[0]),
+            1 => String::new(),
+            2..5 => format!("fn {}() {{ {}() }}\n\nstruct {};\n", words[0], words[1], words[2]),
+            _ => format!("# {}\n\n{} and {}\n", words[0], words[1], words[2]),
+        }
+    }
+
+    /// Does one thing while no daemon runs.
+    fn step_alone(&mut self) {
+        self.alone = true;
+        self.step();
+        self.alone = false;
+    }
+
+    /// Does one thing. It may fail, as things in the way do; what counts is what is there afterwards.
+    fn step(&mut self) {
+        let root = self.live.root();
+        let (existing, path) = (self.existing(), self.path());
+        let done = match self.random.below(20) {
+            0..6 => {
+                let text = self.text();
+                self.put(&path, &text)
+            }
+            6 | 7 => {
+                let text = self.text();
+                self.put(&existing, &text)
+            }
+            8 => format!("remove {existing} {:?}", fs::remove_file(root.join(&existing)).is_ok()),
+            9 => format!("remove all {existing} {:?}", fs::remove_dir_all(root.join(&existing)).is_ok()),
+            10 | 11 => {
+                let _ = fs::create_dir_all(root.join(&path).parent().unwrap());
+                format!(
+                    "rename {existing} {path} {:?}",
+                    fs::rename(root.join(&existing), root.join(&path)).is_ok()
+                )
+            }
+            12 => format!("link {path} {:?}", symlink("f.md", root.join(&path)).is_ok()),
+            13 => {
+                let (dir, rule) = (self.random.pick(DIRS), self.random.pick(RULES));
+                let file =
+                    self.random.pick(&[".gitignore", ".gitignore", ".memoignore", ".git/info/exclude"]);
+                let dir = if file == ".gitignore" { dir } else { "" };
+                self.put(&format!("{dir}{file}"), &format!("{rule}\n"))
+            }
+            14 => {
+                let file = format!("{}.gitignore", self.random.pick(DIRS));
+                format!("remove {file} {:?}", fs::remove_file(root.join(&file)).is_ok())
+            }
+            15 if !self.alone => {
+                let word = word(self.random.below(N_WORDS));
+                self.live.search(&word);
+                format!("search {word}")
+            }
+            _ => self.git(&existing),
+        };
+        self.log.push(done);
+    }
+
+    /// Writes in place, or beside and over it.
+    fn put(&mut self, path: &str, text: &str) -> String {
+        let target = self.live.root().join(path);
+        let _ = fs::create_dir_all(target.parent().unwrap());
+        let aside = self.live.root().join("aside~");
+        let written = match self.random.below(3) {
+            0 => fs::write(&aside, text).and_then(|()| fs::rename(&aside, &target)),
+            _ => fs::write(&target, text),
+        };
+        format!("write {path} {text:?} {:?}", written.is_ok())
+    }
+
+    fn git(&mut self, existing: &str) -> String {
+        let commands: &[&[&str]] = &[
+            &["add", "-A"],
+            &["commit", "-qam", "x"],
+            &["commit", "-qm", "x", "--allow-empty"],
+            &["checkout", "-qf", "-B", "one"],
+            &["checkout", "-qf", "one"],
+            &["checkout", "-qf", "main"],
+            &["stash", "-q"],
+            &["stash", "-qu"],
+            &["stash", "pop", "-q"],
+            &["reset", "-q", "--hard"],
+            &["clean", "-qfd"],
+            &["add", "-f", existing],
+            &["rm", "-rq", "--cached", existing],
+            &["mv", existing, "moved"],
+        ];
+        let args = self.random.pick(commands);
+        let output = self.live.git_may_fail(args);
+        format!("git {args:?} {:?}", output.status.success())
+    }
+
+    /// Compares everything with a daemon that knows nothing but a copy of the tree.
+    fn compare(&self, what: &str) {
+        let said = everything(&self.live);
+        let fresh = Live::idle();
+        fs::remove_dir_all(fresh.root()).unwrap();
+        let copied = Command::new("cp").arg("-a").args([self.live.root(), fresh.root()]).status().unwrap();
+        assert!(copied.success());
+        fs::remove_dir_all(fresh.root().join(".git/memo")).unwrap();
+        fresh.start();
+        let expected = everything(&fresh);
+        assert!(
+            said == expected,
+            "{what}\nsaid     {said:#?}\nexpected {expected:#?}\n{}",
+            self.log.join("\n")
+        );
+    }
+}
+
+/// Lists all paths below a directory but git's.
+fn below(root: &Path, paths: &mut Vec<String>) {
+    let mut left: Vec<PathBuf> = vec![root.to_owned()];
+    while let Some(dir) = left.pop() {
+        for entry in fs::read_dir(dir).unwrap().map(Result::unwrap) {
+            if entry.file_name() == ".git" {
+                continue;
+            }
+            paths.push(entry.path().strip_prefix(root).unwrap().to_str().unwrap().to_owned());
+            if entry.file_type().unwrap().is_dir() {
+                left.push(entry.path());
+            }
+        }
+    }
+    paths.sort();
+}
+
+/// Returns the listed files, the refused ones, and what each word is found in.
+fn everything(live: &Live) -> (Vec<String>, Vec<String>, Vec<(String, BTreeSet<String>)>) {
+    let (files, skipped) = live.listed();
+    let hits = |number: usize| {
+        let word = word(number);
+        let params = json!({ "query": word, "mode": "keyword", "limit": 200, "wait_ms": 60_000 });
+        let result = live.call("search", params);
+        assert_eq!(result["fresh"], true, "{}", result["reason"]);
+        let shows = |hit: &&Value| hit["snippet"].as_str().unwrap().contains(&word);
+        let place = |hit: &Value| format!("{} {} {}", hit["path"], hit["kind"], hit["lines"]);
+        let hits = result["hits"].as_array().unwrap().iter().filter(shows).map(place).collect();
+        (word, hits)
+    };
+    (files, skipped, (0..N_WORDS).map(hits).collect())
+}
+
+fn check(seeds: std::ops::Range<u64>) {
+    for seed in seeds {
+        let mut run = Run::new(seed);
+        for batch in 0..BATCHES {
+            (0..OPERATIONS).for_each(|_| run.step());
+            if batch % 2 == 1 {
+                // What happened while nobody looked must be found too.
+                run.live.kill();
+                (0..OPERATIONS).for_each(|_| run.step_alone());
+                run.live.start();
+            }
+            run.compare(&format!("seed {seed}, batch {batch}"));
+        }
+    }
+}
+
+#[test]
+fn seeds_one() {
+    check(0..3);
+}
+
+#[test]
+fn seeds_two() {
+    check(3..6);
+}

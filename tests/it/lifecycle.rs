@@ -1,0 +1,254 @@
+//! Is there always exactly one daemon, and does the next one get over whatever ended the last?
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use memod::paths::Place;
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::live::{Live, Rpc, until, word};
+
+/// Runs `memo search --json` and returns what it printed.
+fn search(live: &Live, word: &str) -> Value {
+    let output = live.memo(&["search", word, "--json"]).output().unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(answer["error"].is_null(), "{answer}");
+    answer
+}
+
+/// Runs git's list of what counts against the manifest, and SQLite's check against the database.
+fn assert_sound(live: &Live) {
+    let (mut files, skipped) = live.listed();
+    files.extend(skipped.iter().map(|line| line.rsplit_once(' ').unwrap().0.to_owned()));
+    files.sort();
+    let listed = live.git_may_fail(&["ls-files", "-co", "--exclude-standard"]).stdout;
+    let mut listed: Vec<_> = String::from_utf8(listed).unwrap().lines().map(str::to_owned).collect();
+    listed.sort();
+    assert_eq!(files, listed);
+    let checks = live.call("doctor", json!({}))["checks"].clone();
+    let index = checks.as_array().unwrap().iter().find(|check| check["name"] == "index.db").unwrap();
+    assert_eq!(index["detail"], "integrity_check: ok");
+}
+
+#[test]
+fn fifty_cold_clients_get_one_daemon() {
+    let live = Live::idle();
+    live.write("a.md", "alpha");
+    let mut clients: Vec<_> = (0..50)
+        .map(|_| {
+            live.memo(&["status", "--json"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        })
+        .collect();
+    let mut pids = BTreeSet::new();
+    for client in clients.drain(..) {
+        let output = client.wait_with_output().unwrap();
+        assert_eq!(output.stderr, b"", "{}", String::from_utf8_lossy(&output.stderr));
+        let status: Value = serde_json::from_slice(&output.stdout).unwrap();
+        pids.insert(status["daemon"]["pid"].as_u64().unwrap());
+    }
+    assert_eq!(pids, BTreeSet::from([u64::from(live.pid())]));
+    live.expect("alpha", "a.md", "after the rush");
+}
+
+#[test]
+fn a_second_daemon_is_turned_away() {
+    let live = Live::new();
+    let second = live.memod().output().unwrap();
+    let said = "{\"ready\":false,\"error\":\"another daemon serves this repository\"}\n";
+    assert_eq!((second.status.code(), String::from_utf8_lossy(&second.stdout).as_ref()), (Some(3), said));
+    live.write("a.md", "alpha");
+    live.expect("alpha", "a.md", "the first goes on");
+}
+
+#[test]
+fn killed_at_rest() {
+    let live = Live::new();
+    live.write("a.md", "alpha");
+    live.expect("alpha", "a.md", "before");
+    live.kill();
+    live.write("a.md", "beta");
+    live.write("b.md", "gamma");
+    let found = search(&live, "gamma");
+    assert_eq!((&found["fresh"], &found["hits"][0]["path"]), (&json!(true), &json!("b.md")));
+    assert_sound(&live);
+    live.expect("alpha", "", "what was there before");
+    live.expect("beta", "a.md", "written while nobody ran");
+}
+
+#[test]
+fn killed_during_the_first_index() {
+    let live = Live::idle();
+    for number in 0..500 {
+        live.write(&format!("d{}/f{number}.rs", number % 20), format!("fn {}() {{}}\n", word(number)));
+    }
+    // Each daemon is killed once it has got a little further than the last.
+    for step in [0, 1, 40, 150, 300, 499] {
+        live.start();
+        until("enough is indexed", || {
+            let sync = live.call("sync", json!({ "wait_ms": 0 }));
+            let view = live.call("status", json!({}))["views"][0].clone();
+            sync["fresh"] == true
+                || sync["done_files"].as_u64() >= Some(step)
+                || view["files"].as_u64() > Some(step)
+        });
+        live.kill();
+    }
+    live.start();
+    assert_sound(&live);
+    for number in [0, 42, 499] {
+        live.expect(&word(number), &format!("d{}/f{number}.rs", number % 20), "after all");
+    }
+}
+
+#[test]
+fn lost_events_are_made_up_for() {
+    let limit = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").unwrap_or_default();
+    let Some(limit) = limit.trim().parse::<usize>().ok().filter(|limit| *limit <= 100_000) else {
+        return eprintln!("NOT CHECKED: an overflow of the queue of events; its limit is {limit}");
+    };
+    let live = Live::new();
+    live.write("a.md", "alpha");
+    live.write("b.md", "");
+    live.expect("alpha", "a.md", "before");
+    let before = live.counter("rescans");
+    live.signal(Signal::STOP);
+    let mut files = ["a.md", "b.md"].map(|name| fs::File::create(live.root().join(name)).unwrap());
+    // Equal events that follow each other are merged, so the files take turns.
+    for _ in 0..limit {
+        files.iter_mut().for_each(|file| file.write_all(b"x").unwrap());
+    }
+    live.write("last/of/all.md", "omega");
+    live.remove("a.md");
+    live.signal(Signal::CONT);
+    live.expect("omega", "last/of/all.md", "after the flood");
+    live.expect("alpha", "", "after the flood");
+    assert!(live.counter("rescans") > before, "the loss was noticed");
+    live.write("last/of/all.md", "after");
+    live.expect("after", "last/of/all.md", "the watcher goes on");
+}
+
+#[test]
+fn stopping_leaves_nothing_behind() {
+    let live = Live::new();
+    live.write("a.md", "alpha");
+    let socket = live.endpoint().socket;
+    let mut rpc = live.connect();
+    let ask = json!({ "jsonrpc": "2.0", "id": 1, "method": "search", "params": { "cwd": live.root(), "query": "alpha" } });
+    let stop = json!({ "jsonrpc": "2.0", "id": 2, "method": "stop" });
+    rpc.send(format!("{ask}\n{stop}\n"));
+    let mut answered: Vec<_> =
+        (0..2).map(|_| rpc.receive().expect("asked before the stop")["id"].as_i64()).collect();
+    answered.sort();
+    assert_eq!(answered, [Some(1), Some(2)]);
+    assert!(rpc.receive().is_none(), "then the connection ends");
+    assert_eq!(live.wait_for_end(), Some(0));
+    assert!(!Path::new(&socket).exists(), "the socket is gone");
+    let stopped = live.memo(&["stop"]).output().unwrap();
+    assert_eq!((stopped.status.code(), stopped.stderr), (Some(0), b"memo: no daemon was running\n".to_vec()));
+
+    live.start();
+    live.signal(Signal::TERM);
+    assert_eq!(live.wait_for_end(), Some(0), "a signal ends it as well");
+    assert!(!Path::new(&socket).exists(), "the socket is gone");
+}
+
+#[test]
+fn what_the_last_daemon_left_is_no_hindrance() {
+    let left: [(&str, fn(&Place, &str)); 5] = [
+        ("a socket nobody listens on", |_, _| ()),
+        ("no socket", |_, socket| fs::remove_file(socket).unwrap()),
+        ("a file in its place", |_, socket| {
+            fs::remove_file(socket).unwrap();
+            fs::write(socket, "").unwrap();
+        }),
+        ("half an endpoint", |place, _| fs::write(place.endpoint_file(), "{\"sock").unwrap()),
+        ("a half bound socket", |_, socket| fs::write(format!("{socket}.new"), "").unwrap()),
+    ];
+    let live = Live::idle();
+    live.write("a.md", "alpha");
+    for (what, leave) in left {
+        live.start();
+        let socket = live.endpoint().socket;
+        live.kill();
+        assert!(Path::new(&socket).exists(), "a killed daemon leaves its socket");
+        leave(&live.place(), &socket);
+        assert_eq!(search(&live, "alpha")["hits"][0]["path"], "a.md", "{what}");
+        assert!(live.memo(&["stop"]).output().unwrap().status.success());
+    }
+}
+
+#[test]
+fn an_idle_exit_of_zero_is_never() {
+    let live = Live::idle();
+    fs::write(live.place().config_file(), "[daemon]\nidle_exit_minutes = 0\n").unwrap();
+    live.start();
+    let pid = live.pid();
+    for number in 0..5 {
+        // Only the daemon of the start answers: each connection is closed before the next one is opened.
+        live.write("a.md", word(number));
+        let hello =
+            Rpc::connect(&live.endpoint().socket).call("hello", &json!({ "version": "0", "protocol": 1 }));
+        assert_eq!(hello.unwrap()["pid"], pid);
+    }
+}
+
+#[test]
+fn a_damaged_index_is_put_aside_and_made_anew() {
+    let garbage: [(&str, fn(&Path)); 4] = [
+        ("noise", |db| fs::write(db, vec![0x5a; 65_536]).unwrap()),
+        ("cut short", |db| fs::File::options().write(true).open(db).unwrap().set_len(20_000).unwrap()),
+        ("empty", |db| fs::write(db, "").unwrap()),
+        ("holes", |db| {
+            let mut bytes = fs::read(db).unwrap();
+            bytes[4_096..].chunks_mut(4_096).step_by(2).for_each(|page| page.fill(0xff));
+            fs::write(db, bytes).unwrap();
+        }),
+    ];
+    for (what, damage) in garbage {
+        let live = Live::idle();
+        (0..50).for_each(|number| live.write(&format!("{number}.md"), word(number)));
+        live.start();
+        live.expect(&word(7), "7.md", what);
+        live.rpc().call("stop", &json!({})).unwrap();
+        live.wait_for_end();
+        damage(&live.place().state_dir.join("index.db"));
+        let found = search(&live, &word(8));
+        assert_eq!(found["hits"][0]["path"], "8.md", "{what}");
+        assert_sound(&live);
+    }
+}
+
+#[test]
+fn the_state_dir_is_deleted_under_a_running_daemon() {
+    let live = Live::new();
+    live.write("a.md", "alpha");
+    live.expect("alpha", "a.md", "before");
+    fs::remove_dir_all(live.root().join(".git/memo")).unwrap();
+    live.write("a.md", "beta");
+    let found = search(&live, "beta");
+    assert_eq!((&found["fresh"], &found["hits"][0]["path"]), (&json!(true), &json!("a.md")), "{found}");
+    let found = search(&live, "alpha");
+    assert!(!found["hits"].to_string().contains("alpha"), "{found}");
+    let last = live.memo(&["search", "beta"]).stdout(Stdio::null()).status().unwrap();
+    assert_eq!(last.code(), Some(0));
+    // Whatever serves now, the orphan must not stay for ever.
+    until("the first daemon ends", || live.has_ended());
+}
+
+#[test]
+fn the_worktree_is_deleted_under_a_running_daemon() {
+    let live = Live::new();
+    live.write("a.md", "alpha");
+    live.expect("alpha", "a.md", "before");
+    fs::remove_dir_all(live.root()).unwrap();
+    until("the daemon ends", || live.has_ended());
+    fs::create_dir(live.root()).unwrap();
+    Command::new("git").args(["init", "-q"]).arg(live.root()).status().unwrap();
+    live.write("a.md", "beta");
+    let found = search(&live, "beta");
+    assert_eq!(found["hits"][0]["path"], "a.md", "a new repository in the same place");
+}
