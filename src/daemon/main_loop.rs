@@ -272,7 +272,7 @@ impl MainLoop {
             Role::Worktree if is_own_git() => {}
             Role::Worktree => match view.key_of(&change.path) {
                 Some(_) if name == OsStr::new(".gitignore") || name == OsStr::new(".memoignore") => {
-                    view.lose(now)
+                    view.lose(now);
                 }
                 Some(key) => {
                     if name == OsStr::new(DOT_GIT) {

@@ -43,9 +43,9 @@ pub(super) async fn serve(shared: Arc<Shared>, mut listener: Listener, mut stop:
                 connections.spawn(async move {
                     let (reader, writer) = tokio::io::split(stream);
                     if full {
-                        turn_away(writer).await
+                        turn_away(writer).await;
                     } else {
-                        converse(&shared, reader, writer, stop).await
+                        converse(&shared, reader, writer, stop).await;
                     }
                     shared.connections.fetch_sub(1, Ordering::SeqCst);
                 });
@@ -100,7 +100,7 @@ where
         let request = match parse(&line) {
             Ok(request) => request,
             Err(response) => {
-                let _ = replies.send(response).await;
+                let _ = replies.send(*response).await;
                 continue;
             }
         };
@@ -158,8 +158,8 @@ fn failure(id: Value, error: RpcError) -> Response {
     Response { jsonrpc: "2.0".to_owned(), id, result: None, error: Some(error) }
 }
 
-fn parse(line: &[u8]) -> Result<Request, Response> {
-    let bad = |code, message: String| failure(Value::Null, RpcError { code, message, data: None });
+fn parse(line: &[u8]) -> Result<Request, Box<Response>> {
+    let bad = |code, message: String| Box::new(failure(Value::Null, RpcError { code, message, data: None }));
     let text = std::str::from_utf8(line).map_err(|error| bad(code::PARSE, format!("not UTF-8: {error}")))?;
     if depth(text) > MAX_DEPTH {
         return Err(bad(code::PARSE, format!("nested deeper than {MAX_DEPTH}")));
@@ -169,7 +169,7 @@ fn parse(line: &[u8]) -> Result<Request, Response> {
     let id = value.get("id").cloned().unwrap_or_default();
     serde_json::from_value(value).map_err(|error| {
         let message = format!("not a request: {error}");
-        failure(id, RpcError { code: code::INVALID_REQUEST, message, data: None })
+        Box::new(failure(id, RpcError { code: code::INVALID_REQUEST, message, data: None }))
     })
 }
 

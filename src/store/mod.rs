@@ -75,7 +75,7 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite::Error>
     conn.busy_timeout(std::time::Duration::from_secs(5))?;
     conn.execute_batch(
         "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384;
-         PRAGMA mmap_size = 268435456; PRAGMA trusted_schema = OFF;",
+         PRAGMA trusted_schema = OFF;",
     )?;
     conn.set_prepared_statement_cache_capacity(64);
     search::register_functions(&conn)?;
