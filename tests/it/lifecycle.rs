@@ -10,7 +10,8 @@ use memod::paths::Place;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::live::{Live, Rpc, until, word};
+use crate::live::{Live, not_checked, until, word};
+use crate::rpc::Rpc;
 
 /// Runs `memo search --json` and returns what it printed.
 fn search(live: &Live, word: &str) -> Value {
@@ -39,7 +40,9 @@ fn fifty_cold_clients_get_one_daemon() {
     let live = Live::idle();
     live.write("a.md", "alpha");
     let mut clients: Vec<_> = (0..50)
-        .map(|_| live.memo(&["status", "--json"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
+        .map(|_| {
+            live.memo(&["status", "--json"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        })
         .collect();
     let mut pids = BTreeSet::new();
     for client in clients.drain(..) {
@@ -89,7 +92,9 @@ fn killed_during_the_first_index() {
         until("enough is indexed", || {
             let sync = live.call("sync", json!({ "wait_ms": 0 }));
             let view = live.call("status", json!({}))["views"][0].clone();
-            sync["fresh"] == true || sync["done_files"].as_u64() >= Some(step) || view["files"].as_u64() > Some(step)
+            sync["fresh"] == true
+                || sync["done_files"].as_u64() >= Some(step)
+                || view["files"].as_u64() > Some(step)
         });
         live.kill();
     }
@@ -104,7 +109,7 @@ fn killed_during_the_first_index() {
 fn lost_events_are_made_up_for() {
     let limit = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").unwrap_or_default();
     let Some(limit) = limit.trim().parse::<usize>().ok().filter(|limit| *limit <= 100_000) else {
-        return eprintln!("NOT CHECKED: an overflow of the queue of events; its limit is {limit}");
+        return not_checked(&format!("an overflow of the queue of events; its limit is {limit}"));
     };
     let live = Live::new();
     live.write("a.md", "alpha");
@@ -136,7 +141,8 @@ fn stopping_leaves_nothing_behind() {
     let ask = json!({ "jsonrpc": "2.0", "id": 1, "method": "search", "params": { "cwd": live.root(), "query": "alpha" } });
     let stop = json!({ "jsonrpc": "2.0", "id": 2, "method": "stop" });
     rpc.send(format!("{ask}\n{stop}\n"));
-    let mut answered: Vec<_> = (0..2).map(|_| rpc.receive().expect("asked before the stop")["id"].as_i64()).collect();
+    let mut answered: Vec<_> =
+        (0..2).map(|_| rpc.receive().expect("asked before the stop")["id"].as_i64()).collect();
     answered.sort();
     assert_eq!(answered, [Some(1), Some(2)]);
     assert!(rpc.receive().is_none(), "then the connection ends");
@@ -153,7 +159,8 @@ fn stopping_leaves_nothing_behind() {
 
 #[test]
 fn what_the_last_daemon_left_is_no_hindrance() {
-    let left: [(&str, fn(&Place, &str)); 5] = [
+    type Leave = fn(&Place, &str);
+    let left: [(&str, Leave); 5] = [
         ("a socket nobody listens on", |_, _| ()),
         ("no socket", |_, socket| fs::remove_file(socket).unwrap()),
         ("a file in its place", |_, socket| {
@@ -185,14 +192,16 @@ fn an_idle_exit_of_zero_is_never() {
     for number in 0..5 {
         // Only the daemon of the start answers: each connection is closed before the next one is opened.
         live.write("a.md", word(number));
-        let hello = Rpc::connect(&live.endpoint().socket).call("hello", &json!({ "version": "0", "protocol": 1 }));
+        let hello =
+            Rpc::connect(&live.endpoint().socket).call("hello", &json!({ "version": "0", "protocol": 1 }));
         assert_eq!(hello.unwrap()["pid"], pid);
     }
 }
 
 #[test]
 fn a_damaged_index_is_put_aside_and_made_anew() {
-    let garbage: [(&str, fn(&Path)); 4] = [
+    type Damage = fn(&Path);
+    let garbage: [(&str, Damage); 4] = [
         ("noise", |db| fs::write(db, vec![0x5a; 65_536]).unwrap()),
         ("cut short", |db| fs::File::options().write(true).open(db).unwrap().set_len(20_000).unwrap()),
         ("empty", |db| fs::write(db, "").unwrap()),

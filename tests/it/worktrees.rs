@@ -144,7 +144,8 @@ fn outside_git() {
         let output = live.memo(&["-C", &format!("{dir}/s"), "search", word, "--json"]).output().unwrap();
         let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(answer["fresh"], true, "{answer}");
-        let shown = |hit: &Value| hit["snippet"].as_str().unwrap().contains(word).then(|| hit["path"].clone());
+        let shown =
+            |hit: &Value| hit["snippet"].as_str().unwrap().contains(word).then(|| hit["path"].clone());
         answer["hits"].as_array().unwrap().iter().filter_map(shown).collect::<Vec<_>>()
     };
     assert_eq!(hits("alpha"), ["s/a.md"]);
@@ -177,7 +178,8 @@ fn a_bare_repository_has_no_files() {
     let expected = "exit 2\nerr: memo: [TOP]/bare.git: a git directory, not a worktree\n\
                     err: hint: run memo in a worktree; `git worktree add DIR` makes one of a bare repository\n";
     assert_eq!(shown, expected);
-    let output = live.sandbox.program("git", &["-C", "../bare.git", "worktree", "add", "-q", "../of-bare"]).output();
+    let output =
+        live.sandbox.program("git", &["-C", "../bare.git", "worktree", "add", "-q", "../of-bare"]).output();
     assert!(output.unwrap().status.success());
     let output = live.memo(&["-C", "../of-bare", "search", "alpha", "--json"]).output().unwrap();
     assert!(String::from_utf8_lossy(&output.stdout).contains("a.md"), "a worktree of it has");
