@@ -166,11 +166,18 @@ fn parse(line: &[u8]) -> Result<Request, Box<Response>> {
     }
     let value: Value =
         serde_json::from_str(text).map_err(|error| bad(code::PARSE, format!("not JSON: {error}")))?;
-    let id = value.get("id").cloned().unwrap_or_default();
-    serde_json::from_value(value).map_err(|error| {
-        let message = format!("not a request: {error}");
-        Box::new(failure(id, RpcError { code: code::INVALID_REQUEST, message, data: None }))
-    })
+    // An id of null is one, and wants its reply; serde would take it for none.
+    let id = value.get("id").cloned();
+    match serde_json::from_value::<Request>(value) {
+        Ok(request) => Ok(Request { id, ..request }),
+        Err(error) => {
+            let message = format!("not a request: {error}");
+            Err(Box::new(failure(
+                id.unwrap_or_default(),
+                RpcError { code: code::INVALID_REQUEST, message, data: None },
+            )))
+        }
+    }
 }
 
 /// Returns how deep brackets nest, those inside strings left out.

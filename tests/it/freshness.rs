@@ -2,14 +2,13 @@
 
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::symlink;
 
 use serde_json::json;
 
 use crate::live::{Live, word};
 
 /// One way to change `d/f.md`, which holds the old word.
-struct Case {
+pub(crate) struct Case {
     what: &'static str,
     /// Takes the old and the new word.
     change: fn(&Live, &str, &str),
@@ -19,7 +18,7 @@ struct Case {
     new: &'static str,
 }
 
-const fn case(
+pub(crate) const fn case(
     what: &'static str,
     change: fn(&Live, &str, &str),
     old: &'static str,
@@ -29,7 +28,7 @@ const fn case(
 }
 
 /// Runs each case several times against one daemon: a race need not show the first time.
-fn check(cases: &[Case]) {
+pub(crate) fn check(cases: &[Case]) {
     let live = Live::new();
     let mut number = 0;
     for _ in 0..3 {
@@ -51,14 +50,6 @@ fn check(cases: &[Case]) {
         }
     }
     assert_eq!(live.call("status", json!({}))["degraded"], json!([]));
-}
-
-/// Replaces `d/f.md` by something else, looks, and puts the file back with the new word.
-fn aside_and_back(live: &Live, old: &str, new: &str, aside: fn(&Live)) {
-    aside(live);
-    live.expect(old, "", "aside");
-    live.remove("d/f.md");
-    live.write("d/f.md", new);
 }
 
 #[test]
@@ -218,146 +209,4 @@ fn directories() {
             "d/f.md",
         ),
     ]);
-}
-
-#[test]
-fn what_a_file_becomes() {
-    check(&[
-        case(
-            "a link to another file, and back",
-            |live, old, new| {
-                live.write("../outside.md", old);
-                aside_and_back(live, old, new, |live| {
-                    live.remove("d/f.md");
-                    symlink("../../outside.md", live.root().join("d/f.md")).unwrap();
-                });
-            },
-            "",
-            "d/f.md",
-        ),
-        case(
-            "a link is redirected",
-            |live, _, new| {
-                live.write("d/g.md", new);
-                let link = live.root().join("d/l.md");
-                symlink("f.md", &link).unwrap();
-                live.expect(new, "d/g.md", "one link");
-                fs::remove_file(&link).unwrap();
-                symlink("g.md", &link).unwrap();
-            },
-            "d/f.md",
-            "d/g.md",
-        ),
-        case(
-            "its directory becomes a link",
-            |live, _, new| {
-                live.rename("d", "e");
-                symlink("e", live.root().join("d")).unwrap();
-                live.write("e/g.md", new);
-            },
-            "e/f.md",
-            "e/g.md",
-        ),
-        case(
-            "a directory",
-            |live, _, new| {
-                live.remove("d/f.md");
-                live.write("d/f.md/g.md", new);
-            },
-            "",
-            "d/f.md/g.md",
-        ),
-        case(
-            "a directory, and back",
-            |live, old, new| {
-                aside_and_back(live, old, new, |live| {
-                    live.remove("d/f.md");
-                    live.write("d/f.md/g.md", "x");
-                })
-            },
-            "",
-            "d/f.md",
-        ),
-        case(
-            "binary, and back",
-            |live, old, new| aside_and_back(live, old, new, |live| live.write("d/f.md", "a\0b")),
-            "",
-            "d/f.md",
-        ),
-        case(
-            "binary, with the old word",
-            |live, old, new| {
-                live.write("d/f.md", format!("{old}\0"));
-                live.write("d/g.md", new);
-            },
-            "",
-            "d/g.md",
-        ),
-        case(
-            "too big, and back",
-            |live, old, new| {
-                aside_and_back(live, old, new, |live| live.write("d/f.md", vec![b'a'; (1 << 20) + 1]))
-            },
-            "",
-            "d/f.md",
-        ),
-        case(
-            "secret, and back",
-            |live, old, new| {
-                live.rename("d/f.md", "d/.env");
-                live.expect(old, "", "secret");
-                live.rename("d/.env", "d/f.md");
-                live.write("d/g.md", new);
-            },
-            "d/f.md",
-            "d/g.md",
-        ),
-    ]);
-}
-
-#[test]
-fn directories_made_while_the_daemon_runs() {
-    let live = Live::new();
-    live.expect("nothing", "", "first");
-    for number in 0..100 {
-        live.write(&format!("n{number}/a/b/c/f.md"), word(number));
-    }
-    for number in 0..100 {
-        live.expect(&word(number), &format!("n{number}/a/b/c/f.md"), "mkdir -p");
-    }
-    for number in 0..50 {
-        let deep = format!("n{number}/a/b/c/d/e/g.md");
-        live.write(&deep, word(100 + number));
-        live.expect(&word(100 + number), &deep, "at once");
-    }
-}
-
-#[test]
-fn levels_keep_their_promises() {
-    let live = Live::new();
-    let outside = live.sandbox.path("outside.md");
-    live.write("a.md", "");
-    fs::hard_link(live.root().join("a.md"), &outside).unwrap();
-    for number in 0..10 {
-        let (seen, unseen) = (word(2 * number), word(2 * number + 1));
-        live.write("a.md", &seen);
-        live.expect(&seen, "a.md", "written in the tree");
-        // Nobody is told of this: the event carries the name that was used.
-        fs::write(&outside, &unseen).unwrap();
-        let none = live.search_with(&live.root(), &seen, json!({ "sync": "none" }));
-        assert!(none.paths.is_empty(), "a stale line was shown: {none:?}");
-        fs::write(&outside, &seen).unwrap();
-        fs::write(&outside, &unseen).unwrap();
-        let strict = live.search_with(&live.root(), &unseen, json!({ "sync": "strict" }));
-        assert!(strict.fresh && strict.paths.contains("a.md"), "{strict:?}");
-    }
-    for number in 100..110 {
-        live.write("b.md", format!("# {}\n\nthe fox is quick", word(number)));
-        let params = json!({ "sync": "full", "query": "a fast animal", "mode": "vector", "wait_ms": 60_000 });
-        let full = live.call("search", params);
-        assert_eq!((&full["fresh"], &full["pending"]["embeddings"]), (&json!(true), &json!(0)), "{full}");
-        let hits = full["hits"].as_array().unwrap();
-        let hit = hits.iter().find(|hit| hit["path"] == "b.md").unwrap();
-        assert!(!hit["arms"]["cosine"].is_null() && hit["title"] == word(number), "{hit}");
-    }
 }

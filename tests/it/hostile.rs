@@ -1,1 +1,273 @@
-//! ?
+//! Does anything in a worktree stop the daemon, or keep it from the rest?
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::net::UnixListener;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::json;
+
+use crate::live::{Live, not_checked, word};
+
+const MIB: usize = 1 << 20;
+
+fn fifo(live: &Live, path: &str) {
+    let made = Command::new("mkfifo").arg(live.root().join(path)).status().unwrap();
+    assert!(made.success());
+}
+
+/// Fills the worktree with things that are not what they seem.
+fn specials(live: &Live) {
+    let root = live.root();
+    for name in ["tracked-fifo.md", "tracked-dir.md", "tracked-link.md"] {
+        live.write(name, "alpha");
+    }
+    live.git(&["add", "-A"]);
+    for name in ["tracked-fifo.md", "tracked-dir.md", "tracked-link.md"] {
+        live.remove(name);
+    }
+    fifo(live, "tracked-fifo.md");
+    live.write("tracked-dir.md/inside.md", "inside");
+    symlink("/dev/zero", root.join("tracked-link.md")).unwrap();
+    fifo(live, "fifo.md");
+    drop(UnixListener::bind(root.join("socket.md")).unwrap());
+    symlink("loop-b", root.join("loop-a")).unwrap();
+    symlink("loop-a", root.join("loop-b")).unwrap();
+    symlink(".", root.join("self")).unwrap();
+    symlink("/", root.join("everything")).unwrap();
+    symlink("nowhere", root.join("dangling.md")).unwrap();
+    live.write("big.md", vec![b'a'; MIB + 1]);
+    live.write("binary.md", "alpha\0");
+    live.write(".env", "alpha");
+    live.write("id_rsa", "alpha");
+    live.write("opted-out.md", "<!-- vector-index: false -->\nalpha");
+}
+
+const SKIPPED: &[&str] = &[
+    ".env secret-name",
+    "big.md too-big",
+    "binary.md binary",
+    "dangling.md symlink",
+    "everything symlink",
+    "id_rsa secret-name",
+    "loop-a symlink",
+    "loop-b symlink",
+    "opted-out.md opted-out",
+    "self symlink",
+    "tracked-fifo.md special",
+    "tracked-link.md symlink",
+];
+
+#[test]
+fn what_is_no_text_is_named_and_passed_over() {
+    let live = Live::idle();
+    specials(&live);
+    live.write("good.md", "alpha");
+    live.start();
+    let check = |what: &str| {
+        let (files, skipped) = live.listed();
+        assert_eq!(files, ["good.md", "tracked-dir.md/inside.md"], "{what}");
+        assert_eq!(skipped, SKIPPED, "{what}");
+        live.expect("alpha", "good.md", what);
+        live.expect("inside", "tracked-dir.md/inside.md", what);
+    };
+    check("at the start");
+    for name in ["tracked-fifo.md", "tracked-dir.md", "tracked-link.md", "fifo.md", "socket.md", "loop-a"] {
+        live.remove(name);
+    }
+    for name in ["loop-b", "self", "everything", "dangling.md", "big.md", "binary.md", ".env", "id_rsa"] {
+        live.remove(name);
+    }
+    live.expect("alpha", "good.md", "without them");
+    assert_eq!(live.listed().1, ["opted-out.md opted-out"]);
+    specials(&live);
+    check("while it runs");
+}
+
+#[test]
+fn what_may_not_be_read_is_named() {
+    let live = Live::new();
+    live.write("closed.md", "alpha");
+    live.write("closed/a.md", "gamma");
+    live.write("good.md", "beta");
+    live.expect("beta", "good.md", "before");
+    if memod::paths::effective_uid() == 0 {
+        return not_checked("files that may not be read; root may read everything");
+    }
+    let chmod = |name: &str, mode: u32| {
+        fs::set_permissions(live.root().join(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    chmod("closed.md", 0);
+    chmod("closed", 0);
+    live.expect("beta", "good.md", "beside them");
+    let (files, skipped) = live.listed();
+    assert!(files.contains(&"good.md".to_owned()), "{files:?}");
+    assert!(skipped.contains(&"closed.md unreadable".to_owned()), "{skipped:?}");
+    chmod("closed", 0o700);
+    chmod("closed.md", 0o600);
+    live.expect("alpha", "closed.md", "opened again");
+    live.expect("gamma", "closed/a.md", "opened again");
+}
+
+#[test]
+fn any_name_is_found() {
+    let live = Live::idle();
+    let long = "l".repeat(252) + ".md";
+    let deep = format!("{}/{}/{}.md", "d".repeat(120), "e".repeat(120), "f".repeat(120));
+    let names = [
+        "with space.md",
+        "new\nline.md",
+        "tab\t.md",
+        "quote'\".md",
+        "back\\slash.md",
+        "-n.md",
+        "*.md",
+        "[a].md",
+        "💥👩\u{200d}👧.md",
+        "日本語.md",
+        "e\u{301}.md",
+        "\u{e9}.md",
+        "\u{202e}dm.md",
+        "\u{1b}[31m.md",
+        "~",
+        "#x#",
+        ":(top)",
+        &long,
+        &deep,
+    ];
+    for (number, name) in names.iter().enumerate() {
+        live.write(name, word(number));
+    }
+    let bad = live.root().join(OsStr::from_bytes(b"\xff\xfe.md"));
+    fs::write(&bad, "bad").unwrap();
+    let check = |what: &str, first: usize| {
+        let mut expected: Vec<_> = names.iter().map(ToString::to_string).collect();
+        expected.sort();
+        let (files, skipped) = live.listed();
+        assert_eq!(
+            (files, skipped),
+            (expected, vec!["\u{fffd}\u{fffd}.md name-not-utf8".to_owned()]),
+            "{what}"
+        );
+        for (number, name) in names.iter().enumerate() {
+            let found = live.search(&word(first + number));
+            assert_eq!(found.paths.into_iter().collect::<Vec<_>>(), [*name], "{what}");
+        }
+    };
+    live.start();
+    check("at the start", 0);
+    for (number, name) in names.iter().enumerate() {
+        live.write(name, word(100 + number));
+    }
+    check("written while it runs", 100);
+    fs::remove_file(bad).unwrap();
+    live.expect("bad", "", "gone");
+    assert_eq!(live.listed().1, [""; 0]);
+}
+
+#[test]
+fn any_content_is_survived() {
+    let live = Live::idle();
+    let extensions =
+        ["md", "rs", "py", "js", "ts", "tsx", "go", "c", "cpp", "java", "rb", "sh", "json", "yaml", "txt"];
+    for extension in extensions {
+        live.write(&format!("parens.{extension}"), "(".repeat(MIB));
+    }
+    for extension in ["md", "rs", "py", "js"] {
+        live.write(&format!("mixed.{extension}"), "([{<\"'`#/*".repeat(MIB / 10));
+        live.write(&format!("latin.{extension}"), b"# caf\xe9 latin\n".repeat(3));
+        live.write(&format!("lines.{extension}"), "\n".repeat(MIB));
+    }
+    live.write("headings.md", "# a\n".repeat(MIB / 4));
+    live.write("quotes.md", ">".repeat(MIB / 2));
+    live.write("list.md", "- ".repeat(MIB / 2));
+    live.write("table.md", "|a".repeat(MIB / 4) + "\n" + &"|-".repeat(1_000));
+    live.write("marks.md", "\u{301}".repeat(MIB / 2));
+    live.write("word.md", "a".repeat(MIB));
+    live.write("bom.md", "\u{feff}# bommark\r\n\r\ntext\r\n");
+    live.write("good.rs", "fn alpha() {}\n");
+    live.start();
+    live.expect("alpha", "good.rs", "beside all that");
+    live.expect("bommark", "bom.md", "beside all that");
+    live.expect("latin", "latin.md latin.py latin.js latin.rs", "not UTF-8");
+    let (files, skipped) = live.listed();
+    assert_eq!((files.len(), skipped), (extensions.len() + 4 * 3 + 8, Vec::new()));
+    live.write("parens.rs", "fn beta() {}\n");
+    live.expect("beta", "parens.rs", "mended");
+}
+
+#[test]
+fn odd_files_of_gits_are_survived() {
+    let live = Live::new();
+    live.write("a.md", "alpha");
+    live.commit_all();
+    type Spoil = fn(&Live);
+    let cases: [(&str, Spoil); 6] = [
+        ("index", |live| live.write(".git/index", "garbage")),
+        ("index", |live| {
+            live.remove(".git/index");
+            fifo(live, ".git/index");
+        }),
+        ("HEAD", |live| live.write(".git/HEAD", vec![0xff; 100])),
+        ("config", |live| live.write(".git/config", "[core\nno")),
+        ("info/exclude", |live| {
+            live.remove(".git/info/exclude");
+            fifo(live, ".git/info/exclude");
+        }),
+        ("info/exclude", |live| live.write(".git/info/exclude", vec![b'*'; 5 * MIB])),
+    ];
+    for (number, (name, spoil)) in cases.iter().enumerate() {
+        let path = format!(".git/{name}");
+        let before = fs::read(live.root().join(&path)).unwrap();
+        spoil(&live);
+        let (seen, after) = (word(2 * number), word(2 * number + 1));
+        live.write("a.md", &seen);
+        let found = live.search_with(&live.root(), &seen, json!({ "wait_ms": 2_000 }));
+        assert!(!found.fresh || found.paths.contains("a.md"), "{name} {number}: {found:?}");
+        live.remove(&path);
+        live.write(&path, before);
+        live.write("a.md", &after);
+        live.expect(&after, "a.md", &format!("{name} {number}, mended"));
+        live.expect(&seen, "", name);
+    }
+    fifo(&live, ".gitignore");
+    live.write("b.md", "beta");
+    live.expect("beta", "b.md", "an ignore file that is a FIFO");
+    live.remove(".gitignore");
+    symlink("/dev/zero", live.root().join(".gitignore")).unwrap();
+    live.write("b.md", "gamma");
+    live.expect("gamma", "b.md", "an ignore file without end");
+}
+
+#[test]
+fn a_file_that_never_holds_still_does_not_hold_up_the_rest() {
+    let live = Live::new();
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let path = live.sandbox.path("work/busy.md");
+        let writer = scope.spawn({
+            let stop = &stop;
+            move || {
+                let mut file = fs::File::create(path).unwrap();
+                while !stop.load(Ordering::Relaxed) {
+                    writeln!(file, "never still").unwrap();
+                    if file.metadata().unwrap().len() > MIB as u64 / 2 {
+                        file.set_len(0).unwrap();
+                    }
+                }
+            }
+        });
+        for number in 0..30 {
+            live.write("good.md", word(number));
+            live.expect(&word(number), "good.md", "beside a busy file");
+        }
+        stop.store(true, Ordering::Relaxed);
+        writer.join().unwrap();
+    });
+    live.write("busy.md", "at rest");
+    live.expect("at rest", "busy.md", "at last");
+}

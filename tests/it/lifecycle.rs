@@ -10,7 +10,8 @@ use memod::paths::Place;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::live::{Live, Rpc, until, word};
+use crate::live::{Live, not_checked, until, word};
+use crate::rpc::Rpc;
 
 /// Runs `memo search --json` and returns what it printed.
 fn search(live: &Live, word: &str) -> Value {
@@ -108,7 +109,7 @@ fn killed_during_the_first_index() {
 fn lost_events_are_made_up_for() {
     let limit = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").unwrap_or_default();
     let Some(limit) = limit.trim().parse::<usize>().ok().filter(|limit| *limit <= 100_000) else {
-        return eprintln!("NOT CHECKED: an overflow of the queue of events; its limit is {limit}");
+        return not_checked(&format!("an overflow of the queue of events; its limit is {limit}"));
     };
     let live = Live::new();
     live.write("a.md", "alpha");
@@ -158,7 +159,8 @@ fn stopping_leaves_nothing_behind() {
 
 #[test]
 fn what_the_last_daemon_left_is_no_hindrance() {
-    let left: [(&str, fn(&Place, &str)); 5] = [
+    type Leave = fn(&Place, &str);
+    let left: [(&str, Leave); 5] = [
         ("a socket nobody listens on", |_, _| ()),
         ("no socket", |_, socket| fs::remove_file(socket).unwrap()),
         ("a file in its place", |_, socket| {
@@ -198,7 +200,8 @@ fn an_idle_exit_of_zero_is_never() {
 
 #[test]
 fn a_damaged_index_is_put_aside_and_made_anew() {
-    let garbage: [(&str, fn(&Path)); 4] = [
+    type Damage = fn(&Path);
+    let garbage: [(&str, Damage); 4] = [
         ("noise", |db| fs::write(db, vec![0x5a; 65_536]).unwrap()),
         ("cut short", |db| fs::File::options().write(true).open(db).unwrap().set_len(20_000).unwrap()),
         ("empty", |db| fs::write(db, "").unwrap()),

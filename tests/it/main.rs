@@ -3,6 +3,7 @@
 #![allow(missing_docs, reason = "tests are read, not called")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should panic where it is")]
 
+mod becoming;
 mod cli;
 mod client;
 mod equals_fresh;
@@ -10,9 +11,11 @@ mod fake;
 mod freshness;
 mod git_freshness;
 mod hostile;
+mod levels;
 mod lifecycle;
 mod live;
 mod protocol;
+mod rpc;
 mod sandbox;
 mod scan;
 mod tidy;

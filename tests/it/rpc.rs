@@ -1,0 +1,52 @@
+//! How does a test speak the protocol by hand?
+
+use std::io::{BufRead, BufReader, ErrorKind, Write};
+use std::os::unix::net::UnixStream;
+
+use serde_json::{Value, json};
+
+use crate::live::PATIENCE;
+
+/// A connection that speaks the protocol by hand.
+pub(crate) struct Rpc {
+    reader: BufReader<UnixStream>,
+    next_id: u64,
+}
+
+impl Rpc {
+    pub(crate) fn connect(socket: &str) -> Self {
+        let stream = UnixStream::connect(socket).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_write_timeout(Some(PATIENCE)).unwrap();
+        Self { reader: BufReader::new(stream), next_id: 0 }
+    }
+
+    pub(crate) fn stream(&self) -> &UnixStream {
+        self.reader.get_ref()
+    }
+
+    pub(crate) fn send(&self, bytes: impl AsRef<[u8]>) {
+        self.stream().write_all(bytes.as_ref()).unwrap();
+    }
+
+    /// Returns the next line; none when the daemon has closed the connection.
+    pub(crate) fn receive(&mut self) -> Option<Value> {
+        let mut line = String::new();
+        match self.reader.read_line(&mut line) {
+            Ok(0) => None,
+            Ok(_) => Some(serde_json::from_str(&line).unwrap()),
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => None,
+            Err(error) => panic!("no answer: {error}"),
+        }
+    }
+
+    /// Returns the result, or the error as it came.
+    pub(crate) fn call(&mut self, method: &str, params: &Value) -> Result<Value, Value> {
+        self.next_id += 1;
+        let request = json!({ "jsonrpc": "2.0", "id": self.next_id, "method": method, "params": params });
+        self.send(format!("{request}\n"));
+        let mut reply = self.receive().expect("the connection stays open");
+        assert_eq!(reply["id"], self.next_id, "{reply}");
+        if reply["error"].is_null() { Ok(reply["result"].take()) } else { Err(reply["error"].take()) }
+    }
+}
