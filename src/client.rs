@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::paths::{Env, Place};
 use crate::proto::{Endpoint, HelloParams, HelloResult, PROTOCOL, PlaceParams, RpcError, code};
@@ -94,6 +94,7 @@ struct Call<'a, P> {
 #[serde(bound = "R: DeserializeOwned")]
 struct Reply<R> {
     id: Option<u64>,
+    #[serde(default, deserialize_with = "present")]
     result: Option<R>,
     error: Option<RpcError>,
     method: Option<String>,
@@ -267,6 +268,11 @@ fn reach(place: &Place, env: &Env, options: &Options) -> Result<(Connection, End
         None if options.start => spawn::start(place, env, options),
         None => Err(ClientError::NotRunning { root: place.root.clone() }),
     }
+}
+
+/// Reads a result that is there; `null` is one too.
+fn present<'de, D: Deserializer<'de>, R: DeserializeOwned>(input: D) -> Result<Option<R>, D::Error> {
+    R::deserialize(input).map(Some)
 }
 
 fn retry_after(rpc: &RpcError) -> Duration {

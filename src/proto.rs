@@ -181,6 +181,8 @@ pub struct SearchResult {
     pub pending: Pending,
     /// Arms that did not run, each with its reason.
     pub degraded: Vec<String>,
+    /// What was searched for instead, when nothing was found as typed.
+    pub corrected: Option<String>,
     /// `m1:<epoch>:<view>:<seq>`.
     pub clock: String,
     /// Milliseconds in the daemon, waiting included.

@@ -74,6 +74,7 @@ fn release_stdout() {
 fn detach() {
     #[cfg(unix)]
     {
+        rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO); // all we make is ours alone
         let _ = rustix::process::setsid(); // it fails for the leader of a group, who needs it least
         close_inherited();
     }

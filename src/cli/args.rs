@@ -19,7 +19,8 @@ use crate::types::Kind;
     version,
     max_term_width = 100,
     disable_help_subcommand = true,
-    arg_required_else_help = true
+    arg_required_else_help = true,
+    after_help = "Exit status: 0 done, 1 nothing found, 2 wrong usage, 3 the daemon cannot be reached or failed."
 )]
 pub(super) struct Typed {
     #[command(flatten)]

@@ -158,14 +158,17 @@ fn client(error: &ClientError) -> Row {
         ClientError::SpawnLock { .. } => {
             ("daemon-not-ready", EXIT_FAILED, hint("end that client, if it is stuck, and try again"))
         }
+        // Nobody knows the process id of a daemon whose endpoint file is lost; `kill 0` would end the shell.
+        ClientError::Hung { pid: 0, log, .. } => ("daemon-hung", EXIT_FAILED, see(log)),
         ClientError::Hung { pid, log, .. } => {
             let text =
                 format!("`kill -CONT {pid}` if it is stopped, else `kill {pid}`; see {}", log.display());
             ("daemon-hung", EXIT_FAILED, Some(text))
         }
         ClientError::Gone { log, .. } => ("daemon-gone", EXIT_FAILED, see(log)),
-        ClientError::Garbage { .. } => {
-            ("daemon-garbage", EXIT_FAILED, hint("`memo restart` replaces whatever listens there"))
+        ClientError::Garbage { socket, .. } => {
+            let text = format!("something else may listen there: remove {} and try again", socket.display());
+            ("daemon-garbage", EXIT_FAILED, Some(text))
         }
         ClientError::NewerDaemon { daemon, .. } => {
             ("newer-daemon", EXIT_FAILED, Some(format!("install memo {daemon}, or the later")))

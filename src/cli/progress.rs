@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 
 use crate::client::{self, Client};
 use crate::proto::{Pending, Sync, SyncParams, SyncResult};
@@ -39,8 +39,11 @@ pub(super) fn wait(
     let bar = bar(output.quiet);
     let mut reached = Reached { last: SyncResult::default(), lexical_ms: None, full_ms: None };
     for (level, label) in [(Sync::Fs, "files"), (Sync::Full, "embeddings")] {
-        bar.set_message(label);
-        reached.last = until(client, cwd, level, &bar)?;
+        reached.last = until(client, cwd, level, |done, all| {
+            bar.set_message(label);
+            bar.set_length(all);
+            bar.set_position(done);
+        })?;
         if !reached.last.fresh {
             break;
         }
@@ -50,11 +53,15 @@ pub(super) fn wait(
             _ => reached.full_ms = took,
         }
     }
-    bar.finish_and_clear();
     Ok(reached)
 }
 
-fn until(client: &mut Client, cwd: &str, level: Sync, bar: &ProgressBar) -> Result<SyncResult, CliError> {
+fn until(
+    client: &mut Client,
+    cwd: &str,
+    level: Sync,
+    show: impl Fn(u64, u64),
+) -> Result<SyncResult, CliError> {
     let params = SyncParams { cwd: cwd.to_owned(), sync: level, wait_ms: Some(POLL_MS) };
     let mut seen = (Pending::default(), 0);
     let mut moved = Instant::now();
@@ -62,8 +69,9 @@ fn until(client: &mut Client, cwd: &str, level: Sync, bar: &ProgressBar) -> Resu
         let asked = Instant::now();
         let result: SyncResult = client.call("sync", &params)?;
         let (done, all) = position(level, &result);
-        bar.set_length(all);
-        bar.set_position(done);
+        if all > 0 {
+            show(done, all); // before that nobody knows how much there is
+        }
         let now = (result.pending, result.done_files);
         if now != seen {
             (seen, moved) = (now, Instant::now());
@@ -90,7 +98,7 @@ fn bar(quiet: bool) -> ProgressBar {
     let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     let template = "{msg:>10} [{bar:32}] {human_pos}/{human_len} {elapsed}";
     let style = ProgressStyle::with_template(template).expect("the template is a constant and well-formed");
-    let bar = ProgressBar::with_draw_target(Some(0), target);
+    let bar = ProgressBar::with_draw_target(Some(0), target).with_finish(ProgressFinish::AndClear);
     bar.set_style(style.progress_chars("=> "));
     bar
 }

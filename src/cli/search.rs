@@ -78,6 +78,9 @@ fn note(result: &SearchResult) -> Option<String> {
     if result.pending.embeddings > 0 {
         parts.push(format!("{} still without a vector", count(result.pending.embeddings, "chunk", "chunks")));
     }
+    if let Some(corrected) = &result.corrected {
+        parts.push(format!("nothing found as typed; this is for: {}", escape(corrected)));
+    }
     if !result.degraded.is_empty() {
         parts.push(format!("degraded: {}", result.degraded.join(", ")));
     }

@@ -26,7 +26,10 @@ const LOCK_PATIENCE: u32 = 3;
 pub(super) fn daemon_program() -> PathBuf {
     let name = format!("memod{}", env::consts::EXE_SUFFIX);
     if let Some(program) = env::var_os("MEMO_DAEMON").filter(|program| !program.is_empty()) {
-        return program.into();
+        // Relative to where we are: the daemon starts in another directory. A bare name is looked up in PATH.
+        let program = PathBuf::from(program);
+        let in_path = program.components().count() == 1 && !program.is_absolute();
+        return if in_path { program } else { std::path::absolute(&program).unwrap_or(program) };
     }
     let beside = env::current_exe().ok().map(|exe| exe.with_file_name(&name));
     beside.filter(|program| program.is_file()).unwrap_or_else(|| name.into())
@@ -139,9 +142,7 @@ fn command(place: &Place, options: &Options) -> Command {
     for (name, _) in env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"GIT_")) {
         command.env_remove(name);
     }
-    // Ctrl-C in this terminal is not meant for the daemon.
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    // No process group of its own: a group's leader may not call setsid(2), which the daemon does first.
     command
 }
 

@@ -100,6 +100,14 @@ pub(super) fn published(place: &Place) -> Result<Option<Endpoint>, ClientError> 
     }
 }
 
+/// Returns where a daemon listens whose endpoint file was lost, or is not written yet.
+///
+/// Version 0 and protocol 0 are nobody's, so `hello` is asked.
+fn usual(place: &Place, env: &Env) -> Endpoint {
+    let socket = Place::socket_dir(env).join(&place.id).display().to_string();
+    Endpoint { socket, pid: 0, version: "0".to_owned(), protocol: 0 }
+}
+
 /// Connects to the daemon that published itself; none when nobody listens.
 ///
 /// # Errors
@@ -109,7 +117,7 @@ pub(super) fn probe(
     env: &Env,
     limit: Duration,
 ) -> Result<Option<(Connection, Endpoint)>, ClientError> {
-    let Some(endpoint) = published(place)? else { return Ok(None) };
+    let endpoint = published(place)?.unwrap_or_else(|| usual(place, env));
     let socket = PathBuf::from(&endpoint.socket);
     if !stream::is_there(&socket) {
         return Ok(None);

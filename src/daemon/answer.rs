@@ -4,10 +4,9 @@
 //! cut from those very bytes. So a stale line is never shown, even with a dead watcher.
 
 use std::collections::HashMap;
-use std::ops::Range;
 
 use super::event::Freshness;
-use crate::extract::redact;
+use crate::extract::redact::Screened;
 use crate::proto::{Arms, Hit};
 use crate::scan;
 use crate::search::{Answer, Found, snippet};
@@ -23,7 +22,7 @@ pub(super) struct Verified {
 /// Checks candidates in order until `limit` of them hold.
 pub(super) fn verify(answer: &Answer, at: &Freshness, limit: usize, max_file_bytes: u64) -> Verified {
     let mut verified = Verified::default();
-    let mut texts: HashMap<&str, Option<(String, Vec<Range<usize>>)>> = HashMap::new();
+    let mut texts: HashMap<&str, Option<Screened>> = HashMap::new();
     for found in &answer.found {
         if verified.hits.len() == limit {
             break;
@@ -33,21 +32,18 @@ pub(super) fn verify(answer: &Answer, at: &Freshness, limit: usize, max_file_byt
             let key = SourceKey::new(path);
             let text = scan::read_same(&at.place.root, &key, max_file_bytes, &found.row.hash);
             verified.stale.extend(text.is_none().then_some(key));
-            text.map(|text| {
-                let secrets = redact::secrets(&text);
-                (text, secrets)
-            })
+            text.map(Screened::new)
         });
-        if let Some((text, secrets)) = text {
-            verified.hits.push(hit(found, answer, at, text, secrets));
+        if let Some(text) = text {
+            verified.hits.push(hit(found, answer, at, text));
         }
     }
     verified
 }
 
-fn hit(found: &Found, answer: &Answer, at: &Freshness, text: &str, secrets: &[Range<usize>]) -> Hit {
+fn hit(found: &Found, answer: &Answer, at: &Freshness, text: &Screened) -> Hit {
     let row = &found.row;
-    let shown = redact::redact_span(text, row.bytes.0..row.bytes.1, secrets);
+    let shown = text.span(row.bytes.0..row.bytes.1).unwrap_or_default();
     let snippet = snippet::snippet(&shown, row.lines.0, answer.query.words());
     let signals = &found.ranked.candidate.signals;
     Hit {

@@ -1,8 +1,8 @@
 //! What does each method do?
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -13,12 +13,12 @@ use tokio::task::spawn_blocking;
 
 use super::answer::{Verified, verify};
 use super::event::{Ask, Event, Freshness};
-use super::{overview, report};
 use super::shared::Shared;
+use super::{overview, report};
 use crate::extract::lang;
 use crate::proto::{
-    ErrorData, HelloParams, HelloResult, MapParams, MapResult, PROTOCOL, Pending, PlaceParams, RpcError, SearchParams,
-    SearchResult, StatusParams, StatusResult, Sync, SyncParams, SyncResult, code,
+    ErrorData, HelloParams, HelloResult, MapParams, MapResult, PROTOCOL, Pending, PlaceParams, RpcError,
+    SearchParams, SearchResult, StatusParams, StatusResult, Sync, SyncParams, SyncResult, code,
 };
 use crate::search;
 use crate::store::{Filter, Reader, StoreError};
@@ -55,7 +55,11 @@ pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> O
         _ => {
             let hint = "methods: hello, search, map, status, sync, reindex, doctor, stop".to_owned();
             let data = ErrorData { hint: Some(hint), retry_after_ms: None };
-            Err(RpcError { code: code::NO_METHOD, message: format!("{method}: no such method"), data: Some(data) })
+            Err(RpcError {
+                code: code::NO_METHOD,
+                message: format!("{method}: no such method"),
+                data: Some(data),
+            })
         }
     }
 }
@@ -104,11 +108,14 @@ async fn freshness(
 ) -> Outcome<Freshness> {
     let cwd = PathBuf::from(cwd);
     if !cwd.is_absolute() {
-        return Err(bad_params("cwd: an absolute path is needed, to know which worktree is meant".to_owned()));
+        return Err(bad_params(
+            "cwd: an absolute path is needed, to know which worktree is meant".to_owned(),
+        ));
     }
     let (reply, answer) = oneshot::channel();
     shared.send(Event::Ask(Ask { cwd, level, deadline, dirty, reply }));
-    let stopping = || RpcError { code: code::STOPPING, message: "the daemon is stopping".to_owned(), data: None };
+    let stopping =
+        || RpcError { code: code::STOPPING, message: "the daemon is stopping".to_owned(), data: None };
     answer.await.map_err(|_| stopping())?
 }
 
@@ -175,8 +182,16 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> Outcome<Page> {
         Some(Err(why)) => Err(why.as_str()),
         None => Err("model loading"),
     };
-    let ask =
-        search::Ask { view: at.view, query: &params.query, mode: params.mode, filter, limit: *limit, embedder };
+    let nearest = shared.nearest.read().unwrap_or_else(PoisonError::into_inner);
+    let ask = search::Ask {
+        view: at.view,
+        query: &params.query,
+        mode: params.mode,
+        filter,
+        limit: *limit,
+        embedder,
+        nearest: nearest.as_ref(),
+    };
     let read = |reader: &Reader| {
         reader.snapshot(|reader| {
             let answer = search::run(reader, &ask)?;
@@ -187,9 +202,16 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> Outcome<Page> {
     let (answer, embeddings, clock) = shared.read(read).map_err(|error| store_error(&error))?;
     let Verified { hits, stale } = verify(&answer, at, *limit, shared.config.index.max_file_bytes);
     let pending = Pending { embeddings, ..at.pending };
-    let mut degraded = answer.degraded;
-    degraded.extend(answer.corrected.map(|text| format!("spelling: nothing found as typed; searched for \"{text}\"")));
-    let result = SearchResult { total: answer.found.len(), hits, pending, degraded, clock, ..SearchResult::default() };
+    let (degraded, corrected) = (answer.degraded, answer.corrected);
+    let result = SearchResult {
+        total: answer.found.len(),
+        hits,
+        pending,
+        degraded,
+        corrected,
+        clock,
+        ..SearchResult::default()
+    };
     Ok(Page { result, stale })
 }
 
@@ -207,7 +229,8 @@ fn lang_of(word: &str) -> Outcome<String> {
 
 async fn map(shared: &Arc<Shared>, params: MapParams) -> Outcome<MapResult> {
     let at = freshness(shared, &params.cwd, params.sync, deadline(shared, None), Vec::new()).await?;
-    blocking(shared, move |shared| overview::map(shared, &params, &at).map_err(|error| store_error(&error))).await
+    blocking(shared, move |shared| overview::map(shared, &params, &at).map_err(|error| store_error(&error)))
+        .await
 }
 
 async fn status(shared: &Arc<Shared>, params: StatusParams) -> Outcome<StatusResult> {
@@ -215,18 +238,22 @@ async fn status(shared: &Arc<Shared>, params: StatusParams) -> Outcome<StatusRes
     let (reply, views) = oneshot::channel();
     shared.send(Event::Views(reply));
     let views = views.await.unwrap_or_default();
-    blocking(shared, move |shared| report::status(shared, &params, &at, views).map_err(|error| store_error(&error)))
-        .await
+    blocking(shared, move |shared| {
+        report::status(shared, &params, &at, views).map_err(|error| store_error(&error))
+    })
+    .await
 }
 
 async fn sync(shared: &Arc<Shared>, params: SyncParams) -> Outcome<SyncResult> {
-    let at = freshness(shared, &params.cwd, params.sync, deadline(shared, params.wait_ms), Vec::new()).await?;
+    let at =
+        freshness(shared, &params.cwd, params.sync, deadline(shared, params.wait_ms), Vec::new()).await?;
     let (done_files, total_files) = shared.progress.files();
     let read = move |shared: &Shared| {
         let read = |reader: &Reader| {
             reader.snapshot(|reader| {
                 let total_chunks = reader.n_chunks(at.view)?;
-                let pending = Pending { embeddings: reader.pending_embeddings(at.view, u32::MAX)?, ..at.pending };
+                let pending =
+                    Pending { embeddings: reader.pending_embeddings(at.view, u32::MAX)?, ..at.pending };
                 let clock = clock(reader, &at)?;
                 let (fresh, reason) = (at.fresh, at.reason.clone());
                 Ok(SyncResult { fresh, reason, pending, clock, total_files, done_files, total_chunks })

@@ -61,7 +61,9 @@ mod unix {
 #[cfg(windows)]
 mod windows {
     use super::{Path, io};
-    use interprocess::os::windows::named_pipe::tokio::{DuplexPipeStream, PipeListener, PipeListenerOptionsExt};
+    use interprocess::os::windows::named_pipe::tokio::{
+        DuplexPipeStream, PipeListener, PipeListenerOptionsExt,
+    };
     use interprocess::os::windows::named_pipe::{PipeListenerOptions, pipe_mode};
     use interprocess::os::windows::security_descriptor::SecurityDescriptor;
 

@@ -120,7 +120,10 @@ impl MainLoop {
             Event::Opened { place, row: Err(error) } => self.refuse_opening(&place.root, &error.to_string()),
             Event::Indexed(indexed) => self.on_indexed(*indexed, now),
             Event::Embedded { round } => self.round_done = self.round_done.max(round),
-            Event::Reindex => drop(self.jobs.send(Job::Clear)),
+            Event::Reindex => {
+                self.views.values_mut().for_each(View::unsettle);
+                let _ = self.jobs.send(Job::Clear); // the writer ends only after the loop
+            }
             Event::Cleared => self.views.values_mut().for_each(|view| view.restart(now)),
             Event::Views(reply) => {
                 let mut infos: Vec<_> = self.views.values().map(|view| (view.id, view.info())).collect();
@@ -176,7 +179,8 @@ impl MainLoop {
         self.last_ask = now;
         match Place::locate(&ask.cwd, &self.shared.env) {
             Ok(place) if place.state_dir != self.shared.place.state_dir => {
-                let message = format!("{}: belongs to another repository than this daemon's", ask.cwd.display());
+                let message =
+                    format!("{}: belongs to another repository than this daemon's", ask.cwd.display());
                 refuse(ask, code::WRONG_REPOSITORY, message);
             }
             Ok(place) => match self.views.get_mut(&place.root) {
@@ -210,7 +214,8 @@ impl MainLoop {
             self.shared.watch.remove_view(old.id);
         }
         let watch = &self.shared.config.watch;
-        let settle = Settle::new(Duration::from_millis(watch.settle_ms), Duration::from_millis(watch.settle_max_ms));
+        let settle =
+            Settle::new(Duration::from_millis(watch.settle_ms), Duration::from_millis(watch.settle_max_ms));
         let mut view = View::new(row, place, settle);
         view.watched = !watch.poll && self.watch_git(&view);
         for ask in asks {
@@ -266,7 +271,9 @@ impl MainLoop {
             Role::Git => {}
             Role::Worktree if is_own_git() => {}
             Role::Worktree => match view.key_of(&change.path) {
-                Some(_) if name == OsStr::new(".gitignore") || name == OsStr::new(".memoignore") => view.lose(now),
+                Some(_) if name == OsStr::new(".gitignore") || name == OsStr::new(".memoignore") => {
+                    view.lose(now);
+                }
                 Some(key) => {
                     if name == OsStr::new(DOT_GIT) {
                         // It is a repository only once more is in it. A file fails here, and needs no watch.

@@ -76,7 +76,8 @@ fn serve(place: Place, env: Env, config: Config, ready: impl FnOnce()) -> anyhow
     let progress = Arc::new(Progress::default());
     let writer = open_index(&index_db)?;
     let marks = place.state_dir.join("extracting");
-    let indexer = Indexer::new(writer, &index_db, &marks, config.index.max_file_bytes, Arc::clone(&progress))?;
+    let indexer =
+        Indexer::new(writer, &index_db, &marks, config.index.max_file_bytes, Arc::clone(&progress))?;
     let socket = lock::socket_path(&place, &env)?;
 
     let (event_sender, events) = sync_channel(QUEUE);

@@ -85,9 +85,8 @@ fn as_file(source: &Source) -> MapFile<'_> {
 fn signature<'a>(record: &'a str, name: &'a str) -> &'a str {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let declares = |line: &&str| {
-        line.match_indices(name).any(|(at, _)| {
-            !line[..at].ends_with(is_part) && !line[at + name.len()..].starts_with(is_part)
-        })
+        line.match_indices(name)
+            .any(|(at, _)| !line[..at].ends_with(is_part) && !line[at + name.len()..].starts_with(is_part))
     };
     // The first line lists the names alone.
     record.lines().skip(1).find(declares).map_or(name, str::trim)
@@ -98,5 +97,7 @@ fn relative(path: &str, cwd: &str, place: &Place) -> String {
     let absolute = Path::new(cwd).join(path);
     let clean = absolute.components().filter(|part| !matches!(part, std::path::Component::CurDir));
     let clean: std::path::PathBuf = clean.collect();
-    clean.strip_prefix(&place.root).map_or_else(|_| path.to_owned(), |below| below.to_string_lossy().into_owned())
+    clean
+        .strip_prefix(&place.root)
+        .map_or_else(|_| path.to_owned(), |below| below.to_string_lossy().into_owned())
 }

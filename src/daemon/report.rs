@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering;
 use super::event::Freshness;
 use super::shared::Shared;
 use crate::proto::{
-    Check, Counters, DaemonInfo, DoctorResult, ModelInfo, Pending, StatusParams, StatusResult, ViewInfo, WatchInfo,
+    Check, Counters, DaemonInfo, DoctorResult, ModelInfo, Pending, StatusParams, StatusResult, ViewInfo,
+    WatchInfo,
 };
 use crate::store::{Reader, StoreError};
 use crate::types::ViewId;
@@ -67,7 +68,9 @@ fn counters(shared: &Shared) -> Counters {
 
 fn model(shared: &Shared) -> ModelInfo {
     match shared.embedder.get() {
-        Some(Ok(model)) => ModelInfo { id: model.id().to_owned(), dims: model.dims(), state: "ready".to_owned() },
+        Some(Ok(model)) => {
+            ModelInfo { id: model.id().to_owned(), dims: model.dims(), state: "ready".to_owned() }
+        }
         Some(Err(why)) => ModelInfo { state: format!("failed: {why}"), ..ModelInfo::default() },
         None => ModelInfo { state: "loading".to_owned(), ..ModelInfo::default() },
     }
@@ -76,9 +79,9 @@ fn model(shared: &Shared) -> ModelInfo {
 /// Returns the resident set of this process, bytes; 0 where the platform does not say.
 fn rss_bytes() -> u64 {
     // proc_pid_statm(5): pages, the second number.
-    let pages = std::fs::read_to_string("/proc/self/statm").ok().and_then(|text| {
-        text.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok())
-    });
+    let pages = std::fs::read_to_string("/proc/self/statm")
+        .ok()
+        .and_then(|text| text.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok()));
     pages.unwrap_or(0) * page_bytes()
 }
 
@@ -102,7 +105,8 @@ pub(super) fn doctor(shared: &Shared) -> DoctorResult {
 }
 
 fn integrity(shared: &Shared) -> Check {
-    let complaints = shared.read(Reader::integrity).unwrap_or_else(|error: StoreError| vec![error.to_string()]);
+    let complaints =
+        shared.read(Reader::integrity).unwrap_or_else(|error: StoreError| vec![error.to_string()]);
     let ok = complaints.is_empty();
     Check {
         name: "index.db".to_owned(),
@@ -114,7 +118,12 @@ fn integrity(shared: &Shared) -> Check {
 
 fn watcher(shared: &Shared) -> Check {
     let (backend, n_dirs) = (shared.watch.backend(), shared.watch.n_dirs());
-    Check { name: "watcher".to_owned(), ok: true, detail: format!("{backend}, {n_dirs} directories"), hint: None }
+    Check {
+        name: "watcher".to_owned(),
+        ok: true,
+        detail: format!("{backend}, {n_dirs} directories"),
+        hint: None,
+    }
 }
 
 fn embedder(shared: &Shared) -> Check {

@@ -42,7 +42,11 @@ pub(super) async fn serve(shared: Arc<Shared>, mut listener: Listener, mut stop:
                 let (shared, stop) = (Arc::clone(&shared), stop.clone());
                 connections.spawn(async move {
                     let (reader, writer) = tokio::io::split(stream);
-                    if full { turn_away(writer).await } else { converse(&shared, reader, writer, stop).await }
+                    if full {
+                        turn_away(writer).await;
+                    } else {
+                        converse(&shared, reader, writer, stop).await;
+                    }
                     shared.connections.fetch_sub(1, Ordering::SeqCst);
                 });
             }
@@ -96,7 +100,7 @@ where
         let request = match parse(&line) {
             Ok(request) => request,
             Err(response) => {
-                let _ = replies.send(response).await;
+                let _ = replies.send(*response).await;
                 continue;
             }
         };
@@ -154,20 +158,22 @@ fn failure(id: Value, error: RpcError) -> Response {
     Response { jsonrpc: "2.0".to_owned(), id, result: None, error: Some(error) }
 }
 
-fn parse(line: &[u8]) -> Result<Request, Response> {
-    let bad = |code, message: String| failure(Value::Null, RpcError { code, message, data: None });
+fn parse(line: &[u8]) -> Result<Request, Box<Response>> {
+    let bad = |code, message: String| Box::new(failure(Value::Null, RpcError { code, message, data: None }));
     let text = std::str::from_utf8(line).map_err(|error| bad(code::PARSE, format!("not UTF-8: {error}")))?;
     if depth(text) > MAX_DEPTH {
         return Err(bad(code::PARSE, format!("nested deeper than {MAX_DEPTH}")));
     }
-    let value: Value = serde_json::from_str(text).map_err(|error| bad(code::PARSE, format!("not JSON: {error}")))?;
+    let value: Value =
+        serde_json::from_str(text).map_err(|error| bad(code::PARSE, format!("not JSON: {error}")))?;
     // An id of null is one, and wants its reply; serde would take it for none.
     let id = value.get("id").cloned();
     match serde_json::from_value::<Request>(value) {
         Ok(request) => Ok(Request { id, ..request }),
         Err(error) => {
             let message = format!("not a request: {error}");
-            Err(failure(id.unwrap_or_default(), RpcError { code: code::INVALID_REQUEST, message, data: None }))
+            let error = RpcError { code: code::INVALID_REQUEST, message, data: None };
+            Err(Box::new(failure(id.unwrap_or_default(), error)))
         }
     }
 }
@@ -227,7 +233,10 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             };
             match n_read {
                 Ok(0) | Err(_) if self.buffer.is_empty() => return Ok(None),
-                Ok(0) | Err(_) => return Ok(Some(std::mem::take(&mut self.buffer))),
+                Ok(0) | Err(_) => {
+                    self.searched = 0;
+                    return Ok(Some(std::mem::take(&mut self.buffer)));
+                }
                 Ok(_) => {}
             }
         }
@@ -240,7 +249,8 @@ mod tests {
 
     #[test]
     fn brackets_in_strings_do_not_count() {
-        for (text, expected) in [("{}", 1), ("[[1],[2]]", 2), (r#"{"a":"[[[\"[["}"#, 1), ("]]]", 0), ("", 0)] {
+        for (text, expected) in [("{}", 1), ("[[1],[2]]", 2), (r#"{"a":"[[[\"[["}"#, 1), ("]]]", 0), ("", 0)]
+        {
             assert_eq!(depth(text), expected, "{text}");
         }
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::mpsc::SyncSender;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Instant;
 
 use super::event::Event;
@@ -11,6 +11,7 @@ use crate::config::Config;
 use crate::embed::Embedder;
 use crate::index::Progress;
 use crate::paths::{Env, Place};
+use crate::search::nearest::Nearest;
 use crate::store::{Reader, StoreError};
 use crate::watch::Watch;
 
@@ -32,6 +33,8 @@ pub(super) struct Shared {
     pub(super) watch: Watch,
     /// The model, once it is loaded, or why it is not.
     pub(super) embedder: OnceLock<Result<Arc<dyn Embedder>, String>>,
+    /// A copy of all vectors, where there are many.
+    pub(super) nearest: RwLock<Option<Nearest>>,
     /// How far the reconcile is.
     pub(super) progress: Arc<Progress>,
     /// Open connections.
@@ -71,6 +74,7 @@ impl Shared {
             started: Instant::now(),
             watch,
             embedder: OnceLock::new(),
+            nearest: RwLock::new(None),
             progress,
             connections: AtomicUsize::new(0),
             events: AtomicU64::new(0),
@@ -92,7 +96,10 @@ impl Shared {
     ///
     /// # Errors
     /// When the database cannot be opened, or what `read` failed with.
-    pub(super) fn read<T, E: From<StoreError>>(&self, read: impl FnOnce(&Reader) -> Result<T, E>) -> Result<T, E> {
+    pub(super) fn read<T, E: From<StoreError>>(
+        &self,
+        read: impl FnOnce(&Reader) -> Result<T, E>,
+    ) -> Result<T, E> {
         let idle = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let reader = idle.map_or_else(|| Reader::open(&self.index_db), Ok)?;
         let value = read(&reader);

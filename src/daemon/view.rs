@@ -122,6 +122,11 @@ impl View {
         self.settle.touch(now);
     }
 
+    /// Notes that the index is about to be emptied: from now on nothing is fresh.
+    pub(super) fn unsettle(&mut self) {
+        self.complete = false;
+    }
+
     /// Notes that the index was emptied: everything is compared again, as at the start.
     pub(super) fn restart(&mut self, now: Instant) {
         self.complete = false;
@@ -261,7 +266,9 @@ impl View {
         let ended = if self.error.is_none() { self.ended } else { 0 };
         let mut waiting = Vec::new();
         for mut waiter in std::mem::take(&mut self.waiters) {
-            let lexical = self.complete && waiter.reconcile <= ended && (waiter.ask.level != Sync::None || !self.is_dirty());
+            let lexical = self.complete
+                && waiter.reconcile <= ended
+                && (waiter.ask.level != Sync::None || !self.is_dirty());
             let full = waiter.ask.level == Sync::Full;
             if lexical && full {
                 waiter.round.get_or_insert(asked);

@@ -4,18 +4,19 @@
 //! other. `embed` computes vectors after the lexical commit, and hands them to `writer` batch by batch.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
+use std::sync::{Arc, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::event::{Event, Indexed};
 use super::shared::Shared;
-use crate::embed::{Builtin, Embedder};
+use crate::embed::{BUILTIN_DIMS, Builtin, Embedder};
 use crate::git;
 use crate::index::{Batch, Indexer, Scope, embed_chunks, embed_paths};
 use crate::paths::Place;
 use crate::scan;
+use crate::search::nearest::{LARGE, Nearest};
 use crate::store::{NewVector, Reader, StoreError, ViewKey, ViewRow};
 use crate::types::{ChunkId, ViewId};
 use crate::watch::{Role, WatchError};
@@ -41,6 +42,7 @@ pub(super) enum Job {
 
 /// Runs jobs until the loop is gone.
 pub(super) fn write(shared: &Shared, mut indexer: Indexer, jobs: &Receiver<Job>) {
+    copy_vectors(shared, &mut indexer);
     for job in jobs {
         match job {
             Job::Open(place) => {
@@ -61,7 +63,10 @@ pub(super) fn write(shared: &Shared, mut indexer: Indexer, jobs: &Receiver<Job>)
                 }
             }
             Job::Clear => match indexer.writer().clear() {
-                Ok(()) => shared.send(Event::Cleared),
+                Ok(()) => {
+                    *shared.nearest.write().unwrap_or_else(PoisonError::into_inner) = None;
+                    shared.send(Event::Cleared);
+                }
                 Err(error) => tracing::error!(%error, "cannot clear the index"),
             },
             Job::Collect => {
@@ -73,6 +78,32 @@ pub(super) fn write(shared: &Shared, mut indexer: Indexer, jobs: &Receiver<Job>)
                 }
             }
         }
+        copy_vectors(shared, &mut indexer);
+    }
+}
+
+/// Brings the copy of the vectors up to date, or makes it once there are many.
+fn copy_vectors(shared: &Shared, indexer: &mut Indexer) {
+    let added = indexer.writer().take_added();
+    let mut copy = shared.nearest.write().unwrap_or_else(PoisonError::into_inner);
+    if let Some(nearest) = copy.as_mut() {
+        added.iter().for_each(|(id, vector)| nearest.add(*id, vector));
+        return;
+    }
+    let load = |reader: &Reader| -> Result<_, StoreError> {
+        if reader.n_vectors()? < LARGE {
+            return Ok(None);
+        }
+        let mut nearest = Nearest::new(BUILTIN_DIMS);
+        reader.each_vector(|id, bytes| {
+            let vector: Vec<i8> = bytes.iter().map(|byte| byte.cast_signed()).collect();
+            nearest.add(id, &vector);
+        })?;
+        Ok(Some(nearest))
+    };
+    match shared.read(load) {
+        Ok(loaded) => *copy = loaded,
+        Err(error) => tracing::warn!(%error, "no copy of the vectors; SQLite scans them"),
     }
 }
 
@@ -83,11 +114,8 @@ fn now_s() -> i64 {
 fn open(indexer: &mut Indexer, index_db: &Path, place: &Place) -> Result<ViewRow, StoreError> {
     let git_dir = place.git_dir.as_ref().unwrap_or(&place.root);
     let inode = scan::lstat(git_dir).map_or(0, |stat| stat.inode);
-    let key = ViewKey {
-        git_dir: git_dir.display().to_string(),
-        inode,
-        root: place.root.display().to_string(),
-    };
+    let key =
+        ViewKey { git_dir: git_dir.display().to_string(), inode, root: place.root.display().to_string() };
     let view = indexer.writer().view(&key)?;
     let row = Reader::open(index_db)?.view(view)?;
     Ok(row.expect("the row was written a moment ago by this thread"))

@@ -102,13 +102,27 @@ const fn code(
 
 // One line each: name, aliases, extensions, file names, interpreters, joiner, grammar, queries.
 #[rustfmt::skip]
-static LANGUAGES: [Language; 6] = [
+static LANGUAGES: [Language; 20] = [
     code("rust", "rs", "rs", "", "", "::", tree_sitter_rust::LANGUAGE, &[tags!("rust/tags")]),
     code("python", "py", "py pyi pyw", "SConstruct wscript", "python pypy", ".", tree_sitter_python::LANGUAGE, &[tags!("python/tags")]),
     code("javascript", "js jsx node", "js mjs cjs jsx", "", "node", ".", tree_sitter_javascript::LANGUAGE, &[tags!("javascript/shared"), tags!("javascript/jsx"), tags!("javascript/tags")]),
     code("typescript", "ts", "ts mts cts", "", "deno bun ts-node", ".", tree_sitter_typescript::LANGUAGE_TYPESCRIPT, &[tags!("javascript/shared"), tags!("typescript/tags")]),
     code("tsx", "", "tsx", "", "tsx", ".", tree_sitter_typescript::LANGUAGE_TSX, &[tags!("javascript/shared"), tags!("javascript/jsx"), tags!("typescript/tags")]),
     code("go", "golang", "go", "", "", ".", tree_sitter_go::LANGUAGE, &[tags!("go/tags")]),
+    code("java", "", "java", "", "", ".", tree_sitter_java::LANGUAGE, &[tags!("java/tags")]),
+    code("c", "", "c h", "", "", "::", tree_sitter_c::LANGUAGE, &[tags!("c/tags")]),
+    code("cpp", "c++ cxx", "cpp cc cxx c++ C hpp hh hxx h++ ipp tpp inl ino cu cuh", "", "", "::", tree_sitter_cpp::LANGUAGE, &[tags!("c/tags"), tags!("cpp/tags")]),
+    code("c-sharp", "c# cs csharp", "cs csx", "", "dotnet-script", ".", tree_sitter_c_sharp::LANGUAGE, &[tags!("c-sharp/tags")]),
+    code("ruby", "rb", "rb rake gemspec ru podspec", "Rakefile Gemfile Vagrantfile Guardfile Podfile Fastfile", "ruby jruby", "::", tree_sitter_ruby::LANGUAGE, &[tags!("ruby/tags")]),
+    code("php", "", "php phtml php5 php7 php8", "", "php", "::", tree_sitter_php::LANGUAGE_PHP, &[tags!("php/tags")]),
+    code("bash", "sh shell zsh", "sh bash zsh ksh bats ebuild", ".bashrc .bash_profile .bash_aliases .profile .zshrc .zprofile .zshenv PKGBUILD", "sh bash zsh ksh dash ash bats", ".", tree_sitter_bash::LANGUAGE, &[tags!("bash/tags")]),
+    code("kotlin", "kt", "kt kts", "", "kotlin", ".", tree_sitter_kotlin_ng::LANGUAGE, &[tags!("kotlin/tags")]),
+    code("swift", "", "swift", "", "swift", ".", tree_sitter_swift::LANGUAGE, &[tags!("swift/tags")]),
+    code("scala", "", "scala sc sbt", "", "scala", ".", tree_sitter_scala::LANGUAGE, &[tags!("scala/tags")]),
+    code("lua", "", "lua rockspec", ".luacheckrc", "lua luajit", ".", tree_sitter_lua::LANGUAGE, &[tags!("lua/tags")]),
+    code("elixir", "ex", "ex exs", "", "elixir", ".", tree_sitter_elixir::LANGUAGE, &[tags!("elixir/tags")]),
+    code("haskell", "hs", "hs hs-boot", "", "runhaskell runghc stack", ".", tree_sitter_haskell::LANGUAGE, &[tags!("haskell/tags")]),
+    code("zig", "", "zig zon", "", "", ".", tree_sitter_zig::LANGUAGE, &[tags!("zig/tags")]),
 ];
 
 const fn text(
@@ -224,7 +238,8 @@ const CPP_LINES: [&str; 7] =
     ["class ", "namespace ", "template<", "template <", "public:", "private:", "using namespace "];
 
 fn starts_a_line(text: &str, start: &str) -> bool {
-    text.match_indices(start).any(|(at, _)| text[..at].trim_end_matches([' ', '\t']).ends_with(['\n', '\r']))
+    let is_first = |before: &str| before.is_empty() || before.ends_with(['\n', '\r']);
+    text.match_indices(start).any(|(at, _)| is_first(text[..at].trim_end_matches([' ', '\t'])))
 }
 
 fn by_name(name: &str) -> Option<&'static Language> {
@@ -278,13 +293,37 @@ mod tests {
 
     #[test]
     fn words_of_the_command_line_are_understood() {
-        let cases =
-            [("ts", "typescript"), ("PY", "python"), (".rs", "rust"), ("yml", "yaml"), ("md", "markdown")];
+        let cases = [
+            ("ts", "typescript"),
+            ("PY", "python"),
+            (".rs", "rust"),
+            ("yml", "yaml"),
+            ("md", "markdown"),
+            ("c++", "cpp"),
+            ("C#", "c-sharp"),
+            ("cs", "c-sharp"),
+            ("sh", "bash"),
+        ];
         for (word, expected) in cases {
             assert_eq!(canonical(word), Some(expected), "{word}");
         }
         assert_eq!(canonical(""), None);
         assert_eq!(canonical("klingon"), None);
+    }
+
+    #[test]
+    fn a_header_with_words_of_cpp_is_cpp() {
+        let c = by_name("c").unwrap();
+        let cases = [
+            ("a.h", "class A;\n", "cpp"),
+            ("a.h", "#pragma once\r\n  namespace a {\n", "cpp"),
+            ("a.h", "/* no class here */\nstruct a;\n", "c"),
+            ("a.c", "class A;\n", "c"),
+            ("a.h", "", "c"),
+        ];
+        for (path, text, expected) in cases {
+            assert_eq!(refine(c, path, text).name, expected, "{text}");
+        }
     }
 
     #[test]

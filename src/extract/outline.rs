@@ -1,5 +1,6 @@
 //! Which definitions does a file have, how are they nested, and what belongs to each?
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::tags::{Leading, Tag, TagKind, Tags};
@@ -53,9 +54,12 @@ pub(super) fn outline<'a>(text: &'a str, tags: &Tags, join: &str) -> Outline<'a>
     let mut builder = Builder { text, tags, join, open: Vec::new(), items: Vec::new(), roots: Vec::new() };
     let mut wrappers = Wrappers { text, rest: &tags.wrappers, pending: None };
     for tag in &tags.definitions {
-        builder.add(tag, wrappers.around(&tag.node));
+        let node = wrappers.around(&tag.node);
+        let n_bytes = text.get(node.clone()).map_or(0, |text| text.trim_end().len());
+        builder.add(tag, node.start..node.start + n_bytes);
     }
     let Builder { mut items, roots, .. } = builder;
+    add_docstrings(&mut items, &tags.docstrings);
     widen_ends(text, &mut items, &roots, text.len());
     for id in 0..items.len() {
         let children = std::mem::take(&mut items[id].children);
@@ -78,7 +82,7 @@ struct Builder<'a, 't> {
     roots: Vec<usize>,
 }
 
-impl Builder<'_, '_> {
+impl<'a> Builder<'a, '_> {
     /// Adds the next tag, whose wrapper spans `node`.
     fn add(&mut self, tag: &Tag, node: Range<usize>) {
         while self.open.last().is_some_and(|id| self.items[*id].node.end <= node.start) {
@@ -86,15 +90,14 @@ impl Builder<'_, '_> {
         }
         let names = tag.names.iter().filter_map(|name| own_name(self.text.get(name.clone())?));
         let names: Vec<_> = names.collect();
-        if names.is_empty() || self.open.len() >= MAX_NESTING {
+        if names.is_empty() || self.open.len() >= MAX_NESTING || self.names_parent(tag, &names) {
             return;
         }
         let parent = self.open.last().map(|id| &self.items[*id]);
         let siblings = parent.map_or(&self.roots, |parent| &parent.children);
         let last_sibling = siblings.last().map(|id| self.items[*id].node.end);
         let floor = last_sibling.or(parent.map(|parent| parent.node.start + 1)).unwrap_or(0);
-        let (start, mut docs) = above(self.text, &self.tags.leading, node.start, floor);
-        docs.extend(docstring(&self.tags.docstrings, tag.body));
+        let (start, docs) = above(self.text, &self.tags.leading, node.start, floor);
         let is_method =
             tag.kind == TagKind::Function && parent.is_some_and(|parent| parent.kind.has_methods());
         let kind = if is_method { TagKind::Method } else { tag.kind };
@@ -110,11 +113,22 @@ impl Builder<'_, '_> {
         self.items.push(item);
     }
 
+    /// Adds the names to the type around them: `typedef struct a { … } b;` is one definition.
+    fn names_parent(&mut self, tag: &Tag, names: &[&'a str]) -> bool {
+        let parent = self.open.last().map(|id| &mut self.items[*id]);
+        let Some(parent) = parent.filter(|parent| parent.kind == TagKind::Type && tag.body.is_some()) else {
+            return false;
+        };
+        let new = names.iter().filter(|name| !parent.names.contains(name)).copied().collect::<Vec<_>>();
+        parent.names.extend(new);
+        true
+    }
+
     fn title(&self, tag: &Tag, parent: Option<&Item<'_>>) -> String {
         let enclosing = parent.map(|parent| parent.title.as_str());
         let owner = tag.owner.clone().and_then(|owner| self.text.get(owner));
         let names = tag.names.iter().take(MAX_TITLE_NAMES);
-        let names: Vec<_> = names.filter_map(|name| Some(plain(self.text.get(name.clone())?))).collect();
+        let names: Vec<_> = names.filter_map(|name| Some(full_name(self.text.get(name.clone())?))).collect();
         let own = names.join(", ");
         let parts = enclosing.into_iter().chain(owner).chain([own.as_str()]);
         parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(self.join)
@@ -188,10 +202,15 @@ fn above(text: &str, leading: &[Leading], start: usize, floor: usize) -> (usize,
     (first, docs)
 }
 
-/// Returns the docstring that opens the body.
-fn docstring(docstrings: &[Range<usize>], body: Option<usize>) -> Option<Range<usize>> {
-    let at = docstrings.binary_search_by_key(&body?, |bytes| bytes.start).ok()?;
-    Some(docstrings[at].clone())
+/// Gives each string that documents to the definition begun last before it.
+fn add_docstrings(items: &mut [Item<'_>], docstrings: &[Range<usize>]) {
+    for docstring in docstrings {
+        let n_before = items.partition_point(|item| item.node.start <= docstring.start);
+        let holder = items[..n_before].last_mut().filter(|item| docstring.end <= item.node.end);
+        if let Some(holder) = holder {
+            holder.docs.push(docstring.clone());
+        }
+    }
 }
 
 /// Returns the comments at the top of the file, or the string there, if they end before `first_span`.
@@ -209,11 +228,20 @@ fn file_doc(text: &str, tags: &Tags, first_span: usize) -> Vec<Range<usize>> {
             break;
         }
         at = bytes.end;
-        if !text[bytes.clone()].starts_with("#!/") {
+        if !is_for_tools(&text[bytes.clone()]) {
             docs.push(bytes.clone());
         }
     }
     docs
+}
+
+/// Whether a comment is for an interpreter or editor: `#!/bin/sh`, `# -*- coding: utf-8 -*-`.
+fn is_for_tools(comment: &str) -> bool {
+    comment.starts_with("#!")
+        || ["frozen_string_literal", "-*-", "coding"].iter().any(|word| {
+            let words = comment.trim_start_matches(['#', '/', ';', ' ']);
+            words.starts_with(word)
+        })
 }
 
 /// Whether a comment is about the file it stands in (`//!`), or is its `#!` line.
@@ -244,20 +272,52 @@ fn at_line_start(text: &str, start: usize) -> bool {
     before.is_empty() || before.ends_with('\n')
 }
 
-/// Returns the name without what it is qualified with: `login` of `Session::login`.
+/// Returns the name without what it is qualified with and its type parameters: `login` of `Session<T>::login`.
 fn own_name(name: &str) -> Option<&str> {
-    let name = plain(name);
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let own = if name.ends_with(is_word) { name.rsplit(['.', ':', '\\']).next() } else { Some(name) };
-    own.filter(|own| !own.is_empty())
+    let name = bare(name);
+    if !has_parameters(name) && !name.ends_with(is_word) {
+        return Some(name).filter(|name| !name.is_empty());
+    }
+    let (mut depth, mut start, mut end) = (0_usize, 0, name.len());
+    for (at, c) in name.char_indices() {
+        match c {
+            '<' if depth == 0 => (depth, end) = (1, at),
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            '.' | ':' | '\\' if depth == 0 => (start, end) = (at + 1, name.len()),
+            _ => {}
+        }
+    }
+    Some(&name[start..end]).filter(|own| !own.is_empty())
 }
 
-/// Returns the name without quotes, references and type parameters.
-fn plain(name: &str) -> &str {
-    let name = name.trim_matches(['"', '\'', '`', '&', '#', ' ']);
-    let name = name.strip_prefix("mut ").or_else(|| name.strip_prefix("dyn ")).unwrap_or(name);
-    let is_generic =
-        name.starts_with(|c: char| c.is_alphanumeric() || c == '_') && !name.starts_with("operator");
-    let cut = if is_generic { name.find(['<', '\n']) } else { name.find('\n') };
-    cut.map_or(name, |cut| &name[..cut]).trim_end()
+/// Returns the qualified name without type parameters.
+fn full_name(name: &str) -> Cow<'_, str> {
+    let name = bare(name);
+    if !has_parameters(name) {
+        return Cow::Borrowed(name);
+    }
+    let mut depth = 0_usize;
+    let outside = name.chars().filter(|c| {
+        depth += usize::from(*c == '<');
+        let is_outside = depth == 0;
+        depth = depth.saturating_sub(usize::from(*c == '>'));
+        is_outside
+    });
+    Cow::Owned(outside.collect())
+}
+
+/// Returns the first line of the name without quotes, references and parentheses.
+fn bare(name: &str) -> &str {
+    let name = name.lines().next().unwrap_or_default();
+    let name = name.trim_matches(['"', '\'', '`', '&', '#', ' ', '(', ')']);
+    name.strip_prefix("mut ").or_else(|| name.strip_prefix("dyn ")).unwrap_or(name)
+}
+
+fn has_parameters(name: &str) -> bool {
+    name.starts_with(is_word) && name.contains('<') && !name.contains("operator")
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
 }

@@ -102,6 +102,28 @@ fn secret_at(text: &str, at: usize, rule_at: usize) -> Option<Secret> {
     (rule.is_real)(secret.as_str()).then_some(Secret { name: rule.name, bytes })
 }
 
+/// A text and where its credentials are: looked for once, in the whole, since half a key is no longer known
+/// for one.
+#[derive(Clone, Debug)]
+pub struct Screened {
+    text: String,
+    secrets: Vec<Range<usize>>,
+}
+
+impl Screened {
+    /// Looks for the credentials in a text.
+    pub fn new(text: String) -> Self {
+        let secrets = secrets(&text);
+        Self { text, secrets }
+    }
+
+    /// Returns a byte span without its credentials; none when it is not a span of the text.
+    pub fn span(&self, bytes: Range<usize>) -> Option<Cow<'_, str>> {
+        self.text.get(bytes.clone())?;
+        Some(redact_span(&self.text, bytes, &self.secrets))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -27,24 +27,26 @@ pub(super) fn skeleton(text: &str, outline: &Outline<'_>) -> String {
     record.n_chars = record.text.chars().count();
     record.text.push('\n');
     record.line(0, &paragraph(text, &outline.file_doc));
-    for id in &outline.roots {
-        add(&mut record, text, outline, *id, 0);
-    }
+    add(&mut record, text, outline, &outline.roots, 0);
     record.text
 }
 
-/// Adds an item and, where it is a container, what it holds. Recursion is as deep as the outline, which
-/// is bounded.
-fn add(record: &mut Record, text: &str, outline: &Outline<'_>, id: usize, depth: usize) {
-    if record.is_full {
-        return;
-    }
-    let item = &outline.items[id];
-    record.line(depth, &signature(text, item));
-    record.line(depth + 1, &paragraph(text, &item.docs));
-    if item.kind.is_container() {
-        for child in &item.children {
-            add(record, text, outline, *child, depth + 1);
+/// Adds siblings and what the containers among them hold; of clauses and overloads of one name the first.
+/// Recursion is as deep as the outline, which is bounded.
+fn add(record: &mut Record, text: &str, outline: &Outline<'_>, siblings: &[usize], depth: usize) {
+    let mut last_names: &[&str] = &[];
+    for item in siblings.iter().map(|id| &outline.items[*id]) {
+        if record.is_full {
+            return;
+        }
+        if !item.kind.is_container() && item.names == last_names {
+            continue;
+        }
+        last_names = &item.names;
+        record.line(depth, &signature(text, item));
+        record.line(depth + 1, &paragraph(text, &item.docs));
+        if item.kind.is_container() {
+            add(record, text, outline, &item.children, depth + 1);
         }
     }
 }
@@ -103,6 +105,7 @@ fn signature(text: &str, item: &Item<'_>) -> String {
     let words: Vec<_> = head.split_whitespace().collect();
     let line = words.join(" ");
     let line = line.trim_end_matches(['{', ':', '=', ' ', ';', ',']).trim_end_matches("=>").trim_end();
+    let line = line.strip_suffix(" do").or_else(|| line.strip_suffix(" where")).unwrap_or(line);
     shorten(line, MAX_SIGNATURE_CHARS)
 }
 
@@ -143,9 +146,10 @@ fn paragraph(text: &str, docs: &[Range<usize>]) -> String {
 /// Returns a line of a comment or docstring without its marks.
 fn bare(line: &str) -> &str {
     let line = line.trim();
+    let line = line.strip_prefix("@doc").unwrap_or(line).trim_start();
     let is_raw = line.starts_with("r\"") || line.starts_with("R\"");
     let line = if is_raw { &line[1..] } else { line };
-    let line = line.trim_start_matches(['/', '*', '!', '#', '-', ';', '|', '{', '"', '\'', '%']);
+    let line = line.trim_start_matches([' ', '/', '*', '!', '#', '-', ';', '|', '{', '"', '\'', '%']);
     line.trim_end_matches(['/', '*', '}', '"', '\'']).trim_end_matches("{-").trim()
 }
 

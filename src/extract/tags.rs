@@ -86,7 +86,7 @@ impl TagKind {
 
     /// Whether definitions inside are parts of it that people look for by name, not its inner workings.
     pub(super) fn is_container(self) -> bool {
-        !matches!(self, Self::Function | Self::Method | Self::Constant | Self::Macro)
+        !matches!(self, Self::Function | Self::Method | Self::Constant | Self::Macro | Self::Type)
     }
 
     /// Whether a function directly inside is a method.

@@ -2,8 +2,11 @@
 
 use gix::bstr::{BStr, ByteSlice};
 use gix::glob::Pattern;
-use gix::glob::pattern::Case;
+use gix::glob::pattern::{self, Case};
 use gix::glob::wildmatch::Mode;
+
+/// A `*` does not match across directories.
+const SLASH_IS_LITERAL: Mode = Mode::NO_MATCH_SLASH_LITERAL;
 
 /// The patterns of one ignore file, in gitignore(5) syntax.
 #[derive(Clone, Debug, Default)]
@@ -22,17 +25,38 @@ impl Patterns {
     /// `path` is relative to the directory of the ignore file. Says nothing of the directories `path` is in.
     pub fn decide(&self, path: &BStr, is_dir: bool, case: Case) -> Option<bool> {
         let basename = path.rfind_byte(b'/').map(|slash| slash + 1);
-        let matches = |pattern: &&Pattern| {
-            pattern.matches_repo_relative_path(
-                path,
-                basename,
-                Some(is_dir),
-                case,
-                Mode::NO_MATCH_SLASH_LITERAL,
-            )
+        let matches = |pattern: &&Pattern| match stars_after_literal(pattern) {
+            Some(literal) => matches_in_two(pattern, literal, path, is_dir, case),
+            None => pattern.matches_repo_relative_path(path, basename, Some(is_dir), case, SLASH_IS_LITERAL),
         };
         self.0.iter().rev().find(matches).map(|pattern| !pattern.is_negative())
     }
+}
+
+/// Returns the length of what comes before the first wildcard, if that is a `**` in the middle of a name, as in
+/// `a**/b`.
+///
+/// By gitignore(5) those are two ordinary stars. But git compares what is literal first and matches the rest by
+/// itself (`match_pathname` in its dir.c), and there they stand at the beginning, where they match across directories.
+fn stars_after_literal(pattern: &Pattern) -> Option<usize> {
+    let is_basename =
+        pattern.mode.contains(pattern::Mode::NO_SUB_DIR) && !pattern.mode.contains(pattern::Mode::ABSOLUTE);
+    let literal = pattern.first_wildcard_pos.filter(|literal| !is_basename && *literal > 0)?;
+    let (before, after) = pattern.text.split_at(literal);
+    (after.starts_with(b"**") && !before.ends_with(b"/")).then_some(literal)
+}
+
+fn matches_in_two(pattern: &Pattern, literal: usize, path: &BStr, is_dir: bool, case: Case) -> bool {
+    let Some((start, rest)) = path.split_at_checked(literal) else {
+        return false;
+    };
+    let (before, after) = pattern.text.split_at(literal);
+    let (same_start, mode) = match case {
+        Case::Sensitive => (before == start, SLASH_IS_LITERAL),
+        Case::Fold => (before.eq_ignore_ascii_case(start), SLASH_IS_LITERAL | Mode::IGNORE_CASE),
+    };
+    let kind_fits = is_dir || !pattern.mode.contains(pattern::Mode::MUST_BE_DIR);
+    kind_fits && same_start && gix::glob::wildmatch(after.as_bstr(), rest.as_bstr(), mode)
 }
 
 #[cfg(test)]
@@ -72,6 +96,14 @@ mod tests {
         check("x   ", "x", Some(true));
         check("x\\ ", "x ", Some(true));
         check("$x", "$x", Some(true));
+        check("a**/b", "a1/2/b", Some(true));
+        check("/a**/**", "a.x", Some(true));
+        check("x/a**/b/", "x/a1/2/b", None);
+        check("/a**/[!a]/", "ab/", Some(true));
+        check("b/a**/**", "b/a b/", Some(true));
+        check("b/a**/**", "b/ab.x", Some(true));
+        check("a b/a***/**", "a b/a b.x", Some(true));
+        check("a**/**/*", "ab.f", Some(true));
         check("\u{feff}x", "x", Some(true));
         check("x\r\ny\r\n", "y", Some(true));
         check("[a-c]?", "b9", Some(true));

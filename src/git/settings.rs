@@ -108,22 +108,23 @@ impl Cascade<'_> {
         let mut config = File::new(Metadata::api());
         for (source, path) in user {
             if let Some(path) = path {
-                self.add(&mut config, source, path)?;
+                self.add(&mut config, source, &path)?;
             }
         }
-        self.add(&mut config, Source::Local, common_dir.join("config"))?;
+        self.add(&mut config, Source::Local, &common_dir.join("config"))?;
         if is_true(&config, "extensions.worktreeConfig") {
-            self.add(&mut config, Source::Worktree, self.git_dir.join("config.worktree"))?;
+            self.add(&mut config, Source::Worktree, &self.git_dir.join("config.worktree"))?;
         }
         Ok(config)
     }
 
-    fn add(&self, config: &mut File, source: Source, path: PathBuf) -> Result<(), GitError> {
-        let Some(mut bytes) = read_config_file(&path, source)? else {
+    fn add(&self, config: &mut File, source: Source, path: &Path) -> Result<(), GitError> {
+        let Some(mut bytes) = read_config_file(path, source)? else {
             return Ok(());
         };
-        let metadata = Metadata::from(source).at(path.clone());
-        let invalid = |error: gix::Error| GitError::Config { path: path.clone(), reason: error.to_string() };
+        let metadata = Metadata::from(source).at(path);
+        let invalid =
+            |error: gix::Error| GitError::Config { path: path.to_owned(), reason: error.to_string() };
         let file = File::from_bytes_owned(&mut bytes, metadata, self.options()).map_err(invalid)?;
         config.append(file).map_err(invalid)?;
         Ok(())

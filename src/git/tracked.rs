@@ -39,7 +39,9 @@ impl Tracked {
     /// Returns a number that differs when other paths are tracked; contents do not matter.
     pub fn digest(&self) -> u64 {
         let mut hasher = std::hash::DefaultHasher::new();
-        for (index, entry) in self.index.iter().flat_map(|index| index.entries().iter().map(move |entry| (index, entry))) {
+        for (index, entry) in
+            self.index.iter().flat_map(|index| index.entries().iter().map(move |entry| (index, entry)))
+        {
             std::hash::Hash::hash(&(entry.path(index), entry.mode.bits()), &mut hasher);
         }
         std::hash::Hasher::finish(&hasher)
@@ -63,8 +65,9 @@ impl Tracked {
             Ok(_) => return Err(damaged("not a file".to_owned())),
             Err(_) => return Ok(Self::nothing()),
         }
-        let check_hash = false;
-        let index = File::at_or_default(path, object_hash, check_hash, decode::Options::default())
+        // As git, which leaves the checksum to `git fsck`: it is most of the cost of reading.
+        let skip_hash = true;
+        let index = File::at_or_default(path, object_hash, skip_hash, decode::Options::default())
             .map_err(|error| damaged(error.to_string()))?;
         let folded = ignore_case.then(|| Folded::of(&index));
         Ok(Self { index: Some(index), folded })

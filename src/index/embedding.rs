@@ -1,12 +1,12 @@
 //! Which chunks and paths still have no vector, and what is it?
 
+use std::borrow::Cow;
 use std::collections::HashMap;
-use std::ops::Range;
 use std::path::Path;
 
 use super::prepare::chunk_vectors;
 use crate::embed::{EmbedError, Embedder, quantize};
-use crate::extract::redact;
+use crate::extract::redact::Screened;
 use crate::scan;
 use crate::store::{NewVector, PendingChunk, Reader, StoreError};
 use crate::types::ChunkId;
@@ -39,8 +39,12 @@ pub fn embed_chunks(
     max_file_bytes: u64,
 ) -> Result<Batch, StoreError> {
     let pending = reader.chunks_to_embed(after, limit)?;
-    let mut batch = Batch { last: pending.last().map_or(after, |chunk| chunk.id), n_seen: pending.len(), ..Batch::default() };
-    let mut texts: HashMap<[u8; 32], Option<(String, Vec<Range<usize>>)>> = HashMap::new();
+    let mut batch = Batch {
+        last: pending.last().map_or(after, |chunk| chunk.id),
+        n_seen: pending.len(),
+        ..Batch::default()
+    };
+    let mut texts: HashMap<[u8; 32], Option<Screened>> = HashMap::new();
     let mut ready = Vec::new();
     let mut fields = Vec::new();
     for chunk in pending {
@@ -87,21 +91,16 @@ pub fn embed_paths(reader: &Reader, embedder: &dyn Embedder, limit: usize) -> Re
     Ok(batch)
 }
 
-/// Returns the text and its credentials, if it is still the one that was indexed.
-fn read_same(chunk: &PendingChunk, max_file_bytes: u64) -> Option<(String, Vec<Range<usize>>)> {
-    let text = scan::read_same(Path::new(&chunk.root), &chunk.key, max_file_bytes, &chunk.hash)?;
-    let secrets = redact::secrets(&text);
-    Some((text, secrets))
+/// Returns the text if it is still the one that was indexed.
+fn read_same(chunk: &PendingChunk, max_file_bytes: u64) -> Option<Screened> {
+    scan::read_same(Path::new(&chunk.root), &chunk.key, max_file_bytes, &chunk.hash).map(Screened::new)
 }
 
-fn body(chunk: &PendingChunk, text: Option<&(String, Vec<Range<usize>>)>) -> Option<String> {
-    if let Some(own) = &chunk.text {
-        return Some(own.clone());
+fn body(chunk: &PendingChunk, text: Option<&Screened>) -> Option<String> {
+    match &chunk.text {
+        Some(own) => Some(own.clone()),
+        None => text?.span(chunk.bytes.0..chunk.bytes.1).map(Cow::into_owned),
     }
-    let (text, secrets) = text?;
-    let bytes = chunk.bytes.0..chunk.bytes.1;
-    text.get(bytes.clone())?;
-    Some(redact::redact_span(text, bytes, secrets).into_owned())
 }
 
 fn head(chunk: &PendingChunk) -> String {

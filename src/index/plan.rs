@@ -29,7 +29,9 @@ pub(super) fn decide(
         (Some(reason), Some(entry)) if entry.refusal == Some(reason) => Action::Keep,
         (Some(reason), _) => Action::Refuse(reason),
         (None, Some(entry)) if entry.refusal.is_some_and(by_content) => Action::Keep,
-        (None, Some(entry)) if entry.hash.is_some() && entry.extractor_version == extractor_version => Action::Keep,
+        (None, Some(entry)) if entry.hash.is_some() && entry.extractor_version == extractor_version => {
+            Action::Keep
+        }
         (None, _) => Action::Read,
     }
 }

@@ -163,6 +163,8 @@ pub(super) fn chunk_vectors(
 ) -> Result<Vec<Option<Vec<f32>>>, crate::embed::EmbedError> {
     let texts: Vec<&str> = fields.iter().flat_map(|(head, body)| [head.as_str(), body.as_str()]).collect();
     let vectors = embedder.embed(&texts)?;
-    let combine = |pair: &[Option<Vec<f32>>]| crate::embed::combine(&[(0.4, pair[0].as_deref()), (0.6, pair[1].as_deref())]);
+    let combine = |pair: &[Option<Vec<f32>>]| {
+        crate::embed::combine(&[(0.4, pair[0].as_deref()), (0.6, pair[1].as_deref())])
+    };
     Ok(vectors.chunks_exact(2).map(combine).collect())
 }

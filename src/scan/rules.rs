@@ -131,7 +131,7 @@ impl Rules {
 
     /// Returns the level of a directory, after those of the directories above it.
     fn level(&mut self, dir: &RelPath) -> usize {
-        if let Some(known) = self.by_dir.get(&dir[..]) {
+        if let Some(known) = self.by_dir.get(dir.as_bytes()) {
             return *known;
         }
         let mut at = 0;

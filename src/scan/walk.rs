@@ -124,7 +124,7 @@ impl Walk<'_> {
             // Replaced between the listing and now: whoever did it makes an event of it, if it still matters.
             Ok(stat) if FileKind::of(&stat) != kind => {}
             Ok(stat) if verdict == Verdict::Admitted => {
-                self.found(path, stat, self.admission.judge_size(&stat))
+                self.found(path, stat, self.admission.judge_size(&stat));
             }
             Ok(stat) => self.found(path, stat, verdict),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}

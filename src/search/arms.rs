@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::fuse::{Fusion, Signals, TextRank};
+use super::nearest::{IdSet, Nearest};
 use super::query::{self, Query};
 use super::rerank::{self, Candidate, Ranked};
 use super::typo;
@@ -14,6 +15,8 @@ use crate::types::{ChunkId, ViewId};
 /// Candidates an arm may bring for each hit that is wanted, and at least.
 const OVER_FETCH: usize = 4;
 const LEAST_FETCH: usize = 100;
+/// Vectors looked at for each that is wanted, before the view is known.
+const SPARE: usize = 4;
 /// Below so many vocabulary corrections nothing is tried again.
 const MOST_CORRECTED: usize = 8;
 
@@ -32,6 +35,8 @@ pub struct Ask<'a> {
     pub limit: usize,
     /// The model, or why there is none.
     pub embedder: Result<&'a dyn Embedder, &'a str>,
+    /// A copy of all vectors, where there are many.
+    pub nearest: Option<&'a Nearest>,
 }
 
 /// A hit with the row it came from.
@@ -63,7 +68,8 @@ pub struct Answer {
 pub fn run(reader: &Reader, ask: &Ask<'_>) -> Result<Answer, StoreError> {
     let query = query::parse(ask.query);
     let mut answer = gather(reader, ask, query)?;
-    if answer.found.iter().all(|hit| is_vector_only(&hit.ranked.candidate.signals)) && ask.mode != Mode::Vector
+    if answer.found.iter().all(|hit| is_vector_only(&hit.ranked.candidate.signals))
+        && ask.mode != Mode::Vector
         && let Some(text) = correct(reader, &answer.query)?
     {
         let degraded = std::mem::take(&mut answer.degraded);
@@ -94,7 +100,7 @@ fn gather(reader: &Reader, ask: &Ask<'_>, query: Query) -> Result<Answer, StoreE
         }
     }
     let Pool { candidates, mut rows, .. } = pool;
-    let ranked = rerank::rank(&query, candidates, if std::env::var_os("XF").is_some() { Fusion::Rrf } else { Fusion::Linear });
+    let ranked = rerank::rank(&query, candidates, Fusion::default());
     let found = ranked.into_iter().filter_map(|ranked| {
         let row = rows.remove(&(ranked.candidate.key, ranked.candidate.path.clone()))?;
         Some(Found { ranked, row })
@@ -112,7 +118,13 @@ struct Pool {
 }
 
 impl Pool {
-    fn add_words(&mut self, reader: &Reader, ask: &Ask<'_>, query: &Query, k: usize) -> Result<(), StoreError> {
+    fn add_words(
+        &mut self,
+        reader: &Reader,
+        ask: &Ask<'_>,
+        query: &Query,
+        k: usize,
+    ) -> Result<(), StoreError> {
         for (rank, name) in query.symbols().iter().enumerate() {
             for row in reader.by_symbol(ask.view, ask.filter, name, k)? {
                 let signals = self.signals(row);
@@ -154,7 +166,10 @@ impl Pool {
             }
         };
         let Some(vector) = vector.as_deref().map(quantize) else { return Ok(()) };
-        let mut near = reader.knn(ask.view, ask.filter, &vector, k)?;
+        let mut near = match ask.nearest {
+            Some(nearest) => scan(reader, ask, nearest, &vector, k)?,
+            None => reader.knn(ask.view, ask.filter, &vector, k)?,
+        };
         for row in &mut near {
             let path = reader.path_vector(&row.path)?.map_or(0.0, |path| cosine_i8(&vector, &path));
             row.value = with_path(1.0 - row.value, f64::from(path));
@@ -188,6 +203,50 @@ impl Pool {
         });
         &mut self.candidates[index].signals
     }
+}
+
+/// Returns the `k` nearest members as [`Reader::knn`] does, from the copy in memory.
+///
+/// Without a filter nearly all vectors are the view's: if `k` of some more than `k` are, no other can be nearer.
+/// Else the members are looked up first.
+fn scan(
+    reader: &Reader,
+    ask: &Ask<'_>,
+    nearest: &Nearest,
+    vector: &[i8],
+    k: usize,
+) -> Result<Vec<ChunkRow>, StoreError> {
+    if *ask.filter == Filter::default() {
+        let rows = rows_of(reader, ask, &nearest.top(vector, k * SPARE, |_| true))?;
+        if rows.len() >= k {
+            return Ok(first_chunks(rows, k));
+        }
+    }
+    let members: IdSet = reader.member_ids(ask.view, ask.filter)?.into_iter().collect();
+    rows_of(reader, ask, &nearest.top(vector, k, |id| members.contains(id)))
+}
+
+fn rows_of(reader: &Reader, ask: &Ask<'_>, top: &[(ChunkId, f64)]) -> Result<Vec<ChunkRow>, StoreError> {
+    let ids: Vec<ChunkId> = top.iter().map(|(id, _)| *id).collect();
+    let distances: HashMap<ChunkId, f64> = top.iter().map(|(id, cosine)| (*id, 1.0 - cosine)).collect();
+    let mut rows = reader.members(ask.view, ask.filter, &ids)?;
+    for row in &mut rows {
+        row.value = distances[&row.id];
+    }
+    rows.sort_by(|a, b| a.value.total_cmp(&b.value).then_with(|| (a.id, &a.path).cmp(&(b.id, &b.path))));
+    Ok(rows)
+}
+
+/// Keeps the rows of the first `k` chunks; a chunk has a row for each of its paths.
+fn first_chunks(mut rows: Vec<ChunkRow>, k: usize) -> Vec<ChunkRow> {
+    let mut n_chunks = 0;
+    let mut last = None;
+    rows.retain(|row| {
+        n_chunks += usize::from(last != Some(row.id));
+        last = Some(row.id);
+        n_chunks <= k
+    });
+    rows
 }
 
 /// Adds the path's share to a chunk's cosine (models/builtin/README.md: 0.3 of a code file is its path).

@@ -38,9 +38,9 @@ pub struct Signals {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fusion {
     /// Sum of weight / (k + rank).
-    #[default]
     Rrf,
     /// Sum of weight x value; BM25 as a share of the best one, cosines spread between worst and best.
+    #[default]
     Linear,
 }
 

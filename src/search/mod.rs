@@ -6,6 +6,7 @@ mod arms;
 
 pub mod fuse;
 mod names;
+pub mod nearest;
 pub mod query;
 pub mod rerank;
 pub mod snippet;

@@ -5,6 +5,7 @@
 //! (<https://www.sqlite.org/howtocorrupt.html>, 2.2).
 
 mod reader;
+mod rows;
 mod schema;
 mod search;
 mod writer;
@@ -15,7 +16,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 pub use reader::{Entry, PendingChunk, Reader, ViewRow};
 pub use search::{ChunkRow, Filter};
-pub use writer::{Change, NewBlob, NewChunk, NewVector, ViewKey, Writer};
+pub use writer::{Added, Change, NewBlob, NewChunk, NewVector, ViewKey, Writer};
 
 /// What went wrong in a database.
 #[derive(Debug, thiserror::Error)]
@@ -74,7 +75,7 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite::Error>
     conn.busy_timeout(std::time::Duration::from_secs(5))?;
     conn.execute_batch(
         "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384;
-         PRAGMA mmap_size = 268435456; PRAGMA trusted_schema = OFF;",
+         PRAGMA trusted_schema = OFF;",
     )?;
     conn.set_prepared_statement_cache_capacity(64);
     search::register_functions(&conn)?;

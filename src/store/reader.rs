@@ -82,7 +82,8 @@ impl Reader {
     /// # Errors
     /// When it is absent or cannot be read.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|error| StoreError::new(path, error))?;
+        let conn =
+            connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|error| StoreError::new(path, error))?;
         Ok(Self { conn, path: path.to_owned() })
     }
 
@@ -101,7 +102,10 @@ impl Reader {
         StoreError::new(&self.path, error)
     }
 
-    pub(super) fn run<T>(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+    pub(super) fn run<T>(
+        &self,
+        read: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
         read(&self.conn).map_err(|error| self.error(error))
     }
 
@@ -130,7 +134,11 @@ impl Reader {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn entries(&self, view: ViewId, below: Option<&SourceKey>) -> Result<HashMap<SourceKey, Entry>, StoreError> {
+    pub fn entries(
+        &self,
+        view: ViewId,
+        below: Option<&SourceKey>,
+    ) -> Result<HashMap<SourceKey, Entry>, StoreError> {
         // '0' is the character after '/': the range is exactly what starts with `below/`.
         let (from, to) = match below {
             Some(dir) => (format!("{dir}/"), format!("{dir}0")),
@@ -170,10 +178,17 @@ impl Reader {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn knows_blob(&self, hash: &[u8; 32], lang: &str, extractor_version: i64) -> Result<bool, StoreError> {
+    pub fn knows_blob(
+        &self,
+        hash: &[u8; 32],
+        lang: &str,
+        extractor_version: i64,
+    ) -> Result<bool, StoreError> {
         self.run(|conn| {
-            conn.prepare_cached("SELECT 1 FROM blob WHERE hash = ?1 AND lang = ?2 AND extractor_version = ?3")?
-                .exists(params![hash, lang, extractor_version])
+            conn.prepare_cached(
+                "SELECT 1 FROM blob WHERE hash = ?1 AND lang = ?2 AND extractor_version = ?3",
+            )?
+            .exists(params![hash, lang, extractor_version])
         })
     }
 
@@ -212,7 +227,8 @@ impl Reader {
     /// When the database cannot be read.
     pub fn paths_to_embed(&self, limit: usize) -> Result<Vec<(i64, String)>, StoreError> {
         self.run(|conn| {
-            let mut statement = conn.prepare_cached("SELECT id, path FROM path WHERE vec_state = 0 LIMIT ?1")?;
+            let mut statement =
+                conn.prepare_cached("SELECT id, path FROM path WHERE vec_state = 0 LIMIT ?1")?;
             statement.query_map([limit as i64], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
         })
     }

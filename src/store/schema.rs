@@ -29,7 +29,7 @@ CREATE TABLE blob(
 ) STRICT;
 
 CREATE TABLE chunk(
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,   -- never reused: copies of vectors in memory go by it
     blob_id INTEGER NOT NULL REFERENCES blob(id) ON DELETE CASCADE,
     ord INTEGER NOT NULL,
     kind TEXT NOT NULL,                 -- doc | map | symbol | text

@@ -81,7 +81,13 @@ impl Reader {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn bm25(&self, view: ViewId, filter: &Filter, expression: &str, k: usize) -> Result<Vec<ChunkRow>, StoreError> {
+    pub fn bm25(
+        &self,
+        view: ViewId,
+        filter: &Filter,
+        expression: &str,
+        k: usize,
+    ) -> Result<Vec<ChunkRow>, StoreError> {
         let sql = format!(
             "SELECT {COLUMNS}, f.rank FROM chunk_fts f
              CROSS JOIN chunk c ON c.id = f.rowid
@@ -97,7 +103,13 @@ impl Reader {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn by_path(&self, view: ViewId, filter: &Filter, expression: &str, k: usize) -> Result<Vec<ChunkRow>, StoreError> {
+    pub fn by_path(
+        &self,
+        view: ViewId,
+        filter: &Filter,
+        expression: &str,
+        k: usize,
+    ) -> Result<Vec<ChunkRow>, StoreError> {
         let sql = format!(
             "SELECT {COLUMNS}, f.rank FROM path_fts f
              CROSS JOIN path p ON p.id = f.rowid
@@ -116,7 +128,13 @@ impl Reader {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn by_symbol(&self, view: ViewId, filter: &Filter, name: &str, k: usize) -> Result<Vec<ChunkRow>, StoreError> {
+    pub fn by_symbol(
+        &self,
+        view: ViewId,
+        filter: &Filter,
+        name: &str,
+        k: usize,
+    ) -> Result<Vec<ChunkRow>, StoreError> {
         let sql = format!(
             "SELECT {COLUMNS}, 0.0 FROM symbol s
              CROSS JOIN chunk c ON c.id = s.chunk_id
@@ -132,7 +150,13 @@ impl Reader {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn knn(&self, view: ViewId, filter: &Filter, vec: &[i8], k: usize) -> Result<Vec<ChunkRow>, StoreError> {
+    pub fn knn(
+        &self,
+        view: ViewId,
+        filter: &Filter,
+        vec: &[i8],
+        k: usize,
+    ) -> Result<Vec<ChunkRow>, StoreError> {
         let bytes: Vec<u8> = vec.iter().map(|value| value.cast_unsigned()).collect();
         let sql = format!(
             "SELECT {COLUMNS}, near.distance FROM (
@@ -146,6 +170,68 @@ impl Reader {
              WHERE {WITHIN} ORDER BY near.distance, c.id, e.path"
         );
         self.arm(&sql, view, filter, &bytes, k)
+    }
+
+    /// Returns those of `ids` that are in the view and pass the filter, at their first path, in no order.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn members(
+        &self,
+        view: ViewId,
+        filter: &Filter,
+        ids: &[ChunkId],
+    ) -> Result<Vec<ChunkRow>, StoreError> {
+        let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        let json = serde_json::json!(ids).to_string();
+        let sql = format!(
+            "SELECT {COLUMNS}, 0.0 FROM json_each(?5) wanted
+             CROSS JOIN chunk c ON c.id = wanted.value
+             CROSS JOIN blob b ON b.id = c.blob_id
+             CROSS JOIN entry e ON e.blob_id = b.id
+             WHERE {WITHIN} LIMIT ?6"
+        );
+        self.arm(&sql, view, filter, &json, usize::MAX >> 1)
+    }
+
+    /// Returns all chunks of the view that pass the filter.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn member_ids(&self, view: ViewId, filter: &Filter) -> Result<Vec<ChunkId>, StoreError> {
+        let [kinds, langs, paths] = filter.params();
+        let sql = format!(
+            "SELECT c.id FROM entry e JOIN blob b ON b.id = e.blob_id JOIN chunk c ON c.blob_id = b.id WHERE {WITHIN}"
+        );
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached(&sql)?;
+            statement
+                .query_map(params![view.0, kinds, langs, paths], |row| row.get(0).map(ChunkId))?
+                .collect()
+        })
+    }
+
+    /// Returns how many chunks have a vector.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn n_vectors(&self) -> Result<u64, StoreError> {
+        self.run(|conn| conn.query_row("SELECT count(*) FROM vec_chunks", [], |row| row.get(0)))
+    }
+
+    /// Calls `see` with every chunk's vector.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn each_vector(&self, mut see: impl FnMut(ChunkId, &[u8])) -> Result<(), StoreError> {
+        self.run(|conn| {
+            let mut statement = conn.prepare("SELECT chunk_id, vec FROM vec_chunks")?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                see(ChunkId(row.get(0)?), row.get_ref(1)?.as_blob().unwrap_or_default());
+            }
+            Ok(())
+        })
     }
 
     fn arm(
@@ -169,7 +255,8 @@ impl Reader {
     /// When the database cannot be read.
     pub fn path_vector(&self, path: &str) -> Result<Option<Vec<i8>>, StoreError> {
         self.run(|conn| {
-            let mut statement = conn.prepare_cached("SELECT vec FROM path WHERE path = ?1 AND vec IS NOT NULL")?;
+            let mut statement =
+                conn.prepare_cached("SELECT vec FROM path WHERE path = ?1 AND vec IS NOT NULL")?;
             let mut rows = statement.query([path])?;
             let bytes: Option<Vec<u8>> = rows.next()?.map(|row| row.get(0)).transpose()?;
             Ok(bytes.map(|bytes| bytes.into_iter().map(u8::cast_signed).collect()))

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params};
 
+use super::rows::{add_path, as_bytes, blob_id, delete_blob, put_entry, release_blob, set_vector};
 use super::{StoreError, connect, schema};
 use crate::types::{BlobId, ChunkId, Kind, Refusal, SourceKey, Stat, ViewId};
 
@@ -15,7 +16,11 @@ pub struct Writer {
     conn: Connection,
     path: PathBuf,
     model_id: String,
+    added: Added,
 }
+
+/// Vectors that chunks were given.
+pub type Added = Vec<(ChunkId, Vec<i8>)>;
 
 /// What identifies a worktree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,12 +139,16 @@ impl Writer {
         )
         .map_err(at)?;
         schema::migrate_index(&mut conn, path)?;
-        let mut writer = Self { conn, path: path.to_owned(), model_id: model_id.to_owned() };
+        let mut writer =
+            Self { conn, path: path.to_owned(), model_id: model_id.to_owned(), added: Vec::new() };
         writer.use_model(dims)?;
         Ok(writer)
     }
 
-    fn in_tx<T>(&mut self, run: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+    fn in_tx<T>(
+        &mut self,
+        run: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
         let path = &self.path;
         let tx = self.conn.transaction().map_err(|error| StoreError::new(path, error))?;
         let value = run(&tx).map_err(|error| StoreError::new(path, error))?;
@@ -150,8 +159,9 @@ impl Writer {
     fn use_model(&mut self, dims: usize) -> Result<(), StoreError> {
         let identity = format!("{} {dims}", self.model_id);
         self.in_tx(|tx| {
-            let known: Option<String> =
-                tx.query_row("SELECT value FROM meta WHERE key = 'model'", [], |row| row.get(0)).optional()?;
+            let known: Option<String> = tx
+                .query_row("SELECT value FROM meta WHERE key = 'model'", [], |row| row.get(0))
+                .optional()?;
             if known.as_deref() == Some(identity.as_str()) {
                 return Ok(());
             }
@@ -193,14 +203,22 @@ impl Writer {
     ///
     /// # Errors
     /// When the database cannot be written; nothing of `changes` is applied then.
-    pub fn apply(&mut self, view: ViewId, changes: &[Change], now_s: i64) -> Result<(u64, Vec<SourceKey>), StoreError> {
+    pub fn apply(
+        &mut self,
+        view: ViewId,
+        changes: &[Change],
+        now_s: i64,
+    ) -> Result<(u64, Vec<SourceKey>), StoreError> {
         let model_id = self.model_id.clone();
-        self.in_tx(|tx| {
+        let mut added = Vec::new();
+        let applied = self.in_tx(|tx| {
             let mut again = Vec::new();
             for change in changes {
                 match change {
                     Change::Put { key, stat, racy, hash, lang, path_words, blob } => {
-                        let Some(blob_id) = blob_id(tx, hash, lang, blob.as_deref(), &model_id, now_s)? else {
+                        let Some(blob_id) =
+                            blob_id(tx, hash, lang, blob.as_deref(), &model_id, now_s, &mut added)?
+                        else {
                             again.push(key.clone());
                             continue;
                         };
@@ -217,13 +235,19 @@ impl Writer {
                     }
                 }
             }
-            let seq: i64 = tx.query_row(
-                "UPDATE view SET seq = seq + 1 WHERE id = ?1 RETURNING seq",
-                [view.0],
-                |row| row.get(0),
-            )?;
+            let seq: i64 =
+                tx.query_row("UPDATE view SET seq = seq + 1 WHERE id = ?1 RETURNING seq", [view.0], |row| {
+                    row.get(0)
+                })?;
             Ok((seq as u64, again))
-        })
+        })?;
+        self.added.extend(added);
+        Ok(applied)
+    }
+
+    /// Takes the vectors that chunks were given since the last call, all of them committed.
+    pub fn take_added(&mut self) -> Added {
+        std::mem::take(&mut self.added)
     }
 
     /// Notes that the first walk of a view has ended, and what its HEAD says.
@@ -246,7 +270,8 @@ impl Writer {
     /// When the database cannot be written.
     pub fn add_strikes(&mut self, hashes: &[[u8; 32]]) -> Result<(), StoreError> {
         self.in_tx(|tx| {
-            let sql = "INSERT INTO strike(hash, times) VALUES(?1, 1) ON CONFLICT DO UPDATE SET times = times + 1";
+            let sql =
+                "INSERT INTO strike(hash, times) VALUES(?1, 1) ON CONFLICT DO UPDATE SET times = times + 1";
             let mut statement = tx.prepare_cached(sql)?;
             hashes.iter().try_for_each(|hash| statement.execute([hash]).map(|_| ()))
         })
@@ -258,6 +283,7 @@ impl Writer {
     /// When the database cannot be written; none is kept then.
     pub fn add_vectors(&mut self, vectors: &[NewVector]) -> Result<(), StoreError> {
         let model_id = self.model_id.clone();
+        let mut added = Vec::new();
         self.in_tx(|tx| {
             for vector in vectors {
                 let bytes = vector.vec.as_deref().map(as_bytes);
@@ -270,11 +296,13 @@ impl Writer {
                         "INSERT INTO embedding(text_hash, model_id, vec) VALUES(?1, ?2, ?3) ON CONFLICT DO NOTHING",
                     )?
                     .execute(params![vector.text_hash, model_id, bytes])?;
-                    set_vector(tx, chunk, bytes.as_deref())?;
+                    set_vector(tx, chunk, bytes.as_deref(), &mut added)?;
                 }
             }
             Ok(())
-        })
+        })?;
+        self.added.extend(added);
+        Ok(())
     }
 
     /// Deletes contents that no view has referred to for `keep_s` seconds, and, least recently used first,
@@ -328,170 +356,4 @@ impl Writer {
             )
         })
     }
-}
-
-fn as_bytes(vec: &[i8]) -> Vec<u8> {
-    vec.iter().map(|value| value.cast_unsigned()).collect()
-}
-
-/// Returns the blob of a content, inserted when it is new; `None` when it is neither known nor given.
-fn blob_id(
-    tx: &Transaction<'_>,
-    hash: &[u8; 32],
-    lang: &str,
-    new: Option<&NewBlob>,
-    model_id: &str,
-    now_s: i64,
-) -> rusqlite::Result<Option<BlobId>> {
-    let known: Option<(i64, i64)> = tx
-        .prepare_cached("SELECT id, extractor_version FROM blob WHERE hash = ?1 AND lang = ?2")?
-        .query_row(params![hash, lang], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
-    let Some(new) = new else { return Ok(known.map(|(id, _)| BlobId(id))) };
-    if let Some((id, version)) = known {
-        if version == new.extractor_version {
-            return Ok(Some(BlobId(id)));
-        }
-        delete_chunks(tx, BlobId(id))?;
-    }
-    let id: i64 = tx
-        .prepare_cached(
-            "INSERT INTO blob(hash, lang, size, kind, extractor_version, refs, problems, last_ref)
-             VALUES(?1, ?2, ?3, ?4, ?5, ?6, nullif(?7, ''), ?8)
-             ON CONFLICT(hash, lang) DO UPDATE SET kind = excluded.kind, refs = excluded.refs,
-                 problems = excluded.problems, extractor_version = excluded.extractor_version
-             RETURNING id",
-        )?
-        .query_row(
-            params![hash, lang, new.size as i64, new.kind, new.extractor_version, new.refs, new.problems, now_s],
-            |row| row.get(0),
-        )?;
-    for (ord, chunk) in new.chunks.iter().enumerate() {
-        add_chunk(tx, BlobId(id), ord, chunk, model_id)?;
-    }
-    Ok(Some(BlobId(id)))
-}
-
-fn add_chunk(tx: &Transaction<'_>, blob: BlobId, ord: usize, chunk: &NewChunk, model_id: &str) -> rusqlite::Result<()> {
-    tx.prepare_cached(
-        "INSERT INTO chunk(blob_id, ord, kind, b0, b1, l0, l1, symbol, title, text, text_hash, vec_state)
-         VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
-    )?
-    .execute(params![
-        blob.0,
-        ord as i64,
-        chunk.kind.as_str(),
-        chunk.bytes.0 as i64,
-        chunk.bytes.1 as i64,
-        chunk.lines.0,
-        chunk.lines.1,
-        chunk.symbol,
-        chunk.title,
-        chunk.text,
-        chunk.text_hash,
-        if chunk.embeds { 0 } else { 2 },
-    ])?;
-    let id = ChunkId(tx.last_insert_rowid());
-    let [symbol, title, body] = &chunk.words;
-    tx.prepare_cached("INSERT INTO chunk_fts(rowid, symbol, title, body) VALUES(?1, ?2, ?3, ?4)")?
-        .execute(params![id.0, symbol, title, body])?;
-    for name in chunk.symbol.iter().flat_map(|names| names.split_whitespace()) {
-        tx.prepare_cached("INSERT INTO symbol(name, chunk_id) VALUES(?1, ?2) ON CONFLICT DO NOTHING")?
-            .execute(params![name, id.0])?;
-    }
-    if chunk.embeds {
-        let known: Option<Option<Vec<u8>>> = tx
-            .prepare_cached("SELECT vec FROM embedding WHERE text_hash = ?1 AND model_id = ?2")?
-            .query_row(params![chunk.text_hash, model_id], |row| row.get(0))
-            .optional()?;
-        if let Some(vec) = known {
-            set_vector(tx, id, vec.as_deref())?;
-        }
-    }
-    Ok(())
-}
-
-/// Gives a chunk its vector, or notes that it has none. Does nothing when the chunk is gone or has one.
-fn set_vector(tx: &Transaction<'_>, chunk: ChunkId, vec: Option<&[u8]>) -> rusqlite::Result<()> {
-    let state = if vec.is_some() { 1 } else { 2 };
-    let waiting = tx
-        .prepare_cached("UPDATE chunk SET vec_state = ?2 WHERE id = ?1 AND vec_state = 0")?
-        .execute(params![chunk.0, state])?;
-    if let (1, Some(vec)) = (waiting, vec) {
-        tx.prepare_cached("INSERT INTO vec_chunks(chunk_id, vec) VALUES(?1, vec_int8(?2))")?
-            .execute(params![chunk.0, vec])?;
-    }
-    Ok(())
-}
-
-fn delete_blob(tx: &Transaction<'_>, blob: BlobId) -> rusqlite::Result<()> {
-    delete_chunks(tx, blob)?;
-    tx.prepare_cached("DELETE FROM blob WHERE id = ?1")?.execute([blob.0])?;
-    Ok(())
-}
-
-fn delete_chunks(tx: &Transaction<'_>, blob: BlobId) -> rusqlite::Result<()> {
-    let ids: Vec<i64> = tx
-        .prepare_cached("SELECT id FROM chunk WHERE blob_id = ?1")?
-        .query_map([blob.0], |row| row.get(0))?
-        .collect::<Result<_, _>>()?;
-    for id in ids {
-        tx.prepare_cached("DELETE FROM chunk_fts WHERE rowid = ?1")?.execute([id])?;
-        tx.prepare_cached("DELETE FROM vec_chunks WHERE chunk_id = ?1")?.execute([id])?;
-    }
-    tx.prepare_cached("DELETE FROM chunk WHERE blob_id = ?1")?.execute([blob.0])?;
-    Ok(())
-}
-
-fn add_path(tx: &Transaction<'_>, key: &SourceKey, words: &str) -> rusqlite::Result<()> {
-    let added = tx
-        .prepare_cached("INSERT INTO path(path, vec_state) VALUES(?1, 0) ON CONFLICT DO NOTHING")?
-        .execute([key.as_str()])?;
-    if added == 1 {
-        let id = tx.last_insert_rowid();
-        tx.prepare_cached("INSERT INTO path_fts(rowid, words) VALUES(?1, ?2)")?.execute(params![id, words])?;
-    }
-    Ok(())
-}
-
-/// Starts the clock of a content that this path is about to let go of.
-fn release_blob(tx: &Transaction<'_>, view: ViewId, key: &SourceKey, now_s: i64) -> rusqlite::Result<()> {
-    tx.prepare_cached(
-        "UPDATE blob SET last_ref = ?3
-         WHERE id = (SELECT blob_id FROM entry WHERE view_id = ?1 AND path = ?2)",
-    )?
-    .execute(params![view.0, key.as_str(), now_s])?;
-    Ok(())
-}
-
-#[expect(clippy::too_many_arguments, reason = "one row, a value a column")]
-fn put_entry(
-    tx: &Transaction<'_>,
-    view: ViewId,
-    key: &SourceKey,
-    stat: &Stat,
-    racy: bool,
-    blob: Option<BlobId>,
-    refusal: Option<Refusal>,
-    now_s: i64,
-) -> rusqlite::Result<()> {
-    release_blob(tx, view, key, now_s)?;
-    tx.prepare_cached(
-        "INSERT OR REPLACE INTO entry(view_id, path, blob_id, refusal, mode, size, mtime_ns, ctime_ns, inode, dev, racy)
-         VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-    )?
-    .execute(params![
-        view.0,
-        key.as_str(),
-        blob.map(|blob| blob.0),
-        refusal.map(Refusal::as_str),
-        stat.mode,
-        stat.size as i64,
-        stat.mtime_ns,
-        stat.ctime_ns,
-        stat.inode as i64,
-        stat.dev as i64,
-        racy,
-    ])?;
-    Ok(())
 }

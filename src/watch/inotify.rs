@@ -159,7 +159,8 @@ fn read_events(mut inotify: Inotify, state: &Mutex<State>, sink: impl Fn(WatchEv
             }
         }
         // Order matters: a cookie in `changes` must not pass for fresh what the overflow swallowed.
-        let goes_on = (!lost || sink(WatchEvent::Lost)) && (changes.is_empty() || sink(WatchEvent::Changed(changes)));
+        let goes_on =
+            (!lost || sink(WatchEvent::Lost)) && (changes.is_empty() || sink(WatchEvent::Changed(changes)));
         if !goes_on {
             return;
         }
@@ -223,7 +224,8 @@ mod tests {
             fs::write(temp.path().join(name), "").unwrap();
             let mut seen = std::collections::HashSet::new();
             while seen.len() < n_owners {
-                let WatchEvent::Changed(changes) = receiver.recv_timeout(Duration::from_secs(10)).unwrap() else {
+                let WatchEvent::Changed(changes) = receiver.recv_timeout(Duration::from_secs(10)).unwrap()
+                else {
                     panic!("nothing was lost")
                 };
                 let named = changes.into_iter().filter(|change| change.path.ends_with(name));

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use memod::client::{Client, ClientError, Options, VERSION};
-use memod::proto::{PROTOCOL, code};
+use memod::proto::{Endpoint, PROTOCOL, code};
 use serde_json::{Value, json};
 
 use crate::fake::{Answer, Fake, endpoint, publish};
@@ -66,6 +66,17 @@ fn nothing_listens() {
 }
 
 #[test]
+fn a_lost_endpoint_file_loses_no_daemon() {
+    let sandbox = Sandbox::new();
+    let place = sandbox.place();
+    let socket = memod::paths::Place::socket_dir(&sandbox.env()).join(&place.id);
+    let usual = Endpoint { socket: socket.display().to_string(), ..endpoint(&place, VERSION, PROTOCOL) };
+    let fake = Fake::listen(&usual, versioned(VERSION, PROTOCOL));
+    let client = connect(&sandbox, options(true)).unwrap();
+    assert_eq!((client.endpoint(), fake.methods().as_str()), (&usual, "hello"));
+}
+
+#[test]
 fn a_socket_of_somebody_else_is_not_used() {
     let sandbox = Sandbox::new();
     let fake = Fake::start(&sandbox.place(), VERSION, |_| result("pong"));
@@ -103,6 +114,13 @@ fn events_and_late_answers_are_passed_over() {
     ];
     let _fake = Fake::start(&sandbox.place(), VERSION, move |_| Answer::Line(lines.join("\n")));
     assert_eq!(ask(&sandbox, options(false)), "\"mine\"");
+}
+
+#[test]
+fn null_is_an_answer() {
+    let sandbox = Sandbox::new();
+    let _fake = Fake::start(&sandbox.place(), VERSION, |_| Answer::Result(Value::Null));
+    assert_eq!(ask(&sandbox, options(false)), "null");
 }
 
 #[test]

@@ -19,4 +19,5 @@ mod rpc;
 mod sandbox;
 mod scan;
 mod tidy;
+mod whole;
 mod worktrees;

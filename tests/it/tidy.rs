@@ -19,21 +19,25 @@ const EDGES: &[(&str, &[&str])] = &[
     ),
     ("hooks", &["git"]),
     ("watch", &["git", "scan"]),
-    ("index", &["embed", "extract", "scan", "store"]),
-    ("search", &["embed", "store"]),
+    // `git` for the user's directories, which it hands to `scan`.
+    ("index", &["embed", "extract", "git", "scan", "store"]),
+    // `extract`: a query is split into words as the text was. `proto`: its modes and hits are what is answered.
+    ("search", &["embed", "extract", "proto", "store"]),
     ("memory", &["embed", "store"]),
     ("map", &[]),
     ("scan", &["git"]),
     ("git", &[]),
     ("extract", &[]),
     ("embed", &[]),
-    ("store", &[]),
+    // `proto`: counts are stored as they are shown.
+    ("store", &["proto"]),
     ("proto", &[]),
     ("config", &[]),
     ("paths", &[]),
     ("types", &[]),
     ("memo", &["cli"]),
-    ("memod", &["cli", "daemon", "mcp"]),
+    // `proto` for the line that says it is ready.
+    ("memod", &["cli", "daemon", "mcp", "proto"]),
 ];
 
 const EVERYBODY: &[&str] = &["config", "paths", "types"];
@@ -45,10 +49,20 @@ const PURE: &[&str] = &[
     "client/version.rs",
     "config/key.rs",
     "extract/",
+    "index/plan.rs",
     "map/",
     "proto.rs",
+    "search/fuse.rs",
+    "search/query.rs",
+    "search/query/",
+    "search/rerank.rs",
     "types.rs",
+    "watch/settle.rs",
 ];
+
+/// Where a pure module may name an impure word: file, word, and why.
+const IMPURE_FOR_A_REASON: &[(&str, &str, &str)] =
+    &[("extract/budget.rs", "Instant::now", "the time budget of a hostile file, design 11")];
 
 const IMPURE_WORDS: &[&str] = &[
     "std::fs",
@@ -57,8 +71,9 @@ const IMPURE_WORDS: &[&str] = &[
     "std::process",
     "std::thread",
     "std::io::std",
-    "SystemTime",
-    "Instant",
+    "SystemTime::now",
+    "Instant::now",
+    ".elapsed()",
     "rusqlite",
 ];
 
@@ -73,7 +88,8 @@ struct Source {
     /// Relative to `src`, with `/`.
     name: String,
     text: String,
-    /// The same length and lines, but comments and what is in quotes are blank.
+    /// The same length and lines, but comments and what is in quotes are blank; and the whole of a file that
+    /// is compiled for tests alone.
     code: String,
 }
 
@@ -88,11 +104,25 @@ impl Source {
         name.split('/').next().unwrap_or(name).trim_end_matches(".rs")
     }
 
+    /// The modules in files of their own that are compiled for tests alone, as names of files.
+    fn test_files(&self) -> Vec<String> {
+        let own = ["mod.rs", "lib.rs"].into_iter().find_map(|top| self.name.strip_suffix(top));
+        let dir = own.map_or(self.name.replace(".rs", "/"), str::to_owned);
+        let declared = self.code.match_indices("#[cfg(test)]").filter_map(|(at, mark)| {
+            let (name, _) =
+                self.code[at + mark.len()..].trim_start().strip_prefix("mod ")?.split_once(';')?;
+            name.chars().all(|c| c.is_alphanumeric() || c == '_').then(|| format!("{dir}{name}.rs"))
+        });
+        declared.collect()
+    }
+
+    /// Whether all of it is compiled for tests alone.
+    fn is_for_tests(&self) -> bool {
+        self.code.trim().is_empty() && !self.text.trim().is_empty()
+    }
+
     /// The code without what is compiled for tests alone.
     fn shipped(&self) -> String {
-        if self.name.ends_with("tests.rs") {
-            return String::new();
-        }
         let mut code = self.code.clone();
         while let Some(start) = code.find("#[cfg(test)]") {
             let item = &code[start..];
@@ -121,6 +151,10 @@ fn sources() -> Vec<Source> {
         }
     }
     found.sort_by(|a, b| a.name.cmp(&b.name));
+    let test_files: Vec<String> = found.iter().flat_map(Source::test_files).collect();
+    for source in found.iter_mut().filter(|source| test_files.contains(&source.name)) {
+        source.code = source.code.chars().map(blanked).collect();
+    }
     assert!(found.len() > 10, "the sources were not found");
     found
 }
@@ -278,7 +312,8 @@ fn every(check: impl Fn(&Source) -> Vec<String>, rule: &str) {
 
 fn bad_edges(source: &Source) -> Vec<String> {
     let from = source.module();
-    if from == "lib" {
+    let code = source.shipped();
+    if from == "lib" || source.is_for_tests() {
         return Vec::new();
     }
     let Some((_, allowed)) = EDGES.iter().find(|(module, _)| *module == from) else {
@@ -288,10 +323,10 @@ fn bad_edges(source: &Source) -> Vec<String> {
         )];
     };
     let prefix = if source.name.starts_with("bin/") { "memod::" } else { "crate::" };
-    named_after(&source.code, prefix)
+    named_after(&code, prefix)
         .into_iter()
         .filter(|(_, to)| to != from && !allowed.contains(&to.as_str()) && !EVERYBODY.contains(&to.as_str()))
-        .map(|(at, to)| format!("src/{}:{}: {from} uses {to}", source.name, line_of(&source.code, at)))
+        .map(|(at, to)| format!("src/{}:{}: {from} uses {to}", source.name, line_of(&code, at)))
         .collect()
 }
 
@@ -307,7 +342,7 @@ fn imports_point_down() {
 fn every_module_answers_a_question() {
     let check = |source: &Source| {
         let first = source.text.lines().next().unwrap_or_default();
-        let good = first.starts_with("//! ") && first.contains('?');
+        let good = first.starts_with("//! ") && first.contains('?') || source.name.ends_with("tests.rs");
         if good { Vec::new() } else { vec![format!("src/{}: begins with: {first}", source.name)] }
     };
     every(check, "the first line of a file is `//! ` and the question it answers, with its `?`");
@@ -367,9 +402,10 @@ fn pure_modules_are_pure() {
     }
     let check = |source: &Source| {
         let code = source.shipped();
-        let hits =
-            |word: &'static str| code.match_indices(word).map(|(at, word)| (at, word)).collect::<Vec<_>>();
-        let found = IMPURE_WORDS.iter().flat_map(|word| hits(word));
+        let excused =
+            |word: &str| IMPURE_FOR_A_REASON.iter().any(|row| row.0 == source.name && row.1 == word);
+        let words = IMPURE_WORDS.iter().filter(|word| !excused(word));
+        let found = words.flat_map(|word| code.match_indices(*word));
         found
             .map(|(at, word)| format!("src/{}:{}: {word}", source.name, line_of(&code, at)))
             .collect::<Vec<_>>()
@@ -403,4 +439,7 @@ fn the_checks_see_what_they_should() {
     let code =
         Source::new("a.rs", "x.unwrap();\n#[cfg(test)]\nmod tests { y.unwrap(); }\nz.unwrap();").shipped();
     assert_eq!(code.matches(".unwrap()").count(), 2);
+
+    let declared = |name: &str| Source::new(name, "#[cfg(test)]\nmod x;\nmod y;").test_files().join(" ");
+    assert_eq!((declared("a.rs").as_str(), declared("a/mod.rs").as_str()), ("a/x.rs", "a/x.rs"));
 }

@@ -3,4 +3,5 @@
 mod fixture;
 mod hostile;
 mod listing;
+mod random;
 mod reading;

@@ -1,0 +1,116 @@
+//! Which vectors are nearest, in a large set held in memory?
+//!
+//! A scan of int8 rows is some twenty times faster than the same scan inside SQLite; it pays where there are
+//! more than [`LARGE`] of them. Pure: rows in, ranked ids out.
+
+use crate::embed::dot_i8;
+use crate::types::ChunkId;
+
+/// From so many vectors on the copy in memory is worth its 256 bytes each.
+pub const LARGE: u64 = 20_000;
+
+/// Vectors of chunks, L2-normalized times 127.
+pub struct Nearest {
+    dims: usize,
+    ids: Vec<ChunkId>,
+    /// `[n_ids, dims]`, row-major.
+    rows: Vec<i8>,
+}
+
+impl Nearest {
+    /// Makes an empty set for vectors of `dims` numbers.
+    pub fn new(dims: usize) -> Self {
+        Self { dims, ids: Vec::new(), rows: Vec::new() }
+    }
+
+    /// Adds a vector; one of another length is passed over.
+    pub fn add(&mut self, id: ChunkId, vector: &[i8]) {
+        if vector.len() == self.dims {
+            self.ids.push(id);
+            self.rows.extend_from_slice(vector);
+        }
+    }
+
+    /// Returns how many vectors there are.
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Returns whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// Returns the `k` nearest that `admits` lets pass, with their cosine, nearest first; ties by id.
+    pub fn top(&self, query: &[i8], k: usize, admits: impl Fn(ChunkId) -> bool) -> Vec<(ChunkId, f64)> {
+        let rows = self.rows.chunks_exact(self.dims).zip(&self.ids);
+        let mut all: Vec<(i32, ChunkId)> =
+            rows.filter(|(_, id)| admits(**id)).map(|(row, id)| (-dot_i8(query, row), *id)).collect();
+        if all.len() > k {
+            all.select_nth_unstable(k);
+            all.truncate(k);
+        }
+        all.sort_unstable();
+        all.into_iter().map(|(negative, id)| (id, f64::from(-negative) / (127.0 * 127.0))).collect()
+    }
+}
+
+/// A set of chunk ids.
+#[derive(Default)]
+pub struct IdSet {
+    bits: Vec<u64>,
+}
+
+impl IdSet {
+    /// Returns whether the id is in the set.
+    pub fn contains(&self, id: ChunkId) -> bool {
+        let id = id.0 as usize;
+        self.bits.get(id / 64).is_some_and(|word| word >> (id % 64) & 1 == 1)
+    }
+}
+
+impl FromIterator<ChunkId> for IdSet {
+    fn from_iter<I: IntoIterator<Item = ChunkId>>(ids: I) -> Self {
+        let mut set = Self::default();
+        for ChunkId(id) in ids {
+            let id = id as usize;
+            if set.bits.len() <= id / 64 {
+                set.bits.resize(id / 64 + 1, 0);
+            }
+            set.bits[id / 64] |= 1 << (id % 64);
+        }
+        set
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_come_first_and_only_those_admitted() {
+        let mut nearest = Nearest::new(2);
+        for (id, vector) in [(7, [127, 0]), (3, [0, 127]), (5, [90, 90]), (4, [90, 90])] {
+            nearest.add(ChunkId(id), &vector);
+        }
+        nearest.add(ChunkId(9), &[1, 2, 3]);
+        let ids = |k, admits: fn(ChunkId) -> bool| -> Vec<i64> {
+            nearest.top(&[127, 0], k, admits).into_iter().map(|(id, _)| id.0).collect()
+        };
+        assert_eq!(ids(10, |_| true), [7, 4, 5, 3]);
+        assert_eq!(ids(2, |_| true), [7, 4]);
+        assert_eq!(ids(2, |id| id.0 < 5), [4, 3]);
+        let (_, cosine) = nearest.top(&[127, 0], 1, |_| true)[0];
+        assert!((cosine - 1.0).abs() < 1e-9, "{cosine}");
+    }
+
+    #[test]
+    fn an_id_set_holds_what_was_put_in() {
+        let set: IdSet = [0, 63, 64, 1_000].into_iter().map(ChunkId).collect();
+        for (id, expected) in
+            [(0, true), (1, false), (63, true), (64, true), (999, false), (1_000, true), (9_999, false)]
+        {
+            assert_eq!(set.contains(ChunkId(id)), expected, "{id}");
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Which statements put a content, a chunk or a path into index.db?
+
+use rusqlite::{OptionalExtension, Transaction, params};
+
+use super::writer::{Added, NewBlob, NewChunk};
+use crate::types::{BlobId, ChunkId, Refusal, SourceKey, Stat, ViewId};
+
+pub(super) fn as_bytes(vec: &[i8]) -> Vec<u8> {
+    vec.iter().map(|value| value.cast_unsigned()).collect()
+}
+
+/// Returns the blob of a content, inserted when it is new; `None` when it is neither known nor given.
+pub(super) fn blob_id(
+    tx: &Transaction<'_>,
+    hash: &[u8; 32],
+    lang: &str,
+    new: Option<&NewBlob>,
+    model_id: &str,
+    now_s: i64,
+    added: &mut Added,
+) -> rusqlite::Result<Option<BlobId>> {
+    let known: Option<(i64, i64)> = tx
+        .prepare_cached("SELECT id, extractor_version FROM blob WHERE hash = ?1 AND lang = ?2")?
+        .query_row(params![hash, lang], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let Some(new) = new else { return Ok(known.map(|(id, _)| BlobId(id))) };
+    if let Some((id, version)) = known {
+        if version == new.extractor_version {
+            return Ok(Some(BlobId(id)));
+        }
+        delete_chunks(tx, BlobId(id))?;
+    }
+    let id: i64 = tx
+        .prepare_cached(
+            "INSERT INTO blob(hash, lang, size, kind, extractor_version, refs, problems, last_ref)
+             VALUES(?1, ?2, ?3, ?4, ?5, ?6, nullif(?7, ''), ?8)
+             ON CONFLICT(hash, lang) DO UPDATE SET kind = excluded.kind, refs = excluded.refs,
+                 problems = excluded.problems, extractor_version = excluded.extractor_version
+             RETURNING id",
+        )?
+        .query_row(
+            params![
+                hash,
+                lang,
+                new.size as i64,
+                new.kind,
+                new.extractor_version,
+                new.refs,
+                new.problems,
+                now_s
+            ],
+            |row| row.get(0),
+        )?;
+    for (ord, chunk) in new.chunks.iter().enumerate() {
+        add_chunk(tx, BlobId(id), ord, chunk, model_id, added)?;
+    }
+    Ok(Some(BlobId(id)))
+}
+
+fn add_chunk(
+    tx: &Transaction<'_>,
+    blob: BlobId,
+    ord: usize,
+    chunk: &NewChunk,
+    model_id: &str,
+    added: &mut Added,
+) -> rusqlite::Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO chunk(blob_id, ord, kind, b0, b1, l0, l1, symbol, title, text, text_hash, vec_state)
+         VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+    )?
+    .execute(params![
+        blob.0,
+        ord as i64,
+        chunk.kind.as_str(),
+        chunk.bytes.0 as i64,
+        chunk.bytes.1 as i64,
+        chunk.lines.0,
+        chunk.lines.1,
+        chunk.symbol,
+        chunk.title,
+        chunk.text,
+        chunk.text_hash,
+        if chunk.embeds { 0 } else { 2 },
+    ])?;
+    let id = ChunkId(tx.last_insert_rowid());
+    let [symbol, title, body] = &chunk.words;
+    tx.prepare_cached("INSERT INTO chunk_fts(rowid, symbol, title, body) VALUES(?1, ?2, ?3, ?4)")?
+        .execute(params![id.0, symbol, title, body])?;
+    for name in chunk.symbol.iter().flat_map(|names| names.split_whitespace()) {
+        tx.prepare_cached("INSERT INTO symbol(name, chunk_id) VALUES(?1, ?2) ON CONFLICT DO NOTHING")?
+            .execute(params![name, id.0])?;
+    }
+    if chunk.embeds {
+        let known: Option<Option<Vec<u8>>> = tx
+            .prepare_cached("SELECT vec FROM embedding WHERE text_hash = ?1 AND model_id = ?2")?
+            .query_row(params![chunk.text_hash, model_id], |row| row.get(0))
+            .optional()?;
+        if let Some(vec) = known {
+            set_vector(tx, id, vec.as_deref(), added)?;
+        }
+    }
+    Ok(())
+}
+
+/// Gives a chunk its vector, or notes that it has none. Does nothing when the chunk is gone or has one.
+pub(super) fn set_vector(
+    tx: &Transaction<'_>,
+    chunk: ChunkId,
+    vec: Option<&[u8]>,
+    added: &mut Added,
+) -> rusqlite::Result<()> {
+    let state = if vec.is_some() { 1 } else { 2 };
+    let waiting = tx
+        .prepare_cached("UPDATE chunk SET vec_state = ?2 WHERE id = ?1 AND vec_state = 0")?
+        .execute(params![chunk.0, state])?;
+    if let (1, Some(vec)) = (waiting, vec) {
+        tx.prepare_cached("INSERT INTO vec_chunks(chunk_id, vec) VALUES(?1, vec_int8(?2))")?
+            .execute(params![chunk.0, vec])?;
+        added.push((chunk, vec.iter().map(|byte| byte.cast_signed()).collect()));
+    }
+    Ok(())
+}
+
+pub(super) fn delete_blob(tx: &Transaction<'_>, blob: BlobId) -> rusqlite::Result<()> {
+    delete_chunks(tx, blob)?;
+    tx.prepare_cached("DELETE FROM blob WHERE id = ?1")?.execute([blob.0])?;
+    Ok(())
+}
+
+fn delete_chunks(tx: &Transaction<'_>, blob: BlobId) -> rusqlite::Result<()> {
+    let ids: Vec<i64> = tx
+        .prepare_cached("SELECT id FROM chunk WHERE blob_id = ?1")?
+        .query_map([blob.0], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    for id in ids {
+        tx.prepare_cached("DELETE FROM chunk_fts WHERE rowid = ?1")?.execute([id])?;
+        tx.prepare_cached("DELETE FROM vec_chunks WHERE chunk_id = ?1")?.execute([id])?;
+    }
+    tx.prepare_cached("DELETE FROM chunk WHERE blob_id = ?1")?.execute([blob.0])?;
+    Ok(())
+}
+
+pub(super) fn add_path(tx: &Transaction<'_>, key: &SourceKey, words: &str) -> rusqlite::Result<()> {
+    let added = tx
+        .prepare_cached("INSERT INTO path(path, vec_state) VALUES(?1, 0) ON CONFLICT DO NOTHING")?
+        .execute([key.as_str()])?;
+    if added == 1 {
+        let id = tx.last_insert_rowid();
+        tx.prepare_cached("INSERT INTO path_fts(rowid, words) VALUES(?1, ?2)")?
+            .execute(params![id, words])?;
+    }
+    Ok(())
+}
+
+/// Starts the clock of a content that this path is about to let go of.
+pub(super) fn release_blob(
+    tx: &Transaction<'_>,
+    view: ViewId,
+    key: &SourceKey,
+    now_s: i64,
+) -> rusqlite::Result<()> {
+    tx.prepare_cached(
+        "UPDATE blob SET last_ref = ?3
+         WHERE id = (SELECT blob_id FROM entry WHERE view_id = ?1 AND path = ?2)",
+    )?
+    .execute(params![view.0, key.as_str(), now_s])?;
+    Ok(())
+}
+
+#[expect(clippy::too_many_arguments, reason = "one row, a value a column")]
+pub(super) fn put_entry(
+    tx: &Transaction<'_>,
+    view: ViewId,
+    key: &SourceKey,
+    stat: &Stat,
+    racy: bool,
+    blob: Option<BlobId>,
+    refusal: Option<Refusal>,
+    now_s: i64,
+) -> rusqlite::Result<()> {
+    release_blob(tx, view, key, now_s)?;
+    tx.prepare_cached(
+        "INSERT OR REPLACE INTO entry(view_id, path, blob_id, refusal, mode, size, mtime_ns, ctime_ns, inode, dev, racy)
+         VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+    )?
+    .execute(params![
+        view.0,
+        key.as_str(),
+        blob.map(|blob| blob.0),
+        refusal.map(Refusal::as_str),
+        stat.mode,
+        stat.size as i64,
+        stat.mtime_ns,
+        stat.ctime_ns,
+        stat.inode as i64,
+        stat.dev as i64,
+        racy,
+    ])?;
+    Ok(())
+}
