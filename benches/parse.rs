@@ -3,6 +3,8 @@
 //! `cargo bench --bench parse -- DIR`: extracts every file that counts below a worktree, with as many threads as
 //! the daemon uses, and prints one line. Compare it with `memo init` on the same tree in the same minute.
 
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a bench prints what it measured")]
+
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
