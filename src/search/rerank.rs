@@ -224,11 +224,15 @@ fn lift_files(ranked: &mut [Ranked]) {
     }
 }
 
-/// Halves each further chunk of a file once more.
+/// Halves each further chunk of a file once more, but not the sections of a document: each is on a subject of
+/// its own.
 fn spread_files(ranked: &mut [Ranked]) {
     for file in by_file(ranked) {
         let mut factor = 1.0;
         for nth in file {
+            if ranked[nth].candidate.kind == Kind::Doc {
+                continue;
+            }
             ranked[nth].apply(FURTHER, factor);
             factor *= at_full(FURTHER);
         }
