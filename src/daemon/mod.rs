@@ -32,7 +32,7 @@ use self::lock::DaemonLock;
 use self::main_loop::MainLoop;
 use self::shared::Shared;
 use crate::config::{self, Config};
-use crate::embed::{BUILTIN_DIMS, BUILTIN_ID};
+use crate::embed::BUILTIN_ID;
 use crate::index::{Indexer, Progress};
 use crate::paths::{Env, Place};
 use crate::store::{StoreError, Writer};
@@ -137,11 +137,11 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> anyhow::Result<std:
 
 /// Opens index.db; a damaged one is put aside and begun anew, for it holds nothing that cannot be made again.
 fn open_index(path: &Path) -> anyhow::Result<Writer> {
-    match Writer::open(path, BUILTIN_ID, BUILTIN_DIMS) {
+    match Writer::open(path, BUILTIN_ID) {
         Err(StoreError::Corrupt { source, .. }) => {
             let aside = quarantine(path)?;
             tracing::error!(%source, aside = %aside.display(), "index.db is damaged; put aside and rebuilt");
-            Ok(Writer::open(path, BUILTIN_ID, BUILTIN_DIMS)?)
+            Ok(Writer::open(path, BUILTIN_ID)?)
         }
         opened => Ok(opened?),
     }

@@ -172,8 +172,10 @@ fn parse(line: &[u8]) -> Result<Request, Box<Response>> {
         Ok(request) => Ok(Request { id, ..request }),
         Err(error) => {
             let message = format!("not a request: {error}");
-            let error = RpcError { code: code::INVALID_REQUEST, message, data: None };
-            Err(Box::new(failure(id.unwrap_or_default(), error)))
+            Err(Box::new(failure(
+                id.unwrap_or_default(),
+                RpcError { code: code::INVALID_REQUEST, message, data: None },
+            )))
         }
     }
 }

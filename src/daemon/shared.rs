@@ -33,7 +33,7 @@ pub(super) struct Shared {
     pub(super) watch: Watch,
     /// The model, once it is loaded, or why it is not.
     pub(super) embedder: OnceLock<Result<Arc<dyn Embedder>, String>>,
-    /// A copy of all vectors, where there are many.
+    /// All vectors, once they are loaded.
     pub(super) nearest: RwLock<Option<Nearest>>,
     /// How far the reconcile is.
     pub(super) progress: Arc<Progress>,

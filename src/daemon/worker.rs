@@ -16,7 +16,7 @@ use crate::git;
 use crate::index::{Batch, Indexer, Scope, embed_chunks, embed_paths};
 use crate::paths::Place;
 use crate::scan;
-use crate::search::nearest::{LARGE, Nearest};
+use crate::search::nearest::Nearest;
 use crate::store::{NewVector, Reader, StoreError, ViewKey, ViewRow};
 use crate::types::{ChunkId, ViewId};
 use crate::watch::{Role, WatchError};
@@ -42,7 +42,6 @@ pub(super) enum Job {
 
 /// Runs jobs until the loop is gone.
 pub(super) fn write(shared: &Shared, mut indexer: Indexer, jobs: &Receiver<Job>) {
-    copy_vectors(shared, &mut indexer);
     for job in jobs {
         match job {
             Job::Open(place) => {
@@ -82,28 +81,24 @@ pub(super) fn write(shared: &Shared, mut indexer: Indexer, jobs: &Receiver<Job>)
     }
 }
 
-/// Brings the copy of the vectors up to date, or makes it once there are many.
+/// Brings the vectors in memory up to date, or loads them.
 fn copy_vectors(shared: &Shared, indexer: &mut Indexer) {
     let added = indexer.writer().take_added();
-    let mut copy = shared.nearest.write().unwrap_or_else(PoisonError::into_inner);
-    if let Some(nearest) = copy.as_mut() {
+    if let Some(nearest) = shared.nearest.write().unwrap_or_else(PoisonError::into_inner).as_mut() {
         added.iter().for_each(|(id, vector)| nearest.add(*id, vector));
         return;
     }
-    let load = |reader: &Reader| -> Result<_, StoreError> {
-        if reader.n_vectors()? < LARGE {
-            return Ok(None);
-        }
-        let mut nearest = Nearest::new(BUILTIN_DIMS);
+    // Only this thread sets it, so searches may go on meanwhile.
+    let mut nearest = Nearest::new(BUILTIN_DIMS);
+    let load = |reader: &Reader| {
         reader.each_vector(|id, bytes| {
             let vector: Vec<i8> = bytes.iter().map(|byte| byte.cast_signed()).collect();
             nearest.add(id, &vector);
-        })?;
-        Ok(Some(nearest))
+        })
     };
     match shared.read(load) {
-        Ok(loaded) => *copy = loaded,
-        Err(error) => tracing::warn!(%error, "no copy of the vectors; SQLite scans them"),
+        Ok(()) => *shared.nearest.write().unwrap_or_else(PoisonError::into_inner) = Some(nearest),
+        Err(error) => tracing::warn!(%error, "the vectors cannot be loaded; keyword search goes on"),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::fuse::{Fusion, Signals, TextRank};
+use super::fuse::{COSINE_FLOOR, Fusion, Signals, TextRank};
 use super::nearest::{IdSet, Nearest};
 use super::query::{self, Query};
 use super::rerank::{self, Candidate, Ranked};
@@ -35,7 +35,7 @@ pub struct Ask<'a> {
     pub limit: usize,
     /// The model, or why there is none.
     pub embedder: Result<&'a dyn Embedder, &'a str>,
-    /// A copy of all vectors, where there are many.
+    /// All vectors, once they are loaded.
     pub nearest: Option<&'a Nearest>,
 }
 
@@ -166,15 +166,17 @@ impl Pool {
             }
         };
         let Some(vector) = vector.as_deref().map(quantize) else { return Ok(()) };
-        let mut near = match ask.nearest {
-            Some(nearest) => scan(reader, ask, nearest, &vector, k)?,
-            None => reader.knn(ask.view, ask.filter, &vector, k)?,
+        let Some(nearest) = ask.nearest else {
+            degraded.push("knn: vectors loading".to_owned());
+            return Ok(());
         };
+        let mut near = scan(reader, ask, nearest, &vector, k)?;
         for row in &mut near {
             let path = reader.path_vector(&row.path)?.map_or(0.0, |path| cosine_i8(&vector, &path));
             row.value = with_path(1.0 - row.value, f64::from(path));
         }
         near.sort_by(|a, b| b.value.total_cmp(&a.value).then_with(|| a.id.cmp(&b.id)));
+        near.retain(|row| row.value >= f64::from(COSINE_FLOOR));
         for (rank, row) in (1..).zip(near) {
             let cosine = row.value as f32;
             let signals = self.signals(row);
@@ -205,7 +207,7 @@ impl Pool {
     }
 }
 
-/// Returns the `k` nearest members as [`Reader::knn`] does, from the copy in memory.
+/// Returns the `k` nearest chunks of the view that pass the filter, by cosine distance, nearest first.
 ///
 /// Without a filter nearly all vectors are the view's: if `k` of some more than `k` are, no other can be nearer.
 /// Else the members are looked up first.

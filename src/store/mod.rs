@@ -70,7 +70,7 @@ impl StoreError {
 ///
 /// The write connection creates the file; readers must find it and cannot change it.
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite::Error> {
-    register_sqlite_vec();
+    set_up_sqlite();
     let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     conn.busy_timeout(std::time::Duration::from_secs(5))?;
     conn.execute_batch(
@@ -82,20 +82,14 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite::Error>
     Ok(conn)
 }
 
-/// Makes `vec0` known to every connection opened later.
-#[expect(unsafe_code, reason = "SQLite takes extensions as C function pointers")]
-fn register_sqlite_vec() {
+/// Sets up SQLite for the process, before its first connection: no account of memory, which would take a global
+/// lock at each allocation of each reader.
+#[expect(unsafe_code, reason = "rusqlite has no safe way to configure the library as a whole")]
+fn set_up_sqlite() {
     use rusqlite::ffi;
-    type Init = unsafe extern "C" fn(
-        *mut ffi::sqlite3,
-        *mut *mut std::ffi::c_char,
-        *const ffi::sqlite3_api_routines,
-    ) -> std::ffi::c_int;
     static ONCE: std::sync::Once = std::sync::Once::new();
-    // SAFETY: `sqlite3_vec_init` has the signature of an SQLite extension entry point; the crate declares
-    // it without arguments. Registering it is thread-safe and happens once, before any connection.
+    // SAFETY: called once, before this process makes a connection, with the one int that MEMSTATUS takes.
     ONCE.call_once(|| unsafe {
-        let init = std::mem::transmute::<*const (), Init>(sqlite_vec::sqlite3_vec_init as *const ());
-        ffi::sqlite3_auto_extension(Some(init));
+        ffi::sqlite3_config(ffi::SQLITE_CONFIG_MEMSTATUS, 0);
     });
 }

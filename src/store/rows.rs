@@ -115,8 +115,6 @@ pub(super) fn set_vector(
         .prepare_cached("UPDATE chunk SET vec_state = ?2 WHERE id = ?1 AND vec_state = 0")?
         .execute(params![chunk.0, state])?;
     if let (1, Some(vec)) = (waiting, vec) {
-        tx.prepare_cached("INSERT INTO vec_chunks(chunk_id, vec) VALUES(?1, vec_int8(?2))")?
-            .execute(params![chunk.0, vec])?;
         added.push((chunk, vec.iter().map(|byte| byte.cast_signed()).collect()));
     }
     Ok(())
@@ -135,7 +133,6 @@ fn delete_chunks(tx: &Transaction<'_>, blob: BlobId) -> rusqlite::Result<()> {
         .collect::<Result<_, _>>()?;
     for id in ids {
         tx.prepare_cached("DELETE FROM chunk_fts WHERE rowid = ?1")?.execute([id])?;
-        tx.prepare_cached("DELETE FROM vec_chunks WHERE chunk_id = ?1")?.execute([id])?;
     }
     tx.prepare_cached("DELETE FROM chunk WHERE blob_id = ?1")?.execute([blob.0])?;
     Ok(())

@@ -146,32 +146,6 @@ impl Reader {
         self.arm(&sql, view, filter, &name, k)
     }
 
-    /// Returns the nearest chunks by cosine distance to an int8 vector, nearest first.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn knn(
-        &self,
-        view: ViewId,
-        filter: &Filter,
-        vec: &[i8],
-        k: usize,
-    ) -> Result<Vec<ChunkRow>, StoreError> {
-        let bytes: Vec<u8> = vec.iter().map(|value| value.cast_unsigned()).collect();
-        let sql = format!(
-            "SELECT {COLUMNS}, near.distance FROM (
-                 SELECT chunk_id, distance FROM vec_chunks
-                 WHERE vec MATCH vec_int8(?5) AND k = ?6 AND chunk_id IN (
-                     SELECT c.id FROM entry e JOIN blob b ON b.id = e.blob_id JOIN chunk c ON c.blob_id = b.id
-                     WHERE {WITHIN})) near
-             CROSS JOIN chunk c ON c.id = near.chunk_id
-             CROSS JOIN blob b ON b.id = c.blob_id
-             CROSS JOIN entry e ON e.blob_id = b.id
-             WHERE {WITHIN} ORDER BY near.distance, c.id, e.path"
-        );
-        self.arm(&sql, view, filter, &bytes, k)
-    }
-
     /// Returns those of `ids` that are in the view and pass the filter, at their first path, in no order.
     ///
     /// # Errors
@@ -211,21 +185,18 @@ impl Reader {
         })
     }
 
-    /// Returns how many chunks have a vector.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn n_vectors(&self) -> Result<u64, StoreError> {
-        self.run(|conn| conn.query_row("SELECT count(*) FROM vec_chunks", [], |row| row.get(0)))
-    }
-
     /// Calls `see` with every chunk's vector.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn each_vector(&self, mut see: impl FnMut(ChunkId, &[u8])) -> Result<(), StoreError> {
         self.run(|conn| {
-            let mut statement = conn.prepare("SELECT chunk_id, vec FROM vec_chunks")?;
+            let mut statement = conn.prepare(
+                "SELECT c.id, e.vec FROM chunk c
+                 JOIN meta m ON m.key = 'model'
+                 JOIN embedding e ON e.text_hash = c.text_hash AND e.model_id = m.value
+                 WHERE c.vec_state = 1",
+            )?;
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
                 see(ChunkId(row.get(0)?), row.get_ref(1)?.as_blob().unwrap_or_default());
@@ -278,22 +249,25 @@ impl Reader {
         })
     }
 
-    /// Calls `see` with each file of a view that defines something: path, map record, names used (`name count`
-    /// a line).
+    /// Calls `see` with each file of a view that defines something: path, hash, names used (`name count` a line).
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn each_map(&self, view: ViewId, mut see: impl FnMut(&str, &str, &str)) -> Result<(), StoreError> {
+    pub fn each_map(
+        &self,
+        view: ViewId,
+        mut see: impl FnMut(&str, [u8; 32], &str),
+    ) -> Result<(), StoreError> {
         self.run(|conn| {
             let mut statement = conn.prepare_cached(
-                "SELECT e.path, coalesce(c.text, ''), coalesce(b.refs, '') FROM entry e
+                "SELECT e.path, b.hash, coalesce(b.refs, '') FROM entry e
                  JOIN blob b ON b.id = e.blob_id JOIN chunk c ON c.blob_id = b.id AND c.ord = 0 AND c.kind = 'map'
                  WHERE e.view_id = ?1 ORDER BY e.path",
             )?;
             let mut rows = statement.query([view.0])?;
             while let Some(row) = rows.next()? {
                 let text = |index| row.get_ref(index).map(|value| value.as_str().unwrap_or_default());
-                see(text(0)?, text(1)?, text(2)?);
+                see(text(0)?, row.get(1)?, text(2)?);
             }
             Ok(())
         })

@@ -123,13 +123,13 @@ pub struct NewVector {
 }
 
 impl Writer {
-    /// Opens or creates index.db for vectors of `dims` numbers of the model `model_id`.
+    /// Opens or creates index.db for vectors of the model `model_id`.
     ///
-    /// Vectors of another model are dropped from the search table; their chunks wait to be embedded again.
+    /// Chunks with a vector of another model wait to be embedded again.
     ///
     /// # Errors
     /// When the file cannot be opened, is damaged or of a newer schema.
-    pub fn open(path: &Path, model_id: &str, dims: usize) -> Result<Self, StoreError> {
+    pub fn open(path: &Path, model_id: &str) -> Result<Self, StoreError> {
         let at = |error| StoreError::new(path, error);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let mut conn = connect(path, flags).map_err(at)?;
@@ -141,7 +141,7 @@ impl Writer {
         schema::migrate_index(&mut conn, path)?;
         let mut writer =
             Self { conn, path: path.to_owned(), model_id: model_id.to_owned(), added: Vec::new() };
-        writer.use_model(dims)?;
+        writer.use_model()?;
         Ok(writer)
     }
 
@@ -156,8 +156,8 @@ impl Writer {
         Ok(value)
     }
 
-    fn use_model(&mut self, dims: usize) -> Result<(), StoreError> {
-        let identity = format!("{} {dims}", self.model_id);
+    fn use_model(&mut self) -> Result<(), StoreError> {
+        let identity = self.model_id.clone();
         self.in_tx(|tx| {
             let known: Option<String> = tx
                 .query_row("SELECT value FROM meta WHERE key = 'model'", [], |row| row.get(0))
@@ -165,13 +165,9 @@ impl Writer {
             if known.as_deref() == Some(identity.as_str()) {
                 return Ok(());
             }
-            tx.execute_batch(&format!(
-                "DROP TABLE IF EXISTS vec_chunks;
-                 CREATE VIRTUAL TABLE vec_chunks USING vec0(
-                     chunk_id INTEGER PRIMARY KEY, vec int8[{dims}] distance_metric=cosine);
-                 UPDATE chunk SET vec_state = 0 WHERE vec_state = 1;
-                 UPDATE path SET vec_state = 0, vec = NULL;"
-            ))?;
+            tx.execute_batch(
+                "UPDATE chunk SET vec_state = 0 WHERE vec_state = 1; UPDATE path SET vec_state = 0, vec = NULL;",
+            )?;
             tx.execute("INSERT OR REPLACE INTO meta(key, value) VALUES('model', ?1)", [identity])?;
             Ok(())
         })
@@ -348,7 +344,7 @@ impl Writer {
     pub fn clear(&mut self) -> Result<(), StoreError> {
         self.in_tx(|tx| {
             tx.execute_batch(
-                "DELETE FROM entry; DELETE FROM vec_chunks;
+                "DELETE FROM entry;
                  INSERT INTO chunk_fts(chunk_fts) VALUES('delete-all');
                  INSERT INTO path_fts(path_fts) VALUES('delete-all');
                  DELETE FROM blob; DELETE FROM path; DELETE FROM strike; DELETE FROM embedding;
