@@ -32,6 +32,9 @@ const RETRY_FOR: Duration = Duration::from_secs(30);
 /// Wait between two tries where the daemon did not say how long.
 const RETRY_AFTER: Duration = Duration::from_millis(20);
 
+/// How often a daemon may hang up on us before it is given up.
+const MOST_RECONNECTS: usize = 2;
+
 /// What a client does where it has a choice.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -109,7 +112,7 @@ impl Client {
         let (connection, endpoint) = reach(place, env, &options)?;
         let mut client =
             Self { place: place.clone(), env: env.clone(), options, connection, endpoint, next_id: 1 };
-        client.settle_versions()?;
+        client.settle()?;
         Ok(client)
     }
 
@@ -149,7 +152,7 @@ impl Client {
                     pause(RETRY_AFTER);
                     self.reconnect()?;
                 }
-                ClientError::Gone { .. } if reconnects < 2 => {
+                ClientError::Gone { .. } if reconnects < MOST_RECONNECTS => {
                     reconnects += 1;
                     self.reconnect()?;
                 }
@@ -211,6 +214,18 @@ impl Client {
 
     fn reconnect(&mut self) -> Result<(), ClientError> {
         (self.connection, self.endpoint) = reach(&self.place, &self.env, &self.options)?;
+        self.settle()
+    }
+
+    /// As [`Self::settle_versions`]; a daemon that accepted us and then ended is replaced.
+    fn settle(&mut self) -> Result<(), ClientError> {
+        for _ in 0..MOST_RECONNECTS {
+            match self.settle_versions() {
+                Err(ClientError::Gone { .. }) => pause(RETRY_AFTER),
+                done => return done,
+            }
+            (self.connection, self.endpoint) = reach(&self.place, &self.env, &self.options)?;
+        }
         self.settle_versions()
     }
 

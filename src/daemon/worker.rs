@@ -50,11 +50,13 @@ pub(super) fn write(shared: &Shared, mut indexer: Indexer, jobs: &Receiver<Job>)
             }
             Job::Reconcile { view, place, scope, git_changed } => {
                 let indexed = reconcile(shared, &mut indexer, view, &place, scope, git_changed);
+                copy_vectors(shared, &mut indexer); // before anybody is told: who waited searches the copy
                 shared.send(Event::Indexed(Box::new(indexed)));
             }
             Job::Vectors(vectors, done) => {
-                // The other side is gone only when the daemon ends.
-                let _ = done.send(indexer.writer().add_vectors(&vectors));
+                let kept = indexer.writer().add_vectors(&vectors);
+                copy_vectors(shared, &mut indexer);
+                let _ = done.send(kept); // the other side is gone only when the daemon ends
             }
             Job::Forget(view) => {
                 if let Err(error) = indexer.writer().forget_view(view) {

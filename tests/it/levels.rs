@@ -49,7 +49,7 @@ fn levels_keep_their_promises() {
         let full = live.call("search", params);
         assert_eq!((&full["fresh"], &full["pending"]["embeddings"]), (&json!(true), &json!(0)), "{full}");
         let hits = full["hits"].as_array().unwrap();
-        let hit = hits.iter().find(|hit| hit["path"] == "b.md").unwrap();
+        let hit = hits.iter().find(|hit| hit["path"] == "b.md").unwrap_or_else(|| panic!("{full}"));
         assert!(!hit["arms"]["cosine"].is_null() && hit["title"] == word(number), "{hit}");
     }
 }
