@@ -32,7 +32,7 @@ pub(super) struct Typed {
 /// Flags that every verb takes.
 #[derive(Clone, Debug, Args)]
 pub(super) struct Global {
-    /// Print JSON on stdout, errors too
+    /// Print JSON on stdout, errors too; scripts, pages and templates stay as they are
     #[arg(long, global = true)]
     pub(super) json: bool,
     /// Run as if started in DIR
@@ -127,6 +127,8 @@ pub(super) enum Verb {
     /// Example: memo man ~/.local/share/man/man1
     Man {
         /// Where the pages are written, one for each verb
+        // An id of its own: `dir` is that of -C, and clap would take one for the other.
+        #[arg(id = "pages", value_name = "DIR")]
         dir: Option<PathBuf>,
     },
     /// Show the version of this program and of the daemon, if one runs
