@@ -5,21 +5,27 @@ use std::path::Path;
 
 use super::event::Freshness;
 use super::shared::Shared;
-use crate::map::{MapFile, MapSymbol, RankedFile, rank, render};
+use crate::map::{MapFile, MapSymbol, rank, render};
 use crate::paths::Place;
 use crate::proto::{MapParams, MapResult};
+use crate::scan;
 use crate::store::{Reader, StoreError};
+use crate::types::SourceKey;
 
 /// Tokens when none are asked for.
 const BUDGET: usize = 1_024;
-/// A file takes at least so many tokens: no need to look up the signatures of more files than could fit.
-const LEAST_TOKENS: usize = 4;
+/// A file with a symbol takes at least so many tokens: no need to read more files than could fit.
+const LEAST_TOKENS: usize = 10;
+/// Documentation longer than this hides its definition's signature.
+const MOST_DOC_LINES: usize = 60;
+/// What a line of documentation or an attribute starts with, in one language or another.
+const COMMENT_STARTS: [&str; 8] = ["//", "/*", "*", "# ", "#[", "--", "@", "\"\"\""];
 
 /// One file as the index has it.
 #[derive(Default)]
 struct Source {
     path: String,
-    record: String,
+    hash: [u8; 32],
     references: String,
     symbols: Vec<(String, u32)>,
 }
@@ -34,10 +40,18 @@ pub(super) fn map(shared: &Shared, params: &MapParams, at: &Freshness) -> Result
     let mut files: Vec<MapFile<'_>> = sources.iter().map(as_file).collect();
     let ranked = rank(&files, &focus);
     let budget = params.budget.unwrap_or(BUDGET);
-    for RankedFile { file, .. } in ranked.iter().take(budget / LEAST_TOKENS + 1) {
-        let record = &sources[*file].record;
+    let looked_at: Vec<usize> =
+        ranked.iter().take(budget / LEAST_TOKENS + 1).map(|ranked| ranked.file).collect();
+    let texts: HashMap<usize, String> = looked_at
+        .into_iter()
+        .filter_map(|file| Some((file, text_of(&sources[file], at, shared.config.index.max_file_bytes)?)))
+        .collect();
+    for (file, text) in &texts {
+        let lines: Vec<&str> = text.lines().collect();
         for symbol in &mut files[*file].symbols {
-            symbol.signature = signature(record, symbol.name);
+            if let Some((line, signature)) = signature(&lines, symbol) {
+                (symbol.line, symbol.signature) = (line, signature);
+            }
         }
     }
     let rendered = render(&files, &ranked, budget);
@@ -54,9 +68,9 @@ pub(super) fn map(shared: &Shared, params: &MapParams, at: &Freshness) -> Result
 
 fn load(reader: &Reader, at: &Freshness) -> Result<Vec<Source>, StoreError> {
     let mut sources: Vec<Source> = Vec::new();
-    reader.each_map(at.view, |path, record, references| {
-        let (path, record, references) = (path.to_owned(), record.to_owned(), references.to_owned());
-        sources.push(Source { path, record, references, symbols: Vec::new() });
+    reader.each_map(at.view, |path, hash, references| {
+        let (path, references) = (path.to_owned(), references.to_owned());
+        sources.push(Source { path, hash, references, symbols: Vec::new() });
     })?;
     let index: HashMap<String, usize> =
         sources.iter().enumerate().map(|(index, source)| (source.path.clone(), index)).collect();
@@ -81,15 +95,25 @@ fn as_file(source: &Source) -> MapFile<'_> {
     MapFile { path: &source.path, symbols: symbols.collect(), references: references.collect() }
 }
 
-/// Returns the line of a map record that declares a name, or the name where none does.
-fn signature<'a>(record: &'a str, name: &'a str) -> &'a str {
+/// Returns the text of a file if it is still what was indexed: no stale line is shown.
+fn text_of(source: &Source, at: &Freshness, max_file_bytes: u64) -> Option<String> {
+    let key = SourceKey::new(source.path.as_str());
+    scan::read_same(&at.place.root, &key, max_file_bytes, &source.hash)
+}
+
+/// Returns where a definition names itself, 1-based, and that line; its chunk may begin with documentation.
+fn signature<'a>(lines: &[&'a str], symbol: &MapSymbol<'_>) -> Option<(u32, &'a str)> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    let declares = |line: &&str| {
-        line.match_indices(name)
-            .any(|(at, _)| !line[..at].ends_with(is_part) && !line[at + name.len()..].starts_with(is_part))
+    let names = |line: &str| {
+        line.match_indices(symbol.name).any(|(at, _)| {
+            !line[..at].ends_with(is_part) && !line[at + symbol.name.len()..].starts_with(is_part)
+        })
     };
-    // The first line lists the names alone.
-    record.lines().skip(1).find(declares).map_or(name, str::trim)
+    let is_comment = |line: &str| COMMENT_STARTS.iter().any(|start| line.starts_with(start));
+    let from = symbol.line as usize - 1;
+    let window = lines.iter().map(|line| line.trim()).enumerate().skip(from).take(MOST_DOC_LINES);
+    let mut declared = window.filter(|(_, line)| names(line) && !is_comment(line));
+    declared.next().map(|(index, line)| (index as u32 + 1, line))
 }
 
 /// Returns a path of the user's relative to the worktree.

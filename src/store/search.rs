@@ -249,22 +249,25 @@ impl Reader {
         })
     }
 
-    /// Calls `see` with each file of a view that defines something: path, map record, names used (`name count`
-    /// a line).
+    /// Calls `see` with each file of a view that defines something: path, hash, names used (`name count` a line).
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn each_map(&self, view: ViewId, mut see: impl FnMut(&str, &str, &str)) -> Result<(), StoreError> {
+    pub fn each_map(
+        &self,
+        view: ViewId,
+        mut see: impl FnMut(&str, [u8; 32], &str),
+    ) -> Result<(), StoreError> {
         self.run(|conn| {
             let mut statement = conn.prepare_cached(
-                "SELECT e.path, coalesce(c.text, ''), coalesce(b.refs, '') FROM entry e
+                "SELECT e.path, b.hash, coalesce(b.refs, '') FROM entry e
                  JOIN blob b ON b.id = e.blob_id JOIN chunk c ON c.blob_id = b.id AND c.ord = 0 AND c.kind = 'map'
                  WHERE e.view_id = ?1 ORDER BY e.path",
             )?;
             let mut rows = statement.query([view.0])?;
             while let Some(row) = rows.next()? {
                 let text = |index| row.get_ref(index).map(|value| value.as_str().unwrap_or_default());
-                see(text(0)?, text(1)?, text(2)?);
+                see(text(0)?, row.get(1)?, text(2)?);
             }
             Ok(())
         })
