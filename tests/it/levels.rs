@@ -44,7 +44,8 @@ fn levels_keep_their_promises() {
     }
     for number in 100..110 {
         live.write("b.md", format!("# {}\n\nthe fox is quick", word(number)));
-        let params = json!({ "sync": "full", "query": "a fast animal", "mode": "vector", "wait_ms": 60_000 });
+        let params =
+            json!({ "sync": "full", "query": "a quick brown fox", "mode": "vector", "wait_ms": 60_000 });
         let full = live.call("search", params);
         assert_eq!((&full["fresh"], &full["pending"]["embeddings"]), (&json!(true), &json!(0)), "{full}");
         let hits = full["hits"].as_array().unwrap();
