@@ -40,8 +40,18 @@ pub(super) enum Job {
     Collect,
 }
 
+/// Ends the daemon when the writer does, be it by a panic: without it nothing would ever be fresh again.
+struct LastWord<'a>(&'a Shared);
+
+impl Drop for LastWord<'_> {
+    fn drop(&mut self) {
+        self.0.send(Event::Stop("the writer has ended"));
+    }
+}
+
 /// Runs jobs until the loop is gone.
 pub(super) fn write(shared: &Shared, mut indexer: Indexer, jobs: &Receiver<Job>) {
+    let _last_word = LastWord(shared);
     for job in jobs {
         match job {
             Job::Open(place) => {
@@ -63,13 +73,13 @@ pub(super) fn write(shared: &Shared, mut indexer: Indexer, jobs: &Receiver<Job>)
                     tracing::warn!(%error, "cannot forget a worktree that is gone");
                 }
             }
-            Job::Clear => match indexer.writer().clear() {
-                Ok(()) => {
-                    *shared.nearest.write().unwrap_or_else(PoisonError::into_inner) = None;
-                    shared.send(Event::Cleared);
+            Job::Clear => {
+                match indexer.writer().clear() {
+                    Ok(()) => *shared.nearest.write().unwrap_or_else(PoisonError::into_inner) = None,
+                    Err(error) => tracing::error!(%error, "cannot empty the index"),
                 }
-                Err(error) => tracing::error!(%error, "cannot clear the index"),
-            },
+                shared.send(Event::Cleared); // all is compared again even where nothing was emptied
+            }
             Job::Collect => {
                 let keep_s = shared.config.index.keep_days as i64 * 86_400;
                 match indexer.writer().collect_garbage(now_s(), keep_s) {
@@ -153,12 +163,15 @@ pub(super) fn embed(shared: &Shared, rounds: &Receiver<u64>, jobs: &Sender<Job>)
     }
     while let Ok(mut round) = rounds.recv() {
         round = rounds.try_iter().last().unwrap_or(round);
-        if let Some(Ok(embedder)) = shared.embedder.get()
-            && let Err(error) = embed_round(shared, embedder.as_ref(), jobs)
-        {
-            tracing::warn!(%error, "embedding stopped; keyword search goes on");
+        let error = match shared.embedder.get() {
+            Some(Ok(embedder)) => embed_round(shared, embedder.as_ref(), jobs).err().map(|e| e.to_string()),
+            Some(Err(why)) => Some(why.clone()),
+            None => unreachable!("it was set above"),
+        };
+        if let Some(error) = &error {
+            tracing::warn!(error, "embedding stopped; keyword search goes on");
         }
-        shared.send(Event::Embedded { round });
+        shared.send(Event::Embedded { round, error });
     }
 }
 
