@@ -15,17 +15,20 @@ use super::event::{Ask, Event, Indexed};
 use super::shared::Shared;
 use super::view::{DOT_GIT, Due, Rounds, View};
 use super::worker::Job;
+use crate::git::{self, UserDirs};
 use crate::index::Scope;
 use crate::paths::{Place, create_private_dir};
 use crate::proto::{RpcError, code};
 use crate::scan::{Admission, lstat};
 use crate::store::ViewRow;
-use crate::watch::{FsChange, Role, Settle, WatchEvent};
+use crate::watch::{FsChange, Role, Settle, WatchEvent, silent_file_system};
 
 /// A wall clock that is this far from the monotonic one means that the machine slept or the clock was set.
 const CLOCK_JUMP: Duration = Duration::from_secs(5);
 /// Contents are collected after so many reconciles that changed something.
 const COLLECT_EVERY: u64 = 1_000;
+/// How long beyond its deadline a question may wait for the row of its worktree: without it there is no answer.
+const OPENING: Duration = Duration::from_secs(1);
 /// What to do where watches run out.
 const WATCH_REMEDY: &str = "raise it with `sysctl fs.inotify.max_user_watches=524288` \
     (and `fs.inotify.max_user_instances`); until then every query compares the worktree";
@@ -150,7 +153,7 @@ impl MainLoop {
             view.answer(now, &self.embedding, &self.shared.progress);
         }
         for (root, asks) in &mut self.opening {
-            for late in asks.extract_if(.., |ask| ask.deadline <= now) {
+            for late in asks.extract_if(.., |ask| ask.deadline + OPENING <= now) {
                 let message = format!("{}: not known yet, another worktree is being indexed", root.display());
                 refuse(late, code::BUSY, message);
             }
@@ -161,7 +164,7 @@ impl MainLoop {
     fn quiet_for(&self) -> Duration {
         let now = Instant::now();
         let views = self.views.values().filter_map(|view| view.deadline(now));
-        let opening = self.opening.values().flatten().map(|ask| ask.deadline);
+        let opening = self.opening.values().flatten().map(|ask| ask.deadline + OPENING);
         views
             .chain(opening)
             .chain(self.idle_at())
@@ -227,8 +230,14 @@ impl MainLoop {
         let watch = &self.shared.config.watch;
         let settle =
             Settle::new(Duration::from_millis(watch.settle_ms), Duration::from_millis(watch.settle_max_ms));
+        let silent = silent_file_system(&place.root);
+        if let Some(name) = silent {
+            let remedy = format!("{name} does not report every change; each query compares the worktree");
+            self.shared.degrade("file system", Some(remedy));
+        }
         let mut view = View::new(row, place, settle);
-        if watch.poll || !self.watch_git(&view) {
+        view.excludes = git::excludes_files(&view.place, &UserDirs::read());
+        if watch.poll || silent.is_some() || !self.watch_git(&view) {
             view.uncover();
         }
         for ask in asks {
@@ -287,10 +296,20 @@ impl MainLoop {
     /// Takes a change in a git dir; settings and excludes of the common dir are those of every worktree.
     fn on_git_change(&mut self, change: &FsChange, now: Instant) {
         let name = change.path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        if self.views.values().any(|view| view.is_exclude(&change.path)) {
+            return self.views.values_mut().for_each(|view| view.lose(now));
+        }
         let own = self.views.values_mut().find(|view| view.id == change.view);
         match (name, own) {
-            ("exclude", _) => self.views.values_mut().for_each(|view| view.lose(now)),
-            ("config", _) => self.views.values_mut().for_each(|view| view.touch_index(now)),
+            ("config", _) => {
+                for view in self.views.values_mut() {
+                    view.excludes = git::excludes_files(&view.place, &UserDirs::read());
+                    view.touch_index(now);
+                }
+                if !self.views.values().all(|view| self.watch_git(view)) {
+                    self.views.values_mut().for_each(View::uncover);
+                }
+            }
             ("index.lock", Some(view)) => view.git_lock(change.path.exists(), now),
             ("HEAD" | "index" | "config.worktree", Some(view)) => view.touch_index(now),
             _ => {}

@@ -57,6 +57,8 @@ pub(super) struct View {
     queued: Vec<Ask>,
     waiters: Vec<Waiter>,
     n_cookies: u64,
+    /// Ignore files outside the worktree: the user's own, and `info/exclude`.
+    pub(super) excludes: Vec<PathBuf>,
 }
 
 /// A file that was created and removed, and has not come back as an event yet.
@@ -116,7 +118,13 @@ impl View {
             queued: Vec::new(),
             waiters: Vec::new(),
             n_cookies: 0,
+            excludes: Vec::new(),
         }
+    }
+
+    /// Returns whether a path is an ignore file outside the worktree.
+    pub(super) fn is_exclude(&self, path: &Path) -> bool {
+        self.excludes.iter().any(|exclude| exclude == path)
     }
 
     /// Notes that a path may differ from the index.
@@ -431,6 +439,7 @@ impl View {
         ViewInfo {
             root: self.place.root.display().to_string(),
             head: self.head.clone(),
+            polled: !self.is_watched(),
             files: 0, // counted by who asks
             seq: self.seq,
             fresh: self.is_current(),
@@ -450,8 +459,9 @@ impl View {
     /// Returns the directories of git's that are watched: HEAD and index, settings and excludes of the repository.
     pub(super) fn git_dirs(&self) -> Vec<PathBuf> {
         let common = self.place.common_dir.clone();
-        let info = common.as_ref().map(|dir| dir.join("info"));
-        self.place.git_dir.clone().into_iter().chain(common).chain(info).filter(|dir| dir.is_dir()).collect()
+        let excludes = self.excludes.iter().filter_map(|file| file.parent()).map(Path::to_owned);
+        let dirs = self.place.git_dir.clone().into_iter().chain(common).chain(excludes);
+        dirs.filter(|dir| dir.is_dir()).collect()
     }
 }
 

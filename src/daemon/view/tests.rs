@@ -42,7 +42,7 @@ impl Bench {
     fn walked() -> Self {
         let mut bench = Self::new();
         assert_eq!(bench.start(), Some(Scope::Full));
-        bench.end(Scope::Full, None);
+        bench.end(&Scope::Full, None);
         bench
     }
 
@@ -71,14 +71,14 @@ impl Bench {
         self.view.start(self.now).map(|due| due.scope)
     }
 
-    fn end(&mut self, scope: Scope, failed: Option<&str>) {
-        self.view.end(&scope, failed.map(str::to_owned), self.now);
+    fn end(&mut self, scope: &Scope, failed: Option<&str>) {
+        self.view.end(scope, failed.map(str::to_owned), self.now);
     }
 
     /// Runs the next reconcile, which must be of this scope.
     fn reconcile(&mut self, scope: Scope) {
         assert_eq!(self.start().as_ref(), Some(&scope));
-        self.end(scope, None);
+        self.end(&scope, None);
     }
 
     /// Whether the answer is there, and says fresh.
@@ -121,7 +121,7 @@ fn a_running_reconcile_does_not_serve_what_changed_since_it_began() {
     let mut answer = bench.ask(Sync::Fs);
     bench.touch("b");
     bench.cookie_back();
-    bench.end(paths(&["a"]), None);
+    bench.end(&paths(&["a"]), None);
     assert_eq!(bench.fresh(&mut answer), None);
     bench.reconcile(paths(&["b"]));
     assert_eq!(bench.fresh(&mut answer), Some(true));
@@ -148,7 +148,7 @@ fn a_directory_that_is_not_watched_makes_everybody_wait_for_a_walk() {
     let mut late = bench.ask(Sync::Fs);
     let cookie = bench.cookie();
     bench.view.uncover();
-    bench.end(paths(&["dir"]), None);
+    bench.end(&paths(&["dir"]), None);
     bench.view.cookie_back(&cookie, bench.now);
     assert_eq!((bench.fresh(&mut early), bench.fresh(&mut late)), (None, None));
     bench.reconcile(Scope::Full);
@@ -185,13 +185,13 @@ fn an_emptied_index_is_not_fresh_before_a_walk_of_its_own() {
     let mut answer = bench.ask(Sync::Strict);
     assert_eq!(bench.start(), Some(Scope::Full));
     bench.view.unsettle();
-    bench.end(Scope::Full, None); // of the index that is about to go
+    bench.end(&Scope::Full, None); // of the index that is about to go
     assert_eq!(bench.fresh(&mut answer), None);
     bench.touch("a");
     bench.pass(60 * MS);
     assert_eq!(bench.start(), Some(paths(&["a"])));
     bench.view.restart(bench.now);
-    bench.end(paths(&["a"]), None);
+    bench.end(&paths(&["a"]), None);
     assert_eq!(bench.fresh(&mut answer), None);
     bench.pass(60 * MS);
     bench.reconcile(Scope::Full);
@@ -205,7 +205,7 @@ fn what_a_failed_reconcile_left_undone_is_found_by_a_walk() {
     let mut answer = bench.ask(Sync::Fs);
     bench.cookie_back();
     assert_eq!(bench.view.start(bench.now), Some(Due { scope: paths(&[]), git_changed: true }));
-    bench.end(paths(&[]), Some("disk full"));
+    bench.end(&paths(&[]), Some("disk full"));
     assert_eq!(bench.fresh(&mut answer), Some(false));
     assert_eq!(bench.start(), None, "nobody waits: not at once");
     let mut again = bench.ask(Sync::Fs);
@@ -222,7 +222,7 @@ fn what_must_be_read_again_is_waited_for() {
     bench.cookie_back();
     assert_eq!(bench.start(), Some(paths(&["a"])));
     bench.view.retry(vec![SourceKey::new("a")], bench.now);
-    bench.end(paths(&["a"]), None);
+    bench.end(&paths(&["a"]), None);
     assert_eq!(bench.fresh(&mut answer), None);
     bench.reconcile(paths(&["a"]));
     assert_eq!(bench.fresh(&mut answer), Some(true));
@@ -241,7 +241,7 @@ fn without_waiting_nothing_is_claimed_that_is_not_known() {
     bench.pass(60 * MS);
     assert_eq!(bench.start(), Some(paths(&["a"])));
     check(&mut bench, false);
-    bench.end(paths(&["a"]), None);
+    bench.end(&paths(&["a"]), None);
     check(&mut bench, true);
     bench.view.uncover();
     bench.pass(RESCAN_GAP.0);
