@@ -322,8 +322,8 @@ impl Writer {
             }
             tx.execute_batch(
                 "DELETE FROM path_fts WHERE rowid IN
-                     (SELECT id FROM path WHERE NOT EXISTS (SELECT 1 FROM entry WHERE entry.path = path.path));
-                 DELETE FROM path WHERE NOT EXISTS (SELECT 1 FROM entry WHERE entry.path = path.path);",
+                     (SELECT id FROM path WHERE path NOT IN (SELECT path FROM entry));
+                 DELETE FROM path WHERE path NOT IN (SELECT path FROM entry);",
             )?;
             Ok(ids.len())
         })

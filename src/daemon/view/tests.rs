@@ -76,9 +76,9 @@ impl Bench {
     }
 
     /// Runs the next reconcile, which must be of this scope.
-    fn reconcile(&mut self, scope: Scope) {
-        assert_eq!(self.start().as_ref(), Some(&scope));
-        self.end(&scope, None);
+    fn reconcile(&mut self, scope: &Scope) {
+        assert_eq!(self.start().as_ref(), Some(scope));
+        self.end(scope, None);
     }
 
     /// Whether the answer is there, and says fresh.
@@ -107,7 +107,7 @@ fn fresh_once_the_cookie_is_back_and_what_was_dirty_then_is_indexed() {
     bench.touch("a");
     bench.cookie_back();
     assert_eq!(bench.fresh(&mut answer), None);
-    bench.reconcile(paths(&["a"]));
+    bench.reconcile(&paths(&["a"]));
     assert_eq!(bench.fresh(&mut answer), Some(true));
     assert_eq!(bench.view.deadline(bench.now), None, "idle means no wake-up");
 }
@@ -123,7 +123,7 @@ fn a_running_reconcile_does_not_serve_what_changed_since_it_began() {
     bench.cookie_back();
     bench.end(&paths(&["a"]), None);
     assert_eq!(bench.fresh(&mut answer), None);
-    bench.reconcile(paths(&["b"]));
+    bench.reconcile(&paths(&["b"]));
     assert_eq!(bench.fresh(&mut answer), Some(true));
 }
 
@@ -151,11 +151,11 @@ fn a_directory_that_is_not_watched_makes_everybody_wait_for_a_walk() {
     bench.end(&paths(&["dir"]), None);
     bench.view.cookie_back(&cookie, bench.now);
     assert_eq!((bench.fresh(&mut early), bench.fresh(&mut late)), (None, None));
-    bench.reconcile(Scope::Full);
+    bench.reconcile(&Scope::Full);
     assert_eq!((bench.fresh(&mut early), bench.fresh(&mut late)), (Some(true), Some(true)));
     let mut next = bench.ask(Sync::Fs);
     assert_eq!(bench.fresh(&mut next), None, "no cookie is believed any more");
-    bench.reconcile(Scope::Full);
+    bench.reconcile(&Scope::Full);
     assert_eq!(bench.fresh(&mut next), Some(true));
 }
 
@@ -165,12 +165,12 @@ fn a_watcher_that_is_late_is_believed_again_once_its_cookie_is_back() {
     let mut answer = bench.ask(Sync::Fs);
     let cookie = bench.cookie();
     bench.pass(COOKIE_TIMEOUT);
-    bench.reconcile(Scope::Full);
+    bench.reconcile(&Scope::Full);
     assert_eq!(bench.fresh(&mut answer), Some(true));
     let mut polled = bench.ask(Sync::Fs);
     bench.view.cookie_back(&cookie, bench.now);
     assert_eq!(bench.fresh(&mut polled), None);
-    bench.reconcile(Scope::Full);
+    bench.reconcile(&Scope::Full);
     assert_eq!(bench.fresh(&mut polled), Some(true));
     let mut watched = bench.ask(Sync::Fs);
     assert_eq!((bench.start(), bench.fresh(&mut watched)), (None, None));
@@ -194,7 +194,7 @@ fn an_emptied_index_is_not_fresh_before_a_walk_of_its_own() {
     bench.end(&paths(&["a"]), None);
     assert_eq!(bench.fresh(&mut answer), None);
     bench.pass(60 * MS);
-    bench.reconcile(Scope::Full);
+    bench.reconcile(&Scope::Full);
     assert_eq!(bench.fresh(&mut answer), Some(true));
 }
 
@@ -210,7 +210,7 @@ fn what_a_failed_reconcile_left_undone_is_found_by_a_walk() {
     assert_eq!(bench.start(), None, "nobody waits: not at once");
     let mut again = bench.ask(Sync::Fs);
     bench.cookie_back();
-    bench.reconcile(Scope::Full);
+    bench.reconcile(&Scope::Full);
     assert_eq!(bench.fresh(&mut again), Some(true));
 }
 
@@ -224,7 +224,7 @@ fn what_must_be_read_again_is_waited_for() {
     bench.view.retry(vec![SourceKey::new("a")], bench.now);
     bench.end(&paths(&["a"]), None);
     assert_eq!(bench.fresh(&mut answer), None);
-    bench.reconcile(paths(&["a"]));
+    bench.reconcile(&paths(&["a"]));
     assert_eq!(bench.fresh(&mut answer), Some(true));
 }
 
@@ -245,7 +245,7 @@ fn without_waiting_nothing_is_claimed_that_is_not_known() {
     check(&mut bench, true);
     bench.view.uncover();
     bench.pass(RESCAN_GAP.0);
-    bench.reconcile(Scope::Full);
+    bench.reconcile(&Scope::Full);
     check(&mut bench, false);
 }
 
