@@ -102,7 +102,7 @@ const fn code(
 
 // One line each: name, aliases, extensions, file names, interpreters, joiner, grammar, queries.
 #[rustfmt::skip]
-static LANGUAGES: [Language; 20] = [
+pub(super) static LANGUAGES: [Language; 20] = [
     code("rust", "rs", "rs", "", "", "::", tree_sitter_rust::LANGUAGE, &[tags!("rust/tags")]),
     code("python", "py", "py pyi pyw", "SConstruct wscript", "python pypy", ".", tree_sitter_python::LANGUAGE, &[tags!("python/tags")]),
     code("javascript", "js jsx node", "js mjs cjs jsx", "", "node", ".", tree_sitter_javascript::LANGUAGE, &[tags!("javascript/shared"), tags!("javascript/jsx"), tags!("javascript/tags")]),
@@ -226,11 +226,6 @@ pub fn canonical(word: &str) -> Option<&'static str> {
     named
         .or_else(|| by_files(|files| has_word(files.aliases, &word))?.name())
         .or_else(|| by_files(|files| has_word(files.extensions, &word))?.name())
-}
-
-/// Returns all languages that have a grammar.
-pub fn languages() -> &'static [Language] {
-    &LANGUAGES
 }
 
 /// How a line starts that C does not have.

@@ -62,8 +62,6 @@ pub struct PendingChunk {
     pub key: SourceKey,
     /// blake3 of the file's bytes.
     pub hash: [u8; 32],
-    /// `doc`, `map`, …
-    pub kind: String,
     /// Byte span.
     pub bytes: (usize, usize),
     /// Names defined.
@@ -210,7 +208,7 @@ impl Reader {
     pub fn chunks_to_embed(&self, after: ChunkId, limit: usize) -> Result<Vec<PendingChunk>, StoreError> {
         self.run(|conn| {
             let mut statement = conn.prepare_cached(
-                "SELECT c.id, v.root, e.path, b.hash, c.kind, c.b0, c.b1, c.symbol, c.title, c.text, c.text_hash
+                "SELECT c.id, v.root, e.path, b.hash, c.b0, c.b1, c.symbol, c.title, c.text, c.text_hash
                  FROM chunk c INDEXED BY chunk_to_embed
                  JOIN blob b ON b.id = c.blob_id
                  JOIN entry e ON e.blob_id = c.blob_id
@@ -364,11 +362,10 @@ fn pending_chunk(row: &Row<'_>) -> rusqlite::Result<PendingChunk> {
         root: row.get(1)?,
         key: SourceKey::new(row.get::<_, String>(2)?),
         hash: row.get(3)?,
-        kind: row.get(4)?,
-        bytes: (row.get::<_, i64>(5)? as usize, row.get::<_, i64>(6)? as usize),
-        symbol: row.get(7)?,
-        title: row.get(8)?,
-        text: row.get(9)?,
-        text_hash: row.get(10)?,
+        bytes: (row.get::<_, i64>(4)? as usize, row.get::<_, i64>(5)? as usize),
+        symbol: row.get(6)?,
+        title: row.get(7)?,
+        text: row.get(8)?,
+        text_hash: row.get(9)?,
     })
 }
