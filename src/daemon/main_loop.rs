@@ -26,6 +26,8 @@ use crate::watch::{FsChange, Role, Settle, WatchEvent};
 const CLOCK_JUMP: Duration = Duration::from_secs(5);
 /// Contents are collected after so many reconciles that changed something.
 const COLLECT_EVERY: u64 = 1_000;
+/// How much longer than for freshness the row of a worktree is waited for: without it there is only an error.
+const OPEN_GRACE: Duration = Duration::from_secs(5);
 /// What to do where watches run out.
 const WATCH_REMEDY: &str = "raise it with `sysctl fs.inotify.max_user_watches=524288` \
     (and `fs.inotify.max_user_instances`); until then every query compares the worktree";
@@ -150,7 +152,7 @@ impl MainLoop {
             view.answer(now, &self.embedding, &self.shared.progress);
         }
         for (root, asks) in &mut self.opening {
-            for late in asks.extract_if(.., |ask| ask.deadline <= now) {
+            for late in asks.extract_if(.., |ask| ask.deadline + OPEN_GRACE <= now) {
                 let message = format!("{}: not known yet, another worktree is being indexed", root.display());
                 refuse(late, code::BUSY, message);
             }
@@ -161,7 +163,7 @@ impl MainLoop {
     fn quiet_for(&self) -> Duration {
         let now = Instant::now();
         let views = self.views.values().filter_map(|view| view.deadline(now));
-        let opening = self.opening.values().flatten().map(|ask| ask.deadline);
+        let opening = self.opening.values().flatten().map(|ask| ask.deadline + OPEN_GRACE);
         views
             .chain(opening)
             .chain(self.idle_at())

@@ -42,7 +42,7 @@ impl Bench {
     fn walked() -> Self {
         let mut bench = Self::new();
         assert_eq!(bench.start(), Some(Scope::Full));
-        bench.end(Scope::Full, None);
+        bench.end(&Scope::Full, None);
         bench
     }
 
@@ -71,13 +71,13 @@ impl Bench {
         self.view.start(self.now).map(|due| due.scope)
     }
 
-    fn end(&mut self, scope: Scope, failed: Option<&str>) {
-        self.view.end(&scope, failed.map(str::to_owned), self.now);
+    fn end(&mut self, scope: &Scope, failed: Option<&str>) {
+        self.view.end(scope, failed.map(str::to_owned), self.now);
     }
 
     /// Runs the next reconcile, which must be of this scope.
-    fn reconcile(&mut self, scope: Scope) {
-        assert_eq!(self.start().as_ref(), Some(&scope));
+    fn reconcile(&mut self, scope: &Scope) {
+        assert_eq!(self.start().as_ref(), Some(scope));
         self.end(scope, None);
     }
 
@@ -107,7 +107,7 @@ fn fresh_once_the_cookie_is_back_and_what_was_dirty_then_is_indexed() {
     bench.touch("a");
     bench.cookie_back();
     assert_eq!(bench.fresh(&mut answer), None);
-    bench.reconcile(paths(&["a"]));
+    bench.reconcile(&paths(&["a"]));
     assert_eq!(bench.fresh(&mut answer), Some(true));
     assert_eq!(bench.view.deadline(bench.now), None, "idle means no wake-up");
 }
@@ -121,9 +121,9 @@ fn a_running_reconcile_does_not_serve_what_changed_since_it_began() {
     let mut answer = bench.ask(Sync::Fs);
     bench.touch("b");
     bench.cookie_back();
-    bench.end(paths(&["a"]), None);
+    bench.end(&paths(&["a"]), None);
     assert_eq!(bench.fresh(&mut answer), None);
-    bench.reconcile(paths(&["b"]));
+    bench.reconcile(&paths(&["b"]));
     assert_eq!(bench.fresh(&mut answer), Some(true));
 }
 
@@ -148,14 +148,14 @@ fn a_directory_that_is_not_watched_makes_everybody_wait_for_a_walk() {
     let mut late = bench.ask(Sync::Fs);
     let cookie = bench.cookie();
     bench.view.uncover();
-    bench.end(paths(&["dir"]), None);
+    bench.end(&paths(&["dir"]), None);
     bench.view.cookie_back(&cookie, bench.now);
     assert_eq!((bench.fresh(&mut early), bench.fresh(&mut late)), (None, None));
-    bench.reconcile(Scope::Full);
+    bench.reconcile(&Scope::Full);
     assert_eq!((bench.fresh(&mut early), bench.fresh(&mut late)), (Some(true), Some(true)));
     let mut next = bench.ask(Sync::Fs);
     assert_eq!(bench.fresh(&mut next), None, "no cookie is believed any more");
-    bench.reconcile(Scope::Full);
+    bench.reconcile(&Scope::Full);
     assert_eq!(bench.fresh(&mut next), Some(true));
 }
 
@@ -165,12 +165,12 @@ fn a_watcher_that_is_late_is_believed_again_once_its_cookie_is_back() {
     let mut answer = bench.ask(Sync::Fs);
     let cookie = bench.cookie();
     bench.pass(COOKIE_TIMEOUT);
-    bench.reconcile(Scope::Full);
+    bench.reconcile(&Scope::Full);
     assert_eq!(bench.fresh(&mut answer), Some(true));
     let mut polled = bench.ask(Sync::Fs);
     bench.view.cookie_back(&cookie, bench.now);
     assert_eq!(bench.fresh(&mut polled), None);
-    bench.reconcile(Scope::Full);
+    bench.reconcile(&Scope::Full);
     assert_eq!(bench.fresh(&mut polled), Some(true));
     let mut watched = bench.ask(Sync::Fs);
     assert_eq!((bench.start(), bench.fresh(&mut watched)), (None, None));
@@ -185,16 +185,16 @@ fn an_emptied_index_is_not_fresh_before_a_walk_of_its_own() {
     let mut answer = bench.ask(Sync::Strict);
     assert_eq!(bench.start(), Some(Scope::Full));
     bench.view.unsettle();
-    bench.end(Scope::Full, None); // of the index that is about to go
+    bench.end(&Scope::Full, None); // of the index that is about to go
     assert_eq!(bench.fresh(&mut answer), None);
     bench.touch("a");
     bench.pass(60 * MS);
     assert_eq!(bench.start(), Some(paths(&["a"])));
     bench.view.restart(bench.now);
-    bench.end(paths(&["a"]), None);
+    bench.end(&paths(&["a"]), None);
     assert_eq!(bench.fresh(&mut answer), None);
     bench.pass(60 * MS);
-    bench.reconcile(Scope::Full);
+    bench.reconcile(&Scope::Full);
     assert_eq!(bench.fresh(&mut answer), Some(true));
 }
 
@@ -205,12 +205,12 @@ fn what_a_failed_reconcile_left_undone_is_found_by_a_walk() {
     let mut answer = bench.ask(Sync::Fs);
     bench.cookie_back();
     assert_eq!(bench.view.start(bench.now), Some(Due { scope: paths(&[]), git_changed: true }));
-    bench.end(paths(&[]), Some("disk full"));
+    bench.end(&paths(&[]), Some("disk full"));
     assert_eq!(bench.fresh(&mut answer), Some(false));
     assert_eq!(bench.start(), None, "nobody waits: not at once");
     let mut again = bench.ask(Sync::Fs);
     bench.cookie_back();
-    bench.reconcile(Scope::Full);
+    bench.reconcile(&Scope::Full);
     assert_eq!(bench.fresh(&mut again), Some(true));
 }
 
@@ -222,9 +222,9 @@ fn what_must_be_read_again_is_waited_for() {
     bench.cookie_back();
     assert_eq!(bench.start(), Some(paths(&["a"])));
     bench.view.retry(vec![SourceKey::new("a")], bench.now);
-    bench.end(paths(&["a"]), None);
+    bench.end(&paths(&["a"]), None);
     assert_eq!(bench.fresh(&mut answer), None);
-    bench.reconcile(paths(&["a"]));
+    bench.reconcile(&paths(&["a"]));
     assert_eq!(bench.fresh(&mut answer), Some(true));
 }
 
@@ -241,11 +241,11 @@ fn without_waiting_nothing_is_claimed_that_is_not_known() {
     bench.pass(60 * MS);
     assert_eq!(bench.start(), Some(paths(&["a"])));
     check(&mut bench, false);
-    bench.end(paths(&["a"]), None);
+    bench.end(&paths(&["a"]), None);
     check(&mut bench, true);
     bench.view.uncover();
     bench.pass(RESCAN_GAP.0);
-    bench.reconcile(Scope::Full);
+    bench.reconcile(&Scope::Full);
     check(&mut bench, false);
 }
 
