@@ -291,6 +291,11 @@ impl MainLoop {
         let name = change.path.file_name().and_then(OsStr::to_str).unwrap_or_default();
         let own = self.views.values_mut().find(|view| view.id == change.view);
         match (name, own) {
+            ("info", _) => {
+                // Made only now, for the excludes that will be in it. Whatever else has the name fails here.
+                let _ = self.shared.watch.add_dir(change.view, Role::Git, &change.path);
+                self.views.values_mut().for_each(|view| view.lose(now));
+            }
             ("exclude", _) => self.views.values_mut().for_each(|view| view.lose(now)),
             ("config", _) => self.views.values_mut().for_each(|view| view.touch_index(now)),
             ("index.lock", Some(view)) => view.git_lock(change.path.exists(), now),

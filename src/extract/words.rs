@@ -26,7 +26,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 /// Longest token, in bytes; the rest of a longer word is cut off.
-pub const MAX_TOKEN_BYTES: usize = 64;
+const MAX_TOKEN_BYTES: usize = 64;
 
 /// Characters of a token in a script without spaces.
 pub const GRAM_CHARS: usize = 3;
