@@ -81,18 +81,20 @@ pub(super) fn write(shared: &Shared, mut indexer: Indexer, jobs: &Receiver<Job>)
                 }
                 shared.send(Event::Cleared); // all is compared again even where nothing was emptied
             }
-            Job::Collect => {
-                let keep_s = shared.config.index.keep_days as i64 * 86_400;
-                match indexer.writer().collect_garbage(now_s(), keep_s) {
-                    Ok(0) => {}
-                    Ok(n_blobs) => {
-                        tracing::info!(n_blobs, "deleted contents nobody refers to");
-                        load_vectors(shared);
-                    }
-                    Err(error) => tracing::warn!(%error, "cannot delete contents nobody refers to"),
-                }
-            }
+            Job::Collect => collect(shared, &mut indexer),
         }
+    }
+}
+
+fn collect(shared: &Shared, indexer: &mut Indexer) {
+    let keep_s = shared.config.index.keep_days as i64 * 86_400;
+    match indexer.writer().collect_garbage(now_s(), keep_s) {
+        Ok(0) => {}
+        Ok(n_blobs) => {
+            tracing::info!(n_blobs, "deleted contents nobody refers to");
+            load_vectors(shared);
+        }
+        Err(error) => tracing::warn!(%error, "cannot delete contents nobody refers to"),
     }
 }
 
