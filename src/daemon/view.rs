@@ -489,6 +489,5 @@ impl View {
     }
 }
 
-mod place;
 #[cfg(test)]
 mod tests;
