@@ -234,7 +234,7 @@ impl Drop for Live {
             let log = fs::read_to_string(self.root().join(".git/memo/memod.log"));
             let log = log.unwrap_or_else(|error| error.to_string());
             let ended = self.daemon.borrow_mut().as_mut().map(|child| child.try_wait().unwrap());
-            eprintln!("the daemon has ended: {ended:?}; its log:\n{log}");
+            let _ = writeln!(std::io::stderr(), "the daemon has ended: {ended:?}; its log:\n{log}");
         }
         self.kill();
         // One that `memo` started is nobody's child. When there is none, this does nothing.
