@@ -354,6 +354,9 @@ pub struct ViewInfo {
     pub seq: u64,
     /// Nothing known to be pending.
     pub fresh: bool,
+    /// Not every change is reported here: each query compares the worktree.
+    #[serde(default)]
+    pub polled: bool,
 }
 
 /// Rows in the stores.

@@ -32,7 +32,7 @@ pub(super) struct Typed {
 /// Flags that every verb takes.
 #[derive(Clone, Debug, Args)]
 pub(super) struct Global {
-    /// Print JSON on stdout, errors too
+    /// Print JSON on stdout, errors too; scripts, pages and templates stay as they are
     #[arg(long, global = true)]
     pub(super) json: bool,
     /// Run as if started in DIR
@@ -58,25 +58,28 @@ pub(super) enum Colour {
 pub(super) enum Verb {
     /// Index the repository now, and show what was indexed and skipped
     ///
-    /// Not needed: the first search indexes too. Running it again does no harm.
+    /// Not needed: the first search indexes too. Running it again does no harm. Exits with 3 when the index makes no
+    /// progress for a minute.
     ///
     /// Example: memo init
     Init,
     /// Search documents, the code map and definitions
     ///
     /// Prints the best hits with their lines. The index holds everything written before the search was started,
-    /// or the answer says that it does not.
+    /// or the answer says that it does not. Exits with 1 when nothing matches.
     ///
     /// Example: memo search --kind symbol --path 'src/**' "parse config file"
     #[command(visible_alias = "s")]
     Search(SearchTyped),
     /// Show the part of the code map that fits a budget
     ///
-    /// Files are ranked by who names whose symbols, and towards those that --focus names.
+    /// Files are ranked by who names whose symbols, and towards those that --focus names. Exits with 1 when nothing fits.
     ///
     /// Example: memo map --budget 2048 --focus src/auth.rs
     Map(MapTyped),
     /// Show the daemon, the index and what is still to be indexed
+    ///
+    /// Waits for nothing: `memo sync` first, if the lists must be whole. Their paths start at the worktree's top.
     ///
     /// Example: memo status --files -z | xargs -0 wc -l
     Status(StatusTyped),
@@ -127,6 +130,8 @@ pub(super) enum Verb {
     /// Example: memo man ~/.local/share/man/man1
     Man {
         /// Where the pages are written, one for each verb
+        // An id of its own: `dir` is that of -C, and clap would take one for the other.
+        #[arg(id = "pages", value_name = "DIR")]
         dir: Option<PathBuf>,
     },
     /// Show the version of this program and of the daemon, if one runs
@@ -180,7 +185,7 @@ impl From<SyncLevel> for proto::Sync {
 
 #[derive(Debug, Args)]
 pub(super) struct SearchTyped {
-    /// Words, "phrases", prefix*, AND OR NOT; put flags before or after
+    /// Words, "phrases", prefix*, AND OR NOT, ( ); after `--` also words that start with a dash
     #[arg(required = true, value_name = "QUERY")]
     pub(super) query: Vec<String>,
     /// How to match
@@ -189,7 +194,7 @@ pub(super) struct SearchTyped {
     /// Only these kinds of hits (comma-separated, or given again)
     #[arg(short, long, value_name = "KIND", value_delimiter = ',', value_parser = kind_parser())]
     pub(super) kind: Vec<Kind>,
-    /// Only paths that match this glob (may be given again)
+    /// Only paths that match this glob, from the worktree's top; without `/` at any depth (may be given again)
     #[arg(short, long, value_name = "GLOB")]
     pub(super) path: Vec<String>,
     /// Only these languages: rust, python, markdown… (comma-separated, or given again)
@@ -211,7 +216,7 @@ pub(super) struct MapTyped {
     /// Most tokens printed
     #[arg(short, long, value_name = "TOKENS", default_value_t = 1024)]
     pub(super) budget: usize,
-    /// Paths that the ranking leans to
+    /// Files or directories that the ranking leans to, from the current directory
     #[arg(short, long, value_name = "PATH", num_args = 1..)]
     pub(super) focus: Vec<String>,
     /// What must be indexed before the answer

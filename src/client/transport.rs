@@ -117,7 +117,18 @@ pub(super) fn probe(
     env: &Env,
     limit: Duration,
 ) -> Result<Option<(Connection, Endpoint)>, ClientError> {
-    let endpoint = published(place)?.unwrap_or_else(|| usual(place, env));
+    match published(place)?.map(|endpoint| probe_at(endpoint, place, env, limit)) {
+        Some(Ok(None)) | None => probe_at(usual(place, env), place, env, limit),
+        Some(found) => found,
+    }
+}
+
+fn probe_at(
+    endpoint: Endpoint,
+    place: &Place,
+    env: &Env,
+    limit: Duration,
+) -> Result<Option<(Connection, Endpoint)>, ClientError> {
     let socket = PathBuf::from(&endpoint.socket);
     if !stream::is_there(&socket) {
         return Ok(None);

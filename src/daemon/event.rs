@@ -32,6 +32,8 @@ pub(super) enum Event {
     Embedded {
         /// The round.
         round: u64,
+        /// Why some of it got none.
+        error: Option<String>,
     },
     /// `reindex` was asked for.
     Reindex,
@@ -50,7 +52,7 @@ pub(super) struct Ask {
     pub(super) cwd: PathBuf,
     /// How fresh it must be.
     pub(super) level: Sync,
-    /// When the request arrived: a cookie made earlier does not serve it.
+    /// When it must be answered, fresh or not.
     pub(super) deadline: Instant,
     /// Paths found to differ from the index.
     pub(super) dirty: Vec<SourceKey>,

@@ -13,20 +13,25 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::event::{Ask, Event, Indexed};
 use super::shared::Shared;
-use super::view::{DOT_GIT, View};
+use super::view::{DOT_GIT, Due, Rounds, View};
 use super::worker::Job;
+use crate::git::{self, UserDirs};
 use crate::index::Scope;
 use crate::paths::{Place, create_private_dir};
 use crate::proto::{RpcError, code};
-use crate::scan::lstat;
+use crate::scan::{Admission, lstat};
 use crate::store::ViewRow;
-use crate::types::ViewId;
-use crate::watch::{FsChange, Role, Settle, WatchEvent};
+use crate::watch::{FsChange, Role, Settle, WatchEvent, silent_file_system};
 
 /// A wall clock that is this far from the monotonic one means that the machine slept or the clock was set.
 const CLOCK_JUMP: Duration = Duration::from_secs(5);
 /// Contents are collected after so many reconciles that changed something.
 const COLLECT_EVERY: u64 = 1_000;
+/// How much longer than for freshness the row of a worktree is waited for: without it there is only an error.
+const OPEN_GRACE: Duration = Duration::from_secs(5);
+/// What to do where watches run out.
+const WATCH_REMEDY: &str = "raise it with `sysctl fs.inotify.max_user_watches=524288` \
+    (and `fs.inotify.max_user_instances`); until then every query compares the worktree";
 
 /// The loop and all it owns.
 pub(super) struct MainLoop {
@@ -35,9 +40,7 @@ pub(super) struct MainLoop {
     rounds: Sender<u64>,
     views: HashMap<PathBuf, View>,
     opening: HashMap<PathBuf, Vec<Ask>>,
-    git_changed: HashMap<ViewId, bool>,
-    round_asked: u64,
-    round_done: u64,
+    embedding: Rounds,
     n_reconciles: u64,
     last_ask: Instant,
     clocks: (Instant, SystemTime),
@@ -55,9 +58,7 @@ impl MainLoop {
             rounds,
             views: HashMap::new(),
             opening: HashMap::new(),
-            git_changed: HashMap::new(),
-            round_asked: 0,
-            round_done: 0,
+            embedding: Rounds::default(),
             n_reconciles: 0,
             last_ask: Instant::now(),
             clocks: (Instant::now(), SystemTime::now()),
@@ -119,7 +120,10 @@ impl MainLoop {
             Event::Opened { place, row: Ok(row) } => self.on_opened(*place, &row, now),
             Event::Opened { place, row: Err(error) } => self.refuse_opening(&place.root, &error.to_string()),
             Event::Indexed(indexed) => self.on_indexed(*indexed, now),
-            Event::Embedded { round } => self.round_done = self.round_done.max(round),
+            Event::Embedded { round, error } => {
+                self.embedding.done = round;
+                self.embedding.error = error;
+            }
             Event::Reindex => {
                 self.views.values_mut().for_each(View::unsettle);
                 let _ = self.jobs.send(Job::Clear); // the writer ends only after the loop
@@ -139,16 +143,21 @@ impl MainLoop {
     fn advance(&mut self, now: Instant) {
         for view in self.views.values_mut() {
             view.expire_cookie(now);
-            if let Some(scope) = view.start(now) {
+            if let Some(Due { scope, git_changed }) = view.start(now) {
                 if scope == Scope::Full && view.complete {
                     self.shared.rescans.fetch_add(1, Ordering::Relaxed);
                 }
-                let git_changed = self.git_changed.remove(&view.id).unwrap_or(false);
                 let place = Box::new(view.place.clone());
                 // The writer ends only after the loop.
                 let _ = self.jobs.send(Job::Reconcile { view: view.id, place, scope, git_changed });
             }
-            view.answer(now, self.round_asked, self.round_done, &self.shared.progress);
+            view.answer(now, &self.embedding, &self.shared.progress);
+        }
+        for (root, asks) in &mut self.opening {
+            for late in asks.extract_if(.., |ask| ask.deadline + OPEN_GRACE <= now) {
+                let message = format!("{}: not known yet, another worktree is being indexed", root.display());
+                refuse(late, code::BUSY, message);
+            }
         }
     }
 
@@ -156,7 +165,12 @@ impl MainLoop {
     fn quiet_for(&self) -> Duration {
         let now = Instant::now();
         let views = self.views.values().filter_map(|view| view.deadline(now));
-        views.chain(self.idle_at()).min().map_or(Duration::MAX, |at| at.saturating_duration_since(now))
+        let opening = self.opening.values().flatten().map(|ask| ask.deadline + OPEN_GRACE);
+        views
+            .chain(opening)
+            .chain(self.idle_at())
+            .min()
+            .map_or(Duration::MAX, |at| at.saturating_duration_since(now))
     }
 
     /// Returns when the daemon ends if nobody asks until then; `None`: never.
@@ -217,8 +231,16 @@ impl MainLoop {
         let watch = &self.shared.config.watch;
         let settle =
             Settle::new(Duration::from_millis(watch.settle_ms), Duration::from_millis(watch.settle_max_ms));
+        let silent = silent_file_system(&place.root);
+        if let Some(name) = silent {
+            let remedy = format!("{name} does not report every change; each query compares the worktree");
+            self.shared.degrade("file system", Some(remedy));
+        }
         let mut view = View::new(row, place, settle);
-        view.watched = !watch.poll && self.watch_git(&view);
+        view.excludes = git::excludes_files(&view.place, &UserDirs::read());
+        if watch.poll || silent.is_some() || !self.watch_git(&view) {
+            view.uncover();
+        }
         for ask in asks {
             view.ask(ask, now);
         }
@@ -244,46 +266,59 @@ impl MainLoop {
     }
 
     fn on_change(&mut self, change: &FsChange, now: Instant) {
-        let name = change.path.file_name().unwrap_or_default();
-        if change.role == Role::Git && name == OsStr::new("exclude") {
-            self.views.values_mut().for_each(|view| view.lose(now));
-            return;
-        }
-        if change.role == Role::Git && name == OsStr::new("config") {
-            for view in self.views.values_mut() {
-                self.git_changed.insert(view.id, true);
-                view.touch_index(now);
-            }
-            return;
+        if change.role == Role::Git {
+            return self.on_git_change(change, now);
         }
         let Some(view) = self.views.values_mut().find(|view| view.id == change.view) else { return };
-        let is_own_git = || view.place.git_dir.as_deref().is_some_and(|dir| change.path.starts_with(dir));
-        match change.role {
-            Role::Cookies if change.path == view.place.cookie_dir() => {
+        if change.role == Role::Cookies {
+            if change.path == view.place.cookie_dir() {
                 self.check_lock = true;
                 self.drop_removed();
+            } else {
+                view.cookie_back(&change.path, now);
             }
-            Role::Cookies => view.cookie_back(&change.path, now),
-            Role::Git if name == OsStr::new("index.lock") => view.git_lock(change.path.exists(), now),
-            Role::Git if name == OsStr::new("index") || name == OsStr::new("config.worktree") => {
-                self.git_changed.insert(view.id, true);
-                view.touch_index(now);
+            return;
+        }
+        if view.place.git_dir.as_deref().is_some_and(|dir| change.path.starts_with(dir)) {
+            return;
+        }
+        match view.key_of(&change.path) {
+            Some(key) if !Admission::is_rule(&key) => {
+                if change.path.file_name() == Some(OsStr::new(DOT_GIT)) {
+                    // It is a repository only once more is in it. A file fails here, and needs no watch.
+                    let _ = self.shared.watch.add_dir(change.view, Role::Worktree, &change.path);
+                }
+                view.touch(key, now);
             }
-            Role::Git => {}
-            Role::Worktree if is_own_git() => {}
-            Role::Worktree => match view.key_of(&change.path) {
-                Some(_) if name == OsStr::new(".gitignore") || name == OsStr::new(".memoignore") => {
-                    view.lose(now);
+            _ => view.lose(now),
+        }
+    }
+
+    /// Takes a change in a git dir; settings and excludes of the common dir are those of every worktree.
+    fn on_git_change(&mut self, change: &FsChange, now: Instant) {
+        let name = change.path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        if self.views.values().any(|view| view.is_exclude(&change.path)) {
+            return self.views.values_mut().for_each(|view| view.lose(now));
+        }
+        let own = self.views.values_mut().find(|view| view.id == change.view);
+        match (name, own) {
+            ("config", _) => {
+                for view in self.views.values_mut() {
+                    view.excludes = git::excludes_files(&view.place, &UserDirs::read());
+                    view.touch_index(now);
                 }
-                Some(key) => {
-                    if name == OsStr::new(DOT_GIT) {
-                        // It is a repository only once more is in it. A file fails here, and needs no watch.
-                        let _ = self.shared.watch.add_dir(change.view, Role::Worktree, &change.path);
-                    }
-                    view.touch(key, now);
+                if !self.views.values().all(|view| self.watch_git(view)) {
+                    self.views.values_mut().for_each(View::uncover);
                 }
-                None => view.lose(now),
-            },
+            }
+            ("info", _) => {
+                // Made only now, for the excludes that will be in it. Whatever else has the name fails here.
+                let _ = self.shared.watch.add_dir(change.view, Role::Git, &change.path);
+                self.views.values_mut().for_each(|view| view.lose(now));
+            }
+            ("index.lock", Some(view)) => view.git_lock(change.path.exists(), now),
+            ("HEAD" | "index" | "config.worktree", Some(view)) => view.touch_index(now),
+            _ => {}
         }
     }
 
@@ -305,14 +340,14 @@ impl MainLoop {
         view.head = head;
         if let Some(error) = unwatched {
             self.shared.degrade("watch", Some(format!("{error}; {WATCH_REMEDY}")));
-            view.watched = false;
+            view.uncover();
         }
         let failed = match result {
             Ok(outcome) => {
                 for problem in &outcome.problems {
                     tracing::warn!(root = %view.place.root.display(), problem, "not everything could be listed");
                 }
-                outcome.again.into_iter().for_each(|key| view.touch(key, now));
+                view.retry(outcome.again, now);
                 if let Some(seq) = outcome.seq {
                     view.seq = seq;
                     self.n_reconciles += 1;
@@ -328,7 +363,7 @@ impl MainLoop {
             return self.drop_removed();
         }
         self.shared.degrade("index", failed.clone());
-        view.end(scope, failed, now);
+        view.end(&scope, failed, now);
         self.wake_embedder();
         if self.n_reconciles.is_multiple_of(COLLECT_EVERY) {
             self.n_reconciles += 1;
@@ -337,8 +372,8 @@ impl MainLoop {
     }
 
     fn wake_embedder(&mut self) {
-        self.round_asked += 1;
-        let _ = self.rounds.send(self.round_asked); // it ends only after the loop
+        self.embedding.asked += 1;
+        let _ = self.rounds.send(self.embedding.asked); // it ends only after the loop
     }
 
     /// Compares the wall clock with the monotonic one: after a sleep nothing the watcher said is complete.
@@ -353,9 +388,6 @@ impl MainLoop {
         }
     }
 }
-
-const WATCH_REMEDY: &str = "raise it with `sysctl fs.inotify.max_user_watches=524288` \
-    (and `fs.inotify.max_user_instances`); until then every query compares the worktree";
 
 fn refuse(ask: Ask, code: i64, message: String) {
     let _ = ask.reply.send(Err(RpcError { code, message, data: None })); // the asker may have gone

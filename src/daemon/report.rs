@@ -25,11 +25,14 @@ pub(super) fn status(
             let skipped = reader.skipped(at.view)?;
             let paths = if params.files || params.skipped { reader.paths(at.view)? } else { Vec::new() };
             let count = |(id, info): (ViewId, ViewInfo)| Ok(ViewInfo { files: reader.n_files(id)?, ..info });
-            let views = views.into_iter().map(count).collect::<Result<_, StoreError>>()?;
+            let views = views.into_iter().map(count).collect::<Result<Vec<_>, StoreError>>()?;
             Ok((counts, embeddings, skipped, paths, views))
         })
     };
     let (counts, embeddings, skipped, paths, views) = shared.read(read)?;
+    let own_root = at.place.root.display().to_string();
+    let is_polled = views.iter().any(|view| view.polled && view.root == own_root);
+    let backend = if is_polled { "poll" } else { shared.watch.backend() };
     let (refused, indexed): (Vec<_>, Vec<_>) = paths.into_iter().partition(|(_, reason)| reason.is_some());
     let refused = refused.into_iter().map(|(path, reason)| (path, reason.unwrap_or_default()));
     Ok(StatusResult {
@@ -47,7 +50,7 @@ pub(super) fn status(
         counters: counters(shared),
         pending: Pending { embeddings, ..at.pending },
         skipped,
-        watch: WatchInfo { backend: shared.watch.backend().to_owned(), dirs: shared.watch.n_dirs() },
+        watch: WatchInfo { backend: backend.to_owned(), dirs: shared.watch.n_dirs() },
         hooks: "none".to_owned(),
         model: model(shared),
         degraded: shared.degraded(),

@@ -33,12 +33,16 @@ pub(super) struct View {
     pub(super) place: Place,
     pub(super) head: Option<String>,
     pub(super) seq: u64,
-    /// The first walk of this process has ended well.
+    /// A walk of this process has ended well, and the index was not emptied since.
     pub(super) complete: bool,
-    /// The watcher covers everything and answers cookies.
-    pub(super) watched: bool,
     /// Why the last reconcile failed.
     pub(super) error: Option<String>,
+    /// Every directory that counts is watched.
+    covered: bool,
+    /// A cookie that is late: until it comes back the watcher is not believed.
+    overdue: Option<String>,
+    /// How often the index is still to be emptied.
+    n_clears: u32,
     dirty: BTreeSet<SourceKey>,
     rescan: bool,
     index_written: bool,
@@ -53,6 +57,8 @@ pub(super) struct View {
     queued: Vec<Ask>,
     waiters: Vec<Waiter>,
     n_cookies: u64,
+    /// Ignore files outside the worktree: the user's own, and `info/exclude`.
+    pub(super) excludes: Vec<PathBuf>,
 }
 
 /// A file that was created and removed, and has not come back as an event yet.
@@ -69,6 +75,23 @@ struct Waiter {
     round: Option<u64>,
 }
 
+/// What the next reconcile must compare.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Due {
+    pub(super) scope: Scope,
+    /// Git wrote its index or settings: what counts may be something else now.
+    pub(super) git_changed: bool,
+}
+
+/// Rounds of embedding, numbered from 1.
+#[derive(Debug, Default)]
+pub(super) struct Rounds {
+    pub(super) asked: u64,
+    pub(super) done: u64,
+    /// Why the last one left something without its vector.
+    pub(super) error: Option<String>,
+}
+
 impl View {
     /// Makes the state of a view whose manifest has yet to be compared with the disk.
     pub(super) fn new(row: &ViewRow, place: Place, settle: Settle) -> Self {
@@ -78,8 +101,10 @@ impl View {
             head: row.head.clone(),
             seq: row.seq,
             complete: false,
-            watched: true,
             error: None,
+            covered: true,
+            overdue: None,
+            n_clears: 0,
             dirty: BTreeSet::new(),
             rescan: true,
             index_written: false,
@@ -93,7 +118,13 @@ impl View {
             queued: Vec::new(),
             waiters: Vec::new(),
             n_cookies: 0,
+            excludes: Vec::new(),
         }
+    }
+
+    /// Returns whether a path is an ignore file outside the worktree.
+    pub(super) fn is_exclude(&self, path: &Path) -> bool {
+        self.excludes.iter().any(|exclude| exclude == path)
     }
 
     /// Notes that a path may differ from the index.
@@ -105,18 +136,37 @@ impl View {
         }
     }
 
-    /// Notes that anything may differ. A cookie on its way is served by the walk.
+    /// Notes that anything may differ. A cookie on its way is served by the walk; the event of a late one may
+    /// be among those lost, so the watcher is tried again.
     pub(super) fn lose(&mut self, now: Instant) {
         self.rescan = true;
         self.dirty.clear();
         self.settle.touch(now);
+        self.overdue = None;
         if let Some(cookie) = self.cookie.take() {
             self.await_reconcile(cookie.asks);
             self.bake(now);
         }
     }
 
-    /// Notes that git wrote its index: an empty reconcile finds out what that means.
+    /// Notes that some directory is not watched: what came back as an event says nothing of it, so everybody
+    /// waits for a walk that begins from now on.
+    pub(super) fn uncover(&mut self) {
+        if std::mem::replace(&mut self.covered, false) {
+            self.postpone();
+            self.await_walk();
+        }
+    }
+
+    /// Notes that the reconcile that ends now could not do these.
+    pub(super) fn retry(&mut self, keys: Vec<SourceKey>, now: Instant) {
+        if !keys.is_empty() {
+            keys.into_iter().for_each(|key| self.touch(key, now));
+            self.postpone();
+        }
+    }
+
+    /// Notes that git wrote its index or settings: an empty reconcile finds out what that means.
     pub(super) fn touch_index(&mut self, now: Instant) {
         self.index_written = true;
         self.settle.touch(now);
@@ -125,11 +175,13 @@ impl View {
     /// Notes that the index is about to be emptied: from now on nothing is fresh.
     pub(super) fn unsettle(&mut self) {
         self.complete = false;
+        self.n_clears += 1;
     }
 
     /// Notes that the index was emptied: everything is compared again, as at the start.
     pub(super) fn restart(&mut self, now: Instant) {
         self.complete = false;
+        self.n_clears = self.n_clears.saturating_sub(1);
         self.not_before = None;
         self.lose(now);
     }
@@ -152,7 +204,7 @@ impl View {
                 self.await_reconcile(vec![ask]);
             }
             _ if found_stale => self.await_reconcile(vec![ask]),
-            _ if !self.watched => {
+            _ if !self.is_watched() => {
                 self.rescan = true;
                 self.await_reconcile(vec![ask]);
             }
@@ -184,9 +236,9 @@ impl View {
 
     /// Takes a cookie that came back: all that was written before it is in the dirty set.
     pub(super) fn cookie_back(&mut self, path: &Path, now: Instant) {
-        let ours = |cookie: &mut Cookie| path.file_name().is_some_and(|name| name == cookie.name.as_str());
-        if let Some(cookie) = self.cookie.take_if(ours) {
-            self.watched = true;
+        let is = |name: &str| path.file_name().is_some_and(|found| found == name);
+        self.overdue.take_if(|name| is(name));
+        if let Some(cookie) = self.cookie.take_if(|cookie| is(&cookie.name)) {
             self.await_reconcile(cookie.asks);
             self.bake(now);
         }
@@ -195,6 +247,35 @@ impl View {
     fn await_reconcile(&mut self, asks: Vec<Ask>) {
         let reconcile = if self.is_dirty() { self.started + 1 } else { self.started };
         self.waiters.extend(asks.into_iter().map(|ask| Waiter { ask, reconcile, round: None }));
+    }
+
+    /// Lets everybody who waits for a cookie wait for a walk instead.
+    fn await_walk(&mut self) -> Option<String> {
+        let cookie = self.cookie.take();
+        let (name, asks) = cookie.map(|cookie| (cookie.name, cookie.asks)).unzip();
+        let queued = std::mem::take(&mut self.queued);
+        self.rescan = true;
+        self.await_reconcile(asks.into_iter().flatten().chain(queued).collect());
+        name
+    }
+
+    /// Lets everybody who waits for a reconcile wait for the next one.
+    fn postpone(&mut self) {
+        for waiter in &mut self.waiters {
+            waiter.reconcile = self.started + 1;
+            waiter.round = None;
+        }
+    }
+
+    /// Returns whether the watcher covers everything and answers cookies.
+    fn is_watched(&self) -> bool {
+        self.covered && self.overdue.is_none()
+    }
+
+    /// Returns whether nothing is known that the index does not hold.
+    fn is_current(&self) -> bool {
+        let is_quiet = !self.is_dirty() && !self.is_running();
+        self.complete && is_quiet && self.is_watched() && self.error.is_none()
     }
 
     fn is_dirty(&self) -> bool {
@@ -206,15 +287,15 @@ impl View {
     }
 
     /// Returns what the next reconcile must compare, when it is time for it.
-    pub(super) fn start(&mut self, now: Instant) -> Option<Scope> {
+    pub(super) fn start(&mut self, now: Instant) -> Option<Due> {
         if self.is_running() || !self.is_dirty() || self.start_at(now) > now {
             return None;
         }
         self.started += 1;
         self.settle.clear();
-        self.index_written = false;
         let paths = std::mem::take(&mut self.dirty);
-        Some(if std::mem::take(&mut self.rescan) { Scope::Full } else { Scope::Paths(paths) })
+        let scope = if std::mem::take(&mut self.rescan) { Scope::Full } else { Scope::Paths(paths) };
+        Some(Due { scope, git_changed: std::mem::take(&mut self.index_written) })
     }
 
     /// Returns when what is dirty is due.
@@ -229,20 +310,18 @@ impl View {
         settled.max(lock_over).max(not_before)
     }
 
-    /// Notes how a reconcile ended.
-    pub(super) fn end(&mut self, scope: Scope, failed: Option<String>, now: Instant) {
+    /// Notes how a reconcile ended. What a failed one left undone is found by a walk.
+    pub(super) fn end(&mut self, scope: &Scope, failed: Option<String>, now: Instant) {
         self.ended = self.started;
-        if scope == Scope::Full {
+        if *scope == Scope::Full {
             let soon = self.not_before.is_some_and(|at| at + RESCAN_GAP.1 > now);
             self.gap = if soon { (self.gap * 2).min(RESCAN_GAP.1) } else { RESCAN_GAP.0 };
             self.not_before = Some(now + self.gap);
+            // A walk that ends before the index is emptied says nothing of it afterwards.
+            self.complete |= failed.is_none() && self.n_clears == 0;
         }
-        self.complete |= failed.is_none();
         if failed.is_some() {
-            match scope {
-                Scope::Full => self.rescan = true,
-                Scope::Paths(paths) => self.dirty.extend(paths),
-            }
+            self.rescan = true;
             self.not_before = Some(now + self.gap);
             self.settle.touch(now);
         }
@@ -251,34 +330,34 @@ impl View {
 
     /// Gives up on a cookie that does not come back: the watcher is broken, the disk is compared instead.
     pub(super) fn expire_cookie(&mut self, now: Instant) {
-        if let Some(cookie) = self.cookie.take_if(|cookie| cookie.made_at + COOKIE_TIMEOUT <= now) {
-            tracing::warn!(root = %self.place.root.display(), "the watcher did not answer; polling");
-            self.watched = false;
-            self.rescan = true;
-            self.await_reconcile(cookie.asks);
-            let queued = std::mem::take(&mut self.queued);
-            self.await_reconcile(queued);
+        if self.cookie.as_ref().is_some_and(|cookie| cookie.made_at + COOKIE_TIMEOUT <= now) {
+            tracing::warn!(root = %self.place.root.display(), "the watcher did not answer; polling until it does");
+            self.overdue = self.await_walk();
         }
     }
 
-    /// Answers everybody whose wait is over. `asked` and `done` number the rounds of embedding.
-    pub(super) fn answer(&mut self, now: Instant, asked: u64, done: u64, progress: &Progress) {
+    /// Answers everybody whose wait is over.
+    pub(super) fn answer(&mut self, now: Instant, rounds: &Rounds, progress: &Progress) {
         let ended = if self.error.is_none() { self.ended } else { 0 };
         let mut waiting = Vec::new();
         for mut waiter in std::mem::take(&mut self.waiters) {
-            let lexical = self.complete
-                && waiter.reconcile <= ended
-                && (waiter.ask.level != Sync::None || !self.is_dirty());
-            let full = waiter.ask.level == Sync::Full;
-            if lexical && full {
-                waiter.round.get_or_insert(asked);
+            let level = waiter.ask.level;
+            let lexical = self.complete && waiter.reconcile <= ended;
+            if lexical && level == Sync::Full {
+                waiter.round.get_or_insert(rounds.asked);
             }
-            let ready = lexical && (!full || waiter.round.is_some_and(|round| round <= done));
-            let no_use = waiter.ask.level == Sync::None && waiter.ask.dirty.is_empty();
-            let failed = self.error.is_some() && self.ended == self.started && waiter.reconcile <= self.ended;
-            if ready || no_use || failed || waiter.ask.deadline <= now {
-                let reason = (!ready).then(|| self.why_not(&waiter, progress));
-                self.reply(waiter.ask, ready, reason, progress);
+            let done = lexical && waiter.round.is_none_or(|round| round <= rounds.done);
+            let at_once = level == Sync::None && waiter.ask.dirty.is_empty();
+            let failed = self.error.is_some() && !self.is_running() && waiter.reconcile <= self.ended;
+            if done || at_once || failed || waiter.ask.deadline <= now {
+                let fresh = done
+                    && match level {
+                        Sync::None => self.is_current(),
+                        Sync::Fs | Sync::Strict => true,
+                        Sync::Full => rounds.error.is_none(),
+                    };
+                let reason = (!fresh).then(|| self.why_not(&waiter, rounds, progress));
+                self.reply(waiter.ask, fresh, reason, progress);
             } else {
                 waiting.push(waiter);
             }
@@ -298,14 +377,20 @@ impl View {
         }
     }
 
-    fn why_not(&self, waiter: &Waiter, progress: &Progress) -> String {
+    fn why_not(&self, waiter: &Waiter, rounds: &Rounds, progress: &Progress) -> String {
         let (done, total) = progress.files();
         if let Some(error) = &self.error {
             error.clone()
         } else if !self.complete {
             format!("the first index is being built: {done} of {total} files")
-        } else if waiter.round.is_some() {
-            "embeddings are being computed".to_owned()
+        } else if let Some(round) = waiter.round {
+            let failed = rounds.error.as_ref().filter(|_| round <= rounds.done);
+            failed.map_or_else(
+                || "embeddings are being computed".to_owned(),
+                |why| format!("embeddings: {why}"),
+            )
+        } else if waiter.ask.level == Sync::None && !self.is_watched() {
+            "not everything is watched, and `none` compares nothing".to_owned()
         } else {
             format!("changed files are being indexed: {done} of {total}")
         }
@@ -354,9 +439,10 @@ impl View {
         ViewInfo {
             root: self.place.root.display().to_string(),
             head: self.head.clone(),
+            polled: !self.is_watched(),
             files: 0, // counted by who asks
             seq: self.seq,
-            fresh: self.complete && !self.is_dirty() && !self.is_running() && self.error.is_none(),
+            fresh: self.is_current(),
         }
     }
 
@@ -373,7 +459,11 @@ impl View {
     /// Returns the directories of git's that are watched: HEAD and index, settings and excludes of the repository.
     pub(super) fn git_dirs(&self) -> Vec<PathBuf> {
         let common = self.place.common_dir.clone();
-        let info = common.as_ref().map(|dir| dir.join("info"));
-        self.place.git_dir.clone().into_iter().chain(common).chain(info).filter(|dir| dir.is_dir()).collect()
+        let excludes = self.excludes.iter().filter_map(|file| file.parent()).map(Path::to_owned);
+        let dirs = self.place.git_dir.clone().into_iter().chain(common).chain(excludes);
+        dirs.filter(|dir| dir.is_dir()).collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -40,13 +40,24 @@ pub(super) enum Job {
     Collect,
 }
 
+/// Ends the daemon when the writer does, be it by a panic: without it nothing would ever be fresh again.
+struct LastWord<'a>(&'a Shared);
+
+impl Drop for LastWord<'_> {
+    fn drop(&mut self) {
+        self.0.send(Event::Stop("the writer has ended"));
+    }
+}
+
 /// Runs jobs until the loop is gone.
 pub(super) fn write(shared: &Shared, mut indexer: Indexer, jobs: &Receiver<Job>) {
+    let _last_word = LastWord(shared);
     for job in jobs {
         match job {
             Job::Open(place) => {
                 let row = open(&mut indexer, &shared.index_db, &place);
                 shared.send(Event::Opened { place, row });
+                copy_vectors(shared, &mut indexer);
             }
             Job::Reconcile { view, place, scope, git_changed } => {
                 let indexed = reconcile(shared, &mut indexer, view, &place, scope, git_changed);
@@ -63,34 +74,45 @@ pub(super) fn write(shared: &Shared, mut indexer: Indexer, jobs: &Receiver<Job>)
                     tracing::warn!(%error, "cannot forget a worktree that is gone");
                 }
             }
-            Job::Clear => match indexer.writer().clear() {
-                Ok(()) => {
-                    *shared.nearest.write().unwrap_or_else(PoisonError::into_inner) = None;
-                    shared.send(Event::Cleared);
+            Job::Clear => {
+                match indexer.writer().clear() {
+                    Ok(()) => load_vectors(shared),
+                    Err(error) => tracing::error!(%error, "cannot empty the index"),
                 }
-                Err(error) => tracing::error!(%error, "cannot clear the index"),
-            },
-            Job::Collect => {
-                let keep_s = shared.config.index.keep_days as i64 * 86_400;
-                match indexer.writer().collect_garbage(now_s(), keep_s) {
-                    Ok(0) => {}
-                    Ok(n_blobs) => tracing::info!(n_blobs, "deleted contents nobody refers to"),
-                    Err(error) => tracing::warn!(%error, "cannot delete contents nobody refers to"),
-                }
+                shared.send(Event::Cleared); // all is compared again even where nothing was emptied
             }
+            Job::Collect => collect(shared, &mut indexer),
         }
-        copy_vectors(shared, &mut indexer);
     }
 }
 
-/// Brings the vectors in memory up to date, or loads them.
+fn collect(shared: &Shared, indexer: &mut Indexer) {
+    let keep_s = shared.config.index.keep_days as i64 * 86_400;
+    match indexer.writer().collect_garbage(now_s(), keep_s) {
+        Ok(0) => {}
+        Ok(n_blobs) => {
+            tracing::info!(n_blobs, "deleted contents nobody refers to");
+            load_vectors(shared);
+        }
+        Err(error) => tracing::warn!(%error, "cannot delete contents nobody refers to"),
+    }
+}
+
+/// Brings the vectors in memory up to date, or loads them. To be called before anybody is told of what was
+/// written: the answer to `full` counts on them.
 fn copy_vectors(shared: &Shared, indexer: &mut Indexer) {
     let added = indexer.writer().take_added();
-    if let Some(nearest) = shared.nearest.write().unwrap_or_else(PoisonError::into_inner).as_mut() {
+    let mut copy = shared.nearest.write().unwrap_or_else(PoisonError::into_inner);
+    if let Some(nearest) = copy.as_mut() {
         added.iter().for_each(|(id, vector)| nearest.add(*id, vector));
         return;
     }
-    // Only this thread sets it, so searches may go on meanwhile.
+    drop(copy);
+    load_vectors(shared);
+}
+
+/// Replaces the vectors in memory by those of the database; searches go on with the old ones meanwhile.
+fn load_vectors(shared: &Shared) {
     let mut nearest = Nearest::new(BUILTIN_DIMS);
     let load = |reader: &Reader| {
         reader.each_vector(|id, bytes| {
@@ -153,18 +175,21 @@ pub(super) fn embed(shared: &Shared, rounds: &Receiver<u64>, jobs: &Sender<Job>)
     }
     while let Ok(mut round) = rounds.recv() {
         round = rounds.try_iter().last().unwrap_or(round);
-        if let Some(Ok(embedder)) = shared.embedder.get()
-            && let Err(error) = embed_round(shared, embedder.as_ref(), jobs)
-        {
-            tracing::warn!(%error, "embedding stopped; keyword search goes on");
+        let error = match shared.embedder.get() {
+            Some(Ok(embedder)) => embed_round(shared, embedder.as_ref(), jobs).err().map(|e| e.to_string()),
+            Some(Err(why)) => Some(why.clone()),
+            None => unreachable!("it was set above"),
+        };
+        if let Some(error) = &error {
+            tracing::warn!(error, "embedding stopped; keyword search goes on");
         }
-        shared.send(Event::Embedded { round });
+        shared.send(Event::Embedded { round, error });
     }
 }
 
 fn embed_round(shared: &Shared, embedder: &dyn Embedder, jobs: &Sender<Job>) -> anyhow::Result<()> {
     let reader = Reader::open(&shared.index_db)?;
-    loop {
+    while !shared.progress.cancelled.load(Ordering::Relaxed) {
         let batch = embed_paths(&reader, embedder, EMBED_STEP)?;
         if batch.n_seen == 0 {
             break;

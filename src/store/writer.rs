@@ -20,7 +20,7 @@ pub struct Writer {
 }
 
 /// Vectors that chunks were given.
-pub type Added = Vec<(ChunkId, Vec<i8>)>;
+pub(super) type Added = Vec<(ChunkId, Vec<i8>)>;
 
 /// What identifies a worktree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -322,8 +322,8 @@ impl Writer {
             }
             tx.execute_batch(
                 "DELETE FROM path_fts WHERE rowid IN
-                     (SELECT id FROM path WHERE NOT EXISTS (SELECT 1 FROM entry WHERE entry.path = path.path));
-                 DELETE FROM path WHERE NOT EXISTS (SELECT 1 FROM entry WHERE entry.path = path.path);",
+                     (SELECT id FROM path WHERE path NOT IN (SELECT path FROM entry));
+                 DELETE FROM path WHERE path NOT IN (SELECT path FROM entry);",
             )?;
             Ok(ids.len())
         })

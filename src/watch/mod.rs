@@ -56,7 +56,7 @@ pub enum WatchEvent {
 #[derive(Debug, thiserror::Error)]
 pub enum WatchError {
     /// No watches or instances are left; what is not covered must be polled.
-    #[error("{}: no inotify watches left: {source}", path.display())]
+    #[error("{}: not watched, a limit of inotify is reached: {source}", path.display())]
     Exhausted {
         /// The directory.
         path: PathBuf,
@@ -86,3 +86,29 @@ impl WatchError {
         }
     }
 }
+
+/// Returns the name of a file system that does not report every change, if the directory is on one: changes made
+/// on another machine, or below an overlay, come without an event. Such a worktree is compared at each query.
+#[cfg(target_os = "linux")]
+pub fn silent_file_system(dir: &Path) -> Option<&'static str> {
+    let magic = rustix::fs::statfs(dir).ok()?.f_type;
+    SILENT.iter().find(|(known, _)| i128::from(*known) == i128::from(magic)).map(|(_, name)| *name)
+}
+
+/// As on Linux; elsewhere the operating system's own watcher is trusted.
+#[cfg(not(target_os = "linux"))]
+pub fn silent_file_system(_: &Path) -> Option<&'static str> {
+    None
+}
+
+/// `f_type` of statfs(2), from linux/magic.h and the sources of the file systems.
+#[cfg(target_os = "linux")]
+const SILENT: [(u32, &str); 7] = [
+    (0x6969, "nfs"),
+    (0x517b, "smb"),
+    (0xff53_4d42, "cifs"),
+    (0xfe53_4d42, "smb2"),
+    (0x6573_5546, "fuse"), // virtiofs as well
+    (0x0102_1997, "9p"),
+    (0x794c_7630, "overlay"),
+];

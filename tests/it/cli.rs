@@ -344,6 +344,16 @@ fn the_daemon_is_started_without_the_environment_of_a_hook() {
 }
 
 #[test]
+fn where_memo_runs_is_not_where_manuals_go() {
+    let sandbox = Sandbox::new();
+    for line in ["-C ../home man", "man -C ../home"] {
+        let shown = sandbox.run(&line.split(' ').collect::<Vec<_>>());
+        assert!(shown.starts_with("exit 0\nout: ") && shown.contains("out: .TH memo 1"), "{line}: {shown}");
+        assert!(!sandbox.path("home/memo.1").exists(), "{line} wrote its page into the directory of -C");
+    }
+}
+
+#[test]
 fn manuals_name_every_verb() {
     let sandbox = Sandbox::new();
     let shown = sandbox.run(&["man", "pages"]);

@@ -53,6 +53,12 @@ fn ignore_rules() {
          git config core.excludesFile ../excludes | alpha
          git config --unset core.excludesFile | alpha a.txt",
     );
+    check(
+        "the user's own excludes",
+        "echo alpha > a.txt; : > ../excludes; git config core.excludesFile ../excludes | alpha a.txt
+         echo a.txt > ../excludes | alpha
+         : > ../excludes | alpha a.txt",
+    );
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod levels;
 mod lifecycle;
 mod live;
 mod protocol;
+mod readme;
 mod rpc;
 mod sandbox;
 mod scan;

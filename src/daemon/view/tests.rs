@@ -1,0 +1,270 @@
+use tokio::sync::oneshot::{self, Receiver};
+
+use super::*;
+use crate::paths::{Env, effective_uid};
+use crate::proto::RpcError;
+
+type Answer = Receiver<Result<Freshness, RpcError>>;
+
+const MS: Duration = Duration::from_millis(1);
+const WAIT: Duration = Duration::from_secs(1);
+
+/// A view with a clock that stands still until it is moved.
+struct Bench {
+    view: View,
+    now: Instant,
+    rounds: Rounds,
+    _temp: tempfile::TempDir,
+}
+
+impl Bench {
+    /// A view whose first walk has yet to begin.
+    fn new() -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        let env = Env { uid: effective_uid(), ..Env::default() };
+        let place = Place::locate(temp.path(), &env).unwrap();
+        std::fs::create_dir_all(place.cookie_dir()).unwrap();
+        let row = ViewRow { id: ViewId(1), head: None, epoch: 0, seq: 0, complete: false };
+        let view = View::new(&row, place, Settle::new(50 * MS, 500 * MS));
+        Self { view, now: Instant::now(), rounds: Rounds::default(), _temp: temp }
+    }
+
+    /// A view whose first walk has ended.
+    fn walked() -> Self {
+        let mut bench = Self::new();
+        assert_eq!(bench.start(), Some(Scope::Full));
+        bench.end(&Scope::Full, None);
+        bench
+    }
+
+    fn ask(&mut self, level: Sync) -> Answer {
+        let (reply, answer) = oneshot::channel();
+        let (cwd, deadline) = (PathBuf::new(), self.now + WAIT);
+        self.view.ask(Ask { cwd, level, deadline, dirty: Vec::new(), reply }, self.now);
+        answer
+    }
+
+    fn touch(&mut self, path: &str) {
+        self.view.touch(SourceKey::new(path), self.now);
+    }
+
+    /// The name of the cookie on its way.
+    fn cookie(&self) -> PathBuf {
+        PathBuf::from(&self.view.cookie.as_ref().expect("a cookie is on its way").name)
+    }
+
+    fn cookie_back(&mut self) {
+        let path = self.cookie();
+        self.view.cookie_back(&path, self.now);
+    }
+
+    fn start(&mut self) -> Option<Scope> {
+        self.view.start(self.now).map(|due| due.scope)
+    }
+
+    fn end(&mut self, scope: &Scope, failed: Option<&str>) {
+        self.view.end(scope, failed.map(str::to_owned), self.now);
+    }
+
+    /// Runs the next reconcile, which must be of this scope.
+    fn reconcile(&mut self, scope: &Scope) {
+        assert_eq!(self.start().as_ref(), Some(scope));
+        self.end(scope, None);
+    }
+
+    /// Whether the answer is there, and says fresh.
+    fn fresh(&mut self, answer: &mut Answer) -> Option<bool> {
+        self.view.answer(self.now, &self.rounds, &Progress::default());
+        let freshness = answer.try_recv().ok()?.unwrap();
+        assert_eq!(freshness.fresh, freshness.reason.is_none());
+        Some(freshness.fresh)
+    }
+
+    fn pass(&mut self, time: Duration) {
+        self.now += time;
+        self.view.expire_cookie(self.now);
+    }
+}
+
+fn paths(paths: &[&str]) -> Scope {
+    Scope::Paths(paths.iter().map(|path| SourceKey::new(*path)).collect())
+}
+
+#[test]
+fn fresh_once_the_cookie_is_back_and_what_was_dirty_then_is_indexed() {
+    let mut bench = Bench::walked();
+    let mut answer = bench.ask(Sync::Fs);
+    assert_eq!(bench.fresh(&mut answer), None);
+    bench.touch("a");
+    bench.cookie_back();
+    assert_eq!(bench.fresh(&mut answer), None);
+    bench.reconcile(&paths(&["a"]));
+    assert_eq!(bench.fresh(&mut answer), Some(true));
+    assert_eq!(bench.view.deadline(bench.now), None, "idle means no wake-up");
+}
+
+#[test]
+fn a_running_reconcile_does_not_serve_what_changed_since_it_began() {
+    let mut bench = Bench::walked();
+    bench.touch("a");
+    bench.pass(60 * MS);
+    assert_eq!(bench.start(), Some(paths(&["a"])));
+    let mut answer = bench.ask(Sync::Fs);
+    bench.touch("b");
+    bench.cookie_back();
+    bench.end(&paths(&["a"]), None);
+    assert_eq!(bench.fresh(&mut answer), None);
+    bench.reconcile(&paths(&["b"]));
+    assert_eq!(bench.fresh(&mut answer), Some(true));
+}
+
+#[test]
+fn a_cookie_made_earlier_does_not_serve_a_later_request() {
+    let mut bench = Bench::walked();
+    let mut first = bench.ask(Sync::Fs);
+    let mut second = bench.ask(Sync::Fs);
+    bench.cookie_back();
+    assert_eq!((bench.fresh(&mut first), bench.fresh(&mut second)), (Some(true), None));
+    bench.cookie_back();
+    assert_eq!(bench.fresh(&mut second), Some(true));
+}
+
+#[test]
+fn a_directory_that_is_not_watched_makes_everybody_wait_for_a_walk() {
+    let mut bench = Bench::walked();
+    bench.touch("dir");
+    let mut early = bench.ask(Sync::Fs);
+    bench.cookie_back();
+    assert_eq!(bench.start(), Some(paths(&["dir"])));
+    let mut late = bench.ask(Sync::Fs);
+    let cookie = bench.cookie();
+    bench.view.uncover();
+    bench.end(&paths(&["dir"]), None);
+    bench.view.cookie_back(&cookie, bench.now);
+    assert_eq!((bench.fresh(&mut early), bench.fresh(&mut late)), (None, None));
+    bench.reconcile(&Scope::Full);
+    assert_eq!((bench.fresh(&mut early), bench.fresh(&mut late)), (Some(true), Some(true)));
+    let mut next = bench.ask(Sync::Fs);
+    assert_eq!(bench.fresh(&mut next), None, "no cookie is believed any more");
+    bench.reconcile(&Scope::Full);
+    assert_eq!(bench.fresh(&mut next), Some(true));
+}
+
+#[test]
+fn a_watcher_that_is_late_is_believed_again_once_its_cookie_is_back() {
+    let mut bench = Bench::walked();
+    let mut answer = bench.ask(Sync::Fs);
+    let cookie = bench.cookie();
+    bench.pass(COOKIE_TIMEOUT);
+    bench.reconcile(&Scope::Full);
+    assert_eq!(bench.fresh(&mut answer), Some(true));
+    let mut polled = bench.ask(Sync::Fs);
+    bench.view.cookie_back(&cookie, bench.now);
+    assert_eq!(bench.fresh(&mut polled), None);
+    bench.reconcile(&Scope::Full);
+    assert_eq!(bench.fresh(&mut polled), Some(true));
+    let mut watched = bench.ask(Sync::Fs);
+    assert_eq!((bench.start(), bench.fresh(&mut watched)), (None, None));
+    bench.cookie_back();
+    assert_eq!(bench.fresh(&mut watched), Some(true));
+}
+
+#[test]
+fn an_emptied_index_is_not_fresh_before_a_walk_of_its_own() {
+    let mut bench = Bench::walked();
+    bench.view.lose(bench.now);
+    let mut answer = bench.ask(Sync::Strict);
+    assert_eq!(bench.start(), Some(Scope::Full));
+    bench.view.unsettle();
+    bench.end(&Scope::Full, None); // of the index that is about to go
+    assert_eq!(bench.fresh(&mut answer), None);
+    bench.touch("a");
+    bench.pass(60 * MS);
+    assert_eq!(bench.start(), Some(paths(&["a"])));
+    bench.view.restart(bench.now);
+    bench.end(&paths(&["a"]), None);
+    assert_eq!(bench.fresh(&mut answer), None);
+    bench.pass(60 * MS);
+    bench.reconcile(&Scope::Full);
+    assert_eq!(bench.fresh(&mut answer), Some(true));
+}
+
+#[test]
+fn what_a_failed_reconcile_left_undone_is_found_by_a_walk() {
+    let mut bench = Bench::walked();
+    bench.view.touch_index(bench.now);
+    let mut answer = bench.ask(Sync::Fs);
+    bench.cookie_back();
+    assert_eq!(bench.view.start(bench.now), Some(Due { scope: paths(&[]), git_changed: true }));
+    bench.end(&paths(&[]), Some("disk full"));
+    assert_eq!(bench.fresh(&mut answer), Some(false));
+    assert_eq!(bench.start(), None, "nobody waits: not at once");
+    let mut again = bench.ask(Sync::Fs);
+    bench.cookie_back();
+    bench.reconcile(&Scope::Full);
+    assert_eq!(bench.fresh(&mut again), Some(true));
+}
+
+#[test]
+fn what_must_be_read_again_is_waited_for() {
+    let mut bench = Bench::walked();
+    bench.touch("a");
+    let mut answer = bench.ask(Sync::Fs);
+    bench.cookie_back();
+    assert_eq!(bench.start(), Some(paths(&["a"])));
+    bench.view.retry(vec![SourceKey::new("a")], bench.now);
+    bench.end(&paths(&["a"]), None);
+    assert_eq!(bench.fresh(&mut answer), None);
+    bench.reconcile(&paths(&["a"]));
+    assert_eq!(bench.fresh(&mut answer), Some(true));
+}
+
+#[test]
+fn without_waiting_nothing_is_claimed_that_is_not_known() {
+    let mut bench = Bench::walked();
+    let check = |bench: &mut Bench, expected| {
+        let mut answer = bench.ask(Sync::None);
+        assert_eq!(bench.fresh(&mut answer), Some(expected));
+    };
+    check(&mut bench, true);
+    bench.touch("a");
+    check(&mut bench, false);
+    bench.pass(60 * MS);
+    assert_eq!(bench.start(), Some(paths(&["a"])));
+    check(&mut bench, false);
+    bench.end(&paths(&["a"]), None);
+    check(&mut bench, true);
+    bench.view.uncover();
+    bench.pass(RESCAN_GAP.0);
+    bench.reconcile(&Scope::Full);
+    check(&mut bench, false);
+}
+
+#[test]
+fn embeddings_are_waited_for_and_their_failure_is_told() {
+    for (error, expected) in [(None, true), (Some("no model".to_owned()), false)] {
+        let mut bench = Bench::walked();
+        bench.rounds = Rounds { asked: 3, done: 2, error };
+        let mut answer = bench.ask(Sync::Full);
+        bench.cookie_back();
+        assert_eq!(bench.fresh(&mut answer), None);
+        bench.rounds.done = 3;
+        assert_eq!(bench.fresh(&mut answer), Some(expected));
+    }
+}
+
+#[test]
+fn nobody_waits_longer_than_asked() {
+    let mut bench = Bench::new();
+    assert_eq!(bench.start(), Some(Scope::Full));
+    let mut answers = [Sync::Fs, Sync::Full, Sync::Strict].map(|level| bench.ask(level));
+    for _ in 0..9 {
+        let Some(due) = bench.view.deadline(bench.now) else { break };
+        bench.pass(due.saturating_duration_since(bench.now));
+        bench.view.answer(bench.now, &bench.rounds, &Progress::default());
+    }
+    for answer in &mut answers {
+        assert_eq!(bench.fresh(answer), Some(false));
+    }
+    assert_eq!(bench.view.deadline(bench.now), None);
+}
