@@ -138,6 +138,7 @@ impl MainLoop {
             }
             Event::Cleared => self.views.values_mut().for_each(|view| view.restart(now)),
             Event::Views(reply) => {
+                self.drop_removed(); // where nothing is watched, nobody has told
                 let mut infos: Vec<_> = self.views.values().map(|view| (view.id, view.info())).collect();
                 infos.sort_by(|a, b| a.1.root.cmp(&b.1.root));
                 let _ = reply.send(infos); // the asker may have gone

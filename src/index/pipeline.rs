@@ -137,7 +137,9 @@ impl Indexer {
                 todo.compare(place, &mut admission, None, known, on_dir, &self.progress)?;
             }
             Scope::Paths(keys) => {
-                for key in keys {
+                // A repository can be recognized later than its first file is heard of.
+                let keys: BTreeSet<_> = keys.iter().map(|key| nested(place, &mut admission, key)).collect();
+                for key in &keys {
                     self.compare_path(place, view, &mut admission, key, &mut todo, on_dir)?;
                 }
             }
@@ -273,6 +275,17 @@ impl Outcome {
             self.moving = Some(key.clone());
         }
     }
+}
+
+/// Returns the repository inside the worktree that a path lies in, else the path itself.
+fn nested(place: &Place, admission: &mut Admission, key: &SourceKey) -> SourceKey {
+    let mut dirs = key.as_str().match_indices('/').map(|(at, _)| SourceKey::new(&key.as_str()[..at]));
+    let barred = dirs.find(|dir| !admission.enters(dir));
+    let is_nested = |dir: &SourceKey| {
+        let stat = scan::lstat(&place.root.join(dir.as_str())).ok();
+        stat.is_some_and(|stat| admission.judge(dir, &stat) == Verdict::Refused(Refusal::NestedRepository))
+    };
+    barred.filter(is_nested).unwrap_or_else(|| key.clone())
 }
 
 fn found(admission: &mut Admission, key: &SourceKey, stat: Stat) -> Option<Found> {

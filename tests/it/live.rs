@@ -230,6 +230,12 @@ impl Live {
 
 impl Drop for Live {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            let log = fs::read_to_string(self.root().join(".git/memo/memod.log"));
+            let log = log.unwrap_or_else(|error| error.to_string());
+            let ended = self.daemon.borrow_mut().as_mut().map(|child| child.try_wait().unwrap());
+            let _ = writeln!(std::io::stderr(), "the daemon has ended: {ended:?}; its log:\n{log}");
+        }
         self.kill();
         // One that `memo` started is nobody's child. When there is none, this does nothing.
         let _ = self.memo(&["stop", "-q"]).output();
