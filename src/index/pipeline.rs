@@ -172,17 +172,19 @@ impl Indexer {
         let own = self.reader.entry(view, key)?;
         let stat = scan::lstat(&place.root.join(key.as_str())).ok();
         if stat.is_some_and(|stat| stat.is_dir()) {
-            todo.removals.extend(own.map(|_| key.clone()));
             if admission.enters(key) {
+                todo.removals.extend(own.map(|_| key.clone()));
                 return todo.compare(place, admission, Some(key), below, on_dir, &self.progress);
             }
             todo.removals.extend(below.into_keys());
             // A directory that is not entered may be one git lists as a whole: another repository.
-            let found = stat.and_then(|stat| found(admission, key, stat));
-            if found.is_some() {
-                on_dir(&place.root.join(key.as_str())); // it may become one of ours
+            match stat.and_then(|stat| found(admission, key, stat)) {
+                Some(found) => {
+                    on_dir(&place.root.join(key.as_str())); // it may become one of ours
+                    todo.take(Some(found), own.as_ref());
+                }
+                None => todo.removals.extend(own.map(|_| key.clone())),
             }
-            todo.take(found, None);
             return Ok(());
         }
         todo.removals.extend(below.into_keys());
