@@ -5,6 +5,36 @@
 //!  git hooks ─────┼─► plan ─► read ─► extract ─► write ┤   editors, nc   ─► search ─► answer
 //!  start-up scan ─┘   (what must be redone)            └─ (embed lags behind)
 //! ```
+//!
+//! | module | its question | may import |
+//! |---|---|---|
+//! | [`cli`] | what may the user ask, and how is it shown? | `client`, `proto` |
+//! | [`client`] | how do I reach a daemon that speaks my protocol? | `proto` |
+//! | [`proto`] | what crosses the socket? | |
+//! | [`daemon`] | who keeps the index current, and who answers? | all below |
+//! | [`watch`] | what changed on disk? | |
+//! | [`index`] | what must be redone? | `embed`, `extract`, `git`, `scan`, `store` |
+//! | [`search`] | what answers this query? | `embed`, `extract`, `proto`, `store` |
+//! | [`map`] | which symbols fit the budget? | |
+//! | [`scan`] | which files count, and what is in them? | `git` |
+//! | [`git`] | what does git say? | |
+//! | [`extract`] | what is in this text? | |
+//! | [`embed`] | what vector is this text? | |
+//! | [`store`] | where is it kept? | `proto` |
+//! | [`config`], [`paths`], [`types`] | data that everybody may use | each other |
+//!
+//! `tests/it/tidy.rs` holds the same edges and fails when a new one appears.
+//!
+//! What must never happen:
+//!
+//! - an answer that claims to be fresh and misses what was written before it was asked for ([`daemon`]);
+//! - a hit that shows a line the file no longer has: each is read again before it is shown;
+//! - a change that is lost in silence: a full queue, a failed watch or a failed reconcile becomes a walk;
+//! - SQL outside [`store`], or a file of its databases opened by anything but SQLite;
+//! - a process started, a lock of git's taken, or a setting of the repository obeyed that could do either ([`git`]);
+//! - a wait without a deadline, in the client or for a request;
+//! - a request or a file that takes the daemon down;
+//! - a client that links the daemon: [`client`] imports neither [`store`] nor [`embed`].
 
 pub mod cli;
 pub mod client;

@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Name of the state dir inside the common dir of a repository.
-pub const STATE_DIR: &str = "memo";
+const STATE_DIR: &str = "memo";
 
 /// Name of the state dir in a directory outside git.
 pub const PLAIN_STATE_DIR: &str = ".memo";

@@ -75,7 +75,7 @@ impl Kind {
     }
 }
 
-/// Why a file that git lists is not searchable. Counted by `memo status --skipped`.
+/// Why a file that git lists is not read. Counted by `memo status --skipped`, beside what extraction leaves out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Refusal {
@@ -95,15 +95,11 @@ pub enum Refusal {
     Unreadable,
     /// Its name is not UTF-8.
     NameNotUtf8,
-    /// The document asks to be left out: `<!-- vector-index: false -->`.
-    OptedOut,
-    /// Extraction failed twice on these bytes (it crashed or ran out of its budget).
-    Struck,
 }
 
 impl Refusal {
     /// All reasons, for parsing and for tables.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 8] = [
         Self::SecretName,
         Self::TooBig,
         Self::Binary,
@@ -112,8 +108,6 @@ impl Refusal {
         Self::NestedRepository,
         Self::Unreadable,
         Self::NameNotUtf8,
-        Self::OptedOut,
-        Self::Struck,
     ];
 
     /// Returns the word used in SQL and JSON.
@@ -127,8 +121,6 @@ impl Refusal {
             Self::NestedRepository => "nested-repository",
             Self::Unreadable => "unreadable",
             Self::NameNotUtf8 => "name-not-utf8",
-            Self::OptedOut => "opted-out",
-            Self::Struck => "struck",
         }
     }
 

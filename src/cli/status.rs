@@ -82,7 +82,7 @@ fn print(status: &StatusResult, output: &mut Output) -> Result<(), CliError> {
 }
 
 fn worktree(view: &ViewInfo) -> String {
-    let state = if view.fresh { "up to date" } else { "being indexed" };
+    let state = if view.fresh { "up to date" } else { "not known to be up to date" };
     let files = count(view.files, "file", "files");
     let head = view.head.as_deref().map_or(String::new(), |head| format!(" ({})", escape(short_head(head))));
     format!("{}{head}, {files}, {state}", escape(&view.root))

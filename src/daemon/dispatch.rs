@@ -148,15 +148,17 @@ async fn search(shared: &Arc<Shared>, params: SearchParams) -> Outcome<SearchRes
     let mut at = freshness(shared, &params.cwd, params.sync, deadline, Vec::new()).await?;
     shared.queries.fetch_add(1, Ordering::Relaxed);
     let mut reruns = 0;
-    let (at, page) = loop {
+    let page = loop {
         let (asked, snapshot) = (Arc::clone(&question), at.clone());
-        let page = blocking(shared, move |shared| find(shared, &asked, &snapshot)).await?;
+        let mut page = blocking(shared, move |shared| find(shared, &asked, &snapshot)).await?;
         let why_not = page.why_not(params.sync);
         if why_not.is_none() {
-            break (at, page);
+            break page;
         }
         if reruns == RERUNS {
-            break (Freshness { fresh: false, reason: at.reason.or(why_not), ..at }, page);
+            page.result.fresh = false;
+            page.result.reason = page.result.reason.or(why_not);
+            break page;
         }
         // What the disk says is newer than the index, whatever the watcher thinks: index it, ask again.
         reruns += 1;
@@ -165,8 +167,6 @@ async fn search(shared: &Arc<Shared>, params: SearchParams) -> Outcome<SearchRes
     Ok(SearchResult {
         query: params.query.clone(),
         mode: params.mode,
-        fresh: at.fresh,
-        reason: at.reason,
         took_ms: started.elapsed().as_secs_f64() * 1_000.0,
         ..page.result
     })
@@ -221,14 +221,18 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> Outcome<Page> {
         reader.snapshot(|reader| {
             let answer = search::run(reader, &ask)?;
             let embeddings = reader.pending_embeddings(at.view, MOST_PENDING)?;
-            Ok((answer, embeddings, clock(reader, at)?))
+            let is_whole = reader.view(at.view)?.is_some_and(|row| row.complete);
+            Ok((answer, embeddings, clock(reader, at)?, is_whole))
         })
     };
-    let (answer, embeddings, clock) = shared.read(read).map_err(|error| store_error(&error))?;
+    let (answer, embeddings, clock, is_whole) = shared.read(read).map_err(|error| store_error(&error))?;
     let moved = shared.progress.removals.load(Ordering::SeqCst) != at.removals;
     let Verified { hits, stale } = verify(&answer, at, *limit, shared.config.index.max_file_bytes);
     let pending = Pending { embeddings, ..at.pending };
     let (degraded, corrected) = (answer.degraded, answer.corrected);
+    // Between the promise and this snapshot `reindex` may have emptied it.
+    let reason =
+        at.reason.clone().or_else(|| (!is_whole).then(|| "the index is being built anew".to_owned()));
     let result = SearchResult {
         total: answer.found.len(),
         hits,
@@ -236,6 +240,8 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> Outcome<Page> {
         degraded,
         corrected,
         clock,
+        fresh: at.fresh && is_whole,
+        reason,
         ..SearchResult::default()
     };
     Ok(Page { result, stale, moved })

@@ -28,8 +28,8 @@ use crate::watch::{FsChange, Role, Settle, WatchEvent, silent_file_system};
 const CLOCK_JUMP: Duration = Duration::from_secs(5);
 /// Contents are collected after so many reconciles that changed something.
 const COLLECT_EVERY: u64 = 1_000;
-/// How long beyond its deadline a question may wait for the row of its worktree: without it there is no answer.
-const OPENING: Duration = Duration::from_secs(1);
+/// How much longer than for freshness the row of a worktree is waited for: without it there is only an error.
+const OPEN_GRACE: Duration = Duration::from_secs(5);
 /// What to do where watches run out.
 const WATCH_REMEDY: &str = "raise it with `sysctl fs.inotify.max_user_watches=524288` \
     (and `fs.inotify.max_user_instances`); until then every query compares the worktree";
@@ -161,7 +161,7 @@ impl MainLoop {
             view.answer(now, &self.embedding, &self.shared.progress);
         }
         for (root, asks) in &mut self.opening {
-            for late in asks.extract_if(.., |ask| ask.deadline + OPENING <= now) {
+            for late in asks.extract_if(.., |ask| ask.deadline + OPEN_GRACE <= now) {
                 let message = format!("{}: not known yet, another worktree is being indexed", root.display());
                 refuse(late, code::BUSY, message);
             }
@@ -172,7 +172,7 @@ impl MainLoop {
     fn quiet_for(&self) -> Duration {
         let now = Instant::now();
         let views = self.views.values().filter_map(|view| view.deadline(now));
-        let opening = self.opening.values().flatten().map(|ask| ask.deadline + OPENING);
+        let opening = self.opening.values().flatten().map(|ask| ask.deadline + OPEN_GRACE);
         views
             .chain(opening)
             .chain(self.idle_at())
@@ -321,6 +321,11 @@ impl MainLoop {
         }
         let own = self.views.values_mut().find(|view| view.id == change.view);
         match (name, own) {
+            ("info", _) => {
+                // Made only now, for the excludes that will be in it. Whatever else has the name fails here.
+                let _ = self.shared.watch.add_dir(change.view, Role::Git, &change.path);
+                self.views.values_mut().for_each(|view| view.lose(now));
+            }
             ("config", _) => self.on_settings(now),
             ("index.lock", Some(view)) => view.git_lock(change.path.exists(), now),
             ("HEAD" | "index" | "config.worktree", Some(view)) => view.touch_index(now),

@@ -1,5 +1,6 @@
 //! What do the daemon's threads share?
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::mpsc::SyncSender;
@@ -48,8 +49,8 @@ pub(super) struct Shared {
     /// Searches answered.
     pub(super) queries: AtomicU64,
     /// What does not work: topic and remedy.
-    pub(super) degraded: Mutex<std::collections::BTreeMap<&'static str, String>>,
-    pub(super) loop_events: SyncSender<Event>,
+    degraded: Mutex<BTreeMap<&'static str, String>>,
+    loop_events: SyncSender<Event>,
     readers: Mutex<Vec<Reader>>,
 }
 
@@ -87,7 +88,8 @@ impl Shared {
         }
     }
 
-    /// Hands an event to the loop; one that has ended needs none.
+    /// Hands an event to the loop; one that has ended needs none. Blocks while its queue is full: the loop waits
+    /// for nobody, so that is soon over.
     pub(super) fn send(&self, event: Event) {
         let _ = self.loop_events.send(event);
     }

@@ -57,6 +57,7 @@ pub(super) fn write(shared: &Shared, mut indexer: Indexer, jobs: &Receiver<Job>)
             Job::Open(place) => {
                 let row = open(&mut indexer, &shared.index_db, &place);
                 shared.send(Event::Opened { place, row });
+                copy_vectors(shared, &mut indexer);
             }
             Job::Reconcile { view, place, scope, git_changed } => {
                 let indexed = reconcile(shared, &mut indexer, view, &place, scope, git_changed);
@@ -75,32 +76,43 @@ pub(super) fn write(shared: &Shared, mut indexer: Indexer, jobs: &Receiver<Job>)
             }
             Job::Clear => {
                 match indexer.writer().clear() {
-                    Ok(()) => *shared.nearest.write().unwrap_or_else(PoisonError::into_inner) = None,
+                    Ok(()) => load_vectors(shared),
                     Err(error) => tracing::error!(%error, "cannot empty the index"),
                 }
                 shared.send(Event::Cleared); // all is compared again even where nothing was emptied
             }
-            Job::Collect => {
-                let keep_s = shared.config.index.keep_days as i64 * 86_400;
-                match indexer.writer().collect_garbage(now_s(), keep_s) {
-                    Ok(0) => {}
-                    Ok(n_blobs) => tracing::info!(n_blobs, "deleted contents nobody refers to"),
-                    Err(error) => tracing::warn!(%error, "cannot delete contents nobody refers to"),
-                }
-            }
+            Job::Collect => collect(shared, &mut indexer),
         }
-        copy_vectors(shared, &mut indexer);
     }
 }
 
-/// Brings the vectors in memory up to date, or loads them.
+fn collect(shared: &Shared, indexer: &mut Indexer) {
+    let keep_s = shared.config.index.keep_days as i64 * 86_400;
+    match indexer.writer().collect_garbage(now_s(), keep_s) {
+        Ok(0) => {}
+        Ok(n_blobs) => {
+            tracing::info!(n_blobs, "deleted contents nobody refers to");
+            load_vectors(shared);
+        }
+        Err(error) => tracing::warn!(%error, "cannot delete contents nobody refers to"),
+    }
+}
+
+/// Brings the vectors in memory up to date, or loads them. To be called before anybody is told of what was
+/// written: the answer to `full` counts on them.
 fn copy_vectors(shared: &Shared, indexer: &mut Indexer) {
     let added = indexer.writer().take_added();
-    if let Some(nearest) = shared.nearest.write().unwrap_or_else(PoisonError::into_inner).as_mut() {
+    let mut copy = shared.nearest.write().unwrap_or_else(PoisonError::into_inner);
+    if let Some(nearest) = copy.as_mut() {
         added.iter().for_each(|(id, vector)| nearest.add(*id, vector));
         return;
     }
-    // Only this thread sets it, so searches may go on meanwhile.
+    drop(copy);
+    load_vectors(shared);
+}
+
+/// Replaces the vectors in memory by those of the database; searches go on with the old ones meanwhile.
+fn load_vectors(shared: &Shared) {
     let mut nearest = Nearest::new(BUILTIN_DIMS);
     let load = |reader: &Reader| {
         reader.each_vector(|id, bytes| {
@@ -177,7 +189,7 @@ pub(super) fn embed(shared: &Shared, rounds: &Receiver<u64>, jobs: &Sender<Job>)
 
 fn embed_round(shared: &Shared, embedder: &dyn Embedder, jobs: &Sender<Job>) -> anyhow::Result<()> {
     let reader = Reader::open(&shared.index_db)?;
-    loop {
+    while !shared.progress.cancelled.load(Ordering::Relaxed) {
         let batch = embed_paths(&reader, embedder, EMBED_STEP)?;
         if batch.n_seen == 0 {
             break;

@@ -5,11 +5,11 @@ use serde::Deserialize;
 use super::wordpiece::WordPiece;
 use super::{EmbedError, Embedder};
 
-/// Model, revision and dimensions. Raise the revision with any change to the files or the tokens.
 /// Length of its vectors.
 pub const DIMS: usize = 256;
 
-/// Identity of the builtin model, known before it is loaded.
+/// Identity of the builtin model, known before it is loaded: model, revision and dimensions. Raise the revision
+/// with any change to the files or the tokens.
 pub const ID: &str = "memod-static-1/256";
 
 const SAFETENSORS: &[u8] =

@@ -403,7 +403,7 @@ text 8-9 - | A … B";
             "fn f() { g(".repeat(5_000),
             "[\n".repeat(499) + &"]".repeat(499) + "\n" + &"(\n".repeat(600),
         ];
-        for language in lang::languages() {
+        for language in &lang::LANGUAGES {
             for text in &deep {
                 let extracted = extract(language, "a", text);
                 check_cover(text, &extracted);
@@ -429,7 +429,7 @@ text 8-9 - | A … B";
             (0..150).fold(String::new(), |text, n| text + &" ".repeat(n) + "def f():\n"),
             "-!~&*@ \n".repeat(200),
         ];
-        for language in lang::languages() {
+        for language in &lang::LANGUAGES {
             for text in &odd {
                 check_cover(text, &extract(language, "a.h", text));
             }
@@ -438,7 +438,7 @@ text 8-9 - | A … B";
 
     #[test]
     fn every_fixture_is_covered() {
-        for language in lang::languages() {
+        for language in &lang::LANGUAGES {
             let directory = format!("{}/grammars/{}", env!("CARGO_MANIFEST_DIR"), language.name);
             for file in std::fs::read_dir(directory).unwrap() {
                 let path = file.unwrap().path();

@@ -14,7 +14,7 @@ use super::outline::{Outline, outline};
 fn each_language_finds_what_its_fixture_expects() {
     let is_blessed = std::env::var_os("MEMO_BLESS").is_some();
     let mut differences = String::new();
-    for language in lang::languages() {
+    for language in &lang::LANGUAGES {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("grammars").join(language.name);
         let fixture = fixture(&directory);
         let found = found(language, &fs::read_to_string(&fixture).unwrap());
@@ -33,7 +33,7 @@ fn each_language_finds_what_its_fixture_expects() {
 
 #[test]
 fn each_fixture_is_recognised_by_its_name() {
-    for language in lang::languages() {
+    for language in &lang::LANGUAGES {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("grammars").join(language.name);
         let path = fixture(&directory);
         assert_eq!(lang::detect(path.to_str().unwrap(), ""), lang::Format::Code(language));

@@ -102,7 +102,7 @@ const fn code(
 
 // One line each: name, aliases, extensions, file names, interpreters, joiner, grammar, queries.
 #[rustfmt::skip]
-static LANGUAGES: [Language; 20] = [
+pub(super) static LANGUAGES: [Language; 20] = [
     code("rust", "rs", "rs", "", "", "::", tree_sitter_rust::LANGUAGE, &[tags!("rust/tags")]),
     code("python", "py", "py pyi pyw", "SConstruct wscript", "python pypy", ".", tree_sitter_python::LANGUAGE, &[tags!("python/tags")]),
     code("javascript", "js jsx node", "js mjs cjs jsx", "", "node", ".", tree_sitter_javascript::LANGUAGE, &[tags!("javascript/shared"), tags!("javascript/jsx"), tags!("javascript/tags")]),
@@ -228,11 +228,6 @@ pub fn canonical(word: &str) -> Option<&'static str> {
         .or_else(|| by_files(|files| has_word(files.extensions, &word))?.name())
 }
 
-/// Returns all languages that have a grammar.
-pub fn languages() -> &'static [Language] {
-    &LANGUAGES
-}
-
 /// How a line starts that C does not have.
 const CPP_LINES: [&str; 7] =
     ["class ", "namespace ", "template<", "template <", "public:", "private:", "using namespace "];
@@ -267,6 +262,11 @@ fn by_interpreter(first_line: &str) -> Option<Format> {
 
 fn has_word(words: &str, word: &str) -> bool {
     words.split(' ').any(|known| known == word && !word.is_empty())
+}
+
+/// Returns every language that has a grammar here.
+pub fn languages() -> &'static [Language] {
+    &LANGUAGES
 }
 
 #[cfg(test)]

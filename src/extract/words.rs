@@ -25,11 +25,8 @@ use std::ops::Range;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// The `tokenize` option of every FTS5 table that is fed by this module.
-pub const FTS_TOKENIZER: &str = "ascii";
-
 /// Longest token, in bytes; the rest of a longer word is cut off.
-pub const MAX_TOKEN_BYTES: usize = 64;
+const MAX_TOKEN_BYTES: usize = 64;
 
 /// Characters of a token in a script without spaces.
 pub const GRAM_CHARS: usize = 3;

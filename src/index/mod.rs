@@ -28,6 +28,9 @@ pub enum IndexError {
     /// A file of ours cannot be used.
     #[error(transparent)]
     File(#[from] PathError),
+    /// Not one thread more may be started.
+    #[error("cannot start a thread to read files: {0}; `ulimit -u` may be too low")]
+    Thread(#[source] std::io::Error),
     /// The daemon ends.
     #[error("the daemon is stopping")]
     Cancelled,

@@ -134,7 +134,7 @@ impl Indexer {
         match if other { &Scope::Full } else { scope } {
             Scope::Full => {
                 let known = self.reader.entries(view, None)?;
-                todo.compare(place, &mut admission, None, known, on_dir)?;
+                todo.compare(place, &mut admission, None, known, on_dir, &self.progress)?;
             }
             Scope::Paths(keys) => {
                 for key in keys {
@@ -172,7 +172,7 @@ impl Indexer {
         if stat.is_some_and(|stat| stat.is_dir()) {
             todo.removals.extend(own.map(|_| key.clone()));
             if admission.enters(key) {
-                return todo.compare(place, admission, Some(key), below, on_dir);
+                return todo.compare(place, admission, Some(key), below, on_dir, &self.progress);
             }
             todo.removals.extend(below.into_keys());
             // A directory that is not entered may be one git lists as a whole: another repository.
@@ -248,10 +248,12 @@ impl Indexer {
         std::thread::scope(|scope| {
             for slot in 0..threads {
                 let (sender, shop, next, index_db) = (sender.clone(), &shop, &next, index_db.as_path());
-                std::thread::Builder::new()
-                    .name(format!("extract-{slot}"))
-                    .spawn_scoped(scope, move || work(slot, shop, reads, next, index_db, &sender))
-                    .expect("the process may start a thread");
+                let thread = std::thread::Builder::new().name(format!("extract-{slot}"));
+                match thread.spawn_scoped(scope, move || work(slot, shop, reads, next, index_db, &sender)) {
+                    Ok(_) => {}
+                    Err(error) if slot == 0 => return Err(IndexError::Thread(error)),
+                    Err(_) => break, // those that run do its share
+                }
             }
             drop(sender);
             batches.drain(receiver)
@@ -380,9 +382,14 @@ impl Todo {
         below: Option<&SourceKey>,
         known: HashMap<SourceKey, Entry>,
         on_dir: &mut dyn FnMut(&Path),
+        progress: &Progress,
     ) -> Result<(), IndexError> {
-        let mut comparison = Comparison { todo: self, root: &place.root, known, on_dir, n_problems: 0 };
+        let root = &place.root;
+        let mut comparison = Comparison { todo: self, root, known, on_dir, progress, n_problems: 0 };
         scan::walk(place, admission, below, &mut comparison)?;
+        if comparison.stopped() {
+            return Err(IndexError::Cancelled); // what was not met is not gone
+        }
         let Comparison { known, n_problems, .. } = comparison;
         // What a failed listing did not show may still be there.
         let gone = |key: &SourceKey| n_problems == 0 || is_gone(&place.root.join(key.as_str()));
@@ -405,6 +412,7 @@ struct Comparison<'a> {
     root: &'a Path,
     known: HashMap<SourceKey, Entry>,
     on_dir: &'a mut dyn FnMut(&Path),
+    progress: &'a Progress,
     n_problems: usize,
 }
 
@@ -425,5 +433,9 @@ impl Visit for Comparison<'_> {
     fn problem(&mut self, error: ScanError) {
         self.n_problems += 1;
         self.todo.problems.push(error.to_string());
+    }
+
+    fn stopped(&self) -> bool {
+        self.progress.cancelled.load(Ordering::Relaxed)
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::catch_unwind;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -77,11 +77,11 @@ impl Shop<'_> {
         if self.struck.get(hash).is_some_and(|strikes| *strikes >= STRIKES_OUT) {
             return struck(format!("its extraction ended {STRIKES_OUT} daemons"));
         }
-        let extracted = self
-            .strikes
-            .around(slot, hash, || catch_unwind(AssertUnwindSafe(|| extract::extract(key.as_str(), text))));
+        let extracted = self.strikes.around(slot, hash, || {
+            catch_unwind(|| into_blob(extract::extract(key.as_str(), text), text, size))
+        });
         match extracted {
-            Ok(extracted) => into_blob(extracted, text, size),
+            Ok(blob) => blob,
             Err(_) => {
                 tracing::error!(path = %key, "extraction panicked; the file is left out");
                 struck("extraction panicked".to_owned())

@@ -8,7 +8,7 @@ mod rank;
 mod render;
 
 pub use rank::{RankedFile, rank};
-pub use render::{Rendered, count_tokens, render};
+pub use render::render;
 
 /// One source file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

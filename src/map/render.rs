@@ -23,7 +23,7 @@ pub struct Rendered {
 }
 
 /// Returns the tokens of a text: four characters each, rounded up.
-pub fn count_tokens(text: &str) -> usize {
+pub(super) fn count_tokens(text: &str) -> usize {
     text.chars().count().div_ceil(TOKEN_CHARS)
 }
 

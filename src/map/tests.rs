@@ -1,3 +1,4 @@
+use super::render::count_tokens;
 use super::*;
 use crate::testing::{Random, hostile_text};
 

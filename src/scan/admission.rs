@@ -79,11 +79,6 @@ impl Admission {
         self.enters_path(RelPath::new(dir.as_str()))
     }
 
-    /// Returns whether the index holds `key` as a file or a link.
-    pub fn is_tracked(&self, key: &SourceKey) -> bool {
-        self.rules.tracked().entry(RelPath::new(key.as_str())) == TrackedAs::File
-    }
-
     /// Returns a number that differs when other paths are tracked, or git's settings ignore by other rules.
     pub fn digest(&self) -> u64 {
         self.rules.tracked().digest() ^ self.settings_digest

@@ -25,7 +25,8 @@ mod walk;
 pub use admission::{Admission, Verdict};
 pub use read::{Content, Read, ReadError, read, read_same};
 pub use secret::is_secret_name;
-pub use stat::{FileKind, is_racy, lstat};
+use stat::FileKind;
+pub use stat::{is_racy, lstat};
 pub use walk::{Found, Visit, walk};
 
 /// Name of the ignore file of ours in the root of a worktree; gitignore(5) syntax, applies to tracked files as well.

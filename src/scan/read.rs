@@ -74,7 +74,6 @@ pub fn read(root: &Path, key: &SourceKey, max_bytes: u64) -> Result<Read, ReadEr
     Err(ReadError::Unsettled(key.clone()))
 }
 
-/// Reads once; `None` when the file changed meanwhile.
 /// Returns the text of a file if its bytes have this hash; none when it changed, is gone or cannot be read.
 pub fn read_same(root: &Path, key: &SourceKey, max_bytes: u64, hash: &[u8; 32]) -> Option<String> {
     match read(root, key, max_bytes).ok()? {
@@ -83,6 +82,7 @@ pub fn read_same(root: &Path, key: &SourceKey, max_bytes: u64, hash: &[u8; 32]) 
     }
 }
 
+/// Reads once; `None` when the file changed meanwhile.
 fn read_once(root: &Path, key: &SourceKey, max_bytes: u64) -> Result<Option<Read>, ReadError> {
     let path = root.join(key.as_str());
     let failed = |source: io::Error| classify(source, key, &path);

@@ -18,7 +18,7 @@ const SYMLINK: u32 = 0o120_000;
 
 /// What sort of thing a path is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileKind {
+pub(super) enum FileKind {
     /// A file with content.
     Regular,
     /// A directory.
@@ -31,7 +31,7 @@ pub enum FileKind {
 
 impl FileKind {
     /// Returns the kind in the type bits of a [`Stat`].
-    pub fn of(stat: &Stat) -> Self {
+    pub(super) fn of(stat: &Stat) -> Self {
         match stat.mode & TYPE_MASK {
             REGULAR => Self::Regular,
             DIRECTORY => Self::Directory,

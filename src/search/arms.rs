@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::fuse::{COSINE_FLOOR, Fusion, Signals, TextRank};
+use super::fuse::{COSINE_FLOOR, Signals, TextRank};
 use super::nearest::{IdSet, Nearest};
 use super::query::{self, Query};
 use super::rerank::{self, Candidate, Ranked};
@@ -17,7 +17,7 @@ const OVER_FETCH: usize = 4;
 const LEAST_FETCH: usize = 100;
 /// Vectors looked at for each that is wanted, before the view is known.
 const SPARE: usize = 4;
-/// Below so many vocabulary corrections nothing is tried again.
+/// Words of a query that are looked up in the vocabulary; what comes after them is left out of the second try.
 const MOST_CORRECTED: usize = 8;
 
 /// One question.
@@ -100,9 +100,9 @@ fn gather(reader: &Reader, ask: &Ask<'_>, query: Query) -> Result<Answer, StoreE
         }
     }
     let Pool { candidates, mut rows, .. } = pool;
-    let ranked = rerank::rank(&query, candidates, Fusion::default());
+    let ranked = rerank::rank(&query, candidates);
     let found = ranked.into_iter().filter_map(|ranked| {
-        let row = rows.remove(&(ranked.candidate.key, ranked.candidate.path.clone()))?;
+        let row = rows.remove(&ranked.candidate.key)?;
         Some(Found { ranked, row })
     });
     Ok(Answer { found: found.collect(), query, degraded, corrected: None })
@@ -112,7 +112,7 @@ fn gather(reader: &Reader, ask: &Ask<'_>, query: Query) -> Result<Answer, StoreE
 #[derive(Default)]
 struct Pool {
     candidates: Vec<Candidate>,
-    rows: HashMap<(ChunkId, String), ChunkRow>,
+    rows: HashMap<ChunkId, ChunkRow>,
     index: HashMap<ChunkId, usize>,
     by_path: HashMap<String, Vec<usize>>,
 }
@@ -173,7 +173,7 @@ impl Pool {
         let mut near = scan(reader, ask, nearest, &vector, k)?;
         for row in &mut near {
             let path = reader.path_vector(&row.path)?.map_or(0.0, |path| cosine_i8(&vector, &path));
-            row.value = with_path(1.0 - row.value, f64::from(path));
+            row.value = with_path(row.value, f64::from(path));
         }
         near.sort_by(|a, b| b.value.total_cmp(&a.value).then_with(|| a.id.cmp(&b.id)));
         near.retain(|row| row.value >= f64::from(COSINE_FLOOR));
@@ -200,14 +200,14 @@ impl Pool {
                 lines: row.lines,
                 signals: Signals::default(),
             });
-            self.rows.insert((row.id, row.path.clone()), row);
+            self.rows.insert(row.id, row);
             self.candidates.len() - 1
         });
         &mut self.candidates[index].signals
     }
 }
 
-/// Returns the `k` nearest chunks of the view that pass the filter, by cosine distance, nearest first.
+/// Returns the `k` nearest chunks of the view that pass the filter, with their cosine, nearest first.
 ///
 /// Without a filter nearly all vectors are the view's: if `k` of some more than `k` are, no other can be nearer.
 /// Else the members are looked up first.
@@ -230,12 +230,12 @@ fn scan(
 
 fn rows_of(reader: &Reader, ask: &Ask<'_>, top: &[(ChunkId, f64)]) -> Result<Vec<ChunkRow>, StoreError> {
     let ids: Vec<ChunkId> = top.iter().map(|(id, _)| *id).collect();
-    let distances: HashMap<ChunkId, f64> = top.iter().map(|(id, cosine)| (*id, 1.0 - cosine)).collect();
+    let cosines: HashMap<ChunkId, f64> = top.iter().copied().collect();
     let mut rows = reader.members(ask.view, ask.filter, &ids)?;
     for row in &mut rows {
-        row.value = distances[&row.id];
+        row.value = cosines[&row.id];
     }
-    rows.sort_by(|a, b| a.value.total_cmp(&b.value).then_with(|| (a.id, &a.path).cmp(&(b.id, &b.path))));
+    rows.sort_by(|a, b| b.value.total_cmp(&a.value).then_with(|| (a.id, &a.path).cmp(&(b.id, &b.path))));
     Ok(rows)
 }
 
@@ -251,7 +251,8 @@ fn first_chunks(mut rows: Vec<ChunkRow>, k: usize) -> Vec<ChunkRow> {
     rows
 }
 
-/// Adds the path's share to a chunk's cosine (models/builtin/README.md: 0.3 of a code file is its path).
+/// Adds the path's share to a chunk's cosine. Less than the 0.3 of a code file as a whole in
+/// models/builtin/README.md: all chunks of a file share it, so it cannot tell them apart.
 fn with_path(chunk: f64, path: f64) -> f64 {
     0.8 * chunk + 0.2 * path
 }

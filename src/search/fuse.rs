@@ -1,11 +1,15 @@
 //! How do the lists of several arms become one number?
+//!
+//! A sum of weight x value: BM25 as a share of the best one, cosines spread between worst and best. Adding up
+//! reciprocal ranks instead forgets by how much a hit leads; measured on labelled queries of code, documents
+//! and memories that gave an nDCG@10 of 85.1, 67.4 and 50.1 against 87.0, 69.3 and 54.6.
 
 use super::query::Query;
 use crate::types::Kind;
 
-/// Damps the lead of the first ranks. Cormack, Clarke, Buettcher, "Reciprocal Rank Fusion outperforms
-/// Condorcet and individual Rank Learning Methods", SIGIR 2009.
-pub const RRF_K: f64 = 60.0;
+/// Damps the lead of the first ranks, as in reciprocal rank fusion (Cormack, Clarke, Buettcher, "Reciprocal Rank
+/// Fusion outperforms Condorcet and individual Rank Learning Methods", SIGIR 2009).
+const RANK_DAMPING: f64 = 60.0;
 
 /// A cosine below this is noise for the builtin model: a relevant record has more in 88 of 100 cases.
 pub const COSINE_FLOOR: f32 = 0.25;
@@ -34,16 +38,6 @@ pub struct Signals {
     pub cosine: Option<f32>,
 }
 
-/// How places become a score.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Fusion {
-    /// Sum of weight / (k + rank).
-    Rrf,
-    /// Sum of weight x value; BM25 as a share of the best one, cosines spread between worst and best.
-    #[default]
-    Linear,
-}
-
 /// How much each arm counts, against BM25 over chunks at 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weights {
@@ -60,17 +54,10 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// Returns the weights for one way of fusion and one query.
-    ///
-    /// Vectors: 0.3 for code and 0.5 to 1 for documents is best for RRF with the builtin model, 0.5 for
-    /// sums of values. A name is looked up by its letters, so its vector counts half.
-    pub fn new(fusion: Fusion, query: &Query) -> Self {
-        let (knn_code, knn_doc) = match fusion {
-            Fusion::Rrf => (0.3, 0.7),
-            Fusion::Linear => (0.5, 0.7),
-        };
+    /// Returns the weights for one query. A name is looked up by its letters, so its vector counts half.
+    pub fn new(query: &Query) -> Self {
         let share = if query.looks_like_symbol() { 0.5 } else { 1.0 };
-        Self { bm25: 1.0, path: 0.3, symbol: 0.5, knn_code: knn_code * share, knn_doc: knn_doc * share }
+        Self { bm25: 1.0, path: 0.3, symbol: 0.5, knn_code: 0.5 * share, knn_doc: 0.7 * share }
     }
 
     fn knn(&self, kind: Kind) -> f64 {
@@ -80,14 +67,11 @@ impl Weights {
 
 /// Returns one score a candidate, `[n_candidates]`, 0 to 1; 1 is the first place in every arm that found
 /// anything.
-pub fn fuse(candidates: &[(Kind, Signals)], fusion: Fusion, weights: &Weights) -> Vec<f64> {
+pub fn fuse(candidates: &[(Kind, Signals)], weights: &Weights) -> Vec<f64> {
     let spread = Spread::of(candidates);
     let best = possible(candidates, weights);
     let score = |(kind, signals): &(Kind, Signals)| {
-        let values = match fusion {
-            Fusion::Rrf => by_rank(signals),
-            Fusion::Linear => spread.by_value(signals),
-        };
+        let values = spread.values(signals);
         let factors = [weights.bm25, weights.path, weights.symbol, weights.knn(*kind)];
         let sum: f64 = values.iter().zip(factors).map(|(value, weight)| value * weight).sum();
         (sum / best).clamp(0.0, 1.0)
@@ -111,17 +95,7 @@ fn possible(candidates: &[(Kind, Signals)], weights: &Weights) -> f64 {
 
 /// Returns 1 for the first rank, less for each further one, 0 for none.
 fn reciprocal(rank: Option<u32>) -> f64 {
-    rank.map_or(0.0, |rank| (RRF_K + 1.0) / (RRF_K + f64::from(rank.max(1))))
-}
-
-/// BM25, path, symbol, KNN.
-fn by_rank(signals: &Signals) -> [f64; 4] {
-    [
-        reciprocal(signals.bm25.map(|place| place.rank)),
-        reciprocal(signals.path.map(|place| place.rank)),
-        reciprocal(signals.symbol),
-        reciprocal(signals.knn),
-    ]
+    rank.map_or(0.0, |rank| (RANK_DAMPING + 1.0) / (RANK_DAMPING + f64::from(rank.max(1))))
 }
 
 /// What the values of a query are measured against.
@@ -148,7 +122,7 @@ impl Spread {
 
     /// BM25, path, symbol, KNN; each 0 to 1. Equal names are equal whatever their order, so ranks of
     /// symbols differ only a little.
-    fn by_value(&self, signals: &Signals) -> [f64; 4] {
+    fn values(&self, signals: &Signals) -> [f64; 4] {
         let share = |place: Option<TextRank>, best: f64| {
             place.filter(|_| best > 0.0).map_or(0.0, |place| (-place.bm25 / best).max(0.0))
         };
@@ -181,41 +155,35 @@ mod tests {
         (Kind::Symbol, Signals { bm25: some(bm25).map(place), knn: some(knn), cosine, ..Signals::default() })
     }
 
-    fn scores(candidates: &[(Kind, Signals)], fusion: Fusion) -> Vec<f64> {
-        fuse(candidates, fusion, &Weights::new(fusion, &parse("some words")))
+    fn scores(candidates: &[(Kind, Signals)]) -> Vec<f64> {
+        fuse(candidates, &Weights::new(&parse("some words")))
     }
 
     #[test]
     fn better_places_score_higher() {
-        for fusion in [Fusion::Rrf, Fusion::Linear] {
-            let scores = scores(
-                &[signals(1, 1, 0.9), signals(2, 2, 0.8), signals(3, 0, 0.0), signals(0, 3, 0.7)],
-                fusion,
-            );
-            assert!(scores.is_sorted_by(|left, right| left > right), "{scores:?}");
-            assert!((scores[0] - 1.0).abs() < 1e-9, "{scores:?}");
-        }
+        let scores =
+            scores(&[signals(1, 1, 0.9), signals(2, 2, 0.8), signals(3, 0, 0.0), signals(0, 3, 0.7)]);
+        assert!(scores.is_sorted_by(|left, right| left > right), "{scores:?}");
+        assert!((scores[0] - 1.0).abs() < 1e-9, "{scores:?}");
     }
 
     #[test]
     fn scores_are_shares_whatever_the_arms_say() {
         let odd = [f64::NAN, f64::INFINITY, 0.0, 5.0, -3.0];
-        for fusion in [Fusion::Rrf, Fusion::Linear] {
-            assert!(scores(&[], fusion).is_empty());
-            for bm25 in odd {
-                let place = Some(TextRank { rank: 0, bm25 });
-                let one = Signals { bm25: place, cosine: Some(bm25 as f32), ..Signals::default() };
-                let found = scores(&[(Kind::Doc, one), (Kind::Text, Signals::default())], fusion);
-                assert!(found.iter().all(|score| !(score.is_nan() && bm25.is_finite())), "{bm25} {found:?}");
-                assert!(bm25.is_nan() || found.iter().all(|score| (0.0..=1.0).contains(score)));
-            }
+        assert!(scores(&[]).is_empty());
+        for bm25 in odd {
+            let place = Some(TextRank { rank: 0, bm25 });
+            let one = Signals { bm25: place, cosine: Some(bm25 as f32), ..Signals::default() };
+            let found = scores(&[(Kind::Doc, one), (Kind::Text, Signals::default())]);
+            assert!(found.iter().all(|score| !(score.is_nan() && bm25.is_finite())), "{bm25} {found:?}");
+            assert!(bm25.is_nan() || found.iter().all(|score| (0.0..=1.0).contains(score)));
         }
     }
 
     #[test]
     fn a_cosine_of_noise_adds_nothing() {
-        let found = scores(&[signals(1, 1, 0.2), signals(2, 2, 0.1)], Fusion::Linear);
-        let alone = scores(&[signals(1, 0, 0.2), signals(2, 0, 0.1)], Fusion::Linear);
+        let found = scores(&[signals(1, 1, 0.2), signals(2, 2, 0.1)]);
+        let alone = scores(&[signals(1, 0, 0.2), signals(2, 0, 0.1)]);
         assert_eq!(found, alone);
     }
 }

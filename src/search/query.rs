@@ -109,11 +109,6 @@ impl Query {
         self.is_symbol
     }
 
-    /// Tells whether nothing is asked for.
-    pub fn is_empty(&self) -> bool {
-        self.words.is_empty()
-    }
-
     /// Tells whether one of `tokens` is among the words.
     pub fn has_any(&self, tokens: &[&str]) -> bool {
         self.words.iter().any(|word| tokens.contains(&word.text.as_str()))

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::fuse::{self, Fusion, Signals, Weights};
+use super::fuse::{self, Signals, Weights};
 use super::query::Query;
 use super::sorts::{self, PathWords};
 use crate::extract::words as tokens;
@@ -86,9 +86,9 @@ fn at_full(name: &str) -> f64 {
 }
 
 /// Orders candidates, the best first. The order is total: score, then path, lines and key.
-pub fn rank(query: &Query, candidates: Vec<Candidate>, fusion: Fusion) -> Vec<Ranked> {
+pub fn rank(query: &Query, candidates: Vec<Candidate>) -> Vec<Ranked> {
     let signals: Vec<_> = candidates.iter().map(|c| (c.kind, c.signals)).collect();
-    let fused = fuse::fuse(&signals, fusion, &Weights::new(fusion, query));
+    let fused = fuse::fuse(&signals, &Weights::new(query));
     let mut ranked: Vec<Ranked> = candidates
         .into_iter()
         .zip(fused)
@@ -276,11 +276,9 @@ mod tests {
     }
 
     fn check(query: &str, names: &[&str], expected: &[i64]) {
-        for fusion in [Fusion::Rrf, Fusion::Linear] {
-            let ranked = rank(&parse(query), candidates(names), fusion);
-            let keys: Vec<i64> = ranked.iter().map(|hit| hit.candidate.key.0).collect();
-            assert_eq!(keys, expected, "{query}");
-        }
+        let ranked = rank(&parse(query), candidates(names));
+        let keys: Vec<i64> = ranked.iter().map(|hit| hit.candidate.key.0).collect();
+        assert_eq!(keys, expected, "{query}");
     }
 
     #[test]
@@ -301,8 +299,7 @@ mod tests {
 
     #[test]
     fn each_factor_is_named() {
-        let ranked =
-            rank(&parse("login"), candidates(&["tests/login.rs#login", "tests/login.rs"]), Fusion::Rrf);
+        let ranked = rank(&parse("login"), candidates(&["tests/login.rs#login", "tests/login.rs"]));
         let names: Vec<Vec<_>> = ranked.iter().map(|hit| hit.factors.iter().map(|f| f.0).collect()).collect();
         assert_eq!(names, [vec![DEFINITION, STEM, "test", FILE], vec![STEM, "test", FURTHER]]);
     }
@@ -316,9 +313,9 @@ mod tests {
             let names: Vec<&str> = (0..n_names).map(|_| random.pick(&paths)).collect();
             let mut input = candidates(&names);
             let query = parse("login of 日本");
-            let first = rank(&query, input.clone(), Fusion::Linear);
+            let first = rank(&query, input.clone());
             input.reverse();
-            assert_eq!(rank(&query, input, Fusion::Linear), first);
+            assert_eq!(rank(&query, input), first);
             assert!(first.is_sorted_by(|left, right| left.score >= right.score));
             assert!(first.iter().all(|hit| (0.0..=1.0).contains(&hit.score)));
         }

@@ -6,10 +6,10 @@ use super::query::Word;
 use crate::extract::words as tokens;
 
 /// Most lines of a snippet.
-pub const MAX_LINES: usize = 5;
+const MAX_LINES: usize = 5;
 
 /// Most characters of a snippet, line ends and ellipses included.
-pub const MAX_CHARS: usize = 400;
+const MAX_CHARS: usize = 400;
 
 /// Most characters of one line, so that a long one leaves room for its neighbours.
 const LINE_CHARS: usize = 200;

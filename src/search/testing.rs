@@ -2,19 +2,15 @@
 
 use rusqlite::Connection;
 
-use crate::extract::words::FTS_TOKENIZER;
-
 /// A contentless FTS5 table as the store keeps it.
 pub(crate) struct Fts(Connection);
 
 /// Returns a table with one row a stream, row ids from 1 on.
 pub(crate) fn fts_with(streams: &[&str]) -> Fts {
     let db = Connection::open_in_memory().expect("memory is there");
-    let schema = format!(
-        "CREATE VIRTUAL TABLE words USING fts5(body, content='', tokenize=\"{FTS_TOKENIZER}\");
-         CREATE VIRTUAL TABLE instances USING fts5vocab(words, instance);"
-    );
-    db.execute_batch(&schema).expect("the schema is valid");
+    let schema = "CREATE VIRTUAL TABLE words USING fts5(body, content='', tokenize='ascii');
+         CREATE VIRTUAL TABLE instances USING fts5vocab(words, instance);";
+    db.execute_batch(schema).expect("the schema is valid");
     for (nth, stream) in streams.iter().enumerate() {
         db.execute("INSERT INTO words(rowid, body) VALUES (?1, ?2)", (nth as i64 + 1, stream))
             .expect("a stream can be inserted");

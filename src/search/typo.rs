@@ -1,7 +1,7 @@
 //! Which word of the index did they mean?
 
 /// Most corrections of one token.
-pub const MAX_CORRECTIONS: usize = 3;
+const MAX_CORRECTIONS: usize = 3;
 
 /// Shorter tokens are as near to too many words.
 const MIN_CHARS: usize = 3;

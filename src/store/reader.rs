@@ -35,19 +35,13 @@ pub struct Entry {
 pub struct ViewRow {
     /// Its id.
     pub id: ViewId,
-    /// Canonical git dir, or the root outside git.
-    pub git_dir: String,
-    /// Inode of that directory.
-    pub inode: u64,
-    /// Top directory.
-    pub root: String,
     /// What HEAD says.
     pub head: Option<String>,
     /// When the row was made, unix seconds: a clock of another epoch says nothing about this one.
     pub epoch: i64,
     /// Raised by every change of the manifest.
     pub seq: u64,
-    /// The first walk has ended.
+    /// The first walk has ended, and the index was not emptied since.
     pub complete: bool,
 }
 
@@ -62,8 +56,6 @@ pub struct PendingChunk {
     pub key: SourceKey,
     /// blake3 of the file's bytes.
     pub hash: [u8; 32],
-    /// `doc`, `map`, …
-    pub kind: String,
     /// Byte span.
     pub bytes: (usize, usize),
     /// Names defined.
@@ -109,25 +101,16 @@ impl Reader {
         read(&self.conn).map_err(|error| self.error(error))
     }
 
-    /// Returns all views.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn views(&self) -> Result<Vec<ViewRow>, StoreError> {
-        self.run(|conn| {
-            let mut statement = conn.prepare_cached(
-                "SELECT id, git_dir, git_dir_inode, root, head, epoch, seq, complete FROM view ORDER BY id",
-            )?;
-            statement.query_map([], view_row)?.collect()
-        })
-    }
-
     /// Returns one view.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn view(&self, view: ViewId) -> Result<Option<ViewRow>, StoreError> {
-        Ok(self.views()?.into_iter().find(|row| row.id == view))
+        self.run(|conn| {
+            conn.prepare_cached("SELECT id, head, epoch, seq, complete FROM view WHERE id = ?1")?
+                .query_row([view.0], view_row)
+                .optional()
+        })
     }
 
     /// Returns the manifest of a view; below a directory when `below` is given (without its `/`).
@@ -210,7 +193,7 @@ impl Reader {
     pub fn chunks_to_embed(&self, after: ChunkId, limit: usize) -> Result<Vec<PendingChunk>, StoreError> {
         self.run(|conn| {
             let mut statement = conn.prepare_cached(
-                "SELECT c.id, v.root, e.path, b.hash, c.kind, c.b0, c.b1, c.symbol, c.title, c.text, c.text_hash
+                "SELECT c.id, v.root, e.path, b.hash, c.b0, c.b1, c.symbol, c.title, c.text, c.text_hash
                  FROM chunk c INDEXED BY chunk_to_embed
                  JOIN blob b ON b.id = c.blob_id
                  JOIN entry e ON e.blob_id = c.blob_id
@@ -330,13 +313,10 @@ impl Reader {
 fn view_row(row: &Row<'_>) -> rusqlite::Result<ViewRow> {
     Ok(ViewRow {
         id: ViewId(row.get(0)?),
-        git_dir: row.get(1)?,
-        inode: row.get::<_, i64>(2)? as u64,
-        root: row.get(3)?,
-        head: row.get(4)?,
-        epoch: row.get(5)?,
-        seq: row.get(6)?,
-        complete: row.get(7)?,
+        head: row.get(1)?,
+        epoch: row.get(2)?,
+        seq: row.get(3)?,
+        complete: row.get(4)?,
     })
 }
 
@@ -364,11 +344,10 @@ fn pending_chunk(row: &Row<'_>) -> rusqlite::Result<PendingChunk> {
         root: row.get(1)?,
         key: SourceKey::new(row.get::<_, String>(2)?),
         hash: row.get(3)?,
-        kind: row.get(4)?,
-        bytes: (row.get::<_, i64>(5)? as usize, row.get::<_, i64>(6)? as usize),
-        symbol: row.get(7)?,
-        title: row.get(8)?,
-        text: row.get(9)?,
-        text_hash: row.get(10)?,
+        bytes: (row.get::<_, i64>(4)? as usize, row.get::<_, i64>(5)? as usize),
+        symbol: row.get(6)?,
+        title: row.get(7)?,
+        text: row.get(8)?,
+        text_hash: row.get(9)?,
     })
 }

@@ -42,7 +42,7 @@ pub struct ChunkRow {
     pub symbol: Option<String>,
     /// Heading path or qualified name.
     pub title: Option<String>,
-    /// What the arm measured: bm25 or distance, smaller is better; 0 in the symbol arm.
+    /// What the arm measured: `bm25` (smaller is better) or cosine; 0 where it measures nothing.
     pub value: f64,
 }
 

@@ -20,7 +20,7 @@ pub struct Writer {
 }
 
 /// Vectors that chunks were given.
-pub type Added = Vec<(ChunkId, Vec<i8>)>;
+pub(super) type Added = Vec<(ChunkId, Vec<i8>)>;
 
 /// What identifies a worktree.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -23,7 +23,8 @@ pub struct Watch {
 }
 
 struct State {
-    watches: Watches,
+    /// None when other programs hold all inotify instances.
+    watches: Option<Watches>,
     /// Who watches a directory: the kernel has one watch of each, views may share it.
     owners: HashMap<WatchDescriptor, Vec<Dir>>,
 }
@@ -37,12 +38,19 @@ struct Dir {
 impl Watch {
     /// Starts the reading thread, which hands everything to `sink` and ends when that returns false.
     ///
+    /// Without an inotify instance no directory can be watched; [`Watch::add_dir`] says so for each.
+    ///
     /// # Errors
-    /// When no inotify instance is left.
+    /// When inotify is not there at all, or no thread can be started.
     pub fn start(sink: impl Fn(WatchEvent) -> bool + Send + 'static) -> Result<Self, WatchError> {
         let instance = Path::new("inotify instance");
-        let inotify = Inotify::init().map_err(|error| WatchError::new(instance, error))?;
-        let state = State { watches: inotify.watches(), owners: HashMap::new() };
+        let inotify = match Inotify::init() {
+            Err(error) if matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE)) => {
+                return Ok(Self::blind());
+            }
+            started => started.map_err(|error| WatchError::new(instance, error))?,
+        };
+        let state = State { watches: Some(inotify.watches()), owners: HashMap::new() };
         let state = Arc::new(Mutex::new(state));
         let for_thread = Arc::clone(&state);
         std::thread::Builder::new()
@@ -50,6 +58,10 @@ impl Watch {
             .spawn(move || read_events(inotify, &for_thread, sink))
             .map_err(|error| WatchError::new(instance, error))?;
         Ok(Self { state })
+    }
+
+    fn blind() -> Self {
+        Self { state: Arc::new(Mutex::new(State { watches: None, owners: HashMap::new() })) }
     }
 
     /// Watches one directory, not what is below it. Call it before listing the directory.
@@ -70,7 +82,11 @@ impl Watch {
             | WatchMask::EXCL_UNLINK;
         // The lock spans the call: the reading thread must not meet a descriptor that is not in the table yet.
         let mut state = lock(&self.state);
-        let descriptor = state.watches.add(path, mask).map_err(|error| WatchError::new(path, error))?;
+        let Some(watches) = &mut state.watches else {
+            let source = io::Error::from_raw_os_error(libc::EMFILE);
+            return Err(WatchError::Exhausted { path: path.to_owned(), source });
+        };
+        let descriptor = watches.add(path, mask).map_err(|error| WatchError::new(path, error))?;
         let owners = state.owners.entry(descriptor).or_default();
         match owners.iter_mut().find(|dir| (dir.view, dir.role) == (view, role)) {
             Some(dir) => path.clone_into(&mut dir.path), // the directory may have been renamed
@@ -91,7 +107,7 @@ impl Watch {
 
     /// Returns the name of the mechanism.
     pub fn backend(&self) -> &'static str {
-        "inotify"
+        if lock(&self.state).watches.is_some() { "inotify" } else { "none" }
     }
 }
 
@@ -100,7 +116,7 @@ impl State {
         let Self { watches, owners } = self;
         owners.retain(|descriptor, dirs| {
             dirs.retain(|dir| !gone(dir));
-            if dirs.is_empty() {
+            if let (Some(watches), true) = (watches.as_mut(), dirs.is_empty()) {
                 // It fails when the directory is gone already, which is what is wanted.
                 let _ = watches.remove(descriptor.clone());
             }
@@ -236,6 +252,15 @@ mod tests {
         assert_eq!(told("a", 3).len(), 3);
         watch.remove_view(two);
         assert_eq!(told("b", 1).into_iter().collect::<Vec<_>>(), [(one, Role::Git)]);
+    }
+
+    #[test]
+    fn without_an_instance_every_directory_must_be_polled() {
+        let (watch, temp) = (Watch::blind(), tempfile::tempdir().unwrap());
+        let error = watch.add_dir(ViewId(1), Role::Worktree, temp.path()).unwrap_err();
+        assert!(matches!(error, WatchError::Exhausted { .. }), "{error}");
+        watch.remove_view(ViewId(1));
+        assert_eq!((watch.n_dirs(), watch.backend()), (0, "none"));
     }
 
     #[test]

@@ -56,7 +56,7 @@ pub enum WatchEvent {
 #[derive(Debug, thiserror::Error)]
 pub enum WatchError {
     /// No watches or instances are left; what is not covered must be polled.
-    #[error("{}: no inotify watches left: {source}", path.display())]
+    #[error("{}: not watched, a limit of inotify is reached: {source}", path.display())]
     Exhausted {
         /// The directory.
         path: PathBuf,

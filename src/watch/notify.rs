@@ -47,7 +47,11 @@ impl Watch {
         }
         self.roots.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), (view, role));
         let mut watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner);
-        watcher.watch(path, RecursiveMode::Recursive).map_err(|error| into_error(path, error))
+        watcher.watch(path, RecursiveMode::Recursive).map_err(|error| {
+            // Else it would count as watched the next time.
+            self.roots.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
+            into_error(path, error)
+        })
     }
 
     /// Stops watching every root of a view.

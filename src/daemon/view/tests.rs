@@ -24,16 +24,7 @@ impl Bench {
         let env = Env { uid: effective_uid(), ..Env::default() };
         let place = Place::locate(temp.path(), &env).unwrap();
         std::fs::create_dir_all(place.cookie_dir()).unwrap();
-        let row = ViewRow {
-            id: ViewId(1),
-            git_dir: String::new(),
-            inode: 0,
-            root: String::new(),
-            head: None,
-            epoch: 0,
-            seq: 0,
-            complete: false,
-        };
+        let row = ViewRow { id: ViewId(1), head: None, epoch: 0, seq: 0, complete: false };
         let view = View::new(&row, place, Settle::new(50 * MS, 500 * MS));
         Self { view, now: Instant::now(), rounds: Rounds::default(), _temp: temp }
     }
