@@ -26,6 +26,8 @@ use crate::types::SourceKey;
 
 /// Most hits of one page.
 const MAX_LIMIT: usize = 200;
+/// Longest globs of one request, bytes in all: they are compiled before anything else is done.
+const MOST_GLOB_BYTES: usize = 16 << 10;
 /// How often stale hits are indexed and the query is run again before they are dropped.
 const RERUNS: usize = 2;
 /// A search counts waiting embeddings up to this many: exact figures are for `sync` and `status`.
@@ -135,6 +137,10 @@ async fn search(shared: &Arc<Shared>, params: SearchParams) -> Outcome<SearchRes
     }
     let langs = params.lang.iter().map(|word| lang_of(word)).collect::<Result<_, _>>()?;
     let filter = Filter { kinds: params.kind.clone(), langs, paths: params.path.clone() };
+    let glob_bytes: usize = params.path.iter().map(String::len).sum();
+    if glob_bytes > MOST_GLOB_BYTES {
+        return Err(bad_params(format!("path: {glob_bytes} bytes of globs, over {MOST_GLOB_BYTES}")));
+    }
     filter.check().map_err(|error| bad_params(format!("path: {error}")))?;
     let question = Arc::new(Question { params, filter, limit });
     let Question { params, .. } = &*question;

@@ -204,6 +204,10 @@ impl MainLoop {
             self.on_settings(now);
         }
         match Place::locate(&ask.cwd, &self.shared.env) {
+            // It moved, and this daemon with it: not answering says that it is stopping.
+            Ok(place) if place.state_dir != self.shared.place.state_dir && !self.is_reachable() => {
+                self.check_held = true;
+            }
             Ok(place) if place.state_dir != self.shared.place.state_dir => {
                 let message =
                     format!("{}: belongs to another repository than this daemon's", ask.cwd.display());
@@ -249,6 +253,10 @@ impl MainLoop {
         }
         let mut view = View::new(row, place, settle);
         view.excludes = git::excludes_files(&view.place, &UserDirs::read());
+        // Only here: a repository that was deleted or moved away must not be made anew.
+        if let Err(error) = create_private_dir(&view.place.cookie_dir()) {
+            tracing::warn!(%error, "no cookies");
+        }
         if watch.poll || silent.is_some() || !self.watch_git(&view) {
             view.uncover();
         }
@@ -261,10 +269,6 @@ impl MainLoop {
     /// Watches cookies and git's own files; without them the view is polled.
     fn watch_git(&self, view: &View) -> bool {
         let cookie_dir = view.place.cookie_dir();
-        if let Err(error) = create_private_dir(&cookie_dir) {
-            tracing::warn!(%error, "no cookies");
-            return false;
-        }
         // The socket's directory is in there to notice when the socket is removed.
         let socket_dir = self.shared.socket.parent().filter(|_| cfg!(unix)).map(Path::to_owned);
         let git = view.git_dirs().into_iter().chain(socket_dir).map(|dir| (Role::Git, dir));

@@ -264,7 +264,13 @@ fn a_daemon_that_cannot_be_reached_or_has_lost_its_index_makes_room() {
         ("socket", |live| fs::remove_file(live.endpoint().socket).unwrap()),
         ("moved", |live| {
             fs::rename(live.root(), live.sandbox.path("moved")).unwrap();
+            fs::write(live.sandbox.path("home/.gitconfig"), "").unwrap(); // settings are looked at again
+            let moved = live.sandbox.path("moved");
+            let mut memo = live.memo(&["search", "alpha"]);
+            assert!(memo.current_dir(&moved).stdout(Stdio::null()).status().unwrap().success());
+            assert!(live.memo(&["stop", "-q"]).current_dir(&moved).status().unwrap().success());
             until("the daemon ends", || live.has_ended());
+            assert!(!live.root().exists(), "nothing is left where it was");
             fs::rename(live.sandbox.path("moved"), live.root()).unwrap();
         }),
         ("index deleted", |live| fs::remove_file(live.place().state_dir.join("index.db")).unwrap()),

@@ -83,6 +83,7 @@ fn params_are_checked() {
         (json!({ "query": "x", "cwd": root, "limit": 0 }), bad),
         (json!({ "query": "x", "cwd": root, "limit": 201 }), bad),
         (json!({ "query": "x", "cwd": root, "limit": -1 }), bad),
+        (json!({ "query": "x", "cwd": root, "path": vec!["a"; 100_000] }), bad),
         (json!({ "query": "x", "cwd": root, "sync": "soon" }), bad),
         (json!({ "query": "x", "cwd": root, "kind": ["poem"] }), bad),
         (json!({ "query": "x", "cwd": root, "lang": ["klingon"] }), bad),
