@@ -113,7 +113,7 @@ async fn freshness(
         ));
     }
     let (reply, answer) = oneshot::channel();
-    shared.send(Event::Ask(Ask { cwd, level, deadline, dirty, reply }));
+    shared.send(Event::Ask(Ask { cwd, level, deadline, dirty, tries: 0, reply }));
     let stopping =
         || RpcError { code: code::STOPPING, message: "the daemon is stopping".to_owned(), data: None };
     answer.await.map_err(|_| stopping())?
@@ -144,8 +144,14 @@ async fn search(shared: &Arc<Shared>, params: SearchParams) -> Outcome<SearchRes
     let mut reruns = 0;
     let page = loop {
         let (asked, snapshot) = (Arc::clone(&question), at.clone());
-        let page = blocking(shared, move |shared| find(shared, &asked, &snapshot)).await?;
-        if page.stale.is_empty() || reruns == RERUNS {
+        let mut page = blocking(shared, move |shared| find(shared, &asked, &snapshot)).await?;
+        let why_not = page.why_not(params.sync);
+        if why_not.is_none() {
+            break page;
+        }
+        if reruns == RERUNS {
+            page.result.fresh = false;
+            page.result.reason = page.result.reason.or(why_not);
             break page;
         }
         // What the disk says is newer than the index, whatever the watcher thinks: index it, ask again.
@@ -171,6 +177,21 @@ struct Question {
 struct Page {
     result: SearchResult,
     stale: Vec<SourceKey>,
+    /// Something was taken out of a manifest after the snapshot was said to be fresh.
+    moved: bool,
+}
+
+impl Page {
+    /// Returns why it is not the answer yet, if so.
+    fn why_not(&self, level: Sync) -> Option<String> {
+        match self.stale.first() {
+            Some(path) => Some(format!("{path} changed while it was being read")),
+            None if self.moved && level != Sync::None => {
+                Some("files went while the answer was made".to_owned())
+            }
+            None => None,
+        }
+    }
 }
 
 fn find(shared: &Shared, question: &Question, at: &Freshness) -> Outcome<Page> {
@@ -199,6 +220,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> Outcome<Page> {
         })
     };
     let (answer, embeddings, clock, is_whole) = shared.read(read).map_err(|error| store_error(&error))?;
+    let moved = shared.progress.removals.load(Ordering::SeqCst) != at.removals;
     let Verified { hits, stale } = verify(&answer, at, *limit, shared.config.index.max_file_bytes);
     let pending = Pending { embeddings, ..at.pending };
     let (degraded, corrected) = (answer.degraded, answer.corrected);
@@ -216,7 +238,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> Outcome<Page> {
         reason,
         ..SearchResult::default()
     };
-    Ok(Page { result, stale })
+    Ok(Page { result, stale, moved })
 }
 
 /// Returns `m1:<epoch>:<view>:<seq>` of a snapshot.

@@ -56,6 +56,8 @@ pub(super) struct Ask {
     pub(super) deadline: Instant,
     /// Paths found to differ from the index.
     pub(super) dirty: Vec<SourceKey>,
+    /// How often the worktree was not held still while it was compared for this request.
+    pub(super) tries: u32,
     /// The answer goes here.
     pub(super) reply: oneshot::Sender<Result<Freshness, RpcError>>,
 }
@@ -73,6 +75,8 @@ pub(super) struct Freshness {
     pub(super) reason: Option<String>,
     /// What is still to be indexed; embeddings are counted by the asker.
     pub(super) pending: Pending,
+    /// [`crate::index::Progress::removals`] when this was said.
+    pub(super) removals: u64,
 }
 
 /// How a reconcile ended.

@@ -15,12 +15,13 @@ use super::event::{Ask, Event, Indexed};
 use super::shared::Shared;
 use super::view::{DOT_GIT, Due, Rounds, View};
 use super::worker::Job;
-use crate::git::{self, UserDirs};
-use crate::index::Scope;
+use crate::git::{self, UserDirs, UserRules};
+use crate::index::{IndexError, Scope};
 use crate::paths::{Place, create_private_dir};
-use crate::proto::{RpcError, code};
+use crate::proto::{RpcError, Sync, code};
 use crate::scan::{Admission, lstat};
-use crate::store::ViewRow;
+use crate::store::{StoreError, ViewRow};
+use crate::types::ViewId;
 use crate::watch::{FsChange, Role, Settle, WatchEvent, silent_file_system};
 
 /// A wall clock that is this far from the monotonic one means that the machine slept or the clock was set.
@@ -44,14 +45,18 @@ pub(super) struct MainLoop {
     n_reconciles: u64,
     last_ask: Instant,
     clocks: (Instant, SystemTime),
-    lock_inode: u64,
-    /// Something happened to the state dir.
-    check_lock: bool,
+    /// Inodes of the lock, the socket and index.db; a name that leads elsewhere is not ours.
+    held: [(PathBuf, u64); 3],
+    user_rules: UserRules,
+    /// Something happened to the state dir or the socket.
+    check_held: bool,
 }
 
 impl MainLoop {
     pub(super) fn new(shared: Arc<Shared>, jobs: Sender<Job>, rounds: Sender<u64>) -> Self {
-        let lock_inode = lstat(&shared.place.daemon_lock_file()).map_or(0, |stat| stat.inode);
+        let held = [shared.place.daemon_lock_file(), shared.socket.clone(), shared.index_db.clone()];
+        let held = held.map(|path| (path.clone(), inode(&path)));
+        let user_rules = UserRules::new(shared.place.clone(), UserDirs::read());
         Self {
             shared,
             jobs,
@@ -62,8 +67,9 @@ impl MainLoop {
             n_reconciles: 0,
             last_ask: Instant::now(),
             clocks: (Instant::now(), SystemTime::now()),
-            lock_inode,
-            check_lock: false,
+            held,
+            user_rules,
+            check_held: false,
         }
     }
 
@@ -92,16 +98,18 @@ impl MainLoop {
                     event => self.handle(event, now),
                 }
             }
-            if std::mem::take(&mut self.check_lock) && !self.holds_the_lock() {
-                return "its state dir is gone";
+            if std::mem::take(&mut self.check_held) && !self.is_reachable() {
+                return "its state dir, its socket or its index is gone";
             }
             self.advance(Instant::now());
         }
     }
 
-    /// Returns whether the lock that a daemon holds for life is still where others look for it.
-    fn holds_the_lock(&self) -> bool {
-        lstat(&self.shared.place.daemon_lock_file()).is_ok_and(|stat| stat.inode == self.lock_inode)
+    /// Returns whether lock, socket and index are still where others look for them. Without, the next daemon
+    /// serves better than this one.
+    fn is_reachable(&self) -> bool {
+        self.held.iter().all(|(path, held)| inode(path) == *held)
+            && lstat(&self.shared.index_db).is_ok_and(|stat| stat.size > 0)
     }
 
     fn handle(&mut self, event: Event, now: Instant) {
@@ -113,7 +121,7 @@ impl MainLoop {
                 }
             }
             Event::Watch(WatchEvent::Lost) => {
-                self.check_lock = true;
+                self.check_held = true;
                 self.views.values_mut().for_each(|view| view.lose(now));
             }
             Event::Ask(ask) => self.on_ask(ask, now),
@@ -192,6 +200,9 @@ impl MainLoop {
 
     fn on_ask(&mut self, ask: Ask, now: Instant) {
         self.last_ask = now;
+        if ask.level != Sync::None && self.user_rules.changed() {
+            self.on_settings(now);
+        }
         match Place::locate(&ask.cwd, &self.shared.env) {
             Ok(place) if place.state_dir != self.shared.place.state_dir => {
                 let message =
@@ -254,7 +265,9 @@ impl MainLoop {
             tracing::warn!(%error, "no cookies");
             return false;
         }
-        let git = view.git_dirs().into_iter().map(|dir| (Role::Git, dir));
+        // The socket's directory is in there to notice when the socket is removed.
+        let socket_dir = self.shared.socket.parent().filter(|_| cfg!(unix)).map(Path::to_owned);
+        let git = view.git_dirs().into_iter().chain(socket_dir).map(|dir| (Role::Git, dir));
         let mut dirs = git.chain([(Role::Cookies, cookie_dir)]);
         dirs.all(|(role, dir)| match self.shared.watch.add_dir(view.id, role, &dir) {
             Ok(()) => true,
@@ -272,7 +285,7 @@ impl MainLoop {
         let Some(view) = self.views.values_mut().find(|view| view.id == change.view) else { return };
         if change.role == Role::Cookies {
             if change.path == view.place.cookie_dir() {
-                self.check_lock = true;
+                self.check_held = true;
                 self.drop_removed();
             } else {
                 view.cookie_back(&change.path, now);
@@ -296,29 +309,35 @@ impl MainLoop {
 
     /// Takes a change in a git dir; settings and excludes of the common dir are those of every worktree.
     fn on_git_change(&mut self, change: &FsChange, now: Instant) {
+        if change.path == self.shared.socket {
+            self.check_held = true;
+        }
         let name = change.path.file_name().and_then(OsStr::to_str).unwrap_or_default();
         if self.views.values().any(|view| view.is_exclude(&change.path)) {
             return self.views.values_mut().for_each(|view| view.lose(now));
         }
         let own = self.views.values_mut().find(|view| view.id == change.view);
         match (name, own) {
-            ("config", _) => {
-                for view in self.views.values_mut() {
-                    view.excludes = git::excludes_files(&view.place, &UserDirs::read());
-                    view.touch_index(now);
-                }
-                if !self.views.values().all(|view| self.watch_git(view)) {
-                    self.views.values_mut().for_each(View::uncover);
-                }
-            }
             ("info", _) => {
                 // Made only now, for the excludes that will be in it. Whatever else has the name fails here.
                 let _ = self.shared.watch.add_dir(change.view, Role::Git, &change.path);
                 self.views.values_mut().for_each(|view| view.lose(now));
             }
+            ("config", _) => self.on_settings(now),
             ("index.lock", Some(view)) => view.git_lock(change.path.exists(), now),
             ("HEAD" | "index" | "config.worktree", Some(view)) => view.touch_index(now),
             _ => {}
+        }
+    }
+
+    /// Notes that git's settings may have changed: other ignore files may count now.
+    fn on_settings(&mut self, now: Instant) {
+        for view in self.views.values_mut() {
+            view.excludes = git::excludes_files(&view.place, &UserDirs::read());
+            view.touch_index(now);
+        }
+        if !self.views.values().all(|view| self.watch_git(view)) {
+            self.views.values_mut().for_each(View::uncover);
         }
     }
 
@@ -338,16 +357,19 @@ impl MainLoop {
         let Indexed { view, scope, result, head, unwatched } = indexed;
         let Some(view) = self.views.values_mut().find(|known| known.id == view) else { return };
         view.head = head;
+        let covers = scope == Scope::Full && unwatched.is_none() && !view.is_covered();
         if let Some(error) = unwatched {
             self.shared.degrade("watch", Some(format!("{error}; {WATCH_REMEDY}")));
             view.uncover();
         }
+        let mut moving = None;
         let failed = match result {
             Ok(outcome) => {
                 for problem in &outcome.problems {
                     tracing::warn!(root = %view.place.root.display(), problem, "not everything could be listed");
                 }
                 view.retry(outcome.again, now);
+                moving = outcome.moving;
                 if let Some(seq) = outcome.seq {
                     view.seq = seq;
                     self.n_reconciles += 1;
@@ -356,18 +378,43 @@ impl MainLoop {
             }
             Err(error) => {
                 tracing::error!(root = %view.place.root.display(), %error, "the index is behind");
+                if let IndexError::Store(StoreError::Corrupt { .. }) = error {
+                    set_aside(&self.shared.index_db);
+                }
                 Some(error.to_string())
             }
         };
         if failed.is_some() && !view.exists() {
+            self.check_held = true; // with the whole repository elsewhere, nobody finds this daemon any more
             return self.drop_removed();
         }
+        // An index that was deleted or cut off under us does not come back by itself.
+        self.check_held |= failed.is_some();
         self.shared.degrade("index", failed.clone());
-        view.end(&scope, failed, now);
+        let (id, covers) = (view.id, covers && failed.is_none());
+        view.end(&scope, failed, moving, now);
+        if covers {
+            self.cover(id);
+        }
         self.wake_embedder();
         if self.n_reconciles.is_multiple_of(COLLECT_EVERY) {
             self.n_reconciles += 1;
             let _ = self.jobs.send(Job::Collect);
+        }
+    }
+
+    /// Relies on the watcher again after a walk that could watch every directory.
+    fn cover(&mut self, id: ViewId) {
+        let Some(root) = self.views.iter().find(|(_, view)| view.id == id).map(|(root, _)| root.clone())
+        else {
+            return;
+        };
+        let may = !self.shared.config.watch.poll && silent_file_system(&root).is_none();
+        if may && self.watch_git(&self.views[&root]) {
+            self.views.entry(root).and_modify(View::cover);
+            if self.views.values().all(View::is_covered) {
+                self.shared.degrade("watch", None);
+            }
         }
     }
 
@@ -391,4 +438,16 @@ impl MainLoop {
 
 fn refuse(ask: Ask, code: i64, message: String) {
     let _ = ask.reply.send(Err(RpcError { code, message, data: None })); // the asker may have gone
+}
+
+/// Makes room for a new index, which the next daemon builds.
+fn set_aside(index_db: &Path) {
+    match super::quarantine(index_db) {
+        Ok(aside) => tracing::error!(aside = %aside.display(), "the index is damaged; put aside"),
+        Err(error) => tracing::error!(%error, "the index is damaged, and cannot be put aside"),
+    }
+}
+
+fn inode(path: &Path) -> u64 {
+    lstat(path).map_or(0, |stat| stat.inode)
 }

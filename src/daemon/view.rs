@@ -3,8 +3,11 @@
 //! A view is fresh for a request once a cookie made after the request has come back as an event, and every
 //! path that was dirty then has been indexed (design 6).
 
+mod place;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::event::{Ask, Freshness};
@@ -23,6 +26,9 @@ const COOKIE_TIMEOUT: Duration = Duration::from_millis(500);
 const LOCK_HOLD: Duration = Duration::from_secs(10);
 /// Between two walks that nobody waits for.
 const RESCAN_GAP: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(30));
+
+/// How often a request waits for another reconcile because files moved during the last one.
+const MOST_TRIES: u32 = 3;
 
 /// What makes a directory the top of a repository.
 pub(super) const DOT_GIT: &str = ".git";
@@ -73,6 +79,8 @@ struct Waiter {
     ask: Ask,
     reconcile: u64,
     round: Option<u64>,
+    /// Why there is no use in waiting any longer.
+    restless: Option<String>,
 }
 
 /// What the next reconcile must compare.
@@ -198,20 +206,20 @@ impl View {
         }
         let found_stale = !ask.dirty.is_empty();
         match ask.level {
-            Sync::None if !found_stale => self.waiters.push(Waiter { ask, reconcile: 0, round: None }),
-            Sync::Strict => {
-                self.rescan = true;
-                self.await_reconcile(vec![ask]);
-            }
-            _ if found_stale => self.await_reconcile(vec![ask]),
-            _ if !self.is_watched() => {
-                self.rescan = true;
-                self.await_reconcile(vec![ask]);
-            }
-            _ => {
-                self.queued.push(ask);
-                self.bake(now);
-            }
+            Sync::None if found_stale => self.await_reconcile(vec![ask]),
+            Sync::None => self.waiters.push(Waiter { ask, reconcile: 0, round: None, restless: None }),
+            _ => self.await_changes(ask, now),
+        }
+    }
+
+    /// Makes a question wait for all that was written before this moment.
+    fn await_changes(&mut self, ask: Ask, now: Instant) {
+        if ask.level == Sync::Strict || !self.is_watched() {
+            self.rescan = true;
+            self.await_reconcile(vec![ask]);
+        } else {
+            self.queued.push(ask);
+            self.bake(now);
         }
     }
 
@@ -246,7 +254,8 @@ impl View {
 
     fn await_reconcile(&mut self, asks: Vec<Ask>) {
         let reconcile = if self.is_dirty() { self.started + 1 } else { self.started };
-        self.waiters.extend(asks.into_iter().map(|ask| Waiter { ask, reconcile, round: None }));
+        let waiter = |ask| Waiter { ask, reconcile, round: None, restless: None };
+        self.waiters.extend(asks.into_iter().map(waiter));
     }
 
     /// Lets everybody who waits for a cookie wait for a walk instead.
@@ -311,7 +320,15 @@ impl View {
     }
 
     /// Notes how a reconcile ended. What a failed one left undone is found by a walk.
-    pub(super) fn end(&mut self, scope: &Scope, failed: Option<String>, now: Instant) {
+    ///
+    /// `moving` is a path that was not held still meanwhile.
+    pub(super) fn end(
+        &mut self,
+        scope: &Scope,
+        failed: Option<String>,
+        moving: Option<SourceKey>,
+        now: Instant,
+    ) {
         self.ended = self.started;
         if *scope == Scope::Full {
             let soon = self.not_before.is_some_and(|at| at + RESCAN_GAP.1 > now);
@@ -326,6 +343,39 @@ impl View {
             self.settle.touch(now);
         }
         self.error = failed;
+        if let Some(key) = moving {
+            self.look_again(&key, now);
+        }
+    }
+
+    /// Makes those who waited for the reconcile that has ended wait for what happened meanwhile: what it met no more
+    /// may be under another name by now.
+    fn look_again(&mut self, moving: &SourceKey, now: Instant) {
+        let ended = self.ended;
+        let served = |waiter: &mut Waiter| {
+            waiter.reconcile <= ended && waiter.ask.level != Sync::None && waiter.round.is_none()
+        };
+        let waiters: Vec<Waiter> = self.waiters.extract_if(.., served).collect();
+        for mut waiter in waiters {
+            waiter.ask.tries += 1;
+            if waiter.ask.tries <= MOST_TRIES {
+                self.await_changes(waiter.ask, now);
+            } else {
+                let why = format!("files change faster than they can be indexed, {moving} among them");
+                waiter.restless = Some(why);
+                self.waiters.push(waiter);
+            }
+        }
+    }
+
+    /// Notes that a walk could watch every directory.
+    pub(super) fn cover(&mut self) {
+        self.covered = true;
+    }
+
+    /// Returns whether every directory is watched.
+    pub(super) fn is_covered(&self) -> bool {
+        self.covered
     }
 
     /// Gives up on a cookie that does not come back: the watcher is broken, the disk is compared instead.
@@ -349,8 +399,10 @@ impl View {
             let done = lexical && waiter.round.is_none_or(|round| round <= rounds.done);
             let at_once = level == Sync::None && waiter.ask.dirty.is_empty();
             let failed = self.error.is_some() && !self.is_running() && waiter.reconcile <= self.ended;
-            if done || at_once || failed || waiter.ask.deadline <= now {
+            let restless = waiter.restless.is_some();
+            if done || at_once || failed || restless || waiter.ask.deadline <= now {
                 let fresh = done
+                    && !restless
                     && match level {
                         Sync::None => self.is_current(),
                         Sync::Fs | Sync::Strict => true,
@@ -379,7 +431,7 @@ impl View {
 
     fn why_not(&self, waiter: &Waiter, rounds: &Rounds, progress: &Progress) -> String {
         let (done, total) = progress.files();
-        if let Some(error) = &self.error {
+        if let Some(error) = self.error.as_ref().or(waiter.restless.as_ref()) {
             error.clone()
         } else if !self.complete {
             format!("the first index is being built: {done} of {total} files")
@@ -403,6 +455,7 @@ impl View {
             fresh,
             reason,
             pending: Pending { files: self.pending_files(progress), embeddings: 0 },
+            removals: progress.removals.load(Ordering::SeqCst),
         };
         // A request that is gone needs no answer.
         let _ = ask.reply.send(Ok(freshness));
@@ -423,17 +476,6 @@ impl View {
         waits.chain(start).chain(cookie).min()
     }
 
-    /// Returns the key of what a change of an absolute path may have changed in this worktree: the path itself; its
-    /// directory when the name is not UTF-8; the directory with a `.git`, which may be another repository now.
-    pub(super) fn key_of(&self, path: &Path) -> Option<SourceKey> {
-        let below = path.strip_prefix(&self.place.root).ok()?;
-        let is_git = |path: &&Path| path.file_name().is_some_and(|name| name == DOT_GIT);
-        let below = below.ancestors().find(is_git).and_then(Path::parent).unwrap_or(below);
-        let named = below.ancestors().find_map(Path::to_str)?;
-        let unix = if std::path::MAIN_SEPARATOR == '/' { named.to_owned() } else { named.replace('\\', "/") };
-        (!unix.is_empty()).then(|| SourceKey::new(unix))
-    }
-
     /// Returns what `status` shows.
     pub(super) fn info(&self) -> ViewInfo {
         ViewInfo {
@@ -444,24 +486,6 @@ impl View {
             seq: self.seq,
             fresh: self.is_current(),
         }
-    }
-
-    /// Returns whether git, or outside git anybody, knows of it.
-    pub(super) fn is_known(&self) -> bool {
-        self.place.git_dir.as_ref().unwrap_or(&self.place.root).is_dir()
-    }
-
-    /// Returns whether there is something to serve.
-    pub(super) fn exists(&self) -> bool {
-        self.place.root.is_dir() && self.is_known()
-    }
-
-    /// Returns the directories of git's that are watched: HEAD and index, settings and excludes of the repository.
-    pub(super) fn git_dirs(&self) -> Vec<PathBuf> {
-        let common = self.place.common_dir.clone();
-        let excludes = self.excludes.iter().filter_map(|file| file.parent()).map(Path::to_owned);
-        let dirs = self.place.git_dir.clone().into_iter().chain(common).chain(excludes);
-        dirs.filter(|dir| dir.is_dir()).collect()
     }
 }
 

@@ -17,11 +17,13 @@ mod nested;
 mod patterns;
 mod settings;
 mod tracked;
+mod user_rules;
 
 pub use nested::is_repository;
 pub use patterns::Patterns;
 pub use settings::{Settings, UserDirs};
 pub use tracked::{Tracked, TrackedAs};
+pub use user_rules::UserRules;
 
 /// What of git's could not be read.
 #[derive(Debug, thiserror::Error)]

@@ -40,6 +40,19 @@ impl UserDirs {
         }
     }
 
+    /// Returns the configuration files of the system and the user, existing or not, in git's order.
+    pub fn config_files(&self) -> Vec<PathBuf> {
+        self.sources().into_iter().filter_map(|(_, path)| path).collect()
+    }
+
+    fn sources(&self) -> [(Source, Option<PathBuf>); 3] {
+        [
+            (Source::System, self.system_config.clone()),
+            (Source::Git, self.xdg("config")),
+            (Source::User, self.home.as_ref().map(|home| home.join(".gitconfig"))),
+        ]
+    }
+
     /// Returns `$XDG_CONFIG_HOME/git/<name>`, or its default below the home directory.
     fn xdg(&self, name: &str) -> Option<PathBuf> {
         let config_home = self.config_home.clone().or_else(|| Some(self.home.as_ref()?.join(".config")))?;
@@ -100,13 +113,8 @@ struct Cascade<'a> {
 impl Cascade<'_> {
     /// Loads every file in git's order; later values win.
     fn load(&self, common_dir: &Path) -> Result<File, GitError> {
-        let user = [
-            (Source::System, self.dirs.system_config.clone()),
-            (Source::Git, self.dirs.xdg("config")),
-            (Source::User, self.dirs.home.as_ref().map(|home| home.join(".gitconfig"))),
-        ];
         let mut config = File::new(Metadata::api());
-        for (source, path) in user {
+        for (source, path) in self.dirs.sources() {
             if let Some(path) = path {
                 self.add(&mut config, source, &path)?;
             }

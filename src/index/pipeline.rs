@@ -46,6 +46,8 @@ pub struct Progress {
     pub done_files: AtomicU64,
     /// Files extracted since the start.
     pub parses: AtomicU64,
+    /// Raised before anything is taken out of a manifest: a snapshot that may lack it is told by this.
+    pub removals: AtomicU64,
     /// Set once the daemon ends: what runs stops at the next batch.
     pub cancelled: AtomicBool,
 }
@@ -62,8 +64,11 @@ impl Progress {
 pub struct Outcome {
     /// The view's new `seq`; `None` when nothing changed.
     pub seq: Option<u64>,
-    /// Paths whose content was no longer in the index when they were written: to be read again.
+    /// Paths to be compared again.
     pub again: Vec<SourceKey>,
+    /// A path that is gone, or changed faster than it can be read. What it held may be under a name by now that
+    /// was not looked at.
+    pub moving: Option<SourceKey>,
     /// Directories that could not be listed.
     pub problems: Vec<String>,
 }
@@ -181,6 +186,9 @@ impl Indexer {
             return Ok(());
         }
         todo.removals.extend(below.into_keys());
+        if stat.is_none() {
+            todo.moving = Some(key.clone());
+        }
         match stat.and_then(|stat| found(admission, key, stat)) {
             Some(found) => todo.take(Some(found), own.as_ref()),
             None => todo.removals.extend(own.map(|_| key.clone())),
@@ -189,7 +197,7 @@ impl Indexer {
     }
 
     fn carry_out(&mut self, place: &Place, view: ViewId, todo: Todo) -> Result<Outcome, IndexError> {
-        let mut outcome = Outcome { problems: todo.problems, ..Outcome::default() };
+        let mut outcome = Outcome { problems: todo.problems, moving: todo.moving, ..Outcome::default() };
         self.progress.done_files.store(0, Ordering::Relaxed);
         self.progress.total_files.store(todo.reads.len() as u64, Ordering::Relaxed);
         let refusals = todo.refusals.into_iter().map(|found| Change::Refuse {
@@ -197,13 +205,26 @@ impl Indexer {
             stat: found.stat,
             refusal: found.refusal.expect("only refused files are collected here"),
         });
-        let removals = todo.removals.into_iter().map(|key| Change::Remove { key });
-        let at_once: Vec<Change> = removals.chain(refusals).collect();
-        for changes in at_once.chunks(BATCH_CHANGES) {
+        self.apply_all(view, &refusals.collect::<Vec<_>>(), &mut outcome)?;
+        self.read_all(place, view, &todo.reads, &mut outcome)?;
+        // Last: what was renamed is under its old name until it is under the new one, never nowhere. The old one
+        // is not shown, for each hit is checked against the disk.
+        let removals: Vec<Change> = todo.removals.into_iter().map(|key| Change::Remove { key }).collect();
+        self.apply_all(view, &removals, &mut outcome)?;
+        Ok(outcome)
+    }
+
+    fn apply_all(
+        &mut self,
+        view: ViewId,
+        changes: &[Change],
+        outcome: &mut Outcome,
+    ) -> Result<(), IndexError> {
+        for changes in changes.chunks(BATCH_CHANGES) {
+            outcome.note(changes, &self.progress);
             outcome.seq = Some(self.writer.apply(view, changes, now_ns() / 1_000_000_000)?.0);
         }
-        self.read_all(place, view, &todo.reads, &mut outcome)?;
-        Ok(outcome)
+        Ok(())
     }
 
     fn read_all(
@@ -239,6 +260,20 @@ impl Indexer {
             drop(sender);
             batches.drain(receiver)
         })
+    }
+}
+
+impl Outcome {
+    /// Notes what is about to be taken out of the manifest.
+    fn note(&mut self, changes: &[Change], progress: &Progress) {
+        let taken = changes.iter().find_map(|change| match change {
+            Change::Remove { key } | Change::Refuse { key, refusal: Refusal::Unreadable, .. } => Some(key),
+            _ => None,
+        });
+        if let Some(key) = taken {
+            progress.removals.fetch_add(1, Ordering::SeqCst);
+            self.moving = Some(key.clone());
+        }
     }
 }
 
@@ -324,6 +359,7 @@ impl Batches<'_> {
         if self.progress.cancelled.load(Ordering::Relaxed) {
             return Err(IndexError::Cancelled);
         }
+        self.outcome.note(&self.changes, self.progress);
         let (seq, again) = self.writer.apply(self.view, &self.changes, now_ns() / 1_000_000_000)?;
         self.progress.done_files.fetch_add(self.changes.len() as u64, Ordering::Relaxed);
         self.outcome.seq = Some(seq);
@@ -346,6 +382,8 @@ struct Todo {
     refusals: Vec<Found>,
     removals: Vec<SourceKey>,
     problems: Vec<String>,
+    /// A path that was to be compared and is not there.
+    moving: Option<SourceKey>,
 }
 
 impl Todo {

@@ -54,6 +54,16 @@ fn ignore_rules() {
          git config --unset core.excludesFile | alpha a.txt",
     );
     check(
+        "the user's own",
+        "echo alpha > a.txt; mkdir -p ~/.config/git | alpha a.txt
+         echo 'a.*' > ~/.config/git/ignore | alpha
+         echo 'b.*' > ~/.config/git/ignore | alpha a.txt
+         rm ~/.config/git/ignore; echo a.txt > ~/mine; git config --global core.excludesFile ~/mine | alpha
+         echo '#' > ~/mine | alpha a.txt
+         echo 'a*' > ~/mine | alpha
+         git config --global --unset core.excludesFile | alpha a.txt",
+    );
+    check(
         "the user's own excludes",
         "echo alpha > a.txt; : > ../excludes; git config core.excludesFile ../excludes | alpha a.txt
          echo a.txt > ../excludes | alpha

@@ -7,11 +7,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use serde_json::json;
 
-use crate::live::{Live, not_checked, word};
+use crate::live::{Live, not_checked, until, word};
 
 const MIB: usize = 1 << 20;
 
@@ -243,31 +243,73 @@ fn odd_files_of_gits_are_survived() {
     live.expect("gamma", "b.md", "an ignore file without end");
 }
 
+/// Ends the threads of a test even where it fails.
+struct Stop<'a>(&'a AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 #[test]
 fn a_file_that_never_holds_still_does_not_hold_up_the_rest() {
     let live = Live::new();
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let path = live.sandbox.path("work/busy.md");
-        let writer = scope.spawn({
+        live.write("busy.md", "standing\n");
+        let _stop = Stop(&stop);
+        scope.spawn({
             let stop = &stop;
             move || {
-                let mut file = fs::File::create(path).unwrap();
+                let mut file = fs::File::options().append(true).open(path).unwrap();
                 while !stop.load(Ordering::Relaxed) {
                     writeln!(file, "never still").unwrap();
                     if file.metadata().unwrap().len() > MIB as u64 / 2 {
-                        file.set_len(0).unwrap();
+                        file.set_len("standing\n".len() as u64).unwrap();
                     }
                 }
             }
         });
         for number in 0..30 {
             live.write("good.md", word(number));
-            live.expect(&word(number), "good.md", "beside a busy file");
+            let found = live.search(&word(number));
+            assert!(found.paths.contains("good.md"), "beside a busy file: {found:?}");
+            // Its first line is never touched.
+            let busy = live.search("standing");
+            assert!(!busy.fresh || busy.paths.contains("busy.md"), "{busy:?}");
         }
-        stop.store(true, Ordering::Relaxed);
-        writer.join().unwrap();
     });
     live.write("busy.md", "at rest");
     live.expect("at rest", "busy.md", "at last");
+}
+
+#[test]
+fn a_file_that_moves_all_the_time_is_found_or_the_answer_is_not_fresh() {
+    let live = Live::new();
+    let (stop, moves) = (AtomicBool::new(false), AtomicUsize::new(0));
+    live.write("d/0.md", "wanderer");
+    let root = live.root();
+    std::thread::scope(|scope| {
+        let _stop = Stop(&stop);
+        scope.spawn(|| {
+            for number in 0.. {
+                if stop.load(Ordering::Relaxed) {
+                    return;
+                }
+                let at = |number: usize| root.join(format!("d/{}.md", number % 5));
+                fs::rename(at(number), at(number + 1)).unwrap();
+                moves.fetch_add(1, Ordering::Relaxed);
+                std::thread::yield_now();
+            }
+        });
+        for number in 0..100 {
+            until("it moved on", || moves.load(Ordering::Relaxed) > number);
+            let found = live.search("wanderer");
+            assert!(!found.fresh || found.paths.len() == 1, "{found:?}");
+        }
+    });
+    let found = live.search("wanderer");
+    assert!(found.fresh && found.paths.len() == 1, "at rest: {found:?}");
 }

@@ -260,3 +260,37 @@ fn the_worktree_is_deleted_under_a_running_daemon() {
     let found = search(&live, "beta");
     assert_eq!(found["hits"][0]["path"], "a.md", "a new repository in the same place");
 }
+
+#[test]
+fn a_daemon_that_cannot_be_reached_or_has_lost_its_index_makes_room() {
+    type Spoil = fn(&Live);
+    let index_db = |live: &Live| live.place().state_dir.join("index.db");
+    let spoils: [(&str, Spoil); 4] = [
+        ("socket", |live| fs::remove_file(live.endpoint().socket).unwrap()),
+        ("moved", |live| {
+            fs::rename(live.root(), live.sandbox.path("moved")).unwrap();
+            until("the daemon ends", || live.has_ended());
+            fs::rename(live.sandbox.path("moved"), live.root()).unwrap();
+        }),
+        ("index deleted", |live| fs::remove_file(live.place().state_dir.join("index.db")).unwrap()),
+        ("index cut off", |live| {
+            let index = fs::File::options().write(true).open(live.place().state_dir.join("index.db"));
+            index.unwrap().set_len(0).unwrap();
+        }),
+    ];
+    for (what, spoil) in spoils {
+        let live = Live::new();
+        live.write("a.md", "alpha");
+        live.expect("alpha", "a.md", what);
+        spoil(&live);
+        // Many: each thread that reads files opens the index anew.
+        (0..50).for_each(|number| live.write(&format!("d/{number}.md"), "beta"));
+        until(what, || live.has_ended());
+        let found = search(&live, "beta");
+        assert_eq!(
+            (&found["fresh"], found["hits"].as_array().map(Vec::is_empty)),
+            (&json!(true), Some(false))
+        );
+        assert!(index_db(&live).exists(), "{what}");
+    }
+}

@@ -40,7 +40,7 @@ impl Bench {
     fn ask(&mut self, level: Sync) -> Answer {
         let (reply, answer) = oneshot::channel();
         let (cwd, deadline) = (PathBuf::new(), self.now + WAIT);
-        self.view.ask(Ask { cwd, level, deadline, dirty: Vec::new(), reply }, self.now);
+        self.view.ask(Ask { cwd, level, deadline, dirty: Vec::new(), tries: 0, reply }, self.now);
         answer
     }
 
@@ -63,7 +63,12 @@ impl Bench {
     }
 
     fn end(&mut self, scope: &Scope, failed: Option<&str>) {
-        self.view.end(scope, failed.map(str::to_owned), self.now);
+        self.view.end(scope, failed.map(str::to_owned), None, self.now);
+    }
+
+    /// Ends a reconcile that met something gone.
+    fn end_moving(&mut self, scope: &Scope) {
+        self.view.end(scope, None, Some(SourceKey::new("gone")), self.now);
     }
 
     /// Runs the next reconcile, which must be of this scope.
@@ -267,4 +272,26 @@ fn nobody_waits_longer_than_asked() {
         assert_eq!(bench.fresh(answer), Some(false));
     }
     assert_eq!(bench.view.deadline(bench.now), None);
+}
+
+#[test]
+fn what_was_met_no_more_may_be_elsewhere() {
+    let mut bench = Bench::walked();
+    for restless in [false, true] {
+        let mut answer = bench.ask(Sync::Fs);
+        for _ in 0..=MOST_TRIES {
+            bench.touch("a");
+            bench.cookie_back();
+            assert_eq!(bench.start(), Some(paths(&["a"])));
+            bench.end_moving(&paths(&["a"]));
+            if !restless {
+                break;
+            }
+        }
+        if !restless {
+            assert_eq!(bench.fresh(&mut answer), None, "it may be under another name by now");
+            bench.cookie_back();
+        }
+        assert_eq!(bench.fresh(&mut answer), Some(!restless));
+    }
 }
