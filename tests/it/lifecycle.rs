@@ -21,6 +21,11 @@ fn search(live: &Live, word: &str) -> Value {
     answer
 }
 
+/// Removes a directory in which the daemon may be making files at this moment.
+fn remove_all(dir: &Path) {
+    until("all is removed", || fs::remove_dir_all(dir).is_ok() || !dir.exists());
+}
+
 /// Runs git's list of what counts against the manifest, and SQLite's check against the database.
 fn assert_sound(live: &Live) {
     let (mut files, skipped) = live.listed();
@@ -230,7 +235,7 @@ fn the_state_dir_is_deleted_under_a_running_daemon() {
     let live = Live::new();
     live.write("a.md", "alpha");
     live.expect("alpha", "a.md", "before");
-    fs::remove_dir_all(live.root().join(".git/memo")).unwrap();
+    remove_all(&live.root().join(".git/memo"));
     live.write("a.md", "beta");
     let found = search(&live, "beta");
     assert_eq!((&found["fresh"], &found["hits"][0]["path"]), (&json!(true), &json!("a.md")), "{found}");
@@ -247,7 +252,7 @@ fn the_worktree_is_deleted_under_a_running_daemon() {
     let live = Live::new();
     live.write("a.md", "alpha");
     live.expect("alpha", "a.md", "before");
-    fs::remove_dir_all(live.root()).unwrap();
+    remove_all(&live.root());
     until("the daemon ends", || live.has_ended());
     fs::create_dir(live.root()).unwrap();
     Command::new("git").args(["init", "-q"]).arg(live.root()).status().unwrap();
