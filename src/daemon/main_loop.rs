@@ -2,38 +2,34 @@
 //!
 //! One thread owns all mutable state. Events come in, jobs go out, and what a job found comes back as an
 //! event. With nothing pending the loop sleeps without a timer, except for the one of the idle exit.
+//! `views` opens and closes worktrees, `changes` takes what the watcher saw, `indexed` what a reconcile did.
+
+mod changes;
+mod indexed;
+mod views;
 
 use std::collections::HashMap;
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant, SystemTime};
 
-use super::event::{Ask, Event, Indexed};
+use super::event::{Ask, Event};
 use super::shared::Shared;
-use super::view::{DOT_GIT, Due, Rounds, View};
+use super::view::{Due, Rounds, View};
 use super::worker::Job;
-use crate::git::{self, UserDirs, UserRules};
-use crate::index::{IndexError, Scope};
-use crate::paths::{Place, create_private_dir};
+use crate::git::{UserDirs, UserRules};
+use crate::index::Scope;
+use crate::paths::Place;
 use crate::proto::{RpcError, Sync, code};
-use crate::scan::{Admission, lstat};
-use crate::store::{StoreError, ViewRow};
-use crate::types::ViewId;
-use crate::watch::{FsChange, Role, Settle, WatchEvent, silent_file_system};
+use crate::scan::lstat;
+use crate::watch::WatchEvent;
 
 /// A wall clock that is this far from the monotonic one means that the machine slept or the clock was set.
 const CLOCK_JUMP: Duration = Duration::from_secs(5);
-/// Contents are collected after so many reconciles that changed something.
-const COLLECT_EVERY: u64 = 1_000;
 /// How much longer than for freshness the row of a worktree is waited for: without it there is only an error.
 const OPEN_GRACE: Duration = Duration::from_secs(5);
-/// What to do where watches run out.
-const WATCH_REMEDY: &str = "raise it with `sysctl fs.inotify.max_user_watches=524288` \
-    (and `fs.inotify.max_user_instances`); until then every query compares the worktree";
-
 /// The loop and all it owns.
 pub(super) struct MainLoop {
     shared: Arc<Shared>,
@@ -221,212 +217,6 @@ impl MainLoop {
         }
     }
 
-    /// Asks for the row of a worktree; who asked is answered when it is there.
-    fn open(&mut self, place: Place, ask: Option<Ask>) {
-        if let Some(asks) = self.opening.get_mut(&place.root) {
-            asks.extend(ask);
-            return;
-        }
-        self.opening.insert(place.root.clone(), ask.into_iter().collect());
-        let _ = self.jobs.send(Job::Open(Box::new(place)));
-    }
-
-    fn refuse_opening(&mut self, root: &Path, error: &str) {
-        tracing::error!(root = %root.display(), error, "cannot open the view");
-        for ask in self.opening.remove(root).unwrap_or_default() {
-            refuse(ask, code::STORE, error.to_owned());
-        }
-    }
-
-    fn on_opened(&mut self, place: Place, row: &ViewRow, now: Instant) {
-        let asks = self.opening.remove(&place.root).unwrap_or_default();
-        if let Some(old) = self.views.remove(&place.root) {
-            self.shared.watch.remove_view(old.id);
-        }
-        let watch = &self.shared.config.watch;
-        let settle =
-            Settle::new(Duration::from_millis(watch.settle_ms), Duration::from_millis(watch.settle_max_ms));
-        let silent = silent_file_system(&place.root);
-        if let Some(name) = silent {
-            let remedy = format!("{name} does not report every change; each query compares the worktree");
-            self.shared.degrade("file system", Some(remedy));
-        }
-        let mut view = View::new(row, place, settle);
-        view.excludes = git::excludes_files(&view.place, &UserDirs::read());
-        // Only here: a repository that was deleted or moved away must not be made anew.
-        if let Err(error) = create_private_dir(&view.place.cookie_dir()) {
-            tracing::warn!(%error, "no cookies");
-        }
-        if watch.poll || silent.is_some() || !self.watch_git(&view) {
-            view.uncover();
-        }
-        for ask in asks {
-            view.ask(ask, now);
-        }
-        self.views.insert(view.place.root.clone(), view);
-    }
-
-    /// Watches cookies and git's own files; without them the view is polled.
-    fn watch_git(&self, view: &View) -> bool {
-        let cookie_dir = view.place.cookie_dir();
-        // The socket's directory is in there to notice when the socket is removed.
-        let socket_dir = self.shared.socket.parent().filter(|_| cfg!(unix)).map(Path::to_owned);
-        let git = view.git_dirs().into_iter().chain(socket_dir).map(|dir| (Role::Git, dir));
-        let mut dirs = git.chain([(Role::Cookies, cookie_dir)]);
-        dirs.all(|(role, dir)| match self.shared.watch.add_dir(view.id, role, &dir) {
-            Ok(()) => true,
-            Err(error) => {
-                self.shared.degrade("watch", Some(format!("{error}; {WATCH_REMEDY}")));
-                false
-            }
-        })
-    }
-
-    fn on_change(&mut self, change: &FsChange, now: Instant) {
-        if change.role == Role::Git {
-            return self.on_git_change(change, now);
-        }
-        let Some(view) = self.views.values_mut().find(|view| view.id == change.view) else { return };
-        if change.role == Role::Cookies {
-            if change.path == view.place.cookie_dir() {
-                self.check_held = true;
-                self.drop_removed();
-            } else {
-                view.cookie_back(&change.path, now);
-            }
-            return;
-        }
-        if view.place.git_dir.as_deref().is_some_and(|dir| change.path.starts_with(dir)) {
-            return;
-        }
-        match view.key_of(&change.path) {
-            Some(key) if !Admission::is_rule(&key) => {
-                if change.path.file_name() == Some(OsStr::new(DOT_GIT)) {
-                    // It is a repository only once more is in it. A file fails here, and needs no watch.
-                    let _ = self.shared.watch.add_dir(change.view, Role::Worktree, &change.path);
-                }
-                view.touch(key, now);
-            }
-            _ => view.lose(now),
-        }
-    }
-
-    /// Takes a change in a git dir; settings and excludes of the common dir are those of every worktree.
-    fn on_git_change(&mut self, change: &FsChange, now: Instant) {
-        if change.path == self.shared.socket {
-            self.check_held = true;
-        }
-        let name = change.path.file_name().and_then(OsStr::to_str).unwrap_or_default();
-        if self.views.values().any(|view| view.is_exclude(&change.path)) {
-            return self.views.values_mut().for_each(|view| view.lose(now));
-        }
-        let own = self.views.values_mut().find(|view| view.id == change.view);
-        match (name, own) {
-            ("info", _) => {
-                // Made only now, for the excludes that will be in it. Whatever else has the name fails here.
-                let _ = self.shared.watch.add_dir(change.view, Role::Git, &change.path);
-                self.views.values_mut().for_each(|view| view.lose(now));
-            }
-            ("config", _) => self.on_settings(now),
-            ("index.lock", Some(view)) => view.git_lock(change.path.exists(), now),
-            ("HEAD" | "index" | "config.worktree", Some(view)) => view.touch_index(now),
-            _ => {}
-        }
-    }
-
-    /// Notes that git's settings may have changed: other ignore files may count now.
-    fn on_settings(&mut self, now: Instant) {
-        for view in self.views.values_mut() {
-            view.excludes = git::excludes_files(&view.place, &UserDirs::read());
-            view.touch_index(now);
-        }
-        if !self.views.values().all(|view| self.watch_git(view)) {
-            self.views.values_mut().for_each(View::uncover);
-        }
-    }
-
-    /// Lets go of worktrees that are gone; who waits for one asks again and is told.
-    fn drop_removed(&mut self) {
-        for (_, view) in self.views.extract_if(|_, view| !view.exists()) {
-            tracing::info!(root = %view.place.root.display(), "the worktree is gone");
-            self.shared.watch.remove_view(view.id);
-            // A worktree that git still knows may come back, as with a disk that is mounted again.
-            if !view.is_known() {
-                let _ = self.jobs.send(Job::Forget(view.id));
-            }
-        }
-    }
-
-    fn on_indexed(&mut self, indexed: Indexed, now: Instant) {
-        let Indexed { view, scope, result, head, unwatched } = indexed;
-        let Some(view) = self.views.values_mut().find(|known| known.id == view) else { return };
-        view.head = head;
-        let covers = scope == Scope::Full && unwatched.is_none() && !view.is_covered();
-        if let Some(error) = unwatched {
-            self.shared.degrade("watch", Some(format!("{error}; {WATCH_REMEDY}")));
-            view.uncover();
-        }
-        let mut moving = None;
-        let failed = match result {
-            Ok(outcome) => {
-                for problem in &outcome.problems {
-                    tracing::warn!(root = %view.place.root.display(), problem, "not everything could be listed");
-                }
-                view.retry(outcome.again, now);
-                moving = outcome.moving;
-                if let Some(seq) = outcome.seq {
-                    view.seq = seq;
-                    self.n_reconciles += 1;
-                }
-                None
-            }
-            Err(error) => {
-                tracing::error!(root = %view.place.root.display(), %error, "the index is behind");
-                if let IndexError::Store(StoreError::Corrupt { .. }) = error {
-                    set_aside(&self.shared.index_db);
-                }
-                Some(error.to_string())
-            }
-        };
-        if failed.is_some() && !view.exists() {
-            self.check_held = true; // with the whole repository elsewhere, nobody finds this daemon any more
-            return self.drop_removed();
-        }
-        // An index that was deleted or cut off under us does not come back by itself.
-        self.check_held |= failed.is_some();
-        self.shared.degrade("index", failed.clone());
-        let (id, covers) = (view.id, covers && failed.is_none());
-        view.end(&scope, failed, moving, now);
-        if covers {
-            self.cover(id);
-        }
-        self.wake_embedder();
-        if self.n_reconciles.is_multiple_of(COLLECT_EVERY) {
-            self.n_reconciles += 1;
-            let _ = self.jobs.send(Job::Collect);
-        }
-    }
-
-    /// Relies on the watcher again after a walk that could watch every directory.
-    fn cover(&mut self, id: ViewId) {
-        let Some(root) = self.views.iter().find(|(_, view)| view.id == id).map(|(root, _)| root.clone())
-        else {
-            return;
-        };
-        let may = !self.shared.config.watch.poll && silent_file_system(&root).is_none();
-        if may && self.watch_git(&self.views[&root]) {
-            self.views.entry(root).and_modify(View::cover);
-            if self.views.values().all(View::is_covered) {
-                self.shared.degrade("watch", None);
-            }
-        }
-    }
-
-    fn wake_embedder(&mut self) {
-        self.embedding.asked += 1;
-        let _ = self.rounds.send(self.embedding.asked); // it ends only after the loop
-    }
-
     /// Compares the wall clock with the monotonic one: after a sleep nothing the watcher said is complete.
     fn check_clock(&mut self, now: Instant) {
         let wall = SystemTime::now();
@@ -442,14 +232,6 @@ impl MainLoop {
 
 fn refuse(ask: Ask, code: i64, message: String) {
     let _ = ask.reply.send(Err(RpcError { code, message, data: None })); // the asker may have gone
-}
-
-/// Makes room for a new index, which the next daemon builds.
-fn set_aside(index_db: &Path) {
-    match super::quarantine(index_db) {
-        Ok(aside) => tracing::error!(aside = %aside.display(), "the index is damaged; put aside"),
-        Err(error) => tracing::error!(%error, "the index is damaged, and cannot be put aside"),
-    }
 }
 
 fn inode(path: &Path) -> u64 {

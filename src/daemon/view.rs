@@ -1,34 +1,32 @@
 //! What does the loop know of one worktree?
 //!
 //! A view is fresh for a request once a cookie made after the request has come back as an event, and every
-//! path that was dirty then has been indexed (design 6).
+//! path that was dirty then has been indexed (design 6). Here is what may differ from the index and when
+//! it is compared; `wait` keeps those who wait for that, `reply` tells them.
 
 mod place;
+mod reply;
+mod wait;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::event::{Ask, Freshness};
-use crate::index::{Progress, Scope};
+use self::wait::{COOKIE_TIMEOUT, Cookie, Waiter};
+use super::event::Ask;
+use crate::index::Scope;
 use crate::paths::Place;
-use crate::proto::{Pending, Sync, ViewInfo};
+use crate::proto::ViewInfo;
 use crate::store::ViewRow;
 use crate::types::{SourceKey, ViewId};
 use crate::watch::Settle;
 
 /// Over so many dirty paths one walk is cheaper.
 const MOST_DIRTY: usize = 5_000;
-/// How long a cookie may take before the watcher counts as broken.
-const COOKIE_TIMEOUT: Duration = Duration::from_millis(500);
 /// How long git's own lock delays indexing.
 const LOCK_HOLD: Duration = Duration::from_secs(10);
 /// Between two walks that nobody waits for.
 const RESCAN_GAP: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(30));
-
-/// How often a request waits for another reconcile because files moved during the last one.
-const MOST_TRIES: u32 = 3;
 
 /// What makes a directory the top of a repository.
 pub(super) const DOT_GIT: &str = ".git";
@@ -65,22 +63,6 @@ pub(super) struct View {
     n_cookies: u64,
     /// Ignore files outside the worktree: the user's own, and `info/exclude`.
     pub(super) excludes: Vec<PathBuf>,
-}
-
-/// A file that was created and removed, and has not come back as an event yet.
-struct Cookie {
-    name: String,
-    made_at: Instant,
-    asks: Vec<Ask>,
-}
-
-/// A request that waits for a reconcile, and then perhaps for embeddings.
-struct Waiter {
-    ask: Ask,
-    reconcile: u64,
-    round: Option<u64>,
-    /// Why there is no use in waiting any longer.
-    restless: Option<String>,
 }
 
 /// What the next reconcile must compare.
@@ -199,83 +181,6 @@ impl View {
         self.git_lock = held.then(|| self.git_lock.unwrap_or(now));
     }
 
-    /// Takes a question; it is answered by [`Self::answer`] sooner or later.
-    pub(super) fn ask(&mut self, ask: Ask, now: Instant) {
-        for key in &ask.dirty {
-            self.dirty.insert(key.clone());
-        }
-        let found_stale = !ask.dirty.is_empty();
-        match ask.level {
-            Sync::None if found_stale => self.await_reconcile(vec![ask]),
-            Sync::None => self.waiters.push(Waiter { ask, reconcile: 0, round: None, restless: None }),
-            _ => self.await_changes(ask, now),
-        }
-    }
-
-    /// Makes a question wait for all that was written before this moment.
-    fn await_changes(&mut self, ask: Ask, now: Instant) {
-        if ask.level == Sync::Strict || !self.is_watched() {
-            self.rescan = true;
-            self.await_reconcile(vec![ask]);
-        } else {
-            self.queued.push(ask);
-            self.bake(now);
-        }
-    }
-
-    /// Makes the next cookie when none is on its way and somebody waits for one.
-    fn bake(&mut self, now: Instant) {
-        if self.cookie.is_some() || self.queued.is_empty() {
-            return;
-        }
-        self.n_cookies += 1;
-        let name = format!("{}-{}", std::process::id(), self.n_cookies);
-        let path = self.place.cookie_dir().join(&name);
-        let asks = std::mem::take(&mut self.queued);
-        match std::fs::write(&path, "").and_then(|()| std::fs::remove_file(&path)) {
-            Ok(()) => self.cookie = Some(Cookie { name, made_at: now, asks }),
-            Err(error) => {
-                tracing::warn!(path = %path.display(), %error, "no cookie; comparing the whole worktree");
-                self.rescan = true;
-                self.await_reconcile(asks);
-            }
-        }
-    }
-
-    /// Takes a cookie that came back: all that was written before it is in the dirty set.
-    pub(super) fn cookie_back(&mut self, path: &Path, now: Instant) {
-        let is = |name: &str| path.file_name().is_some_and(|found| found == name);
-        self.overdue.take_if(|name| is(name));
-        if let Some(cookie) = self.cookie.take_if(|cookie| is(&cookie.name)) {
-            self.await_reconcile(cookie.asks);
-            self.bake(now);
-        }
-    }
-
-    fn await_reconcile(&mut self, asks: Vec<Ask>) {
-        let reconcile = if self.is_dirty() { self.started + 1 } else { self.started };
-        let waiter = |ask| Waiter { ask, reconcile, round: None, restless: None };
-        self.waiters.extend(asks.into_iter().map(waiter));
-    }
-
-    /// Lets everybody who waits for a cookie wait for a walk instead.
-    fn await_walk(&mut self) -> Option<String> {
-        let cookie = self.cookie.take();
-        let (name, asks) = cookie.map(|cookie| (cookie.name, cookie.asks)).unzip();
-        let queued = std::mem::take(&mut self.queued);
-        self.rescan = true;
-        self.await_reconcile(asks.into_iter().flatten().chain(queued).collect());
-        name
-    }
-
-    /// Lets everybody who waits for a reconcile wait for the next one.
-    fn postpone(&mut self) {
-        for waiter in &mut self.waiters {
-            waiter.reconcile = self.started + 1;
-            waiter.round = None;
-        }
-    }
-
     /// Returns whether the watcher covers everything and answers cookies.
     fn is_watched(&self) -> bool {
         self.covered && self.overdue.is_none()
@@ -348,26 +253,6 @@ impl View {
         }
     }
 
-    /// Makes those who waited for the reconcile that has ended wait for what happened meanwhile: what it met no more
-    /// may be under another name by now.
-    fn look_again(&mut self, moving: &SourceKey, now: Instant) {
-        let ended = self.ended;
-        let served = |waiter: &mut Waiter| {
-            waiter.reconcile <= ended && waiter.ask.level != Sync::None && waiter.round.is_none()
-        };
-        let waiters: Vec<Waiter> = self.waiters.extract_if(.., served).collect();
-        for mut waiter in waiters {
-            waiter.ask.tries += 1;
-            if waiter.ask.tries <= MOST_TRIES {
-                self.await_changes(waiter.ask, now);
-            } else {
-                let why = format!("files change faster than they can be indexed, {moving} among them");
-                waiter.restless = Some(why);
-                self.waiters.push(waiter);
-            }
-        }
-    }
-
     /// Notes that a walk could watch every directory.
     pub(super) fn cover(&mut self) {
         self.covered = true;
@@ -376,95 +261,6 @@ impl View {
     /// Returns whether every directory is watched.
     pub(super) fn is_covered(&self) -> bool {
         self.covered
-    }
-
-    /// Gives up on a cookie that does not come back: the watcher is broken, the disk is compared instead.
-    pub(super) fn expire_cookie(&mut self, now: Instant) {
-        if self.cookie.as_ref().is_some_and(|cookie| cookie.made_at + COOKIE_TIMEOUT <= now) {
-            tracing::warn!(root = %self.place.root.display(), "the watcher did not answer; polling until it does");
-            self.overdue = self.await_walk();
-        }
-    }
-
-    /// Answers everybody whose wait is over.
-    pub(super) fn answer(&mut self, now: Instant, rounds: &Rounds, progress: &Progress) {
-        let ended = if self.error.is_none() { self.ended } else { 0 };
-        let mut waiting = Vec::new();
-        for mut waiter in std::mem::take(&mut self.waiters) {
-            let level = waiter.ask.level;
-            let lexical = self.complete && waiter.reconcile <= ended;
-            if lexical && level == Sync::Full {
-                waiter.round.get_or_insert(rounds.asked);
-            }
-            let done = lexical && waiter.round.is_none_or(|round| round <= rounds.done);
-            let at_once = level == Sync::None && waiter.ask.dirty.is_empty();
-            let failed = self.error.is_some() && !self.is_running() && waiter.reconcile <= self.ended;
-            let restless = waiter.restless.is_some();
-            if done || at_once || failed || restless || waiter.ask.deadline <= now {
-                let fresh = done
-                    && !restless
-                    && match level {
-                        Sync::None => self.is_current(),
-                        Sync::Fs | Sync::Strict => true,
-                        Sync::Full => rounds.error.is_none(),
-                    };
-                let reason = (!fresh).then(|| self.why_not(&waiter, rounds, progress));
-                self.reply(waiter.ask, fresh, reason, progress);
-            } else {
-                waiting.push(waiter);
-            }
-        }
-        self.waiters = waiting;
-        self.answer_cookieless(now, progress);
-    }
-
-    fn answer_cookieless(&mut self, now: Instant, progress: &Progress) {
-        let late = |ask: &mut Ask| ask.deadline <= now;
-        let mut asks: Vec<Ask> = self.queued.extract_if(.., late).collect();
-        if let Some(cookie) = &mut self.cookie {
-            asks.extend(cookie.asks.extract_if(.., late));
-        }
-        for ask in asks {
-            self.reply(ask, false, Some("the watcher has not answered yet".to_owned()), progress);
-        }
-    }
-
-    fn why_not(&self, waiter: &Waiter, rounds: &Rounds, progress: &Progress) -> String {
-        let (done, total) = progress.files();
-        if let Some(error) = self.error.as_ref().or(waiter.restless.as_ref()) {
-            error.clone()
-        } else if !self.complete {
-            format!("the first index is being built: {done} of {total} files")
-        } else if let Some(round) = waiter.round {
-            let failed = rounds.error.as_ref().filter(|_| round <= rounds.done);
-            failed.map_or_else(
-                || "embeddings are being computed".to_owned(),
-                |why| format!("embeddings: {why}"),
-            )
-        } else if waiter.ask.level == Sync::None && !self.is_watched() {
-            "not everything is watched, and `none` compares nothing".to_owned()
-        } else {
-            format!("changed files are being indexed: {done} of {total}")
-        }
-    }
-
-    fn reply(&self, ask: Ask, fresh: bool, reason: Option<String>, progress: &Progress) {
-        let freshness = Freshness {
-            view: self.id,
-            place: self.place.clone(),
-            fresh,
-            reason,
-            pending: Pending { files: self.pending_files(progress), embeddings: 0 },
-            removals: progress.removals.load(Ordering::SeqCst),
-        };
-        // A request that is gone needs no answer.
-        let _ = ask.reply.send(Ok(freshness));
-    }
-
-    fn pending_files(&self, progress: &Progress) -> u64 {
-        let (done, total) = progress.files();
-        let running = if self.is_running() { total.saturating_sub(done) } else { 0 };
-        self.dirty.len() as u64 + running
     }
 
     /// Returns when something must happen even if no event comes; `None`: nothing is pending.

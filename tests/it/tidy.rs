@@ -52,6 +52,7 @@ const PURE: &[&str] = &[
     "index/plan.rs",
     "map/",
     "proto.rs",
+    "proto/",
     "search/fuse.rs",
     "search/query.rs",
     "search/query/",

@@ -1,8 +1,11 @@
 use tokio::sync::oneshot::{self, Receiver};
 
+use super::wait::MOST_TRIES;
 use super::*;
+use crate::daemon::event::Freshness;
+use crate::index::Progress;
 use crate::paths::{Env, effective_uid};
-use crate::proto::RpcError;
+use crate::proto::{RpcError, Sync};
 
 type Answer = Receiver<Result<Freshness, RpcError>>;
 

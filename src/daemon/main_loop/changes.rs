@@ -1,0 +1,75 @@
+//! What does a change on disk say, and to which worktree?
+
+use std::ffi::OsStr;
+use std::time::Instant;
+
+use super::MainLoop;
+use crate::daemon::view::{DOT_GIT, View};
+use crate::git::{self, UserDirs};
+use crate::scan::Admission;
+use crate::watch::{FsChange, Role};
+
+impl MainLoop {
+    pub(super) fn on_change(&mut self, change: &FsChange, now: Instant) {
+        if change.role == Role::Git {
+            return self.on_git_change(change, now);
+        }
+        let Some(view) = self.views.values_mut().find(|view| view.id == change.view) else { return };
+        if change.role == Role::Cookies {
+            if change.path == view.place.cookie_dir() {
+                self.check_held = true;
+                self.drop_removed();
+            } else {
+                view.cookie_back(&change.path, now);
+            }
+            return;
+        }
+        if view.place.git_dir.as_deref().is_some_and(|dir| change.path.starts_with(dir)) {
+            return;
+        }
+        match view.key_of(&change.path) {
+            Some(key) if !Admission::is_rule(&key) => {
+                if change.path.file_name() == Some(OsStr::new(DOT_GIT)) {
+                    // It is a repository only once more is in it. A file fails here, and needs no watch.
+                    let _ = self.shared.watch.add_dir(change.view, Role::Worktree, &change.path);
+                }
+                view.touch(key, now);
+            }
+            _ => view.lose(now),
+        }
+    }
+
+    /// Takes a change in a git dir; settings and excludes of the common dir are those of every worktree.
+    pub(super) fn on_git_change(&mut self, change: &FsChange, now: Instant) {
+        if change.path == self.shared.socket {
+            self.check_held = true;
+        }
+        let name = change.path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        if self.views.values().any(|view| view.is_exclude(&change.path)) {
+            return self.views.values_mut().for_each(|view| view.lose(now));
+        }
+        let own = self.views.values_mut().find(|view| view.id == change.view);
+        match (name, own) {
+            ("info", _) => {
+                // Made only now, for the excludes that will be in it. Whatever else has the name fails here.
+                let _ = self.shared.watch.add_dir(change.view, Role::Git, &change.path);
+                self.views.values_mut().for_each(|view| view.lose(now));
+            }
+            ("config", _) => self.on_settings(now),
+            ("index.lock", Some(view)) => view.git_lock(change.path.exists(), now),
+            ("HEAD" | "index" | "config.worktree", Some(view)) => view.touch_index(now),
+            _ => {}
+        }
+    }
+
+    /// Notes that git's settings may have changed: other ignore files may count now.
+    pub(super) fn on_settings(&mut self, now: Instant) {
+        for view in self.views.values_mut() {
+            view.excludes = git::excludes_files(&view.place, &UserDirs::read());
+            view.touch_index(now);
+        }
+        if !self.views.values().all(|view| self.watch_git(view)) {
+            self.views.values_mut().for_each(View::uncover);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! What follows from the end of a reconcile?
+
+use std::path::Path;
+use std::time::Instant;
+
+use super::MainLoop;
+use super::views::WATCH_REMEDY;
+use crate::daemon::event::Indexed;
+use crate::daemon::worker::Job;
+use crate::index::{IndexError, Scope};
+use crate::store::StoreError;
+
+/// Contents are collected after so many reconciles that changed something.
+const COLLECT_EVERY: u64 = 1_000;
+impl MainLoop {
+    pub(super) fn on_indexed(&mut self, indexed: Indexed, now: Instant) {
+        let Indexed { view, scope, result, head, unwatched } = indexed;
+        let Some(view) = self.views.values_mut().find(|known| known.id == view) else { return };
+        view.head = head;
+        let covers = scope == Scope::Full && unwatched.is_none() && !view.is_covered();
+        if let Some(error) = unwatched {
+            self.shared.degrade("watch", Some(format!("{error}; {WATCH_REMEDY}")));
+            view.uncover();
+        }
+        let mut moving = None;
+        let failed = match result {
+            Ok(outcome) => {
+                for problem in &outcome.problems {
+                    tracing::warn!(root = %view.place.root.display(), problem, "not everything could be listed");
+                }
+                view.retry(outcome.again, now);
+                moving = outcome.moving;
+                if let Some(seq) = outcome.seq {
+                    view.seq = seq;
+                    self.n_reconciles += 1;
+                }
+                None
+            }
+            Err(error) => {
+                tracing::error!(root = %view.place.root.display(), %error, "the index is behind");
+                if let IndexError::Store(StoreError::Corrupt { .. }) = error {
+                    set_aside(&self.shared.index_db);
+                }
+                Some(error.to_string())
+            }
+        };
+        if failed.is_some() && !view.exists() {
+            self.check_held = true; // with the whole repository elsewhere, nobody finds this daemon any more
+            return self.drop_removed();
+        }
+        // An index that was deleted or cut off under us does not come back by itself.
+        self.check_held |= failed.is_some();
+        self.shared.degrade("index", failed.clone());
+        let (id, covers) = (view.id, covers && failed.is_none());
+        view.end(&scope, failed, moving, now);
+        if covers {
+            self.cover(id);
+        }
+        self.wake_embedder();
+        if self.n_reconciles.is_multiple_of(COLLECT_EVERY) {
+            self.n_reconciles += 1;
+            let _ = self.jobs.send(Job::Collect);
+        }
+    }
+
+    pub(super) fn wake_embedder(&mut self) {
+        self.embedding.asked += 1;
+        let _ = self.rounds.send(self.embedding.asked); // it ends only after the loop
+    }
+}
+
+/// Makes room for a new index, which the next daemon builds.
+fn set_aside(index_db: &Path) {
+    match crate::daemon::quarantine(index_db) {
+        Ok(aside) => tracing::error!(aside = %aside.display(), "the index is damaged; put aside"),
+        Err(error) => tracing::error!(%error, "the index is damaged, and cannot be put aside"),
+    }
+}

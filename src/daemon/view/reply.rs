@@ -1,0 +1,93 @@
+//! Whose wait is over, and what are they told?
+
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use super::wait::Waiter;
+use super::{Rounds, View};
+use crate::daemon::event::{Ask, Freshness};
+use crate::index::Progress;
+use crate::proto::{Pending, Sync};
+
+impl View {
+    /// Answers everybody whose wait is over.
+    pub(in super::super) fn answer(&mut self, now: Instant, rounds: &Rounds, progress: &Progress) {
+        let ended = if self.error.is_none() { self.ended } else { 0 };
+        let mut waiting = Vec::new();
+        for mut waiter in std::mem::take(&mut self.waiters) {
+            let level = waiter.ask.level;
+            let lexical = self.complete && waiter.reconcile <= ended;
+            if lexical && level == Sync::Full {
+                waiter.round.get_or_insert(rounds.asked);
+            }
+            let done = lexical && waiter.round.is_none_or(|round| round <= rounds.done);
+            let at_once = level == Sync::None && waiter.ask.dirty.is_empty();
+            let failed = self.error.is_some() && !self.is_running() && waiter.reconcile <= self.ended;
+            let restless = waiter.restless.is_some();
+            if done || at_once || failed || restless || waiter.ask.deadline <= now {
+                let fresh = done
+                    && !restless
+                    && match level {
+                        Sync::None => self.is_current(),
+                        Sync::Fs | Sync::Strict => true,
+                        Sync::Full => rounds.error.is_none(),
+                    };
+                let reason = (!fresh).then(|| self.why_not(&waiter, rounds, progress));
+                self.reply(waiter.ask, fresh, reason, progress);
+            } else {
+                waiting.push(waiter);
+            }
+        }
+        self.waiters = waiting;
+        self.answer_cookieless(now, progress);
+    }
+
+    fn answer_cookieless(&mut self, now: Instant, progress: &Progress) {
+        let late = |ask: &mut Ask| ask.deadline <= now;
+        let mut asks: Vec<Ask> = self.queued.extract_if(.., late).collect();
+        if let Some(cookie) = &mut self.cookie {
+            asks.extend(cookie.asks.extract_if(.., late));
+        }
+        for ask in asks {
+            self.reply(ask, false, Some("the watcher has not answered yet".to_owned()), progress);
+        }
+    }
+
+    fn why_not(&self, waiter: &Waiter, rounds: &Rounds, progress: &Progress) -> String {
+        let (done, total) = progress.files();
+        if let Some(error) = self.error.as_ref().or(waiter.restless.as_ref()) {
+            error.clone()
+        } else if !self.complete {
+            format!("the first index is being built: {done} of {total} files")
+        } else if let Some(round) = waiter.round {
+            let failed = rounds.error.as_ref().filter(|_| round <= rounds.done);
+            failed.map_or_else(
+                || "embeddings are being computed".to_owned(),
+                |why| format!("embeddings: {why}"),
+            )
+        } else if waiter.ask.level == Sync::None && !self.is_watched() {
+            "not everything is watched, and `none` compares nothing".to_owned()
+        } else {
+            format!("changed files are being indexed: {done} of {total}")
+        }
+    }
+
+    fn reply(&self, ask: Ask, fresh: bool, reason: Option<String>, progress: &Progress) {
+        let freshness = Freshness {
+            view: self.id,
+            place: self.place.clone(),
+            fresh,
+            reason,
+            pending: Pending { files: self.pending_files(progress), embeddings: 0 },
+            removals: progress.removals.load(Ordering::SeqCst),
+        };
+        // A request that is gone needs no answer.
+        let _ = ask.reply.send(Ok(freshness));
+    }
+
+    fn pending_files(&self, progress: &Progress) -> u64 {
+        let (done, total) = progress.files();
+        let running = if self.is_running() { total.saturating_sub(done) } else { 0 };
+        self.dirty.len() as u64 + running
+    }
+}

@@ -1,0 +1,103 @@
+//! How is a call put, and how does it fail?
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One call.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Request {
+    /// Always `2.0`.
+    #[serde(default)]
+    pub jsonrpc: String,
+    /// Echoed in the reply; absent in a notification.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<Value>,
+    /// `search`, `status`, …
+    pub method: String,
+    /// An object; `cwd` in it selects the view.
+    #[serde(default)]
+    pub params: Value,
+}
+
+/// One reply: `result` or `error`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Response {
+    /// Always `2.0`.
+    pub jsonrpc: String,
+    /// The call's id; null when it could not be read.
+    pub id: Value,
+    /// What the method returns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<Value>,
+    /// Why it returned nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<RpcError>,
+}
+
+/// A failed call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[error("{message}")]
+pub struct RpcError {
+    /// A JSON-RPC code (negative) as listed in [`code`].
+    pub code: i64,
+    /// What happened, to which path, why.
+    pub message: String,
+    /// `{hint, retry_after_ms}`, each where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<ErrorData>,
+}
+
+/// What to do about a failed call.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ErrorData {
+    /// One sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// Set with [`code::BUSY`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u64>,
+}
+
+/// Error codes; those of JSON-RPC 2.0 section 5.1, then our own from -32000 down.
+pub mod code {
+    /// Not JSON, not UTF-8, or too deep.
+    pub const PARSE: i64 = -32700;
+    /// Not a request object.
+    pub const INVALID_REQUEST: i64 = -32600;
+    /// No such method.
+    pub const NO_METHOD: i64 = -32601;
+    /// Params are missing or of the wrong type.
+    pub const INVALID_PARAMS: i64 = -32602;
+    /// The request panicked or met an unexpected state; the daemon goes on.
+    pub const INTERNAL: i64 = -32603;
+    /// Over a limit; try again after `retry_after_ms`.
+    pub const BUSY: i64 = -32000;
+    /// `cwd` is not in this repository.
+    pub const WRONG_REPOSITORY: i64 = -32001;
+    /// The daemon is draining.
+    pub const STOPPING: i64 = -32002;
+    /// The named thing is not there.
+    pub const NOT_FOUND: i64 = -32003;
+    /// The store failed (disk full, input/output error, corruption).
+    pub const STORE: i64 = -32004;
+}
+
+/// Params of `hello`; the client's first call on a connection, optional for everybody else.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct HelloParams {
+    /// `CARGO_PKG_VERSION` of the client.
+    pub version: String,
+    /// [`PROTOCOL`] of the client.
+    pub protocol: u32,
+}
+
+/// Result of `hello`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct HelloResult {
+    /// `CARGO_PKG_VERSION` of the daemon.
+    pub version: String,
+    /// [`PROTOCOL`] of the daemon.
+    pub protocol: u32,
+    /// Its process id.
+    pub pid: u32,
+}

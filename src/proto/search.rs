@@ -1,0 +1,151 @@
+//! What is asked of `search` and `map`, and what do they answer?
+
+use serde::{Deserialize, Serialize};
+
+use super::{Pending, Sync};
+use crate::types::Kind;
+
+/// Which arms answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// BM25, paths and symbols.
+    Keyword,
+    /// KNN alone.
+    Vector,
+    /// All arms, fused.
+    #[default]
+    Hybrid,
+}
+
+/// Params of `search`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SearchParams {
+    /// Absolute path inside the worktree to search.
+    pub cwd: String,
+    /// Words, `"phrases"`, `prefix*`, `AND OR NOT`; nothing is a syntax error.
+    pub query: String,
+    /// Which arms answer.
+    pub mode: Mode,
+    /// How fresh the index must be.
+    pub sync: Sync,
+    /// Only these kinds; empty means all.
+    pub kind: Vec<Kind>,
+    /// Only paths that match one of these globs; empty means all.
+    pub path: Vec<String>,
+    /// Only these languages; empty means all.
+    pub lang: Vec<String>,
+    /// Most hits, 1 to 200; 10 when absent.
+    pub limit: Option<usize>,
+    /// How long freshness may be waited for, ms; 1,000 when absent.
+    pub wait_ms: Option<u64>,
+}
+
+/// Result of `search`, as `memo search --json` prints it (design 13).
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct SearchResult {
+    /// As asked.
+    pub query: String,
+    /// As asked.
+    pub mode: Mode,
+    /// Best first.
+    pub hits: Vec<Hit>,
+    /// Candidates that matched in any arm before the limit.
+    pub total: usize,
+    /// Whether the promise of the asked level holds.
+    pub fresh: bool,
+    /// Why not, when it does not.
+    pub reason: Option<String>,
+    /// What is still to be indexed.
+    pub pending: Pending,
+    /// Arms that did not run, each with its reason.
+    pub degraded: Vec<String>,
+    /// What was searched for instead, when nothing was found as typed.
+    pub corrected: Option<String>,
+    /// `m1:<epoch>:<view>:<seq>`.
+    pub clock: String,
+    /// Milliseconds in the daemon, waiting included.
+    pub took_ms: f64,
+}
+
+/// One answer.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Hit {
+    /// What it is a part of.
+    pub kind: Kind,
+    /// Worktree-relative, with `/`.
+    pub path: String,
+    /// First and last line, 1-based and inclusive.
+    pub lines: (u32, u32),
+    /// Name of the definition.
+    pub symbol: Option<String>,
+    /// Heading path, or enclosing names and own name.
+    pub title: Option<String>,
+    /// The lines that matter most, at most a few hundred characters.
+    pub snippet: String,
+    /// First line of the snippet, 1-based.
+    pub snippet_line: u32,
+    /// 0 to 1, larger is better.
+    pub score: f64,
+    /// Where each arm had it.
+    pub arms: Arms,
+    /// Set for memories.
+    pub id: Option<String>,
+    /// Root of the worktree.
+    pub view: String,
+    /// blake3 of the file's bytes, hex.
+    pub blob: String,
+    /// `repo`: the text comes from the repository, and is data, not an instruction.
+    pub trust: String,
+    /// `fresh`, `drifted` or `orphaned` for anchored memories.
+    pub state: Option<String>,
+}
+
+/// 1-based rank in each arm, and the cosine; null where the arm did not have it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Arms {
+    /// BM25 over chunks.
+    pub bm25: Option<u32>,
+    /// BM25 over path words.
+    pub path: Option<u32>,
+    /// Exact symbol.
+    pub symbol: Option<u32>,
+    /// Nearest vectors.
+    pub knn: Option<u32>,
+    /// Cosine similarity to the query.
+    pub cosine: Option<f32>,
+}
+
+/// Params of `map`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MapParams {
+    /// Absolute path inside the worktree.
+    pub cwd: String,
+    /// Most tokens printed; 1,024 when absent.
+    pub budget: Option<usize>,
+    /// Paths the ranking leans to; relative to `cwd` or absolute.
+    pub focus: Vec<String>,
+    /// How fresh the index must be.
+    pub sync: Sync,
+}
+
+/// Result of `map`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct MapResult {
+    /// What fits, as it is to be printed.
+    pub text: String,
+    /// Tokens of `text` (four characters each).
+    pub tokens: usize,
+    /// Files in `text`.
+    pub files: usize,
+    /// Files that have symbols.
+    pub total_files: usize,
+    /// Whether the promise of the asked level holds.
+    pub fresh: bool,
+    /// Why not, when it does not.
+    pub reason: Option<String>,
+    /// `m1:<epoch>:<view>:<seq>`.
+    pub clock: String,
+}

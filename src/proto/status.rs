@@ -1,0 +1,153 @@
+//! What do `status` and `doctor` say?
+
+use serde::{Deserialize, Serialize};
+
+use super::Pending;
+
+/// Params of `status`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StatusParams {
+    /// Absolute path inside the worktree.
+    pub cwd: String,
+    /// List every indexed file.
+    pub files: bool,
+    /// List every refused file with its reason.
+    pub skipped: bool,
+}
+
+/// Result of `status`, as `memo status --json` prints it (design 13).
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct StatusResult {
+    /// The process.
+    pub daemon: DaemonInfo,
+    /// Common dir of the repository, or the root outside git.
+    pub repo: String,
+    /// Where the databases are.
+    pub state_dir: String,
+    /// Path of the socket.
+    pub socket: String,
+    /// Worktrees this daemon serves.
+    pub views: Vec<ViewInfo>,
+    /// Rows.
+    pub counts: Counts,
+    /// Since the daemon started.
+    pub counters: Counters,
+    /// What is still to be indexed.
+    pub pending: Pending,
+    /// Refused files by reason.
+    pub skipped: std::collections::BTreeMap<String, u64>,
+    /// How changes are noticed.
+    pub watch: WatchInfo,
+    /// `config`, `file`, `chained`, `watch-only` or `none`.
+    pub hooks: String,
+    /// Which model embeds.
+    pub model: ModelInfo,
+    /// What does not work, each with its remedy.
+    pub degraded: Vec<String>,
+    /// Indexed files of the view of `cwd`, when asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files: Option<Vec<String>>,
+    /// Refused files of the view of `cwd`, when asked for: path and reason.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skipped_files: Option<Vec<(String, String)>>,
+}
+
+/// The daemon's process.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct DaemonInfo {
+    /// Process id.
+    pub pid: u32,
+    /// `CARGO_PKG_VERSION`.
+    pub version: String,
+    /// Seconds since it started.
+    pub uptime_s: u64,
+    /// Resident set, bytes.
+    pub rss_bytes: u64,
+}
+
+/// One worktree.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct ViewInfo {
+    /// Its top directory.
+    pub root: String,
+    /// Commit or branch its HEAD names, as written there.
+    pub head: Option<String>,
+    /// Indexed files.
+    pub files: u64,
+    /// Raised by every change of the manifest.
+    pub seq: u64,
+    /// Nothing known to be pending.
+    pub fresh: bool,
+    /// Not every change is reported here: each query compares the worktree.
+    #[serde(default)]
+    pub polled: bool,
+}
+
+/// Rows in the stores.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct Counts {
+    /// Distinct contents.
+    pub blobs: u64,
+    /// Units of search.
+    pub chunks: u64,
+    /// Vectors by text.
+    pub embeddings: u64,
+    /// Memories.
+    pub memories: u64,
+}
+
+/// What was done since the daemon started.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct Counters {
+    /// File-system events taken.
+    pub events: u64,
+    /// Full walks after the first.
+    pub rescans: u64,
+    /// Files extracted.
+    pub parses: u64,
+    /// Texts embedded.
+    pub embeds: u64,
+    /// Searches answered.
+    pub queries: u64,
+}
+
+/// How changes are noticed.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct WatchInfo {
+    /// `inotify`, `fsevents`, `windows`, `kqueue` or `poll`.
+    pub backend: String,
+    /// Directories with a watch of their own.
+    pub dirs: u64,
+}
+
+/// Which model embeds.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct ModelInfo {
+    /// Identity.
+    pub id: String,
+    /// Length of a vector.
+    pub dims: usize,
+    /// `ready`, `loading`, or `failed: <why>`.
+    pub state: String,
+}
+
+/// Result of `doctor`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct DoctorResult {
+    /// Each check in order.
+    pub checks: Vec<Check>,
+}
+
+/// One check of `doctor`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Check {
+    /// What was looked at.
+    pub name: String,
+    /// Whether it is well.
+    pub ok: bool,
+    /// What was seen.
+    pub detail: String,
+    /// What to do, where it is not well.
+    pub hint: Option<String>,
+}
