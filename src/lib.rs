@@ -31,7 +31,8 @@
 //! - a hit that shows a line the file no longer has: each is read again before it is shown;
 //! - a change that is lost in silence: a full queue, a failed watch or a failed reconcile becomes a walk;
 //! - SQL outside [`store`], or a file of its databases opened by anything but SQLite;
-//! - a process started, a lock of git's taken, or a setting of the repository obeyed that could do either ([`git`]);
+//! - a process of the repository's choice started, a lock of git's taken, or a setting of the repository obeyed that could
+//!   do either ([`git`]);
 //! - a wait without a deadline, in the client or for a request;
 //! - a request or a file that takes the daemon down;
 //! - a client that links the daemon: [`client`] imports neither [`store`] nor [`embed`].

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use memod::daemon::{self, Ended};
+use memod::index::worker;
 use memod::proto::Ready;
 
 /// Keeps one repository's index current and answers on a local socket. `memo` starts it when needed.
@@ -27,10 +28,20 @@ enum Verb {
         #[arg(long)]
         foreground: bool,
     },
+    /// Extract texts for the daemon that is the parent of this process.
+    #[command(hide = true)]
+    Extract,
 }
 
 fn main() -> ExitCode {
-    let Verb::Run { root, foreground } = Args::parse().verb;
+    match Args::parse().verb {
+        Verb::Run { root, foreground } => run(root, foreground),
+        // Whoever reads the other end of the pipe sees it end, and says so.
+        Verb::Extract => worker::run().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS),
+    }
+}
+
+fn run(root: PathBuf, foreground: bool) -> ExitCode {
     if !foreground {
         detach();
     }

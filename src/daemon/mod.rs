@@ -75,9 +75,8 @@ fn serve(place: Place, env: Env, config: Config, ready: impl FnOnce()) -> anyhow
     let index_db = place.state_dir.join("index.db");
     let progress = Arc::new(Progress::default());
     let writer = open_index(&index_db)?;
-    let marks = place.state_dir.join("extracting");
     let indexer =
-        Indexer::new(writer, &index_db, &marks, config.index.max_file_bytes, Arc::clone(&progress))?;
+        Indexer::new(writer, &index_db, &program()?, config.index.max_file_bytes, Arc::clone(&progress))?;
     let socket = lock::socket_path(&place, &env)?;
 
     let (event_sender, events) = sync_channel(QUEUE);
@@ -128,6 +127,14 @@ fn serve(place: Place, env: Env, config: Config, ready: impl FnOnce()) -> anyhow
     }
     runtime.shutdown_background();
     Ok(())
+}
+
+/// Returns what runs here. On Linux that name stays right when another version is installed over it.
+fn program() -> anyhow::Result<PathBuf> {
+    if cfg!(target_os = "linux") {
+        return Ok(PathBuf::from("/proc/self/exe"));
+    }
+    std::env::current_exe().context("find the program that runs")
 }
 
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> anyhow::Result<std::thread::JoinHandle<()>> {

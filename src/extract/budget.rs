@@ -1,8 +1,8 @@
 //! How much may parsing one file cost?
 //!
 //! The clock is asked between steps of the parser, and some garbage makes one step long: 12 KB of `/*`
-//! lines as Python take 10 s and 5 GB when the parser unites its guesses at the end of the file. Only a
-//! process of its own could bound that. Nothing else in `extract` reads a clock.
+//! lines as Python take 10 s and 5 GB when the parser unites its guesses at the end of the file. The process that
+//! extracts has limits for that. Nothing else in `extract` reads a clock.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;

@@ -21,7 +21,7 @@ const MAX_CONTAINERS: usize = 100;
 /// [`CHUNK_CHARS`] are cut, with overlap, between blocks where they fit. Headings within quotes
 /// and lists are no sections.
 pub fn extract(text: &str) -> Extracted {
-    let mut extracted = Extracted { lang: Some("markdown"), ..Extracted::default() };
+    let mut extracted = Extracted::default();
     let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let front_matter = FrontMatter::find(text, start);
     let body_start = front_matter.as_ref().map_or(start, |front| front.bytes.end);
@@ -41,10 +41,10 @@ pub fn extract(text: &str) -> Extracted {
 /// Returns the document by lines only, where parsing it would take too long.
 fn extract_flat(text: &str) -> Extracted {
     if has_opt_out(text) {
-        return Extracted { lang: Some("markdown"), opted_out: true, ..Extracted::default() };
+        return Extracted { opted_out: true, ..Extracted::default() };
     }
     let problem = format!("more than {MAX_CONTAINERS} nested quotes or lists: read as plain text");
-    Extracted { problems: vec![problem], ..super::text::extract(Some("markdown"), text) }
+    Extracted { problems: vec![problem], ..super::text::extract(text) }
 }
 
 /// Tells whether some line opens more quotes and list items than any reader could want.
@@ -250,7 +250,7 @@ mod tests {
         let got: Vec<_> =
             chunks.map(|c| (c.lines.0, c.lines.1, c.title.as_deref().unwrap_or_default())).collect();
         assert_eq!(got, expected, "{text}");
-        assert!(extracted.lang == Some("markdown") && !extracted.opted_out);
+        assert!(!extracted.opted_out);
     }
 
     #[test]

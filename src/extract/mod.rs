@@ -20,6 +20,8 @@ pub mod words;
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use crate::types::Kind;
 use lang::Format;
 
@@ -33,7 +35,7 @@ pub const CHUNK_CHARS: usize = 1_600;
 pub const OVERLAP_CHARS: usize = 320;
 
 /// A span of one source: the unit of search.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chunk {
     /// What it is a part of.
     pub kind: Kind,
@@ -50,11 +52,9 @@ pub struct Chunk {
     pub text: Option<String>,
 }
 
-/// Everything found in one source.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Everything found in one source. Serializable, for it comes from a process of its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extracted {
-    /// Language or format name, as on the command line's `--lang`: `rust`, `markdown`, `toml`, …
-    pub lang: Option<&'static str>,
     /// Chunks in order of their first byte; the map record, if any, first.
     pub chunks: Vec<Chunk>,
     /// Names used here (references and calls), each with the number of uses; sorted by name.
@@ -77,7 +77,7 @@ pub fn extract(path: &str, text: &str) -> Extracted {
     match format_of(path, text) {
         Format::Markdown => markdown::extract(text),
         Format::Code(language) => code::extract(language, path, text),
-        Format::Text(name) => text::extract(name, text),
+        Format::Text(_) => text::extract(text),
     }
 }
 

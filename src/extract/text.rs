@@ -7,10 +7,10 @@ use crate::types::Kind;
 /// A line of more bytes was written by a program: searchable by word, but never embedded.
 const MINIFIED_LINE_BYTES: usize = 10_000;
 
-/// Returns the text in chunks of lines, without overlap, in the language or format `lang`.
+/// Returns the text in chunks of lines, without overlap.
 ///
 /// Chunks end before a line at column 0 where possible: a new table, key, statement or stage.
-pub fn extract(lang: Option<&'static str>, text: &str) -> Extracted {
+pub fn extract(text: &str) -> Extracted {
     let lines = LineIndex::new(text);
     let rank = |line_start| rank(text, line_start);
     let pieces = cut::cut_ranked(text, 0..text.len(), CHUNK_CHARS, 0, &rank);
@@ -24,7 +24,7 @@ pub fn extract(lang: Option<&'static str>, text: &str) -> Extracted {
         title: None,
         text: None,
     });
-    Extracted { lang, chunks: chunks.collect(), minified: is_minified(text), ..Extracted::default() }
+    Extracted { chunks: chunks.collect(), minified: is_minified(text), ..Extracted::default() }
 }
 
 /// Tells whether the text has a line of over 10,000 bytes.
@@ -51,8 +51,7 @@ mod tests {
 
     /// Checks the first and last line of each chunk.
     fn check(text: &str, expected: &[(u32, u32)]) {
-        let extracted = extract(Some("toml"), text);
-        assert_eq!(extracted.lang, Some("toml"));
+        let extracted = extract(text);
         let got: Vec<_> = extracted.chunks.iter().map(|chunk| chunk.lines).collect();
         assert_eq!(got, expected);
         assert!(extracted.chunks.iter().all(|chunk| chunk.kind == Kind::Text));
@@ -76,8 +75,8 @@ mod tests {
 
     #[test]
     fn a_line_over_10_000_bytes_is_minified() {
-        assert!(!extract(None, &"a".repeat(10_000)).minified);
-        assert!(!extract(None, &"aaaa\n".repeat(10_000)).minified);
-        assert!(extract(None, &("x\n".to_owned() + &"a".repeat(10_001))).minified);
+        assert!(!extract(&"a".repeat(10_000)).minified);
+        assert!(!extract(&"aaaa\n".repeat(10_000)).minified);
+        assert!(extract(&("x\n".to_owned() + &"a".repeat(10_001))).minified);
     }
 }

@@ -1,18 +1,23 @@
 //! What must be redone?
 //!
-//! `plan` (pure) compares the manifest with the disk, `prepare` reads and extracts what differs, `pipeline`
-//! runs both and writes, `embedding` gives vectors to what was written.
+//! `compare` finds where manifest and disk differ and `plan` (pure) what that means, `prepare` reads and extracts it,
+//! with `extractor` in a process of its own (`worker`), `pipeline` runs them and writes in `batches`, `embedding`
+//! gives vectors to what was written.
 
+mod batches;
+mod compare;
 mod embedding;
+mod extractor;
 mod pipeline;
 mod plan;
 mod prepare;
-mod strikes;
+mod progress;
+pub mod worker;
 
 pub use embedding::{Batch, embed_chunks, embed_paths};
-pub use pipeline::{Indexer, Outcome, Progress, Scope};
+pub use pipeline::{Indexer, Scope};
+pub use progress::{Outcome, Progress};
 
-use crate::paths::PathError;
 use crate::scan::ScanError;
 use crate::store::StoreError;
 
@@ -25,12 +30,14 @@ pub enum IndexError {
     /// The database refused.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A file of ours cannot be used.
-    #[error(transparent)]
-    File(#[from] PathError),
     /// Not one thread more may be started.
     #[error("cannot start a thread to read files: {0}; `ulimit -u` may be too low")]
     Thread(#[source] std::io::Error),
+    /// Not one process more may be started.
+    #[error(
+        "cannot start `memod extract`, which parses files: {0}; `ulimit -u` or the memory may be too low"
+    )]
+    Extractor(#[source] std::io::Error),
     /// The daemon ends.
     #[error("the daemon is stopping")]
     Cancelled,

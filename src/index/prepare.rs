@@ -1,31 +1,28 @@
 //! What goes into the index for one file?
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::ops::Range;
 use std::panic::catch_unwind;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::strikes::Strikes;
+use super::IndexError;
+use super::extractor::Extractor;
 use crate::embed::Embedder;
 use crate::extract::{self, EXTRACTOR_VERSION, Extracted, redact, words};
 use crate::scan::{self, Content, Read};
-use crate::store::{Change, NewBlob, NewChunk, Reader, StoreError};
+use crate::store::{Change, NewBlob, NewChunk, Reader};
 use crate::types::{Kind, SourceKey, Stat};
-
-/// How often extraction of a content may kill the daemon before it is left out (design 11).
-const STRIKES_OUT: u32 = 2;
 
 /// More chunks than this of one file are noise: a megabyte of one-word headings has 262,000.
 const MOST_CHUNKS: usize = 8_192;
 
-/// What every worker of a reconcile shares.
-pub(super) struct Shop<'a> {
+/// Reads and extracts one file after the other.
+pub(super) struct Preparer<'a> {
     pub(super) root: &'a Path,
     pub(super) max_file_bytes: u64,
-    pub(super) strikes: &'a Strikes,
-    pub(super) struck: &'a HashMap<[u8; 32], u32>,
+    pub(super) reader: &'a Reader,
+    pub(super) extractor: &'a mut Extractor,
 }
 
 /// Returns nanoseconds since the epoch.
@@ -33,15 +30,12 @@ pub(super) fn now_ns() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i64)
 }
 
-impl Shop<'_> {
+impl Preparer<'_> {
     /// Reads a path and extracts it, unless its content is known. A path that is gone becomes a removal.
-    pub(super) fn prepare(
-        &self,
-        slot: usize,
-        key: &SourceKey,
-        stat: &Stat,
-        reader: &Reader,
-    ) -> Result<Change, StoreError> {
+    ///
+    /// # Errors
+    /// When the index cannot be read, or no process be started to extract.
+    pub(super) fn prepare(&mut self, key: &SourceKey, stat: &Stat) -> Result<Change, IndexError> {
         let read_at_ns = now_ns();
         let read = match scan::read(self.root, key, self.max_file_bytes) {
             Ok(read) => read,
@@ -57,36 +51,30 @@ impl Shop<'_> {
             Content::Refused(refusal) => return Ok(Change::Refuse { key: key.clone(), stat, refusal }),
         };
         let lang = extract::format_name(key.as_str(), &text);
-        let known = reader.knows_blob(&hash, lang, EXTRACTOR_VERSION)?;
-        let blob = (!known).then(|| Box::new(self.extract(slot, key, &hash, &text, stat.size)));
+        let known = self.reader.knows_blob(&hash, lang, EXTRACTOR_VERSION)?;
+        let blob = if known { None } else { Some(Box::new(self.extract(key, &text, stat.size)?)) };
         let mut path_words = String::new();
         words::path_words(key.as_str(), &mut path_words);
         let racy = scan::is_racy(&stat, read_at_ns);
         Ok(Change::Put { key: key.clone(), stat, racy, hash, lang, path_words, blob })
     }
 
-    /// Extracts one content; one that panics is recorded as struck, and the daemon goes on.
-    fn extract(&self, slot: usize, key: &SourceKey, hash: &[u8; 32], text: &str, size: u64) -> NewBlob {
-        let struck = |problem: String| NewBlob {
-            size,
-            kind: "struck",
-            extractor_version: EXTRACTOR_VERSION,
-            problems: problem,
-            ..NewBlob::default()
-        };
-        if self.struck.get(hash).is_some_and(|strikes| *strikes >= STRIKES_OUT) {
-            return struck(format!("its extraction ended {STRIKES_OUT} daemons"));
-        }
-        let extracted = self.strikes.around(slot, hash, || {
-            catch_unwind(|| into_blob(extract::extract(key.as_str(), text), text, size))
+    /// Extracts one content; one that cannot be is recorded as struck, with the reason.
+    fn extract(&mut self, key: &SourceKey, text: &str, size: u64) -> Result<NewBlob, IndexError> {
+        let blob = self.extractor.extract(key.as_str(), text)?.and_then(|extracted| {
+            catch_unwind(|| into_blob(extracted, text, size))
+                .map_err(|_| "splitting into words panicked".to_owned())
         });
-        match extracted {
-            Ok(blob) => blob,
-            Err(_) => {
-                tracing::error!(path = %key, "extraction panicked; the file is left out");
-                struck("extraction panicked".to_owned())
+        Ok(blob.unwrap_or_else(|problems| {
+            tracing::error!(path = %key, problems, "the file is left out");
+            NewBlob {
+                size,
+                kind: "struck",
+                extractor_version: EXTRACTOR_VERSION,
+                problems,
+                ..NewBlob::default()
             }
-        }
+        }))
     }
 }
 

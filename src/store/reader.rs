@@ -175,17 +175,6 @@ impl Reader {
         })
     }
 
-    /// Returns contents whose extraction did not end, with how often.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn strikes(&self) -> Result<HashMap<[u8; 32], u32>, StoreError> {
-        self.run(|conn| {
-            let mut statement = conn.prepare_cached("SELECT hash, times FROM strike")?;
-            statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
-        })
-    }
-
     /// Returns chunks of some view that wait for a vector, in order of id after `after`.
     ///
     /// # Errors

@@ -10,7 +10,8 @@ use rusqlite_migration::{M, Migrations};
 use super::StoreError;
 
 /// One string a version, oldest first.
-const INDEX: &[&str] = &["
+const INDEX: &[&str] = &[
+    "
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
 -- One content, whatever its paths. `lang` is a part of the identity: the same bytes are extracted
@@ -96,7 +97,12 @@ CREATE VIRTUAL TABLE path_fts USING fts5(words,
 
 -- Contents that were being extracted when a daemon died, and how often.
 CREATE TABLE strike(hash BLOB PRIMARY KEY, times INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-"];
+",
+    "
+-- Extraction has a process of its own, which ends in the daemon's place.
+DROP TABLE strike;
+",
+];
 
 /// Brings index.db to the newest schema.
 ///

@@ -260,19 +260,6 @@ impl Writer {
         })
     }
 
-    /// Notes contents that were being extracted when the last daemon ended.
-    ///
-    /// # Errors
-    /// When the database cannot be written.
-    pub fn add_strikes(&mut self, hashes: &[[u8; 32]]) -> Result<(), StoreError> {
-        self.in_tx(|tx| {
-            let sql =
-                "INSERT INTO strike(hash, times) VALUES(?1, 1) ON CONFLICT DO UPDATE SET times = times + 1";
-            let mut statement = tx.prepare_cached(sql)?;
-            hashes.iter().try_for_each(|hash| statement.execute([hash]).map(|_| ()))
-        })
-    }
-
     /// Keeps vectors of chunks and paths that are still there.
     ///
     /// # Errors
@@ -347,7 +334,7 @@ impl Writer {
                 "DELETE FROM entry;
                  INSERT INTO chunk_fts(chunk_fts) VALUES('delete-all');
                  INSERT INTO path_fts(path_fts) VALUES('delete-all');
-                 DELETE FROM blob; DELETE FROM path; DELETE FROM strike; DELETE FROM embedding;
+                 DELETE FROM blob; DELETE FROM path; DELETE FROM embedding;
                  UPDATE view SET complete = 0, seq = seq + 1;",
             )
         })

@@ -9,6 +9,7 @@ use std::os::unix::net::UnixListener;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use crate::live::{Live, not_checked, until, word};
@@ -312,4 +313,58 @@ fn a_file_that_moves_all_the_time_is_found_or_the_answer_is_not_fresh() {
     });
     let found = live.search("wanderer");
     assert!(found.fresh && found.paths.len() == 1, "at rest: {found:?}");
+}
+
+/// Python's parser takes most of a minute and gigabytes for this, in one step.
+fn poison() -> String {
+    "/*\n".repeat(4_000)
+}
+
+/// Returns the processes that extract for the daemon.
+fn workers(live: &Live) -> Vec<i32> {
+    let pid = live.pid();
+    let children = |task: fs::DirEntry| fs::read_to_string(task.path().join("children")).unwrap_or_default();
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).unwrap().map(Result::unwrap);
+    tasks
+        .map(children)
+        .flat_map(|pids| pids.split_whitespace().map(|pid| pid.parse().unwrap()).collect::<Vec<_>>())
+        .collect()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_text_that_no_parser_ends_with_is_left_out() {
+    let live = Live::new();
+    live.write("before.py", "def before(): pass\n");
+    live.expect("before", "before.py", "at first");
+    live.write("poison.py", poison());
+    live.write("after.py", "def after(): pass\n");
+    until("the rest is indexed", || live.search("after").paths.contains("after.py"));
+    let (_, skipped) = live.listed();
+    assert_eq!(skipped, ["poison.py struck"]);
+    let found = live.search("before");
+    assert!(found.fresh, "{found:?}");
+    live.kill();
+    live.start();
+    assert_eq!(live.listed().1, ["poison.py struck"], "it is not tried again");
+    live.write("poison.py", "def harmless(): pass\n");
+    live.expect("harmless", "poison.py", "once it is harmless");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_extracts_may_be_killed() {
+    let live = Live::new();
+    live.write("a.py", "def first(): pass\n");
+    live.expect("first", "a.py", "at first");
+    let before = workers(&live);
+    assert_eq!(before.len(), 1, "one stays for the next file");
+    kill_process(Pid::from_raw(before[0]).unwrap(), Signal::KILL).unwrap();
+    live.write("a.py", "def second(): pass\n");
+    live.expect("second", "a.py", "after its end");
+    let after = workers(&live);
+    kill_process(Pid::from_raw(after[0]).unwrap(), Signal::STOP).unwrap();
+    live.kill();
+    kill_process(Pid::from_raw(after[0]).unwrap(), Signal::CONT).unwrap();
+    until("it ends with the daemon", || !std::path::Path::new(&format!("/proc/{}", after[0])).exists());
 }

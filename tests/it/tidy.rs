@@ -36,8 +36,8 @@ const EDGES: &[(&str, &[&str])] = &[
     ("paths", &[]),
     ("types", &[]),
     ("memo", &["cli"]),
-    // `proto` for the line that says it is ready.
-    ("memod", &["cli", "daemon", "mcp", "proto"]),
+    // `proto` for the line that says it is ready, `index` for the process that extracts.
+    ("memod", &["cli", "daemon", "index", "mcp", "proto"]),
 ];
 
 const EVERYBODY: &[&str] = &["config", "paths", "types"];

@@ -1,0 +1,65 @@
+//! When are changes written?
+
+use std::sync::atomic::Ordering;
+
+use super::prepare::now_ns;
+use super::{IndexError, Outcome, Progress};
+use crate::store::{Change, Writer};
+use crate::types::ViewId;
+
+/// A transaction is closed after so many changes …
+pub(super) const CHANGES: usize = 512;
+/// … or so many bytes of new content.
+const BYTES: u64 = 8 << 20;
+
+/// Collects changes of one view into transactions.
+pub(super) struct Batches<'a> {
+    writer: &'a mut Writer,
+    view: ViewId,
+    progress: &'a Progress,
+    outcome: &'a mut Outcome,
+    changes: Vec<Change>,
+    bytes: u64,
+}
+
+impl<'a> Batches<'a> {
+    pub(super) fn new(
+        writer: &'a mut Writer,
+        view: ViewId,
+        progress: &'a Progress,
+        outcome: &'a mut Outcome,
+    ) -> Self {
+        Self { writer, view, progress, outcome, changes: Vec::new(), bytes: 0 }
+    }
+
+    /// Takes a change, and writes when there are enough.
+    pub(super) fn push(&mut self, change: Change) -> Result<(), IndexError> {
+        if let Change::Put { blob: Some(blob), .. } = &change {
+            self.bytes += blob.size;
+            self.progress.parses.fetch_add(1, Ordering::Relaxed);
+        }
+        self.changes.push(change);
+        if self.changes.len() >= CHANGES || self.bytes >= BYTES {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Writes what is left.
+    pub(super) fn flush(&mut self) -> Result<(), IndexError> {
+        if self.changes.is_empty() {
+            return Ok(());
+        }
+        if self.progress.cancelled.load(Ordering::Relaxed) {
+            return Err(IndexError::Cancelled);
+        }
+        self.outcome.note(&self.changes, self.progress);
+        let (seq, again) = self.writer.apply(self.view, &self.changes, now_ns() / 1_000_000_000)?;
+        self.progress.done_files.fetch_add(self.changes.len() as u64, Ordering::Relaxed);
+        self.outcome.seq = Some(seq);
+        self.outcome.again.extend(again);
+        self.changes.clear();
+        self.bytes = 0;
+        Ok(())
+    }
+}

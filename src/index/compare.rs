@@ -1,0 +1,202 @@
+//! Where do a view's manifest and its worktree differ?
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+use super::plan::{Action, decide};
+use super::{IndexError, Progress, Scope};
+use crate::extract::EXTRACTOR_VERSION;
+use crate::git::UserDirs;
+use crate::paths::Place;
+use crate::scan::{self, Admission, Found, ScanError, Verdict, Visit};
+use crate::store::{Entry, Reader};
+use crate::types::{Refusal, SourceKey, Stat, ViewId};
+
+/// What is to be done about the differences.
+#[derive(Default)]
+pub(super) struct Todo {
+    pub(super) reads: Vec<(SourceKey, Stat)>,
+    pub(super) refusals: Vec<Found>,
+    pub(super) removals: Vec<SourceKey>,
+    pub(super) problems: Vec<String>,
+    /// A path that was to be compared and is not there.
+    pub(super) moving: Option<SourceKey>,
+}
+
+impl Todo {
+    fn take(&mut self, found: Option<Found>, known: Option<&Entry>) {
+        let Some(found) = found else { return };
+        match decide(known, &found.stat, found.refusal, EXTRACTOR_VERSION) {
+            Action::Keep => {}
+            Action::Read => self.reads.push((found.key, found.stat)),
+            Action::Refuse(_) => self.refusals.push(found),
+        }
+    }
+}
+
+/// Compares the worktree at one moment; `on_dir` is called with each directory before it is listed.
+pub(super) struct Comparison<'a> {
+    place: &'a Place,
+    view: ViewId,
+    reader: &'a Reader,
+    progress: &'a Progress,
+    admission: Admission,
+    on_dir: &'a mut dyn FnMut(&Path),
+    todo: Todo,
+}
+
+impl<'a> Comparison<'a> {
+    /// Reads which files count now. With a damaged index of git's the ignore files decide alone.
+    pub(super) fn new(
+        place: &'a Place,
+        view: ViewId,
+        reader: &'a Reader,
+        max_file_bytes: u64,
+        progress: &'a Progress,
+        on_dir: &'a mut dyn FnMut(&Path),
+    ) -> Self {
+        let mut todo = Todo::default();
+        let admission = Admission::open(place, max_file_bytes).unwrap_or_else(|error| {
+            todo.problems.push(format!("{error}; what git tracks is not known, its ignore files decide"));
+            Admission::open_untracked(place, &UserDirs::read(), max_file_bytes)
+        });
+        Self { place, view, reader, progress, admission, on_dir, todo }
+    }
+
+    /// Returns a digest of what decides which files count.
+    pub(super) fn rules(&self) -> u64 {
+        self.admission.digest()
+    }
+
+    /// Returns what differs within `scope`.
+    ///
+    /// # Errors
+    /// When the worktree or the manifest cannot be read, or the daemon ends.
+    pub(super) fn run(mut self, scope: &Scope) -> Result<Todo, IndexError> {
+        match scope {
+            Scope::Full => {
+                let known = self.reader.entries(self.view, None)?;
+                self.walk(None, known)?;
+            }
+            Scope::Paths(keys) => {
+                // A repository can be recognized later than its first file is heard of.
+                let keys: BTreeSet<_> = keys.iter().map(|key| self.nested(key)).collect();
+                for key in &keys {
+                    self.path(key)?;
+                }
+            }
+        }
+        Ok(self.todo)
+    }
+
+    /// Compares one path and what is below it.
+    fn path(&mut self, key: &SourceKey) -> Result<(), IndexError> {
+        let below = self.reader.entries(self.view, Some(key))?;
+        let own = self.reader.entry(self.view, key)?;
+        let stat = self.lstat(key);
+        if stat.is_some_and(|stat| stat.is_dir()) && self.admission.enters(key) {
+            self.todo.removals.extend(own.map(|_| key.clone()));
+            return self.walk(Some(key), below);
+        }
+        self.todo.removals.extend(below.into_keys());
+        if stat.is_none() {
+            self.todo.moving = Some(key.clone());
+        }
+        let found = stat.and_then(|stat| self.judge(key, stat));
+        // A directory that is not entered may be one git lists as a whole: another repository. It may become ours.
+        if found.is_some() && stat.is_some_and(|stat| stat.is_dir()) {
+            (self.on_dir)(&self.place.root.join(key.as_str()));
+        }
+        match found {
+            Some(found) => self.todo.take(Some(found), own.as_ref()),
+            None => self.todo.removals.extend(own.map(|_| key.clone())),
+        }
+        Ok(())
+    }
+
+    /// Compares all that is below a directory with `known`.
+    fn walk(
+        &mut self,
+        below: Option<&SourceKey>,
+        known: HashMap<SourceKey, Entry>,
+    ) -> Result<(), IndexError> {
+        let Self { place, progress, admission, on_dir, todo, .. } = self;
+        let root = &place.root;
+        let mut walk = Walk { todo, root, known, on_dir, progress, n_problems: 0 };
+        scan::walk(place, admission, below, &mut walk)?;
+        if walk.stopped() {
+            return Err(IndexError::Cancelled); // what was not met is not gone
+        }
+        let Walk { known, n_problems, .. } = walk;
+        // What a failed listing did not show may still be there.
+        let gone = |key: &SourceKey| n_problems == 0 || is_gone(&root.join(key.as_str()));
+        self.todo.removals.extend(known.into_keys().filter(gone));
+        Ok(())
+    }
+
+    /// Returns the repository inside the worktree that a path lies in, else the path itself.
+    fn nested(&mut self, key: &SourceKey) -> SourceKey {
+        let mut dirs = key.as_str().match_indices('/').map(|(at, _)| SourceKey::new(&key.as_str()[..at]));
+        let barred = dirs.find(|dir| !self.admission.enters(dir));
+        let is_nested = |dir: &SourceKey| {
+            let stat = self.lstat(dir);
+            stat.is_some_and(|stat| {
+                self.admission.judge(dir, &stat) == Verdict::Refused(Refusal::NestedRepository)
+            })
+        };
+        barred.filter(is_nested).unwrap_or_else(|| key.clone())
+    }
+
+    fn judge(&mut self, key: &SourceKey, stat: Stat) -> Option<Found> {
+        let refusal = match self.admission.judge(key, &stat) {
+            Verdict::Admitted => None,
+            Verdict::Refused(refusal) => Some(refusal),
+            Verdict::Ignored => return None,
+        };
+        Some(Found { key: key.clone(), stat, refusal })
+    }
+
+    fn lstat(&self, key: &SourceKey) -> Option<Stat> {
+        scan::lstat(&self.place.root.join(key.as_str())).ok()
+    }
+}
+
+/// One walk: what it does not meet stays in `known`.
+struct Walk<'a> {
+    todo: &'a mut Todo,
+    root: &'a Path,
+    known: HashMap<SourceKey, Entry>,
+    on_dir: &'a mut dyn FnMut(&Path),
+    progress: &'a Progress,
+    n_problems: usize,
+}
+
+impl Visit for Walk<'_> {
+    fn dir(&mut self, path: &Path, _key: Option<&SourceKey>) {
+        (self.on_dir)(path);
+    }
+
+    fn file(&mut self, found: Found) {
+        if found.refusal == Some(Refusal::NestedRepository) {
+            // Its `.git` may go, and then it is a directory like others.
+            (self.on_dir)(&self.root.join(found.key.as_str()));
+        }
+        let known = self.known.remove(&found.key);
+        self.todo.take(Some(found), known.as_ref());
+    }
+
+    fn problem(&mut self, error: ScanError) {
+        self.n_problems += 1;
+        self.todo.problems.push(error.to_string());
+    }
+
+    fn stopped(&self) -> bool {
+        self.progress.cancelled.load(Ordering::Relaxed)
+    }
+}
+
+fn is_gone(path: &Path) -> bool {
+    use std::io::ErrorKind::{NotADirectory, NotFound};
+    scan::lstat(path).is_err_and(|error| matches!(error.kind(), NotFound | NotADirectory))
+}

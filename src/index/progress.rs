@@ -1,0 +1,56 @@
+//! How far is a reconcile, and what did it do?
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::store::Change;
+use crate::types::{Refusal, SourceKey};
+
+/// How far a reconcile is; read by other threads.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Files to be read.
+    pub total_files: AtomicU64,
+    /// Of those, done.
+    pub done_files: AtomicU64,
+    /// Files extracted since the start.
+    pub parses: AtomicU64,
+    /// Raised before anything is taken out of a manifest: a snapshot that may lack it is told by this.
+    pub removals: AtomicU64,
+    /// Set once the daemon ends: what runs stops at the next batch.
+    pub cancelled: AtomicBool,
+}
+
+impl Progress {
+    /// Returns how many files are done, and of how many.
+    pub fn files(&self) -> (u64, u64) {
+        (self.done_files.load(Ordering::Relaxed), self.total_files.load(Ordering::Relaxed))
+    }
+}
+
+/// What a reconcile did.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// The view's new `seq`; `None` when nothing changed.
+    pub seq: Option<u64>,
+    /// Paths to be compared again.
+    pub again: Vec<SourceKey>,
+    /// A path that is gone, or changed faster than it can be read. What it held may be under a name by now that
+    /// was not looked at.
+    pub moving: Option<SourceKey>,
+    /// Directories that could not be listed.
+    pub problems: Vec<String>,
+}
+
+impl Outcome {
+    /// Notes what is about to be taken out of the manifest.
+    pub(super) fn note(&mut self, changes: &[Change], progress: &Progress) {
+        let taken = changes.iter().find_map(|change| match change {
+            Change::Remove { key } | Change::Refuse { key, refusal: Refusal::Unreadable, .. } => Some(key),
+            _ => None,
+        });
+        if let Some(key) = taken {
+            progress.removals.fetch_add(1, Ordering::SeqCst);
+            self.moving = Some(key.clone());
+        }
+    }
+}
