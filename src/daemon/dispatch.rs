@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
 
 use super::answer::{Verified, verify};
-use super::event::{Ask, Event, Freshness};
+use super::event::{Ask, Event, Freshness, ViewReport};
 use super::shared::Shared;
 use super::{overview, report};
 use crate::extract::lang;
@@ -48,7 +48,8 @@ pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> O
         "reindex" => reply(&reindex(shared, params_of(params)?).await?),
         "doctor" => {
             let _: PlaceParams = params_of(params)?;
-            reply(&blocking(shared, |shared| Ok(report::doctor(shared))).await?)
+            let views = views(shared).await;
+            reply(&blocking(shared, move |shared| Ok(report::doctor(shared, &views))).await?)
         }
         "stop" => {
             shared.send(Event::Stop("asked to"));
@@ -267,13 +268,18 @@ async fn map(shared: &Arc<Shared>, params: MapParams) -> Outcome<MapResult> {
 
 async fn status(shared: &Arc<Shared>, params: StatusParams) -> Outcome<StatusResult> {
     let at = freshness(shared, &params.cwd, Sync::None, deadline(shared, None), Vec::new()).await?;
-    let (reply, views) = oneshot::channel();
-    shared.send(Event::Views(reply));
-    let views = views.await.unwrap_or_default();
+    let views = views(shared).await;
     blocking(shared, move |shared| {
         report::status(shared, &params, &at, views).map_err(|error| store_error(&error))
     })
     .await
+}
+
+/// Asks the loop what it knows of each worktree; nothing once it has ended.
+async fn views(shared: &Shared) -> Vec<ViewReport> {
+    let (reply, views) = oneshot::channel();
+    shared.send(Event::Views(reply));
+    views.await.unwrap_or_default()
 }
 
 async fn sync(shared: &Arc<Shared>, params: SyncParams) -> Outcome<SyncResult> {

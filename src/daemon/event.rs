@@ -40,9 +40,20 @@ pub(super) enum Event {
     /// The index has been emptied.
     Cleared,
     /// `status` wants what only the loop knows.
-    Views(oneshot::Sender<Vec<(ViewId, ViewInfo)>>),
+    Views(oneshot::Sender<Vec<ViewReport>>),
     /// The daemon shall end.
     Stop(&'static str),
+}
+
+/// What `status` and `doctor` show of a view.
+#[derive(Debug)]
+pub(super) struct ViewReport {
+    /// The view.
+    pub(super) view: ViewId,
+    /// Its files are counted by who asks.
+    pub(super) info: ViewInfo,
+    /// What does not work, each with its remedy.
+    pub(super) degraded: Vec<String>,
 }
 
 /// A request's question.

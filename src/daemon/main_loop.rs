@@ -135,9 +135,9 @@ impl MainLoop {
             Event::Cleared => self.views.values_mut().for_each(|view| view.restart(now)),
             Event::Views(reply) => {
                 self.drop_removed(); // where nothing is watched, nobody has told
-                let mut infos: Vec<_> = self.views.values().map(|view| (view.id, view.info())).collect();
-                infos.sort_by(|a, b| a.1.root.cmp(&b.1.root));
-                let _ = reply.send(infos); // the asker may have gone
+                let mut reports: Vec<_> = self.views.values().map(View::report).collect();
+                reports.sort_by(|a, b| a.info.root.cmp(&b.info.root));
+                let _ = reply.send(reports); // the asker may have gone
             }
             Event::Stop(_) => unreachable!("`run` takes it"),
         }
@@ -237,3 +237,6 @@ fn refuse(ask: Ask, code: i64, message: String) {
 fn inode(path: &Path) -> u64 {
     lstat(path).map_or(0, |stat| stat.inode)
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,29 +2,29 @@
 
 use std::sync::atomic::Ordering;
 
-use super::event::Freshness;
+use super::event::{Freshness, ViewReport};
 use super::shared::Shared;
 use crate::proto::{
     Check, Counters, DaemonInfo, DoctorResult, ModelInfo, Pending, StatusParams, StatusResult, ViewInfo,
     WatchInfo,
 };
 use crate::store::{Reader, StoreError};
-use crate::types::ViewId;
 
 /// Collects everything `memo status` shows.
 pub(super) fn status(
     shared: &Shared,
     params: &StatusParams,
     at: &Freshness,
-    views: Vec<(ViewId, ViewInfo)>,
+    views: Vec<ViewReport>,
 ) -> Result<StatusResult, StoreError> {
+    let degraded = views.iter().flat_map(|view| view.degraded.clone()).collect();
     let read = |reader: &Reader| {
         reader.snapshot(|reader| {
             let counts = reader.counts()?;
             let embeddings = reader.pending_embeddings(at.view, u32::MAX)?;
             let skipped = reader.skipped(at.view)?;
             let paths = if params.files || params.skipped { reader.paths(at.view)? } else { Vec::new() };
-            let count = |(id, info): (ViewId, ViewInfo)| Ok(ViewInfo { files: reader.n_files(id)?, ..info });
+            let count = |ViewReport { view, info, .. }| Ok(ViewInfo { files: reader.n_files(view)?, ..info });
             let views = views.into_iter().map(count).collect::<Result<Vec<_>, StoreError>>()?;
             Ok((counts, embeddings, skipped, paths, views))
         })
@@ -53,7 +53,7 @@ pub(super) fn status(
         watch: WatchInfo { backend: backend.to_owned(), dirs: shared.watch.n_dirs() },
         hooks: "none".to_owned(),
         model: model(shared),
-        degraded: shared.degraded(),
+        degraded,
         files: params.files.then(|| indexed.into_iter().map(|(path, _)| path).collect()),
         skipped_files: params.skipped.then(|| refused.collect()),
     })
@@ -96,9 +96,9 @@ fn page_bytes() -> u64 {
 }
 
 /// Runs the checks that need the databases and the watcher.
-pub(super) fn doctor(shared: &Shared) -> DoctorResult {
+pub(super) fn doctor(shared: &Shared, views: &[ViewReport]) -> DoctorResult {
     let mut checks = vec![integrity(shared), watcher(shared), embedder(shared)];
-    checks.extend(shared.degraded().into_iter().map(|detail| Check {
+    checks.extend(views.iter().flat_map(|view| view.degraded.clone()).map(|detail| Check {
         name: "degraded".to_owned(),
         ok: false,
         detail,

@@ -1,6 +1,5 @@
 //! What do the daemon's threads share?
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::mpsc::SyncSender;
@@ -48,8 +47,6 @@ pub(super) struct Shared {
     pub(super) embeds: AtomicU64,
     /// Searches answered.
     pub(super) queries: AtomicU64,
-    /// What does not work: topic and remedy.
-    degraded: Mutex<BTreeMap<&'static str, String>>,
     loop_events: SyncSender<Event>,
     readers: Mutex<Vec<Reader>>,
 }
@@ -82,7 +79,6 @@ impl Shared {
             rescans: AtomicU64::new(0),
             embeds: AtomicU64::new(0),
             queries: AtomicU64::new(0),
-            degraded: Mutex::default(),
             loop_events,
             readers: Mutex::default(),
         }
@@ -107,20 +103,5 @@ impl Shared {
         let value = read(&reader);
         self.readers.lock().unwrap_or_else(PoisonError::into_inner).push(reader);
         value
-    }
-
-    /// Sets or clears something that does not work.
-    pub(super) fn degrade(&self, topic: &'static str, remedy: Option<String>) {
-        let mut degraded = self.degraded.lock().unwrap_or_else(PoisonError::into_inner);
-        match remedy {
-            Some(remedy) => degraded.insert(topic, remedy),
-            None => degraded.remove(topic),
-        };
-    }
-
-    /// Returns what does not work.
-    pub(super) fn degraded(&self) -> Vec<String> {
-        let degraded = self.degraded.lock().unwrap_or_else(PoisonError::into_inner);
-        degraded.iter().map(|(topic, remedy)| format!("{topic}: {remedy}")).collect()
     }
 }

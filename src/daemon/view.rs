@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use self::wait::{COOKIE_TIMEOUT, Cookie, Waiter};
-use super::event::Ask;
+use super::event::{Ask, ViewReport};
 use crate::index::Scope;
 use crate::paths::Place;
 use crate::proto::ViewInfo;
@@ -41,8 +41,12 @@ pub(super) struct View {
     pub(super) complete: bool,
     /// Why the last reconcile failed.
     pub(super) error: Option<String>,
+    /// No walk makes the watcher believed: the settings want it so, or the file system needs it.
+    polls: bool,
     /// Every directory that counts is watched.
     covered: bool,
+    /// Why the watcher is not believed, and the remedy.
+    unwatched: Option<String>,
     /// A cookie that is late: until it comes back the watcher is not believed.
     overdue: Option<String>,
     /// How often the index is still to be emptied.
@@ -92,7 +96,9 @@ impl View {
             seq: row.seq,
             complete: false,
             error: None,
+            polls: false,
             covered: true,
+            unwatched: None,
             overdue: None,
             n_clears: 0,
             dirty: BTreeSet::new(),
@@ -140,8 +146,11 @@ impl View {
     }
 
     /// Notes that some directory is not watched: what came back as an event says nothing of it, so everybody
-    /// waits for a walk that begins from now on.
-    pub(super) fn uncover(&mut self) {
+    /// waits for a walk that begins from now on. `why` tells the user, and what to do.
+    pub(super) fn uncover(&mut self, why: Option<String>) {
+        if !self.polls {
+            self.unwatched = why;
+        }
         if std::mem::replace(&mut self.covered, false) {
             self.postpone();
             self.await_walk();
@@ -253,14 +262,20 @@ impl View {
         }
     }
 
-    /// Notes that a walk could watch every directory.
-    pub(super) fn cover(&mut self) {
-        self.covered = true;
+    /// Notes that the worktree is to be compared for every question. `why` is for the user who did not want it so.
+    pub(super) fn poll(&mut self, why: Option<String>) {
+        self.uncover(why);
+        self.polls = true;
     }
 
-    /// Returns whether every directory is watched.
-    pub(super) fn is_covered(&self) -> bool {
-        self.covered
+    /// Notes that a walk could watch every directory.
+    pub(super) fn cover(&mut self) {
+        (self.covered, self.unwatched) = (true, None);
+    }
+
+    /// Returns whether the watcher may be believed again once a walk could watch every directory.
+    pub(super) fn may_be_covered(&self) -> bool {
+        !self.covered && !self.polls
     }
 
     /// Returns when something must happen even if no event comes; `None`: nothing is pending.
@@ -273,15 +288,25 @@ impl View {
     }
 
     /// Returns what `status` shows.
-    pub(super) fn info(&self) -> ViewInfo {
-        ViewInfo {
+    pub(super) fn report(&self) -> ViewReport {
+        let info = ViewInfo {
             root: self.place.root.display().to_string(),
             head: self.head.clone(),
             polled: !self.is_watched(),
             files: 0, // counted by who asks
             seq: self.seq,
             fresh: self.is_current(),
-        }
+        };
+        ViewReport { view: self.id, info, degraded: self.degraded() }
+    }
+
+    /// Returns what does not work, each with its remedy.
+    fn degraded(&self) -> Vec<String> {
+        let root = self.place.root.display();
+        let behind = self.error.iter().map(|why| format!("index: {root}: {why}"));
+        let late = "the watcher does not answer; until it does every query compares the worktree";
+        let late = self.overdue.iter().map(|_| format!("watch: {root}: {late}"));
+        behind.chain(self.unwatched.iter().map(|why| format!("watch: {why}"))).chain(late).collect()
     }
 }
 

@@ -4,7 +4,8 @@ use std::ffi::OsStr;
 use std::time::Instant;
 
 use super::MainLoop;
-use crate::daemon::view::{DOT_GIT, View};
+use super::views::watch_git;
+use crate::daemon::view::DOT_GIT;
 use crate::git::{self, UserDirs};
 use crate::scan::Admission;
 use crate::watch::{FsChange, Role};
@@ -67,9 +68,7 @@ impl MainLoop {
         for view in self.views.values_mut() {
             view.excludes = git::excludes_files(&view.place, &UserDirs::read());
             view.touch_index(now);
-        }
-        if !self.views.values().all(|view| self.watch_git(view)) {
-            self.views.values_mut().for_each(View::uncover);
+            watch_git(&self.shared, view);
         }
     }
 }

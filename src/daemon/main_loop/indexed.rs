@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::MainLoop;
-use super::views::WATCH_REMEDY;
+use super::views::{watch_git, with_remedy};
 use crate::daemon::event::Indexed;
 use crate::daemon::worker::Job;
 use crate::index::{IndexError, Scope};
@@ -12,15 +12,15 @@ use crate::store::StoreError;
 
 /// Contents are collected after so many reconciles that changed something.
 const COLLECT_EVERY: u64 = 1_000;
+
 impl MainLoop {
     pub(super) fn on_indexed(&mut self, indexed: Indexed, now: Instant) {
         let Indexed { view, scope, result, head, unwatched } = indexed;
         let Some(view) = self.views.values_mut().find(|known| known.id == view) else { return };
         view.head = head;
-        let covers = scope == Scope::Full && unwatched.is_none() && !view.is_covered();
+        let covers = scope == Scope::Full && unwatched.is_none() && result.is_ok() && view.may_be_covered();
         if let Some(error) = unwatched {
-            self.shared.degrade("watch", Some(format!("{error}; {WATCH_REMEDY}")));
-            view.uncover();
+            view.uncover(Some(with_remedy(&error)));
         }
         let mut moving = None;
         let failed = match result {
@@ -50,11 +50,9 @@ impl MainLoop {
         }
         // An index that was deleted or cut off under us does not come back by itself.
         self.check_held |= failed.is_some();
-        self.shared.degrade("index", failed.clone());
-        let (id, covers) = (view.id, covers && failed.is_none());
         view.end(&scope, failed, moving, now);
-        if covers {
-            self.cover(id);
+        if covers && watch_git(&self.shared, view) {
+            view.cover();
         }
         self.wake_embedder();
         if self.n_reconciles.is_multiple_of(COLLECT_EVERY) {

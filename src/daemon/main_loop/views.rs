@@ -1,21 +1,22 @@
 //! Which worktrees are served, and what of them is watched?
 
+use std::fmt::Display;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::{MainLoop, refuse};
 use crate::daemon::event::Ask;
+use crate::daemon::shared::Shared;
 use crate::daemon::view::View;
 use crate::daemon::worker::Job;
 use crate::git::{self, UserDirs};
 use crate::paths::{Place, create_private_dir};
 use crate::proto::code;
 use crate::store::ViewRow;
-use crate::types::ViewId;
 use crate::watch::{Role, Settle, silent_file_system};
 
 /// What to do where watches run out.
-pub(super) const WATCH_REMEDY: &str = "raise it with `sysctl fs.inotify.max_user_watches=524288` \
+const WATCH_REMEDY: &str = "raise it with `sysctl fs.inotify.max_user_watches=524288` \
     (and `fs.inotify.max_user_instances`); until then every query compares the worktree";
 
 impl MainLoop {
@@ -44,55 +45,26 @@ impl MainLoop {
         let watch = &self.shared.config.watch;
         let settle =
             Settle::new(Duration::from_millis(watch.settle_ms), Duration::from_millis(watch.settle_max_ms));
-        let silent = silent_file_system(&place.root);
-        if let Some(name) = silent {
-            let remedy = format!("{name} does not report every change; each query compares the worktree");
-            self.shared.degrade("file system", Some(remedy));
-        }
         let mut view = View::new(row, place, settle);
         view.excludes = git::excludes_files(&view.place, &UserDirs::read());
         // Only here: a repository that was deleted or moved away must not be made anew.
         if let Err(error) = create_private_dir(&view.place.cookie_dir()) {
             tracing::warn!(%error, "no cookies");
         }
-        if watch.poll || silent.is_some() || !self.watch_git(&view) {
-            view.uncover();
+        if let Some(name) = silent_file_system(&view.place.root) {
+            let root = view.place.root.display();
+            let why =
+                format!("{root}: {name} does not report every change; every query compares the worktree");
+            view.poll(Some(why));
+        } else if watch.poll {
+            view.poll(None);
+        } else {
+            watch_git(&self.shared, &mut view);
         }
         for ask in asks {
             view.ask(ask, now);
         }
         self.views.insert(view.place.root.clone(), view);
-    }
-
-    /// Watches cookies and git's own files; without them the view is polled.
-    pub(super) fn watch_git(&self, view: &View) -> bool {
-        let cookie_dir = view.place.cookie_dir();
-        // The socket's directory is in there to notice when the socket is removed.
-        let socket_dir = self.shared.socket.parent().filter(|_| cfg!(unix)).map(Path::to_owned);
-        let git = view.git_dirs().into_iter().chain(socket_dir).map(|dir| (Role::Git, dir));
-        let mut dirs = git.chain([(Role::Cookies, cookie_dir)]);
-        dirs.all(|(role, dir)| match self.shared.watch.add_dir(view.id, role, &dir) {
-            Ok(()) => true,
-            Err(error) => {
-                self.shared.degrade("watch", Some(format!("{error}; {WATCH_REMEDY}")));
-                false
-            }
-        })
-    }
-
-    /// Relies on the watcher again after a walk that could watch every directory.
-    pub(super) fn cover(&mut self, id: ViewId) {
-        let Some(root) = self.views.iter().find(|(_, view)| view.id == id).map(|(root, _)| root.clone())
-        else {
-            return;
-        };
-        let may = !self.shared.config.watch.poll && silent_file_system(&root).is_none();
-        if may && self.watch_git(&self.views[&root]) {
-            self.views.entry(root).and_modify(View::cover);
-            if self.views.values().all(View::is_covered) {
-                self.shared.degrade("watch", None);
-            }
-        }
     }
 
     /// Lets go of worktrees that are gone; who waits for one asks again and is told.
@@ -106,4 +78,19 @@ impl MainLoop {
             }
         }
     }
+}
+
+/// Watches cookies and git's own files; without them the view is polled. Returns whether it could.
+pub(super) fn watch_git(shared: &Shared, view: &mut View) -> bool {
+    // The socket's directory is in there to notice when the socket is removed.
+    let socket_dir = shared.socket.parent().filter(|_| cfg!(unix)).map(Path::to_owned);
+    let git = view.git_dirs().into_iter().chain(socket_dir).map(|dir| (Role::Git, dir));
+    let mut dirs = git.chain([(Role::Cookies, view.place.cookie_dir())]);
+    let watched = dirs.try_for_each(|(role, dir)| shared.watch.add_dir(view.id, role, &dir));
+    watched.map_err(|error| view.uncover(Some(with_remedy(&error)))).is_ok()
+}
+
+/// Adds what to do to why some directory is not watched.
+pub(super) fn with_remedy(why: &impl Display) -> String {
+    format!("{why}; {WATCH_REMEDY}")
 }

@@ -146,7 +146,7 @@ fn a_directory_that_is_not_watched_makes_everybody_wait_for_a_walk() {
     assert_eq!(bench.start(), Some(paths(&["dir"])));
     let mut late = bench.ask(Sync::Fs);
     let cookie = bench.cookie();
-    bench.view.uncover();
+    bench.view.uncover(None);
     bench.end(&paths(&["dir"]), None);
     bench.view.cookie_back(&cookie, bench.now);
     assert_eq!((bench.fresh(&mut early), bench.fresh(&mut late)), (None, None));
@@ -242,7 +242,7 @@ fn without_waiting_nothing_is_claimed_that_is_not_known() {
     check(&mut bench, false);
     bench.end(&paths(&["a"]), None);
     check(&mut bench, true);
-    bench.view.uncover();
+    bench.view.uncover(None);
     bench.pass(RESCAN_GAP.0);
     bench.reconcile(&Scope::Full);
     check(&mut bench, false);

@@ -1,0 +1,95 @@
+use std::sync::mpsc::{channel, sync_channel};
+
+use tokio::sync::oneshot;
+
+use super::*;
+use crate::config::Config;
+use crate::daemon::event::{Indexed, ViewReport};
+use crate::index::{IndexError, Outcome, Progress};
+use crate::paths::Env;
+use crate::store::ViewRow;
+use crate::types::ViewId;
+use crate::watch::Watch;
+
+/// A loop whose jobs are done by hand.
+struct Bench {
+    main_loop: MainLoop,
+    jobs: Receiver<Job>,
+    temp: tempfile::TempDir,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        let env = Env { uid: crate::paths::effective_uid(), ..Env::default() };
+        let place = Place::locate(temp.path(), &env).unwrap();
+        let (index_db, socket) = (temp.path().join("index.db"), temp.path().join("run/socket"));
+        let (events, _) = sync_channel(1);
+        let (watch, progress) = (Watch::start(|_| true).unwrap(), Arc::new(Progress::default()));
+        let shared = Shared::new(place, env, Config::default(), index_db, socket, watch, progress, events);
+        let ((jobs, job_queue), (rounds, _)) = (channel(), channel());
+        std::fs::create_dir(temp.path().join("run")).unwrap();
+        Self { main_loop: MainLoop::new(Arc::new(shared), jobs, rounds), jobs: job_queue, temp }
+    }
+
+    fn handle(&mut self, event: Event) {
+        self.main_loop.handle(event, Instant::now());
+    }
+
+    /// Opens a worktree of this name.
+    fn open(&mut self, id: i64, name: &str) -> ViewId {
+        let root = self.temp.path().join(name);
+        std::fs::create_dir(&root).unwrap();
+        let place = Box::new(Place { root, ..self.main_loop.shared.place.clone() });
+        let row = ViewRow { id: ViewId(id), head: None, epoch: 0, seq: 0, complete: false };
+        self.handle(Event::Opened { place, row: Ok(row) });
+        ViewId(id)
+    }
+
+    /// Ends a walk of a worktree.
+    fn end(&mut self, view: ViewId, result: Result<Outcome, IndexError>, unwatched: Option<&str>) {
+        let unwatched = unwatched.map(str::to_owned);
+        self.handle(Event::Indexed(Box::new(Indexed {
+            view,
+            scope: Scope::Full,
+            result,
+            head: None,
+            unwatched,
+        })));
+    }
+
+    /// What `status` says does not work, without names of this machine.
+    fn degraded(&mut self) -> Vec<String> {
+        let (reply, mut reports) = oneshot::channel();
+        self.handle(Event::Views(reply));
+        let degraded = reports.try_recv().unwrap().into_iter().flat_map(|report: ViewReport| report.degraded);
+        let root = self.main_loop.shared.place.root.display().to_string();
+        degraded.map(|line| line.replace(&root, "")).collect()
+    }
+}
+
+#[test]
+fn what_does_not_work_of_one_worktree_is_said_until_that_one_recovers() {
+    let mut bench = Bench::new();
+    let (one, two) = (bench.open(1, "one"), bench.open(2, "two"));
+    bench.end(one, Err(IndexError::Cancelled), None);
+    bench.end(two, Ok(Outcome::default()), Some("/two/d: not watched"));
+    let cancelled = format!("index: /one: {}", IndexError::Cancelled);
+    let unwatched = format!("watch: {}", views::with_remedy(&"/two/d: not watched"));
+    assert_eq!(bench.degraded(), [cancelled, unwatched.clone()], "the other's success clears nothing");
+    bench.end(one, Ok(Outcome::default()), None);
+    assert_eq!(bench.degraded(), [unwatched], "the other's walk could watch everything");
+    bench.end(two, Ok(Outcome::default()), None);
+    assert_eq!(bench.degraded(), [""; 0]);
+}
+
+#[test]
+fn what_did_not_work_of_a_worktree_goes_with_it() {
+    let mut bench = Bench::new();
+    let (one, _) = (bench.open(1, "one"), bench.open(2, "two"));
+    bench.end(one, Ok(Outcome::default()), Some("/one/d: not watched"));
+    assert_eq!(bench.degraded().len(), 1);
+    std::fs::remove_dir_all(bench.temp.path().join("one")).unwrap();
+    assert_eq!(bench.degraded(), [""; 0]);
+    assert!(bench.jobs.try_iter().any(|job| matches!(job, Job::Forget(ViewId(1)))));
+}
