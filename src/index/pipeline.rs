@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread;
 
 use super::batches::{self, Batches};
 use super::compare::{Comparison, Todo};
@@ -134,38 +135,46 @@ impl Indexer {
         outcome: &mut Outcome,
     ) -> Result<(), IndexError> {
         let Self { writer, reader, index_db, extractor, max_file_bytes, progress, .. } = self;
+        let (root, max_file_bytes) = (place.root.as_path(), *max_file_bytes);
         let mut batches = Batches::new(writer, view, progress, outcome);
-        if reads.len() <= INLINE_FILES {
-            let mut preparer =
-                Preparer { root: &place.root, max_file_bytes: *max_file_bytes, reader, extractor };
-            for (key, stat) in reads {
-                batches.push(preparer.prepare(key, stat)?)?;
-            }
-            return batches.flush();
+        if reads.len() > INLINE_FILES {
+            let (memod, next) = (extractor.program(), AtomicUsize::new(0));
+            return Reads { reads, next, root, max_file_bytes, index_db, memod }.by_threads(&mut batches);
         }
-        let (memod, next) = (extractor.program(), AtomicUsize::new(0));
+        let mut preparer = Preparer { root, max_file_bytes, reader, extractor };
+        for (key, stat) in reads {
+            batches.push(preparer.prepare(key, stat)?)?;
+        }
+        batches.flush()
+    }
+}
+
+/// Files that threads share out among themselves.
+struct Reads<'a> {
+    reads: &'a [(SourceKey, Stat)],
+    next: AtomicUsize,
+    root: &'a Path,
+    max_file_bytes: u64,
+    index_db: &'a Path,
+    memod: &'a Path,
+}
+
+type Prepared = Result<Change, IndexError>;
+
+impl Reads<'_> {
+    /// Reads them with a thread for each processor; this one writes.
+    fn by_threads(&self, batches: &mut Batches<'_>) -> Result<(), IndexError> {
         let (sender, receiver) = sync_channel(QUEUE);
-        let read = |sender: &SyncSender<Prepared>| -> Result<(), IndexError> {
-            let (reader, extractor) = (&Reader::open(index_db)?, &mut Extractor::new(memod));
-            let mut preparer =
-                Preparer { root: &place.root, max_file_bytes: *max_file_bytes, reader, extractor };
-            while let Some((key, stat)) = reads.get(next.fetch_add(1, Ordering::Relaxed)) {
-                if sender.send(Ok(preparer.prepare(key, stat)?)).is_err() {
-                    break; // the writer has given up
-                }
-            }
-            Ok(())
-        };
-        let n_threads = std::thread::available_parallelism().map_or(2, usize::from).clamp(1, 8);
-        std::thread::scope(|scope| {
+        let n_threads = thread::available_parallelism().map_or(2, usize::from).clamp(1, 8);
+        thread::scope(|scope| {
             for n in 0..n_threads {
-                let (sender, read) = (sender.clone(), &read);
+                let sender = sender.clone();
                 let work = move || {
-                    if let Err(error) = read(&sender) {
+                    if let Err(error) = self.work(&sender) {
                         let _ = sender.send(Err(error)); // nobody hears it when another has failed before
                     }
                 };
-                match std::thread::Builder::new().name(format!("read-{n}")).spawn_scoped(scope, work) {
+                match thread::Builder::new().name(format!("read-{n}")).spawn_scoped(scope, work) {
                     Ok(_) => {}
                     Err(error) if n == 0 => return Err(IndexError::Thread(error)),
                     Err(_) => break, // those that run do its share
@@ -178,6 +187,17 @@ impl Indexer {
             batches.flush()
         })
     }
-}
 
-type Prepared = Result<Change, IndexError>;
+    /// Takes files from the list until it is empty or the writer has given up.
+    fn work(&self, sender: &SyncSender<Prepared>) -> Result<(), IndexError> {
+        let (reader, mut extractor) = (Reader::open(self.index_db)?, Extractor::new(self.memod));
+        let Self { root, max_file_bytes, .. } = *self;
+        let mut preparer = Preparer { root, max_file_bytes, reader: &reader, extractor: &mut extractor };
+        while let Some((key, stat)) = self.reads.get(self.next.fetch_add(1, Ordering::Relaxed)) {
+            if sender.send(Ok(preparer.prepare(key, stat)?)).is_err() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
