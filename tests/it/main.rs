@@ -10,6 +10,7 @@ mod equals_fresh;
 mod fake;
 mod freshness;
 mod git_freshness;
+mod git_matrix;
 mod hostile;
 mod levels;
 mod lifecycle;
