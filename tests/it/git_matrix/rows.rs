@@ -50,7 +50,7 @@ pub(super) const RESET: &str = r"
 for dir in linked moved in/side; do git worktree remove -f $dir 2>/dev/null || :; done
 for dir in ../linked ../moved; do git worktree remove -f $dir 2>/dev/null || :; done
 if [ -d .git/rebase-merge ] || [ -d .git/rebase-apply ]; then git rebase --abort 2>/dev/null || git am --abort; fi
-if [ -f .git/BISECT_LOG ]; then git bisect reset -q; fi
+if [ -f .git/BISECT_LOG ]; then git bisect reset 2>/dev/null; fi
 git sparse-checkout disable; if [ -d .git/modules ]; then git submodule --quiet deinit -f --all; rm -rf .git/modules; fi
 git reset -q --hard; git checkout -qfB main base; git clean -qffdx; git stash clear; rm -f .git/hooks/pre-commit";
 
@@ -132,7 +132,7 @@ pub(super) const COMMITS_AND_CHECKOUTS: &[Row] = &[
         "bisect reset",
         "for word in fig grape kiwi; do echo $word > n.md; git add .; git commit -qm $word; done
          git bisect start HEAD base >/dev/null",
-        "git bisect reset -q 2>/dev/null",
+        "git bisect reset 2>/dev/null",
         "kiwi n.md",
         "grape n.md",
     ),
@@ -314,7 +314,8 @@ pub(super) const INDEX_AND_WORKTREE: &[Row] = &[
         "grape a.md",
         "fig x.log",
     ),
-    row("mv", "git mv a.md z.md", "git mv z.md a.md; echo fig > z.md", "fig z.md", "apricot z.md"),
+    row("mv", "", "git mv a.md z.md; echo fig > z.md", "fig z.md", "apricot a.md"),
+    row("mv DIR", "", "git mv dir to; echo fig > to/c.md", "fig to/c.md", "cherry dir/c.md"),
     row(
         "update-index --assume-unchanged",
         "git update-index --assume-unchanged a.md",
