@@ -38,7 +38,8 @@ pub(super) struct MainLoop {
     views: HashMap<PathBuf, View>,
     opening: HashMap<PathBuf, Vec<Ask>>,
     embedding: Rounds,
-    n_reconciles: u64,
+    /// Reconciles until what nobody needs is collected.
+    collect_in: u64,
     last_ask: Instant,
     clocks: (Instant, SystemTime),
     /// Inodes of the lock, the socket and index.db; a name that leads elsewhere is not ours.
@@ -60,7 +61,7 @@ impl MainLoop {
             views: HashMap::new(),
             opening: HashMap::new(),
             embedding: Rounds::default(),
-            n_reconciles: 0,
+            collect_in: 0,
             last_ask: Instant::now(),
             clocks: (Instant::now(), SystemTime::now()),
             held,

@@ -86,7 +86,15 @@ pub(super) fn write(shared: &Shared, mut indexer: Indexer, jobs: &Receiver<Job>)
     }
 }
 
+/// Forgets worktrees that went while nobody looked, then contents nobody refers to.
 fn collect(shared: &Shared, indexer: &mut Indexer) {
+    let is_gone = |git_dir: &str, inode: u64| match scan::lstat(Path::new(git_dir)) {
+        Ok(stat) => stat.inode != inode,
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    };
+    if let Err(error) = indexer.writer().forget_views(is_gone) {
+        tracing::warn!(%error, "cannot forget worktrees that are gone");
+    }
     let keep_s = shared.config.index.keep_days as i64 * 86_400;
     match indexer.writer().collect_garbage(now_s(), keep_s) {
         Ok(0) => {}

@@ -113,6 +113,17 @@ impl Reader {
         })
     }
 
+    /// Returns the ids of all views.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn views(&self) -> Result<Vec<ViewId>, StoreError> {
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached("SELECT id FROM view ORDER BY id")?;
+            statement.query_map([], |row| row.get(0).map(ViewId))?.collect()
+        })
+    }
+
     /// Returns the manifest of a view; below a directory when `below` is given (without its `/`).
     ///
     /// # Errors

@@ -2,11 +2,41 @@
 
 use rusqlite::{OptionalExtension, Transaction, params};
 
-use super::writer::{Added, NewBlob, NewChunk};
+use super::writer::{Added, NewBlob, NewChunk, ViewKey};
 use crate::types::{BlobId, ChunkId, Refusal, SourceKey, Stat, ViewId};
 
 pub(super) fn as_bytes(vec: &[i8]) -> Vec<u8> {
     vec.iter().map(|value| value.cast_unsigned()).collect()
+}
+
+/// Returns an id that no view has had: what is still under way for a view that is gone must not meet another one.
+fn next_view_id(tx: &Transaction<'_>) -> rusqlite::Result<ViewId> {
+    tx.query_row(
+        "INSERT INTO meta(key, value) SELECT 'last_view', coalesce(max(id), 0) + 1 FROM view WHERE true
+         ON CONFLICT(key) DO UPDATE SET value = value + 1 RETURNING CAST(value AS INTEGER)",
+        [],
+        |row| row.get(0),
+    )
+    .map(ViewId)
+}
+
+pub(super) fn add_view(tx: &Transaction<'_>, key: &ViewKey) -> rusqlite::Result<ViewId> {
+    let id = next_view_id(tx)?;
+    tx.execute(
+        "INSERT INTO view(id, git_dir, git_dir_inode, root, epoch, seq, complete)
+         VALUES(?1, ?2, ?3, ?4, unixepoch(), 0, 0)",
+        params![id.0, key.git_dir, key.inode as i64, key.root],
+    )?;
+    Ok(id)
+}
+
+/// Gives the manifest of a worktree to a new id, with another root.
+pub(super) fn move_view(tx: &Transaction<'_>, from: ViewId, root: &str) -> rusqlite::Result<ViewId> {
+    let id = next_view_id(tx)?;
+    tx.execute_batch("PRAGMA defer_foreign_keys = ON")?;
+    tx.execute("UPDATE view SET id = ?2, root = ?3 WHERE id = ?1", params![from.0, id.0, root])?;
+    tx.execute("UPDATE entry SET view_id = ?2 WHERE view_id = ?1", params![from.0, id.0])?;
+    Ok(id)
 }
 
 /// Returns the blob of a content, inserted when it is new; `None` when it is neither known nor given.

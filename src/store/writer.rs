@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params};
 
-use super::rows::{add_path, as_bytes, blob_id, delete_blob, put_entry, release_blob, set_vector};
+use super::rows::{
+    add_path, add_view, as_bytes, blob_id, delete_blob, move_view, put_entry, release_blob, set_vector,
+};
 use super::{StoreError, connect, schema};
 use crate::types::{BlobId, ChunkId, Kind, Refusal, SourceKey, Stat, ViewId};
 
@@ -173,24 +175,47 @@ impl Writer {
         })
     }
 
-    /// Returns the row of a worktree, made anew when the git dir is another one under the same name.
+    /// Returns the row of a worktree: a new one when the git dir is another one under the same name; with the manifest
+    /// it had, under a new id, when the worktree has moved.
     ///
     /// # Errors
     /// When the database cannot be written.
     pub fn view(&mut self, key: &ViewKey) -> Result<ViewId, StoreError> {
         self.in_tx(|tx| {
             tx.execute(
-                "DELETE FROM view WHERE git_dir = ?1 AND (git_dir_inode != ?2 OR root != ?3)",
-                params![key.git_dir, key.inode as i64, key.root],
+                "DELETE FROM view WHERE git_dir = ?1 AND git_dir_inode != ?2",
+                params![key.git_dir, key.inode as i64],
             )?;
-            tx.execute(
-                "INSERT INTO view(git_dir, git_dir_inode, root, epoch, seq, complete)
-                 VALUES(?1, ?2, ?3, unixepoch(), 0, 0) ON CONFLICT DO NOTHING",
-                params![key.git_dir, key.inode as i64, key.root],
-            )?;
-            tx.query_row("SELECT id FROM view WHERE git_dir = ?1", [&key.git_dir], |row| row.get(0))
+            let known: Option<(i64, String)> = tx
+                .query_row("SELECT id, root FROM view WHERE git_dir = ?1", [&key.git_dir], |row| {
+                    Ok((row.get(0)?, row.get(1)?))
+                })
+                .optional()?;
+            match known {
+                Some((id, root)) if root == key.root => Ok(ViewId(id)),
+                Some((id, _)) => move_view(tx, ViewId(id), &key.root),
+                None => add_view(tx, key),
+            }
         })
-        .map(ViewId)
+    }
+
+    /// Forgets the views that `is_gone` says so of, given git dir and inode; contents stay until they are collected.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn forget_views(&mut self, is_gone: impl Fn(&str, u64) -> bool) -> Result<(), StoreError> {
+        self.in_tx(|tx| {
+            let mut statement = tx.prepare("SELECT id, git_dir, git_dir_inode FROM view")?;
+            let rows = statement.query_map([], |row| {
+                Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, i64>(2)?))
+            })?;
+            for (id, git_dir, inode) in rows.collect::<Result<Vec<_>, _>>()? {
+                if is_gone(&git_dir, inode as u64) {
+                    tx.execute("DELETE FROM view WHERE id = ?1", [id])?;
+                }
+            }
+            Ok(())
+        })
     }
 
     /// Applies changes of one view in one transaction and returns the view's new `seq`.

@@ -21,5 +21,6 @@ mod rpc;
 mod sandbox;
 mod scan;
 mod tidy;
+mod views;
 mod whole;
 mod worktrees;

@@ -10,7 +10,7 @@ use crate::daemon::worker::Job;
 use crate::index::{IndexError, Scope};
 use crate::store::StoreError;
 
-/// Contents are collected after so many reconciles that changed something.
+/// What nobody needs any more is collected after the first reconcile, then after so many that changed something.
 const COLLECT_EVERY: u64 = 1_000;
 
 impl MainLoop {
@@ -32,7 +32,7 @@ impl MainLoop {
                 moving = outcome.moving;
                 if let Some(seq) = outcome.seq {
                     view.seq = seq;
-                    self.n_reconciles += 1;
+                    self.collect_in = self.collect_in.saturating_sub(1);
                 }
                 None
             }
@@ -55,8 +55,8 @@ impl MainLoop {
             view.cover();
         }
         self.wake_embedder();
-        if self.n_reconciles.is_multiple_of(COLLECT_EVERY) {
-            self.n_reconciles += 1;
+        if self.collect_in == 0 {
+            self.collect_in = COLLECT_EVERY;
             let _ = self.jobs.send(Job::Collect);
         }
     }

@@ -1,7 +1,7 @@
 //! Which worktrees are served, and what of them is watched?
 
 use std::fmt::Display;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::{MainLoop, refuse};
@@ -39,7 +39,10 @@ impl MainLoop {
 
     pub(super) fn on_opened(&mut self, place: Place, row: &ViewRow, now: Instant) {
         let asks = self.opening.remove(&place.root).unwrap_or_default();
-        if let Some(old) = self.views.remove(&place.root) {
+        // Another worktree may have been here, and this one elsewhere.
+        let is_old =
+            |root: &PathBuf, view: &mut View| *root == place.root || view.place.git_dir == place.git_dir;
+        for (_, old) in self.views.extract_if(is_old) {
             self.shared.watch.remove_view(old.id);
         }
         let watch = &self.shared.config.watch;
@@ -61,10 +64,10 @@ impl MainLoop {
         } else {
             watch_git(&self.shared, &mut view);
         }
-        for ask in asks {
-            view.ask(ask, now);
-        }
         self.views.insert(view.place.root.clone(), view);
+        for ask in asks {
+            self.on_ask(ask, now); // another worktree may be here by now
+        }
     }
 
     /// Lets go of worktrees that are gone; who waits for one asks again and is told.
