@@ -93,3 +93,6 @@ fn set_up_sqlite() {
         ffi::sqlite3_config(ffi::SQLITE_CONFIG_MEMSTATUS, 0);
     });
 }
+
+#[cfg(test)]
+mod tests;

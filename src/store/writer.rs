@@ -314,7 +314,8 @@ impl Writer {
     }
 
     /// Deletes contents that no view has referred to for `keep_s` seconds, and, least recently used first,
-    /// those beyond the size that is worth keeping. Returns how many.
+    /// those beyond the size that is worth keeping; and vectors of texts that no chunk has any more. Returns how
+    /// many contents.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -335,7 +336,8 @@ impl Writer {
             tx.execute_batch(
                 "DELETE FROM path_fts WHERE rowid IN
                      (SELECT id FROM path WHERE path NOT IN (SELECT path FROM entry));
-                 DELETE FROM path WHERE path NOT IN (SELECT path FROM entry);",
+                 DELETE FROM path WHERE path NOT IN (SELECT path FROM entry);
+                 DELETE FROM embedding WHERE text_hash NOT IN (SELECT text_hash FROM chunk);",
             )?;
             Ok(ids.len())
         })
