@@ -85,6 +85,7 @@ impl<'a> Comparison<'a> {
                 for key in &keys {
                     self.path(key)?;
                 }
+                self.other_names(keys)?;
             }
         }
         Ok(self.todo)
@@ -113,6 +114,19 @@ impl<'a> Comparison<'a> {
             None => self.todo.removals.extend(own.map(|_| key.clone())),
         }
         Ok(())
+    }
+
+    /// Compares the other names of files with several: a write is told of the name alone that it went through.
+    fn other_names(&mut self, mut done: BTreeSet<SourceKey>) -> Result<(), IndexError> {
+        done.extend(self.todo.reads.iter().map(|(key, _)| key.clone()));
+        done.extend(self.todo.refusals.iter().map(|found| found.key.clone()));
+        let inode = |key: &SourceKey| scan::shared_inode(&self.place.root.join(key.as_str()));
+        let inodes: Vec<u64> = done.iter().filter_map(inode).collect();
+        if inodes.is_empty() {
+            return Ok(());
+        }
+        let names = self.reader.paths_of_inodes(self.view, &inodes)?;
+        names.iter().filter(|name| !done.contains(name)).try_for_each(|name| self.path(name))
     }
 
     /// Compares all that is below a directory with `known`.

@@ -26,7 +26,7 @@ pub use admission::{Admission, Verdict};
 pub use read::{Content, Read, ReadError, read, read_same};
 pub use secret::is_secret_name;
 use stat::FileKind;
-pub use stat::{is_racy, lstat};
+pub use stat::{is_racy, lstat, shared_inode};
 pub use walk::{Found, Visit, walk};
 
 /// Name of the ignore file of ours in the root of a worktree; gitignore(5) syntax, applies to tracked files as well.

@@ -61,6 +61,20 @@ pub fn lstat(path: &Path) -> io::Result<Stat> {
     std::fs::symlink_metadata(path).map(|meta| from_metadata(&meta))
 }
 
+/// Returns the inode of a file that has other names too, in this worktree or elsewhere.
+#[cfg(unix)]
+pub fn shared_inode(path: &Path) -> Option<u64> {
+    use std::os::unix::fs::MetadataExt;
+    let meta = std::fs::symlink_metadata(path).ok()?;
+    (meta.is_file() && meta.nlink() > 1).then(|| meta.ino())
+}
+
+/// As on Unix; elsewhere a stat does not tell.
+#[cfg(not(unix))]
+pub fn shared_inode(_: &Path) -> Option<u64> {
+    None
+}
+
 /// Returns whether a file read at `read_at_ns` may have changed since although its signature has not.
 pub fn is_racy(stat: &Stat, read_at_ns: i64) -> bool {
     stat.mtime_ns.abs_diff(read_at_ns) <= RACY_NS

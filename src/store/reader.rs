@@ -168,6 +168,24 @@ impl Reader {
         })
     }
 
+    /// Returns the paths of a view that were one of these inodes when they were read.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn paths_of_inodes(&self, view: ViewId, inodes: &[u64]) -> Result<Vec<SourceKey>, StoreError> {
+        let inodes: Vec<i64> = inodes.iter().map(|inode| inode.cast_signed()).collect();
+        let json = serde_json::json!(inodes).to_string();
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached(
+                "SELECT path FROM entry
+                 WHERE view_id = ?1 AND inode IN (SELECT value FROM json_each(?2))",
+            )?;
+            statement
+                .query_map(params![view.0, json], |row| Ok(SourceKey::new(row.get::<_, String>(0)?)))?
+                .collect()
+        })
+    }
+
     /// Returns whether this content was extracted by the present extractors.
     ///
     /// # Errors

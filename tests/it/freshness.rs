@@ -210,3 +210,34 @@ fn directories() {
         ),
     ]);
 }
+
+#[test]
+fn a_write_through_one_name_of_a_file_is_seen_under_all() {
+    let live = Live::new();
+    let counted = ["d/f.md", "d/g.md", "e/a/h.md"];
+    let names = ["d/f.md", "d/g.md", "e/a/h.md", "d/i.log"];
+    live.write(".gitignore", "*.log");
+    live.write("e/a/i.md", "");
+    live.write("d/f.md", "");
+    for name in names.iter().skip(1).chain(&["../outside.md"]) {
+        fs::hard_link(live.root().join("d/f.md"), live.root().join(name)).unwrap();
+    }
+    let check = |word: &str, level: &str, through: &str| {
+        // Of equal contents one path stands for all, so each is asked for alone; and by nothing but its words.
+        for name in counted {
+            let only = json!({ "mode": "keyword", "path": [name], "sync": level, "wait_ms": 60_000 });
+            let found = live.search_with(&live.root(), word, only);
+            assert!(
+                found.fresh && found.paths.contains(name),
+                "{name}, written through {through}: {found:?}"
+            );
+        }
+    };
+    for number in 0..20 {
+        let through = names[number % names.len()];
+        live.write(through, word(number));
+        check(&word(number), "fs", through);
+    }
+    live.write("../outside.md", word(20));
+    check(&word(20), "strict", "a name outside of the worktree");
+}
