@@ -39,8 +39,9 @@ impl Bench {
     /// Opens a worktree of this name.
     fn open(&mut self, id: i64, name: &str) -> ViewId {
         let root = self.temp.path().join(name);
-        std::fs::create_dir(&root).unwrap();
-        let place = Box::new(Place { root, ..self.main_loop.shared.place.clone() });
+        let git_dir = Some(root.join(".git"));
+        std::fs::create_dir_all(root.join(".git")).unwrap();
+        let place = Box::new(Place { root, git_dir, ..self.main_loop.shared.place.clone() });
         let row = ViewRow { id: ViewId(id), head: None, epoch: 0, seq: 0, complete: false };
         self.handle(Event::Opened { place, row: Ok(row) });
         ViewId(id)
