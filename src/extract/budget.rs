@@ -6,9 +6,10 @@
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// Longest time for parsing and querying one file.
+/// Longest time for parsing and querying one file. Of the processor where that is known: what is found must not
+/// depend on how busy the machine is.
 pub(super) const TIME: Duration = Duration::from_secs(2);
 
 /// Deepest nesting of brackets that is parsed. People's code stays below 50; tables made by machines
@@ -17,19 +18,19 @@ pub(super) const MAX_BRACKET_DEPTH: usize = 500;
 
 /// What is left for one file.
 pub(super) struct Budget {
-    deadline: Instant,
+    end: Duration,
     ran_out: Cell<bool>,
 }
 
 impl Budget {
     /// Starts the clock.
     pub(super) fn start() -> Self {
-        Self { deadline: Instant::now() + TIME, ran_out: Cell::new(false) }
+        Self { end: time_used() + TIME, ran_out: Cell::new(false) }
     }
 
     /// Says whether to go on; the answer of the progress callbacks.
     pub(super) fn check(&self) -> ControlFlow<()> {
-        if Instant::now() <= self.deadline {
+        if time_used() <= self.end {
             return ControlFlow::Continue(());
         }
         self.ran_out.set(true);
@@ -40,6 +41,22 @@ impl Budget {
     pub(super) fn ran_out(&self) -> bool {
         self.ran_out.get()
     }
+}
+
+/// Returns the time that this thread has had, from any beginning.
+#[cfg(target_os = "linux")]
+fn time_used() -> Duration {
+    use rustix::time::{ClockId, clock_gettime};
+    let used = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(used.tv_sec.unsigned_abs(), used.tv_nsec.unsigned_abs() as u32)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn time_used() -> Duration {
+    use std::sync::LazyLock;
+    use std::time::Instant;
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    Instant::now().duration_since(*START)
 }
 
 /// Counts brackets without regard to strings and comments, where they rarely pile up.

@@ -15,10 +15,9 @@ use super::worker::{self, Task};
 use crate::extract::Extracted;
 
 /// How long a reply may take; only a process that was stopped, or whose limits do not hold here, takes longer.
-const REPLY_TIMEOUT: Duration = Duration::from_secs(15);
+const REPLY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How often a content may end the process before it is left out (design 11): whoever killed the first one may
-/// have had other reasons.
+/// How often somebody may kill the process over one content before the content is left out (design 11).
 const STRIKES_OUT: usize = 2;
 
 /// Extracts one text after the other, in a process that is started for the first.
@@ -59,11 +58,10 @@ impl Extractor {
                     self.process = Some(process);
                     return Ok(Ok(extracted));
                 }
-                Err(Ending::TooLong(why)) => return Ok(Err(why)),
-                Err(Ending::Died(why)) => {
+                Err(ending) => {
                     strikes += 1;
-                    if strikes == STRIKES_OUT {
-                        return Ok(Err(why));
+                    if !ending.was_killed || strikes == STRIKES_OUT {
+                        return Ok(Err(ending.why));
                     }
                 }
             }
@@ -72,10 +70,16 @@ impl Extractor {
 }
 
 /// Why there is no reply.
-enum Ending {
-    /// It would take as long again.
-    TooLong(String),
-    Died(String),
+struct Ending {
+    why: String,
+    /// By somebody outside, or by a system short of memory: that may have nothing to do with the text.
+    was_killed: bool,
+}
+
+impl Ending {
+    fn own(why: String) -> Self {
+        Self { why, was_killed: false }
+    }
 }
 
 /// One `memod extract`. Dropped, it is killed.
@@ -109,10 +113,10 @@ impl Process {
         match self.replies.recv_timeout(REPLY_TIMEOUT) {
             Ok(line) => match serde_json::from_str(&line) {
                 Ok(extracted) => Ok((extracted, self)),
-                Err(error) => Err(Ending::Died(format!("extraction replied nonsense: {error}"))),
+                Err(error) => Err(Ending::own(format!("extraction replied nonsense: {error}"))),
             },
             Err(RecvTimeoutError::Timeout) => {
-                Err(Ending::TooLong(format!("extraction took over {} s", REPLY_TIMEOUT.as_secs())))
+                Err(Ending::own(format!("extraction took over {} s", REPLY_TIMEOUT.as_secs())))
             }
             Err(RecvTimeoutError::Disconnected) => Err(self.ending()),
         }
@@ -120,14 +124,38 @@ impl Process {
 
     fn ending(&mut self) -> Ending {
         let _ = self.child.kill(); // it has ended, or closed its pipe, which is as bad
-        match self.child.wait() {
-            Ok(status) if is_out_of_time(status) => {
-                Ending::TooLong(format!("extraction took over {} s of CPU time", worker::CPU_S))
+        let status = match self.child.wait() {
+            Ok(status) => status,
+            Err(error) => return Ending::own(format!("extraction ended: {error}")),
+        };
+        match signal(status) {
+            Some(Signal::OutOfTime) => {
+                Ending::own(format!("extraction took over {} s of CPU time", worker::CPU_S))
             }
-            Ok(status) => Ending::Died(format!("extraction ended with {status}")),
-            Err(error) => Ending::Died(format!("extraction ended: {error}")),
+            Some(Signal::Kill) => Ending { why: "extraction was killed".to_owned(), was_killed: true },
+            None => Ending::own(format!("extraction ended with {status}")),
         }
     }
+}
+
+/// Signals that tell more than that the process has ended.
+enum Signal {
+    OutOfTime,
+    Kill,
+}
+
+#[cfg(unix)]
+fn signal(status: ExitStatus) -> Option<Signal> {
+    match std::os::unix::process::ExitStatusExt::signal(&status) {
+        Some(libc::SIGXCPU) => Some(Signal::OutOfTime),
+        Some(libc::SIGKILL) => Some(Signal::Kill),
+        _ => None,
+    }
+}
+
+#[cfg(not(unix))]
+fn signal(_: ExitStatus) -> Option<Signal> {
+    None
 }
 
 impl Drop for Process {
@@ -136,16 +164,6 @@ impl Drop for Process {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-#[cfg(unix)]
-fn is_out_of_time(status: ExitStatus) -> bool {
-    std::os::unix::process::ExitStatusExt::signal(&status) == Some(libc::SIGXCPU)
-}
-
-#[cfg(not(unix))]
-fn is_out_of_time(_: ExitStatus) -> bool {
-    false
 }
 
 /// Carries tasks and replies until one side is gone.
