@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::proto::{Hit, SearchResult};
+use crate::proto::{Hit, Mode, SearchResult};
 
 use super::args::SearchTyped;
 use super::error::EXIT_NONE;
@@ -81,12 +81,16 @@ fn note(result: &SearchResult) -> Option<String> {
     if let Some(corrected) = &result.corrected {
         parts.push(format!("nothing found as typed; this is for: {}", escape(corrected)));
     }
+    let has_words = |hit: &Hit| (hit.arms.bm25, hit.arms.path, hit.arms.symbol) != (None, None, None);
+    if result.mode == Mode::Hybrid && !result.hits.is_empty() && !result.hits.iter().any(has_words) {
+        parts.push(format!("no word of {} was found; these are near in meaning", escape(&result.query)));
+    }
     if !result.degraded.is_empty() {
         parts.push(format!("degraded: {}", result.degraded.join(", ")));
     }
     if result.hits.is_empty() {
         let none = if result.fresh { "no match" } else { "no match yet" };
-        parts.insert(0, format!("{none} for {}", result.query));
+        parts.insert(0, format!("{none} for {}", escape(&result.query)));
     }
     (!parts.is_empty()).then(|| parts.join("; "))
 }
@@ -94,7 +98,8 @@ fn note(result: &SearchResult) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::proto::Pending;
+    use crate::proto::{Arms, Pending};
+    use crate::types::Kind;
 
     #[test]
     fn what_an_answer_lacks_is_said() {
@@ -116,5 +121,38 @@ mod tests {
             "no match yet for q; not up to date: first index, 1,200 files to be indexed",
         );
         check(true, 0, 0, &["knn: model loading"], "no match for q; degraded: knn: model loading");
+    }
+
+    fn hit(arms: Arms) -> Hit {
+        Hit {
+            kind: Kind::Text,
+            path: "a".to_owned(),
+            lines: (1, 1),
+            symbol: None,
+            title: None,
+            snippet: String::new(),
+            snippet_line: 1,
+            score: 1.0,
+            arms,
+            id: None,
+            view: String::new(),
+            blob: String::new(),
+            trust: "repo".to_owned(),
+            state: None,
+        }
+    }
+
+    #[test]
+    fn hits_by_meaning_alone_are_called_so() {
+        let check = |arms: Arms, mode: Mode, expected: Option<&str>| {
+            let hits = vec![hit(arms)];
+            let result =
+                SearchResult { hits, mode, fresh: true, query: "q".to_owned(), ..SearchResult::default() };
+            assert_eq!(note(&result).as_deref(), expected);
+        };
+        let near = Arms { knn: Some(1), cosine: Some(0.3), ..Arms::default() };
+        check(near, Mode::Hybrid, Some("no word of q was found; these are near in meaning"));
+        check(near, Mode::Vector, None);
+        check(Arms { path: Some(1), ..near }, Mode::Hybrid, None);
     }
 }
