@@ -7,6 +7,7 @@
 mod answer;
 mod dispatch;
 mod event;
+mod lines;
 mod listen;
 mod lock;
 mod log;

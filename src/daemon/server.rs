@@ -8,21 +8,23 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::dispatch;
+use super::lines::Lines;
 use super::listen::Listener;
 use super::shared::Shared;
 use crate::proto::{ErrorData, Request, Response, RpcError, code};
 
 const MAX_CONNECTIONS: usize = 1_024;
 const MAX_IN_FLIGHT: usize = 64;
-const MAX_LINE_BYTES: usize = 8 << 20;
+/// Requests in work over all connections, beyond one for each: what comes next waits for as many searches, and at 10 ms
+/// for each on two cores 64 of them leave two thirds of the second that freshness may take.
+const MAX_IN_WORK: usize = 64;
 const MAX_DEPTH: usize = 64;
-const PARTIAL_LINE: Duration = Duration::from_secs(30);
 const UNREAD: Duration = Duration::from_secs(10);
 const DRAIN: Duration = Duration::from_secs(5);
 const RETRY_AFTER_MS: u64 = 100;
@@ -30,6 +32,7 @@ const RETRY_AFTER_MS: u64 = 100;
 /// Accepts connections until `stop` says so, then lets those open finish what they have asked.
 pub(super) async fn serve(shared: Arc<Shared>, mut listener: Listener, mut stop: watch::Receiver<bool>) {
     let mut connections = JoinSet::new();
+    let in_work = Arc::new(Semaphore::new(MAX_IN_WORK));
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -39,13 +42,13 @@ pub(super) async fn serve(shared: Arc<Shared>, mut listener: Listener, mut stop:
         match accepted {
             Ok(stream) => {
                 let full = shared.connections.fetch_add(1, Ordering::SeqCst) >= MAX_CONNECTIONS;
-                let (shared, stop) = (Arc::clone(&shared), stop.clone());
+                let (shared, in_work, stop) = (Arc::clone(&shared), Arc::clone(&in_work), stop.clone());
                 connections.spawn(async move {
                     let (reader, writer) = tokio::io::split(stream);
                     if full {
                         turn_away(writer).await;
                     } else {
-                        converse(&shared, reader, writer, stop).await;
+                        converse(&shared, &in_work, reader, writer, stop).await;
                     }
                     shared.connections.fetch_sub(1, Ordering::SeqCst);
                 });
@@ -71,12 +74,21 @@ fn busy(message: String) -> RpcError {
     RpcError { code: code::BUSY, message, data: Some(data) }
 }
 
-async fn converse<R, W>(shared: &Arc<Shared>, reader: R, writer: W, mut stop: watch::Receiver<bool>)
-where
+/// Holds the place of a request in its connection until its reply is being written: who does not read is soon
+/// not served.
+type Reply = (Response, Option<OwnedSemaphorePermit>);
+
+async fn converse<R, W>(
+    shared: &Arc<Shared>,
+    in_work: &Arc<Semaphore>,
+    reader: R,
+    writer: W,
+    mut stop: watch::Receiver<bool>,
+) where
     R: AsyncRead + Unpin + Send,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    let (replies, queue) = mpsc::channel::<Response>(MAX_IN_FLIGHT);
+    let (replies, queue) = mpsc::channel::<Reply>(MAX_IN_FLIGHT);
     let mut writing = tokio::spawn(write_replies(writer, queue));
     let in_flight = Arc::new(Semaphore::new(MAX_IN_FLIGHT));
     let mut lines = Lines::new(reader);
@@ -90,7 +102,7 @@ where
             Ok(Some(line)) => line,
             Ok(None) => break,
             Err(why) => {
-                let _ = replies.send(failure(Value::Null, why)).await;
+                let _ = replies.send((failure(Value::Null, why), None)).await;
                 break;
             }
         };
@@ -100,25 +112,44 @@ where
         let request = match parse(&line) {
             Ok(request) => request,
             Err(response) => {
-                let _ = replies.send(*response).await;
+                let _ = replies.send((*response, None)).await;
                 continue;
             }
         };
-        let Ok(permit) = Arc::clone(&in_flight).try_acquire_owned() else {
-            let why = busy(format!("{MAX_IN_FLIGHT} requests of this connection are under way"));
-            let _ = replies.send(failure(request.id.unwrap_or_default(), why)).await;
-            continue;
+        let (place, work) = match admit(&in_flight, in_work) {
+            Ok(admitted) => admitted,
+            Err(why) => {
+                let _ = replies.send((failure(request.id.unwrap_or_default(), why), None)).await;
+                continue;
+            }
         };
         let (shared, replies) = (Arc::clone(shared), replies.clone());
         tokio::spawn(async move {
-            if let Some(response) = respond(shared, request).await {
-                let _ = replies.send(response).await; // the peer may have gone
+            let response = respond(shared, request).await;
+            drop(work);
+            if let Some(response) = response {
+                let _ = replies.send((response, Some(place))).await; // the peer may have gone
             }
-            drop(permit);
         });
     }
     drop(replies);
     let _ = writing.await;
+}
+
+/// Returns the places of a request in its connection and, unless it is the only one there, among all requests.
+fn admit(
+    in_flight: &Arc<Semaphore>,
+    in_work: &Arc<Semaphore>,
+) -> Result<(OwnedSemaphorePermit, Option<OwnedSemaphorePermit>), RpcError> {
+    let is_only = in_flight.available_permits() == MAX_IN_FLIGHT;
+    let place = Arc::clone(in_flight).try_acquire_owned();
+    let place =
+        place.map_err(|_| busy(format!("{MAX_IN_FLIGHT} requests of this connection are under way")))?;
+    match Arc::clone(in_work).try_acquire_owned() {
+        Ok(work) => Ok((place, Some(work))),
+        Err(_) if is_only => Ok((place, None)),
+        Err(_) => Err(busy(format!("{MAX_IN_WORK} requests of all connections are under way"))),
+    }
 }
 
 /// Runs one request; one that panics becomes an error. A notification has no response.
@@ -138,8 +169,9 @@ async fn respond(shared: Arc<Shared>, request: Request) -> Option<Response> {
     })
 }
 
-async fn write_replies(mut writer: impl AsyncWrite + Unpin, mut queue: mpsc::Receiver<Response>) {
-    while let Some(response) = queue.recv().await {
+async fn write_replies(mut writer: impl AsyncWrite + Unpin, mut queue: mpsc::Receiver<Reply>) {
+    while let Some((response, place)) = queue.recv().await {
+        drop(place);
         let line = line_of(&response);
         if !matches!(timeout(UNREAD, writer.write_all(&line)).await, Ok(Ok(()))) {
             return; // the peer does not read, or is gone
@@ -199,52 +231,6 @@ fn depth(text: &str) -> usize {
     deepest
 }
 
-/// Lines of a peer, each within the limits of size and time.
-struct Lines<R> {
-    reader: R,
-    buffer: Vec<u8>,
-    /// Bytes of `buffer` that hold no line end.
-    searched: usize,
-}
-
-impl<R: AsyncRead + Unpin> Lines<R> {
-    fn new(reader: R) -> Self {
-        Self { reader, buffer: Vec::new(), searched: 0 }
-    }
-
-    /// Returns the next line without its end; `None` at the end of the stream. Safe to drop and call again.
-    async fn next(&mut self) -> Result<Option<Vec<u8>>, RpcError> {
-        loop {
-            if let Some(at) = self.buffer[self.searched..].iter().position(|byte| *byte == b'\n') {
-                let rest = self.buffer.split_off(self.searched + at + 1);
-                let mut line = std::mem::replace(&mut self.buffer, rest);
-                self.searched = 0;
-                line.pop();
-                return Ok(Some(line));
-            }
-            self.searched = self.buffer.len();
-            let too = |what: String| RpcError { code: code::INVALID_REQUEST, message: what, data: None };
-            if self.buffer.len() > MAX_LINE_BYTES {
-                return Err(too(format!("a line over {MAX_LINE_BYTES} bytes")));
-            }
-            let n_read = if self.buffer.is_empty() {
-                self.reader.read_buf(&mut self.buffer).await
-            } else {
-                let read = timeout(PARTIAL_LINE, self.reader.read_buf(&mut self.buffer)).await;
-                read.map_err(|_| too(format!("no line end within {} s", PARTIAL_LINE.as_secs())))?
-            };
-            match n_read {
-                Ok(0) | Err(_) if self.buffer.is_empty() => return Ok(None),
-                Ok(0) | Err(_) => {
-                    self.searched = 0;
-                    return Ok(Some(std::mem::take(&mut self.buffer)));
-                }
-                Ok(_) => {}
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -255,18 +241,5 @@ mod tests {
         {
             assert_eq!(depth(text), expected, "{text}");
         }
-    }
-
-    #[tokio::test]
-    async fn lines_are_cut_however_they_arrive() {
-        let (mut client, server) = tokio::io::duplex(4);
-        let sending = tokio::spawn(async move { client.write_all(b"one\n\ntwo\nthr").await });
-        let mut lines = Lines::new(server);
-        let mut seen = Vec::new();
-        while let Some(line) = lines.next().await.unwrap() {
-            seen.push(String::from_utf8(line).unwrap());
-        }
-        sending.await.unwrap().unwrap();
-        assert_eq!(seen, ["one", "", "two", "thr"]);
     }
 }

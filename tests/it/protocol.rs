@@ -1,7 +1,9 @@
 //! Does the socket keep its promises to anybody who can write a line?
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::net::Shutdown;
+use std::time::Instant;
 
 use memod::proto::code;
 use serde_json::{Value, json};
@@ -198,7 +200,6 @@ fn a_line_without_end_is_cut_off() {
     let mut rpc = live.connect();
     let chunk = vec![b'x'; 1 << 20];
     for _ in 0..9 {
-        use std::io::Write;
         if rpc.stream().write_all(&chunk).is_err() {
             break; // it has hung up already
         }
@@ -229,4 +230,34 @@ fn many_connections_at_once() {
         assert_alive(rpc, "the others stay");
     }
     live.expect("alpha", "a.md", "the daemon lives");
+}
+
+#[test]
+fn peers_that_never_read_do_not_hold_up_others() {
+    const DEAF: usize = 50;
+    let live = Live::new();
+    (0..300).for_each(|number| live.write(&format!("{number}.md"), format!("# {number}\n\nalpha text")));
+    let params = json!({ "cwd": live.root(), "query": "alpha text", "limit": 50, "wait_ms": 60_000 });
+    let search = || {
+        let result = live.rpc().call("search", &params).unwrap();
+        assert_eq!(result["fresh"], true, "{result}");
+    };
+    search();
+    // What is under way at most when another asks: one for each of them, and 64 of whomever.
+    let started = Instant::now();
+    (0..DEAF + 64).for_each(|_| search());
+    let one_by_one = started.elapsed();
+    let deaf: Vec<_> = (0..DEAF).map(|_| live.connect()).collect();
+    for rpc in &deaf {
+        rpc.stream().set_nonblocking(true).unwrap();
+        let burst = request(1, "search", &params).repeat(1_000);
+        let n_sent = rpc.stream().write(burst.as_bytes()).unwrap();
+        assert!(n_sent > burst.len() / 10, "{n_sent} bytes were taken");
+    }
+    for _ in 0..20 {
+        let started = Instant::now();
+        search();
+        let took = started.elapsed();
+        assert!(took < 2 * one_by_one, "{took:?} behind those that took {one_by_one:?}");
+    }
 }
