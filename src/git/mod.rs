@@ -13,17 +13,26 @@ use gix::prelude::FindExt as _;
 
 use crate::paths::{PathError, Place};
 
+mod changes;
 mod nested;
+mod objects;
 mod patterns;
+mod refs;
 mod settings;
 mod tracked;
 mod user_rules;
+mod walk;
 
+pub use changes::{Changes, PathChange};
+pub use gix::ObjectId;
 pub use nested::is_repository;
+pub use objects::{Commit, Node, Objects, TreeEntry};
 pub use patterns::Patterns;
+pub use refs::{Refs, Tip};
 pub use settings::{Settings, UserDirs};
 pub use tracked::{Tracked, TrackedAs};
 pub use user_rules::UserRules;
+pub use walk::Walk;
 
 /// What of git's could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +52,36 @@ pub enum GitError {
         path: PathBuf,
         /// What the parser said.
         reason: String,
+    },
+    /// A ref that is damaged or kept where it cannot be read.
+    #[error("git ref {name}: {reason}")]
+    Ref {
+        /// As asked for.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// An object that is not here: damage, or a shallow or partial clone.
+    #[error("git object {id} is not in this repository")]
+    Missing {
+        /// Which one.
+        id: ObjectId,
+    },
+    /// An object that is damaged or of another type.
+    #[error("git object {id}: {reason}")]
+    Object {
+        /// Which one.
+        id: ObjectId,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// An object that is larger than is sensible.
+    #[error("git object {id}: {size} bytes are too many to read")]
+    TooLarge {
+        /// Which one.
+        id: ObjectId,
+        /// Its bytes.
+        size: u64,
     },
     /// A file of git's cannot be read.
     #[error(transparent)]

@@ -1,0 +1,119 @@
+//! What differs between two trees?
+
+use std::ops::ControlFlow;
+
+use gix::ObjectId;
+use gix::bstr::{BStr, ByteSlice};
+use gix::diff::tree::{Recorder, State, Visit, visit};
+use gix::objs::TreeRefIter;
+use gix::objs::tree::EntryKind;
+
+use super::GitError;
+use super::objects::{Objects, TreeEntry};
+
+/// Counting stops here: a commit that touches more says nothing by its paths.
+const MOST_COUNTED: usize = 1_000_000;
+
+/// A file that is not the same in both trees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathChange {
+    /// From the top; names that are not UTF-8 have U+FFFD.
+    pub path: String,
+    /// In the old tree; none: it was added.
+    pub old: Option<TreeEntry>,
+    /// In the new tree; none: it was removed.
+    pub new: Option<TreeEntry>,
+}
+
+/// What differs.
+#[derive(Debug, Default)]
+pub struct Changes {
+    /// The first of them, by depth, then by name.
+    pub paths: Vec<PathChange>,
+    /// How many there are in all.
+    pub total: usize,
+}
+
+impl Objects {
+    /// Compares two trees, file by file; without an old one every file is new. Keeps `most` of the changes and counts
+    /// the rest.
+    ///
+    /// # Errors
+    /// When a tree is missing or damaged.
+    pub fn changes(&self, old: Option<ObjectId>, new: ObjectId, most: usize) -> Result<Changes, GitError> {
+        if old == Some(new) {
+            return Ok(Changes::default());
+        }
+        let old_bytes = old.map_or(Ok(Vec::new()), |old| self.tree(old))?;
+        let new_bytes = self.tree(new)?;
+        let iter = |bytes| TreeRefIter::from_bytes(bytes, self.object_hash());
+        let mut collect = Collect { most, at: Recorder::default(), changes: Changes::default() };
+        let compared = gix::diff::tree(
+            iter(&old_bytes),
+            iter(&new_bytes),
+            State::default(),
+            &self.odb,
+            &mut collect,
+        );
+        match compared {
+            Err(error) if collect.changes.total < MOST_COUNTED => {
+                Err(GitError::Object { id: new, reason: error.to_string() })
+            }
+            _ => Ok(collect.changes),
+        }
+    }
+}
+
+/// Takes files, passes over directories.
+struct Collect {
+    most: usize,
+    /// Only for the path of this moment.
+    at: Recorder,
+    changes: Changes,
+}
+
+impl Collect {
+    fn take(&mut self, old: Option<TreeEntry>, new: Option<TreeEntry>) {
+        let is_file = |entry: &TreeEntry| entry.kind != EntryKind::Tree;
+        let (old, new) = (old.filter(is_file), new.filter(is_file));
+        if old.is_none() && new.is_none() {
+            return;
+        }
+        self.changes.total += 1;
+        if self.changes.paths.len() < self.most {
+            let path = self.at.path().to_str_lossy().into_owned();
+            self.changes.paths.push(PathChange { path, old, new });
+        }
+    }
+}
+
+impl Visit for Collect {
+    fn pop_front_tracked_path_and_set_current(&mut self) {
+        self.at.pop_front_tracked_path_and_set_current();
+    }
+
+    fn push_back_tracked_path_component(&mut self, component: &BStr) {
+        self.at.push_back_tracked_path_component(component);
+    }
+
+    fn push_path_component(&mut self, component: &BStr) {
+        self.at.push_path_component(component);
+    }
+
+    fn pop_path_component(&mut self) {
+        self.at.pop_path_component();
+    }
+
+    fn visit(&mut self, change: visit::Change) -> visit::Action {
+        use visit::Change::{Addition, Deletion, Modification};
+        let entry = |id, mode: gix::objs::tree::EntryMode| Some(TreeEntry { id, kind: mode.kind() });
+        match change {
+            Addition { entry_mode, oid, .. } => self.take(None, entry(oid, entry_mode)),
+            Deletion { entry_mode, oid, .. } => self.take(entry(oid, entry_mode), None),
+            Modification { previous_entry_mode, previous_oid, entry_mode, oid } => {
+                self.take(entry(previous_oid, previous_entry_mode), entry(oid, entry_mode));
+            }
+        }
+        if self.changes.total < MOST_COUNTED { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+}

@@ -1,0 +1,279 @@
+//! What do git's objects hold?
+//!
+//! Packs, loose objects and alternates are read. Replacements (`git replace`) and grafts are ignored, and what a
+//! partial clone lacks is never asked for.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::PathBuf;
+
+use gix::ObjectId;
+use gix::bstr::{BStr, ByteSlice};
+use gix::objs::tree::EntryKind;
+use gix::objs::{CommitRef, Find as _, FindHeader as _, TreeRefIter};
+
+use super::GitError;
+use crate::paths::Place;
+
+/// Larger commits and tags are not read, bytes: a message is a few kilobytes.
+const MOST_COMMIT_BYTES: u64 = 32 << 20;
+/// Larger trees are not read, bytes.
+const MOST_TREE_BYTES: u64 = 256 << 20;
+
+/// The objects of a repository as they are at this moment: packs that come later are not seen.
+pub struct Objects {
+    pub(super) odb: gix::odb::Handle,
+    object_hash: gix::hash::Kind,
+    /// Commits whose parents were left out by a shallow clone.
+    shallow: HashSet<ObjectId>,
+}
+
+/// What a walk needs of a commit.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Its tree.
+    pub tree: ObjectId,
+    /// Its parents; none of a commit where a shallow history ends.
+    pub parents: Vec<ObjectId>,
+    /// When it was committed, unix seconds.
+    pub time: i64,
+    /// It has parents, but they are not here.
+    pub is_cut: bool,
+}
+
+/// A commit as people read it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commit {
+    /// Its id.
+    pub id: ObjectId,
+    /// `Name <mail>`.
+    pub author: String,
+    /// When it was written, RFC 3339 with the author's offset.
+    pub date: String,
+    /// The first paragraph in one line, as `git log --format=%s`.
+    pub subject: String,
+    /// What follows it, without blank lines around.
+    pub body: String,
+}
+
+/// What a tree has at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TreeEntry {
+    /// The object.
+    pub id: ObjectId,
+    /// Type and permissions.
+    pub kind: EntryKind,
+}
+
+impl TreeEntry {
+    /// Returns whether it is a file's content.
+    pub fn is_file(&self) -> bool {
+        matches!(self.kind, EntryKind::Blob | EntryKind::BlobExecutable)
+    }
+}
+
+impl Objects {
+    /// Opens the objects of a repository; none outside git.
+    ///
+    /// # Errors
+    /// When the directory of objects cannot be read.
+    pub fn open(place: &Place, object_hash: gix::hash::Kind) -> Result<Option<Self>, GitError> {
+        let Some(common_dir) = &place.common_dir else { return Ok(None) };
+        let dir = common_dir.join("objects");
+        let at = |source| crate::paths::PathError { action: "read", path: dir.clone(), source };
+        let mut odb = gix::odb::at(&dir, object_hash).map_err(at)?;
+        // What is missing stays missing: without this each look-up of it lists the packs again.
+        odb.refresh_never();
+        Ok(Some(Self { odb, object_hash, shallow: read_shallow(&common_dir.join("shallow")) }))
+    }
+
+    /// Returns what a walk needs of a commit.
+    ///
+    /// # Errors
+    /// When it is missing, damaged or no commit.
+    pub fn node(&self, id: ObjectId) -> Result<Node, GitError> {
+        let bytes = self.read(id, gix::objs::Kind::Commit, MOST_COMMIT_BYTES)?;
+        let commit = self.decode(id, &bytes)?;
+        let is_cut = self.shallow.contains(&id);
+        let parents = if is_cut { Vec::new() } else { commit.parents().collect() };
+        let time = commit.committer().map_or(0, |committer| committer.seconds());
+        Ok(Node { tree: commit.tree(), parents, time, is_cut })
+    }
+
+    /// Returns a commit as people read it.
+    ///
+    /// # Errors
+    /// When it is missing, damaged or no commit.
+    pub fn commit(&self, id: ObjectId) -> Result<Commit, GitError> {
+        let bytes = self.read(id, gix::objs::Kind::Commit, MOST_COMMIT_BYTES)?;
+        let commit = self.decode(id, &bytes)?;
+        let decode = |bytes: &BStr| decode(bytes, commit.encoding);
+        let message = decode(commit.message);
+        let (subject, body) = split_message(&message);
+        let author = commit.author().ok();
+        let time = author.and_then(|author| author.time().ok());
+        let format = gix::date::time::format::ISO8601_STRICT;
+        Ok(Commit {
+            id,
+            author: author.map_or_else(String::new, |author| {
+                let author = author.trim();
+                format!("{} <{}>", decode(author.name), decode(author.email))
+            }),
+            date: time.map_or_else(String::new, |time| time.format_or_unix(format)),
+            subject,
+            body,
+        })
+    }
+
+    /// Returns what the tree of a commit has at a path; none where it has nothing.
+    ///
+    /// # Errors
+    /// When a tree on the way is missing or damaged.
+    pub fn entry(&self, tree: ObjectId, path: &str) -> Result<Option<TreeEntry>, GitError> {
+        let mut at = TreeEntry { id: tree, kind: EntryKind::Tree };
+        for name in path.split('/').filter(|name| !name.is_empty()) {
+            if at.kind != EntryKind::Tree {
+                return Ok(None);
+            }
+            let bytes = self.tree(at.id)?;
+            let entries = TreeRefIter::from_bytes(&bytes, self.object_hash);
+            let Some(entry) = entries.filter_map(Result::ok).find(|entry| entry.filename == name) else {
+                return Ok(None);
+            };
+            at = TreeEntry { id: entry.oid.to_owned(), kind: entry.mode.kind() };
+        }
+        Ok(Some(at))
+    }
+
+    /// Returns the bytes of a file's content; none when there are more than `most_bytes`.
+    ///
+    /// # Errors
+    /// When it is missing or damaged.
+    pub fn blob(&self, id: ObjectId, most_bytes: u64) -> Result<Option<Vec<u8>>, GitError> {
+        match self.read(id, gix::objs::Kind::Blob, most_bytes) {
+            Err(GitError::TooLarge { .. }) => Ok(None),
+            read => read.map(Some),
+        }
+    }
+
+    pub(super) fn tree(&self, id: ObjectId) -> Result<Vec<u8>, GitError> {
+        if id.is_empty_tree() {
+            return Ok(Vec::new()); // git knows it without having it
+        }
+        self.read(id, gix::objs::Kind::Tree, MOST_TREE_BYTES)
+    }
+
+    /// Follows annotated tags to what they name.
+    ///
+    /// # Errors
+    /// When it leads to no commit, or an object on the way is missing or damaged.
+    pub fn peel_to_commit(&self, mut id: ObjectId) -> Result<ObjectId, GitError> {
+        loop {
+            match self.kind(id)? {
+                gix::objs::Kind::Commit => return Ok(id),
+                gix::objs::Kind::Tag => {
+                    let bytes = self.read(id, gix::objs::Kind::Tag, MOST_COMMIT_BYTES)?;
+                    let tag = gix::objs::TagRefIter::from_bytes(&bytes, self.object_hash).target_id();
+                    id = tag.map_err(|error| damaged(id, &error))?;
+                }
+                kind => {
+                    return Err(GitError::Object { id, reason: format!("a {kind} where a commit is needed") });
+                }
+            }
+        }
+    }
+
+    /// Returns the type of an object.
+    ///
+    /// # Errors
+    /// When it is missing or damaged.
+    pub fn kind(&self, id: ObjectId) -> Result<gix::objs::Kind, GitError> {
+        Ok(self.header(id)?.kind)
+    }
+
+    pub(super) fn object_hash(&self) -> gix::hash::Kind {
+        self.object_hash
+    }
+
+    fn header(&self, id: ObjectId) -> Result<gix::objs::Header, GitError> {
+        let header = self.odb.try_header(&id).map_err(|error| damaged(id, &error))?;
+        header.ok_or(GitError::Missing { id })
+    }
+
+    fn read(&self, id: ObjectId, kind: gix::objs::Kind, most_bytes: u64) -> Result<Vec<u8>, GitError> {
+        let header = self.header(id)?;
+        if header.kind != kind {
+            return Err(GitError::Object { id, reason: format!("a {} where a {kind} is needed", header.kind) });
+        }
+        if header.size > most_bytes {
+            return Err(GitError::TooLarge { id, size: header.size });
+        }
+        let mut bytes = Vec::new();
+        let found = self.odb.try_find(&id, &mut bytes).map_err(|error| damaged(id, &error))?;
+        found.ok_or(GitError::Missing { id })?;
+        Ok(bytes)
+    }
+
+    fn decode<'a>(&self, id: ObjectId, bytes: &'a [u8]) -> Result<CommitRef<'a>, GitError> {
+        CommitRef::from_bytes(bytes, self.object_hash).map_err(|error| damaged(id, &error))
+    }
+}
+
+fn damaged(id: ObjectId, error: &dyn std::fmt::Display) -> GitError {
+    GitError::Object { id, reason: error.to_string() }
+}
+
+/// Reads the ids of the commits where a shallow history ends; none when it is whole.
+fn read_shallow(path: &PathBuf) -> HashSet<ObjectId> {
+    let text = fs::read(path).unwrap_or_default();
+    text.lines().filter_map(|line| ObjectId::from_hex(line.trim()).ok()).collect()
+}
+
+/// Returns text in UTF-8; what its encoding, or one that nobody knows, does not allow becomes U+FFFD.
+fn decode(bytes: &BStr, encoding: Option<&BStr>) -> String {
+    let known = encoding.and_then(|label| encoding_rs::Encoding::for_label(label));
+    match known {
+        Some(encoding) => encoding.decode_without_bom_handling(bytes).0.into_owned(),
+        None => bytes.to_str_lossy().into_owned(),
+    }
+}
+
+/// Splits a message into its first paragraph, in one line, and the rest.
+fn split_message(message: &str) -> (String, String) {
+    // A terminal and SQLite read up to a NUL; git does too.
+    let message = message.replace('\0', " ");
+    let mut lines = message.trim_start_matches(['\n', '\r']).lines();
+    let subject: Vec<&str> =
+        lines.by_ref().map(str::trim).take_while(|line| !line.is_empty()).collect();
+    let body: Vec<&str> = lines.map(str::trim_end).collect();
+    (subject.join(" "), body.join("\n").trim_matches('\n').to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages() {
+        let check = |message: &str, subject: &str, body: &str| {
+            assert_eq!(split_message(message), (subject.to_owned(), body.to_owned()), "{message:?}");
+        };
+        check("", "", "");
+        check("one", "one", "");
+        check("\n\none\n", "one", "");
+        check("one\ntwo\n\n\nthree\n\n four\n", "one two", "three\n\n four");
+        check("one\r\n\r\ntwo\r\n", "one", "two");
+        check("a\0b", "a b", "");
+    }
+
+    #[test]
+    fn encodings() {
+        let check = |bytes: &[u8], encoding: Option<&str>, expected: &str| {
+            assert_eq!(decode(bytes.into(), encoding.map(BStr::new)), expected);
+        };
+        check("größe".as_bytes(), None, "größe");
+        check(b"gr\xf6\xdfe", Some("ISO-8859-1"), "größe");
+        check(b"\x93\xfa\x96\x7b", Some("Shift_JIS"), "日本");
+        check(b"gr\xf6e", Some("no-such"), "gr\u{fffd}e");
+    }
+}

@@ -1,0 +1,97 @@
+//! Which commit does a name lead to?
+//!
+//! Loose and packed refs, symbolic ones followed, those private to a worktree included. What git keeps in a reftable
+//! cannot be read, and says so.
+
+use std::fs;
+use std::time::SystemTime;
+
+use gix::ObjectId;
+use gix::bstr::ByteSlice;
+use gix::refs::file::Store;
+use gix::refs::{PartialName, Target};
+
+use super::GitError;
+use crate::paths::Place;
+
+/// Symbolic refs followed at most, as git does.
+const MOST_SYMBOLIC: usize = 5;
+
+/// The history that a worktree has at one moment. Equal values: the same commits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tip {
+    /// The commit of `HEAD`; none on a branch without one. Else why it cannot be told.
+    pub head: Result<Option<ObjectId>, String>,
+    /// Length and time of the file that says where a shallow history ends.
+    shallow: Option<(u64, Option<SystemTime>)>,
+}
+
+/// The refs of one worktree. Every question reads the files anew.
+#[derive(Clone, Debug)]
+pub struct Refs {
+    place: Place,
+    object_hash: gix::hash::Kind,
+}
+
+impl Refs {
+    /// Makes ready to read the refs of a worktree; none outside git.
+    pub fn new(place: &Place, object_hash: gix::hash::Kind) -> Option<Self> {
+        place.git_dir.as_ref()?;
+        Some(Self { place: place.clone(), object_hash })
+    }
+
+    /// Returns what the commits of the worktree follow from: a few small reads, no lock.
+    pub fn tip(&self) -> Tip {
+        let shallow = self.place.common_dir.as_ref().and_then(|dir| fs::metadata(dir.join("shallow")).ok());
+        Tip {
+            head: self.find("HEAD").map_err(|error| error.to_string()),
+            shallow: shallow.map(|meta| (meta.len(), meta.modified().ok())),
+        }
+    }
+
+    /// Returns the object that a name leads to, short as `main`, `v1.0`, `origin/main` or full; none where there is
+    /// no such ref, or it names a branch without a commit. An annotated tag leads to the tag.
+    ///
+    /// # Errors
+    /// When a ref is damaged, leads in a circle, or is kept where it cannot be read.
+    pub fn find(&self, name: &str) -> Result<Option<ObjectId>, GitError> {
+        let mut name = name.to_owned();
+        for _ in 0..=MOST_SYMBOLIC {
+            match self.target(&name)? {
+                None => return Ok(None),
+                Some(Target::Object(id)) => return Ok(Some(id)),
+                Some(Target::Symbolic(next)) => name = next.as_bstr().to_string(),
+            }
+        }
+        Err(self.damaged(&name, "symbolic refs lead in a circle".to_owned()))
+    }
+
+    fn target(&self, name: &str) -> Result<Option<Target>, GitError> {
+        let common_dir = self.place.common_dir.as_ref();
+        let (Some(git_dir), Some(common_dir)) = (&self.place.git_dir, common_dir) else { return Ok(None) };
+        if common_dir.join("reftable").is_dir() {
+            let reason = "kept in a reftable, a format that is not read".to_owned();
+            return Err(GitError::Ref { name: name.to_owned(), reason });
+        }
+        let Ok(partial) = PartialName::try_from(name) else { return Ok(None) };
+        // A store of its own each time: what it keeps of packed-refs goes by a time stamp, which can be too coarse.
+        let store = Store::for_linked_worktree(git_dir.clone(), common_dir.clone(), self.object_hash);
+        let found = store.try_find(partial.as_ref());
+        match found {
+            Ok(reference) => Ok(reference.map(|reference| reference.target)),
+            Err(error) => Err(self.damaged(name, error.to_string())),
+        }
+    }
+
+    /// Returns the full name of the branch that `HEAD` is on.
+    pub fn branch(&self) -> Option<String> {
+        match self.target("HEAD") {
+            Ok(Some(Target::Symbolic(name))) => name.as_bstr().to_str().ok().map(str::to_owned),
+            _ => None,
+        }
+    }
+
+    fn damaged(&self, name: &str, reason: String) -> GitError {
+        GitError::Ref { name: name.to_owned(), reason }
+    }
+}

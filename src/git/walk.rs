@@ -1,0 +1,60 @@
+//! Which commits are reachable, newest first?
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet};
+
+use gix::ObjectId;
+
+use super::objects::{Node, Objects};
+
+/// Walks history by commit time, newest first, as `git log` does; of equal times the one met first.
+///
+/// What is missing or damaged ends the walk on that line; the rest is walked, and [`Walk::gaps`] tells.
+pub struct Walk<'a> {
+    objects: &'a Objects,
+    /// Nodes of an earlier walk, which need no reading.
+    known: &'a HashMap<ObjectId, Node>,
+    queue: BinaryHeap<(i64, Reverse<u64>, ObjectId)>,
+    nodes: HashMap<ObjectId, Node>,
+    seen: HashSet<ObjectId>,
+    n_queued: u64,
+    /// Why history is not whole, one sentence for each end that should not be one.
+    pub gaps: Vec<String>,
+}
+
+impl<'a> Walk<'a> {
+    /// Begins at `start`.
+    pub fn new(objects: &'a Objects, known: &'a HashMap<ObjectId, Node>, start: ObjectId) -> Self {
+        let (queue, nodes) = (BinaryHeap::new(), HashMap::new());
+        let mut walk =
+            Self { objects, known, queue, nodes, seen: HashSet::new(), n_queued: 0, gaps: Vec::new() };
+        walk.push(start);
+        walk
+    }
+
+    fn push(&mut self, id: ObjectId) {
+        if !self.seen.insert(id) {
+            return;
+        }
+        let node = self.known.get(&id).cloned().map_or_else(|| self.objects.node(id), Ok);
+        match node {
+            Ok(node) => {
+                self.n_queued += 1;
+                self.queue.push((node.time, Reverse(self.n_queued), id));
+                self.nodes.insert(id, node);
+            }
+            Err(error) => self.gaps.push(error.to_string()),
+        }
+    }
+}
+
+impl Iterator for Walk<'_> {
+    type Item = (ObjectId, Node);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (_, _, id) = self.queue.pop()?;
+        let node = self.nodes.remove(&id)?;
+        node.parents.iter().for_each(|parent| self.push(*parent));
+        Some((id, node))
+    }
+}
