@@ -68,6 +68,8 @@ pub struct Index {
     pub keep_days: u64,
     /// Larger files are skipped, bytes.
     pub max_file_bytes: u64,
+    /// Newest commits of each worktree that are indexed; 0: none.
+    pub commits: u64,
 }
 
 impl Default for Config {
@@ -77,7 +79,7 @@ impl Default for Config {
             daemon: Daemon { idle_exit_minutes: 30, log: "info".to_owned() },
             watch: Watch { settle_ms: 50, settle_max_ms: 500, poll: false },
             search: Search { limit: 10, wait_ms: 1_000 },
-            index: Index { keep_days: 30, max_file_bytes: 1_048_576 },
+            index: Index { keep_days: 30, max_file_bytes: 1_048_576, commits: 2_000 },
         }
     }
 }

@@ -11,7 +11,7 @@ mod status;
 use serde::{Deserialize, Serialize};
 
 pub use self::rpc::{ErrorData, HelloParams, HelloResult, Request, Response, RpcError, code};
-pub use self::search::{Arms, Hit, MapParams, MapResult, Mode, SearchParams, SearchResult};
+pub use self::search::{Arms, CommitInfo, Hit, MapParams, MapResult, Mode, SearchParams, SearchResult};
 pub use self::status::{
     Check, Counters, Counts, DaemonInfo, DoctorResult, ModelInfo, StatusParams, StatusResult, ViewInfo,
     WatchInfo,

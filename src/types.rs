@@ -21,7 +21,20 @@ impl SourceKey {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Returns the key of a commit. A file can have that name too; then it is the file's.
+    pub fn commit(oid: &impl fmt::Display) -> Self {
+        Self(format!("{COMMIT_PREFIX}{oid}"))
+    }
+
+    /// Returns the id in the key of a commit, in hexadecimal digits.
+    pub fn commit_oid(&self) -> Option<&str> {
+        self.0.strip_prefix(COMMIT_PREFIX)
+    }
 }
+
+/// What the key of a commit starts with.
+const COMMIT_PREFIX: &str = "commit:";
 
 impl fmt::Display for SourceKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -53,11 +66,13 @@ pub enum Kind {
     Symbol,
     /// Lines of any other text, or code outside every definition.
     Text,
+    /// A commit: message, author, date and changed paths.
+    Commit,
 }
 
 impl Kind {
     /// All kinds, in the order of their stored numbers.
-    pub const ALL: [Self; 4] = [Self::Doc, Self::Map, Self::Symbol, Self::Text];
+    pub const ALL: [Self; 5] = [Self::Doc, Self::Map, Self::Symbol, Self::Text, Self::Commit];
 
     /// Returns the word used in SQL, JSON and on the command line.
     pub fn as_str(self) -> &'static str {
@@ -66,6 +81,7 @@ impl Kind {
             Self::Map => "map",
             Self::Symbol => "symbol",
             Self::Text => "text",
+            Self::Commit => "commit",
         }
     }
 
@@ -148,6 +164,14 @@ pub struct Stat {
 }
 
 impl Stat {
+    /// The type of a manifest row that holds a commit, as git's trees have it: no file has it.
+    pub const COMMIT_MODE: u32 = 0o160_000;
+
+    /// Returns whether the row holds a commit.
+    pub fn is_commit(&self) -> bool {
+        self.mode == Self::COMMIT_MODE
+    }
+
     /// Returns whether it is a directory.
     pub fn is_dir(&self) -> bool {
         self.mode & 0o170_000 == 0o040_000

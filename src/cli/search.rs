@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use crate::proto::{Hit, Mode, SearchResult};
+use crate::proto::{CommitInfo, Hit, Mode, SearchResult};
 
 use super::args::SearchTyped;
 use super::error::EXIT_NONE;
 use super::here::Here;
 use super::output::Output;
-use super::text::{count, escape, marked, paint, terms};
+use super::text::{commit_head, count, escape, marked, paint, terms};
 use super::{CliError, Outcome, ask};
 
 /// Exits with 1 when nothing matched.
@@ -41,7 +41,25 @@ fn print(result: &SearchResult, output: &mut Output) -> Result<(), CliError> {
     Ok(())
 }
 
+/// Shows when a commit was made, by whom, and what of its message matched; its subject is the title.
+fn print_commit(
+    hit: &Hit,
+    commit: &CommitInfo,
+    terms: &[String],
+    output: &mut Output,
+) -> Result<(), CliError> {
+    output.line(&commit_head(commit, hit.title.as_deref().unwrap_or_default(), output.styles))?;
+    let matched = output.styles.matched;
+    for line in hit.snippet.lines().filter(|line| hit.title.as_deref() != Some(*line) && !line.is_empty()) {
+        output.line(format!("  {}", marked(line, terms, matched)).trim_end())?;
+    }
+    Ok(())
+}
+
 fn print_hit(hit: &Hit, terms: &[String], output: &mut Output) -> Result<(), CliError> {
+    if let Some(commit) = &hit.commit {
+        return print_commit(hit, commit, terms, output);
+    }
     let styles = output.styles;
     let lines = format!("{}-{}", hit.lines.0, hit.lines.1);
     let mut head = format!("{}:{}", paint(styles.path, &escape(&hit.path)), paint(styles.line, &lines));

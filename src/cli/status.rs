@@ -83,7 +83,10 @@ fn print(status: &StatusResult, output: &mut Output) -> Result<(), CliError> {
 
 fn worktree(view: &ViewInfo) -> String {
     let state = if view.fresh { "up to date" } else { "not known to be up to date" };
-    let files = count(view.files, "file", "files");
+    let mut files = count(view.files, "file", "files");
+    if view.commits > 0 {
+        files = format!("{files}, {}", count(view.commits, "commit", "commits"));
+    }
     let head = view.head.as_deref().map_or(String::new(), |head| format!(" ({})", escape(short_head(head))));
     format!("{}{head}, {files}, {state}", escape(&view.root))
 }

@@ -6,6 +6,11 @@ use std::ops::Range;
 
 use anstyle::{AnsiColor, Style};
 
+use crate::proto::CommitInfo;
+
+/// Digits of a commit's id that people are shown; enough for a million commits.
+const SHORT_OID: usize = 12;
+
 /// The looks of the parts of an answer; all plain without colour.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Styles {
@@ -79,6 +84,15 @@ fn is_dangerous(c: char) -> bool {
         || matches!(c,
             '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
             | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Returns the first line of a commit: short id, day, author, subject.
+pub(super) fn commit_head(commit: &CommitInfo, subject: &str, styles: Styles) -> String {
+    let oid: String = commit.oid.chars().take(SHORT_OID).collect();
+    let day: String = commit.date.chars().take_while(|c| *c != 'T').collect();
+    let name = commit.author.split(" <").next().unwrap_or_default();
+    let (oid, subject) = (paint(styles.path, &escape(&oid)), paint(styles.title, &escape(subject)));
+    format!("{oid} {} {}  {subject}", paint(styles.line, &escape(&day)), escape(name))
 }
 
 /// Returns the words of a query that are worth marking: no operators, no single characters.

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::event::Freshness;
 use crate::extract::redact::Screened;
-use crate::proto::{Arms, Hit};
+use crate::proto::{Arms, CommitInfo, Hit};
 use crate::scan;
 use crate::search::{Answer, Found, snippet};
 use crate::types::SourceKey;
@@ -27,6 +27,10 @@ pub(super) fn verify(answer: &Answer, at: &Freshness, limit: usize, max_file_byt
         if verified.hits.len() == limit {
             break;
         }
+        if let Some(text) = &found.text {
+            verified.hits.push(commit(found, answer, at, text));
+            continue;
+        }
         let path = found.row.path.as_str();
         let text = texts.entry(path).or_insert_with(|| {
             let key = SourceKey::new(path);
@@ -35,16 +39,25 @@ pub(super) fn verify(answer: &Answer, at: &Freshness, limit: usize, max_file_byt
             text.map(Screened::new)
         });
         if let Some(text) = text {
-            verified.hits.push(hit(found, answer, at, text));
+            let shown = text.span(found.row.bytes.0..found.row.bytes.1).unwrap_or_default();
+            verified.hits.push(hit(found, answer, at, &shown));
         }
     }
     verified
 }
 
-fn hit(found: &Found, answer: &Answer, at: &Freshness, text: &Screened) -> Hit {
+/// A commit never changes: what the index has of it is what it is.
+fn commit(found: &Found, answer: &Answer, at: &Freshness, text: &str) -> Hit {
+    let (header, message) = text.split_once("\n\n").unwrap_or((text, ""));
+    let mut words = header.splitn(3, ' ').map(str::to_owned);
+    let mut next = || words.next().unwrap_or_default();
+    let commit = Some(CommitInfo { oid: next(), date: next(), author: next() });
+    Hit { commit, ..hit(found, answer, at, message) }
+}
+
+fn hit(found: &Found, answer: &Answer, at: &Freshness, shown: &str) -> Hit {
     let row = &found.row;
-    let shown = text.span(row.bytes.0..row.bytes.1).unwrap_or_default();
-    let snippet = snippet::snippet(&shown, row.lines.0, answer.query.words());
+    let snippet = snippet::snippet(shown, row.lines.0, answer.query.words());
     let signals = &found.ranked.candidate.signals;
     Hit {
         kind: row.kind,
@@ -67,5 +80,6 @@ fn hit(found: &Found, answer: &Answer, at: &Freshness, text: &Screened) -> Hit {
         blob: blake3::Hash::from_bytes(row.hash).to_hex().to_string(),
         trust: "repo".to_owned(),
         state: None,
+        commit: None,
     }
 }

@@ -22,7 +22,7 @@ use crate::proto::{
 };
 use crate::search;
 use crate::store::{Filter, Reader, StoreError};
-use crate::types::SourceKey;
+use crate::types::{Kind, SourceKey};
 
 /// Most hits of one page.
 const MAX_LIMIT: usize = 200;
@@ -108,6 +108,7 @@ async fn freshness(
     level: Sync,
     deadline: Instant,
     dirty: Vec<SourceKey>,
+    needs_commits: bool,
 ) -> Outcome<Freshness> {
     let cwd = PathBuf::from(cwd);
     if !cwd.is_absolute() {
@@ -116,7 +117,16 @@ async fn freshness(
         ));
     }
     let (reply, answer) = oneshot::channel();
-    shared.send(Event::Ask(Ask { cwd, level, deadline, dirty, tries: 0, reply }));
+    shared.send(Event::Ask(Ask {
+        cwd,
+        level,
+        deadline,
+        dirty,
+        needs_commits,
+        commits_round: 0,
+        tries: 0,
+        reply,
+    }));
     let stopping =
         || RpcError { code: code::STOPPING, message: "the daemon is stopping".to_owned(), data: None };
     answer.await.map_err(|_| stopping())?
@@ -146,7 +156,8 @@ async fn search(shared: &Arc<Shared>, params: SearchParams) -> Outcome<SearchRes
     let question = Arc::new(Question { params, filter, limit });
     let Question { params, .. } = &*question;
     let deadline = deadline(shared, params.wait_ms);
-    let mut at = freshness(shared, &params.cwd, params.sync, deadline, Vec::new()).await?;
+    let needs_commits = params.kind.is_empty() || params.kind.contains(&Kind::Commit);
+    let mut at = freshness(shared, &params.cwd, params.sync, deadline, Vec::new(), needs_commits).await?;
     shared.queries.fetch_add(1, Ordering::Relaxed);
     let mut reruns = 0;
     let page = loop {
@@ -163,7 +174,7 @@ async fn search(shared: &Arc<Shared>, params: SearchParams) -> Outcome<SearchRes
         }
         // What the disk says is newer than the index, whatever the watcher thinks: index it, ask again.
         reruns += 1;
-        at = freshness(shared, &params.cwd, params.sync, deadline, page.stale).await?;
+        at = freshness(shared, &params.cwd, params.sync, deadline, page.stale, needs_commits).await?;
     };
     Ok(SearchResult {
         query: params.query.clone(),
@@ -230,7 +241,10 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> Outcome<Page> {
     let moved = shared.progress.removals.load(Ordering::SeqCst) != at.removals;
     let Verified { hits, stale } = verify(&answer, at, *limit, shared.config.index.max_file_bytes);
     let pending = Pending { embeddings, ..at.pending };
-    let (degraded, corrected) = (answer.degraded, answer.corrected);
+    let (mut degraded, corrected) = (answer.degraded, answer.corrected);
+    if filter.kinds.contains(&Kind::Commit) {
+        degraded.extend(at.commits_note.iter().map(|why| format!("commits: {why}")));
+    }
     // Between the promise and this snapshot `reindex` may have emptied it.
     let reason =
         at.reason.clone().or_else(|| (!is_whole).then(|| "the index is being built anew".to_owned()));
@@ -261,13 +275,13 @@ fn lang_of(word: &str) -> Outcome<String> {
 }
 
 async fn map(shared: &Arc<Shared>, params: MapParams) -> Outcome<MapResult> {
-    let at = freshness(shared, &params.cwd, params.sync, deadline(shared, None), Vec::new()).await?;
+    let at = freshness(shared, &params.cwd, params.sync, deadline(shared, None), Vec::new(), false).await?;
     blocking(shared, move |shared| overview::map(shared, &params, &at).map_err(|error| store_error(&error)))
         .await
 }
 
 async fn status(shared: &Arc<Shared>, params: StatusParams) -> Outcome<StatusResult> {
-    let at = freshness(shared, &params.cwd, Sync::None, deadline(shared, None), Vec::new()).await?;
+    let at = freshness(shared, &params.cwd, Sync::None, deadline(shared, None), Vec::new(), false).await?;
     let views = views(shared).await;
     blocking(shared, move |shared| {
         report::status(shared, &params, &at, views).map_err(|error| store_error(&error))
@@ -283,8 +297,8 @@ async fn views(shared: &Shared) -> Vec<ViewReport> {
 }
 
 async fn sync(shared: &Arc<Shared>, params: SyncParams) -> Outcome<SyncResult> {
-    let at =
-        freshness(shared, &params.cwd, params.sync, deadline(shared, params.wait_ms), Vec::new()).await?;
+    let at = freshness(shared, &params.cwd, params.sync, deadline(shared, params.wait_ms), Vec::new(), true)
+        .await?;
     let (done_files, total_files) = shared.progress.files();
     let read = move |shared: &Shared| {
         let read = |reader: &Reader| {
@@ -304,7 +318,7 @@ async fn sync(shared: &Arc<Shared>, params: SyncParams) -> Outcome<SyncResult> {
 
 /// Empties the index and begins anew; does not wait for it.
 async fn reindex(shared: &Arc<Shared>, params: PlaceParams) -> Outcome<Value> {
-    freshness(shared, &params.cwd, Sync::None, deadline(shared, None), Vec::new()).await?;
+    freshness(shared, &params.cwd, Sync::None, deadline(shared, None), Vec::new(), false).await?;
     shared.send(Event::Reindex);
     Ok(Value::Object(serde_json::Map::new()))
 }

@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use tokio::sync::oneshot;
 
-use crate::index::{IndexError, Outcome, Scope};
+use crate::git::Tip;
+use crate::index::{CommitStep, IndexError, Outcome, Scope};
 use crate::paths::Place;
 use crate::proto::{Pending, RpcError, Sync, ViewInfo};
 use crate::store::{StoreError, ViewRow};
@@ -39,6 +40,15 @@ pub(super) enum Event {
     Reindex,
     /// The index has been emptied.
     Cleared,
+    /// A step of reading commits has ended.
+    Commits {
+        /// Which view.
+        view: ViewId,
+        /// What they were read for.
+        tip: Tip,
+        /// What it did.
+        result: Result<CommitStep, IndexError>,
+    },
     /// `status` wants what only the loop knows.
     Views(oneshot::Sender<Vec<ViewReport>>),
     /// The daemon shall end.
@@ -67,6 +77,10 @@ pub(super) struct Ask {
     pub(super) deadline: Instant,
     /// Paths found to differ from the index.
     pub(super) dirty: Vec<SourceKey>,
+    /// Commits belong to what must be fresh.
+    pub(super) needs_commits: bool,
+    /// The round of reading commits that must have ended; set by the view.
+    pub(super) commits_round: u64,
     /// How often the worktree was not held still while it was compared for this request.
     pub(super) tries: u32,
     /// The answer goes here.
@@ -84,6 +98,8 @@ pub(super) struct Freshness {
     pub(super) fresh: bool,
     /// Why it does not.
     pub(super) reason: Option<String>,
+    /// Why commits are missing from the index, if any are.
+    pub(super) commits_note: Option<String>,
     /// What is still to be indexed; embeddings are counted by the asker.
     pub(super) pending: Pending,
     /// [`crate::index::Progress::removals`] when this was said.

@@ -125,6 +125,7 @@ impl MainLoop {
             Event::Opened { place, row: Ok(row) } => self.on_opened(*place, &row, now),
             Event::Opened { place, row: Err(error) } => self.refuse_opening(&place.root, &error.to_string()),
             Event::Indexed(indexed) => self.on_indexed(*indexed, now),
+            Event::Commits { view, tip, result } => self.on_commits(view, tip, result),
             Event::Embedded { round, error } => {
                 self.embedding.done = round;
                 self.embedding.error = error;
@@ -155,6 +156,10 @@ impl MainLoop {
                 let place = Box::new(view.place.clone());
                 // The writer ends only after the loop.
                 let _ = self.jobs.send(Job::Reconcile { view: view.id, place, scope, git_changed });
+            }
+            if let Some(tip) = view.start_history() {
+                let _ =
+                    self.jobs.send(Job::Commits { view: view.id, place: Box::new(view.place.clone()), tip });
             }
             view.answer(now, &self.embedding, &self.shared.progress);
         }

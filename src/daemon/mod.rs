@@ -34,7 +34,7 @@ use self::main_loop::MainLoop;
 use self::shared::Shared;
 use crate::config::{self, Config};
 use crate::embed::BUILTIN_ID;
-use crate::index::{Indexer, Progress};
+use crate::index::{Commits, Indexer, Progress};
 use crate::paths::{Env, Place};
 use crate::store::{StoreError, Writer};
 use crate::watch::Watch;
@@ -78,6 +78,8 @@ fn serve(place: Place, env: Env, config: Config, ready: impl FnOnce()) -> anyhow
     let writer = open_index(&index_db)?;
     let indexer =
         Indexer::new(writer, &index_db, &program()?, config.index.max_file_bytes, Arc::clone(&progress))?;
+    let n_commits = usize::try_from(config.index.commits).unwrap_or(usize::MAX);
+    let commits = Commits::new(&index_db, n_commits, Arc::clone(&progress))?;
     let socket = lock::socket_path(&place, &env)?;
 
     let (event_sender, events) = sync_channel(QUEUE);
@@ -105,7 +107,7 @@ fn serve(place: Place, env: Env, config: Config, ready: impl FnOnce()) -> anyhow
     let (jobs, job_queue) = channel();
     let (rounds, round_queue) = channel();
     let (for_writer, for_embed, embed_jobs) = (Arc::clone(&shared), Arc::clone(&shared), jobs.clone());
-    let writer = spawn("writer", move || worker::write(&for_writer, indexer, &job_queue))?;
+    let writer = spawn("writer", move || worker::write(&for_writer, indexer, commits, &job_queue))?;
     let embed = spawn("embed", move || worker::embed(&for_embed, &round_queue, &embed_jobs))?;
     let main_loop = MainLoop::new(Arc::clone(&shared), jobs, rounds);
     let (stop, stopped) = tokio::sync::watch::channel(false);

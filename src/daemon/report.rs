@@ -24,7 +24,9 @@ pub(super) fn status(
             let embeddings = reader.pending_embeddings(at.view, u32::MAX)?;
             let skipped = reader.skipped(at.view)?;
             let paths = if params.files || params.skipped { reader.paths(at.view)? } else { Vec::new() };
-            let count = |ViewReport { view, info, .. }| Ok(ViewInfo { files: reader.n_files(view)?, ..info });
+            let count = |ViewReport { view, info, .. }| {
+                Ok(ViewInfo { files: reader.n_files(view)?, commits: reader.n_commits(view)?, ..info })
+            };
             let views = views.into_iter().map(count).collect::<Result<Vec<_>, StoreError>>()?;
             Ok((counts, embeddings, skipped, paths, views))
         })

@@ -4,6 +4,7 @@
 //! path that was dirty then has been indexed (design 6). Here is what may differ from the index and when
 //! it is compared; `wait` keeps those who wait for that, `reply` tells them.
 
+mod history;
 mod place;
 mod reply;
 mod wait;
@@ -12,8 +13,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use self::history::History;
 use self::wait::{COOKIE_TIMEOUT, Cookie, Waiter};
 use super::event::{Ask, ViewReport};
+use crate::git;
 use crate::index::Scope;
 use crate::paths::Place;
 use crate::proto::ViewInfo;
@@ -67,6 +70,8 @@ pub(super) struct View {
     n_cookies: u64,
     /// Ignore files outside the worktree: the user's own, and `info/exclude`.
     pub(super) excludes: Vec<PathBuf>,
+    /// Its commits.
+    pub(super) history: History,
 }
 
 /// What the next reconcile must compare.
@@ -88,7 +93,8 @@ pub(super) struct Rounds {
 
 impl View {
     /// Makes the state of a view whose manifest has yet to be compared with the disk.
-    pub(super) fn new(row: &ViewRow, place: Place, settle: Settle) -> Self {
+    pub(super) fn new(row: &ViewRow, place: Place, settle: Settle, object_hash: git::ObjectHash) -> Self {
+        let history = History::new(git::Refs::new(&place, object_hash));
         Self {
             id: row.id,
             place,
@@ -115,6 +121,7 @@ impl View {
             waiters: Vec::new(),
             n_cookies: 0,
             excludes: Vec::new(),
+            history,
         }
     }
 
@@ -175,6 +182,7 @@ impl View {
     pub(super) fn unsettle(&mut self) {
         self.complete = false;
         self.n_clears += 1;
+        self.history.restart();
     }
 
     /// Notes that the index was emptied: everything is compared again, as at the start.
@@ -182,6 +190,7 @@ impl View {
         self.complete = false;
         self.n_clears = self.n_clears.saturating_sub(1);
         self.not_before = None;
+        self.history.restart();
         self.lose(now);
     }
 
@@ -198,7 +207,8 @@ impl View {
     /// Returns whether nothing is known that the index does not hold.
     fn is_current(&self) -> bool {
         let is_quiet = !self.is_dirty() && !self.is_running();
-        self.complete && is_quiet && self.is_watched() && self.error.is_none()
+        let holds_all = is_quiet && self.history.is_current();
+        self.complete && holds_all && self.is_watched() && self.error.is_none()
     }
 
     fn is_dirty(&self) -> bool {
@@ -219,6 +229,11 @@ impl View {
         let paths = std::mem::take(&mut self.dirty);
         let scope = if std::mem::take(&mut self.rescan) { Scope::Full } else { Scope::Paths(paths) };
         Some(Due { scope, git_changed: std::mem::take(&mut self.index_written) })
+    }
+
+    /// Returns the commits to be read now; files come first.
+    pub(super) fn start_history(&mut self) -> Option<git::Tip> {
+        if self.complete { self.history.start() } else { None }
     }
 
     /// Returns when what is dirty is due.
@@ -294,6 +309,7 @@ impl View {
             head: self.head.clone(),
             polled: !self.is_watched(),
             files: 0, // counted by who asks
+            commits: 0,
             seq: self.seq,
             fresh: self.is_current(),
         };
@@ -306,7 +322,12 @@ impl View {
         let behind = self.error.iter().map(|why| format!("index: {root}: {why}"));
         let late = "the watcher does not answer; until it does every query compares the worktree";
         let late = self.overdue.iter().map(|_| format!("watch: {root}: {late}"));
-        behind.chain(self.unwatched.iter().map(|why| format!("watch: {why}"))).chain(late).collect()
+        let commits = self.history.note().map(|why| format!("commits: {root}: {why}"));
+        behind
+            .chain(commits)
+            .chain(self.unwatched.iter().map(|why| format!("watch: {why}")))
+            .chain(late)
+            .collect()
     }
 }
 

@@ -12,8 +12,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::event::{Event, Indexed};
 use super::shared::Shared;
 use crate::embed::{BUILTIN_DIMS, Builtin, Embedder};
-use crate::git;
-use crate::index::{Batch, Indexer, Scope, embed_chunks, embed_paths};
+use crate::git::{self, Tip};
+use crate::index::{Batch, Commits, Indexer, Scope, embed_chunks, embed_paths};
 use crate::paths::Place;
 use crate::scan;
 use crate::search::nearest::Nearest;
@@ -30,6 +30,8 @@ pub(super) enum Job {
     Open(Box<Place>),
     /// Make a manifest equal the worktree.
     Reconcile { view: ViewId, place: Box<Place>, scope: Scope, git_changed: bool },
+    /// Read some of the commits that a tip reaches.
+    Commits { view: ViewId, place: Box<Place>, tip: Tip },
     /// Keep these; then say so.
     Vectors(Vec<NewVector>, SyncSender<Result<(), StoreError>>),
     /// Forget a worktree that is gone.
@@ -50,7 +52,7 @@ impl Drop for LastWord<'_> {
 }
 
 /// Runs jobs until the loop is gone.
-pub(super) fn write(shared: &Shared, mut indexer: Indexer, jobs: &Receiver<Job>) {
+pub(super) fn write(shared: &Shared, mut indexer: Indexer, mut commits: Commits, jobs: &Receiver<Job>) {
     let _last_word = LastWord(shared);
     for job in jobs {
         match job {
@@ -64,6 +66,11 @@ pub(super) fn write(shared: &Shared, mut indexer: Indexer, jobs: &Receiver<Job>)
                 copy_vectors(shared, &mut indexer); // before anybody is told: who waited searches the copy
                 shared.send(Event::Indexed(Box::new(indexed)));
             }
+            Job::Commits { view, place, tip } => {
+                let result = commits.step(indexer.writer(), &place, view, &tip);
+                copy_vectors(shared, &mut indexer);
+                shared.send(Event::Commits { view, tip, result });
+            }
             Job::Vectors(vectors, done) => {
                 let kept = indexer.writer().add_vectors(&vectors);
                 copy_vectors(shared, &mut indexer);
@@ -75,6 +82,7 @@ pub(super) fn write(shared: &Shared, mut indexer: Indexer, jobs: &Receiver<Job>)
                 }
             }
             Job::Clear => {
+                commits.forget();
                 match indexer.writer().clear() {
                     Ok(()) => load_vectors(shared),
                     Err(error) => tracing::error!(%error, "cannot empty the index"),

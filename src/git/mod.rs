@@ -25,6 +25,7 @@ mod walk;
 
 pub use changes::{Changes, PathChange};
 pub use gix::ObjectId;
+pub use gix::hash::Kind as ObjectHash;
 pub use nested::is_repository;
 pub use objects::{Commit, Node, Objects, TreeEntry};
 pub use patterns::Patterns;

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use gix::ObjectId;
 use gix::bstr::{BStr, ByteSlice};
 use gix::objs::tree::EntryKind;
-use gix::objs::{CommitRef, Find as _, FindHeader as _, TreeRefIter};
+use gix::objs::{CommitRefIter, Find as _, FindHeader as _, TreeRefIter};
 
 use super::GitError;
 use crate::paths::Place;
@@ -93,11 +93,13 @@ impl Objects {
     /// When it is missing, damaged or no commit.
     pub fn node(&self, id: ObjectId) -> Result<Node, GitError> {
         let bytes = self.read(id, gix::objs::Kind::Commit, MOST_COMMIT_BYTES)?;
-        let commit = self.decode(id, &bytes)?;
+        // Field by field: what follows them may be damaged, and is not needed.
+        let mut fields = CommitRefIter::from_bytes(&bytes, self.object_hash);
+        let tree = fields.tree_id().map_err(|error| damaged(id, &error))?;
         let is_cut = self.shallow.contains(&id);
-        let parents = if is_cut { Vec::new() } else { commit.parents().collect() };
-        let time = commit.committer().map_or(0, |committer| committer.seconds());
-        Ok(Node { tree: commit.tree(), parents, time, is_cut })
+        let parents = if is_cut { Vec::new() } else { fields.parent_ids().collect() };
+        let time = fields.committer().map_or(0, |committer| committer.seconds());
+        Ok(Node { tree, parents, time, is_cut })
     }
 
     /// Returns a commit as people read it.
@@ -106,11 +108,14 @@ impl Objects {
     /// When it is missing, damaged or no commit.
     pub fn commit(&self, id: ObjectId) -> Result<Commit, GitError> {
         let bytes = self.read(id, gix::objs::Kind::Commit, MOST_COMMIT_BYTES)?;
-        let commit = self.decode(id, &bytes)?;
-        let decode = |bytes: &BStr| decode(bytes, commit.encoding);
-        let message = decode(commit.message);
-        let (subject, body) = split_message(&message);
-        let author = commit.author().ok();
+        let fields = || CommitRefIter::from_bytes(&bytes, self.object_hash);
+        let encoding = fields().filter_map(Result::ok).find_map(|token| match token {
+            gix::objs::commit::ref_iter::Token::Encoding(label) => Some(label),
+            _ => None,
+        });
+        let decode = |bytes: &BStr| decode(bytes, encoding);
+        let (subject, body) = split_message(&fields().message().map(decode).unwrap_or_default());
+        let author = fields().author().ok();
         let time = author.and_then(|author| author.time().ok());
         let format = gix::date::time::format::ISO8601_STRICT;
         Ok(Commit {
@@ -119,7 +124,7 @@ impl Objects {
                 let author = author.trim();
                 format!("{} <{}>", decode(author.name), decode(author.email))
             }),
-            date: time.map_or_else(String::new, |time| time.format_or_unix(format)),
+            date: time.map_or_else(String::new, |time| time.format_or_unix(format).replace("+00:00", "Z")),
             subject,
             body,
         })
@@ -177,7 +182,10 @@ impl Objects {
                     id = tag.map_err(|error| damaged(id, &error))?;
                 }
                 kind => {
-                    return Err(GitError::Object { id, reason: format!("a {kind} where a commit is needed") });
+                    return Err(GitError::Object {
+                        id,
+                        reason: format!("a {kind} where a commit is needed"),
+                    });
                 }
             }
         }
@@ -203,7 +211,10 @@ impl Objects {
     fn read(&self, id: ObjectId, kind: gix::objs::Kind, most_bytes: u64) -> Result<Vec<u8>, GitError> {
         let header = self.header(id)?;
         if header.kind != kind {
-            return Err(GitError::Object { id, reason: format!("a {} where a {kind} is needed", header.kind) });
+            return Err(GitError::Object {
+                id,
+                reason: format!("a {} where a {kind} is needed", header.kind),
+            });
         }
         if header.size > most_bytes {
             return Err(GitError::TooLarge { id, size: header.size });
@@ -212,10 +223,6 @@ impl Objects {
         let found = self.odb.try_find(&id, &mut bytes).map_err(|error| damaged(id, &error))?;
         found.ok_or(GitError::Missing { id })?;
         Ok(bytes)
-    }
-
-    fn decode<'a>(&self, id: ObjectId, bytes: &'a [u8]) -> Result<CommitRef<'a>, GitError> {
-        CommitRef::from_bytes(bytes, self.object_hash).map_err(|error| damaged(id, &error))
     }
 }
 
@@ -243,8 +250,7 @@ fn split_message(message: &str) -> (String, String) {
     // A terminal and SQLite read up to a NUL; git does too.
     let message = message.replace('\0', " ");
     let mut lines = message.trim_start_matches(['\n', '\r']).lines();
-    let subject: Vec<&str> =
-        lines.by_ref().map(str::trim).take_while(|line| !line.is_empty()).collect();
+    let subject: Vec<&str> = lines.by_ref().map(str::trim).take_while(|line| !line.is_empty()).collect();
     let body: Vec<&str> = lines.map(str::trim_end).collect();
     (subject.join(" "), body.join("\n").trim_matches('\n').to_owned())
 }

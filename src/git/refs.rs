@@ -26,6 +26,13 @@ pub struct Tip {
     shallow: Option<(u64, Option<SystemTime>)>,
 }
 
+impl Tip {
+    /// Returns whether the history is cut off somewhere.
+    pub fn is_shallow(&self) -> bool {
+        self.shallow.is_some()
+    }
+}
+
 /// The refs of one worktree. Every question reads the files anew.
 #[derive(Clone, Debug)]
 pub struct Refs {

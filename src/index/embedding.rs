@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 
+use super::commits;
 use super::prepare::chunk_vectors;
 use crate::embed::{EmbedError, Embedder, quantize};
 use crate::extract::redact::Screened;
 use crate::scan;
 use crate::store::{NewVector, PendingChunk, Reader, StoreError};
-use crate::types::ChunkId;
+use crate::types::{ChunkId, Kind};
 
 /// Vectors of one step, to be written.
 #[derive(Debug, Default)]
@@ -48,8 +49,14 @@ pub fn embed_chunks(
     let mut ready = Vec::new();
     let mut fields = Vec::new();
     for chunk in pending {
-        let text = texts.entry(chunk.hash).or_insert_with(|| read_same(&chunk, max_file_bytes));
-        if let Some(body) = body(&chunk, text.as_ref()) {
+        let body = match own_body(&chunk) {
+            Some(own) => Some(own.to_owned()),
+            None => {
+                let text = texts.entry(chunk.hash).or_insert_with(|| read_same(&chunk, max_file_bytes));
+                text.as_ref().and_then(|text| text.span(chunk.bytes.0..chunk.bytes.1)).map(Cow::into_owned)
+            }
+        };
+        if let Some(body) = body {
             fields.push((head(&chunk), body));
             ready.push(chunk);
         }
@@ -96,11 +103,10 @@ fn read_same(chunk: &PendingChunk, max_file_bytes: u64) -> Option<Screened> {
     scan::read_same(Path::new(&chunk.root), &chunk.key, max_file_bytes, &chunk.hash).map(Screened::new)
 }
 
-fn body(chunk: &PendingChunk, text: Option<&Screened>) -> Option<String> {
-    match &chunk.text {
-        Some(own) => Some(own.clone()),
-        None => text?.span(chunk.bytes.0..chunk.bytes.1).map(Cow::into_owned),
-    }
+/// Returns what is embedded of a chunk whose text is not a part of a file.
+fn own_body(chunk: &PendingChunk) -> Option<&str> {
+    let text = chunk.text.as_deref()?;
+    Some(if chunk.kind == Kind::Commit { commits::embedded(text) } else { text })
 }
 
 fn head(chunk: &PendingChunk) -> String {

@@ -1,10 +1,11 @@
 //! What must be redone?
 //!
 //! `compare` finds where manifest and disk differ and `plan` (pure) what that means, `prepare` reads and extracts it,
-//! with `extractor` in a process of its own (`worker`), `pipeline` runs them and writes in `batches`, `embedding`
-//! gives vectors to what was written.
+//! with `extractor` in a process of its own (`worker`), `pipeline` runs them and writes in `batches`, `commits`
+//! does the same for history, `embedding` gives vectors to what was written.
 
 mod batches;
+mod commits;
 mod compare;
 mod embedding;
 mod extractor;
@@ -14,6 +15,7 @@ mod prepare;
 mod progress;
 pub mod worker;
 
+pub use commits::{CommitStep, Commits};
 pub use embedding::{Batch, embed_chunks, embed_paths};
 pub use pipeline::{Indexer, Scope};
 pub use progress::{Outcome, Progress};

@@ -132,7 +132,7 @@ fn into_chunk(chunk: extract::Chunk, text: &str, secrets: &[Range<usize>], embed
 }
 
 /// Returns the identity of what is embedded for a chunk.
-fn embedded_text_hash(kind: Kind, symbol: &str, title: &str, body: &str) -> [u8; 32] {
+pub(super) fn embedded_text_hash(kind: Kind, symbol: &str, title: &str, body: &str) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     for part in [kind.as_str(), symbol, title, body] {
         hasher.update(part.as_bytes());

@@ -14,6 +14,10 @@ pub struct Progress {
     pub done_files: AtomicU64,
     /// Files extracted since the start.
     pub parses: AtomicU64,
+    /// Commits to be read.
+    pub total_commits: AtomicU64,
+    /// Of those, done.
+    pub done_commits: AtomicU64,
     /// Raised before anything is taken out of a manifest: a snapshot that may lack it is told by this.
     pub removals: AtomicU64,
     /// Set once the daemon ends: what runs stops at the next batch.
@@ -21,6 +25,11 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// Returns how many commits are done, and of how many.
+    pub fn commits(&self) -> (u64, u64) {
+        (self.done_commits.load(Ordering::Relaxed), self.total_commits.load(Ordering::Relaxed))
+    }
+
     /// Returns how many files are done, and of how many.
     pub fn files(&self) -> (u64, u64) {
         (self.done_files.load(Ordering::Relaxed), self.total_files.load(Ordering::Relaxed))

@@ -74,9 +74,9 @@ pub struct SearchResult {
 pub struct Hit {
     /// What it is a part of.
     pub kind: Kind,
-    /// Worktree-relative, with `/`.
+    /// Worktree-relative, with `/`; `commit:<oid>` of a commit.
     pub path: String,
-    /// First and last line, 1-based and inclusive.
+    /// First and last line, 1-based and inclusive; of a commit those of its message and changed paths.
     pub lines: (u32, u32),
     /// Name of the definition.
     pub symbol: Option<String>,
@@ -100,6 +100,20 @@ pub struct Hit {
     pub trust: String,
     /// `fresh`, `drifted` or `orphaned` for anchored memories.
     pub state: Option<String>,
+    /// Set for commits.
+    #[serde(default)]
+    pub commit: Option<CommitInfo>,
+}
+
+/// Which commit, by whom and when.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommitInfo {
+    /// Its id in full.
+    pub oid: String,
+    /// When it was written, RFC 3339.
+    pub date: String,
+    /// `Name <mail>`.
+    pub author: String,
 }
 
 /// 1-based rank in each arm, and the cosine; null where the arm did not have it.

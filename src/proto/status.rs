@@ -75,6 +75,9 @@ pub struct ViewInfo {
     pub head: Option<String>,
     /// Indexed files.
     pub files: u64,
+    /// Indexed commits.
+    #[serde(default)]
+    pub commits: u64,
     /// Raised by every change of the manifest.
     pub seq: u64,
     /// Nothing known to be pending.

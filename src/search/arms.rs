@@ -9,8 +9,8 @@ use super::rerank::{self, Candidate, Ranked};
 use super::typo;
 use crate::embed::{Embedder, cosine_i8, quantize};
 use crate::proto::Mode;
-use crate::store::{ChunkRow, Filter, Reader, StoreError};
-use crate::types::{ChunkId, ViewId};
+use crate::store::{ChunkRow, Filter, OTHERS_A_COMMIT, Reader, StoreError};
+use crate::types::{ChunkId, Kind, ViewId};
 
 /// Candidates an arm may bring for each hit that is wanted, and at least.
 const OVER_FETCH: usize = 4;
@@ -46,6 +46,8 @@ pub struct Found {
     pub ranked: Ranked,
     /// Its chunk.
     pub row: ChunkRow,
+    /// The text of a commit; that of a file is on the disk.
+    pub text: Option<String>,
 }
 
 /// All candidates, the best first.
@@ -101,11 +103,13 @@ fn gather(reader: &Reader, ask: &Ask<'_>, query: Query) -> Result<Answer, StoreE
     }
     let Pool { candidates, mut rows, .. } = pool;
     let ranked = rerank::rank(&query, candidates);
-    let found = ranked.into_iter().filter_map(|ranked| {
-        let row = rows.remove(&ranked.candidate.key)?;
-        Some(Found { ranked, row })
-    });
-    Ok(Answer { found: found.collect(), query, degraded, corrected: None })
+    let mut found = Vec::with_capacity(ranked.len());
+    for ranked in ranked {
+        let Some(row) = rows.remove(&ranked.candidate.key) else { continue };
+        let text = if row.kind == Kind::Commit { reader.own_text(row.id)? } else { None };
+        found.push(Found { ranked, row, text });
+    }
+    Ok(Answer { found, query, degraded, corrected: None })
 }
 
 /// Candidates of all arms, each chunk once.
@@ -172,6 +176,9 @@ impl Pool {
         };
         let mut near = scan(reader, ask, nearest, &vector, k)?;
         for row in &mut near {
+            if row.kind == Kind::Commit {
+                continue; // its key says nothing
+            }
             let path = reader.path_vector(&row.path)?.map_or(0.0, |path| cosine_i8(&vector, &path));
             row.value = with_path(row.value, f64::from(path));
         }
@@ -210,7 +217,8 @@ impl Pool {
 /// Returns the `k` nearest chunks of the view that pass the filter, with their cosine, nearest first.
 ///
 /// Without a filter nearly all vectors are the view's: if `k` of some more than `k` are, no other can be nearer.
-/// Else the members are looked up first.
+/// Else the members are looked up first. Commits come besides, unless they alone are asked for: there are many, in
+/// the words of people, and they would be nearer to a question than the code.
 fn scan(
     reader: &Reader,
     ask: &Ask<'_>,
@@ -220,12 +228,28 @@ fn scan(
 ) -> Result<Vec<ChunkRow>, StoreError> {
     if *ask.filter == Filter::default() {
         let rows = rows_of(reader, ask, &nearest.top(vector, k * SPARE, |_| true))?;
-        if rows.len() >= k {
-            return Ok(first_chunks(rows, k));
+        let (commits, others): (Vec<_>, _) = rows.into_iter().partition(|row| row.kind == Kind::Commit);
+        if others.len() >= k {
+            let mut rows = first_chunks(others, k);
+            rows.extend(first_chunks(commits, k / OTHERS_A_COMMIT));
+            return Ok(rows);
         }
     }
-    let members: IdSet = reader.member_ids(ask.view, ask.filter)?.into_iter().collect();
-    rows_of(reader, ask, &nearest.top(vector, k, |id| members.contains(id)))
+    let mut rows = Vec::new();
+    for (kinds, k) in kinds_apart(&ask.filter.kinds, k) {
+        let filter = Filter { kinds, ..ask.filter.clone() };
+        let members: IdSet = reader.member_ids(ask.view, &filter)?.into_iter().collect();
+        rows.extend(rows_of(reader, ask, &nearest.top(vector, k, |id| members.contains(id)))?);
+    }
+    Ok(rows)
+}
+
+/// Returns what is asked for in two: everything but commits, and commits, each with how many may come.
+fn kinds_apart(kinds: &[Kind], k: usize) -> Vec<(Vec<Kind>, usize)> {
+    let all = if kinds.is_empty() { &Kind::ALL } else { kinds };
+    let (commits, others): (Vec<Kind>, Vec<Kind>) = all.iter().partition(|kind| **kind == Kind::Commit);
+    let of_commits = if others.is_empty() { k } else { k / OTHERS_A_COMMIT };
+    [(others, k), (commits, of_commits)].into_iter().filter(|(kinds, _)| !kinds.is_empty()).collect()
 }
 
 fn rows_of(reader: &Reader, ask: &Ask<'_>, top: &[(ChunkId, f64)]) -> Result<Vec<ChunkRow>, StoreError> {

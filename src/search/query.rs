@@ -14,6 +14,7 @@ use super::names::{self, Shape};
 use crate::extract::words::{self as tokens, Form};
 
 mod expression;
+mod history;
 mod stop;
 
 use expression::Writer;
@@ -31,6 +32,7 @@ pub struct Query {
     words: Vec<Word>,
     symbols: Vec<String>,
     is_symbol: bool,
+    asks_for_history: bool,
 }
 
 /// A word to look for in a text, in the form of the index.
@@ -81,7 +83,8 @@ pub fn parse(input: &str) -> Query {
     let raw: Vec<&str> = raw.iter().flat_map(|text| text.split_whitespace()).collect();
     let symbols = names::candidates(&raw);
     let is_symbol = raw.len() == 1 && names::name_of(raw[0]).is_some_and(|name| name.shape > Shape::Plain);
-    Query { any, words, symbols, is_symbol }
+    let asks_for_history = history::is_asked(&raw);
+    Query { any, words, symbols, is_symbol, asks_for_history }
 }
 
 impl Query {
@@ -107,6 +110,11 @@ impl Query {
     /// Tells whether the query is nothing but one name, spelled like code or with a capital.
     pub fn looks_like_symbol(&self) -> bool {
         self.is_symbol
+    }
+
+    /// Tells whether it is about how things came to be: commits answer that.
+    pub fn asks_for_history(&self) -> bool {
+        self.asks_for_history
     }
 
     /// Tells whether one of `tokens` is among the words.

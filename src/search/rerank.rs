@@ -14,7 +14,7 @@ use crate::types::{ChunkId, Kind};
 /// The factors at full strength, besides those of [`sorts`]: name, multiplier, reason.
 ///
 /// At strength `s` from 0 to 1 the score is multiplied with `1 + s * (multiplier - 1)`.
-const FACTORS: [(&str, f64); 6] = [
+const FACTORS: [(&str, f64); 7] = [
     // Who asks for a name wants the place that makes it, before the many that use it.
     (DEFINITION, 2.5),
     // People name files after what is in them.
@@ -25,6 +25,8 @@ const FACTORS: [(&str, f64); 6] = [
     (FILE, 1.8),
     // A map record repeats what the definitions beside it say with more.
     (MAP, 0.8),
+    // A message tells of code as it was, and names all that the code names; what is in the worktree comes first.
+    (COMMIT, 0.4),
     // Ten places are few: the second chunk of a file tells less than the first of the next.
     (FURTHER, 0.5),
 ];
@@ -34,6 +36,7 @@ const STEM: &str = "stem";
 const FOLDER: &str = "folder";
 const FILE: &str = "file";
 const MAP: &str = "map";
+const COMMIT: &str = "commit";
 const FURTHER: &str = "further";
 
 /// One chunk that some arm found.
@@ -98,7 +101,11 @@ pub fn rank(query: &Query, candidates: Vec<Candidate>) -> Vec<Ranked> {
     for hit in &mut ranked {
         let definition = target.definition(&hit.candidate);
         hit.apply_share(DEFINITION, definition);
-        apply_path(query, hit);
+        if hit.candidate.kind != Kind::Commit {
+            apply_path(query, hit);
+        } else if !query.asks_for_history() {
+            hit.apply_share(COMMIT, 1.0);
+        }
     }
     lift_files(&mut ranked);
     spread_files(&mut ranked);
@@ -246,7 +253,7 @@ mod tests {
     use crate::search::query::parse;
     use crate::testing::Random;
 
-    /// `path#symbol`, `path` (text), `path@map`; BM25 ranks as listed.
+    /// `path#symbol`, `path` (text), `path@map`, `commit:oid`; BM25 ranks as listed.
     fn candidates(names: &[&str]) -> Vec<Candidate> {
         let candidate = |(nth, name): (usize, &&str)| {
             let rank = nth as u32 + 1;
@@ -260,6 +267,8 @@ mod tests {
                     Kind::Map
                 } else if symbol.is_some() {
                     Kind::Symbol
+                } else if path.starts_with("commit:") {
+                    Kind::Commit
                 } else {
                     Kind::Text
                 },
@@ -295,6 +304,8 @@ mod tests {
         check("anything", &["a.rs", "a.rs", "b.rs"], &[1, 3, 2]);
         check("anything", &["a.rs", "b.rs", "b.rs", "b.rs"], &[2, 1, 3, 4]);
         check("anything", &["a.rs@map", "a.rs#run"], &[2, 1]);
+        check("parser", &["commit:ab", "a.rs", "b.rs"], &[2, 3, 1]);
+        check("why the parser", &["commit:ab", "a.rs", "b.rs"], &[1, 2, 3]);
     }
 
     #[test]

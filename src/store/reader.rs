@@ -7,7 +7,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 
 use super::{StoreError, connect};
 use crate::proto::Counts;
-use crate::types::{ChunkId, Refusal, SourceKey, Stat, ViewId};
+use crate::types::{ChunkId, Kind, Refusal, SourceKey, Stat, ViewId};
 
 /// A read-only connection. One thread at a time; keep one for each.
 pub struct Reader {
@@ -58,6 +58,8 @@ pub struct PendingChunk {
     pub hash: [u8; 32],
     /// Byte span.
     pub bytes: (usize, usize),
+    /// What it is a part of.
+    pub kind: Kind,
     /// Names defined.
     pub symbol: Option<String>,
     /// Heading path or qualified name.
@@ -124,7 +126,7 @@ impl Reader {
         })
     }
 
-    /// Returns the manifest of a view; below a directory when `below` is given (without its `/`).
+    /// Returns the files of a view's manifest; below a directory when `below` is given (without its `/`).
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -143,7 +145,7 @@ impl Reader {
                 "SELECT e.path, e.mode, e.size, e.mtime_ns, e.ctime_ns, e.inode, e.dev, e.racy, b.hash, e.refusal,
                         coalesce(b.extractor_version, 0)
                  FROM entry e LEFT JOIN blob b ON b.id = e.blob_id
-                 WHERE e.view_id = ?1 AND e.path >= ?2 AND e.path < ?3",
+                 WHERE e.view_id = ?1 AND e.path >= ?2 AND e.path < ?3 AND e.mode != 0xe000",
             )?;
             let rows = statement.query_map(params![view.0, from, to], |row| {
                 Ok((SourceKey::new(row.get::<_, String>(0)?), entry(row)?))
@@ -211,7 +213,7 @@ impl Reader {
     pub fn chunks_to_embed(&self, after: ChunkId, limit: usize) -> Result<Vec<PendingChunk>, StoreError> {
         self.run(|conn| {
             let mut statement = conn.prepare_cached(
-                "SELECT c.id, v.root, e.path, b.hash, c.b0, c.b1, c.symbol, c.title, c.text, c.text_hash
+                "SELECT c.id, v.root, e.path, b.hash, c.b0, c.b1, c.symbol, c.title, c.text, c.text_hash, c.kind
                  FROM chunk c INDEXED BY chunk_to_embed
                  JOIN blob b ON b.id = c.blob_id
                  JOIN entry e ON e.blob_id = c.blob_id
@@ -256,7 +258,7 @@ impl Reader {
     pub fn counts(&self) -> Result<Counts, StoreError> {
         self.run(|conn| {
             conn.query_row(
-                "SELECT (SELECT count(*) FROM blob), (SELECT count(*) FROM chunk), (SELECT count(*) FROM embedding)",
+                "SELECT (SELECT count(*) FROM blob WHERE lang != 'commit'), (SELECT count(*) FROM chunk), (SELECT count(*) FROM embedding)",
                 [],
                 |row| Ok(Counts { blobs: row.get(0)?, chunks: row.get(1)?, embeddings: row.get(2)?, memories: 0 }),
             )
@@ -285,7 +287,8 @@ impl Reader {
         self.run(|conn| {
             let mut statement = conn.prepare_cached(
                 "SELECT e.path, coalesce(e.refusal, CASE WHEN b.kind IN ('opted-out', 'struck') THEN b.kind END)
-                 FROM entry e LEFT JOIN blob b ON b.id = e.blob_id WHERE e.view_id = ?1 ORDER BY e.path",
+                 FROM entry e LEFT JOIN blob b ON b.id = e.blob_id
+                 WHERE e.view_id = ?1 AND e.mode != 0xe000 ORDER BY e.path",
             )?;
             statement.query_map([view.0], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
         })
@@ -297,8 +300,48 @@ impl Reader {
     /// When the database cannot be read.
     pub fn n_files(&self, view: ViewId) -> Result<u64, StoreError> {
         self.run(|conn| {
-            conn.prepare_cached("SELECT count(*) FROM entry WHERE view_id = ?1 AND blob_id IS NOT NULL")?
+            conn.prepare_cached(
+                "SELECT count(*) FROM entry WHERE view_id = ?1 AND blob_id IS NOT NULL AND mode != 0xe000",
+            )?
+            .query_row([view.0], |row| row.get(0))
+        })
+    }
+
+    /// Returns how many commits of a view are indexed.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn n_commits(&self, view: ViewId) -> Result<u64, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached("SELECT count(*) FROM entry WHERE view_id = ?1 AND mode = 0xe000")?
                 .query_row([view.0], |row| row.get(0))
+        })
+    }
+
+    /// Returns the keys of the commits of a view, each with whether its changed paths were not all known.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn commits(&self, view: ViewId) -> Result<HashMap<SourceKey, bool>, StoreError> {
+        self.run(|conn| {
+            let mut statement =
+                conn.prepare_cached("SELECT path, racy FROM entry WHERE view_id = ?1 AND mode = 0xe000")?;
+            let rows = statement
+                .query_map([view.0], |row| Ok((SourceKey::new(row.get::<_, String>(0)?), row.get(1)?)))?;
+            rows.collect()
+        })
+    }
+
+    /// Returns the text of a chunk whose text is not a part of a file.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn own_text(&self, chunk: ChunkId) -> Result<Option<String>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached("SELECT text FROM chunk WHERE id = ?1")?
+                .query_row([chunk.0], |row| row.get(0))
+                .optional()
+                .map(Option::flatten)
         })
     }
 
@@ -367,5 +410,6 @@ fn pending_chunk(row: &Row<'_>) -> rusqlite::Result<PendingChunk> {
         title: row.get(7)?,
         text: row.get(8)?,
         text_hash: row.get(9)?,
+        kind: Kind::parse(&row.get::<_, String>(10)?).unwrap_or(Kind::Text),
     })
 }

@@ -46,6 +46,10 @@ pub struct ChunkRow {
     pub value: f64,
 }
 
+/// For so many rows of anything else an arm brings one commit. The messages of two thousand commits name whatever was
+/// worked on: without a bound they could fill an arm and push the code itself out.
+pub const OTHERS_A_COMMIT: usize = 5;
+
 /// Weights of symbol, title and body in BM25.
 const COLUMN_WEIGHTS: &str = "4.0, 2.0, 1.0";
 
@@ -54,7 +58,7 @@ const COLUMNS: &str = "c.id, e.path, b.hash, c.kind, b.lang, c.b0, c.b1, c.l0, c
 const WITHIN: &str = "e.view_id = ?1
     AND (?2 IS NULL OR c.kind IN (SELECT value FROM json_each(?2)))
     AND (?3 IS NULL OR b.lang IN (SELECT value FROM json_each(?3)))
-    AND (?4 IS NULL OR path_matches(?4, e.path))";
+    AND (?4 IS NULL OR c.kind != 'commit' AND path_matches(?4, e.path))";
 
 impl Filter {
     /// Returns the parameters ?2 to ?4 of [`WITHIN`]: JSON arrays, null where all may pass.
@@ -96,7 +100,8 @@ impl Reader {
              WHERE f.chunk_fts MATCH ?5 AND f.rank MATCH 'bm25({COLUMN_WEIGHTS})' AND {WITHIN}
              ORDER BY f.rank LIMIT ?6"
         );
-        self.arm(&sql, view, filter, &expression, k)
+        let mut room = Room::new(filter, k);
+        self.arm_while(&sql, view, filter, &expression, room.limit(), |row| room.take(row.kind))
     }
 
     /// Returns the first chunk of the files whose path words match best, best first.
@@ -213,10 +218,33 @@ impl Reader {
         query: &dyn types::ToSql,
         k: usize,
     ) -> Result<Vec<ChunkRow>, StoreError> {
+        self.arm_while(sql, view, filter, query, k as i64, |_| Take::It)
+    }
+
+    /// Takes rows in the order of the statement, as far as `take` goes.
+    fn arm_while(
+        &self,
+        sql: &str,
+        view: ViewId,
+        filter: &Filter,
+        query: &dyn types::ToSql,
+        limit: i64,
+        mut take: impl FnMut(&ChunkRow) -> Take,
+    ) -> Result<Vec<ChunkRow>, StoreError> {
         let [kinds, langs, paths] = filter.params();
         self.run(|conn| {
             let mut statement = conn.prepare_cached(sql)?;
-            statement.query_map(params![view.0, kinds, langs, paths, query, k as i64], chunk_row)?.collect()
+            let mut rows = statement.query(params![view.0, kinds, langs, paths, query, limit])?;
+            let mut found = Vec::new();
+            while let Some(row) = rows.next()? {
+                let row = chunk_row(row)?;
+                match take(&row) {
+                    Take::It => found.push(row),
+                    Take::Another => {}
+                    Take::NoMore => break,
+                }
+            }
+            Ok(found)
         })
     }
 
@@ -290,6 +318,42 @@ impl Reader {
             }
             Ok(())
         })
+    }
+}
+
+/// What is done with a row.
+enum Take {
+    It,
+    Another,
+    NoMore,
+}
+
+/// How many rows more an arm may bring.
+struct Room {
+    others: usize,
+    commits: usize,
+    /// Only commits are asked for.
+    only_commits: bool,
+}
+
+impl Room {
+    fn new(filter: &Filter, k: usize) -> Self {
+        let only_commits = filter.kinds == [Kind::Commit];
+        Self { others: k, commits: if only_commits { k } else { k / OTHERS_A_COMMIT }, only_commits }
+    }
+
+    /// Returns the most rows that SQL may bring; -1, no limit, where some may have to be passed over.
+    fn limit(&self) -> i64 {
+        if self.only_commits { self.commits as i64 } else { -1 }
+    }
+
+    fn take(&mut self, kind: Kind) -> Take {
+        let room = if kind == Kind::Commit { &mut self.commits } else { &mut self.others };
+        if let Some(left) = room.checked_sub(1) {
+            *room = left;
+            return Take::It;
+        }
+        if kind == Kind::Commit { Take::Another } else { Take::NoMore }
     }
 }
 

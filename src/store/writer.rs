@@ -76,7 +76,7 @@ pub enum Change {
 pub struct NewBlob {
     /// Bytes.
     pub size: u64,
-    /// `text`, `minified`, `opted-out` or `struck`.
+    /// `text`, `minified`, `opted-out`, `struck` or `commit`.
     pub kind: &'static str,
     /// Version of the extractors.
     pub extractor_version: i64,
@@ -243,7 +243,9 @@ impl Writer {
                             again.push(key.clone());
                             continue;
                         };
-                        add_path(tx, key, path_words)?;
+                        if !stat.is_commit() {
+                            add_path(tx, key, path_words)?;
+                        }
                         put_entry(tx, view, key, stat, *racy, Some(blob_id), None, now_s)?;
                     }
                     Change::Refuse { key, stat, refusal } => {

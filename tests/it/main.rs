@@ -6,6 +6,7 @@
 mod becoming;
 mod cli;
 mod client;
+mod commits;
 mod equals_fresh;
 mod fake;
 mod freshness;

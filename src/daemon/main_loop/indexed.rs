@@ -7,8 +7,10 @@ use super::MainLoop;
 use super::views::{watch_git, with_remedy};
 use crate::daemon::event::Indexed;
 use crate::daemon::worker::Job;
-use crate::index::{IndexError, Scope};
+use crate::git::Tip;
+use crate::index::{CommitStep, IndexError, Scope};
 use crate::store::StoreError;
+use crate::types::ViewId;
 
 /// What nobody needs any more is collected after the first reconcile, then after so many that changed something.
 const COLLECT_EVERY: u64 = 1_000;
@@ -51,6 +53,7 @@ impl MainLoop {
         // An index that was deleted or cut off under us does not come back by itself.
         self.check_held |= failed.is_some();
         view.end(&scope, failed, moving, now);
+        view.history.look(); // what git wrote may have been a commit
         if covers && watch_git(&self.shared, view) {
             view.cover();
         }
@@ -59,6 +62,27 @@ impl MainLoop {
             self.collect_in = COLLECT_EVERY;
             let _ = self.jobs.send(Job::Collect);
         }
+    }
+
+    /// Goes on reading commits, or tells those who waited for them.
+    pub(super) fn on_commits(&mut self, view: ViewId, tip: Tip, result: Result<CommitStep, IndexError>) {
+        let Some(view) = self.views.values_mut().find(|known| known.id == view) else { return };
+        match result {
+            Ok(CommitStep { seq, n_left, notes }) => {
+                view.seq = seq.unwrap_or(view.seq);
+                if n_left > 0 {
+                    let place = Box::new(view.place.clone());
+                    let _ = self.jobs.send(Job::Commits { view: view.id, place, tip });
+                    return;
+                }
+                view.history.end(None, &notes);
+            }
+            Err(error) => {
+                tracing::error!(root = %view.place.root.display(), %error, "commits are missing from the index");
+                view.history.end(Some(error.to_string()), &[]);
+            }
+        }
+        self.wake_embedder();
     }
 
     pub(super) fn wake_embedder(&mut self) {

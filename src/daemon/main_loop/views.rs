@@ -48,8 +48,10 @@ impl MainLoop {
         let watch = &self.shared.config.watch;
         let settle =
             Settle::new(Duration::from_millis(watch.settle_ms), Duration::from_millis(watch.settle_max_ms));
-        let mut view = View::new(row, place, settle);
-        view.excludes = git::excludes_files(&view.place, &UserDirs::read());
+        let dirs = UserDirs::read();
+        let settings = git::Settings::read(&place, &dirs).unwrap_or_else(|_| git::Settings::fallback(&dirs));
+        let mut view = View::new(row, place, settle, settings.object_hash);
+        view.excludes = git::excludes_files(&view.place, &dirs);
         // Only here: a repository that was deleted or moved away must not be made anew.
         if let Err(error) = create_private_dir(&view.place.cookie_dir()) {
             tracing::warn!(%error, "no cookies");

@@ -16,13 +16,15 @@ impl View {
         let mut waiting = Vec::new();
         for mut waiter in std::mem::take(&mut self.waiters) {
             let level = waiter.ask.level;
-            let lexical = self.complete && waiter.reconcile <= ended;
+            let commits = self.history.has_ended(waiter.ask.commits_round);
+            let lexical = self.complete && waiter.reconcile <= ended && commits;
             if lexical && level == Sync::Full {
                 waiter.round.get_or_insert(rounds.asked);
             }
             let done = lexical && waiter.round.is_none_or(|round| round <= rounds.done);
             let at_once = level == Sync::None && waiter.ask.dirty.is_empty();
-            let failed = self.error.is_some() && !self.is_running() && waiter.reconcile <= self.ended;
+            let failed = self.error.is_some() && !self.is_running() && waiter.reconcile <= self.ended
+                || self.history.failure(waiter.ask.commits_round).is_some();
             let restless = waiter.restless.is_some();
             if done || at_once || failed || restless || waiter.ask.deadline <= now {
                 let fresh = done
@@ -67,6 +69,12 @@ impl View {
             )
         } else if waiter.ask.level == Sync::None && !self.is_watched() {
             "not everything is watched, and `none` compares nothing".to_owned()
+        } else if let Some(error) = self.history.failure(waiter.ask.commits_round) {
+            format!("commits: {error}")
+        } else if !self.history.has_ended(waiter.ask.commits_round) && !self.is_dirty() && !self.is_running()
+        {
+            let (done, total) = progress.commits();
+            format!("commits are being read: {done} of {total}")
         } else {
             format!("changed files are being indexed: {done} of {total}")
         }
@@ -78,6 +86,7 @@ impl View {
             place: self.place.clone(),
             fresh,
             reason,
+            commits_note: self.history.note().cloned(),
             pending: Pending { files: self.pending_files(progress), embeddings: 0 },
             removals: progress.removals.load(Ordering::SeqCst),
         };

@@ -28,7 +28,7 @@ impl Bench {
         let place = Place::locate(temp.path(), &env).unwrap();
         std::fs::create_dir_all(place.cookie_dir()).unwrap();
         let row = ViewRow { id: ViewId(1), head: None, epoch: 0, seq: 0, complete: false };
-        let view = View::new(&row, place, Settle::new(50 * MS, 500 * MS));
+        let view = View::new(&row, place, Settle::new(50 * MS, 500 * MS), git::ObjectHash::Sha1);
         Self { view, now: Instant::now(), rounds: Rounds::default(), _temp: temp }
     }
 
@@ -43,7 +43,19 @@ impl Bench {
     fn ask(&mut self, level: Sync) -> Answer {
         let (reply, answer) = oneshot::channel();
         let (cwd, deadline) = (PathBuf::new(), self.now + WAIT);
-        self.view.ask(Ask { cwd, level, deadline, dirty: Vec::new(), tries: 0, reply }, self.now);
+        self.view.ask(
+            Ask {
+                cwd,
+                level,
+                deadline,
+                dirty: Vec::new(),
+                needs_commits: false,
+                commits_round: 0,
+                tries: 0,
+                reply,
+            },
+            self.now,
+        );
         answer
     }
 

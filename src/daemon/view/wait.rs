@@ -31,7 +31,10 @@ pub(super) struct Waiter {
 
 impl View {
     /// Takes a question; it is answered by [`Self::answer`] sooner or later.
-    pub(in super::super) fn ask(&mut self, ask: Ask, now: Instant) {
+    pub(in super::super) fn ask(&mut self, mut ask: Ask, now: Instant) {
+        if ask.needs_commits && ask.level != Sync::None {
+            ask.commits_round = self.history.look();
+        }
         for key in &ask.dirty {
             self.dirty.insert(key.clone());
         }

@@ -1,0 +1,166 @@
+//! Does the index hold the commits of a worktree?
+//!
+//! Nothing watches refs: whoever asks has `HEAD` resolved, in a few small reads, and what it leads to is compared with
+//! what the commits in the index were read for. So a commit is in the next answer whatever moved the branch.
+
+use crate::git::{Refs, Tip};
+
+/// How far the commits of a view are.
+#[derive(Default)]
+pub(in super::super) struct History {
+    /// None outside git: there is nothing to wait for.
+    refs: Option<Refs>,
+    /// What the index holds.
+    indexed: Option<Tip>,
+    /// What is being read.
+    reading: Option<Tip>,
+    /// Something else is to be read.
+    wanted: bool,
+    /// Rounds of reading are numbered from 1; the last one started and the last one ended.
+    started: u64,
+    ended: u64,
+    /// Why the last round failed.
+    error: Option<String>,
+    /// What of the history the last round could not read.
+    note: Option<String>,
+}
+
+impl History {
+    pub(in super::super) fn new(refs: Option<Refs>) -> Self {
+        Self { refs, ..Self::default() }
+    }
+
+    /// Returns the round that must end before the index holds all commits of this moment.
+    pub(in super::super) fn look(&mut self) -> u64 {
+        let Some(refs) = &self.refs else { return 0 };
+        let tip = refs.tip();
+        match (&self.reading, &self.indexed) {
+            (Some(reading), _) if *reading == tip && !self.wanted => self.started,
+            (None, Some(indexed)) if *indexed == tip && !self.wanted => self.ended,
+            _ => {
+                self.wanted = true;
+                self.started + 1
+            }
+        }
+    }
+
+    /// Returns what is to be read now, if anything.
+    pub(in super::super) fn start(&mut self) -> Option<Tip> {
+        if self.reading.is_some() || !std::mem::take(&mut self.wanted) {
+            return None;
+        }
+        self.started += 1;
+        self.reading = self.refs.as_ref().map(Refs::tip);
+        self.reading.clone()
+    }
+
+    /// Notes that a round has ended; `notes` are what of the history could not be read.
+    pub(in super::super) fn end(&mut self, failed: Option<String>, notes: &[String]) {
+        self.note = notes.split_first().map(|(first, more)| match more.len() {
+            0 => first.clone(),
+            n_more => format!("{first}; and {n_more} more"),
+        });
+        self.ended = self.started;
+        self.indexed = self.reading.take().filter(|_| failed.is_none());
+        self.error = failed;
+    }
+
+    /// Notes that the index is emptied: what was read, or is being read, does not count.
+    pub(in super::super) fn restart(&mut self) {
+        self.indexed = None;
+        self.wanted = self.refs.is_some();
+    }
+
+    /// Returns whether what was asked for in a round is in the index.
+    pub(super) fn has_ended(&self, round: u64) -> bool {
+        round <= self.ended && self.error.is_none()
+    }
+
+    /// Returns why a round that has ended brought nothing.
+    pub(super) fn failure(&self, round: u64) -> Option<&String> {
+        self.error.as_ref().filter(|_| round <= self.ended)
+    }
+
+    /// Returns why commits are missing, if any are.
+    pub(super) fn note(&self) -> Option<&String> {
+        self.error.as_ref().or(self.note.as_ref())
+    }
+
+    /// Returns whether nothing is known that the index does not hold.
+    pub(super) fn is_current(&self) -> bool {
+        self.reading.is_none() && !self.wanted && self.error.is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::git::{ObjectHash, ObjectId};
+    use crate::paths::{Env, Place, effective_uid};
+
+    /// A repository whose `HEAD` says what a test wants.
+    struct Bench {
+        history: History,
+        temp: tempfile::TempDir,
+    }
+
+    impl Bench {
+        fn new() -> Self {
+            let temp = tempfile::tempdir().unwrap();
+            for dir in ["objects", "refs/heads"] {
+                std::fs::create_dir_all(temp.path().join(".git").join(dir)).unwrap();
+            }
+            std::fs::write(temp.path().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+            let env = Env { uid: effective_uid(), ..Env::default() };
+            let place = Place::locate(temp.path(), &env).unwrap();
+            Self { history: History::new(Refs::new(&place, ObjectHash::Sha1)), temp }
+        }
+
+        fn commit(&self, digit: &str) {
+            let file = self.temp.path().join(".git/refs/heads/main");
+            std::fs::write(file, format!("{}\n", digit.repeat(40))).unwrap();
+        }
+
+        fn start(&mut self) -> Option<ObjectId> {
+            self.history.start().and_then(|tip| tip.head.unwrap())
+        }
+    }
+
+    #[test]
+    fn who_asks_waits_for_a_round_that_began_after_the_commit() {
+        let mut bench = Bench::new();
+        let round = bench.history.look();
+        assert!(!bench.history.has_ended(round), "nothing was read yet");
+        assert_eq!(bench.start(), None, "a branch without a commit");
+        bench.commit("1");
+        let later = bench.history.look();
+        bench.history.end(None, &[]);
+        assert!(bench.history.has_ended(round) && !bench.history.has_ended(later));
+        assert!(bench.start().is_some());
+        assert_eq!(bench.history.look(), later, "what is being read is what is asked for");
+        bench.history.end(None, &[]);
+        assert!(bench.history.has_ended(later) && bench.history.is_current());
+        let same = bench.history.look();
+        assert!(bench.history.has_ended(same) && bench.history.start().is_none());
+    }
+
+    #[test]
+    fn a_round_that_failed_is_tried_again() {
+        let mut bench = Bench::new();
+        bench.commit("1");
+        let round = bench.history.look();
+        assert!(bench.start().is_some());
+        bench.history.end(Some("disk full".to_owned()), &[]);
+        assert!(!bench.history.has_ended(round) && bench.history.failure(round).is_some());
+        let again = bench.history.look();
+        assert!(bench.history.failure(again).is_none() && bench.start().is_some());
+        bench.history.end(None, &[]);
+        assert!(bench.history.has_ended(again));
+        bench.history.restart();
+        assert!(!bench.history.is_current() && bench.start().is_some(), "the index was emptied");
+        bench.history.restart();
+        let last = bench.history.look();
+        bench.history.end(None, &[]);
+        assert!(!bench.history.has_ended(last), "it was emptied while it was read");
+    }
+}

@@ -1,0 +1,328 @@
+//! How do the commits of a view get into the index?
+//!
+//! Each commit that `HEAD` reaches, newest first and up to a limit, is a source `commit:<oid>` of the view: its rendered
+//! text is the content, so views share it. A merge has the paths that differ from its first parent: what it brought.
+
+use std::collections::{HashMap, HashSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use super::prepare::{embedded_text_hash, now_ns};
+use super::{IndexError, Progress};
+use crate::extract::{redact, words};
+use crate::git::{Commit, GitError, Node, ObjectId, Objects, Settings, Tip, UserDirs, Walk};
+use crate::paths::Place;
+use crate::store::{Change, NewBlob, NewChunk, Reader, Writer};
+use crate::types::{Kind, SourceKey, Stat, ViewId};
+
+/// The format's name, which no file has.
+const LANG: &str = "commit";
+/// Raise this when the rendered text or its words change.
+const VERSION: i64 = 1;
+/// More of a message is left out, bytes.
+const MOST_MESSAGE_BYTES: usize = 8 << 10;
+/// Further paths are only counted.
+const MOST_PATHS: usize = 100;
+/// A step ends after so long, so that a changed file need not wait for two thousand commits …
+const STEP: Duration = Duration::from_millis(100);
+/// … and is written after so many commits.
+const BATCH: usize = 128;
+
+/// What is known of the history of one view.
+#[derive(Default)]
+pub(super) struct History {
+    /// What of the last walk needs no reading in the next one.
+    nodes: HashMap<ObjectId, Node>,
+    plan: Option<Plan>,
+}
+
+/// What is still to be done for one tip.
+struct Plan {
+    tip: Tip,
+    /// To be read, the newest last.
+    todo: Vec<ObjectId>,
+    gone: Vec<SourceKey>,
+    notes: Vec<String>,
+    /// Commits whose changed paths cannot be told.
+    n_pathless: usize,
+}
+
+/// How far the commits of a view are.
+#[derive(Debug, Default)]
+pub struct CommitStep {
+    /// The view's new `seq`; `None` when nothing changed.
+    pub seq: Option<u64>,
+    /// Commits still to be read; 0: all is done.
+    pub n_left: usize,
+    /// What of the history could not be read; complete only at the end.
+    pub notes: Vec<String>,
+}
+
+/// Brings the commits of views into the index.
+pub struct Commits {
+    reader: Reader,
+    histories: HashMap<ViewId, History>,
+    limit: usize,
+    progress: Arc<Progress>,
+}
+
+impl Commits {
+    /// Makes ready to keep the newest `limit` commits of each view in `index_db`.
+    ///
+    /// # Errors
+    /// When the database cannot be opened.
+    pub fn new(index_db: &Path, limit: usize, progress: Arc<Progress>) -> Result<Self, IndexError> {
+        Ok(Self { reader: Reader::open(index_db)?, histories: HashMap::new(), limit, progress })
+    }
+
+    /// Does a step towards the view's commits being the newest of those `tip` reaches, as many as are kept.
+    ///
+    /// To be called until nothing is left. The first step with a tip compares, and reads only commits that are new;
+    /// the last one lets go of those no longer among them. What cannot be read is left out and noted.
+    ///
+    /// # Errors
+    /// When the database refuses; what was written before stays.
+    pub fn step(
+        &mut self,
+        writer: &mut Writer,
+        place: &Place,
+        view: ViewId,
+        tip: &Tip,
+    ) -> Result<CommitStep, IndexError> {
+        let mut history = self.histories.remove(&view).unwrap_or_default();
+        let object_hash = Settings::read(place, &UserDirs::read()).map(|settings| settings.object_hash);
+        let (objects, mut complaint) = match object_hash.and_then(|hash| Objects::open(place, hash)) {
+            Ok(objects) => (objects, None),
+            Err(error) => (None, Some(error.to_string())),
+        };
+        if history.plan.as_ref().is_none_or(|plan| plan.tip != *tip) {
+            let mut plan = self.plan(view, tip, objects.as_ref(), &mut history.nodes)?;
+            plan.notes.extend(complaint.take());
+            history.plan = Some(plan);
+        }
+        let plan = history.plan.as_mut().expect("it was made above");
+        let mut step = CommitStep::default();
+        match &objects {
+            Some(objects) => self.read(writer, view, objects, &history.nodes, plan, &mut step)?,
+            None => plan.todo.clear(),
+        }
+        step.n_left = plan.todo.len();
+        if step.n_left == 0 {
+            let removals: Vec<Change> = plan.gone.drain(..).map(|key| Change::Remove { key }).collect();
+            self.put(writer, view, &removals, &mut step)?;
+            step.notes = std::mem::take(&mut plan.notes);
+            step.notes.extend(pathless(plan.n_pathless));
+            history.plan = None;
+        }
+        self.histories.insert(view, history);
+        Ok(step)
+    }
+
+    /// Forgets what is half done: the index was emptied.
+    pub fn forget(&mut self) {
+        self.histories.clear();
+    }
+
+    /// Walks history and compares it with the index.
+    fn plan(
+        &self,
+        view: ViewId,
+        tip: &Tip,
+        objects: Option<&Objects>,
+        nodes: &mut HashMap<ObjectId, Node>,
+    ) -> Result<Plan, IndexError> {
+        let mut plan =
+            Plan { tip: tip.clone(), todo: Vec::new(), gone: Vec::new(), notes: Vec::new(), n_pathless: 0 };
+        let mut indexed = self.reader.commits(view)?;
+        match (&tip.head, objects) {
+            _ if self.limit == 0 => {}
+            // What cannot be read now says nothing of what was read before.
+            (Err(error), _) => {
+                plan.notes.push(error.clone());
+                return Ok(plan);
+            }
+            (Ok(Some(_)), None) => return Ok(plan),
+            (Ok(None), _) => {}
+            (Ok(Some(head)), Some(objects)) => {
+                // Where a history is cut off can change without any commit changing.
+                nodes.retain(|_, node| !node.is_cut && !tip.is_shallow());
+                let mut walk = Walk::new(objects, nodes, *head);
+                let found: Vec<(ObjectId, Node)> = walk.by_ref().take(self.limit).collect();
+                plan.notes.append(&mut walk.gaps);
+                for (id, _) in found.iter().rev() {
+                    let is_partial = indexed.remove(&SourceKey::commit(id));
+                    if is_partial != Some(false) {
+                        plan.todo.push(*id);
+                    }
+                }
+                *nodes = found.into_iter().collect();
+            }
+        }
+        plan.gone = indexed.into_keys().collect();
+        self.progress.total_commits.store(plan.todo.len() as u64, Ordering::Relaxed);
+        self.progress.done_commits.store(0, Ordering::Relaxed);
+        Ok(plan)
+    }
+
+    fn read(
+        &self,
+        writer: &mut Writer,
+        view: ViewId,
+        objects: &Objects,
+        nodes: &HashMap<ObjectId, Node>,
+        plan: &mut Plan,
+        step: &mut CommitStep,
+    ) -> Result<(), IndexError> {
+        let began = Instant::now();
+        while !plan.todo.is_empty() && began.elapsed() < STEP {
+            let mut changes = Vec::new();
+            while changes.len() < BATCH && began.elapsed() < STEP {
+                let Some(id) = plan.todo.pop() else { break };
+                let key = SourceKey::commit(&id);
+                // A file of that name, absurd as it is, stays what a search for it finds.
+                if self.reader.entry(view, &key)?.is_some_and(|entry| !entry.stat.is_commit()) {
+                    continue;
+                }
+                let rendered = catch_unwind(AssertUnwindSafe(|| Rendered::of(objects, nodes, id)));
+                match rendered {
+                    Ok(Ok(rendered)) => {
+                        plan.n_pathless += usize::from(rendered.is_partial);
+                        changes.push(rendered.into_change(key));
+                    }
+                    Ok(Err(error)) => plan.notes.push(error.to_string()),
+                    Err(_) => plan.notes.push(format!("git object {id}: reading it panicked")),
+                }
+            }
+            self.put(writer, view, &changes, step)?;
+            self.progress.done_commits.fetch_add(changes.len() as u64, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    fn put(
+        &self,
+        writer: &mut Writer,
+        view: ViewId,
+        changes: &[Change],
+        step: &mut CommitStep,
+    ) -> Result<(), IndexError> {
+        if self.progress.cancelled.load(Ordering::Relaxed) {
+            return Err(IndexError::Cancelled);
+        }
+        if !changes.is_empty() {
+            step.seq = Some(writer.apply(view, changes, now_ns() / 1_000_000_000)?.0);
+        }
+        Ok(())
+    }
+}
+
+fn pathless(n_pathless: usize) -> Option<String> {
+    let note =
+        "without their changed paths: what is needed to tell them is not in this shallow or partial clone";
+    (n_pathless > 0).then(|| format!("{n_pathless} commits are searched {note}"))
+}
+
+/// A commit as the index has it.
+struct Rendered {
+    subject: String,
+    /// One line `<oid> <date> <author>`, a blank one, and what [`embedded`] returns.
+    text: String,
+    /// The changed paths cannot be told yet.
+    is_partial: bool,
+}
+
+/// Returns what of a rendered commit is embedded and shown: its message and changed paths.
+pub(super) fn embedded(text: &str) -> &str {
+    text.split_once("\n\n").map_or(text, |(_, rest)| rest)
+}
+
+impl Rendered {
+    fn of(objects: &Objects, nodes: &HashMap<ObjectId, Node>, id: ObjectId) -> Result<Self, GitError> {
+        let commit = objects.commit(id)?;
+        let paths = changed_paths(objects, nodes, id);
+        Ok(Self::new(&commit, paths.ok().flatten()))
+    }
+
+    /// `paths` are the first of the changed ones, with their number; none where they cannot be told.
+    fn new(commit: &Commit, paths: Option<(Vec<String>, usize)>) -> Self {
+        let is_partial = paths.is_none();
+        let mut message = format!("{}\n\n{}", commit.subject, commit.body);
+        if message.len() > MOST_MESSAGE_BYTES {
+            let kept = message.floor_char_boundary(MOST_MESSAGE_BYTES);
+            let n_more = message.len() - kept;
+            message.truncate(kept);
+            message.push_str(&format!("\n… {n_more} bytes more"));
+        }
+        let message = redact::redact(message.trim()).into_owned();
+        let mut text = format!("{} {} {}\n\n{message}\n", commit.id, commit.date, commit.author);
+        let (paths, total) = paths.unwrap_or_default();
+        if !paths.is_empty() {
+            text.push('\n');
+        }
+        for path in &paths {
+            text.push_str(path);
+            text.push('\n');
+        }
+        if total > paths.len() {
+            text.push_str(&format!("… {} paths more\n", total - paths.len()));
+        }
+        Self { subject: message.lines().next().unwrap_or_default().to_owned(), text, is_partial }
+    }
+
+    fn into_change(self, key: SourceKey) -> Change {
+        let hash: [u8; 32] = blake3::hash(self.text.as_bytes()).into();
+        let size = self.text.len() as u64;
+        let stat = Stat { size, mtime_ns: 0, ctime_ns: 0, inode: 0, dev: 0, mode: Stat::COMMIT_MODE };
+        let body = embedded(&self.text);
+        let header = self.text.lines().next().unwrap_or_default();
+        let (oid, written) = header.split_once(' ').unwrap_or((header, ""));
+        let mut index_words = [String::new(), String::new(), format!("{oid} ")];
+        words::index_words(&self.subject, &mut index_words[1]);
+        words::index_words(written, &mut index_words[2]);
+        index_words[2].push(' ');
+        words::index_words(body, &mut index_words[2]);
+        let chunk = NewChunk {
+            kind: Kind::Commit,
+            bytes: (0, self.text.len()),
+            lines: (1, u32::try_from(body.lines().count()).unwrap_or(u32::MAX).max(1)),
+            symbol: None,
+            text_hash: embedded_text_hash(Kind::Commit, "", &self.subject, body),
+            title: Some(self.subject),
+            embeds: true,
+            words: index_words,
+            text: Some(self.text),
+        };
+        let blob = NewBlob {
+            size,
+            kind: LANG,
+            extractor_version: VERSION,
+            chunks: vec![chunk],
+            ..NewBlob::default()
+        };
+        let (path_words, blob) = (String::new(), Some(Box::new(blob)));
+        Change::Put { key, stat, racy: self.is_partial, hash, lang: LANG, path_words, blob }
+    }
+}
+
+/// Returns the first changed paths of a commit against its first parent, and how many there are; none where history
+/// was cut off.
+fn changed_paths(
+    objects: &Objects,
+    nodes: &HashMap<ObjectId, Node>,
+    id: ObjectId,
+) -> Result<Option<(Vec<String>, usize)>, GitError> {
+    let node = |id: ObjectId| nodes.get(&id).cloned().map_or_else(|| objects.node(id), Ok);
+    let commit = node(id)?;
+    if commit.is_cut {
+        return Ok(None);
+    }
+    let parent = commit.parents.first().map(|parent| node(*parent)).transpose()?;
+    let changes = objects.changes(parent.map(|parent| parent.tree), commit.tree, MOST_PATHS)?;
+    // A change of type is a removal and an addition.
+    let mut seen = HashSet::new();
+    let paths = changes.paths.into_iter().map(|change| change.path);
+    Ok(Some((paths.filter(|path| seen.insert(path.clone())).collect(), changes.total)))
+}

@@ -1,0 +1,34 @@
+//! Does a question ask how things came to be?
+
+/// Words that do by themselves.
+const WORDS: [&str; 8] =
+    ["why", "who", "commit", "commits", "committed", "history", "introduced", "regressed"];
+
+/// `when is it done` asks for code, `when was it done` for a date.
+const AFTER_WHEN: [&str; 3] = ["did", "was", "were"];
+
+/// Tells whether the words of a question, as typed, ask for what commits say.
+pub(super) fn is_asked(raw: &[&str]) -> bool {
+    let is_one_of = |word: &str, words: &[&str]| words.iter().any(|known| word.eq_ignore_ascii_case(known));
+    raw.iter().any(|word| is_one_of(word, &WORDS))
+        || raw.windows(2).any(|pair| is_one_of(pair[0], &["when"]) && is_one_of(pair[1], &AFTER_WHEN))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions() {
+        let check = |question: &str, expected: bool| {
+            let words: Vec<&str> = question.split_whitespace().collect();
+            assert_eq!(is_asked(&words), expected, "{question}");
+        };
+        check("Why does it retry", true);
+        check("when was the retry added", true);
+        check("when is the cache emptied", false);
+        check("commit that broke it", true);
+        check("parse query", false);
+        check("", false);
+    }
+}
