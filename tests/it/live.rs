@@ -31,7 +31,7 @@ pub(crate) struct Live {
 pub(crate) struct Found {
     pub(crate) fresh: bool,
     pub(crate) reason: Value,
-    /// Paths whose snippet shows the word.
+    /// Paths of files whose snippet shows the word.
     pub(crate) paths: BTreeSet<String>,
 }
 
@@ -152,7 +152,7 @@ impl Live {
         params["query"] = json!(word);
         params["limit"] = json!(50);
         let result = self.call_in(cwd, "search", params);
-        let shows = |hit: &&Value| hit["snippet"].as_str().unwrap().contains(word);
+        let shows = |hit: &&Value| hit["kind"] != "commit" && hit["snippet"].as_str().unwrap().contains(word);
         let hits = result["hits"].as_array().unwrap().iter().filter(shows);
         Found {
             fresh: result["fresh"].as_bool().unwrap(),
