@@ -157,6 +157,7 @@ mod tests {
             blob: String::new(),
             trust: "repo".to_owned(),
             state: None,
+            commit: None,
         }
     }
 
