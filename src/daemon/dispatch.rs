@@ -69,7 +69,11 @@ pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> O
 
 fn params_of<P: DeserializeOwned>(params: Value) -> Outcome<P> {
     let params = if params.is_null() { Value::Object(serde_json::Map::new()) } else { params };
-    serde_json::from_value(params).map_err(|error| bad_params(error.to_string()))
+    // serde would take an array for the fields in the order of their declaration.
+    if !params.is_object() {
+        return Err(bad_params("params: an object is needed, each param by its name".to_owned()));
+    }
+    serde_json::from_value(params).map_err(|error| bad_params(format!("params: {error}")))
 }
 
 fn reply(result: &impl Serialize) -> Outcome<Value> {

@@ -91,6 +91,7 @@ fn params_are_checked() {
         (json!({ "query": "x", "cwd": root, "lang": ["klingon"] }), bad),
         (json!({ "query": "x", "cwd": root, "path": ["[a"] }), bad),
         (json!(["x"]), bad),
+        (json!([root, "alpha"]), bad),
         (json!("x"), bad),
     ];
     let mut rpc = live.connect();
