@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 pub use reader::{Entry, PendingChunk, Reader, ViewRow};
-pub use search::{ChunkRow, Filter, OTHERS_A_COMMIT};
+pub use search::{ChunkRow, Filter, GlobError, OTHERS_A_COMMIT};
 pub use writer::{Change, NewBlob, NewChunk, NewVector, ViewKey, Writer};
 
 /// What went wrong in a database.

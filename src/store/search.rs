@@ -74,8 +74,8 @@ impl Filter {
     /// Checks the globs before they reach SQL.
     ///
     /// # Errors
-    /// What is wrong with which glob.
-    pub fn check(&self) -> Result<(), globset::Error> {
+    /// What is wrong with which glob, as it was given.
+    pub fn check(&self) -> Result<(), GlobError> {
         glob_set(&self.paths).map(|_| ())
     }
 }
@@ -373,15 +373,25 @@ fn chunk_row(row: &Row<'_>) -> rusqlite::Result<ChunkRow> {
     })
 }
 
-fn glob_set(globs: &[String]) -> Result<GlobSet, globset::Error> {
+/// A glob that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("{glob}: {reason}")]
+pub struct GlobError {
+    /// As it was given.
+    glob: String,
+    reason: globset::ErrorKind,
+}
+
+fn glob_set(globs: &[String]) -> Result<GlobSet, GlobError> {
     let mut set = GlobSetBuilder::new();
     for glob in globs {
+        let bad = |error: globset::Error| GlobError { glob: glob.clone(), reason: error.kind().clone() };
         let anywhere = if glob.contains('/') { glob.clone() } else { format!("**/{glob}") };
-        set.add(GlobBuilder::new(&anywhere).literal_separator(true).build()?);
+        set.add(GlobBuilder::new(&anywhere).literal_separator(true).build().map_err(bad)?);
         // A directory names what is below it, as in `git log -- dir`.
-        set.add(GlobBuilder::new(&format!("{}/**", anywhere.trim_end_matches('/'))).build()?);
+        set.add(GlobBuilder::new(&format!("{}/**", anywhere.trim_end_matches('/'))).build().map_err(bad)?);
     }
-    set.build()
+    set.build().map_err(|error| GlobError { glob: globs.join(" "), reason: error.kind().clone() })
 }
 
 /// Adds `path_matches(globs as JSON, path)`; the set is compiled once a statement.
