@@ -6,6 +6,7 @@ use crate::client::{Client, Options};
 use crate::paths::{Env, PathError, Place, canonical};
 
 use super::error::CliError;
+use super::text::{escape, shell_word};
 
 /// The directory a command runs for.
 pub(super) struct Here {
@@ -15,6 +16,8 @@ pub(super) struct Here {
     pub(super) place: Place,
     /// The directory itself, absolute, as it crosses the socket.
     pub(super) cwd: String,
+    /// `memo`, and how it is told to run here where that was needed.
+    pub(super) memo: String,
 }
 
 impl Here {
@@ -25,7 +28,9 @@ impl Here {
         let place = Place::locate(&start, &env)?;
         let cwd = canonical(&start)?.into_os_string().into_string();
         let cwd = cwd.map_err(|path| CliError::NotUtf8(path.into()))?;
-        Ok(Self { env, place, cwd })
+        let word = |dir: &Path| shell_word(&escape(&dir.display().to_string()));
+        let memo = dir.map_or("memo".to_owned(), |dir| format!("memo -C {}", word(dir)));
+        Ok(Self { env, place, cwd, memo })
     }
 
     /// Connects to the daemon, and starts it first where needed.

@@ -99,7 +99,8 @@ fn print(reached: &Reached, status: &StatusResult, here: &Here, output: &mut Out
         status::row("degraded", &escape(problem), output)?;
     }
     if reached.last.fresh {
-        status::row("next", "memo search \"where is the config parsed\"", output)?;
+        let next = format!("{} search \"where is the config parsed\"", here.memo);
+        status::row("next", &next, output)?;
     } else {
         output.say(&behind(&reached.last));
     }

@@ -48,6 +48,15 @@ pub(super) fn paint(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
 }
 
+/// Returns `text` as one word of a POSIX shell.
+pub(super) fn shell_word(text: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:@%".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
 /// Returns `text` with every character escaped that a terminal would obey or that hides or reorders text.
 ///
 /// Newlines are escaped too: what is shown is one line. Tabs stay.

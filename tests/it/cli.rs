@@ -286,6 +286,14 @@ fn init_reports_what_it_did() {
                     out: next       memo search \"where is the config parsed\"";
     assert_eq!(lines.join("\n"), expected);
     assert_eq!(fake.methods(), "sync sync sync sync status");
+    let next = |dir: &str| {
+        let shown = sandbox.run(&["init", "-C", dir]);
+        let next = shown.lines().last().unwrap().strip_prefix("out: next       ").unwrap();
+        next.strip_suffix(" search \"where is the config parsed\"").unwrap().to_owned()
+    };
+    std::fs::create_dir(sandbox.path("work/it's here")).unwrap();
+    assert_eq!(next("."), "memo -C .");
+    assert_eq!(next("it's here"), r"memo -C 'it'\''s here'");
 }
 
 /// A status with the fields that matter here.
