@@ -42,6 +42,8 @@ pub(super) struct View {
     pub(super) seq: u64,
     /// A walk of this process has ended well, and the index was not emptied since.
     pub(super) complete: bool,
+    /// A walk has ended well some time, also of an earlier process.
+    built: bool,
     /// Why the last reconcile failed.
     pub(super) error: Option<String>,
     /// No walk makes the watcher believed: the settings want it so, or the file system needs it.
@@ -101,6 +103,7 @@ impl View {
             head: row.head.clone(),
             seq: row.seq,
             complete: false,
+            built: row.complete,
             error: None,
             polls: false,
             covered: true,
@@ -180,7 +183,7 @@ impl View {
 
     /// Notes that the index is about to be emptied: from now on nothing is fresh.
     pub(super) fn unsettle(&mut self) {
-        self.complete = false;
+        (self.complete, self.built) = (false, false);
         self.n_clears += 1;
         self.history.restart();
     }

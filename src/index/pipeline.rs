@@ -83,6 +83,7 @@ impl Indexer {
         on_dir: &mut dyn FnMut(&Path),
     ) -> Result<Outcome, IndexError> {
         let Self { reader, max_file_bytes, progress, .. } = &*self;
+        progress.begin(0); // how many there are is known once they are listed
         let comparison = Comparison::new(place, view, reader, *max_file_bytes, progress, on_dir);
         let rules = comparison.rules();
         let other = git_changed && self.rules.get(&view) != Some(&rules);
@@ -96,8 +97,7 @@ impl Indexer {
 
     fn carry_out(&mut self, place: &Place, view: ViewId, todo: Todo) -> Result<Outcome, IndexError> {
         let mut outcome = Outcome { problems: todo.problems, moving: todo.moving, ..Outcome::default() };
-        self.progress.done_files.store(0, Ordering::Relaxed);
-        self.progress.total_files.store(todo.reads.len() as u64, Ordering::Relaxed);
+        self.progress.begin(todo.reads.len() as u64);
         let refusals = todo.refusals.into_iter().map(|found| Change::Refuse {
             key: found.key,
             stat: found.stat,

@@ -30,6 +30,12 @@ impl Progress {
         (self.done_commits.load(Ordering::Relaxed), self.total_commits.load(Ordering::Relaxed))
     }
 
+    /// Begins to count files anew, of so many.
+    pub(super) fn begin(&self, total_files: u64) {
+        self.done_files.store(0, Ordering::Relaxed);
+        self.total_files.store(total_files, Ordering::Relaxed);
+    }
+
     /// Returns how many files are done, and of how many.
     pub fn files(&self) -> (u64, u64) {
         (self.done_files.load(Ordering::Relaxed), self.total_files.load(Ordering::Relaxed))

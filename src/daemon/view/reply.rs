@@ -56,11 +56,15 @@ impl View {
     }
 
     fn why_not(&self, waiter: &Waiter, rounds: &Rounds, progress: &Progress) -> String {
-        let (done, total) = progress.files();
+        let how_far = match progress.files() {
+            (_, 0) => String::new(), // they are being listed
+            (done, total) => format!(": {done} of {total} files"),
+        };
         if let Some(error) = self.error.as_ref().or(waiter.restless.as_ref()) {
             error.clone()
         } else if !self.complete {
-            format!("the first index is being built: {done} of {total} files")
+            let what = if self.built { "compared with the worktree" } else { "built" };
+            format!("the index is being {what}{how_far}")
         } else if let Some(round) = waiter.round {
             let failed = rounds.error.as_ref().filter(|_| round <= rounds.done);
             failed.map_or_else(
@@ -76,7 +80,7 @@ impl View {
             let (done, total) = progress.commits();
             format!("commits are being read: {done} of {total}")
         } else {
-            format!("changed files are being indexed: {done} of {total}")
+            format!("changed files are being indexed{how_far}")
         }
     }
 

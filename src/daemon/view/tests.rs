@@ -1,3 +1,5 @@
+use std::sync::atomic::Ordering;
+
 use tokio::sync::oneshot::{self, Receiver};
 
 use super::wait::MOST_TRIES;
@@ -309,4 +311,22 @@ fn what_was_met_no_more_may_be_elsewhere() {
         }
         assert_eq!(bench.fresh(&mut answer), Some(!restless));
     }
+}
+
+#[test]
+fn how_far_the_index_is_is_what_is_known() {
+    let check = |was_complete: bool, files: (u64, u64), expected: &str| {
+        let mut bench = Bench::new();
+        bench.view.built = was_complete;
+        let mut answer = bench.ask(Sync::None);
+        let progress = Progress::default();
+        progress.done_files.store(files.0, Ordering::Relaxed);
+        progress.total_files.store(files.1, Ordering::Relaxed);
+        bench.view.answer(bench.now, &bench.rounds, &progress);
+        assert_eq!(answer.try_recv().unwrap().unwrap().reason.as_deref(), Some(expected));
+    };
+    check(false, (0, 0), "the index is being built");
+    check(false, (2, 3), "the index is being built: 2 of 3 files");
+    check(true, (0, 0), "the index is being compared with the worktree");
+    check(true, (0, 3), "the index is being compared with the worktree: 0 of 3 files");
 }
