@@ -12,6 +12,7 @@
 //! | [`client`] | how do I reach a daemon that speaks my protocol? | `proto` |
 //! | [`proto`] | what crosses the socket? | |
 //! | [`daemon`] | who keeps the index current, and who answers? | all below |
+//! | [`hooks`] | what is installed in git, and how is it undone? | `git`, `proto` |
 //! | [`watch`] | what changed on disk? | |
 //! | [`index`] | what must be redone? | `embed`, `extract`, `git`, `scan`, `store` |
 //! | [`search`] | what answers this query? | `embed`, `extract`, `proto`, `store` |
@@ -32,7 +33,8 @@
 //! - a change that is lost in silence: a full queue, a failed watch or a failed reconcile becomes a walk;
 //! - SQL outside [`store`], or a file of its databases opened by anything but SQLite;
 //! - a process of the repository's choice started, a lock of git's taken, or a setting of the repository obeyed that could
-//!   do either ([`git`]);
+//!   do either ([`git`]); and of git's own none but `git --version`, for a person who runs `memo hooks` or `memo init`;
+//! - a hook that makes git wait, fail or print, or a file of git's that uninstalling leaves otherwise than it was ([`hooks`]);
 //! - a wait without a deadline, in the client or for a request;
 //! - a request or a file that takes the daemon down;
 //! - a client that links the daemon: [`client`] imports neither [`store`] nor [`embed`].
@@ -44,6 +46,7 @@ pub mod daemon;
 pub mod embed;
 pub mod extract;
 pub mod git;
+pub mod hooks;
 pub mod index;
 pub mod map;
 pub mod paths;

@@ -229,6 +229,16 @@ impl Place {
         }
     }
 
+    /// Returns the file that git's hooks append to; none where the state lies outside the repository, because a
+    /// hook finds it from nothing but its git dir.
+    ///
+    /// It is beside the cookies: that directory is watched, the state dir, with its databases, is not.
+    pub fn doorbell_file(&self) -> Option<PathBuf> {
+        let cookie_dir = self.cookie_dir();
+        self.git_dir.as_ref().filter(|git_dir| cookie_dir.starts_with(git_dir))?;
+        Some(cookie_dir.join("doorbell"))
+    }
+
     /// Returns the directory that the daemon's socket goes into: `$XDG_RUNTIME_DIR/memod`, else under
     /// `/run/user`, else `$TMPDIR/memod-<uid>`.
     pub fn socket_dir(env: &Env) -> PathBuf {
@@ -348,7 +358,8 @@ fn writable_or_home(preferred: PathBuf, id: &str, env: &Env) -> PathBuf {
     if probe.is_some_and(may_write) { preferred } else { env.state_home().join("memod").join(id) }
 }
 
-fn may_write(dir: &Path) -> bool {
+/// Returns whether something may be made in a directory.
+pub fn may_write(dir: &Path) -> bool {
     #[cfg(unix)]
     return rustix::fs::access(dir, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK).is_ok();
     #[cfg(not(unix))]

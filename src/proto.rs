@@ -1,15 +1,17 @@
 //! What crosses the socket?
 //!
 //! JSON-RPC 2.0 (<https://www.jsonrpc.org/specification>), one object a line, UTF-8. Only serializable
-//! types live here. Unknown params are ignored, keys are added and never renamed. `rpc` is the envelope, `search` and `status`
-//! are params and results; here is what they share, and how a daemon is found.
+//! types live here. Unknown params are ignored, keys are added and never renamed. `rpc` is the envelope, `search`, `status`
+//! and `hooks` are params and results; here is what they share, and how a daemon is found.
 
+mod hooks;
 mod rpc;
 mod search;
 mod status;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::hooks::{HookInfo, HookMethod, HooksParams, HooksResult};
 pub use self::rpc::{ErrorData, HelloParams, HelloResult, Request, Response, RpcError, code};
 pub use self::search::{Arms, CommitInfo, Hit, MapParams, MapResult, Mode, SearchParams, SearchResult};
 pub use self::status::{

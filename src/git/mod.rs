@@ -14,6 +14,7 @@ use gix::prelude::FindExt as _;
 use crate::paths::{PathError, Place};
 
 mod changes;
+mod hook_settings;
 mod nested;
 mod objects;
 mod patterns;
@@ -26,6 +27,7 @@ mod walk;
 pub use changes::{Changes, PathChange};
 pub use gix::ObjectId;
 pub use gix::hash::Kind as ObjectHash;
+pub use hook_settings::{HookSettings, NamedHook};
 pub use nested::is_repository;
 pub use objects::{Commit, Node, Objects, TreeEntry};
 pub use patterns::Patterns;

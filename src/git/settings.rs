@@ -77,10 +77,9 @@ impl Settings {
     /// # Errors
     /// When a file does not parse, or the repository's own cannot be read; names it.
     pub fn read(place: &Place, dirs: &UserDirs) -> Result<Self, GitError> {
-        let (Some(git_dir), Some(common_dir)) = (&place.git_dir, &place.common_dir) else {
+        let (Some(config), Some(common_dir)) = (load(place, dirs)?, &place.common_dir) else {
             return Ok(Self::fallback(dirs));
         };
-        let config = Cascade { git_dir, branch: branch(place), dirs }.load(common_dir)?;
         Ok(Self {
             excludes_file: excludes_file(&config, &place.root, dirs),
             ignore_case: is_true(&config, "core.ignoreCase"),
@@ -101,6 +100,17 @@ impl Settings {
     pub fn fallback(dirs: &UserDirs) -> Self {
         Self { excludes_file: dirs.xdg("ignore"), ignore_case: false, object_hash: gix::hash::Kind::Sha1 }
     }
+}
+
+/// Reads every file of settings that counts in the worktree; none outside git.
+///
+/// # Errors
+/// As [`Settings::read`].
+pub(super) fn load(place: &Place, dirs: &UserDirs) -> Result<Option<File>, GitError> {
+    let (Some(git_dir), Some(common_dir)) = (&place.git_dir, &place.common_dir) else {
+        return Ok(None);
+    };
+    Cascade { git_dir, branch: branch(place), dirs }.load(common_dir).map(Some)
 }
 
 /// What is the same for every configuration file that is read.
@@ -174,16 +184,21 @@ fn interpolation(dirs: &UserDirs) -> interpolate::Context<'_> {
     }
 }
 
-fn is_true(config: &File, key: &str) -> bool {
+pub(super) fn is_true(config: &File, key: &str) -> bool {
     config.boolean(key).ok().flatten().unwrap_or(false)
 }
 
-/// Returns the global ignore file; a relative one is below the root, where git runs.
+/// Returns the global ignore file.
 fn excludes_file(config: &File, root: &Path, dirs: &UserDirs) -> Option<PathBuf> {
-    let Some(path) = config.path("core.excludesFile") else {
-        return dirs.xdg("ignore");
-    };
-    let path = path.interpolate(interpolation(dirs)).ok()?;
+    match config.path("core.excludesFile") {
+        Some(_) => path_value(config, "core.excludesFile", root, dirs),
+        None => dirs.xdg("ignore"),
+    }
+}
+
+/// Returns a path that is set; a relative one is below the root, where git runs.
+pub(super) fn path_value(config: &File, key: &str, root: &Path, dirs: &UserDirs) -> Option<PathBuf> {
+    let path = config.path(key)?.interpolate(interpolation(dirs)).ok()?;
     (!path.as_os_str().is_empty()).then(|| root.join(path))
 }
 

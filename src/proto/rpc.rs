@@ -80,6 +80,8 @@ pub mod code {
     pub const NOT_FOUND: i64 = -32003;
     /// The store failed (disk full, input/output error, corruption).
     pub const STORE: i64 = -32004;
+    /// A file of git's cannot be read or changed.
+    pub const GIT: i64 = -32005;
 }
 
 /// Params of `hello`; the client's first call on a connection, optional for everybody else.

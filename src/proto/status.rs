@@ -107,6 +107,9 @@ pub struct Counters {
     pub events: u64,
     /// Full walks after the first.
     pub rescans: u64,
+    /// Comparisons of what changed, those included.
+    #[serde(default)]
+    pub reconciles: u64,
     /// Files extracted.
     pub parses: u64,
     /// Texts embedded.

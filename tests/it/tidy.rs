@@ -17,7 +17,8 @@ const EDGES: &[(&str, &[&str])] = &[
             "watch",
         ],
     ),
-    ("hooks", &["git"]),
+    // `proto`: what is installed is told as it is shown.
+    ("hooks", &["git", "proto"]),
     ("watch", &["git", "scan"]),
     // `git` for the user's directories, which it hands to `scan`.
     ("index", &["embed", "extract", "git", "scan", "store"]),
@@ -49,6 +50,8 @@ const PURE: &[&str] = &[
     "client/version.rs",
     "config/key.rs",
     "extract/",
+    "hooks/block.rs",
+    "hooks/section.rs",
     "index/plan.rs",
     "map/",
     "proto.rs",

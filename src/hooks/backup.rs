@@ -1,0 +1,60 @@
+//! What did somebody else's hooks look like before we put something into them?
+//!
+//! One file for each in `hooks/` of the state dir, and one that holds its path: so that uninstalling finds a hook when
+//! `core.hooksPath` leads elsewhere by then. Uninstalling itself needs no backup, it takes out what was put in.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::paths::{IoContext, PathError, Place, create_private_dir};
+
+/// The backups of one repository.
+pub struct Backups {
+    dir: PathBuf,
+}
+
+impl Backups {
+    /// Returns those of a repository; there may be none.
+    pub fn of(place: &Place) -> Self {
+        Self { dir: place.state_dir.join("hooks") }
+    }
+
+    /// Keeps what a hook was before; none when it was not there. An earlier backup stays: it is older.
+    ///
+    /// # Errors
+    /// When it cannot be written; the hook must stay as it is then.
+    pub fn keep(&self, hook: &Path, text: Option<&[u8]>) -> Result<(), PathError> {
+        create_private_dir(&self.dir)?;
+        let (backup, record) = self.files(hook);
+        if let Some(text) = text
+            && !backup.exists()
+        {
+            fs::write(&backup, text).at("write", &backup)?;
+        }
+        // A path that is not UTF-8 is not found again; the settings still lead to it.
+        fs::write(&record, hook.to_string_lossy().as_bytes()).at("write", &record)
+    }
+
+    /// Returns the hooks that are on record.
+    pub fn hooks(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten().map(|entry| entry.path());
+        let records = entries.filter(|path| path.extension().is_some_and(|extension| extension == "path"));
+        records.filter_map(|path| fs::read_to_string(path).ok()).map(PathBuf::from).collect()
+    }
+
+    /// Forgets a hook that nothing of ours is in any more.
+    pub fn forget(&self, hook: &Path) {
+        let (backup, record) = self.files(hook);
+        for file in [backup, record] {
+            let _ = fs::remove_file(file); // most hooks have none
+        }
+        let _ = fs::remove_dir(&self.dir); // only when it is empty
+    }
+
+    fn files(&self, hook: &Path) -> (PathBuf, PathBuf) {
+        let hash = blake3::hash(hook.as_os_str().as_encoded_bytes()).to_hex();
+        let event = hook.file_name().unwrap_or_default().to_string_lossy();
+        let name = format!("{event}-{}", &hash[..16]);
+        (self.dir.join(&name), self.dir.join(name + ".path"))
+    }
+}

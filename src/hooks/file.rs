@@ -1,0 +1,119 @@
+//! How is a file of somebody else's replaced without ever being half written?
+
+use std::ffi::OsString;
+use std::fs::{self, File, Permissions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::paths::{IoContext, PathError};
+
+/// Reads a regular file; none when nothing is there.
+///
+/// # Errors
+/// When it cannot be read, or is no regular file: a link is not followed.
+pub fn read(path: &Path) -> Result<Option<Vec<u8>>, PathError> {
+    match fs::symlink_metadata(path) {
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(None)
+        }
+        Err(error) => Err(error).at("look at", path),
+        Ok(meta) if meta.is_symlink() => Err(io::Error::other("a symbolic link")).at("use", path),
+        Ok(meta) if !meta.is_file() => Err(io::Error::other("not a file")).at("use", path),
+        Ok(_) => fs::read(path).at("read", path).map(Some),
+    }
+}
+
+/// Returns whether git would run it.
+pub fn is_executable(path: &Path) -> bool {
+    #[cfg(unix)]
+    return rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok();
+    #[cfg(not(unix))]
+    return path.exists();
+}
+
+/// Makes a new executable file for everybody who may commit here. What is there already stays.
+///
+/// # Errors
+/// When something is there, or it cannot be written; nothing is left behind.
+pub fn create(path: &Path, text: &[u8]) -> Result<(), PathError> {
+    let dir = path.parent().unwrap_or(Path::new("/"));
+    fs::create_dir_all(dir).at("create directory", dir)?;
+    let aside = aside(path);
+    let made = write(&aside, text, executable()).and_then(|()| link_or_rename(&aside, path));
+    let _ = fs::remove_file(&aside);
+    made.at("create", path)
+}
+
+/// Replaces the text of a file that still is `before`; its mode stays.
+///
+/// Git's `<path>.lock` is respected and not taken: a crash would leave it behind. Between the last look and the rename
+/// git would have to take the lock, write, and let go.
+///
+/// # Errors
+/// When it changed meanwhile, git is changing it, or it cannot be written; the file is as it was.
+pub fn replace(path: &Path, before: &[u8], text: &[u8]) -> Result<(), PathError> {
+    let mode = fs::metadata(path).at("look at", path)?.permissions();
+    let aside = aside(path);
+    let replaced = write(&aside, text, Some(mode)).and_then(|()| {
+        if fs::read(path)? != before || is_locked(path) {
+            return Err(io::Error::other("somebody else changed it at this moment; try again"));
+        }
+        fs::rename(&aside, path)
+    });
+    replaced.inspect_err(|_| drop(fs::remove_file(&aside))).at("write", path)
+}
+
+/// Returns the lock that git takes to change a file.
+pub fn lock_of(path: &Path) -> PathBuf {
+    let mut lock = path.as_os_str().to_owned();
+    lock.push(".lock");
+    lock.into()
+}
+
+/// Returns whether git is changing a file, or was interrupted when it did.
+pub fn is_locked(path: &Path) -> bool {
+    fs::symlink_metadata(lock_of(path)).is_ok()
+}
+
+/// Removes a file; that it is gone already is as good.
+///
+/// # Errors
+/// When it cannot be removed.
+pub fn remove(path: &Path) -> Result<(), PathError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error).at("remove", path),
+        _ => Ok(()),
+    }
+}
+
+/// A rename would replace a file that somebody else made meanwhile; not every file system has links.
+fn link_or_rename(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::hard_link(from, to) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists && !to.exists() => fs::rename(from, to),
+        linked => linked,
+    }
+}
+
+fn write(path: &Path, text: &[u8], mode: Option<Permissions>) -> io::Result<()> {
+    let mut file = File::create_new(path)?;
+    file.write_all(text)?;
+    if let Some(mode) = mode {
+        file.set_permissions(mode)?;
+    }
+    file.sync_all()
+}
+
+fn executable() -> Option<Permissions> {
+    #[cfg(unix)]
+    return Some(std::os::unix::fs::PermissionsExt::from_mode(0o755));
+    #[cfg(not(unix))]
+    return None;
+}
+
+/// Returns a name beside `path` that neither git nor a neighbour takes for a hook.
+fn aside(path: &Path) -> PathBuf {
+    let mut name = OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".memo-{}", std::process::id()));
+    path.with_file_name(name)
+}
