@@ -30,6 +30,8 @@ pub struct Config {
     pub search: Search,
     /// `[index]`
     pub index: Index,
+    /// `[hooks]`
+    pub hooks: Hooks,
 }
 
 /// Settings of the process.
@@ -72,6 +74,13 @@ pub struct Index {
     pub commits: u64,
 }
 
+/// Settings of git's hooks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hooks {
+    /// A hook starts the daemon when none runs.
+    pub autostart: bool,
+}
+
 impl Default for Config {
     /// Returns what `defaults.toml` says, without parsing it: the client starts in a millisecond.
     fn default() -> Self {
@@ -80,6 +89,7 @@ impl Default for Config {
             watch: Watch { settle_ms: 50, settle_max_ms: 500, poll: false },
             search: Search { limit: 10, wait_ms: 1_000 },
             index: Index { keep_days: 30, max_file_bytes: 1_048_576, commits: 2_000 },
+            hooks: Hooks { autostart: false },
         }
     }
 }

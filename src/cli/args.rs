@@ -59,10 +59,10 @@ pub(super) enum Verb {
     /// Index the repository now, and show what was indexed and skipped
     ///
     /// Not needed: the first search indexes too. Running it again does no harm. Exits with 3 when the index makes no
-    /// progress for a minute.
+    /// progress for a minute. Hooks of git's are installed as `memo hooks install` does.
     ///
     /// Example: memo init
-    Init,
+    Init(InitTyped),
     /// Search documents, the code map and definitions
     ///
     /// Prints the best hits with their lines. The index holds everything written before the search was started,
@@ -111,6 +111,13 @@ pub(super) enum Verb {
     ///
     /// Example: memo reindex
     Reindex,
+    /// Let git's hooks tell the daemon that git changed something
+    ///
+    /// Without a subcommand: how each hook does, and what is in the way of the others. Answers are right without them;
+    /// they make the daemon look sooner.
+    ///
+    /// Example: memo hooks install --chain
+    Hooks(HooksTyped),
     /// Show or change settings
     ///
     /// Without a subcommand: every setting in force, and where it comes from.
@@ -181,6 +188,13 @@ impl From<SyncLevel> for proto::Sync {
             SyncLevel::Strict => Self::Strict,
         }
     }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct InitTyped {
+    /// Leave git's hooks alone
+    #[arg(long)]
+    pub(super) no_hooks: bool,
 }
 
 #[derive(Debug, Args)]
@@ -255,6 +269,28 @@ pub(super) struct LogsTyped {
     /// Go on printing as the log grows
     #[arg(short, long)]
     pub(super) follow: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct HooksTyped {
+    #[command(subcommand)]
+    pub(super) what: Option<HooksVerb>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum HooksVerb {
+    /// Install them where nobody else's are; exits with 1 when not all could be
+    ///
+    /// With git 2.54 or later as `hook.memo` in the repository's configuration, else as files in `.git/hooks`.
+    Install {
+        /// Also put a block into shell hooks of others, and files where core.hooksPath leads
+        #[arg(long)]
+        chain: bool,
+    },
+    /// Take them out again; every file is then as if they had never been there
+    Uninstall,
+    /// Show how each rings
+    Status,
 }
 
 #[derive(Debug, Args)]

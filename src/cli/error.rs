@@ -191,6 +191,9 @@ fn rpc(error: &RpcError) -> Row {
         code::NO_METHOD => {
             ("no-method", EXIT_FAILED, Some("`memo restart` starts the daemon of this version"))
         }
+        code::GIT => {
+            ("git", EXIT_FAILED, Some("`git config --list --show-origin` says whether git can read it"))
+        }
         code::BUSY => ("busy", EXIT_FAILED, Some("too many requests at once; try again")),
         code::STOPPING => ("stopping", EXIT_FAILED, Some("try again: the daemon is on its way out")),
         code::STORE => ("store", EXIT_FAILED, Some("`memo doctor` checks the disk and the databases")),

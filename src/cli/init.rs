@@ -5,21 +5,22 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::client::Client;
-use crate::proto::{PlaceParams, StatusParams, StatusResult, SyncResult};
+use crate::proto::{HooksResult, PlaceParams, StatusParams, StatusResult, SyncResult};
 
-use super::args::SyncTyped;
+use super::args::{InitTyped, SyncTyped};
 use super::error::{EXIT_FAILED, EXIT_NONE};
 use super::here::Here;
 use super::output::Output;
 use super::progress::{self, Reached};
 use super::text::{count, duration, escape};
-use super::{CliError, Outcome, ask, status};
+use super::{CliError, Outcome, ask, hooks, status};
 
-/// Indexes the repository and reports. Exits with 3 when the index does not become whole.
-pub(super) fn init(here: &Here, output: &mut Output) -> Outcome {
+/// Installs hooks, indexes the repository and reports. Exits with 3 when the index does not become whole.
+pub(super) fn init(typed: &InitTyped, here: &Here, output: &mut Output) -> Outcome {
     let start = Instant::now();
     let mut client = here.connect()?;
-    index(&mut client, here, start, output)
+    let hooks = if typed.no_hooks { None } else { hooks::install(&mut client, here, output) };
+    index(&mut client, here, start, hooks.as_ref(), output)
 }
 
 /// Rebuilds the index and reports as [`init`] does.
@@ -28,7 +29,7 @@ pub(super) fn reindex(here: &Here, output: &mut Output) -> Outcome {
     let mut client = here.connect()?;
     client.answer_within(Duration::from_secs(120));
     let _: serde_json::Value = client.call("reindex", &PlaceParams { cwd: here.cwd.clone() })?;
-    index(&mut client, here, start, output)
+    index(&mut client, here, start, None, output)
 }
 
 /// Waits for freshness. Exits with 1 when it is not reached.
@@ -46,14 +47,20 @@ pub(super) fn sync(typed: &SyncTyped, here: &Here, output: &mut Output) -> Outco
     Ok(if result.fresh { 0 } else { EXIT_NONE })
 }
 
-fn index(client: &mut Client, here: &Here, start: Instant, output: &mut Output) -> Outcome {
+fn index(
+    client: &mut Client,
+    here: &Here,
+    start: Instant,
+    hooks: Option<&HooksResult>,
+    output: &mut Output,
+) -> Outcome {
     let reached = progress::wait(client, &here.cwd, start, output)?;
     let params = StatusParams { cwd: here.cwd.clone(), ..StatusParams::default() };
     let status: StatusResult = client.call("status", &params)?;
     if output.json {
-        print_json(&reached, &status, here, output)?;
+        print_json(&reached, &status, hooks, here, output)?;
     } else {
-        print(&reached, &status, here, output)?;
+        print(&reached, &status, hooks, here, output)?;
     }
     Ok(if reached.last.fresh { 0 } else { EXIT_FAILED })
 }
@@ -67,6 +74,7 @@ fn n_files(status: &StatusResult, here: &Here) -> u64 {
 fn print_json(
     reached: &Reached,
     status: &StatusResult,
+    hooks: Option<&HooksResult>,
     here: &Here,
     output: &mut Output,
 ) -> Result<(), CliError> {
@@ -81,10 +89,17 @@ fn print_json(
         "fresh": reached.last.fresh,
         "reason": reached.last.reason,
         "degraded": status.degraded,
+        "hooks": hooks,
     }))
 }
 
-fn print(reached: &Reached, status: &StatusResult, here: &Here, output: &mut Output) -> Result<(), CliError> {
+fn print(
+    reached: &Reached,
+    status: &StatusResult,
+    hooks: Option<&HooksResult>,
+    here: &Here,
+    output: &mut Output,
+) -> Result<(), CliError> {
     let files = count(n_files(status, here), "file", "files");
     let root = escape(&here.place.root.display().to_string());
     status::row("indexed", &format!("{files} of {root}"), output)?;
@@ -95,6 +110,9 @@ fn print(reached: &Reached, status: &StatusResult, here: &Here, output: &mut Out
     let times = format!("by words {}, by meaning {}", time(reached.lexical_ms), time(reached.full_ms));
     status::row("searchable", &times, output)?;
     status::row("skipped", &status::skipped(status), output)?;
+    if let Some(hooks) = hooks {
+        status::row("hooks", &hooks::summary(hooks), output)?;
+    }
     for problem in &status.degraded {
         status::row("degraded", &escape(problem), output)?;
     }

@@ -10,6 +10,7 @@ mod docs;
 mod doctor;
 mod error;
 mod here;
+mod hooks;
 mod init;
 mod logs;
 mod map;
@@ -47,7 +48,7 @@ fn answer(typed: Typed, output: &mut Output) -> Outcome {
     let Typed { global, verb } = typed;
     let here = || Here::find(global.dir.as_deref());
     match verb {
-        Verb::Init => init::init(&here()?, output),
+        Verb::Init(typed) => init::init(&typed, &here()?, output),
         Verb::Search(typed) => search::search(typed, &here()?, output),
         Verb::Map(typed) => map::map(typed, &here()?, output),
         Verb::Status(typed) => status::status(&typed, &here()?, output),
@@ -57,6 +58,7 @@ fn answer(typed: Typed, output: &mut Output) -> Outcome {
         Verb::Logs(typed) => logs::logs(&typed, &here()?, output),
         Verb::Doctor => doctor::doctor(global.dir.as_deref(), output),
         Verb::Reindex => init::reindex(&here()?, output),
+        Verb::Hooks(typed) => hooks::hooks(typed, &here()?, output),
         Verb::Config(typed) => config::config(typed, here(), output),
         Verb::Completions { shell } => docs::completions(shell, output),
         Verb::Man { dir } => docs::man(dir.as_deref(), output),

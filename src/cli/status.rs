@@ -124,6 +124,7 @@ fn counters(status: &StatusResult) -> String {
     let parts = [
         count(counters.events, "event", "events"),
         count(counters.rescans, "rescan", "rescans"),
+        count(counters.reconciles, "reconcile", "reconciles"),
         count(counters.parses, "parse", "parses"),
         count(counters.embeds, "embed", "embeds"),
         count(counters.queries, "query", "queries"),

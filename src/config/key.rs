@@ -86,16 +86,21 @@ pub const KEYS: &[Key] = &[
     Key { name: "daemon.log", kind: Takes::Word(LEVELS), slot: Slot::Word(|config| &mut config.daemon.log) },
     number("watch.settle_ms", 0, ONE_MINUTE_MS, |config| &mut config.watch.settle_ms),
     number("watch.settle_max_ms", 0, ONE_MINUTE_MS, |config| &mut config.watch.settle_max_ms),
-    Key { name: "watch.poll", kind: Takes::Switch, slot: Slot::Switch(|config| &mut config.watch.poll) },
+    switch("watch.poll", |config| &mut config.watch.poll),
     number("search.limit", 1, 200, |config| &mut config.search.limit),
     number("search.wait_ms", 0, TEN_MINUTES_MS, |config| &mut config.search.wait_ms),
     number("index.keep_days", 0, 36_500, |config| &mut config.index.keep_days),
     number("index.max_file_bytes", 1, 1 << 30, |config| &mut config.index.max_file_bytes),
     number("index.commits", 0, 1_000_000, |config| &mut config.index.commits),
+    switch("hooks.autostart", |config| &mut config.hooks.autostart),
 ];
 
 const fn number(name: &'static str, least: u64, most: u64, slot: fn(&mut Config) -> &mut u64) -> Key {
     Key { name, kind: Takes::Number(least, most), slot: Slot::Number(slot) }
+}
+
+const fn switch(name: &'static str, slot: fn(&mut Config) -> &mut bool) -> Key {
+    Key { name, kind: Takes::Switch, slot: Slot::Switch(slot) }
 }
 
 impl Key {

@@ -74,8 +74,8 @@ fn later_layers_win() {
     assert!(resolved.config.watch.poll);
     assert_eq!(resolved.config.index.keep_days, 7);
     let origins: Vec<_> = resolved.origins.iter().map(ToString::to_string).collect();
-    let expected =
-        "default default default default user.toml repo.toml default MEMO_INDEX_KEEP_DAYS default default";
+    let expected = "default default default default user.toml repo.toml default MEMO_INDEX_KEEP_DAYS default \
+                    default default";
     assert_eq!(origins.join(" "), expected);
 }
 

@@ -13,6 +13,7 @@ use tokio::task::spawn_blocking;
 
 use super::answer::{Verified, verify};
 use super::event::{Ask, Event, Freshness, ViewReport};
+use super::githooks::{self, Verb};
 use super::shared::Shared;
 use super::{overview, report};
 use crate::extract::lang;
@@ -35,7 +36,7 @@ const MOST_PENDING: u32 = 1_000;
 /// Longest time a request may wait for freshness.
 const MAX_WAIT: Duration = Duration::from_secs(600);
 
-type Outcome<T> = Result<T, RpcError>;
+pub(super) type Outcome<T> = Result<T, RpcError>;
 
 /// Runs one method.
 pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> Outcome<Value> {
@@ -51,12 +52,17 @@ pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> O
             let views = views(shared).await;
             reply(&blocking(shared, move |shared| Ok(report::doctor(shared, &views))).await?)
         }
+        "hooks.install" => reply(&githooks::call(shared, Verb::Install, params_of(params)?).await?),
+        "hooks.uninstall" => reply(&githooks::call(shared, Verb::Uninstall, params_of(params)?).await?),
+        "hooks.status" => reply(&githooks::call(shared, Verb::Status, params_of(params)?).await?),
         "stop" => {
             shared.send(Event::Stop("asked to"));
             Ok(Value::Object(serde_json::Map::new()))
         }
         _ => {
-            let hint = "methods: hello, search, map, status, sync, reindex, doctor, stop".to_owned();
+            let hint = "methods: hello, search, map, status, sync, reindex, doctor, stop, \
+                hooks.install, hooks.uninstall, hooks.status"
+                .to_owned();
             let data = ErrorData { hint: Some(hint), retry_after_ms: None };
             Err(RpcError {
                 code: code::NO_METHOD,
@@ -93,7 +99,7 @@ fn store_error(error: &StoreError) -> RpcError {
 }
 
 /// Runs what blocks on a thread of its own.
-async fn blocking<T: Send + 'static>(
+pub(super) async fn blocking<T: Send + 'static>(
     shared: &Arc<Shared>,
     run: impl FnOnce(&Shared) -> Outcome<T> + Send + 'static,
 ) -> Outcome<T> {
@@ -106,7 +112,7 @@ fn hello(_: &HelloParams) -> HelloResult {
 }
 
 /// Waits until the view of `cwd` is as fresh as asked, or the time is over.
-async fn freshness(
+pub(super) async fn freshness(
     shared: &Shared,
     cwd: &str,
     level: Sync,
@@ -136,7 +142,7 @@ async fn freshness(
     answer.await.map_err(|_| stopping())?
 }
 
-fn deadline(shared: &Shared, wait_ms: Option<u64>) -> Instant {
+pub(super) fn deadline(shared: &Shared, wait_ms: Option<u64>) -> Instant {
     let wait = Duration::from_millis(wait_ms.unwrap_or(shared.config.search.wait_ms));
     Instant::now() + wait.min(MAX_WAIT)
 }

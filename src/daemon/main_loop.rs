@@ -153,6 +153,7 @@ impl MainLoop {
                 if scope == Scope::Full && view.complete {
                     self.shared.rescans.fetch_add(1, Ordering::Relaxed);
                 }
+                self.shared.reconciles.fetch_add(1, Ordering::Relaxed);
                 let place = Box::new(view.place.clone());
                 // The writer ends only after the loop.
                 let _ = self.jobs.send(Job::Reconcile { view: view.id, place, scope, git_changed });

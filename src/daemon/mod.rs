@@ -6,7 +6,9 @@
 
 mod answer;
 mod dispatch;
+mod doorbell;
 mod event;
+mod githooks;
 mod lines;
 mod listen;
 mod lock;

@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::event::{Freshness, ViewReport};
+use super::githooks;
 use super::shared::Shared;
 use crate::proto::{
     Check, Counters, DaemonInfo, DoctorResult, ModelInfo, Pending, StatusParams, StatusResult, ViewInfo,
@@ -53,7 +54,7 @@ pub(super) fn status(
         pending: Pending { embeddings, ..at.pending },
         skipped,
         watch: WatchInfo { backend: backend.to_owned(), dirs: shared.watch.n_dirs() },
-        hooks: "none".to_owned(),
+        hooks: githooks::method(&at.place).as_str().to_owned(),
         model: model(shared),
         degraded,
         files: params.files.then(|| indexed.into_iter().map(|(path, _)| path).collect()),
@@ -65,6 +66,7 @@ fn counters(shared: &Shared) -> Counters {
     Counters {
         events: shared.events.load(Ordering::Relaxed),
         rescans: shared.rescans.load(Ordering::Relaxed),
+        reconciles: shared.reconciles.load(Ordering::Relaxed),
         parses: shared.progress.parses.load(Ordering::Relaxed),
         embeds: shared.embeds.load(Ordering::Relaxed),
         queries: shared.queries.load(Ordering::Relaxed),

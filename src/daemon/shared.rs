@@ -43,6 +43,8 @@ pub(super) struct Shared {
     pub(super) events: AtomicU64,
     /// Full walks after the first of each view.
     pub(super) rescans: AtomicU64,
+    /// Reconciles begun, those walks included.
+    pub(super) reconciles: AtomicU64,
     /// Texts embedded.
     pub(super) embeds: AtomicU64,
     /// Searches answered.
@@ -77,6 +79,7 @@ impl Shared {
             connections: AtomicUsize::new(0),
             events: AtomicU64::new(0),
             rescans: AtomicU64::new(0),
+            reconciles: AtomicU64::new(0),
             embeds: AtomicU64::new(0),
             queries: AtomicU64::new(0),
             loop_events,

@@ -274,6 +274,9 @@ fn init_reports_what_it_did() {
             }))
         }
         "status" => Answer::Result(status(&root)),
+        "hooks.install" => {
+            Answer::Result(json!({ "method": "watch-only", "hooks": [], "changed": [], "notes": [] }))
+        }
         _ => Answer::Close,
     };
     let fake = Fake::start(&sandbox.place(), VERSION, answer);
@@ -282,10 +285,11 @@ fn init_reports_what_it_did() {
     let lines: Vec<_> = shown.lines().filter(|line| !line.contains("searchable")).collect();
     let expected = "exit 0\nout: indexed    3 files of [TOP]/work\nout: index      9 chunks, 8 embeddings\n\
                     out: skipped    2 binary (memo status --skipped lists them)\n\
+                    out: hooks      watch-only (memo hooks status says why)\n\
                     out: degraded   watch: limit reached\n\
                     out: next       memo search \"where is the config parsed\"";
     assert_eq!(lines.join("\n"), expected);
-    assert_eq!(fake.methods(), "sync sync sync sync status");
+    assert_eq!(fake.methods(), "hooks.install sync sync sync sync status");
     let next = |dir: &str| {
         let shown = sandbox.run(&["init", "-C", dir]);
         let next = shown.lines().last().unwrap().strip_prefix("out: next       ").unwrap();
@@ -294,6 +298,8 @@ fn init_reports_what_it_did() {
     std::fs::create_dir(sandbox.path("work/it's here")).unwrap();
     assert_eq!(next("."), "memo -C .");
     assert_eq!(next("it's here"), r"memo -C 'it'\''s here'");
+    let without = sandbox.run(&["init", "--no-hooks"]);
+    assert!(!without.contains("hooks"), "{without}");
 }
 
 /// A status with the fields that matter here.
@@ -325,7 +331,7 @@ fn status_is_a_table_or_a_list() {
          out: index      3 blobs, 9 chunks, 8 embeddings, 0 memories\nout: pending    0 files, 1 embedding\n\
          out: skipped    2 binary (memo status --skipped lists them)\nout: watch      inotify, 1 directory\n\
          out: hooks      none\nout: model      builtin, 256 dimensions, ready\n\
-         out: counters   0 events, 0 rescans, 3 parses, 8 embeds, 1 query\n\
+         out: counters   0 events, 0 rescans, 0 reconciles, 3 parses, 8 embeds, 1 query\n\
          out: degraded   watch: limit reached\n",
     );
     check(&sandbox, "status --files", "exit 0\nout: a b.md\nout: n\\nl.md\n");

@@ -12,6 +12,7 @@ mod fake;
 mod freshness;
 mod git_freshness;
 mod git_matrix;
+mod hooks;
 mod hostile;
 mod levels;
 mod lifecycle;

@@ -5,10 +5,14 @@ use std::time::Instant;
 
 use super::MainLoop;
 use super::views::watch_git;
+use crate::daemon::doorbell;
 use crate::daemon::view::DOT_GIT;
 use crate::git::{self, UserDirs};
 use crate::scan::Admission;
 use crate::watch::{FsChange, Role};
+
+/// What git has in its git dir while it is at work: between the commits of a rebase there is no lock.
+const AT_WORK: [&str; 3] = ["index.lock", "rebase-merge", "rebase-apply"];
 
 impl MainLoop {
     pub(super) fn on_change(&mut self, change: &FsChange, now: Instant) {
@@ -20,6 +24,10 @@ impl MainLoop {
             if change.path == view.place.cookie_dir() {
                 self.check_held = true;
                 self.drop_removed();
+            } else if view.place.doorbell_file().is_some_and(|doorbell| doorbell == change.path) {
+                if doorbell::has_rung(&change.path) {
+                    view.touch_index(now);
+                }
             } else {
                 view.cookie_back(&change.path, now);
             }
@@ -57,7 +65,10 @@ impl MainLoop {
                 self.views.values_mut().for_each(|view| view.lose(now));
             }
             ("config", _) => self.on_settings(now),
-            ("index.lock", Some(view)) => view.git_lock(change.path.exists(), now),
+            (name, Some(view)) if AT_WORK.contains(&name) => {
+                let git_dir = change.path.parent().unwrap_or(&change.path);
+                view.git_lock(AT_WORK.iter().any(|name| git_dir.join(name).exists()), now);
+            }
             ("HEAD" | "index" | "config.worktree", Some(view)) => view.touch_index(now),
             _ => {}
         }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::{MainLoop, refuse};
+use crate::daemon::doorbell;
 use crate::daemon::event::Ask;
 use crate::daemon::shared::Shared;
 use crate::daemon::view::View;
@@ -56,6 +57,7 @@ impl MainLoop {
         if let Err(error) = create_private_dir(&view.place.cookie_dir()) {
             tracing::warn!(%error, "no cookies");
         }
+        doorbell::hang(&view.place, self.shared.config.hooks.autostart);
         if let Some(name) = silent_file_system(&view.place.root) {
             let root = view.place.root.display();
             let why =

@@ -1,0 +1,115 @@
+//! How are git's hooks installed, and what is said of them?
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use crate::client::{Client, ClientError};
+use crate::proto::{HookMethod, HooksParams, HooksResult};
+
+use super::args::{HooksTyped, HooksVerb};
+use super::error::EXIT_NONE;
+use super::here::Here;
+use super::output::Output;
+use super::text::escape;
+use super::{CliError, Outcome};
+
+/// How long git may take to tell its version.
+const GIT_PATIENCE: Duration = Duration::from_secs(2);
+
+/// Installing and uninstalling exit with 1 when they could not be done for every hook.
+pub(super) fn hooks(typed: HooksTyped, here: &Here, output: &mut Output) -> Outcome {
+    let what = typed.what.unwrap_or(HooksVerb::Status);
+    let mut client = here.connect()?;
+    let (method, chain) = match what {
+        HooksVerb::Install { chain } => ("hooks.install", chain),
+        HooksVerb::Uninstall => ("hooks.uninstall", false),
+        HooksVerb::Status => ("hooks.status", false),
+    };
+    let result = call(&mut client, method, chain, here)?;
+    if output.json {
+        output.json(&result)?;
+    } else {
+        print(&result, output)?;
+    }
+    let rings = |method| method > HookMethod::WatchOnly;
+    let done = match what {
+        HooksVerb::Install { .. } => {
+            !result.hooks.is_empty() && result.hooks.iter().all(|hook| rings(hook.method))
+        }
+        HooksVerb::Uninstall => !rings(result.method),
+        HooksVerb::Status => true,
+    };
+    Ok(if done { 0 } else { EXIT_NONE })
+}
+
+/// Installs what can be without asking. That it fails is said, and is no reason not to go on.
+pub(super) fn install(client: &mut Client, here: &Here, output: &Output) -> Option<HooksResult> {
+    here.place.git_dir.as_ref()?;
+    match call(client, "hooks.install", false, here) {
+        Ok(result) => Some(result),
+        Err(error) => {
+            output.say(&format!("no hooks: {error}"));
+            None
+        }
+    }
+}
+
+/// Says in a line how hooks ring.
+pub(super) fn summary(result: &HooksResult) -> String {
+    let method = result.method.as_str();
+    if result.method <= HookMethod::WatchOnly {
+        format!("{method} (memo hooks status says why)")
+    } else {
+        format!("{method} (memo hooks uninstall takes them out)")
+    }
+}
+
+fn call(client: &mut Client, method: &str, chain: bool, here: &Here) -> Result<HooksResult, ClientError> {
+    client.call(method, &HooksParams { cwd: here.cwd.clone(), git_version: git_version(), chain })
+}
+
+fn print(result: &HooksResult, output: &mut Output) -> Result<(), CliError> {
+    for hook in &result.hooks {
+        let note = hook.note.as_ref().map_or(String::new(), |note| format!(": {note}"));
+        let text = escape(&format!("{}{note}", hook.path));
+        output.line(&format!("{:<15} {:<10} {text}", hook.event, hook.method.as_str()))?;
+    }
+    for note in &result.notes {
+        output.say(note);
+    }
+    for path in &result.changed {
+        output.say(&format!("changed {path}"));
+    }
+    Ok(())
+}
+
+/// Returns what `git --version` says; none where there is no git.
+///
+/// Which git will run the hooks decides how they can be installed, and nothing but git knows its version. The daemon
+/// starts no process; here a person asked, in the environment that their git runs in. Outside of any repository, so
+/// nothing that one configures can run.
+fn git_version() -> Option<String> {
+    let mut command = Command::new("git");
+    command.arg("--version").current_dir(Path::new(std::path::MAIN_SEPARATOR_STR));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"GIT_")) {
+        command.env_remove(name);
+    }
+    let mut child = command.env("GIT_OPTIONAL_LOCKS", "0").spawn().ok()?;
+    let stdout = child.stdout.take()?;
+    let (send, receive) = mpsc::sync_channel(1);
+    // A pipe has no time limit of its own. The thread ends with git, at the latest when that is killed.
+    let read = move || {
+        let mut line = String::new();
+        let _ = BufReader::new(stdout).read_line(&mut line);
+        let _ = send.send(line);
+    };
+    std::thread::Builder::new().name("git".to_owned()).spawn(read).ok()?;
+    let line = receive.recv_timeout(GIT_PATIENCE).ok();
+    let _ = child.kill(); // it has said what it is asked for
+    let _ = child.wait();
+    line.map(|line| line.trim().to_owned()).filter(|line| !line.is_empty())
+}

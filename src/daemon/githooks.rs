@@ -1,0 +1,62 @@
+//! What does the daemon do about git's hooks?
+
+use std::sync::Arc;
+
+use super::dispatch::{Outcome, blocking, deadline, freshness};
+use super::shared::Shared;
+use crate::git::UserDirs;
+use crate::hooks::{Hooks, HooksError};
+use crate::paths::Place;
+use crate::proto::{ErrorData, HookMethod, HooksParams, HooksResult, RpcError, Sync, code};
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Verb {
+    /// `hooks.install`
+    Install,
+    /// `hooks.uninstall`
+    Uninstall,
+    /// `hooks.status`
+    Status,
+}
+
+/// Runs one of the methods for the worktree of `cwd`.
+pub(super) async fn call(shared: &Arc<Shared>, verb: Verb, params: HooksParams) -> Outcome<HooksResult> {
+    let at = freshness(shared, &params.cwd, Sync::None, deadline(shared, None), Vec::new(), false).await?;
+    blocking(shared, move |_| run(&at.place, verb, &params).map_err(|error| refusal(&error))).await
+}
+
+fn run(place: &Place, verb: Verb, params: &HooksParams) -> Result<HooksResult, HooksError> {
+    let version = params.git_version.as_deref();
+    match (Hooks::of(place, &UserDirs::read(), version)?, verb) {
+        (Some(hooks), Verb::Install) => hooks.install(params.chain),
+        (Some(hooks), Verb::Uninstall) => hooks.uninstall(),
+        (Some(hooks), Verb::Status) => Ok(hooks.status()),
+        (None, _) => Ok(HooksResult { notes: vec![why_none(place)], ..HooksResult::default() }),
+    }
+}
+
+fn why_none(place: &Place) -> String {
+    match &place.common_dir {
+        Some(common_dir) => format!("{} is read-only: no hook could ring", common_dir.display()),
+        None => format!("{} is not in a git repository", place.root.display()),
+    }
+}
+
+/// Returns how hooks ring; what cannot be read rings nobody.
+pub(super) fn method(place: &Place) -> HookMethod {
+    let hooks = Hooks::of(place, &UserDirs::read(), None);
+    hooks.ok().flatten().map_or(HookMethod::None, |hooks| hooks.status().method)
+}
+
+fn refusal(error: &HooksError) -> RpcError {
+    let hint = match error {
+        HooksError::Locked(lock) => Some(format!(
+            "try again; if no git is running, an interrupted one left {} behind",
+            lock.display()
+        )),
+        _ => None,
+    };
+    let data = Some(ErrorData { hint, retry_after_ms: None });
+    RpcError { code: code::GIT, message: error.to_string(), data }
+}

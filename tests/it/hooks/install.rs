@@ -1,0 +1,113 @@
+//! What does `memo hooks` say, and with which exit status?
+
+use std::fs;
+
+use super::{memo, put_hook};
+use crate::live::Live;
+
+/// A repository whose git is older than named hooks, or newer.
+struct Git<'a>(&'a Live, &'a str);
+
+impl Git<'_> {
+    /// Returns exit status, stdout and stderr of `memo hooks …`, asked where `git --version` says that version.
+    fn hooks(&self, args: &[&str]) -> String {
+        let Self(live, version) = self;
+        put_hook(live, "../bin/git", &format!("#!/bin/sh\necho git version {version}\n"));
+        let mut command = live.memo(&[&["hooks"], args].concat());
+        command.env("PATH", format!("{}:/usr/bin:/bin", live.sandbox.path("bin").display()));
+        live.sandbox.show(&mut command).replace("[TOP]/work/.git/", "")
+    }
+}
+
+#[test]
+fn files_of_ours() {
+    let live = Live::idle();
+    let git = Git(&live, "2.53.0");
+    let table = |method: &str| {
+        memod::hooks::EVENTS.map(|event| format!("out: {event:<15} {method:<10} hooks/{event}\n")).concat()
+    };
+    let changed = memod::hooks::EVENTS.map(|event| format!("err: memo: changed hooks/{event}\n")).concat();
+    // `git init` puts samples there, and nothing else.
+    assert_eq!(git.hooks(&[]), format!("exit 0\n{}", table("none")));
+    assert_eq!(git.hooks(&["install"]), format!("exit 0\n{}{changed}", table("file")));
+    assert_eq!(git.hooks(&["install"]), format!("exit 0\n{}", table("file")));
+    assert_eq!(live.call("status", serde_json::json!({}))["hooks"], "file");
+    assert_eq!(git.hooks(&["status", "-q"]), format!("exit 0\n{}", table("file")));
+    let mut gone: Vec<_> = changed.lines().collect();
+    gone.sort_unstable();
+    let said = git.hooks(&["uninstall"]);
+    let mut said: Vec<_> = said.lines().filter(|line| line.starts_with("err")).collect();
+    said.sort_unstable();
+    assert_eq!(said, gone);
+    assert_eq!(git.hooks(&["uninstall"]), format!("exit 0\n{}", table("none")));
+}
+
+#[test]
+fn a_section_of_the_configuration() {
+    let live = Live::idle();
+    let config = live.root().join(".git/config");
+    let before = fs::read(&config).unwrap();
+    let git = Git(&live, "2.54.0");
+    let shown = git.hooks(&["install"]);
+    assert!(shown.starts_with("exit 0\nout: post-commit     config     config\n"), "{shown}");
+    live.git(&["config", "remote.o.url", "x"]); // git can read it, and write it
+    live.git(&["config", "--remove-section", "remote.o"]);
+    git.hooks(&["uninstall"]);
+    assert_eq!(fs::read(&config).unwrap(), before);
+
+    fs::write(live.root().join(".git/config.lock"), "").unwrap();
+    let refused = git.hooks(&["install"]);
+    let expected = "exit 3\nerr: memo: config.lock: git holds it, so its configuration stays as it is\n\
+                    err: hint: try again; if no git is running, an interrupted one left config.lock behind\n";
+    assert_eq!(refused, expected);
+    assert_eq!(fs::read(&config).unwrap(), before);
+}
+
+#[test]
+fn hooks_of_others_are_named() {
+    let live = Live::idle();
+    put_hook(&live, ".git/hooks/post-commit", "#!/bin/sh\necho theirs\n");
+    put_hook(&live, ".git/hooks/post-merge", "#!/usr/bin/env python3\n");
+    let git = Git(&live, "2.47.3");
+    let shown = git.hooks(&["install", "-q"]);
+    let expected = "exit 1
+out: post-commit     watch-only hooks/post-commit: somebody else's hook; `memo hooks install --chain` puts a block into it
+out: post-checkout   file       hooks/post-checkout
+out: post-merge      watch-only hooks/post-merge: somebody else's hook, and not a shell script: no block can go into it
+out: post-rewrite    file       hooks/post-rewrite
+out: post-applypatch file       hooks/post-applypatch
+";
+    assert_eq!(shown, expected);
+    let chained = git.hooks(&["install", "--chain", "--json"]);
+    assert!(
+        chained.starts_with("exit 1\nout: {\"method\":\"chained\",\"hooks\":[{\"event\":\"post-commit\""),
+        "{chained}"
+    );
+    git.hooks(&["uninstall"]);
+    let theirs = fs::read_to_string(live.root().join(".git/hooks/post-commit")).unwrap();
+    assert_eq!(theirs, "#!/bin/sh\necho theirs\n");
+}
+
+#[test]
+fn init_installs_what_is_safe() {
+    let live = Live::idle();
+    live.write("a.md", "# a\n");
+    put_hook(&live, ".git/hooks/post-commit", "#!/bin/sh\necho theirs\n");
+    memo(&live, &["init", "--no-hooks"]);
+    assert!(!live.root().join(".git/hooks/post-merge").exists());
+    let shown = memo(&live, &["init"]);
+    assert!(shown.contains("(memo hooks uninstall takes them out)"), "{shown}");
+    let theirs = fs::read_to_string(live.root().join(".git/hooks/post-commit")).unwrap();
+    assert_eq!(theirs, "#!/bin/sh\necho theirs\n", "nothing is chained unasked");
+}
+
+#[test]
+fn outside_git_there_is_nothing_to_install() {
+    let live = Live::idle();
+    let plain = live.sandbox.path("plain");
+    fs::create_dir(&plain).unwrap();
+    let dir = plain.to_str().unwrap();
+    let shown = live.sandbox.show(&mut live.memo(&["hooks", "install", "-C", dir]));
+    assert_eq!(shown, "exit 1\nerr: memo: [TOP]/plain is not in a git repository\n");
+    memo(&live, &["stop", "-q", "-C", dir]);
+}

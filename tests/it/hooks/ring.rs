@@ -1,0 +1,107 @@
+//! Does a ring reach the daemon, the right worktree, and does it cost nothing when it comes a hundred times?
+
+use std::fs;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+use super::{ALL_HOOKS, installed, memo, rings, silent};
+use crate::live::until;
+
+#[test]
+fn every_hook_rings_and_the_daemon_answers_the_door() {
+    let live = installed();
+    memo(&live, &["stop", "-q"]);
+    let git_dir = live.root().join(".git");
+    assert_eq!(rings(&git_dir), 0);
+    silent(&live, ALL_HOOKS, "nobody is at home");
+    assert!(rings(&git_dir) >= 8, "commit, checkout, merge, rewrite and am rang: {}", rings(&git_dir));
+    live.start();
+    live.expect("nothing", "", "the daemon is up");
+    assert_eq!(rings(&git_dir), 0, "what rang before is covered by the first walk");
+
+    let before = live.counter("reconciles");
+    fs::write(git_dir.join("memo/cookies/doorbell"), "\n").unwrap(); // nothing else changed
+    until("the doorbell is emptied", || rings(&git_dir) == 0);
+    until("what git changed is compared", || live.counter("reconciles") > before);
+}
+
+#[test]
+fn each_worktree_has_a_doorbell_of_its_own() {
+    let live = installed();
+    live.git(&["worktree", "add", "-q", "../other"]);
+    let other = live.sandbox.path("other");
+    memo(&live, &["status", "-C", other.to_str().unwrap()]);
+    memo(&live, &["stop", "-q"]);
+    let (main, linked) = (live.root().join(".git"), live.root().join(".git/worktrees/other"));
+    silent(&live, "cd ../other; mkdir deep; cd deep; git commit -q --allow-empty -m x", "in the other");
+    assert_eq!((rings(&main), rings(&linked)), (0, 1));
+    silent(&live, "git commit -q --allow-empty -m x", "in the first");
+    assert_eq!((rings(&main), rings(&linked)), (1, 1));
+}
+
+#[test]
+fn the_hooks_of_a_repository_that_moved_ring() {
+    let live = installed();
+    memo(&live, &["stop", "-q"]);
+    fs::rename(live.root(), live.sandbox.path("moved")).unwrap();
+    fs::create_dir(live.root()).unwrap();
+    silent(&live, "cd ../moved; git commit -q --allow-empty -m x", "moved");
+    assert_eq!(rings(&live.sandbox.path("moved/.git")), 1);
+}
+
+#[test]
+fn a_rebase_is_a_few_reconciles() {
+    let live = installed();
+    memo(&live, &["stop", "-q"]);
+    let commits = "git checkout -q -b topic
+        for i in $(seq 100); do echo $i > f$i.md; git add f$i.md; git commit -q -m $i; done
+        git checkout -q main; git commit -q --allow-empty -m base";
+    assert!(live.sandbox.program("sh", &["-ec", commits]).status().unwrap().success());
+    live.start();
+    live.expect("nothing", "", "the daemon is up");
+    live.git(&["checkout", "-q", "topic"]);
+    live.expect("nothing", "", "the branch is seen");
+    let before = live.counter("reconciles");
+    live.git(&["rebase", "-q", "--no-ff", "main"]);
+    live.expect("nothing", "", "the rebase is over");
+    // While git is at work nothing is compared that nobody asks for, for ten seconds at most.
+    let reconciles = live.counter("reconciles") - before;
+    assert!(reconciles < 10, "{reconciles} reconciles for 100 commits");
+}
+
+#[test]
+fn a_hook_starts_the_daemon_only_when_it_may() {
+    let live = installed();
+    memo(&live, &["stop", "-q"]);
+    let bin = Path::new(env!("CARGO_BIN_EXE_memod")).parent().unwrap().display().to_string();
+    let commit = format!("PATH={bin}:$PATH git commit -q --allow-empty -m x");
+    silent(&live, &commit, "not asked for");
+    let is_up = || {
+        let endpoint = fs::read_to_string(live.place().endpoint_file()).unwrap_or_default();
+        let endpoint: serde_json::Value = serde_json::from_str(&endpoint).unwrap_or_default();
+        endpoint["socket"].as_str().is_some_and(|socket| UnixStream::connect(socket).is_ok())
+    };
+    assert!(!is_up(), "nobody started it");
+    let running =
+        format!("ps -o args= -A | grep -F -- '--root {}' | grep -v grep || :", live.root().display());
+    silent(&live, &running, "no process was started");
+
+    memo(&live, &["config", "set", "hooks.autostart", "true", "-q"]);
+    memo(&live, &["status", "-q"]);
+    memo(&live, &["stop", "-q"]);
+    live.git(&["worktree", "add", "-q", "../other"]);
+    fs::write(live.sandbox.path("other/only.md"), "# zqonlyother\n").unwrap();
+    live.write("only.md", "# zqonlyhere\n");
+    silent(&live, &commit, "asked for");
+    until("the daemon is up", is_up);
+    live.expect("zqonlyhere", "only.md", "it serves the worktree of the hook");
+    silent(&live, &commit, "it runs already");
+    let other = live.sandbox.path("other");
+    live.expect_in(&other, "zqonlyother", "only.md", "and GIT_DIR of the hook does not mislead it");
+
+    memo(&live, &["config", "set", "hooks.autostart", "false", "-q"]);
+    memo(&live, &["restart", "-q"]);
+    memo(&live, &["stop", "-q"]);
+    silent(&live, &commit, "not any more");
+    assert!(!is_up() && !live.root().join(".git/memo/cookies/autostart").exists());
+}
