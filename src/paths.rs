@@ -145,14 +145,14 @@ impl Place {
         }
         for dir in start.ancestors() {
             let dot_git = dir.join(".git");
-            if let Ok(meta) = fs::symlink_metadata(&dot_git) {
+            if let Some(meta) = look_at(&dot_git, |path| fs::symlink_metadata(path))? {
                 let git_dir = if meta.is_dir() { dot_git } else { read_gitdir_file(&dot_git)? };
-                if meta.is_dir() && !looks_like_git_dir(&git_dir) {
+                if meta.is_dir() && !looks_like_git_dir(&git_dir)? {
                     continue; // as git does: an empty `.git` directory is no repository
                 }
                 return Self::in_git(dir, &git_dir, env);
             }
-            if looks_like_git_dir(dir) {
+            if looks_like_git_dir(dir)? {
                 return Err(LocateError::GitDir(dir.to_owned()));
             }
         }
@@ -167,7 +167,7 @@ impl Place {
             Err(error) if error.kind() == io::ErrorKind::NotFound => git_dir.clone(),
             Err(source) => return Err(PathError { action: "read", path: common_file, source }.into()),
         };
-        if !common_dir.join("objects").is_dir() {
+        if !is_dir(&common_dir.join("objects"))? {
             let reason = "has no objects directory; the repository is broken or was moved".to_owned();
             return Err(LocateError::BrokenGit { path: common_dir, reason });
         }
@@ -327,9 +327,27 @@ fn check_owner(path: &Path, env: &Env) -> Result<(), LocateError> {
     }
 }
 
-fn looks_like_git_dir(dir: &Path) -> bool {
-    fs::symlink_metadata(dir.join("HEAD")).is_ok()
-        && (dir.join("commondir").is_file() || (dir.join("objects").is_dir() && dir.join("refs").is_dir()))
+/// Returns what `stat` says of a path; `None` only where it is known that nothing is there.
+fn look_at(
+    path: &Path,
+    stat: impl FnOnce(&Path) -> io::Result<fs::Metadata>,
+) -> Result<Option<fs::Metadata>, PathError> {
+    use io::ErrorKind::{InvalidFilename, NotADirectory, NotFound};
+    match stat(path) {
+        Ok(meta) => Ok(Some(meta)),
+        Err(error) if matches!(error.kind(), NotFound | NotADirectory | InvalidFilename) => Ok(None),
+        Err(error) => Err(error).at("look at", path),
+    }
+}
+
+fn is_dir(path: &Path) -> Result<bool, PathError> {
+    Ok(look_at(path, |path| fs::metadata(path))?.is_some_and(|meta| meta.is_dir()))
+}
+
+fn looks_like_git_dir(dir: &Path) -> Result<bool, PathError> {
+    let is_there = |name: &str| Ok(look_at(&dir.join(name), |path| fs::symlink_metadata(path))?.is_some());
+    Ok(is_there("HEAD")?
+        && (is_there("commondir")? || (is_dir(&dir.join("objects"))? && is_dir(&dir.join("refs"))?)))
 }
 
 /// Reads `gitdir: <path>`, as gitrepository-layout(5) has it.

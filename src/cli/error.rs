@@ -197,6 +197,7 @@ fn rpc(error: &RpcError) -> Row {
         code::BUSY => ("busy", EXIT_FAILED, Some("too many requests at once; try again")),
         code::STOPPING => ("stopping", EXIT_FAILED, Some("try again: the daemon is on its way out")),
         code::STORE => ("store", EXIT_FAILED, Some("`memo doctor` checks the disk and the databases")),
+        code::IO => ("io", EXIT_FAILED, None),
         _ => ("internal", EXIT_FAILED, Some("`memo logs` says more")),
     };
     (word, exit, told.or_else(|| usual.and_then(hint)))
@@ -220,6 +221,7 @@ mod tests {
             (code::INVALID_PARAMS, "usage", EXIT_USAGE),
             (code::WRONG_REPOSITORY, "wrong-repository", EXIT_USAGE),
             (code::STORE, "store", EXIT_FAILED),
+            (code::IO, "io", EXIT_FAILED),
             (code::PARSE, "internal", EXIT_FAILED),
             (-1, "internal", EXIT_FAILED),
         ];

@@ -82,6 +82,8 @@ pub mod code {
     pub const STORE: i64 = -32004;
     /// A file of git's cannot be read or changed.
     pub const GIT: i64 = -32005;
+    /// A path cannot be looked at (permission, input/output error), so nobody knows what is there.
+    pub const IO: i64 = -32006;
 }
 
 /// Params of `hello`; the client's first call on a connection, optional for everybody else.

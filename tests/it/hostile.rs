@@ -9,6 +9,7 @@ use std::os::unix::net::UnixListener;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use memod::paths::Place;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
@@ -112,6 +113,20 @@ fn what_may_not_be_read_is_named() {
     chmod("closed.md", 0o600);
     live.expect("alpha", "closed.md", "opened again");
     live.expect("gamma", "closed/a.md", "opened again");
+}
+
+#[test]
+fn a_git_dir_that_may_not_be_entered_is_no_plain_directory() {
+    let live = Live::idle();
+    let dot_git = live.root().join(".git");
+    fs::set_permissions(&dot_git, fs::Permissions::from_mode(0o000)).unwrap();
+    let located = Place::locate(&live.root(), &live.sandbox.env());
+    fs::set_permissions(&dot_git, fs::Permissions::from_mode(0o700)).unwrap();
+    if memod::paths::effective_uid() == 0 {
+        return not_checked("a git dir that may not be entered; root may enter everything");
+    }
+    let error = located.unwrap_err().to_string();
+    assert!(error.starts_with("look at ") && error.contains(".git/HEAD: Permission denied"), "{error}");
 }
 
 #[test]

@@ -300,3 +300,22 @@ fn a_daemon_that_cannot_be_reached_or_has_lost_its_index_makes_room() {
         assert!(index_db(&live).exists(), "{what}");
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_looked_at_is_not_another_repository() {
+    use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
+    let live = Live::new();
+    live.write("a.md", "alpha");
+    live.expect("alpha", "a.md", "before");
+    let daemon = Pid::from_raw(i32::try_from(live.pid()).unwrap()).unwrap();
+    let params = json!({ "cwd": live.root(), "query": "alpha" });
+    let none = Rlimit { current: Some(0), maximum: getrlimit(Resource::Nofile).maximum };
+    let before = prlimit(Some(daemon), Resource::Nofile, none).unwrap();
+    let error = live.rpc().call("search", &params).unwrap_err();
+    assert_eq!(error["code"], memod::proto::code::BUSY, "{error}");
+    assert!(error["data"]["retry_after_ms"].as_u64() > Some(0), "{error}");
+    assert!(error["data"]["hint"].as_str().unwrap().contains("ulimit -n"), "{error}");
+    prlimit(Some(daemon), Resource::Nofile, before).unwrap();
+    live.expect("alpha", "a.md", "with descriptors again");
+}

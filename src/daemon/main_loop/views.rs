@@ -4,7 +4,8 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::{MainLoop, refuse};
+use super::MainLoop;
+use super::refusal::{plain, refuse};
 use crate::daemon::doorbell;
 use crate::daemon::event::Ask;
 use crate::daemon::shared::Shared;
@@ -34,7 +35,7 @@ impl MainLoop {
     pub(super) fn refuse_opening(&mut self, root: &Path, error: &str) {
         tracing::error!(root = %root.display(), error, "cannot open the view");
         for ask in self.opening.remove(root).unwrap_or_default() {
-            refuse(ask, code::STORE, error.to_owned());
+            refuse(ask, plain(code::STORE, error.to_owned()));
         }
     }
 
