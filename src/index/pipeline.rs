@@ -18,8 +18,10 @@ use crate::paths::Place;
 use crate::store::{Change, Reader, Writer};
 use crate::types::{SourceKey, Stat, ViewId};
 
-/// Changes prepared ahead of the writer.
+/// Runs of changes prepared ahead of the writer; at most one content that was extracted is in each.
 const QUEUE: usize = 64;
+/// Files of a run: they share a snapshot of the index, and a message to the writer.
+const RUN: usize = 32;
 /// Fewer files than this are not worth a thread.
 const INLINE_FILES: usize = 4;
 
@@ -159,7 +161,7 @@ struct Reads<'a> {
     memod: &'a Path,
 }
 
-type Prepared = Result<Change, IndexError>;
+type Prepared = Result<Vec<Change>, IndexError>;
 
 impl Reads<'_> {
     /// Reads them with a thread for each processor; this one writes.
@@ -182,7 +184,7 @@ impl Reads<'_> {
             }
             drop(sender);
             for prepared in receiver {
-                batches.push(prepared?)?;
+                prepared?.into_iter().try_for_each(|change| batches.push(change))?;
             }
             batches.flush()
         })
@@ -193,11 +195,30 @@ impl Reads<'_> {
         let (reader, mut extractor) = (Reader::open(self.index_db)?, Extractor::new(self.memod));
         let Self { root, max_file_bytes, .. } = *self;
         let mut preparer = Preparer { root, max_file_bytes, reader: &reader, extractor: &mut extractor };
-        while let Some((key, stat)) = self.reads.get(self.next.fetch_add(1, Ordering::Relaxed)) {
-            if sender.send(Ok(preparer.prepare(key, stat)?)).is_err() {
+        let mut heard = true;
+        while heard {
+            let changes = reader.snapshot(|_| self.run(&mut preparer))?;
+            if changes.is_empty() {
+                break;
+            }
+            heard = sender.send(Ok(changes)).is_ok();
+        }
+        Ok(())
+    }
+
+    /// Prepares the next files, up to the first whose content is new; none when none is left.
+    fn run(&self, preparer: &mut Preparer<'_>) -> Result<Vec<Change>, IndexError> {
+        let mut changes = Vec::new();
+        while changes.len() < RUN
+            && let Some((key, stat)) = self.reads.get(self.next.fetch_add(1, Ordering::Relaxed))
+        {
+            let change = preparer.prepare(key, stat)?;
+            let is_new = matches!(change, Change::Put { blob: Some(_), .. });
+            changes.push(change);
+            if is_new {
                 break;
             }
         }
-        Ok(())
+        Ok(changes)
     }
 }

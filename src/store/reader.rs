@@ -85,7 +85,7 @@ impl Reader {
     ///
     /// # Errors
     /// What `read` or the snapshot itself failed with.
-    pub fn snapshot<T>(&self, read: impl FnOnce(&Self) -> Result<T, StoreError>) -> Result<T, StoreError> {
+    pub fn snapshot<T, E: From<StoreError>>(&self, read: impl FnOnce(&Self) -> Result<T, E>) -> Result<T, E> {
         let tx = self.conn.unchecked_transaction().map_err(|error| self.error(error))?;
         let value = read(self)?;
         drop(tx);
