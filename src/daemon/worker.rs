@@ -166,7 +166,7 @@ fn reconcile(
 ) -> Indexed {
     let mut unwatched = None;
     let mut on_dir = |dir: &Path| match shared.watch.add_dir(view, Role::Worktree, dir) {
-        Ok(()) | Err(WatchError::Gone(_)) => {}
+        Ok(()) | Err(WatchError::Gone(_) | WatchError::Closed(_)) => {}
         Err(error) => unwatched = Some(error.to_string()),
     };
     let mut result = indexer.reconcile(place, view, &scope, git_changed, &mut on_dir);

@@ -32,8 +32,12 @@ impl<'a> Batches<'a> {
         Self { writer, view, progress, outcome, changes: Vec::new(), bytes: 0 }
     }
 
-    /// Takes a change, and writes when there are enough.
-    pub(super) fn push(&mut self, change: Change) -> Result<(), IndexError> {
+    /// Takes what a file has changed, if anything, and writes when there are enough.
+    pub(super) fn push(&mut self, change: Option<Change>) -> Result<(), IndexError> {
+        let Some(change) = change else {
+            self.progress.done_files.fetch_add(1, Ordering::Relaxed);
+            return Ok(());
+        };
         if let Change::Put { blob: Some(blob), .. } = &change {
             self.bytes += blob.size;
             self.progress.parses.fetch_add(1, Ordering::Relaxed);

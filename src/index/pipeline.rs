@@ -141,9 +141,10 @@ impl Indexer {
         let mut batches = Batches::new(writer, view, progress, outcome);
         if reads.len() > INLINE_FILES {
             let (memod, next) = (extractor.program(), AtomicUsize::new(0));
-            return Reads { reads, next, root, max_file_bytes, index_db, memod }.by_threads(&mut batches);
+            let reads = Reads { reads, next, view, root, max_file_bytes, index_db, memod };
+            return reads.by_threads(&mut batches);
         }
-        let mut preparer = Preparer { root, max_file_bytes, reader, extractor };
+        let mut preparer = Preparer { view, root, max_file_bytes, reader, extractor };
         for (key, stat) in reads {
             batches.push(preparer.prepare(key, stat)?)?;
         }
@@ -155,13 +156,14 @@ impl Indexer {
 struct Reads<'a> {
     reads: &'a [(SourceKey, Stat)],
     next: AtomicUsize,
+    view: ViewId,
     root: &'a Path,
     max_file_bytes: u64,
     index_db: &'a Path,
     memod: &'a Path,
 }
 
-type Prepared = Result<Vec<Change>, IndexError>;
+type Prepared = Result<Vec<Option<Change>>, IndexError>;
 
 impl Reads<'_> {
     /// Reads them with a thread for each processor; this one writes.
@@ -193,8 +195,9 @@ impl Reads<'_> {
     /// Takes files from the list until it is empty or the writer has given up.
     fn work(&self, sender: &SyncSender<Prepared>) -> Result<(), IndexError> {
         let (reader, mut extractor) = (Reader::open(self.index_db)?, Extractor::new(self.memod));
-        let Self { root, max_file_bytes, .. } = *self;
-        let mut preparer = Preparer { root, max_file_bytes, reader: &reader, extractor: &mut extractor };
+        let (reader, extractor) = (&reader, &mut extractor);
+        let Self { view, root, max_file_bytes, .. } = *self;
+        let mut preparer = Preparer { view, root, max_file_bytes, reader, extractor };
         let mut heard = true;
         while heard {
             let changes = reader.snapshot(|_| self.run(&mut preparer))?;
@@ -207,13 +210,13 @@ impl Reads<'_> {
     }
 
     /// Prepares the next files, up to the first whose content is new; none when none is left.
-    fn run(&self, preparer: &mut Preparer<'_>) -> Result<Vec<Change>, IndexError> {
+    fn run(&self, preparer: &mut Preparer<'_>) -> Result<Vec<Option<Change>>, IndexError> {
         let mut changes = Vec::new();
         while changes.len() < RUN
             && let Some((key, stat)) = self.reads.get(self.next.fetch_add(1, Ordering::Relaxed))
         {
             let change = preparer.prepare(key, stat)?;
-            let is_new = matches!(change, Change::Put { blob: Some(_), .. });
+            let is_new = matches!(change, Some(Change::Put { blob: Some(_), .. }));
             changes.push(change);
             if is_new {
                 break;

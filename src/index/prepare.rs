@@ -10,15 +10,16 @@ use super::IndexError;
 use super::extractor::Extractor;
 use crate::embed::Embedder;
 use crate::extract::{self, EXTRACTOR_VERSION, Extracted, redact, words};
-use crate::scan::{self, Content, Read};
+use crate::scan::{self, Content, Read, ReadError};
 use crate::store::{Change, NewBlob, NewChunk, Reader};
-use crate::types::{Kind, SourceKey, Stat};
+use crate::types::{Kind, Refusal, SourceKey, Stat, ViewId};
 
 /// More chunks than this of one file are noise: a megabyte of one-word headings has 262,000.
 const MOST_CHUNKS: usize = 8_192;
 
 /// Reads and extracts one file after the other.
 pub(super) struct Preparer<'a> {
+    pub(super) view: ViewId,
     pub(super) root: &'a Path,
     pub(super) max_file_bytes: u64,
     pub(super) reader: &'a Reader,
@@ -31,24 +32,31 @@ pub(super) fn now_ns() -> i64 {
 }
 
 impl Preparer<'_> {
-    /// Reads a path and extracts it, unless its content is known. A path that is gone becomes a removal.
+    /// Reads a path and extracts it, unless its content is known. A path that is gone becomes a removal; none is
+    /// needed where the manifest says already that it cannot be read.
     ///
     /// # Errors
     /// When the index cannot be read, or no process be started to extract.
-    pub(super) fn prepare(&mut self, key: &SourceKey, stat: &Stat) -> Result<Change, IndexError> {
+    pub(super) fn prepare(&mut self, key: &SourceKey, stat: &Stat) -> Result<Option<Change>, IndexError> {
         let read_at_ns = now_ns();
         let read = match scan::read(self.root, key, self.max_file_bytes) {
             Ok(read) => read,
             Err(error) => {
-                let Some(refusal) = error.refusal() else { return Ok(Change::Remove { key: key.clone() }) };
+                let key = key.clone();
+                let Some(refusal) = error.refusal() else { return Ok(Some(Change::Remove { key })) };
+                if matches!(error, ReadError::Unreadable(_)) && self.refusal(&key)? == Some(refusal) {
+                    return Ok(None);
+                }
                 tracing::warn!(path = %key, %error, "not indexed");
-                return Ok(Change::Refuse { key: key.clone(), stat: *stat, refusal });
+                return Ok(Some(Change::Refuse { key, stat: *stat, refusal }));
             }
         };
         let Read { stat, hash, content } = read;
         let text = match content {
             Content::Text(text) => text,
-            Content::Refused(refusal) => return Ok(Change::Refuse { key: key.clone(), stat, refusal }),
+            Content::Refused(refusal) => {
+                return Ok(Some(Change::Refuse { key: key.clone(), stat, refusal }));
+            }
         };
         let lang = extract::format_name(key.as_str(), &text);
         let known = self.reader.knows_blob(&hash, lang, EXTRACTOR_VERSION)?;
@@ -56,7 +64,12 @@ impl Preparer<'_> {
         let mut path_words = String::new();
         words::path_words(key.as_str(), &mut path_words);
         let racy = scan::is_racy(&stat, read_at_ns);
-        Ok(Change::Put { key: key.clone(), stat, racy, hash, lang, path_words, blob })
+        Ok(Some(Change::Put { key: key.clone(), stat, racy, hash, lang, path_words, blob }))
+    }
+
+    /// Returns why the manifest does not have a path, if so.
+    fn refusal(&self, key: &SourceKey) -> Result<Option<Refusal>, IndexError> {
+        Ok(self.reader.entry(self.view, key)?.and_then(|entry| entry.refusal))
     }
 
     /// Extracts one content; one that cannot be is recorded as struck, with the reason.

@@ -13,7 +13,7 @@ use memod::paths::Place;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use crate::live::{Live, not_checked, until, word};
+use crate::live::{Live, PATIENCE, not_checked, until, word};
 
 const MIB: usize = 1 << 20;
 
@@ -106,6 +106,10 @@ fn what_may_not_be_read_is_named() {
     chmod("closed.md", 0);
     chmod("closed", 0);
     live.expect("beta", "good.md", "beside them");
+    let watched = live.call("status", json!({}));
+    assert_eq!((&watched["watch"]["backend"], &watched["degraded"]), (&json!("inotify"), &json!([])));
+    let sync = json!({ "sync": "strict", "wait_ms": PATIENCE.as_millis() });
+    assert_eq!(live.call("sync", sync)["fresh"], true, "they are known to be closed");
     let (files, skipped) = live.listed();
     assert!(files.contains(&"good.md".to_owned()), "{files:?}");
     assert!(skipped.contains(&"closed.md unreadable".to_owned()), "{skipped:?}");
