@@ -68,7 +68,14 @@ pub(super) fn summary(result: &HooksResult) -> String {
 }
 
 fn call(client: &mut Client, method: &str, chain: bool, here: &Here) -> Result<HooksResult, ClientError> {
-    client.call(method, &HooksParams { cwd: here.cwd.clone(), git_version: git_version(), chain })
+    let (cwd, git_version) = (here.cwd.clone(), git_version());
+    client.call(method, &HooksParams { cwd, git_version, git_lfs: has_program("git-lfs"), chain })
+}
+
+fn has_program(name: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+    std::env::split_paths(&path).any(|dir| dir.join(&name).is_file())
 }
 
 fn print(result: &HooksResult, output: &mut Output) -> Result<(), CliError> {

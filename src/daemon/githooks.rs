@@ -27,8 +27,7 @@ pub(super) async fn call(shared: &Arc<Shared>, verb: Verb, params: HooksParams) 
 }
 
 fn run(place: &Place, verb: Verb, params: &HooksParams) -> Result<HooksResult, HooksError> {
-    let version = params.git_version.as_deref();
-    match (Hooks::of(place, &UserDirs::read(), version)?, verb) {
+    match (Hooks::of(place, &UserDirs::read(), params)?, verb) {
         (Some(hooks), Verb::Install) => hooks.install(params.chain),
         (Some(hooks), Verb::Uninstall) => hooks.uninstall(),
         (Some(hooks), Verb::Status) => Ok(hooks.status()),
@@ -45,7 +44,7 @@ fn why_none(place: &Place) -> String {
 
 /// Returns how hooks ring; what cannot be read rings nobody.
 pub(super) fn method(place: &Place) -> HookMethod {
-    let hooks = Hooks::of(place, &UserDirs::read(), None);
+    let hooks = Hooks::of(place, &UserDirs::read(), &HooksParams::default());
     hooks.ok().flatten().map_or(HookMethod::None, |hooks| hooks.status().method)
 }
 

@@ -24,7 +24,7 @@ use self::backup::Backups;
 use self::block::Text;
 use crate::git::{GitError, HookSettings, NamedHook, UserDirs};
 use crate::paths::{PathError, Place, canonical};
-use crate::proto::HooksResult;
+use crate::proto::{HookMethod, HooksParams, HooksResult};
 
 /// The hooks that ring. Others come too often (`post-index-change`) or cost too much (`reference-transaction`).
 pub const EVENTS: [&str; 5] =
@@ -32,6 +32,9 @@ pub const EVENTS: [&str; 5] =
 
 /// What lefthook and pre-commit append to the name of a hook that was there before theirs.
 const ASIDE: [&str; 2] = ["old", "legacy"];
+
+/// The hooks among ours that git-lfs installs. It refuses to where one is, be it ours: then none of its own are.
+const OF_GIT_LFS: [&str; 3] = ["post-commit", "post-checkout", "post-merge"];
 
 /// The first version of git that runs hooks of its configuration.
 const CONFIG_SINCE: (u32, u32) = (2, 54);
@@ -67,6 +70,8 @@ pub struct Hooks<'a> {
     foreign_dir: Option<String>,
     /// As `git --version` says, where it is known.
     git: Option<(u32, u32)>,
+    /// git-lfs may come yet, and wants its hooks.
+    git_lfs: bool,
 }
 
 impl<'a> Hooks<'a> {
@@ -75,11 +80,7 @@ impl<'a> Hooks<'a> {
     ///
     /// # Errors
     /// When they cannot be read.
-    pub fn of(
-        place: &'a Place,
-        dirs: &UserDirs,
-        git_version: Option<&str>,
-    ) -> Result<Option<Self>, HooksError> {
+    pub fn of(place: &'a Place, dirs: &UserDirs, params: &HooksParams) -> Result<Option<Self>, HooksError> {
         let Some(common_dir) = place.common_dir.as_ref().filter(|_| place.doorbell_file().is_some()) else {
             return Ok(None);
         };
@@ -101,7 +102,8 @@ impl<'a> Hooks<'a> {
             dir: hooks_path.unwrap_or_else(|| own_dir.clone()),
             own_dir,
             foreign_dir,
-            git: git_version.and_then(version),
+            git: params.git_version.as_deref().and_then(version),
+            git_lfs: params.git_lfs,
         }))
     }
 
@@ -192,7 +194,7 @@ impl<'a> Hooks<'a> {
     /// Returns whether a hook of ours was written.
     fn install_file(&self, event: &str, chain: bool) -> Result<bool, PathError> {
         let path = self.dir.join(event);
-        let may_touch = chain || self.foreign_dir.is_none();
+        let may_touch = chain || (self.foreign_dir.is_none() && !self.is_left_to_git_lfs(event));
         let backups = Backups::of(self.place);
         match file::read(&path)? {
             None if may_touch => {
@@ -203,7 +205,7 @@ impl<'a> Hooks<'a> {
             }
             Some(text) => match block::classify(&text) {
                 Text::Outdated => file::replace(&path, &text, &renewed(&text))?,
-                Text::Shell if chain && file::is_executable(&path) => {
+                Text::Shell if chain && file::is_executable(&path) && !self.rings(event) => {
                     backups.keep(&path, Some(&text))?;
                     file::replace(&path, &text, &block::insert(&text))?;
                 }
@@ -212,6 +214,16 @@ impl<'a> Hooks<'a> {
             None => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// Returns whether git-lfs could not be installed any more if a file of ours were there.
+    fn is_left_to_git_lfs(&self, event: &str) -> bool {
+        self.git_lfs && OF_GIT_LFS.contains(&event)
+    }
+
+    /// Returns whether a hook rings already, wherever a neighbour put ours.
+    fn rings(&self, event: &str) -> bool {
+        self.look(event, &[]).method > HookMethod::WatchOnly
     }
 
     fn uninstall_files(&self, changed: &mut Vec<PathBuf>, failures: &mut Vec<(&str, PathError)>) {

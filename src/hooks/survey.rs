@@ -24,7 +24,7 @@ impl Hooks<'_> {
         }
     }
 
-    fn look(&self, event: &str, failures: &[(&str, PathError)]) -> HookInfo {
+    pub(super) fn look(&self, event: &str, failures: &[(&str, PathError)]) -> HookInfo {
         let path = self.dir.join(event);
         let info = |method, path: &Path, note| HookInfo {
             event: event.to_owned(),
@@ -62,6 +62,10 @@ impl Hooks<'_> {
     fn vacant(&self, event: &str) -> (HookMethod, Option<String>) {
         if let Some(why) = &self.foreign_dir {
             return (HookMethod::WatchOnly, Some(format!("{why}, which has none; {CHAIN} makes one")));
+        }
+        if self.is_left_to_git_lfs(event) {
+            let note = format!("left to git-lfs, which refuses to install over a hook; {CHAIN} takes it");
+            return (HookMethod::WatchOnly, Some(note));
         }
         let dir =
             if self.dir.exists() { &self.dir } else { self.place.common_dir.as_ref().unwrap_or(&self.dir) };

@@ -1,5 +1,7 @@
 //! Is a hooks directory after uninstalling what it was before installing?
 
+#![cfg(unix)] // modes and links
+
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;
@@ -43,7 +45,13 @@ impl Repo {
     }
 
     fn hooks(&self, git: &str) -> Hooks<'_> {
-        Hooks::of(&self.place, &UserDirs::default(), Some(git)).expect("settings").expect("a repository")
+        // `2.47 lfs`: and git-lfs is there.
+        let params = HooksParams {
+            git_version: Some(git.to_owned()),
+            git_lfs: git.ends_with("lfs"),
+            ..HooksParams::default()
+        };
+        Hooks::of(&self.place, &UserDirs::default(), &params).expect("settings").expect("a repository")
     }
 
     fn put(&self, name: &str, text: &str, mode: u32) {
@@ -101,6 +109,9 @@ const CONFIG: &str = "[core]\n\tbare = false";
 
 #[test]
 fn what_was_there_is_there_again() {
+    check("git-lfs may come", &Repo::new(CONFIG), "2.47 lfs", false, "wa wa wa fi fi");
+    check("git-lfs may come, but it is asked for", &Repo::new(CONFIG), "2.47 lfs", true, "fi fi fi fi fi");
+    check("git-lfs may come", &Repo::new(CONFIG), "2.54 lfs", false, "co co co co co");
     for (git, files, config) in
         [("2.53.0", "fi fi fi fi fi", "wa wa wa wa wa"), ("2.54.0", "co co co co co", "co co co co co")]
     {
@@ -160,6 +171,10 @@ fn a_hook_is_found_where_neighbours_put_it() {
     repo.put("w/.git/hooks/post-rewrite", "#!/bin/sh\n# overwritten\n", 0o755);
     let status = repo.hooks("2.47").status();
     assert_eq!(Repo::methods(&status), "wa fi ch wa fi", "{status:?}");
+    let chained = repo.hooks("2.47").install(true).expect("it installs");
+    assert_eq!(Repo::methods(&chained), "ch fi ch ch fi", "{chained:?}");
+    let names = chained.changed.iter().filter_map(|path| path.rsplit('/').next());
+    assert_eq!(names.collect::<Vec<_>>(), ["post-commit", "post-rewrite"], "what rings already is left");
     let note = status.hooks[0].note.clone().expect("it says why");
     assert!(note.contains("post-commit.old"), "{note}");
 

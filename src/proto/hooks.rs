@@ -40,6 +40,8 @@ pub struct HooksParams {
     pub cwd: String,
     /// What `git --version` says where the client runs; the daemon does not run git.
     pub git_version: Option<String>,
+    /// `git-lfs` is in the client's `PATH`: it refuses to install over any hook, so its hooks are left to it.
+    pub git_lfs: bool,
     /// Put a block into somebody else's hooks, where there are any.
     pub chain: bool,
 }

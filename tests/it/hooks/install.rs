@@ -14,7 +14,7 @@ impl Git<'_> {
         let Self(live, version) = self;
         put_hook(live, "../bin/git", &format!("#!/bin/sh\necho git version {version}\n"));
         let mut command = live.memo(&[&["hooks"], args].concat());
-        command.env("PATH", format!("{}:/usr/bin:/bin", live.sandbox.path("bin").display()));
+        command.env("PATH", live.sandbox.path("bin")); // no git-lfs is in it, unless a test puts one there
         live.sandbox.show(&mut command).replace("[TOP]/work/.git/", "")
     }
 }
@@ -86,6 +86,19 @@ out: post-applypatch file       hooks/post-applypatch
     git.hooks(&["uninstall"]);
     let theirs = fs::read_to_string(live.root().join(".git/hooks/post-commit")).unwrap();
     assert_eq!(theirs, "#!/bin/sh\necho theirs\n");
+}
+
+#[test]
+fn hooks_that_git_lfs_will_want_are_left_to_it() {
+    let live = Live::idle();
+    put_hook(&live, "../bin/git-lfs", "#!/bin/sh\n");
+    let git = Git(&live, "2.47.3");
+    let note = "left to git-lfs, which refuses to install over a hook; `memo hooks install --chain` takes it";
+    let shown = git.hooks(&["install", "-q"]);
+    let expected = format!("exit 1\nout: post-commit     watch-only hooks/post-commit: {note}\n");
+    assert!(shown.starts_with(&expected), "{shown}");
+    let taken = git.hooks(&["install", "-q", "--chain"]);
+    assert!(taken.starts_with("exit 0\nout: post-commit     file       hooks/post-commit\n"), "{taken}");
 }
 
 #[test]
