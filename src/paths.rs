@@ -171,7 +171,10 @@ impl Place {
             let reason = "has no objects directory; the repository is broken or was moved".to_owned();
             return Err(LocateError::BrokenGit { path: common_dir, reason });
         }
-        check_owner(&common_dir, env)?;
+        // As git since 2.35.2: with a directory of somebody else's around it, it is not our worktree.
+        for dir in [root, &git_dir, &common_dir] {
+            check_owner(dir, env)?;
+        }
         let id = place_id(&common_dir);
         let state_dir = writable_or_home(common_dir.join(STATE_DIR), &id, env);
         let root = root.to_owned();

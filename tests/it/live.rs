@@ -55,8 +55,13 @@ impl Live {
 
     /// Starts the daemon as a child and waits until it says that it is ready.
     pub(crate) fn start(&self) {
+        self.start_as(self.memod());
+    }
+
+    /// As [`Self::start`], with a command line made of [`Self::memod`].
+    pub(crate) fn start_as(&self, mut memod: Command) {
         self.rpc.replace(None);
-        let mut child = self.memod().stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = memod.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         assert_eq!(line, "{\"ready\":true}\n");

@@ -20,6 +20,7 @@ mod live;
 mod protocol;
 mod readme;
 mod rpc;
+mod safety;
 mod sandbox;
 mod scan;
 mod tidy;
