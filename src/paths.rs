@@ -148,6 +148,7 @@ impl Place {
             if let Some(meta) = look_at(&dot_git, |path| fs::symlink_metadata(path))? {
                 let git_dir = if meta.is_dir() { dot_git } else { read_gitdir_file(&dot_git)? };
                 if meta.is_dir() && !looks_like_git_dir(&git_dir)? {
+                    check_unused(&git_dir)?;
                     continue; // as git does: an empty `.git` directory is no repository
                 }
                 return Self::in_git(dir, &git_dir, env);
@@ -347,10 +348,24 @@ fn is_dir(path: &Path) -> Result<bool, PathError> {
     Ok(look_at(path, |path| fs::metadata(path))?.is_some_and(|meta| meta.is_dir()))
 }
 
+/// What every git dir of a main worktree has.
+const GIT_DIR_PARTS: [&str; 3] = ["HEAD", "objects", "refs"];
+
 fn looks_like_git_dir(dir: &Path) -> Result<bool, PathError> {
     let is_there = |name: &str| Ok(look_at(&dir.join(name), |path| fs::symlink_metadata(path))?.is_some());
     Ok(is_there("HEAD")?
         && (is_there("commondir")? || (is_dir(&dir.join("objects"))? && is_dir(&dir.join("refs"))?)))
+}
+
+/// Refuses what was a repository once: its files would count as if they were outside git.
+fn check_unused(git_dir: &Path) -> Result<(), LocateError> {
+    let [here, missing]: [Vec<_>; 2] = [true, false]
+        .map(|there| GIT_DIR_PARTS.into_iter().filter(|part| git_dir.join(part).exists() == there).collect());
+    if here.is_empty() {
+        return Ok(());
+    }
+    let reason = format!("a broken git directory, without {}", missing.join(" and "));
+    Err(LocateError::BrokenGit { path: git_dir.to_owned(), reason })
 }
 
 /// Reads `gitdir: <path>`, as gitrepository-layout(5) has it.

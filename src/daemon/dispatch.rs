@@ -252,6 +252,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> Outcome<Page> {
     let Verified { hits, stale } = verify(&answer, at, *limit, shared.config.index.max_file_bytes);
     let pending = Pending { embeddings, ..at.pending };
     let (mut degraded, corrected) = (answer.degraded, answer.corrected);
+    degraded.extend(at.files_note.iter().map(|why| format!("files: {why}")));
     if filter.kinds.contains(&Kind::Commit) {
         degraded.extend(at.commits_note.iter().map(|why| format!("commits: {why}")));
     }

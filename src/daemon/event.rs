@@ -98,6 +98,8 @@ pub(super) struct Freshness {
     pub(super) fresh: bool,
     /// Why it does not.
     pub(super) reason: Option<String>,
+    /// What of the worktree, or of git's files, could not be read.
+    pub(super) files_note: Option<String>,
     /// Why commits are missing from the index, if any are.
     pub(super) commits_note: Option<String>,
     /// What is still to be indexed; embeddings are counted by the asker.

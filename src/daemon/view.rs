@@ -46,6 +46,8 @@ pub(super) struct View {
     built: bool,
     /// Why the last reconcile failed.
     pub(super) error: Option<String>,
+    /// What of the worktree, or of git's files, could not be read.
+    files_note: Option<String>,
     /// No walk makes the watcher believed: the settings want it so, or the file system needs it.
     polls: bool,
     /// Every directory that counts is watched.
@@ -105,6 +107,7 @@ impl View {
             complete: false,
             built: row.complete,
             error: None,
+            files_note: None,
             polls: false,
             covered: true,
             unwatched: None,
@@ -305,6 +308,17 @@ impl View {
         waits.chain(start).chain(cookie).min()
     }
 
+    /// Takes what could not be read. Only a walk tells that all could.
+    pub(super) fn note_problems(&mut self, whole: bool, problems: &[String]) {
+        if let Some(first) = problems.first() {
+            let others = problems.len() - 1;
+            let others = if others > 0 { format!(", and {others} more, see the log") } else { String::new() };
+            self.files_note = Some(format!("{first}{others}"));
+        } else if whole {
+            self.files_note = None;
+        }
+    }
+
     /// Returns what `status` shows.
     pub(super) fn report(&self) -> ViewReport {
         let info = ViewInfo {
@@ -325,8 +339,10 @@ impl View {
         let behind = self.error.iter().map(|why| format!("index: {root}: {why}"));
         let late = "the watcher does not answer; until it does every query compares the worktree";
         let late = self.overdue.iter().map(|_| format!("watch: {root}: {late}"));
+        let files = self.files_note.iter().map(|why| format!("files: {root}: {why}"));
         let commits = self.history.note().map(|why| format!("commits: {root}: {why}"));
         behind
+            .chain(files)
             .chain(commits)
             .chain(self.unwatched.iter().map(|why| format!("watch: {why}")))
             .chain(late)

@@ -91,12 +91,16 @@ pub enum GitError {
     Io(#[from] PathError),
 }
 
-/// Returns what `HEAD` of the worktree holds: a full branch name (born or not) or an object id; none outside git.
+/// What the file `HEAD` names where refs are kept in a reftable, see gitrepository-layout(5).
+const IN_REFTABLE: &str = "refs/heads/.invalid";
+
+/// Returns what `HEAD` of the worktree holds: a full branch name (born or not) or an object id; none outside git, or
+/// where it is kept in a reftable.
 pub fn head(place: &Place) -> Option<String> {
     let text = fs::read_to_string(place.git_dir.as_ref()?.join("HEAD")).ok()?;
     let text = text.trim();
     let head = text.strip_prefix("ref:").map_or(text, str::trim_start);
-    (!head.is_empty()).then(|| head.to_owned())
+    (!head.is_empty() && head != IN_REFTABLE).then(|| head.to_owned())
 }
 
 /// Returns the ignore files outside the worktree, existing or not: the user's global one and `info/exclude`.

@@ -64,9 +64,9 @@ impl<'a> Comparison<'a> {
         Self { place, view, reader, progress, admission, on_dir, todo }
     }
 
-    /// Returns a digest of what decides which files count.
-    pub(super) fn rules(&self) -> u64 {
-        self.admission.digest()
+    /// Returns a digest of what decides which files count; none when not all of that could be read.
+    pub(super) fn rules(&self) -> Option<u64> {
+        self.todo.problems.is_empty().then(|| self.admission.digest())
     }
 
     /// Returns what differs within `scope`.

@@ -40,8 +40,8 @@ pub struct Indexer {
     reader: Reader,
     index_db: PathBuf,
     extractor: Extractor,
-    /// The digest of what decided at the last walk.
-    rules: HashMap<ViewId, u64>,
+    /// The digest of what decided at the last walk, as far as it could be read.
+    rules: HashMap<ViewId, Option<u64>>,
     max_file_bytes: u64,
     progress: Arc<Progress>,
 }
@@ -88,13 +88,14 @@ impl Indexer {
         progress.begin(0); // how many there are is known once they are listed
         let comparison = Comparison::new(place, view, reader, *max_file_bytes, progress, on_dir);
         let rules = comparison.rules();
-        let other = git_changed && self.rules.get(&view) != Some(&rules);
-        let todo = comparison.run(if other { &Scope::Full } else { scope })?;
+        let other = git_changed && (rules.is_none() || self.rules.get(&view) != Some(&rules));
+        let whole = other || *scope == Scope::Full;
+        let todo = comparison.run(if whole { &Scope::Full } else { scope })?;
         let outcome = self.carry_out(place, view, todo)?;
-        if other || *scope == Scope::Full {
+        if whole {
             self.rules.insert(view, rules);
         }
-        Ok(outcome)
+        Ok(Outcome { whole, ..outcome })
     }
 
     fn carry_out(&mut self, place: &Place, view: ViewId, todo: Todo) -> Result<Outcome, IndexError> {

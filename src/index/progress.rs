@@ -52,8 +52,10 @@ pub struct Outcome {
     /// A path that is gone, or changed faster than it can be read. What it held may be under a name by now that
     /// was not looked at.
     pub moving: Option<SourceKey>,
-    /// Directories that could not be listed.
+    /// Directories that could not be listed, files of git's that could not be read.
     pub problems: Vec<String>,
+    /// Everything was compared.
+    pub whole: bool,
 }
 
 impl Outcome {

@@ -30,6 +30,7 @@ impl MainLoop {
                 for problem in &outcome.problems {
                     tracing::warn!(root = %view.place.root.display(), problem, "not everything could be listed");
                 }
+                view.note_problems(outcome.whole, &outcome.problems);
                 view.retry(outcome.again, now);
                 moving = outcome.moving;
                 if let Some(seq) = outcome.seq {

@@ -90,6 +90,7 @@ impl View {
             place: self.place.clone(),
             fresh,
             reason,
+            files_note: self.files_note.clone(),
             commits_note: self.history.note().cloned(),
             pending: Pending { files: self.pending_files(progress), embeddings: 0 },
             removals: progress.removals.load(Ordering::SeqCst),
