@@ -12,6 +12,7 @@ mod writer;
 
 use std::path::{Path, PathBuf};
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 pub use reader::{Entry, PendingChunk, Reader, ViewRow};
@@ -78,6 +79,8 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite::Error>
          PRAGMA trusted_schema = OFF;",
     )?;
     conn.set_prepared_statement_cache_capacity(64);
+    // Else every bound LIMIT compiles its statement anew.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     search::register_functions(&conn)?;
     Ok(conn)
 }

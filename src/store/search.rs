@@ -5,7 +5,9 @@
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use rusqlite::functions::FunctionFlags;
+use rusqlite::types::FromSql;
 use rusqlite::{Connection, Row, params, types};
+use serde::Serialize;
 
 use super::{Reader, StoreError};
 use crate::types::{ChunkId, Kind, ViewId};
@@ -81,7 +83,7 @@ impl Filter {
 }
 
 impl Reader {
-    /// Returns the best chunks by BM25, best first.
+    /// Returns the best chunks by BM25, best first; of equal ones the older.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -92,19 +94,19 @@ impl Reader {
         expression: &str,
         k: usize,
     ) -> Result<Vec<ChunkRow>, StoreError> {
-        let sql = format!(
-            "SELECT {COLUMNS}, f.rank FROM chunk_fts f
-             CROSS JOIN chunk c ON c.id = f.rowid
-             CROSS JOIN blob b ON b.id = c.blob_id
-             CROSS JOIN entry e ON e.blob_id = b.id
-             WHERE f.chunk_fts MATCH ?5 AND f.rank MATCH 'bm25({COLUMN_WEIGHTS})' AND {WITHIN}
-             ORDER BY f.rank LIMIT ?6"
-        );
+        // Not `ORDER BY rank`: that makes FTS5 sort all matches, each with its positions.
+        let ranked: Vec<(f64, i64)> = self.ranked(
+            &format!(
+                "SELECT bm25(chunk_fts, {COLUMN_WEIGHTS}), rowid FROM chunk_fts WHERE chunk_fts MATCH ?1"
+            ),
+            expression,
+        )?;
         let mut room = Room::new(filter, k);
-        self.arm_while(&sql, view, filter, &expression, room.limit(), |row| room.take(row.kind))
+        let n_batch = k + k / OTHERS_A_COMMIT + 1;
+        self.best(&rows_of_ids(), view, filter, ranked, n_batch, |row| room.take(row.kind))
     }
 
-    /// Returns the first chunk of the files whose path words match best, best first.
+    /// Returns the first chunk of the files whose path words match best, best first; of equal ones by path.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -115,18 +117,22 @@ impl Reader {
         expression: &str,
         k: usize,
     ) -> Result<Vec<ChunkRow>, StoreError> {
+        let ranked: Vec<(f64, String)> = self.ranked(
+            "SELECT f.rank, p.path FROM path_fts f CROSS JOIN path p ON p.id = f.rowid WHERE f.path_fts MATCH ?1",
+            expression,
+        )?;
         let sql = format!(
-            "SELECT {COLUMNS}, f.rank FROM path_fts f
-             CROSS JOIN path p ON p.id = f.rowid
-             CROSS JOIN entry e ON e.path = p.path AND e.view_id = ?1
+            "SELECT {COLUMNS}, wanted.key FROM json_each(?5) wanted
+             CROSS JOIN entry e ON e.view_id = ?1 AND e.path = wanted.value
              CROSS JOIN blob b ON b.id = e.blob_id
              CROSS JOIN chunk c ON c.blob_id = b.id
-             WHERE f.path_fts MATCH ?5 AND {WITHIN}
+             WHERE {WITHIN}
                AND c.ord = (SELECT min(first.ord) FROM chunk first WHERE first.blob_id = b.id
                             AND (?2 IS NULL OR first.kind IN (SELECT value FROM json_each(?2))))
-             ORDER BY f.rank, e.path LIMIT ?6"
+             LIMIT ?6"
         );
-        self.arm(&sql, view, filter, &expression, k)
+        let mut places = 0..k;
+        self.best(&sql, view, filter, ranked, k + 1, |_| places.next().map_or(Take::NoMore, |_| Take::It))
     }
 
     /// Returns the chunks that define a symbol of this name, whatever its case.
@@ -163,14 +169,50 @@ impl Reader {
     ) -> Result<Vec<ChunkRow>, StoreError> {
         let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
         let json = serde_json::json!(ids).to_string();
-        let sql = format!(
-            "SELECT {COLUMNS}, 0.0 FROM json_each(?5) wanted
-             CROSS JOIN chunk c ON c.id = wanted.value
-             CROSS JOIN blob b ON b.id = c.blob_id
-             CROSS JOIN entry e ON e.blob_id = b.id
-             WHERE {WITHIN} LIMIT ?6"
-        );
-        self.arm(&sql, view, filter, &json, usize::MAX >> 1)
+        self.arm(&rows_of_ids(), view, filter, &json, usize::MAX >> 1)
+    }
+
+    /// Returns what a statement gives for an expression: the value of each match, less being better, and its key.
+    fn ranked<K: FromSql>(&self, sql: &str, expression: &str) -> Result<Vec<(f64, K)>, StoreError> {
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached(sql)?;
+            statement.query_map([expression], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        })
+    }
+
+    /// Looks up the best of `ranked`, equal ones by key, in growing batches from `n_batch` on, as far as `take` goes.
+    /// `sql` gives the rows of the keys in the array ?5, in its order, each with the key's place there for value.
+    fn best<K: Ord + Serialize>(
+        &self,
+        sql: &str,
+        view: ViewId,
+        filter: &Filter,
+        mut ranked: Vec<(f64, K)>,
+        mut n_batch: usize,
+        mut take: impl FnMut(&ChunkRow) -> Take,
+    ) -> Result<Vec<ChunkRow>, StoreError> {
+        let order = |a: &(f64, K), b: &(f64, K)| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1));
+        let (mut rest, mut best) = (&mut ranked[..], Vec::new());
+        while !rest.is_empty() {
+            if n_batch < rest.len() {
+                rest.select_nth_unstable_by(n_batch, order);
+            }
+            let (batch, later) = rest.split_at_mut(n_batch.min(rest.len()));
+            batch.sort_unstable_by(order);
+            let keys: Vec<&K> = batch.iter().map(|(_, key)| key).collect();
+            let keys = serde_json::json!(keys).to_string();
+            for mut row in self.arm(sql, view, filter, &keys, usize::MAX >> 1)? {
+                row.value = batch[row.value as usize].0;
+                match take(&row) {
+                    Take::It => best.push(row),
+                    Take::Another => {}
+                    Take::NoMore => return Ok(best),
+                }
+            }
+            rest = later;
+            n_batch *= 2;
+        }
+        Ok(best)
     }
 
     /// Returns all chunks of the view that pass the filter.
@@ -218,33 +260,10 @@ impl Reader {
         query: &dyn types::ToSql,
         k: usize,
     ) -> Result<Vec<ChunkRow>, StoreError> {
-        self.arm_while(sql, view, filter, query, k as i64, |_| Take::It)
-    }
-
-    /// Takes rows in the order of the statement, as far as `take` goes.
-    fn arm_while(
-        &self,
-        sql: &str,
-        view: ViewId,
-        filter: &Filter,
-        query: &dyn types::ToSql,
-        limit: i64,
-        mut take: impl FnMut(&ChunkRow) -> Take,
-    ) -> Result<Vec<ChunkRow>, StoreError> {
         let [kinds, langs, paths] = filter.params();
         self.run(|conn| {
             let mut statement = conn.prepare_cached(sql)?;
-            let mut rows = statement.query(params![view.0, kinds, langs, paths, query, limit])?;
-            let mut found = Vec::new();
-            while let Some(row) = rows.next()? {
-                let row = chunk_row(row)?;
-                match take(&row) {
-                    Take::It => found.push(row),
-                    Take::Another => {}
-                    Take::NoMore => break,
-                }
-            }
-            Ok(found)
+            statement.query_map(params![view.0, kinds, langs, paths, query, k as i64], chunk_row)?.collect()
         })
     }
 
@@ -342,19 +361,25 @@ impl Room {
         Self { others: k, commits: if only_commits { k } else { k / OTHERS_A_COMMIT }, only_commits }
     }
 
-    /// Returns the most rows that SQL may bring; -1, no limit, where some may have to be passed over.
-    fn limit(&self) -> i64 {
-        if self.only_commits { self.commits as i64 } else { -1 }
-    }
-
     fn take(&mut self, kind: Kind) -> Take {
         let room = if kind == Kind::Commit { &mut self.commits } else { &mut self.others };
         if let Some(left) = room.checked_sub(1) {
             *room = left;
             return Take::It;
         }
-        if kind == Kind::Commit { Take::Another } else { Take::NoMore }
+        if kind == Kind::Commit && !self.only_commits { Take::Another } else { Take::NoMore }
     }
+}
+
+/// Returns the statement for the rows of the chunks whose ids are in the array ?5.
+fn rows_of_ids() -> String {
+    format!(
+        "SELECT {COLUMNS}, wanted.key FROM json_each(?5) wanted
+         CROSS JOIN chunk c ON c.id = wanted.value
+         CROSS JOIN blob b ON b.id = c.blob_id
+         CROSS JOIN entry e ON e.blob_id = b.id
+         WHERE {WITHIN} LIMIT ?6"
+    )
 }
 
 fn chunk_row(row: &Row<'_>) -> rusqlite::Result<ChunkRow> {
