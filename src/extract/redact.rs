@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, Input, MatchKind};
 use regex::Regex;
 
 use super::credentials::RULES;
@@ -28,15 +28,28 @@ pub fn secrets(text: &str) -> Vec<Range<usize>> {
 
 /// Returns what looks like a credential, ascending and disjoint. Takes time linear in the text.
 pub fn find(text: &str) -> Vec<Secret> {
+    find_in(text, 0..text.len(), 0).0
+}
+
+/// Returns what begins in `range` of the text but not before `known_to`, the end of the last one known, and where
+/// to go on with the search.
+fn find_in(text: &str, range: Range<usize>, mut known_to: usize) -> (Vec<Secret>, usize) {
     let mut found: Vec<Secret> = Vec::new();
-    for anchor in SCANNER.anchors.find_iter(text) {
-        if found.last().is_some_and(|last| anchor.start() < last.bytes.end) {
+    let mut searched_to = range.end;
+    let haystack = range.start..text.len().min(range.end + SCANNER.anchors.max_pattern_len());
+    let anchors = SCANNER.anchors.find_iter(Input::new(text).span(haystack));
+    for anchor in anchors.take_while(|anchor| anchor.start() < range.end) {
+        searched_to = searched_to.max(anchor.end());
+        if anchor.start() < known_to {
             continue;
         }
         let rules = SCANNER.rules_of_anchor[anchor.pattern().as_usize()].iter();
-        found.extend(rules.filter_map(|rule| secret_at(text, anchor.start(), *rule)).next());
+        if let Some(secret) = rules.filter_map(|rule| secret_at(text, anchor.start(), *rule)).next() {
+            known_to = secret.bytes.end;
+            found.push(secret);
+        }
     }
-    found
+    (found, searched_to)
 }
 
 /// Returns the text with every credential replaced by [`REDACTED`].
@@ -102,24 +115,31 @@ fn secret_at(text: &str, at: usize, rule_at: usize) -> Option<Secret> {
     (rule.is_real)(secret.as_str()).then_some(Secret { name: rule.name, bytes })
 }
 
-/// A text and where its credentials are: looked for once, in the whole, since half a key is no longer known
-/// for one.
+/// A text and where its credentials are: looked for from its beginning, since half a key is no longer known for one,
+/// up to the end of what is asked for.
 #[derive(Clone, Debug)]
 pub struct Screened {
     text: String,
+    /// Those that begin before `searched_to`.
     secrets: Vec<Range<usize>>,
+    searched_to: usize,
 }
 
 impl Screened {
-    /// Looks for the credentials in a text.
+    /// Takes a text in which nothing was looked for yet.
     pub fn new(text: String) -> Self {
-        let secrets = secrets(&text);
-        Self { text, secrets }
+        Self { text, secrets: Vec::new(), searched_to: 0 }
     }
 
     /// Returns a byte span without its credentials; none when it is not a span of the text.
-    pub fn span(&self, bytes: Range<usize>) -> Option<Cow<'_, str>> {
+    pub fn span(&mut self, bytes: Range<usize>) -> Option<Cow<'_, str>> {
         self.text.get(bytes.clone())?;
+        if self.searched_to < bytes.end {
+            let known_to = self.secrets.last().map_or(0, |last| last.end);
+            let (found, searched_to) = find_in(&self.text, self.searched_to..bytes.end, known_to);
+            self.secrets.extend(found.into_iter().map(|secret| secret.bytes));
+            self.searched_to = searched_to;
+        }
         Some(redact_span(&self.text, bytes, &self.secrets))
     }
 }
@@ -127,6 +147,7 @@ impl Screened {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::Random;
 
     /// Name, a text with `{}` where the credential stands, the credential (in parts, lest scanners of
     /// this file take it for one), and a text that only looks alike.
@@ -280,6 +301,27 @@ mod tests {
         check(4..8, "[REDACTED]");
         check(9..13, " cd ");
         check(5..15, "[REDACTED] cd [REDACTED]");
+    }
+
+    #[test]
+    fn a_span_is_screened_as_in_the_whole_text() {
+        let mut random = Random::new(6);
+        let credentials: Vec<String> =
+            EXAMPLES.iter().map(|(_, context, parts, _)| context.replace("{}", &parts.concat())).collect();
+        let mut pieces: Vec<&str> = credentials.iter().map(String::as_str).collect();
+        pieces.extend(["pass", "-----BEGIN ", "token", "=", "\n", " é ", "key: ", "MIIEpAIB"]);
+        for _ in 0..2_000 {
+            let text: String = (0..random.below(8)).map(|_| random.pick(&pieces)).collect();
+            let secrets = secrets(&text);
+            let mut screened = Screened::new(text.clone());
+            for _ in 0..4 {
+                let ends = [random.below(text.len() + 1), random.below(text.len() + 1)];
+                let [start, end] = ends.map(|at| text.floor_char_boundary(at));
+                let bytes = start.min(end)..start.max(end);
+                let expected = redact_span(&text, bytes.clone(), &secrets);
+                assert_eq!(screened.span(bytes), Some(expected), "{text}");
+            }
+        }
     }
 
     #[test]

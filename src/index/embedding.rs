@@ -53,7 +53,7 @@ pub fn embed_chunks(
             Some(own) => Some(own.to_owned()),
             None => {
                 let text = texts.entry(chunk.hash).or_insert_with(|| read_same(&chunk, max_file_bytes));
-                text.as_ref().and_then(|text| text.span(chunk.bytes.0..chunk.bytes.1)).map(Cow::into_owned)
+                text.as_mut().and_then(|text| text.span(chunk.bytes.0..chunk.bytes.1)).map(Cow::into_owned)
             }
         };
         if let Some(body) = body {
