@@ -47,6 +47,7 @@ pub fn cosine_i8(a: &[i8], b: &[i8]) -> f32 {
 }
 
 /// Returns the dot product of two quantized vectors of one length: what a scan over many rows ranks by.
+#[inline(always)]
 pub fn dot_i8(a: &[i8], b: &[i8]) -> i32 {
     a.iter().zip(b).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum()
 }

