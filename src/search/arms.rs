@@ -283,14 +283,21 @@ fn with_path(chunk: f64, path: f64) -> f64 {
 
 /// Returns the query with each word that the index does not hold replaced by the nearest that it does.
 fn correct(reader: &Reader, query: &Query) -> Result<Option<String>, StoreError> {
-    let mut vocabulary = Vec::new();
-    reader.each_term(|term, n_docs| vocabulary.push((term.to_owned(), n_docs)))?;
-    let terms = || vocabulary.iter().map(|(term, n_docs)| (term.as_str(), *n_docs));
-    let mut changed = false;
+    let words = &query.words()[..query.words().len().min(MOST_CORRECTED)];
     let mut text = String::new();
-    for word in query.words().iter().take(MOST_CORRECTED) {
-        let best = typo::corrections(&word.text, terms()).into_iter().next();
-        changed |= best.as_ref().is_some_and(|best| best.term != word.text);
+    let mut changed = false;
+    let mut vocabulary = Vec::new();
+    for word in words {
+        let mut best = None;
+        // Looked up first, since a walk over all terms takes far longer than all else.
+        if !reader.has_term(&word.text)? {
+            if vocabulary.is_empty() {
+                reader.each_term(|term, n_docs| vocabulary.push((term.to_owned(), n_docs)))?;
+            }
+            let terms = vocabulary.iter().map(|(term, n_docs)| (term.as_str(), *n_docs));
+            best = typo::corrections(&word.text, terms).into_iter().next();
+        }
+        changed |= best.is_some();
         text.push_str(best.as_ref().map_or(&word.text, |best| &best.term));
         text.push(' ');
     }

@@ -281,6 +281,14 @@ impl Reader {
         })
     }
 
+    /// Returns whether a term is indexed.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn has_term(&self, term: &str) -> Result<bool, StoreError> {
+        self.run(|conn| conn.prepare_cached("SELECT 1 FROM chunk_vocab WHERE term = ?1")?.exists([term]))
+    }
+
     /// Calls `see` with every indexed term and in how many chunks it stands.
     ///
     /// # Errors
