@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""How long does a warm search take in the daemon?
+
+  search.py WORKTREE [MEMO]
+
+Asks the daemon of WORKTREE, which must have its index, 40 questions of each class, made of words of its files and the
+same at each run, three times each. Prints p50 and p99 of `took_ms`, the daemon's processor time a question (Linux;
+steadier than the clock on a busy machine), and what a whole `memo search` takes beside `/bin/true`.
+"""
+import glob
+import json
+import random
+import re
+import socket
+import subprocess
+import sys
+import time
+from statistics import median
+
+N_QUESTIONS, N_TIMES = 40, 3
+
+
+def questions(tree):
+    """Returns queries by class, from lines of some of the files that git tracks."""
+    chance = random.Random(1)
+    paths = subprocess.check_output(["git", "-C", tree, "ls-files", "-z"], text=True).split("\0")[:-1]
+    lines = []
+    for path in chance.sample(sorted(paths), min(300, len(paths))):
+        try:
+            lines += [line for line in open(f"{tree}/{path}", encoding="utf-8") if len(line) < 200]
+        except (OSError, ValueError):  # a link that leads nowhere, a submodule, not text
+            pass
+    prose = [words for words in (re.findall(r"\b[a-z]{3,}\b", line) for line in lines) if len(words) >= 8]
+    names = sorted({name for line in lines for name in re.findall(r"\b[a-z]+(?:[A-Z_][a-z]+)+\b", line)})
+
+    def some(make):
+        return [make(chance.choice(prose)) for _ in range(N_QUESTIONS)]
+
+    return {
+        "word": some(lambda words: max(words, key=len)),
+        "question": some(lambda words: " ".join(words[:8])),
+        "phrase": some(lambda words: f'"{words[0]} {words[1]}"'),
+        "prefix": some(lambda words: max(words, key=len)[:5] + "*"),
+        "name": [chance.choice(names) for _ in range(N_QUESTIONS)],
+    }
+
+
+def connect(tree):
+    command = ["git", "-C", tree, "rev-parse", "--path-format=absolute", "--git-common-dir"]
+    state = subprocess.check_output(command, text=True).strip() + "/memo"
+    stream = socket.socket(socket.AF_UNIX)
+    stream.connect(json.load(open(f"{state}/endpoint"))["socket"])
+    replies = stream.makefile("rb")
+
+    def call(method, **params):
+        request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"cwd": tree, **params}}
+        stream.sendall(json.dumps(request).encode() + b"\n")
+        return json.loads(replies.readline())["result"]
+
+    return call
+
+
+def cpu_ms(pid):
+    return sum(int(open(path).read().split()[0]) for path in glob.glob(f"/proc/{pid}/task/*/schedstat")) / 1e6
+
+
+def spawn_ms(command):
+    times = []
+    for _ in range(50):
+        began = time.perf_counter()
+        subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
+        times.append((time.perf_counter() - began) * 1000)
+    return median(times)
+
+
+def main():
+    if len(sys.argv) not in (2, 3):
+        sys.exit(__doc__)
+    tree = subprocess.check_output(["git", "-C", sys.argv[1], "rev-parse", "--show-toplevel"], text=True).strip()
+    memo = sys.argv[2] if len(sys.argv) > 2 else "memo"
+    asked, call = questions(tree), connect(tree)
+    status = call("status")
+    print(f"{status['counts']['chunks']} chunks   p50 ms   p99 ms   cpu ms")
+    for name, queries in asked.items():
+        for query in queries:  # warms up
+            call("search", query=query)
+        before = cpu_ms(status["daemon"]["pid"])
+        times = sorted(call("search", query=query)["took_ms"] for query in queries * N_TIMES)
+        cpu = (cpu_ms(status["daemon"]["pid"]) - before) / len(times)
+        print(f"{name:14}{median(times):9.2f}{times[len(times) * 99 // 100]:9.2f}{cpu:9.2f}")
+    query = asked["name"][0]
+    whole, true = spawn_ms([memo, "-C", tree, "search", query]), spawn_ms(["/bin/true"])
+    print(f"memo search, whole: {whole:.2f} ms; /bin/true: {true:.2f} ms")
+
+
+main()
