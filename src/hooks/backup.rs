@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use crate::paths::{IoContext, PathError, Place, create_private_dir};
 
 /// The backups of one repository.
-pub struct Backups {
+pub(super) struct Backups {
     dir: PathBuf,
 }
 
 impl Backups {
     /// Returns those of a repository; there may be none.
-    pub fn of(place: &Place) -> Self {
+    pub(super) fn of(place: &Place) -> Self {
         Self { dir: place.state_dir.join("hooks") }
     }
 
@@ -23,7 +23,7 @@ impl Backups {
     ///
     /// # Errors
     /// When it cannot be written; the hook must stay as it is then.
-    pub fn keep(&self, hook: &Path, text: Option<&[u8]>) -> Result<(), PathError> {
+    pub(super) fn keep(&self, hook: &Path, text: Option<&[u8]>) -> Result<(), PathError> {
         create_private_dir(&self.dir)?;
         let (backup, record) = self.files(hook);
         if let Some(text) = text
@@ -36,14 +36,14 @@ impl Backups {
     }
 
     /// Returns the hooks that are on record.
-    pub fn hooks(&self) -> Vec<PathBuf> {
+    pub(super) fn hooks(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten().map(|entry| entry.path());
         let records = entries.filter(|path| path.extension().is_some_and(|extension| extension == "path"));
         records.filter_map(|path| fs::read_to_string(path).ok()).map(PathBuf::from).collect()
     }
 
     /// Forgets a hook that nothing of ours is in any more.
-    pub fn forget(&self, hook: &Path) {
+    pub(super) fn forget(&self, hook: &Path) {
         let (backup, record) = self.files(hook);
         for file in [backup, record] {
             let _ = fs::remove_file(file); // most hooks have none

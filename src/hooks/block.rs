@@ -4,14 +4,14 @@
 //! ends the file takes the line feed before it.
 
 /// The whole of a hook of ours.
-pub const HOOK: &str = include_str!("../../hooks/doorbell.sh");
+pub(super) const HOOK: &str = include_str!("../../hooks/doorbell.sh");
 
 const START: &str = "# >>> memo hooks >>>\n";
 const END: &str = "\n# <<< memo hooks <<<";
 
 /// What the text of a hook is to us.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Text {
+pub(super) enum Text {
     /// Ours alone, as we wrote it.
     Ours,
     /// It holds our block.
@@ -25,7 +25,7 @@ pub enum Text {
 }
 
 /// Tells what the text of a hook is.
-pub fn classify(text: &[u8]) -> Text {
+pub(super) fn classify(text: &[u8]) -> Text {
     if text == HOOK.as_bytes() {
         return Text::Ours;
     }
@@ -57,7 +57,7 @@ fn is_shell(interpreter: &str) -> bool {
 }
 
 /// Returns the text with our block before everything that runs: a block behind an `exit` or `exec` never would.
-pub fn insert(text: &[u8]) -> Vec<u8> {
+pub(super) fn insert(text: &[u8]) -> Vec<u8> {
     let has_interpreter = text.starts_with(b"#!");
     let first_line = text.iter().position(|byte| *byte == b'\n').map_or(text.len(), |at| at + 1);
     let (before, after) = text.split_at(if has_interpreter { first_line } else { 0 });
@@ -68,7 +68,7 @@ pub fn insert(text: &[u8]) -> Vec<u8> {
 }
 
 /// Returns what is left without our block; none when there is none.
-pub fn remove(text: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn remove(text: &[u8]) -> Option<Vec<u8>> {
     let (start, end) = span(text)?;
     Some(match (&text[..start], &text[end..]) {
         (before, [b'\n', after @ ..]) => [before, after].concat(),
@@ -78,12 +78,12 @@ pub fn remove(text: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Returns whether nothing is left in a file that we made: what [`remove`] leaves of [`HOOK`].
-pub fn is_bare(left: &[u8]) -> bool {
+pub(super) fn is_bare(left: &[u8]) -> bool {
     left == header().as_bytes()
 }
 
 /// Returns the commands of the block, one after the other, as one line.
-pub fn one_line() -> String {
+pub(super) fn one_line() -> String {
     let commands = block().strip_prefix(START).and_then(|rest| rest.strip_suffix(END));
     commands.expect("the hook has both marks").replace('\n', "; ")
 }

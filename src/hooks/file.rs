@@ -11,7 +11,7 @@ use crate::paths::{IoContext, PathError};
 ///
 /// # Errors
 /// When it cannot be read, or is no regular file: a link is not followed.
-pub fn read(path: &Path) -> Result<Option<Vec<u8>>, PathError> {
+pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, PathError> {
     match fs::symlink_metadata(path) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             Ok(None)
@@ -24,7 +24,7 @@ pub fn read(path: &Path) -> Result<Option<Vec<u8>>, PathError> {
 }
 
 /// Returns whether git would run it.
-pub fn is_executable(path: &Path) -> bool {
+pub(super) fn is_executable(path: &Path) -> bool {
     #[cfg(unix)]
     return rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok();
     #[cfg(not(unix))]
@@ -35,7 +35,7 @@ pub fn is_executable(path: &Path) -> bool {
 ///
 /// # Errors
 /// When something is there, or it cannot be written; nothing is left behind.
-pub fn create(path: &Path, text: &[u8]) -> Result<(), PathError> {
+pub(super) fn create(path: &Path, text: &[u8]) -> Result<(), PathError> {
     let dir = path.parent().unwrap_or(Path::new("/"));
     fs::create_dir_all(dir).at("create directory", dir)?;
     let aside = aside(path);
@@ -51,7 +51,7 @@ pub fn create(path: &Path, text: &[u8]) -> Result<(), PathError> {
 ///
 /// # Errors
 /// When it changed meanwhile, git is changing it, or it cannot be written; the file is as it was.
-pub fn replace(path: &Path, before: &[u8], text: &[u8]) -> Result<(), PathError> {
+pub(super) fn replace(path: &Path, before: &[u8], text: &[u8]) -> Result<(), PathError> {
     let mode = fs::metadata(path).at("look at", path)?.permissions();
     let aside = aside(path);
     let replaced = write(&aside, text, Some(mode)).and_then(|()| {
@@ -64,14 +64,14 @@ pub fn replace(path: &Path, before: &[u8], text: &[u8]) -> Result<(), PathError>
 }
 
 /// Returns the lock that git takes to change a file.
-pub fn lock_of(path: &Path) -> PathBuf {
+pub(super) fn lock_of(path: &Path) -> PathBuf {
     let mut lock = path.as_os_str().to_owned();
     lock.push(".lock");
     lock.into()
 }
 
 /// Returns whether git is changing a file, or was interrupted when it did.
-pub fn is_locked(path: &Path) -> bool {
+pub(super) fn is_locked(path: &Path) -> bool {
     fs::symlink_metadata(lock_of(path)).is_ok()
 }
 
@@ -79,7 +79,7 @@ pub fn is_locked(path: &Path) -> bool {
 ///
 /// # Errors
 /// When it cannot be removed.
-pub fn remove(path: &Path) -> Result<(), PathError> {
+pub(super) fn remove(path: &Path) -> Result<(), PathError> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error).at("remove", path),
         _ => Ok(()),

@@ -11,30 +11,24 @@
 //! - uninstalling leaves every file as it would be if we had never been there, also when others changed it since;
 //! - no process is started, and no lock of git's is taken: while git holds `config.lock` nothing is changed.
 
-pub mod backup;
-pub mod block;
-pub mod file;
-pub mod section;
+mod backup;
+mod block;
+mod config;
+mod file;
+mod hooks_dir;
+mod section;
 mod survey;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use self::backup::Backups;
-use self::block::Text;
 use crate::git::{GitError, HookSettings, NamedHook, UserDirs};
 use crate::paths::{PathError, Place, canonical};
-use crate::proto::{HookMethod, HooksParams, HooksResult};
+use crate::proto::{HooksParams, HooksResult};
 
 /// The hooks that ring. Others come too often (`post-index-change`) or cost too much (`reference-transaction`).
 pub const EVENTS: [&str; 5] =
     ["post-commit", "post-checkout", "post-merge", "post-rewrite", "post-applypatch"];
-
-/// What lefthook and pre-commit append to the name of a hook that was there before theirs.
-const ASIDE: [&str; 2] = ["old", "legacy"];
-
-/// The hooks among ours that git-lfs installs. It refuses to where one is, be it ours: then none of its own are.
-const OF_GIT_LFS: [&str; 3] = ["post-commit", "post-checkout", "post-merge"];
 
 /// The first version of git that runs hooks of its configuration.
 const CONFIG_SINCE: (u32, u32) = (2, 54);
@@ -86,8 +80,11 @@ impl<'a> Hooks<'a> {
         };
         let settings = HookSettings::read(place, dirs, section::NAME)?;
         let own_dir = common_dir.join("hooks");
-        let same = |path: &PathBuf| canonical(path).ok() == canonical(&own_dir).ok() || *path == own_dir;
-        let hooks_path = settings.hooks_path.clone().filter(|path| !same(path));
+        let is_own = |path: &PathBuf| {
+            *path == own_dir
+                || canonical(path).is_ok_and(|path| canonical(&own_dir).is_ok_and(|own| own == path))
+        };
+        let hooks_path = settings.hooks_path.clone().filter(|path| !is_own(path));
         let foreign_dir = match &hooks_path {
             Some(path) => Some(format!("core.hooksPath leads to {}", path.display())),
             None => fs::read_link(&own_dir)
@@ -114,20 +111,13 @@ impl<'a> Hooks<'a> {
     /// # Errors
     /// When git's configuration cannot be changed; nothing was then.
     pub fn install(mut self, chain: bool) -> Result<HooksResult, HooksError> {
-        let mut changed = Vec::new();
-        let mut failures = Vec::new();
-        if self.git.is_some_and(|git| git >= CONFIG_SINCE) && self.install_config(&mut changed)? {
-            self.uninstall_files(&mut changed, &mut failures); // it would ring twice
+        let mut done = Done::default();
+        if self.git.is_some_and(|git| git >= CONFIG_SINCE) && self.install_config(&mut done)? {
+            self.uninstall_files(&mut done); // it would ring twice
         } else {
-            for event in EVENTS {
-                match self.install_file(event, chain) {
-                    Ok(true) => changed.push(self.dir.join(event)),
-                    Ok(false) => {}
-                    Err(error) => failures.push((event, error)),
-                }
-            }
+            self.install_files(chain, &mut done);
         }
-        Ok(self.result(&changed, &failures))
+        Ok(self.result(&done))
     }
 
     /// Takes out all that is ours, wherever a neighbour moved it.
@@ -135,162 +125,29 @@ impl<'a> Hooks<'a> {
     /// # Errors
     /// When git's configuration cannot be changed; nothing was then.
     pub fn uninstall(mut self) -> Result<HooksResult, HooksError> {
-        let mut changed = Vec::new();
-        let mut failures = Vec::new();
-        if let Some((text, left)) = self.config_text()?.and_then(|text| {
-            let left = section::remove(&text)?;
-            self.is_ours(&text).then_some((text, left))
-        }) {
-            self.write_config(&text, &left)?;
-            self.settings.named = NamedHook::default();
-            changed.push(self.config.clone());
-        }
-        self.uninstall_files(&mut changed, &mut failures);
-        Ok(self.result(&changed, &failures))
+        let mut done = Done::default();
+        self.uninstall_config(&mut done)?;
+        self.uninstall_files(&mut done);
+        Ok(self.result(&done))
     }
 
     /// Tells what is in force.
     pub fn status(&self) -> HooksResult {
-        self.result(&[], &[])
-    }
-
-    /// Writes our section; false when a hook of that name is somebody else's.
-    fn install_config(&mut self, changed: &mut Vec<PathBuf>) -> Result<bool, HooksError> {
-        let text = self.config_text()?.unwrap_or_default();
-        let named = NamedHook::parse(&text, &self.config, section::NAME)?;
-        if named.command.is_some() && !self.is_ours(&text) {
-            return Ok(false);
-        }
-        let without = section::remove(&text).unwrap_or_else(|| text.clone());
-        let with = section::insert(&without);
-        let written = NamedHook::parse(&with, &self.config, section::NAME)?;
-        if !is_current(&written) {
-            return Err(HooksError::Unreadable(self.config.clone()));
-        }
-        if !is_current(&named) {
-            self.write_config(&text, &with)?;
-            changed.push(self.config.clone());
-        }
-        self.settings.named = written;
-        Ok(true)
-    }
-
-    fn config_text(&self) -> Result<Option<Vec<u8>>, PathError> {
-        file::read(&self.config)
-    }
-
-    fn is_ours(&self, config: &[u8]) -> bool {
-        let named = NamedHook::parse(config, &self.config, section::NAME);
-        named.is_ok_and(|named| rings(&named))
-    }
-
-    fn write_config(&self, before: &[u8], text: &[u8]) -> Result<(), HooksError> {
-        if file::is_locked(&self.config) {
-            return Err(HooksError::Locked(file::lock_of(&self.config)));
-        }
-        Ok(file::replace(&self.config, before, text)?)
-    }
-
-    /// Returns whether a hook of ours was written.
-    fn install_file(&self, event: &str, chain: bool) -> Result<bool, PathError> {
-        let path = self.dir.join(event);
-        let may_touch = chain || (self.foreign_dir.is_none() && !self.is_left_to_git_lfs(event));
-        let backups = Backups::of(self.place);
-        match file::read(&path)? {
-            None if may_touch => {
-                if self.foreign_dir.is_some() {
-                    backups.keep(&path, None)?;
-                }
-                file::create(&path, block::HOOK.as_bytes())?;
-            }
-            Some(text) => match block::classify(&text) {
-                Text::Outdated => file::replace(&path, &text, &renewed(&text))?,
-                Text::Shell if chain && file::is_executable(&path) && !self.rings(event) => {
-                    backups.keep(&path, Some(&text))?;
-                    file::replace(&path, &text, &block::insert(&text))?;
-                }
-                _ => return Ok(false),
-            },
-            None => return Ok(false),
-        }
-        Ok(true)
-    }
-
-    /// Returns whether git-lfs could not be installed any more if a file of ours were there.
-    fn is_left_to_git_lfs(&self, event: &str) -> bool {
-        self.git_lfs && OF_GIT_LFS.contains(&event)
-    }
-
-    /// Returns whether a hook rings already, wherever a neighbour put ours.
-    fn rings(&self, event: &str) -> bool {
-        self.look(event, &[]).method > HookMethod::WatchOnly
-    }
-
-    fn uninstall_files(&self, changed: &mut Vec<PathBuf>, failures: &mut Vec<(&str, PathError)>) {
-        let backups = Backups::of(self.place);
-        for path in self.files() {
-            let event = EVENTS.into_iter().find(|event| path.file_stem().is_some_and(|stem| stem == *event));
-            match uninstall_file(&path) {
-                Ok(true) => changed.push(path.clone()),
-                Ok(false) => {}
-                Err(error) => {
-                    failures.push((event.unwrap_or_default(), error));
-                    continue;
-                }
-            }
-            backups.forget(&path);
-        }
-    }
-
-    /// Returns every path where something of ours may be.
-    fn files(&self) -> Vec<PathBuf> {
-        let mut dirs = vec![self.own_dir.clone(), self.dir.clone()];
-        dirs.extend(
-            Backups::of(self.place).hooks().iter().filter_map(|hook| Some(hook.parent()?.to_owned())),
-        );
-        dirs.sort();
-        dirs.dedup();
-        let names = EVENTS.into_iter().flat_map(names);
-        let names: Vec<String> = names.collect();
-        dirs.iter().flat_map(|dir| names.iter().map(|name| dir.join(name))).collect()
+        self.result(&Done::default())
     }
 }
 
-/// Returns the names a hook may have by now.
-fn names(event: &str) -> impl Iterator<Item = String> {
-    [event.to_owned()].into_iter().chain(ASIDE.map(|aside| format!("{event}.{aside}")))
-}
-
-/// Returns whether something of ours was in it.
-fn uninstall_file(path: &Path) -> Result<bool, PathError> {
-    if fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
-        return Ok(false); // we never write through a link
-    }
-    let Some(text) = file::read(path)? else { return Ok(false) };
-    match block::remove(&text) {
-        Some(left) if block::is_bare(&left) => file::remove(path)?,
-        Some(left) => file::replace(path, &text, &left)?,
-        None => return Ok(false),
-    }
-    Ok(true)
-}
-
-/// Returns a hook with our block as this version writes it.
-fn renewed(text: &[u8]) -> Vec<u8> {
-    match block::remove(text) {
-        Some(left) if block::is_bare(&left) => block::HOOK.as_bytes().to_owned(),
-        Some(left) => block::insert(&left),
-        None => text.to_owned(),
-    }
+/// What was done, and what could not be.
+#[derive(Default)]
+struct Done {
+    changed: Vec<PathBuf>,
+    /// Of which hook, and why.
+    failures: Vec<(&'static str, PathError)>,
 }
 
 /// Returns whether a named hook rings our doorbell, be it of this version or another.
 fn rings(named: &NamedHook) -> bool {
     named.command.as_ref().is_some_and(|command| command.contains("/memo/cookies/doorbell"))
-}
-
-fn is_current(named: &NamedHook) -> bool {
-    named.command == Some(block::one_line()) && named.events == EVENTS && named.enabled
 }
 
 /// Reads `git version 2.54.1.windows.1`, or the number alone.

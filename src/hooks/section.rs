@@ -7,7 +7,7 @@ use super::EVENTS;
 use super::block::one_line;
 
 /// Name of our hook in git's configuration.
-pub const NAME: &str = "memo";
+pub(super) const NAME: &str = "memo";
 
 const HEADER: &str = "[hook \"memo\"]";
 
@@ -15,7 +15,7 @@ const HEADER: &str = "[hook \"memo\"]";
 const KEYS: [&str; 4] = ["command", "event", "enabled", "parallel"];
 
 /// Returns the text with our section at the end.
-pub fn insert(text: &[u8]) -> Vec<u8> {
+pub(super) fn insert(text: &[u8]) -> Vec<u8> {
     let section = section();
     match text.last() {
         Some(b'\n') | None => [text, section.as_bytes()].concat(),
@@ -24,7 +24,7 @@ pub fn insert(text: &[u8]) -> Vec<u8> {
 }
 
 /// Returns what is left without our section; none when there is none.
-pub fn remove(text: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn remove(text: &[u8]) -> Option<Vec<u8>> {
     let mut left = Vec::with_capacity(text.len());
     let (mut inside, mut found) = (false, false);
     for line in text.split_inclusive(|byte| *byte == b'\n') {

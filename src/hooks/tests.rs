@@ -140,6 +140,11 @@ fn a_foreign_directory_is_left_alone_unless_asked() {
     for config in ["hooksPath = theirs", "hooksPath = /nowhere/at/all/../../../tmp/none"] {
         check(config, &Repo::new(&format!("{CONFIG}\n\t{config}\n")), "2.47", false, "wa wa wa wa wa");
     }
+    let repo = Repo::new(&format!("{CONFIG}\n\thooksPath = none\n"));
+    fs::remove_dir(repo.git("hooks")).expect("it is empty");
+    check("neither is there", &repo, "2.47", false, "wa wa wa wa wa");
+    let repo = Repo::new(&format!("{CONFIG}\n\thooksPath = .git/hooks\n"));
+    check("git's own, by name", &repo, "2.47", false, "fi fi fi fi fi");
     let repo = Repo::new(&format!("{CONFIG}\n\thooksPath = theirs\n"));
     repo.put("w/theirs/post-commit", "#!/usr/bin/env sh\n. \"$(dirname \"$0\")/h\"", 0o755);
     check("relative", &repo, "2.47", true, "ch ch ch ch ch");
@@ -206,6 +211,26 @@ fn the_configuration_is_left_alone_while_git_holds_it() {
     let refused = repo.hooks("2.54").install(false).expect_err("it is locked").to_string();
     assert!(refused.contains("config.lock"), "{refused}");
     assert_eq!(repo.listing(), before);
+}
+
+#[test]
+fn a_configuration_that_is_a_link_stays_one() {
+    let repo = Repo::new(CONFIG);
+    fs::rename(repo.git("config"), repo.dir.path().join("theirs")).expect("it moves");
+    std::os::unix::fs::symlink(repo.dir.path().join("theirs"), repo.git("config")).expect("a link");
+    check("a link", &repo, "2.54", false, "co co co co co");
+    assert!(fs::read_link(repo.git("config")).is_ok());
+}
+
+#[test]
+fn a_hook_that_was_switched_off_stays_off() {
+    let repo = Repo::new(CONFIG);
+    repo.hooks("2.54").install(false).expect("it installs");
+    let text = fs::read_to_string(repo.git("config")).expect("config");
+    fs::write(repo.git("config"), text + "\n\tenabled = false\n").expect("config");
+    let again = repo.hooks("2.54").install(false).expect("it installs");
+    assert_eq!((Repo::methods(&again).as_str(), again.changed.len()), ("no no no no no", 0), "{again:?}");
+    assert!(again.notes.concat().contains("hook.memo.enabled"), "{again:?}");
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub enum Role {
     Worktree,
     /// A part of the git dir or common dir: HEAD, index, info/exclude.
     Git,
-    /// Cookies come and go here.
+    /// Cookies come and go here, and git's hooks ring.
     Cookies,
 }
 

@@ -12,7 +12,7 @@ use crate::scan::Admission;
 use crate::watch::{FsChange, Role};
 
 /// What git has in its git dir while it is at work: between the commits of a rebase there is no lock.
-const AT_WORK: [&str; 3] = ["index.lock", "rebase-merge", "rebase-apply"];
+const AT_WORK: [&str; 4] = ["index.lock", "rebase-merge", "rebase-apply", "sequencer"];
 
 impl MainLoop {
     pub(super) fn on_change(&mut self, change: &FsChange, now: Instant) {

@@ -40,6 +40,31 @@ fn each_worktree_has_a_doorbell_of_its_own() {
 }
 
 #[test]
+fn a_git_dir_may_be_anywhere() {
+    let live = installed();
+    memo(&live, &["stop", "-q"]);
+    let top = "cd ..; export GIT_ALLOW_PROTOCOL=file
+        git init -q --separate-git-dir=apart.git apart
+        git clone -q --bare work bare.git; git -C bare.git worktree add -q ../linked
+        git clone -q work super; git -C super submodule --quiet add ../work sub; git -C super commit -q -m sub";
+    let made = live.sandbox.program("sh", &["-ec", top]).output().unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    for (worktree, git_dir) in [
+        ("apart", "apart.git"),
+        ("linked", "bare.git/worktrees/linked"),
+        ("super/sub", "super/.git/modules/sub"),
+    ] {
+        let (worktree, git_dir) = (live.sandbox.path(worktree), live.sandbox.path(git_dir));
+        let dir = worktree.to_str().unwrap();
+        memo(&live, &["hooks", "install", "--chain", "-q", "-C", dir]);
+        memo(&live, &["stop", "-q", "-C", dir]);
+        silent(&live, &format!("cd {dir}; git commit -q --allow-empty -m x"), dir);
+        assert_eq!(rings(&git_dir), 1, "{dir}");
+    }
+    assert_eq!(rings(&live.root().join(".git")), 0, "its hooks were not cloned");
+}
+
+#[test]
 fn the_hooks_of_a_repository_that_moved_ring() {
     let live = installed();
     memo(&live, &["stop", "-q"]);
@@ -87,17 +112,19 @@ fn a_hook_starts_the_daemon_only_when_it_may() {
     silent(&live, &running, "no process was started");
 
     memo(&live, &["config", "set", "hooks.autostart", "true", "-q"]);
-    memo(&live, &["status", "-q"]);
-    memo(&live, &["stop", "-q"]);
     live.git(&["worktree", "add", "-q", "../other"]);
-    fs::write(live.sandbox.path("other/only.md"), "# zqonlyother\n").unwrap();
-    live.write("only.md", "# zqonlyhere\n");
-    silent(&live, &commit, "asked for");
-    until("the daemon is up", is_up);
-    live.expect("zqonlyhere", "only.md", "it serves the worktree of the hook");
-    silent(&live, &commit, "it runs already");
     let other = live.sandbox.path("other");
-    live.expect_in(&other, "zqonlyother", "only.md", "and GIT_DIR of the hook does not mislead it");
+    memo(&live, &["status", "-q", "-C", other.to_str().unwrap()]);
+    memo(&live, &["stop", "-q"]);
+    fs::write(other.join("only.md"), "# zqonlyother\n").unwrap();
+    live.write("only.md", "# zqonlyhere\n");
+    // In a linked worktree GIT_DIR and GIT_INDEX_FILE are set, and the daemon is that hook's child.
+    silent(&live, &format!("cd ../other; {commit}"), "asked for");
+    until("the daemon is up", is_up);
+    live.expect("zqonlyhere", "only.md", "GIT_DIR of the hook does not mislead it");
+    live.expect("zqonlyother", "", "GIT_DIR of the hook does not mislead it");
+    live.expect_in(&other, "zqonlyother", "only.md", "it serves the worktree of the hook");
+    silent(&live, &commit, "it runs already");
 
     memo(&live, &["config", "set", "hooks.autostart", "false", "-q"]);
     memo(&live, &["restart", "-q"]);
