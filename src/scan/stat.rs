@@ -53,11 +53,40 @@ impl FileKind {
     }
 }
 
+/// Returns the signature of a path; of a symbolic link, not of what it leads to. Of a network file system or FUSE it is
+/// the server's, not what is remembered here: `lstat` answers from that for seconds after a write elsewhere.
+///
+/// # Errors
+/// As lstat(2).
+#[cfg(target_os = "linux")]
+pub fn lstat(path: &Path) -> io::Result<Stat> {
+    use rustix::fs::{AtFlags, CWD, StatxFlags, StatxTimestamp, makedev, statx};
+    let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::STATX_FORCE_SYNC;
+    let found = match statx(CWD, path, flags, StatxFlags::BASIC_STATS) {
+        Err(rustix::io::Errno::NOSYS) => return symlink_metadata(path),
+        found => found?,
+    };
+    let ns = |time: StatxTimestamp| ns(time.tv_sec, i64::from(time.tv_nsec));
+    Ok(Stat {
+        size: found.stx_size,
+        mtime_ns: ns(found.stx_mtime),
+        ctime_ns: ns(found.stx_ctime),
+        inode: found.stx_ino,
+        dev: makedev(found.stx_dev_major, found.stx_dev_minor),
+        mode: u32::from(found.stx_mode),
+    })
+}
+
 /// Returns the signature of a path; of a symbolic link, not of what it leads to.
 ///
 /// # Errors
 /// As lstat(2).
+#[cfg(not(target_os = "linux"))]
 pub fn lstat(path: &Path) -> io::Result<Stat> {
+    symlink_metadata(path)
+}
+
+fn symlink_metadata(path: &Path) -> io::Result<Stat> {
     std::fs::symlink_metadata(path).map(|meta| from_metadata(&meta))
 }
 
@@ -81,9 +110,13 @@ pub fn is_racy(stat: &Stat, read_at_ns: i64) -> bool {
 }
 
 #[cfg(unix)]
+fn ns(seconds: i64, nanos: i64) -> i64 {
+    seconds.saturating_mul(1_000_000_000).saturating_add(nanos)
+}
+
+#[cfg(unix)]
 pub(super) fn from_metadata(meta: &Metadata) -> Stat {
     use std::os::unix::fs::MetadataExt;
-    let ns = |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanos);
     Stat {
         size: meta.size(),
         mtime_ns: ns(meta.mtime(), meta.mtime_nsec()),
@@ -116,6 +149,12 @@ pub(super) fn from_metadata(meta: &Metadata) -> Stat {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_and_its_open_file_have_one_signature() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        assert_eq!(lstat(file.path()).unwrap(), from_metadata(&file.as_file().metadata().unwrap()));
+    }
 
     #[test]
     fn racy_within_two_seconds_either_way() {

@@ -105,7 +105,7 @@ impl Walk<'_> {
         for (name, entry) in entries {
             let path = if dir.is_empty() { name } else { [dir.as_bytes(), b"/", &name].concat().into() };
             let Ok(kind) = entry.file_type() else { continue };
-            self.meet(path.as_bstr(), FileKind::of_entry(kind), || stat_of(&entry));
+            self.meet(path.as_bstr(), FileKind::of_entry(kind), || lstat(&entry.path()));
         }
         self.pending[first_pending..].reverse();
     }
@@ -182,6 +182,7 @@ impl Walk<'_> {
 
 /// Lists a directory in the order of its names; one that was swapped for a link meanwhile is an error.
 fn list(dir: &Path) -> io::Result<Vec<(BString, DirEntry)>> {
+    lstat(dir)?; // so that a network file system lists it anew when it has changed
     let mut entries = Vec::new();
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
@@ -192,8 +193,4 @@ fn list(dir: &Path) -> io::Result<Vec<(BString, DirEntry)>> {
     }
     entries.sort_unstable_by(|one, other| one.0.cmp(&other.0));
     Ok(entries)
-}
-
-fn stat_of(entry: &DirEntry) -> io::Result<Stat> {
-    entry.metadata().map(|meta| super::stat::from_metadata(&meta))
 }
