@@ -21,6 +21,7 @@ use rows::{BASE, RESET, Row};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hooks {
     Without,
+    With,
 }
 
 /// A worktree and what was compared in it.
@@ -35,6 +36,11 @@ impl Matrix {
         let live = Live::idle();
         sh(&live, BASE);
         live.start();
+        if hooks == Hooks::With {
+            let output = live.memo(&["hooks", "install", "--chain"]).output().unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            assert!(live.root().join(".git/hooks/post-commit").is_file());
+        }
         live.expect("apricot", "a.md", "the first index");
         let reader = Reader::open(&live.place().state_dir.join("index.db")).unwrap();
         Self { live, reader, hooks }
@@ -117,8 +123,18 @@ fn commits_and_checkouts() {
 }
 
 #[test]
+fn commits_and_checkouts_with_hooks() {
+    Matrix::new(Hooks::With).run(rows::COMMITS_AND_CHECKOUTS);
+}
+
+#[test]
 fn merges_and_rebases() {
     Matrix::new(Hooks::Without).run(rows::MERGES_AND_REBASES);
+}
+
+#[test]
+fn merges_and_rebases_with_hooks() {
+    Matrix::new(Hooks::With).run(rows::MERGES_AND_REBASES);
 }
 
 #[test]
@@ -127,6 +143,16 @@ fn index_and_worktree() {
 }
 
 #[test]
+fn index_and_worktree_with_hooks() {
+    Matrix::new(Hooks::With).run(rows::INDEX_AND_WORKTREE);
+}
+
+#[test]
 fn worktrees_and_submodules() {
     Matrix::new(Hooks::Without).run(rows::WORKTREES_AND_SUBMODULES);
+}
+
+#[test]
+fn worktrees_and_submodules_with_hooks() {
+    Matrix::new(Hooks::With).run(rows::WORKTREES_AND_SUBMODULES);
 }
