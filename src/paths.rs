@@ -13,6 +13,9 @@ const STATE_DIR: &str = "memo";
 /// Name of the state dir in a directory outside git.
 pub const PLAIN_STATE_DIR: &str = ".memo";
 
+/// Name of the file that git's hooks append to.
+pub const DOORBELL: &str = "doorbell";
+
 /// An input/output error that knows its path.
 #[derive(Debug, thiserror::Error)]
 #[error("{action} {}: {source}", path.display())]
@@ -240,7 +243,7 @@ impl Place {
     pub fn doorbell_file(&self) -> Option<PathBuf> {
         let cookie_dir = self.cookie_dir();
         self.git_dir.as_ref().filter(|git_dir| cookie_dir.starts_with(git_dir))?;
-        Some(cookie_dir.join("doorbell"))
+        Some(cookie_dir.join(DOORBELL))
     }
 
     /// Returns the directory that the daemon's socket goes into: `$XDG_RUNTIME_DIR/memod`, else under

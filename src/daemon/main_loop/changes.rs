@@ -8,6 +8,7 @@ use super::views::watch_git;
 use crate::daemon::doorbell;
 use crate::daemon::view::DOT_GIT;
 use crate::git::{self, UserDirs};
+use crate::paths::DOORBELL;
 use crate::scan::Admission;
 use crate::watch::{FsChange, Role};
 
@@ -24,7 +25,7 @@ impl MainLoop {
             if change.path == view.place.cookie_dir() {
                 self.check_held = true;
                 self.drop_removed();
-            } else if view.place.doorbell_file().is_some_and(|doorbell| doorbell == change.path) {
+            } else if change.path.ends_with(DOORBELL) {
                 if doorbell::has_rung(&change.path) {
                     view.touch_index(now);
                 }
