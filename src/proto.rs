@@ -1,10 +1,11 @@
 //! What crosses the socket?
 //!
 //! JSON-RPC 2.0 (<https://www.jsonrpc.org/specification>), one object a line, UTF-8. Only serializable
-//! types live here. Unknown params are ignored, keys are added and never renamed. `rpc` is the envelope, `search`, `status`
-//! and `hooks` are params and results; here is what they share, and how a daemon is found.
+//! types live here. Unknown params are ignored, keys are added and never renamed. `rpc` is the envelope, `search`, `status`,
+//! `past` and `hooks` are params and results; here is what they share, and how a daemon is found.
 
 mod hooks;
+mod past;
 mod rpc;
 mod search;
 mod status;
@@ -12,6 +13,9 @@ mod status;
 use serde::{Deserialize, Serialize};
 
 pub use self::hooks::{HookInfo, HookMethod, HooksParams, HooksResult};
+pub use self::past::{
+    ChangedFile, ChangedParams, ChangedResult, ChangedSymbols, FileStatus, WhyCommit, WhyParams, WhyResult,
+};
 pub use self::rpc::{ErrorData, HelloParams, HelloResult, Request, Response, RpcError, code};
 pub use self::search::{Arms, CommitInfo, Hit, MapParams, MapResult, Mode, SearchParams, SearchResult};
 pub use self::status::{

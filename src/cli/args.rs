@@ -77,6 +77,21 @@ pub(super) enum Verb {
     ///
     /// Example: memo map --budget 2048 --focus src/auth.rs
     Map(MapTyped),
+    /// Show which files and definitions changed since a revision or a time
+    ///
+    /// The worktree as it is now, uncommitted changes and new files too, is compared with a commit: a revision as git
+    /// knows it (an id, a branch, a tag, HEAD~3, @{upstream}), or the newest commit that is not younger than a time
+    /// (2026-11-01, RFC 3339) or an age (3d, 2h30m). Exits with 1 when nothing changed.
+    ///
+    /// Example: memo changed --since 3d
+    Changed(ChangedTyped),
+    /// Show the commits that made a file, a line or a definition what it is
+    ///
+    /// Newest first, with their messages: for PATH those that touched it, under its former names too; for PATH:LINE,
+    /// PATH:FIRST-LAST and PATH#SYMBOL those that its lines come from. Exits with 1 when there is none.
+    ///
+    /// Example: memo why src/auth.rs#login
+    Why(WhyTyped),
     /// Show the daemon, the index and what is still to be indexed
     ///
     /// Waits for nothing: `memo sync` first, if the lists must be whole. Their paths start at the worktree's top.
@@ -223,6 +238,32 @@ pub(super) struct SearchTyped {
     /// How long that may take, milliseconds [default: search.wait_ms, 1000]
     #[arg(long, value_name = "MS", value_parser = wait_parser())]
     pub(super) wait_ms: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ChangedTyped {
+    /// A revision, a time or an age: HEAD~3, main, 2026-11-01, 3d, 2h30m
+    #[arg(short, long, value_name = "REV|TIME")]
+    pub(super) since: String,
+    /// Most files shown
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub(super) limit: u64,
+    /// What must be indexed before the answer
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = SyncLevel::Fs)]
+    pub(super) sync: SyncLevel,
+    /// How long that may take, milliseconds [default: search.wait_ms, 1000]
+    #[arg(long, value_name = "MS", value_parser = wait_parser())]
+    pub(super) wait_ms: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct WhyTyped {
+    /// A path from the current directory, alone or with a line, lines or the name of a definition
+    #[arg(value_name = "PATH[:LINE|#SYMBOL]")]
+    pub(super) target: String,
+    /// Most commits shown
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1_000))]
+    pub(super) limit: u64,
 }
 
 #[derive(Debug, Args)]

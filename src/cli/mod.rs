@@ -5,6 +5,7 @@
 
 mod args;
 mod ask;
+mod changed;
 mod config;
 mod docs;
 mod doctor;
@@ -20,6 +21,7 @@ mod progress;
 mod search;
 mod status;
 mod text;
+mod why;
 
 use std::process::ExitCode;
 
@@ -51,6 +53,8 @@ fn answer(typed: Typed, output: &mut Output) -> Outcome {
         Verb::Init(typed) => init::init(&typed, &here()?, output),
         Verb::Search(typed) => search::search(typed, &here()?, output),
         Verb::Map(typed) => map::map(typed, &here()?, output),
+        Verb::Changed(typed) => changed::changed(typed, &here()?, output),
+        Verb::Why(typed) => why::why(typed, &here()?, output),
         Verb::Status(typed) => status::status(&typed, &here()?, output),
         Verb::Sync(typed) => init::sync(&typed, &here()?, output),
         Verb::Stop => process::stop(&here()?, output),

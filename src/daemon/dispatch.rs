@@ -15,7 +15,7 @@ use super::answer::{Verified, verify};
 use super::event::{Ask, Event, Freshness, ViewReport};
 use super::githooks::{self, Verb};
 use super::shared::Shared;
-use super::{overview, report};
+use super::{changed, overview, report, why};
 use crate::extract::lang;
 use crate::proto::{
     ErrorData, HelloParams, HelloResult, MapParams, MapResult, PROTOCOL, Pending, PlaceParams, RpcError,
@@ -44,6 +44,8 @@ pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> O
         "hello" => reply(&hello(&params_of::<HelloParams>(params)?)),
         "search" => reply(&search(shared, params_of(params)?).await?),
         "map" => reply(&map(shared, params_of(params)?).await?),
+        "changed" => reply(&changed::changed(shared, params_of(params)?).await?),
+        "why" => reply(&why::why(shared, params_of(params)?).await?),
         "status" => reply(&status(shared, params_of(params)?).await?),
         "sync" => reply(&sync(shared, params_of(params)?).await?),
         "reindex" => reply(&reindex(shared, params_of(params)?).await?),
@@ -60,7 +62,7 @@ pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> O
             Ok(Value::Object(serde_json::Map::new()))
         }
         _ => {
-            let hint = "methods: hello, search, map, status, sync, reindex, doctor, stop, \
+            let hint = "methods: hello, search, map, why, changed, status, sync, reindex, doctor, stop, \
                 hooks.install, hooks.uninstall, hooks.status"
                 .to_owned();
             let data = ErrorData { hint: Some(hint), retry_after_ms: None };
@@ -94,7 +96,7 @@ fn internal(message: String) -> RpcError {
     RpcError { code: code::INTERNAL, message, data: None }
 }
 
-fn store_error(error: &StoreError) -> RpcError {
+pub(super) fn store_error(error: &StoreError) -> RpcError {
     RpcError { code: code::STORE, message: error.to_string(), data: None }
 }
 

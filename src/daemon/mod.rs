@@ -5,6 +5,8 @@
 //! anything.
 
 mod answer;
+mod changed;
+mod definitions;
 mod dispatch;
 mod doorbell;
 mod event;
@@ -15,10 +17,13 @@ mod lock;
 mod log;
 mod main_loop;
 mod overview;
+mod past;
 mod report;
 mod server;
 mod shared;
+mod since;
 mod view;
+mod why;
 mod worker;
 
 use std::path::{Path, PathBuf};

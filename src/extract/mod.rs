@@ -72,6 +72,11 @@ pub fn format_name(path: &str, text: &str) -> &'static str {
     format_of(path, text).name().unwrap_or("")
 }
 
+/// Returns whether a file of this name is parsed for its definitions.
+pub fn may_be_code(path: &str) -> bool {
+    matches!(format_of(path, ""), Format::Code(_))
+}
+
 /// Finds everything in one source.
 pub fn extract(path: &str, text: &str) -> Extracted {
     match format_of(path, text) {

@@ -59,6 +59,17 @@ impl Objects {
     }
 }
 
+impl Objects {
+    /// Returns every file, link and submodule of a tree with its path; names that are not UTF-8 are left out.
+    ///
+    /// # Errors
+    /// When a tree is missing or damaged.
+    pub fn files(&self, tree: ObjectId) -> Result<Vec<(String, TreeEntry)>, GitError> {
+        let paths = self.changes(None, tree, MOST_COUNTED)?.paths.into_iter();
+        Ok(paths.filter_map(|change| Some((change.path, change.new?))).collect())
+    }
+}
+
 /// Takes files, passes over directories.
 struct Collect {
     most: usize,

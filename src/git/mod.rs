@@ -13,25 +13,34 @@ use gix::prelude::FindExt as _;
 
 use crate::paths::{PathError, Place};
 
+mod blame;
 mod changes;
 mod hook_settings;
+mod lines;
+mod log;
 mod nested;
 mod objects;
 mod patterns;
 mod refs;
+mod rename;
+mod revision;
 mod settings;
 mod tracked;
 mod user_rules;
 mod walk;
 
+pub use blame::Blame;
 pub use changes::{Changes, PathChange};
 pub use gix::ObjectId;
 pub use gix::hash::Kind as ObjectHash;
 pub use hook_settings::{HookSettings, NamedHook};
+pub use lines::{ALIKE, likeness};
+pub use log::{Log, Touch};
 pub use nested::is_repository;
 pub use objects::{Commit, Node, Objects, TreeEntry};
 pub use patterns::Patterns;
 pub use refs::{Refs, Tip};
+pub use revision::RevisionError;
 pub use settings::{Settings, UserDirs};
 pub use tracked::{Tracked, TrackedAs};
 pub use user_rules::UserRules;
@@ -112,6 +121,13 @@ pub fn excludes_files(place: &Place, dirs: &UserDirs) -> Vec<PathBuf> {
     };
     let settings = Settings::read(place, dirs).unwrap_or_else(|_| Settings::fallback(dirs));
     settings.excludes_file.into_iter().chain([common_dir.join("info/exclude")]).collect()
+}
+
+/// Returns the id that git gives to a file of these bytes, filters apart.
+pub fn blob_id(object_hash: ObjectHash, bytes: &[u8]) -> ObjectId {
+    let id = gix::objs::compute_hash(object_hash, gix::objs::Kind::Blob, bytes);
+    // An attack on SHA-1 was met: no object of git's has that content.
+    id.unwrap_or_else(|_| ObjectId::null(object_hash))
 }
 
 /// Returns the bytes of a blob; none when it is not there, as in a partial clone, which is never asked for more.

@@ -11,6 +11,7 @@ use gix::ObjectId;
 use gix::bstr::{BStr, ByteSlice};
 use gix::objs::tree::EntryKind;
 use gix::objs::{CommitRefIter, Find as _, FindHeader as _, TreeRefIter};
+use gix::odb::pack::cache::lru::MemoryCappedHashmap;
 
 use super::GitError;
 use crate::paths::Place;
@@ -19,6 +20,9 @@ use crate::paths::Place;
 const MOST_COMMIT_BYTES: u64 = 32 << 20;
 /// Larger trees are not read, bytes.
 const MOST_TREE_BYTES: u64 = 256 << 20;
+
+/// Trees are kept as differences from one another; so much of what was put together is kept, bytes.
+const DELTA_CACHE_BYTES: usize = 32 << 20;
 
 /// The objects of a repository as they are at this moment: packs that come later are not seen.
 pub struct Objects {
@@ -84,6 +88,7 @@ impl Objects {
         let mut odb = gix::odb::at(&dir, object_hash).map_err(at)?;
         // What is missing stays missing: without this each look-up of it lists the packs again.
         odb.refresh_never();
+        odb.set_pack_cache(|| Box::new(MemoryCappedHashmap::new(DELTA_CACHE_BYTES)));
         Ok(Some(Self { odb, object_hash, shallow: read_shallow(&common_dir.join("shallow")) }))
     }
 
@@ -209,19 +214,20 @@ impl Objects {
     }
 
     fn read(&self, id: ObjectId, kind: gix::objs::Kind, most_bytes: u64) -> Result<Vec<u8>, GitError> {
-        let header = self.header(id)?;
-        if header.kind != kind {
-            return Err(GitError::Object {
-                id,
-                reason: format!("a {} where a {kind} is needed", header.kind),
-            });
-        }
-        if header.size > most_bytes {
-            return Err(GitError::TooLarge { id, size: header.size });
+        let wrong = |found| GitError::Object { id, reason: format!("a {found} where a {kind} is needed") };
+        if kind == gix::objs::Kind::Blob {
+            // To look first costs as much as to read; trees and commits are small.
+            let header = self.header(id)?;
+            if header.size > most_bytes {
+                return Err(GitError::TooLarge { id, size: header.size });
+            }
         }
         let mut bytes = Vec::new();
         let found = self.odb.try_find(&id, &mut bytes).map_err(|error| damaged(id, &error))?;
-        found.ok_or(GitError::Missing { id })?;
+        let found = found.ok_or(GitError::Missing { id })?.kind;
+        if found != kind {
+            return Err(wrong(found));
+        }
         Ok(bytes)
     }
 }

@@ -87,6 +87,21 @@ impl Settings {
         })
     }
 
+    /// Returns the full name of the ref that tracks the upstream of a branch (`refs/heads/…`), if one is set; with the
+    /// names that `git clone` gives.
+    pub fn upstream(place: &Place, dirs: &UserDirs, branch: &str) -> Option<String> {
+        let (git_dir, common_dir) = (place.git_dir.as_ref()?, place.common_dir.as_ref()?);
+        let config = Cascade { git_dir, branch: None, dirs }.load(common_dir).ok()?;
+        let name = branch.strip_prefix("refs/heads/")?;
+        let of_branch =
+            |key: &str| config.string_by("branch", Some(name.into()), key).map(|value| value.to_string());
+        let (remote, merge) = (of_branch("remote")?, of_branch("merge")?);
+        if remote == "." {
+            return Some(merge);
+        }
+        Some(format!("refs/remotes/{remote}/{}", merge.strip_prefix("refs/heads/")?))
+    }
+
     /// Returns a number that differs when the settings or the user's excludes do.
     pub fn digest(&self) -> u64 {
         let stat = self.excludes_file.as_ref().and_then(|path| fs::metadata(path).ok());

@@ -10,6 +10,7 @@ use gix::index::entry::{Flags, Mode};
 use gix::index::{File, decode};
 
 use super::GitError;
+use crate::types::Stat;
 
 /// What the index holds at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,6 +95,25 @@ impl Tracked {
         prefix.push(b'/');
         let at = index.entries().partition_point(|entry| entry.path(index) <= prefix.as_bstr());
         index.entries().get(at).is_some_and(|entry| entry.path(index).starts_with(&prefix))
+    }
+
+    /// Returns the content of a file that was not written since git last looked at it, by its signature.
+    pub fn unchanged(&self, path: &BStr, stat: &Stat) -> Option<ObjectId> {
+        let (index, at) = self.find(path)?;
+        let entry = index.entry(at);
+        let time = |time: gix::index::entry::stat::Time| {
+            i64::from(time.secs) * 1_000_000_000 + i64::from(time.nsecs)
+        };
+        let known = entry.stat;
+        // Of a file written when the index was, git itself does not know.
+        let is_racy = i64::from(known.mtime.secs) >= index.timestamp().unix_seconds();
+        let is_same = time(known.mtime) == stat.mtime_ns
+            && time(known.ctime) == stat.ctime_ns
+            && known.size == stat.size as u32
+            && known.ino == stat.inode as u32;
+        let is_told = entry.stage() == gix::index::entry::Stage::Unconflicted
+            && !entry.flags.contains(Flags::INTENT_TO_ADD);
+        (is_same && is_told && !is_racy).then_some(entry.id)
     }
 
     /// Returns the blob of a path that a sparse checkout leaves out of the worktree.

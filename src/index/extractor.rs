@@ -21,14 +21,14 @@ const REPLY_TIMEOUT: Duration = Duration::from_secs(30);
 const STRIKES_OUT: usize = 2;
 
 /// Extracts one text after the other, in a process that is started for the first.
-pub(super) struct Extractor {
+pub struct Extractor {
     program: PathBuf,
     process: Option<Process>,
 }
 
 impl Extractor {
     /// `program` is `memod`, which is called as `memod extract`.
-    pub(super) fn new(program: &Path) -> Self {
+    pub fn new(program: &Path) -> Self {
         Self { program: program.to_owned(), process: None }
     }
 
@@ -41,11 +41,7 @@ impl Extractor {
     ///
     /// # Errors
     /// When no process can be started, which says nothing of the text.
-    pub(super) fn extract(
-        &mut self,
-        path: &str,
-        text: &str,
-    ) -> Result<Result<Extracted, String>, IndexError> {
+    pub fn extract(&mut self, path: &str, text: &str) -> Result<Result<Extracted, String>, IndexError> {
         let task = Task { path: path.into(), text: text.into() }.to_line();
         let mut strikes = 0;
         loop {

@@ -17,6 +17,7 @@ pub mod worker;
 
 pub use commits::{CommitStep, Commits};
 pub use embedding::{Batch, embed_chunks, embed_paths};
+pub use extractor::Extractor;
 pub use pipeline::{Indexer, Scope};
 pub use progress::{Outcome, Progress};
 

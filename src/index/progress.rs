@@ -25,6 +25,11 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// Returns whether the daemon is about to end.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+
     /// Returns how many commits are done, and of how many.
     pub fn commits(&self) -> (u64, u64) {
         (self.done_commits.load(Ordering::Relaxed), self.total_commits.load(Ordering::Relaxed))

@@ -23,7 +23,7 @@ mod stat;
 mod walk;
 
 pub use admission::{Admission, Verdict};
-pub use read::{Content, Read, ReadError, read, read_same};
+pub use read::{Content, Read, ReadError, bytes, read, read_same};
 pub use secret::is_secret_name;
 use stat::FileKind;
 pub use stat::{is_racy, lstat, shared_inode};

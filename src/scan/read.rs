@@ -82,6 +82,21 @@ pub fn read_same(root: &Path, key: &SourceKey, max_bytes: u64, hash: &[u8; 32]) 
     }
 }
 
+/// Returns the bytes of a file, or where a symbolic link leads, as git keeps them; none when there are more than
+/// `max_bytes`.
+///
+/// # Errors
+/// When it is gone or cannot be read.
+pub fn bytes(root: &Path, key: &SourceKey, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
+    let path = root.join(key.as_str());
+    if path.is_symlink() {
+        return Ok(std::fs::read_link(path)?.into_os_string().into_string().ok().map(String::into_bytes));
+    }
+    let mut file = open_below(root, key)?;
+    let size = file.metadata()?.len();
+    read_up_to(&mut file, size, max_bytes)
+}
+
 /// Reads once; `None` when the file changed meanwhile.
 fn read_once(root: &Path, key: &SourceKey, max_bytes: u64) -> Result<Option<Read>, ReadError> {
     let path = root.join(key.as_str());

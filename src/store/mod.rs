@@ -16,7 +16,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 pub use reader::{Entry, PendingChunk, Reader, ViewRow};
-pub use search::{ChunkRow, Filter, GlobError, OTHERS_A_COMMIT};
+pub use search::{ChunkRow, Filter, GlobError, OTHERS_A_COMMIT, SymbolRow};
 pub use writer::{Change, NewBlob, NewChunk, NewVector, ViewKey, Writer};
 
 /// What went wrong in a database.

@@ -1,0 +1,88 @@
+//! How is it shown what has changed?
+
+use std::time::Duration;
+
+use crate::proto::{ChangedFile, ChangedParams, ChangedResult, FileStatus};
+
+use super::args::ChangedTyped;
+use super::error::EXIT_NONE;
+use super::here::Here;
+use super::output::Output;
+use super::text::{commit_head, count, escape, paint};
+use super::{CliError, Outcome};
+
+/// The daemon compares definitions for ten seconds at most, and waits for freshness as long as it was told to.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// Exits with 1 when nothing changed.
+pub(super) fn changed(typed: ChangedTyped, here: &Here, output: &mut Output) -> Outcome {
+    let config = crate::config::load(Some(&here.place))?.config;
+    let params = ChangedParams {
+        cwd: here.cwd.clone(),
+        since: typed.since,
+        limit: usize::try_from(typed.limit).ok(),
+        sync: typed.sync.into(),
+        wait_ms: Some(typed.wait_ms.unwrap_or(config.search.wait_ms)),
+    };
+    let mut client = here.connect()?;
+    client.answer_within(PATIENCE + Duration::from_millis(params.wait_ms.unwrap_or(0)));
+    let result: ChangedResult = client.call("changed", &params)?;
+    if output.json {
+        output.json(&result)?;
+    } else {
+        print(&result, output)?;
+    }
+    Ok(if result.total == 0 { EXIT_NONE } else { 0 })
+}
+
+fn print(result: &ChangedResult, output: &mut Output) -> Result<(), CliError> {
+    for file in &result.files {
+        print_file(file, output)?;
+    }
+    output.flush()?;
+    let since = match (&result.base, &result.subject) {
+        (Some(base), subject) => {
+            commit_head(base, subject.as_deref().unwrap_or_default(), Default::default())
+        }
+        (None, _) => "before the first commit".to_owned(),
+    };
+    let total = count(result.total as u64, "file", "files");
+    output.say(&format!("{total} changed since {since}"));
+    if result.left_out > 0 {
+        output.say(&format!(
+            "{} not shown: --limit shows more",
+            count(result.left_out as u64, "file", "files")
+        ));
+    }
+    if let Some(reason) = &result.reason {
+        output.say(&format!("not complete: {reason}"));
+    }
+    Ok(())
+}
+
+fn print_file(file: &ChangedFile, output: &mut Output) -> Result<(), CliError> {
+    let styles = output.styles;
+    let letter = match file.status {
+        FileStatus::Added => "A",
+        FileStatus::Modified => "M",
+        FileStatus::Removed => "D",
+        FileStatus::Renamed => "R",
+    };
+    let mut line = format!("{} {}", paint(styles.title, letter), paint(styles.path, &escape(&file.path)));
+    if let Some(from) = &file.from {
+        line = format!("{line}  from {}", paint(styles.path, &escape(from)));
+    }
+    output.line(&line)?;
+    let Some(symbols) = &file.symbols else { return Ok(()) };
+    let lists = [
+        ("+", &symbols.added, styles.good),
+        ("~", &symbols.changed, styles.line),
+        ("-", &symbols.removed, styles.bad),
+    ];
+    for (mark, names, style) in lists {
+        for name in names {
+            output.line(&format!("    {} {}", paint(style, mark), escape(name)))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,102 @@
+//! How is it shown why something is as it is?
+
+use std::time::Duration;
+
+use crate::proto::{WhyCommit, WhyParams, WhyResult};
+
+use super::args::WhyTyped;
+use super::error::EXIT_NONE;
+use super::here::Here;
+use super::output::Output;
+use super::text::{commit_head, count, escape, paint};
+use super::{CliError, Outcome};
+
+/// The daemon searches history for ten seconds at most.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Further lines of a message are only counted; `--json` has them.
+const MOST_BODY_LINES: usize = 12;
+
+/// Exits with 1 when no commit touched it and nothing of it is waiting to be committed.
+pub(super) fn why(typed: WhyTyped, here: &Here, output: &mut Output) -> Outcome {
+    let limit = usize::try_from(typed.limit).ok();
+    let params = WhyParams { cwd: here.cwd.clone(), target: typed.target, limit };
+    let mut client = here.connect()?;
+    client.answer_within(PATIENCE);
+    let result: WhyResult = client.call("why", &params)?;
+    if output.json {
+        output.json(&result)?;
+    } else {
+        print(&result, output)?;
+        output.flush()?;
+        notes(&result, output);
+    }
+    Ok(if result.commits.is_empty() && result.uncommitted.is_empty() { EXIT_NONE } else { 0 })
+}
+
+fn print(result: &WhyResult, output: &mut Output) -> Result<(), CliError> {
+    if !result.uncommitted.is_empty() {
+        let lines = paint(output.styles.line, &spans(&result.uncommitted));
+        output.line(&format!("{}  {lines}", paint(output.styles.title, "not committed yet")))?;
+    }
+    for (nth, commit) in result.commits.iter().enumerate() {
+        if nth > 0 || !result.uncommitted.is_empty() {
+            output.line("")?;
+        }
+        print_commit(commit, &result.path, output)?;
+    }
+    Ok(())
+}
+
+fn print_commit(commit: &WhyCommit, path: &str, output: &mut Output) -> Result<(), CliError> {
+    let styles = output.styles;
+    let mut head = commit_head(&commit.commit, &commit.subject, styles);
+    if !commit.lines.is_empty() {
+        head = format!("{head}  {}", paint(styles.line, &spans(&commit.lines)));
+    }
+    if commit.path != path {
+        head = format!("{head}  as {}", paint(styles.path, &escape(&commit.path)));
+    }
+    output.line(&head)?;
+    let n_lines = commit.body.lines().count();
+    for line in commit.body.lines().take(MOST_BODY_LINES) {
+        output.line(format!("    {}", escape(line)).trim_end())?;
+    }
+    if n_lines > MOST_BODY_LINES {
+        let more = count((n_lines - MOST_BODY_LINES) as u64, "line more", "lines more");
+        output.line(&format!("    … {more}"))?;
+    }
+    Ok(())
+}
+
+fn notes(result: &WhyResult, output: &Output) {
+    if result.commits.is_empty() && result.uncommitted.is_empty() {
+        output.say(&format!("{}: no commit found", result.path));
+    }
+    if result.more {
+        output.say("there are older commits: --limit shows more");
+    }
+    if !result.complete {
+        let reason = result.reason.as_deref().unwrap_or("history was not read to its end");
+        output.say(&format!("not complete: {reason}"));
+    }
+}
+
+/// Returns spans of lines as people write them: `line 7`, `lines 1-3, 9`.
+fn spans(spans: &[(u32, u32)]) -> String {
+    let span = |(first, last): &(u32, u32)| {
+        if first == last { first.to_string() } else { format!("{first}-{last}") }
+    };
+    let noun = if matches!(spans, [(first, last)] if first == last) { "line" } else { "lines" };
+    format!("{noun} {}", spans.iter().map(span).collect::<Vec<_>>().join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_of_lines() {
+        assert_eq!(spans(&[(7, 7)]), "line 7");
+        assert_eq!(spans(&[(1, 3), (9, 9)]), "lines 1-3, 9");
+    }
+}

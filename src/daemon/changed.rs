@@ -1,0 +1,278 @@
+//! What of the worktree is not what it was?
+//!
+//! The tree of a commit is compared with the manifest: git's index says of most files what they hold without reading
+//! them, the others are read. So uncommitted changes and new files count too.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::definitions::Definitions;
+use super::dispatch::{Outcome, blocking, deadline, freshness, store_error};
+use super::event::Freshness;
+use super::past::{Past, failure, unreadable};
+use super::shared::Shared;
+use super::since;
+use crate::git::{ALIKE, ObjectId, Settings, Tracked, TreeEntry, UserDirs, Walk, blob_id, likeness};
+use crate::proto::{ChangedFile, ChangedParams, ChangedResult, FileStatus, code};
+use crate::scan;
+use crate::store::{Entry, Reader};
+use crate::types::{Refusal, SourceKey};
+
+/// Definitions are compared no longer than this.
+const BUDGET: Duration = Duration::from_secs(10);
+/// Files when no number is asked for, and the most.
+const LIMIT: (usize, usize) = (200, 100_000);
+/// So many added and removed files are compared with one another, to find those that were renamed and changed.
+const MOST_COMPARED: usize = 100;
+/// Larger files that git does not know as unchanged count as changed, bytes.
+const MOST_HASHED_BYTES: u64 = 64 << 20;
+/// Larger files are not compared line by line, bytes.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// Answers `changed`.
+pub(super) async fn changed(shared: &Arc<Shared>, params: ChangedParams) -> Outcome<ChangedResult> {
+    let began = Instant::now();
+    let until = deadline(shared, params.wait_ms);
+    let at = freshness(shared, &params.cwd, params.sync, until, Vec::new(), false).await?;
+    let result =
+        blocking(shared, move |shared| answer(shared, &params, &at, Instant::now() + BUDGET)).await?;
+    Ok(ChangedResult { took_ms: began.elapsed().as_secs_f64() * 1_000.0, ..result })
+}
+
+fn answer(shared: &Shared, params: &ChangedParams, at: &Freshness, until: Instant) -> Outcome<ChangedResult> {
+    let limit = params.limit.unwrap_or(LIMIT.0);
+    if !(1..=LIMIT.1).contains(&limit) {
+        let message = format!("limit: {limit} is not between 1 and {}", LIMIT.1);
+        return Err(failure(code::INVALID_PARAMS, message, "leave it out for two hundred"));
+    }
+    let past = Past::open(at)?;
+    let base = base(&past, at, params.since.trim())?;
+    let mut comparison = Comparison::new(shared, at, &past)?;
+    comparison.compare(base)?;
+    let mut files = comparison.files();
+    let total = files.len();
+    files.truncate(limit);
+    let mut definitions = Definitions::new(shared, until)?;
+    let mut n_late = 0;
+    let mut listed = Vec::with_capacity(files.len());
+    for (mut file, old, new) in files {
+        match definitions.compare(&file, || past_text(&past, old?), || comparison.text(&file.path, new)) {
+            Ok(symbols) => file.symbols = symbols,
+            Err(_) => n_late += 1,
+        }
+        listed.push(file);
+    }
+    let described = base.map(|base| past.describe(base)).transpose()?;
+    let (base, subject) = described.map(|(base, subject, _)| (base, subject)).unzip();
+    let late = (n_late > 0)
+        .then(|| format!("the time was over before the definitions of {n_late} files were compared"));
+    Ok(ChangedResult {
+        base,
+        subject,
+        left_out: total - listed.len(),
+        total,
+        files: listed,
+        complete: at.fresh && late.is_none(),
+        fresh: at.fresh,
+        reason: at.reason.clone().or(late),
+        took_ms: 0.0,
+    })
+}
+
+/// Returns the commit that is compared with; none where all commits are younger than the time that was asked for.
+fn base(past: &Past, at: &Freshness, since: &str) -> Outcome<Option<ObjectId>> {
+    let is_ref = matches!(past.refs.find(since), Ok(Some(_)));
+    let moment = if is_ref { None } else { since::moment(since, &since::now()) };
+    let Some(moment) = moment else {
+        if since.is_empty() {
+            let hint = "--since HEAD~3, main, 2026-11-01 or 3d";
+            return Err(failure(code::INVALID_PARAMS, "since: empty".to_owned(), hint));
+        }
+        return past.resolve(&at.place, since).map(Some);
+    };
+    let Some(head) = past.refs.find("HEAD").map_err(|error| unreadable(&error))? else { return Ok(None) };
+    let known = HashMap::new();
+    let mut walk = Walk::new(&past.objects, &known, head);
+    let found = walk.find(|(_, node)| node.time <= moment).map(|(id, _)| id);
+    match (found, walk.gaps.first()) {
+        (None, Some(gap)) => {
+            let hint = "history before that is not here: `git fetch --unshallow`, or name a revision";
+            Err(failure(code::NOT_FOUND, format!("{since}: {gap}"), hint))
+        }
+        (found, _) => Ok(found),
+    }
+}
+
+/// A file that is not what it was, with its old and its new content.
+type Pair = (ChangedFile, Option<ObjectId>, bool);
+
+/// A tree against the worktree.
+struct Comparison<'a> {
+    shared: &'a Shared,
+    at: &'a Freshness,
+    past: &'a Past,
+    tracked: Tracked,
+    manifest: HashMap<SourceKey, Entry>,
+    added: BTreeMap<String, ObjectId>,
+    removed: BTreeMap<String, TreeEntry>,
+    modified: BTreeMap<String, ObjectId>,
+    /// New path, old path and old content.
+    renamed: BTreeMap<String, (String, ObjectId)>,
+}
+
+impl<'a> Comparison<'a> {
+    fn new(shared: &'a Shared, at: &'a Freshness, past: &'a Past) -> Outcome<Self> {
+        let settings = Settings::read(&at.place, &UserDirs::read()).map_err(|error| unreadable(&error))?;
+        let index = at.place.git_dir.as_ref().map(|dir| dir.join("index")).unwrap_or_default();
+        let tracked = Tracked::read(&index, settings.object_hash, settings.ignore_case)
+            .map_err(|error| unreadable(&error))?;
+        let manifest = shared
+            .read(|reader: &Reader| reader.entries(at.view, None))
+            .map_err(|error| store_error(&error))?;
+        let (added, removed, modified, renamed) = Default::default();
+        Ok(Self { shared, at, past, tracked, manifest, added, removed, modified, renamed })
+    }
+
+    fn compare(&mut self, base: Option<ObjectId>) -> Outcome<()> {
+        let mut old = HashMap::new();
+        if let Some(base) = base {
+            let files = self.past.objects.node(base).and_then(|node| self.past.objects.files(node.tree));
+            old = files.map_err(|error| unreadable(&error))?.into_iter().collect();
+        }
+        let keys: Vec<SourceKey> = self.manifest.keys().cloned().collect();
+        for key in keys {
+            let was = old.remove(key.as_str());
+            let entry = &self.manifest[&key];
+            if entry.refusal == Some(Refusal::NestedRepository) {
+                continue; // another repository has a history of its own
+            }
+            let now = self.content(&key, was.as_ref());
+            if let (Some(was), Some(now)) = (was, now) {
+                if was.id != now {
+                    self.modified.insert(key.to_string(), was.id);
+                }
+            } else if let Some(now) = now {
+                self.added.insert(key.to_string(), now);
+            }
+        }
+        for (path, was) in old {
+            // A sparse checkout leaves files out; ignore files of ours do too.
+            let is_left_out = self.tracked.left_out(path.as_str().into()).is_some();
+            if was.is_file() && !is_left_out && scan::lstat(&self.at.place.root.join(&path)).is_err() {
+                self.removed.insert(path, was);
+            }
+        }
+        self.pair();
+        Ok(())
+    }
+
+    /// Returns what git would call the content of a path: that of `was` if only line ends differ; none if it is gone.
+    fn content(&self, key: &SourceKey, was: Option<&TreeEntry>) -> Option<ObjectId> {
+        let entry = &self.manifest[key];
+        if let Some(id) = self.tracked.unchanged(key.as_str().into(), &entry.stat) {
+            return Some(id);
+        }
+        // A file with credentials is not read, and a huge one neither: git does not know them as unchanged.
+        let unknown = ObjectId::null(self.past.object_hash);
+        if entry.refusal == Some(Refusal::SecretName) {
+            return Some(unknown);
+        }
+        let Some(bytes) = scan::bytes(&self.at.place.root, key, MOST_HASHED_BYTES).ok()? else {
+            return Some(unknown);
+        };
+        let id = blob_id(self.past.object_hash, &bytes);
+        let lf = || blob_id(self.past.object_hash, &without_cr(&bytes));
+        match was {
+            Some(was) if id != was.id && lf() == was.id => Some(was.id),
+            _ => Some(id),
+        }
+    }
+
+    /// Finds removed files under their new names: those of the same content, then the most similar.
+    fn pair(&mut self) {
+        let mut by_id: HashMap<ObjectId, Vec<String>> = HashMap::new();
+        for (path, was) in &self.removed {
+            by_id.entry(was.id).or_default().push(path.clone());
+        }
+        let same: Vec<(String, String)> = self
+            .added
+            .iter()
+            .filter_map(|(path, id)| Some((path.clone(), by_id.get_mut(id)?.pop()?)))
+            .collect();
+        same.into_iter().for_each(|(new, old)| self.rename(new, old));
+        if self.added.len() > MOST_COMPARED || self.removed.len() > MOST_COMPARED {
+            return;
+        }
+        let texts: Vec<(String, String)> = self
+            .removed
+            .iter()
+            .filter_map(|(path, was)| Some((path.clone(), past_text(self.past, was.id)?)))
+            .collect();
+        let mut alike = Vec::new();
+        for new in self.added.keys() {
+            let Some(text) = self.text(new, true) else { continue };
+            let shares =
+                texts.iter().map(|(old, was)| (likeness(was.as_bytes(), text.as_bytes()), old.clone()));
+            alike.extend(
+                shares.filter(|(share, _)| *share >= ALIKE).map(|(share, old)| (share, new.clone(), old)),
+            );
+        }
+        alike.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| (&a.1, &a.2).cmp(&(&b.1, &b.2))));
+        for (_, new, old) in alike {
+            if self.added.contains_key(&new) && self.removed.contains_key(&old) {
+                self.rename(new, old);
+            }
+        }
+    }
+
+    fn rename(&mut self, new: String, old: String) {
+        self.added.remove(&new);
+        if let Some(was) = self.removed.remove(&old) {
+            self.renamed.insert(new, (old, was.id));
+        }
+    }
+
+    fn files(&self) -> Vec<Pair> {
+        let file =
+            |path: &String, status, from| ChangedFile { path: path.clone(), status, from, symbols: None };
+        let added = self.added.keys().map(|path| (file(path, FileStatus::Added, None), None, true));
+        let removed = self
+            .removed
+            .iter()
+            .map(|(path, was)| (file(path, FileStatus::Removed, None), Some(was.id), false));
+        let modified = self
+            .modified
+            .iter()
+            .map(|(path, was)| (file(path, FileStatus::Modified, None), Some(*was), true));
+        let renamed = self.renamed.iter().map(|(path, (from, was))| {
+            (file(path, FileStatus::Renamed, Some(from.clone())), Some(*was), true)
+        });
+        let mut files: Vec<Pair> = added.chain(removed).chain(modified).chain(renamed).collect();
+        files.sort_by(|a, b| a.0.path.cmp(&b.0.path));
+        files
+    }
+
+    /// Returns the text of a file of the worktree that is indexed.
+    fn text(&self, path: &str, is_there: bool) -> Option<String> {
+        let key = SourceKey::new(path);
+        let hash = self.manifest.get(&key).filter(|_| is_there)?.hash?;
+        scan::read_same(&self.at.place.root, &key, self.shared.config.index.max_file_bytes, &hash)
+    }
+}
+
+fn past_text(past: &Past, id: ObjectId) -> Option<String> {
+    let bytes = past.objects.blob(id, MOST_BYTES).ok().flatten()?;
+    String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
+}
+
+fn without_cr(bytes: &[u8]) -> Vec<u8> {
+    let mut kept = Vec::with_capacity(bytes.len());
+    let mut rest = bytes.iter().copied().peekable();
+    while let Some(byte) = rest.next() {
+        if byte != b'\r' || rest.peek() != Some(&b'\n') {
+            kept.push(byte);
+        }
+    }
+    kept
+}

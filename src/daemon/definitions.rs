@@ -1,0 +1,146 @@
+//! Which definitions of a file are not what they were?
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use super::dispatch::Outcome;
+use super::shared::Shared;
+use crate::extract::{self, Extracted};
+use crate::index::Extractor;
+use crate::proto::{ChangedFile, ChangedSymbols, RpcError, code};
+use crate::types::Kind;
+
+/// The time is over.
+#[derive(Debug)]
+pub(super) struct Late;
+
+/// Compares the definitions of two versions of files, in a process that parses.
+pub(super) struct Definitions<'a> {
+    extractor: Extractor,
+    until: Instant,
+    shared: &'a Shared,
+}
+
+/// Qualified names in the order of the file, each with its text.
+type Named = Vec<(String, String)>;
+
+impl<'a> Definitions<'a> {
+    pub(super) fn new(shared: &'a Shared, until: Instant) -> Outcome<Self> {
+        let program = super::program().map_err(|error| RpcError {
+            code: code::INTERNAL,
+            message: error.to_string(),
+            data: None,
+        })?;
+        Ok(Self { extractor: Extractor::new(&program), until, shared })
+    }
+
+    /// Returns what happened to the definitions of a file; none where it is no code.
+    ///
+    /// # Errors
+    /// When the time is over, or no process can be started.
+    pub(super) fn compare(
+        &mut self,
+        file: &ChangedFile,
+        old: impl FnOnce() -> Option<String>,
+        new: impl FnOnce() -> Option<String>,
+    ) -> Result<Option<ChangedSymbols>, Late> {
+        if !extract::may_be_code(&file.path) {
+            return Ok(None);
+        }
+        if Instant::now() >= self.until || self.shared.progress.is_cancelled() {
+            return Err(Late);
+        }
+        let from = file.from.as_deref().unwrap_or(&file.path);
+        let (old_text, new_text) = (old().unwrap_or_default(), new().unwrap_or_default());
+        let old = self.named(from, &old_text)?;
+        let new = self.named(&file.path, &new_text)?;
+        Ok(Some(difference(&old, &new)))
+    }
+
+    fn named(&mut self, path: &str, text: &str) -> Result<Named, Late> {
+        if text.is_empty() {
+            return Ok(Vec::new());
+        }
+        match self.extractor.extract(path, text) {
+            Ok(Ok(extracted)) => Ok(named(&extracted, text)),
+            Ok(Err(_)) => Ok(Vec::new()), // what cannot be parsed defines nothing
+            Err(_) => Err(Late),
+        }
+    }
+}
+
+/// Returns each definition with its text; of several short ones in one chunk each with the line that names it.
+fn named(extracted: &Extracted, text: &str) -> Named {
+    let mut named: Named = Vec::new();
+    let symbols = extracted.chunks.iter().filter(|chunk| chunk.kind == Kind::Symbol);
+    for chunk in symbols {
+        let body = text.get(chunk.bytes.clone()).unwrap_or_default();
+        let names: Vec<&str> = chunk.symbol.iter().flat_map(|names| names.split_whitespace()).collect();
+        let title = chunk.title.as_deref().unwrap_or_default();
+        if names.len() > 1 && title.contains(" … ") {
+            let scope =
+                title.split(" … ").next().and_then(|first| first.strip_suffix(names[0])).unwrap_or("");
+            for name in names {
+                let line = body.lines().find(|line| has_word(line, name)).unwrap_or(body);
+                named.push((format!("{scope}{name}"), line.trim().to_owned()));
+            }
+        } else if let Some(same) = named.iter_mut().find(|(known, _)| known == title) {
+            same.1.push_str(body.trim()); // a further part, or another clause
+        } else {
+            named.push((title.to_owned(), body.trim().to_owned()));
+        }
+    }
+    named
+}
+
+fn has_word(line: &str, word: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    line.match_indices(word)
+        .any(|(at, _)| !line[..at].ends_with(is_part) && !line[at + word.len()..].starts_with(is_part))
+}
+
+fn difference(old: &Named, new: &Named) -> ChangedSymbols {
+    let (was, is): (HashMap<_, _>, HashMap<_, _>) =
+        (old.iter().cloned().collect(), new.iter().cloned().collect());
+    let mut symbols = ChangedSymbols::default();
+    for (name, text) in new {
+        match was.get(name) {
+            None => symbols.added.push(name.clone()),
+            Some(before) if before != text => symbols.changed.push(name.clone()),
+            Some(_) => {}
+        }
+    }
+    symbols.removed =
+        old.iter().map(|(name, _)| name).filter(|name| !is.contains_key(*name)).cloned().collect();
+    symbols
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(old: &str, new: &str, expected: [&[&str]; 3]) {
+        let of = |text: &str| named(&extract::extract("a.rs", text), text);
+        let ChangedSymbols { added, changed, removed } = difference(&of(old), &of(new));
+        assert_eq!(
+            [added, changed, removed].map(|names| names.join(" ")),
+            expected.map(|names| names.join(" "))
+        );
+    }
+
+    #[test]
+    fn definitions_by_name_and_text() {
+        let body = "let mut total = 0;\n    for value in values {\n        total += value;\n    }\n    total";
+        let sum = format!("fn sum(values: &[u32]) -> u32 {{\n    {body}\n}}\n");
+        check(&sum, &sum, [&[], &[], &[]]);
+        check(&sum, &format!("\n\n{sum}"), [&[], &[], &[]]);
+        check(&sum, &sum.replace("+=", "*="), [&[], &["sum"], &[]]);
+        check(&sum, &sum.replace("sum", "add"), [&["add"], &[], &["sum"]]);
+        check(
+            "const A: u8 = 1;\nconst B: u8 = 2;\n",
+            "const A: u8 = 1;\nconst B: u8 = 3;\n",
+            [&[], &["B"], &[]],
+        );
+        check("", &sum, [&["sum"], &[], &[]]);
+    }
+}

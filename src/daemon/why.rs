@@ -1,0 +1,265 @@
+//! Which commits made a file, a line or a definition what it is?
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::dispatch::{Outcome, blocking, deadline, freshness};
+use super::event::Freshness;
+use super::past::{Past, failure, key_of, spans, unreadable};
+use super::shared::Shared;
+use crate::git::{Blame, Log, ObjectId};
+use crate::proto::{Sync, WhyCommit, WhyParams, WhyResult, code};
+use crate::scan::{self, Content, Read};
+use crate::store::Reader;
+use crate::types::SourceKey;
+
+/// History is searched no longer than this; what was found by then is the answer.
+const BUDGET: Duration = Duration::from_secs(10);
+/// Commits when no number is asked for, and the most.
+const LIMIT: (usize, usize) = (10, 1_000);
+/// Names shown where a file has no symbol of the name that was asked for.
+const MOST_NAMES: usize = 8;
+
+/// What was asked about.
+#[derive(Debug, PartialEq, Eq)]
+enum Part<'a> {
+    Whole,
+    Lines(u32, u32),
+    Symbol(&'a str),
+}
+
+/// Answers `why`.
+pub(super) async fn why(shared: &Arc<Shared>, params: WhyParams) -> Outcome<WhyResult> {
+    let began = Instant::now();
+    let level = if params.target.contains('#') { Sync::Fs } else { Sync::None };
+    let at = freshness(shared, &params.cwd, level, deadline(shared, None), Vec::new(), false).await?;
+    let result = blocking(shared, move |shared| answer(shared, &params, &at, began + BUDGET)).await?;
+    Ok(WhyResult { took_ms: began.elapsed().as_secs_f64() * 1_000.0, ..result })
+}
+
+fn answer(shared: &Shared, params: &WhyParams, at: &Freshness, until: Instant) -> Outcome<WhyResult> {
+    let limit = params.limit.unwrap_or(LIMIT.0);
+    if !(1..=LIMIT.1).contains(&limit) {
+        let message = format!("limit: {limit} is not between 1 and {}", LIMIT.1);
+        return Err(failure(code::INVALID_PARAMS, message, "leave it out for ten"));
+    }
+    let past = Past::open(at)?;
+    let head = past.resolve(&at.place, "HEAD")?;
+    let tree = past.objects.node(head).map_err(|error| unreadable(&error))?.tree;
+    let in_head = |key: &SourceKey| matches!(past.objects.entry(tree, key.as_str()), Ok(Some(_)));
+    let exists = |path: &str| {
+        let key = key_of(path, &params.cwd, &at.place)?;
+        let is_there = scan::lstat(&at.place.root.join(key.as_str())).is_ok() || in_head(&key);
+        is_there.then_some(key)
+    };
+    let mut readings = readings(&params.target).into_iter();
+    let found = readings.find_map(|(path, part)| Some((exists(path)?, part)));
+    let Some((key, part)) = found else { return past_path(&past, params, at, head, limit, until) };
+    let question = Question { shared, at, past: &past, head, key, limit, until };
+    match part {
+        Part::Whole => question.whole(),
+        Part::Lines(first, last) => question.lines(&[(first, last)], None),
+        Part::Symbol(name) => question.lines(&question.symbol_lines(name)?, Some(name)),
+    }
+}
+
+/// Answers for a path that is neither in the worktree nor in `HEAD`, but may have been.
+fn past_path(
+    past: &Past,
+    params: &WhyParams,
+    at: &Freshness,
+    head: ObjectId,
+    limit: usize,
+    until: Instant,
+) -> Outcome<WhyResult> {
+    let target = &params.target;
+    if let Some(key) = key_of(target, &params.cwd, &at.place) {
+        let log = past.objects.log(head, key.as_str(), limit, until).map_err(|error| unreadable(&error))?;
+        if !log.touches.is_empty() {
+            return of_log(past, log, &key);
+        }
+    }
+    let message = format!("{target}: not in the worktree, and in no commit of this branch");
+    Err(failure(
+        code::NOT_FOUND,
+        message,
+        "name a file from the current directory: PATH, PATH:LINE or PATH#SYMBOL",
+    ))
+}
+
+/// Returns what a target can mean, the likeliest first: a name may hold `:` and `#`.
+fn readings(target: &str) -> Vec<(&str, Part<'_>)> {
+    let mut readings = vec![(target, Part::Whole)];
+    if let Some((path, symbol)) = target.split_once('#').filter(|(_, symbol)| !symbol.is_empty()) {
+        readings.push((path, Part::Symbol(symbol)));
+    }
+    let lines = |text: &str| -> Option<Part<'static>> {
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        let (first, last) = (first.parse().ok()?, last.parse().ok()?);
+        (first > 0 && last >= first).then_some(Part::Lines(first, last))
+    };
+    if let Some((path, part)) = target.rsplit_once(':').and_then(|(path, text)| Some((path, lines(text)?))) {
+        readings.push((path, part));
+    }
+    readings
+}
+
+/// A question about one path.
+struct Question<'a> {
+    shared: &'a Shared,
+    at: &'a Freshness,
+    past: &'a Past,
+    head: ObjectId,
+    key: SourceKey,
+    limit: usize,
+    until: Instant,
+}
+
+impl Question<'_> {
+    fn whole(&self) -> Outcome<WhyResult> {
+        let log = self.past.objects.log(self.head, self.key.as_str(), self.limit, self.until);
+        let mut result = of_log(self.past, log.map_err(|error| unreadable(&error))?, &self.key)?;
+        // A directory, or what is no text, is in a commit or not; of a text each line is.
+        if let Ok(text) = self.text() {
+            let lines = self.past.objects.uncommitted(self.head, self.key.as_str(), text.as_bytes());
+            result.uncommitted = spans(&lines.map_err(|error| unreadable(&error))?);
+        }
+        Ok(result)
+    }
+
+    fn lines(&self, wanted: &[(u32, u32)], symbol: Option<&str>) -> Outcome<WhyResult> {
+        let text = self.text()?;
+        let n_lines = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
+        if let Some((first, last)) = wanted.iter().find(|(_, last)| *last > n_lines) {
+            let beyond = if first == last { format!("line {last}") } else { format!("lines {first}-{last}") };
+            let message = format!("{}: has {n_lines} lines, no {beyond}", self.key);
+            return Err(failure(code::NOT_FOUND, message, "count from 1"));
+        }
+        let wanted_lines = wanted.iter().flat_map(|(first, last)| *first..=*last).collect();
+        let blamed =
+            self.past.objects.blame(self.head, self.key.as_str(), text.as_bytes(), &wanted_lines, self.until);
+        let Blame { commits, uncommitted, unknown, late, gaps } =
+            blamed.map_err(|error| unreadable(&error))?;
+        let more = commits.len() > self.limit;
+        let mut result = WhyResult {
+            path: self.key.to_string(),
+            lines: wanted.to_vec(),
+            symbol: symbol.map(str::to_owned),
+            uncommitted: spans(&uncommitted),
+            more,
+            complete: unknown.is_empty(),
+            reason: reason(late, &gaps),
+            trust: "repo".to_owned(),
+            ..WhyResult::default()
+        };
+        for (id, path, lines) in commits.into_iter().take(self.limit) {
+            let (commit, subject, body) = self.past.describe(id)?;
+            result.commits.push(WhyCommit { commit, subject, body, path, lines: spans(&lines) });
+        }
+        Ok(result)
+    }
+
+    fn text(&self) -> Outcome<String> {
+        let refused = |why: String| {
+            let hint = "ask for the file as a whole: `memo why PATH`";
+            failure(code::INVALID_PARAMS, format!("{}: {why}", self.key), hint)
+        };
+        match scan::read(&self.at.place.root, &self.key, self.shared.config.index.max_file_bytes) {
+            Ok(Read { content: Content::Text(text), .. }) => Ok(text),
+            Ok(Read { content: Content::Refused(refusal), .. }) => {
+                Err(refused(format!("{}, so it has no lines", refusal.as_str())))
+            }
+            Err(error) => Err(refused(format!("no lines to ask about ({error})"))),
+        }
+    }
+
+    /// Returns the lines of the definitions with a name.
+    fn symbol_lines(&self, name: &str) -> Outcome<Vec<(u32, u32)>> {
+        let read = |reader: &Reader| reader.symbols_at(self.at.view, &self.key);
+        let symbols = self.shared.read(read).map_err(|error| super::dispatch::store_error(&error))?;
+        let is_title = |title: &str| title == name || ends_with_name(title, name);
+        let has_name = |names: &str| names.split_whitespace().any(|own| own == name);
+        let named = symbols.iter().filter(|symbol| is_title(&symbol.title) || has_name(&symbol.names));
+        let mut lines: Vec<u32> = named.flat_map(|symbol| symbol.lines.0..=symbol.lines.1).collect();
+        lines.sort_unstable();
+        if !lines.is_empty() {
+            return Ok(spans(&lines));
+        }
+        let mut names: BTreeSet<&str> = symbols.iter().map(|symbol| symbol.title.as_str()).collect();
+        let n_more = names.len().saturating_sub(MOST_NAMES);
+        while names.len() > MOST_NAMES {
+            names.pop_last();
+        }
+        let names: Vec<&str> = names.into_iter().collect();
+        let hint = match (names.is_empty(), n_more) {
+            (true, _) => "no definition is indexed there; ask for a line: PATH:LINE".to_owned(),
+            (false, 0) => format!("it defines {}", names.join(", ")),
+            (false, n_more) => format!("it defines {} and {n_more} more", names.join(", ")),
+        };
+        Err(failure(code::NOT_FOUND, format!("{}: defines no {name}", self.key), &hint))
+    }
+}
+
+/// Returns whether a qualified name ends with a name or path of names: `a::B::c` with `B::c`.
+fn ends_with_name(title: &str, name: &str) -> bool {
+    let before = title.strip_suffix(name).and_then(|before| before.chars().next_back());
+    before.is_some_and(|c| !c.is_alphanumeric() && c != '_')
+}
+
+fn of_log(past: &Past, log: Log, key: &SourceKey) -> Outcome<WhyResult> {
+    let Log { touches, more, late, gaps } = log;
+    let mut commits = Vec::new();
+    for touch in touches {
+        let (commit, subject, body) = past.describe(touch.id)?;
+        commits.push(WhyCommit { commit, subject, body, path: touch.path, lines: Vec::new() });
+    }
+    Ok(WhyResult {
+        path: key.to_string(),
+        commits,
+        more,
+        complete: !late && gaps.is_empty(),
+        reason: reason(late, &gaps),
+        trust: "repo".to_owned(),
+        ..WhyResult::default()
+    })
+}
+
+fn reason(late: bool, gaps: &[String]) -> Option<String> {
+    if late {
+        return Some(format!("history was searched for {} s, not to its end", BUDGET.as_secs()));
+    }
+    gaps.first().cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_target_can_mean() {
+        let check = |target: &str, expected: &[(&str, Part<'_>)]| {
+            assert_eq!(readings(target), expected, "{target}");
+        };
+        check("a.rs", &[("a.rs", Part::Whole)]);
+        check("a.rs:7", &[("a.rs:7", Part::Whole), ("a.rs", Part::Lines(7, 7))]);
+        check("a.rs:7-9", &[("a.rs:7-9", Part::Whole), ("a.rs", Part::Lines(7, 9))]);
+        check("a.rs:0", &[("a.rs:0", Part::Whole)]);
+        check("a.rs:9-7", &[("a.rs:9-7", Part::Whole)]);
+        check("a.rs#B::c", &[("a.rs#B::c", Part::Whole), ("a.rs", Part::Symbol("B::c"))]);
+        check("a.rs#", &[("a.rs#", Part::Whole)]);
+    }
+
+    #[test]
+    fn names_at_the_end_of_qualified_ones() {
+        for (title, name, expected) in [
+            ("a::B::c", "c", true),
+            ("a::B::c", "B::c", true),
+            ("a.b", "b", true),
+            ("ab", "b", false),
+            ("b", "b", false),
+        ] {
+            assert_eq!(ends_with_name(title, name), expected, "{title} {name}");
+        }
+    }
+}

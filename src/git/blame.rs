@@ -1,0 +1,240 @@
+//! Which commit brought each of these lines?
+//!
+//! Our own walk and not `gix-blame`, which can neither stop when the time is over nor tell what it knew by then, and
+//! which brings filters and attributes of the repository along.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
+use std::time::Instant;
+
+use gix::ObjectId;
+
+use super::lines::{hunks, split};
+use super::{GitError, Node, Objects, TreeEntry};
+
+/// Larger files are not blamed, bytes.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// Lines, 0-based: where each is in the text that was asked for, and in the version at hand.
+type Lines = Vec<(u32, u32)>;
+
+/// A parent, and what the file is in it.
+type Origin = (ObjectId, Node, String, TreeEntry);
+
+/// Who brought which lines.
+#[derive(Debug, Default)]
+pub struct Blame {
+    /// By commit, newest first: what the file was called in it, and the lines of the text, 1-based, ascending.
+    pub commits: Vec<(ObjectId, String, Vec<u32>)>,
+    /// Lines that are in no commit.
+    pub uncommitted: Vec<u32>,
+    /// Lines that were not told before the time was over, or since history has a gap.
+    pub unknown: Vec<u32>,
+    /// The time was over.
+    pub late: bool,
+    /// Why history is not whole.
+    pub gaps: Vec<String>,
+}
+
+/// Versions of the file whose lines are not told yet.
+struct Suspects<'a> {
+    objects: &'a Objects,
+    queue: BinaryHeap<(i64, Reverse<u64>, ObjectId)>,
+    n_queued: u64,
+    waiting: HashMap<ObjectId, BTreeMap<String, (TreeEntry, Lines)>>,
+    nodes: HashMap<ObjectId, Node>,
+    blame: Blame,
+}
+
+impl Objects {
+    /// Tells for `lines` (1-based) of the text of a file which commits from `head` on brought them, as
+    /// `git blame` does. Lines that the file of `head` does not have are not committed yet.
+    ///
+    /// # Errors
+    /// When `head` or its file cannot be read.
+    pub fn blame(
+        &self,
+        head: ObjectId,
+        path: &str,
+        text: &[u8],
+        lines: &BTreeSet<u32>,
+        until: Instant,
+    ) -> Result<Blame, GitError> {
+        let n_lines = u32::try_from(split(text).len()).unwrap_or(u32::MAX);
+        let wanted: Lines = lines.range(1..=n_lines).map(|line| (line - 1, line - 1)).collect();
+        let node = self.node(head)?;
+        let entry = self.entry(node.tree, path)?.filter(TreeEntry::is_file);
+        let mut suspects = Suspects {
+            objects: self,
+            queue: BinaryHeap::new(),
+            n_queued: 0,
+            waiting: HashMap::new(),
+            nodes: HashMap::new(),
+            blame: Blame::default(),
+        };
+        let old = entry.map(|entry| self.blob(entry.id, MOST_BYTES)).transpose()?.flatten();
+        let (kept, new) = match &old {
+            Some(old) => pass(old, text, wanted),
+            None => (Vec::new(), wanted),
+        };
+        suspects.blame.uncommitted = numbers(&new);
+        if let Some(entry) = entry {
+            suspects.push(head, node, path, entry, kept);
+        }
+        suspects.run(until);
+        Ok(suspects.blame)
+    }
+}
+
+impl Objects {
+    /// Returns the lines of a file's text, 1-based, that the file of `head` does not have.
+    ///
+    /// # Errors
+    /// When `head` or its file cannot be read.
+    pub fn uncommitted(&self, head: ObjectId, path: &str, text: &[u8]) -> Result<Vec<u32>, GitError> {
+        let entry = self.entry(self.node(head)?.tree, path)?.filter(TreeEntry::is_file);
+        let old = entry.map(|entry| self.blob(entry.id, MOST_BYTES)).transpose()?.flatten();
+        let new = hunks(&old.unwrap_or_default(), text).into_iter().flat_map(|hunk| hunk.after);
+        Ok(new.map(|line| line + 1).collect())
+    }
+}
+
+impl Suspects<'_> {
+    fn run(&mut self, until: Instant) {
+        while let Some((_, _, id)) = self.queue.pop() {
+            let (Some(node), Some(versions)) = (self.nodes.remove(&id), self.waiting.remove(&id)) else {
+                continue; // it was queued twice
+            };
+            for (path, (entry, lines)) in versions {
+                if Instant::now() >= until {
+                    self.blame.late = true;
+                    self.blame.unknown.extend(numbers(&lines));
+                } else {
+                    self.ask(id, &node, path, entry, lines);
+                }
+            }
+        }
+        self.blame.unknown.sort_unstable();
+    }
+
+    fn push(&mut self, id: ObjectId, node: Node, path: &str, entry: TreeEntry, lines: Lines) {
+        if lines.is_empty() {
+            return;
+        }
+        self.n_queued += 1;
+        self.queue.push((node.time, Reverse(self.n_queued), id));
+        self.nodes.insert(id, node);
+        let versions = self.waiting.entry(id).or_default();
+        versions.entry(path.to_owned()).or_insert((entry, Vec::new())).1.extend(lines);
+    }
+
+    /// Hands to the parents what they have; the rest is this commit's own.
+    fn ask(&mut self, id: ObjectId, node: &Node, path: String, entry: TreeEntry, mut lines: Lines) {
+        let parents = match self.origins(node, &path, entry) {
+            Ok(parents) => parents,
+            Err(error) => {
+                self.blame.gaps.push(error.to_string());
+                self.blame.unknown.extend(numbers(&lines));
+                return;
+            }
+        };
+        if let [(parent, parent_node, path, old)] = parents.as_slice()
+            && old.id == entry.id
+        {
+            return self.push(*parent, parent_node.clone(), path, *old, lines);
+        }
+        if !parents.is_empty() {
+            let read = |entry: TreeEntry| self.objects.blob(entry.id, MOST_BYTES);
+            let Ok(Some(text)) = read(entry) else {
+                self.blame.unknown.extend(numbers(&lines));
+                return;
+            };
+            for (parent, parent_node, path, old) in parents {
+                let kept = match self.objects.blob(old.id, MOST_BYTES) {
+                    Ok(Some(old_text)) => {
+                        let (kept, rest) = pass(&old_text, &text, lines);
+                        lines = rest;
+                        kept
+                    }
+                    Ok(None) => Vec::new(),
+                    Err(error) => {
+                        self.blame.gaps.push(error.to_string());
+                        self.blame.unknown.extend(numbers(&lines));
+                        return;
+                    }
+                };
+                self.push(parent, parent_node, &path, old, kept);
+            }
+        }
+        if !lines.is_empty() {
+            self.blame.commits.push((id, path, numbers(&lines)));
+        }
+    }
+
+    /// Returns the versions of the file in the parents, under whatever name; that of one parent where it is the same.
+    fn origins(&self, child: &Node, path: &str, entry: TreeEntry) -> Result<Vec<Origin>, GitError> {
+        let mut found = Vec::new();
+        let mut nameless = Vec::new();
+        for id in &child.parents {
+            let node = self.nodes.get(id).cloned().map_or_else(|| self.objects.node(*id), Ok)?;
+            match self.objects.entry(node.tree, path)?.filter(TreeEntry::is_file) {
+                Some(old) if old.id == entry.id => return Ok(vec![(*id, node, path.to_owned(), old)]),
+                Some(old) => found.push((*id, node, path.to_owned(), old)),
+                None => nameless.push((*id, node)),
+            }
+        }
+        // Dear, and seldom needed: a merge mostly has the file from another parent as it is.
+        for (id, node) in nameless {
+            let former = self.objects.former_name(node.tree, child.tree, entry)?;
+            found.extend(former.map(|(path, old)| (id, node, path, old)));
+        }
+        Ok(found)
+    }
+}
+
+/// Splits the lines of `new` into those that `old` has, with their place there, and the rest.
+fn pass(old: &[u8], new: &[u8], lines: Lines) -> (Lines, Lines) {
+    let hunks = hunks(old, new);
+    let (mut kept, mut rest) = (Vec::new(), Vec::new());
+    for (line, at) in lines {
+        let next = hunks.partition_point(|hunk| hunk.after.end <= at);
+        if hunks.get(next).is_some_and(|hunk| hunk.after.contains(&at)) {
+            rest.push((line, at));
+            continue;
+        }
+        // Behind the last span that ends before it, both texts run in step.
+        let (old_end, new_end) =
+            next.checked_sub(1).map_or((0, 0), |last| (hunks[last].before.end, hunks[last].after.end));
+        kept.push((line, old_end + (at - new_end)));
+    }
+    (kept, rest)
+}
+
+fn numbers(lines: &Lines) -> Vec<u32> {
+    let mut numbers: Vec<u32> = lines.iter().map(|(line, _)| line + 1).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_an_older_text_has() {
+        let check = |old: &str, new: &str, kept: &[(u32, u32)], rest: &[u32]| {
+            let n_lines = u32::try_from(new.lines().count()).unwrap();
+            let all = (0..n_lines).map(|line| (line, line)).collect();
+            let (found, own) = pass(old.as_bytes(), new.as_bytes(), all);
+            assert_eq!(
+                (found.as_slice(), own.iter().map(|line| line.0).collect::<Vec<_>>().as_slice()),
+                (kept, rest)
+            );
+        };
+        check("a\nb\n", "a\nb\n", &[(0, 0), (1, 1)], &[]);
+        check("a\nb\n", "x\na\nb\n", &[(1, 0), (2, 1)], &[0]);
+        check("a\nb\nc\n", "a\nc\n", &[(0, 0), (1, 2)], &[]);
+        check("a\nb\nc\n", "a\ny\nz\nc\n", &[(0, 0), (3, 2)], &[1, 2]);
+        check("", "a\n", &[], &[0]);
+    }
+}

@@ -1,0 +1,150 @@
+//! Which commits touched a path?
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashSet};
+use std::time::Instant;
+
+use gix::ObjectId;
+
+use super::{GitError, Node, Objects, TreeEntry};
+
+/// A commit that touched a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Touch {
+    /// Which commit.
+    pub id: ObjectId,
+    /// What the path was called in it.
+    pub path: String,
+}
+
+/// The commits that touched a path, newest first.
+#[derive(Debug, Default)]
+pub struct Log {
+    /// The first of them.
+    pub touches: Vec<Touch>,
+    /// There may be more: the limit was reached.
+    pub more: bool,
+    /// The time was over before the end of history.
+    pub late: bool,
+    /// Why history is not whole.
+    pub gaps: Vec<String>,
+}
+
+/// A commit that is still to be looked at, and what the path is in it.
+struct Step {
+    time: i64,
+    nth: Reverse<u64>,
+    id: ObjectId,
+    node: Node,
+    path: String,
+    entry: Option<TreeEntry>,
+}
+
+/// Follows a path through history.
+struct Follow<'a> {
+    objects: &'a Objects,
+    queue: BinaryHeap<Step>,
+    seen: HashSet<ObjectId>,
+    gaps: Vec<String>,
+}
+
+impl Objects {
+    /// Returns the newest `most` commits from `head` on that touched a file or directory, as `git log -- PATH` tells
+    /// them: of a merge only the parents with the same content are followed. A file is followed under its former names.
+    ///
+    /// # Errors
+    /// When `head` itself cannot be read.
+    pub fn log(&self, head: ObjectId, path: &str, most: usize, until: Instant) -> Result<Log, GitError> {
+        let node = self.node(head)?;
+        let entry = self.entry(node.tree, path)?;
+        let mut follow =
+            Follow { objects: self, queue: BinaryHeap::new(), seen: HashSet::new(), gaps: Vec::new() };
+        follow.push(head, node, path.to_owned(), entry);
+        let mut log = Log::default();
+        while let Some(step) = follow.queue.pop() {
+            if Instant::now() >= until {
+                log.late = true;
+                break;
+            }
+            if let Some(touch) = follow.take(step) {
+                if log.touches.len() == most {
+                    log.more = true;
+                    break;
+                }
+                log.touches.push(touch);
+            }
+        }
+        log.gaps = follow.gaps;
+        Ok(log)
+    }
+}
+
+impl Follow<'_> {
+    fn push(&mut self, id: ObjectId, node: Node, path: String, entry: Option<TreeEntry>) {
+        if self.seen.insert(id) {
+            let nth = Reverse(self.seen.len() as u64);
+            self.queue.push(Step { time: node.time, nth, id, node, path, entry });
+        }
+    }
+
+    /// Goes on to the parents; returns the commit if it touched the path.
+    fn take(&mut self, step: Step) -> Option<Touch> {
+        let mut parents = Vec::new();
+        for id in &step.node.parents {
+            let read = |id| {
+                let node = self.objects.node(id)?;
+                let same = node.tree == step.node.tree;
+                let entry = if same { step.entry } else { self.objects.entry(node.tree, &step.path)? };
+                Ok::<_, GitError>((id, node, entry))
+            };
+            match read(*id) {
+                Ok(parent) => parents.push(parent),
+                Err(error) => self.gaps.push(error.to_string()),
+            }
+        }
+        if let Some(same) = parents.iter().position(|(_, _, entry)| *entry == step.entry) {
+            let (id, node, entry) = parents.swap_remove(same);
+            self.push(id, node, step.path, entry);
+            return None;
+        }
+        if step.entry.is_none() && step.node.parents.is_empty() {
+            return None;
+        }
+        let is_new = parents.iter().all(|(_, _, entry)| entry.is_none());
+        for (id, node, entry) in parents {
+            let added = step.entry.filter(|added| is_new && added.is_file());
+            let former = added
+                .and_then(|added| self.objects.former_name(node.tree, step.node.tree, added).ok().flatten());
+            let (path, entry) =
+                former.map_or_else(|| (step.path.clone(), entry), |(path, entry)| (path, Some(entry)));
+            self.push(id, node, path, entry);
+        }
+        Some(Touch { id: step.id, path: step.path })
+    }
+}
+
+impl Step {
+    fn order(&self) -> (i64, Reverse<u64>) {
+        (self.time, self.nth)
+    }
+}
+
+impl PartialEq for Step {
+    fn eq(&self, other: &Self) -> bool {
+        self.order() == other.order()
+    }
+}
+
+impl Eq for Step {}
+
+impl PartialOrd for Step {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Step {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.order().cmp(&other.order())
+    }
+}

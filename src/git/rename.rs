@@ -1,0 +1,52 @@
+//! What was a file called before?
+
+use gix::ObjectId;
+
+use super::lines::{ALIKE, likeness};
+use super::{Changes, GitError, Objects, PathChange, TreeEntry};
+
+/// More changes than this are not searched for a former name.
+const MOST_CHANGES: usize = 5_000;
+/// At most so many removed files are compared with an added one by their content …
+const MOST_COMPARED: usize = 200;
+/// … and none that is larger, bytes.
+const MOST_BYTES: u64 = 1 << 20;
+
+impl Objects {
+    /// Returns what a file that `new` has and `old` has not was called in `old`: the removed file of the same content,
+    /// else the one that shares most lines, at least half.
+    ///
+    /// # Errors
+    /// When a tree is missing or damaged.
+    pub(super) fn former_name(
+        &self,
+        old: ObjectId,
+        new: ObjectId,
+        added: TreeEntry,
+    ) -> Result<Option<(String, TreeEntry)>, GitError> {
+        let Changes { paths, total } = self.changes(Some(old), new, MOST_CHANGES)?;
+        if total > paths.len() {
+            return Ok(None);
+        }
+        Ok(self.most_alike(&paths, added))
+    }
+
+    /// Returns the removed file among `changes` that an added one was made from.
+    fn most_alike(&self, changes: &[PathChange], added: TreeEntry) -> Option<(String, TreeEntry)> {
+        let removed = || {
+            let gone = changes.iter().filter(|change| change.new.is_none());
+            gone.filter_map(|change| Some((&change.path, change.old.filter(TreeEntry::is_file)?)))
+        };
+        if let Some((path, entry)) = removed().find(|(_, entry)| entry.id == added.id) {
+            return Some((path.clone(), entry));
+        }
+        let text = self.blob(added.id, MOST_BYTES).ok()??;
+        let share = |entry: &TreeEntry| {
+            let old = self.blob(entry.id, MOST_BYTES).ok().flatten();
+            old.map_or(0, |old| likeness(&old, &text))
+        };
+        let compared = removed().take(MOST_COMPARED).map(|(path, entry)| (share(&entry), path, entry));
+        let best = compared.filter(|(share, ..)| *share >= ALIKE).max_by_key(|(share, ..)| *share);
+        best.map(|(_, path, entry)| (path.clone(), entry))
+    }
+}

@@ -1,0 +1,145 @@
+//! Which commit does a revision name?
+//!
+//! The part of gitrevisions(7) that people type: `HEAD` or `@`, branches, tags and remote branches, object ids and
+//! their beginnings, each with any number of `~`, `~N`, `^`, `^N`; and `@{upstream}` or `@{u}` of a branch.
+
+use std::collections::HashSet;
+
+use gix::ObjectId;
+
+use super::{GitError, Objects, Refs};
+
+/// Fewer digits are no beginning of an object id, as git has it.
+const LEAST_DIGITS: usize = 4;
+
+/// Why a revision names no commit.
+#[derive(Debug, thiserror::Error)]
+pub enum RevisionError {
+    /// Nothing has that name.
+    #[error("{0}: no branch, tag or commit has that name")]
+    Unknown(String),
+    /// Several objects begin with these digits.
+    #[error("{prefix}: the beginning of several commits: {}", .candidates.join(", "))]
+    Ambiguous {
+        /// As typed.
+        prefix: String,
+        /// The ids of some commits, at most eight.
+        candidates: Vec<String>,
+    },
+    /// The branch has no commit yet.
+    #[error("HEAD: {0} has no commit yet")]
+    Unborn(String),
+    /// It asks for an ancestor that is not there.
+    #[error("{revision}: {id} has no {what}")]
+    NoParent {
+        /// As typed.
+        revision: String,
+        /// The commit without it.
+        id: ObjectId,
+        /// `parent`, `parent 3`.
+        what: String,
+    },
+    /// A branch without one.
+    #[error("{0}: no upstream branch is set")]
+    NoUpstream(String),
+    /// Something of git's cannot be read.
+    #[error(transparent)]
+    Git(#[from] GitError),
+}
+
+impl Objects {
+    /// Returns the commit that a revision names; `upstream` knows the upstream branch of a full branch name.
+    ///
+    /// # Errors
+    /// When it names none, or several.
+    pub fn resolve(
+        &self,
+        refs: &Refs,
+        revision: &str,
+        upstream: impl Fn(&str) -> Option<String>,
+    ) -> Result<ObjectId, RevisionError> {
+        let base_end = revision.find(['~', '^']).unwrap_or(revision.len());
+        let (base, mut steps) = revision.split_at(base_end);
+        let base = match base {
+            "@" | "" if !revision.is_empty() => "HEAD",
+            base => base,
+        };
+        let mut id = self.peel_to_commit(self.resolve_base(refs, base, upstream)?)?;
+        while let Some(kind) = steps.chars().next() {
+            let rest = &steps[1..];
+            let n_digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+            let number: usize = match &rest[..n_digits] {
+                "" => 1,
+                digits => digits.parse().map_err(|_| RevisionError::Unknown(revision.to_owned()))?,
+            };
+            steps = &rest[n_digits..];
+            if !steps.is_empty() && !steps.starts_with(['~', '^']) {
+                return Err(RevisionError::Unknown(revision.to_owned()));
+            }
+            let missing = |id: ObjectId, what: String| {
+                let revision = revision.to_owned();
+                RevisionError::NoParent { revision, id, what }
+            };
+            if kind == '~' {
+                for _ in 0..number {
+                    let parent = self.node(id)?.parents.first().copied();
+                    id = parent.ok_or_else(|| missing(id, "parent".to_owned()))?;
+                }
+            } else if number > 0 {
+                let parent = self.node(id)?.parents.get(number - 1).copied();
+                id = parent.ok_or_else(|| missing(id, format!("parent {number}")))?;
+            }
+        }
+        Ok(id)
+    }
+
+    fn resolve_base(
+        &self,
+        refs: &Refs,
+        base: &str,
+        upstream: impl Fn(&str) -> Option<String>,
+    ) -> Result<ObjectId, RevisionError> {
+        let unknown = || RevisionError::Unknown(base.to_owned());
+        let suffix = ["@{upstream}", "@{u}"].into_iter().find_map(|suffix| base.strip_suffix(suffix));
+        if let Some(name) = suffix {
+            let branch = match name {
+                "" | "HEAD" => refs.branch(),
+                name => Some(format!("refs/heads/{name}")),
+            };
+            let tracked = branch.and_then(|branch| upstream(&branch));
+            let tracked = tracked.ok_or_else(|| RevisionError::NoUpstream(base.to_owned()))?;
+            return refs.find(&tracked)?.ok_or_else(unknown);
+        }
+        if let Some(id) = refs.find(base)? {
+            return Ok(id);
+        }
+        if base == "HEAD" {
+            let branch = refs.branch().unwrap_or_default();
+            return Err(RevisionError::Unborn(branch.trim_start_matches("refs/heads/").to_owned()));
+        }
+        if base.len() < LEAST_DIGITS || !base.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(unknown());
+        }
+        self.by_prefix(base)?.ok_or_else(unknown)
+    }
+
+    /// Returns the commit or tag whose id begins with these digits.
+    fn by_prefix(&self, digits: &str) -> Result<Option<ObjectId>, RevisionError> {
+        let Ok(prefix) = gix::hash::Prefix::from_hex(digits) else { return Ok(None) };
+        let mut found = HashSet::new();
+        let looked_up = self.odb.lookup_prefix(prefix, Some(&mut found));
+        looked_up.map_err(|error| GitError::Ref { name: digits.to_owned(), reason: error.to_string() })?;
+        let is_commit =
+            |id: &ObjectId| matches!(self.kind(*id), Ok(gix::objs::Kind::Commit | gix::objs::Kind::Tag));
+        let mut commits: Vec<ObjectId> = found.into_iter().filter(is_commit).collect();
+        commits.sort_unstable();
+        match commits.as_slice() {
+            [] => Ok(None),
+            [one] => Ok(Some(*one)),
+            several => Err(RevisionError::Ambiguous {
+                prefix: digits.to_owned(),
+                candidates: several.iter().take(8).map(ToString::to_string).collect(),
+            }),
+        }
+    }
+}

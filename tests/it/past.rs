@@ -1,0 +1,255 @@
+//! Are questions about the past answered as git answers them?
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::live::{Live, PATIENCE};
+
+/// Answers `memo VERB … --json`, with the exit status.
+fn memo(live: &Live, args: &[&str]) -> (i32, Value) {
+    let output = live.memo(&[&["--json"], args].concat()).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{args:?}: {error}: {text}"));
+    (output.status.code().unwrap(), value)
+}
+
+fn git(live: &Live, args: &[&str]) -> Vec<String> {
+    let output = live.git_may_fail(args);
+    assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+}
+
+fn commit(live: &Live, message: &str) -> String {
+    live.git(&["add", "-A"]);
+    live.git(&["commit", "-q", "--allow-empty", "-m", message]);
+    git(live, &["rev-parse", "HEAD"]).remove(0)
+}
+
+fn oids(result: &Value) -> Vec<String> {
+    let commits = result["commits"].as_array().unwrap_or_else(|| panic!("{result}")).iter();
+    commits.map(|commit| commit["oid"].as_str().unwrap().to_owned()).collect()
+}
+
+const PARSER: &str = "\
+/// Parses a number.
+pub fn parse(text: &str) -> Option<u32> {
+    let text = text.trim();
+    let text = text.trim_end_matches(';');
+    text.parse().ok()
+}
+
+/// Prints a number.
+pub fn print(number: u32) -> String {
+    let mut text = number.to_string();
+    text.push(';');
+    text.push('\\n');
+    text
+}
+";
+
+/// Returns a repository in which a file was made, renamed and changed, here and on a branch that was merged.
+fn history() -> Live {
+    let live = Live::idle();
+    live.write("src/old.rs", PARSER);
+    live.write("notes.md", "# Notes\n");
+    commit(&live, "Parse and print\n\nBoth are needed.");
+    live.git(&["mv", "src/old.rs", "src/number.rs"]);
+    live.write("src/number.rs", PARSER.replace("trim()", "trim_start()"));
+    commit(&live, "Rename");
+    live.git(&["checkout", "-q", "-b", "side"]);
+    live.write("src/number.rs", PARSER.replace("trim()", "trim_start()").replace("'\\n'", "'\\r'"));
+    commit(&live, "End lines with CR");
+    live.git(&["checkout", "-q", "main"]);
+    live.write("notes.md", "# Notes\n\nMore.\n");
+    commit(&live, "More notes");
+    live.git(&["merge", "-q", "--no-ff", "-m", "Merge side", "side"]);
+    let text = fs::read_to_string(live.root().join("src/number.rs")).unwrap();
+    live.write("src/number.rs", text.replace("number.to_string()", "format!(\"{number}\")"));
+    commit(&live, "Format");
+    live
+}
+
+#[test]
+fn why_a_path_is_as_git_log_says() {
+    let live = history();
+    for path in ["notes.md", "src"] {
+        let expected = git(&live, &["log", "--format=%H", "--", path]);
+        let (exit, result) = memo(&live, &["why", path, "-n", "100"]);
+        assert_eq!((exit, oids(&result)), (0, expected), "{path}");
+    }
+    let (_, result) = memo(&live, &["why", "src/number.rs"]);
+    assert_eq!(oids(&result), git(&live, &["log", "--follow", "--format=%H", "--", "src/number.rs"]));
+    let commits = result["commits"].as_array().unwrap();
+    let last = commits.last().unwrap();
+    assert_eq!((&last["path"], &last["subject"]), (&json!("src/old.rs"), &json!("Parse and print")));
+    assert_eq!(last["body"], "Both are needed.");
+    assert_eq!((&result["complete"], &result["more"]), (&json!(true), &json!(false)));
+    let (_, result) = memo(&live, &["why", "src/number.rs", "-n", "1"]);
+    assert_eq!((oids(&result).len(), &result["more"]), (1, &json!(true)));
+    let (_, result) = memo(&live, &["-C", "src", "why", "../notes.md"]);
+    assert_eq!(result["path"], "notes.md");
+    live.remove("notes.md");
+    commit(&live, "Away with the notes");
+    let (exit, result) = memo(&live, &["why", "notes.md"]);
+    let expected = git(&live, &["log", "--format=%H", "--", "notes.md"]);
+    assert_eq!((exit, oids(&result)), (0, expected), "a path that is gone");
+}
+
+#[test]
+fn why_a_line_is_as_git_blame_says() {
+    let live = history();
+    let text = fs::read_to_string(live.root().join("src/number.rs")).unwrap();
+    for line in 1..=text.lines().count() {
+        let range = format!("{line},{line}");
+        let blamed = git(&live, &["blame", "-l", "-s", "--root", "-L", &range, "src/number.rs"]);
+        let (_, result) = memo(&live, &["why", &format!("src/number.rs:{line}")]);
+        assert_eq!(oids(&result), [blamed[0].split(' ').next().unwrap()], "line {line}");
+    }
+    let (_, result) = memo(&live, &["why", "src/number.rs#print"]);
+    let subjects: Vec<_> =
+        result["commits"].as_array().unwrap().iter().map(|c| c["subject"].clone()).collect();
+    assert_eq!(subjects, ["Format", "End lines with CR", "Parse and print"]);
+    assert_eq!(result["symbol"], "print");
+    live.write("src/number.rs", format!("// new\n{text}"));
+    let (_, result) = memo(&live, &["why", "src/number.rs:1-2"]);
+    assert_eq!((&result["uncommitted"], oids(&result).len()), (&json!([[1, 1]]), 1));
+    live.write("src/number.rs", text.replace('\n', "\r\n"));
+    let (_, result) = memo(&live, &["why", "src/number.rs:1"]);
+    assert_eq!((&result["uncommitted"], oids(&result).len()), (&json!([]), 1), "line ends alone");
+    live.write("new:7.md", "# New\n");
+    let (exit, result) = memo(&live, &["why", "new:7.md"]);
+    assert_eq!((exit, &result["uncommitted"], oids(&result).len()), (0, &json!([[1, 1]]), 0));
+    let shown = live.sandbox.show(&mut live.memo(&["why", "new:7.md"]));
+    assert_eq!(shown, "exit 0\nout: not committed yet  line 1\n");
+}
+
+#[test]
+fn what_changed_since_a_commit() {
+    let live = history();
+    let base = git(&live, &["rev-parse", "HEAD"]).remove(0);
+    let status = |since: &str| -> Vec<String> {
+        let wait = PATIENCE.as_millis().to_string();
+        let (_, result) = memo(&live, &["changed", "--since", since, "--wait-ms", &wait]);
+        assert_eq!(result["fresh"], true, "{result}");
+        let files = result["files"].as_array().unwrap().iter();
+        let mut shown: Vec<String> = Vec::new();
+        for file in files {
+            let text = |key: &str| file[key].as_str().map(str::to_owned);
+            let mut line = format!("{} {}", text("status").unwrap(), text("path").unwrap());
+            line += &text("from").map_or(String::new(), |from| format!(" from {from}"));
+            for (mark, key) in [("+", "added"), ("~", "changed"), ("-", "removed")] {
+                for name in file["symbols"][key].as_array().into_iter().flatten() {
+                    line += &format!(" {mark}{}", name.as_str().unwrap());
+                }
+            }
+            shown.push(line);
+        }
+        shown
+    };
+    assert_eq!(status("HEAD"), [""; 0]);
+    let text = fs::read_to_string(live.root().join("src/number.rs")).unwrap();
+    live.write(
+        "src/number.rs",
+        format!(
+            "{}\npub fn extra() -> u32 {{\n    let one = 1;\n    one + one\n}}\n",
+            text.replace("trim_start", "trim_end")
+        ),
+    );
+    live.write("notes.md", "# Notes\r\n\r\nMore.\r\n");
+    live.write("logo.png", "\u{89}PNG\0");
+    assert_eq!(status("HEAD"), ["added logo.png", "modified src/number.rs +extra ~parse"]);
+    live.write("notes.md", "# Notes\n\nEven more.\n");
+    live.rename("src/number.rs", "src/num.rs");
+    let expected =
+        ["added logo.png", "modified notes.md", "renamed src/num.rs from src/number.rs +extra ~parse"];
+    assert_eq!(status("HEAD"), expected);
+    live.git(&["add", "-A"]);
+    assert_eq!(status("@"), expected, "staged");
+    commit(&live, "All of it");
+    for since in [base.as_str(), &base[..8], "HEAD~1", "HEAD^", "main~", "@^"] {
+        assert_eq!(status(since), expected, "{since}");
+    }
+    live.git(&["tag", "-a", "-m", "x", "v1", &base]);
+    assert_eq!(status("v1"), expected, "an annotated tag");
+    assert_eq!(status("HEAD~2^2"), status("side"));
+    live.git(&["config", "branch.main.remote", "."]);
+    live.git(&["config", "branch.main.merge", "refs/heads/side"]);
+    assert_eq!(status("@{upstream}"), status("side"));
+    live.remove("src/num.rs");
+    assert_eq!(status("HEAD"), ["removed src/num.rs -parse -print -extra"]);
+    let old = ["added logo.png", "added notes.md"];
+    assert_eq!(status("1990-01-01"), old);
+    assert_eq!(status("40w"), old);
+    assert_eq!(status("2100-01-01T00:00:00Z"), status("HEAD"));
+    let (_, result) = memo(&live, &["changed", "--since", "1990-01-01", "-n", "1"]);
+    assert_eq!(
+        (&result["total"], &result["left_out"], &result["base"]),
+        (&json!(2), &json!(1), &Value::Null)
+    );
+    let shown = live.sandbox.show(&mut live.memo(&["changed", "--since", "HEAD"]));
+    assert!(shown.starts_with("exit 0\nout: D src/num.rs\nout:     - parse\n"), "{shown}");
+    assert!(shown.contains("err: memo: 1 file changed since "), "{shown}");
+}
+
+#[test]
+fn what_has_no_answer_is_explained() {
+    let live = history();
+    let check = |args: &[&str], exit: i32, code: &str, said: &str| {
+        let (found, result) = memo(&live, args);
+        let error = &result["error"];
+        assert_eq!((found, error["code"].as_str()), (exit, Some(code)), "{args:?}: {result}");
+        assert!(error["message"].as_str().unwrap().contains(said), "{result}");
+        assert!(error["hint"].is_string(), "{result}");
+    };
+    check(&["changed", "--since", "nothing"], 1, "not-found", "nothing: no branch, tag or commit");
+    check(&["changed", "--since", "HEAD~99"], 1, "not-found", "has no parent");
+    check(&["changed", "--since", "HEAD^3"], 1, "not-found", "has no parent 3");
+    check(&["changed", "--since", "HEAD^{tree}"], 1, "not-found", "HEAD^{tree}");
+    check(&["changed", "--since", "@{u}"], 1, "not-found", "no upstream");
+    check(&["changed", "--since", "HEAD:notes.md"], 1, "not-found", "HEAD:notes.md");
+    check(&["why", "nothing.rs"], 1, "not-found", "nothing.rs: not in the worktree");
+    check(&["why", "../outside"], 1, "not-found", "../outside");
+    check(&["why", "notes.md:99"], 1, "not-found", "has 3 lines, no line 99");
+    check(&["why", "src/number.rs#nothing"], 1, "not-found", "src/number.rs: defines no nothing");
+    check(&["why", "src:1"], 2, "usage", "src");
+    // Two commits whose ids begin alike.
+    let tree = git(&live, &["rev-parse", "HEAD^{tree}"]).remove(0);
+    let mut seen = std::collections::HashMap::new();
+    let prefix = (0..2_000).find_map(|nth| {
+        let who = format!("A <a@example.org> {nth} +0000");
+        let text = format!("tree {tree}\nauthor {who}\ncommitter {who}\n\nx\n");
+        let id =
+            gix::objs::compute_hash(gix::hash::Kind::Sha1, gix::objs::Kind::Commit, text.as_bytes()).unwrap();
+        let prefix = id.to_string()[..4].to_owned();
+        seen.insert(prefix.clone(), text.clone()).map(|other| (prefix, text, other))
+    });
+    let (prefix, one, other) = prefix.expect("of so many ids two begin alike");
+    for text in [one, other] {
+        fs::write(live.sandbox.path("raw"), text).unwrap();
+        live.git(&["hash-object", "-t", "commit", "-w", live.sandbox.path("raw").to_str().unwrap()]);
+    }
+    check(&["changed", "--since", &prefix], 2, "usage", "the beginning of several commits");
+
+    let head = git(&live, &["rev-parse", "HEAD"]).remove(0);
+    let object = live.root().join(format!(".git/objects/{}/{}", &head[..2], &head[2..]));
+    let bytes = fs::read(&object).unwrap();
+    fs::remove_file(&object).unwrap();
+    check(&["why", "notes.md"], 3, "internal", "is not in this repository");
+    fs::write(&object, "damage").unwrap();
+    check(&["why", "notes.md"], 3, "internal", &head);
+    check(&["changed", "--since", "HEAD"], 3, "internal", &head);
+    fs::remove_file(&object).unwrap();
+    fs::write(&object, bytes).unwrap();
+    assert_eq!(memo(&live, &["why", "notes.md"]).0, 0);
+
+    live.git(&["checkout", "-q", "--orphan", "empty"]);
+    check(&["changed", "--since", "HEAD"], 1, "not-found", "empty has no commit yet");
+    check(&["why", "notes.md"], 1, "not-found", "empty has no commit yet");
+    let plain = live.sandbox.path("plain");
+    fs::create_dir(&plain).unwrap();
+    let path = plain.to_str().unwrap();
+    check(&["-C", path, "why", "a.md"], 2, "usage", "not in a git repository");
+    check(&["-C", path, "changed", "--since", "3d"], 2, "usage", "not in a git repository");
+    live.memo(&["-C", path, "stop"]).output().unwrap();
+}
