@@ -9,7 +9,7 @@ use super::prepare::chunk_vectors;
 use crate::embed::{EmbedError, Embedder, quantize};
 use crate::extract::redact::Screened;
 use crate::scan;
-use crate::store::{NewVector, PendingChunk, Reader, StoreError};
+use crate::store::{Embedded, NewVector, PendingChunk, Reader, StoreError};
 use crate::types::{ChunkId, Kind};
 
 /// Vectors of one step, to be written.
@@ -65,9 +65,7 @@ pub fn embed_chunks(
         Ok(vectors) => {
             let pairs = ready.into_iter().zip(vectors);
             batch.vectors.extend(pairs.map(|(chunk, vec)| NewVector {
-                chunk: Some(chunk.id),
-                path_id: None,
-                text_hash: chunk.text_hash,
+                of: Embedded::Chunk(chunk.id, chunk.text_hash),
                 vec: vec.as_deref().map(quantize),
             }));
         }
@@ -87,9 +85,7 @@ pub fn embed_paths(reader: &Reader, embedder: &dyn Embedder, limit: usize) -> Re
     match embedder.embed(&texts) {
         Ok(vectors) => {
             batch.vectors.extend(paths.iter().zip(vectors).map(|((id, _), vec)| NewVector {
-                chunk: None,
-                path_id: Some(*id),
-                text_hash: [0; 32],
+                of: Embedded::Path(*id),
                 vec: vec.as_deref().map(quantize),
             }));
         }

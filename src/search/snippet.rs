@@ -17,7 +17,7 @@ const LINE_CHARS: usize = 200;
 /// Characters kept before the first match of a line that is cut.
 const BEFORE_CHARS: usize = 40;
 
-const ELLIPSIS: char = '…';
+const ELLIPSIS: &str = "…";
 
 /// Some lines of a chunk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,8 +26,6 @@ pub struct Snippet {
     pub text: String,
     /// Number of the first line in the file, 1-based.
     pub line: u32,
-    /// What matched: byte ranges of `text`, ascending, apart from each other, on character boundaries.
-    pub ranges: Vec<Range<usize>>,
 }
 
 /// Returns the window of `text` with the most different words, and of equal ones the first.
@@ -40,14 +38,9 @@ pub fn snippet(text: &str, first_line: u32, words: &[Word]) -> Snippet {
         return Snippet { line: first_line, ..Snippet::default() };
     };
     let window = fit(&lines, window);
-    let mut snippet = Snippet { line: first_line.saturating_add(window.start as u32), ..Snippet::default() };
-    for (nth, line) in lines[window].iter().enumerate() {
-        if nth > 0 {
-            snippet.text.push('\n');
-        }
-        line.write(&mut snippet);
-    }
-    snippet
+    let line = first_line.saturating_add(window.start as u32);
+    let shown: Vec<String> = lines[window].iter().map(Line::shown).collect();
+    Snippet { text: shown.join("\n"), line }
 }
 
 struct Line<'a> {
@@ -79,22 +72,10 @@ impl<'a> Line<'a> {
         self.text[self.shown.clone()].chars().count() + 3
     }
 
-    fn write(&self, snippet: &mut Snippet) {
-        let shown = &self.shown;
-        if shown.start > 0 {
-            snippet.text.push(ELLIPSIS);
-        }
-        let offset = snippet.text.len();
-        for (range, _) in &self.matches {
-            let (start, end) = (range.start.max(shown.start), range.end.min(shown.end));
-            if start < end {
-                snippet.ranges.push(start - shown.start + offset..end - shown.start + offset);
-            }
-        }
-        snippet.text.push_str(&self.text[shown.clone()]);
-        if shown.end < self.text.len() {
-            snippet.text.push(ELLIPSIS);
-        }
+    fn shown(&self) -> String {
+        let before = if self.shown.start > 0 { ELLIPSIS } else { "" };
+        let after = if self.shown.end < self.text.len() { ELLIPSIS } else { "" };
+        format!("{before}{}{after}", &self.text[self.shown.clone()])
     }
 }
 
@@ -185,15 +166,20 @@ mod tests {
     use crate::search::query::parse;
     use crate::testing::{Random, hostile_text};
 
-    /// Returns the first line's number, and the text with its matches in brackets.
+    /// Returns the first line's number, and the text with what counts as a match in it in brackets.
     fn marked(query: &str, text: &str) -> (u32, String) {
-        let found = snippet(text, 10, parse(query).words());
-        let mut marked = found.text.clone();
-        for range in found.ranges.iter().rev() {
-            marked.insert(range.end, ']');
-            marked.insert(range.start, '[');
-        }
-        (found.line, marked)
+        let query = parse(query);
+        let found = snippet(text, 10, query.words());
+        let mark = |text: &str| {
+            let mut marked = text.to_owned();
+            for (range, _) in Line::new(text, query.words()).matches.into_iter().rev() {
+                marked.insert(range.end, ']');
+                marked.insert(range.start, '[');
+            }
+            marked
+        };
+        let lines: Vec<String> = found.text.lines().map(mark).collect();
+        (found.line, lines.join("\n"))
     }
 
     #[test]
@@ -233,12 +219,6 @@ mod tests {
             let found = snippet(&text, u32::MAX - 3, query.words());
             assert!(found.text.lines().count() <= MAX_LINES);
             assert!(found.text.chars().count() <= MAX_CHARS);
-            let mut end = 0;
-            for range in &found.ranges {
-                assert!(end <= range.start && range.start < range.end, "{found:?}");
-                assert!(found.text.get(range.clone()).is_some(), "{found:?}");
-                end = range.end;
-            }
         }
     }
 }

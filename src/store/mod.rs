@@ -17,7 +17,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 pub use reader::{Entry, PendingChunk, Reader, ViewRow};
 pub use search::{ChunkRow, Filter, GlobError, OTHERS_A_COMMIT, SymbolRow};
-pub use writer::{Change, NewBlob, NewChunk, NewVector, ViewKey, Writer};
+pub use writer::{Change, Embedded, NewBlob, NewChunk, NewVector, ViewKey, Writer};
 
 /// What went wrong in a database.
 #[derive(Debug, thiserror::Error)]

@@ -54,12 +54,9 @@ impl Bench {
         };
         self.writer.apply(view, &[put], now_s).unwrap();
         let waiting = self.reader.chunks_to_embed(crate::types::ChunkId(0), 9).unwrap();
-        let vectors = waiting.into_iter().map(|chunk| NewVector {
-            chunk: Some(chunk.id),
-            path_id: None,
-            text_hash: chunk.text_hash,
-            vec: Some(vec![1; 4]),
-        });
+        let vectors = waiting
+            .into_iter()
+            .map(|chunk| NewVector { of: Embedded::Chunk(chunk.id, chunk.text_hash), vec: Some(vec![1; 4]) });
         self.writer.add_vectors(&vectors.collect::<Vec<_>>()).unwrap();
     }
 }

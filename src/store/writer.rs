@@ -114,14 +114,19 @@ pub struct NewChunk {
 /// A vector to be kept.
 #[derive(Debug)]
 pub struct NewVector {
-    /// Which chunk; `None` for a path's.
-    pub chunk: Option<ChunkId>,
-    /// Row of `path`, when it is a path's.
-    pub path_id: Option<i64>,
-    /// blake3 of the embedded text (chunks only).
-    pub text_hash: [u8; 32],
+    /// What was embedded.
+    pub of: Embedded,
     /// int8 times 127; `None`: the model knows no word of it.
     pub vec: Option<Vec<i8>>,
+}
+
+/// What has a vector.
+#[derive(Clone, Copy, Debug)]
+pub enum Embedded {
+    /// A chunk, and the blake3 of its text: others with that text share the vector.
+    Chunk(ChunkId, [u8; 32]),
+    /// A row of `path`.
+    Path(i64),
 }
 
 impl Writer {
@@ -297,16 +302,18 @@ impl Writer {
         self.in_tx(|tx| {
             for vector in vectors {
                 let bytes = vector.vec.as_deref().map(as_bytes);
-                if let Some(path_id) = vector.path_id {
-                    tx.prepare_cached("UPDATE path SET vec = ?2, vec_state = 1 WHERE id = ?1")?
-                        .execute(params![path_id, bytes])?;
-                }
-                if let Some(chunk) = vector.chunk {
-                    tx.prepare_cached(
-                        "INSERT INTO embedding(text_hash, model_id, vec) VALUES(?1, ?2, ?3) ON CONFLICT DO NOTHING",
-                    )?
-                    .execute(params![vector.text_hash, model_id, bytes])?;
-                    set_vector(tx, chunk, bytes.as_deref(), &mut added)?;
+                match vector.of {
+                    Embedded::Path(id) => {
+                        tx.prepare_cached("UPDATE path SET vec = ?2, vec_state = 1 WHERE id = ?1")?
+                            .execute(params![id, bytes])?;
+                    }
+                    Embedded::Chunk(id, text_hash) => {
+                        tx.prepare_cached(
+                            "INSERT INTO embedding(text_hash, model_id, vec) VALUES(?1, ?2, ?3) ON CONFLICT DO NOTHING",
+                        )?
+                        .execute(params![text_hash, model_id, bytes])?;
+                        set_vector(tx, id, bytes.as_deref(), &mut added)?;
+                    }
                 }
             }
             Ok(())
