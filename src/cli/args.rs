@@ -128,7 +128,7 @@ pub(super) enum Verb {
     Reindex,
     /// Let git's hooks tell the daemon that git changed something
     ///
-    /// Without a subcommand: how each hook does, and what is in the way of the others. Answers are right without them;
+    /// Without a subcommand: how each of them does, and what is in the way of the others. Answers are right without them;
     /// they make the daemon look sooner.
     ///
     /// Example: memo hooks install --chain
@@ -324,7 +324,7 @@ pub(super) enum HooksVerb {
     ///
     /// With git 2.54 or later as `hook.memo` in the repository's configuration, else as files in `.git/hooks`.
     Install {
-        /// Also put a block into shell hooks of others, and files where core.hooksPath leads
+        /// Also put a block into shell hooks of others, files where core.hooksPath leads, and take what git-lfs may want
         #[arg(long)]
         chain: bool,
     },
