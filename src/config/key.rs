@@ -91,7 +91,7 @@ pub const KEYS: &[Key] = &[
     number("search.wait_ms", 0, TEN_MINUTES_MS, |config| &mut config.search.wait_ms),
     number("index.keep_days", 0, 36_500, |config| &mut config.index.keep_days),
     number("index.max_file_bytes", 1, 1 << 30, |config| &mut config.index.max_file_bytes),
-    number("index.commits", 0, 1_000_000, |config| &mut config.index.commits),
+    number("index.commits", 0, 100_000, |config| &mut config.index.commits),
     switch("hooks.autostart", |config| &mut config.hooks.autostart),
 ];
 

@@ -58,6 +58,9 @@ pub(super) fn write(shared: &Shared, mut indexer: Indexer, mut commits: Commits,
         match job {
             Job::Open(place) => {
                 let row = open(&mut indexer, &shared.index_db, &place);
+                if let Ok(row) = &row {
+                    commits.forget_view(row.id);
+                }
                 shared.send(Event::Opened { place, row });
                 copy_vectors(shared, &mut indexer);
             }

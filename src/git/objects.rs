@@ -24,7 +24,7 @@ const MOST_TREE_BYTES: u64 = 256 << 20;
 /// Trees are kept as differences from one another; so much of what was put together is kept, bytes.
 const DELTA_CACHE_BYTES: usize = 32 << 20;
 
-/// The objects of a repository as they are at this moment: packs that come later are not seen.
+/// The objects of a repository. Where one is not found the packs are listed again: `git gc` may have put it elsewhere.
 pub struct Objects {
     pub(super) odb: gix::odb::Handle,
     object_hash: gix::hash::Kind,
@@ -86,8 +86,6 @@ impl Objects {
         let dir = common_dir.join("objects");
         let at = |source| crate::paths::PathError { action: "read", path: dir.clone(), source };
         let mut odb = gix::odb::at(&dir, object_hash).map_err(at)?;
-        // What is missing stays missing: without this each look-up of it lists the packs again.
-        odb.refresh_never();
         odb.set_pack_cache(|| Box::new(MemoryCappedHashmap::new(DELTA_CACHE_BYTES)));
         Ok(Some(Self { odb, object_hash, shallow: read_shallow(&common_dir.join("shallow")) }))
     }

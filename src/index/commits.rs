@@ -126,6 +126,11 @@ impl Commits {
         self.histories.clear();
     }
 
+    /// Forgets what is half done of one view: its row may be another's by now.
+    pub fn forget_view(&mut self, view: ViewId) {
+        self.histories.remove(&view);
+    }
+
     /// Walks history and compares it with the index.
     fn plan(
         &self,
@@ -150,7 +155,7 @@ impl Commits {
                 // Where a history is cut off can change without any commit changing.
                 nodes.retain(|_, node| !node.is_cut && !tip.is_shallow());
                 let mut walk = Walk::new(objects, nodes, *head);
-                let found: Vec<(ObjectId, Node)> = walk.by_ref().take(self.limit).collect();
+                let found: Vec<(ObjectId, Node)> = self.newest(&mut walk);
                 plan.notes.append(&mut walk.gaps);
                 for (id, _) in found.iter().rev() {
                     let is_partial = indexed.remove(&SourceKey::commit(id));
@@ -165,6 +170,12 @@ impl Commits {
         self.progress.total_commits.store(plan.todo.len() as u64, Ordering::Relaxed);
         self.progress.done_commits.store(0, Ordering::Relaxed);
         Ok(plan)
+    }
+
+    /// Returns the newest commits of a walk, as many as are kept.
+    fn newest(&self, walk: &mut Walk<'_>) -> Vec<(ObjectId, Node)> {
+        // What is missing of a walk that was broken off is not taken for gone: the next write is refused.
+        walk.take(self.limit).take_while(|_| !self.progress.is_cancelled()).collect()
     }
 
     fn read(
@@ -209,7 +220,7 @@ impl Commits {
         changes: &[Change],
         step: &mut CommitStep,
     ) -> Result<(), IndexError> {
-        if self.progress.cancelled.load(Ordering::Relaxed) {
+        if self.progress.is_cancelled() {
             return Err(IndexError::Cancelled);
         }
         if !changes.is_empty() {
