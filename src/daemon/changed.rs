@@ -201,9 +201,38 @@ impl<'a> Comparison<'a> {
             .filter_map(|(path, id)| Some((path.clone(), by_id.get_mut(id)?.pop()?)))
             .collect();
         same.into_iter().for_each(|(new, old)| self.rename(new, old));
-        if self.added.len() > MOST_COMPARED || self.removed.len() > MOST_COMPARED {
-            return;
+        // As git does: a file that was moved keeps its name more often than not, and that is cheap to try.
+        let moved = self.moved();
+        for (new, old) in moved {
+            let was = self.removed.get(&old).and_then(|was| past_text(self.past, was.id));
+            let is = self.text(&new, true);
+            if was.zip(is).is_some_and(|(was, is)| likeness(was.as_bytes(), is.as_bytes()) >= ALIKE) {
+                self.rename(new, old);
+            }
         }
+        if self.added.len() <= MOST_COMPARED && self.removed.len() <= MOST_COMPARED {
+            self.pair_alike();
+        }
+    }
+
+    /// Returns the added and the removed files that alone have a name in common, whatever their directories.
+    fn moved(&self) -> Vec<(String, String)> {
+        let mut by_name: BTreeMap<&str, (Vec<&String>, Vec<&String>)> = BTreeMap::new();
+        for path in self.added.keys() {
+            by_name.entry(name_of(path)).or_default().0.push(path);
+        }
+        for path in self.removed.keys() {
+            by_name.entry(name_of(path)).or_default().1.push(path);
+        }
+        let pairs = by_name.into_values().filter_map(|(new, old)| match (new.as_slice(), old.as_slice()) {
+            ([new], [old]) => Some(((*new).clone(), (*old).clone())),
+            _ => None,
+        });
+        pairs.collect()
+    }
+
+    /// Compares each added file with each removed one, the most similar first.
+    fn pair_alike(&mut self) {
         let texts: Vec<(String, String)> = self
             .removed
             .iter()
@@ -212,11 +241,10 @@ impl<'a> Comparison<'a> {
         let mut alike = Vec::new();
         for new in self.added.keys() {
             let Some(text) = self.text(new, true) else { continue };
-            let shares =
-                texts.iter().map(|(old, was)| (likeness(was.as_bytes(), text.as_bytes()), old.clone()));
-            alike.extend(
-                shares.filter(|(share, _)| *share >= ALIKE).map(|(share, old)| (share, new.clone(), old)),
-            );
+            let share =
+                |(old, was): &(String, String)| (likeness(was.as_bytes(), text.as_bytes()), old.clone());
+            let shares = texts.iter().map(share).filter(|(share, _)| *share >= ALIKE);
+            alike.extend(shares.map(|(share, old)| (share, new.clone(), old)));
         }
         alike.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| (&a.1, &a.2).cmp(&(&b.1, &b.2))));
         for (_, new, old) in alike {
@@ -259,6 +287,10 @@ impl<'a> Comparison<'a> {
         let hash = self.manifest.get(&key).filter(|_| is_there)?.hash?;
         scan::read_same(&self.at.place.root, &key, self.shared.config.index.max_file_bytes, &hash)
     }
+}
+
+fn name_of(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 fn past_text(past: &Past, id: ObjectId) -> Option<String> {

@@ -52,6 +52,9 @@ impl<'a> Definitions<'a> {
         }
         let from = file.from.as_deref().unwrap_or(&file.path);
         let (old_text, new_text) = (old().unwrap_or_default(), new().unwrap_or_default());
+        if old_text == new_text {
+            return Ok(Some(ChangedSymbols::default())); // moved as it was
+        }
         let old = self.named(from, &old_text)?;
         let new = self.named(&file.path, &new_text)?;
         Ok(Some(difference(&old, &new)))
