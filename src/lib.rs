@@ -17,6 +17,7 @@
 //! | [`index`] | what must be redone? | `embed`, `extract`, `git`, `scan`, `store` |
 //! | [`search`] | what answers this query? | `embed`, `extract`, `proto`, `store` |
 //! | [`map`] | which symbols fit the budget? | |
+//! | [`memory`] | what may be remembered? | `extract`, `proto` |
 //! | [`scan`] | which files count, and what is in them? | `git` |
 //! | [`git`] | what does git say? | |
 //! | [`extract`] | what is in this text? | |
@@ -49,6 +50,7 @@ pub mod git;
 pub mod hooks;
 pub mod index;
 pub mod map;
+pub mod memory;
 pub mod paths;
 pub mod proto;
 pub mod scan;

@@ -5,6 +5,7 @@
 //! `past` and `hooks` are params and results; here is what they share, and how a daemon is found.
 
 mod hooks;
+pub mod memory;
 mod past;
 mod rpc;
 mod search;

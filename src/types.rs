@@ -177,3 +177,9 @@ impl Stat {
         self.mode & 0o170_000 == 0o040_000
     }
 }
+
+/// Returns a time as it is shown: RFC 3339, UTC, to the millisecond.
+pub fn rfc3339(unix_ms: i64) -> String {
+    let time = jiff::Timestamp::from_millisecond(unix_ms).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    format!("{time:.3}")
+}

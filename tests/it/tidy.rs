@@ -24,7 +24,8 @@ const EDGES: &[(&str, &[&str])] = &[
     ("index", &["embed", "extract", "git", "scan", "store"]),
     // `extract`: a query is split into words as the text was. `proto`: its modes and hits are what is answered.
     ("search", &["embed", "extract", "proto", "store"]),
-    ("memory", &["embed", "store"]),
+    // `extract`: credentials and words. `proto`: the tiers are what is said.
+    ("memory", &["extract", "proto"]),
     ("map", &[]),
     ("scan", &["git"]),
     ("git", &[]),
@@ -54,6 +55,7 @@ const PURE: &[&str] = &[
     "hooks/section.rs",
     "index/plan.rs",
     "map/",
+    "memory/",
     "proto.rs",
     "proto/",
     "search/fuse.rs",

@@ -1,0 +1,277 @@
+//! Which values may a memory have, and in which form are they kept?
+
+use serde_json::{Map, Value};
+
+use super::privacy::{check_secrets, without_private};
+use super::{Refused, quoted};
+use crate::extract::redact::REDACTED;
+
+/// Longest content, bytes.
+pub const MAX_CONTENT: usize = 64 << 10;
+/// Longest title, bytes.
+pub const MAX_TITLE: usize = 512;
+/// Longest name of a container, bytes.
+pub const MAX_CONTAINER: usize = 128;
+/// Most tags.
+pub const MAX_TAGS: usize = 50;
+/// Longest tag, bytes.
+pub const MAX_TAG: usize = 128;
+/// Longest metadata, bytes of JSON.
+pub const MAX_METADATA: usize = 64 << 10;
+/// Where a memory belongs when nothing is said.
+pub const DEFAULT_CONTAINER: &str = "project";
+/// The middle of 1 to 10.
+pub const DEFAULT_PRIORITY: u8 = 5;
+
+/// A text as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// Without what is private.
+    pub text: String,
+    /// Parts that were cut out.
+    pub redacted: usize,
+}
+
+/// Returns a content as it is kept: without what is private and without space around it.
+///
+/// # Errors
+/// When nothing is left of it, it is too long, has a NUL or looks like a credential.
+pub fn content(raw: &str, allow_secret: bool) -> Result<Kept, Refused> {
+    let kept = clean("content", raw, MAX_CONTENT, allow_secret)?;
+    if kept.text.is_empty() {
+        return Err(Refused::new("content", "empty").hint("say what is to be remembered"));
+    }
+    if kept.text.replace(REDACTED, "").trim().is_empty() {
+        return Err(Refused::new("content", "all of it is private: nothing is left to be kept"));
+    }
+    Ok(kept)
+}
+
+/// Returns a title as it is kept; none when it is empty.
+///
+/// # Errors
+/// When it is too long, has a NUL or a line break, or looks like a credential.
+pub fn title(raw: &str, allow_secret: bool) -> Result<Option<Kept>, Refused> {
+    let kept = clean("title", raw, MAX_TITLE, allow_secret)?;
+    if kept.text.contains(['\n', '\r']) {
+        return Err(Refused::new("title", format!("{} has more than one line", quoted(&kept.text))));
+    }
+    Ok((!kept.text.is_empty()).then_some(kept))
+}
+
+fn clean(field: &'static str, raw: &str, most: usize, allow_secret: bool) -> Result<Kept, Refused> {
+    no_nul(field, raw)?;
+    let (text, redacted) = without_private(raw);
+    let text = text.trim().to_owned();
+    at_most(field, &text, most)?;
+    if !allow_secret {
+        check_secrets(field, &text)?;
+    }
+    Ok(Kept { text, redacted })
+}
+
+/// Returns the normal form of a container's name: lower case, a dash for each run of anything but `a-z0-9`.
+///
+/// # Errors
+/// When nothing is left of it, or it is too long.
+pub fn container(raw: &str) -> Result<String, Refused> {
+    no_nul("container", raw)?;
+    at_most("container", raw.trim(), MAX_CONTAINER)?;
+    let lower = raw.trim().to_lowercase();
+    let words = lower.split(|c: char| !c.is_ascii_lowercase() && !c.is_ascii_digit());
+    let name = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");
+    if name.is_empty() {
+        return Err(Refused::new("container", format!("{} has no letter a-z and no digit", quoted(raw))));
+    }
+    Ok(name)
+}
+
+/// Returns tags in their normal form (trimmed, lower case, a dash for space inside), each once, in order.
+///
+/// # Errors
+/// When there are too many, or one is empty, too long, or has a comma or a control character.
+pub fn tags(raw: &[String]) -> Result<Vec<String>, Refused> {
+    let mut tags = raw.iter().map(|raw| tag(raw)).collect::<Result<Vec<_>, _>>()?;
+    tags.sort();
+    tags.dedup();
+    if tags.len() > MAX_TAGS {
+        return Err(Refused::new("tags", format!("{} tags, over {MAX_TAGS}", tags.len())));
+    }
+    Ok(tags)
+}
+
+fn tag(raw: &str) -> Result<String, Refused> {
+    let tag = raw.split_whitespace().collect::<Vec<_>>().join("-").to_lowercase();
+    at_most("tag", &tag, MAX_TAG)?;
+    if tag.is_empty() || tag.contains(|c: char| c == ',' || c.is_control()) {
+        return Err(Refused::new(
+            "tag",
+            format!("{} is no tag: neither empty nor with a comma", quoted(raw)),
+        ));
+    }
+    check_secrets("tag", &tag)?;
+    Ok(tag)
+}
+
+/// # Errors
+/// When it is not between 1 and 10.
+pub fn priority(raw: i64) -> Result<u8, Refused> {
+    u8::try_from(raw)
+        .ok()
+        .filter(|priority| (1..=10).contains(priority))
+        .ok_or_else(|| Refused::new("priority", format!("{raw} is not between 1 and 10")))
+}
+
+/// # Errors
+/// When it is not a number between 0 and 1.
+pub fn confidence(raw: f64) -> Result<f64, Refused> {
+    let is_good = raw.is_finite() && (0.0..=1.0).contains(&raw);
+    is_good.then_some(raw).ok_or_else(|| Refused::new("confidence", format!("{raw} is not between 0 and 1")))
+}
+
+/// Returns metadata as it is kept: its texts without what is private.
+///
+/// # Errors
+/// When it is too long, or a text of it has a NUL or looks like a credential.
+pub fn metadata(raw: Map<String, Value>, allow_secret: bool) -> Result<Map<String, Value>, Refused> {
+    let mut value = Value::Object(raw);
+    let mut bad = None;
+    each_text(&mut value, &mut |text| {
+        bad = bad.take().or_else(|| no_nul("metadata", text).err());
+        *text = without_private(text).0;
+    });
+    bad.map_or(Ok(()), Err)?;
+    let json = value.to_string();
+    at_most("metadata", &json, MAX_METADATA)?;
+    if !allow_secret {
+        check_secrets("metadata", &json)?;
+    }
+    match value {
+        Value::Object(map) => Ok(map),
+        _ => unreachable!("it was made an object above"),
+    }
+}
+
+fn each_text(value: &mut Value, see: &mut dyn FnMut(&mut String)) {
+    match value {
+        Value::String(text) => see(text),
+        Value::Array(values) => values.iter_mut().for_each(|value| each_text(value, see)),
+        Value::Object(map) => map.values_mut().for_each(|value| each_text(value, see)),
+        _ => {}
+    }
+}
+
+/// Lays `over` on metadata, key by key; null takes a key away.
+pub fn merge_metadata(into: &mut Map<String, Value>, over: Map<String, Value>) {
+    for (key, value) in over {
+        if value.is_null() {
+            into.remove(&key);
+        } else {
+            into.insert(key, value);
+        }
+    }
+}
+
+fn at_most(field: &'static str, text: &str, most: usize) -> Result<(), Refused> {
+    if text.len() <= most {
+        return Ok(());
+    }
+    Err(Refused::new(field, format!("{} is {} bytes, over {most}", quoted(text), text.len())))
+}
+
+fn no_nul(field: &'static str, text: &str) -> Result<(), Refused> {
+    match text.find('\0') {
+        Some(at) => Err(Refused::new(field, format!("has a NUL at byte {at}"))),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn refused<T>(result: Result<T, Refused>) -> String {
+        result.map_or_else(|error| error.to_string(), |_| "taken".to_owned())
+    }
+
+    #[test]
+    fn contents_have_limits() {
+        let longest = "x".repeat(MAX_CONTENT);
+        assert_eq!(content(&format!(" {longest}\n"), false).unwrap().text, longest);
+        let cases = [
+            (format!("{longest}y"), format!("content: \"{}…\" is 65537 bytes, over 65536", "x".repeat(60))),
+            (" \n".to_owned(), "content: empty".to_owned()),
+            ("a\0b".to_owned(), "content: has a NUL at byte 1".to_owned()),
+            (
+                "<private>a</private> <private>b</private>".to_owned(),
+                "content: all of it is private: nothing is left to be kept".to_owned(),
+            ),
+        ];
+        for (raw, expected) in cases {
+            assert_eq!(refused(content(&raw, false)), expected);
+        }
+        let private = format!("a <private>{longest}</private>");
+        assert_eq!(content(&private, false).unwrap(), Kept { text: "a [REDACTED]".to_owned(), redacted: 1 });
+    }
+
+    #[test]
+    fn a_credential_is_kept_on_demand_only() {
+        let token = ["glpat-", "Ab3dEf6hIj9kLmN0pQrS"].concat();
+        assert!(refused(content(&token, false)).contains("GitLab token"));
+        assert_eq!(content(&token, true).unwrap().text, token);
+        assert!(refused(title(&token, false)).starts_with("title: line 1 looks like"));
+        let meta = json!({ "a": [{ "b": token }] }).as_object().unwrap().clone();
+        assert!(refused(metadata(meta.clone(), false)).starts_with("metadata: line 1 looks like"));
+        assert_eq!(metadata(meta.clone(), true), Ok(meta));
+    }
+
+    #[test]
+    fn names_have_a_normal_form() {
+        let containers = [
+            (" My  Project! ", "my-project"),
+            ("a__b--c", "a-b-c"),
+            ("-x-", "x"),
+            ("Größe", "gr-e"), // ö and ß are runs of something else
+        ];
+        for (raw, expected) in containers {
+            assert_eq!(container(raw).as_deref(), Ok(expected), "{raw}");
+        }
+        assert_eq!(refused(container("…")), "container: \"…\" has no letter a-z and no digit");
+        assert!(refused(container(&"x".repeat(129))).ends_with("is 129 bytes, over 128"));
+
+        let own = |tags: &[&str]| tags.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>();
+        assert_eq!(tags(&own(&["b c", "A", " a ", "ü"])).unwrap(), own(&["a", "b-c", "ü"]));
+        assert_eq!(refused(tags(&own(&["a,b"]))), "tag: \"a,b\" is no tag: neither empty nor with a comma");
+        assert!(refused(tags(&own(&[" "]))).starts_with("tag: \" \" is no tag"));
+        assert!(refused(tags(&own(&["\u{7}"]))).starts_with("tag: \"\\u{7}\" is no tag"));
+        let many: Vec<_> = (0..51).map(|number| number.to_string()).collect();
+        assert_eq!(refused(tags(&many)), "tags: 51 tags, over 50");
+        assert!(tags(&many[1..]).is_ok());
+    }
+
+    #[test]
+    fn titles_and_numbers_have_limits() {
+        assert_eq!(title("  ", false), Ok(None));
+        assert_eq!(title(" a ", false).unwrap().unwrap().text, "a");
+        assert_eq!(refused(title("a\nb", false)), "title: \"a\\nb\" has more than one line");
+        assert!(refused(title(&"é".repeat(257), false)).ends_with("is 514 bytes, over 512"));
+        assert_eq!((priority(1), priority(10)), (Ok(1), Ok(10)));
+        assert_eq!(refused(priority(11)), "priority: 11 is not between 1 and 10");
+        assert_eq!(refused(priority(-1)), "priority: -1 is not between 1 and 10");
+        assert_eq!((confidence(0.0), confidence(1.0)), (Ok(0.0), Ok(1.0)));
+        assert_eq!(refused(confidence(f64::NAN)), "confidence: NaN is not between 0 and 1");
+        assert_eq!(refused(confidence(1.1)), "confidence: 1.1 is not between 0 and 1");
+    }
+
+    #[test]
+    fn metadata_is_cleaned_and_merged() {
+        let object = |value: Value| value.as_object().unwrap().clone();
+        let raw = object(json!({ "a": "x <private>y</private>", "n": 1 }));
+        let mut kept = metadata(raw, false).unwrap();
+        assert_eq!(Value::Object(kept.clone()), json!({ "a": "x [REDACTED]", "n": 1 }));
+        merge_metadata(&mut kept, object(json!({ "a": null, "b": [2] })));
+        assert_eq!(Value::Object(kept), json!({ "b": [2], "n": 1 }));
+        assert_eq!(refused(metadata(object(json!({ "a": "\0" })), false)), "metadata: has a NUL at byte 0");
+    }
+}

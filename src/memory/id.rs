@@ -1,0 +1,63 @@
+//! How are memories named?
+//!
+//! `mem_` and a ULID (<https://github.com/ulid/spec>): 48 bits of milliseconds, then 80 random bits, in Crockford's
+//! base 32. So ids sort by time. Any beginning that begins no other id will do in its place, in any case, also without
+//! `mem_`.
+
+use super::{Refused, quoted};
+
+/// What every id starts with.
+pub const PREFIX: &str = "mem_";
+
+const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const DIGITS: usize = 26;
+
+/// Returns the id of a memory that is added now.
+pub fn new_id(now_ms: i64, random: [u8; 10]) -> String {
+    let low = random.iter().fold(0_u128, |bits, byte| bits << 8 | u128::from(*byte));
+    let bits = u128::from(now_ms.max(0).unsigned_abs() & 0xffff_ffff_ffff) << 80 | low;
+    let digits = (0..DIGITS).rev().map(|digit| char::from(ALPHABET[(bits >> (digit * 5)) as usize & 31]));
+    PREFIX.chars().chain(digits).collect()
+}
+
+/// Returns what an id or its beginning, as somebody typed it, begins with: `mem_` and digits in upper case.
+///
+/// # Errors
+/// When no id begins so.
+pub fn beginning(typed: &str) -> Result<String, Refused> {
+    let trimmed = typed.trim();
+    let head = trimmed.get(..PREFIX.len()).filter(|head| head.eq_ignore_ascii_case(PREFIX));
+    let digits = trimmed[head.map_or(0, str::len)..].to_ascii_uppercase();
+    let is_good = (1..=DIGITS).contains(&digits.len()) && digits.bytes().all(|byte| ALPHABET.contains(&byte));
+    if !is_good {
+        return Err(Refused::new("id", format!("{} is no id of a memory", quoted(typed)))
+            .hint("`memo list` shows ids: mem_ and 26 digits and letters; a beginning will do"));
+    }
+    Ok(format!("{PREFIX}{digits}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_ulids() {
+        // The example of the specification: 01ARZ3NDEK is 1469922850259 ms.
+        assert!(new_id(1_469_922_850_259, [0; 10]).starts_with("mem_01ARZ3NDEK"));
+        assert_eq!(new_id(0, [0xff; 10]), "mem_0000000000ZZZZZZZZZZZZZZZZ");
+        assert_eq!(new_id(1, [0; 10]), "mem_00000000010000000000000000");
+        assert!(new_id(1, [0xff; 10]) < new_id(2, [0; 10]));
+    }
+
+    #[test]
+    fn a_beginning_is_read_in_any_case() {
+        let cases = [("mem_01ar", "mem_01AR"), ("01AR", "mem_01AR"), (" MEM_0 ", "mem_0"), ("m", "mem_M")];
+        for (typed, expected) in cases {
+            assert_eq!(beginning(typed).as_deref(), Ok(expected), "{typed}");
+        }
+        for typed in ["", "mem_", "mem_0%", "mem_U", "é", "mem_0é", "0000000000000000000000000001 "] {
+            let error = beginning(typed).unwrap_err().to_string();
+            assert!(error.ends_with("is no id of a memory"), "{typed}: {error}");
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! What may be remembered?
+//!
+//! The rules, pure: texts, values and the time in, what is kept out. `fields` has the limits and the normal forms,
+//! `privacy` what must not be kept, `time` how long, `id` how memories are named, `text` what makes two the same and which
+//! words find them.
+
+pub mod fields;
+pub mod id;
+mod privacy;
+pub mod text;
+pub mod time;
+
+/// A value that is not taken. Nothing was changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{field}: {why}")]
+pub struct Refused {
+    /// Which param.
+    pub field: &'static str,
+    /// What is wrong with the value, and the value where it can be shown.
+    pub why: String,
+    /// What to do about it.
+    pub hint: Option<&'static str>,
+}
+
+impl Refused {
+    fn new(field: &'static str, why: impl Into<String>) -> Self {
+        Self { field, why: why.into(), hint: None }
+    }
+
+    fn hint(self, hint: &'static str) -> Self {
+        Self { hint: Some(hint), ..self }
+    }
+}
+
+/// Returns a value as a message may show it: quoted, escaped, and cut when it is long.
+fn quoted(value: &str) -> String {
+    const MOST: usize = 60;
+    let mut chars = value.chars();
+    let cut: String = chars.by_ref().take(MOST).collect();
+    let rest = if chars.next().is_some() { "…" } else { "" };
+    format!("\"{}{rest}\"", cut.escape_debug())
+}

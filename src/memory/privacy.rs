@@ -1,0 +1,76 @@
+//! What must not be kept?
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::Refused;
+use crate::extract::redact::{self, REDACTED};
+
+static PRIVATE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)<\s*(/?)\s*private(?:\s[^<>]*)?>").expect("a test compiles the pattern")
+});
+
+/// Cuts out what stands in `<private>…</private>`: in any case, over lines, nested; without an end up to the end of the
+/// text. Returns the rest, with [`REDACTED`] for each part, and how many there were.
+pub(super) fn without_private(text: &str) -> (String, usize) {
+    let (mut kept, mut kept_to, mut depth, mut n_parts) = (String::new(), 0, 0_usize, 0);
+    for tag in PRIVATE.captures_iter(text) {
+        let span = tag.get(0).expect("group 0 is the match");
+        let is_end = !tag[1].is_empty();
+        match (is_end, depth) {
+            (true, 0) => {} // an end without a beginning is text
+            (true, 1) => (depth, kept_to) = (0, span.end()),
+            (true, _) => depth -= 1,
+            (false, 0) => {
+                kept.push_str(&text[kept_to..span.start()]);
+                kept.push_str(REDACTED);
+                (depth, n_parts) = (1, n_parts + 1);
+            }
+            (false, _) => depth += 1,
+        }
+    }
+    if depth == 0 {
+        kept.push_str(&text[kept_to..]);
+    }
+    (kept, n_parts)
+}
+
+/// Refuses what looks like a credential, without showing it.
+pub(super) fn check_secrets(field: &'static str, text: &str) -> Result<(), Refused> {
+    let Some(secret) = redact::find(text).into_iter().next() else { return Ok(()) };
+    let line = text[..secret.bytes.start].matches('\n').count() + 1;
+    let why = format!("line {line} looks like a credential ({})", secret.name);
+    Err(Refused::new(field, why)
+        .hint("leave it out, put it in <private>…</private>, or --allow-secret (allow_secret) if it is none"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_private_is_cut_out() {
+        let cases = [
+            ("plain", "plain", 0),
+            ("a <private>b</private> c", "a [REDACTED] c", 1),
+            ("<PRIVATE>b\nc</Private>d<private>e</private>", "[REDACTED]d[REDACTED]", 2),
+            ("a <private>b", "a [REDACTED]", 1),
+            ("a <private>b <private>c</private> d</private> e", "a [REDACTED] e", 1),
+            ("a </private> b", "a </private> b", 0),
+            ("< private  why='x' >b</ private >c", "[REDACTED]c", 1),
+            ("<privateer>b</privateer>", "<privateer>b</privateer>", 0),
+        ];
+        for (text, expected, n_parts) in cases {
+            assert_eq!(without_private(text), (expected.to_owned(), n_parts), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_credential_is_named_and_not_shown() {
+        let token = ["ghp_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"].concat();
+        let error = check_secrets("content", &format!("one\ntwo {token}")).unwrap_err();
+        assert_eq!(error.to_string(), "content: line 2 looks like a credential (GitHub token)");
+        assert_eq!(check_secrets("content", "the token expires"), Ok(()));
+    }
+}

@@ -1,0 +1,74 @@
+//! When are two memories the same, and which words find one?
+
+use crate::extract::words::{self, Form, GRAM_CHARS, index_words, is_unspaced};
+
+/// Returns what is equal for two texts that differ only in line ends and in space at the ends of lines.
+pub fn hash(content: &str) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    let lines = content.trim().split('\n').map(str::trim_end);
+    lines.for_each(|line| {
+        hasher.update(line.as_bytes()).update(b"\n");
+    });
+    *hasher.finalize().as_bytes()
+}
+
+/// Returns the words of title, tags and content that the full-text index holds.
+pub fn index(title: Option<&str>, tags: &[String], content: &str) -> [String; 3] {
+    [title.unwrap_or_default(), &tags.join(" "), content].map(|text| {
+        let mut words = String::new();
+        index_words(text, &mut words);
+        words
+    })
+}
+
+/// Returns the expression of FTS5 that holds for texts with all words of `text`; none when it has no word.
+pub fn all_words(text: &str) -> Option<String> {
+    let mut tokens = String::new();
+    words::write_words(text, Form::Whole, &mut tokens);
+    let terms: Vec<String> = tokens.split_ascii_whitespace().map(term).collect();
+    (!terms.is_empty()).then(|| terms.join(" AND "))
+}
+
+/// Quotes a token; in it are letters and digits alone. Short runs of unspaced scripts are beginnings of trigrams.
+fn term(token: &str) -> String {
+    let is_short = token.starts_with(is_unspaced) && token.chars().count() < GRAM_CHARS;
+    format!("\"{token}\"{}", if is_short { "*" } else { "" })
+}
+
+/// Longest beginning of a first line that stands for a memory, characters.
+const LINE_CHARS: usize = 100;
+
+/// Returns what stands for a memory in one line: its title, else the beginning of its first line.
+pub fn line(title: Option<&str>, content: &str) -> String {
+    let line = title.unwrap_or_else(|| content.lines().next().unwrap_or_default());
+    let mut chars = line.chars();
+    let cut: String = chars.by_ref().take(LINE_CHARS).collect();
+    if chars.next().is_some() { cut + "…" } else { cut }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn space_and_line_ends_make_no_other_text() {
+        let same = ["a b\n  c", " a b\r\n  c\n", "a b \n  c\n\n"];
+        let other = ["a b\nc", "a  b\n  c", "A b\n  c", "a b c"];
+        assert!(same.iter().all(|text| hash(text) == hash(same[0])));
+        assert!(other.iter().all(|text| hash(text) != hash(same[0])));
+    }
+
+    #[test]
+    fn words_become_terms() {
+        assert_eq!(all_words("JWT getUserById").as_deref(), Some("\"jwt\" AND \"getuserbyid\""));
+        assert_eq!(all_words("\" OR * 処").as_deref(), Some("\"or\" AND \"処\"*"));
+        assert_eq!(all_words("… ()"), None);
+    }
+
+    #[test]
+    fn a_line_stands_for_a_memory() {
+        assert_eq!(line(Some("t"), "a\nb"), "t");
+        assert_eq!(line(None, "a\nb"), "a");
+        assert_eq!(line(None, &"é".repeat(101)), "é".repeat(100) + "…");
+    }
+}

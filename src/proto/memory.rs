@@ -1,0 +1,402 @@
+//! What do the methods about memories take and return?
+//!
+//! Every method has `cwd`; those that write have a `request` too: a name of the caller's choice for this very request.
+//! When it comes again (the daemon died before it could answer), it gets the same answer and changes nothing.
+//! `notice` in a result is for a person: memories were restored, and from what.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// How long a memory stays when nothing else is said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tier {
+    /// 6 hours.
+    Short,
+    /// 7 days.
+    Mid,
+    /// For good.
+    #[default]
+    Long,
+}
+
+impl Tier {
+    /// Returns the word used in SQL and JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Short => "short",
+            Self::Mid => "mid",
+            Self::Long => "long",
+        }
+    }
+
+    /// Returns the tier that `word` names.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Short, Self::Mid, Self::Long].into_iter().find(|tier| tier.as_str() == word)
+    }
+}
+
+/// One memory. Times are RFC 3339, UTC.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Memory {
+    /// `mem_` and a ULID.
+    pub id: String,
+    /// What is to be remembered.
+    pub content: String,
+    /// A heading of its own.
+    pub title: Option<String>,
+    /// Where it belongs.
+    pub container: String,
+    /// In order of the alphabet.
+    pub tags: Vec<String>,
+    /// How long it stays.
+    pub tier: Tier,
+    /// When it is archived by itself.
+    pub expires_at: Option<String>,
+    /// 1 to 10.
+    pub priority: u8,
+    /// 0 to 1.
+    pub confidence: f64,
+    /// Through what it came: `cli` or `api`.
+    pub source: String,
+    /// Who wrote it, as git's settings name them.
+    pub author: String,
+    /// When it was added.
+    pub created: String,
+    /// When anything of it last changed.
+    pub updated: String,
+    /// When it was last recalled.
+    pub last_access: Option<String>,
+    /// How often it was recalled.
+    pub access_count: u64,
+    /// Whatever the writer attached.
+    pub metadata: Map<String, Value>,
+    /// When it left the living.
+    pub archived_at: Option<String>,
+    /// `forgotten` or `expired`.
+    pub archived_why: Option<String>,
+}
+
+/// Who asks, from where; a part of the params of every method.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Caller {
+    /// Absolute path inside the worktree.
+    pub cwd: String,
+    /// `cli` for the command line; anything else is kept as `api`.
+    pub client: String,
+    /// Name of this very request, for those that write.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
+}
+
+/// Params of `memory.add`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AddParams {
+    /// Who asks.
+    #[serde(flatten)]
+    pub caller: Caller,
+    /// At most 64 KiB; `<private>…</private>` is cut out before it is stored.
+    pub content: String,
+    /// At most 512 bytes.
+    pub title: Option<String>,
+    /// `project` when absent.
+    pub container: Option<String>,
+    /// At most 50 of 128 bytes.
+    pub tags: Vec<String>,
+    /// `long` when absent.
+    pub tier: Option<Tier>,
+    /// `3d`, `2h30m`, RFC 3339 or a date; else the tier says.
+    pub ttl: Option<String>,
+    /// 5 when absent.
+    pub priority: Option<i64>,
+    /// 1 when absent.
+    pub confidence: Option<f64>,
+    /// An object.
+    pub metadata: Map<String, Value>,
+    /// Store it although it looks like a credential.
+    pub allow_secret: bool,
+}
+
+/// Result of `memory.add`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AddResult {
+    /// False: the same text was there already, and nothing was changed.
+    pub created: bool,
+    /// Parts that were cut out as private.
+    pub redacted: usize,
+    /// The memory as it is kept.
+    pub memory: Memory,
+    /// For a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
+}
+
+/// Params of `memory.get` and `memory.history`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct IdsParams {
+    /// Who asks.
+    #[serde(flatten)]
+    pub caller: Caller,
+    /// Ids, or the beginnings of ids that begin no other.
+    pub ids: Vec<String>,
+}
+
+/// Result of `memory.get`, `memory.list` and `memory.restore`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MemoriesResult {
+    /// In the order asked for.
+    pub memories: Vec<Memory>,
+    /// How many there are, shown or not.
+    pub total: u64,
+    /// For a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
+}
+
+/// Which memories: all that is given must hold.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Selection {
+    /// These; empty for any.
+    pub ids: Vec<String>,
+    /// In this container.
+    pub container: Option<String>,
+    /// With all of these tags.
+    pub tags: Vec<String>,
+    /// Of this tier.
+    pub tier: Option<Tier>,
+    /// Added (in the archive: archived) before this date or so long ago.
+    pub before: Option<String>,
+    /// With all these words in title, tags or content.
+    #[serde(rename = "match")]
+    pub words: Option<String>,
+}
+
+/// In which order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sort {
+    /// Newest first.
+    #[default]
+    Created,
+    /// Last changed first.
+    Updated,
+    /// Highest first, then newest.
+    Priority,
+}
+
+/// Params of `memory.list`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ListParams {
+    /// Who asks.
+    #[serde(flatten)]
+    pub caller: Caller,
+    /// Which.
+    #[serde(flatten)]
+    pub selection: Selection,
+    /// The archive instead of the living.
+    pub archived: bool,
+    /// The order.
+    pub sort: Sort,
+    /// At most so many, 1 to 1,000; 20 when absent.
+    pub limit: Option<u64>,
+    /// Leave out the first so many.
+    pub offset: u64,
+}
+
+/// Params of `memory.update`: what is absent stays.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct UpdateParams {
+    /// Who asks.
+    #[serde(flatten)]
+    pub caller: Caller,
+    /// Which one.
+    pub id: String,
+    /// Instead of the content.
+    pub content: Option<String>,
+    /// A paragraph behind the content.
+    pub append: Option<String>,
+    /// Empty takes it away.
+    pub title: Option<String>,
+    /// Where it belongs from now on.
+    pub container: Option<String>,
+    /// Counted from now.
+    pub tier: Option<Tier>,
+    /// As for `memory.add`, counted from now; `never` takes it away.
+    pub ttl: Option<String>,
+    /// 1 to 10.
+    pub priority: Option<i64>,
+    /// 0 to 1.
+    pub confidence: Option<f64>,
+    /// Laid over the metadata key by key; null takes a key away.
+    pub metadata: Map<String, Value>,
+    /// Take `metadata` instead of what was there.
+    pub replace_metadata: bool,
+    /// Tags that it gets.
+    pub add_tags: Vec<String>,
+    /// Tags that it loses.
+    pub remove_tags: Vec<String>,
+    /// Store it although it looks like a credential.
+    pub allow_secret: bool,
+}
+
+/// Result of `memory.update`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct UpdateResult {
+    /// Names of the fields that are others now.
+    pub changed: Vec<String>,
+    /// Parts that were cut out as private.
+    pub redacted: usize,
+    /// The memory as it is kept.
+    pub memory: Memory,
+    /// For a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
+}
+
+/// Params of `memory.forget` (the living go into the archive) and `memory.purge` (the archive goes for good).
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RemoveParams {
+    /// Who asks.
+    #[serde(flatten)]
+    pub caller: Caller,
+    /// Which; `memory.forget` wants at least one condition.
+    #[serde(flatten)]
+    pub selection: Selection,
+    /// Show what would go, and change nothing.
+    pub dry_run: bool,
+    /// The `digest` of a dry run: exactly what it showed goes, or nothing.
+    pub expect: Option<String>,
+}
+
+/// A memory in one line.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Brief {
+    /// Its id.
+    pub id: String,
+    /// Where it belongs.
+    pub container: String,
+    /// When it was added.
+    pub created: String,
+    /// Title, else the beginning of the first line.
+    pub line: String,
+}
+
+/// Result of `memory.forget` and `memory.purge`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RemoveResult {
+    /// Whether it was only looked at.
+    pub dry_run: bool,
+    /// What went, or would go; newest first.
+    pub memories: Vec<Brief>,
+    /// Stands for exactly these memories.
+    pub digest: String,
+    /// For a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
+}
+
+/// Params of `memory.tags`, `memory.containers` and `memory.stats`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TallyParams {
+    /// Who asks.
+    #[serde(flatten)]
+    pub caller: Caller,
+}
+
+/// A name and how many living memories have it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// Tag or container.
+    pub name: String,
+    /// Living memories.
+    pub memories: u64,
+}
+
+/// Result of `memory.tags` and `memory.containers`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TallyResult {
+    /// Most memories first, then by name.
+    pub names: Vec<Tally>,
+    /// For a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
+}
+
+/// One change of a memory.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Change {
+    /// When.
+    pub at: String,
+    /// `add`, `update`, `forget`, `expire`, `restore` or `salvage`.
+    pub action: String,
+    /// Who.
+    pub author: String,
+    /// Through what.
+    pub source: String,
+    /// By field: `[before, after]`.
+    pub fields: Map<String, Value>,
+}
+
+/// Result of `memory.history`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HistoryResult {
+    /// The memory's whole id.
+    pub id: String,
+    /// Oldest first.
+    pub changes: Vec<Change>,
+    /// For a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
+}
+
+/// A copy of memory.db.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BackupInfo {
+    /// Where it is.
+    pub path: String,
+    /// Its size.
+    pub bytes: u64,
+}
+
+/// Result of `memory.stats`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StatsResult {
+    /// Living memories.
+    pub living: u64,
+    /// Forgotten and expired ones.
+    pub archived: u64,
+    /// Living memories by tier.
+    pub tiers: Vec<Tally>,
+    /// Bytes of all contents, archived ones too.
+    pub content_bytes: u64,
+    /// When the first of the living was added.
+    pub oldest: Option<String>,
+    /// When the last was.
+    pub newest: Option<String>,
+    /// The database.
+    pub path: String,
+    /// Newest first.
+    pub backups: Vec<BackupInfo>,
+    /// For a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
+}
