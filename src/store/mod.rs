@@ -4,6 +4,11 @@
 //! `close` of the same file elsewhere in the process drops SQLite's locks
 //! (<https://www.sqlite.org/howtocorrupt.html>, 2.2).
 
+mod memory;
+mod memory_copies;
+mod memory_keep;
+mod memory_schema;
+mod memory_write;
 mod reader;
 mod rows;
 mod schema;
@@ -15,6 +20,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+pub use memory::{Derived, Event, MemoryDb, Numbers, Record, Rows, Which};
+pub use memory_keep::{MemoryKeeper, Stopped};
 pub use reader::{Entry, PendingChunk, Reader, ViewRow};
 pub use search::{ChunkRow, Filter, GlobError, OTHERS_A_COMMIT, SymbolRow};
 pub use writer::{Change, Embedded, NewBlob, NewChunk, NewVector, ViewKey, Writer};
@@ -46,6 +53,14 @@ pub enum StoreError {
         /// The database.
         path: PathBuf,
     },
+    /// A file or directory beside the database.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
     /// Anything else.
     #[error("{}: {source}", path.display())]
     Sqlite {
@@ -57,6 +72,20 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// A damage that a check has found.
+    fn corrupt(path: &Path, said: String) -> Self {
+        let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+        Self::Corrupt { path: path.to_owned(), source: rusqlite::Error::SqliteFailure(code, Some(said)) }
+    }
+
+    /// A file around the database that cannot be moved or looked at.
+    fn file(path: &Path, source: std::io::Error) -> Self {
+        match source.kind() {
+            std::io::ErrorKind::StorageFull => Self::Full { path: path.to_owned() },
+            _ => Self::File { path: path.to_owned(), source },
+        }
+    }
+
     fn new(path: &Path, source: rusqlite::Error) -> Self {
         let path = path.to_owned();
         match source.sqlite_error_code() {

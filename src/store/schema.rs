@@ -109,14 +109,22 @@ DROP TABLE strike;
 /// # Errors
 /// When the schema is newer than ours, or a migration fails; the old schema is then still in place.
 pub(super) fn migrate_index(conn: &mut Connection, path: &Path) -> Result<(), StoreError> {
-    let known = INDEX.len() as i64;
+    migrate(conn, path, INDEX)
+}
+
+/// Brings a database to the newest of these schemas, one string a version.
+///
+/// # Errors
+/// When the schema is newer than ours, or a migration fails; the old schema is then still in place.
+pub(super) fn migrate(conn: &mut Connection, path: &Path, versions: &[&str]) -> Result<(), StoreError> {
+    let known = versions.len() as i64;
     let found: i64 = conn
         .pragma_query_value(None, "user_version", |row| row.get(0))
         .map_err(|error| StoreError::new(path, error))?;
     if found > known {
         return Err(StoreError::Newer { path: path.to_owned(), found, known });
     }
-    let migrations = Migrations::new(INDEX.iter().map(|sql| M::up(sql)).collect());
+    let migrations = Migrations::new(versions.iter().map(|sql| M::up(sql)).collect());
     migrations.to_latest(conn).map_err(|error| match error {
         rusqlite_migration::Error::RusqliteError { err, .. } => StoreError::new(path, err),
         other => StoreError::Sqlite {

@@ -1,0 +1,173 @@
+//! Where are the copies of memory.db, and what can be read of a damaged one?
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use rusqlite::OpenFlags;
+
+use super::StoreError;
+use super::memory::{COLUMNS, Event, MemoryDb, Record, record};
+
+/// Copies that are kept: the last of each of so many days, and as many from before a change of the schema.
+const KEPT: usize = 7;
+
+/// The directory of the copies.
+pub(super) struct Copies {
+    dir: PathBuf,
+}
+
+/// A copy: `memory-<time>.db`, or `memory-<time>-schema<version>.db` from before a change of the schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Copy {
+    pub(super) path: PathBuf,
+    name: String,
+}
+
+impl Copy {
+    fn day(&self) -> &str {
+        self.name.get("memory-".len().."memory-20261121".len()).unwrap_or_default()
+    }
+
+    fn is_of_schema(&self) -> bool {
+        self.name.contains("-schema")
+    }
+}
+
+impl Copies {
+    pub(super) fn new(state_dir: &Path) -> Self {
+        Self { dir: state_dir.join("backups") }
+    }
+
+    /// Returns all copies, newest first; their names sort by time.
+    pub(super) fn all(&self) -> Vec<Copy> {
+        let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
+        let mut copies: Vec<Copy> = entries
+            .filter_map(|entry| {
+                Some(Copy { path: entry.path(), name: entry.file_name().into_string().ok()? })
+            })
+            .filter(|copy| copy.name.starts_with("memory-") && copy.name.ends_with(".db"))
+            .collect();
+        copies.sort_by(|a, b| b.name.cmp(&a.name));
+        copies
+    }
+
+    /// Makes a copy, and deletes those there are too many of.
+    pub(super) fn add(&self, db: &MemoryDb, now_ms: i64, schema: Option<i64>) -> Result<(), StoreError> {
+        fs::create_dir_all(&self.dir).map_err(|error| StoreError::file(&self.dir, error))?;
+        let aside = self.dir.join("new");
+        let _ = fs::remove_file(&aside); // what a daemon left that was killed here
+        db.copy_to(&aside).inspect_err(|_| drop(fs::remove_file(&aside)))?;
+        let path = self.dir.join(name(now_ms, schema));
+        fs::rename(&aside, &path).map_err(|error| StoreError::file(&path, error))?;
+        for copy in superfluous(self.all()) {
+            let _ = fs::remove_file(copy.path); // the next one tries again
+        }
+        Ok(())
+    }
+
+    /// Opens the newest copy that is whole; returns the names of those that are not.
+    pub(super) fn newest_good(&self) -> (Option<(Copy, MemoryDb)>, Vec<String>) {
+        let mut bad = Vec::new();
+        for copy in self.all() {
+            let opened = MemoryDb::connect(&copy.path, OpenFlags::SQLITE_OPEN_READ_ONLY);
+            match opened.and_then(|db| db.check_quickly().and_then(|()| db.count()).map(|_| db)) {
+                Ok(db) => return (Some((copy, db)), bad),
+                Err(_) => bad.push(copy.name),
+            }
+        }
+        (None, bad)
+    }
+}
+
+fn name(now_ms: i64, schema: Option<i64>) -> String {
+    let time = Timestamp::from_millisecond(now_ms).unwrap_or(Timestamp::UNIX_EPOCH);
+    let schema = schema.map_or(String::new(), |version| format!("-schema{version}"));
+    format!("memory-{}{schema}.db", time.strftime("%Y%m%dT%H%M%SZ"))
+}
+
+/// Returns what need not be kept of copies, newest first.
+fn superfluous(copies: Vec<Copy>) -> Vec<Copy> {
+    let (of_schema, mut daily): (Vec<_>, Vec<_>) = copies.into_iter().partition(Copy::is_of_schema);
+    let mut last_day = String::new();
+    let mut gone: Vec<Copy> = Vec::new();
+    daily.retain(|copy| {
+        let is_last = copy.day() != last_day;
+        last_day = copy.day().to_owned();
+        gone.extend((!is_last).then(|| copy.clone()));
+        is_last
+    });
+    gone.extend(daily.into_iter().skip(KEPT).chain(of_schema.into_iter().skip(KEPT)));
+    gone
+}
+
+/// A memory from a damaged file, with what is known of its past.
+pub(super) type Saved = (Record, Vec<Event>);
+
+impl MemoryDb {
+    /// Returns how many memories there are, archived ones too.
+    pub(super) fn count(&self) -> Result<u64, StoreError> {
+        self.run(|conn| conn.query_row("SELECT count(*) FROM memory", [], |row| row.get(0)))
+    }
+
+    /// Returns every memory that can still be read: from the first on up to the damage, and from the last on back to
+    /// it; without tags where those are damaged.
+    pub(super) fn readable(&self) -> Vec<Saved> {
+        let mut found: Vec<Record> = Vec::new();
+        let without_tags =
+            COLUMNS.split_once("(SELECT").map_or(String::new(), |(rest, _)| format!("{rest}'[]'"));
+        for columns in [COLUMNS, &without_tags] {
+            for order in ["ASC", "DESC"] {
+                let (records, is_whole) = self.scan(columns, order);
+                let known: std::collections::HashSet<_> =
+                    found.iter().map(|record| record.id.clone()).collect();
+                found.extend(records.into_iter().filter(|record| !known.contains(&record.id)));
+                if is_whole {
+                    return self.with_history(found);
+                }
+            }
+        }
+        self.with_history(found)
+    }
+
+    /// Reads rows up to the first that cannot be reached; returns whether that was all.
+    fn scan(&self, columns: &str, order: &str) -> (Vec<Record>, bool) {
+        let mut records = Vec::new();
+        let ended = self.run(|conn| {
+            let mut statement =
+                conn.prepare(&format!("SELECT {columns} FROM memory m ORDER BY m.row {order}"))?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                records.extend(record(row).ok());
+            }
+            Ok(())
+        });
+        (records, ended.is_ok())
+    }
+
+    fn with_history(&self, records: Vec<Record>) -> Vec<Saved> {
+        let history = |id: &str| self.read(0, |rows| rows.history(id)).unwrap_or_default();
+        records.into_iter().map(|record| (record.clone(), history(&record.id))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_of_each_of_seven_days_is_kept() {
+        let day = |day: i64, ms: i64| 1_795_219_200_000 + day * 86_400_000 + ms;
+        let mut names: Vec<String> =
+            (0..9).flat_map(|n| [name(day(n, 1), None), name(day(n, 5_000), None)]).collect();
+        names.push(name(day(0, 0), Some(1)));
+        names.sort_by(|a, b| b.cmp(a));
+        let copies = names.into_iter().map(|name| Copy { path: PathBuf::new(), name }).collect::<Vec<_>>();
+        let gone = superfluous(copies.clone());
+        let kept: Vec<_> =
+            copies.iter().filter(|copy| !gone.contains(copy)).map(|copy| copy.name.as_str()).collect();
+        assert_eq!(kept.len(), 8);
+        assert_eq!(kept[0], "memory-20261129T000005Z.db");
+        assert_eq!(kept[6..], ["memory-20261123T000005Z.db", "memory-20261121T000000Z-schema1.db"]);
+    }
+}

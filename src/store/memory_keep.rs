@@ -1,0 +1,378 @@
+//! Which memory.db is open, and what is done when it is damaged or gone?
+//!
+//! A damaged file is put aside, never deleted. In its place comes the newest copy that is whole, and into that whatever
+//! can still be read of the damaged one and is newer. A file that vanishes while it is open is written back from the open
+//! connection. Each of these is noted in the database and said with every answer for a day.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use rusqlite::OpenFlags;
+
+use super::StoreError;
+use super::memory::{Derived, Event, MemoryDb, Record, Rows};
+use super::memory_copies::{Copies, Saved};
+use crate::proto::memory::BackupInfo;
+
+/// How long it is said that memories were restored.
+const NOTICE_MS: i64 = 86_400_000;
+/// Its name in `meta`.
+const NOTICE: &str = "notice";
+
+/// Why a job on the memories ended.
+#[derive(Debug)]
+pub enum Stopped<R> {
+    /// The database failed.
+    Store(StoreError),
+    /// The job itself refused.
+    Refused(R),
+}
+
+impl<R> From<StoreError> for Stopped<R> {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// Holds memory.db open, and heals it.
+pub struct MemoryKeeper {
+    path: PathBuf,
+    copies: Copies,
+    derive: fn(&Record) -> Derived,
+    open: Option<(MemoryDb, Mark)>,
+    notice: Option<Notice>,
+    /// Something was committed since the last copy.
+    is_changed: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Notice {
+    at_ms: i64,
+    text: String,
+}
+
+/// What the file looked like when we last let go of it. Only checkpoints of our own change it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Mark {
+    file: (u64, u64),
+    bytes: u64,
+    modified: Option<SystemTime>,
+}
+
+impl Mark {
+    fn of(path: &Path) -> Option<Self> {
+        let meta = fs::symlink_metadata(path).ok()?;
+        #[cfg(unix)]
+        let file = (std::os::unix::fs::MetadataExt::dev(&meta), std::os::unix::fs::MetadataExt::ino(&meta));
+        #[cfg(not(unix))]
+        let file = (0, 0);
+        Some(Self { file, bytes: meta.len(), modified: meta.modified().ok() })
+    }
+}
+
+impl MemoryKeeper {
+    /// Nothing is opened yet. `derive` computes what is kept beside a record.
+    pub fn new(state_dir: &Path, derive: fn(&Record) -> Derived) -> Self {
+        Self {
+            path: state_dir.join("memory.db"),
+            copies: Copies::new(state_dir),
+            derive,
+            open: None,
+            notice: None,
+            is_changed: false,
+        }
+    }
+
+    /// Returns the database's path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the copies, newest first.
+    pub fn backups(&self) -> Vec<BackupInfo> {
+        let bytes = |path: &Path| fs::symlink_metadata(path).map_or(0, |meta| meta.len());
+        let copies = self.copies.all().into_iter();
+        copies
+            .map(|copy| BackupInfo { bytes: bytes(&copy.path), path: copy.path.display().to_string() })
+            .collect()
+    }
+
+    /// Returns what people must know of these memories, for a day.
+    pub fn notice(&self, now_ms: i64) -> Option<&str> {
+        let notice = self.notice.as_ref().filter(|notice| now_ms - notice.at_ms < NOTICE_MS)?;
+        Some(&notice.text)
+    }
+
+    /// Reads.
+    ///
+    /// # Errors
+    /// What `read` failed with, or why there is nothing to be read.
+    pub fn read<T, R>(
+        &mut self,
+        now_ms: i64,
+        read: impl Fn(&Rows<'_>) -> Result<T, Stopped<R>>,
+    ) -> Result<T, Stopped<R>> {
+        self.run(now_ms, |db| db.read(now_ms, &read))
+    }
+
+    /// Writes in one transaction; on the disk when it returns.
+    ///
+    /// # Errors
+    /// What `write` failed with, or why nothing can be written; nothing is changed then.
+    pub fn write<T, R>(
+        &mut self,
+        now_ms: i64,
+        write: impl Fn(&Rows<'_>) -> Result<T, Stopped<R>>,
+    ) -> Result<T, Stopped<R>> {
+        let written = self.run(now_ms, |db| db.write(now_ms, &write))?;
+        self.is_changed = true;
+        Ok(written)
+    }
+
+    /// Runs SQLite's own checks; returns what they say.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn check(&mut self, now_ms: i64) -> Result<String, StoreError> {
+        self.ready(now_ms)?.check()
+    }
+
+    /// Runs a job; one that meets a damage runs again on what was restored.
+    fn run<T, R>(
+        &mut self,
+        now_ms: i64,
+        mut job: impl FnMut(&mut MemoryDb) -> Result<T, Stopped<R>>,
+    ) -> Result<T, Stopped<R>> {
+        let mut result = job(self.ready(now_ms)?);
+        if let Err(Stopped::Store(StoreError::Corrupt { source, .. })) = &result {
+            let why = format!("is damaged ({source})");
+            self.restore(now_ms, &why)?;
+            result = job(self.ready(now_ms)?);
+        }
+        if let (Some((_, mark)), Some(now)) = (&mut self.open, Mark::of(&self.path)) {
+            *mark = now;
+        }
+        result
+    }
+
+    /// Returns the database, opened, or opened anew where the file is another one than it was.
+    fn ready(&mut self, now_ms: i64) -> Result<&mut MemoryDb, StoreError> {
+        let there = Mark::of(&self.path);
+        match (&self.open, &there) {
+            (Some((_, mark)), Some(there)) if mark == there => {}
+            (Some((_, mark)), Some(there)) if mark.file == there.file => {
+                self.open = None; // written by somebody else: looked at as a whole
+                self.open(now_ms)?;
+            }
+            (Some(_), _) => self.write_back(now_ms)?,
+            (None, _) => self.open(now_ms)?,
+        }
+        Ok(&mut self.open.as_mut().expect("it was opened above").0)
+    }
+
+    fn open(&mut self, now_ms: i64) -> Result<(), StoreError> {
+        let has_copies = !self.copies.all().is_empty() || has_log(&self.path);
+        match fs::symlink_metadata(&self.path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(StoreError::file(&self.path, error));
+            }
+            Err(_) if has_copies => return self.restore(now_ms, "was gone"),
+            Ok(meta) if meta.len() == 0 && has_copies => return self.restore(now_ms, "was empty"),
+            _ => {}
+        }
+        let copies = &self.copies;
+        let before_migration = |db: &MemoryDb, version| copies.add(db, now_ms, Some(version));
+        match MemoryDb::open(&self.path, before_migration) {
+            Ok((db, true)) if has_copies => {
+                drop(db);
+                self.restore(now_ms, "held no memories")
+            }
+            Ok((db, _)) => self.use_db(db),
+            Err(StoreError::Corrupt { source, .. }) => {
+                self.restore(now_ms, &format!("is damaged ({source})"))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn use_db(&mut self, db: MemoryDb) -> Result<(), StoreError> {
+        let noted = db.read(0, |rows| rows.meta(NOTICE))?;
+        let notice = noted.as_deref().and_then(|noted| noted.split_once(' '));
+        self.notice =
+            notice.and_then(|(at, text)| Some(Notice { at_ms: at.parse().ok()?, text: text.to_owned() }));
+        let mark = Mark::of(&self.path);
+        let gone = || StoreError::file(&self.path, std::io::ErrorKind::NotFound.into());
+        self.open = Some((db, mark.ok_or_else(gone)?));
+        Ok(())
+    }
+
+    /// Writes the open database back to where its file was.
+    fn write_back(&mut self, now_ms: i64) -> Result<(), StoreError> {
+        let new = self.new_file();
+        let (db, _) = self.open.as_ref().expect("only called while it is open");
+        match db.copy_to(&new) {
+            Err(StoreError::Corrupt { source, .. }) => {
+                return self.restore(now_ms, &format!("is damaged ({source})"));
+            }
+            copied => copied?,
+        }
+        self.open = None;
+        let aside = self.put_aside(now_ms)?;
+        fs::rename(&new, &self.path).map_err(|error| StoreError::file(&self.path, error))?;
+        let (db, _) = MemoryDb::open(&self.path, |_, _| Ok(()))?;
+        let n_memories = db.count()?;
+        let text = format!(
+            "{} was taken away while it was open; all {n_memories} memories were written back{}",
+            self.path.display(),
+            kept(aside.as_deref())
+        );
+        self.note(db, now_ms, &text)
+    }
+
+    /// Builds a database from the newest good copy and from what can be read of the damaged one, then puts it in the
+    /// place of that.
+    fn restore(&mut self, now_ms: i64, why: &str) -> Result<(), StoreError> {
+        self.open = None;
+        let new = self.new_file();
+        let (copy, bad) = self.copies.newest_good();
+        if let Some((_, copied)) = &copy {
+            copied.copy_to(&new)?;
+        }
+        let (mut db, _) = MemoryDb::open(&new, |_, _| Ok(()))?;
+        let n_copied = db.count()?;
+        revive_log(&self.path);
+        let saved = MemoryDb::connect(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE)
+            .map_or_else(|_| Vec::new(), |damaged| damaged.readable());
+        let n_saved = db.write(now_ms, |rows| self.put_saved(rows, &saved))?;
+        db.checkpoint()?;
+        drop(db);
+        let aside = self.put_aside(now_ms)?;
+        fs::rename(&new, &self.path).map_err(|error| StoreError::file(&self.path, error))?;
+        for companion in companions(&new) {
+            let _ = fs::remove_file(companion); // empty since the checkpoint
+        }
+        let from = match &copy {
+            Some((copy, _)) => format!("{n_copied} memories are restored from {}", copy.path.display()),
+            None => "there is no good copy of it".to_owned(),
+        };
+        let bad = if bad.is_empty() { String::new() } else { format!("; not usable: {}", bad.join(", ")) };
+        let saved = match n_saved {
+            0 => String::new(),
+            n => format!("; {n} newer ones were saved from what was there"),
+        };
+        let (path, kept) = (self.path.display(), kept(aside.as_deref()));
+        let text = format!("{path} {why}; {from}{bad}{saved}{kept}").replace('\n', " ");
+        let (db, _) = MemoryDb::open(&self.path, |_, _| Ok(()))?;
+        self.note(db, now_ms, &text)
+    }
+
+    /// Notes what happened, and uses the database from now on.
+    fn note(&mut self, mut db: MemoryDb, now_ms: i64, text: &str) -> Result<(), StoreError> {
+        tracing::error!("{text}");
+        db.write(now_ms, |rows| rows.set_meta(NOTICE, &format!("{now_ms} {text}")))?;
+        self.use_db(db)
+    }
+
+    /// Puts what is missing or newer; returns how many.
+    fn put_saved(&self, rows: &Rows<'_>, saved: &[Saved]) -> Result<u64, StoreError> {
+        let mut n_put = 0;
+        for (record, history) in saved {
+            let known = rows.get(&record.id)?;
+            if known.is_some_and(|known| known.updated >= record.updated) {
+                continue;
+            }
+            let mut record = record.clone();
+            let derived = (self.derive)(&record);
+            let twin = rows.same_text(&record.container, &derived.hash)?.filter(|twin| twin.id != record.id);
+            if twin.is_some() && record.archived_at.is_none() {
+                (record.archived_at, record.archived_why) =
+                    (Some(rows.now_ms()), Some("forgotten".to_owned()));
+            }
+            let (author, source) = ("memod".to_owned(), "daemon".to_owned());
+            let event =
+                Event { at: rows.now_ms(), action: "salvage".to_owned(), author, source, ..Event::default() };
+            rows.put(&record, &derived, &event)?;
+            rows.put_history(&record.id, &[history.as_slice(), &[event]].concat())?;
+            n_put += 1;
+        }
+        Ok(n_put)
+    }
+
+    /// Returns where the next database is built; nothing is there.
+    fn new_file(&self) -> PathBuf {
+        let new = self.path.with_extension("db.new");
+        for left in companions(&new).into_iter().chain([new.clone()]) {
+            let _ = fs::remove_file(left); // of a daemon that was killed while it restored
+        }
+        new
+    }
+
+    /// Renames what is there and its log; returns the new name, if there was anything.
+    fn put_aside(&self, now_ms: i64) -> Result<Option<PathBuf>, StoreError> {
+        let aside = self.path.with_extension(format!("db.damaged-{now_ms}"));
+        let ([log, index], [aside_log, _]) = (companions(&self.path), companions(&aside));
+        let useless = if has_log(&self.path) { vec![index] } else { vec![index, log.clone()] };
+        for path in useless {
+            let _ = fs::remove_file(path); // the index of a log is made anew; an empty log says nothing
+        }
+        let mut moved = false;
+        for (from, to) in [(log, aside_log), (self.path.clone(), aside.clone())] {
+            match fs::rename(&from, &to) {
+                Ok(()) => moved = true,
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) => return Err(StoreError::file(&from, error)),
+            }
+        }
+        Ok(moved.then_some(aside))
+    }
+
+    /// Makes a copy, if something was written since the last one; of each day the last one stays. Returns whether.
+    ///
+    /// # Errors
+    /// When it cannot be made; the memories are not touched by that.
+    pub fn back_up(&mut self, now_ms: i64) -> Result<bool, StoreError> {
+        let Some((db, _)) = self.open.as_ref().filter(|_| self.is_changed) else { return Ok(false) };
+        self.copies.add(db, now_ms, None)?;
+        self.is_changed = false;
+        Ok(true)
+    }
+
+    /// Makes a last copy and closes the database, with all in the one file.
+    ///
+    /// # Errors
+    /// When one of the two cannot be done; the memories are not touched by that.
+    pub fn close(&mut self, now_ms: i64) -> Result<(), StoreError> {
+        let copied = self.back_up(now_ms);
+        let closed = self.open.take().map_or(Ok(()), |(db, _)| db.checkpoint());
+        copied.map(drop).and(closed)
+    }
+}
+
+/// Returns the names of a database's log and of the log's index.
+fn companions(path: &Path) -> [PathBuf; 2] {
+    ["-wal", "-shm"].map(|suffix| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    })
+}
+
+/// Returns whether there is a log with something in it.
+fn has_log(path: &Path) -> bool {
+    fs::symlink_metadata(&companions(path)[0]).is_ok_and(|meta| meta.len() > 0)
+}
+
+/// Makes a log readable whose database is gone or empty: SQLite deletes the log of a database without a page. What the
+/// log holds comes before what the file does.
+fn revive_log(path: &Path) {
+    const PAGE: usize = 4_096;
+    let is_empty = fs::symlink_metadata(path).map_or(true, |meta| meta.len() == 0);
+    if is_empty && has_log(path) {
+        let _ = fs::write(path, [0; PAGE]); // where nothing can be written, nothing is restored either
+    }
+}
+
+fn kept(aside: Option<&Path>) -> String {
+    aside.map_or(String::new(), |aside| format!("; the file that was there is kept as {}", aside.display()))
+}

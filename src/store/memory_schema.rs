@@ -1,0 +1,64 @@
+//! What do the tables of memory.db look like?
+//!
+//! Migrations are only ever appended, and a copy is made before each. A database of a newer schema is refused, not touched.
+
+/// One string a version, oldest first.
+pub(super) const MEMORY: &[&str] = &["
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+-- Times are unix milliseconds.
+CREATE TABLE memory(
+    row INTEGER PRIMARY KEY AUTOINCREMENT,  -- never reused: the full-text index goes by it
+    id TEXT NOT NULL UNIQUE,                -- mem_ and a ULID
+    content TEXT NOT NULL, title TEXT,
+    container TEXT NOT NULL,
+    tier TEXT NOT NULL,                     -- short | mid | long
+    expires_at INTEGER,
+    priority INTEGER NOT NULL, confidence REAL NOT NULL,
+    source TEXT NOT NULL, author TEXT NOT NULL,
+    created INTEGER NOT NULL, updated INTEGER NOT NULL,
+    last_access INTEGER, access_count INTEGER NOT NULL,
+    metadata TEXT NOT NULL,                 -- a JSON object
+    hash BLOB NOT NULL,                     -- blake3 of the normalised content
+    archived_at INTEGER, archived_why TEXT, -- forgotten | expired
+    CHECK ((archived_at IS NULL) = (archived_why IS NULL))
+) STRICT;
+-- No text twice among the living of a container.
+CREATE UNIQUE INDEX memory_text ON memory(container, hash) WHERE archived_at IS NULL;
+CREATE INDEX memory_expiry ON memory(expires_at) WHERE archived_at IS NULL AND expires_at IS NOT NULL;
+CREATE INDEX memory_created ON memory(created);
+
+CREATE TABLE tag(
+    memory INTEGER NOT NULL REFERENCES memory(row) ON DELETE CASCADE,
+    tag TEXT NOT NULL,
+    PRIMARY KEY(memory, tag)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX tag_memory ON tag(tag, memory);
+
+CREATE TABLE link(
+    source INTEGER NOT NULL REFERENCES memory(row) ON DELETE CASCADE,
+    target INTEGER NOT NULL REFERENCES memory(row) ON DELETE CASCADE,
+    kind TEXT NOT NULL,                     -- related_to | supersedes | contradicts | derived_from
+    created INTEGER NOT NULL,
+    PRIMARY KEY(source, target, kind),
+    CHECK (source != target)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX link_target ON link(target);
+
+-- Every change, with what was before.
+CREATE TABLE history(
+    row INTEGER PRIMARY KEY,
+    memory INTEGER NOT NULL REFERENCES memory(row) ON DELETE CASCADE,
+    at INTEGER NOT NULL,
+    action TEXT NOT NULL, author TEXT NOT NULL, source TEXT NOT NULL,
+    fields TEXT NOT NULL                    -- JSON: {field: [before, after]}
+) STRICT;
+CREATE INDEX history_memory ON history(memory);
+
+-- What was answered lately: a request that comes again gets the same answer.
+CREATE TABLE request(name TEXT PRIMARY KEY, at INTEGER NOT NULL, answer TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE INDEX request_at ON request(at);
+
+CREATE VIRTUAL TABLE memory_fts USING fts5(title, tags, body,
+    content='', contentless_delete=1, tokenize='ascii');
+"];

@@ -1,0 +1,211 @@
+//! How does a change get into memory.db?
+
+use rusqlite::{Connection, OptionalExtension, params};
+use serde_json::{Map, Value};
+
+use super::StoreError;
+use super::memory::{Derived, Event, Record, Rows};
+
+/// How long an answer is kept for a request that comes again, ms: much longer than any client tries.
+const REQUEST_MS: i64 = 3_600_000;
+
+impl Rows<'_> {
+    fn change<T>(&self, run: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+        run(self.conn).map_err(|error| StoreError::new(self.path, error))
+    }
+
+    /// Puts a memory as it is now, new or changed, and what happened to it.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn put(&self, record: &Record, derived: &Derived, event: &Event) -> Result<(), StoreError> {
+        self.change(|conn| {
+            let row = put_row(conn, record, &derived.hash)?;
+            conn.prepare_cached("DELETE FROM tag WHERE memory = ?1")?.execute([row])?;
+            let mut tag = conn.prepare_cached("INSERT INTO tag(memory, tag) VALUES(?1, ?2)")?;
+            record.tags.iter().try_for_each(|name| tag.execute(params![row, name]).map(drop))?;
+            let [title, tags, body] = &derived.words;
+            conn.prepare_cached(
+                "INSERT OR REPLACE INTO memory_fts(rowid, title, tags, body) VALUES(?1, ?2, ?3, ?4)",
+            )?
+            .execute(params![row, title, tags, body])?;
+            note(conn, row, event)
+        })
+    }
+
+    /// Puts what happened to a memory before; for one that comes from another file.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub(super) fn put_history(&self, id: &str, events: &[Event]) -> Result<(), StoreError> {
+        self.change(|conn| {
+            let row: i64 = conn.query_row("SELECT row FROM memory WHERE id = ?1", [id], |row| row.get(0))?;
+            conn.execute("DELETE FROM history WHERE memory = ?1", [row])?;
+            events.iter().try_for_each(|event| note(conn, row, event))
+        })
+    }
+
+    /// Archives memories that live.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn archive(&self, records: &[Record], why: &str, event: &Event) -> Result<(), StoreError> {
+        self.set_archived(records, Some(why), event)
+    }
+
+    /// Takes memories out of the archive; one whose time was over has no end now.
+    ///
+    /// # Errors
+    /// When the database cannot be written, also where a living memory has the same text.
+    pub fn restore(&self, records: &[Record], event: &Event) -> Result<(), StoreError> {
+        self.set_archived(records, None, event)
+    }
+
+    fn set_archived(&self, records: &[Record], why: Option<&str>, event: &Event) -> Result<(), StoreError> {
+        self.change(|conn| {
+            let mut set = conn.prepare_cached(
+                "UPDATE memory SET archived_at = iif(?2 IS NULL, NULL, ?3), archived_why = ?2, updated = ?3,
+                     expires_at = iif(?2 IS NULL AND expires_at <= ?3, NULL, expires_at)
+                 WHERE id = ?1 RETURNING row",
+            )?;
+            for record in records {
+                let row = set.query_row(params![record.id, why, event.at], |row| row.get(0))?;
+                note(conn, row, event)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Archives what is over.
+    pub(super) fn archive_expired(&self) -> Result<(), StoreError> {
+        self.change(|conn| {
+            let over = "archived_at IS NULL AND expires_at <= ?1";
+            conn.prepare_cached(&format!(
+                "INSERT INTO history(memory, at, action, author, source, fields)
+                 SELECT row, expires_at, 'expire', 'memod', 'daemon', '{{}}' FROM memory WHERE {over}"
+            ))?
+            .execute([self.now_ms()])?;
+            conn.prepare_cached(&format!(
+                "UPDATE memory SET archived_at = expires_at, archived_why = 'expired', updated = expires_at
+                 WHERE {over}"
+            ))?
+            .execute([self.now_ms()])?;
+            Ok(())
+        })
+    }
+
+    /// Deletes memories for good, with all that hangs on them.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn delete(&self, records: &[Record]) -> Result<(), StoreError> {
+        self.change(|conn| {
+            let mut words = conn.prepare_cached(
+                "DELETE FROM memory_fts WHERE rowid = (SELECT row FROM memory WHERE id = ?1)",
+            )?;
+            let mut memory = conn.prepare_cached("DELETE FROM memory WHERE id = ?1")?;
+            for record in records {
+                words.execute([&record.id])?;
+                memory.execute([&record.id])?;
+            }
+            conn.execute("DELETE FROM request", [])?; // answers repeat what they were about
+            Ok(())
+        })
+    }
+
+    /// Returns what this request was answered when it came before.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn answer(&self, request: &str) -> Result<Option<Value>, StoreError> {
+        let answer: Option<String> = self.change(|conn| {
+            conn.prepare_cached("SELECT answer FROM request WHERE name = ?1")?
+                .query_row([request], |row| row.get(0))
+                .optional()
+        })?;
+        Ok(answer.and_then(|json| serde_json::from_str(&json).ok()))
+    }
+
+    /// Keeps the answer for a while.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn keep_answer(&self, request: &str, answer: &Value) -> Result<(), StoreError> {
+        self.change(|conn| {
+            conn.prepare_cached("DELETE FROM request WHERE at < ?1")?
+                .execute([self.now_ms() - REQUEST_MS])?;
+            conn.prepare_cached("INSERT INTO request(name, at, answer) VALUES(?1, ?2, ?3)")?
+                .execute(params![request, self.now_ms(), answer.to_string()])?;
+            Ok(())
+        })
+    }
+
+    /// Returns what was noted under a name.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub(super) fn meta(&self, key: &str) -> Result<Option<String>, StoreError> {
+        self.change(|conn| {
+            conn.prepare_cached("SELECT value FROM meta WHERE key = ?1")?
+                .query_row([key], |row| row.get(0))
+                .optional()
+        })
+    }
+
+    /// Notes something under a name.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub(super) fn set_meta(&self, key: &str, value: &str) -> Result<(), StoreError> {
+        self.change(|conn| {
+            conn.execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?1, ?2)", [key, value]).map(drop)
+        })
+    }
+}
+
+fn put_row(conn: &Connection, record: &Record, hash: &[u8; 32]) -> rusqlite::Result<i64> {
+    conn.prepare_cached(
+        "INSERT INTO memory(id, content, title, container, tier, expires_at, priority, confidence, source, author,
+             created, updated, last_access, access_count, metadata, hash, archived_at, archived_why)
+         VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
+         ON CONFLICT(id) DO UPDATE SET content = ?2, title = ?3, container = ?4, tier = ?5, expires_at = ?6,
+             priority = ?7, confidence = ?8, updated = ?12, last_access = ?13, access_count = ?14, metadata = ?15,
+             hash = ?16, archived_at = ?17, archived_why = ?18
+         RETURNING row",
+    )?
+    .query_row(
+        params![
+            record.id,
+            record.content,
+            record.title,
+            record.container,
+            record.tier.as_str(),
+            record.expires_at,
+            record.priority,
+            record.confidence,
+            record.source,
+            record.author,
+            record.created,
+            record.updated,
+            record.last_access,
+            record.access_count,
+            json(&record.metadata),
+            hash,
+            record.archived_at,
+            record.archived_why,
+        ],
+        |row| row.get(0),
+    )
+}
+
+fn note(conn: &Connection, row: i64, event: &Event) -> rusqlite::Result<()> {
+    conn.prepare_cached(
+        "INSERT INTO history(memory, at, action, author, source, fields) VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
+    )?
+    .execute(params![row, event.at, event.action, event.author, event.source, json(&event.fields)])
+    .map(drop)
+}
+
+fn json(object: &Map<String, Value>) -> String {
+    serde_json::to_string(object).expect("an object of JSON has string keys")
+}
