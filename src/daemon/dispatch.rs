@@ -15,7 +15,7 @@ use super::answer::{Verified, verify};
 use super::event::{Ask, Event, Freshness, ViewReport};
 use super::githooks::{self, Verb};
 use super::shared::Shared;
-use super::{changed, overview, report, why};
+use super::{changed, memories, overview, report, why};
 use crate::extract::lang;
 use crate::proto::{
     ErrorData, HelloParams, HelloResult, MapParams, MapResult, PROTOCOL, Pending, PlaceParams, RpcError,
@@ -52,7 +52,9 @@ pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> O
         "doctor" => {
             let _: PlaceParams = params_of(params)?;
             let views = views(shared).await;
-            reply(&blocking(shared, move |shared| Ok(report::doctor(shared, &views))).await?)
+            let mut result = blocking(shared, move |shared| Ok(report::doctor(shared, &views))).await?;
+            result.checks.push(shared.memories.check().await);
+            reply(&result)
         }
         "hooks.install" => reply(&githooks::call(shared, Verb::Install, params_of(params)?).await?),
         "hooks.uninstall" => reply(&githooks::call(shared, Verb::Uninstall, params_of(params)?).await?),
@@ -61,21 +63,20 @@ pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> O
             shared.send(Event::Stop("asked to"));
             Ok(Value::Object(serde_json::Map::new()))
         }
-        _ => {
-            let hint = "methods: hello, search, map, why, changed, status, sync, reindex, doctor, stop, \
-                hooks.install, hooks.uninstall, hooks.status"
-                .to_owned();
-            let data = ErrorData { hint: Some(hint), retry_after_ms: None };
-            Err(RpcError {
-                code: code::NO_METHOD,
-                message: format!("{method}: no such method"),
-                data: Some(data),
-            })
-        }
+        _ if method.starts_with("memory.") => memories::call(shared, method, params).await,
+        _ => Err(no_method(method)),
     }
 }
 
-fn params_of<P: DeserializeOwned>(params: Value) -> Outcome<P> {
+pub(super) fn no_method(method: &str) -> RpcError {
+    let hint = "methods: hello, search, map, why, changed, status, sync, reindex, doctor, stop, hooks.install, hooks.uninstall, \
+        hooks.status, memory.add, memory.get, memory.list, memory.update, memory.forget, memory.restore, memory.purge, \
+        memory.tags, memory.containers, memory.history, memory.stats";
+    let data = ErrorData { hint: Some(hint.to_owned()), retry_after_ms: None };
+    RpcError { code: code::NO_METHOD, message: format!("{method}: no such method"), data: Some(data) }
+}
+
+pub(super) fn params_of<P: DeserializeOwned>(params: Value) -> Outcome<P> {
     let params = if params.is_null() { Value::Object(serde_json::Map::new()) } else { params };
     // serde would take an array for the fields in the order of their declaration.
     if !params.is_object() {
@@ -88,7 +89,7 @@ fn reply(result: &impl Serialize) -> Outcome<Value> {
     serde_json::to_value(result).map_err(|error| internal(error.to_string()))
 }
 
-fn bad_params(message: String) -> RpcError {
+pub(super) fn bad_params(message: String) -> RpcError {
     RpcError { code: code::INVALID_PARAMS, message, data: None }
 }
 
@@ -97,7 +98,13 @@ fn internal(message: String) -> RpcError {
 }
 
 pub(super) fn store_error(error: &StoreError) -> RpcError {
-    RpcError { code: code::STORE, message: error.to_string(), data: None }
+    let hint = match error {
+        StoreError::Full { .. } => "free some space on that file system; all that was acknowledged is kept",
+        StoreError::Newer { .. } => "install the version of memod that wrote it, or a later one",
+        _ => "`memo doctor` checks the disk and the databases",
+    };
+    let data = ErrorData { hint: Some(hint.to_owned()), retry_after_ms: None };
+    RpcError { code: code::STORE, message: error.to_string(), data: Some(data) }
 }
 
 /// Runs what blocks on a thread of its own.
@@ -296,10 +303,13 @@ async fn map(shared: &Arc<Shared>, params: MapParams) -> Outcome<MapResult> {
 async fn status(shared: &Arc<Shared>, params: StatusParams) -> Outcome<StatusResult> {
     let at = freshness(shared, &params.cwd, Sync::None, deadline(shared, None), Vec::new(), false).await?;
     let views = views(shared).await;
-    blocking(shared, move |shared| {
-        report::status(shared, &params, &at, views).map_err(|error| store_error(&error))
-    })
-    .await
+    let status = move |shared: &Shared| report::status(shared, &params, &at, views);
+    let mut status =
+        blocking(shared, move |shared| status(shared).map_err(|error| store_error(&error))).await?;
+    let (memories, notices) = shared.memories.overview().await;
+    status.counts.memories = memories;
+    status.degraded.extend(notices);
+    Ok(status)
 }
 
 /// Asks the loop what it knows of each worktree; nothing once it has ended.

@@ -16,6 +16,7 @@ mod listen;
 mod lock;
 mod log;
 mod main_loop;
+mod memories;
 mod overview;
 mod past;
 mod report;
@@ -38,6 +39,7 @@ use self::event::Event;
 use self::listen::Listener;
 use self::lock::DaemonLock;
 use self::main_loop::MainLoop;
+use self::memories::Memories;
 use self::shared::Shared;
 use crate::config::{self, Config};
 use crate::embed::BUILTIN_ID;
@@ -92,7 +94,8 @@ fn serve(place: Place, env: Env, config: Config, ready: impl FnOnce()) -> anyhow
     let (event_sender, events) = sync_channel(QUEUE);
     let for_watch = event_sender.clone();
     let watch = Watch::start(move |event| for_watch.send(Event::Watch(event)).is_ok())?;
-    let shared = Shared::new(place, env, config, index_db, socket, watch, progress, event_sender);
+    let memories = Memories::start(&place.state_dir)?;
+    let shared = Shared::new(place, env, config, index_db, socket, watch, progress, event_sender, memories);
     let shared = Arc::new(shared);
 
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -135,6 +138,7 @@ fn serve(place: Place, env: Env, config: Config, ready: impl FnOnce()) -> anyhow
     for thread in [looping, embed, writer] {
         let _ = thread.join(); // a panic is in the log already
     }
+    shared.memories.stop();
     runtime.shutdown_background();
     Ok(())
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Instant;
 
 use super::event::Event;
+use super::memories::Memories;
 use crate::config::Config;
 use crate::embed::Embedder;
 use crate::index::Progress;
@@ -49,6 +50,8 @@ pub(super) struct Shared {
     pub(super) embeds: AtomicU64,
     /// Searches answered.
     pub(super) queries: AtomicU64,
+    /// Who keeps what people wrote.
+    pub(super) memories: Memories,
     loop_events: SyncSender<Event>,
     readers: Mutex<Vec<Reader>>,
 }
@@ -64,6 +67,7 @@ impl Shared {
         watch: Watch,
         progress: Arc<Progress>,
         loop_events: SyncSender<Event>,
+        memories: Memories,
     ) -> Self {
         Self {
             place,
@@ -83,6 +87,7 @@ impl Shared {
             embeds: AtomicU64::new(0),
             queries: AtomicU64::new(0),
             loop_events,
+            memories,
             readers: Mutex::default(),
         }
     }

@@ -13,6 +13,7 @@ use gix::prelude::FindExt as _;
 
 use crate::paths::{PathError, Place};
 
+mod author;
 mod blame;
 mod changes;
 mod hook_settings;
@@ -29,6 +30,7 @@ mod tracked;
 mod user_rules;
 mod walk;
 
+pub use author::author;
 pub use blame::Blame;
 pub use changes::{Changes, PathChange};
 pub use gix::ObjectId;

@@ -5,6 +5,7 @@ use tokio::sync::oneshot;
 use super::*;
 use crate::config::Config;
 use crate::daemon::event::{Indexed, ViewReport};
+use crate::daemon::memories::Memories;
 use crate::index::{IndexError, Outcome, Progress};
 use crate::paths::Env;
 use crate::store::ViewRow;
@@ -26,7 +27,9 @@ impl Bench {
         let (index_db, socket) = (temp.path().join("index.db"), temp.path().join("run/socket"));
         let (events, _) = sync_channel(1);
         let (watch, progress) = (Watch::start(|_| true).unwrap(), Arc::new(Progress::default()));
-        let shared = Shared::new(place, env, Config::default(), index_db, socket, watch, progress, events);
+        let memories = Memories::start(&place.state_dir).unwrap();
+        let shared =
+            Shared::new(place, env, Config::default(), index_db, socket, watch, progress, events, memories);
         let ((jobs, job_queue), (rounds, _)) = (channel(), channel());
         std::fs::create_dir(temp.path().join("run")).unwrap();
         Self { main_loop: MainLoop::new(Arc::new(shared), jobs, rounds), jobs: job_queue, temp }

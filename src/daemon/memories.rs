@@ -1,0 +1,154 @@
+//! Who keeps the memories?
+//!
+//! One thread owns memory.db: it reads and writes for the methods, one job after the other, and never waits for the index.
+//! What it has answered is on the disk.
+
+mod methods;
+mod rules;
+mod show;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use tokio::sync::oneshot;
+
+pub(super) use self::methods::call;
+use crate::memory::text;
+use crate::proto::{Check, RpcError, code};
+use crate::store::{Derived, MemoryKeeper, Record, Stopped, StoreError};
+
+/// Shortest time between two copies: so much can be lost when the file is deleted while no daemon runs.
+const COPY_AGAIN: Duration = Duration::from_secs(600);
+/// Making copies takes at most this part of the time.
+const COPY_SHARE: u32 = 100;
+
+type Outcome<T> = Result<T, RpcError>;
+
+/// What the thread is asked for.
+enum Job {
+    Run(Box<dyn FnOnce(&mut MemoryKeeper) + Send>),
+    Stop,
+}
+
+/// The way to the thread that keeps the memories.
+pub(super) struct Memories {
+    jobs: Sender<Job>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Memories {
+    /// Starts the thread; the database is opened by the first job.
+    pub(super) fn start(state_dir: &Path) -> anyhow::Result<Self> {
+        let (jobs, queue) = channel();
+        let keeper = MemoryKeeper::new(state_dir, derive);
+        let thread = super::spawn("memory", move || keep(keeper, &queue))?;
+        Ok(Self { jobs, thread: Mutex::new(Some(thread)) })
+    }
+
+    /// Runs a job on the thread and waits for what it returns.
+    async fn ask<T: Send + 'static>(
+        &self,
+        run: impl FnOnce(&mut MemoryKeeper) -> T + Send + 'static,
+    ) -> Outcome<T> {
+        let (reply, answer) = oneshot::channel();
+        let job = Job::Run(Box::new(move |keeper| drop(reply.send(run(keeper)))));
+        let error = |code, message: &str| RpcError { code, message: message.to_owned(), data: None };
+        self.jobs.send(job).map_err(|_| error(code::STOPPING, "the daemon is stopping"))?;
+        let failed = "an internal error, noted in the log; nothing was changed, and the daemon goes on";
+        answer.await.map_err(|_| error(code::INTERNAL, failed))
+    }
+
+    /// Returns how many memories live, and what people must know of them.
+    pub(super) async fn overview(&self) -> (u64, Vec<String>) {
+        let numbers = self.ask(|keeper| {
+            let now_ms = now_ms();
+            let read = keeper.read::<_, RpcError>(now_ms, |rows| Ok(rows.numbers()?.living));
+            (read.map_err(store_error), keeper.notice(now_ms).map(str::to_owned))
+        });
+        match numbers.await {
+            Ok((Ok(living), notice)) => (living, notice.into_iter().collect()),
+            Ok((Err(error), notice)) => {
+                (0, notice.into_iter().chain([format!("memories: {}", error.message)]).collect())
+            }
+            Err(error) => (0, vec![format!("memories: {}", error.message)]),
+        }
+    }
+
+    /// Checks the database as SQLite does.
+    pub(super) async fn check(&self) -> Check {
+        let checked = self.ask(|keeper| {
+            let now_ms = now_ms();
+            (
+                keeper.check(now_ms).map_err(|error| error.to_string()),
+                keeper.notice(now_ms).map(str::to_owned),
+            )
+        });
+        let (said, notice) = checked.await.unwrap_or_else(|error| (Err(error.message), None));
+        let ok = said.as_deref() == Ok("ok") && notice.is_none();
+        let detail = said.map_or_else(|error| error, |said| format!("integrity_check: {said}"));
+        let detail = notice.map_or(detail.clone(), |notice| format!("{detail}; {notice}"));
+        Check { name: "memory.db".to_owned(), ok, detail, hint: None }
+    }
+
+    /// Ends the thread once it has done what it was asked before.
+    pub(super) fn stop(&self) {
+        let _ = self.jobs.send(Job::Stop); // it may have ended
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            let _ = thread.join(); // a panic is in the log already
+        }
+    }
+}
+
+/// Runs jobs until the last; a copy is made when there is nothing else to do, lest somebody waits for it.
+fn keep(mut keeper: MemoryKeeper, queue: &Receiver<Job>) {
+    let mut not_before: Option<Instant> = None;
+    loop {
+        let job = match queue.recv_timeout(Duration::ZERO) {
+            Err(RecvTimeoutError::Timeout) => {
+                if not_before.is_none_or(|at| at <= Instant::now()) {
+                    let started = Instant::now();
+                    if keeper.back_up(now_ms()).inspect_err(warn_of_copy).unwrap_or(true) {
+                        not_before = Some(Instant::now() + COPY_AGAIN.max(started.elapsed() * COPY_SHARE));
+                    }
+                }
+                queue.recv().ok()
+            }
+            received => received.ok(),
+        };
+        match job {
+            Some(Job::Run(job)) => {
+                // Whoever asked is told by the end of its channel; the hook has put the panic into the log.
+                let _ = catch_unwind(AssertUnwindSafe(|| job(&mut keeper)));
+            }
+            Some(Job::Stop) | None => break,
+        }
+    }
+    let _ = keeper.close(now_ms()).inspect_err(warn_of_copy);
+}
+
+fn warn_of_copy(error: &StoreError) {
+    tracing::warn!(%error, "no copy of the memories could be made");
+}
+
+fn derive(record: &Record) -> Derived {
+    Derived {
+        hash: text::hash(&record.content),
+        words: text::index(record.title.as_deref(), &record.tags, &record.content),
+    }
+}
+
+fn now_ms() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
+}
+
+fn store_error(stopped: Stopped<RpcError>) -> RpcError {
+    match stopped {
+        Stopped::Refused(error) => error,
+        Stopped::Store(error) => super::dispatch::store_error(&error),
+    }
+}

@@ -1,0 +1,122 @@
+//! Which memories does a request mean, and may it have them?
+
+use super::show;
+use crate::memory::{Refused, fields, id, text, time};
+use crate::proto::memory::Selection;
+use crate::proto::{ErrorData, RpcError, code};
+use crate::store::{Record, Rows, Stopped, Which};
+
+/// Ids shown where several begin as typed.
+const MOST_CANDIDATES: usize = 10;
+
+/// A job on the rows ends with a value, a refusal, or because the database failed.
+pub(super) type Done<T> = Result<T, Stopped<RpcError>>;
+
+#[expect(clippy::needless_pass_by_value, reason = "the argument of `map_err`")]
+pub(super) fn bad(refused: Refused) -> Stopped<RpcError> {
+    error(code::INVALID_PARAMS, refused.to_string(), refused.hint)
+}
+
+pub(super) fn refused(message: String, hint: &'static str) -> Stopped<RpcError> {
+    error(code::INVALID_PARAMS, message, Some(hint))
+}
+
+pub(super) fn not_found(message: String, hint: &'static str) -> Stopped<RpcError> {
+    error(code::NOT_FOUND, message, Some(hint))
+}
+
+fn error(code: i64, message: String, hint: Option<&str>) -> Stopped<RpcError> {
+    let data = hint.map(|hint| ErrorData { hint: Some(hint.to_owned()), retry_after_ms: None });
+    Stopped::Refused(RpcError { code, message, data })
+}
+
+/// Returns the memory whose id begins as typed.
+pub(super) fn find(rows: &Rows<'_>, typed: &str) -> Done<Record> {
+    let beginning = id::beginning(typed).map_err(bad)?;
+    let mut found = rows.beginning(&beginning, MOST_CANDIDATES + 1)?;
+    match found.len() {
+        0 => Err(not_found(format!("id: no memory begins with {beginning}"), "`memo list` shows the ids")),
+        1 => Ok(found.remove(0)),
+        n => {
+            let line = |record: &Record| {
+                format!("\n  {}  {}", record.id, text::line(record.title.as_deref(), &record.content))
+            };
+            let candidates: String = found.iter().take(MOST_CANDIDATES).map(line).collect();
+            let (n, more) = if n > MOST_CANDIDATES { (MOST_CANDIDATES, "\n  …") } else { (n, "") };
+            let message = format!("id: {beginning} begins {n} ids{}{candidates}{more}", or_more(more));
+            Err(refused(message, "type more of the one that is meant"))
+        }
+    }
+}
+
+fn or_more(more: &str) -> &'static str {
+    if more.is_empty() { ":" } else { " or more:" }
+}
+
+/// Reads what a request says about which memories it means.
+pub(super) fn which(rows: &Rows<'_>, selection: &Selection, archived: bool, now_ms: i64) -> Done<Which> {
+    let container = selection.container.as_deref().map(fields::container).transpose().map_err(bad)?;
+    let ids = match selection.ids.as_slice() {
+        [] => None,
+        typed => Some(ids(rows, typed, container.as_deref(), archived, now_ms)?),
+    };
+    let no_words = || refused("match: no word in it".to_owned(), "name words of title, tags or content");
+    let expression = match &selection.words {
+        Some(words) => Some(text::all_words(words).ok_or_else(no_words)?),
+        None => None,
+    };
+    Ok(Which {
+        ids,
+        container,
+        tags: fields::tags(&selection.tags).map_err(bad)?,
+        tier: selection.tier,
+        before: selection
+            .before
+            .as_deref()
+            .map(|typed| time::before(typed, now_ms))
+            .transpose()
+            .map_err(bad)?,
+        expression,
+        archived,
+    })
+}
+
+/// Whoever names a memory is told why it is not among those that are meant.
+fn ids(
+    rows: &Rows<'_>,
+    typed: &[String],
+    container: Option<&str>,
+    archived: bool,
+    now_ms: i64,
+) -> Done<Vec<String>> {
+    let mut ids = Vec::new();
+    for typed in typed {
+        let record = find(rows, typed)?;
+        if record.lives(now_ms) == archived {
+            let (place, hint) = match archived {
+                true => ("not in the archive", "`memo forget` puts it there"),
+                false => ("in the archive already", "`memo restore` takes it out, `memo purge` deletes it"),
+            };
+            return Err(not_found(format!("id: {} is {place}", record.id), hint));
+        }
+        if let Some(container) = container.filter(|container| *container != record.container) {
+            let message =
+                format!("id: {} is in container {}, not in {container}", record.id, record.container);
+            return Err(refused(message, "leave out --container, or name the right one"));
+        }
+        ids.push(record.id);
+    }
+    Ok(ids)
+}
+
+/// Refuses a text that another living memory of the container has.
+pub(super) fn check_text(rows: &Rows<'_>, record: &Record) -> Done<()> {
+    match rows.same_text(&record.container, &text::hash(&record.content))? {
+        Some(twin) if twin.id != record.id => {
+            let line = show::brief(&twin).line;
+            let message = format!("content: {} in {} has this text: {line}", twin.id, twin.container);
+            Err(refused(message, "forget one of the two, or use another container"))
+        }
+        _ => Ok(()),
+    }
+}

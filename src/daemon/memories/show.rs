@@ -1,0 +1,62 @@
+//! How does a stored memory cross the socket?
+
+use serde_json::{Map, Value};
+
+use crate::memory::text;
+use crate::proto::memory::{Brief, Change, Memory};
+use crate::store::{Event, Record};
+use crate::types::rfc3339;
+
+/// What is over is shown as archived, also before it is.
+pub(super) fn memory(record: Record, now_ms: i64) -> Memory {
+    let is_over = record.archived_at.is_none() && !record.lives(now_ms);
+    let archived_at = if is_over { record.expires_at } else { record.archived_at };
+    Memory {
+        id: record.id,
+        content: record.content,
+        title: record.title,
+        container: record.container,
+        tags: record.tags,
+        tier: record.tier,
+        expires_at: record.expires_at.map(rfc3339),
+        priority: record.priority,
+        confidence: record.confidence,
+        source: record.source,
+        author: record.author,
+        created: rfc3339(record.created),
+        updated: rfc3339(record.updated),
+        last_access: record.last_access.map(rfc3339),
+        access_count: record.access_count,
+        metadata: record.metadata,
+        archived_at: archived_at.map(rfc3339),
+        archived_why: if is_over { Some("expired".to_owned()) } else { record.archived_why },
+    }
+}
+
+pub(super) fn brief(record: &Record) -> Brief {
+    Brief {
+        id: record.id.clone(),
+        container: record.container.clone(),
+        created: rfc3339(record.created),
+        line: text::line(record.title.as_deref(), &record.content),
+    }
+}
+
+pub(super) fn change(event: Event) -> Change {
+    let Event { at, action, author, source, fields } = event;
+    Change { at: rfc3339(at), action, author, source, fields }
+}
+
+/// Returns the fields that differ, but for the time of the change itself: `{field: [before, after]}`.
+pub(super) fn differences(before: &Record, after: &Record) -> Map<String, Value> {
+    let fields = |record: &Record| match serde_json::to_value(memory(record.clone(), i64::MIN)) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    };
+    let mut before = fields(before);
+    let changed = fields(after).into_iter().filter_map(|(name, after)| {
+        let before = before.remove(&name).unwrap_or_default();
+        (before != after && name != "updated").then(|| (name, Value::from(vec![before, after])))
+    });
+    changed.collect()
+}
