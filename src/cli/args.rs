@@ -7,6 +7,9 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::memory::{
+    AddTyped, AppendTyped, IdTyped, IdsTyped, ListTyped, RemoveTyped, TagTyped, UpdateTyped,
+};
 use crate::proto;
 use crate::types::Kind;
 
@@ -92,6 +95,72 @@ pub(super) enum Verb {
     ///
     /// Example: memo why src/auth.rs#login
     Why(WhyTyped),
+    /// Keep a memory: a text, and what is said of it
+    ///
+    /// Prints its id. It is on the disk then. The same text in the same container is not kept twice. What stands in
+    /// <private>…</private> is cut out before anything is stored; what looks like a credential is refused.
+    ///
+    /// Example: memo add --tag auth "sessions are signed tokens; nothing is kept on the server"
+    Add(AddTyped),
+    /// Show memories
+    ///
+    /// Example: memo get mem_01KAJ
+    Get(IdsTyped),
+    /// List memories
+    ///
+    /// Exits with 1 when there are none.
+    ///
+    /// Example: memo list --tag auth --sort priority
+    #[command(visible_alias = "ls")]
+    List(ListTyped),
+    /// Change a memory; what is not given stays
+    ///
+    /// Example: memo update mem_01KAJ --priority 8 --ttl never
+    Update(UpdateTyped),
+    /// Add a line to a memory
+    ///
+    /// Example: memo append mem_01KAJ "and tokens expire after 24 hours"
+    Append(AppendTyped),
+    /// Put memories into the archive: shows which, asks, and deletes nothing
+    ///
+    /// All conditions that are given must hold. Exits with 1 when there are none.
+    ///
+    /// Example: memo forget --tag draft --before 30d
+    Forget(RemoveTyped),
+    /// Take memories out of the archive
+    ///
+    /// Example: memo restore mem_01KAJ
+    Restore(IdsTyped),
+    /// Delete memories of the archive for good: shows which, and asks
+    ///
+    /// Without a condition: all of them. Copies of the last days still have them. Exits with 1 when there are none.
+    ///
+    /// Example: memo purge --before 90d --dry-run
+    Purge(RemoveTyped),
+    /// Give a memory tags
+    ///
+    /// Example: memo tag mem_01KAJ auth jwt
+    Tag(TagTyped),
+    /// Take tags from a memory
+    ///
+    /// Example: memo untag mem_01KAJ jwt
+    Untag(TagTyped),
+    /// Count memories by tag
+    ///
+    /// Example: memo tags
+    Tags,
+    /// Count memories by container
+    ///
+    /// Example: memo containers
+    Containers,
+    /// Show every change of a memory
+    ///
+    /// Example: memo history mem_01KAJ
+    History(IdTyped),
+    /// Show how many memories there are, and where they and their copies lie
+    ///
+    /// Example: memo stats
+    Stats,
     /// Show the daemon, the index and what is still to be indexed
     ///
     /// Waits for nothing: `memo sync` first, if the lists must be whole. Their paths start at the worktree's top.

@@ -41,6 +41,14 @@ pub(super) enum CliError {
     /// There is no home directory, so no place for the user's file.
     #[error("no home directory: there is no place for the user's settings")]
     NoHome,
+    /// What was typed cannot be meant.
+    #[error("{message}")]
+    Usage {
+        /// What is wrong with it.
+        message: String,
+        /// What to type instead.
+        hint: &'static str,
+    },
     /// There is no log to show.
     #[error("{}: no log yet", .0.display())]
     NoLog(PathBuf),
@@ -77,6 +85,7 @@ impl CliError {
             Self::NotUtf8(_) => {
                 ("not-utf8", EXIT_USAGE, hint("rename it, or start from another directory with -C"))
             }
+            Self::Usage { hint: text, .. } => ("usage", EXIT_USAGE, hint(text)),
             Self::NoHome => ("no-home", EXIT_USAGE, hint("set HOME, or leave out --user")),
             Self::NoLog(_) => {
                 ("not-found", EXIT_NONE, hint("`memo status` starts the daemon, which writes it"))

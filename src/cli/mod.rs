@@ -15,6 +15,7 @@ mod hooks;
 mod init;
 mod logs;
 mod map;
+mod memory;
 mod output;
 mod process;
 mod progress;
@@ -55,6 +56,20 @@ fn answer(typed: Typed, output: &mut Output) -> Outcome {
         Verb::Map(typed) => map::map(typed, &here()?, output),
         Verb::Changed(typed) => changed::changed(typed, &here()?, output),
         Verb::Why(typed) => why::why(typed, &here()?, output),
+        Verb::Add(typed) => memory::add(typed, &here()?, output),
+        Verb::Get(typed) => memory::get(typed, &here()?, output),
+        Verb::List(typed) => memory::list(typed, &here()?, output),
+        Verb::Update(typed) => memory::update(typed, &here()?, output),
+        Verb::Append(typed) => memory::append(typed, &here()?, output),
+        Verb::Forget(typed) => memory::forget(typed, &here()?, output),
+        Verb::Restore(typed) => memory::restore(typed, &here()?, output),
+        Verb::Purge(typed) => memory::purge(typed, &here()?, output),
+        Verb::Tag(typed) => memory::tag(typed, &here()?, output),
+        Verb::Untag(typed) => memory::untag(typed, &here()?, output),
+        Verb::Tags => memory::tags(&here()?, output),
+        Verb::Containers => memory::containers(&here()?, output),
+        Verb::History(typed) => memory::history(typed, &here()?, output),
+        Verb::Stats => memory::stats(&here()?, output),
         Verb::Status(typed) => status::status(&typed, &here()?, output),
         Verb::Sync(typed) => init::sync(&typed, &here()?, output),
         Verb::Stop => process::stop(&here()?, output),

@@ -71,6 +71,19 @@ impl Output {
         }
     }
 
+    /// Says on stderr what somebody must know, also when quiet.
+    pub(super) fn warn(&self, text: &str) {
+        let _ = writeln!(io::stderr(), "{} {}", paint(self.talk.bad, "memo:"), escape(text));
+    }
+
+    /// Asks on stderr; only `y` or `yes` on stdin means it.
+    pub(super) fn ask(&self, question: &str) -> Result<bool, CliError> {
+        let _ = write!(io::stderr(), "memo: {} [y/N] ", escape(question));
+        let mut answer = String::new();
+        io::stdin().read_line(&mut answer)?;
+        Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+    }
+
     /// Shows an error: JSON on stdout, else message and hint on stderr.
     pub(super) fn error(&mut self, shown: &Shown) -> Result<(), CliError> {
         if self.json {

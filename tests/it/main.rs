@@ -19,6 +19,7 @@ mod hostile;
 mod levels;
 mod lifecycle;
 mod live;
+mod memories;
 mod past;
 mod protocol;
 mod readme;

@@ -1,0 +1,321 @@
+//! How are memories written down, looked at and put away?
+
+mod args;
+mod show;
+
+use std::hash::{BuildHasher, RandomState};
+use std::io::{IsTerminal, Read};
+
+use serde::Serialize;
+
+use super::error::EXIT_NONE;
+use super::here::Here;
+use super::output::Output;
+use super::text::count;
+use super::{CliError, Outcome};
+use crate::client::Client;
+use crate::paths::IoContext;
+use crate::proto::memory::{
+    AddParams, AddResult, Caller, HistoryResult, IdsParams, ListParams, MemoriesResult, RemoveParams,
+    RemoveResult, StatsResult, TallyParams, TallyResult, UpdateParams, UpdateResult,
+};
+pub(super) use args::{
+    AddTyped, AppendTyped, IdTyped, IdsTyped, ListTyped, RemoveTyped, TagTyped, TextTyped, UpdateTyped,
+};
+
+/// Memories that are asked for at once where all are wanted.
+const PAGE: u64 = 500;
+
+/// Says who asks, and names the request, lest it is done twice when the daemon dies before it can answer.
+fn caller(here: &Here) -> Caller {
+    let random = RandomState::new().hash_one(std::process::id());
+    let request = Some(format!("{random:016x}{:08x}", std::process::id()));
+    Caller { cwd: here.cwd.clone(), client: "cli".to_owned(), request }
+}
+
+/// Says what the daemon wants a person to know.
+fn notice(text: Option<&String>, output: &Output) {
+    if let Some(text) = text {
+        output.warn(text);
+    }
+}
+
+/// Prints the id alone on stdout, so that a script can keep it.
+pub(super) fn add(typed: AddTyped, here: &Here, output: &mut Output) -> Outcome {
+    let metadata = typed.fields.metadata();
+    let params = AddParams {
+        caller: caller(here),
+        content: text(&typed.text)?,
+        tags: typed.tag,
+        title: typed.fields.title,
+        container: typed.fields.container,
+        tier: typed.fields.tier.map(Into::into),
+        ttl: typed.fields.ttl,
+        priority: typed.fields.priority,
+        confidence: typed.fields.confidence,
+        metadata,
+        allow_secret: typed.fields.allow_secret,
+    };
+    let result: AddResult = here.connect()?.call("memory.add", &params)?;
+    if output.json {
+        output.json(&result)?;
+    } else {
+        output.line(&result.memory.id)?;
+        output.flush()?;
+        say_redacted(result.redacted, output);
+        if !result.created {
+            output.say("this text is there already; nothing was changed");
+        }
+    }
+    notice(result.notice.as_ref(), output);
+    Ok(0)
+}
+
+fn say_redacted(n_parts: usize, output: &Output) {
+    if n_parts > 0 {
+        output.say(&format!("{} cut out", count(n_parts as u64, "private part was", "private parts were")));
+    }
+}
+
+/// Returns the text that was typed, or is in the file or on stdin.
+fn text(typed: &TextTyped) -> Result<String, CliError> {
+    match (&typed.file, typed.text.as_slice()) {
+        (Some(file), _) => {
+            let bytes = std::fs::read(file).at("read", file)?;
+            String::from_utf8(bytes).map_err(|_| not_text(&file.display().to_string()))
+        }
+        (None, [dash]) if dash == "-" => stdin(),
+        (None, words) => Ok(words.join(" ")),
+    }
+}
+
+fn stdin() -> Result<String, CliError> {
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().read_to_end(&mut bytes);
+    read.at("read", std::path::Path::new("stdin"))?;
+    String::from_utf8(bytes).map_err(|_| not_text("stdin"))
+}
+
+fn not_text(what: &str) -> CliError {
+    CliError::Usage { message: format!("{what}: not UTF-8"), hint: "a memory is a text" }
+}
+
+pub(super) fn get(typed: IdsTyped, here: &Here, output: &mut Output) -> Outcome {
+    let params = IdsParams { caller: caller(here), ids: typed.ids };
+    let result: MemoriesResult = here.connect()?.call("memory.get", &params)?;
+    if output.json {
+        output.json(&result)?;
+    } else {
+        for (at, memory) in result.memories.iter().enumerate() {
+            if at > 0 {
+                output.line("")?;
+            }
+            show::whole(memory, output)?;
+        }
+    }
+    notice(result.notice.as_ref(), output);
+    Ok(0)
+}
+
+/// Exits with 1 when there are none.
+pub(super) fn list(typed: ListTyped, here: &Here, output: &mut Output) -> Outcome {
+    let (is_all, offset) = (typed.all, typed.offset);
+    let params = ListParams {
+        caller: caller(here),
+        selection: typed.filter.with_ids(Vec::new()),
+        archived: typed.archived,
+        sort: typed.sort.into(),
+        limit: Some(if is_all { PAGE } else { typed.limit }),
+        offset,
+    };
+    let result = pages(&mut here.connect()?, params, is_all)?;
+    if output.json {
+        output.json(&result)?;
+    } else {
+        result.memories.iter().try_for_each(|memory| show::line(memory, output))?;
+        output.flush()?;
+        let end = offset + result.memories.len() as u64;
+        if result.total == 0 {
+            output.say("no such memories");
+        } else if end < result.total {
+            output.say(&format!("{end} of {}; --offset {end} shows the next, --all shows all", result.total));
+        }
+    }
+    notice(result.notice.as_ref(), output);
+    Ok(if result.memories.is_empty() { EXIT_NONE } else { 0 })
+}
+
+fn pages(client: &mut Client, mut params: ListParams, is_all: bool) -> Result<MemoriesResult, CliError> {
+    let mut result: MemoriesResult = client.call("memory.list", &params)?;
+    let mut n_new = result.memories.len();
+    while is_all && n_new > 0 && params.offset + (result.memories.len() as u64) < result.total {
+        let at = result.memories.len() as u64;
+        let page = ListParams { offset: params.offset + at, ..params };
+        let next: MemoriesResult = client.call("memory.list", &page)?;
+        params = ListParams { offset: page.offset - at, ..page };
+        n_new = next.memories.len();
+        result.memories.extend(next.memories);
+    }
+    Ok(result)
+}
+
+pub(super) fn update(typed: UpdateTyped, here: &Here, output: &mut Output) -> Outcome {
+    let content = match typed.content {
+        Some(dash) if dash == "-" => Some(stdin()?),
+        content => content,
+    };
+    let metadata = typed.fields.metadata();
+    let params = UpdateParams {
+        id: typed.id,
+        content,
+        title: typed.fields.title,
+        container: typed.fields.container,
+        tier: typed.fields.tier.map(Into::into),
+        ttl: typed.fields.ttl,
+        priority: typed.fields.priority,
+        confidence: typed.fields.confidence,
+        metadata,
+        replace_metadata: typed.replace,
+        allow_secret: typed.fields.allow_secret,
+        ..UpdateParams::default()
+    };
+    change(params, here, output)
+}
+
+pub(super) fn append(typed: AppendTyped, here: &Here, output: &mut Output) -> Outcome {
+    let append = Some(text(&typed.text)?);
+    let allow_secret = typed.allow_secret;
+    change(UpdateParams { id: typed.id, append, allow_secret, ..UpdateParams::default() }, here, output)
+}
+
+pub(super) fn tag(typed: TagTyped, here: &Here, output: &mut Output) -> Outcome {
+    change(UpdateParams { id: typed.id, add_tags: typed.tags, ..UpdateParams::default() }, here, output)
+}
+
+pub(super) fn untag(typed: TagTyped, here: &Here, output: &mut Output) -> Outcome {
+    change(UpdateParams { id: typed.id, remove_tags: typed.tags, ..UpdateParams::default() }, here, output)
+}
+
+fn change(params: UpdateParams, here: &Here, output: &mut Output) -> Outcome {
+    let params = UpdateParams { caller: caller(here), ..params };
+    let result: UpdateResult = here.connect()?.call("memory.update", &params)?;
+    if output.json {
+        output.json(&result)?;
+    } else {
+        output.line(&result.memory.id)?;
+        output.flush()?;
+        say_redacted(result.redacted, output);
+        match result.changed.as_slice() {
+            [] => output.say("nothing to change"),
+            changed => output.say(&format!("changed: {}", changed.join(", "))),
+        }
+    }
+    notice(result.notice.as_ref(), output);
+    Ok(0)
+}
+
+pub(super) fn restore(typed: IdsTyped, here: &Here, output: &mut Output) -> Outcome {
+    let params = IdsParams { caller: caller(here), ids: typed.ids };
+    let result: MemoriesResult = here.connect()?.call("memory.restore", &params)?;
+    if output.json {
+        output.json(&result)?;
+    } else {
+        result.memories.iter().try_for_each(|memory| show::line(memory, output))?;
+    }
+    notice(result.notice.as_ref(), output);
+    Ok(0)
+}
+
+/// What is done to memories that go, in words.
+struct Removal {
+    method: &'static str,
+    verb: &'static str,
+    done: &'static str,
+}
+
+pub(super) fn forget(typed: RemoveTyped, here: &Here, output: &mut Output) -> Outcome {
+    let done = "forgotten; `memo restore` brings it back, `memo list --archived` shows the archive";
+    remove(&Removal { method: "memory.forget", verb: "forget", done }, typed, here, output)
+}
+
+pub(super) fn purge(typed: RemoveTyped, here: &Here, output: &mut Output) -> Outcome {
+    remove(&Removal { method: "memory.purge", verb: "delete for good", done: "deleted" }, typed, here, output)
+}
+
+/// Shows what goes, asks, and then lets exactly that go. Exits with 1 when nothing does.
+fn remove(removal: &Removal, typed: RemoveTyped, here: &Here, output: &mut Output) -> Outcome {
+    let is_asked = !typed.yes && !typed.dry_run;
+    if is_asked && (output.json || !std::io::stdin().is_terminal()) {
+        let message = format!("nobody can be asked whether to {} memories", removal.verb);
+        return Err(CliError::Usage { message, hint: "--dry-run shows what would go, --yes does it" });
+    }
+    let selection = typed.filter.with_ids(typed.ids);
+    let mut params = RemoveParams { caller: caller(here), selection, dry_run: !typed.yes, expect: None };
+    let mut client = here.connect()?;
+    let mut result: RemoveResult = client.call(removal.method, &params)?;
+    if output.json {
+        output.json(&result)?;
+        return Ok(exit(&result));
+    }
+    result.memories.iter().try_for_each(|memory| show::brief(memory, output))?;
+    output.flush()?;
+    let what = count(result.memories.len() as u64, "memory", "memories");
+    if is_asked && !result.memories.is_empty() {
+        if !output.ask(&format!("{} {what}?", removal.verb))? {
+            output.say("nothing was changed");
+            return Ok(0);
+        }
+        (params.dry_run, params.expect) = (false, Some(result.digest));
+        result = client.call(removal.method, &params)?;
+    }
+    match (result.memories.is_empty(), result.dry_run) {
+        (true, _) => output.say("no such memories"),
+        (false, true) => output.say(&format!("would {} {what}", removal.verb)),
+        (false, false) => output.say(&format!("{what} {}", removal.done)),
+    }
+    notice(result.notice.as_ref(), output);
+    Ok(exit(&result))
+}
+
+fn exit(result: &RemoveResult) -> u8 {
+    if result.memories.is_empty() { EXIT_NONE } else { 0 }
+}
+
+pub(super) fn tags(here: &Here, output: &mut Output) -> Outcome {
+    tally("memory.tags", here, output)
+}
+
+pub(super) fn containers(here: &Here, output: &mut Output) -> Outcome {
+    tally("memory.containers", here, output)
+}
+
+/// Exits with 1 when there are none.
+fn tally(method: &str, here: &Here, output: &mut Output) -> Outcome {
+    let result: TallyResult = here.connect()?.call(method, &TallyParams { caller: caller(here) })?;
+    print(&result, output, |output| show::tallies(&result.names, output))?;
+    notice(result.notice.as_ref(), output);
+    Ok(if result.names.is_empty() { EXIT_NONE } else { 0 })
+}
+
+pub(super) fn history(typed: IdTyped, here: &Here, output: &mut Output) -> Outcome {
+    let params = IdsParams { caller: caller(here), ids: vec![typed.id] };
+    let result: HistoryResult = here.connect()?.call("memory.history", &params)?;
+    print(&result, output, |output| show::history(&result, output))?;
+    notice(result.notice.as_ref(), output);
+    Ok(0)
+}
+
+pub(super) fn stats(here: &Here, output: &mut Output) -> Outcome {
+    let result: StatsResult = here.connect()?.call("memory.stats", &TallyParams { caller: caller(here) })?;
+    print(&result, output, |output| show::stats(&result, output))?;
+    notice(result.notice.as_ref(), output);
+    Ok(0)
+}
+
+fn print<T: Serialize>(
+    result: &T,
+    output: &mut Output,
+    show: impl FnOnce(&mut Output) -> Result<(), CliError>,
+) -> Result<(), CliError> {
+    if output.json { output.json(result) } else { show(output) }
+}

@@ -1,0 +1,254 @@
+//! What was typed about memories?
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use serde_json::{Map, Value};
+
+use crate::proto::memory::{Selection, Sort, Tier};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum TierTyped {
+    /// 6 hours
+    Short,
+    /// 7 days
+    Mid,
+    /// For good
+    Long,
+}
+
+impl From<TierTyped> for Tier {
+    fn from(typed: TierTyped) -> Self {
+        match typed {
+            TierTyped::Short => Self::Short,
+            TierTyped::Mid => Self::Mid,
+            TierTyped::Long => Self::Long,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum SortTyped {
+    /// Newest first
+    Created,
+    /// Last changed first
+    Updated,
+    /// Highest first, then newest
+    Priority,
+}
+
+impl From<SortTyped> for Sort {
+    fn from(typed: SortTyped) -> Self {
+        match typed {
+            SortTyped::Created => Self::Created,
+            SortTyped::Updated => Self::Updated,
+            SortTyped::Priority => Self::Priority,
+        }
+    }
+}
+
+/// Where a text comes from.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(in crate::cli) struct TextTyped {
+    /// The text; `-` reads it from stdin
+    #[arg(value_name = "TEXT")]
+    pub(in crate::cli) text: Vec<String>,
+    /// Read the text from this file
+    #[arg(long, value_name = "FILE")]
+    pub(in crate::cli) file: Option<PathBuf>,
+}
+
+/// What may be said of a memory beside its text.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct FieldsTyped {
+    /// A heading, at most 512 bytes
+    #[arg(long, value_name = "TEXT")]
+    pub(in crate::cli) title: Option<String>,
+    /// Where it belongs; letters, digits and dashes are kept [default: project]
+    #[arg(short, long, value_name = "NAME")]
+    pub(in crate::cli) container: Option<String>,
+    /// How long it stays [default: long]
+    #[arg(long, value_enum)]
+    pub(in crate::cli) tier: Option<TierTyped>,
+    /// When it ends: 3d, 2h30m, 2026-11-01 or RFC 3339 [default: the tier says]
+    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
+    pub(in crate::cli) ttl: Option<String>,
+    /// 1 to 10 [default: 5]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(in crate::cli) priority: Option<i64>,
+    /// 0 to 1 [default: 1]
+    #[arg(long, value_name = "X", allow_hyphen_values = true, value_parser = finite)]
+    pub(in crate::cli) confidence: Option<f64>,
+    /// A key of its metadata, the value JSON or a text (may be given again)
+    #[arg(long, value_name = "KEY=VALUE", value_parser = meta)]
+    pub(in crate::cli) meta: Vec<(String, Value)>,
+    /// Keep it although it looks like a credential
+    #[arg(long)]
+    pub(in crate::cli) allow_secret: bool,
+}
+
+impl FieldsTyped {
+    pub(in crate::cli) fn metadata(&self) -> Map<String, Value> {
+        self.meta.iter().cloned().collect()
+    }
+}
+
+/// JSON has no other numbers.
+fn finite(typed: &str) -> Result<f64, String> {
+    let number: f64 = typed.parse().map_err(|_| "not a number".to_owned())?;
+    number.is_finite().then_some(number).ok_or_else(|| "not a finite number".to_owned())
+}
+
+fn meta(typed: &str) -> Result<(String, Value), String> {
+    let (key, value) = typed.split_once('=').ok_or("write KEY=VALUE")?;
+    if key.is_empty() {
+        return Err("the key is empty".to_owned());
+    }
+    let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
+    Ok((key.to_owned(), value))
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct AddTyped {
+    #[command(flatten)]
+    pub(in crate::cli) text: TextTyped,
+    /// Tags (comma-separated, or given again)
+    #[arg(short, long, value_name = "TAG", value_delimiter = ',')]
+    pub(in crate::cli) tag: Vec<String>,
+    #[command(flatten)]
+    pub(in crate::cli) fields: FieldsTyped,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct UpdateTyped {
+    /// Id, or the beginning of one
+    pub(in crate::cli) id: String,
+    /// Another text instead; `-` reads it from stdin
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(in crate::cli) content: Option<String>,
+    #[command(flatten)]
+    pub(in crate::cli) fields: FieldsTyped,
+    /// Drop the metadata that is not given here
+    #[arg(long)]
+    pub(in crate::cli) replace: bool,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct AppendTyped {
+    /// Id, or the beginning of one
+    pub(in crate::cli) id: String,
+    #[command(flatten)]
+    pub(in crate::cli) text: TextTyped,
+    /// Keep it although it looks like a credential
+    #[arg(long)]
+    pub(in crate::cli) allow_secret: bool,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct IdsTyped {
+    /// Ids, or beginnings of ids
+    #[arg(required = true, value_name = "ID")]
+    pub(in crate::cli) ids: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct IdTyped {
+    /// Id, or the beginning of one
+    pub(in crate::cli) id: String,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct TagTyped {
+    /// Id, or the beginning of one
+    pub(in crate::cli) id: String,
+    /// Tags
+    #[arg(required = true, value_name = "TAG", value_delimiter = ',')]
+    pub(in crate::cli) tags: Vec<String>,
+}
+
+/// Conditions; all that are given must hold.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct FilterTyped {
+    /// Only this container
+    #[arg(short, long, value_name = "NAME")]
+    container: Option<String>,
+    /// Only with all of these tags (comma-separated, or given again)
+    #[arg(short, long, value_name = "TAG", value_delimiter = ',')]
+    tag: Vec<String>,
+    /// Only this tier
+    #[arg(long, value_enum)]
+    tier: Option<TierTyped>,
+    /// Only what was added (in the archive: archived) before: 2026-11-01, or 3d for three days ago
+    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
+    before: Option<String>,
+    /// Only with all these words in title, tags or text
+    #[arg(long = "match", value_name = "WORDS")]
+    words: Option<String>,
+}
+
+impl FilterTyped {
+    pub(in crate::cli) fn with_ids(self, ids: Vec<String>) -> Selection {
+        let tier = self.tier.map(Tier::from);
+        Selection {
+            ids,
+            container: self.container,
+            tags: self.tag,
+            tier,
+            before: self.before,
+            words: self.words,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ListTyped {
+    #[command(flatten)]
+    pub(in crate::cli) filter: FilterTyped,
+    /// What was forgotten or has expired
+    #[arg(long)]
+    pub(in crate::cli) archived: bool,
+    /// The order
+    #[arg(long, value_enum, default_value_t = SortTyped::Created)]
+    pub(in crate::cli) sort: SortTyped,
+    /// At most so many
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20, conflicts_with = "all",
+        value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub(in crate::cli) limit: u64,
+    /// Leave out the first so many
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(in crate::cli) offset: u64,
+    /// All of them
+    #[arg(long)]
+    pub(in crate::cli) all: bool,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct RemoveTyped {
+    /// Ids, or beginnings of ids
+    #[arg(value_name = "ID")]
+    pub(in crate::cli) ids: Vec<String>,
+    #[command(flatten)]
+    pub(in crate::cli) filter: FilterTyped,
+    /// Do not ask
+    #[arg(short, long)]
+    pub(in crate::cli) yes: bool,
+    /// Show what would go, and change nothing
+    #[arg(long, conflicts_with = "yes")]
+    pub(in crate::cli) dry_run: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn metadata_is_json_or_text() {
+        let cases = [("a=1", ("a", json!(1))), ("a=b=c", ("a", json!("b=c"))), ("a=", ("a", json!("")))];
+        for (typed, (key, value)) in cases {
+            assert_eq!(meta(typed), Ok((key.to_owned(), value)));
+        }
+        assert!(meta("a").is_err() && meta("=a").is_err());
+    }
+}

@@ -1,0 +1,98 @@
+//! How are memories shown?
+
+use serde_json::Value;
+
+use crate::cli::CliError;
+use crate::cli::output::Output;
+use crate::cli::status::row;
+use crate::cli::text::{Styles, bytes, count, escape, escape_lines, paint};
+use crate::proto::memory::{Brief, Change, HistoryResult, Memory, StatsResult, Tally};
+
+/// Writes all of a memory.
+pub(super) fn whole(memory: &Memory, output: &mut Output) -> Result<(), CliError> {
+    output.line(&paint(output.styles.path, &memory.id))?;
+    if let Some(title) = &memory.title {
+        row("title", &escape(title), output)?;
+    }
+    row("container", &escape(&memory.container), output)?;
+    if !memory.tags.is_empty() {
+        row("tags", &escape(&memory.tags.join(", ")), output)?;
+    }
+    let end = memory.expires_at.as_ref().map_or(String::new(), |at| format!(", ends {at}"));
+    row("tier", &format!("{}{end}", memory.tier.as_str()), output)?;
+    row("weight", &format!("priority {}, confidence {}", memory.priority, memory.confidence), output)?;
+    row("added", &format!("{} by {} ({})", memory.created, escape(&memory.author), memory.source), output)?;
+    if memory.updated != memory.created {
+        row("changed", &memory.updated, output)?;
+    }
+    if !memory.metadata.is_empty() {
+        row("metadata", &escape(&Value::from(memory.metadata.clone()).to_string()), output)?;
+    }
+    if let (Some(at), Some(why)) = (&memory.archived_at, &memory.archived_why) {
+        row("archived", &format!("{at}, {why}"), output)?;
+    }
+    output.line("")?;
+    output.line(escape_lines(&memory.content).trim_end_matches('\n'))
+}
+
+/// Writes a memory in one line.
+pub(super) fn line(memory: &Memory, output: &mut Output) -> Result<(), CliError> {
+    let first = memory.content.lines().next().unwrap_or_default();
+    let text = memory.title.as_deref().unwrap_or(first);
+    let tags: String = memory.tags.iter().map(|tag| format!(" #{}", escape(tag))).collect();
+    let text = one_line(&memory.id, &memory.created, &memory.container, text, output.styles);
+    output.line(&format!("{text}{}", paint(output.styles.line, &tags)))
+}
+
+pub(super) fn brief(brief: &Brief, output: &mut Output) -> Result<(), CliError> {
+    output.line(&one_line(&brief.id, &brief.created, &brief.container, &brief.line, output.styles))
+}
+
+fn one_line(id: &str, created: &str, container: &str, text: &str, styles: Styles) -> String {
+    const MOST: usize = 80;
+    let (cut, more) = match text.char_indices().nth(MOST) {
+        Some((end, _)) => (&text[..end], "…"),
+        None => (text, ""),
+    };
+    let day = created.get(..10).unwrap_or(created);
+    let container = paint(styles.title, &escape(container));
+    format!("{}  {day}  {container}  {}{more}", paint(styles.path, &escape(id)), escape(cut))
+}
+
+pub(super) fn tallies(names: &[Tally], output: &mut Output) -> Result<(), CliError> {
+    names.iter().try_for_each(|tally| output.line(&format!("{:>6}  {}", tally.memories, escape(&tally.name))))
+}
+
+/// Writes what happened to a memory, a line for each field that changed.
+pub(super) fn history(result: &HistoryResult, output: &mut Output) -> Result<(), CliError> {
+    for Change { at, action, author, source, fields } in &result.changes {
+        let action = paint(output.styles.title, &escape(action));
+        output.line(&format!("{at}  {action} by {} ({})", escape(author), escape(source)))?;
+        for (name, pair) in fields {
+            output.line(&format!("  {}: {} -> {}", escape(name), value(&pair[0]), value(&pair[1])))?;
+        }
+    }
+    Ok(())
+}
+
+fn value(value: &Value) -> String {
+    escape(&value.to_string())
+}
+
+pub(super) fn stats(stats: &StatsResult, output: &mut Output) -> Result<(), CliError> {
+    let text = bytes(stats.content_bytes);
+    row(
+        "memories",
+        &format!("{} living, {} archived, {text} of text", stats.living, stats.archived),
+        output,
+    )?;
+    let tiers: Vec<_> = stats.tiers.iter().map(|tier| format!("{} {}", tier.memories, tier.name)).collect();
+    if let (Some(oldest), Some(newest)) = (&stats.oldest, &stats.newest) {
+        row("tiers", &tiers.join(", "), output)?;
+        row("added", &format!("{oldest} to {newest}"), output)?;
+    }
+    row("database", &escape(&stats.path), output)?;
+    let newest =
+        stats.backups.first().map_or(String::new(), |copy| format!(", newest {}", escape(&copy.path)));
+    row("backups", &format!("{}{newest}", count(stats.backups.len() as u64, "copy", "copies")), output)
+}
