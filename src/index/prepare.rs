@@ -35,6 +35,9 @@ impl Preparer<'_> {
     /// Reads a path and extracts it, unless its content is known. A path that is gone becomes a removal; none is
     /// needed where the manifest says already that it cannot be read.
     ///
+    /// It is read also where git's index names its object: while git switches branches, the index is still the old
+    /// one, and with filters one object has several forms.
+    ///
     /// # Errors
     /// When the index cannot be read, or no process be started to extract.
     pub(super) fn prepare(&mut self, key: &SourceKey, stat: &Stat) -> Result<Option<Change>, IndexError> {
