@@ -2,9 +2,13 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use crate::paths::{Env, IoContext, PathError, Place, create_private_dir};
 use crate::proto::{Endpoint, PROTOCOL};
+
+/// How long a lock is tried: a child of a daemon that was killed holds its lock until it has become `memod extract`.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The lock that a daemon holds for life; freed by the system when it dies.
 pub(super) struct DaemonLock {
@@ -16,10 +20,16 @@ impl DaemonLock {
     pub(super) fn take(place: &Place) -> Result<Option<Self>, PathError> {
         let path = place.daemon_lock_file();
         let file = private_file(&path).at("open", &path)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(Self { _file: file })),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(error).at("lock", &path),
+        let give_up = Instant::now() + PATIENCE;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Some(Self { _file: file })),
+                Err(TryLockError::WouldBlock) if Instant::now() < give_up => {
+                    std::thread::park_timeout(Duration::from_millis(5)); // nothing tells when a lock is free
+                }
+                Err(TryLockError::WouldBlock) => return Ok(None),
+                Err(TryLockError::Error(error)) => return Err(error).at("lock", &path),
+            }
         }
     }
 }
