@@ -124,11 +124,12 @@ fn a_commit_of_one_worktree_is_not_found_from_another() {
 
 #[test]
 fn files_stay_files() {
-    let live = Live::new();
+    let live = Live::idle();
     live.write("a.rs", "fn kappa() {}\n");
     live.write("commit/b.md", "kappa");
     live.git(&["add", "-A"]);
     let oid = commit(&live, "kappa in two places");
+    live.start(); // now, for what is indexed while it is being written is a content as well
     let search = |params: Value| {
         let mut params = params;
         params["wait_ms"] = json!(PATIENCE.as_millis());
