@@ -148,7 +148,7 @@ impl Question<'_> {
             symbol: symbol.map(str::to_owned),
             uncommitted: spans(&uncommitted),
             more,
-            complete: unknown.is_empty(),
+            complete: unknown.is_empty() && gaps.is_empty(),
             reason: reason(late, &gaps),
             trust: "repo".to_owned(),
             ..WhyResult::default()

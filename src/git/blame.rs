@@ -167,6 +167,7 @@ impl Suspects<'_> {
             }
         }
         if !lines.is_empty() {
+            self.blame.gaps.extend(node.cut(id));
             self.blame.commits.push((id, path, numbers(&lines)));
         }
     }

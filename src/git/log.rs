@@ -107,6 +107,7 @@ impl Follow<'_> {
             self.push(id, node, step.path, entry);
             return None;
         }
+        self.gaps.extend(step.node.cut(step.id));
         if step.entry.is_none() && step.node.parents.is_empty() {
             return None;
         }

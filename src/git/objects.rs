@@ -69,6 +69,13 @@ pub struct TreeEntry {
     pub kind: EntryKind,
 }
 
+impl Node {
+    /// Returns why history ends at this commit although it has parents, if so.
+    pub(super) fn cut(&self, id: ObjectId) -> Option<String> {
+        self.is_cut.then(|| format!("history ends at {id}: this is a shallow clone"))
+    }
+}
+
 impl TreeEntry {
     /// Returns whether it is a file's content.
     pub fn is_file(&self) -> bool {

@@ -125,6 +125,19 @@ fn why_a_line_is_as_git_blame_says() {
 }
 
 #[test]
+fn why_says_where_a_shallow_history_ends() {
+    let live = history();
+    let url = format!("file://{}", live.root().display());
+    live.git(&["clone", "-q", "--depth=1", &url, "../shallow"]);
+    for target in ["src/number.rs", "src/number.rs:1"] {
+        let (exit, result) = memo(&live, &["-C", "../shallow", "why", target]);
+        assert_eq!((exit, &result["complete"], oids(&result).len()), (0, &json!(false), 1), "{target}");
+        assert!(result["reason"].as_str().unwrap().contains("shallow clone"), "{result}");
+    }
+    live.memo(&["-C", "../shallow", "stop"]).output().unwrap();
+}
+
+#[test]
 fn what_changed_since_a_commit() {
     let live = history();
     let base = git(&live, &["rev-parse", "HEAD"]).remove(0);
