@@ -218,14 +218,18 @@ impl MemoryKeeper {
             copied => copied?,
         }
         self.open = None;
-        let aside = self.put_aside(now_ms)?;
+        let aside = self.aside(now_ms);
+        let is_replaced = rename_if_there(&self.path, &aside)?;
         fs::rename(&new, &self.path).map_err(|error| StoreError::file(&self.path, error))?;
+        for companion in companions(&self.path) {
+            let _ = fs::remove_file(companion); // ours; the copy has all that is in it
+        }
         let (db, _) = MemoryDb::open(&self.path, |_, _| Ok(()))?;
         let n_memories = db.count()?;
         let text = format!(
             "{} was taken away while it was open; all {n_memories} memories were written back{}",
             self.path.display(),
-            kept(aside.as_deref())
+            kept(is_replaced.then_some(&*aside))
         );
         self.note(db, now_ms, &text)
     }
@@ -308,23 +312,21 @@ impl MemoryKeeper {
         new
     }
 
+    fn aside(&self, now_ms: i64) -> PathBuf {
+        self.path.with_extension(format!("db.damaged-{now_ms}"))
+    }
+
     /// Renames what is there and its log; returns the new name, if there was anything.
     fn put_aside(&self, now_ms: i64) -> Result<Option<PathBuf>, StoreError> {
-        let aside = self.path.with_extension(format!("db.damaged-{now_ms}"));
+        let aside = self.aside(now_ms);
         let ([log, index], [aside_log, _]) = (companions(&self.path), companions(&aside));
         let useless = if has_log(&self.path) { vec![index] } else { vec![index, log.clone()] };
         for path in useless {
             let _ = fs::remove_file(path); // the index of a log is made anew; an empty log says nothing
         }
-        let mut moved = false;
-        for (from, to) in [(log, aside_log), (self.path.clone(), aside.clone())] {
-            match fs::rename(&from, &to) {
-                Ok(()) => moved = true,
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-                Err(error) => return Err(StoreError::file(&from, error)),
-            }
-        }
-        Ok(moved.then_some(aside))
+        let has_log = rename_if_there(&log, &aside_log)?;
+        let has_file = rename_if_there(&self.path, &aside)?;
+        Ok((has_file || has_log).then_some(aside))
     }
 
     /// Makes a copy, if something was written since the last one; of each day the last one stays. Returns whether.
@@ -356,6 +358,14 @@ fn companions(path: &Path) -> [PathBuf; 2] {
         name.push(suffix);
         PathBuf::from(name)
     })
+}
+
+fn rename_if_there(from: &Path, to: &Path) -> Result<bool, StoreError> {
+    match fs::rename(from, to) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(StoreError::file(from, error)),
+    }
 }
 
 /// Returns whether there is a log with something in it.

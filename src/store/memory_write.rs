@@ -109,6 +109,8 @@ impl Rows<'_> {
                 memory.execute([&record.id])?;
             }
             conn.execute("DELETE FROM request", [])?; // answers repeat what they were about
+            // Until its parts are merged the index still has the words.
+            conn.execute("INSERT INTO memory_fts(memory_fts) VALUES('optimize')", [])?;
             Ok(())
         })
     }

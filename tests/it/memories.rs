@@ -438,6 +438,22 @@ fn what_is_shown_is_what_goes() {
 }
 
 #[test]
+fn what_is_purged_is_in_copies_alone() {
+    let live = Live::new();
+    let planted = json!({ "content": "plantedpurge", "title": "plantedpurge", "tags": ["plantedpurge"], "request": "r" });
+    call(&live, "memory.add", planted);
+    call(&live, "memory.add", json!({ "content": "stays" }));
+    call(&live, "memory.forget", json!({ "match": "plantedpurge" }));
+    assert_eq!(call(&live, "memory.purge", json!({}))["memories"].as_array().unwrap().len(), 1);
+    stop(&live);
+    let state = live.place().state_dir;
+    let found =
+        Command::new("grep").args(["-arl", "--exclude-dir=backups", "plantedpurge"]).arg(&state).output();
+    assert_eq!(String::from_utf8(found.unwrap().stdout).unwrap(), "");
+    assert_eq!(texts(&live), ["stays"]);
+}
+
+#[test]
 fn what_is_over_is_archived_by_whoever_asks() {
     let live = Live::new();
     call(&live, "memory.add", json!({ "content": "stays" }));
