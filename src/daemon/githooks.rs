@@ -1,6 +1,6 @@
 //! What does the daemon do about git's hooks?
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::dispatch::{Outcome, blocking, deadline, freshness};
 use super::shared::Shared;
@@ -26,7 +26,11 @@ pub(super) async fn call(shared: &Arc<Shared>, verb: Verb, params: HooksParams) 
     blocking(shared, move |_| run(&at.place, verb, &params).map_err(|error| refusal(&error))).await
 }
 
+/// Who installs goes from what a file says to what it is to say: one after the other.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
 fn run(place: &Place, verb: Verb, params: &HooksParams) -> Result<HooksResult, HooksError> {
+    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     match (Hooks::of(place, &UserDirs::read(), params)?, verb) {
         (Some(hooks), Verb::Install) => hooks.install(params.chain),
         (Some(hooks), Verb::Uninstall) => hooks.uninstall(),

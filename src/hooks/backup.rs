@@ -29,7 +29,10 @@ impl Backups {
         if let Some(text) = text
             && !backup.exists()
         {
-            fs::write(&backup, text).at("write", &backup)?;
+            // On a full disk there is a whole one or none.
+            let part = backup.with_extension("part");
+            let written = fs::write(&part, text).and_then(|()| fs::rename(&part, &backup));
+            written.inspect_err(|_| drop(fs::remove_file(&part))).at("write", &backup)?;
         }
         // A path that is not UTF-8 is not found again; the settings still lead to it.
         fs::write(&record, hook.to_string_lossy().as_bytes()).at("write", &record)

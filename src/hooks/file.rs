@@ -94,7 +94,9 @@ fn link_or_rename(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
+/// Writes a file beside another. What an interrupted process of our number left there goes.
 fn write(path: &Path, text: &[u8], mode: Option<Permissions>) -> io::Result<()> {
+    let _ = fs::remove_file(path);
     let mut file = File::create_new(path)?;
     file.write_all(text)?;
     if let Some(mode) = mode {

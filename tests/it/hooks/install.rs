@@ -1,6 +1,7 @@
 //! What does `memo hooks` say, and with which exit status?
 
 use std::fs;
+use std::process::Stdio;
 
 use super::{memo, put_hook};
 use crate::live::Live;
@@ -123,4 +124,20 @@ fn outside_git_there_is_nothing_to_install() {
     let shown = live.sandbox.show(&mut live.memo(&["hooks", "install", "-C", dir]));
     assert_eq!(shown, "exit 1\nerr: memo: [TOP]/plain is not in a git repository\n");
     memo(&live, &["stop", "-q", "-C", dir]);
+}
+
+#[test]
+fn many_who_install_at_once_do_not_meet() {
+    let live = Live::new();
+    put_hook(&live, ".git/hooks/post-commit", "#!/bin/sh\necho theirs\n");
+    for _ in 0..5 {
+        let mut install = live.memo(&["hooks", "install", "--chain"]);
+        install.stdout(Stdio::null()).stderr(Stdio::piped());
+        let all = [(); 8].map(|()| install.spawn().unwrap());
+        for one in all {
+            let output = one.wait_with_output().unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        }
+        memo(&live, &["hooks", "uninstall"]);
+    }
 }
