@@ -59,6 +59,8 @@ pub struct CommitStep {
     pub n_left: usize,
     /// What of the history could not be read; complete only at the end.
     pub notes: Vec<String>,
+    /// It should be there, so it may come back: packs that are being replaced, an alternate that was not mounted.
+    pub may_come_back: bool,
 }
 
 /// Brings the commits of views into the index.
@@ -114,6 +116,7 @@ impl Commits {
             let removals: Vec<Change> = plan.gone.drain(..).map(|key| Change::Remove { key }).collect();
             self.put(writer, view, &removals, &mut step)?;
             step.notes = std::mem::take(&mut plan.notes);
+            step.may_come_back = !step.notes.is_empty();
             step.notes.extend(pathless(plan.n_pathless));
             history.plan = None;
         }

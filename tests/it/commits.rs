@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::live::{Live, PATIENCE, word};
+use crate::live::{Live, PATIENCE, until, word};
 
 /// Returns the subjects of the commits that show a word, in a worktree.
 fn subjects_in(live: &Live, cwd: &Path, word: &str) -> BTreeSet<String> {
@@ -337,4 +337,21 @@ fn so_many_commits_and_no_more() {
     config("100");
     live.start();
     assert_eq!(indexed(&live, 50), newest("7"));
+}
+
+#[test]
+fn commits_whose_objects_were_away_come_back() {
+    let live = Live::idle();
+    commit(&live, "alpha one");
+    commit(&live, "alpha two");
+    live.git(&["repack", "-q", "-a", "-d"]);
+    let pack = live.root().join(".git/objects/pack");
+    let away = pack.with_extension("away");
+    fs::rename(&pack, &away).unwrap();
+    live.start();
+    expect(&live, "alpha", &[], "away");
+    assert!(degraded(&live).contains("is not in this repository"), "{}", degraded(&live));
+    fs::rename(&away, &pack).unwrap();
+    until("they are back", || subjects_in(&live, &live.root(), "alpha").len() == 2);
+    assert_eq!(degraded(&live), "[]");
 }

@@ -69,18 +69,18 @@ impl MainLoop {
     pub(super) fn on_commits(&mut self, view: ViewId, tip: Tip, result: Result<CommitStep, IndexError>) {
         let Some(view) = self.views.values_mut().find(|known| known.id == view) else { return };
         match result {
-            Ok(CommitStep { seq, n_left, notes }) => {
+            Ok(CommitStep { seq, n_left, notes, may_come_back }) => {
                 view.seq = seq.unwrap_or(view.seq);
                 if n_left > 0 {
                     let place = Box::new(view.place.clone());
                     let _ = self.jobs.send(Job::Commits { view: view.id, place, tip });
                     return;
                 }
-                view.history.end(None, &notes);
+                view.history.end(None, &notes, may_come_back);
             }
             Err(error) => {
                 tracing::error!(root = %view.place.root.display(), %error, "commits are missing from the index");
-                view.history.end(Some(error.to_string()), &[]);
+                view.history.end(Some(error.to_string()), &[], false);
             }
         }
         self.wake_embedder();

@@ -3,7 +3,13 @@
 //! Nothing watches refs: whoever asks has `HEAD` resolved, in a few small reads, and what it leads to is compared with
 //! what the commits in the index were read for. So a commit is in the next answer whatever moved the branch.
 
+use std::time::{Duration, Instant};
+
 use crate::git::{Refs, Tip};
+
+/// Nothing tells that what was missing has come back: who asks after so long has it looked for, and each time in vain
+/// doubles it up to the second.
+const RETRY: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(300));
 
 /// How far the commits of a view are.
 #[derive(Default)]
@@ -23,6 +29,8 @@ pub(in super::super) struct History {
     error: Option<String>,
     /// What of the history the last round could not read.
     note: Option<String>,
+    /// When to look again for what was missing, and how long that waits.
+    retry: Option<(Instant, Duration)>,
 }
 
 impl History {
@@ -36,7 +44,7 @@ impl History {
         let tip = refs.tip();
         match (&self.reading, &self.indexed) {
             (Some(reading), _) if *reading == tip && !self.wanted => self.started,
-            (None, Some(indexed)) if *indexed == tip && !self.wanted => self.ended,
+            (None, Some(indexed)) if *indexed == tip && !self.wanted && !self.is_retry_due() => self.ended,
             _ => {
                 self.wanted = true;
                 self.started + 1
@@ -54,8 +62,15 @@ impl History {
         self.reading.clone()
     }
 
-    /// Notes that a round has ended; `notes` are what of the history could not be read.
-    pub(in super::super) fn end(&mut self, failed: Option<String>, notes: &[String]) {
+    fn is_retry_due(&self) -> bool {
+        self.retry.is_some_and(|(at, _)| at <= Instant::now())
+    }
+
+    /// Notes that a round has ended; `notes` are what of the history could not be read, which may come back.
+    pub(in super::super) fn end(&mut self, failed: Option<String>, notes: &[String], may_come_back: bool) {
+        let same = self.indexed.is_some() && self.indexed == self.reading;
+        let gap = self.retry.filter(|_| same).map_or(RETRY.0, |(_, gap)| (gap * 2).min(RETRY.1));
+        self.retry = may_come_back.then(|| (Instant::now() + gap, gap));
         self.note = notes.split_first().map(|(first, more)| match more.len() {
             0 => first.clone(),
             n_more => format!("{first}; and {n_more} more"),
@@ -134,11 +149,11 @@ mod tests {
         assert_eq!(bench.start(), None, "a branch without a commit");
         bench.commit("1");
         let later = bench.history.look();
-        bench.history.end(None, &[]);
+        bench.history.end(None, &[], false);
         assert!(bench.history.has_ended(round) && !bench.history.has_ended(later));
         assert!(bench.start().is_some());
         assert_eq!(bench.history.look(), later, "what is being read is what is asked for");
-        bench.history.end(None, &[]);
+        bench.history.end(None, &[], false);
         assert!(bench.history.has_ended(later) && bench.history.is_current());
         let same = bench.history.look();
         assert!(bench.history.has_ended(same) && bench.history.start().is_none());
@@ -150,17 +165,42 @@ mod tests {
         bench.commit("1");
         let round = bench.history.look();
         assert!(bench.start().is_some());
-        bench.history.end(Some("disk full".to_owned()), &[]);
+        bench.history.end(Some("disk full".to_owned()), &[], false);
         assert!(!bench.history.has_ended(round) && bench.history.failure(round).is_some());
         let again = bench.history.look();
         assert!(bench.history.failure(again).is_none() && bench.start().is_some());
-        bench.history.end(None, &[]);
+        bench.history.end(None, &[], false);
         assert!(bench.history.has_ended(again));
         bench.history.restart();
         assert!(!bench.history.is_current() && bench.start().is_some(), "the index was emptied");
         bench.history.restart();
         let last = bench.history.look();
-        bench.history.end(None, &[]);
+        bench.history.end(None, &[], false);
         assert!(!bench.history.has_ended(last), "it was emptied while it was read");
+    }
+
+    #[test]
+    fn what_was_missing_is_looked_for_again() {
+        let mut bench = Bench::new();
+        bench.commit("1");
+        let gaps = ["not in this repository".to_owned()];
+        bench.history.look();
+        assert!(bench.start().is_some());
+        bench.history.end(None, &gaps, true);
+        let soon = bench.history.look();
+        assert!(bench.history.has_ended(soon), "not for each question");
+        for gap in [RETRY.0, RETRY.0 * 2] {
+            let (at, found) = bench.history.retry.unwrap();
+            assert_eq!(found, gap);
+            bench.history.retry = Some((at - gap, gap));
+            let later = bench.history.look();
+            assert!(!bench.history.has_ended(later) && bench.start().is_some());
+            bench.history.end(None, &gaps, true);
+        }
+        bench.commit("2");
+        bench.history.look();
+        assert!(bench.start().is_some());
+        bench.history.end(None, &[], false);
+        assert_eq!(bench.history.retry, None);
     }
 }
