@@ -31,7 +31,7 @@ impl<'a> Definitions<'a> {
             message: error.to_string(),
             data: None,
         })?;
-        Ok(Self { extractor: Extractor::new(&program), until, shared })
+        Ok(Self { extractor: Extractor::new(&program, &shared.progress), until, shared })
     }
 
     /// Returns what happened to the definitions of a file; none where it is no code.

@@ -6,12 +6,13 @@
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::IndexError;
 use super::worker::{self, Task};
+use super::{IndexError, Progress};
 use crate::extract::Extracted;
 
 /// How long a reply may take; only a process that was stopped, or whose limits do not hold here, takes longer.
@@ -20,16 +21,28 @@ const REPLY_TIMEOUT: Duration = Duration::from_secs(30);
 /// How often somebody may kill the process over one content before the content is left out (design 11).
 const STRIKES_OUT: usize = 2;
 
+/// How often it is looked whether the daemon ends, while a reply is awaited.
+const LOOK_UP: Duration = Duration::from_millis(100);
+
 /// Extracts one text after the other, in a process that is started for the first.
 pub struct Extractor {
     program: PathBuf,
+    progress: Arc<Progress>,
     process: Option<Process>,
+}
+
+/// Why a text is to be left out.
+pub struct LeftOut {
+    /// For the log.
+    pub why: String,
+    /// The text itself did that; else it may be tried again another day.
+    pub is_own: bool,
 }
 
 impl Extractor {
     /// `program` is `memod`, which is called as `memod extract`.
-    pub fn new(program: &Path) -> Self {
-        Self { program: program.to_owned(), process: None }
+    pub fn new(program: &Path, progress: &Arc<Progress>) -> Self {
+        Self { program: program.to_owned(), progress: Arc::clone(progress), process: None }
     }
 
     /// Returns the program that is run.
@@ -40,41 +53,44 @@ impl Extractor {
     /// Finds everything in one source; the inner error says why it is to be left out.
     ///
     /// # Errors
-    /// When no process can be started, which says nothing of the text.
-    pub fn extract(&mut self, path: &str, text: &str) -> Result<Result<Extracted, String>, IndexError> {
-        let task = Task { path: path.into(), text: text.into() }.to_line();
+    /// When no process can be started, or none does its work whatever the text; and when the daemon ends.
+    pub fn extract(&mut self, path: &str, text: &str) -> Result<Result<Extracted, LeftOut>, IndexError> {
         let mut strikes = 0;
         loop {
-            let process = match self.process.take() {
-                Some(process) => process,
-                None => Process::start(&self.program).map_err(IndexError::Extractor)?,
-            };
-            match process.ask(task.clone()) {
-                Ok((extracted, process)) => {
-                    self.process = Some(process);
-                    return Ok(Ok(extracted));
-                }
-                Err(ending) => {
-                    strikes += 1;
-                    if !ending.was_killed || strikes == STRIKES_OUT {
-                        return Ok(Err(ending.why));
-                    }
+            match self.ask(path, text)? {
+                Ok(extracted) => return Ok(Ok(extracted)),
+                Err(LeftOut { is_own: false, .. }) if strikes + 1 < STRIKES_OUT => strikes += 1,
+                Err(left_out) => {
+                    // Was it the text, or does no process live here?
+                    return match self.ask("nothing.txt", "")? {
+                        Ok(_) => Ok(Err(left_out)),
+                        Err(LeftOut { why, .. }) => Err(IndexError::Extractor(io::Error::other(why))),
+                    };
                 }
             }
         }
     }
+
+    fn ask(&mut self, path: &str, text: &str) -> Result<Result<Extracted, LeftOut>, IndexError> {
+        let process = match self.process.take() {
+            Some(process) => process,
+            None => Process::start(&self.program).map_err(IndexError::Extractor)?,
+        };
+        let task = Task { path: path.into(), text: text.into() }.to_line();
+        let reply = process.ask(task, &self.progress);
+        if self.progress.is_cancelled() {
+            return Err(IndexError::Cancelled);
+        }
+        Ok(reply.map(|(extracted, process)| {
+            self.process = Some(process);
+            extracted
+        }))
+    }
 }
 
-/// Why there is no reply.
-struct Ending {
-    why: String,
-    /// By somebody outside, or by a system short of memory: that may have nothing to do with the text.
-    was_killed: bool,
-}
-
-impl Ending {
+impl LeftOut {
     fn own(why: String) -> Self {
-        Self { why, was_killed: false }
+        Self { why, is_own: true }
     }
 }
 
@@ -89,7 +105,10 @@ impl Process {
     fn start(program: &Path) -> io::Result<Self> {
         let mut command = Command::new(program);
         #[cfg(unix)]
-        std::os::unix::process::CommandExt::arg0(&mut command, "memod");
+        {
+            use std::os::unix::process::CommandExt as _;
+            command.arg0("memod").process_group(0); // what a terminal interrupts is the daemon
+        }
         command.arg("extract").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn()?;
         let pipes = child.stdin.take().zip(child.stdout.take());
@@ -104,54 +123,54 @@ impl Process {
     }
 
     /// Returns the reply, and the process for the next task.
-    fn ask(mut self, task: String) -> Result<(Extracted, Self), Ending> {
+    fn ask(mut self, task: String, progress: &Progress) -> Result<(Extracted, Self), LeftOut> {
         let _ = self.tasks.send(task); // it fails when the process has ended, and then there is no reply
-        match self.replies.recv_timeout(REPLY_TIMEOUT) {
-            Ok(line) => match serde_json::from_str(&line) {
-                Ok(extracted) => Ok((extracted, self)),
-                Err(error) => Err(Ending::own(format!("extraction replied nonsense: {error}"))),
-            },
-            Err(RecvTimeoutError::Timeout) => {
-                Err(Ending::own(format!("extraction took over {} s", REPLY_TIMEOUT.as_secs())))
+        let until = Instant::now() + REPLY_TIMEOUT;
+        loop {
+            match self.replies.recv_timeout(LOOK_UP) {
+                Ok(line) => {
+                    let extracted = serde_json::from_str(&line);
+                    let nonsense = |error| LeftOut::own(format!("extraction replied nonsense: {error}"));
+                    return extracted.map(|extracted| (extracted, self)).map_err(nonsense);
+                }
+                Err(RecvTimeoutError::Timeout) if Instant::now() >= until || progress.is_cancelled() => {
+                    let why = format!("extraction took over {} s", REPLY_TIMEOUT.as_secs());
+                    // Where its time is limited the process was stopped, or the system is too busy.
+                    return Err(LeftOut { why, is_own: !worker::IS_LIMITED });
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(self.ending()),
             }
-            Err(RecvTimeoutError::Disconnected) => Err(self.ending()),
         }
     }
 
-    fn ending(&mut self) -> Ending {
+    fn ending(&mut self) -> LeftOut {
         let _ = self.child.kill(); // it has ended, or closed its pipe, which is as bad
-        let status = match self.child.wait() {
-            Ok(status) => status,
-            Err(error) => return Ending::own(format!("extraction ended: {error}")),
-        };
-        match signal(status) {
-            Some(Signal::OutOfTime) => {
-                Ending::own(format!("extraction took over {} s of CPU time", worker::CPU_S))
-            }
-            Some(Signal::Kill) => Ending { why: "extraction was killed".to_owned(), was_killed: true },
-            None => Ending::own(format!("extraction ended with {status}")),
+        match self.child.wait() {
+            Ok(status) => left_out(status),
+            Err(error) => LeftOut::own(format!("extraction ended: {error}")),
         }
     }
 }
 
-/// Signals that tell more than that the process has ended.
-enum Signal {
-    OutOfTime,
-    Kill,
-}
-
+/// Tells what an end says of the text.
 #[cfg(unix)]
-fn signal(status: ExitStatus) -> Option<Signal> {
+fn left_out(status: ExitStatus) -> LeftOut {
+    // What a process can do to itself; other signals come from outside, or from a system short of memory.
+    const OWN: [i32; 6] =
+        [libc::SIGABRT, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGSEGV, libc::SIGTRAP];
     match std::os::unix::process::ExitStatusExt::signal(&status) {
-        Some(libc::SIGXCPU) => Some(Signal::OutOfTime),
-        Some(libc::SIGKILL) => Some(Signal::Kill),
-        _ => None,
+        Some(libc::SIGXCPU) => LeftOut::own(format!("extraction took over {} s of CPU time", worker::CPU_S)),
+        Some(signal) if !OWN.contains(&signal) => {
+            LeftOut { why: format!("extraction was killed: {status}"), is_own: false }
+        }
+        _ => LeftOut::own(format!("extraction ended with {status}")),
     }
 }
 
 #[cfg(not(unix))]
-fn signal(_: ExitStatus) -> Option<Signal> {
-    None
+fn left_out(status: ExitStatus) -> LeftOut {
+    LeftOut::own(format!("extraction ended with {status}"))
 }
 
 impl Drop for Process {

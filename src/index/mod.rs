@@ -36,10 +36,8 @@ pub enum IndexError {
     /// Not one thread more may be started.
     #[error("cannot start a thread to read files: {0}; `ulimit -u` may be too low")]
     Thread(#[source] std::io::Error),
-    /// Not one process more may be started.
-    #[error(
-        "cannot start `memod extract`, which parses files: {0}; `ulimit -u` or the memory may be too low"
-    )]
+    /// Not one process more may be started, or none of them lives.
+    #[error("cannot run `memod extract`, which parses files: {0}; `ulimit -u` or the memory may be too low")]
     Extractor(#[source] std::io::Error),
     /// The daemon ends.
     #[error("the daemon is stopping")]

@@ -59,7 +59,7 @@ impl Indexer {
         progress: Arc<Progress>,
     ) -> Result<Self, IndexError> {
         let reader = Reader::open(index_db)?;
-        let (extractor, index_db) = (Extractor::new(memod), index_db.to_owned());
+        let (extractor, index_db) = (Extractor::new(memod, &progress), index_db.to_owned());
         Ok(Self { writer, reader, index_db, extractor, rules: HashMap::new(), max_file_bytes, progress })
     }
 
@@ -142,7 +142,7 @@ impl Indexer {
         let mut batches = Batches::new(writer, view, progress, outcome);
         if reads.len() > INLINE_FILES {
             let (memod, next) = (extractor.program(), AtomicUsize::new(0));
-            let reads = Reads { reads, next, view, root, max_file_bytes, index_db, memod };
+            let reads = Reads { reads, next, view, root, max_file_bytes, index_db, memod, progress };
             return reads.by_threads(&mut batches);
         }
         let mut preparer = Preparer { view, root, max_file_bytes, reader, extractor };
@@ -162,6 +162,7 @@ struct Reads<'a> {
     max_file_bytes: u64,
     index_db: &'a Path,
     memod: &'a Path,
+    progress: &'a Arc<Progress>,
 }
 
 type Prepared = Result<Vec<Option<Change>>, IndexError>;
@@ -195,7 +196,8 @@ impl Reads<'_> {
 
     /// Takes files from the list until it is empty or the writer has given up.
     fn work(&self, sender: &SyncSender<Prepared>) -> Result<(), IndexError> {
-        let (reader, mut extractor) = (Reader::open(self.index_db)?, Extractor::new(self.memod));
+        let (reader, mut extractor) =
+            (Reader::open(self.index_db)?, Extractor::new(self.memod, self.progress));
         let (reader, extractor) = (&reader, &mut extractor);
         let Self { view, root, max_file_bytes, .. } = *self;
         let mut preparer = Preparer { view, root, max_file_bytes, reader, extractor };

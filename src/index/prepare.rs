@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::IndexError;
-use super::extractor::Extractor;
+use super::extractor::{Extractor, LeftOut};
 use crate::embed::Embedder;
 use crate::extract::{self, EXTRACTOR_VERSION, Extracted, redact, words};
 use crate::scan::{self, Content, Read, ReadError};
@@ -75,19 +75,20 @@ impl Preparer<'_> {
         Ok(self.reader.entry(self.view, key)?.and_then(|entry| entry.refusal))
     }
 
-    /// Extracts one content; one that cannot be is recorded as struck, with the reason.
+    /// Extracts one content. One that cannot be is recorded, with the reason: as struck when it is its own doing, as
+    /// killed when it may be extracted another day.
     fn extract(&mut self, key: &SourceKey, text: &str, size: u64) -> Result<NewBlob, IndexError> {
         let blob = self.extractor.extract(key.as_str(), text)?.and_then(|extracted| {
             catch_unwind(|| into_blob(extracted, text, size))
-                .map_err(|_| "splitting into words panicked".to_owned())
+                .map_err(|_| LeftOut { why: "splitting into words panicked".to_owned(), is_own: true })
         });
-        Ok(blob.unwrap_or_else(|problems| {
-            tracing::error!(path = %key, problems, "the file is left out");
+        Ok(blob.unwrap_or_else(|LeftOut { why, is_own }| {
+            tracing::error!(path = %key, problems = why, "the file is left out");
             NewBlob {
                 size,
-                kind: "struck",
+                kind: if is_own { "struck" } else { "killed" },
                 extractor_version: EXTRACTOR_VERSION,
-                problems,
+                problems: why,
                 ..NewBlob::default()
             }
         }))

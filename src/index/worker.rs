@@ -13,6 +13,9 @@ use crate::extract;
 /// CPU time for one text, in seconds. More than the parsers' own budget, and a second less for what was used before.
 pub(super) const CPU_S: u64 = 5;
 
+/// Whether the process takes [`CPU_S`] to mean anything on this system.
+pub(super) const IS_LIMITED: bool = cfg!(target_os = "linux");
+
 /// Address space of the process, in bytes. A megabyte of tables, the worst that people keep, takes 200 MB.
 #[cfg(target_os = "linux")]
 const MEMORY_BYTES: u64 = 512 << 20;

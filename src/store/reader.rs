@@ -273,7 +273,7 @@ impl Reader {
         self.run(|conn| {
             let mut statement = conn.prepare_cached(
                 "SELECT coalesce(e.refusal, b.kind), count(*) FROM entry e LEFT JOIN blob b ON b.id = e.blob_id
-                 WHERE e.view_id = ?1 AND (e.refusal IS NOT NULL OR b.kind IN ('opted-out', 'struck')) GROUP BY 1",
+                 WHERE e.view_id = ?1 AND (e.refusal IS NOT NULL OR b.kind IN ('opted-out', 'struck', 'killed')) GROUP BY 1",
             )?;
             statement.query_map([view.0], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
         })
@@ -286,7 +286,7 @@ impl Reader {
     pub fn paths(&self, view: ViewId) -> Result<Vec<(String, Option<String>)>, StoreError> {
         self.run(|conn| {
             let mut statement = conn.prepare_cached(
-                "SELECT e.path, coalesce(e.refusal, CASE WHEN b.kind IN ('opted-out', 'struck') THEN b.kind END)
+                "SELECT e.path, coalesce(e.refusal, CASE WHEN b.kind IN ('opted-out', 'struck', 'killed') THEN b.kind END)
                  FROM entry e LEFT JOIN blob b ON b.id = e.blob_id
                  WHERE e.view_id = ?1 AND e.mode != 0xe000 ORDER BY e.path",
             )?;

@@ -21,7 +21,7 @@ CREATE TABLE blob(
     hash BLOB NOT NULL,                 -- blake3 of the bytes in the worktree
     lang TEXT NOT NULL,                 -- '' where unknown
     size INTEGER NOT NULL,
-    kind TEXT NOT NULL,                 -- text | minified | opted-out | struck
+    kind TEXT NOT NULL,                 -- text | minified | opted-out | struck | killed
     extractor_version INTEGER NOT NULL,
     refs TEXT,                          -- names used: 'name count' a line
     problems TEXT,                      -- what extraction complained of, a line each
@@ -101,6 +101,10 @@ CREATE TABLE strike(hash BLOB PRIMARY KEY, times INTEGER NOT NULL) STRICT, WITHO
     "
 -- Extraction has a process of its own, which ends in the daemon's place.
 DROP TABLE strike;
+",
+    "
+-- Contents whose extraction was killed from outside: each daemon tries them again.
+CREATE INDEX blob_killed ON blob(id) WHERE kind = 'killed';
 ",
 ];
 

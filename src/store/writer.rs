@@ -76,7 +76,7 @@ pub enum Change {
 pub struct NewBlob {
     /// Bytes.
     pub size: u64,
-    /// `text`, `minified`, `opted-out`, `struck` or `commit`.
+    /// `text`, `minified`, `opted-out`, `struck`, `killed` or `commit`.
     pub kind: &'static str,
     /// Version of the extractors.
     pub extractor_version: i64,
@@ -146,6 +146,8 @@ impl Writer {
         )
         .map_err(at)?;
         schema::migrate_index(&mut conn, path)?;
+        // No version of the extractors has left these out. On a full disk they stay so for now.
+        let _ = conn.execute("UPDATE blob SET extractor_version = 0 WHERE kind = 'killed'", []);
         let mut writer =
             Self { conn, path: path.to_owned(), model_id: model_id.to_owned(), added: Vec::new() };
         writer.use_model()?;

@@ -8,6 +8,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use memod::paths::Place;
 use rustix::process::{Pid, Signal, kill_process};
@@ -389,4 +390,45 @@ fn what_extracts_may_be_killed() {
     live.kill();
     kill_process(Pid::from_raw(after[0]).unwrap(), Signal::CONT).unwrap();
     until("it ends with the daemon", || !std::path::Path::new(&format!("/proc/{}", after[0])).exists());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_text_is_not_blamed_for_what_others_do_to_its_process() {
+    let live = Live::new();
+    live.write("a.py", "def first(): pass\n");
+    live.expect("first", "a.py", "at first");
+    live.write("poison.py", poison());
+    let mut ended = std::collections::BTreeSet::new();
+    until("two were told to end", || {
+        for pid in workers(&live) {
+            if ended.len() < 2 && ended.insert(pid) {
+                let _ = kill_process(Pid::from_raw(pid).unwrap(), Signal::TERM);
+            }
+        }
+        ended.len() == 2
+    });
+    until("it is left out", || !live.listed().1.is_empty());
+    assert_eq!(live.listed().1, ["poison.py killed"]);
+    live.kill();
+    live.start();
+    until("it is tried again", || live.listed().1 == ["poison.py struck"]);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn nobody_waits_for_a_text_to_stop_the_daemon() {
+    let live = Live::new();
+    live.write("a.py", "def first(): pass\n");
+    live.expect("first", "a.py", "at first");
+    for pid in workers(&live) {
+        kill_process(Pid::from_raw(pid).unwrap(), Signal::STOP).unwrap();
+    }
+    live.write("a.py", "def second(): pass\n");
+    let held_up = live.call("search", json!({ "query": "second", "wait_ms": 500 }));
+    assert_eq!(held_up["fresh"], false, "{held_up}");
+    let began = Instant::now();
+    live.signal(Signal::TERM);
+    live.wait_for_end();
+    assert!(began.elapsed() < Duration::from_secs(15), "the drain takes 5 s at most");
 }
