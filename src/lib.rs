@@ -32,6 +32,7 @@
 //! - an answer that claims to be fresh and misses what was written before it was asked for ([`daemon`]);
 //! - a hit that shows a line the file no longer has: each is read again before it is shown;
 //! - a change that is lost in silence: a full queue, a failed watch or a failed reconcile becomes a walk;
+//! - a memory that was acknowledged and is not there afterwards, or a damage of memory.db in silence ([`store`]);
 //! - SQL outside [`store`], or a file of its databases opened by anything but SQLite;
 //! - a process of the repository's choice started, a lock of git's taken, or a setting of the repository obeyed that could
 //!   do either ([`git`]); and of git's own none but `git --version`, for a person who runs `memo hooks` or `memo init`;
