@@ -34,12 +34,9 @@ pub(super) fn hooks(typed: HooksTyped, here: &Here, output: &mut Output) -> Outc
     } else {
         print(&result, output)?;
     }
-    let rings = |method| method > HookMethod::WatchOnly;
     let done = match what {
-        HooksVerb::Install { .. } => {
-            !result.hooks.is_empty() && result.hooks.iter().all(|hook| rings(hook.method))
-        }
-        HooksVerb::Uninstall => !rings(result.method),
+        HooksVerb::Install { .. } => !result.hooks.is_empty() && n_ringing(&result) == result.hooks.len(),
+        HooksVerb::Uninstall => n_ringing(&result) == 0,
         HooksVerb::Status => true,
     };
     Ok(if done { 0 } else { EXIT_NONE })
@@ -57,14 +54,18 @@ pub(super) fn install(client: &mut Client, here: &Here, output: &Output) -> Opti
     }
 }
 
-/// Says in a line how hooks ring.
+/// Says in a line how hooks ring, and whether all do.
 pub(super) fn summary(result: &HooksResult) -> String {
     let method = result.method.as_str();
-    if result.method <= HookMethod::WatchOnly {
-        format!("{method} (memo hooks status says why)")
-    } else {
-        format!("{method} (memo hooks uninstall takes them out)")
+    match (n_ringing(result), result.hooks.len()) {
+        (0, _) => format!("{method} (memo hooks says why)"),
+        (n, all) if n < all => format!("{method}, {n} of {all} (memo hooks says why)"),
+        _ => format!("{method} (memo hooks uninstall takes them out)"),
     }
+}
+
+fn n_ringing(result: &HooksResult) -> usize {
+    result.hooks.iter().filter(|hook| hook.method > HookMethod::WatchOnly).count()
 }
 
 fn call(client: &mut Client, method: &str, chain: bool, here: &Here) -> Result<HooksResult, ClientError> {

@@ -285,7 +285,7 @@ fn init_reports_what_it_did() {
     let lines: Vec<_> = shown.lines().filter(|line| !line.contains("searchable")).collect();
     let expected = "exit 0\nout: indexed    3 files of [TOP]/work\nout: index      9 chunks, 8 embeddings\n\
                     out: skipped    2 binary (memo status --skipped lists them)\n\
-                    out: hooks      watch-only (memo hooks status says why)\n\
+                    out: hooks      watch-only (memo hooks says why)\n\
                     out: degraded   watch: limit reached\n\
                     out: next       memo search \"where is the config parsed\"";
     assert_eq!(lines.join("\n"), expected);

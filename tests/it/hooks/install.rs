@@ -10,11 +10,16 @@ use crate::live::Live;
 struct Git<'a>(&'a Live, &'a str);
 
 impl Git<'_> {
-    /// Returns exit status, stdout and stderr of `memo hooks …`, asked where `git --version` says that version.
+    /// Returns exit status, stdout and stderr of `memo hooks …`.
     fn hooks(&self, args: &[&str]) -> String {
+        self.memo(&[&["hooks"], args].concat())
+    }
+
+    /// The same of any verb, asked where `git --version` says that version.
+    fn memo(&self, args: &[&str]) -> String {
         let Self(live, version) = self;
         put_hook(live, "../bin/git", &format!("#!/bin/sh\necho git version {version}\n"));
-        let mut command = live.memo(&[&["hooks"], args].concat());
+        let mut command = live.memo(args);
         command.env("PATH", live.sandbox.path("bin")); // no git-lfs is in it, unless a test puts one there
         live.sandbox.show(&mut command).replace("[TOP]/work/.git/", "")
     }
@@ -109,8 +114,8 @@ fn init_installs_what_is_safe() {
     put_hook(&live, ".git/hooks/post-commit", "#!/bin/sh\necho theirs\n");
     memo(&live, &["init", "--no-hooks"]);
     assert!(!live.root().join(".git/hooks/post-merge").exists());
-    let shown = memo(&live, &["init"]);
-    assert!(shown.contains("(memo hooks uninstall takes them out)"), "{shown}");
+    let shown = Git(&live, "2.47.3").memo(&["init"]);
+    assert!(shown.contains("file, 4 of 5 (memo hooks says why)"), "{shown}");
     let theirs = fs::read_to_string(live.root().join(".git/hooks/post-commit")).unwrap();
     assert_eq!(theirs, "#!/bin/sh\necho theirs\n", "nothing is chained unasked");
 }
