@@ -107,7 +107,8 @@ fn span(text: &[u8]) -> Option<(usize, usize)> {
     Some((start, end))
 }
 
-fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
+/// Returns where some bytes begin.
+pub(super) fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
     text.windows(wanted.len()).position(|window| window == wanted)
 }
 

@@ -65,9 +65,14 @@ pub(super) fn replace(path: &Path, before: &[u8], text: &[u8]) -> Result<(), Pat
 
 /// Returns the lock that git takes to change a file.
 pub(super) fn lock_of(path: &Path) -> PathBuf {
-    let mut lock = path.as_os_str().to_owned();
-    lock.push(".lock");
-    lock.into()
+    with_suffix(path, "lock")
+}
+
+/// Returns `<path>.<suffix>`; an extension stays.
+pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{suffix}"));
+    name.into()
 }
 
 /// Returns whether git is changing a file, or was interrupted when it did.

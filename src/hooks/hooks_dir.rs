@@ -81,8 +81,9 @@ impl Hooks<'_> {
         dirs.sort();
         dirs.dedup();
         let named = |dir: &Path, event: &str| {
-            let aside = ASIDE.map(|aside| dir.join(format!("{event}.{aside}")));
-            [dir.join(event)].into_iter().chain(aside)
+            let hook = dir.join(event);
+            let aside = ASIDE.map(|aside| file::with_suffix(&hook, aside));
+            [hook].into_iter().chain(aside)
         };
         let of = |dir: &PathBuf| EVENTS.map(|event| named(dir, event).map(move |path| (event, path)));
         dirs.iter().flat_map(of).flatten().collect()

@@ -48,7 +48,7 @@ impl Hooks<'_> {
         match file::read(path) {
             Err(error) => (HookMethod::WatchOnly, Some(error.to_string())),
             Ok(None) => self.vacant(event),
-            Ok(Some(text)) if text_contains(&text, PRE_COMMIT) && rings_aside(path, "legacy") => {
+            Ok(Some(text)) if block::find(&text, PRE_COMMIT).is_some() && rings_aside(path, "legacy") => {
                 let note = "ours is in its `.legacy`, which pre-commit runs".to_owned();
                 (HookMethod::Chained, Some(note))
             }
@@ -148,11 +148,5 @@ fn rings_at(path: &Path) -> bool {
 }
 
 fn rings_aside(path: &Path, aside: &str) -> bool {
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{aside}"));
-    rings_at(Path::new(&name))
-}
-
-fn text_contains(text: &[u8], wanted: &[u8]) -> bool {
-    text.windows(wanted.len()).any(|window| window == wanted)
+    rings_at(&file::with_suffix(path, aside))
 }
