@@ -56,8 +56,8 @@ fn answer(shared: &Shared, params: &ChangedParams, at: &Freshness, until: Instan
     let mut definitions = Definitions::new(shared, until)?;
     let mut n_late = 0;
     let mut listed = Vec::with_capacity(files.len());
-    for (mut file, old, new) in files {
-        match definitions.compare(&file, || past_text(&past, old?), || comparison.text(&file.path, new)) {
+    for (mut file, old) in files {
+        match definitions.compare(&file, || past_text(&past, old?), || comparison.text(&file.path)) {
             Ok(symbols) => file.symbols = symbols,
             Err(_) => n_late += 1,
         }
@@ -104,8 +104,8 @@ fn base(past: &Past, at: &Freshness, since: &str) -> Outcome<Option<ObjectId>> {
     }
 }
 
-/// A file that is not what it was, with its old and its new content.
-type Pair = (ChangedFile, Option<ObjectId>, bool);
+/// A file that is not what it was, with its old content.
+type Pair = (ChangedFile, Option<ObjectId>);
 
 /// A tree against the worktree.
 struct Comparison<'a> {
@@ -205,7 +205,7 @@ impl<'a> Comparison<'a> {
         let moved = self.moved();
         for (new, old) in moved {
             let was = self.removed.get(&old).and_then(|was| past_text(self.past, was.id));
-            let is = self.text(&new, true);
+            let is = self.text(&new);
             if was.zip(is).is_some_and(|(was, is)| likeness(was.as_bytes(), is.as_bytes()) >= ALIKE) {
                 self.rename(new, old);
             }
@@ -240,7 +240,7 @@ impl<'a> Comparison<'a> {
             .collect();
         let mut alike = Vec::new();
         for new in self.added.keys() {
-            let Some(text) = self.text(new, true) else { continue };
+            let Some(text) = self.text(new) else { continue };
             let share =
                 |(old, was): &(String, String)| (likeness(was.as_bytes(), text.as_bytes()), old.clone());
             let shares = texts.iter().map(share).filter(|(share, _)| *share >= ALIKE);
@@ -264,27 +264,24 @@ impl<'a> Comparison<'a> {
     fn files(&self) -> Vec<Pair> {
         let file =
             |path: &String, status, from| ChangedFile { path: path.clone(), status, from, symbols: None };
-        let added = self.added.keys().map(|path| (file(path, FileStatus::Added, None), None, true));
-        let removed = self
-            .removed
+        let added = self.added.keys().map(|path| (file(path, FileStatus::Added, None), None));
+        let removed =
+            self.removed.iter().map(|(path, was)| (file(path, FileStatus::Removed, None), Some(was.id)));
+        let modified =
+            self.modified.iter().map(|(path, was)| (file(path, FileStatus::Modified, None), Some(*was)));
+        let renamed = self
+            .renamed
             .iter()
-            .map(|(path, was)| (file(path, FileStatus::Removed, None), Some(was.id), false));
-        let modified = self
-            .modified
-            .iter()
-            .map(|(path, was)| (file(path, FileStatus::Modified, None), Some(*was), true));
-        let renamed = self.renamed.iter().map(|(path, (from, was))| {
-            (file(path, FileStatus::Renamed, Some(from.clone())), Some(*was), true)
-        });
+            .map(|(path, (from, was))| (file(path, FileStatus::Renamed, Some(from.clone())), Some(*was)));
         let mut files: Vec<Pair> = added.chain(removed).chain(modified).chain(renamed).collect();
         files.sort_by(|a, b| a.0.path.cmp(&b.0.path));
         files
     }
 
-    /// Returns the text of a file of the worktree that is indexed.
-    fn text(&self, path: &str, is_there: bool) -> Option<String> {
+    /// Returns the text of a file of the worktree that is indexed; a removed one is not.
+    fn text(&self, path: &str) -> Option<String> {
         let key = SourceKey::new(path);
-        let hash = self.manifest.get(&key).filter(|_| is_there)?.hash?;
+        let hash = self.manifest.get(&key)?.hash?;
         scan::read_same(&self.at.place.root, &key, self.shared.config.index.max_file_bytes, &hash)
     }
 }
