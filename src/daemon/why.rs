@@ -134,7 +134,7 @@ impl Question<'_> {
         if let Some((first, last)) = wanted.iter().find(|(_, last)| *last > n_lines) {
             let beyond = if first == last { format!("line {last}") } else { format!("lines {first}-{last}") };
             let message = format!("{}: has {n_lines} lines, no {beyond}", self.key);
-            return Err(failure(code::NOT_FOUND, message, "count from 1"));
+            return Err(failure(code::NOT_FOUND, message, "ask for the whole: `memo why PATH`"));
         }
         let wanted_lines = wanted.iter().flat_map(|(first, last)| *first..=*last).collect();
         let blamed =
