@@ -13,7 +13,7 @@ use super::memory::{
 use crate::proto;
 use crate::types::Kind;
 
-/// Keep an agent's memory of this repository searchable.
+/// Search a repository and its history by words and by meaning, and keep what is to be remembered.
 ///
 /// The daemon is started by the first command that needs it and exits when idle.
 #[derive(Debug, Parser)]
@@ -23,7 +23,7 @@ use crate::types::Kind;
     max_term_width = 100,
     disable_help_subcommand = true,
     arg_required_else_help = true,
-    after_help = "Exit status: 0 done, 1 nothing found, 2 wrong usage, 3 the daemon cannot be reached or failed."
+    after_help = "Exit status: 0 done, 1 nothing found or not all done, 2 wrong usage, 3 the daemon cannot be reached or failed."
 )]
 pub(super) struct Typed {
     #[command(flatten)]
@@ -34,6 +34,7 @@ pub(super) struct Typed {
 
 /// Flags that every verb takes.
 #[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Global options")]
 pub(super) struct Global {
     /// Print JSON on stdout, errors too; scripts, pages and templates stay as they are
     #[arg(long, global = true)]
@@ -62,11 +63,11 @@ pub(super) enum Verb {
     /// Index the repository now, and show what was indexed and skipped
     ///
     /// Not needed: the first search indexes too. Running it again does no harm. Exits with 3 when the index makes no
-    /// progress for a minute. Hooks of git's are installed as `memo hooks install` does.
+    /// progress for a minute. Git's hooks are installed as by `memo hooks install`, unless --no-hooks is given.
     ///
     /// Example: memo init
     Init(InitTyped),
-    /// Search documents, the code map and definitions
+    /// Search documents, the code map, definitions and commits
     ///
     /// Prints the best hits with their lines. The index holds everything written before the search was started,
     /// or the answer says that it does not. Exits with 1 when nothing matches.
@@ -83,7 +84,7 @@ pub(super) enum Verb {
     /// Show which files and definitions changed since a revision or a time
     ///
     /// The worktree as it is now, uncommitted changes and new files too, is compared with a commit: a revision as git
-    /// knows it (an id, a branch, a tag, HEAD~3, @{upstream}), or the newest commit that is not younger than a time
+    /// knows it (an id, a branch, a tag, HEAD~3, @{upstream}), or the newest commit that is not younger than a time of this machine's zone
     /// (2026-11-01, RFC 3339) or an age (3d, 2h30m). Exits with 1 when nothing changed.
     ///
     /// Example: memo changed --since 3d
@@ -197,8 +198,8 @@ pub(super) enum Verb {
     Reindex,
     /// Let git's hooks tell the daemon that git changed something
     ///
-    /// Without a subcommand: how each of them does, and what is in the way of the others. Answers are right without them;
-    /// they make the daemon look sooner.
+    /// Without a subcommand: how each of them rings, or what is in the way. Answers are right without them; they make the
+    /// daemon look sooner.
     ///
     /// Example: memo hooks install --chain
     Hooks(HooksTyped),

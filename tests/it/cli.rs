@@ -43,7 +43,7 @@ fn wrong_usage_is_explained() {
         "{usage}"
     );
     let help = sandbox.run(&[]);
-    assert!(help.starts_with("exit 2\nerr: Keep an agent's memory"), "{help}");
+    assert!(help.starts_with("exit 2\nerr: Search a repository and its history"), "{help}");
     check(
         &sandbox,
         "search --json -n 0 x",
