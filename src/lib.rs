@@ -6,6 +6,9 @@
 //!  start-up scan ─┘   (what must be redone)            └─ (embed lags behind)
 //! ```
 //!
+//! Commits come into the index as `HEAD` moves, and are sources like files. What is extracted is extracted in a process
+//! of its own. Memories go past the index, through a thread of their own, into a database of their own.
+//!
 //! | module | its question | may import |
 //! |---|---|---|
 //! | [`cli`] | what may the user ask, and how is it shown? | `client`, `proto` |
