@@ -124,7 +124,9 @@ impl Objects {
             _ => None,
         });
         let decode = |bytes: &BStr| decode(bytes, encoding);
-        let (subject, body) = split_message(&fields().message().map(decode).unwrap_or_default());
+        // What follows the first blank line, whatever the fields above it look like.
+        let message = bytes.find(b"\n\n").map(|at| decode(bytes[at + 2..].as_bstr()));
+        let (subject, body) = split_message(&message.unwrap_or_default());
         let author = fields().author().ok();
         let time = author.and_then(|author| author.time().ok());
         let format = gix::date::time::format::ISO8601_STRICT;

@@ -213,10 +213,18 @@ fn odd_commits_survive() {
     for message in messages {
         at = raw(&at, message);
     }
+    fs::write(
+        live.sandbox.path("raw"),
+        format!("tree {tree}\nparent {at}\nauthor <>\n\nnobody wrote this\n"),
+    )
+    .unwrap();
+    let raw = live.sandbox.path("raw");
+    at = say(&live, &["hash-object", "-t", "commit", "-w", "--literally", raw.to_str().unwrap()]);
     live.git(&["update-ref", "refs/heads/main", &at]);
     expect(&live, "größe", &["größe of latin"], "ISO-8859-1");
     expect(&live, "here", &["nul here"], "NUL");
     expect(&live, "utf8", &["bad \u{fffd}\u{fffd} utf8"], "not UTF-8");
+    expect(&live, "nobody", &["nobody wrote this"], "damaged author, no committer");
     assert_eq!(subjects_in(&live, &live.root(), "omicron").len(), 1);
     commit(&live, "last");
     expect(&live, "last", &["last"], "afterwards");
