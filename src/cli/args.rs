@@ -221,7 +221,7 @@ pub(super) enum Verb {
     ///
     /// Example: memo man ~/.local/share/man/man1
     Man {
-        /// Where the pages are written, one for each verb
+        /// Where the pages are written, one for each command
         // An id of its own: `dir` is that of -C, and clap would take one for the other.
         #[arg(id = "pages", value_name = "DIR")]
         dir: Option<PathBuf>,

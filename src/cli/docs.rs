@@ -20,32 +20,30 @@ pub(super) fn completions(shell: Shell, output: &mut Output) -> Outcome {
     Ok(0)
 }
 
-/// Prints the page of `memo`, or writes it and one for each verb into `dir`.
+/// Prints the page of `memo`, or writes it and one for each verb and what is below it into `dir`.
 pub(super) fn man(dir: Option<&Path>, output: &mut Output) -> Outcome {
     let mut command = Typed::command();
     command.build();
     let Some(dir) = dir else {
-        output.raw(&page(command)?)?;
+        output.raw(&page(&command)?)?;
         return Ok(0);
     };
     fs::create_dir_all(dir).at("create directory", dir)?;
-    let verbs: Vec<Command> = command.get_subcommands().cloned().collect();
-    write(dir, "memo", command, output)?;
-    for verb in verbs {
-        let name = format!("memo-{}", verb.get_name());
-        write(dir, &name, verb, output)?;
-    }
+    write(dir, &command, output)?;
     Ok(0)
 }
 
-fn write(dir: &Path, name: &str, command: Command, output: &mut Output) -> Result<(), CliError> {
+/// Pages name those of their subcommands, so each has one.
+fn write(dir: &Path, command: &Command, output: &mut Output) -> Result<(), CliError> {
+    let name = command.get_display_name().unwrap_or_else(|| command.get_name());
     let file = dir.join(format!("{name}.1"));
     fs::write(&file, page(command)?).at("write", &file)?;
-    output.line(&super::text::escape(&file.display().to_string()))
+    output.line(&super::text::escape(&file.display().to_string()))?;
+    command.get_subcommands().try_for_each(|below| write(dir, below, output))
 }
 
-fn page(command: Command) -> Result<Vec<u8>, CliError> {
+fn page(command: &Command) -> Result<Vec<u8>, CliError> {
     let mut page = Vec::new();
-    Man::new(command).render(&mut page)?;
+    Man::new(command.clone()).render(&mut page)?;
     Ok(page)
 }

@@ -193,7 +193,7 @@ fn rpc(error: &RpcError) -> Row {
     let told = error.data.as_ref().and_then(|data| data.hint.clone());
     let (word, exit, usual) = match error.code {
         code::NOT_FOUND => ("not-found", EXIT_NONE, None),
-        code::INVALID_PARAMS => ("usage", EXIT_USAGE, Some("`memo --help` lists the flags of every verb")),
+        code::INVALID_PARAMS => ("usage", EXIT_USAGE, Some("`memo VERB --help` lists what it takes")),
         code::WRONG_REPOSITORY => {
             ("wrong-repository", EXIT_USAGE, Some("name a directory of the worktree with -C"))
         }

@@ -376,6 +376,16 @@ fn manuals_name_every_verb() {
         let text = fs::read_to_string(sandbox.path("work/pages").join(page)).unwrap();
         assert!(text.contains(&format!(".TH {} 1", page.trim_end_matches(".1"))), "{text}");
     }
+    let pages = sandbox.path("work/pages");
+    for page in ["memo.1", "memo-hooks.1", "memo-config.1"] {
+        let text = fs::read_to_string(pages.join(page)).unwrap();
+        let named: Vec<_> = text.lines().filter_map(|line| line.strip_suffix("(1)")).collect();
+        assert!(!named.is_empty(), "{text}");
+        for name in named {
+            let file = format!("{}.1", name.replace('\\', ""));
+            assert!(pages.join(&file).is_file(), "{page} names {file}");
+        }
+    }
     for verb in ["init", "search", "map", "status", "sync", "stop", "restart", "logs", "doctor", "reindex"] {
         let help = sandbox.run(&[verb, "--help"]);
         assert!(help.contains(&format!("out: Example: memo {verb}")), "{help}");
