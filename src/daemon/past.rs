@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use super::dispatch::Outcome;
 use super::event::Freshness;
 use crate::extract::redact;
-use crate::git::{Commit, GitError, ObjectId, Objects, Refs, RevisionError, Settings, UserDirs};
+use crate::git::{Commit, GitError, ObjectHash, ObjectId, Objects, Refs, RevisionError, Settings, UserDirs};
 use crate::paths::Place;
 use crate::proto::{CommitInfo, ErrorData, RpcError, code};
 use crate::types::SourceKey;
@@ -14,7 +14,7 @@ use crate::types::SourceKey;
 pub(super) struct Past {
     pub(super) refs: Refs,
     pub(super) objects: Objects,
-    pub(super) object_hash: crate::git::ObjectHash,
+    pub(super) object_hash: ObjectHash,
 }
 
 impl Past {

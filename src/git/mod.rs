@@ -133,7 +133,7 @@ pub fn blob_id(object_hash: ObjectHash, bytes: &[u8]) -> ObjectId {
 }
 
 /// Returns the bytes of a blob; none when it is not there, as in a partial clone, which is never asked for more.
-pub fn read_blob(objects: &Path, object_hash: gix::hash::Kind, id: &gix::oid) -> Option<Vec<u8>> {
+pub fn read_blob(objects: &Path, object_hash: ObjectHash, id: &gix::oid) -> Option<Vec<u8>> {
     let objects = gix::odb::at(objects, object_hash).ok()?;
     let mut bytes = Vec::new();
     objects.find_blob(id, &mut bytes).ok()?;

@@ -13,7 +13,7 @@ use gix::objs::tree::EntryKind;
 use gix::objs::{CommitRefIter, Find as _, FindHeader as _, TreeRefIter};
 use gix::odb::pack::cache::lru::MemoryCappedHashmap;
 
-use super::GitError;
+use super::{GitError, ObjectHash};
 use crate::paths::Place;
 
 /// Larger commits and tags are not read, bytes: a message is a few kilobytes.
@@ -27,7 +27,7 @@ const DELTA_CACHE_BYTES: usize = 32 << 20;
 /// The objects of a repository. Where one is not found the packs are listed again: `git gc` may have put it elsewhere.
 pub struct Objects {
     pub(super) odb: gix::odb::Handle,
-    object_hash: gix::hash::Kind,
+    object_hash: ObjectHash,
     /// Commits whose parents were left out by a shallow clone.
     shallow: HashSet<ObjectId>,
 }
@@ -88,7 +88,7 @@ impl Objects {
     ///
     /// # Errors
     /// When the directory of objects cannot be read.
-    pub fn open(place: &Place, object_hash: gix::hash::Kind) -> Result<Option<Self>, GitError> {
+    pub fn open(place: &Place, object_hash: ObjectHash) -> Result<Option<Self>, GitError> {
         let Some(common_dir) = &place.common_dir else { return Ok(None) };
         let dir = common_dir.join("objects");
         let at = |source| crate::paths::PathError { action: "read", path: dir.clone(), source };
@@ -211,7 +211,7 @@ impl Objects {
         Ok(self.header(id)?.kind)
     }
 
-    pub(super) fn object_hash(&self) -> gix::hash::Kind {
+    pub(super) fn object_hash(&self) -> ObjectHash {
         self.object_hash
     }
 

@@ -11,7 +11,7 @@ use gix::bstr::ByteSlice;
 use gix::refs::file::Store;
 use gix::refs::{PartialName, Target};
 
-use super::GitError;
+use super::{GitError, ObjectHash};
 use crate::paths::Place;
 
 /// Symbolic refs followed at most, as git does.
@@ -37,12 +37,12 @@ impl Tip {
 #[derive(Clone, Debug)]
 pub struct Refs {
     place: Place,
-    object_hash: gix::hash::Kind,
+    object_hash: ObjectHash,
 }
 
 impl Refs {
     /// Makes ready to read the refs of a worktree; none outside git.
-    pub fn new(place: &Place, object_hash: gix::hash::Kind) -> Option<Self> {
+    pub fn new(place: &Place, object_hash: ObjectHash) -> Option<Self> {
         place.git_dir.as_ref()?;
         Some(Self { place: place.clone(), object_hash })
     }

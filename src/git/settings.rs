@@ -11,7 +11,7 @@ use gix::config::file::init;
 use gix::config::path::interpolate;
 use gix::config::{File, Source};
 
-use super::{GitError, head};
+use super::{GitError, ObjectHash, head};
 use crate::paths::{PathError, Place};
 
 /// Where the user's and the system's configuration lie; read once at the edge and passed in.
@@ -68,7 +68,7 @@ pub struct Settings {
     /// `core.ignoreCase`.
     pub ignore_case: bool,
     /// `extensions.objectFormat`.
-    pub object_hash: gix::hash::Kind,
+    pub object_hash: ObjectHash,
 }
 
 impl Settings {
@@ -113,7 +113,7 @@ impl Settings {
 
     /// Returns git's defaults.
     pub fn fallback(dirs: &UserDirs) -> Self {
-        Self { excludes_file: dirs.xdg("ignore"), ignore_case: false, object_hash: gix::hash::Kind::Sha1 }
+        Self { excludes_file: dirs.xdg("ignore"), ignore_case: false, object_hash: ObjectHash::Sha1 }
     }
 }
 
@@ -217,9 +217,9 @@ pub(super) fn path_value(config: &File, key: &str, root: &Path, dirs: &UserDirs)
     (!path.as_os_str().is_empty()).then(|| root.join(path))
 }
 
-fn object_hash(config: &File, common_dir: &Path) -> Result<gix::hash::Kind, GitError> {
+fn object_hash(config: &File, common_dir: &Path) -> Result<ObjectHash, GitError> {
     let Some(name) = config.string("extensions.objectFormat") else {
-        return Ok(gix::hash::Kind::Sha1);
+        return Ok(ObjectHash::Sha1);
     };
     let name = name.to_string();
     name.parse().map_err(|_| GitError::Config {

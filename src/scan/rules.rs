@@ -8,7 +8,7 @@ use gix::bstr::ByteSlice;
 use gix::glob::pattern::Case;
 
 use super::{FileKind, MEMO_IGNORE, RelPath, lstat, on_disk, open_regular};
-use crate::git::{self, Patterns, Settings, Tracked, TrackedAs};
+use crate::git::{self, ObjectHash, Patterns, Settings, Tracked, TrackedAs};
 use crate::paths::{PLAIN_STATE_DIR, Place};
 
 /// Git does not read larger ignore files either (`PATTERN_MAX_FILE_SIZE` in its dir.c).
@@ -25,7 +25,7 @@ pub(super) struct Rules {
     /// Git dirs and state dirs that lie inside the tree.
     own: Vec<Vec<u8>>,
     /// Common dir and hash, to read the ignore files that a sparse checkout leaves out.
-    objects: Option<(PathBuf, gix::hash::Kind)>,
+    objects: Option<(PathBuf, ObjectHash)>,
     /// Invariant: the first is the root; a parent comes before its children.
     levels: Vec<Level>,
     by_dir: HashMap<Vec<u8>, usize>,
