@@ -70,15 +70,14 @@ impl Refs {
                 Some(Target::Symbolic(next)) => name = next.as_bstr().to_string(),
             }
         }
-        Err(self.damaged(&name, "symbolic refs lead in a circle".to_owned()))
+        Err(unreadable(&name, "symbolic refs lead in a circle".to_owned()))
     }
 
     fn target(&self, name: &str) -> Result<Option<Target>, GitError> {
         let common_dir = self.place.common_dir.as_ref();
         let (Some(git_dir), Some(common_dir)) = (&self.place.git_dir, common_dir) else { return Ok(None) };
         if common_dir.join("reftable").is_dir() {
-            let reason = "kept in a reftable, a format that is not read".to_owned();
-            return Err(GitError::Ref { name: name.to_owned(), reason });
+            return Err(unreadable(name, "kept in a reftable, a format that is not read".to_owned()));
         }
         let Ok(partial) = PartialName::try_from(name) else { return Ok(None) };
         // A store of its own each time: what it keeps of packed-refs goes by a time stamp, which can be too coarse.
@@ -86,7 +85,7 @@ impl Refs {
         let found = store.try_find(partial.as_ref());
         match found {
             Ok(reference) => Ok(reference.map(|reference| reference.target)),
-            Err(error) => Err(self.damaged(name, error.to_string())),
+            Err(error) => Err(unreadable(name, error.to_string())),
         }
     }
 
@@ -97,8 +96,8 @@ impl Refs {
             _ => None,
         }
     }
+}
 
-    fn damaged(&self, name: &str, reason: String) -> GitError {
-        GitError::Ref { name: name.to_owned(), reason }
-    }
+fn unreadable(name: &str, reason: String) -> GitError {
+    GitError::Ref { name: name.to_owned(), reason }
 }

@@ -168,7 +168,7 @@ impl Reader {
         self.arm(&sql, view, filter, &name, k)
     }
 
-    /// Returns those of `ids` that are in the view and pass the filter, at their first path, in no order.
+    /// Returns those of `ids` that are in the view and pass the filter, a row for each path, in no order.
     ///
     /// # Errors
     /// When the database cannot be read.
