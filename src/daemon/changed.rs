@@ -170,13 +170,13 @@ impl<'a> Comparison<'a> {
     /// Returns what git would call the content of a path: that of `was` if only line ends differ; none if it is gone.
     fn content(&self, key: &SourceKey, was: Option<&TreeEntry>) -> Option<ObjectId> {
         let entry = &self.manifest[key];
-        if let Some(id) = self.tracked.unchanged(key.as_str().into(), &entry.stat) {
-            return Some(id);
-        }
-        // A file with credentials is not read, and a huge one neither: git does not know them as unchanged.
+        // A file with credentials is not read, and a huge one neither.
+        let is_secret = entry.refusal == Some(Refusal::SecretName);
         let unknown = ObjectId::null(self.past.object_hash);
-        if entry.refusal == Some(Refusal::SecretName) {
-            return Some(unknown);
+        match self.tracked.noted(key.as_str().into(), &entry.stat) {
+            Some((id, is_racy)) if !is_racy || is_secret => return Some(id),
+            _ if is_secret => return Some(unknown),
+            _ => {}
         }
         let Some(bytes) = scan::bytes(&self.at.place.root, key, MOST_HASHED_BYTES).ok()? else {
             return Some(unknown);

@@ -97,15 +97,15 @@ impl Tracked {
         index.entries().get(at).is_some_and(|entry| entry.path(index).starts_with(&prefix))
     }
 
-    /// Returns the content of a file that was not written since git last looked at it, by its signature.
-    pub fn unchanged(&self, path: &BStr, stat: &Stat) -> Option<ObjectId> {
+    /// Returns the content of a file whose signature is the one that git noted, and whether it is racy: written in the
+    /// second in which the index was, so that git itself would look.
+    pub fn noted(&self, path: &BStr, stat: &Stat) -> Option<(ObjectId, bool)> {
         let (index, at) = self.find(path)?;
         let entry = index.entry(at);
         let time = |time: gix::index::entry::stat::Time| {
             i64::from(time.secs) * 1_000_000_000 + i64::from(time.nsecs)
         };
         let known = entry.stat;
-        // Of a file written when the index was, git itself does not know.
         let is_racy = i64::from(known.mtime.secs) >= index.timestamp().unix_seconds();
         let is_same = time(known.mtime) == stat.mtime_ns
             && time(known.ctime) == stat.ctime_ns
@@ -113,7 +113,7 @@ impl Tracked {
             && known.ino == stat.inode as u32;
         let is_told = entry.stage() == gix::index::entry::Stage::Unconflicted
             && !entry.flags.contains(Flags::INTENT_TO_ADD);
-        (is_same && is_told && !is_racy).then_some(entry.id)
+        (is_same && is_told).then_some((entry.id, is_racy))
     }
 
     /// Returns the blob of a path that a sparse checkout leaves out of the worktree.

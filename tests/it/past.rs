@@ -266,3 +266,18 @@ fn what_has_no_answer_is_explained() {
     check(&["-C", path, "changed", "--since", "3d"], 2, "usage", "not in a git repository");
     live.memo(&["-C", path, "stop"]).output().unwrap();
 }
+
+#[test]
+fn a_file_that_may_not_be_read_is_judged_by_what_git_noted() {
+    let live = Live::idle();
+    live.write(".env", "TOKEN=one\n");
+    commit(&live, "A secret that was committed");
+    // So that git itself would have to look: its index is no younger than the file.
+    let made = fs::metadata(live.root().join(".env")).unwrap().modified().unwrap();
+    fs::File::options().write(true).open(live.root().join(".git/index")).unwrap().set_modified(made).unwrap();
+    live.start();
+    let files = || memo(&live, &["changed", "--since", "HEAD"]).1["files"].clone();
+    assert_eq!(files(), json!([]));
+    live.write(".env", "TOKEN=three\n");
+    assert_eq!(files()[0]["path"], ".env");
+}
