@@ -3,6 +3,7 @@
 # usage: benches/hooks.sh [N=40]   (MEMO and MEMO_DAEMON name the programs; the git is that of PATH)
 set -euo pipefail
 n=${1:-40}
+[[ $n =~ ^[1-9][0-9]*$ ]] || { echo "usage: benches/hooks.sh [N]; N is a number, not $n" >&2; exit 2; }
 memo=${MEMO:-memo}
 work=$(mktemp -d)
 cookies=$work/with/.git/memo/cookies
