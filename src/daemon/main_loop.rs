@@ -156,6 +156,7 @@ impl MainLoop {
                     self.shared.rescans.fetch_add(1, Ordering::Relaxed);
                 }
                 self.shared.reconciles.fetch_add(1, Ordering::Relaxed);
+                view.removals_at_start = self.shared.progress.removals.load(Ordering::SeqCst);
                 let place = Box::new(view.place.clone());
                 // The writer ends only after the loop.
                 let _ = self.jobs.send(Job::Reconcile { view: view.id, place, scope, git_changed });

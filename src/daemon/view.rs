@@ -68,6 +68,8 @@ pub(super) struct View {
     /// Reconciles are numbered from 1; the last one started and the last one ended.
     started: u64,
     ended: u64,
+    /// [`Progress::removals`] when the last one started.
+    pub(super) removals_at_start: u64,
     cookie: Option<Cookie>,
     queued: Vec<Ask>,
     waiters: Vec<Waiter>,
@@ -121,6 +123,7 @@ impl View {
             not_before: None,
             gap: RESCAN_GAP.0,
             started: 0,
+            removals_at_start: 0,
             ended: 0,
             cookie: None,
             queued: Vec::new(),

@@ -85,6 +85,9 @@ impl View {
     }
 
     fn reply(&self, ask: Ask, fresh: bool, reason: Option<String>, progress: &Progress) {
+        // What runs by now may have taken something out already that the reconcile before it left in.
+        let now = || progress.removals.load(Ordering::SeqCst);
+        let removals = if self.is_running() { self.removals_at_start } else { now() };
         let freshness = Freshness {
             view: self.id,
             place: self.place.clone(),
@@ -93,7 +96,7 @@ impl View {
             files_note: self.files_note.clone(),
             commits_note: self.history.note().cloned(),
             pending: Pending { files: self.pending_files(progress), embeddings: 0 },
-            removals: progress.removals.load(Ordering::SeqCst),
+            removals,
         };
         // A request that is gone needs no answer.
         let _ = ask.reply.send(Ok(freshness));
