@@ -258,15 +258,7 @@ impl View {
     }
 
     /// Notes how a reconcile ended. What a failed one left undone is found by a walk.
-    ///
-    /// `moving` is a path that was not held still meanwhile.
-    pub(super) fn end(
-        &mut self,
-        scope: &Scope,
-        failed: Option<String>,
-        moving: Option<SourceKey>,
-        now: Instant,
-    ) {
+    pub(super) fn end(&mut self, scope: &Scope, failed: Option<String>, now: Instant) {
         self.ended = self.started;
         if *scope == Scope::Full {
             let soon = self.not_before.is_some_and(|at| at + RESCAN_GAP.1 > now);
@@ -281,9 +273,6 @@ impl View {
             self.settle.touch(now);
         }
         self.error = failed;
-        if let Some(key) = moving {
-            self.look_again(&key, now);
-        }
     }
 
     /// Notes that the worktree is to be compared for every question. `why` is for the user who did not want it so.

@@ -22,6 +22,8 @@ pub(super) struct Todo {
     pub(super) problems: Vec<String>,
     /// A path that was to be compared and is not there.
     pub(super) moving: Option<SourceKey>,
+    /// A directory was listed: what was renamed meanwhile may have been met under no name.
+    pub(super) listed: bool,
 }
 
 impl Todo {
@@ -137,6 +139,7 @@ impl<'a> Comparison<'a> {
     ) -> Result<(), IndexError> {
         let Self { place, progress, admission, on_dir, todo, .. } = self;
         let root = &place.root;
+        todo.listed = true;
         let mut walk = Walk { todo, root, known, on_dir, progress, n_problems: 0 };
         scan::walk(place, admission, below, &mut walk)?;
         if walk.stopped() {

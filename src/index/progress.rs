@@ -57,6 +57,8 @@ pub struct Outcome {
     /// A path that is gone, or changed faster than it can be read. What it held may be under a name by now that
     /// was not looked at.
     pub moving: Option<SourceKey>,
+    /// A directory was listed. What is renamed under a listing can be missing from it, under both names.
+    pub listed: bool,
     /// Directories that could not be listed, files of git's that could not be read.
     pub problems: Vec<String>,
     /// Everything was compared.

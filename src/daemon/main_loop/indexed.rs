@@ -24,7 +24,7 @@ impl MainLoop {
         if let Some(error) = unwatched {
             view.uncover(Some(with_remedy(&error)));
         }
-        let mut moving = None;
+        let (mut moving, mut listed) = (None, false);
         let failed = match result {
             Ok(outcome) => {
                 for problem in &outcome.problems {
@@ -32,7 +32,7 @@ impl MainLoop {
                 }
                 view.note_problems(outcome.whole, &outcome.problems);
                 view.retry(outcome.again, now);
-                moving = outcome.moving;
+                (moving, listed) = (outcome.moving, outcome.listed);
                 if let Some(seq) = outcome.seq {
                     view.seq = seq;
                     self.collect_in = self.collect_in.saturating_sub(1);
@@ -53,11 +53,14 @@ impl MainLoop {
         }
         // An index that was deleted or cut off under us does not come back by itself.
         self.check_held |= failed.is_some();
-        view.end(&scope, failed, moving, now);
-        view.history.look(); // what git wrote may have been a commit
         if covers && watch_git(&self.shared, view) {
             view.cover();
         }
+        view.end(&scope, failed, now);
+        if listed || moving.is_some() {
+            view.look_again(moving.as_ref(), now);
+        }
+        view.history.look(); // what git wrote may have been a commit
         self.wake_embedder();
         if self.collect_in == 0 {
             self.collect_in = COLLECT_EVERY;

@@ -80,12 +80,19 @@ impl Bench {
     }
 
     fn end(&mut self, scope: &Scope, failed: Option<&str>) {
-        self.view.end(scope, failed.map(str::to_owned), None, self.now);
+        self.view.end(scope, failed.map(str::to_owned), self.now);
     }
 
     /// Ends a reconcile that met something gone.
     fn end_moving(&mut self, scope: &Scope) {
-        self.view.end(scope, None, Some(SourceKey::new("gone")), self.now);
+        self.end(scope, None);
+        self.view.look_again(Some(&SourceKey::new("gone")), self.now);
+    }
+
+    /// Ends a reconcile that listed a directory.
+    fn end_listed(&mut self, scope: &Scope) {
+        self.end(scope, None);
+        self.view.look_again(None, self.now);
     }
 
     /// Runs the next reconcile, which must be of this scope.
@@ -329,4 +336,23 @@ fn how_far_the_index_is_is_what_is_known() {
     check(false, (2, 3), "the index is being built: 2 of 3 files");
     check(true, (0, 0), "the index is being compared with the worktree");
     check(true, (0, 3), "the index is being compared with the worktree: 0 of 3 files");
+}
+
+#[test]
+fn a_listing_is_believed_once_a_cookie_made_after_it_is_back() {
+    let mut bench = Bench::walked();
+    let mut answer = bench.ask(Sync::Strict);
+    assert_eq!(bench.start(), Some(Scope::Full));
+    bench.end_listed(&Scope::Full);
+    assert_eq!(bench.fresh(&mut answer), None, "something may have been renamed under it");
+    bench.touch("b");
+    bench.cookie_back();
+    bench.reconcile(&paths(&["b"]));
+    assert_eq!(bench.fresh(&mut answer), Some(true));
+
+    let mut answer = bench.ask(Sync::Strict);
+    bench.view.poll(None);
+    assert_eq!(bench.start(), Some(Scope::Full));
+    bench.end_listed(&Scope::Full);
+    assert_eq!(bench.fresh(&mut answer), Some(true), "nobody is there to tell");
 }

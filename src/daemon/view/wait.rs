@@ -118,9 +118,14 @@ impl View {
         }
     }
 
-    /// Makes those who waited for the reconcile that has ended wait for what happened meanwhile: what it met no more
-    /// may be under another name by now.
-    pub(super) fn look_again(&mut self, moving: &SourceKey, now: Instant) {
+    /// Makes those who waited for the reconcile that has ended wait for what happened meanwhile.
+    ///
+    /// What it met no more, `moving`, may be under another name by now; without one it listed directories, and a
+    /// listing misses what is renamed under it. Only a watcher can tell that: unwatched, the listing must do.
+    pub(in super::super) fn look_again(&mut self, moving: Option<&SourceKey>, now: Instant) {
+        if moving.is_none() && !self.is_watched() {
+            return;
+        }
         let ended = self.ended;
         let served = |waiter: &mut Waiter| {
             waiter.reconcile <= ended && waiter.ask.level != Sync::None && waiter.round.is_none()
@@ -128,12 +133,15 @@ impl View {
         let waiters: Vec<Waiter> = self.waiters.extract_if(.., served).collect();
         for mut waiter in waiters {
             waiter.ask.tries += 1;
-            if waiter.ask.tries <= MOST_TRIES {
+            if waiter.ask.tries > MOST_TRIES {
+                let among = moving.map(|key| format!(", {key} among them")).unwrap_or_default();
+                waiter.restless = Some(format!("files change faster than they can be indexed{among}"));
+                self.waiters.push(waiter);
+            } else if moving.is_some() {
                 self.await_changes(waiter.ask, now);
             } else {
-                let why = format!("files change faster than they can be indexed, {moving} among them");
-                waiter.restless = Some(why);
-                self.waiters.push(waiter);
+                self.queued.push(waiter.ask); // it has had the walk that `strict` asks for
+                self.bake(now);
             }
         }
     }
