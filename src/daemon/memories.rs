@@ -3,9 +3,13 @@
 //! One thread owns memory.db: it reads and writes for the methods, one job after the other, and never waits for the index.
 //! What it has answered is on the disk.
 
-mod methods;
+mod add;
+mod call;
+mod look;
+mod remove;
 mod rules;
 mod show;
+mod update;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -16,7 +20,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::oneshot;
 
-pub(super) use self::methods::call;
+pub(super) use self::call::call;
 use crate::memory::text;
 use crate::proto::{Check, RpcError, code};
 use crate::store::{Derived, MemoryKeeper, Record, Stopped, StoreError};

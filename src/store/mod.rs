@@ -5,10 +5,6 @@
 //! (<https://www.sqlite.org/howtocorrupt.html>, 2.2).
 
 mod memory;
-mod memory_copies;
-mod memory_keep;
-mod memory_schema;
-mod memory_write;
 mod reader;
 mod rows;
 mod schema;
@@ -20,8 +16,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-pub use memory::{Derived, Event, MemoryDb, Numbers, Record, Rows, Which};
-pub use memory_keep::{MemoryKeeper, Stopped};
+pub use memory::{Derived, Event, MemoryDb, MemoryKeeper, Numbers, Record, Rows, Stopped, Which};
 pub use reader::{Entry, PendingChunk, Reader, ViewRow};
 pub use search::{ChunkRow, Filter, GlobError, OTHERS_A_COMMIT, SymbolRow};
 pub use writer::{Change, Embedded, NewBlob, NewChunk, NewVector, ViewKey, Writer};

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use rusqlite::OpenFlags;
 
-use super::StoreError;
-use super::memory::{COLUMNS, Event, MemoryDb, Record, record};
+use super::rows::{COLUMNS, record};
+use super::{Event, MemoryDb, Record, StoreError};
 
 /// Copies that are kept: the last of each of so many days, and as many from before a change of the schema.
 const KEPT: usize = 7;

@@ -10,9 +10,8 @@ use std::time::SystemTime;
 
 use rusqlite::OpenFlags;
 
-use super::StoreError;
-use super::memory::{Derived, Event, MemoryDb, Record, Rows};
-use super::memory_copies::{Copies, Saved};
+use super::copies::{Copies, Saved};
+use super::{Derived, Event, MemoryDb, Record, Rows, StoreError};
 use crate::proto::memory::BackupInfo;
 
 /// How long it is said that memories were restored.

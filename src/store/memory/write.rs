@@ -3,23 +3,18 @@
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Map, Value};
 
-use super::StoreError;
-use super::memory::{Derived, Event, Record, Rows};
+use super::{Derived, Event, Record, Rows, StoreError};
 
 /// How long an answer is kept for a request that comes again, ms: much longer than any client tries.
 const REQUEST_MS: i64 = 3_600_000;
 
 impl Rows<'_> {
-    fn change<T>(&self, run: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
-        run(self.conn).map_err(|error| StoreError::new(self.path, error))
-    }
-
     /// Puts a memory as it is now, new or changed, and what happened to it.
     ///
     /// # Errors
     /// When the database cannot be written.
     pub fn put(&self, record: &Record, derived: &Derived, event: &Event) -> Result<(), StoreError> {
-        self.change(|conn| {
+        self.run(|conn| {
             let row = put_row(conn, record, &derived.hash)?;
             conn.prepare_cached("DELETE FROM tag WHERE memory = ?1")?.execute([row])?;
             let mut tag = conn.prepare_cached("INSERT INTO tag(memory, tag) VALUES(?1, ?2)")?;
@@ -38,7 +33,7 @@ impl Rows<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub(super) fn put_history(&self, id: &str, events: &[Event]) -> Result<(), StoreError> {
-        self.change(|conn| {
+        self.run(|conn| {
             let row: i64 = conn.query_row("SELECT row FROM memory WHERE id = ?1", [id], |row| row.get(0))?;
             conn.execute("DELETE FROM history WHERE memory = ?1", [row])?;
             events.iter().try_for_each(|event| note(conn, row, event))
@@ -62,7 +57,7 @@ impl Rows<'_> {
     }
 
     fn set_archived(&self, records: &[Record], why: Option<&str>, event: &Event) -> Result<(), StoreError> {
-        self.change(|conn| {
+        self.run(|conn| {
             let mut set = conn.prepare_cached(
                 "UPDATE memory SET archived_at = iif(?2 IS NULL, NULL, ?3), archived_why = ?2, updated = ?3,
                      expires_at = iif(?2 IS NULL AND expires_at <= ?3, NULL, expires_at)
@@ -78,7 +73,7 @@ impl Rows<'_> {
 
     /// Archives what is over.
     pub(super) fn archive_expired(&self) -> Result<(), StoreError> {
-        self.change(|conn| {
+        self.run(|conn| {
             let over = "archived_at IS NULL AND expires_at <= ?1";
             conn.prepare_cached(&format!(
                 "INSERT INTO history(memory, at, action, author, source, fields)
@@ -99,7 +94,7 @@ impl Rows<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub fn delete(&self, records: &[Record]) -> Result<(), StoreError> {
-        self.change(|conn| {
+        self.run(|conn| {
             let mut words = conn.prepare_cached(
                 "DELETE FROM memory_fts WHERE rowid = (SELECT row FROM memory WHERE id = ?1)",
             )?;
@@ -120,7 +115,7 @@ impl Rows<'_> {
     /// # Errors
     /// When the database cannot be read.
     pub fn answer(&self, request: &str) -> Result<Option<Value>, StoreError> {
-        let answer: Option<String> = self.change(|conn| {
+        let answer: Option<String> = self.run(|conn| {
             conn.prepare_cached("SELECT answer FROM request WHERE name = ?1")?
                 .query_row([request], |row| row.get(0))
                 .optional()
@@ -133,7 +128,7 @@ impl Rows<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub fn keep_answer(&self, request: &str, answer: &Value) -> Result<(), StoreError> {
-        self.change(|conn| {
+        self.run(|conn| {
             conn.prepare_cached("DELETE FROM request WHERE at < ?1")?
                 .execute([self.now_ms() - REQUEST_MS])?;
             conn.prepare_cached("INSERT INTO request(name, at, answer) VALUES(?1, ?2, ?3)")?
@@ -147,7 +142,7 @@ impl Rows<'_> {
     /// # Errors
     /// When the database cannot be read.
     pub(super) fn meta(&self, key: &str) -> Result<Option<String>, StoreError> {
-        self.change(|conn| {
+        self.run(|conn| {
             conn.prepare_cached("SELECT value FROM meta WHERE key = ?1")?
                 .query_row([key], |row| row.get(0))
                 .optional()
@@ -159,7 +154,7 @@ impl Rows<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub(super) fn set_meta(&self, key: &str, value: &str) -> Result<(), StoreError> {
-        self.change(|conn| {
+        self.run(|conn| {
             conn.execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?1, ?2)", [key, value]).map(drop)
         })
     }

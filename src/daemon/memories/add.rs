@@ -1,0 +1,46 @@
+//! What becomes of a memory that is added?
+
+use super::call::Stamp;
+use super::rules::{Done, bad};
+use super::show;
+use crate::memory::{fields, id, time};
+use crate::proto::memory::{AddParams, AddResult};
+use crate::store::{Record, Rows};
+
+pub(super) fn add(rows: &Rows<'_>, params: &AddParams, stamp: &Stamp) -> Done<AddResult> {
+    let content = fields::content(&params.content, params.allow_secret).map_err(bad)?;
+    let title = params.title.as_deref().map(|title| fields::title(title, params.allow_secret));
+    let title = title.transpose().map_err(bad)?.flatten();
+    let tier = params.tier.unwrap_or_default();
+    let expires_at = match &params.ttl {
+        Some(ttl) => Some(time::expiry(ttl, stamp.now_ms).map_err(bad)?),
+        None => time::lasts_ms(tier).map(|ms| stamp.now_ms + ms),
+    };
+    let redacted = content.redacted + title.as_ref().map_or(0, |title| title.redacted);
+    let record = Record {
+        id: id::new_id(stamp.now_ms, rows.random()?),
+        content: content.text,
+        title: title.map(|title| title.text),
+        container: fields::container(params.container.as_deref().unwrap_or(fields::DEFAULT_CONTAINER))
+            .map_err(bad)?,
+        tags: fields::tags(&params.tags).map_err(bad)?,
+        tier,
+        expires_at,
+        priority: params.priority.map_or(Ok(fields::DEFAULT_PRIORITY), fields::priority).map_err(bad)?,
+        confidence: params.confidence.map_or(Ok(1.0), fields::confidence).map_err(bad)?,
+        metadata: fields::metadata(params.metadata.clone(), params.allow_secret).map_err(bad)?,
+        source: stamp.source.to_owned(),
+        author: stamp.author.clone(),
+        created: stamp.now_ms,
+        updated: stamp.now_ms,
+        ..Record::default()
+    };
+    let derived = super::derive(&record);
+    let known = rows.same_text(&record.container, &derived.hash)?;
+    let created = known.is_none();
+    if created {
+        rows.put(&record, &derived, &stamp.event("add"))?;
+    }
+    let memory = show::memory(known.unwrap_or(record), stamp.now_ms);
+    Ok(AddResult { created, redacted, memory, notice: None })
+}

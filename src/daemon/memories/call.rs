@@ -1,0 +1,164 @@
+//! How does a method about memories run on the thread that keeps them?
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::add::add;
+use super::look::{containers, get, history, list, stats, tags};
+use super::remove::{forget, purge, restore};
+use super::rules::Done;
+use super::update::update;
+use super::{Outcome, now_ms, store_error};
+use crate::daemon::dispatch::{bad_params, no_method, params_of};
+use crate::daemon::shared::Shared;
+use crate::git;
+use crate::paths::Place;
+use crate::proto::memory::{
+    AddParams, Caller, IdsParams, ListParams, RemoveParams, RemoveResult, TallyParams, UpdateParams,
+};
+use crate::proto::{RpcError, code};
+use crate::store::{Event, MemoryKeeper, Rows};
+
+/// Longest name of a request, bytes.
+const MAX_REQUEST: usize = 128;
+
+/// What the daemon puts beside what a caller says.
+pub(super) struct Stamp {
+    pub(super) now_ms: i64,
+    pub(super) author: String,
+    pub(super) source: &'static str,
+}
+
+impl Stamp {
+    pub(super) fn event(&self, action: &str) -> Event {
+        let (author, source) = (self.author.clone(), self.source.to_owned());
+        Event { at: self.now_ms, action: action.to_owned(), author, source, ..Event::default() }
+    }
+}
+
+/// Runs one method whose name begins with `memory.`.
+pub(in crate::daemon) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> Outcome<Value> {
+    match method {
+        "memory.add" => write(shared, params, |params: &AddParams| &params.caller, add).await,
+        "memory.update" => write(shared, params, |params: &UpdateParams| &params.caller, update).await,
+        "memory.restore" => write(shared, params, |params: &IdsParams| &params.caller, restore).await,
+        "memory.forget" => remove(shared, params, forget).await,
+        "memory.purge" => remove(shared, params, purge).await,
+        "memory.get" => read(shared, params, |params: &IdsParams| &params.caller, get).await,
+        "memory.list" => read(shared, params, |params: &ListParams| &params.caller, list).await,
+        "memory.history" => read(shared, params, |params: &IdsParams| &params.caller, history).await,
+        "memory.tags" => read(shared, params, |params: &TallyParams| &params.caller, tags).await,
+        "memory.containers" => read(shared, params, |params: &TallyParams| &params.caller, containers).await,
+        "memory.stats" => stats(shared, params).await,
+        _ => Err(no_method(method)),
+    }
+}
+
+/// Runs a method that changes nothing.
+async fn read<P: DeserializeOwned + Send + 'static, T: Serialize + 'static>(
+    shared: &Arc<Shared>,
+    params: Value,
+    caller: fn(&P) -> &Caller,
+    run: fn(&Rows<'_>, &P, i64) -> Done<T>,
+) -> Outcome<Value> {
+    let params: P = params_of(params)?;
+    locate(shared, caller(&params))?;
+    let job = move |keeper: &mut MemoryKeeper| {
+        let now_ms = now_ms();
+        let read = keeper.read(now_ms, |rows| Ok(json!(run(rows, &params, now_ms)?)));
+        with_notice(read.map_err(store_error), keeper, now_ms)
+    };
+    shared.memories.ask(job).await?
+}
+
+/// Runs a method that writes; a request that comes again gets the answer that it got.
+async fn write<P: DeserializeOwned + Send + 'static, T: Serialize + 'static>(
+    shared: &Arc<Shared>,
+    params: Value,
+    caller: fn(&P) -> &Caller,
+    run: fn(&Rows<'_>, &P, &Stamp) -> Done<T>,
+) -> Outcome<Value> {
+    let params: P = params_of(params)?;
+    let place = locate(shared, caller(&params))?;
+    let job = move |keeper: &mut MemoryKeeper| {
+        let caller = caller(&params);
+        let request = caller.request.as_deref();
+        let stamp = stamp(caller, &place);
+        let written = keeper.write(stamp.now_ms, |rows| {
+            if let Some(name) = request
+                && let Some(answer) = rows.answer(name)?
+            {
+                return Ok(answer);
+            }
+            let answer = json!(run(rows, &params, &stamp)?);
+            if let Some(name) = request {
+                rows.keep_answer(name, &answer)?;
+            }
+            Ok(answer)
+        });
+        with_notice(written.map_err(store_error), keeper, stamp.now_ms)
+    };
+    shared.memories.ask(job).await?
+}
+
+/// A dry run is the same selection, read instead of written.
+async fn remove(
+    shared: &Arc<Shared>,
+    params: Value,
+    run: fn(&Rows<'_>, &RemoveParams, &Stamp) -> Done<RemoveResult>,
+) -> Outcome<Value> {
+    let typed: RemoveParams = params_of(params.clone())?;
+    if !typed.dry_run {
+        return write(shared, params, |params: &RemoveParams| &params.caller, run).await;
+    }
+    let place = locate(shared, &typed.caller)?;
+    let job = move |keeper: &mut MemoryKeeper| {
+        let stamp = stamp(&typed.caller, &place);
+        let read = keeper.read(stamp.now_ms, |rows| Ok(json!(run(rows, &typed, &stamp)?)));
+        with_notice(read.map_err(store_error), keeper, stamp.now_ms)
+    };
+    shared.memories.ask(job).await?
+}
+
+/// Checks that the caller means this repository.
+pub(super) fn locate(shared: &Shared, caller: &Caller) -> Outcome<Place> {
+    if caller.request.as_ref().is_some_and(|name| name.len() > MAX_REQUEST) {
+        return Err(bad_params(format!("request: over {MAX_REQUEST} bytes")));
+    }
+    let cwd = PathBuf::from(&caller.cwd);
+    if !cwd.is_absolute() {
+        return Err(bad_params(
+            "cwd: an absolute path is needed, to know which repository is meant".to_owned(),
+        ));
+    }
+    let wrong = |message| RpcError { code: code::WRONG_REPOSITORY, message, data: None };
+    let place = Place::locate(&cwd, &shared.env).map_err(|error| wrong(error.to_string()))?;
+    if place.state_dir != shared.place.state_dir {
+        return Err(wrong(format!("{}: belongs to another repository than this daemon's", cwd.display())));
+    }
+    Ok(place)
+}
+
+/// Settings that cannot be read leave the author unknown: a memory is worth more than its author's name.
+fn stamp(caller: &Caller, place: &Place) -> Stamp {
+    let author = git::author(place, &git::UserDirs::read()).ok().flatten();
+    let source = if caller.client == "cli" { "cli" } else { "api" };
+    Stamp { now_ms: now_ms(), author: author.unwrap_or_else(|| "unknown".to_owned()), source }
+}
+
+pub(super) fn with_notice(answer: Outcome<Value>, keeper: &MemoryKeeper, now_ms: i64) -> Outcome<Value> {
+    let notice = keeper.notice(now_ms);
+    match answer {
+        Ok(mut answer) => {
+            if let Some(notice) = notice {
+                answer["notice"] = json!(notice);
+            }
+            Ok(answer)
+        }
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,86 @@
+//! What is there to be looked at?
+//!
+//! Nothing here changes anything.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::call::{locate, with_notice};
+use super::rules::{Done, find, refused, which};
+use super::{Outcome, now_ms, show, store_error};
+use crate::daemon::dispatch::params_of;
+use crate::daemon::shared::Shared;
+use crate::proto::memory::{
+    HistoryResult, IdsParams, ListParams, MemoriesResult, StatsResult, TallyParams, TallyResult,
+};
+use crate::store::{MemoryKeeper, Record, Rows};
+use crate::types::rfc3339;
+
+/// Memories of a page when nothing is said.
+const LIMIT: u64 = 20;
+/// Most memories of a page.
+const MAX_LIMIT: u64 = 1_000;
+
+pub(super) fn named(rows: &Rows<'_>, params: &IdsParams) -> Done<Vec<Record>> {
+    if params.ids.is_empty() {
+        return Err(refused("ids: none".to_owned(), "`memo list` shows the ids"));
+    }
+    params.ids.iter().map(|typed| find(rows, typed)).collect()
+}
+
+pub(super) fn get(rows: &Rows<'_>, params: &IdsParams, now_ms: i64) -> Done<MemoriesResult> {
+    let records = named(rows, params)?;
+    let memories: Vec<_> = records.into_iter().map(|record| show::memory(record, now_ms)).collect();
+    Ok(MemoriesResult { total: memories.len() as u64, memories, notice: None })
+}
+
+pub(super) fn list(rows: &Rows<'_>, params: &ListParams, now_ms: i64) -> Done<MemoriesResult> {
+    let limit = params.limit.unwrap_or(LIMIT);
+    if !(1..=MAX_LIMIT).contains(&limit) {
+        return Err(refused(format!("limit: {limit} is not between 1 and {MAX_LIMIT}"), "--all shows all"));
+    }
+    let which = which(rows, &params.selection, params.archived, now_ms)?;
+    let (records, total) = rows.list(&which, params.sort, params.offset, Some(limit))?;
+    let memories = records.into_iter().map(|record| show::memory(record, now_ms)).collect();
+    Ok(MemoriesResult { memories, total, notice: None })
+}
+
+pub(super) fn history(rows: &Rows<'_>, params: &IdsParams, _: i64) -> Done<HistoryResult> {
+    let [typed] = params.ids.as_slice() else {
+        return Err(refused("ids: one is needed".to_owned(), "`memo list` shows the ids"));
+    };
+    let record = find(rows, typed)?;
+    let changes = rows.history(&record.id)?.into_iter().map(show::change).collect();
+    Ok(HistoryResult { id: record.id, changes, notice: None })
+}
+
+pub(super) fn tags(rows: &Rows<'_>, _: &TallyParams, _: i64) -> Done<TallyResult> {
+    Ok(TallyResult { names: rows.tags()?, notice: None })
+}
+
+pub(super) fn containers(rows: &Rows<'_>, _: &TallyParams, _: i64) -> Done<TallyResult> {
+    Ok(TallyResult { names: rows.containers()?, notice: None })
+}
+
+pub(super) async fn stats(shared: &Arc<Shared>, params: Value) -> Outcome<Value> {
+    let params: TallyParams = params_of(params)?;
+    locate(shared, &params.caller)?;
+    let job = |keeper: &mut MemoryKeeper| {
+        let now_ms = now_ms();
+        let read = keeper.read(now_ms, |rows| Ok((rows.numbers()?, rows.tiers()?)));
+        let result = read.map(|(numbers, tiers)| StatsResult {
+            living: numbers.living,
+            archived: numbers.archived,
+            tiers,
+            content_bytes: numbers.content_bytes,
+            oldest: numbers.oldest.map(rfc3339),
+            newest: numbers.newest.map(rfc3339),
+            path: keeper.path().display().to_string(),
+            backups: keeper.backups(),
+            notice: None,
+        });
+        with_notice(result.map(|result| json!(result)).map_err(store_error), keeper, now_ms)
+    };
+    shared.memories.ask(job).await?
+}

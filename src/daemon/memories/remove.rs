@@ -1,0 +1,64 @@
+//! What goes into the archive, what comes out of it, and what is deleted?
+
+use super::call::Stamp;
+use super::look::{get, named};
+use super::rules::{Done, check_text, not_found, refused, which};
+use super::show;
+use crate::proto::memory::{IdsParams, MemoriesResult, RemoveParams, RemoveResult, Selection};
+use crate::store::{Record, Rows};
+
+pub(super) fn restore(rows: &Rows<'_>, params: &IdsParams, stamp: &Stamp) -> Done<MemoriesResult> {
+    let records = named(rows, params)?;
+    for record in &records {
+        if record.lives(stamp.now_ms) {
+            let message = format!("id: {} is not in the archive", record.id);
+            return Err(not_found(message, "`memo list --archived` shows what is"));
+        }
+        check_text(rows, record)?;
+        // One by one: two of them may have the same text.
+        rows.restore(std::slice::from_ref(record), &stamp.event("restore"))?;
+    }
+    get(rows, params, stamp.now_ms)
+}
+
+pub(super) fn forget(rows: &Rows<'_>, params: &RemoveParams, stamp: &Stamp) -> Done<RemoveResult> {
+    if params.selection == Selection::default() {
+        return Err(refused("nothing says which memories".to_owned(), "name ids, or --container, --tag, …"));
+    }
+    let records = selected(rows, params, false, stamp.now_ms)?;
+    let result = removed(params, &records)?;
+    if !params.dry_run {
+        rows.archive(&records, "forgotten", &stamp.event("forget"))?;
+    }
+    Ok(result)
+}
+
+pub(super) fn purge(rows: &Rows<'_>, params: &RemoveParams, stamp: &Stamp) -> Done<RemoveResult> {
+    let records = selected(rows, params, true, stamp.now_ms)?;
+    let result = removed(params, &records)?;
+    if !params.dry_run {
+        rows.delete(&records)?;
+    }
+    Ok(result)
+}
+
+fn selected(rows: &Rows<'_>, params: &RemoveParams, archived: bool, now_ms: i64) -> Done<Vec<Record>> {
+    let which = which(rows, &params.selection, archived, now_ms)?;
+    Ok(rows.list(&which, Default::default(), 0, None)?.0)
+}
+
+/// Returns what is shown of what goes; refuses when it is not what was shown before.
+fn removed(params: &RemoveParams, records: &[Record]) -> Done<RemoveResult> {
+    let mut hasher = blake3::Hasher::new();
+    for record in records {
+        hasher.update(record.id.as_bytes()).update(&record.updated.to_le_bytes());
+    }
+    let digest = hasher.finalize().to_hex().to_string();
+    if params.expect.as_ref().is_some_and(|expected| *expected != digest) {
+        let message =
+            "expect: these memories have changed since they were shown; nothing was removed".to_owned();
+        return Err(refused(message, "look at them again"));
+    }
+    let memories = records.iter().map(show::brief).collect();
+    Ok(RemoveResult { dry_run: params.dry_run, memories, digest, notice: None })
+}

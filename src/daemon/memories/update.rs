@@ -1,0 +1,89 @@
+//! What becomes of a memory that is changed?
+
+use serde_json::{Map, Value};
+
+use super::call::Stamp;
+use super::rules::{Done, bad, check_text, find, refused};
+use super::show;
+use crate::memory::{fields, time};
+use crate::proto::memory::{UpdateParams, UpdateResult};
+use crate::store::{Event, Record, Rows};
+
+pub(super) fn update(rows: &Rows<'_>, params: &UpdateParams, stamp: &Stamp) -> Done<UpdateResult> {
+    let before = find(rows, &params.id)?;
+    if !before.lives(stamp.now_ms) {
+        return Err(refused(format!("id: {} is in the archive", before.id), "`memo restore` takes it out"));
+    }
+    let (mut after, redacted) = changed(&before, params, stamp.now_ms)?;
+    let fields = show::differences(&before, &after);
+    if fields.contains_key("content") || fields.contains_key("container") {
+        check_text(rows, &after)?;
+    }
+    let names = fields.keys().cloned().collect();
+    if !fields.is_empty() {
+        after.updated = stamp.now_ms.max(before.updated + 1);
+        rows.put(&after, &super::derive(&after), &Event { fields, ..stamp.event("update") })?;
+    }
+    let memory = show::memory(after, stamp.now_ms);
+    Ok(UpdateResult { changed: names, redacted, memory, notice: None })
+}
+
+/// Returns the memory as it is to be, and how many private parts were cut out of what is new.
+fn changed(before: &Record, params: &UpdateParams, now_ms: i64) -> Done<(Record, usize)> {
+    let mut after = before.clone();
+    let mut redacted = 0;
+    let added = params.append.as_deref().map(|text| fields::content(text, params.allow_secret));
+    let content = match (&params.content, added.transpose().map_err(bad)?) {
+        (Some(_), Some(_)) => {
+            let both = "content, append: both at once".to_owned();
+            return Err(refused(both, "append to what is there, or put another content in its place"));
+        }
+        (Some(content), None) => Some((fields::content(content, params.allow_secret).map_err(bad)?, None)),
+        (None, Some(added)) => Some((added, Some(&before.content))),
+        (None, None) => None,
+    };
+    if let Some((kept, behind)) = content {
+        redacted += kept.redacted;
+        after.content = behind.map_or(kept.text.clone(), |behind| format!("{behind}\n{}", kept.text));
+        // The sum of two good texts may be too long. What was kept with a credential in it stays so.
+        fields::content(&after.content, true).map_err(bad)?;
+    }
+    if let Some(title) = &params.title {
+        let title = fields::title(title, params.allow_secret).map_err(bad)?;
+        redacted += title.as_ref().map_or(0, |title| title.redacted);
+        after.title = title.map(|title| title.text);
+    }
+    if let Some(container) = &params.container {
+        after.container = fields::container(container).map_err(bad)?;
+    }
+    if let Some(tier) = params.tier {
+        (after.tier, after.expires_at) = (tier, time::lasts_ms(tier).map(|ms| now_ms + ms));
+    }
+    match params.ttl.as_deref() {
+        Some("never") => after.expires_at = None,
+        Some(ttl) => after.expires_at = Some(time::expiry(ttl, now_ms).map_err(bad)?),
+        None => {}
+    }
+    if let Some(priority) = params.priority {
+        after.priority = fields::priority(priority).map_err(bad)?;
+    }
+    if let Some(confidence) = params.confidence {
+        after.confidence = fields::confidence(confidence).map_err(bad)?;
+    }
+    after.metadata = metadata(&before.metadata, params)?;
+    let gone = fields::tags(&params.remove_tags).map_err(bad)?;
+    after.tags.extend(fields::tags(&params.add_tags).map_err(bad)?);
+    after.tags.retain(|tag| !gone.contains(tag));
+    after.tags = fields::tags(&after.tags).map_err(bad)?;
+    Ok((after, redacted))
+}
+
+fn metadata(before: &Map<String, Value>, params: &UpdateParams) -> Done<Map<String, Value>> {
+    if params.metadata.is_empty() && !params.replace_metadata {
+        return Ok(before.clone());
+    }
+    let mut after = if params.replace_metadata { Map::new() } else { before.clone() };
+    let over = fields::metadata(params.metadata.clone(), params.allow_secret).map_err(bad)?;
+    fields::merge_metadata(&mut after, over);
+    fields::metadata(after, true).map_err(bad) // the sum may be too long
+}

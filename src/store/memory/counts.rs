@@ -1,0 +1,76 @@
+//! How many memories are there, of which kind?
+
+use rusqlite::params_from_iter;
+
+use super::{Rows, StoreError, Which};
+use crate::proto::memory::Tally;
+
+/// Numbers about all memories.
+#[derive(Clone, Debug, Default)]
+#[expect(missing_docs, reason = "the fields are those of `proto::memory::StatsResult`")]
+pub struct Numbers {
+    pub living: u64,
+    pub archived: u64,
+    pub content_bytes: u64,
+    pub oldest: Option<i64>,
+    pub newest: Option<i64>,
+}
+
+impl Rows<'_> {
+    /// Returns how many of the living have each tag.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn tags(&self) -> Result<Vec<Tally>, StoreError> {
+        self.tally("SELECT t.tag, count(*) FROM tag t JOIN memory m ON m.row = t.memory")
+    }
+
+    /// Returns how many of the living are in each container.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn containers(&self) -> Result<Vec<Tally>, StoreError> {
+        self.tally("SELECT m.container, count(*) FROM memory m")
+    }
+
+    /// Returns how many of the living are of each tier.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn tiers(&self) -> Result<Vec<Tally>, StoreError> {
+        self.tally("SELECT m.tier, count(*) FROM memory m")
+    }
+
+    fn tally(&self, select: &str) -> Result<Vec<Tally>, StoreError> {
+        let (condition, values) = Which::default().condition(self.now_ms);
+        self.run(|conn| {
+            conn.prepare(&format!("{select} WHERE {condition} GROUP BY 1 ORDER BY 2 DESC, 1"))?
+                .query_map(params_from_iter(values), |row| {
+                    Ok(Tally { name: row.get(0)?, memories: row.get(1)? })
+                })?
+                .collect()
+        })
+    }
+
+    /// Counts.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn numbers(&self) -> Result<Numbers, StoreError> {
+        let (condition, values) = Which::default().condition(self.now_ms);
+        self.run(|conn| {
+            let (all, content_bytes): (u64, u64) = conn.query_row(
+                "SELECT count(*), coalesce(sum(octet_length(content)), 0) FROM memory",
+                [],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )?;
+            let living =
+                format!("SELECT count(*), min(created), max(created) FROM memory m WHERE {condition}");
+            conn.query_row(&living, params_from_iter(values), |row| {
+                let living: u64 = row.get(0)?;
+                let (oldest, newest) = (row.get(1)?, row.get(2)?);
+                Ok(Numbers { living, archived: all - living, content_bytes, oldest, newest })
+            })
+        })
+    }
+}

@@ -1,0 +1,133 @@
+//! How is one file of memory.db opened, checked and copied?
+//!
+//! Which file is open and what becomes of a damaged one is the matter of `keep`.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::backup::Backup;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+
+use super::schema::MEMORY;
+use super::{Rows, StoreError};
+use crate::store::{connect, schema};
+
+/// Pages that are copied at once.
+const PAGES_A_STEP: i32 = 10_000;
+
+/// An open memory.db.
+pub struct MemoryDb {
+    conn: Connection,
+    path: PathBuf,
+}
+
+impl MemoryDb {
+    /// Opens or creates the file and brings it to the newest schema; `before_migration` is called with an old one
+    /// before it is changed. Returns whether it was empty before.
+    ///
+    /// # Errors
+    /// When it is damaged, of a newer schema, or cannot be opened or written; it is as it was then.
+    pub(super) fn open(
+        path: &Path,
+        before_migration: impl FnOnce(&Self, i64) -> Result<(), StoreError>,
+    ) -> Result<(Self, bool), StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let mut db = Self::connect(path, flags)?;
+        db.run(|conn| {
+            conn.execute_batch(
+                "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;",
+            )
+        })?;
+        db.check_quickly()?;
+        let version: i64 = db.run(|conn| conn.pragma_query_value(None, "user_version", |row| row.get(0)))?;
+        if (1..MEMORY.len() as i64).contains(&version) {
+            before_migration(&db, version)?;
+        }
+        schema::migrate(&mut db.conn, path, MEMORY)?;
+        Ok((db, version == 0))
+    }
+
+    /// Opens what is there, for reading a copy or what is left of a damaged file. The log is not written back into it.
+    pub(super) fn connect(path: &Path, flags: OpenFlags) -> Result<Self, StoreError> {
+        let at = |error| StoreError::new(path, error);
+        let conn = connect(path, flags).map_err(at)?;
+        // Who closes a file that somebody else has spoiled must not write the log over the rest of it.
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(at)?;
+        Ok(Self { conn, path: path.to_owned() })
+    }
+
+    /// # Errors
+    /// When a page that is reached is damaged.
+    pub(super) fn check_quickly(&self) -> Result<(), StoreError> {
+        let said =
+            self.run(|conn| conn.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0)))?;
+        if said == "ok" { Ok(()) } else { Err(StoreError::corrupt(&self.path, said)) }
+    }
+
+    /// Runs SQLite's and FTS5's own checks; returns what they say.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn check(&self) -> Result<String, StoreError> {
+        let said = self.run(|conn| conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0)))?;
+        self.run(|conn| {
+            conn.execute_batch("INSERT INTO memory_fts(memory_fts, rank) VALUES('integrity-check', 0)")
+        })?;
+        Ok(said)
+    }
+
+    pub(super) fn run<T>(
+        &self,
+        run: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        run(&self.conn).map_err(|error| StoreError::new(&self.path, error))
+    }
+
+    /// Reads; nothing is changed.
+    ///
+    /// # Errors
+    /// What `read` failed with.
+    pub fn read<T, E>(&self, now_ms: i64, read: impl FnOnce(&Rows<'_>) -> Result<T, E>) -> Result<T, E> {
+        read(&Rows { conn: &self.conn, path: &self.path, now_ms })
+    }
+
+    /// Writes in one transaction; what has expired is archived first. On the disk when it returns.
+    ///
+    /// # Errors
+    /// What `write` or the commit failed with; nothing is changed then.
+    pub fn write<T, E: From<StoreError>>(
+        &mut self,
+        now_ms: i64,
+        write: impl FnOnce(&Rows<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let path = &self.path;
+        let at = |error| StoreError::new(path, error);
+        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
+        let rows = Rows { conn: &tx, path, now_ms };
+        rows.archive_expired()?;
+        let value = write(&rows)?;
+        tx.commit().map_err(at)?;
+        Ok(value)
+    }
+
+    /// Copies everything into a new file, as of one moment; there, all is in the one file.
+    ///
+    /// # Errors
+    /// When there is no room, or a page cannot be read; what is at `to` is then of no use.
+    pub(super) fn copy_to(&self, to: &Path) -> Result<(), StoreError> {
+        let at = |error| StoreError::new(to, error);
+        let mut copy =
+            connect(to, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE).map_err(at)?;
+        let all = |copy: &mut Connection| {
+            Backup::new(&self.conn, copy)?.run_to_completion(PAGES_A_STEP, Duration::ZERO, None)
+        };
+        all(&mut copy).map_err(at)?;
+        copy.execute_batch("PRAGMA journal_mode = DELETE").map_err(at)
+    }
+
+    /// Moves the write-ahead log into the file.
+    pub(super) fn checkpoint(&self) -> Result<(), StoreError> {
+        self.run(|conn| conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))
+    }
+}

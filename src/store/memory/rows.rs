@@ -1,0 +1,165 @@
+//! What is in memory.db at one moment?
+
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
+use serde_json::{Map, Value};
+
+use super::{Event, Record, StoreError, Which};
+use crate::proto::memory::{Sort, Tier};
+
+/// The rows of one moment.
+pub struct Rows<'a> {
+    pub(super) conn: &'a Connection,
+    pub(super) path: &'a Path,
+    pub(super) now_ms: i64,
+}
+
+/// Columns in the order of [`record`].
+pub(super) const COLUMNS: &str =
+    "m.id, m.content, m.title, m.container, m.tier, m.expires_at, m.priority, m.confidence, m.source, m.author,
+     m.created, m.updated, m.last_access, m.access_count, m.metadata, m.archived_at, m.archived_why,
+     (SELECT json_group_array(tag) FROM (SELECT tag FROM tag WHERE memory = m.row ORDER BY tag))";
+
+impl Rows<'_> {
+    /// Returns the moment, unix ms.
+    pub(super) fn now_ms(&self) -> i64 {
+        self.now_ms
+    }
+
+    pub(super) fn run<T>(
+        &self,
+        run: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        run(self.conn).map_err(|error| StoreError::new(self.path, error))
+    }
+
+    /// Returns ten random bytes.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn random(&self) -> Result<[u8; 10], StoreError> {
+        self.run(|conn| conn.query_row("SELECT randomblob(10)", [], |row| row.get(0)))
+    }
+
+    /// Returns one memory, living or archived.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn get(&self, id: &str) -> Result<Option<Record>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(&format!("SELECT {COLUMNS} FROM memory m WHERE m.id = ?1"))?
+                .query_row([id], record)
+                .optional()
+        })
+    }
+
+    /// Returns memories whose ids begin so, in order of their ids.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn beginning(&self, beginning: &str, at_most: usize) -> Result<Vec<Record>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(&format!(
+                // '~' is behind all that an id has.
+                "SELECT {COLUMNS} FROM memory m WHERE m.id >= ?1 AND m.id < ?1 || '~' ORDER BY m.id LIMIT ?2"
+            ))?
+            .query_map(params![beginning, at_most as i64], record)?
+            .collect()
+        })
+    }
+
+    /// Returns the living memory of a container that has this text.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn same_text(&self, container: &str, hash: &[u8; 32]) -> Result<Option<Record>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM memory m WHERE m.container = ?1 AND m.hash = ?2 AND m.archived_at IS NULL
+                 AND (m.expires_at IS NULL OR m.expires_at > ?3)"
+            ))?
+            .query_row(params![container, hash, self.now_ms], record)
+            .optional()
+        })
+    }
+
+    /// Returns a page of memories in a total order, and how many there are in all.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn list(
+        &self,
+        which: &Which,
+        sort: Sort,
+        offset: u64,
+        at_most: Option<u64>,
+    ) -> Result<(Vec<Record>, u64), StoreError> {
+        let (condition, values) = which.condition(self.now_ms);
+        let order = match sort {
+            Sort::Created => "m.created DESC, m.row DESC",
+            Sort::Updated => "m.updated DESC, m.row DESC",
+            Sort::Priority => "m.priority DESC, m.created DESC, m.row DESC",
+        };
+        let limit = at_most.map_or(-1, |n| i64::try_from(n).unwrap_or(i64::MAX));
+        let offset = i64::try_from(offset).unwrap_or(i64::MAX);
+        self.run(|conn| {
+            let count = format!("SELECT count(*) FROM memory m WHERE {condition}");
+            let total = conn.prepare(&count)?.query_row(params_from_iter(&values), |row| row.get(0))?;
+            let page = format!(
+                "SELECT {COLUMNS} FROM memory m WHERE {condition} ORDER BY {order} LIMIT {limit} OFFSET {offset}"
+            );
+            let mut statement = conn.prepare(&page)?;
+            let records = statement.query_map(params_from_iter(&values), record)?.collect::<Result<_, _>>()?;
+            Ok((records, total))
+        })
+    }
+
+    /// Returns the changes of a memory, oldest first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn history(&self, id: &str) -> Result<Vec<Event>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT h.at, h.action, h.author, h.source, h.fields FROM history h
+                 JOIN memory m ON m.row = h.memory WHERE m.id = ?1 ORDER BY h.row",
+            )?
+            .query_map([id], |row| {
+                let (at, action, author, source) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+                Ok(Event { at, action, author, source, fields: object(&row.get::<_, String>(4)?) })
+            })?
+            .collect()
+        })
+    }
+}
+
+/// Reads a row of [`COLUMNS`].
+pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
+    let tier: String = row.get(4)?;
+    let tags: String = row.get(17)?;
+    Ok(Record {
+        id: row.get(0)?,
+        content: row.get(1)?,
+        title: row.get(2)?,
+        container: row.get(3)?,
+        tier: Tier::parse(&tier).unwrap_or_default(),
+        expires_at: row.get(5)?,
+        priority: row.get(6)?,
+        confidence: row.get(7)?,
+        source: row.get(8)?,
+        author: row.get(9)?,
+        created: row.get(10)?,
+        updated: row.get(11)?,
+        last_access: row.get(12)?,
+        access_count: row.get(13)?,
+        metadata: object(&row.get::<_, String>(14)?),
+        archived_at: row.get(15)?,
+        archived_why: row.get(16)?,
+        tags: serde_json::from_str(&tags).unwrap_or_default(),
+    })
+}
+
+fn object(json: &str) -> Map<String, Value> {
+    serde_json::from_str(json).unwrap_or_default()
+}

@@ -1,0 +1,66 @@
+//! Which memories are meant?
+
+use rusqlite::types::Value as Sql;
+use serde_json::Value;
+
+use crate::proto::memory::Tier;
+
+/// Which memories are meant; all that is given must hold.
+#[derive(Clone, Debug, Default)]
+pub struct Which {
+    /// Whole ids; none: any.
+    pub ids: Option<Vec<String>>,
+    /// Normal form.
+    pub container: Option<String>,
+    /// All of them.
+    pub tags: Vec<String>,
+    /// This tier.
+    pub tier: Option<Tier>,
+    /// Added (in the archive: archived) before, unix ms.
+    pub before: Option<i64>,
+    /// An expression of FTS5.
+    pub expression: Option<String>,
+    /// The archive instead of the living.
+    pub archived: bool,
+}
+
+impl Which {
+    /// Returns the condition on `memory m`, and the values of its parameters.
+    pub(super) fn condition(&self, now_ms: i64) -> (String, Vec<Sql>) {
+        let mut values = vec![Sql::from(now_ms)];
+        let living = "m.archived_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > ?1)";
+        let (mut condition, date) = match self.archived {
+            false => (living.to_owned(), "m.created"),
+            true => (format!("NOT ({living})"), "coalesce(m.archived_at, m.expires_at)"),
+        };
+        let mut and = |sql: &str, value: Sql| {
+            values.push(value);
+            condition += &format!(" AND {}", sql.replace("?n", &format!("?{}", values.len())));
+        };
+        if let Some(ids) = &self.ids {
+            and(
+                "m.id IN (SELECT value FROM json_each(?n))",
+                Sql::from(Value::from(ids.as_slice()).to_string()),
+            );
+        }
+        if let Some(container) = &self.container {
+            and("m.container = ?n", Sql::from(container.clone()));
+        }
+        for tag in &self.tags {
+            and("EXISTS (SELECT 1 FROM tag t WHERE t.memory = m.row AND t.tag = ?n)", Sql::from(tag.clone()));
+        }
+        if let Some(tier) = self.tier {
+            and("m.tier = ?n", Sql::from(tier.as_str().to_owned()));
+        }
+        if let Some(before) = self.before {
+            and(&format!("{date} < ?n"), Sql::from(before));
+        }
+        if let Some(expression) = &self.expression {
+            and(
+                "m.row IN (SELECT rowid FROM memory_fts WHERE memory_fts MATCH ?n)",
+                Sql::from(expression.clone()),
+            );
+        }
+        (condition, values)
+    }
+}
