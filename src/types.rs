@@ -1,8 +1,12 @@
 //! Which plain values do all modules share?
 
+mod time;
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+
+pub use self::time::{Way, moment, rfc3339};
 
 /// Identity of one indexed thing inside a view: its worktree-relative path with `/` separators.
 ///
@@ -176,10 +180,4 @@ impl Stat {
     pub fn is_dir(&self) -> bool {
         self.mode & 0o170_000 == 0o040_000
     }
-}
-
-/// Returns a time as it is shown: RFC 3339, UTC, to the millisecond.
-pub fn rfc3339(unix_ms: i64) -> String {
-    let time = jiff::Timestamp::from_millisecond(unix_ms).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
-    format!("{time:.3}")
 }

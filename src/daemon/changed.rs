@@ -7,17 +7,17 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::clock::{local, now_ms};
 use super::definitions::Definitions;
 use super::dispatch::{Outcome, blocking, deadline, freshness, store_error};
 use super::event::Freshness;
 use super::past::{Past, failure, unreadable};
 use super::shared::Shared;
-use super::since;
 use crate::git::{ALIKE, ObjectId, Settings, Tracked, TreeEntry, UserDirs, Walk, blob_id, likeness};
 use crate::proto::{ChangedFile, ChangedParams, ChangedResult, FileStatus, code};
 use crate::scan;
 use crate::store::{Entry, Reader};
-use crate::types::{Refusal, SourceKey};
+use crate::types::{Refusal, SourceKey, Way, moment};
 
 /// Definitions are compared no longer than this.
 const BUDGET: Duration = Duration::from_secs(10);
@@ -83,7 +83,7 @@ fn answer(shared: &Shared, params: &ChangedParams, at: &Freshness, until: Instan
 /// Returns the commit that is compared with; none where all commits are younger than the time that was asked for.
 fn base(past: &Past, at: &Freshness, since: &str) -> Outcome<Option<ObjectId>> {
     let is_ref = matches!(past.refs.find(since), Ok(Some(_)));
-    let moment = if is_ref { None } else { since::moment(since, &since::now()) };
+    let moment = if is_ref { None } else { moment(since, &local(now_ms()), Way::Back) };
     let Some(moment) = moment else {
         if since.is_empty() {
             let hint = "--since HEAD~3, main, 2026-11-01 or 3d";
@@ -94,7 +94,7 @@ fn base(past: &Past, at: &Freshness, since: &str) -> Outcome<Option<ObjectId>> {
     let Some(head) = past.refs.find("HEAD").map_err(|error| unreadable(&error))? else { return Ok(None) };
     let known = HashMap::new();
     let mut walk = Walk::new(&past.objects, &known, head);
-    let found = walk.find(|(_, node)| node.time <= moment).map(|(id, _)| id);
+    let found = walk.find(|(_, node)| node.time <= moment.div_euclid(1_000)).map(|(id, _)| id);
     match (found, walk.gaps.first()) {
         (None, Some(gap)) => {
             let hint = "history before that is not here: `git fetch --unshallow`, or name a revision";

@@ -16,11 +16,12 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
 pub(super) use self::call::call;
+use super::clock::now_ms;
 use crate::memory::text;
 use crate::proto::{Check, RpcError, code};
 use crate::store::{Derived, MemoryKeeper, Record, Stopped, StoreError};
@@ -144,10 +145,6 @@ fn derive(record: &Record) -> Derived {
         hash: text::hash(&record.content),
         words: text::index(record.title.as_deref(), &record.tags, &record.content),
     }
-}
-
-fn now_ms() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
 }
 
 fn store_error(stopped: Stopped<RpcError>) -> RpcError {

@@ -6,6 +6,7 @@
 
 mod answer;
 mod changed;
+mod clock;
 mod definitions;
 mod dispatch;
 mod doorbell;
@@ -22,7 +23,6 @@ mod past;
 mod report;
 mod server;
 mod shared;
-mod since;
 mod view;
 mod why;
 mod worker;

@@ -63,6 +63,7 @@ const PURE: &[&str] = &[
     "search/query/",
     "search/rerank.rs",
     "types.rs",
+    "types/",
     "watch/settle.rs",
 ];
 

@@ -3,6 +3,7 @@
 use super::call::Stamp;
 use super::rules::{Done, bad};
 use super::show;
+use crate::daemon::clock::local;
 use crate::memory::{fields, id, time};
 use crate::proto::memory::{AddParams, AddResult};
 use crate::store::{Record, Rows};
@@ -13,7 +14,7 @@ pub(super) fn add(rows: &Rows<'_>, params: &AddParams, stamp: &Stamp) -> Done<Ad
     let title = title.transpose().map_err(bad)?.flatten();
     let tier = params.tier.unwrap_or_default();
     let expires_at = match &params.ttl {
-        Some(ttl) => Some(time::expiry(ttl, stamp.now_ms).map_err(bad)?),
+        Some(ttl) => Some(time::expiry(ttl, &local(stamp.now_ms)).map_err(bad)?),
         None => time::lasts_ms(tier).map(|ms| stamp.now_ms + ms),
     };
     let redacted = content.redacted + title.as_ref().map_or(0, |title| title.redacted);

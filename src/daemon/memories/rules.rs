@@ -1,6 +1,7 @@
 //! Which memories does a request mean, and may it have them?
 
 use super::show;
+use crate::daemon::clock::local;
 use crate::memory::{Refused, fields, id, text, time};
 use crate::proto::memory::Selection;
 use crate::proto::{ErrorData, RpcError, code};
@@ -73,7 +74,7 @@ pub(super) fn which(rows: &Rows<'_>, selection: &Selection, archived: bool, now_
         before: selection
             .before
             .as_deref()
-            .map(|typed| time::before(typed, now_ms))
+            .map(|typed| time::past("before", typed, &local(now_ms)))
             .transpose()
             .map_err(bad)?,
         expression,

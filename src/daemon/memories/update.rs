@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::call::Stamp;
 use super::rules::{Done, bad, check_text, find, refused};
 use super::show;
+use crate::daemon::clock::local;
 use crate::memory::{fields, time};
 use crate::proto::memory::{UpdateParams, UpdateResult};
 use crate::store::{Event, Record, Rows};
@@ -61,7 +62,7 @@ fn changed(before: &Record, params: &UpdateParams, now_ms: i64) -> Done<(Record,
     }
     match params.ttl.as_deref() {
         Some("never") => after.expires_at = None,
-        Some(ttl) => after.expires_at = Some(time::expiry(ttl, now_ms).map_err(bad)?),
+        Some(ttl) => after.expires_at = Some(time::expiry(ttl, &local(now_ms)).map_err(bad)?),
         None => {}
     }
     if let Some(priority) = params.priority {
