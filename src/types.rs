@@ -58,6 +58,32 @@ pub struct BlobId(pub i64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChunkId(pub i64);
 
+/// The first half of a blake3 hash: enough to tell one text of a repository from another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TextHash(pub [u8; 16]);
+
+impl fmt::Display for TextHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// What has a name in a source file, and what it says.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Definition {
+    /// Enclosing names and own name, as the language joins them: `Session::login`.
+    pub title: String,
+    /// Own names, joined by spaces.
+    pub names: String,
+    /// First and last line, 1-based and inclusive, without the comments above.
+    pub lines: (u32, u32),
+    /// Of its own text: neither where it stands nor the comments above it count.
+    pub text: TextHash,
+    /// Of that text without its own names.
+    pub shape: TextHash,
+}
+
 /// What a chunk is a part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

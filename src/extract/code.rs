@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::cut::{LineIndex, cut};
+use super::definitions::definitions;
 use super::lang::{self, Language};
 use super::outline::{Item, Outline, outline};
 use super::skeleton::skeleton;
@@ -39,6 +40,7 @@ pub fn extract(language: &'static Language, path: &str, text: &str) -> Extracted
     match language.tag_query().and_then(|query| query.tags(text).map_err(|e| e.to_string())) {
         Ok(tags) => {
             let outline = outline(text, &tags, language.join);
+            extracted.definitions = definitions(text, &outline, &writer.lines);
             extracted.chunks = chunks(writer, &outline);
             extracted.references = tags.references;
             extracted.problems = tags.problems;

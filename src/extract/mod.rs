@@ -6,6 +6,7 @@ mod budget;
 pub mod code;
 mod credentials;
 pub mod cut;
+mod definitions;
 #[cfg(test)]
 mod fixtures;
 mod front_matter;
@@ -22,11 +23,11 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::types::Kind;
+use crate::types::{Definition, Kind};
 use lang::Format;
 
 /// Raise this when any extractor changes what it returns, so that old blobs are extracted again.
-pub const EXTRACTOR_VERSION: i64 = 1;
+pub const EXTRACTOR_VERSION: i64 = 2;
 
 /// Longest body of a chunk, in characters: about 400 tokens.
 pub const CHUNK_CHARS: usize = 1_600;
@@ -59,6 +60,8 @@ pub struct Extracted {
     pub chunks: Vec<Chunk>,
     /// Names used here (references and calls), each with the number of uses; sorted by name.
     pub references: Vec<(String, u32)>,
+    /// What has a name here, in order.
+    pub definitions: Vec<Definition>,
     /// The source asks not to be indexed.
     pub opted_out: bool,
     /// A line over 10,000 bytes: stays lexical, never embedded.

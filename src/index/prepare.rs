@@ -113,12 +113,15 @@ fn into_blob(extracted: Extracted, text: &str, size: u64) -> NewBlob {
         problems.push(format!("{} chunks; only the first {MOST_CHUNKS} are indexed", chunks.len()));
         chunks.truncate(MOST_CHUNKS);
     }
+    let mut definitions = extracted.definitions;
+    definitions.truncate(MOST_CHUNKS);
     NewBlob {
         size,
         kind,
         extractor_version: EXTRACTOR_VERSION,
         refs,
         problems: problems.join("\n"),
+        definitions,
         chunks: chunks.into_iter().map(|chunk| into_chunk(chunk, text, &secrets, embeds)).collect(),
     }
 }

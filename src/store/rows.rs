@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::writer::{Added, NewBlob, NewChunk, ViewKey};
-use crate::types::{BlobId, ChunkId, Refusal, SourceKey, Stat, ViewId};
+use crate::types::{BlobId, ChunkId, Definition, Refusal, SourceKey, Stat, ViewId};
 
 pub(super) fn as_bytes(vec: &[i8]) -> Vec<u8> {
     vec.iter().map(|value| value.cast_unsigned()).collect()
@@ -81,10 +81,21 @@ pub(super) fn blob_id(
             ],
             |row| row.get(0),
         )?;
+    new.definitions.iter().try_for_each(|definition| add_definition(tx, BlobId(id), definition))?;
     for (ord, chunk) in new.chunks.iter().enumerate() {
         add_chunk(tx, BlobId(id), ord, chunk, model_id, added)?;
     }
     Ok(Some(BlobId(id)))
+}
+
+fn add_definition(tx: &Transaction<'_>, blob: BlobId, definition: &Definition) -> rusqlite::Result<()> {
+    let Definition { title, names, lines, text, shape } = definition;
+    tx.prepare_cached(
+        "INSERT INTO definition(blob_id, title, names, l0, l1, text, shape) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)
+         ON CONFLICT DO NOTHING",
+    )?
+    .execute(params![blob.0, title, names, lines.0, lines.1, text.0, shape.0])
+    .map(drop)
 }
 
 fn add_chunk(
@@ -165,6 +176,7 @@ fn delete_chunks(tx: &Transaction<'_>, blob: BlobId) -> rusqlite::Result<()> {
         tx.prepare_cached("DELETE FROM chunk_fts WHERE rowid = ?1")?.execute([id])?;
     }
     tx.prepare_cached("DELETE FROM chunk WHERE blob_id = ?1")?.execute([blob.0])?;
+    tx.prepare_cached("DELETE FROM definition WHERE blob_id = ?1")?.execute([blob.0])?;
     Ok(())
 }
 

@@ -106,6 +106,17 @@ DROP TABLE strike;
 -- Contents whose extraction was killed from outside: each daemon tries them again.
 CREATE INDEX blob_killed ON blob(id) WHERE kind = 'killed';
 ",
+    "
+-- What has a name in a content, with the hashes of what it says, wherever it stands: of all of it, and without its names.
+CREATE TABLE definition(
+    blob_id INTEGER NOT NULL REFERENCES blob(id) ON DELETE CASCADE,
+    title TEXT NOT NULL, names TEXT NOT NULL,
+    l0 INTEGER NOT NULL, l1 INTEGER NOT NULL,
+    text BLOB NOT NULL, shape BLOB NOT NULL,
+    PRIMARY KEY(blob_id, title)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX definition_text ON definition(text);
+",
 ];
 
 /// Brings index.db to the newest schema.

@@ -8,7 +8,7 @@ use super::rows::{
     add_path, add_view, as_bytes, blob_id, delete_blob, move_view, put_entry, release_blob, set_vector,
 };
 use super::{StoreError, connect, schema};
-use crate::types::{BlobId, ChunkId, Kind, Refusal, SourceKey, Stat, ViewId};
+use crate::types::{BlobId, ChunkId, Definition, Kind, Refusal, SourceKey, Stat, ViewId};
 
 /// Unreferenced contents kept beyond the referenced ones, bytes: what a switch back to the other branch needs.
 const KEEP_BYTES: i64 = 256 << 20;
@@ -84,6 +84,8 @@ pub struct NewBlob {
     pub refs: String,
     /// Complaints, one a line.
     pub problems: String,
+    /// What has a name in it, each once.
+    pub definitions: Vec<Definition>,
     /// In order.
     pub chunks: Vec<NewChunk>,
 }
