@@ -68,6 +68,8 @@ pub(super) struct View {
     /// Reconciles are numbered from 1; the last one started and the last one ended.
     started: u64,
     ended: u64,
+    /// The last one that listed directories, or met something gone: what it missed may have another name by now.
+    unsteady: u64,
     /// [`Progress::removals`] when the last one started.
     pub(super) removals_at_start: u64,
     cookie: Option<Cookie>,
@@ -125,6 +127,7 @@ impl View {
             started: 0,
             removals_at_start: 0,
             ended: 0,
+            unsteady: 0,
             cookie: None,
             queued: Vec::new(),
             waiters: Vec::new(),

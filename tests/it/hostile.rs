@@ -2,12 +2,10 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use memod::paths::Place;
@@ -265,79 +263,6 @@ fn odd_files_of_gits_are_survived() {
     symlink("/dev/zero", live.root().join(".gitignore")).unwrap();
     live.write("b.md", "gamma");
     live.expect("gamma", "b.md", "an ignore file without end");
-}
-
-/// Ends the threads of a test even where it fails.
-struct Stop<'a>(&'a AtomicBool);
-
-impl Drop for Stop<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
-#[test]
-fn a_file_that_never_holds_still_does_not_hold_up_the_rest() {
-    let live = Live::new();
-    let stop = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let path = live.sandbox.path("work/busy.md");
-        live.write("busy.md", "standing\n");
-        let _stop = Stop(&stop);
-        scope.spawn({
-            let stop = &stop;
-            move || {
-                let mut file = fs::File::options().append(true).open(path).unwrap();
-                while !stop.load(Ordering::Relaxed) {
-                    writeln!(file, "never still").unwrap();
-                    if file.metadata().unwrap().len() > MIB as u64 / 2 {
-                        file.set_len("standing\n".len() as u64).unwrap();
-                    }
-                }
-            }
-        });
-        for number in 0..30 {
-            live.write("good.md", word(number));
-            let found = live.search(&word(number));
-            assert!(found.paths.contains("good.md"), "beside a busy file: {found:?}");
-            // Its first line is never touched.
-            let busy = live.search("standing");
-            assert!(!busy.fresh || busy.paths.contains("busy.md"), "{busy:?}");
-        }
-    });
-    live.write("busy.md", "at rest");
-    live.expect("at rest", "busy.md", "at last");
-}
-
-#[test]
-fn a_file_that_moves_all_the_time_is_found_or_the_answer_is_not_fresh() {
-    let live = Live::new();
-    let (stop, moves) = (AtomicBool::new(false), AtomicUsize::new(0));
-    live.write("d/0.md", "wanderer");
-    let root = live.root();
-    std::thread::scope(|scope| {
-        let _stop = Stop(&stop);
-        scope.spawn(|| {
-            for number in 0.. {
-                if stop.load(Ordering::Relaxed) {
-                    return;
-                }
-                let at = |number: usize| root.join(format!("d/{}.md", number % 5));
-                fs::rename(at(number), at(number + 1)).unwrap();
-                moves.fetch_add(1, Ordering::Relaxed);
-                std::thread::yield_now();
-            }
-        });
-        for number in 0..100 {
-            until("it moved on", || moves.load(Ordering::Relaxed) > number);
-            // `strict` lists the directory, which misses what is renamed under it.
-            let sync = ["fs", "strict"][number % 2];
-            let found = live.search_with(&root, "wanderer", json!({ "sync": sync }));
-            assert!(!found.fresh || !found.paths.is_empty(), "answer {number} says fresh and misses it");
-        }
-    });
-    let found = live.search("wanderer");
-    assert!(found.fresh && found.paths.len() == 1, "at rest: {found:?}");
 }
 
 /// Python's parser takes most of a minute and gigabytes for this, in one step.

@@ -23,6 +23,7 @@ mod memories;
 mod past;
 mod protocol;
 mod readme;
+mod restless;
 mod rpc;
 mod safety;
 mod sandbox;

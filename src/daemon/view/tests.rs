@@ -356,3 +356,19 @@ fn a_listing_is_believed_once_a_cookie_made_after_it_is_back() {
     bench.end_listed(&Scope::Full);
     assert_eq!(bench.fresh(&mut answer), Some(true), "nobody is there to tell");
 }
+
+#[test]
+fn a_cookie_made_under_a_listing_says_nothing_of_it() {
+    let mut bench = Bench::walked();
+    bench.touch("dir");
+    bench.pass(60 * MS);
+    assert_eq!(bench.start(), Some(paths(&["dir"])));
+    let mut answer = bench.ask(Sync::Fs);
+    bench.end_listed(&paths(&["dir"]));
+    bench.touch("busy");
+    bench.cookie_back();
+    assert_eq!(bench.start(), None, "something may have been renamed under the listing: it waits for the next");
+    bench.cookie_back();
+    bench.reconcile(&paths(&["busy"]));
+    assert_eq!(bench.fresh(&mut answer), Some(true));
+}

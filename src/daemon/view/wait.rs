@@ -17,6 +17,8 @@ pub(super) const MOST_TRIES: u32 = 3;
 pub(super) struct Cookie {
     pub(super) name: String,
     pub(super) made_at: Instant,
+    /// The last reconcile that had ended by then.
+    pub(super) ended: u64,
     pub(super) asks: Vec<Ask>,
 }
 
@@ -67,7 +69,7 @@ impl View {
         let path = self.place.cookie_dir().join(&name);
         let asks = std::mem::take(&mut self.queued);
         match std::fs::write(&path, "").and_then(|()| std::fs::remove_file(&path)) {
-            Ok(()) => self.cookie = Some(Cookie { name, made_at: now, asks }),
+            Ok(()) => self.cookie = Some(Cookie { name, made_at: now, ended: self.ended, asks }),
             Err(error) => {
                 tracing::warn!(path = %path.display(), %error, "no cookie; comparing the whole worktree");
                 self.rescan = true;
@@ -76,12 +78,17 @@ impl View {
         }
     }
 
-    /// Takes a cookie that came back: all that was written before it is in the dirty set.
+    /// Takes a cookie that came back: all that was written before it is in the dirty set. Of what happened under an
+    /// unsteady reconcile only a cookie made after it tells.
     pub(in super::super) fn cookie_back(&mut self, path: &Path, now: Instant) {
         let is = |name: &str| path.file_name().is_some_and(|found| found == name);
         self.overdue.take_if(|name| is(name));
         if let Some(cookie) = self.cookie.take_if(|cookie| is(&cookie.name)) {
-            self.await_reconcile(cookie.asks);
+            if cookie.ended < self.unsteady {
+                self.queued.extend(cookie.asks);
+            } else {
+                self.await_reconcile(cookie.asks);
+            }
             self.bake(now);
         }
     }
@@ -127,6 +134,7 @@ impl View {
             return;
         }
         let ended = self.ended;
+        self.unsteady = ended;
         let served = |waiter: &mut Waiter| {
             waiter.reconcile <= ended && waiter.ask.level != Sync::None && waiter.round.is_none()
         };

@@ -1,0 +1,132 @@
+//! Is what never holds still found, or is the answer not called fresh?
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use serde_json::json;
+
+use crate::live::{Live, until, word};
+
+const MIB: u64 = 1 << 20;
+
+/// Ends the threads of a test even where it fails.
+struct Stop<'a>(&'a AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn a_file_that_never_holds_still_does_not_hold_up_the_rest() {
+    let live = Live::new();
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let path = live.sandbox.path("work/busy.md");
+        live.write("busy.md", "standing\n");
+        let _stop = Stop(&stop);
+        scope.spawn({
+            let stop = &stop;
+            move || {
+                let mut file = fs::File::options().append(true).open(path).unwrap();
+                while !stop.load(Ordering::Relaxed) {
+                    writeln!(file, "never still").unwrap();
+                    if file.metadata().unwrap().len() > MIB / 2 {
+                        file.set_len("standing\n".len() as u64).unwrap();
+                    }
+                }
+            }
+        });
+        for number in 0..30 {
+            live.write("good.md", word(number));
+            let found = live.search(&word(number));
+            assert!(found.paths.contains("good.md"), "beside a busy file: {found:?}");
+            // Its first line is never touched.
+            let busy = live.search("standing");
+            assert!(!busy.fresh || busy.paths.contains("busy.md"), "{busy:?}");
+        }
+    });
+    live.write("busy.md", "at rest");
+    live.expect("at rest", "busy.md", "at last");
+}
+
+/// Searches for a file that `step` moves again and again; there is no moment at which it has no name.
+fn search_while(live: &Live, n_searches: usize, step: impl Fn(&Path, usize) + Sync) {
+    let (stop, moves) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let root = live.root();
+    std::thread::scope(|scope| {
+        let _stop = Stop(&stop);
+        scope.spawn(|| {
+            for number in 0.. {
+                if stop.load(Ordering::Relaxed) {
+                    return;
+                }
+                step(&root, number);
+                moves.fetch_add(1, Ordering::Relaxed);
+                std::thread::yield_now();
+            }
+        });
+        for number in 0..n_searches {
+            until("it moved on", || moves.load(Ordering::Relaxed) > number);
+            // `strict` lists the directory, which misses what is renamed under it.
+            let sync = ["fs", "strict"][number % 2];
+            let found = live.search_with(&root, "wanderer", json!({ "sync": sync }));
+            assert!(!found.fresh || !found.paths.is_empty(), "answer {number} says fresh and misses it");
+        }
+    });
+    let found = live.search("wanderer");
+    assert!(found.fresh && found.paths.len() == 1, "at rest: {found:?}");
+}
+
+/// Moves what `name` says from its number to the next.
+fn rename(root: &Path, number: usize, name: impl Fn(usize) -> String) {
+    fs::rename(root.join(name(number)), root.join(name(number + 1))).unwrap();
+}
+
+#[test]
+fn a_file_that_is_renamed_all_the_time() {
+    let live = Live::new();
+    live.write("d/0.md", "wanderer");
+    search_while(&live, 100, |root, number| rename(root, number, |n| format!("d/{}.md", n % 5)));
+}
+
+#[test]
+fn a_file_that_is_moved_between_directories_all_the_time() {
+    let live = Live::new();
+    for dir in 0..5 {
+        live.write(&format!("{dir}/other.md"), "other");
+    }
+    live.write("0/f.md", "wanderer");
+    search_while(&live, 60, |root, number| rename(root, number, |n| format!("{}/f.md", n % 5)));
+}
+
+#[test]
+fn a_file_whose_directory_is_renamed_all_the_time() {
+    let live = Live::new();
+    live.write("0/a/b/f.md", "wanderer");
+    search_while(&live, 60, |root, number| rename(root, number, |n| (n % 3).to_string()));
+}
+
+#[test]
+fn a_file_that_is_replaced_all_the_time() {
+    let live = Live::new();
+    live.write("f.md", "wanderer");
+    search_while(&live, 60, |root, number| {
+        fs::write(root.join("f.md.new"), format!("wanderer, turn {number}")).unwrap();
+        fs::rename(root.join("f.md.new"), root.join("f.md")).unwrap();
+    });
+}
+
+#[test]
+fn a_file_that_has_another_link_all_the_time() {
+    let live = Live::new();
+    live.write("0.md", "wanderer");
+    search_while(&live, 60, |root, number| {
+        let at = |number: usize| root.join(format!("{}.md", number % 3));
+        fs::hard_link(at(number), at(number + 1)).unwrap();
+        fs::remove_file(at(number)).unwrap();
+    });
+}
