@@ -74,8 +74,10 @@ pub struct Memory {
     pub metadata: Map<String, Value>,
     /// When it left the living.
     pub archived_at: Option<String>,
-    /// `forgotten` or `expired`.
+    /// `forgotten`, `expired`, or `replaced` by an import.
     pub archived_why: Option<String>,
+    /// What it was imported from: `import:/docs/a.md`, `repo-map:/map.json`.
+    pub key: Option<String>,
 }
 
 /// Who asks, from where; a part of the params of every method.

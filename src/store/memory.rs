@@ -44,6 +44,7 @@ pub struct Record {
     pub metadata: Map<String, Value>,
     pub archived_at: Option<i64>,
     pub archived_why: Option<String>,
+    pub key: Option<String>,
 }
 
 impl Record {

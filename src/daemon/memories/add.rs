@@ -37,7 +37,7 @@ pub(super) fn add(rows: &Rows<'_>, params: &AddParams, stamp: &Stamp) -> Done<Ad
         ..Record::default()
     };
     let derived = super::derive(&record);
-    let known = rows.same_text(&record.container, &derived.hash)?;
+    let known = rows.same_text(&record, &derived.hash)?;
     let created = known.is_none();
     if created {
         rows.put(&record, &derived, &stamp.event("add"))?;

@@ -112,7 +112,7 @@ fn ids(
 
 /// Refuses a text that another living memory of the container has.
 pub(super) fn check_text(rows: &Rows<'_>, record: &Record) -> Done<()> {
-    match rows.same_text(&record.container, &text::hash(&record.content))? {
+    match rows.same_text(record, &text::hash(&record.content))? {
         Some(twin) if twin.id != record.id => {
             let line = show::brief(&twin).line;
             let message = format!("content: {} in {} has this text: {line}", twin.id, twin.container);

@@ -30,6 +30,7 @@ pub(super) fn memory(record: Record, now_ms: i64) -> Memory {
         metadata: record.metadata,
         archived_at: archived_at.map(rfc3339),
         archived_why: if is_over { Some("expired".to_owned()) } else { record.archived_why },
+        key: record.key,
     }
 }
 

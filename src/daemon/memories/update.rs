@@ -48,6 +48,7 @@ fn changed(before: &Record, params: &UpdateParams, now_ms: i64) -> Done<(Record,
         after.content = behind.map_or(kept.text.clone(), |behind| format!("{behind}\n{}", kept.text));
         // The sum of two good texts may be too long. What was kept with a credential in it stays so.
         fields::content(&after.content, true).map_err(bad)?;
+        after.key = None; // whoever rewrites it makes it theirs: the next import leaves it alone
     }
     if let Some(title) = &params.title {
         let title = fields::title(title, params.allow_secret).map_err(bad)?;

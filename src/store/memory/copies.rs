@@ -111,12 +111,13 @@ impl MemoryDb {
     }
 
     /// Returns every memory that can still be read: from the first on up to the damage, and from the last on back to
-    /// it; without tags where those are damaged.
+    /// it; without tags where those are damaged, and without the columns that an older file does not have.
     pub(super) fn readable(&self) -> Vec<Saved> {
         let mut found: Vec<Record> = Vec::new();
         let without_tags =
             COLUMNS.split_once("(SELECT").map_or(String::new(), |(rest, _)| format!("{rest}'[]'"));
-        for columns in [COLUMNS, &without_tags] {
+        let oldest = without_tags.replace("m.key", "NULL");
+        for columns in [COLUMNS, &without_tags, &oldest] {
             for order in ["ASC", "DESC"] {
                 let (records, is_whole) = self.scan(columns, order);
                 let known: std::collections::HashSet<_> =

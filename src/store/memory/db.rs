@@ -101,13 +101,34 @@ impl MemoryDb {
         now_ms: i64,
         write: impl FnOnce(&Rows<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
+        self.transact(now_ms, write, true)
+    }
+
+    /// As [`Self::write`], but nothing of it stays.
+    ///
+    /// # Errors
+    /// What `write` failed with.
+    pub(super) fn rehearse<T, E: From<StoreError>>(
+        &mut self,
+        now_ms: i64,
+        write: impl FnOnce(&Rows<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.transact(now_ms, write, false)
+    }
+
+    fn transact<T, E: From<StoreError>>(
+        &mut self,
+        now_ms: i64,
+        write: impl FnOnce(&Rows<'_>) -> Result<T, E>,
+        stays: bool,
+    ) -> Result<T, E> {
         let path = &self.path;
         let at = |error| StoreError::new(path, error);
         let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
         let rows = Rows { conn: &tx, path, now_ms };
         rows.archive_expired()?;
         let value = write(&rows)?;
-        tx.commit().map_err(at)?;
+        if stays { tx.commit() } else { tx.rollback() }.map_err(at)?;
         Ok(value)
     }
 

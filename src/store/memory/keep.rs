@@ -129,6 +129,18 @@ impl MemoryKeeper {
         Ok(written)
     }
 
+    /// As [`Self::write`], but nothing of it stays: a dry run.
+    ///
+    /// # Errors
+    /// What `write` failed with, or why nothing can be written.
+    pub fn rehearse<T, R>(
+        &mut self,
+        now_ms: i64,
+        write: impl Fn(&Rows<'_>) -> Result<T, Stopped<R>>,
+    ) -> Result<T, Stopped<R>> {
+        self.run(now_ms, |db| db.rehearse(now_ms, &write))
+    }
+
     /// Runs SQLite's own checks; returns what they say.
     ///
     /// # Errors
@@ -287,7 +299,7 @@ impl MemoryKeeper {
             }
             let mut record = record.clone();
             let derived = (self.derive)(&record);
-            let twin = rows.same_text(&record.container, &derived.hash)?.filter(|twin| twin.id != record.id);
+            let twin = rows.same_text(&record, &derived.hash)?.filter(|twin| twin.id != record.id);
             if twin.is_some() && record.archived_at.is_none() {
                 (record.archived_at, record.archived_why) =
                     (Some(rows.now_ms()), Some("forgotten".to_owned()));

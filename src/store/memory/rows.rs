@@ -19,7 +19,7 @@ pub struct Rows<'a> {
 pub(super) const COLUMNS: &str =
     "m.id, m.content, m.title, m.container, m.tier, m.expires_at, m.priority, m.confidence, m.source, m.author,
      m.created, m.updated, m.last_access, m.access_count, m.metadata, m.archived_at, m.archived_why,
-     (SELECT json_group_array(tag) FROM (SELECT tag FROM tag WHERE memory = m.row ORDER BY tag))";
+     m.key, (SELECT json_group_array(tag) FROM (SELECT tag FROM tag WHERE memory = m.row ORDER BY tag))";
 
 impl Rows<'_> {
     /// Returns the moment, unix ms.
@@ -69,17 +69,18 @@ impl Rows<'_> {
         })
     }
 
-    /// Returns the living memory of a container that has this text.
+    /// Returns the living memory of a container that has the text of this record: of what was imported under a key, those
+    /// of the same key; of all else, those without one.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn same_text(&self, container: &str, hash: &[u8; 32]) -> Result<Option<Record>, StoreError> {
+    pub fn same_text(&self, of: &Record, hash: &[u8; 32]) -> Result<Option<Record>, StoreError> {
         self.run(|conn| {
             conn.prepare_cached(&format!(
-                "SELECT {COLUMNS} FROM memory m WHERE m.container = ?1 AND m.hash = ?2 AND m.archived_at IS NULL
-                 AND (m.expires_at IS NULL OR m.expires_at > ?3)"
+                "SELECT {COLUMNS} FROM memory m WHERE m.container = ?1 AND m.hash = ?2 AND coalesce(m.key, '') = ?4
+                 AND m.archived_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > ?3)"
             ))?
-            .query_row(params![container, hash, self.now_ms], record)
+            .query_row(params![of.container, hash, self.now_ms, of.key.as_deref().unwrap_or_default()], record)
             .optional()
         })
     }
@@ -137,7 +138,7 @@ impl Rows<'_> {
 /// Reads a row of [`COLUMNS`].
 pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
     let tier: String = row.get(4)?;
-    let tags: String = row.get(17)?;
+    let tags: String = row.get(18)?;
     Ok(Record {
         id: row.get(0)?,
         content: row.get(1)?,
@@ -156,6 +157,7 @@ pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
         metadata: object(&row.get::<_, String>(14)?),
         archived_at: row.get(15)?,
         archived_why: row.get(16)?,
+        key: row.get(17)?,
         tags: serde_json::from_str(&tags).unwrap_or_default(),
     })
 }

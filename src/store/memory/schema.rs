@@ -3,7 +3,8 @@
 //! Migrations are only ever appended, and a copy is made before each. A database of a newer schema is refused, not touched.
 
 /// One string a version, oldest first.
-pub(super) const MEMORY: &[&str] = &["
+pub(super) const MEMORY: &[&str] = &[
+    "
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
 -- Times are unix milliseconds.
@@ -61,4 +62,14 @@ CREATE INDEX request_at ON request(at);
 
 CREATE VIRTUAL TABLE memory_fts USING fts5(title, tags, body,
     content='', contentless_delete=1, tokenize='ascii');
-"];
+",
+    "
+-- Where an imported text comes from (`import:/docs/a.md`), and the import that brought it last.
+ALTER TABLE memory ADD COLUMN key TEXT;
+ALTER TABLE memory ADD COLUMN run INTEGER;
+CREATE INDEX memory_key ON memory(key, run) WHERE key IS NOT NULL;
+-- What a source says may be said elsewhere too: each has it once.
+DROP INDEX memory_text;
+CREATE UNIQUE INDEX memory_text ON memory(container, hash, coalesce(key, '')) WHERE archived_at IS NULL;
+",
+];
