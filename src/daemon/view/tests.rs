@@ -367,7 +367,7 @@ fn a_cookie_made_under_a_listing_says_nothing_of_it() {
     bench.end_listed(&paths(&["dir"]));
     bench.touch("busy");
     bench.cookie_back();
-    assert_eq!(bench.start(), None, "something may have been renamed under the listing: it waits for the next");
+    assert_eq!(bench.start(), None, "what was renamed under the listing is to be told first");
     bench.cookie_back();
     bench.reconcile(&paths(&["busy"]));
     assert_eq!(bench.fresh(&mut answer), Some(true));
