@@ -4,6 +4,7 @@
 //! types live here. Unknown params are ignored, keys are added and never renamed. `rpc` is the envelope, `search`, `status`,
 //! `past` and `hooks` are params and results; here is what they share, and how a daemon is found.
 
+pub mod anchor;
 mod hooks;
 pub mod memory;
 mod past;

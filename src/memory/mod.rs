@@ -4,6 +4,7 @@
 //! `privacy` what must not be kept, `time` how long, `id` how memories are named, `text` what makes two the same and which
 //! words find them.
 
+pub mod anchor;
 pub mod fields;
 pub mod id;
 mod privacy;

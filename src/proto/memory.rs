@@ -7,6 +7,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::anchor::{Anchor, State};
+
 /// How long a memory stays when nothing else is said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -50,6 +52,11 @@ pub struct Memory {
     pub container: String,
     /// In order of the alphabet.
     pub tags: Vec<String>,
+    /// What of the code it is about.
+    pub anchors: Vec<Anchor>,
+    /// Whether that is still so, in the worktree that was asked from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<State>,
     /// How long it stays.
     pub tier: Tier,
     /// When it is archived by itself.

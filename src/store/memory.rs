@@ -3,6 +3,7 @@
 //! One connection, used by one thread. What a transaction has committed is on the disk: `synchronous=FULL` syncs the
 //! write-ahead log at each commit.
 
+mod anchors;
 mod copies;
 mod counts;
 mod db;
@@ -20,6 +21,7 @@ pub use self::keep::{MemoryKeeper, Stopped};
 pub use self::rows::Rows;
 pub use self::which::Which;
 use super::StoreError;
+use crate::proto::anchor::Anchor;
 use crate::proto::memory::Tier;
 
 /// One memory as it is stored; times are unix milliseconds.
@@ -31,6 +33,7 @@ pub struct Record {
     pub title: Option<String>,
     pub container: String,
     pub tags: Vec<String>,
+    pub anchors: Vec<Anchor>,
     pub tier: Tier,
     pub expires_at: Option<i64>,
     pub priority: u8,

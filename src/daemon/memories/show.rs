@@ -17,6 +17,8 @@ pub(super) fn memory(record: Record, now_ms: i64) -> Memory {
         title: record.title,
         container: record.container,
         tags: record.tags,
+        anchors: record.anchors,
+        state: None,
         tier: record.tier,
         expires_at: record.expires_at.map(rfc3339),
         priority: record.priority,

@@ -111,13 +111,14 @@ impl MemoryDb {
     }
 
     /// Returns every memory that can still be read: from the first on up to the damage, and from the last on back to
-    /// it; without tags where those are damaged, and without the columns that an older file does not have.
+    /// it; without tags and anchors where those are damaged, and without the columns that an older file does not have.
     pub(super) fn readable(&self) -> Vec<Saved> {
         let mut found: Vec<Record> = Vec::new();
-        let without_tags =
-            COLUMNS.split_once("(SELECT").map_or(String::new(), |(rest, _)| format!("{rest}'[]'"));
-        let oldest = without_tags.replace("m.key", "NULL");
-        for columns in [COLUMNS, &without_tags, &oldest] {
+        let (own, _) = COLUMNS.split_once("(SELECT").unwrap_or_default();
+        let (with_tags, _) = COLUMNS.rsplit_once("(SELECT").unwrap_or_default();
+        let ways = [COLUMNS, &format!("{with_tags}'[]'"), &format!("{own}'[]', '[]'")];
+        let older = ways.map(|columns| columns.replace("m.key", "NULL"));
+        for columns in ways.into_iter().chain(older.iter().map(String::as_str)) {
             for order in ["ASC", "DESC"] {
                 let (records, is_whole) = self.scan(columns, order);
                 let known: std::collections::HashSet<_> =

@@ -5,6 +5,7 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 use serde_json::{Map, Value};
 
+use super::anchors::anchors;
 use super::{Event, Record, StoreError, Which};
 use crate::proto::memory::{Sort, Tier};
 
@@ -19,7 +20,8 @@ pub struct Rows<'a> {
 pub(super) const COLUMNS: &str =
     "m.id, m.content, m.title, m.container, m.tier, m.expires_at, m.priority, m.confidence, m.source, m.author,
      m.created, m.updated, m.last_access, m.access_count, m.metadata, m.archived_at, m.archived_why,
-     m.key, (SELECT json_group_array(tag) FROM (SELECT tag FROM tag WHERE memory = m.row ORDER BY tag))";
+     m.key, (SELECT json_group_array(tag) FROM (SELECT tag FROM tag WHERE memory = m.row ORDER BY tag)),
+     (SELECT json_group_array(json(anchor) ORDER BY ord) FROM anchor WHERE memory = m.row)";
 
 impl Rows<'_> {
     /// Returns the moment, unix ms.
@@ -97,11 +99,7 @@ impl Rows<'_> {
         at_most: Option<u64>,
     ) -> Result<(Vec<Record>, u64), StoreError> {
         let (condition, values) = which.condition(self.now_ms);
-        let order = match sort {
-            Sort::Created => "m.created DESC, m.row DESC",
-            Sort::Updated => "m.updated DESC, m.row DESC",
-            Sort::Priority => "m.priority DESC, m.created DESC, m.row DESC",
-        };
+        let order = order(sort);
         let limit = at_most.map_or(-1, |n| i64::try_from(n).unwrap_or(i64::MAX));
         let offset = i64::try_from(offset).unwrap_or(i64::MAX);
         self.run(|conn| {
@@ -135,6 +133,15 @@ impl Rows<'_> {
     }
 }
 
+/// Returns the terms of a total order.
+pub(super) fn order(sort: Sort) -> &'static str {
+    match sort {
+        Sort::Created => "m.created DESC, m.row DESC",
+        Sort::Updated => "m.updated DESC, m.row DESC",
+        Sort::Priority => "m.priority DESC, m.created DESC, m.row DESC",
+    }
+}
+
 /// Reads a row of [`COLUMNS`].
 pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
     let tier: String = row.get(4)?;
@@ -159,6 +166,7 @@ pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
         archived_why: row.get(16)?,
         key: row.get(17)?,
         tags: serde_json::from_str(&tags).unwrap_or_default(),
+        anchors: anchors(&row.get::<_, String>(19)?),
     })
 }
 

@@ -72,4 +72,13 @@ CREATE INDEX memory_key ON memory(key, run) WHERE key IS NOT NULL;
 DROP INDEX memory_text;
 CREATE UNIQUE INDEX memory_text ON memory(container, hash, coalesce(key, '')) WHERE archived_at IS NULL;
 ",
+    "
+-- What a memory is about: JSON of `proto::anchor::Anchor`, without what depends on the worktree.
+CREATE TABLE anchor(
+    memory INTEGER NOT NULL REFERENCES memory(row) ON DELETE CASCADE,
+    ord INTEGER NOT NULL,
+    anchor TEXT NOT NULL,
+    PRIMARY KEY(memory, ord)
+) STRICT, WITHOUT ROWID;
+",
 ];

@@ -3,6 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Map, Value};
 
+use super::anchors::put_anchors;
 use super::{Derived, Event, Record, Rows, StoreError};
 
 /// How long an answer is kept for a request that comes again, ms: much longer than any client tries.
@@ -19,6 +20,7 @@ impl Rows<'_> {
             conn.prepare_cached("DELETE FROM tag WHERE memory = ?1")?.execute([row])?;
             let mut tag = conn.prepare_cached("INSERT INTO tag(memory, tag) VALUES(?1, ?2)")?;
             record.tags.iter().try_for_each(|name| tag.execute(params![row, name]).map(drop))?;
+            put_anchors(conn, row, &record.anchors)?;
             let [title, tags, body] = &derived.words;
             conn.prepare_cached(
                 "INSERT OR REPLACE INTO memory_fts(rowid, title, tags, body) VALUES(?1, ?2, ?3, ?4)",

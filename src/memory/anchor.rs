@@ -1,0 +1,120 @@
+//! Do these lines still say what they said?
+
+use crate::types::TextHash;
+
+/// Most lines of one anchor: more is the file.
+pub const MOST_LINES: u32 = 1_000;
+/// Most anchors of a memory.
+pub const MOST: usize = 20;
+
+/// Bytes of a line's hash.
+const LINE_BYTES: usize = 8;
+
+/// Returns the hash of a whole text, whatever its line ends.
+pub fn whole(text: &str) -> TextHash {
+    let mut hasher = blake3::Hasher::new();
+    for line in text.split_inclusive('\n') {
+        match line.strip_suffix("\r\n") {
+            Some(line) => hasher.update(line.as_bytes()).update(b"\n"),
+            None => hasher.update(line.as_bytes()),
+        };
+    }
+    half(&hasher.finalize())
+}
+
+fn half(hash: &blake3::Hash) -> TextHash {
+    let mut half = [0; 16];
+    half.copy_from_slice(&hash.as_bytes()[..16]);
+    TextHash(half)
+}
+
+/// The lines of a text, each by its hash.
+pub struct Lines {
+    hashes: Vec<u8>,
+}
+
+impl Lines {
+    /// Hashes the lines, without their ends.
+    pub fn new(text: &str) -> Self {
+        let hash = |line: &str| *blake3::hash(line.trim_end_matches('\r').as_bytes()).as_bytes();
+        let hashes = text.lines().flat_map(|line| hash(line)[..LINE_BYTES].to_vec()).collect();
+        Self { hashes }
+    }
+
+    /// Returns how many there are.
+    pub fn len(&self) -> u32 {
+        u32::try_from(self.hashes.len() / LINE_BYTES).unwrap_or(u32::MAX)
+    }
+
+    /// Returns whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.hashes.is_empty()
+    }
+
+    /// Returns the hash of some lines, 1-based and inclusive; none when they are not all there.
+    pub fn run(&self, (first, last): (u32, u32)) -> Option<TextHash> {
+        let start = (first.checked_sub(1)? as usize) * LINE_BYTES;
+        let run = self.hashes.get(start..(last as usize) * LINE_BYTES)?;
+        Some(half(&blake3::hash(run)))
+    }
+
+    /// Returns the first line of each run of `n_lines` with this hash.
+    pub fn places(&self, n_lines: u32, run: &str) -> Vec<u32> {
+        let last_start = (self.len() + 1).saturating_sub(n_lines.max(1));
+        let is_it = |first: &u32| {
+            self.run((*first, *first + n_lines - 1)).is_some_and(|found| found.to_string() == run)
+        };
+        (1..=last_start).filter(is_it).collect()
+    }
+
+    /// Returns where lines are now that were at `lines` and had this hash, when they stood there `nth` of `n`; none when
+    /// they, or one of their likes, are gone.
+    pub fn find(&self, lines: (u32, u32), run: &str, nth: Option<(u32, u32)>) -> Option<(u32, u32)> {
+        let n_lines = lines.1 - lines.0 + 1;
+        let places = self.places(n_lines, run);
+        let (nth, n_then) = nth.unwrap_or((1, 1));
+        let nearest = || places.iter().copied().min_by_key(|first| first.abs_diff(lines.0));
+        let first = match places.len() as u32 {
+            n if n < n_then => None,
+            n if n == n_then => places.get(nth as usize - 1).copied(),
+            _ => nearest(),
+        }?;
+        Some((first, first + n_lines - 1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn find(then: &str, lines: (u32, u32), now: &str) -> Option<(u32, u32)> {
+        let was = Lines::new(then);
+        let run = was.run(lines).unwrap().to_string();
+        let places = was.places(lines.1 - lines.0 + 1, &run);
+        let nth = places.iter().position(|first| *first == lines.0).unwrap() as u32 + 1;
+        Lines::new(now).find(lines, &run, Some((nth, places.len() as u32)))
+    }
+
+    #[test]
+    fn lines_are_found_where_they_are_now() {
+        let text = "a\nb\nc\nb\nd\n";
+        assert_eq!(find(text, (2, 3), text), Some((2, 3)));
+        assert_eq!(find(text, (2, 3), "a\r\nb\r\nc\r\n"), Some((2, 3)), "other line ends");
+        assert_eq!(find(text, (2, 3), "x\ny\na\nb\nc\n"), Some((4, 5)), "moved");
+        assert_eq!(find(text, (2, 3), "a\nb\nx\nc\n"), None, "torn");
+        assert_eq!(find(text, (5, 5), "d"), Some((1, 1)), "without a last line end");
+        assert_eq!(find(text, (2, 2), "x\na\nb\nc\nb\n"), Some((3, 3)), "the first of two");
+        assert_eq!(find(text, (4, 4), "x\na\nb\nc\nb\n"), Some((5, 5)), "the second of two");
+        assert_eq!(find(text, (4, 4), "a\nb\nc\n"), None, "one of two is gone: which?");
+        assert_eq!(find(text, (3, 3), "c\na\nb\nc\nb\n"), Some((4, 4)), "copied: the nearest");
+        assert_eq!(Lines::new(text).run((5, 6)), None);
+        assert_eq!(find(text, (1, 5), "a\n"), None);
+    }
+
+    #[test]
+    fn a_whole_text_by_its_lines() {
+        assert_eq!(whole("a\nb\n"), whole("a\r\nb\r\n"));
+        let others = ["a\nb", "a\nb\n\n", "a\n b\n", "a\rb\n", ""];
+        assert!(others.iter().all(|other| whole(other) != whole("a\nb\n")));
+    }
+}

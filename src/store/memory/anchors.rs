@@ -1,0 +1,46 @@
+//! What are memories about?
+
+use rusqlite::{Connection, params, params_from_iter};
+
+use super::{Rows, StoreError, Which};
+use crate::proto::anchor::Anchor;
+use crate::proto::memory::Sort;
+
+impl Rows<'_> {
+    /// Returns the anchors of those of the memories that have any, by id, in a total order.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn anchored(&self, which: &Which, sort: Sort) -> Result<Vec<(String, Vec<Anchor>)>, StoreError> {
+        let (condition, values) = which.condition(self.now_ms);
+        let order = super::rows::order(sort);
+        let sql = format!(
+            "SELECT m.id, json_group_array(json(a.anchor) ORDER BY a.ord) FROM memory m JOIN anchor a ON a.memory = m.row
+             WHERE {condition} GROUP BY m.row ORDER BY {order}"
+        );
+        self.run(|conn| {
+            conn.prepare(&sql)?
+                .query_map(params_from_iter(values), |row| {
+                    Ok((row.get(0)?, anchors(&row.get::<_, String>(1)?)))
+                })?
+                .collect()
+        })
+    }
+}
+
+/// Reads the column of [`super::rows::COLUMNS`].
+pub(super) fn anchors(json: &str) -> Vec<Anchor> {
+    serde_json::from_str(json).unwrap_or_default()
+}
+
+/// Puts the anchors of a memory in the place of those that it had. What is true today is not kept.
+pub(super) fn put_anchors(conn: &Connection, row: i64, anchors: &[Anchor]) -> rusqlite::Result<()> {
+    conn.prepare_cached("DELETE FROM anchor WHERE memory = ?1")?.execute([row])?;
+    let mut put = conn.prepare_cached("INSERT INTO anchor(memory, ord, anchor) VALUES(?1, ?2, ?3)")?;
+    for (ord, anchor) in anchors.iter().enumerate() {
+        let kept = Anchor { state: None, now: None, note: None, ..anchor.clone() };
+        let json = serde_json::to_string(&kept).expect("strings and numbers are JSON");
+        put.execute(params![row, ord as i64, json])?;
+    }
+    Ok(())
+}
