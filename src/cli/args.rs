@@ -8,8 +8,9 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::memory::{
-    AddTyped, AppendTyped, IdTyped, IdsTyped, ListTyped, RemoveTyped, TagTyped, UpdateTyped,
+    AddTyped, AppendTyped, GetTyped, HistoryTyped, IdsTyped, ListTyped, RemoveTyped, TagTyped, UpdateTyped,
 };
+use super::rows::RowsTyped;
 use crate::proto;
 use crate::types::Kind;
 
@@ -106,7 +107,7 @@ pub(super) enum Verb {
     /// Show memories
     ///
     /// Example: memo get mem_01KAJ
-    Get(IdsTyped),
+    Get(GetTyped),
     /// List memories
     ///
     /// Exits with 1 when there are none.
@@ -149,15 +150,15 @@ pub(super) enum Verb {
     /// Count memories by tag
     ///
     /// Example: memo tags
-    Tags,
+    Tags(RowsTyped),
     /// Count memories by container
     ///
     /// Example: memo containers
-    Containers,
+    Containers(RowsTyped),
     /// Show every change of a memory
     ///
     /// Example: memo history mem_01KAJ
-    History(IdTyped),
+    History(HistoryTyped),
     /// Show how many memories there are, and where they and their copies lie
     ///
     /// Example: memo stats
@@ -308,6 +309,8 @@ pub(super) struct SearchTyped {
     /// How long that may take, milliseconds [default: search.wait_ms, 1000]
     #[arg(long, value_name = "MS", value_parser = wait_parser())]
     pub(super) wait_ms: Option<u64>,
+    #[command(flatten)]
+    pub(super) rows: RowsTyped,
 }
 
 #[derive(Debug, Args)]
@@ -324,6 +327,8 @@ pub(super) struct ChangedTyped {
     /// How long that may take, milliseconds [default: search.wait_ms, 1000]
     #[arg(long, value_name = "MS", value_parser = wait_parser())]
     pub(super) wait_ms: Option<u64>,
+    #[command(flatten)]
+    pub(super) rows: RowsTyped,
 }
 
 #[derive(Debug, Args)]
@@ -334,6 +339,8 @@ pub(super) struct WhyTyped {
     /// Most commits shown
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1_000))]
     pub(super) limit: u64,
+    #[command(flatten)]
+    pub(super) rows: RowsTyped,
 }
 
 #[derive(Debug, Args)]

@@ -27,19 +27,15 @@ pub(super) fn changed(typed: ChangedTyped, here: &Here, output: &mut Output) -> 
     let mut client = here.connect()?;
     client.answer_within(PATIENCE + Duration::from_millis(params.wait_ms.unwrap_or(0)));
     let result: ChangedResult = client.call("changed", &params)?;
-    if output.json {
-        output.json(&result)?;
-    } else {
-        print(&result, output)?;
+    output.list(&result, |output| result.files.iter().try_for_each(|file| print_file(file, output)))?;
+    if !output.json {
+        output.flush()?;
+        notes(&result, output);
     }
     Ok(if result.total == 0 { EXIT_NONE } else { 0 })
 }
 
-fn print(result: &ChangedResult, output: &mut Output) -> Result<(), CliError> {
-    for file in &result.files {
-        print_file(file, output)?;
-    }
-    output.flush()?;
+fn notes(result: &ChangedResult, output: &Output) {
     let since = match (&result.base, &result.subject) {
         (Some(base), subject) => {
             commit_head(base, subject.as_deref().unwrap_or_default(), Default::default())
@@ -57,7 +53,6 @@ fn print(result: &ChangedResult, output: &mut Output) -> Result<(), CliError> {
     if let Some(reason) = &result.reason {
         output.say(&format!("not complete: {reason}"));
     }
-    Ok(())
 }
 
 fn print_file(file: &ChangedFile, output: &mut Output) -> Result<(), CliError> {

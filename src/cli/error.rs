@@ -49,6 +49,14 @@ pub(super) enum CliError {
         /// What to type instead.
         hint: &'static str,
     },
+    /// Rows have no such field.
+    #[error("{message}")]
+    Field {
+        /// Which.
+        message: String,
+        /// Those they have.
+        known: String,
+    },
     /// There is no log to show.
     #[error("{}: no log yet", .0.display())]
     NoLog(PathBuf),
@@ -86,6 +94,7 @@ impl CliError {
                 ("not-utf8", EXIT_USAGE, hint("rename it, or start from another directory with -C"))
             }
             Self::Usage { hint: text, .. } => ("usage", EXIT_USAGE, hint(text)),
+            Self::Field { known, .. } => ("usage", EXIT_USAGE, Some(format!("there are: {known}"))),
             Self::NoHome => ("no-home", EXIT_USAGE, hint("set HOME, or leave out --user")),
             Self::NoLog(_) => {
                 ("not-found", EXIT_NONE, hint("`memo status` starts the daemon, which writes it"))

@@ -6,8 +6,6 @@ mod show;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{IsTerminal, Read};
 
-use serde::Serialize;
-
 use super::error::EXIT_NONE;
 use super::here::Here;
 use super::output::Output;
@@ -20,7 +18,8 @@ use crate::proto::memory::{
     RemoveResult, StatsResult, TallyParams, TallyResult, UpdateParams, UpdateResult,
 };
 pub(super) use args::{
-    AddTyped, AppendTyped, IdTyped, IdsTyped, ListTyped, RemoveTyped, TagTyped, TextTyped, UpdateTyped,
+    AddTyped, AppendTyped, GetTyped, HistoryTyped, IdsTyped, ListTyped, RemoveTyped, TagTyped, TextTyped,
+    UpdateTyped,
 };
 
 /// Memories that are asked for at once where all are wanted.
@@ -100,19 +99,10 @@ fn not_text(what: &str) -> CliError {
     CliError::Usage { message: format!("{what}: not UTF-8"), hint: "a memory is a text" }
 }
 
-pub(super) fn get(typed: IdsTyped, here: &Here, output: &mut Output) -> Outcome {
-    let params = IdsParams { caller: caller(here), ids: typed.ids };
+pub(super) fn get(typed: GetTyped, here: &Here, output: &mut Output) -> Outcome {
+    let params = IdsParams { caller: caller(here), ids: typed.ids.ids };
     let result: MemoriesResult = here.connect()?.call("memory.get", &params)?;
-    if output.json {
-        output.json(&result)?;
-    } else {
-        for (at, memory) in result.memories.iter().enumerate() {
-            if at > 0 {
-                output.line("")?;
-            }
-            show::whole(memory, output)?;
-        }
-    }
+    output.list(&result, |output| show::wholes(&result.memories, output))?;
     notice(result.notice.as_ref(), output);
     Ok(0)
 }
@@ -129,10 +119,8 @@ pub(super) fn list(typed: ListTyped, here: &Here, output: &mut Output) -> Outcom
         offset,
     };
     let result = pages(&mut here.connect()?, params, is_all)?;
-    if output.json {
-        output.json(&result)?;
-    } else {
-        result.memories.iter().try_for_each(|memory| show::line(memory, output))?;
+    output.list(&result, |output| show::lines(&result.memories, output))?;
+    if !output.json {
         output.flush()?;
         let end = offset + result.memories.len() as u64;
         if result.total == 0 {
@@ -217,11 +205,7 @@ fn change(params: UpdateParams, here: &Here, output: &mut Output) -> Outcome {
 pub(super) fn restore(typed: IdsTyped, here: &Here, output: &mut Output) -> Outcome {
     let params = IdsParams { caller: caller(here), ids: typed.ids };
     let result: MemoriesResult = here.connect()?.call("memory.restore", &params)?;
-    if output.json {
-        output.json(&result)?;
-    } else {
-        result.memories.iter().try_for_each(|memory| show::line(memory, output))?;
-    }
+    output.value(&result, |output| show::lines(&result.memories, output))?;
     notice(result.notice.as_ref(), output);
     Ok(0)
 }
@@ -292,30 +276,22 @@ pub(super) fn containers(here: &Here, output: &mut Output) -> Outcome {
 /// Exits with 1 when there are none.
 fn tally(method: &str, here: &Here, output: &mut Output) -> Outcome {
     let result: TallyResult = here.connect()?.call(method, &TallyParams { caller: caller(here) })?;
-    print(&result, output, |output| show::tallies(&result.names, output))?;
+    output.list(&result, |output| show::tallies(&result.names, output))?;
     notice(result.notice.as_ref(), output);
     Ok(if result.names.is_empty() { EXIT_NONE } else { 0 })
 }
 
-pub(super) fn history(typed: IdTyped, here: &Here, output: &mut Output) -> Outcome {
+pub(super) fn history(typed: HistoryTyped, here: &Here, output: &mut Output) -> Outcome {
     let params = IdsParams { caller: caller(here), ids: vec![typed.id] };
     let result: HistoryResult = here.connect()?.call("memory.history", &params)?;
-    print(&result, output, |output| show::history(&result, output))?;
+    output.list(&result, |output| show::history(&result, output))?;
     notice(result.notice.as_ref(), output);
     Ok(0)
 }
 
 pub(super) fn stats(here: &Here, output: &mut Output) -> Outcome {
     let result: StatsResult = here.connect()?.call("memory.stats", &TallyParams { caller: caller(here) })?;
-    print(&result, output, |output| show::stats(&result, output))?;
+    output.value(&result, |output| show::stats(&result, output))?;
     notice(result.notice.as_ref(), output);
     Ok(0)
-}
-
-fn print<T: Serialize>(
-    result: &T,
-    output: &mut Output,
-    show: impl FnOnce(&mut Output) -> Result<(), CliError>,
-) -> Result<(), CliError> {
-    if output.json { output.json(result) } else { show(output) }
 }

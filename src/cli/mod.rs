@@ -19,6 +19,7 @@ mod memory;
 mod output;
 mod process;
 mod progress;
+mod rows;
 mod search;
 mod status;
 mod text;
@@ -32,6 +33,7 @@ use args::{Global, Typed, Verb};
 use error::{CliError, EXIT_USAGE, Shown};
 use here::Here;
 use output::Output;
+use rows::{RowsTyped, Shape, Table};
 
 /// Exit status of a verb that did what it was asked; some have others as well.
 type Outcome = Result<u8, CliError>;
@@ -42,9 +44,36 @@ pub fn run() -> ExitCode {
         Ok(typed) => typed,
         Err(error) => return usage(&error),
     };
-    let mut output = Output::new(&typed.global);
+    ExitCode::from(obey(typed))
+}
+
+fn obey(typed: Typed) -> u8 {
+    let (global, json) = (typed.global.clone(), typed.global.json);
+    let shape = match listed(&typed.verb) {
+        Some((rows, table)) => rows.shape(table, json).map_err(|error| (error, json || rows.is_json())),
+        None => Ok(Shape::plain(json)),
+    };
+    let shape = match shape {
+        Ok(shape) => shape,
+        Err((error, json)) => return failed(&error, &mut Output::new(&global, Shape::plain(json))),
+    };
+    let mut output = Output::new(&global, shape);
     let outcome = answer(typed, &mut output).and_then(|exit| output.flush().map(|()| exit));
-    ExitCode::from(outcome.unwrap_or_else(|error| failed(&error, &mut output)))
+    outcome.unwrap_or_else(|error| failed(&error, &mut output))
+}
+
+/// Returns which rows a verb lists, and what was said of them; none: it lists nothing.
+fn listed(verb: &Verb) -> Option<(&RowsTyped, &'static Table)> {
+    Some(match verb {
+        Verb::Search(typed) => (&typed.rows, &rows::HITS),
+        Verb::Changed(typed) => (&typed.rows, &rows::FILES),
+        Verb::Why(typed) => (&typed.rows, &rows::COMMITS),
+        Verb::Get(typed) => (&typed.rows, &rows::MEMORIES),
+        Verb::List(typed) => (&typed.rows, &rows::MEMORIES),
+        Verb::Tags(typed) | Verb::Containers(typed) => (typed, &rows::NAMES),
+        Verb::History(typed) => (&typed.rows, &rows::CHANGES),
+        _ => return None,
+    })
 }
 
 fn answer(typed: Typed, output: &mut Output) -> Outcome {
@@ -66,8 +95,8 @@ fn answer(typed: Typed, output: &mut Output) -> Outcome {
         Verb::Purge(typed) => memory::purge(typed, &here()?, output),
         Verb::Tag(typed) => memory::tag(typed, &here()?, output),
         Verb::Untag(typed) => memory::untag(typed, &here()?, output),
-        Verb::Tags => memory::tags(&here()?, output),
-        Verb::Containers => memory::containers(&here()?, output),
+        Verb::Tags(_) => memory::tags(&here()?, output),
+        Verb::Containers(_) => memory::containers(&here()?, output),
         Verb::History(typed) => memory::history(typed, &here()?, output),
         Verb::Stats => memory::stats(&here()?, output),
         Verb::Status(typed) => status::status(&typed, &here()?, output),
@@ -102,7 +131,7 @@ fn usage(error: &clap::Error) -> ExitCode {
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
-    let json = std::env::args_os().take_while(|arg| arg != "--").any(|arg| arg == "--json");
+    let json = wants_json(std::env::args_os().take_while(|arg| arg != "--"));
     let text = error.render().to_string();
     let message = text.strip_prefix("error: ").unwrap_or(&text);
     let (first, rest) = message.split_once("\n\n").unwrap_or((message, ""));
@@ -111,11 +140,25 @@ fn usage(error: &clap::Error) -> ExitCode {
         let message = first.trim_end().to_owned();
         let hint = Some("`memo --help` lists the verbs, `memo VERB --help` the flags of one".to_owned());
         let shown = Shown { code: "usage", message, hint, exit: EXIT_USAGE };
-        let _ = Output::new(&global).error(&shown);
+        let _ = Output::new(&global, Shape::Json).error(&shown);
     } else if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         let _ = error.print();
     } else {
         output::talk(&format!("memo: {first}\n\n{}", rest.trim_end()));
     }
     ExitCode::from(EXIT_USAGE)
+}
+
+/// Returns whether words that clap could not read ask for JSON.
+fn wants_json(words: impl Iterator<Item = std::ffi::OsString>) -> bool {
+    let mut is_format = false;
+    for word in words {
+        let value = word.to_str().and_then(|word| word.strip_prefix("--format=")).map(Into::into);
+        let named = value.or_else(|| is_format.then(|| word.clone()));
+        if word == "--json" || named.is_some_and(|format| format == "json" || format == "jsonl") {
+            return true;
+        }
+        is_format = word == "--format";
+    }
+    false
 }

@@ -9,12 +9,14 @@ use serde::Serialize;
 
 use super::args::{Colour, Global};
 use super::error::{CliError, Shown};
+use super::rows::{self, Listing, Shape};
 use super::text::{Styles, escape, escape_lines, paint};
 
 /// The two streams of one run.
 pub(super) struct Output {
     out: BufWriter<Box<dyn Write>>,
-    /// Print JSON.
+    shape: Shape,
+    /// Print one object of JSON, which holds all that there is to say.
     pub(super) json: bool,
     /// Say nothing on stderr but errors.
     pub(super) quiet: bool,
@@ -25,18 +27,20 @@ pub(super) struct Output {
 
 impl Output {
     /// Looks at the streams and at what was asked for.
-    pub(super) fn new(global: &Global) -> Self {
+    pub(super) fn new(global: &Global, shape: Shape) -> Self {
         let stdout = io::stdout();
-        let (data, talk) = (is_coloured(global, &stdout), is_coloured(global, &io::stderr()));
+        let is_text = matches!(shape, Shape::Text);
+        let (data, talk) = (is_text && is_coloured(global, &stdout), is_coloured(global, &io::stderr()));
         let styles = |coloured: bool| if coloured { Styles::coloured() } else { Styles::default() };
         // With colour through anstream, which teaches old Windows consoles; else straight: no byte is touched.
         let out: Box<dyn Write> =
             if data { Box::new(AutoStream::always(stdout.lock())) } else { Box::new(stdout.lock()) };
         Self {
             out: BufWriter::new(out),
-            json: global.json,
+            json: shape.is_object(),
             quiet: global.quiet,
-            styles: styles(data && !global.json),
+            styles: styles(data),
+            shape,
             talk: styles(talk),
         }
     }
@@ -56,6 +60,36 @@ impl Output {
     pub(super) fn json<T: Serialize>(&mut self, value: &T) -> Result<(), CliError> {
         serde_json::to_writer(&mut self.out, value).map_err(io::Error::from)?;
         self.raw(b"\n")
+    }
+
+    /// Writes a result as it was asked for, or as `text` does.
+    pub(super) fn value<T: Serialize>(
+        &mut self,
+        value: &T,
+        text: impl FnOnce(&mut Self) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
+        if self.json { self.json(value) } else { text(self) }
+    }
+
+    /// Writes a list as it was asked for, or as `text` does.
+    pub(super) fn list<L: Listing>(
+        &mut self,
+        list: &L,
+        text: impl FnOnce(&mut Self) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
+        match &self.shape {
+            Shape::Text => text(self),
+            Shape::Json => self.json(list),
+            Shape::JsonLines => list.rows().iter().try_for_each(|row| self.json(row)),
+            Shape::Rows(format, table, columns) => {
+                rows::print(list, (*format, *table, columns.as_slice()), &mut self.out)
+            }
+        }
+    }
+
+    /// Returns whether the answer is written for people.
+    pub(super) fn is_text(&self) -> bool {
+        matches!(self.shape, Shape::Text)
     }
 
     /// Hands everything written so far to the reader.
@@ -86,7 +120,7 @@ impl Output {
 
     /// Shows an error: JSON on stdout, else message and hint on stderr.
     pub(super) fn error(&mut self, shown: &Shown) -> Result<(), CliError> {
-        if self.json {
+        if self.shape.is_json() {
             self.json(&Failure { error: shown })?;
             return self.flush();
         }

@@ -18,14 +18,10 @@ pub(super) fn search(typed: SearchTyped, here: &Here, output: &mut Output) -> Ou
     let mut client = here.connect()?;
     client.answer_within(Duration::from_secs(30) + Duration::from_millis(params.wait_ms.unwrap_or(0)));
     let result: SearchResult = client.call("search", &params)?;
-    if output.json {
-        output.json(&result)?;
-    } else {
-        print(&result, output)?;
-        if let Some(note) = note(&result) {
-            output.flush()?;
-            output.say(&note);
-        }
+    output.list(&result, |output| print(&result, output))?;
+    if let Some(note) = note(&result).filter(|_| !output.json) {
+        output.flush()?;
+        output.say(&note);
     }
     Ok(if result.hits.is_empty() { EXIT_NONE } else { 0 })
 }

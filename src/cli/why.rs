@@ -23,10 +23,8 @@ pub(super) fn why(typed: WhyTyped, here: &Here, output: &mut Output) -> Outcome 
     let mut client = here.connect()?;
     client.answer_within(PATIENCE);
     let result: WhyResult = client.call("why", &params)?;
-    if output.json {
-        output.json(&result)?;
-    } else {
-        print(&result, output)?;
+    output.list(&result, |output| print(&result, output))?;
+    if !output.json {
         output.flush()?;
         notes(&result, output);
     }
@@ -69,6 +67,9 @@ fn print_commit(commit: &WhyCommit, path: &str, output: &mut Output) -> Result<(
 }
 
 fn notes(result: &WhyResult, output: &Output) {
+    if !output.is_text() && !result.uncommitted.is_empty() {
+        output.say(&format!("not committed yet: {}", spans(&result.uncommitted)));
+    }
     if result.commits.is_empty() && result.uncommitted.is_empty() {
         output.say(&format!("{}: no commit found", result.path));
     }

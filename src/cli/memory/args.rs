@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value};
 
+use crate::cli::rows::RowsTyped;
 use crate::proto::memory::{Selection, Sort, Tier};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -153,9 +154,19 @@ pub(in crate::cli) struct IdsTyped {
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct IdTyped {
+pub(in crate::cli) struct GetTyped {
+    #[command(flatten)]
+    pub(in crate::cli) ids: IdsTyped,
+    #[command(flatten)]
+    pub(in crate::cli) rows: RowsTyped,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct HistoryTyped {
     /// Id, or the beginning of one
     pub(in crate::cli) id: String,
+    #[command(flatten)]
+    pub(in crate::cli) rows: RowsTyped,
 }
 
 #[derive(Debug, Args)]
@@ -221,6 +232,8 @@ pub(in crate::cli) struct ListTyped {
     /// All of them
     #[arg(long)]
     pub(in crate::cli) all: bool,
+    #[command(flatten)]
+    pub(in crate::cli) rows: RowsTyped,
 }
 
 #[derive(Debug, Args)]

@@ -8,8 +8,18 @@ use crate::cli::status::row;
 use crate::cli::text::{Styles, bytes, count, escape, escape_lines, paint};
 use crate::proto::memory::{Brief, Change, HistoryResult, Memory, StatsResult, Tally};
 
+pub(super) fn wholes(memories: &[Memory], output: &mut Output) -> Result<(), CliError> {
+    for (at, memory) in memories.iter().enumerate() {
+        if at > 0 {
+            output.line("")?;
+        }
+        whole(memory, output)?;
+    }
+    Ok(())
+}
+
 /// Writes all of a memory.
-pub(super) fn whole(memory: &Memory, output: &mut Output) -> Result<(), CliError> {
+fn whole(memory: &Memory, output: &mut Output) -> Result<(), CliError> {
     output.line(&paint(output.styles.path, &memory.id))?;
     if let Some(title) = &memory.title {
         row("title", &escape(title), output)?;
@@ -35,8 +45,12 @@ pub(super) fn whole(memory: &Memory, output: &mut Output) -> Result<(), CliError
     output.line(escape_lines(&memory.content).trim_end_matches('\n'))
 }
 
+pub(super) fn lines(memories: &[Memory], output: &mut Output) -> Result<(), CliError> {
+    memories.iter().try_for_each(|memory| line(memory, output))
+}
+
 /// Writes a memory in one line.
-pub(super) fn line(memory: &Memory, output: &mut Output) -> Result<(), CliError> {
+fn line(memory: &Memory, output: &mut Output) -> Result<(), CliError> {
     let first = memory.content.lines().next().unwrap_or_default();
     let text = memory.title.as_deref().unwrap_or(first);
     let tags: String = memory.tags.iter().map(|tag| format!(" #{}", escape(tag))).collect();

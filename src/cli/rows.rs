@@ -1,0 +1,198 @@
+//! Which rows has an answer, and which of their fields are printed, in which format?
+//!
+//! Pure. A verb that lists hands over a result; here it becomes rows of named values (`tables` says which there are), and
+//! `write` makes bytes of them. No verb knows a format.
+
+mod tables;
+mod write;
+
+use std::io::Write;
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::error::CliError;
+pub(super) use tables::{CHANGES, COMMITS, FILES, HITS, MEMORIES, NAMES};
+
+/// How rows are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// For people; with --fields: a line a row, tabs between
+    Text,
+    /// All in one object
+    Json,
+    /// An object a line, nothing around
+    Jsonl,
+    /// RFC 4180, with a header
+    Csv,
+    /// A table in Markdown
+    Md,
+    /// An element a row
+    Xml,
+    /// Names once, then a line a row, `|` between: few tokens
+    Toon,
+    /// The same, with fewer fields
+    ToonCompact,
+}
+
+/// What every verb that lists takes.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct RowsTyped {
+    /// How to print
+    #[arg(
+        long,
+        value_enum,
+        hide_possible_values = true,
+        conflicts_with = "json",
+        value_name = "text|json|jsonl|csv|md|xml|toon|toon-compact"
+    )]
+    format: Option<Format>,
+    /// Only these fields, in this order (comma-separated); a wrong one lists them
+    #[arg(long, value_name = "FIELD,…", value_delimiter = ',')]
+    fields: Vec<String>,
+}
+
+/// A field: its name, and where it is in a row's JSON (a JSON pointer, RFC 6901).
+pub(super) type Column = (&'static str, &'static str);
+
+/// One kind of rows.
+#[derive(Debug)]
+pub(super) struct Table {
+    /// What they are called: the key of their array in JSON.
+    rows: &'static str,
+    /// What one is called, in XML.
+    row: &'static str,
+    /// Every field.
+    columns: &'static [Column],
+    /// Other names for some of them.
+    aliases: &'static [Column],
+    /// Names of those in a table of Markdown.
+    md: &'static [&'static str],
+    /// Names of those in TOON.
+    toon: &'static [&'static str],
+    /// Names of those in compact TOON.
+    compact: &'static [&'static str],
+}
+
+/// How the answer of one run is printed.
+#[derive(Clone, Debug)]
+pub(super) enum Shape {
+    /// As the verb writes it for people.
+    Text,
+    /// The whole result.
+    Json,
+    /// The whole rows.
+    JsonLines,
+    /// Some fields of the rows.
+    Rows(Format, &'static Table, Vec<Column>),
+}
+
+/// A scalar beside the rows of an answer: how many there are, whether it is fresh.
+pub(super) type Fact = (&'static str, Value);
+
+/// A result that is a list.
+pub(super) trait Listing: Serialize {
+    /// One of the list.
+    type Row: Serialize;
+    /// Returns the list.
+    fn rows(&self) -> &[Self::Row];
+    /// Returns what is said beside it; null is left out.
+    fn facts(&self) -> Vec<Fact>;
+}
+
+impl RowsTyped {
+    /// Returns whether JSON was asked for, as one object or as lines.
+    pub(super) fn is_json(&self) -> bool {
+        matches!(self.format, Some(Format::Json | Format::Jsonl))
+    }
+
+    /// Reads what was typed for rows of this kind.
+    ///
+    /// # Errors
+    /// When a field is not among them.
+    pub(super) fn shape(&self, table: &'static Table, json: bool) -> Result<Shape, CliError> {
+        let format = if json { Format::Json } else { self.format.unwrap_or(Format::Text) };
+        if !self.fields.is_empty() {
+            return Ok(Shape::Rows(format, table, table.named(&self.fields)?));
+        }
+        let columns = match format {
+            Format::Text => return Ok(Shape::Text),
+            Format::Json => return Ok(Shape::Json),
+            Format::Jsonl => return Ok(Shape::JsonLines),
+            Format::Csv | Format::Xml => table.columns.to_vec(),
+            Format::Md => table.of(table.md),
+            Format::Toon => table.of(table.toon),
+            Format::ToonCompact => table.of(table.compact),
+        };
+        Ok(Shape::Rows(format, table, columns))
+    }
+}
+
+impl Shape {
+    /// Returns the shape of what is no list, and of errors.
+    pub(super) fn plain(json: bool) -> Self {
+        if json { Self::Json } else { Self::Text }
+    }
+
+    /// Returns whether the answer is one object of JSON.
+    pub(super) fn is_object(&self) -> bool {
+        matches!(self, Self::Json | Self::Rows(Format::Json, ..))
+    }
+
+    /// Returns whether whoever reads it reads JSON.
+    pub(super) fn is_json(&self) -> bool {
+        self.is_object() || matches!(self, Self::JsonLines | Self::Rows(Format::Jsonl, ..))
+    }
+}
+
+impl Table {
+    fn find(&self, name: &str) -> Option<Column> {
+        self.columns.iter().chain(self.aliases).find(|column| column.0 == name).copied()
+    }
+
+    fn of(&self, names: &[&str]) -> Vec<Column> {
+        names.iter().filter_map(|name| self.find(name)).collect()
+    }
+
+    /// Returns the columns of these names, each once.
+    fn named(&self, names: &[String]) -> Result<Vec<Column>, CliError> {
+        let mut columns = Vec::new();
+        for name in names {
+            let Some(column) = self.find(name.trim()) else {
+                let known: Vec<_> = self.columns.iter().map(|column| column.0).collect();
+                let message = format!("--fields: {} have no field {name:?}", self.rows);
+                return Err(CliError::Field { message, known: known.join(", ") });
+            };
+            if !columns.contains(&column) {
+                columns.push(column);
+            }
+        }
+        Ok(columns)
+    }
+}
+
+/// Writes the rows of a result; each is dropped before the next is looked at.
+///
+/// # Errors
+/// When `out` does not take it.
+pub(super) fn print<L: Listing>(
+    result: &L,
+    (format, table, columns): (Format, &Table, &[Column]),
+    out: &mut dyn Write,
+) -> Result<(), CliError> {
+    let names: Vec<_> = columns.iter().map(|column| column.0).collect();
+    let facts: Vec<_> = result.facts().into_iter().filter(|fact| !fact.1.is_null()).collect();
+    let head = write::Head { rows: table.rows, row: table.row, names: &names, facts: &facts };
+    let mut rows = result.rows().iter().map(|row| cells(row, columns));
+    Ok(write::write(format, &head, &mut rows, out)?)
+}
+
+/// Returns the values of some fields of a row, null for what it does not have.
+fn cells<R: Serialize>(row: &R, columns: &[Column]) -> Vec<Value> {
+    let row = serde_json::to_value(row).unwrap_or_default();
+    columns.iter().map(|(_, at)| row.pointer(at).cloned().unwrap_or_default()).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,250 @@
+//! Which fields do rows have?
+
+use serde_json::{Value, json};
+
+use super::{Fact, Listing, Table};
+use crate::proto::memory::{Change, HistoryResult, MemoriesResult, Memory, Tally, TallyResult};
+use crate::proto::{ChangedFile, ChangedResult, Hit, SearchResult, WhyCommit, WhyResult};
+
+/// Memories. TOON has the fields and the names that ai-memory 0.6 gave it.
+pub(in crate::cli) const MEMORIES: Table = Table {
+    rows: "memories",
+    row: "memory",
+    columns: &[
+        ("id", "/id"),
+        ("title", "/title"),
+        ("content", "/content"),
+        ("container", "/container"),
+        ("tags", "/tags"),
+        ("tier", "/tier"),
+        ("expires_at", "/expires_at"),
+        ("priority", "/priority"),
+        ("confidence", "/confidence"),
+        ("score", "/score"),
+        ("source", "/source"),
+        ("author", "/author"),
+        ("created", "/created"),
+        ("updated", "/updated"),
+        ("last_access", "/last_access"),
+        ("access_count", "/access_count"),
+        ("metadata", "/metadata"),
+        ("archived_at", "/archived_at"),
+        ("archived_why", "/archived_why"),
+    ],
+    aliases: &[("namespace", "/container"), ("created_at", "/created"), ("updated_at", "/updated")],
+    md: &["id", "created", "container", "priority", "title", "content", "tags"],
+    toon: &[
+        "id",
+        "title",
+        "tier",
+        "namespace",
+        "priority",
+        "confidence",
+        "score",
+        "access_count",
+        "tags",
+        "source",
+        "created_at",
+        "updated_at",
+    ],
+    compact: &["id", "title", "tier", "namespace", "priority", "score", "tags"],
+};
+
+impl Listing for MemoriesResult {
+    type Row = Memory;
+
+    fn rows(&self) -> &[Memory] {
+        &self.memories
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        vec![("count", json!(self.memories.len())), ("total", json!(self.total))]
+    }
+}
+
+/// Hits of a search.
+pub(in crate::cli) const HITS: Table = Table {
+    rows: "hits",
+    row: "hit",
+    columns: &[
+        ("kind", "/kind"),
+        ("path", "/path"),
+        ("first_line", "/lines/0"),
+        ("last_line", "/lines/1"),
+        ("symbol", "/symbol"),
+        ("title", "/title"),
+        ("snippet", "/snippet"),
+        ("snippet_line", "/snippet_line"),
+        ("score", "/score"),
+        ("rank_bm25", "/arms/bm25"),
+        ("rank_path", "/arms/path"),
+        ("rank_symbol", "/arms/symbol"),
+        ("rank_knn", "/arms/knn"),
+        ("cosine", "/arms/cosine"),
+        ("id", "/id"),
+        ("view", "/view"),
+        ("blob", "/blob"),
+        ("trust", "/trust"),
+        ("state", "/state"),
+        ("oid", "/commit/oid"),
+        ("date", "/commit/date"),
+        ("author", "/commit/author"),
+    ],
+    aliases: &[],
+    md: &["kind", "path", "first_line", "last_line", "title", "score", "snippet"],
+    toon: &["kind", "path", "first_line", "last_line", "title", "score", "id", "state", "snippet"],
+    compact: &["kind", "path", "first_line", "last_line", "title", "score"],
+};
+
+impl Listing for SearchResult {
+    type Row = Hit;
+
+    fn rows(&self) -> &[Hit] {
+        &self.hits
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        vec![
+            ("count", json!(self.hits.len())),
+            ("mode", json!(self.mode)),
+            ("total", json!(self.total)),
+            ("fresh", json!(self.fresh)),
+            ("reason", json!(self.reason)),
+            ("corrected", json!(self.corrected)),
+            ("degraded", some_text(&self.degraded.join(", "))),
+            ("query", json!(self.query)),
+        ]
+    }
+}
+
+/// Tags and containers, each with its count.
+pub(in crate::cli) const NAMES: Table = Table {
+    rows: "names",
+    row: "entry",
+    columns: &[("name", "/name"), ("memories", "/memories")],
+    aliases: &[],
+    md: &["name", "memories"],
+    toon: &["name", "memories"],
+    compact: &["name", "memories"],
+};
+
+impl Listing for TallyResult {
+    type Row = Tally;
+
+    fn rows(&self) -> &[Tally] {
+        &self.names
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        vec![("count", json!(self.names.len()))]
+    }
+}
+
+/// Changes of a memory.
+pub(in crate::cli) const CHANGES: Table = Table {
+    rows: "changes",
+    row: "change",
+    columns: &[
+        ("at", "/at"),
+        ("action", "/action"),
+        ("author", "/author"),
+        ("source", "/source"),
+        ("fields", "/fields"),
+    ],
+    aliases: &[],
+    md: &["at", "action", "author", "source", "fields"],
+    toon: &["at", "action", "author", "source", "fields"],
+    compact: &["at", "action", "author"],
+};
+
+impl Listing for HistoryResult {
+    type Row = Change;
+
+    fn rows(&self) -> &[Change] {
+        &self.changes
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        vec![("count", json!(self.changes.len())), ("id", json!(self.id))]
+    }
+}
+
+/// Files that changed.
+pub(in crate::cli) const FILES: Table = Table {
+    rows: "files",
+    row: "file",
+    columns: &[
+        ("path", "/path"),
+        ("status", "/status"),
+        ("from", "/from"),
+        ("added", "/symbols/added"),
+        ("changed", "/symbols/changed"),
+        ("removed", "/symbols/removed"),
+    ],
+    aliases: &[],
+    md: &["status", "path", "from", "added", "changed", "removed"],
+    toon: &["status", "path", "from", "added", "changed", "removed"],
+    compact: &["status", "path"],
+};
+
+impl Listing for ChangedResult {
+    type Row = ChangedFile;
+
+    fn rows(&self) -> &[ChangedFile] {
+        &self.files
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        vec![
+            ("count", json!(self.files.len())),
+            ("total", json!(self.total)),
+            ("base", json!(self.base.as_ref().map(|base| &base.oid))),
+            ("complete", json!(self.complete)),
+            ("fresh", json!(self.fresh)),
+            ("reason", json!(self.reason)),
+        ]
+    }
+}
+
+/// Commits that made something what it is.
+pub(in crate::cli) const COMMITS: Table = Table {
+    rows: "commits",
+    row: "commit",
+    columns: &[
+        ("oid", "/oid"),
+        ("date", "/date"),
+        ("author", "/author"),
+        ("subject", "/subject"),
+        ("body", "/body"),
+        ("path", "/path"),
+        ("lines", "/lines"),
+    ],
+    aliases: &[],
+    md: &["oid", "date", "author", "subject", "lines"],
+    toon: &["oid", "date", "author", "subject", "path", "lines", "body"],
+    compact: &["oid", "date", "subject", "lines"],
+};
+
+impl Listing for WhyResult {
+    type Row = WhyCommit;
+
+    fn rows(&self) -> &[WhyCommit] {
+        &self.commits
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        vec![
+            ("count", json!(self.commits.len())),
+            ("path", json!(self.path)),
+            ("symbol", json!(self.symbol)),
+            ("uncommitted", some_text(&super::write::text(&json!(self.uncommitted)))),
+            ("more", json!(self.more)),
+            ("complete", json!(self.complete)),
+            ("reason", json!(self.reason)),
+        ]
+    }
+}
+
+fn some_text(text: &str) -> Value {
+    if text.is_empty() { Value::Null } else { Value::from(text) }
+}
