@@ -40,20 +40,15 @@ pub(super) enum Format {
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct RowsTyped {
     /// How to print
-    #[arg(
-        long,
-        value_enum,
-        hide_possible_values = true,
-        conflicts_with = "json",
-        value_name = "text|json|jsonl|csv|md|xml|toon|toon-compact"
-    )]
+    #[arg(long, value_enum, conflicts_with = "json")]
     format: Option<Format>,
     /// Only these fields, in this order (comma-separated); a wrong one lists them
-    #[arg(long, value_name = "FIELD,…", value_delimiter = ',')]
+    #[arg(long, value_name = "FIELD", value_delimiter = ',')]
     fields: Vec<String>,
 }
 
-/// A field: its name, and where it is in a row's JSON (a JSON pointer, RFC 6901).
+/// A field: its name, and where it is in a row's JSON (a JSON pointer, RFC 6901; another behind a space for rows where the
+/// first is null).
 pub(super) type Column = (&'static str, &'static str);
 
 /// One kind of rows.
@@ -65,13 +60,11 @@ pub(super) struct Table {
     row: &'static str,
     /// Every field.
     columns: &'static [Column],
-    /// Other names for some of them.
-    aliases: &'static [Column],
     /// Names of those in a table of Markdown.
     md: &'static [&'static str],
-    /// Names of those in TOON.
-    toon: &'static [&'static str],
-    /// Names of those in compact TOON.
+    /// Those in TOON; where it has another name for a field, that may be asked for as well.
+    toon: &'static [Column],
+    /// Names of those of TOON in compact TOON.
     compact: &'static [&'static str],
 }
 
@@ -121,9 +114,9 @@ impl RowsTyped {
             Format::Json => return Ok(Shape::Json),
             Format::Jsonl => return Ok(Shape::JsonLines),
             Format::Csv | Format::Xml => table.columns.to_vec(),
-            Format::Md => table.of(table.md),
-            Format::Toon => table.of(table.toon),
-            Format::ToonCompact => table.of(table.compact),
+            Format::Md => some(table.columns, table.md),
+            Format::Toon => table.toon.to_vec(),
+            Format::ToonCompact => some(table.toon, table.compact),
         };
         Ok(Shape::Rows(format, table, columns))
     }
@@ -148,11 +141,7 @@ impl Shape {
 
 impl Table {
     fn find(&self, name: &str) -> Option<Column> {
-        self.columns.iter().chain(self.aliases).find(|column| column.0 == name).copied()
-    }
-
-    fn of(&self, names: &[&str]) -> Vec<Column> {
-        names.iter().filter_map(|name| self.find(name)).collect()
+        self.columns.iter().chain(self.toon).find(|column| column.0 == name).copied()
     }
 
     /// Returns the columns of these names, each once.
@@ -170,6 +159,10 @@ impl Table {
         }
         Ok(columns)
     }
+}
+
+fn some(columns: &[Column], names: &[&str]) -> Vec<Column> {
+    names.iter().filter_map(|name| columns.iter().find(|column| column.0 == *name).copied()).collect()
 }
 
 /// Writes the rows of a result; each is dropped before the next is looked at.
@@ -191,7 +184,11 @@ pub(super) fn print<L: Listing>(
 /// Returns the values of some fields of a row, null for what it does not have.
 fn cells<R: Serialize>(row: &R, columns: &[Column]) -> Vec<Value> {
     let row = serde_json::to_value(row).unwrap_or_default();
-    columns.iter().map(|(_, at)| row.pointer(at).cloned().unwrap_or_default()).collect()
+    columns.iter().map(|(_, places)| cell(&row, places).cloned().unwrap_or_default()).collect()
+}
+
+fn cell<'a>(row: &'a Value, places: &str) -> Option<&'a Value> {
+    places.split(' ').filter_map(|at| row.pointer(at)).find(|value| !value.is_null())
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ mod levels;
 mod lifecycle;
 mod live;
 mod memories;
+mod output;
 mod past;
 mod protocol;
 mod readme;

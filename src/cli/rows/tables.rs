@@ -6,7 +6,7 @@ use super::{Fact, Listing, Table};
 use crate::proto::memory::{Change, HistoryResult, MemoriesResult, Memory, Tally, TallyResult};
 use crate::proto::{ChangedFile, ChangedResult, Hit, SearchResult, WhyCommit, WhyResult};
 
-/// Memories. TOON has the fields and the names that ai-memory 0.6 gave it.
+/// Memories. TOON has the fields and the names that ai-memory 0.6 gave it; there each memory has a title.
 pub(in crate::cli) const MEMORIES: Table = Table {
     rows: "memories",
     row: "memory",
@@ -31,21 +31,20 @@ pub(in crate::cli) const MEMORIES: Table = Table {
         ("archived_at", "/archived_at"),
         ("archived_why", "/archived_why"),
     ],
-    aliases: &[("namespace", "/container"), ("created_at", "/created"), ("updated_at", "/updated")],
     md: &["id", "created", "container", "priority", "title", "content", "tags"],
     toon: &[
-        "id",
-        "title",
-        "tier",
-        "namespace",
-        "priority",
-        "confidence",
-        "score",
-        "access_count",
-        "tags",
-        "source",
-        "created_at",
-        "updated_at",
+        ("id", "/id"),
+        ("title", "/title /content"),
+        ("tier", "/tier"),
+        ("namespace", "/container"),
+        ("priority", "/priority"),
+        ("confidence", "/confidence"),
+        ("score", "/score"),
+        ("access_count", "/access_count"),
+        ("tags", "/tags"),
+        ("source", "/source"),
+        ("created_at", "/created"),
+        ("updated_at", "/updated"),
     ],
     compact: &["id", "title", "tier", "namespace", "priority", "score", "tags"],
 };
@@ -90,9 +89,18 @@ pub(in crate::cli) const HITS: Table = Table {
         ("date", "/commit/date"),
         ("author", "/commit/author"),
     ],
-    aliases: &[],
     md: &["kind", "path", "first_line", "last_line", "title", "score", "snippet"],
-    toon: &["kind", "path", "first_line", "last_line", "title", "score", "id", "state", "snippet"],
+    toon: &[
+        ("kind", "/kind"),
+        ("path", "/path"),
+        ("first_line", "/lines/0"),
+        ("last_line", "/lines/1"),
+        ("title", "/title"),
+        ("score", "/score"),
+        ("id", "/id"),
+        ("state", "/state"),
+        ("snippet", "/snippet"),
+    ],
     compact: &["kind", "path", "first_line", "last_line", "title", "score"],
 };
 
@@ -122,9 +130,8 @@ pub(in crate::cli) const NAMES: Table = Table {
     rows: "names",
     row: "entry",
     columns: &[("name", "/name"), ("memories", "/memories")],
-    aliases: &[],
     md: &["name", "memories"],
-    toon: &["name", "memories"],
+    toon: &[("name", "/name"), ("memories", "/memories")],
     compact: &["name", "memories"],
 };
 
@@ -151,9 +158,14 @@ pub(in crate::cli) const CHANGES: Table = Table {
         ("source", "/source"),
         ("fields", "/fields"),
     ],
-    aliases: &[],
     md: &["at", "action", "author", "source", "fields"],
-    toon: &["at", "action", "author", "source", "fields"],
+    toon: &[
+        ("at", "/at"),
+        ("action", "/action"),
+        ("author", "/author"),
+        ("source", "/source"),
+        ("fields", "/fields"),
+    ],
     compact: &["at", "action", "author"],
 };
 
@@ -181,9 +193,15 @@ pub(in crate::cli) const FILES: Table = Table {
         ("changed", "/symbols/changed"),
         ("removed", "/symbols/removed"),
     ],
-    aliases: &[],
     md: &["status", "path", "from", "added", "changed", "removed"],
-    toon: &["status", "path", "from", "added", "changed", "removed"],
+    toon: &[
+        ("status", "/status"),
+        ("path", "/path"),
+        ("from", "/from"),
+        ("added", "/symbols/added"),
+        ("changed", "/symbols/changed"),
+        ("removed", "/symbols/removed"),
+    ],
     compact: &["status", "path"],
 };
 
@@ -219,9 +237,16 @@ pub(in crate::cli) const COMMITS: Table = Table {
         ("path", "/path"),
         ("lines", "/lines"),
     ],
-    aliases: &[],
     md: &["oid", "date", "author", "subject", "lines"],
-    toon: &["oid", "date", "author", "subject", "path", "lines", "body"],
+    toon: &[
+        ("oid", "/oid"),
+        ("date", "/date"),
+        ("author", "/author"),
+        ("subject", "/subject"),
+        ("path", "/path"),
+        ("lines", "/lines"),
+        ("body", "/body"),
+    ],
     compact: &["oid", "date", "subject", "lines"],
 };
 

@@ -274,16 +274,12 @@ fn tables_have_every_field() {
             let is_there = |column: &&Column| column.1 == key || column.1.starts_with(&format!("{key}/"));
             assert!(table.columns.iter().find(is_there).is_some(), "{} lack {key}", table.rows);
         }
-        for (name, at) in table.columns.iter().chain(table.aliases) {
-            assert!(
-                row.pointer(at).is_some() || elsewhere.contains(name),
-                "{}: {name} is nowhere",
-                table.rows
-            );
+        for (name, places) in table.columns.iter().chain(table.toon) {
+            let is_there = places.split(' ').all(|at| row.pointer(at).is_some());
+            assert!(is_there || elsewhere.contains(name), "{}: {name} is nowhere", table.rows);
         }
-        for names in [table.md, table.toon, table.compact] {
-            assert_eq!(table.of(names).len(), names.len(), "{names:?}");
-        }
+        assert_eq!(some(table.columns, table.md).len(), table.md.len());
+        assert_eq!(some(table.toon, table.compact).len(), table.compact.len());
         let unique: BTreeMap<_, _> = table.columns.iter().copied().collect();
         assert_eq!(unique.len(), table.columns.len());
     };
