@@ -22,6 +22,7 @@ pub(in crate::cli) const MEMORIES: Table = Table {
         ("confidence", "/confidence"),
         ("score", "/score"),
         ("source", "/source"),
+        ("key", "/key"),
         ("author", "/author"),
         ("created", "/created"),
         ("updated", "/updated"),

@@ -272,7 +272,11 @@ fn tables_have_every_field() {
         let keys: Vec<_> = row.as_object().expect("an object").keys().map(|key| format!("/{key}")).collect();
         for key in &keys {
             let is_there = |column: &&Column| column.1 == key || column.1.starts_with(&format!("{key}/"));
-            assert!(table.columns.iter().find(is_there).is_some(), "{} lack {key}", table.rows);
+            assert!(
+                table.columns.iter().find(is_there).is_some(),
+                "{} lack {key}: add it in rows/tables.rs",
+                table.rows
+            );
         }
         for (name, places) in table.columns.iter().chain(table.toon) {
             let is_there = places.split(' ').all(|at| row.pointer(at).is_some());
