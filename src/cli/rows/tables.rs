@@ -31,6 +31,8 @@ pub(in crate::cli) const MEMORIES: Table = Table {
         ("metadata", "/metadata"),
         ("archived_at", "/archived_at"),
         ("archived_why", "/archived_why"),
+        ("anchors", "/anchors"),
+        ("state", "/state"),
     ],
     md: &["id", "created", "container", "priority", "title", "content", "tags"],
     toon: &[

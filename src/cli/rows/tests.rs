@@ -287,7 +287,7 @@ fn tables_have_every_field() {
         let unique: BTreeMap<_, _> = table.columns.iter().copied().collect();
         assert_eq!(unique.len(), table.columns.len());
     };
-    check(&MEMORIES, of(&Memory::default()), &["score"]);
+    check(&MEMORIES, of(&Memory::default()), &["score", "state"]);
     let symbols = Some(ChangedSymbols::default());
     check(&FILES, of(&ChangedFile { symbols, ..ChangedFile::default() }), &[]);
     check(&COMMITS, of(&WhyCommit::default()), &[]);
