@@ -82,7 +82,7 @@ fn damaged_files_of_gits() {
                 ),
             );
         }
-        sh(&live, "cp -a ../whole/objects ../whole/refs .git");
+        sh(&live, "cp -af ../whole/objects ../whole/refs .git");
         live.expect("kept", "kept.log", &format!("{spoil}: mended while it runs"));
         expect_watched(&live, 10 * number + 2, spoil);
         assert!(!degraded(&live).contains("files:"), "{spoil}: {}", degraded(&live));

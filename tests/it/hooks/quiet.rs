@@ -102,7 +102,7 @@ struct Mounted<'a>(&'a Path);
 impl<'a> Mounted<'a> {
     fn at(dir: &'a Path, args: &[&str]) -> Option<Self> {
         let mount = Command::new("mount").args(args).arg(dir).stderr(Stdio::null()).status();
-        mount.is_ok_and(|status| status.success()).then_some(Self(dir))
+        mount.is_ok_and(|status| status.success()).then(|| Self(dir))
     }
 }
 
