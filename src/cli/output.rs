@@ -3,6 +3,7 @@
 //! stdout is data, stderr is talk. Nothing else in the crate prints.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use anstream::{AutoStream, ColorChoice};
 use serde::Serialize;
@@ -22,6 +23,8 @@ pub(super) struct Output {
     pub(super) quiet: bool,
     /// How data looks.
     pub(super) styles: Styles,
+    /// This moment, unix ms.
+    pub(super) now_ms: i64,
     talk: Styles,
 }
 
@@ -40,6 +43,7 @@ impl Output {
             json: shape.is_object(),
             quiet: global.quiet,
             styles: styles(data),
+            now_ms: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64),
             shape,
             talk: styles(talk),
         }

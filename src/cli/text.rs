@@ -192,6 +192,29 @@ pub(super) fn duration(ms: u64) -> String {
     }
 }
 
+/// Returns how long ago a time of the daemon's (RFC 3339, UTC) is: `just now`, `5m ago`, `2h ago`, `3d ago`, `2y ago`.
+pub(super) fn age(time: &str, now_ms: i64) -> String {
+    let Some(then_ms) = unix_ms(time) else { return escape(time) };
+    let min = now_ms.saturating_sub(then_ms) / 60_000;
+    match min {
+        ..1 => "just now".to_owned(),
+        1..60 => format!("{min}m ago"),
+        60..1_440 => format!("{}h ago", min / 60),
+        1_440..525_600 => format!("{}d ago", min / 1_440),
+        _ => format!("{}y ago", min / 525_600),
+    }
+}
+
+/// Reads `2026-11-01T12:00:00.000Z` down to the second; days as in Hinnant, "chrono-Compatible Low-Level Date Algorithms".
+fn unix_ms(time: &str) -> Option<i64> {
+    let number = |at: Range<usize>| time.get(at)?.parse::<i64>().ok();
+    let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = year * 365 + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 719_469;
+    let s = number(11..13)? * 3_600 + number(14..16)? * 60 + number(17..19)?;
+    Some((days * 86_400 + s) * 1_000)
+}
+
 /// Returns a number of bytes in binary units: `512 B`, `1.5 MiB`.
 pub(super) fn bytes(number: u64) -> String {
     let (mut whole, mut tenths, mut unit) = (number, 0, 0);
@@ -249,6 +272,27 @@ mod tests {
             shown += &escape(&line[done..]);
             assert_eq!(shown, expected, "{query}");
             assert_eq!(marked(line, &terms, Style::new()), escape(line), "plain style changes nothing");
+        }
+    }
+
+    #[test]
+    fn ages() {
+        let check = |time: &str, unix_s: i64| assert_eq!(unix_ms(time), Some(unix_s * 1_000), "{time}");
+        check("1970-01-01T00:00:00.000Z", 0);
+        check("2000-02-29T23:59:59Z", 951_868_799);
+        check("2026-11-21T13:52:50.197Z", 1_795_269_170);
+        check("2100-03-01T00:00:00.000Z", 4_107_542_400);
+        let now_ms = 1_795_269_170_000;
+        let cases = [
+            ("2026-11-21T13:52:51.000Z", "just now"),
+            ("2026-11-21T13:51:00.000Z", "1m ago"),
+            ("2026-11-21T11:52:50.000Z", "2h ago"),
+            ("2026-11-18T13:52:50.000Z", "3d ago"),
+            ("2024-01-01T00:00:00.000Z", "2y ago"),
+            ("\u{1b}[2J", "\\u{1b}[2J"),
+        ];
+        for (time, expected) in cases {
+            assert_eq!(age(time, now_ms), expected);
         }
     }
 

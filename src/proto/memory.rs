@@ -395,6 +395,14 @@ pub struct StatsResult {
     pub archived: u64,
     /// Living memories by tier.
     pub tiers: Vec<Tally>,
+    /// Living memories by container.
+    pub containers: Vec<Tally>,
+    /// Living memories that end within 24 hours.
+    pub expiring: u64,
+    /// When the next one ends.
+    pub next_end: Option<String>,
+    /// Links between memories.
+    pub links: u64,
     /// Bytes of all contents, archived ones too.
     pub content_bytes: u64,
     /// When the first of the living was added.
@@ -403,6 +411,8 @@ pub struct StatsResult {
     pub newest: Option<String>,
     /// The database.
     pub path: String,
+    /// Its size, with what has not been moved into it yet.
+    pub bytes: u64,
     /// Newest first.
     pub backups: Vec<BackupInfo>,
     /// For a person.

@@ -131,7 +131,7 @@ fn steady(text: &str) -> String {
         (r"\d+(\.\d+)? (ms|s|min|MiB|KiB)\b", "N"),
         (r"\bm1:[\d:]+", "m1:N"),
         (r"\d{4}-\d\d-\d\dT[\d:.]+Z", "N"),
-        (r"\bmem_[0-9A-Z]{26}\b(  \d{4}-\d\d-\d\d)?", "mem_N"),
+        (r"\bmem_[0-9A-Z]{26}\b(  +(just now|\d+[mhdy] ago))?", "mem_N"),
         (r"\b[0-9a-f]{16}\b", "N"),
     ];
     rules.iter().fold(text.to_owned(), |text, (rule, with)| {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::cli::CliError;
 use crate::cli::output::Output;
 use crate::cli::status::row;
-use crate::cli::text::{Styles, bytes, count, escape, escape_lines, paint};
+use crate::cli::text::{age, bytes, count, escape, escape_lines, paint};
 use crate::proto::memory::{Brief, Change, HistoryResult, Memory, StatsResult, Tally};
 
 pub(super) fn wholes(memories: &[Memory], output: &mut Output) -> Result<(), CliError> {
@@ -31,9 +31,10 @@ fn whole(memory: &Memory, output: &mut Output) -> Result<(), CliError> {
     let end = memory.expires_at.as_ref().map_or(String::new(), |at| format!(", ends {at}"));
     row("tier", &format!("{}{end}", memory.tier.as_str()), output)?;
     row("weight", &format!("priority {}, confidence {}", memory.priority, memory.confidence), output)?;
-    row("added", &format!("{} by {} ({})", memory.created, escape(&memory.author), memory.source), output)?;
+    let author = escape(&memory.author);
+    row("added", &format!("{} by {author} ({})", when(&memory.created, output), memory.source), output)?;
     if memory.updated != memory.created {
-        row("changed", &memory.updated, output)?;
+        row("changed", &when(&memory.updated, output), output)?;
     }
     if !memory.metadata.is_empty() {
         row("metadata", &escape(&Value::from(memory.metadata.clone()).to_string()), output)?;
@@ -49,28 +50,33 @@ pub(super) fn lines(memories: &[Memory], output: &mut Output) -> Result<(), CliE
     memories.iter().try_for_each(|memory| line(memory, output))
 }
 
+/// Returns a time, and how long ago that is.
+fn when(time: &str, output: &Output) -> String {
+    format!("{time} ({})", age(time, output.now_ms))
+}
+
 /// Writes a memory in one line.
 fn line(memory: &Memory, output: &mut Output) -> Result<(), CliError> {
     let first = memory.content.lines().next().unwrap_or_default();
     let text = memory.title.as_deref().unwrap_or(first);
     let tags: String = memory.tags.iter().map(|tag| format!(" #{}", escape(tag))).collect();
-    let text = one_line(&memory.id, &memory.created, &memory.container, text, output.styles);
+    let container = format!("p{:<2} {}", memory.priority, memory.container);
+    let text = one_line(&memory.id, &memory.created, &container, text, output);
     output.line(&format!("{text}{}", paint(output.styles.line, &tags)))
 }
 
 pub(super) fn brief(brief: &Brief, output: &mut Output) -> Result<(), CliError> {
-    output.line(&one_line(&brief.id, &brief.created, &brief.container, &brief.line, output.styles))
+    output.line(&one_line(&brief.id, &brief.created, &brief.container, &brief.line, output))
 }
 
-fn one_line(id: &str, created: &str, container: &str, text: &str, styles: Styles) -> String {
+fn one_line(id: &str, created: &str, place: &str, text: &str, output: &Output) -> String {
     const MOST: usize = 80;
     let (cut, more) = match text.char_indices().nth(MOST) {
         Some((end, _)) => (&text[..end], "…"),
         None => (text, ""),
     };
-    let day = created.get(..10).unwrap_or(created);
-    let container = paint(styles.title, &escape(container));
-    format!("{}  {day}  {container}  {}{more}", paint(styles.path, &escape(id)), escape(cut))
+    let (id, place) = (paint(output.styles.path, &escape(id)), paint(output.styles.title, &escape(place)));
+    format!("{id}  {:>8}  {place}  {}{more}", age(created, output.now_ms), escape(cut))
 }
 
 pub(super) fn tallies(names: &[Tally], output: &mut Output) -> Result<(), CliError> {
@@ -95,18 +101,33 @@ fn value(value: &Value) -> String {
 
 pub(super) fn stats(stats: &StatsResult, output: &mut Output) -> Result<(), CliError> {
     let text = bytes(stats.content_bytes);
-    row(
-        "memories",
-        &format!("{} living, {} archived, {text} of text", stats.living, stats.archived),
-        output,
-    )?;
-    let tiers: Vec<_> = stats.tiers.iter().map(|tier| format!("{} {}", tier.memories, tier.name)).collect();
+    let links = count(stats.links, "link", "links");
+    let numbers = format!("{} living, {} archived, {text} of text, {links}", stats.living, stats.archived);
+    row("memories", &numbers, output)?;
     if let (Some(oldest), Some(newest)) = (&stats.oldest, &stats.newest) {
-        row("tiers", &tiers.join(", "), output)?;
+        row("tiers", &tallied(&stats.tiers), output)?;
+        row("containers", &tallied(&stats.containers), output)?;
         row("added", &format!("{oldest} to {newest}"), output)?;
     }
-    row("database", &escape(&stats.path), output)?;
+    if let Some(end) = &stats.next_end {
+        row("ending", &format!("{} within 24 hours, the next at {end}", stats.expiring), output)?;
+    }
+    row("database", &format!("{}, {}", escape(&stats.path), bytes(stats.bytes)), output)?;
     let newest =
         stats.backups.first().map_or(String::new(), |copy| format!(", newest {}", escape(&copy.path)));
     row("backups", &format!("{}{newest}", count(stats.backups.len() as u64, "copy", "copies")), output)
+}
+
+/// Returns counts with their names, the first of them.
+fn tallied(tallies: &[Tally]) -> String {
+    const MOST: usize = 8;
+    let mut named: Vec<_> = tallies
+        .iter()
+        .take(MOST)
+        .map(|tally| format!("{} {}", tally.memories, escape(&tally.name)))
+        .collect();
+    if tallies.len() > MOST {
+        named.push(format!("{} more", tallies.len() - MOST));
+    }
+    named.join(", ")
 }

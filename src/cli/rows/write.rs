@@ -46,7 +46,9 @@ pub(super) fn text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
-        Value::Array(list) if !list.iter().any(Value::is_object) => list.iter().map(item).collect::<Vec<_>>().join(","),
+        Value::Array(list) if !list.iter().any(Value::is_object) => {
+            list.iter().map(item).collect::<Vec<_>>().join(",")
+        }
         other => other.to_string(),
     }
 }

@@ -68,15 +68,20 @@ pub(super) async fn stats(shared: &Arc<Shared>, params: Value) -> Outcome<Value>
     locate(shared, &params.caller)?;
     let job = |keeper: &mut MemoryKeeper| {
         let now_ms = now_ms();
-        let read = keeper.read(now_ms, |rows| Ok((rows.numbers()?, rows.tiers()?)));
-        let result = read.map(|(numbers, tiers)| StatsResult {
+        let read = keeper.read(now_ms, |rows| Ok((rows.numbers()?, rows.tiers()?, rows.containers()?)));
+        let result = read.map(|(numbers, tiers, containers)| StatsResult {
             living: numbers.living,
             archived: numbers.archived,
             tiers,
+            containers,
+            expiring: numbers.expiring,
+            next_end: numbers.next_end.map(rfc3339),
+            links: numbers.links,
             content_bytes: numbers.content_bytes,
             oldest: numbers.oldest.map(rfc3339),
             newest: numbers.newest.map(rfc3339),
             path: keeper.path().display().to_string(),
+            bytes: keeper.bytes(),
             backups: keeper.backups(),
             notice: None,
         });

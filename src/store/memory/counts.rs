@@ -14,7 +14,13 @@ pub struct Numbers {
     pub content_bytes: u64,
     pub oldest: Option<i64>,
     pub newest: Option<i64>,
+    pub expiring: u64,
+    pub next_end: Option<i64>,
+    pub links: u64,
 }
+
+/// What ends within this time ends soon, ms.
+const SOON_MS: i64 = 24 * 3_600_000;
 
 impl Rows<'_> {
     /// Returns how many of the living have each tag.
@@ -64,12 +70,24 @@ impl Rows<'_> {
                 [],
                 |row| Ok((row.get(0)?, row.get(1)?)),
             )?;
-            let living =
-                format!("SELECT count(*), min(created), max(created) FROM memory m WHERE {condition}");
+            let links = conn.query_row("SELECT count(*) FROM link", [], |row| row.get(0))?;
+            let soon = self.now_ms.saturating_add(SOON_MS);
+            let living = format!(
+                "SELECT count(*), min(created), max(created), count(*) FILTER (WHERE expires_at <= {soon}), min(expires_at)
+                 FROM memory m WHERE {condition}"
+            );
             conn.query_row(&living, params_from_iter(values), |row| {
                 let living: u64 = row.get(0)?;
-                let (oldest, newest) = (row.get(1)?, row.get(2)?);
-                Ok(Numbers { living, archived: all - living, content_bytes, oldest, newest })
+                Ok(Numbers {
+                    living,
+                    archived: all - living,
+                    content_bytes,
+                    oldest: row.get(1)?,
+                    newest: row.get(2)?,
+                    expiring: row.get(3)?,
+                    next_end: row.get(4)?,
+                    links,
+                })
             })
         })
     }

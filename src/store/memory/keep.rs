@@ -88,6 +88,12 @@ impl MemoryKeeper {
         &self.path
     }
 
+    /// Returns the size of the database and of its WAL.
+    pub fn bytes(&self) -> u64 {
+        let size = |path: &Path| fs::symlink_metadata(path).map_or(0, |meta| meta.len());
+        size(&self.path) + size(&self.path.with_extension("db-wal"))
+    }
+
     /// Returns the copies, newest first.
     pub fn backups(&self) -> Vec<BackupInfo> {
         let bytes = |path: &Path| fs::symlink_metadata(path).map_or(0, |meta| meta.len());
