@@ -19,7 +19,10 @@ pub use self::past::{
     ChangedFile, ChangedParams, ChangedResult, ChangedSymbols, FileStatus, WhyCommit, WhyParams, WhyResult,
 };
 pub use self::rpc::{ErrorData, HelloParams, HelloResult, Request, Response, RpcError, code};
-pub use self::search::{Arms, CommitInfo, Hit, MapParams, MapResult, Mode, SearchParams, SearchResult};
+pub use self::search::{
+    Arms, CommitInfo, Explain, Factor, Hit, MapParams, MapResult, MemoryInfo, Mode, SearchParams,
+    SearchResult, Signal,
+};
 pub use self::status::{
     Check, Counters, Counts, DaemonInfo, DoctorResult, ModelInfo, StatusParams, StatusResult, ViewInfo,
     WatchInfo,

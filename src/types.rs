@@ -84,6 +84,22 @@ pub struct Definition {
     pub shape: TextHash,
 }
 
+impl From<ChunkId> for i64 {
+    fn from(id: ChunkId) -> Self {
+        id.0
+    }
+}
+
+/// Row id of a memory, never reused; people know it by its `mem_…`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MemoryRow(pub i64);
+
+impl From<MemoryRow> for i64 {
+    fn from(row: MemoryRow) -> Self {
+        row.0
+    }
+}
+
 /// What a chunk is a part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -98,11 +114,13 @@ pub enum Kind {
     Text,
     /// A commit: message, author, date and changed paths.
     Commit,
+    /// What somebody wrote to be remembered; not in the index.
+    Memory,
 }
 
 impl Kind {
-    /// All kinds, in the order of their stored numbers.
-    pub const ALL: [Self; 5] = [Self::Doc, Self::Map, Self::Symbol, Self::Text, Self::Commit];
+    /// All kinds.
+    pub const ALL: [Self; 6] = [Self::Doc, Self::Map, Self::Symbol, Self::Text, Self::Commit, Self::Memory];
 
     /// Returns the word used in SQL, JSON and on the command line.
     pub fn as_str(self) -> &'static str {
@@ -112,6 +130,7 @@ impl Kind {
             Self::Symbol => "symbol",
             Self::Text => "text",
             Self::Commit => "commit",
+            Self::Memory => "memory",
         }
     }
 

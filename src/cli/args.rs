@@ -68,7 +68,7 @@ pub(super) enum Verb {
     ///
     /// Example: memo init
     Init(InitTyped),
-    /// Search documents, the code map, definitions and commits
+    /// Search documents, the code map, definitions, commits and memories
     ///
     /// Prints the best hits with their lines. The index holds everything written before the search was started,
     /// or the answer says that it does not. Exits with 1 when nothing matches.
@@ -76,6 +76,12 @@ pub(super) enum Verb {
     /// Example: memo search --kind symbol --path 'src/**' "parse config file"
     #[command(visible_alias = "s")]
     Search(SearchTyped),
+    /// Show what the places of hits are made of: what each arm measured, and every factor
+    ///
+    /// Takes what `memo search` takes. Exits with 1 when nothing matches, or not what --hit or --of names.
+    ///
+    /// Example: memo explain "token expiry" --of src/session.rs
+    Explain(ExplainTyped),
     /// Show the part of the code map that fits a budget
     ///
     /// Files are ranked by who names whose symbols, and towards those that --focus names. Exits with 1 when nothing fits.
@@ -300,6 +306,18 @@ pub(super) struct SearchTyped {
     /// Only these languages: rust, python, markdown… (comma-separated, or given again)
     #[arg(short, long, value_name = "LANG", value_delimiter = ',')]
     pub(super) lang: Vec<String>,
+    /// Only memories of this container
+    #[arg(short, long, value_name = "NAME")]
+    pub(super) container: Option<String>,
+    /// Only memories with all of these tags (comma-separated, or given again)
+    #[arg(short, long, value_name = "TAG", value_delimiter = ',')]
+    pub(super) tag: Vec<String>,
+    /// Only memories added since: 2026-11-01, or 3d for three days ago
+    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
+    pub(super) since: Option<String>,
+    /// Only memories added before
+    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
+    pub(super) until: Option<String>,
     /// Most hits, 1 to 200 [default: search.limit, 10]
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=200))]
     pub(super) limit: Option<u64>,
@@ -311,6 +329,18 @@ pub(super) struct SearchTyped {
     pub(super) wait_ms: Option<u64>,
     #[command(flatten)]
     pub(super) rows: RowsTyped,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ExplainTyped {
+    #[command(flatten)]
+    pub(super) search: SearchTyped,
+    /// Only the hit at this place, from 1
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=200).map(|n| n as usize))]
+    pub(super) hit: Option<usize>,
+    /// Only hits of this path, memory or commit
+    #[arg(long, value_name = "PATH|ID")]
+    pub(super) of: Option<String>,
 }
 
 #[derive(Debug, Args)]

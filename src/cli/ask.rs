@@ -18,6 +18,11 @@ pub(super) fn search(typed: SearchTyped, cwd: &str, config: &Config) -> SearchPa
         kind: typed.kind,
         path: typed.path,
         lang: typed.lang,
+        container: typed.container,
+        tag: typed.tag,
+        since: typed.since,
+        until: typed.until,
+        explain: false,
         limit: Some(usize::try_from(limit).unwrap_or(usize::MAX)),
         wait_ms: Some(typed.wait_ms.unwrap_or(config.search.wait_ms)),
     }

@@ -10,6 +10,7 @@ mod config;
 mod docs;
 mod doctor;
 mod error;
+mod explain;
 mod here;
 mod hooks;
 mod init;
@@ -82,6 +83,7 @@ fn answer(typed: Typed, output: &mut Output) -> Outcome {
     match verb {
         Verb::Init(typed) => init::init(&typed, &here()?, output),
         Verb::Search(typed) => search::search(typed, &here()?, output),
+        Verb::Explain(typed) => explain::explain(typed, &here()?, output),
         Verb::Map(typed) => map::map(typed, &here()?, output),
         Verb::Changed(typed) => changed::changed(typed, &here()?, output),
         Verb::Why(typed) => why::why(typed, &here()?, output),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::proto::{CommitInfo, Hit, Mode, SearchResult};
+use crate::proto::{CommitInfo, Hit, MemoryInfo, Mode, SearchResult};
 
 use super::args::SearchTyped;
 use super::error::EXIT_NONE;
@@ -52,9 +52,42 @@ fn print_commit(
     Ok(())
 }
 
-fn print_hit(hit: &Hit, terms: &[String], output: &mut Output) -> Result<(), CliError> {
+/// Shows a memory: id, day, container, title, tags, and what of it matched.
+fn print_memory(
+    hit: &Hit,
+    memory: &MemoryInfo,
+    terms: &[String],
+    output: &mut Output,
+) -> Result<(), CliError> {
+    let styles = output.styles;
+    let id = paint(styles.path, &escape(hit.id.as_deref().unwrap_or(&hit.path)));
+    let day = memory.created.get(..10).unwrap_or(&memory.created);
+    let container = paint(styles.title, &escape(&memory.container));
+    let mut head = format!("{id}  {}  {container}", paint(styles.line, &escape(day)));
+    if let Some(title) = &hit.title {
+        head = format!("{head}  {}", paint(styles.title, &escape(title)));
+    }
+    let tags: String = memory.tags.iter().map(|tag| format!(" #{}", escape(tag))).collect();
+    head += &paint(styles.line, &tags);
+    output.line(&format!("{head}{}", state(hit, output)))?;
+    for line in hit.snippet.lines() {
+        output.line(format!("  {}", marked(line, terms, styles.matched)).trim_end())?;
+    }
+    Ok(())
+}
+
+/// Returns what became of the code a memory is about, where that is to be said.
+fn state(hit: &Hit, output: &Output) -> String {
+    let state = hit.state.as_deref().filter(|state| *state != "fresh");
+    state.map_or(String::new(), |state| format!("  {}", paint(output.styles.bad, &escape(state))))
+}
+
+pub(super) fn print_hit(hit: &Hit, terms: &[String], output: &mut Output) -> Result<(), CliError> {
     if let Some(commit) = &hit.commit {
         return print_commit(hit, commit, terms, output);
+    }
+    if let Some(memory) = &hit.memory {
+        return print_memory(hit, memory, terms, output);
     }
     let styles = output.styles;
     let lines = format!("{}-{}", hit.lines.0, hit.lines.1);
@@ -62,10 +95,7 @@ fn print_hit(hit: &Hit, terms: &[String], output: &mut Output) -> Result<(), Cli
     if let Some(title) = hit.title.as_ref().or(hit.symbol.as_ref()) {
         head = format!("{head}  {}", paint(styles.title, &escape(title)));
     }
-    if let Some(state) = hit.state.as_deref().filter(|state| *state != "fresh") {
-        head = format!("{head}  {}", paint(styles.bad, &escape(state)));
-    }
-    output.line(&head)?;
+    output.line(&format!("{head}{}", state(hit, output)))?;
     let last =
         hit.snippet_line.saturating_add(u32::try_from(hit.snippet.lines().count()).unwrap_or(u32::MAX));
     let width = last.to_string().len();
@@ -77,7 +107,7 @@ fn print_hit(hit: &Hit, terms: &[String], output: &mut Output) -> Result<(), Cli
 }
 
 /// Returns what must be said about an answer that is empty, not fresh, or not whole.
-fn note(result: &SearchResult) -> Option<String> {
+pub(super) fn note(result: &SearchResult) -> Option<String> {
     let mut parts = Vec::new();
     if !result.fresh {
         let reason = result.reason.as_deref().unwrap_or("the index is behind");
@@ -154,6 +184,8 @@ mod tests {
             trust: "repo".to_owned(),
             state: None,
             commit: None,
+            memory: None,
+            explain: None,
         }
     }
 

@@ -9,7 +9,7 @@ use super::event::Freshness;
 use crate::extract::redact::Screened;
 use crate::proto::{Arms, CommitInfo, Hit};
 use crate::scan;
-use crate::search::{Answer, Found, snippet};
+use crate::search::{Answer, Found, explain, snippet};
 use crate::types::SourceKey;
 
 /// Hits that hold, and paths that do not.
@@ -20,7 +20,13 @@ pub(super) struct Verified {
 }
 
 /// Checks candidates in order until `limit` of them hold.
-pub(super) fn verify(answer: &Answer, at: &Freshness, limit: usize, max_file_bytes: u64) -> Verified {
+pub(super) fn verify(
+    answer: &Answer,
+    at: &Freshness,
+    limit: usize,
+    max_file_bytes: u64,
+    explains: bool,
+) -> Verified {
     let mut verified = Verified::default();
     let mut texts: HashMap<&str, Option<Screened>> = HashMap::new();
     for found in &answer.found {
@@ -28,7 +34,7 @@ pub(super) fn verify(answer: &Answer, at: &Freshness, limit: usize, max_file_byt
             break;
         }
         if let Some(text) = &found.text {
-            verified.hits.push(commit(found, answer, at, text));
+            verified.hits.push(commit(found, answer, at, text, explains));
             continue;
         }
         let path = found.row.path.as_str();
@@ -40,22 +46,22 @@ pub(super) fn verify(answer: &Answer, at: &Freshness, limit: usize, max_file_byt
         });
         if let Some(text) = text {
             let shown = text.span(found.row.bytes.0..found.row.bytes.1).unwrap_or_default();
-            verified.hits.push(hit(found, answer, at, &shown));
+            verified.hits.push(hit(found, answer, at, &shown, explains));
         }
     }
     verified
 }
 
 /// A commit never changes: what the index has of it is what it is.
-fn commit(found: &Found, answer: &Answer, at: &Freshness, text: &str) -> Hit {
+fn commit(found: &Found, answer: &Answer, at: &Freshness, text: &str, explains: bool) -> Hit {
     let (header, message) = text.split_once("\n\n").unwrap_or((text, ""));
     let mut words = header.splitn(3, ' ').map(str::to_owned);
     let mut next = || words.next().unwrap_or_default();
     let commit = Some(CommitInfo { oid: next(), date: next(), author: next() });
-    Hit { commit, ..hit(found, answer, at, message) }
+    Hit { commit, ..hit(found, answer, at, message, explains) }
 }
 
-fn hit(found: &Found, answer: &Answer, at: &Freshness, shown: &str) -> Hit {
+fn hit(found: &Found, answer: &Answer, at: &Freshness, shown: &str, explains: bool) -> Hit {
     let row = &found.row;
     let snippet = snippet::snippet(shown, row.lines.0, answer.query.words());
     let signals = &found.ranked.candidate.signals;
@@ -81,5 +87,7 @@ fn hit(found: &Found, answer: &Answer, at: &Freshness, shown: &str) -> Hit {
         trust: "repo".to_owned(),
         state: None,
         commit: None,
+        memory: None,
+        explain: explains.then(|| explain(signals, found.ranked.fused, &found.ranked.factors)),
     }
 }

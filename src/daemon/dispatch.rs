@@ -1,8 +1,7 @@
 //! What does each method do?
 
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -11,28 +10,17 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
 
-use super::answer::{Verified, verify};
 use super::event::{Ask, Event, Freshness, ViewReport};
 use super::githooks::{self, Verb};
 use super::shared::Shared;
-use super::{changed, memories, overview, report, why};
-use crate::extract::lang;
+use super::{changed, memories, overview, report, search, why};
 use crate::proto::{
     ErrorData, HelloParams, HelloResult, MapParams, MapResult, PROTOCOL, Pending, PlaceParams, RpcError,
-    SearchParams, SearchResult, StatusParams, StatusResult, Sync, SyncParams, SyncResult, code,
+    StatusParams, StatusResult, Sync, SyncParams, SyncResult, code,
 };
-use crate::search;
-use crate::store::{Filter, Reader, StoreError};
-use crate::types::{Kind, SourceKey};
+use crate::store::{Reader, StoreError};
+use crate::types::SourceKey;
 
-/// Most hits of one page.
-const MAX_LIMIT: usize = 200;
-/// Longest globs of one request, bytes in all: they are compiled before anything else is done.
-const MOST_GLOB_BYTES: usize = 16 << 10;
-/// How often stale hits are indexed and the query is run again before they are dropped.
-const RERUNS: usize = 2;
-/// A search counts waiting embeddings up to this many: exact figures are for `sync` and `status`.
-const MOST_PENDING: u32 = 1_000;
 /// Longest time a request may wait for freshness.
 const MAX_WAIT: Duration = Duration::from_secs(600);
 
@@ -42,7 +30,7 @@ pub(super) type Outcome<T> = Result<T, RpcError>;
 pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> Outcome<Value> {
     match method {
         "hello" => reply(&hello(&params_of::<HelloParams>(params)?)),
-        "search" => reply(&search(shared, params_of(params)?).await?),
+        "search" => reply(&search::search(shared, params_of(params)?).await?),
         "map" => reply(&map(shared, params_of(params)?).await?),
         "changed" => reply(&changed::changed(shared, params_of(params)?).await?),
         "why" => reply(&why::why(shared, params_of(params)?).await?),
@@ -156,142 +144,10 @@ pub(super) fn deadline(shared: &Shared, wait_ms: Option<u64>) -> Instant {
     Instant::now() + wait.min(MAX_WAIT)
 }
 
-async fn search(shared: &Arc<Shared>, params: SearchParams) -> Outcome<SearchResult> {
-    let started = Instant::now();
-    let limit = params.limit.unwrap_or(shared.config.search.limit as usize);
-    if !(1..=MAX_LIMIT).contains(&limit) {
-        return Err(bad_params(format!("limit: {limit} is not between 1 and {MAX_LIMIT}")));
-    }
-    if params.query.trim().is_empty() {
-        return Err(bad_params("query: empty; say what to look for".to_owned()));
-    }
-    let langs = params.lang.iter().map(|word| lang_of(word)).collect::<Result<_, _>>()?;
-    let filter = Filter { kinds: params.kind.clone(), langs, paths: params.path.clone() };
-    let glob_bytes: usize = params.path.iter().map(String::len).sum();
-    if glob_bytes > MOST_GLOB_BYTES {
-        return Err(bad_params(format!("path: {glob_bytes} bytes of globs, over {MOST_GLOB_BYTES}")));
-    }
-    filter.check().map_err(|error| bad_params(format!("path: {error}")))?;
-    let question = Arc::new(Question { params, filter, limit });
-    let Question { params, .. } = &*question;
-    let deadline = deadline(shared, params.wait_ms);
-    let needs_commits = params.kind.is_empty() || params.kind.contains(&Kind::Commit);
-    let mut at = freshness(shared, &params.cwd, params.sync, deadline, Vec::new(), needs_commits).await?;
-    shared.queries.fetch_add(1, Ordering::Relaxed);
-    let mut reruns = 0;
-    let page = loop {
-        let (asked, snapshot) = (Arc::clone(&question), at.clone());
-        let mut page = blocking(shared, move |shared| find(shared, &asked, &snapshot)).await?;
-        let why_not = page.why_not(params.sync);
-        if why_not.is_none() {
-            break page;
-        }
-        if reruns == RERUNS {
-            page.result.fresh = false;
-            page.result.reason = page.result.reason.or(why_not);
-            break page;
-        }
-        // What the disk says is newer than the index, whatever the watcher thinks: index it, ask again.
-        reruns += 1;
-        at = freshness(shared, &params.cwd, params.sync, deadline, page.stale, needs_commits).await?;
-    };
-    Ok(SearchResult {
-        query: params.query.clone(),
-        mode: params.mode,
-        took_ms: started.elapsed().as_secs_f64() * 1_000.0,
-        ..page.result
-    })
-}
-
-/// A search whose params have been checked.
-struct Question {
-    params: SearchParams,
-    filter: Filter,
-    limit: usize,
-}
-
-/// What one snapshot answers.
-struct Page {
-    result: SearchResult,
-    stale: Vec<SourceKey>,
-    /// Something was taken out of a manifest after the snapshot was said to be fresh.
-    moved: bool,
-}
-
-impl Page {
-    /// Returns why it is not the answer yet, if so.
-    fn why_not(&self, level: Sync) -> Option<String> {
-        match self.stale.first() {
-            Some(path) => Some(format!("{path} changed while it was being read")),
-            None if self.moved && level != Sync::None => {
-                Some("files went while the answer was made".to_owned())
-            }
-            None => None,
-        }
-    }
-}
-
-fn find(shared: &Shared, question: &Question, at: &Freshness) -> Outcome<Page> {
-    let Question { params, filter, limit } = question;
-    let embedder = match shared.embedder.get() {
-        Some(Ok(embedder)) => Ok(embedder.as_ref()),
-        Some(Err(why)) => Err(why.as_str()),
-        None => Err("model loading"),
-    };
-    let nearest = shared.nearest.read().unwrap_or_else(PoisonError::into_inner);
-    let ask = search::Ask {
-        view: at.view,
-        query: &params.query,
-        mode: params.mode,
-        filter,
-        limit: *limit,
-        embedder,
-        nearest: nearest.as_ref(),
-    };
-    let read = |reader: &Reader| {
-        reader.snapshot(|reader| {
-            let answer = search::run(reader, &ask)?;
-            let embeddings = reader.pending_embeddings(at.view, MOST_PENDING)?;
-            let is_whole = reader.view(at.view)?.is_some_and(|row| row.complete);
-            Ok((answer, embeddings, clock(reader, at)?, is_whole))
-        })
-    };
-    let (answer, embeddings, clock, is_whole) = shared.read(read).map_err(|error| store_error(&error))?;
-    let moved = shared.progress.removals.load(Ordering::SeqCst) != at.removals;
-    let Verified { hits, stale } = verify(&answer, at, *limit, shared.config.index.max_file_bytes);
-    let pending = Pending { embeddings, ..at.pending };
-    let (mut degraded, corrected) = (answer.degraded, answer.corrected);
-    degraded.extend(at.files_note.iter().map(|why| format!("files: {why}")));
-    if filter.kinds.contains(&Kind::Commit) {
-        degraded.extend(at.commits_note.iter().map(|why| format!("commits: {why}")));
-    }
-    // Between the promise and this snapshot `reindex` may have emptied it.
-    let reason =
-        at.reason.clone().or_else(|| (!is_whole).then(|| "the index is being built anew".to_owned()));
-    let result = SearchResult {
-        total: answer.found.len(),
-        hits,
-        pending,
-        degraded,
-        corrected,
-        clock,
-        fresh: at.fresh && is_whole,
-        reason,
-        ..SearchResult::default()
-    };
-    Ok(Page { result, stale, moved })
-}
-
 /// Returns `m1:<epoch>:<view>:<seq>` of a snapshot.
 pub(super) fn clock(reader: &Reader, at: &Freshness) -> Result<String, StoreError> {
     let row = reader.view(at.view)?;
     Ok(row.map_or_else(String::new, |row| format!("m1:{}:{}:{}", row.epoch, row.id.0, row.seq)))
-}
-
-/// Returns the format that a `--lang` word names.
-fn lang_of(word: &str) -> Outcome<String> {
-    let known = || format!("lang: {word} is none of {}", lang::names().join(", "));
-    lang::canonical(word).map(str::to_owned).ok_or_else(|| bad_params(known()))
 }
 
 async fn map(shared: &Arc<Shared>, params: MapParams) -> Outcome<MapResult> {

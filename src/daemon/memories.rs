@@ -5,22 +5,27 @@
 
 mod add;
 mod call;
+mod finder;
 mod look;
 mod remove;
 mod rules;
+mod search;
 mod show;
 mod update;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
-pub(super) use self::call::call;
+pub(super) use self::call::{call, locate};
+use self::finder::Finder;
+pub(super) use self::finder::{Model, load as load_model};
+pub(super) use self::search::{FoundMemories, Wanted, hit, is_about_memories};
 use super::clock::now_ms;
 use crate::memory::text;
 use crate::proto::{Check, RpcError, code};
@@ -42,16 +47,26 @@ enum Job {
 /// The way to the thread that keeps the memories.
 pub(super) struct Memories {
     jobs: Sender<Job>,
+    finder: Arc<Finder>,
+    model: Model,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Memories {
-    /// Starts the thread; the database is opened by the first job.
+    /// Starts the thread, which opens the database.
     pub(super) fn start(state_dir: &Path) -> anyhow::Result<Self> {
         let (jobs, queue) = channel();
-        let keeper = MemoryKeeper::new(state_dir, derive);
-        let thread = super::spawn("memory", move || keep(keeper, &queue))?;
-        Ok(Self { jobs, thread: Mutex::new(Some(thread)) })
+        let model = Model::default();
+        let keeper = MemoryKeeper::new(state_dir, derive, finder::vector_model(Arc::clone(&model)));
+        let finder = Arc::new(Finder::default());
+        let for_thread = Arc::clone(&finder);
+        let thread = super::spawn("memory", move || keep(keeper, &for_thread, &queue))?;
+        Ok(Self { jobs, finder, model, thread: Mutex::new(Some(thread)) })
+    }
+
+    /// Returns the model, which the chunks of the index share.
+    pub(super) fn model(&self) -> Model {
+        Arc::clone(&self.model)
     }
 
     /// Runs a job on the thread and waits for what it returns.
@@ -59,12 +74,22 @@ impl Memories {
         &self,
         run: impl FnOnce(&mut MemoryKeeper) -> T + Send + 'static,
     ) -> Outcome<T> {
+        self.send(run)?.await.map_err(|_| failed())
+    }
+
+    fn send<T: Send + 'static>(
+        &self,
+        run: impl FnOnce(&mut MemoryKeeper) -> T + Send + 'static,
+    ) -> Outcome<oneshot::Receiver<T>> {
         let (reply, answer) = oneshot::channel();
-        let job = Job::Run(Box::new(move |keeper| drop(reply.send(run(keeper)))));
-        let error = |code, message: &str| RpcError { code, message: message.to_owned(), data: None };
-        self.jobs.send(job).map_err(|_| error(code::STOPPING, "the daemon is stopping"))?;
-        let failed = "an internal error, noted in the log; nothing was changed, and the daemon goes on";
-        answer.await.map_err(|_| error(code::INTERNAL, failed))
+        let finder = Arc::clone(&self.finder);
+        let job = Job::Run(Box::new(move |keeper| {
+            let value = run(keeper);
+            finder.follow(keeper); // before anybody is told: what was acknowledged is found
+            drop(reply.send(value));
+        }));
+        self.jobs.send(job).map_err(|_| plain(code::STOPPING, "the daemon is stopping"))?;
+        Ok(answer)
     }
 
     /// Returns how many memories live, and what people must know of them.
@@ -110,11 +135,17 @@ impl Memories {
 }
 
 /// Runs jobs until the last; a copy is made when there is nothing else to do, lest somebody waits for it.
-fn keep(mut keeper: MemoryKeeper, queue: &Receiver<Job>) {
+fn keep(mut keeper: MemoryKeeper, finder: &Finder, queue: &Receiver<Job>) {
     let mut not_before: Option<Instant> = None;
+    let _ = keeper.open_now(now_ms()).inspect_err(|error| tracing::error!(%error, "memories"));
+    finder.follow(&mut keeper);
     loop {
         let job = match queue.recv_timeout(Duration::ZERO) {
             Err(RecvTimeoutError::Timeout) => {
+                if keeper.embed_some(now_ms()).inspect_err(warn_of_vectors).unwrap_or(false) {
+                    finder.follow(&mut keeper);
+                    continue;
+                }
                 if not_before.is_none_or(|at| at <= Instant::now()) {
                     let started = Instant::now();
                     if keeper.back_up(now_ms()).inspect_err(warn_of_copy).unwrap_or(true) {
@@ -133,11 +164,24 @@ fn keep(mut keeper: MemoryKeeper, queue: &Receiver<Job>) {
             Some(Job::Stop) | None => break,
         }
     }
+    finder.close();
     let _ = keeper.close(now_ms()).inspect_err(warn_of_copy);
+}
+
+fn warn_of_vectors(error: &StoreError) {
+    tracing::warn!(%error, "vectors of memories could not be kept");
 }
 
 fn warn_of_copy(error: &StoreError) {
     tracing::warn!(%error, "no copy of the memories could be made");
+}
+
+fn plain(code: i64, message: &str) -> RpcError {
+    RpcError { code, message: message.to_owned(), data: None }
+}
+
+fn failed() -> RpcError {
+    plain(code::INTERNAL, "an internal error, noted in the log; nothing was changed, and the daemon goes on")
 }
 
 fn derive(record: &Record) -> Derived {

@@ -21,6 +21,7 @@ mod memories;
 mod overview;
 mod past;
 mod report;
+mod search;
 mod server;
 mod shared;
 mod view;

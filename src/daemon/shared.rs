@@ -3,13 +3,12 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::mpsc::SyncSender;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Instant;
 
 use super::event::Event;
-use super::memories::Memories;
+use super::memories::{Memories, Model};
 use crate::config::Config;
-use crate::embed::Embedder;
 use crate::index::Progress;
 use crate::paths::{Env, Place};
 use crate::search::nearest::Nearest;
@@ -33,7 +32,7 @@ pub(super) struct Shared {
     /// All watched directories.
     pub(super) watch: Watch,
     /// The model, once it is loaded, or why it is not.
-    pub(super) embedder: OnceLock<Result<Arc<dyn Embedder>, String>>,
+    pub(super) embedder: Model,
     /// All vectors, once they are loaded.
     pub(super) nearest: RwLock<Option<Nearest>>,
     /// How far the reconcile is.
@@ -77,7 +76,7 @@ impl Shared {
             socket,
             started: Instant::now(),
             watch,
-            embedder: OnceLock::new(),
+            embedder: memories.model(),
             nearest: RwLock::new(None),
             progress,
             connections: AtomicUsize::new(0),

@@ -4,14 +4,15 @@
 //! other. `embed` computes vectors after the lexical commit, and hands them to `writer` batch by batch.
 
 use std::path::Path;
+use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
-use std::sync::{Arc, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::event::{Event, Indexed};
+use super::memories::load_model;
 use super::shared::Shared;
-use crate::embed::{BUILTIN_DIMS, Builtin, Embedder};
+use crate::embed::{BUILTIN_DIMS, Embedder};
 use crate::git::{self, Tip};
 use crate::index::{Batch, Commits, Indexer, Scope, embed_chunks, embed_paths};
 use crate::paths::Place;
@@ -185,19 +186,12 @@ fn reconcile(
 
 /// Loads the model, then embeds what waits, a round for each wake-up.
 pub(super) fn embed(shared: &Shared, rounds: &Receiver<u64>, jobs: &Sender<Job>) {
-    match Builtin::load() {
-        Ok(model) => drop(shared.embedder.set(Ok(Arc::new(model)))),
-        Err(error) => {
-            tracing::error!(%error, "no embeddings");
-            drop(shared.embedder.set(Err(error.to_string())));
-        }
-    }
+    let model = load_model(&shared.embedder);
     while let Ok(mut round) = rounds.recv() {
         round = rounds.try_iter().last().unwrap_or(round);
-        let error = match shared.embedder.get() {
-            Some(Ok(embedder)) => embed_round(shared, embedder.as_ref(), jobs).err().map(|e| e.to_string()),
-            Some(Err(why)) => Some(why.clone()),
-            None => unreachable!("it was set above"),
+        let error = match model {
+            Ok(embedder) => embed_round(shared, embedder.as_ref(), jobs).err().map(|e| e.to_string()),
+            Err(why) => Some(why.clone()),
         };
         if let Some(error) = &error {
             tracing::warn!(error, "embedding stopped; keyword search goes on");

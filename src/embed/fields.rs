@@ -1,5 +1,7 @@
 //! How do vectors become one, small, and comparable?
 
+use super::{EmbedError, Embedder};
+
 /// Largest magnitude of a quantized value: a unit vector's values lie in -1..=1.
 const SCALE: f32 = 127.0;
 
@@ -26,6 +28,21 @@ pub fn combine(parts: &[(f32, Option<&[f32]>)]) -> Option<Vec<f32>> {
         sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += value * weight);
     }
     normalize(sum)
+}
+
+/// Returns one vector of each record from its fields (models/builtin/README.md): title and symbol against body.
+///
+/// # Errors
+/// When the model cannot run.
+pub fn record_vectors(
+    embedder: &dyn Embedder,
+    fields: &[(String, String)],
+) -> Result<Vec<Option<Vec<f32>>>, EmbedError> {
+    let texts: Vec<&str> = fields.iter().flat_map(|(head, body)| [head.as_str(), body.as_str()]).collect();
+    let vectors = embedder.embed(&texts)?;
+    let of_fields =
+        |pair: &[Option<Vec<f32>>]| combine(&[(0.4, pair[0].as_deref()), (0.6, pair[1].as_deref())]);
+    Ok(vectors.chunks_exact(2).map(of_fields).collect())
 }
 
 /// Returns a unit vector as int8, each value times 127 and rounded.

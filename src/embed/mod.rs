@@ -5,7 +5,7 @@ mod fields;
 mod wordpiece;
 
 pub use builtin::{Builtin, DIMS as BUILTIN_DIMS, ID as BUILTIN_ID};
-pub use fields::{combine, cosine_i8, dot_i8, normalize, quantize};
+pub use fields::{combine, cosine_i8, dot_i8, normalize, quantize, record_vectors};
 
 /// A model that turns texts into vectors.
 pub trait Embedder: Send + Sync {

@@ -5,8 +5,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::commits;
-use super::prepare::chunk_vectors;
-use crate::embed::{EmbedError, Embedder, quantize};
+use crate::embed::{EmbedError, Embedder, quantize, record_vectors};
 use crate::extract::redact::Screened;
 use crate::scan;
 use crate::store::{Embedded, NewVector, PendingChunk, Reader, StoreError};
@@ -61,7 +60,7 @@ pub fn embed_chunks(
             ready.push(chunk);
         }
     }
-    match chunk_vectors(embedder, &fields) {
+    match record_vectors(embedder, &fields) {
         Ok(vectors) => {
             let pairs = ready.into_iter().zip(vectors);
             batch.vectors.extend(pairs.map(|(chunk, vec)| NewVector {

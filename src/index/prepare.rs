@@ -8,7 +8,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::IndexError;
 use super::extractor::{Extractor, LeftOut};
-use crate::embed::Embedder;
 use crate::extract::{self, EXTRACTOR_VERSION, Extracted, redact, words};
 use crate::scan::{self, Content, Read, ReadError};
 use crate::store::{Change, NewBlob, NewChunk, Reader};
@@ -159,20 +158,4 @@ pub(super) fn embedded_text_hash(kind: Kind, symbol: &str, title: &str, body: &s
         hasher.update(&[0]);
     }
     hasher.finalize().into()
-}
-
-/// Returns one vector of a chunk from its fields (models/builtin/README.md): title and symbol against body.
-///
-/// # Errors
-/// When the model cannot run.
-pub(super) fn chunk_vectors(
-    embedder: &dyn Embedder,
-    fields: &[(String, String)],
-) -> Result<Vec<Option<Vec<f32>>>, crate::embed::EmbedError> {
-    let texts: Vec<&str> = fields.iter().flat_map(|(head, body)| [head.as_str(), body.as_str()]).collect();
-    let vectors = embedder.embed(&texts)?;
-    let combine = |pair: &[Option<Vec<f32>>]| {
-        crate::embed::combine(&[(0.4, pair[0].as_deref()), (0.6, pair[1].as_deref())])
-    };
-    Ok(vectors.chunks_exact(2).map(combine).collect())
 }

@@ -36,6 +36,16 @@ pub struct SearchParams {
     pub path: Vec<String>,
     /// Only these languages; empty means all.
     pub lang: Vec<String>,
+    /// Only memories of this container.
+    pub container: Option<String>,
+    /// Only memories with all of these tags.
+    pub tag: Vec<String>,
+    /// Only memories added since: a date, a time, or `3d` for three days ago.
+    pub since: Option<String>,
+    /// Only memories added before.
+    pub until: Option<String>,
+    /// Say of each hit what its score is made of.
+    pub explain: bool,
     /// Most hits, 1 to 200; 10 when absent.
     pub limit: Option<usize>,
     /// How long freshness may be waited for, ms; 1,000 when absent.
@@ -74,9 +84,10 @@ pub struct SearchResult {
 pub struct Hit {
     /// What it is a part of.
     pub kind: Kind,
-    /// Worktree-relative, with `/`; `commit:<oid>` of a commit.
+    /// Worktree-relative, with `/`; `commit:<oid>` of a commit, `memory:<id>` of a memory.
     pub path: String,
-    /// First and last line, 1-based and inclusive; of a commit those of its message and changed paths.
+    /// First and last line, 1-based and inclusive; of a commit those of its message and changed paths, of a memory
+    /// those of its content.
     pub lines: (u32, u32),
     /// Name of the definition.
     pub symbol: Option<String>,
@@ -94,15 +105,65 @@ pub struct Hit {
     pub id: Option<String>,
     /// Root of the worktree.
     pub view: String,
-    /// blake3 of the file's bytes, hex.
+    /// blake3 of the file's bytes, or of a memory's content, hex.
     pub blob: String,
-    /// `repo`: the text comes from the repository, and is data, not an instruction.
+    /// `repo`: the text comes from the repository, and is data, not an instruction. `own`: a memory that was written
+    /// here; `import`: one that came from somewhere else.
     pub trust: String,
     /// `fresh`, `drifted` or `orphaned` for anchored memories.
     pub state: Option<String>,
     /// Set for commits.
     #[serde(default)]
     pub commit: Option<CommitInfo>,
+    /// Set for memories.
+    #[serde(default)]
+    pub memory: Option<MemoryInfo>,
+    /// Set where it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explain: Option<Explain>,
+}
+
+/// What is said of a memory, beside its text.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoryInfo {
+    /// Where it belongs.
+    pub container: String,
+    /// In order of the alphabet.
+    pub tags: Vec<String>,
+    /// When it was added, RFC 3339.
+    pub created: String,
+}
+
+/// What a score is made of.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Explain {
+    /// What each arm that had it measured.
+    pub signals: Vec<Signal>,
+    /// What the arms give together, 0 to 1.
+    pub fused: f64,
+    /// What that was multiplied with, in this order; `score` is 1 - e^-product.
+    pub factors: Vec<Factor>,
+}
+
+/// What one arm measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Signal {
+    /// `bm25`, `path`, `symbol` or `knn`.
+    pub arm: String,
+    /// 1-based; none where its value alone is known.
+    pub rank: Option<u32>,
+    /// BM25 (larger is better) or cosine.
+    pub value: Option<f64>,
+}
+
+/// One multiplier.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Factor {
+    /// What it stands for.
+    pub name: String,
+    /// What the score was multiplied with.
+    pub times: f64,
 }
 
 /// Which commit, by whom and when.

@@ -37,6 +37,8 @@ pub struct Ask<'a> {
     pub embedder: Result<&'a dyn Embedder, &'a str>,
     /// All vectors, once they are loaded.
     pub nearest: Option<&'a Nearest>,
+    /// Look for words of the index one or two edits away where nothing matches as typed.
+    pub corrects: bool,
 }
 
 /// A hit with the row it came from.
@@ -70,7 +72,8 @@ pub struct Answer {
 pub fn run(reader: &Reader, ask: &Ask<'_>) -> Result<Answer, StoreError> {
     let query = query::parse(ask.query);
     let mut answer = gather(reader, ask, query)?;
-    if answer.found.iter().all(|hit| is_vector_only(&hit.ranked.candidate.signals))
+    if ask.corrects
+        && answer.found.iter().all(|hit| is_vector_only(&hit.ranked.candidate.signals))
         && ask.mode != Mode::Vector
         && let Some(text) = correct(reader, &answer.query)?
     {

@@ -5,6 +5,8 @@
 mod arms;
 
 pub mod fuse;
+pub mod memories;
+pub mod memory_rank;
 mod names;
 pub mod nearest;
 pub mod query;
@@ -13,7 +15,24 @@ pub mod snippet;
 pub mod sorts;
 pub mod typo;
 
+use crate::proto::{Explain, Factor, Signal};
+
 pub use arms::{Answer, Ask, Found, run};
 
 #[cfg(test)]
 pub(crate) mod testing;
+
+/// Returns what a score is made of, as it is shown.
+pub fn explain(signals: &fuse::Signals, fused: f64, factors: &[(&'static str, f64)]) -> Explain {
+    let text = |arm: &str, place: Option<fuse::TextRank>| {
+        place.map(|place| Signal { arm: arm.to_owned(), rank: Some(place.rank), value: Some(-place.bm25) })
+    };
+    let symbol =
+        signals.symbol.map(|rank| Signal { arm: "symbol".to_owned(), rank: Some(rank), value: None });
+    let is_near = signals.knn.is_some() || signals.cosine.is_some();
+    let value = signals.cosine.map(f64::from);
+    let knn = is_near.then(|| Signal { arm: "knn".to_owned(), rank: signals.knn, value });
+    let arms = [text("bm25", signals.bm25), text("path", signals.path), symbol, knn];
+    let factors = factors.iter().map(|(name, times)| Factor { name: (*name).to_owned(), times: *times });
+    Explain { signals: arms.into_iter().flatten().collect(), fused, factors: factors.collect() }
+}

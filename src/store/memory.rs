@@ -7,9 +7,11 @@ mod anchors;
 mod copies;
 mod counts;
 mod db;
+mod found;
 mod keep;
 mod rows;
 mod schema;
+mod vectors;
 mod which;
 mod write;
 
@@ -17,8 +19,10 @@ use serde_json::{Map, Value};
 
 pub use self::counts::Numbers;
 pub use self::db::MemoryDb;
+pub use self::found::Facts;
 pub use self::keep::{MemoryKeeper, Stopped};
 pub use self::rows::Rows;
+pub use self::vectors::{MemoryReader, VectorChanges, VectorModel};
 pub use self::which::Which;
 use super::StoreError;
 use crate::proto::anchor::Anchor;

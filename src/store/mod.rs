@@ -16,7 +16,10 @@ use std::path::{Path, PathBuf};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-pub use memory::{Derived, Event, MemoryDb, MemoryKeeper, Numbers, Record, Rows, Stopped, Which};
+pub use memory::{
+    Derived, Event, Facts, MemoryDb, MemoryKeeper, MemoryReader, Numbers, Record, Rows, Stopped,
+    VectorChanges, VectorModel, Which,
+};
 pub use reader::{Entry, PendingChunk, Reader, ViewRow};
 pub use search::{ChunkRow, Filter, GlobError, OTHERS_A_COMMIT, SymbolRow};
 pub use writer::{Change, Embedded, NewBlob, NewChunk, NewVector, ViewKey, Writer};

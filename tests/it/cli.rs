@@ -31,7 +31,7 @@ fn wrong_usage_is_explained() {
         (
             "search --kind poem x",
             "err: memo: invalid value 'poem' for '--kind <KIND>'\n\
-             err:   [possible values: doc, map, symbol, text, commit]\n",
+             err:   [possible values: doc, map, symbol, text, commit, memory]\n",
         ),
     ];
     for (line, expected) in cases {

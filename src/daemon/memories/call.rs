@@ -125,7 +125,7 @@ async fn remove(
 }
 
 /// Checks that the caller means this repository.
-pub(super) fn locate(shared: &Shared, caller: &Caller) -> Outcome<Place> {
+pub(in crate::daemon) fn locate(shared: &Shared, caller: &Caller) -> Outcome<Place> {
     if caller.request.as_ref().is_some_and(|name| name.len() > MAX_REQUEST) {
         return Err(bad_params(format!("request: over {MAX_REQUEST} bytes")));
     }

@@ -79,6 +79,7 @@ pub(super) fn which(rows: &Rows<'_>, selection: &Selection, archived: bool, now_
             .map_err(bad)?,
         expression,
         archived,
+        ..Which::default()
     })
 }
 

@@ -10,6 +10,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use super::schema::MEMORY;
+use super::vectors::Touched;
 use super::{Rows, StoreError};
 use crate::store::{connect, schema};
 
@@ -18,8 +19,9 @@ const PAGES_A_STEP: i32 = 10_000;
 
 /// An open memory.db.
 pub struct MemoryDb {
-    conn: Connection,
-    path: PathBuf,
+    pub(super) conn: Connection,
+    pub(super) path: PathBuf,
+    pub(super) touched: Touched,
 }
 
 impl MemoryDb {
@@ -45,6 +47,7 @@ impl MemoryDb {
             before_migration(&db, version)?;
         }
         schema::migrate(&mut db.conn, path, MEMORY)?;
+        db.run(|conn| db.touched.watch(conn))?;
         Ok((db, version == 0))
     }
 
@@ -54,7 +57,7 @@ impl MemoryDb {
         let conn = connect(path, flags).map_err(at)?;
         // Who closes a file that somebody else has spoiled must not write the log over the rest of it.
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(at)?;
-        Ok(Self { conn, path: path.to_owned() })
+        Ok(Self { conn, path: path.to_owned(), touched: Touched::default() })
     }
 
     /// # Errors

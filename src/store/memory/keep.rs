@@ -6,12 +6,14 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use rusqlite::OpenFlags;
 
 use super::copies::{Copies, Saved};
-use super::{Derived, Event, MemoryDb, Record, Rows, StoreError};
+use super::vectors::EMBED_STEP;
+use super::{Derived, Event, MemoryDb, MemoryReader, Record, Rows, StoreError, VectorChanges, VectorModel};
 use crate::proto::memory::BackupInfo;
 
 /// How long it is said that memories were restored.
@@ -39,10 +41,15 @@ pub struct MemoryKeeper {
     path: PathBuf,
     copies: Copies,
     derive: fn(&Record) -> Derived,
+    model: Arc<VectorModel>,
     open: Option<(MemoryDb, Mark)>,
     notice: Option<Notice>,
     /// Something was committed since the last copy.
     is_changed: bool,
+    /// Opened since somebody asked for changes of vectors.
+    is_opened: bool,
+    /// Some may be without a vector.
+    lacks_vectors: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -72,12 +79,15 @@ impl Mark {
 
 impl MemoryKeeper {
     /// Nothing is opened yet. `derive` computes what is kept beside a record.
-    pub fn new(state_dir: &Path, derive: fn(&Record) -> Derived) -> Self {
+    pub fn new(state_dir: &Path, derive: fn(&Record) -> Derived, model: VectorModel) -> Self {
         Self {
             path: state_dir.join("memory.db"),
             copies: Copies::new(state_dir),
             derive,
+            model: Arc::new(model),
             open: None,
+            is_opened: false,
+            lacks_vectors: false,
             notice: None,
             is_changed: false,
         }
@@ -109,6 +119,14 @@ impl MemoryKeeper {
         Some(&notice.text)
     }
 
+    /// Opens the database; else the first job does.
+    ///
+    /// # Errors
+    /// Why it cannot be opened.
+    pub fn open_now(&mut self, now_ms: i64) -> Result<(), StoreError> {
+        self.ready(now_ms).map(drop)
+    }
+
     /// Reads.
     ///
     /// # Errors
@@ -130,7 +148,15 @@ impl MemoryKeeper {
         now_ms: i64,
         write: impl Fn(&Rows<'_>) -> Result<T, Stopped<R>>,
     ) -> Result<T, Stopped<R>> {
-        let written = self.run(now_ms, |db| db.write(now_ms, &write))?;
+        let model = Arc::clone(&self.model);
+        let written = self.run(now_ms, |db| {
+            let touched = db.touched.clone();
+            db.write(now_ms, |rows| {
+                let value = write(rows)?;
+                rows.embed_touched(&touched, &model)?;
+                Ok(value)
+            })
+        })?;
         self.is_changed = true;
         Ok(written)
     }
@@ -145,6 +171,42 @@ impl MemoryKeeper {
         write: impl Fn(&Rows<'_>) -> Result<T, Stopped<R>>,
     ) -> Result<T, Stopped<R>> {
         self.run(now_ms, |db| db.rehearse(now_ms, &write))
+    }
+
+    /// Computes some of the vectors that are lacking, if any are; returns whether it did.
+    ///
+    /// # Errors
+    /// When they cannot be kept; it is not tried again before the database is opened anew.
+    pub fn embed_some(&mut self, now_ms: i64) -> Result<bool, StoreError> {
+        let Some((db, _)) = self.open.as_mut().filter(|_| std::mem::take(&mut self.lacks_vectors)) else {
+            return Ok(false);
+        };
+        let rows = db.read(now_ms, |rows| rows.vectorless(self.model.id, EMBED_STEP))?;
+        if rows.is_empty() {
+            return Ok(false);
+        }
+        db.write(now_ms, |all| all.embed(&rows, &self.model))?;
+        db.touched.add(&rows);
+        self.lacks_vectors = true;
+        Ok(true)
+    }
+
+    /// Returns what changed of the vectors since it was last asked for; nothing is known before the first job.
+    ///
+    /// # Errors
+    /// When they cannot be read: the next call tells of all of them.
+    pub fn vector_changes(&mut self) -> Result<Option<VectorChanges>, StoreError> {
+        let Some((db, _)) = &self.open else { return Ok(None) };
+        if !std::mem::replace(&mut self.is_opened, true) {
+            let changes = db.changed_vectors(&self.model)?;
+            self.is_opened = false;
+            return Ok(Some(changes));
+        }
+        db.changed_vectors(&self.model)?; // all of them are read now
+        let vectors = db.read(0, |rows| rows.living_vectors(self.model.id))?;
+        let reader = MemoryReader::open(&self.path)?;
+        self.is_opened = false;
+        Ok(Some(VectorChanges::All(Box::new(reader), vectors)))
     }
 
     /// Runs SQLite's own checks; returns what they say.
@@ -221,6 +283,7 @@ impl MemoryKeeper {
         let mark = Mark::of(&self.path);
         let gone = || StoreError::file(&self.path, std::io::ErrorKind::NotFound.into());
         self.open = Some((db, mark.ok_or_else(gone)?));
+        (self.is_opened, self.lacks_vectors) = (true, true);
         Ok(())
     }
 

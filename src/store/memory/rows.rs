@@ -25,7 +25,7 @@ pub(super) const COLUMNS: &str =
 
 impl Rows<'_> {
     /// Returns the moment, unix ms.
-    pub(super) fn now_ms(&self) -> i64 {
+    pub fn now_ms(&self) -> i64 {
         self.now_ms
     }
 

@@ -81,4 +81,18 @@ CREATE TABLE anchor(
     PRIMARY KEY(memory, ord)
 ) STRICT, WITHOUT ROWID;
 ",
+    "
+-- int8, of title and content; NULL: the model knows no word of them. Derived: who changes a memory need not care.
+CREATE TABLE memory_vector(
+    memory INTEGER PRIMARY KEY REFERENCES memory(row) ON DELETE CASCADE,
+    model TEXT NOT NULL,
+    vec BLOB
+) STRICT;
+CREATE TRIGGER memory_vector_stale AFTER UPDATE OF title, content ON memory
+WHEN old.title IS NOT new.title OR old.content IS NOT new.content
+BEGIN
+    DELETE FROM memory_vector WHERE memory = new.row;
+END;
+CREATE VIRTUAL TABLE memory_vocab USING fts5vocab(memory_fts, row);
+",
 ];

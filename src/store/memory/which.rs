@@ -18,6 +18,8 @@ pub struct Which {
     pub tier: Option<Tier>,
     /// Added (in the archive: archived) before, unix ms.
     pub before: Option<i64>,
+    /// Added at this time or later, unix ms.
+    pub since: Option<i64>,
     /// An expression of FTS5.
     pub expression: Option<String>,
     /// The archive instead of the living.
@@ -54,6 +56,9 @@ impl Which {
         }
         if let Some(before) = self.before {
             and(&format!("{date} < ?n"), Sql::from(before));
+        }
+        if let Some(since) = self.since {
+            and(&format!("{date} >= ?n"), Sql::from(since));
         }
         if let Some(expression) = &self.expression {
             and(

@@ -1,0 +1,91 @@
+//! Why does a hit stand where it stands?
+
+use std::time::Duration;
+
+use super::args::ExplainTyped;
+use super::error::EXIT_NONE;
+use super::here::Here;
+use super::output::Output;
+use super::search::{note, print_hit};
+use super::status::row;
+use super::text::terms;
+use super::{CliError, Outcome, ask};
+use crate::proto::{Explain, Hit, SearchResult};
+
+/// Hits among which one is looked for by its name.
+const MOST_HITS: usize = 200;
+
+/// Exits with 1 when nothing matched, or not what was asked about.
+pub(super) fn explain(typed: ExplainTyped, here: &Here, output: &mut Output) -> Outcome {
+    let config = crate::config::load(Some(&here.place))?.config;
+    let (wanted, name) = (typed.hit, typed.of);
+    let mut params = ask::search(typed.search, &here.cwd, &config);
+    params.explain = true;
+    if name.is_some() || wanted.is_some() {
+        params.limit = Some(MOST_HITS);
+    }
+    let mut client = here.connect()?;
+    client.answer_within(Duration::from_secs(30) + Duration::from_millis(params.wait_ms.unwrap_or(0)));
+    let mut result: SearchResult = client.call("search", &params)?;
+    let is_meant = |place: usize, hit: &Hit| {
+        wanted.is_none_or(|wanted| wanted == place) && name.as_ref().is_none_or(|name| is_named(hit, name))
+    };
+    let hits = std::mem::take(&mut result.hits);
+    let meant = (1..).zip(hits).filter(|(place, hit)| is_meant(*place, hit));
+    let meant: Vec<(usize, Hit)> = meant.collect();
+    if output.json {
+        result.hits = meant.iter().map(|(_, hit)| hit.clone()).collect();
+        output.json(&result)?;
+        return Ok(if meant.is_empty() { EXIT_NONE } else { 0 });
+    }
+    let terms = terms(&result.query);
+    for (nth, (place, hit)) in meant.iter().enumerate() {
+        if nth > 0 {
+            output.line("")?;
+        }
+        print_hit(hit, &terms, output)?;
+        print(*place, hit, output)?;
+    }
+    output.flush()?;
+    if meant.is_empty() {
+        output.say(&format!("not among the {} best hits", result.total.min(MOST_HITS)));
+        return Ok(EXIT_NONE);
+    }
+    if let Some(note) =
+        note(&SearchResult { hits: meant.into_iter().map(|(_, hit)| hit).collect(), ..result })
+    {
+        output.say(&note);
+    }
+    Ok(0)
+}
+
+/// BM25 among few texts is some millionth.
+fn number(value: f64) -> String {
+    if value == 0.0 || value.abs() >= 0.001 { format!("{value:.3}") } else { format!("{value:.1e}") }
+}
+
+/// Tells whether a hit is meant by a path, an id or its beginning.
+fn is_named(hit: &Hit, name: &str) -> bool {
+    let id = hit.id.as_deref().unwrap_or_default();
+    let beginning = name.to_ascii_uppercase();
+    let digits = beginning.strip_prefix("MEM_").unwrap_or(&beginning);
+    hit.path == name
+        || !digits.is_empty() && id.strip_prefix("mem_").is_some_and(|id| id.starts_with(digits))
+        || hit.commit.as_ref().is_some_and(|commit| commit.oid.starts_with(name))
+}
+
+fn print(place: usize, hit: &Hit, output: &mut Output) -> Result<(), CliError> {
+    let Explain { signals, fused, factors } = hit.explain.clone().unwrap_or_default();
+    row("place", &format!("{place}, score {:.3}", hit.score), output)?;
+    for signal in signals {
+        let rank = signal.rank.map_or("no place".to_owned(), |rank| format!("place {rank}"));
+        let value = signal.value.map_or(String::new(), |value| format!(", {}", number(value)));
+        row(&signal.arm, &format!("{rank}{value}"), output)?;
+    }
+    row("fused", &format!("{fused:.3}"), output)?;
+    for factor in &factors {
+        row(&factor.name, &format!("x {:.3}", factor.times), output)?;
+    }
+    let product = factors.iter().fold(fused, |product, factor| product * factor.times);
+    row("product", &format!("{product:.3}, as a score 1 - e^-{product:.3}"), output)
+}

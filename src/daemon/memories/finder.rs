@@ -1,0 +1,100 @@
+//! How are memories found without waiting for the thread that keeps them?
+//!
+//! A connection that only reads and a copy of the vectors, brought up to date after each job and before its answer: what
+//! was acknowledged is found. A long import or a slow disk keeps no search waiting.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+
+use crate::embed::{BUILTIN_DIMS, BUILTIN_ID, Builtin, Embedder, quantize, record_vectors};
+use crate::search::nearest::Changing;
+use crate::store::{MemoryKeeper, MemoryReader, Rows, StoreError, VectorChanges, VectorModel};
+use crate::types::MemoryRow;
+
+/// The model, once it is loaded, or why it is not.
+pub(in crate::daemon) type Model = Arc<OnceLock<Result<Arc<dyn Embedder>, String>>>;
+
+/// Loads the model, unless somebody else has.
+pub(in crate::daemon) fn load(model: &Model) -> &Result<Arc<dyn Embedder>, String> {
+    model.get_or_init(|| {
+        let loaded = Builtin::load().map(|model| Arc::new(model) as Arc<dyn Embedder>);
+        loaded.map_err(|error| {
+            tracing::error!(%error, "no embeddings");
+            error.to_string()
+        })
+    })
+}
+
+/// Returns what the store computes vectors with.
+pub(super) fn vector_model(model: Model) -> VectorModel {
+    let embed = move |fields: &[(String, String)]| {
+        let vectors = match load(&model) {
+            Ok(embedder) => record_vectors(embedder.as_ref(), fields).ok(),
+            Err(_) => None,
+        };
+        let vectors = vectors.unwrap_or_else(|| vec![None; fields.len()]);
+        vectors.into_iter().map(|vector| vector.as_deref().map(quantize)).collect()
+    };
+    VectorModel { id: BUILTIN_ID, embed: Box::new(embed) }
+}
+
+/// What finds memories, once a database is open.
+#[derive(Default)]
+pub(super) struct Finder(RwLock<Option<Known>>);
+
+struct Known {
+    reader: Mutex<Box<MemoryReader>>,
+    vectors: Changing<MemoryRow>,
+}
+
+impl Finder {
+    /// Takes over what the last job changed.
+    pub(super) fn follow(&self, keeper: &mut MemoryKeeper) {
+        let changes = match keeper.vector_changes() {
+            Ok(None) => return,
+            Ok(Some(VectorChanges::Some(vectors))) if vectors.is_empty() => return,
+            changes => changes,
+        };
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        match (changes, known.as_mut()) {
+            (Ok(Some(VectorChanges::All(reader, all))), _) => {
+                let mut vectors = Changing::new(BUILTIN_DIMS);
+                all.iter().for_each(|(row, vector)| vectors.put(*row, Some(vector)));
+                *known = Some(Known { reader: Mutex::new(reader), vectors });
+            }
+            (Ok(Some(VectorChanges::Some(changed))), Some(known)) => {
+                changed.iter().for_each(|(row, vector)| known.vectors.put(*row, vector.as_deref()));
+            }
+            (Ok(_), _) => {}
+            (Err(error), _) => {
+                tracing::warn!(%error, "the vectors of the memories cannot be read");
+                *known = None;
+            }
+        }
+    }
+
+    /// Reads; none where no database is open.
+    pub(super) fn read<T>(
+        &self,
+        now_ms: i64,
+        read: impl FnOnce(&Rows<'_>, &Changing<MemoryRow>) -> Result<T, StoreError>,
+    ) -> Option<Result<T, StoreError>> {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let Known { reader, vectors } = known.as_ref()?;
+        let reader = reader.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(reader.read(now_ms, |rows| read(rows, vectors)))
+    }
+
+    /// Calls `see` with the vectors, without reading anything; for the thread that keeps the memories.
+    pub(super) fn vectors<T>(&self, see: impl FnOnce(&Changing<MemoryRow>) -> T) -> T {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        match known.as_ref() {
+            Some(known) => see(&known.vectors),
+            None => see(&Changing::new(BUILTIN_DIMS)),
+        }
+    }
+
+    /// Lets go of the file.
+    pub(super) fn close(&self) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}

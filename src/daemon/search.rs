@@ -1,0 +1,279 @@
+//! How is a search answered?
+//!
+//! Hits of the index are verified on the disk, and the query is run again where one proves stale. Memories need neither:
+//! they are as current as the last that was acknowledged. Both have scores on one scale, and stand in one list.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use std::time::Instant;
+
+use super::answer::{Verified, verify};
+use super::dispatch::{Outcome, bad_params, blocking, clock, deadline, freshness, store_error};
+use super::event::Freshness;
+use super::memories::{self, FoundMemories, Wanted};
+use super::shared::Shared;
+use crate::embed::Embedder;
+use crate::extract::lang;
+use crate::paths::Place;
+use crate::proto::memory::Caller;
+use crate::proto::{Hit, Mode, Pending, RpcError, SearchParams, SearchResult, Sync};
+use crate::search;
+use crate::store::{Filter, Reader};
+use crate::types::{Kind, SourceKey};
+
+/// Most hits of one page.
+const MAX_LIMIT: usize = 200;
+/// Longest globs of one request, bytes in all: they are compiled before anything else is done.
+const MOST_GLOB_BYTES: usize = 16 << 10;
+/// How often stale hits are indexed and the query is run again before they are dropped.
+const RERUNS: usize = 2;
+/// A search counts waiting embeddings up to this many: exact figures are for `sync` and `status`.
+const MOST_PENDING: u32 = 1_000;
+
+/// Runs a search.
+pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> Outcome<SearchResult> {
+    let started = Instant::now();
+    let limit = params.limit.unwrap_or(shared.config.search.limit as usize);
+    if !(1..=MAX_LIMIT).contains(&limit) {
+        return Err(bad_params(format!("limit: {limit} is not between 1 and {MAX_LIMIT}")));
+    }
+    if params.query.trim().is_empty() {
+        return Err(bad_params("query: empty; say what to look for".to_owned()));
+    }
+    let memories = Wanted::of(&params, limit)?;
+    let index = filter(&params)?;
+    let question = Arc::new(Question { params, index, memories, limit });
+    shared.queries.fetch_add(1, Ordering::Relaxed);
+    let Question { params, .. } = &*question;
+    if question.memories.is_some() && params.sync == Sync::Full {
+        shared.memories.complete().await?;
+    }
+    let result = match question.index {
+        Some(_) => page(shared, &question).await?,
+        None => {
+            let caller = Caller { cwd: params.cwd.clone(), ..Caller::default() };
+            let place = memories::locate(shared, &caller)?;
+            let asked = Arc::clone(&question);
+            blocking(shared, move |shared| memories_alone(shared, &asked, &place)).await?
+        }
+    };
+    Ok(SearchResult {
+        query: params.query.clone(),
+        mode: params.mode,
+        took_ms: started.elapsed().as_secs_f64() * 1_000.0,
+        ..result
+    })
+}
+
+/// Returns where in the index to look; none where memories alone are asked for.
+fn filter(params: &SearchParams) -> Outcome<Option<Filter>> {
+    let langs = params.lang.iter().map(|word| lang_of(word)).collect::<Result<_, _>>()?;
+    let kinds: Vec<Kind> = params.kind.iter().copied().filter(|kind| *kind != Kind::Memory).collect();
+    let are_memories_alone =
+        kinds.is_empty() && !params.kind.is_empty() || memories::is_about_memories(params);
+    let filter = Filter { kinds, langs, paths: params.path.clone() };
+    let glob_bytes: usize = params.path.iter().map(String::len).sum();
+    if glob_bytes > MOST_GLOB_BYTES {
+        return Err(bad_params(format!("path: {glob_bytes} bytes of globs, over {MOST_GLOB_BYTES}")));
+    }
+    filter.check().map_err(|error| bad_params(format!("path: {error}")))?;
+    Ok((!are_memories_alone).then_some(filter))
+}
+
+/// Searches the index, and the memories where they are wanted.
+async fn page(shared: &Arc<Shared>, question: &Arc<Question>) -> Outcome<SearchResult> {
+    let params = &question.params;
+    let deadline = deadline(shared, params.wait_ms);
+    let needs_commits = params.kind.is_empty() || params.kind.contains(&Kind::Commit);
+    let mut at = freshness(shared, &params.cwd, params.sync, deadline, Vec::new(), needs_commits).await?;
+    let mut reruns = 0;
+    loop {
+        let (asked, snapshot) = (Arc::clone(question), at.clone());
+        let mut page = blocking(shared, move |shared| find(shared, &asked, &snapshot)).await?;
+        let why_not = page.why_not(params.sync);
+        if why_not.is_none() {
+            return Ok(page.result);
+        }
+        if reruns == RERUNS {
+            page.result.fresh = false;
+            page.result.reason = page.result.reason.or(why_not);
+            return Ok(page.result);
+        }
+        // What the disk says is newer than the index, whatever the watcher thinks: index it, ask again.
+        reruns += 1;
+        at = freshness(shared, &params.cwd, params.sync, deadline, page.stale, needs_commits).await?;
+    }
+}
+
+/// A search whose params have been checked.
+struct Question {
+    params: SearchParams,
+    /// Where in the index to look; none: nowhere.
+    index: Option<Filter>,
+    /// What of the memories is wanted; none: nothing.
+    memories: Option<Wanted>,
+    limit: usize,
+}
+
+/// What one snapshot answers.
+struct Page {
+    result: SearchResult,
+    stale: Vec<SourceKey>,
+    /// Something was taken out of a manifest after the snapshot was said to be fresh.
+    moved: bool,
+}
+
+impl Page {
+    /// Returns why it is not the answer yet, if so.
+    fn why_not(&self, level: Sync) -> Option<String> {
+        match self.stale.first() {
+            Some(path) => Some(format!("{path} changed while it was being read")),
+            None if self.moved && level != Sync::None => {
+                Some("files went while the answer was made".to_owned())
+            }
+            None => None,
+        }
+    }
+}
+
+fn embedder(shared: &Shared) -> Result<&dyn Embedder, &str> {
+    match shared.embedder.get() {
+        Some(Ok(embedder)) => Ok(embedder.as_ref()),
+        Some(Err(why)) => Err(why.as_str()),
+        None => Err("model loading"),
+    }
+}
+
+fn find(shared: &Shared, question: &Question, at: &Freshness) -> Outcome<Page> {
+    let Question { params, index, limit, .. } = question;
+    let filter = index.clone().unwrap_or_default();
+    let mut memories = Remembered::of(shared, question);
+    let nearest = shared.nearest.read().unwrap_or_else(PoisonError::into_inner);
+    let ask = search::Ask {
+        view: at.view,
+        query: &params.query,
+        mode: params.mode,
+        filter: &filter,
+        limit: *limit,
+        embedder: embedder(shared),
+        nearest: nearest.as_ref(),
+        corrects: !memories.has_words(),
+    };
+    let read = |reader: &Reader| {
+        reader.snapshot(|reader| {
+            let answer = search::run(reader, &ask)?;
+            let embeddings = reader.pending_embeddings(at.view, MOST_PENDING)?;
+            let is_whole = reader.view(at.view)?.is_some_and(|row| row.complete);
+            Ok((answer, embeddings, clock(reader, at)?, is_whole))
+        })
+    };
+    let (answer, embeddings, clock, is_whole) = shared.read(read).map_err(|error| store_error(&error))?;
+    let moved = shared.progress.removals.load(Ordering::SeqCst) != at.removals;
+    let max_file_bytes = shared.config.index.max_file_bytes;
+    let Verified { hits, stale } = verify(&answer, at, *limit, max_file_bytes, params.explain);
+    if let Some(text) = &answer.corrected {
+        memories.ask_again(shared, text);
+    }
+    let pending = Pending { embeddings, ..at.pending };
+    let mut degraded = answer.degraded;
+    degraded.extend(at.files_note.iter().map(|why| format!("files: {why}")));
+    if filter.kinds.contains(&Kind::Commit) {
+        degraded.extend(at.commits_note.iter().map(|why| format!("commits: {why}")));
+    }
+    degraded.extend(memories.error.take().map(|error| format!("memories: {}", error.message)));
+    // Between the promise and this snapshot `reindex` may have emptied it.
+    let reason =
+        at.reason.clone().or_else(|| (!is_whole).then(|| "the index is being built anew".to_owned()));
+    let result = SearchResult {
+        total: answer.found.len() + memories.found.total,
+        hits: merged(memories.hits(&at.place, params.explain), hits, *limit),
+        pending,
+        degraded,
+        corrected: answer.corrected,
+        clock,
+        fresh: at.fresh && is_whole,
+        reason,
+        ..SearchResult::default()
+    };
+    Ok(Page { result, stale, moved })
+}
+
+/// Searches the memories alone; the index may be in any state.
+fn memories_alone(shared: &Shared, question: &Question, place: &Place) -> Outcome<SearchResult> {
+    let mut memories = Remembered::of(shared, question);
+    if let Some(error) = memories.error.take() {
+        return Err(error);
+    }
+    let why_not = embedder(shared).err().filter(|_| question.params.mode != Mode::Keyword);
+    Ok(SearchResult {
+        total: memories.found.total,
+        hits: memories.hits(place, question.params.explain),
+        degraded: why_not.map(|why| format!("knn: {why}")).into_iter().collect(),
+        fresh: true,
+        ..SearchResult::default()
+    })
+}
+
+/// What the memories answer.
+#[derive(Default)]
+struct Remembered {
+    wanted: Wanted,
+    found: FoundMemories,
+    error: Option<RpcError>,
+}
+
+impl Remembered {
+    fn of(shared: &Shared, question: &Question) -> Self {
+        let Some(mut wanted) = question.memories.clone() else { return Self::default() };
+        if wanted.mode != Mode::Keyword {
+            wanted.embed(&question.params.query, embedder(shared));
+        }
+        let mut memories = Self { wanted, ..Self::default() };
+        memories.ask(shared);
+        memories
+    }
+
+    fn ask(&mut self, shared: &Shared) {
+        match shared.memories.find(&self.wanted) {
+            Ok(found) => self.found = found,
+            Err(error) => self.error = Some(error),
+        }
+    }
+
+    /// Nothing was found as typed, so that this was looked for.
+    fn ask_again(&mut self, shared: &Shared, text: &str) {
+        if self.wanted.limit > 0 {
+            self.wanted = self.wanted.with_query(text);
+            self.wanted.embed(text, embedder(shared));
+            self.ask(shared);
+        }
+    }
+
+    fn has_words(&self) -> bool {
+        self.found.found.iter().any(|hit| hit.ranked.candidate.signals.bm25.is_some())
+    }
+
+    fn hits(&self, place: &Place, explains: bool) -> Vec<Hit> {
+        let root = place.root.display().to_string();
+        self.found
+            .found
+            .iter()
+            .map(|found| memories::hit(found, &self.wanted.query, &root, explains))
+            .collect()
+    }
+}
+
+/// Puts two lists, each best first, into one; of equal scores the memory comes first.
+fn merged(memories: Vec<Hit>, hits: Vec<Hit>, limit: usize) -> Vec<Hit> {
+    let mut all = memories;
+    all.extend(hits);
+    all.sort_by(|left, right| right.score.total_cmp(&left.score)); // stable
+    all.truncate(limit);
+    all
+}
+
+/// Returns the format that a `--lang` word names.
+fn lang_of(word: &str) -> Outcome<String> {
+    let known = || format!("lang: {word} is none of {}", lang::names().join(", "));
+    lang::canonical(word).map(str::to_owned).ok_or_else(|| bad_params(known()))
+}

@@ -1,0 +1,156 @@
+//! Which memories answer this query?
+//!
+//! BM25 over their words and KNN over their vectors, each filtered inside its top-k, then ranked by `memory_rank`. What
+//! comes out has a score on the scale of the other hits, so that both can stand in one list.
+
+use std::collections::HashMap;
+
+use super::fuse::{COSINE_FLOOR, TextRank};
+use super::memory_rank::{self, Candidate, Ranked, State};
+use super::nearest::{Changing, IdSet};
+use super::query::Query;
+use super::snippet;
+use crate::proto::Mode;
+use crate::store::{Record, Rows, StoreError, Which};
+use crate::types::MemoryRow;
+
+/// Candidates an arm may bring for each hit that is wanted, and at least.
+const OVER_FETCH: usize = 4;
+const LEAST_FETCH: usize = 100;
+/// Vectors looked at for each that is wanted, before it is known which live.
+const SPARE: usize = 4;
+
+/// One question.
+#[derive(Clone, Copy)]
+pub struct MemoryAsk<'a> {
+    /// Understood.
+    pub query: &'a Query,
+    /// Which arms answer.
+    pub mode: Mode,
+    /// Where to look.
+    pub which: &'a Which,
+    /// Hits wanted.
+    pub limit: usize,
+    /// The query's vector, if it has one.
+    pub vector: Option<&'a [i8]>,
+    /// The vectors of the living.
+    pub nearest: &'a Changing<MemoryRow>,
+    /// What became of the code that a memory is about, by id; fresh where nothing is said.
+    pub states: &'a dyn Fn(&[&str]) -> HashMap<String, State>,
+}
+
+/// A memory that answers.
+#[derive(Clone, Debug)]
+pub struct FoundMemory {
+    /// Score, factors and place in each arm.
+    pub ranked: Ranked,
+    /// As it is stored.
+    pub record: Record,
+}
+
+/// The best memories, and how many there were to choose from.
+#[derive(Clone, Debug, Default)]
+pub struct FoundMemories {
+    /// At most as many as were wanted, best first.
+    pub found: Vec<FoundMemory>,
+    /// Candidates of any arm.
+    pub total: usize,
+}
+
+/// Asks both arms and ranks what they bring.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn memories(rows: &Rows<'_>, ask: &MemoryAsk<'_>) -> Result<FoundMemories, StoreError> {
+    let k = (ask.limit * OVER_FETCH).max(LEAST_FETCH);
+    let mut pool: HashMap<MemoryRow, Candidate> = HashMap::new();
+    let mut covered = 0.0;
+    if ask.mode != Mode::Vector
+        && let Some(expression) = ask.query.match_expression()
+    {
+        let found = rows.bm25(ask.which, &expression, k)?;
+        if let Some((best, _)) = found.first() {
+            covered = coverage(rows, *best, ask.query)?;
+        }
+        for (rank, (row, bm25)) in (1..).zip(found) {
+            pool.entry(row).or_default().signals.bm25 = Some(TextRank { rank, bm25 });
+        }
+    }
+    if ask.mode != Mode::Keyword
+        && let Some(vector) = ask.vector
+    {
+        let near = nearest(rows, ask, vector, k)?;
+        for (rank, (row, cosine)) in (1..).zip(near) {
+            let signals = &mut pool.entry(row).or_default().signals;
+            (signals.knn, signals.cosine) = (Some(rank), Some(cosine as f32));
+        }
+    }
+    let candidates = with_facts(rows, ask, pool)?;
+    let total = candidates.len();
+    let mut ranked = memory_rank::rank(candidates, covered, rows.now_ms());
+    ranked.truncate(ask.limit);
+    let best: Vec<MemoryRow> = ranked.iter().map(|hit| hit.candidate.facts.row).collect();
+    let mut records: HashMap<MemoryRow, Record> = rows.records(&best)?.into_iter().collect();
+    let found = ranked.into_iter().filter_map(|ranked| {
+        let record = records.remove(&ranked.candidate.facts.row)?;
+        Some(FoundMemory { ranked, record })
+    });
+    Ok(FoundMemories { found: found.collect(), total })
+}
+
+/// Returns the `k` nearest that are meant, with their cosine, nearest first; nothing that is noise.
+///
+/// Nearly all are meant where nothing is filtered: if `k` of some more than `k` are, no other can be nearer. Else those
+/// that are meant are looked up first.
+fn nearest(
+    rows: &Rows<'_>,
+    ask: &MemoryAsk<'_>,
+    vector: &[i8],
+    k: usize,
+) -> Result<Vec<(MemoryRow, f64)>, StoreError> {
+    let first = ask.nearest.top(vector, k * SPARE, |_| true);
+    let ids: Vec<MemoryRow> = first.iter().map(|(row, _)| *row).collect();
+    let meant: IdSet = rows.meant(ask.which, Some(&ids))?.into_iter().collect();
+    let n_seen = first.len();
+    let mut near: Vec<_> = first.into_iter().filter(|(row, _)| meant.contains(*row)).take(k).collect();
+    if near.len() < k && n_seen == k * SPARE {
+        let meant: IdSet = rows.meant(ask.which, None)?.into_iter().collect();
+        near = ask.nearest.top(vector, k, |row| meant.contains(row));
+    }
+    near.retain(|(_, cosine)| *cosine >= f64::from(COSINE_FLOOR));
+    Ok(near)
+}
+
+/// Adds what ranking must know of each.
+fn with_facts(
+    rows: &Rows<'_>,
+    ask: &MemoryAsk<'_>,
+    mut pool: HashMap<MemoryRow, Candidate>,
+) -> Result<Vec<Candidate>, StoreError> {
+    let keys: Vec<MemoryRow> = pool.keys().copied().collect();
+    let mut candidates = Vec::with_capacity(keys.len());
+    for facts in rows.facts(&keys)? {
+        let Some(mut candidate) = pool.remove(&facts.row) else { continue };
+        if candidate.signals.cosine.is_none()
+            && let (Some(vector), Some(own)) = (ask.vector, ask.nearest.get(facts.row))
+            && ask.mode != Mode::Keyword
+        {
+            candidate.signals.cosine = Some(crate::embed::cosine_i8(vector, own));
+        }
+        candidate.facts = facts;
+        candidates.push(candidate);
+    }
+    let ids: Vec<&str> = candidates.iter().map(|candidate| candidate.facts.id.as_str()).collect();
+    let states = (ask.states)(&ids);
+    for candidate in &mut candidates {
+        candidate.state = states.get(&candidate.facts.id).copied().unwrap_or_default();
+    }
+    Ok(candidates)
+}
+
+/// Returns how much of the query a memory's words cover, 0 to 1.
+fn coverage(rows: &Rows<'_>, row: MemoryRow, query: &Query) -> Result<f64, StoreError> {
+    let Some((_, record)) = rows.records(&[row])?.pop() else { return Ok(0.0) };
+    let text = format!("{} {} {}", record.title.unwrap_or_default(), record.tags.join(" "), record.content);
+    Ok(snippet::coverage(&text, query.words()))
+}

@@ -1,0 +1,283 @@
+//! Which memory comes first, and why?
+//!
+//! What the arms give is fused, multiplied with small factors, and brought to the scale of the other hits. Pure.
+
+use super::fuse::{COSINE_FLOOR, Signals};
+use crate::proto::memory::Tier;
+use crate::store::Facts;
+
+/// The factors at full strength: name, multiplier, reason. At strength `s` the score is multiplied with
+/// `1 + s * (multiplier - 1)`. All but the last three are small: they part what matches alike.
+pub const FACTORS: [(&str, f64); 9] = [
+    // Full at 10, nothing at 5, against it below.
+    (PRIORITY, 1.15),
+    // Full at 0, nothing at 1.
+    (CONFIDENCE, 0.7),
+    // Full for `short`, half for `mid`, nothing for `long`.
+    (TIER, 0.94),
+    // Nothing when it was changed just now, half after 69 days: memori's e^(-0.01 days).
+    (AGE, 0.9),
+    // Logarithmic, full from 50 recalls on.
+    (USE, 1.12),
+    // Somebody has said what is right instead; never above that.
+    (SUPERSEDED, 0.5),
+    // The code it is about has changed since.
+    (DRIFTED, 0.7),
+    // The code it is about is gone.
+    (ORPHANED, 0.5),
+    // One sentence that somebody wrote to be found is worth more than a section that names the same words.
+    (WRITTEN, 2.0),
+];
+
+const PRIORITY: &str = "priority";
+const CONFIDENCE: &str = "confidence";
+const TIER: &str = "tier";
+const AGE: &str = "age";
+const USE: &str = "use";
+const SUPERSEDED: &str = "superseded";
+const DRIFTED: &str = "drifted";
+const ORPHANED: &str = "orphaned";
+const WRITTEN: &str = "written";
+
+/// Half-life of [`AGE`], days.
+const HALF_LIFE_DAYS: f64 = 69.0;
+/// Recalls from which on [`USE`] is full.
+const MOST_USES: f64 = 50.0;
+/// How much KNN counts, against BM25 at 1.
+const KNN: f64 = 0.5;
+/// A cosine from which on it is as good as certain that a memory is meant: of related pairs one in twenty has more
+/// (models/builtin/README.md).
+const COSINE_FULL: f64 = 0.75;
+
+/// What became of the code that a memory is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum State {
+    /// It is about none, or that is as it was.
+    #[default]
+    Fresh,
+    /// It has changed.
+    Drifted,
+    /// It is gone.
+    Orphaned,
+}
+
+/// One memory that some arm found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Candidate {
+    /// What is known of it.
+    pub facts: Facts,
+    /// Where each arm had it.
+    pub signals: Signals,
+    /// What became of the code it is about.
+    pub state: State,
+}
+
+/// A candidate with its final score.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ranked {
+    /// As it came.
+    pub candidate: Candidate,
+    /// 0 to 1, larger is better.
+    pub score: f64,
+    /// What the arms alone give, 0 to 1.
+    pub fused: f64,
+    /// What it was multiplied with, by name, without those of 1.
+    pub factors: Vec<(&'static str, f64)>,
+}
+
+impl Ranked {
+    fn apply(&mut self, name: &'static str, strength: f64) {
+        let at_full = FACTORS.iter().find(|(known, _)| *known == name).map_or(1.0, |(_, factor)| *factor);
+        let factor = 1.0 + strength * (at_full - 1.0);
+        // Less would be shown as 1.
+        if (factor - 1.0).abs() > 5e-4 {
+            self.score *= factor;
+            self.factors.push((name, factor));
+        }
+    }
+}
+
+/// Orders candidates, the best first: by score, then newest id. `covered` is how much of the query the best by BM25
+/// covers, 0 to 1.
+pub fn rank(candidates: Vec<Candidate>, covered: f64, now_ms: i64) -> Vec<Ranked> {
+    let fused = fuse(&candidates, covered);
+    let mut ranked: Vec<Ranked> = candidates
+        .into_iter()
+        .zip(fused)
+        .map(|(candidate, fused)| Ranked { candidate, score: fused, fused, factors: Vec::new() })
+        .collect();
+    for hit in &mut ranked {
+        apply_facts(hit, now_ms);
+        hit.apply(WRITTEN, 1.0);
+        // Factors lift a score over 1; this keeps the order and brings it below, as for every other hit.
+        hit.score = -(-hit.score).exp_m1();
+    }
+    ranked.sort_by(order);
+    put_below_successors(&mut ranked);
+    ranked
+}
+
+fn order(left: &Ranked, right: &Ranked) -> std::cmp::Ordering {
+    let id = |hit: &Ranked| hit.candidate.facts.id.clone();
+    right.score.total_cmp(&left.score).then_with(|| id(right).cmp(&id(left)))
+}
+
+fn apply_facts(hit: &mut Ranked, now_ms: i64) {
+    let facts = hit.candidate.facts.clone();
+    hit.apply(PRIORITY, (f64::from(facts.priority) - 5.0) / 5.0);
+    hit.apply(CONFIDENCE, 1.0 - facts.confidence);
+    let shortness = match facts.tier {
+        Tier::Short => 1.0,
+        Tier::Mid => 0.5,
+        Tier::Long => 0.0,
+    };
+    hit.apply(TIER, shortness);
+    let seen = facts.last_access.map_or(facts.updated, |at| at.max(facts.updated));
+    let days = (now_ms - seen).max(0) as f64 / 86_400_000.0;
+    hit.apply(AGE, 1.0 - (-days / HALF_LIFE_DAYS).exp2());
+    hit.apply(USE, ((facts.access_count as f64).ln_1p() / MOST_USES.ln_1p()).min(1.0));
+    if !facts.successors.is_empty() {
+        hit.apply(SUPERSEDED, 1.0);
+    }
+    match hit.candidate.state {
+        State::Fresh => {}
+        State::Drifted => hit.apply(DRIFTED, 1.0),
+        State::Orphaned => hit.apply(ORPHANED, 1.0),
+    }
+}
+
+/// Moves what is superseded behind the last of what supersedes it, where both are there. Of a circle the first stays.
+fn put_below_successors(ranked: &mut Vec<Ranked>) {
+    let n_hits = ranked.len();
+    let mut at = 0;
+    let mut moved = 0;
+    while at < ranked.len() && moved <= n_hits {
+        let successors = &ranked[at].candidate.facts.successors;
+        let last = ranked.iter().rposition(|hit| successors.contains(&hit.candidate.facts.row));
+        match last.filter(|last| *last > at) {
+            Some(last) => {
+                let mut hit = ranked.remove(at);
+                hit.score = hit.score.min(ranked[last - 1].score);
+                ranked.insert(last, hit);
+                moved += 1;
+            }
+            None => at += 1,
+        }
+    }
+}
+
+/// Returns one number a candidate, `[n_candidates]`, 0 to 1: BM25 as a share of the best, cosines spread between worst
+/// and best, and all of it times how well the best of them answer. Values of BM25 mean nothing among few texts: one
+/// memory is always the best. So what counts is how much of the query it covers, and how near the nearest is.
+fn fuse(candidates: &[Candidate], covered: f64) -> Vec<f64> {
+    let bm25 = |candidate: &Candidate| candidate.signals.bm25.map_or(0.0, |place| -place.bm25);
+    let best = candidates.iter().map(bm25).fold(0.0, f64::max);
+    let cosine = |candidate: &Candidate| candidate.signals.cosine.map(f64::from);
+    let floor = f64::from(COSINE_FLOOR);
+    let nearest = candidates.iter().filter_map(cosine).fold(floor, f64::max);
+    let farthest = candidates.iter().filter_map(cosine).fold(nearest, f64::min).max(floor);
+    let certain = ((nearest - floor) / (COSINE_FULL - floor)).clamp(0.0, 1.0);
+    let weights = (if best > 0.0 { 1.0 } else { 0.0 }, if nearest > floor { KNN } else { 0.0 });
+    let possible = f64::max(weights.0 + weights.1, f64::EPSILON);
+    let strength = if best > 0.0 { (2.0 * covered + certain) / 3.0 } else { certain * certain };
+    let value = |candidate: &Candidate| {
+        let words = if best > 0.0 { bm25(candidate) / best } else { 0.0 };
+        let near = cosine(candidate).map_or(0.0, |cosine| match nearest - farthest {
+            range if range > 0.0 => ((cosine - farthest) / range).clamp(0.0, 1.0),
+            _ if cosine > floor => 1.0,
+            _ => 0.0,
+        });
+        strength * (weights.0 * words + weights.1 * near) / possible
+    };
+    candidates.iter().map(value).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::fuse::TextRank;
+    use crate::types::MemoryRow;
+
+    const DAY: i64 = 86_400_000;
+    const NOW: i64 = 1_000 * DAY;
+
+    /// Matches as well as all others; row and id by number.
+    fn alike(row: i64, change: impl FnOnce(&mut Candidate)) -> Candidate {
+        let facts = Facts {
+            row: MemoryRow(row),
+            id: format!("mem_{row}"),
+            priority: 5,
+            confidence: 1.0,
+            updated: NOW,
+            ..Facts::default()
+        };
+        let signals =
+            Signals { bm25: Some(TextRank { rank: 1, bm25: -2.0 }), cosine: Some(0.6), ..Signals::default() };
+        let mut candidate = Candidate { facts, signals, state: State::Fresh };
+        change(&mut candidate);
+        candidate
+    }
+
+    fn rows(ranked: &[Ranked]) -> Vec<i64> {
+        ranked.iter().map(|hit| hit.candidate.facts.row.0).collect()
+    }
+
+    #[test]
+    fn each_factor_moves_what_matches_alike() {
+        type Change = fn(&mut Candidate);
+        let better: [(&str, Change); 2] =
+            [(PRIORITY, |c| c.facts.priority = 8), (USE, |c| c.facts.access_count = 9)];
+        let worse: [(&str, Change); 7] = [
+            (PRIORITY, |c| c.facts.priority = 2),
+            (CONFIDENCE, |c| c.facts.confidence = 0.5),
+            (TIER, |c| c.facts.tier = Tier::Short),
+            (AGE, |c| c.facts.updated = NOW - 69 * DAY),
+            (SUPERSEDED, |c| c.facts.successors = vec![MemoryRow(99)]),
+            (DRIFTED, |c| c.state = State::Drifted),
+            (ORPHANED, |c| c.state = State::Orphaned),
+        ];
+        for (first, cases) in [(2, &better[..]), (1, &worse[..])] {
+            for (name, change) in cases {
+                // Without its factor 2 would come first where it must be worse: of equals the newer does.
+                let id = if first == 2 { 0 } else { 2 };
+                let other = alike(2, |c| {
+                    c.facts.id = format!("mem_{id}");
+                    change(c);
+                });
+                let ranked = rank(vec![alike(1, |_| ()), other], 1.0, NOW);
+                assert_eq!(rows(&ranked)[0], first, "{name}");
+                let changed = ranked.iter().find(|hit| hit.candidate.facts.row.0 == 2).unwrap();
+                assert_eq!(changed.factors[0].0, *name);
+                assert_eq!(changed.factors.last().unwrap().0, WRITTEN);
+            }
+        }
+        let aged = rank(vec![alike(1, |c| c.facts.updated = NOW - 69 * DAY)], 1.0, NOW);
+        assert!((aged[0].factors[0].1 - 0.95).abs() < 1e-9, "{:?}", aged[0].factors);
+    }
+
+    #[test]
+    fn the_superseded_stand_below_what_supersedes_them() {
+        let better = |row, successor: &[i64]| {
+            let successors: Vec<_> = successor.iter().copied().map(MemoryRow).collect();
+            alike(row, |c| {
+                c.facts.successors = successors;
+                c.signals.bm25 = Some(TextRank { rank: 1, bm25: -9.0 });
+            })
+        };
+        let ranked = rank(vec![better(1, &[2]), alike(2, |_| ()), alike(3, |_| ())], 1.0, NOW);
+        let place = |row| rows(&ranked).iter().position(|other| *other == row);
+        assert!(place(1) > place(2), "{:?}", rows(&ranked));
+        assert!(ranked.is_sorted_by(|left, right| left.score >= right.score));
+        let circle = rank(vec![better(1, &[2]), better(2, &[1])], 1.0, NOW);
+        assert_eq!(circle.len(), 2);
+    }
+
+    #[test]
+    fn what_covers_little_of_the_query_scores_little() {
+        let score = |covered| rank(vec![alike(1, |_| ())], covered, NOW)[0].score;
+        assert!(score(0.2) < score(0.6) && score(0.6) < score(1.0) && score(1.0) <= 1.0);
+        let far = alike(1, |c| (c.signals.bm25, c.signals.cosine) = (None, Some(0.3)));
+        assert!(rank(vec![far], 0.0, NOW)[0].score < 0.1);
+        assert!(rank(Vec::new(), 0.0, NOW).is_empty());
+    }
+}

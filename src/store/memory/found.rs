@@ -1,0 +1,165 @@
+//! Which memories does each arm of a search find, and what is known of them?
+//!
+//! Every arm filters inside its top-k, never after it. What has expired is out at the moment it is asked for.
+
+use rusqlite::{params, params_from_iter};
+
+use super::rows::{COLUMNS, record};
+use super::{Record, Rows, StoreError, Which};
+use crate::proto::memory::Tier;
+use crate::types::MemoryRow;
+
+/// Weights of title, tags and content in BM25.
+const COLUMN_WEIGHTS: &str = "2.0, 1.5, 1.0";
+
+/// What ranking goes by, beside how well the text matches.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Facts {
+    /// Which memory.
+    pub row: MemoryRow,
+    /// Its id.
+    pub id: String,
+    /// 1 to 10.
+    pub priority: u8,
+    /// 0 to 1.
+    pub confidence: f64,
+    /// How long it stays.
+    pub tier: Tier,
+    /// When anything of it last changed, unix ms.
+    pub updated: i64,
+    /// When it was last recalled, unix ms.
+    pub last_access: Option<i64>,
+    /// How often it was recalled.
+    pub access_count: u64,
+    /// Living memories that supersede it.
+    pub successors: Vec<MemoryRow>,
+}
+
+impl Rows<'_> {
+    /// Returns the best by BM25 of those that are meant, best first, the value the smaller the better; of equal ones
+    /// the newer.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn bm25(
+        &self,
+        which: &Which,
+        expression: &str,
+        k: usize,
+    ) -> Result<Vec<(MemoryRow, f64)>, StoreError> {
+        // Not `ORDER BY rank`: that makes FTS5 sort all matches, each with its positions.
+        let mut ranked: Vec<(f64, i64)> = self.run(|conn| {
+            conn.prepare_cached(&format!(
+                "SELECT bm25(memory_fts, {COLUMN_WEIGHTS}), rowid FROM memory_fts WHERE memory_fts MATCH ?1"
+            ))?
+            .query_map([expression], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect()
+        })?;
+        let order = |a: &(f64, i64), b: &(f64, i64)| a.0.total_cmp(&b.0).then_with(|| b.1.cmp(&a.1));
+        let (mut rest, mut n_batch, mut best) = (&mut ranked[..], 2 * k, Vec::new());
+        while !rest.is_empty() && best.len() < k {
+            if n_batch < rest.len() {
+                rest.select_nth_unstable_by(n_batch, order);
+            }
+            let (batch, later) = rest.split_at_mut(n_batch.min(rest.len()));
+            batch.sort_unstable_by(order);
+            let rows: Vec<MemoryRow> = batch.iter().map(|(_, row)| MemoryRow(*row)).collect();
+            let meant = self.meant(which, Some(&rows))?;
+            let meant: std::collections::HashSet<MemoryRow> = meant.into_iter().collect();
+            let good = batch.iter().map(|(bm25, row)| (MemoryRow(*row), *bm25));
+            best.extend(good.filter(|(row, _)| meant.contains(row)));
+            rest = later;
+            n_batch *= 4;
+        }
+        best.truncate(k);
+        Ok(best)
+    }
+
+    /// Returns which memories are meant, or which of `rows` are; in no order.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn meant(&self, which: &Which, rows: Option<&[MemoryRow]>) -> Result<Vec<MemoryRow>, StoreError> {
+        let (condition, mut values) = which.condition(self.now_ms);
+        let sql = match rows {
+            None => format!("SELECT m.row FROM memory m WHERE {condition}"),
+            Some(rows) => {
+                values.push(json(rows).into());
+                let n = values.len();
+                format!(
+                    "SELECT m.row FROM json_each(?{n}) w CROSS JOIN memory m ON m.row = w.value WHERE {condition}"
+                )
+            }
+        };
+        self.run(|conn| {
+            conn.prepare_cached(&sql)?
+                .query_map(params_from_iter(values), |row| row.get(0).map(MemoryRow))?
+                .collect()
+        })
+    }
+
+    /// Returns what ranking must know of memories; in no order.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn facts(&self, rows: &[MemoryRow]) -> Result<Vec<Facts>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT m.row, m.id, m.priority, m.confidence, m.tier, m.updated, m.last_access, m.access_count,
+                     (SELECT group_concat(l.source) FROM link l JOIN memory s ON s.row = l.source
+                      WHERE l.target = m.row AND l.kind = 'supersedes' AND s.archived_at IS NULL
+                          AND (s.expires_at IS NULL OR s.expires_at > ?2))
+                 FROM json_each(?1) w CROSS JOIN memory m ON m.row = w.value",
+            )?
+            .query_map(params![json(rows), self.now_ms], |row| {
+                let tier: String = row.get(4)?;
+                let successors: Option<String> = row.get(8)?;
+                let successors = successors.unwrap_or_default();
+                Ok(Facts {
+                    row: MemoryRow(row.get(0)?),
+                    id: row.get(1)?,
+                    priority: row.get(2)?,
+                    confidence: row.get(3)?,
+                    tier: Tier::parse(&tier).unwrap_or_default(),
+                    updated: row.get(5)?,
+                    last_access: row.get(6)?,
+                    access_count: row.get(7)?,
+                    successors: successors.split(',').filter_map(|n| n.parse().ok()).map(MemoryRow).collect(),
+                })
+            })?
+            .collect()
+        })
+    }
+
+    /// Returns memories as they are stored; in no order.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn records(&self, rows: &[MemoryRow]) -> Result<Vec<(MemoryRow, Record)>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(&format!(
+                "SELECT {COLUMNS}, m.row FROM json_each(?1) w CROSS JOIN memory m ON m.row = w.value"
+            ))?
+            .query_map([json(rows)], |row| Ok((MemoryRow(row.get("row")?), record(row)?)))?
+            .collect()
+        })
+    }
+
+    /// Returns the row of a memory.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn row(&self, id: &str) -> Result<Option<MemoryRow>, StoreError> {
+        use rusqlite::OptionalExtension;
+        self.run(|conn| {
+            conn.prepare_cached("SELECT row FROM memory WHERE id = ?1")?
+                .query_row([id], |row| row.get(0).map(MemoryRow))
+                .optional()
+        })
+    }
+}
+
+fn json(rows: &[MemoryRow]) -> String {
+    let rows: Vec<i64> = rows.iter().map(|row| row.0).collect();
+    serde_json::json!(rows).to_string()
+}

@@ -1,0 +1,188 @@
+//! Which vectors do memories have?
+//!
+//! They are derived, so no method writes them: whatever changes memories, those it touched get theirs in the same
+//! transaction. A trigger deletes the vector of a text that changes. What lacks one all the same (an older schema,
+//! another model, a copy that was restored) gets it when there is nothing else to do.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+
+use super::{MemoryDb, Rows, StoreError};
+use crate::types::MemoryRow;
+
+/// What turns memories into vectors.
+pub struct VectorModel {
+    /// Vectors of two identities are never compared.
+    pub id: &'static str,
+    /// Returns one int8 vector for each title and content; none where the model knows no word of them.
+    pub embed: Box<Embed>,
+}
+
+/// Title, else nothing, and content.
+type Fields = (String, String);
+
+/// Titles and contents in, vectors out, `[n_memories]`.
+type Embed = dyn Fn(&[Fields]) -> Vec<Option<Vec<i8>>> + Send + Sync;
+
+/// Rows of `memory` that were written since somebody looked, also by what was rolled back.
+#[derive(Clone, Default)]
+pub(super) struct Touched(Arc<Mutex<Vec<i64>>>);
+
+impl Touched {
+    /// Notes every row that `conn` writes from now on.
+    pub(super) fn watch(&self, conn: &Connection) -> rusqlite::Result<()> {
+        let rows = Arc::clone(&self.0);
+        conn.update_hook(Some(move |_, _: &str, table: &str, row| {
+            if table == "memory" {
+                rows.lock().unwrap_or_else(PoisonError::into_inner).push(row);
+            }
+        }))
+    }
+
+    /// Notes rows whose vectors alone were written.
+    pub(super) fn add(&self, rows: &[i64]) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(rows);
+    }
+
+    fn get(&self) -> Vec<i64> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn take(&self) -> Vec<i64> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// What a copy of the vectors of the living must be told.
+pub enum VectorChanges {
+    /// A database was opened: forget what you have, read through this from now on.
+    All(Box<MemoryReader>, Vec<(MemoryRow, Vec<i8>)>),
+    /// These changed; none: it is archived, deleted, or the model knows no word of it.
+    Some(Vec<(MemoryRow, Option<Vec<i8>>)>),
+}
+
+/// A second connection to an open memory.db, for a thread that only reads.
+pub struct MemoryReader(MemoryDb);
+
+impl MemoryReader {
+    /// Only for the thread that has the file open: nobody else knows whether it is being replaced.
+    pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
+        MemoryDb::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map(Self)
+    }
+
+    /// Reads in one snapshot: all that was committed before.
+    ///
+    /// # Errors
+    /// What `read` failed with.
+    pub fn read<T, E: From<StoreError>>(
+        &self,
+        now_ms: i64,
+        read: impl FnOnce(&Rows<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let at = |error| StoreError::new(&self.0.path, error);
+        let _one_moment = self.0.conn.unchecked_transaction().map_err(at)?;
+        self.0.read(now_ms, read)
+    }
+}
+
+impl MemoryDb {
+    /// Returns what the copy of the vectors must be told of the rows that were touched.
+    pub(super) fn changed_vectors(&self, model: &VectorModel) -> Result<VectorChanges, StoreError> {
+        let mut rows = self.touched.take();
+        rows.sort_unstable();
+        rows.dedup();
+        let vectors = rows.into_iter().map(|row| {
+            let row = MemoryRow(row);
+            Ok((row, self.read(0, |rows| rows.living_vector(row, model.id))?))
+        });
+        Ok(VectorChanges::Some(vectors.collect::<Result<_, StoreError>>()?))
+    }
+}
+
+impl Rows<'_> {
+    /// Computes the vectors that touched memories lack.
+    pub(super) fn embed_touched(&self, touched: &Touched, model: &VectorModel) -> Result<(), StoreError> {
+        let mut rows = touched.get();
+        rows.sort_unstable();
+        rows.dedup();
+        self.embed(&rows, model)
+    }
+
+    /// Computes the vectors that these memories lack.
+    pub(super) fn embed(&self, rows: &[i64], model: &VectorModel) -> Result<(), StoreError> {
+        for rows in rows.chunks(EMBED_STEP) {
+            let (rows, fields): (Vec<i64>, Vec<_>) = self.fields(rows, model.id)?.into_iter().unzip();
+            let vectors = (model.embed)(&fields);
+            self.run(|conn| {
+                let mut put = conn.prepare_cached(
+                    "INSERT OR REPLACE INTO memory_vector(memory, model, vec) VALUES(?1, ?2, ?3)",
+                )?;
+                rows.iter().zip(vectors).try_for_each(|(row, vector)| {
+                    let bytes: Option<Vec<u8>> =
+                        vector.map(|vector| vector.into_iter().map(i8::cast_unsigned).collect());
+                    put.execute(params![row, model.id, bytes]).map(drop)
+                })
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Returns title and content of those of `rows` that have no vector of a model.
+    fn fields(&self, rows: &[i64], model: &str) -> Result<Vec<(i64, Fields)>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT m.row, coalesce(m.title, ''), m.content FROM json_each(?1) w CROSS JOIN memory m ON m.row = w.value
+                 WHERE NOT EXISTS (SELECT 1 FROM memory_vector v WHERE v.memory = m.row AND v.model = ?2)",
+            )?
+            .query_map(params![serde_json::json!(rows).to_string(), model], |row| {
+                Ok((row.get(0)?, (row.get(1)?, row.get(2)?)))
+            })?
+            .collect()
+        })
+    }
+
+    /// Returns living memories that have no vector of a model.
+    pub(super) fn vectorless(&self, model: &str, at_most: usize) -> Result<Vec<i64>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT m.row FROM memory m LEFT JOIN memory_vector v ON v.memory = m.row AND v.model = ?1
+                 WHERE m.archived_at IS NULL AND v.memory IS NULL LIMIT ?2",
+            )?
+            .query_map(params![model, at_most as i64], |row| row.get(0))?
+            .collect()
+        })
+    }
+
+    /// Returns all vectors of the living.
+    pub(super) fn living_vectors(&self, model: &str) -> Result<Vec<(MemoryRow, Vec<i8>)>, StoreError> {
+        self.run(|conn| {
+            conn.prepare(
+                "SELECT v.memory, v.vec FROM memory_vector v JOIN memory m ON m.row = v.memory
+                 WHERE v.model = ?1 AND v.vec IS NOT NULL AND m.archived_at IS NULL",
+            )?
+            .query_map([model], |row| Ok((MemoryRow(row.get(0)?), signed(row.get(1)?))))?
+            .collect()
+        })
+    }
+
+    /// Returns the vector of a memory, if it lives and has one.
+    fn living_vector(&self, row: MemoryRow, model: &str) -> Result<Option<Vec<i8>>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT v.vec FROM memory_vector v JOIN memory m ON m.row = v.memory
+                 WHERE v.memory = ?1 AND v.model = ?2 AND v.vec IS NOT NULL AND m.archived_at IS NULL",
+            )?
+            .query_row(params![row.0, model], |row| row.get(0).map(signed))
+            .optional()
+        })
+    }
+}
+
+/// Memories that are embedded at once.
+pub(super) const EMBED_STEP: usize = 256;
+
+fn signed(bytes: Vec<u8>) -> Vec<i8> {
+    bytes.into_iter().map(u8::cast_signed).collect()
+}
