@@ -130,3 +130,10 @@ fn a_file_that_has_another_link_all_the_time() {
         fs::remove_file(at(number)).unwrap();
     });
 }
+
+#[test]
+fn a_file_that_has_a_new_name_all_the_time() {
+    let live = Live::new();
+    live.write("d/0.md", "wanderer");
+    search_while(&live, 100, |root, number| rename(root, number, |n| format!("d/{n}.md")));
+}
