@@ -91,6 +91,9 @@ pub(in crate::cli) const HITS: Table = Table {
         ("oid", "/commit/oid"),
         ("date", "/commit/date"),
         ("author", "/commit/author"),
+        ("container", "/memory/container"),
+        ("tags", "/memory/tags"),
+        ("created", "/memory/created"),
     ],
     md: &["kind", "path", "first_line", "last_line", "title", "score", "snippet"],
     toon: &[

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::*;
 use crate::proto::memory::{Change, MemoriesResult, Memory, Tally};
-use crate::proto::{ChangedFile, ChangedSymbols, CommitInfo, Hit, WhyCommit};
+use crate::proto::{ChangedFile, ChangedSymbols, CommitInfo, Hit, MemoryInfo, WhyCommit};
 
 /// Texts that a careless writer breaks on.
 const NASTY: &[&str] = &[
@@ -296,7 +296,7 @@ fn tables_have_every_field() {
     let hit = json!({ "kind": "commit", "path": "p", "lines": [1, 2], "snippet": "", "snippet_line": 1, "score": 1.0,
         "arms": {}, "view": "", "blob": "", "trust": "repo" });
     let mut hit: Hit = serde_json::from_value(hit).expect("a hit");
-    hit.commit = Some(CommitInfo::default());
+    (hit.commit, hit.memory) = (Some(CommitInfo::default()), Some(MemoryInfo::default()));
     check(&HITS, of(&hit), &[]);
 }
 
