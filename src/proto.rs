@@ -2,9 +2,10 @@
 //!
 //! JSON-RPC 2.0 (<https://www.jsonrpc.org/specification>), one object a line, UTF-8. Only serializable
 //! types live here. Unknown params are ignored, keys are added and never renamed. `rpc` is the envelope, `search`, `status`,
-//! `past` and `hooks` are params and results; here is what they share, and how a daemon is found.
+//! `past`, `hooks`, `memory` and `exchange` are params and results; here is what they share, and how a daemon is found.
 
 pub mod anchor;
+pub mod exchange;
 mod hooks;
 pub mod memory;
 mod past;

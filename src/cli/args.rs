@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::exchange::{ExportTyped, ImportTyped};
 use super::memory::{
     AddTyped, AppendTyped, GetTyped, HistoryTyped, IdsTyped, ListTyped, RemoveTyped, TagTyped, UpdateTyped,
 };
@@ -169,6 +170,20 @@ pub(super) enum Verb {
     ///
     /// Example: memo stats
     Stats,
+    /// Write memories and their links as JSON lines
+    ///
+    /// `memo import` reads them again. Their history stays here; `memo backup` copies that too. Without --out, to stdout.
+    ///
+    /// Example: memo export --tag auth --out auth.jsonl
+    Export(ExportTyped),
+    /// Take in memories from files and from other systems
+    ///
+    /// What is here already is left alone, by id or by text; what may not be kept is listed with its place and the reason,
+    /// and all else goes in. An import that was interrupted is simply run again. What was taken from a Markdown file or a repo
+    /// map is replaced by what it says now. Exits with 1 when something was refused.
+    ///
+    /// Example: memo import --from markdown --container handbook ~/handbook
+    Import(ImportTyped),
     /// Show the daemon, the index and what is still to be indexed
     ///
     /// Waits for nothing: `memo sync` first, if the lists must be whole. Their paths start at the worktree's top.

@@ -18,15 +18,15 @@ use crate::proto::memory::{
     RemoveResult, StatsResult, TallyParams, TallyResult, UpdateParams, UpdateResult,
 };
 pub(super) use args::{
-    AddTyped, AppendTyped, GetTyped, HistoryTyped, IdsTyped, ListTyped, RemoveTyped, TagTyped, TextTyped,
-    UpdateTyped,
+    AddTyped, AppendTyped, FilterTyped, GetTyped, HistoryTyped, IdsTyped, ListTyped, RemoveTyped, TagTyped,
+    TextTyped, UpdateTyped,
 };
 
 /// Memories that are asked for at once where all are wanted.
 const PAGE: u64 = 500;
 
 /// Says who asks, and names the request, lest it is done twice when the daemon dies before it can answer.
-fn caller(here: &Here) -> Caller {
+pub(super) fn caller(here: &Here) -> Caller {
     let random = RandomState::new().hash_one(std::process::id());
     let request = Some(format!("{random:016x}{:08x}", std::process::id()));
     Caller { cwd: here.cwd.clone(), client: "cli".to_owned(), request }

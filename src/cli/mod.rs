@@ -10,6 +10,7 @@ mod config;
 mod docs;
 mod doctor;
 mod error;
+mod exchange;
 mod explain;
 mod here;
 mod hooks;
@@ -100,6 +101,8 @@ fn answer(typed: Typed, output: &mut Output) -> Outcome {
         Verb::Tags(_) => memory::tags(&here()?, output),
         Verb::Containers(_) => memory::containers(&here()?, output),
         Verb::History(typed) => memory::history(typed, &here()?, output),
+        Verb::Export(typed) => exchange::export(typed, &here()?, output),
+        Verb::Import(typed) => exchange::import(&typed, &here()?, output),
         Verb::Stats => memory::stats(&here()?, output),
         Verb::Status(typed) => status::status(&typed, &here()?, output),
         Verb::Sync(typed) => init::sync(&typed, &here()?, output),

@@ -5,7 +5,10 @@
 
 mod add;
 mod call;
+mod documents;
+mod export;
 mod finder;
+mod import;
 mod look;
 mod remove;
 mod rules;

@@ -14,6 +14,15 @@ const HEADING_CHARS: usize = 200;
 /// Containers (quotes, list items) opened on one line; the parser's time grows with their square.
 const MAX_CONTAINERS: usize = 100;
 
+/// How long chunks of a document may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// Longest chunk, characters.
+    pub max_chars: usize,
+    /// Overlap where one long section is cut, characters.
+    pub overlap_chars: usize,
+}
+
 /// Returns the sections of a Markdown document, each with its heading path.
 ///
 /// A section is a heading and what follows it up to the next heading of any level. A heading
@@ -21,6 +30,11 @@ const MAX_CONTAINERS: usize = 100;
 /// [`CHUNK_CHARS`] are cut, with overlap, between blocks where they fit. Headings within quotes
 /// and lists are no sections.
 pub fn extract(text: &str) -> Extracted {
+    extract_sized(text, Size { max_chars: CHUNK_CHARS, overlap_chars: OVERLAP_CHARS })
+}
+
+/// As [`extract`], with another size of the chunks.
+pub fn extract_sized(text: &str, size: Size) -> Extracted {
     let mut extracted = Extracted::default();
     let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let front_matter = FrontMatter::find(text, start);
@@ -29,12 +43,12 @@ pub fn extract(text: &str) -> Extracted {
     if opens_too_many_containers(body) {
         return extract_flat(text);
     }
-    let outline = Outline::read(body, body_start);
+    let outline = Outline::read(body, body_start, size.max_chars);
     if outline.opted_out || front_matter.as_ref().is_some_and(|front| front.opted_out) {
         return Extracted { opted_out: true, ..extracted };
     }
     extracted.minified = super::text::is_minified(text);
-    extracted.chunks = Sections { text, outline: &outline, front_matter }.chunks(body_start);
+    extracted.chunks = Sections { text, outline: &outline, front_matter, size }.chunks(body_start);
     extracted
 }
 
@@ -93,7 +107,7 @@ struct Outline {
 }
 
 impl Outline {
-    fn read(body: &str, body_start: usize) -> Self {
+    fn read(body: &str, body_start: usize, max_chars: usize) -> Self {
         let options = Options::ENABLE_TABLES
             | Options::ENABLE_FOOTNOTES
             | Options::ENABLE_STRIKETHROUGH
@@ -111,7 +125,7 @@ impl Outline {
                 }
                 Event::Start(tag) => {
                     depth += usize::from(is_container(&tag));
-                    outline.note_block(&tag, body, bytes, body_start);
+                    outline.note_block(&tag, body, bytes, body_start, max_chars);
                 }
                 Event::End(
                     TagEnd::BlockQuote(_) | TagEnd::List(_) | TagEnd::Item | TagEnd::FootnoteDefinition,
@@ -125,12 +139,19 @@ impl Outline {
         outline
     }
 
-    fn note_block(&mut self, tag: &Tag<'_>, body: &str, bytes: Range<usize>, body_start: usize) {
+    fn note_block(
+        &mut self,
+        tag: &Tag<'_>,
+        body: &str,
+        bytes: Range<usize>,
+        body_start: usize,
+        max_chars: usize,
+    ) {
         match tag {
             Tag::HtmlBlock => self.opted_out |= has_opt_out(&body[bytes]),
             Tag::CodeBlock(_) | Tag::Table(_) | Tag::Item => {
                 let is_outside = self.atoms.last().is_none_or(|last| body_start + bytes.start >= last.end);
-                if is_outside && fits(body[bytes.clone()].trim_end()) {
+                if is_outside && fits(body[bytes.clone()].trim_end(), max_chars) {
                     self.atoms.push(body_start + bytes.start..body_start + bytes.end);
                 }
             }
@@ -150,8 +171,8 @@ fn is_container(tag: &Tag<'_>) -> bool {
     matches!(tag, Tag::BlockQuote(_) | Tag::List(_) | Tag::Item | Tag::FootnoteDefinition(_))
 }
 
-fn fits(text: &str) -> bool {
-    text.len() <= CHUNK_CHARS || text.chars().nth(CHUNK_CHARS).is_none()
+fn fits(text: &str, max_chars: usize) -> bool {
+    text.len() <= max_chars || text.chars().nth(max_chars).is_none()
 }
 
 /// Consumes the events of one heading and returns its plain text, blanks collapsed.
@@ -174,6 +195,7 @@ struct Sections<'a> {
     text: &'a str,
     outline: &'a Outline,
     front_matter: Option<FrontMatter>,
+    size: Size,
 }
 
 impl Sections<'_> {
@@ -221,7 +243,7 @@ impl Sections<'_> {
     fn push_chunks(&self, chunks: &mut Vec<Chunk>, lines: &LineIndex, bytes: Range<usize>, title: &str) {
         let bytes = cut::trim_blank_lines(self.text, bytes);
         let rank = |line_start| self.outline.rank(self.text, line_start);
-        for piece in cut::cut_ranked(self.text, bytes, CHUNK_CHARS, OVERLAP_CHARS, &rank) {
+        for piece in cut::cut_ranked(self.text, bytes, self.size.max_chars, self.size.overlap_chars, &rank) {
             let bytes = cut::trim_blank_lines(self.text, piece);
             if bytes.is_empty() {
                 continue;

@@ -18,6 +18,10 @@ pub const MAX_TAGS: usize = 50;
 pub const MAX_TAG: usize = 128;
 /// Longest metadata, bytes of JSON.
 pub const MAX_METADATA: usize = 64 << 10;
+/// Longest name of a person or of what a memory came through, bytes.
+pub const MAX_NAME: usize = 256;
+/// Longest key of a source, bytes.
+pub const MAX_KEY: usize = 8 << 10;
 /// Where a memory belongs when nothing is said.
 pub const DEFAULT_CONTAINER: &str = "project";
 /// The middle of 1 to 10.
@@ -111,6 +115,42 @@ fn tag(raw: &str) -> Result<String, Refused> {
     }
     check_secrets("tag", &tag)?;
     Ok(tag)
+}
+
+/// Returns who or what a memory came from, as it is kept.
+///
+/// # Errors
+/// When it is empty, too long, has a control character or looks like a credential.
+pub fn name(field: &'static str, raw: &str) -> Result<String, Refused> {
+    let name = raw.trim();
+    at_most(field, name, MAX_NAME)?;
+    if name.is_empty() || name.contains(char::is_control) {
+        return Err(Refused::new(field, format!("{} is no name", quoted(raw))));
+    }
+    check_secrets(field, name)?;
+    Ok(name.to_owned())
+}
+
+/// Returns the key of a source as it is kept.
+///
+/// # Errors
+/// When it is empty, too long or has a NUL.
+pub fn key(raw: &str) -> Result<String, Refused> {
+    no_nul("key", raw)?;
+    at_most("key", raw, MAX_KEY)?;
+    if raw.is_empty() {
+        return Err(Refused::new("key", "empty"));
+    }
+    Ok(raw.to_owned())
+}
+
+/// Returns how often something was recalled.
+///
+/// # Errors
+/// When it is more than can be kept.
+pub fn access_count(raw: u64) -> Result<u64, Refused> {
+    let most = i64::MAX.unsigned_abs();
+    (raw <= most).then_some(raw).ok_or_else(|| Refused::new("access_count", format!("{raw} is over {most}")))
 }
 
 /// # Errors

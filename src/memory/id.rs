@@ -20,6 +20,23 @@ pub fn new_id(now_ms: i64, random: [u8; 10]) -> String {
     PREFIX.chars().chain(digits).collect()
 }
 
+/// Returns an id that was given whole.
+///
+/// # Errors
+/// When it is none.
+pub fn whole(given: &str) -> Result<String, Refused> {
+    let digits = given.strip_prefix(PREFIX).filter(|digits| digits.len() == DIGITS);
+    // 26 digits hold 130 bits, an id has 128.
+    let is_id = digits.is_some_and(|digits| {
+        digits.as_bytes()[0] <= b'7' && digits.bytes().all(|byte| ALPHABET.contains(&byte))
+    });
+    if !is_id {
+        return Err(Refused::new("id", format!("{} is no id of a memory", quoted(given)))
+            .hint("leave it out, or --new-ids: mem_ and 26 digits and letters"));
+    }
+    Ok(given.to_owned())
+}
+
 /// Returns what an id or its beginning, as somebody typed it, begins with: `mem_` and digits in upper case.
 ///
 /// # Errors
@@ -47,6 +64,23 @@ mod tests {
         assert_eq!(new_id(0, [0xff; 10]), "mem_0000000000ZZZZZZZZZZZZZZZZ");
         assert_eq!(new_id(1, [0; 10]), "mem_00000000010000000000000000");
         assert!(new_id(1, [0xff; 10]) < new_id(2, [0; 10]));
+    }
+
+    #[test]
+    fn a_whole_id_is_all_there() {
+        let id = new_id(i64::MAX, [0xff; 10]);
+        assert_eq!(whole(&id).as_deref(), Ok(&*id));
+        for given in [
+            "",
+            "mem_0",
+            &id[..29],
+            &format!("{id}0"),
+            &id[4..],
+            &id.to_lowercase(),
+            &id.replace("mem_7", "mem_8"),
+        ] {
+            assert!(whole(given).is_err(), "{given}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! Times are unix milliseconds. How a time is typed is the matter of [`moment`].
 
-use jiff::Zoned;
+use jiff::{Timestamp, Zoned};
 
 use super::{Refused, quoted};
 use crate::proto::memory::Tier;
@@ -46,6 +46,16 @@ pub fn expiry(typed: &str, now: &Zoned) -> Result<i64, Refused> {
 /// When it is none of these.
 pub fn past(field: &'static str, typed: &str, now: &Zoned) -> Result<i64, Refused> {
     parse(field, typed, now, Way::Back)
+}
+
+/// Returns the moment of a whole time, as it stands in files (RFC 3339).
+///
+/// # Errors
+/// When it is none.
+pub fn exact(field: &'static str, written: &str) -> Result<i64, Refused> {
+    let time: Option<Timestamp> = written.trim().parse().ok();
+    let no_time = || Refused::new(field, format!("{} is no time", quoted(written)));
+    time.map(Timestamp::as_millisecond).ok_or_else(|| no_time().hint("write RFC 3339: 2026-11-01T12:00:00Z"))
 }
 
 fn parse(field: &'static str, typed: &str, now: &Zoned, way: Way) -> Result<i64, Refused> {

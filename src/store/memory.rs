@@ -7,6 +7,7 @@ mod anchors;
 mod copies;
 mod counts;
 mod db;
+mod exchange;
 mod found;
 mod keep;
 mod rows;
@@ -19,6 +20,7 @@ use serde_json::{Map, Value};
 
 pub use self::counts::Numbers;
 pub use self::db::MemoryDb;
+pub use self::exchange::LinkRow;
 pub use self::found::Facts;
 pub use self::keep::{MemoryKeeper, Stopped};
 pub use self::rows::Rows;

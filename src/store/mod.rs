@@ -17,7 +17,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 pub use memory::{
-    Derived, Event, Facts, MemoryDb, MemoryKeeper, MemoryReader, Numbers, Record, Rows, Stopped,
+    Derived, Event, Facts, LinkRow, MemoryDb, MemoryKeeper, MemoryReader, Numbers, Record, Rows, Stopped,
     VectorChanges, VectorModel, Which,
 };
 pub use reader::{Entry, PendingChunk, Reader, ViewRow};

@@ -8,15 +8,19 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::add::add;
+use super::documents;
+use super::export::export;
+use super::import::{self, keys};
 use super::look::{containers, get, history, list, stats, tags};
 use super::remove::{forget, purge, restore};
 use super::rules::Done;
 use super::update::update;
 use super::{Outcome, now_ms, store_error};
-use crate::daemon::dispatch::{bad_params, no_method, params_of};
+use crate::daemon::dispatch::{bad_params, blocking, no_method, params_of};
 use crate::daemon::shared::Shared;
 use crate::git;
 use crate::paths::Place;
+use crate::proto::exchange::{ExportParams, ImportParams, ImportResult, KeysParams, MarkdownParams};
 use crate::proto::memory::{
     AddParams, Caller, IdsParams, ListParams, RemoveParams, RemoveResult, TallyParams, UpdateParams,
 };
@@ -53,6 +57,10 @@ pub(in crate::daemon) async fn call(shared: &Arc<Shared>, method: &str, params: 
         "memory.history" => read(shared, params, |params: &IdsParams| &params.caller, history).await,
         "memory.tags" => read(shared, params, |params: &TallyParams| &params.caller, tags).await,
         "memory.containers" => read(shared, params, |params: &TallyParams| &params.caller, containers).await,
+        "memory.import" => import(shared, params_of(params)?, import::import).await,
+        "memory.import_markdown" => markdown(shared, params_of(params)?).await,
+        "memory.import_keys" => read(shared, params, |params: &KeysParams| &params.caller, keys).await,
+        "memory.export" => read(shared, params, |params: &ExportParams| &params.caller, export).await,
         "memory.stats" => stats(shared, params).await,
         _ => Err(no_method(method)),
     }
@@ -82,7 +90,15 @@ async fn write<P: DeserializeOwned + Send + 'static, T: Serialize + 'static>(
     caller: fn(&P) -> &Caller,
     run: fn(&Rows<'_>, &P, &Stamp) -> Done<T>,
 ) -> Outcome<Value> {
-    let params: P = params_of(params)?;
+    write_typed(shared, params_of(params)?, caller, run).await
+}
+
+async fn write_typed<P: Send + 'static, T: Serialize + 'static>(
+    shared: &Arc<Shared>,
+    params: P,
+    caller: fn(&P) -> &Caller,
+    run: fn(&Rows<'_>, &P, &Stamp) -> Done<T>,
+) -> Outcome<Value> {
     let place = locate(shared, caller(&params))?;
     let job = move |keeper: &mut MemoryKeeper| {
         let caller = caller(&params);
@@ -103,6 +119,32 @@ async fn write<P: DeserializeOwned + Send + 'static, T: Serialize + 'static>(
         with_notice(written.map_err(store_error), keeper, stamp.now_ms)
     };
     shared.memories.ask(job).await?
+}
+
+/// A dry run does it all, and takes it back.
+async fn import(
+    shared: &Arc<Shared>,
+    params: ImportParams,
+    run: fn(&Rows<'_>, &ImportParams, &Stamp) -> Done<ImportResult>,
+) -> Outcome<Value> {
+    if !params.dry_run {
+        return write_typed(shared, params, |params| &params.caller, run).await;
+    }
+    let place = locate(shared, &params.caller)?;
+    let job = move |keeper: &mut MemoryKeeper| {
+        let stamp = stamp(&params.caller, &place);
+        let done = keeper.rehearse(stamp.now_ms, |rows| Ok(json!(run(rows, &params, &stamp)?)));
+        with_notice(done.map_err(store_error), keeper, stamp.now_ms)
+    };
+    shared.memories.ask(job).await?
+}
+
+/// A document is cut before the thread that keeps the memories sees it.
+async fn markdown(shared: &Arc<Shared>, params: MarkdownParams) -> Outcome<Value> {
+    let (params, notes) = blocking(shared, move |_| documents::drafts(params).map_err(bad_params)).await?;
+    let mut answer = import(shared, params, import::take).await?;
+    answer["notes"] = json!(notes);
+    Ok(answer)
 }
 
 /// A dry run is the same selection, read instead of written.

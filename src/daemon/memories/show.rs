@@ -50,12 +50,16 @@ pub(super) fn change(event: Event) -> Change {
     Change { at: rfc3339(at), action, author, source, fields }
 }
 
-/// Returns the fields that differ, but for the time of the change itself: `{field: [before, after]}`.
-pub(super) fn differences(before: &Record, after: &Record) -> Map<String, Value> {
-    let fields = |record: &Record| match serde_json::to_value(memory(record.clone(), i64::MIN)) {
+/// Returns all fields as they cross the socket.
+pub(super) fn fields(record: &Record) -> Map<String, Value> {
+    match serde_json::to_value(memory(record.clone(), i64::MIN)) {
         Ok(Value::Object(fields)) => fields,
         _ => Map::new(),
-    };
+    }
+}
+
+/// Returns the fields that differ, but for the time of the change itself: `{field: [before, after]}`.
+pub(super) fn differences(before: &Record, after: &Record) -> Map<String, Value> {
     let mut before = fields(before);
     let changed = fields(after).into_iter().filter_map(|(name, after)| {
         let before = before.remove(&name).unwrap_or_default();

@@ -1,0 +1,240 @@
+//! What was said in conversations that were exported from elsewhere?
+//!
+//! One memory a conversation; a long one in parts, each a memory of its own, so that nothing is cut off. A conversation that
+//! has grown since is known again by its name: `--merge` takes what is new.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+use super::args::From;
+use super::send::Sender;
+use super::text_of;
+use crate::cli::CliError;
+use crate::paths::IoContext;
+use crate::proto::exchange::Draft;
+
+const MOST_BYTES: u64 = 1 << 30;
+/// Longest part of a conversation, bytes: a quarter of what a memory may hold.
+const PART_BYTES: usize = 16 << 10;
+
+/// One conversation.
+#[derive(Debug, Default, PartialEq)]
+struct Chat {
+    /// Its name in the export.
+    name: String,
+    title: Option<String>,
+    messages: Vec<Message>,
+}
+
+#[derive(Debug, Default, PartialEq)]
+struct Message {
+    who: String,
+    text: String,
+    at: Option<Timestamp>,
+}
+
+pub(super) fn read(from: From, path: &Path, sender: &mut Sender<'_>) -> Result<(), CliError> {
+    let system = match from {
+        From::Slack => return slack(path, sender),
+        From::Chatgpt => "chatgpt",
+        _ => "claude",
+    };
+    let wrong = |why: String| CliError::Usage {
+        message: format!("{}: {why}", path.display()),
+        hint: "the export's conversations.json is needed; unpack the archive first",
+    };
+    let path = if path.is_dir() { path.join("conversations.json") } else { path.to_owned() };
+    let text = text_of(&path, MOST_BYTES)?;
+    sender.at(&path.display().to_string(), "conversation");
+    for (value, number) in conversations(&text).map_err(wrong)?.iter().zip(1..) {
+        match chat(value) {
+            Ok(chat) => send(system, number, &chat, sender)?,
+            Err(why) => sender.refuse(number, why),
+        }
+    }
+    Ok(())
+}
+
+/// An array of them, or one a line.
+fn conversations(text: &str) -> Result<Vec<Value>, String> {
+    let values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    let values: Vec<Value> = values.collect::<Result<_, _>>().map_err(|error| format!("no JSON: {error}"))?;
+    match <[Value; 1]>::try_from(values) {
+        Ok([Value::Array(conversations)]) => Ok(conversations),
+        Ok([Value::Object(mut whole)]) if whole.get("conversations").is_some_and(Value::is_array) => {
+            match whole.remove("conversations") {
+                Some(Value::Array(conversations)) => Ok(conversations),
+                _ => Ok(Vec::new()),
+            }
+        }
+        Ok([one @ Value::Object(_)]) => Ok(vec![one]),
+        Ok([_]) => Err("neither an array nor an object".to_owned()),
+        Err(lines) if lines.is_empty() => Err("empty".to_owned()),
+        Err(lines) => Ok(lines),
+    }
+}
+
+/// Claude lists messages; ChatGPT keeps a tree of them, of which the branch that was shown last counts.
+fn chat(value: &Value) -> Result<Chat, String> {
+    let Value::Object(chat) = value else { return Err("no object".to_owned()) };
+    let text = |names: &[&str]| names.iter().find_map(|name| chat.get(*name)?.as_str()).map(str::to_owned);
+    let name = text(&["uuid", "conversation_id", "id"]).ok_or("it has no uuid and no id")?;
+    let messages = match (chat.get("chat_messages"), chat.get("mapping")) {
+        (Some(Value::Array(messages)), _) => messages.iter().filter_map(of_list).collect(),
+        (_, Some(Value::Object(nodes))) => branch(nodes, text(&["current_node"])),
+        _ => return Err("it has neither chat_messages nor a mapping".to_owned()),
+    };
+    let title = text(&["name", "title"]).map(|title| title.split_whitespace().collect::<Vec<_>>().join(" "));
+    Ok(Chat { name, title: title.filter(|title| !title.is_empty()), messages })
+}
+
+fn of_list(value: &Value) -> Option<Message> {
+    let who = value["sender"].as_str().or_else(|| value["role"].as_str()).unwrap_or("unknown");
+    let text = said(&value["text"]).or_else(|| said(&value["content"]))?;
+    Some(Message { who: speaker(who), text, at: time(&value["created_at"]) })
+}
+
+fn speaker(role: &str) -> String {
+    if role == "human" { "user".to_owned() } else { role.to_owned() }
+}
+
+/// Returns what was said: a text, or the texts among the parts.
+fn said(value: &Value) -> Option<String> {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts
+            .iter()
+            .filter_map(|part| part.as_str().or_else(|| part["text"].as_str()))
+            .collect::<Vec<_>>()
+            .join("\n"),
+        Value::Object(content) => said(content.get("parts").or_else(|| content.get("text"))?)?,
+        _ => return None,
+    };
+    (!text.trim().is_empty()).then(|| text.trim().to_owned())
+}
+
+/// Follows the parents from the last node up; a ring of them ends where it begins.
+fn branch(nodes: &Map<String, Value>, last: Option<String>) -> Vec<Message> {
+    let is_leaf = |node: &Value| node["children"].as_array().is_none_or(Vec::is_empty);
+    let leaf = || nodes.iter().rev().find(|(_, node)| is_leaf(node)).map(|(name, _)| name.clone());
+    let mut next = last.filter(|name| nodes.contains_key(name)).or_else(leaf);
+    let mut messages = Vec::new();
+    for _ in 0..nodes.len() {
+        let Some(node) = next.as_ref().and_then(|name| nodes.get(name)) else { break };
+        messages.extend(of_node(&node["message"]));
+        next = node["parent"].as_str().map(str::to_owned);
+    }
+    messages.reverse();
+    messages
+}
+
+fn of_node(message: &Value) -> Option<Message> {
+    let role = message["author"]["role"].as_str()?;
+    let text = said(&message["content"]).filter(|_| matches!(role, "user" | "assistant"))?;
+    Some(Message { who: role.to_owned(), text, at: time(&message["create_time"]) })
+}
+
+/// RFC 3339, or seconds as a number or in a text.
+fn time(value: &Value) -> Option<Timestamp> {
+    let text = value.as_str();
+    let of_seconds = || {
+        let seconds = value.as_f64().or_else(|| text?.parse().ok())?;
+        Timestamp::from_millisecond((seconds * 1_000.0).round() as i64).ok()
+    };
+    text.and_then(|text| text.parse().ok()).or_else(of_seconds)
+}
+
+/// A folder for each channel, in it a file for each day.
+fn slack(path: &Path, sender: &mut Sender<'_>) -> Result<(), CliError> {
+    if !path.is_dir() {
+        let message = format!("{}: not a folder", path.display());
+        return Err(CliError::Usage { message, hint: "unpack the export, and name its folder" });
+    }
+    for (channel, number) in entries(path, |kind| kind.is_dir())?.into_iter().zip(1..) {
+        let name = channel.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut chat = Chat { name: name.clone(), title: Some(format!("#{name}")), messages: Vec::new() };
+        for day in entries(&channel, |kind| kind.is_file())? {
+            sender.at(&day.display().to_string(), "message");
+            if day.extension().is_none_or(|ending| ending != "json") {
+                continue;
+            }
+            match serde_json::from_str::<Vec<Value>>(&text_of(&day, MOST_BYTES)?) {
+                Ok(messages) => chat.messages.extend(messages.iter().filter_map(of_slack)),
+                Err(error) => sender.refuse(0, format!("no list of messages: {error}")),
+            }
+        }
+        sender.at(&channel.display().to_string(), "conversation");
+        send("slack", number, &chat, sender)?;
+    }
+    Ok(())
+}
+
+fn entries(dir: &Path, wanted: fn(fs::FileType) -> bool) -> Result<Vec<PathBuf>, CliError> {
+    let found = fs::read_dir(dir).at("list", dir)?.flatten();
+    let mut found: Vec<_> =
+        found.filter(|entry| entry.file_type().is_ok_and(wanted)).map(|entry| entry.path()).collect();
+    found.sort();
+    Ok(found)
+}
+
+fn of_slack(value: &Value) -> Option<Message> {
+    let profile = value["user_profile"]["real_name"].as_str();
+    let who = profile.or_else(|| value["user"].as_str()).or_else(|| value["username"].as_str());
+    let text = said(&value["text"])?;
+    Some(Message { who: who.unwrap_or("unknown").to_owned(), text, at: time(&value["ts"]) })
+}
+
+fn send(system: &str, number: u64, chat: &Chat, sender: &mut Sender<'_>) -> Result<(), CliError> {
+    if chat.messages.is_empty() {
+        sender.note("conversations without a word were left out".to_owned());
+        return Ok(());
+    }
+    drafts(system, number, chat).into_iter().try_for_each(|draft| sender.draft(draft, None))
+}
+
+fn drafts(system: &str, number: u64, chat: &Chat) -> Vec<Draft> {
+    let parts = parts(&chat.messages);
+    let n_parts = parts.len();
+    let draft = |(part, (text, times)): (usize, (String, Vec<Timestamp>))| {
+        let title = chat.title.as_deref().map(|title| {
+            let cut: String = title.chars().take(100).collect();
+            if n_parts > 1 { format!("{cut} ({}/{n_parts})", part + 1) } else { cut }
+        });
+        let time = |at: Option<&Timestamp>| at.map(|at| format!("{at:.3}"));
+        let imported = json!({ "from": system, "id": chat.name, "part": part + 1 });
+        Draft {
+            line: number,
+            original: Some(format!("{system}:{}#{}", chat.name, part + 1)),
+            content: text,
+            title,
+            tags: vec!["chat".to_owned(), system.to_owned()],
+            created: time(times.iter().min()),
+            updated: time(times.iter().max()),
+            metadata: Map::from_iter([("imported".to_owned(), imported)]),
+            ..Draft::default()
+        }
+    };
+    parts.into_iter().enumerate().map(draft).collect()
+}
+
+/// Returns texts of at most [`PART_BYTES`], cut between messages where they fit, with the times of the messages.
+fn parts(messages: &[Message]) -> Vec<(String, Vec<Timestamp>)> {
+    let mut parts: Vec<(String, Vec<Timestamp>)> = Vec::new();
+    for message in messages {
+        let mut rest = format!("{}: {}", message.who, message.text);
+        while !rest.is_empty() {
+            let piece: String = rest.drain(..rest.floor_char_boundary(PART_BYTES)).collect();
+            match parts.last_mut().filter(|(text, _)| text.len() + 2 + piece.len() <= PART_BYTES) {
+                Some((text, times)) => {
+                    *text += &format!("\n\n{piece}");
+                    times.extend(message.at);
+                }
+                None => parts.push((piece, message.at.into_iter().collect())),
+            }
+        }
+    }
+    parts
+}

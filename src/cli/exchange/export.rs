@@ -1,0 +1,146 @@
+//! How are memories written into a file of ours?
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::ExportTyped;
+use super::jsonl::{End, Header};
+use crate::cli::here::Here;
+use crate::cli::memory::caller;
+use crate::cli::output::Output;
+use crate::cli::text::count;
+use crate::cli::{CliError, Outcome};
+use crate::client::{Client, VERSION as PROGRAM};
+use crate::paths::IoContext;
+use crate::proto::exchange::{ExportParams, ExportResult, FORMAT, LinkDraft, VERSION};
+use crate::proto::memory::Memory;
+
+/// One line of the file.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Line<'a> {
+    Memory(&'a Memory),
+    Link(&'a LinkDraft),
+    End(End),
+}
+
+/// Writes page after page; nothing is held but ids and links.
+pub(in crate::cli) fn export(typed: ExportTyped, here: &Here, output: &mut Output) -> Outcome {
+    let mut params = ExportParams {
+        caller: caller(here),
+        selection: typed.filter.with_ids(Vec::new()),
+        ..ExportParams::default()
+    };
+    let mut client = here.connect()?;
+    let Some(path) = &typed.out else {
+        let end = write(&mut client, &mut params, typed.archived, &mut |line| output.raw(line))?;
+        output.flush()?;
+        say(end, output);
+        return Ok(0);
+    };
+    let mut file = Aside::create(path)?;
+    let end = write(&mut client, &mut params, typed.archived, &mut |line| file.write(line))?;
+    file.keep()?;
+    if output.json {
+        output.json(&serde_json::json!({ "path": path, "memories": end.memories, "links": end.links }))?;
+    } else {
+        say(end, output);
+    }
+    Ok(0)
+}
+
+fn say(end: End, output: &Output) {
+    let memories = count(end.memories, "memory", "memories");
+    output.say(&format!("{memories} and {} exported", count(end.links, "link", "links")));
+}
+
+type Put<'a> = dyn FnMut(&[u8]) -> Result<(), CliError> + 'a;
+
+fn write(
+    client: &mut Client,
+    params: &mut ExportParams,
+    archived: bool,
+    put: &mut Put<'_>,
+) -> Result<End, CliError> {
+    put(&line(&Header { format: FORMAT.to_owned(), version: VERSION, memod: PROGRAM.to_owned() }))?;
+    let (mut ids, mut links) = (HashSet::new(), Vec::new());
+    for is_archive in [false, true] {
+        if is_archive && !archived {
+            break;
+        }
+        (params.archived, params.after) = (is_archive, 0);
+        loop {
+            let page: ExportResult = client.call("memory.export", params)?;
+            for memory in &page.memories {
+                // What expired in between was among the living already.
+                if ids.insert(memory.id.clone()) {
+                    put(&line(&Line::Memory(memory)))?;
+                }
+            }
+            links.extend(page.links);
+            match page.next {
+                Some(next) => params.after = next,
+                None => break,
+            }
+        }
+    }
+    links.retain(|link| ids.contains(&link.source) && ids.contains(&link.target));
+    links.sort_by(|a: &LinkDraft, b| (&a.source, &a.target, &a.kind).cmp(&(&b.source, &b.target, &b.kind)));
+    links.dedup();
+    links.iter().try_for_each(|link| put(&line(&Line::Link(link))))?;
+    let end = End { memories: ids.len() as u64, links: links.len() as u64 };
+    put(&line(&Line::End(end)))?;
+    Ok(end)
+}
+
+fn line<T: Serialize>(value: &T) -> Vec<u8> {
+    let mut line = serde_json::to_vec(value).expect("our own types have string keys");
+    line.push(b'\n');
+    line
+}
+
+/// A file that takes the place of another when it is whole.
+struct Aside {
+    path: PathBuf,
+    aside: PathBuf,
+    file: BufWriter<File>,
+    is_kept: bool,
+}
+
+impl Aside {
+    fn create(path: &Path) -> Result<Self, CliError> {
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".{}.part", std::process::id()));
+        let aside = path.with_file_name(name);
+        let mut options = File::options();
+        options.write(true).create(true).truncate(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = BufWriter::new(options.open(&aside).at("create", &aside)?);
+        Ok(Self { path: path.to_owned(), aside, file, is_kept: false })
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), CliError> {
+        Ok(self.file.write_all(bytes).at("write", &self.aside)?)
+    }
+
+    fn keep(mut self) -> Result<(), CliError> {
+        self.file.flush().at("write", &self.aside)?;
+        self.file.get_ref().sync_all().at("write", &self.aside)?;
+        fs::rename(&self.aside, &self.path).at("rename to", &self.path)?;
+        self.is_kept = true;
+        Ok(())
+    }
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        if !self.is_kept {
+            let _ = fs::remove_file(&self.aside); // what is left of an export that failed
+        }
+    }
+}

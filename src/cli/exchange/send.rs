@@ -1,0 +1,282 @@
+//! How do drafts get to the daemon, and what became of them?
+//!
+//! In batches, each of them one transaction: the daemon serves others in between.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use super::ImportTyped;
+use crate::cli::CliError;
+use crate::cli::here::Here;
+use crate::cli::memory::caller;
+use crate::cli::output::Output;
+use crate::cli::text::count;
+use crate::client::Client;
+use crate::proto::exchange::{
+    Draft, Fate, ImportParams, ImportResult, Imported, LinkDraft, MOST_DRAFTS, Snapshot,
+};
+use crate::proto::memory::Caller;
+
+/// Size of a batch, bytes of text: far from the longest line that the daemon takes, also where all is escaped.
+const BATCH_BYTES: usize = 1 << 20;
+/// Drafts of a batch: so many take some tens of milliseconds.
+const BATCH: usize = 500;
+
+/// Something that was not taken.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Refusal {
+    /// The file.
+    pub(super) place: String,
+    /// In it the line, entry, row or conversation, 1-based; 0: the file as a whole.
+    pub(super) line: u64,
+    /// What `line` counts.
+    #[serde(skip)]
+    unit: &'static str,
+    /// The memory that is in the way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) id: Option<String>,
+    pub(super) why: String,
+}
+
+/// What became of everything.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Done {
+    pub(super) dry_run: bool,
+    pub(super) added: u64,
+    pub(super) updated: u64,
+    pub(super) same: u64,
+    pub(super) older: u64,
+    pub(super) archived: u64,
+    pub(super) links: u64,
+    pub(super) redacted: u64,
+    pub(super) refused: Vec<Refusal>,
+    pub(super) notes: Vec<String>,
+}
+
+impl Done {
+    pub(super) fn show(&self, output: &mut Output) -> Result<(), CliError> {
+        if output.json {
+            return output.json(self);
+        }
+        for Refusal { place, line, unit, why, .. } in &self.refused {
+            let line = if *line > 0 { format!("{unit} {line}: ") } else { String::new() };
+            output.warn(&format!("{place}: {line}{why}"));
+        }
+        self.notes.iter().for_each(|note| output.say(note));
+        let parts = [
+            (self.added, "added"),
+            (self.updated, "updated"),
+            (self.same, "there already"),
+            (self.older, "newer here"),
+            (self.archived, "archived, for the source has them no more"),
+            (self.links, "links"),
+            (self.redacted, "private parts cut out"),
+            (self.refused.len() as u64, "refused"),
+        ];
+        let parts: Vec<_> =
+            parts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+        let parts = if parts.is_empty() { "nothing to import".to_owned() } else { parts.join(", ") };
+        let would = if self.dry_run { "nothing was changed; it would be: " } else { "" };
+        output.line(&format!("{would}{parts}"))
+    }
+}
+
+/// Collects drafts and sends them.
+pub(super) struct Sender<'a> {
+    here: &'a Here,
+    client: Client,
+    typed: &'a ImportTyped,
+    place: String,
+    unit: &'static str,
+    drafts: Vec<Draft>,
+    n_bytes: usize,
+    /// The names that the drafts of the batch have where they come from.
+    names: Vec<Option<String>>,
+    /// What those became.
+    ids: HashMap<String, String>,
+    links: Vec<LinkDraft>,
+    snapshot: Option<Snapshot>,
+    n_batches: usize,
+    done: Done,
+}
+
+impl<'a> Sender<'a> {
+    pub(super) fn new(typed: &'a ImportTyped, here: &'a Here) -> Result<Self, CliError> {
+        Ok(Self {
+            here,
+            client: here.connect()?,
+            typed,
+            place: String::new(),
+            unit: "line",
+            drafts: Vec::new(),
+            n_bytes: 0,
+            names: Vec::new(),
+            ids: HashMap::new(),
+            links: Vec::new(),
+            snapshot: None,
+            n_batches: 0,
+            done: Done { dry_run: typed.dry_run, ..Done::default() },
+        })
+    }
+
+    /// Says where the next drafts come from, and what `line` of a draft counts there.
+    pub(super) fn at(&mut self, place: &str, unit: &'static str) {
+        (self.place, self.unit) = (place.to_owned(), unit);
+    }
+
+    /// Says that all that comes until [`Self::end_snapshot`] is one source.
+    pub(super) fn snapshot(&mut self, key: String) {
+        self.snapshot = Some(Snapshot { key, run: run(), is_last: false });
+    }
+
+    pub(super) fn caller(&self) -> Caller {
+        caller(self.here)
+    }
+
+    pub(super) fn client(&mut self) -> &mut Client {
+        &mut self.client
+    }
+
+    /// Takes a draft; `name` is what links call it.
+    pub(super) fn draft(&mut self, mut draft: Draft, name: Option<String>) -> Result<(), CliError> {
+        if let Some(container) = &self.typed.container {
+            draft.container = Some(container.clone());
+        }
+        draft.tags.extend(self.typed.tag.iter().cloned());
+        self.n_bytes += 500 + draft.content.len() + name.as_ref().map_or(0, String::len);
+        self.drafts.push(draft);
+        self.names.push(name);
+        if self.drafts.len() >= BATCH || self.n_bytes >= BATCH_BYTES { self.send() } else { Ok(()) }
+    }
+
+    /// Takes a link; it is sent when all memories are there.
+    pub(super) fn link(&mut self, link: LinkDraft) {
+        self.links.push(link);
+    }
+
+    /// Notes what cannot even be sent.
+    pub(super) fn refuse(&mut self, line: u64, why: impl Into<String>) {
+        self.refused(Imported { line, fate: Fate::Refused, id: None, why: Some(why.into()) });
+    }
+
+    pub(super) fn note(&mut self, note: String) {
+        if !self.done.notes.contains(&note) {
+            self.done.notes.push(note);
+        }
+    }
+
+    fn refused(&mut self, imported: Imported) {
+        let Imported { line, id, why, .. } = imported;
+        let (place, unit) = (self.place.clone(), self.unit);
+        self.done.refused.push(Refusal { place, line, unit, id, why: why.unwrap_or_default() });
+    }
+
+    fn params(&self) -> ImportParams {
+        let typed = self.typed;
+        ImportParams {
+            caller: self.caller(),
+            snapshot: self.snapshot.clone(),
+            merge: typed.merge,
+            allow_secret: typed.allow_secret,
+            dry_run: typed.dry_run,
+            ..ImportParams::default()
+        }
+    }
+
+    fn send(&mut self) -> Result<(), CliError> {
+        let params = ImportParams { drafts: std::mem::take(&mut self.drafts), ..self.params() };
+        self.n_bytes = 0;
+        self.n_batches += 1;
+        let result: ImportResult = self.client.call("memory.import", &params)?;
+        let names = std::mem::take(&mut self.names);
+        for (name, imported) in names.into_iter().zip(&result.drafts) {
+            if let (Some(name), Some(id)) = (name, &imported.id) {
+                self.ids.insert(name, id.clone());
+            }
+        }
+        self.count(result);
+        Ok(())
+    }
+
+    /// Adds to the tally.
+    pub(super) fn count(&mut self, result: ImportResult) {
+        self.done.archived += result.archived;
+        self.done.redacted += result.redacted;
+        result.notes.into_iter().for_each(|note| self.note(note));
+        for imported in result.drafts {
+            match imported.fate {
+                Fate::Added => self.done.added += 1,
+                Fate::Updated => self.done.updated += 1,
+                Fate::Same => self.done.same += 1,
+                Fate::Older => self.done.older += 1,
+                Fate::Refused => self.refused(imported),
+            }
+        }
+        for imported in result.links {
+            match imported.fate {
+                Fate::Refused => self.refused(imported),
+                Fate::Added => self.done.links += 1,
+                _ => {}
+            }
+        }
+        if let Some(text) = result.notice {
+            self.note(text);
+        }
+    }
+
+    /// Says that the source is told whole.
+    pub(super) fn end_snapshot(&mut self) -> Result<(), CliError> {
+        if self.typed.dry_run && self.n_batches > 0 {
+            self.note("a dry run of so many does not count what would be archived".to_owned());
+            return self.send();
+        }
+        if let Some(snapshot) = &mut self.snapshot {
+            snapshot.is_last = true;
+        }
+        self.send()?;
+        self.snapshot = None;
+        self.n_batches = 0;
+        Ok(())
+    }
+
+    /// Sends what is left, then the links; returns what became of all.
+    pub(super) fn end(mut self) -> Result<Done, CliError> {
+        if !self.drafts.is_empty() {
+            self.send()?;
+        }
+        if self.typed.dry_run && !self.links.is_empty() {
+            self.note(format!(
+                "{} not looked at in a dry run",
+                count(self.links.len() as u64, "link", "links")
+            ));
+        } else {
+            self.send_links()?;
+        }
+        self.done.refused.sort_by(|a, b| (&a.place, a.line).cmp(&(&b.place, b.line)));
+        Ok(self.done)
+    }
+
+    fn send_links(&mut self) -> Result<(), CliError> {
+        let mut links = std::mem::take(&mut self.links);
+        for link in &mut links {
+            for end in [&mut link.source, &mut link.target] {
+                if let Some(id) = self.ids.get(end) {
+                    end.clone_from(id);
+                }
+            }
+        }
+        for batch in links.chunks(MOST_DRAFTS) {
+            let params = ImportParams { links: batch.to_vec(), ..self.params() };
+            let result: ImportResult = self.client.call("memory.import", &params)?;
+            self.count(result);
+        }
+        Ok(())
+    }
+}
+
+/// Returns a number that no other import has.
+pub(super) fn run() -> i64 {
+    use std::hash::{BuildHasher as _, RandomState};
+    RandomState::new().hash_one(std::process::id()).cast_signed()
+}

@@ -1,0 +1,259 @@
+//! What becomes of memories that come from elsewhere?
+//!
+//! One request is one transaction. A draft that may not be kept is refused alone, with its reason; the others go in.
+
+use serde_json::{Map, Value, json};
+
+use super::call::Stamp;
+use super::rules::{Done, bad, refused};
+use super::show;
+use crate::memory::{Refused, fields, id, time};
+use crate::proto::anchor::Anchor;
+use crate::proto::exchange::{
+    Draft, Fate, ImportParams, ImportResult, Imported, KeysParams, KeysResult, LinkDraft, MOST_DRAFTS,
+    Snapshot,
+};
+use crate::store::{Derived, Event, LinkRow, Record, Rows};
+
+/// What links may say.
+const KINDS: [&str; 4] = ["related_to", "supersedes", "contradicts", "derived_from"];
+
+pub(super) fn import(rows: &Rows<'_>, params: &ImportParams, stamp: &Stamp) -> Done<ImportResult> {
+    if params.drafts.len().max(params.links.len()) > MOST_DRAFTS {
+        let message = format!("drafts, links: more than {MOST_DRAFTS} at once");
+        return Err(refused(message, "send them in several requests"));
+    }
+    take(rows, params, stamp)
+}
+
+/// As [`import`], of any length.
+pub(super) fn take(rows: &Rows<'_>, params: &ImportParams, stamp: &Stamp) -> Done<ImportResult> {
+    if let Some(snapshot) = &params.snapshot {
+        fields::key(&snapshot.key).map_err(bad)?;
+    }
+    let import = Import { rows, params, stamp };
+    let mut result = ImportResult::default();
+    for draft in &params.drafts {
+        let imported = match import.record(draft) {
+            Ok((record, n_redacted)) => {
+                result.redacted += n_redacted as u64;
+                match &params.snapshot {
+                    Some(snapshot) => import.put_of_source(record, snapshot)?,
+                    None => import.put(record, draft)?,
+                }
+            }
+            Err(why) => refusal(why.to_string()),
+        };
+        result.drafts.push(Imported { line: draft.line, ..imported });
+    }
+    for link in &params.links {
+        result.links.push(Imported { line: link.line, ..import.link(link)? });
+    }
+    if let Some(snapshot) = params.snapshot.as_ref().filter(|snapshot| snapshot.is_last) {
+        result.archived = rows.archive_left(&snapshot.key, snapshot.run, &import.event())?;
+    }
+    Ok(result)
+}
+
+pub(super) fn keys(rows: &Rows<'_>, params: &KeysParams, _: i64) -> Done<KeysResult> {
+    Ok(KeysResult { keys: rows.keys(&params.beginning)?, notice: None })
+}
+
+fn refusal(why: String) -> Imported {
+    Imported { fate: Fate::Refused, why: Some(why), ..Imported::default() }
+}
+
+fn fate(fate: Fate, id: String) -> Imported {
+    Imported { fate, id: Some(id), ..Imported::default() }
+}
+
+struct Import<'a> {
+    rows: &'a Rows<'a>,
+    params: &'a ImportParams,
+    stamp: &'a Stamp,
+}
+
+impl Import<'_> {
+    fn event(&self) -> Event {
+        Event { source: "import".to_owned(), ..self.stamp.event("import") }
+    }
+
+    /// Returns what a draft is kept as, but for the id of a new one, and how many private parts were cut out.
+    fn record(&self, draft: &Draft) -> Result<(Record, usize), Refused> {
+        let allow_secret = self.params.allow_secret;
+        let content = fields::content(&draft.content, allow_secret)?;
+        let title = draft.title.as_deref().map(|title| fields::title(title, allow_secret));
+        let title = title.transpose()?.flatten();
+        let redacted = content.redacted + title.as_ref().map_or(0, |title| title.redacted);
+        let time = |field, written: &Option<String>| {
+            written.as_deref().map(|written| time::exact(field, written)).transpose()
+        };
+        let name = |field, given: &Option<String>| {
+            given.as_deref().map(|given| fields::name(field, given)).transpose()
+        };
+        let created = time("created", &draft.created)?.unwrap_or(self.stamp.now_ms);
+        let tier = draft.tier.unwrap_or_default();
+        // What somebody wrote into a file by hand ends as if it were added now; all else as it was to.
+        let is_new = draft.id.is_none() && draft.original.is_none();
+        let lasts = || time::lasts_ms(tier).filter(|_| is_new).map(|ms| self.stamp.now_ms + ms);
+        let archived_at = time("archived_at", &draft.archived_at)?;
+        let why = name("archived_why", &draft.archived_why)?.unwrap_or_else(|| "forgotten".to_owned());
+        let key = self.params.snapshot.as_ref().map(|snapshot| &snapshot.key).or(draft.key.as_ref());
+        let record = Record {
+            id: self.id(draft, created)?,
+            content: content.text,
+            title: title.map(|title| title.text),
+            container: fields::container(draft.container.as_deref().unwrap_or(fields::DEFAULT_CONTAINER))?,
+            tags: fields::tags(&draft.tags)?,
+            tier,
+            expires_at: time("expires_at", &draft.expires_at)?.or_else(lasts),
+            priority: draft.priority.map_or(Ok(fields::DEFAULT_PRIORITY), fields::priority)?,
+            confidence: draft.confidence.map_or(Ok(1.0), fields::confidence)?,
+            source: name("source", &draft.source)?.unwrap_or_else(|| "import".to_owned()),
+            author: name("author", &draft.author)?.unwrap_or_else(|| self.stamp.author.clone()),
+            created,
+            updated: time("updated", &draft.updated)?.unwrap_or(created),
+            last_access: time("last_access", &draft.last_access)?,
+            access_count: fields::access_count(draft.access_count)?,
+            metadata: fields::metadata(draft.metadata.clone(), allow_secret)?,
+            archived_at,
+            archived_why: archived_at.map(|_| why),
+            key: key.map(|key| fields::key(key)).transpose()?,
+            anchors: anchors(&draft.anchors)?,
+        };
+        Ok((record, redacted))
+    }
+
+    /// Returns the id that a draft brings along; empty where it brings none.
+    fn id(&self, draft: &Draft, created: i64) -> Result<String, Refused> {
+        match (&draft.id, &draft.original) {
+            (Some(given), _) => id::whole(given),
+            (None, Some(original)) => {
+                let hash = blake3::hash(original.as_bytes());
+                let bits = hash.as_bytes().first_chunk().expect("a hash has 32 bytes");
+                Ok(id::new_id(created, *bits))
+            }
+            (None, None) => Ok(String::new()),
+        }
+    }
+
+    /// Puts a memory, unless it or its text is there.
+    fn put(&self, mut record: Record, draft: &Draft) -> Done<Imported> {
+        let derived = super::derive(&record);
+        let is_named = !record.id.is_empty();
+        let known = if is_named { self.rows.get(&record.id)? } else { None };
+        let twin =
+            if record.lives(self.stamp.now_ms) { self.rows.same_text(&record, &derived.hash)? } else { None };
+        match (known, twin) {
+            (Some(known), _) if is_same(&known, &record) => Ok(fate(Fate::Same, known.id)),
+            (Some(known), _) if self.params.merge && known.updated >= record.updated => {
+                Ok(fate(Fate::Older, known.id))
+            }
+            (Some(known), _) if !self.params.merge => Ok(differs(&known, &record, draft)),
+            (Some(known), Some(twin)) if twin.id != known.id => {
+                let why = format!("content: {} in {} has this text", twin.id, twin.container);
+                Ok(Imported { id: Some(known.id), ..refusal(why) })
+            }
+            (Some(known), _) => {
+                let fields = show::differences(&known, &record);
+                self.rows.put(&record, &derived, &Event { fields, ..self.event() })?;
+                Ok(fate(Fate::Updated, known.id))
+            }
+            (None, Some(twin)) => Ok(fate(Fate::Same, twin.id)),
+            (None, None) => {
+                if !is_named {
+                    record.id = id::new_id(self.stamp.now_ms, self.rows.random()?);
+                }
+                self.rows.put(&record, &derived, &self.event())?;
+                Ok(fate(Fate::Added, record.id))
+            }
+        }
+    }
+
+    /// Puts what a source says; a text that it said before keeps its id.
+    fn put_of_source(&self, mut record: Record, snapshot: &Snapshot) -> Done<Imported> {
+        let derived: Derived = super::derive(&record);
+        let imported = match self.rows.same_text(&record, &derived.hash)? {
+            Some(known) => {
+                let said = |of: &Record| (of.title.clone(), of.tags.clone(), of.metadata.clone());
+                let is_same = said(&known) == said(&record);
+                if !is_same {
+                    let (title, tags, metadata) = said(&record);
+                    let after = Record { title, tags, metadata, updated: self.stamp.now_ms, ..known.clone() };
+                    let fields = show::differences(&known, &after);
+                    self.rows.put(&after, &super::derive(&after), &Event { fields, ..self.event() })?;
+                }
+                fate(if is_same { Fate::Same } else { Fate::Updated }, known.id)
+            }
+            None => {
+                record.id = id::new_id(self.stamp.now_ms, self.rows.random()?);
+                self.rows.put(&record, &derived, &self.event())?;
+                fate(Fate::Added, record.id)
+            }
+        };
+        self.rows.set_run(imported.id.as_deref().unwrap_or_default(), snapshot.run)?;
+        Ok(imported)
+    }
+
+    fn link(&self, draft: &LinkDraft) -> Done<Imported> {
+        if !KINDS.contains(&draft.kind.as_str()) {
+            return Ok(refusal(format!("kind: {} is none of {}", json!(draft.kind), KINDS.join(", "))));
+        }
+        if draft.source == draft.target {
+            return Ok(refusal(format!("{} refers to itself", json!(draft.source))));
+        }
+        let created = draft.created.as_deref().map(|written| time::exact("created", written)).transpose();
+        let created = match created {
+            Ok(created) => created.unwrap_or(self.stamp.now_ms),
+            Err(why) => return Ok(refusal(why.to_string())),
+        };
+        for id in [&draft.source, &draft.target] {
+            if !self.rows.has(id)? {
+                return Ok(refusal(format!("no memory {}", json!(id))));
+            }
+        }
+        let LinkDraft { source, target, kind, .. } = draft.clone();
+        let is_new = self.rows.put_link(&LinkRow { source, target, kind, created })?;
+        Ok(Imported { fate: if is_new { Fate::Added } else { Fate::Same }, ..Imported::default() })
+    }
+}
+
+/// Returns anchors as they are kept: what is true of them today is found out here.
+fn anchors(given: &[Anchor]) -> Result<Vec<Anchor>, Refused> {
+    let kept: Vec<_> =
+        given.iter().map(|anchor| Anchor { state: None, now: None, note: None, ..anchor.clone() }).collect();
+    let n_bytes = json!(kept).to_string().len();
+    if n_bytes > fields::MAX_METADATA {
+        let why = format!("{n_bytes} bytes, over {}", fields::MAX_METADATA);
+        return Err(Refused { field: "anchors", why, hint: None });
+    }
+    Ok(kept)
+}
+
+/// Returns whether two say the same; how often they were read says nothing.
+fn is_same(known: &Record, record: &Record) -> bool {
+    let said = |record: &Record| {
+        let mut said: Map<String, Value> = show::fields(record);
+        for name in ["updated", "last_access", "access_count", "expires_at", "archived_at"] {
+            said.remove(name);
+        }
+        said
+    };
+    said(known) == said(record) && known.archived_at.is_some() == record.archived_at.is_some()
+}
+
+fn differs(known: &Record, record: &Record, draft: &Draft) -> Imported {
+    let names: Vec<String> = show::differences(known, record).into_iter().map(|(name, _)| name).collect();
+    let newer = match known.updated.cmp(&record.updated) {
+        std::cmp::Ordering::Less => "the one to import is newer",
+        std::cmp::Ordering::Greater => "the one here is newer",
+        std::cmp::Ordering::Equal => "both are as old",
+    };
+    let what = draft.original.as_ref().map_or(String::new(), |original| format!(" ({})", json!(original)));
+    let why = format!(
+        "{}{what} is here and differs in {}; {newer} (--merge keeps the newer)",
+        known.id,
+        names.join(", ")
+    );
+    Imported { id: Some(known.id.clone()), ..refusal(why) }
+}

@@ -1,0 +1,145 @@
+//! What of memory.db goes out, and what came in from where?
+
+use rusqlite::{OptionalExtension, params, params_from_iter};
+
+use super::rows::{COLUMNS, record};
+use super::{Event, Record, Rows, StoreError, Which};
+
+/// One memory refers to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkRow {
+    /// Id of the one that refers.
+    pub source: String,
+    /// Id of the other.
+    pub target: String,
+    /// `related_to`, `supersedes`, `contradicts` or `derived_from`.
+    pub kind: String,
+    /// Unix ms.
+    pub created: i64,
+}
+
+impl Rows<'_> {
+    /// Returns memories behind row `after` in the order they came, about `most_bytes` of them, each with its row.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn behind(
+        &self,
+        which: &Which,
+        after: i64,
+        most_bytes: usize,
+    ) -> Result<Vec<(i64, Record)>, StoreError> {
+        let (condition, mut values) = which.condition(self.now_ms);
+        values.push(after.into());
+        let select = format!(
+            "SELECT {COLUMNS}, m.row FROM memory m WHERE {condition} AND m.row > ?{} ORDER BY m.row",
+            values.len()
+        );
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached(&select)?;
+            let columns = statement.column_count();
+            let mut rows = statement.query(params_from_iter(values))?;
+            let (mut found, mut n_bytes) = (Vec::new(), 0);
+            while n_bytes < most_bytes
+                && let Some(row) = rows.next()?
+            {
+                let record = record(row)?;
+                n_bytes += 500 + record.content.len();
+                found.push((row.get(columns - 1)?, record));
+            }
+            Ok(found)
+        })
+    }
+
+    /// Returns the links that lead from rows in `(after, last]`.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn links_from(&self, after: i64, last: i64) -> Result<Vec<LinkRow>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT s.id, t.id, l.kind, l.created FROM link l
+                 JOIN memory s ON s.row = l.source JOIN memory t ON t.row = l.target
+                 WHERE l.source > ?1 AND l.source <= ?2 ORDER BY l.source, l.target, l.kind",
+            )?
+            .query_map([after, last], |row| {
+                let (source, target, kind, created) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+                Ok(LinkRow { source, target, kind, created })
+            })?
+            .collect()
+        })
+    }
+
+    /// Puts a link; both ends must be there. Returns whether it is new.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn put_link(&self, link: &LinkRow) -> Result<bool, StoreError> {
+        self.run(|conn| {
+            let n_put = conn
+                .prepare_cached(
+                    "INSERT OR IGNORE INTO link(source, target, kind, created)
+                     SELECT s.row, t.row, ?3, ?4 FROM memory s, memory t WHERE s.id = ?1 AND t.id = ?2",
+                )?
+                .execute(params![link.source, link.target, link.kind, link.created])?;
+            Ok(n_put > 0)
+        })
+    }
+
+    /// Notes that this import brought a memory, so that [`Self::archive_left`] leaves it.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn set_run(&self, id: &str, run: i64) -> Result<(), StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached("UPDATE memory SET run = ?2 WHERE id = ?1")?
+                .execute(params![id, run])
+                .map(drop)
+        })
+    }
+
+    /// Archives what lives under a key and was not brought by this import; returns how many.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn archive_left(&self, key: &str, run: i64, event: &Event) -> Result<u64, StoreError> {
+        let left: Vec<Record> = self.run(|conn| {
+            conn.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM memory m
+                 WHERE m.key = ?1 AND m.run IS NOT ?2 AND m.archived_at IS NULL"
+            ))?
+            .query_map(params![key, run], record)?
+            .collect()
+        })?;
+        self.archive(&left, "replaced", event)?;
+        Ok(left.len() as u64)
+    }
+
+    /// Returns the keys of the living that begin so, in order.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn keys(&self, beginning: &str) -> Result<Vec<String>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT DISTINCT key FROM memory
+                 WHERE key >= ?1 AND substr(key, 1, length(?1)) = ?1 AND archived_at IS NULL ORDER BY key",
+            )?
+            .query_map([beginning], |row| row.get(0))?
+            .collect()
+        })
+    }
+
+    /// Returns whether there is a memory of this id, living or archived.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn has(&self, id: &str) -> Result<bool, StoreError> {
+        let found: Option<i64> = self.run(|conn| {
+            conn.prepare_cached("SELECT 1 FROM memory WHERE id = ?1")?
+                .query_row([id], |row| row.get(0))
+                .optional()
+        })?;
+        Ok(found.is_some())
+    }
+}

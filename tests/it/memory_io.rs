@@ -1,0 +1,338 @@
+//! Do memories come in whole, go out whole, and does nothing hostile come with them?
+
+use std::fs;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::live::Live;
+
+/// Runs `memo VERB --json`; returns the exit status and what it printed.
+fn memo(live: &Live, args: &[&str]) -> (i32, Value) {
+    let output = live.memo(args).arg("--json").output().unwrap();
+    let answer = serde_json::from_slice(&output.stdout);
+    (output.status.code().unwrap(), answer.unwrap_or_else(|_| panic!("{args:?}: {output:?}")))
+}
+
+/// Imports and checks the tally.
+fn import(live: &Live, args: &[&str], expected: &Value) -> Value {
+    let (code, answer) = memo(live, &[&["import"], args].concat());
+    let is_whole = answer["refused"].as_array().is_some_and(Vec::is_empty);
+    assert_eq!(code, i32::from(!is_whole), "{args:?}: {answer}");
+    for (name, value) in expected.as_object().unwrap() {
+        assert_eq!(&answer[name], value, "{args:?}: {name} of {answer}");
+    }
+    answer
+}
+
+fn refused(answer: &Value) -> Vec<(u64, String)> {
+    let refused = answer["refused"].as_array().unwrap().iter();
+    refused.map(|it| (it["line"].as_u64().unwrap(), it["why"].as_str().unwrap().to_owned())).collect()
+}
+
+fn call(live: &Live, method: &str, mut params: Value) -> Value {
+    params["cwd"] = json!(live.root());
+    live.rpc().call(method, &params).unwrap_or_else(|error| panic!("{method} {params}: {error}"))
+}
+
+fn export(live: &Live) -> String {
+    let output = live.memo(&["export", "--archived"]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// All living memories, as `memo list` shows them.
+fn list(live: &Live) -> Vec<Value> {
+    let (_, answer) = memo(live, &["list", "--all"]);
+    answer["memories"].as_array().unwrap_or_else(|| panic!("{answer}")).clone()
+}
+
+fn texts(live: &Live) -> Vec<String> {
+    let mut texts: Vec<_> =
+        list(live).iter().map(|memory| memory["content"].as_str().unwrap().to_owned()).collect();
+    texts.sort();
+    texts
+}
+
+/// Writes a file beside the repository; returns its path.
+fn file(live: &Live, name: &str, text: &str) -> String {
+    let path = live.sandbox.path(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn what_goes_out_comes_in_the_same() {
+    let (here, there) = (Live::new(), Live::new());
+    let full = json!({ "content": "é\n \"two\" lines \u{202e}", "title": "T", "tags": ["b", "a"], "tier": "mid",
+        "priority": 9, "confidence": 0.25, "metadata": { "k": [1, null, { "x": "y" }] }, "container": "Other One" });
+    let first = call(&here, "memory.add", full)["memory"]["id"].clone();
+    let second = call(&here, "memory.add", json!({ "content": "two" }))["memory"]["id"].clone();
+    call(&here, "memory.update", json!({ "id": second, "append": "more", "ttl": "3d" }));
+    call(&here, "memory.add", json!({ "content": "gone" }));
+    call(&here, "memory.forget", json!({ "match": "gone" }));
+    let link =
+        json!({ "source": first, "target": second, "kind": "supersedes", "created": "2026-01-02T03:04:05Z" });
+    let linked = call(&here, "memory.import", json!({ "links": [link, link] }));
+    assert_eq!((&linked["links"][0]["fate"], &linked["links"][1]["fate"]), (&json!("added"), &json!("same")));
+    let written = export(&here);
+    let path = file(&there, "e.jsonl", &written);
+    import(&there, &[&path, "--dry-run"], &json!({ "added": 3, "dry_run": true }));
+    assert_eq!(texts(&there).len(), 0, "a dry run changes nothing");
+    import(&there, &[&path], &json!({ "added": 3, "links": 1 }));
+    assert_eq!(export(&there), written);
+    import(&there, &[&path], &json!({ "added": 0, "same": 3, "links": 0 }));
+    assert_eq!(export(&there), written, "nothing comes twice");
+
+    let out = there.sandbox.path("out.jsonl");
+    assert!(there.memo(&["export", "--archived", "--out"]).arg(&out).output().unwrap().status.success());
+    assert_eq!(fs::read_to_string(&out).unwrap(), written);
+    let bad = there.memo(&["export", "--out", "/nonexistent/x"]).output().unwrap();
+    assert_eq!(bad.status.code(), Some(3), "{bad:?}");
+
+    let anew = Live::new();
+    let path = file(&anew, "e.jsonl", &written);
+    import(&anew, &[&path, "--new-ids"], &json!({ "added": 3, "links": 1 }));
+    let copy = export(&anew);
+    let ids = |text: &str| -> Vec<String> {
+        let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        lines.filter_map(|line| line["memory"]["id"].as_str().map(str::to_owned)).collect()
+    };
+    let renamed = ids(&written).iter().zip(ids(&copy)).fold(written.clone(), |text, (old, new)| {
+        assert_ne!(*old, new);
+        text.replace(old, &new)
+    });
+    assert_eq!(copy, renamed, "all but the ids, and the links follow them");
+}
+
+#[test]
+fn what_differs_is_said_and_nothing_is_lost() {
+    let live = Live::new();
+    let id = call(&live, "memory.add", json!({ "content": "old" }))["memory"]["id"].clone();
+    let before = file(&live, "before.jsonl", &export(&live));
+    call(&live, "memory.update", json!({ "id": id, "content": "new" }));
+    let answer = import(&live, &[&before], &json!({ "added": 0, "same": 0 }));
+    assert!(refused(&answer)[0].1.contains("differs in content; the one here is newer"), "{answer}");
+    import(&live, &[&before, "--merge"], &json!({ "older": 1 }));
+    assert_eq!(texts(&live), ["new"]);
+    let after = file(&live, "after.jsonl", &export(&live));
+    let other = Live::new();
+    import(&other, &[&before], &json!({ "added": 1 }));
+    import(&other, &[&after, "--merge"], &json!({ "updated": 1 }));
+    assert_eq!(texts(&other), ["new"]);
+    let history = call(&other, "memory.history", json!({ "ids": [id] }));
+    assert_eq!(history["changes"][1]["fields"]["content"], json!(["old", "new"]));
+    let cut: String = export(&live).lines().take(2).map(|line| format!("{line}\n")).collect();
+    let cut = file(&other, "cut.jsonl", &cut);
+    let answer = import(&other, &[&cut], &json!({ "same": 1 }));
+    assert!(refused(&answer)[0].1.contains("not whole"), "{answer}");
+}
+
+#[test]
+fn bad_lines_are_listed_and_the_rest_goes_in() {
+    let live = Live::new();
+    let token = ["ghp_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"].concat();
+    let id = "mem_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+    let lines = [
+        json!({ "content": "one" }).to_string(),
+        "nonsense".to_owned(),
+        json!({ "content": "x".repeat((64 << 10) + 1) }).to_string(),
+        json!({ "content": token }).to_string(),
+        json!({ "content": "a <private>planted</private>" }).to_string(),
+        json!({ "content": "x", "priority": 11 }).to_string(),
+        json!({ "content": "x", "created": "yesterday" }).to_string(),
+        json!({ "content": "x", "id": "mem_1" }).to_string(),
+        json!({ "content": "x", "tags": ["a,b"] }).to_string(),
+        json!({ "content": "x\u{0}" }).to_string(),
+        json!({ "content": "x", "access_count": u64::MAX }).to_string(),
+        json!({ "content": "one" }).to_string(),
+        format!("{{\"metadata\":{}", "{\"a\":".repeat(100_000)),
+        json!({ "content": "two", "id": id }).to_string(),
+        json!({ "link": { "source": id, "target": id, "kind": "related_to" } }).to_string(),
+        json!({ "link": { "source": id, "target": "mem_0", "kind": "related_to" } }).to_string(),
+        json!({ "link": { "source": id, "target": "mem_0", "kind": "likes" } }).to_string(),
+    ];
+    let path = file(&live, "bad.jsonl", &lines.join("\n"));
+    let answer = import(&live, &[&path], &json!({ "added": 3, "same": 1, "redacted": 1 }));
+    let expected = [
+        (2, "no object of JSON"),
+        (3, "65537 bytes, over 65536"),
+        (4, "GitHub token"),
+        (6, "11 is not between 1 and 10"),
+        (7, "\"yesterday\" is no time"),
+        (8, "\"mem_1\" is no id"),
+        (9, "\"a,b\" is no tag"),
+        (10, "has a NUL"),
+        (11, "access_count"),
+        (13, "recursion limit"),
+        (15, "refers to itself"),
+        (16, "no memory \"mem_0\""),
+        (17, "kind: \"likes\""),
+    ];
+    let refused = refused(&answer);
+    assert_eq!(refused.len(), expected.len(), "{answer}");
+    for ((line, why), (at, said)) in refused.iter().zip(expected) {
+        assert!(*line == at && why.contains(said), "{line} {why}: {at} {said}");
+    }
+    assert_eq!(texts(&live), ["a [REDACTED]", "one", "two"]);
+    let newer =
+        file(&live, "newer.jsonl", "{\"format\":\"memod-memories\",\"version\":99,\"memod\":\"9\"}\n");
+    let (code, answer) = memo(&live, &["import", &newer]);
+    assert!(code == 2 && answer.to_string().contains("version 99"), "{answer}");
+    assert_eq!(memo(&live, &["import", "/nonexistent"]).0, 3);
+    assert_eq!(memo(&live, &["import", &newer, &newer]).0, 2);
+}
+
+#[test]
+fn a_line_without_end_harms_nobody() {
+    let live = Live::new();
+    let mut child =
+        live.memo(&["import", "-", "--json"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let block = vec![b'x'; 1 << 20];
+    (0..300).for_each(|_| stdin.write_all(&block).unwrap());
+    stdin.write_all(b"\n{\"content\":\"behind it\"}\n").unwrap();
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(refused(&answer), [(1, "a line over 2 MiB".to_owned())]);
+    assert_eq!(texts(&live), ["behind it"]);
+}
+
+#[test]
+fn a_folder_of_documents_is_taken_as_it_is() {
+    let live = Live::new();
+    let docs = live.sandbox.path("docs");
+    let path = docs.to_str().unwrap().to_owned();
+    file(&live, "docs/a.md", "# A\n\nfirst\n\n## B\n\nsecond\n");
+    file(&live, "docs/deep/b.markdown", "# A\n\nfirst\n");
+    file(&live, "docs/out.mdx", "# Out\n\n<!-- vector-index: false -->\n");
+    file(&live, "docs/latin.md", "x");
+    fs::write(docs.join("latin.md"), b"caf\xe9").unwrap();
+    file(&live, "docs/code.rs", "fn main() {}");
+    file(&live, "elsewhere/secret.md", "# Not in the folder\n");
+    std::os::unix::fs::symlink(live.sandbox.path("elsewhere"), docs.join("link")).unwrap();
+    std::os::unix::fs::symlink(live.sandbox.path("elsewhere/secret.md"), docs.join("link.md")).unwrap();
+    assert!(Command::new("mkfifo").arg(docs.join("fifo.md")).status().unwrap().success());
+    let args = ["--from", "markdown", "--container", "Hand Book", "--tag", "docs", path.as_str()];
+    let answer = import(&live, &args, &json!({ "added": 3 }));
+    assert_eq!(refused(&answer), [(0, "not UTF-8".to_owned())]);
+    assert!(answer["notes"].to_string().contains("vector-index"), "{answer}");
+    let ids = |live: &Live| {
+        let memories = list(live);
+        let by_title = |memory: &Value| (memory["title"].to_string(), memory["key"].to_string());
+        let mut ids: Vec<_> =
+            memories.iter().map(|memory| (by_title(memory), memory["id"].clone())).collect();
+        ids.sort_by(|a, b| a.0.cmp(&b.0));
+        ids
+    };
+    let before = ids(&live);
+    let memory = &list(&live)[0];
+    assert_eq!(
+        (&memory["source"], &memory["container"], &memory["tags"]),
+        (&json!("import"), &json!("hand-book"), &json!(["docs"]))
+    );
+    assert!(memory["key"].as_str().unwrap().starts_with(&format!("import:{path}/")), "{memory}");
+    import(&live, &args, &json!({ "added": 0, "same": 3, "archived": 0 }));
+    file(&live, "docs/a.md", "# A\n\nfirst\n\n## B\n\nthird\n");
+    import(
+        &live,
+        &[args.as_slice(), &["--dry-run"]].concat(),
+        &json!({ "added": 1, "same": 2, "archived": 1 }),
+    );
+    import(&live, &args, &json!({ "added": 1, "same": 2, "archived": 1 }));
+    assert_eq!(ids(&live).iter().filter(|now| before.contains(now)).count(), 2, "what stayed keeps its id");
+    let mine = call(&live, "memory.add", json!({ "content": "# A\n\nfirst", "container": "hand-book" }));
+    assert_eq!(mine["created"], true, "what a document says may be said beside it");
+    fs::remove_file(docs.join("deep/b.markdown")).unwrap();
+    import(&live, &args, &json!({ "same": 2, "archived": 1 }));
+    let edited =
+        list(&live).into_iter().find(|memory| memory["content"].to_string().contains("third")).unwrap();
+    call(&live, "memory.update", json!({ "id": edited["id"], "append": "my own words" }));
+    import(&live, &args, &json!({ "added": 1, "same": 1, "archived": 0 }));
+    assert!(texts(&live).iter().any(|text| text.contains("my own words")), "who rewrites it makes it theirs");
+    let archived = call(&live, "memory.list", json!({ "archived": true }));
+    assert_eq!(archived["memories"][0]["archived_why"], "replaced");
+    assert_eq!(memo(&live, &["import", "--from", "markdown", "/nonexistent.md"]).0, 3);
+}
+
+#[test]
+fn a_repo_map_is_one_snapshot() {
+    let live = Live::new();
+    let whole = json!([
+        { "path": "a.go", "language": "go", "symbols": ["A", "b"], "content": "type A struct" },
+        { "path": "b.go" },
+        { "symbols": [] },
+    ]);
+    let path = file(&live, "map.json", &whole.to_string());
+    let answer = import(&live, &["--from", "repo-map", &path], &json!({ "added": 2 }));
+    assert_eq!(refused(&answer), [(3, "path: missing".to_owned())]);
+    assert_eq!(texts(&live), ["a.go [go] A b\ntype A struct", "b.go [unknown]"]);
+    assert_eq!(list(&live)[0]["key"], format!("repo-map:{path}"));
+    file(&live, "map.json", "[{\"path\": \"b.go\"}]");
+    import(&live, &["--from", "repo-map", &path], &json!({ "same": 1, "archived": 1 }));
+    for broken in ["[{\"path\": ", "{}", "\"x\"", ""] {
+        file(&live, "map.json", broken);
+        let (code, answer) = memo(&live, &["import", "--from", "repo-map", &path]);
+        assert!(code == 2 && answer["error"]["message"].as_str().unwrap().contains("map.json"), "{answer}");
+    }
+    assert_eq!(texts(&live), ["b.go [unknown]"], "what cannot be read replaces nothing");
+    let many: Vec<_> = (0..1_200).map(|number| json!({ "path": format!("{number}.go") })).collect();
+    file(&live, "map.json", &json!(many).to_string());
+    import(&live, &["--from", "repo-map", &path], &json!({ "added": 1_200, "archived": 1 }));
+    import(&live, &["--from", "repo-map", &path], &json!({ "same": 1_200, "archived": 0 }));
+}
+
+#[test]
+fn conversations_come_in_whole() {
+    let live = Live::new();
+    let long = "word ".repeat(8_000);
+    let claude = json!([{ "uuid": "c1", "name": "About auth", "created_at": "2026-01-01T00:00:00Z", "chat_messages": [
+        { "sender": "human", "text": "how?", "created_at": "2026-01-01T00:00:01Z" },
+        { "sender": "assistant", "content": [{ "type": "text", "text": "with tokens" }], "created_at": "2026-01-01T00:00:02Z" },
+        { "sender": "human", "text": long },
+    ] }, { "uuid": "c2", "chat_messages": [] }, 7]);
+    let path = file(&live, "claude/conversations.json", &claude.to_string());
+    let answer = import(&live, &["--from", "claude", &path], &json!({ "added": 4 }));
+    assert_eq!(refused(&answer), [(3, "no object".to_owned())]);
+    let first = list(&live).into_iter().find(|memory| memory["metadata"]["imported"]["part"] == 1).unwrap();
+    assert_eq!(first["content"], "user: how?\n\nassistant: with tokens");
+    assert_eq!(
+        (&first["title"], &first["created"]),
+        (&json!("About auth (1/4)"), &json!("2026-01-01T00:00:01.000Z"))
+    );
+    import(&live, &["--from", "claude", &path], &json!({ "added": 0, "same": 4 }));
+
+    let node = |parent: Value, role: &str, text: &str, children: Value| {
+        json!({ "parent": parent, "children": children,
+        "message": { "author": { "role": role }, "create_time": 1_700_000_000.5, "content": { "parts": [text] } } })
+    };
+    let chatgpt = json!([{ "id": "g1", "title": "Tree", "current_node": "d", "mapping": {
+        "a": { "message": null, "parent": null, "children": ["b"] },
+        "b": node(json!("a"), "user", "asked", json!(["c", "d"])),
+        "c": node(json!("b"), "assistant", "first try", json!([])),
+        "d": node(json!("b"), "assistant", "second try", json!([])),
+    } }, { "id": "ring", "mapping": { "x": node(json!("x"), "user", "round and round", json!(["x"])) }, "current_node": "x" }]);
+    let path = file(&live, "chatgpt.json", &chatgpt.to_string());
+    import(&live, &["--from", "chatgpt", &path], &json!({ "added": 2 }));
+    assert!(
+        texts(&live).contains(&"user: asked\n\nassistant: second try".to_owned()),
+        "the branch that counts"
+    );
+
+    let message =
+        |text: &str| json!([{ "type": "message", "user": "U1", "text": text, "ts": "1700000000.0001" }]);
+    file(&live, "slack/general/2026-01-01.json", &message("hello").to_string());
+    file(&live, "slack/general/2026-01-02.json", &message("world").to_string());
+    file(&live, "slack/general/2026-01-03.json", "{");
+    file(&live, "slack/users.json", "[]");
+    let path = live.sandbox.path("slack").to_str().unwrap().to_owned();
+    let answer = import(&live, &["--from", "slack", &path], &json!({ "added": 1 }));
+    assert!(refused(&answer)[0].1.starts_with("no list of messages"), "{answer}");
+    assert!(texts(&live).contains(&"U1: hello\n\nU1: world".to_owned()));
+    let zip = file(&live, "export.zip", "PK\u{3}\u{4}");
+    let (code, answer) = memo(&live, &["import", "--from", "claude", &zip]);
+    assert!(code == 2 && answer.to_string().contains("zip"), "{answer}");
+}
