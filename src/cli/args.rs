@@ -9,7 +9,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::exchange::{ExportTyped, ImportTyped};
 use super::memory::{
-    AddTyped, AppendTyped, GetTyped, HistoryTyped, IdsTyped, ListTyped, RemoveTyped, TagTyped, UpdateTyped,
+    AddTyped, AppendTyped, GetTyped, HistoryTyped, IdsTyped, LinkingTyped, LinksTyped, ListTyped,
+    RemoveTyped, ResolveTyped, TagTyped, UpdateTyped,
 };
 use super::rows::RowsTyped;
 use crate::proto;
@@ -162,6 +163,29 @@ pub(super) enum Verb {
     ///
     /// Example: memo containers
     Containers(RowsTyped),
+    /// Link a memory to another one
+    ///
+    /// related_to and contradicts are the same from either end. `memo get` shows the links of a memory.
+    ///
+    /// Example: memo link mem_01KAJ mem_01K9Z --kind supersedes
+    Link(LinkingTyped),
+    /// Take links between two memories away
+    ///
+    /// Example: memo unlink mem_01KAJ mem_01K9Z
+    Unlink(LinkingTyped),
+    /// Show what a memory is linked to
+    ///
+    /// Exits with 1 when there are no links.
+    ///
+    /// Example: memo links mem_01KAJ --depth 2
+    Links(LinksTyped),
+    /// Say which of two memories holds; the other one stays, below it
+    ///
+    /// They are linked as contradicting each other, and the first as superseding the second, which gets priority 1 and
+    /// confidence 0.1.
+    ///
+    /// Example: memo resolve mem_01KAJ mem_01K9Z
+    Resolve(ResolveTyped),
     /// Show every change of a memory
     ///
     /// Example: memo history mem_01KAJ

@@ -1,6 +1,7 @@
 //! How are memories written down, looked at and put away?
 
 mod args;
+mod links;
 mod show;
 
 use std::hash::{BuildHasher, RandomState};
@@ -21,6 +22,7 @@ pub(super) use args::{
     AddTyped, AppendTyped, FilterTyped, GetTyped, HistoryTyped, IdsTyped, ListTyped, RemoveTyped, TagTyped,
     TextTyped, UpdateTyped,
 };
+pub(super) use links::{LinkingTyped, LinksTyped, ResolveTyped, link, links, resolve, unlink};
 
 /// Memories that are asked for at once where all are wanted.
 const PAGE: u64 = 500;

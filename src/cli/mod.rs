@@ -74,6 +74,7 @@ fn listed(verb: &Verb) -> Option<(&RowsTyped, &'static Table)> {
         Verb::List(typed) => (&typed.rows, &rows::MEMORIES),
         Verb::Tags(typed) | Verb::Containers(typed) => (typed, &rows::NAMES),
         Verb::History(typed) => (&typed.rows, &rows::CHANGES),
+        Verb::Links(typed) => (&typed.rows, &rows::LINKS),
         _ => return None,
     })
 }
@@ -100,6 +101,10 @@ fn answer(typed: Typed, output: &mut Output) -> Outcome {
         Verb::Untag(typed) => memory::untag(typed, &here()?, output),
         Verb::Tags(_) => memory::tags(&here()?, output),
         Verb::Containers(_) => memory::containers(&here()?, output),
+        Verb::Link(typed) => memory::link(typed, &here()?, output),
+        Verb::Unlink(typed) => memory::unlink(typed, &here()?, output),
+        Verb::Links(typed) => memory::links(typed, &here()?, output),
+        Verb::Resolve(typed) => memory::resolve(typed, &here()?, output),
         Verb::History(typed) => memory::history(typed, &here()?, output),
         Verb::Export(typed) => exchange::export(typed, &here()?, output),
         Verb::Import(typed) => exchange::import(&typed, &here()?, output),

@@ -9,6 +9,7 @@ mod documents;
 mod export;
 mod finder;
 mod import;
+mod links;
 mod look;
 mod remove;
 mod rules;

@@ -4,9 +4,15 @@
 //! When it comes again (the daemon died before it could answer), it gets the same answer and changes nothing.
 //! `notice` in a result is for a person: memories were restored, and from what.
 
+mod links;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub use self::links::{
+    Edge, Link, LinkKind, LinkParams, LinkResult, LinksParams, LinksResult, Node, ResolveParams,
+    ResolveResult,
+};
 use super::anchor::{Anchor, State};
 
 /// How long a memory stays when nothing else is said.
@@ -85,6 +91,9 @@ pub struct Memory {
     pub archived_why: Option<String>,
     /// What it was imported from: `import:/docs/a.md`, `repo-map:/map.json`.
     pub key: Option<String>,
+    /// Oldest first; for `memory.get` alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub links: Option<Vec<Link>>,
 }
 
 /// Who asks, from where; a part of the params of every method.
@@ -352,7 +361,7 @@ pub struct TallyResult {
 pub struct Change {
     /// When.
     pub at: String,
-    /// `add`, `update`, `forget`, `expire`, `restore` or `salvage`.
+    /// `add`, `update`, `forget`, `expire`, `restore`, `salvage`, `link`, `unlink` or `resolve`.
     pub action: String,
     /// Who.
     pub author: String,

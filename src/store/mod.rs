@@ -17,8 +17,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 pub use memory::{
-    Derived, Event, Facts, LinkRow, MemoryDb, MemoryKeeper, MemoryReader, Numbers, Record, Rows, Stopped,
-    VectorChanges, VectorModel, Which,
+    Derived, Event, Facts, Link, LinkRow, MemoryDb, MemoryKeeper, MemoryReader, Numbers, Record, Rows,
+    Stopped, VectorChanges, VectorModel, Which,
 };
 pub use reader::{Entry, PendingChunk, Reader, ViewRow};
 pub use search::{ChunkRow, Filter, GlobError, OTHERS_A_COMMIT, SymbolRow};

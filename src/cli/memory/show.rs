@@ -42,6 +42,11 @@ fn whole(memory: &Memory, output: &mut Output) -> Result<(), CliError> {
     if let (Some(at), Some(why)) = (&memory.archived_at, &memory.archived_why) {
         row("archived", &format!("{at}, {why}"), output)?;
     }
+    for link in memory.links.iter().flatten() {
+        let archived = if link.archived { " (archived)" } else { "" };
+        let text = brief_line(&link.memory, output);
+        row("link", &format!("{} {text}{archived}", spoken(&link.relation)), output)?;
+    }
     output.line("")?;
     output.line(escape_lines(&memory.content).trim_end_matches('\n'))
 }
@@ -66,7 +71,16 @@ fn line(memory: &Memory, output: &mut Output) -> Result<(), CliError> {
 }
 
 pub(super) fn brief(brief: &Brief, output: &mut Output) -> Result<(), CliError> {
-    output.line(&one_line(&brief.id, &brief.created, &brief.container, &brief.line, output))
+    output.line(&brief_line(brief, output))
+}
+
+pub(super) fn brief_line(brief: &Brief, output: &Output) -> String {
+    one_line(&brief.id, &brief.created, &brief.container, &brief.line, output)
+}
+
+/// Returns the name of a relation in words.
+pub(super) fn spoken(relation: &str) -> String {
+    escape(&relation.replace('_', " "))
 }
 
 fn one_line(id: &str, created: &str, place: &str, text: &str, output: &Output) -> String {

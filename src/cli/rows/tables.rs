@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{Fact, Listing, Table};
-use crate::proto::memory::{Change, HistoryResult, MemoriesResult, Memory, Tally, TallyResult};
+use crate::proto::memory::{
+    Change, Edge, HistoryResult, LinksResult, MemoriesResult, Memory, Tally, TallyResult,
+};
 use crate::proto::{ChangedFile, ChangedResult, Hit, SearchResult, WhyCommit, WhyResult};
 
 /// Memories. TOON has the fields and the names that ai-memory 0.6 gave it; there each memory has a title.
@@ -31,6 +33,7 @@ pub(in crate::cli) const MEMORIES: Table = Table {
         ("metadata", "/metadata"),
         ("archived_at", "/archived_at"),
         ("archived_why", "/archived_why"),
+        ("links", "/links"),
         ("anchors", "/anchors"),
         ("state", "/state"),
     ],
@@ -278,4 +281,26 @@ impl Listing for WhyResult {
 
 fn some_text(text: &str) -> Value {
     if text.is_empty() { Value::Null } else { Value::from(text) }
+}
+
+/// Links between memories.
+pub(in crate::cli) const LINKS: Table = Table {
+    rows: "links",
+    row: "link",
+    columns: &[("from", "/from"), ("kind", "/kind"), ("to", "/to"), ("linked", "/linked")],
+    md: &["from", "kind", "to"],
+    toon: &[("from", "/from"), ("kind", "/kind"), ("to", "/to"), ("linked", "/linked")],
+    compact: &["from", "kind", "to"],
+};
+
+impl Listing for LinksResult {
+    type Row = Edge;
+
+    fn rows(&self) -> &[Edge] {
+        &self.links
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        vec![("count", json!(self.links.len())), ("more", json!(self.more))]
+    }
 }

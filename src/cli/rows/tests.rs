@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::*;
-use crate::proto::memory::{Change, MemoriesResult, Memory, Tally};
+use crate::proto::memory::{Change, Edge, MemoriesResult, Memory, Tally};
 use crate::proto::{ChangedFile, ChangedSymbols, CommitInfo, Hit, MemoryInfo, WhyCommit};
 
 /// Texts that a careless writer breaks on.
@@ -287,7 +287,8 @@ fn tables_have_every_field() {
         let unique: BTreeMap<_, _> = table.columns.iter().copied().collect();
         assert_eq!(unique.len(), table.columns.len());
     };
-    check(&MEMORIES, of(&Memory::default()), &["score", "state"]);
+    check(&MEMORIES, of(&Memory { links: Some(Vec::new()), ..Memory::default() }), &["score", "state"]);
+    check(&LINKS, of(&Edge::default()), &[]);
     let symbols = Some(ChangedSymbols::default());
     check(&FILES, of(&ChangedFile { symbols, ..ChangedFile::default() }), &[]);
     check(&COMMITS, of(&WhyCommit::default()), &[]);

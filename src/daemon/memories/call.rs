@@ -11,6 +11,7 @@ use super::add::add;
 use super::documents;
 use super::export::export;
 use super::import::{self, keys};
+use super::links::{link, links, resolve, unlink};
 use super::look::{containers, get, history, list, stats, tags};
 use super::remove::{forget, purge, restore};
 use super::rules::Done;
@@ -22,7 +23,8 @@ use crate::git;
 use crate::paths::Place;
 use crate::proto::exchange::{ExportParams, ImportParams, ImportResult, KeysParams, MarkdownParams};
 use crate::proto::memory::{
-    AddParams, Caller, IdsParams, ListParams, RemoveParams, RemoveResult, TallyParams, UpdateParams,
+    AddParams, Caller, IdsParams, LinkParams, LinksParams, ListParams, RemoveParams, RemoveResult,
+    ResolveParams, TallyParams, UpdateParams,
 };
 use crate::proto::{RpcError, code};
 use crate::store::{Event, MemoryKeeper, Rows};
@@ -50,6 +52,10 @@ pub(in crate::daemon) async fn call(shared: &Arc<Shared>, method: &str, params: 
         "memory.add" => write(shared, params, |params: &AddParams| &params.caller, add).await,
         "memory.update" => write(shared, params, |params: &UpdateParams| &params.caller, update).await,
         "memory.restore" => write(shared, params, |params: &IdsParams| &params.caller, restore).await,
+        "memory.link" => write(shared, params, |params: &LinkParams| &params.caller, link).await,
+        "memory.unlink" => write(shared, params, |params: &LinkParams| &params.caller, unlink).await,
+        "memory.links" => read(shared, params, |params: &LinksParams| &params.caller, links).await,
+        "memory.resolve" => write(shared, params, |params: &ResolveParams| &params.caller, resolve).await,
         "memory.forget" => remove(shared, params, forget).await,
         "memory.purge" => remove(shared, params, purge).await,
         "memory.get" => read(shared, params, |params: &IdsParams| &params.caller, get).await,

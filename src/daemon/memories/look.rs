@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 use super::call::{locate, with_notice};
 use super::rules::{Done, find, refused, which};
-use super::{Outcome, now_ms, show, store_error};
+use super::{Outcome, links, now_ms, show, store_error};
 use crate::daemon::dispatch::params_of;
 use crate::daemon::shared::Shared;
 use crate::proto::memory::{
-    HistoryResult, IdsParams, ListParams, MemoriesResult, StatsResult, TallyParams, TallyResult,
+    HistoryResult, IdsParams, ListParams, MemoriesResult, Memory, StatsResult, TallyParams, TallyResult,
 };
 use crate::store::{MemoryKeeper, Record, Rows};
 use crate::types::rfc3339;
@@ -30,8 +30,11 @@ pub(super) fn named(rows: &Rows<'_>, params: &IdsParams) -> Done<Vec<Record>> {
 }
 
 pub(super) fn get(rows: &Rows<'_>, params: &IdsParams, now_ms: i64) -> Done<MemoriesResult> {
-    let records = named(rows, params)?;
-    let memories: Vec<_> = records.into_iter().map(|record| show::memory(record, now_ms)).collect();
+    let mut memories = Vec::new();
+    for record in named(rows, params)? {
+        let links = Some(links::of(rows, &record.id, now_ms)?);
+        memories.push(Memory { links, ..show::memory(record, now_ms) });
+    }
     Ok(MemoriesResult { total: memories.len() as u64, memories, notice: None })
 }
 

@@ -37,7 +37,7 @@ pub(super) fn purge(rows: &Rows<'_>, params: &RemoveParams, stamp: &Stamp) -> Do
     let records = selected(rows, params, true, stamp.now_ms)?;
     let result = removed(params, &records)?;
     if !params.dry_run {
-        rows.delete(&records)?;
+        rows.delete(&records, &stamp.event("purge"))?;
     }
     Ok(result)
 }

@@ -33,6 +33,7 @@ pub(super) fn memory(record: Record, now_ms: i64) -> Memory {
         archived_at: archived_at.map(rfc3339),
         archived_why: if is_over { Some("expired".to_owned()) } else { record.archived_why },
         key: record.key,
+        links: None,
     }
 }
 

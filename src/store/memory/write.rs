@@ -91,11 +91,12 @@ impl Rows<'_> {
         })
     }
 
-    /// Deletes memories for good, with all that hangs on them.
+    /// Deletes memories for good, with all that hangs on them; those they were linked to have it in their history.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn delete(&self, records: &[Record]) -> Result<(), StoreError> {
+    pub fn delete(&self, records: &[Record], event: &Event) -> Result<(), StoreError> {
+        self.note_gone(records, event)?;
         self.run(|conn| {
             let mut words = conn.prepare_cached(
                 "DELETE FROM memory_fts WHERE rowid = (SELECT row FROM memory WHERE id = ?1)",
@@ -198,7 +199,7 @@ fn put_row(conn: &Connection, record: &Record, hash: &[u8; 32]) -> rusqlite::Res
     )
 }
 
-fn note(conn: &Connection, row: i64, event: &Event) -> rusqlite::Result<()> {
+pub(super) fn note(conn: &Connection, row: i64, event: &Event) -> rusqlite::Result<()> {
     conn.prepare_cached(
         "INSERT INTO history(memory, at, action, author, source, fields) VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
     )?

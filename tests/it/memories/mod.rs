@@ -2,6 +2,7 @@
 
 mod acknowledged;
 mod damaged;
+mod linked;
 mod refused;
 mod removed;
 

@@ -1,0 +1,200 @@
+//! How are memories linked, and what hangs together shown?
+
+use std::collections::HashSet;
+
+use clap::{Args, ValueEnum};
+
+use super::show::{brief_line, spoken};
+use super::{caller, notice};
+use crate::cli::error::EXIT_NONE;
+use crate::cli::here::Here;
+use crate::cli::output::Output;
+use crate::cli::rows::RowsTyped;
+use crate::cli::text::paint;
+use crate::cli::{CliError, Outcome};
+use crate::proto::memory::{
+    Edge, LinkKind, LinkParams, LinkResult, LinksParams, LinksResult, Node, ResolveParams, ResolveResult,
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(in crate::cli) enum LinkTyped {
+    /// Both are about one thing
+    RelatedTo,
+    /// The first holds instead of the second
+    Supersedes,
+    /// Both cannot be true
+    Contradicts,
+    /// The first was made out of the second
+    DerivedFrom,
+}
+
+impl From<LinkTyped> for LinkKind {
+    fn from(typed: LinkTyped) -> Self {
+        match typed {
+            LinkTyped::RelatedTo => Self::RelatedTo,
+            LinkTyped::Supersedes => Self::Supersedes,
+            LinkTyped::Contradicts => Self::Contradicts,
+            LinkTyped::DerivedFrom => Self::DerivedFrom,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct LinkingTyped {
+    /// Id of the first, or the beginning of one
+    from: String,
+    /// Id of the second
+    to: String,
+    /// What the first is to the second [default: related_to, or to unlink whatever it is]
+    #[arg(short, long, value_enum)]
+    kind: Option<LinkTyped>,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct LinksTyped {
+    /// Id, or the beginning of one
+    id: String,
+    /// Follow so many links
+    #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10))]
+    depth: u64,
+    #[command(flatten)]
+    pub(in crate::cli) rows: RowsTyped,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ResolveTyped {
+    /// Id of the memory that holds, or the beginning of one
+    winner: String,
+    /// Id of the one that does not
+    loser: String,
+}
+
+pub(in crate::cli) fn link(typed: LinkingTyped, here: &Here, output: &mut Output) -> Outcome {
+    set("memory.link", "linked so already", typed, here, output)
+}
+
+pub(in crate::cli) fn unlink(typed: LinkingTyped, here: &Here, output: &mut Output) -> Outcome {
+    set("memory.unlink", "not linked so", typed, here, output)
+}
+
+fn set(method: &str, unchanged: &str, typed: LinkingTyped, here: &Here, output: &mut Output) -> Outcome {
+    let kind = typed.kind.map(LinkKind::from);
+    let params = LinkParams { caller: caller(here), from: typed.from, to: typed.to, kind };
+    let result: LinkResult = here.connect()?.call(method, &params)?;
+    let (from, to) = (&result.from.id, &result.to.id);
+    output.value(&result, |output| {
+        result.changed.iter().try_for_each(|kind| arrow(from, *kind, to, output))?;
+        output.flush()?;
+        if result.changed.is_empty() {
+            output.say(&format!("{unchanged}; nothing was changed"));
+        }
+        Ok(())
+    })?;
+    notice(result.notice.as_ref(), output);
+    Ok(0)
+}
+
+fn arrow(from: &str, kind: LinkKind, to: &str, output: &mut Output) -> Result<(), CliError> {
+    let [from, to] = [from, to].map(|id| paint(output.styles.path, id));
+    output.line(&format!("{from} {} {to}", spoken(kind.as_str())))
+}
+
+pub(in crate::cli) fn resolve(typed: ResolveTyped, here: &Here, output: &mut Output) -> Outcome {
+    let params = ResolveParams { caller: caller(here), winner: typed.winner, loser: typed.loser };
+    let result: ResolveResult = here.connect()?.call("memory.resolve", &params)?;
+    output.value(&result, |output| {
+        arrow(&result.winner.id, LinkKind::Supersedes, &result.loser.id, output)?;
+        output.flush()?;
+        match result.changed.is_empty() && result.linked.is_empty() {
+            true => output.say("resolved so already; nothing was changed"),
+            false => output.say("the second ranks below the first now; `memo history` shows what it was"),
+        }
+        Ok(())
+    })?;
+    notice(result.notice.as_ref(), output);
+    Ok(0)
+}
+
+/// Exits with 1 when there are none.
+pub(in crate::cli) fn links(typed: LinksTyped, here: &Here, output: &mut Output) -> Outcome {
+    let params = LinksParams { caller: caller(here), id: typed.id, depth: Some(typed.depth) };
+    let result: LinksResult = here.connect()?.call("memory.links", &params)?;
+    output.list(&result, |output| {
+        let mut tree = Tree { result: &result, shown: HashSet::new() };
+        tree.write(0, output)?;
+        for edge in tree.rest() {
+            arrow(&edge.from, edge.kind, &edge.to, output)?;
+        }
+        output.flush()?;
+        match (result.links.is_empty(), result.more) {
+            (true, _) => output.say("no links"),
+            (false, true) => {
+                output.say(&format!("more is linked than these {} memories", result.memories.len()));
+            }
+            (false, false) => {}
+        }
+        Ok(())
+    })?;
+    notice(result.notice.as_ref(), output);
+    Ok(if result.links.is_empty() { EXIT_NONE } else { 0 })
+}
+
+/// What is linked, each memory once, below the nearest one that leads to it.
+struct Tree<'a> {
+    result: &'a LinksResult,
+    /// Places of the links in the result that the tree shows.
+    shown: HashSet<usize>,
+}
+
+impl<'a> Tree<'a> {
+    /// Writes a memory and what hangs on it; `at` is its place in the result.
+    fn write(&mut self, at: usize, output: &mut Output) -> Result<(), CliError> {
+        let memories = &self.result.memories;
+        let Some(node) = memories.get(at) else { return Ok(()) };
+        let above = self.parent(node).map(|parent| self.relations(&parent.memory.id, &node.memory.id));
+        let relation = above.map_or(String::new(), |relations| {
+            format!("{}{} ", "  ".repeat(node.depth as usize), paint(output.styles.title, &relations))
+        });
+        let archived = if node.archived { " (archived)" } else { "" };
+        output.line(&format!("{relation}{}{archived}", brief_line(&node.memory, output)))?;
+        let is_below =
+            |other: &Node| self.parent(other).is_some_and(|parent| parent.memory.id == node.memory.id);
+        let all = memories.iter().enumerate().skip(at + 1);
+        let below: Vec<_> = all.filter(|(_, other)| is_below(other)).map(|(at, _)| at).collect();
+        below.into_iter().try_for_each(|at| self.write(at, output))
+    }
+
+    /// Returns the first memory that is one link nearer.
+    fn parent(&self, node: &Node) -> Option<&'a Node> {
+        let nearer = self.result.memories.iter().filter(|other| other.depth + 1 == node.depth);
+        nearer
+            .into_iter()
+            .find(|other| self.result.links.iter().any(|edge| joins(edge, &other.memory.id, &node.memory.id)))
+    }
+
+    /// Returns all that the first is to the second.
+    fn relations(&mut self, first: &str, second: &str) -> String {
+        let mut relations = Vec::new();
+        for (at, edge) in self.result.links.iter().enumerate() {
+            if joins(edge, first, second) {
+                self.shown.insert(at);
+                relations.push(spoken(if edge.from == first {
+                    edge.kind.as_str()
+                } else {
+                    edge.kind.inverse()
+                }));
+            }
+        }
+        relations.join(", ")
+    }
+
+    fn rest(&self) -> impl Iterator<Item = &'a Edge> {
+        let links = self.result.links.iter().enumerate();
+        links.filter(|(at, _)| !self.shown.contains(at)).map(|(_, edge)| edge)
+    }
+}
+
+fn joins(edge: &Edge, first: &str, second: &str) -> bool {
+    (edge.from == first && edge.to == second) || (edge.from == second && edge.to == first)
+}

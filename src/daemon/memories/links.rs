@@ -1,0 +1,159 @@
+//! What becomes of memories that are linked?
+
+use std::collections::{BTreeSet, HashSet};
+
+use super::call::Stamp;
+use super::rules::{Done, find, refused};
+use super::show;
+use crate::proto::memory::{
+    Edge, Link as Shown, LinkKind, LinkParams, LinkResult, LinksParams, LinksResult, Node, ResolveParams,
+    ResolveResult,
+};
+use crate::store::{Event, Link, Record, Rows};
+use crate::types::rfc3339;
+
+/// Farthest that links are followed.
+const MAX_DEPTH: u64 = 10;
+/// Most memories that are shown of what can be reached.
+const MAX_REACHED: usize = 200;
+/// The confidence of a memory that another one supersedes.
+const LOSER_CONFIDENCE: f64 = 0.1;
+/// Its priority.
+const LOSER_PRIORITY: u8 = 1;
+
+pub(super) fn link(rows: &Rows<'_>, params: &LinkParams, stamp: &Stamp) -> Done<LinkResult> {
+    let (from, to) = two(rows, &params.from, &params.to)?;
+    for end in [&from, &to] {
+        must_live(end, stamp.now_ms)?;
+    }
+    let kind = params.kind.unwrap_or_default();
+    let changed = if put(rows, &from, &to, kind, stamp)? { vec![kind] } else { Vec::new() };
+    Ok(LinkResult { from: show::brief(&from), to: show::brief(&to), changed, notice: None })
+}
+
+pub(super) fn unlink(rows: &Rows<'_>, params: &LinkParams, stamp: &Stamp) -> Done<LinkResult> {
+    let (from, to) = two(rows, &params.from, &params.to)?;
+    let kinds = params.kind.map_or(LinkKind::ALL.to_vec(), |kind| vec![kind]);
+    let mut changed = Vec::new();
+    for kind in kinds {
+        if rows.unlink(&from.id, &to.id, kind, &stamp.event("unlink"))? {
+            changed.push(kind);
+        }
+    }
+    Ok(LinkResult { from: show::brief(&from), to: show::brief(&to), changed, notice: None })
+}
+
+/// Of two memories one holds; the other stays, below it.
+pub(super) fn resolve(rows: &Rows<'_>, params: &ResolveParams, stamp: &Stamp) -> Done<ResolveResult> {
+    let (winner, before) = two(rows, &params.winner, &params.loser)?;
+    for end in [&winner, &before] {
+        must_live(end, stamp.now_ms)?;
+    }
+    let mut linked = Vec::new();
+    for kind in [LinkKind::Contradicts, LinkKind::Supersedes] {
+        if put(rows, &winner, &before, kind, stamp)? {
+            linked.push(kind);
+        }
+    }
+    let confidence = before.confidence.min(LOSER_CONFIDENCE);
+    let mut loser = Record { priority: LOSER_PRIORITY, confidence, ..before.clone() };
+    let fields = show::differences(&before, &loser);
+    let changed = fields.keys().cloned().collect();
+    if !fields.is_empty() {
+        loser.updated = stamp.now_ms.max(before.updated + 1);
+        rows.put(&loser, &super::derive(&loser), &Event { fields, ..stamp.event("resolve") })?;
+    }
+    let (winner, loser) = (show::brief(&winner), show::brief(&loser));
+    Ok(ResolveResult { winner, loser, linked, changed, notice: None })
+}
+
+fn two(rows: &Rows<'_>, first: &str, second: &str) -> Done<(Record, Record)> {
+    let (first, second) = (find(rows, first)?, find(rows, second)?);
+    if first.id == second.id {
+        return Err(refused(format!("id: {} twice", first.id), "a memory has no links to itself"));
+    }
+    Ok((first, second))
+}
+
+fn must_live(record: &Record, now_ms: i64) -> Done<()> {
+    if record.lives(now_ms) {
+        return Ok(());
+    }
+    Err(refused(format!("id: {} is in the archive", record.id), "`memo restore` takes it out"))
+}
+
+/// Links two memories; returns false where they were linked so before. Nothing may supersede
+/// itself, nor be derived from itself, however many links lie between.
+pub(super) fn put(rows: &Rows<'_>, from: &Record, to: &Record, kind: LinkKind, stamp: &Stamp) -> Done<bool> {
+    if !kind.is_mutual() && rows.leads_to(&to.id, &from.id, kind)? {
+        let message = format!("kind: {} is {} {} already", from.id, words(kind.inverse()), to.id);
+        return Err(refused(
+            message,
+            "`memo links --depth 10` shows the way; `memo unlink` takes a link away",
+        ));
+    }
+    let link = Link { from: from.id.clone(), to: to.id.clone(), kind, created: stamp.now_ms };
+    Ok(rows.link(&link, &stamp.event("link"))?)
+}
+
+fn words(relation: &str) -> String {
+    relation.replace('_', " ")
+}
+
+/// Returns the links of a memory as it sees them.
+pub(super) fn of(rows: &Rows<'_>, id: &str, now_ms: i64) -> Done<Vec<Shown>> {
+    let mut shown = Vec::new();
+    for link in rows.links(id)? {
+        let (other, relation) = match link.from == id {
+            true => (&link.to, link.kind.as_str()),
+            false => (&link.from, link.kind.inverse()),
+        };
+        let Some(other) = rows.get(other)? else { continue };
+        shown.push(Shown {
+            kind: link.kind,
+            relation: relation.to_owned(),
+            memory: show::brief(&other),
+            archived: !other.lives(now_ms),
+            linked: rfc3339(link.created),
+        });
+    }
+    Ok(shown)
+}
+
+/// Follows the links from one memory, breadth first.
+pub(super) fn links(rows: &Rows<'_>, params: &LinksParams, now_ms: i64) -> Done<LinksResult> {
+    let depth = params.depth.unwrap_or(1);
+    if !(1..=MAX_DEPTH).contains(&depth) {
+        let message = format!("depth: {depth} is not between 1 and {MAX_DEPTH}");
+        return Err(refused(message, "leave it out for the links of this memory alone"));
+    }
+    let first = find(rows, &params.id)?;
+    let mut known = HashSet::from([first.id.clone()]);
+    let mut memories = vec![node(&first, 0, now_ms)];
+    let (mut links, mut more) = (BTreeSet::new(), false);
+    for at in 0.. {
+        let Some(here) = memories.get(at).filter(|node| node.depth < depth) else { break };
+        let (id, next) = (here.memory.id.clone(), here.depth + 1);
+        for link in rows.links(&id)? {
+            let other = if link.from == id { &link.to } else { &link.from };
+            if !known.contains(other) {
+                let Some(record) = rows.get(other)?.filter(|_| memories.len() < MAX_REACHED) else {
+                    more = true;
+                    continue;
+                };
+                known.insert(record.id.clone());
+                memories.push(node(&record, next, now_ms));
+            }
+            links.insert(link);
+        }
+    }
+    Ok(LinksResult { memories, links: links.into_iter().map(edge).collect(), more, notice: None })
+}
+
+fn node(record: &Record, depth: u64, now_ms: i64) -> Node {
+    Node { memory: show::brief(record), archived: !record.lives(now_ms), depth }
+}
+
+fn edge(link: Link) -> Edge {
+    Edge { from: link.from, to: link.to, kind: link.kind, linked: rfc3339(link.created) }
+}

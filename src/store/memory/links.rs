@@ -1,0 +1,159 @@
+//! How do memories hang together?
+
+use std::collections::HashSet;
+
+use rusqlite::{OptionalExtension, Row, params};
+use serde_json::{Value, json};
+
+use super::write::note;
+use super::{Event, Record, Rows, StoreError};
+use crate::proto::memory::LinkKind;
+
+/// One link; what is mutual is kept in one direction only.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Link {
+    /// When they were linked, unix ms.
+    pub created: i64,
+    /// Id of the first, which supersedes or was derived.
+    pub from: String,
+    /// Id of the second.
+    pub to: String,
+    /// What the first is to the second.
+    pub kind: LinkKind,
+}
+
+impl Rows<'_> {
+    /// Returns the links from and to a memory, oldest first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn links(&self, id: &str) -> Result<Vec<Link>, StoreError> {
+        let mut links: Vec<Link> = self.run(|conn| {
+            conn.prepare_cached(
+                "WITH one(row) AS (SELECT row FROM memory WHERE id = ?1),
+                      both(source, target, kind, created) AS (
+                          SELECT link.* FROM one JOIN link ON link.source = one.row UNION ALL
+                          SELECT link.* FROM one JOIN link ON link.target = one.row)
+                 SELECT s.id, t.id, kind, both.created FROM both
+                 JOIN memory s ON s.row = both.source JOIN memory t ON t.row = both.target",
+            )?
+            .query_map([id], link)?
+            .collect()
+        })?;
+        links.sort();
+        Ok(links)
+    }
+
+    /// Returns whether a chain of links of one kind leads from one memory to another.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn leads_to(&self, from: &str, to: &str, kind: LinkKind) -> Result<bool, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "WITH RECURSIVE reached(row) AS (
+                     SELECT row FROM memory WHERE id = ?1 UNION
+                     SELECT link.target FROM reached JOIN link ON link.source = reached.row AND kind = ?3)
+                 SELECT 1 FROM reached JOIN memory USING(row) WHERE id = ?2",
+            )?
+            .query_row([from, to, kind.as_str()], |_| Ok(()))
+            .optional()
+            .map(|found| found.is_some())
+        })
+    }
+
+    /// Links two memories, and notes it with both; returns false where they were linked so before, for what is mutual
+    /// in either direction.
+    ///
+    /// # Errors
+    /// When the database cannot be written, also where an end is missing or both are one.
+    pub fn link(&self, link: &Link, event: &Event) -> Result<bool, StoreError> {
+        let n_new = self.run(|conn| {
+            conn.prepare_cached(
+                "INSERT INTO link(source, target, kind, created)
+                 SELECT (SELECT row FROM memory WHERE id = ?1), (SELECT row FROM memory WHERE id = ?2), ?3, ?4
+                 WHERE NOT EXISTS (
+                     SELECT 1 FROM link l JOIN memory s ON s.row = l.source JOIN memory t ON t.row = l.target
+                     WHERE kind = ?3 AND (s.id = ?1 AND t.id = ?2 OR ?5 AND s.id = ?2 AND t.id = ?1))",
+            )?
+            .execute(params![
+                link.from,
+                link.to,
+                link.kind.as_str(),
+                link.created,
+                link.kind.is_mutual()
+            ])
+        })?;
+        if n_new > 0 {
+            self.note_ends(link, [&link.from, &link.to], event, |other| json!([null, other]))?;
+        }
+        Ok(n_new > 0)
+    }
+
+    /// Takes a link away, and notes it with both ends; returns false where there was none. What is mutual goes in either
+    /// direction.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn unlink(&self, from: &str, to: &str, kind: LinkKind, event: &Event) -> Result<bool, StoreError> {
+        let is_it = |link: &Link| {
+            link.kind == kind && (link.from == from && link.to == to || kind.is_mutual() && link.from == to)
+        };
+        let Some(link) = self.links(from)?.into_iter().find(is_it) else {
+            return Ok(false);
+        };
+        self.run(|conn| {
+            conn.prepare_cached(
+                "DELETE FROM link WHERE source = (SELECT row FROM memory WHERE id = ?1)
+                 AND target = (SELECT row FROM memory WHERE id = ?2) AND kind = ?3",
+            )?
+            .execute([&link.from, &link.to, kind.as_str()])
+        })?;
+        self.note_ends(&link, [&link.from, &link.to], event, |other| json!([other, null]))?;
+        Ok(true)
+    }
+
+    /// Notes with those that memories are linked to which go for good that the links go too.
+    pub(super) fn note_gone(&self, gone: &[Record], event: &Event) -> Result<(), StoreError> {
+        let ids: HashSet<&str> = gone.iter().map(|record| record.id.as_str()).collect();
+        let event = Event { action: "unlink".to_owned(), ..event.clone() };
+        for record in gone {
+            for link in self.links(&record.id)? {
+                let stays = [&link.from, &link.to].into_iter().find(|end| !ids.contains(end.as_str()));
+                if let Some(end) = stays {
+                    self.note_ends(&link, [end], &event, |other| json!([other, null]))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes with ends of a link what the other end is to them now, or was.
+    fn note_ends<const N: usize>(
+        &self,
+        link: &Link,
+        ends: [&String; N],
+        event: &Event,
+        change: fn(&str) -> Value,
+    ) -> Result<(), StoreError> {
+        for end in ends {
+            let (relation, other) = match *end == link.from {
+                true => (link.kind.as_str(), &link.to),
+                false => (link.kind.inverse(), &link.from),
+            };
+            let fields = [(relation.to_owned(), change(other))].into_iter().collect();
+            let event = Event { fields, ..event.clone() };
+            self.run(|conn| {
+                let row = conn.query_row("SELECT row FROM memory WHERE id = ?1", [end], |row| row.get(0))?;
+                note(conn, row, &event)
+            })?;
+        }
+        Ok(())
+    }
+}
+
+fn link(row: &Row<'_>) -> rusqlite::Result<Link> {
+    let kind: String = row.get(2)?;
+    let kind = LinkKind::parse(&kind).unwrap_or_default();
+    Ok(Link { from: row.get(0)?, to: row.get(1)?, kind, created: row.get(3)? })
+}
