@@ -2,9 +2,10 @@
 //!
 //! Only shapes and help texts; what they mean is in `ask`.
 
+mod verbs;
+
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::exchange::{ExportTyped, ImportTyped};
@@ -13,8 +14,10 @@ use super::memory::{
     RemoveTyped, ResolveTyped, TagTyped, UpdateTyped,
 };
 use super::rows::RowsTyped;
-use crate::proto;
-use crate::types::Kind;
+pub(super) use verbs::{
+    ChangedTyped, ConfigTyped, ConfigVerb, ExplainTyped, HooksTyped, HooksVerb, InitTyped, LogsTyped,
+    MapTyped, SearchTyped, StatusTyped, SyncTyped, WhyTyped,
+};
 
 /// Search a repository and its history by words and by meaning, and keep what is to be remembered.
 ///
@@ -276,244 +279,4 @@ pub(super) enum Verb {
     ///
     /// Example: memo version --json
     Version,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum ModeTyped {
-    /// Words, paths and symbols
-    Keyword,
-    /// Meaning alone
-    Vector,
-    /// Everything, fused
-    Hybrid,
-}
-
-impl From<ModeTyped> for proto::Mode {
-    fn from(typed: ModeTyped) -> Self {
-        match typed {
-            ModeTyped::Keyword => Self::Keyword,
-            ModeTyped::Vector => Self::Vector,
-            ModeTyped::Hybrid => Self::Hybrid,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum SyncLevel {
-    /// Wait for nothing; hits are still checked against the disk
-    None,
-    /// Everything written before the command
-    Fs,
-    /// The embeddings too
-    Full,
-    /// `fs`, and every file is looked at
-    Strict,
-}
-
-impl From<SyncLevel> for proto::Sync {
-    fn from(typed: SyncLevel) -> Self {
-        match typed {
-            SyncLevel::None => Self::None,
-            SyncLevel::Fs => Self::Fs,
-            SyncLevel::Full => Self::Full,
-            SyncLevel::Strict => Self::Strict,
-        }
-    }
-}
-
-#[derive(Debug, Args)]
-pub(super) struct InitTyped {
-    /// Leave git's hooks alone
-    #[arg(long)]
-    pub(super) no_hooks: bool,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct SearchTyped {
-    /// Words, "phrases", prefix*, AND OR NOT, ( ); after `--` also words that start with a dash
-    #[arg(required = true, value_name = "QUERY")]
-    pub(super) query: Vec<String>,
-    /// How to match
-    #[arg(short, long, value_enum, default_value_t = ModeTyped::Hybrid)]
-    pub(super) mode: ModeTyped,
-    /// Only these kinds of hits (comma-separated, or given again)
-    #[arg(short, long, value_name = "KIND", value_delimiter = ',', value_parser = kind_parser())]
-    pub(super) kind: Vec<Kind>,
-    /// Only paths that match this glob, from the worktree's top; without `/` at any depth (may be given again)
-    #[arg(short, long, value_name = "GLOB")]
-    pub(super) path: Vec<String>,
-    /// Only these languages: rust, python, markdown… (comma-separated, or given again)
-    #[arg(short, long, value_name = "LANG", value_delimiter = ',')]
-    pub(super) lang: Vec<String>,
-    /// Only memories of this container
-    #[arg(short, long, value_name = "NAME")]
-    pub(super) container: Option<String>,
-    /// Only memories with all of these tags (comma-separated, or given again)
-    #[arg(short, long, value_name = "TAG", value_delimiter = ',')]
-    pub(super) tag: Vec<String>,
-    /// Only memories added since: 2026-11-01, or 3d for three days ago
-    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
-    pub(super) since: Option<String>,
-    /// Only memories added before
-    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
-    pub(super) until: Option<String>,
-    /// Most hits, 1 to 200 [default: search.limit, 10]
-    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=200))]
-    pub(super) limit: Option<u64>,
-    /// What must be indexed before the answer
-    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = SyncLevel::Fs)]
-    pub(super) sync: SyncLevel,
-    /// How long that may take, milliseconds [default: search.wait_ms, 1000]
-    #[arg(long, value_name = "MS", value_parser = wait_parser())]
-    pub(super) wait_ms: Option<u64>,
-    #[command(flatten)]
-    pub(super) rows: RowsTyped,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct ExplainTyped {
-    #[command(flatten)]
-    pub(super) search: SearchTyped,
-    /// Only the hit at this place, from 1
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=200).map(|n| n as usize))]
-    pub(super) hit: Option<usize>,
-    /// Only hits of this path, memory or commit
-    #[arg(long, value_name = "PATH|ID")]
-    pub(super) of: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct ChangedTyped {
-    /// A revision, a time or an age: HEAD~3, main, 2026-11-01, 3d, 2h30m
-    #[arg(short, long, value_name = "REV|TIME")]
-    pub(super) since: String,
-    /// Most files shown
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=100_000))]
-    pub(super) limit: u64,
-    /// What must be indexed before the answer
-    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = SyncLevel::Fs)]
-    pub(super) sync: SyncLevel,
-    /// How long that may take, milliseconds [default: search.wait_ms, 1000]
-    #[arg(long, value_name = "MS", value_parser = wait_parser())]
-    pub(super) wait_ms: Option<u64>,
-    #[command(flatten)]
-    pub(super) rows: RowsTyped,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct WhyTyped {
-    /// A path from the current directory, alone or with a line, lines or the name of a definition
-    #[arg(value_name = "PATH[:LINE|#SYMBOL]")]
-    pub(super) target: String,
-    /// Most commits shown
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1_000))]
-    pub(super) limit: u64,
-    #[command(flatten)]
-    pub(super) rows: RowsTyped,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct MapTyped {
-    /// Most tokens printed
-    #[arg(short, long, value_name = "TOKENS", default_value_t = 1024)]
-    pub(super) budget: usize,
-    /// Files or directories that the ranking leans to, from the current directory
-    #[arg(short, long, value_name = "PATH", num_args = 1..)]
-    pub(super) focus: Vec<String>,
-    /// What must be indexed before the answer
-    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = SyncLevel::Fs)]
-    pub(super) sync: SyncLevel,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct StatusTyped {
-    /// List every indexed file, one a line
-    #[arg(long, group = "list")]
-    pub(super) files: bool,
-    /// List every skipped file with its reason
-    #[arg(long, group = "list")]
-    pub(super) skipped: bool,
-    /// End each line of a list with NUL, and print names as they are
-    #[arg(short = 'z', long, visible_short_alias = '0', requires = "list")]
-    pub(super) null: bool,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct SyncTyped {
-    /// What must be indexed
-    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = SyncLevel::Fs)]
-    pub(super) sync: SyncLevel,
-    /// How long to wait, milliseconds
-    #[arg(long, value_name = "MS", default_value_t = 30_000, value_parser = wait_parser())]
-    pub(super) wait_ms: u64,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct LogsTyped {
-    /// How many of the last lines
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
-    pub(super) lines: usize,
-    /// Go on printing as the log grows
-    #[arg(short, long)]
-    pub(super) follow: bool,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct HooksTyped {
-    #[command(subcommand)]
-    pub(super) what: Option<HooksVerb>,
-}
-
-#[derive(Debug, Subcommand)]
-pub(super) enum HooksVerb {
-    /// Install them where nobody else's are; exits with 1 when not all could be
-    ///
-    /// With git 2.54 or later as `hook.memo` in the repository's configuration, else as files in `.git/hooks`.
-    Install {
-        /// Also put a block into shell hooks of others, files where core.hooksPath leads, and take what git-lfs may want
-        #[arg(long)]
-        chain: bool,
-    },
-    /// Take them out again; every file is then as if they had never been there
-    Uninstall,
-    /// Show how each rings
-    Status,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct ConfigTyped {
-    #[command(subcommand)]
-    pub(super) what: Option<ConfigVerb>,
-}
-
-#[derive(Debug, Subcommand)]
-pub(super) enum ConfigVerb {
-    /// Print one setting
-    Get {
-        /// As `memo config` lists it: search.limit
-        key: String,
-    },
-    /// Change one setting in the repository's file; comments stay
-    Set {
-        /// As `memo config` lists it: search.limit
-        key: String,
-        /// The new value
-        value: String,
-        /// Change the user's file: it holds for all repositories
-        #[arg(long)]
-        user: bool,
-    },
-    /// Print where the files of settings are
-    Path,
-    /// Print a file of settings with every default, commented out
-    Template,
-}
-
-fn kind_parser() -> impl TypedValueParser<Value = Kind> {
-    PossibleValuesParser::new(Kind::ALL.map(Kind::as_str))
-        .map(|word| Kind::parse(&word).expect("the parser lets only kinds through"))
-}
-
-fn wait_parser() -> clap::builder::RangedU64ValueParser {
-    clap::value_parser!(u64).range(..=600_000)
 }

@@ -1,0 +1,248 @@
+//! What may be said to each verb that is not about memories?
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand, ValueEnum};
+
+use crate::cli::rows::RowsTyped;
+use crate::proto;
+use crate::types::Kind;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum ModeTyped {
+    /// Words, paths and symbols
+    Keyword,
+    /// Meaning alone
+    Vector,
+    /// Everything, fused
+    Hybrid,
+}
+
+impl From<ModeTyped> for proto::Mode {
+    fn from(typed: ModeTyped) -> Self {
+        match typed {
+            ModeTyped::Keyword => Self::Keyword,
+            ModeTyped::Vector => Self::Vector,
+            ModeTyped::Hybrid => Self::Hybrid,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum SyncLevel {
+    /// Wait for nothing; hits are still checked against the disk
+    None,
+    /// Everything written before the command
+    Fs,
+    /// The embeddings too
+    Full,
+    /// `fs`, and every file is looked at
+    Strict,
+}
+
+impl From<SyncLevel> for proto::Sync {
+    fn from(typed: SyncLevel) -> Self {
+        match typed {
+            SyncLevel::None => Self::None,
+            SyncLevel::Fs => Self::Fs,
+            SyncLevel::Full => Self::Full,
+            SyncLevel::Strict => Self::Strict,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct InitTyped {
+    /// Leave git's hooks alone
+    #[arg(long)]
+    pub(in crate::cli) no_hooks: bool,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct SearchTyped {
+    /// Words, "phrases", prefix*, AND OR NOT, ( ); after `--` also words that start with a dash
+    #[arg(required = true, value_name = "QUERY")]
+    pub(in crate::cli) query: Vec<String>,
+    /// How to match
+    #[arg(short, long, value_enum, default_value_t = ModeTyped::Hybrid)]
+    pub(in crate::cli) mode: ModeTyped,
+    /// Only these kinds of hits (comma-separated, or given again)
+    #[arg(short, long, value_name = "KIND", value_delimiter = ',', value_parser = kind_parser())]
+    pub(in crate::cli) kind: Vec<Kind>,
+    /// Only paths that match this glob, from the worktree's top; without `/` at any depth (may be given again)
+    #[arg(short, long, value_name = "GLOB")]
+    pub(in crate::cli) path: Vec<String>,
+    /// Only these languages: rust, python, markdown… (comma-separated, or given again)
+    #[arg(short, long, value_name = "LANG", value_delimiter = ',')]
+    pub(in crate::cli) lang: Vec<String>,
+    /// Only memories of this container
+    #[arg(short, long, value_name = "NAME")]
+    pub(in crate::cli) container: Option<String>,
+    /// Only memories with all of these tags (comma-separated, or given again)
+    #[arg(short, long, value_name = "TAG", value_delimiter = ',')]
+    pub(in crate::cli) tag: Vec<String>,
+    /// Only memories added since: 2026-11-01, or 3d for three days ago
+    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
+    pub(in crate::cli) since: Option<String>,
+    /// Only memories added before
+    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
+    pub(in crate::cli) until: Option<String>,
+    /// Most hits, 1 to 200 [default: search.limit, 10]
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=200))]
+    pub(in crate::cli) limit: Option<u64>,
+    /// What must be indexed before the answer
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = SyncLevel::Fs)]
+    pub(in crate::cli) sync: SyncLevel,
+    /// How long that may take, milliseconds [default: search.wait_ms, 1000]
+    #[arg(long, value_name = "MS", value_parser = wait_parser())]
+    pub(in crate::cli) wait_ms: Option<u64>,
+    #[command(flatten)]
+    pub(in crate::cli) rows: RowsTyped,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ExplainTyped {
+    #[command(flatten)]
+    pub(in crate::cli) search: SearchTyped,
+    /// Only the hit at this place, from 1
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=200).map(|n| n as usize))]
+    pub(in crate::cli) hit: Option<usize>,
+    /// Only hits of this path, memory or commit
+    #[arg(long, value_name = "PATH|ID")]
+    pub(in crate::cli) of: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ChangedTyped {
+    /// A revision, a time or an age: HEAD~3, main, 2026-11-01, 3d, 2h30m
+    #[arg(short, long, value_name = "REV|TIME")]
+    pub(in crate::cli) since: String,
+    /// Most files shown
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub(in crate::cli) limit: u64,
+    /// What must be indexed before the answer
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = SyncLevel::Fs)]
+    pub(in crate::cli) sync: SyncLevel,
+    /// How long that may take, milliseconds [default: search.wait_ms, 1000]
+    #[arg(long, value_name = "MS", value_parser = wait_parser())]
+    pub(in crate::cli) wait_ms: Option<u64>,
+    #[command(flatten)]
+    pub(in crate::cli) rows: RowsTyped,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct WhyTyped {
+    /// A path from the current directory, alone or with a line, lines or the name of a definition
+    #[arg(value_name = "PATH[:LINE|#SYMBOL]")]
+    pub(in crate::cli) target: String,
+    /// Most commits shown
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1_000))]
+    pub(in crate::cli) limit: u64,
+    #[command(flatten)]
+    pub(in crate::cli) rows: RowsTyped,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct MapTyped {
+    /// Most tokens printed
+    #[arg(short, long, value_name = "TOKENS", default_value_t = 1024)]
+    pub(in crate::cli) budget: usize,
+    /// Files or directories that the ranking leans to, from the current directory
+    #[arg(short, long, value_name = "PATH", num_args = 1..)]
+    pub(in crate::cli) focus: Vec<String>,
+    /// What must be indexed before the answer
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = SyncLevel::Fs)]
+    pub(in crate::cli) sync: SyncLevel,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct StatusTyped {
+    /// List every indexed file, one a line
+    #[arg(long, group = "list")]
+    pub(in crate::cli) files: bool,
+    /// List every skipped file with its reason
+    #[arg(long, group = "list")]
+    pub(in crate::cli) skipped: bool,
+    /// End each line of a list with NUL, and print names as they are
+    #[arg(short = 'z', long, visible_short_alias = '0', requires = "list")]
+    pub(in crate::cli) null: bool,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct SyncTyped {
+    /// What must be indexed
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = SyncLevel::Fs)]
+    pub(in crate::cli) sync: SyncLevel,
+    /// How long to wait, milliseconds
+    #[arg(long, value_name = "MS", default_value_t = 30_000, value_parser = wait_parser())]
+    pub(in crate::cli) wait_ms: u64,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct LogsTyped {
+    /// How many of the last lines
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
+    pub(in crate::cli) lines: usize,
+    /// Go on printing as the log grows
+    #[arg(short, long)]
+    pub(in crate::cli) follow: bool,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct HooksTyped {
+    #[command(subcommand)]
+    pub(in crate::cli) what: Option<HooksVerb>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum HooksVerb {
+    /// Install them where nobody else's are; exits with 1 when not all could be
+    ///
+    /// With git 2.54 or later as `hook.memo` in the repository's configuration, else as files in `.git/hooks`.
+    Install {
+        /// Also put a block into shell hooks of others, files where core.hooksPath leads, and take what git-lfs may want
+        #[arg(long)]
+        chain: bool,
+    },
+    /// Take them out again; every file is then as if they had never been there
+    Uninstall,
+    /// Show how each rings
+    Status,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ConfigTyped {
+    #[command(subcommand)]
+    pub(in crate::cli) what: Option<ConfigVerb>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum ConfigVerb {
+    /// Print one setting
+    Get {
+        /// As `memo config` lists it: search.limit
+        key: String,
+    },
+    /// Change one setting in the repository's file; comments stay
+    Set {
+        /// As `memo config` lists it: search.limit
+        key: String,
+        /// The new value
+        value: String,
+        /// Change the user's file: it holds for all repositories
+        #[arg(long)]
+        user: bool,
+    },
+    /// Print where the files of settings are
+    Path,
+    /// Print a file of settings with every default, commented out
+    Template,
+}
+
+fn kind_parser() -> impl TypedValueParser<Value = Kind> {
+    PossibleValuesParser::new(Kind::ALL.map(Kind::as_str))
+        .map(|word| Kind::parse(&word).expect("the parser lets only kinds through"))
+}
+
+fn wait_parser() -> clap::builder::RangedU64ValueParser {
+    clap::value_parser!(u64).range(..=600_000)
+}
