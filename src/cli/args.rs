@@ -258,7 +258,17 @@ pub(super) enum Verb {
     ///
     /// Example: memo config set search.limit 20 --user
     Config(ConfigTyped),
-    /// Print a completion script
+    /// Type verbs one after the other
+    ///
+    /// On a terminal with completion, and with history in the state dir: without lines that write texts of memories, or that
+    /// begin with a space. Else lines are read from stdin to its end, `#` begins a comment, and the exit status is that of the
+    /// last line that had another than 0. Ctrl-D, `exit` or `quit` ends it.
+    ///
+    /// Example: memo shell < lines
+    Shell,
+    /// Print a completion script, which asks for verbs, flags, ids, tags and containers
+    ///
+    /// No daemon is started by a completion.
     ///
     /// Example: memo completions bash > ~/.local/share/bash-completion/completions/memo
     Completions {

@@ -1,10 +1,9 @@
-//! What do shells and manuals need to know about the verbs?
+//! What do manuals say about the verbs?
 
 use std::fs;
 use std::path::Path;
 
 use clap::{Command, CommandFactory};
-use clap_complete::Shell;
 use clap_mangen::Man;
 
 use crate::paths::IoContext;
@@ -12,13 +11,6 @@ use crate::paths::IoContext;
 use super::args::Typed;
 use super::output::Output;
 use super::{CliError, Outcome};
-
-pub(super) fn completions(shell: Shell, output: &mut Output) -> Outcome {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Typed::command(), "memo", &mut script);
-    output.raw(&script)?;
-    Ok(0)
-}
 
 /// Prints the page of `memo`, or writes it and one for each verb and what is below it into `dir`.
 pub(super) fn man(dir: Option<&Path>, output: &mut Output) -> Outcome {

@@ -1,6 +1,7 @@
 //! Where was the question asked, and who answers there?
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::client::{Client, Options};
 use crate::paths::{Env, PathError, Place, canonical};
@@ -41,6 +42,14 @@ impl Here {
     /// Connects to the daemon if one runs.
     pub(super) fn connect_running(&self) -> Result<Client, CliError> {
         Ok(Client::connect(&self.place, &self.env, Options::read().never_start())?)
+    }
+}
+
+impl Here {
+    /// Connects to the daemon if one runs and answers in time.
+    pub(super) fn connect_running_within(&self, patience: Duration) -> Result<Client, CliError> {
+        let options = Options { answer_within: patience, ..Options::read().never_start() };
+        Ok(Client::connect(&self.place, &self.env, options)?)
     }
 }
 

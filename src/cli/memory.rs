@@ -6,6 +6,7 @@ mod show;
 
 use std::hash::{BuildHasher, RandomState};
 use std::io::{IsTerminal, Read};
+use std::time::Duration;
 
 use super::error::EXIT_NONE;
 use super::here::Here;
@@ -133,6 +134,31 @@ pub(super) fn list(typed: ListTyped, here: &Here, output: &mut Output) -> Outcom
     }
     notice(result.notice.as_ref(), output);
     Ok(if result.memories.is_empty() { EXIT_NONE } else { 0 })
+}
+
+/// Returns ids of the newest memories and what they say, of the daemon that runs and answers in time.
+pub(super) fn some(
+    here: &Here,
+    archived: bool,
+    patience: Duration,
+) -> Result<Vec<(String, String)>, CliError> {
+    let params = ListParams { caller: caller(here), archived, limit: Some(200), ..ListParams::default() };
+    let result: MemoriesResult = here.connect_running_within(patience)?.call("memory.list", &params)?;
+    let pairs = result.memories.into_iter().map(|memory| (memory.id, memory.title.unwrap_or(memory.content)));
+    Ok(pairs.collect())
+}
+
+/// Returns tags or containers and how often they are there, of the daemon that runs and answers in time.
+pub(super) fn names(
+    method: &str,
+    here: &Here,
+    patience: Duration,
+) -> Result<Vec<(String, String)>, CliError> {
+    let params = TallyParams { caller: caller(here) };
+    let result: TallyResult = here.connect_running_within(patience)?.call(method, &params)?;
+    let pairs =
+        result.names.into_iter().map(|tally| (tally.name, count(tally.memories, "memory", "memories")));
+    Ok(pairs.collect())
 }
 
 fn pages(client: &mut Client, mut params: ListParams, is_all: bool) -> Result<MemoriesResult, CliError> {

@@ -6,6 +6,7 @@
 mod args;
 mod ask;
 mod changed;
+mod complete;
 mod config;
 mod docs;
 mod doctor;
@@ -23,6 +24,7 @@ mod process;
 mod progress;
 mod rows;
 mod search;
+mod shell;
 mod status;
 mod text;
 mod why;
@@ -42,13 +44,16 @@ type Outcome = Result<u8, CliError>;
 
 /// Answers the command line of this process.
 pub fn run() -> ExitCode {
-    let typed = match Typed::try_parse() {
-        Ok(typed) => typed,
-        Err(error) => return usage(&error),
-    };
-    ExitCode::from(obey(typed))
+    if complete::answered() {
+        return ExitCode::SUCCESS;
+    }
+    ExitCode::from(match Typed::try_parse() {
+        Ok(typed) => obey(typed),
+        Err(error) => usage(&error, wants_json(std::env::args_os().take_while(|arg| arg != "--"))),
+    })
 }
 
+/// Does what was typed; returns the exit status.
 fn obey(typed: Typed) -> u8 {
     let (global, json) = (typed.global.clone(), typed.global.json);
     let shape = match listed(&typed.verb) {
@@ -118,7 +123,8 @@ fn answer(typed: Typed, output: &mut Output) -> Outcome {
         Verb::Reindex => init::reindex(&here()?, output),
         Verb::Hooks(typed) => hooks::hooks(typed, &here()?, output),
         Verb::Config(typed) => config::config(typed, here(), output),
-        Verb::Completions { shell } => docs::completions(shell, output),
+        Verb::Shell => shell::shell(&global, &here()?),
+        Verb::Completions { shell } => complete::script(shell, output),
         Verb::Man { dir } => docs::man(dir.as_deref(), output),
         Verb::Version => process::version(here().ok().as_ref(), output),
     }
@@ -136,12 +142,11 @@ fn failed(error: &CliError, output: &mut Output) -> u8 {
 }
 
 /// Shows what clap found: help and version are answers, anything else is wrong usage.
-fn usage(error: &clap::Error) -> ExitCode {
+fn usage(error: &clap::Error, json: bool) -> u8 {
     if !error.use_stderr() {
         let _ = error.print();
-        return ExitCode::SUCCESS;
+        return 0;
     }
-    let json = wants_json(std::env::args_os().take_while(|arg| arg != "--"));
     let text = error.render().to_string();
     let message = text.strip_prefix("error: ").unwrap_or(&text);
     let (first, rest) = message.split_once("\n\n").unwrap_or((message, ""));
@@ -156,7 +161,7 @@ fn usage(error: &clap::Error) -> ExitCode {
     } else {
         output::talk(&format!("memo: {first}\n\n{}", rest.trim_end()));
     }
-    ExitCode::from(EXIT_USAGE)
+    EXIT_USAGE
 }
 
 /// Returns whether words that clap could not read ask for JSON.

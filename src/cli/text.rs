@@ -50,11 +50,12 @@ pub(super) fn paint(style: Style, text: &str) -> String {
 
 /// Returns `text` as one word of a POSIX shell.
 pub(super) fn shell_word(text: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:@%".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', "'\\''"))
+    if is_plain_word(text) { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
+/// Returns whether `text` is a word that means itself to every shell.
+pub(super) fn is_plain_word(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "/._-+,:@%".contains(c))
 }
 
 /// Returns `text` with every character escaped that a terminal would obey or that hides or reorders text.

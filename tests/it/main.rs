@@ -31,6 +31,7 @@ mod rpc;
 mod safety;
 mod sandbox;
 mod scan;
+mod shell;
 mod tidy;
 mod views;
 mod whole;

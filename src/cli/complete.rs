@@ -1,0 +1,98 @@
+//! What can the word under the cursor become?
+//!
+//! clap_complete knows verbs, flags and their values; ids, tags and containers are asked of the daemon that runs. None is
+//! started, and one that does not answer at once is not waited for: completion is silent then.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Arg, Command, CommandFactory};
+use clap_complete::CompleteEnv;
+use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
+use clap_complete::env::Shells;
+
+use super::args::Typed;
+use super::here::Here;
+use super::memory;
+use super::output::Output;
+use super::text::{escape, is_plain_word};
+use super::{CliError, Outcome};
+
+/// The variable by which a script says that it wants completions, and for which shell.
+const VAR: &str = "MEMO_COMPLETE";
+
+/// How long the daemon may take; whoever pressed the key waits.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// Characters of a memory shown beside its id.
+const MOST_HELP: usize = 60;
+
+/// Prints the script that asks this program for completions.
+pub(super) fn script(shell: clap_complete::Shell, output: &mut Output) -> Outcome {
+    let mut script = Vec::new();
+    let name = shell.to_string();
+    let shells = Shells::builtins();
+    let shell = shells.completer(&name).ok_or_else(|| CliError::Usage {
+        message: format!("{name}: no completions for this shell"),
+        hint: "`memo completions --help` lists the shells",
+    })?;
+    shell.write_registration(VAR, "memo", "memo", "memo", &mut script)?;
+    output.raw(&script)?;
+    Ok(0)
+}
+
+/// Answers a script that asks for completions; returns whether one did.
+pub(super) fn answered() -> bool {
+    let dir = dir_of(std::env::args_os());
+    let env = CompleteEnv::with_factory(move || command(dir.as_ref())).var(VAR);
+    let here = std::env::current_dir().ok();
+    // Nobody can be told: what is printed goes into somebody's command line.
+    env.try_complete(std::env::args_os(), here.as_deref()).unwrap_or(true)
+}
+
+/// Returns what -C names among the words of a command line.
+fn dir_of(words: impl Iterator<Item = OsString>) -> Option<PathBuf> {
+    let mut words = words.skip_while(|word| word != "-C").skip(1);
+    words.next().map(PathBuf::from)
+}
+
+/// Returns all verbs; those that take ids, tags or containers know which there are in `dir`.
+pub(super) fn command(dir: Option<&PathBuf>) -> Command {
+    Typed::command().mut_subcommands(|verb| {
+        let is_archived = matches!(verb.get_name(), "restore" | "purge");
+        verb.mut_args(|arg| with_candidates(arg, dir.cloned(), is_archived))
+    })
+}
+
+/// An argument says by the name of its value what it takes.
+fn with_candidates(arg: Arg, dir: Option<PathBuf>, is_archived: bool) -> Arg {
+    let takes = |word: &str| arg.get_value_names().is_some_and(|names| names.iter().any(|name| name == word));
+    let (takes_id, takes_tag, takes_container) =
+        (takes("ID"), takes("TAG"), arg.get_id() == "container" && takes("NAME"));
+    let here = move || Here::find(dir.as_deref());
+    if takes_id {
+        arg.add(ArgValueCandidates::new(move || candidates(|| memory::some(&here()?, is_archived, PATIENCE))))
+    } else if takes_tag {
+        arg.add(ArgValueCandidates::new(move || {
+            candidates(|| memory::names("memory.tags", &here()?, PATIENCE))
+        }))
+    } else if takes_container {
+        let names = move || candidates(|| memory::names("memory.containers", &here()?, PATIENCE));
+        arg.add(ArgValueCandidates::new(names))
+    } else {
+        arg
+    }
+}
+
+/// Returns words with what is said of them; none when they cannot be had.
+///
+/// A shell may run what it completes: only words without a meaning to any shell are offered.
+fn candidates(ask: impl FnOnce() -> Result<Vec<(String, String)>, CliError>) -> Vec<CompletionCandidate> {
+    let pairs = ask().unwrap_or_default().into_iter().filter(|(word, _)| is_plain_word(word));
+    let shown = pairs.map(|(word, help)| {
+        let help: String = escape(&help).chars().take(MOST_HELP).collect();
+        CompletionCandidate::new(word).help((!help.is_empty()).then(|| help.into()))
+    });
+    shown.collect()
+}

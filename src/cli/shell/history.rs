@@ -1,0 +1,61 @@
+//! Which lines are written down, and where?
+//!
+//! In the state dir, for the owner alone. Only lines that were understood, and none with a text that is to be remembered: it may
+//! hold what the daemon would have cut out or refused.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::PathBuf;
+
+use super::Line;
+use crate::cli::args::Verb;
+use crate::paths::Place;
+
+/// Twice what is offered: then the older half goes.
+const MOST_BYTES: u64 = 256 << 10;
+
+/// The file of lines.
+pub(super) struct History {
+    place: Place,
+}
+
+impl History {
+    pub(super) fn new(place: Place) -> Self {
+        Self { place }
+    }
+
+    fn file(&self) -> PathBuf {
+        self.place.state_dir.join("shell_history")
+    }
+
+    /// Returns the last `most` lines, oldest first; none where none can be read.
+    pub(super) fn lines(&self, most: usize) -> Vec<String> {
+        let text = fs::read_to_string(self.file()).unwrap_or_default();
+        let lines: Vec<_> = text.lines().map(str::to_owned).collect();
+        lines[lines.len().saturating_sub(most)..].to_vec()
+    }
+
+    /// Writes a line down if it may be. What cannot be written is not offered again, no more.
+    pub(super) fn keep(&self, text: &str, line: &Line) {
+        let Line::Verb(typed) = line else { return };
+        if is_private(text, &typed.verb) || self.place.create_state_dir().is_err() {
+            return;
+        }
+        let file = self.file();
+        if fs::symlink_metadata(&file).is_ok_and(|meta| meta.len() > MOST_BYTES) {
+            let kept = self.lines(1_000).join("\n") + "\n";
+            let _ = fs::write(&file, kept);
+        }
+        let mut options = OpenOptions::new();
+        options.append(true).create(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        // One write: lines of two shells do not mix.
+        let _ = options.open(&file).and_then(|mut file| file.write_all(format!("{text}\n").as_bytes()));
+    }
+}
+
+fn is_private(text: &str, verb: &Verb) -> bool {
+    let has_text = matches!(verb, Verb::Add(_) | Verb::Append(_) | Verb::Update(_));
+    has_text || text.to_lowercase().contains("<private")
+}

@@ -1,0 +1,113 @@
+//! How is a line typed at a terminal?
+
+use std::path::PathBuf;
+
+use rustyline::completion::{Completer, Pair};
+use rustyline::error::ReadlineError;
+use rustyline::highlight::Highlighter;
+use rustyline::hint::Hinter;
+use rustyline::history::MemHistory;
+use rustyline::validate::Validator;
+use rustyline::{Behavior, CompletionType, Config, Context, Editor, Helper};
+
+use super::Line;
+use super::history::History;
+use crate::cli::complete;
+use crate::cli::error::CliError;
+use crate::cli::here::Here;
+
+/// Lines that are offered again.
+const MOST_LINES: usize = 1_000;
+
+/// The terminal with what was typed before.
+pub(super) struct Prompt {
+    editor: Editor<Words, MemHistory>,
+    history: History,
+}
+
+impl Prompt {
+    /// Takes the terminal and the lines of earlier shells.
+    ///
+    /// # Errors
+    /// When the terminal cannot be used.
+    pub(super) fn new(here: &Here, dir: Option<PathBuf>) -> Result<Self, CliError> {
+        let config = Config::builder()
+            .completion_type(CompletionType::List)
+            // A prompt is no data.
+            .behavior(Behavior::PreferTerm)
+            .max_history_size(MOST_LINES)
+            .and_then(|config| config.history_ignore_dups(true));
+        let config = config.map_err(terminal)?.build();
+        let lines = MemHistory::with_config(&config);
+        let mut editor = Editor::with_history(config, lines).map_err(terminal)?;
+        editor.set_helper(Some(Words(dir)));
+        let history = History::new(here.place.clone());
+        for line in history.lines(MOST_LINES) {
+            editor.add_history_entry(line).map_err(terminal)?;
+        }
+        Ok(Self { editor, history })
+    }
+
+    /// Asks for a line; none: the end.
+    ///
+    /// # Errors
+    /// When the terminal fails.
+    pub(super) fn line(&mut self) -> Result<Option<String>, CliError> {
+        loop {
+            match self.editor.readline("memo> ") {
+                Ok(line) => return Ok(Some(line)),
+                Err(ReadlineError::Interrupted) => {} // what was typed is given up
+                Err(ReadlineError::Eof) => return Ok(None),
+                Err(error) => return Err(terminal(error)),
+            }
+        }
+    }
+
+    /// Offers a line again: now, and where it may be written down in later shells.
+    pub(super) fn remember(&mut self, text: &str, line: &Line) {
+        if matches!(line, Line::Nothing) || text.starts_with(' ') {
+            return;
+        }
+        // An entry that is not taken is one that cannot be offered again, no more.
+        let _ = self.editor.add_history_entry(text);
+        self.history.keep(text, line);
+    }
+}
+
+fn terminal(error: ReadlineError) -> CliError {
+    match error {
+        ReadlineError::Io(error) => CliError::Output(error),
+        other => CliError::Output(std::io::Error::other(other.to_string())),
+    }
+}
+
+/// Completes as the shells do.
+struct Words(Option<PathBuf>);
+
+impl Helper for Words {}
+impl Highlighter for Words {}
+impl Validator for Words {}
+
+impl Hinter for Words {
+    type Hint = String;
+}
+
+impl Completer for Words {
+    type Candidate = Pair;
+
+    fn complete(&self, line: &str, end: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
+        let before = &line[..end];
+        let start = before.rfind(char::is_whitespace).map_or(0, |at| at + 1);
+        let Some(words) = shlex::split(&before[..start]) else { return Ok((end, Vec::new())) };
+        let last = before[start..].to_owned();
+        let words: Vec<_> = ["memo".to_owned()].into_iter().chain(words).chain([last]).collect();
+        let (words, at): (Vec<_>, _) = (words.iter().map(Into::into).collect(), words.len() - 1);
+        let found = clap_complete::engine::complete(&mut complete::command(self.0.as_ref()), words, at, None);
+        let pairs = found.unwrap_or_default().into_iter().map(|candidate| {
+            let word = candidate.get_value().to_string_lossy().into_owned();
+            let help = candidate.get_help().map_or(String::new(), |help| format!("  {help}"));
+            Pair { display: format!("{word}{help}"), replacement: word }
+        });
+        Ok((start, pairs.collect()))
+    }
+}
