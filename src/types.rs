@@ -76,7 +76,7 @@ pub struct Definition {
     pub title: String,
     /// Own names, joined by spaces.
     pub names: String,
-    /// First and last line, 1-based and inclusive, without the comments above.
+    /// First and last line, 1-based and inclusive, with the comments above.
     pub lines: (u32, u32),
     /// Of its own text: neither where it stands nor the comments above it count.
     pub text: TextHash,

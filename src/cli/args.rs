@@ -10,7 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::exchange::{ExportTyped, ImportTyped};
 use super::memory::{
-    AddTyped, AppendTyped, GetTyped, HistoryTyped, IdsTyped, LinkingTyped, LinksTyped, ListTyped,
+    AddTyped, AppendTyped, GetTyped, HistoryTyped, IdTyped, IdsTyped, LinkingTyped, LinksTyped, ListTyped,
     RemoveTyped, ResolveTyped, TagTyped, UpdateTyped,
 };
 use super::rows::RowsTyped;
@@ -130,6 +130,12 @@ pub(super) enum Verb {
     ///
     /// Example: memo update mem_01KAJ --priority 8 --ttl never
     Update(UpdateTyped),
+    /// Say that a memory still holds for the code it is about, as that is now
+    ///
+    /// After a look at it: what has drifted is fresh again. Fails where the code is gone.
+    ///
+    /// Example: memo confirm mem_01KAJ
+    Confirm(IdTyped),
     /// Add a line to a memory
     ///
     /// Example: memo append mem_01KAJ "and tokens expire after 24 hours"

@@ -1,5 +1,6 @@
 //! How are memories written down, looked at and put away?
 
+mod about;
 mod args;
 mod links;
 mod show;
@@ -19,9 +20,10 @@ use crate::proto::memory::{
     AddParams, AddResult, Caller, HistoryResult, IdsParams, ListParams, MemoriesResult, RemoveParams,
     RemoveResult, StatsResult, TallyParams, TallyResult, UpdateParams, UpdateResult,
 };
+pub(super) use about::confirm;
 pub(super) use args::{
-    AddTyped, AppendTyped, FilterTyped, GetTyped, HistoryTyped, IdsTyped, ListTyped, RemoveTyped, TagTyped,
-    TextTyped, UpdateTyped,
+    AddTyped, AppendTyped, FilterTyped, GetTyped, HistoryTyped, IdTyped, IdsTyped, ListTyped, RemoveTyped,
+    TagTyped, TextTyped, UpdateTyped,
 };
 pub(super) use links::{LinkingTyped, LinksTyped, ResolveTyped, link, links, resolve, unlink};
 
@@ -49,6 +51,7 @@ pub(super) fn add(typed: AddTyped, here: &Here, output: &mut Output) -> Outcome 
         caller: caller(here),
         content: text(&typed.text)?,
         tags: typed.tag,
+        about: typed.about,
         title: typed.fields.title,
         container: typed.fields.container,
         tier: typed.fields.tier.map(Into::into),
@@ -57,7 +60,9 @@ pub(super) fn add(typed: AddTyped, here: &Here, output: &mut Output) -> Outcome 
         confidence: typed.fields.confidence,
         metadata,
         allow_secret: typed.fields.allow_secret,
+        ..AddParams::default()
     };
+    let has_about = !params.about.is_empty();
     let result: AddResult = here.connect()?.call("memory.add", &params)?;
     if output.json {
         output.json(&result)?;
@@ -66,7 +71,8 @@ pub(super) fn add(typed: AddTyped, here: &Here, output: &mut Output) -> Outcome 
         output.flush()?;
         say_redacted(result.redacted, output);
         if !result.created {
-            output.say("this text is there already; nothing was changed");
+            let hint = if has_about { "; `memo update ID --about …` says what it is about" } else { "" };
+            output.say(&format!("this text is there already; nothing was changed{hint}"));
         }
     }
     notice(result.notice.as_ref(), output);
@@ -106,6 +112,7 @@ pub(super) fn get(typed: GetTyped, here: &Here, output: &mut Output) -> Outcome 
     let params = IdsParams { caller: caller(here), ids: typed.ids.ids };
     let result: MemoriesResult = here.connect()?.call("memory.get", &params)?;
     output.list(&result, |output| show::wholes(&result.memories, output))?;
+    about::say_unsure(result.reason.as_ref(), output);
     notice(result.notice.as_ref(), output);
     Ok(0)
 }
@@ -117,6 +124,7 @@ pub(super) fn list(typed: ListTyped, here: &Here, output: &mut Output) -> Outcom
         caller: caller(here),
         selection: typed.filter.with_ids(Vec::new()),
         archived: typed.archived,
+        state: typed.state,
         sort: typed.sort.into(),
         limit: Some(if is_all { PAGE } else { typed.limit }),
         offset,
@@ -131,6 +139,7 @@ pub(super) fn list(typed: ListTyped, here: &Here, output: &mut Output) -> Outcom
         } else if end < result.total {
             output.say(&format!("{end} of {}; --offset {end} shows the next, --all shows all", result.total));
         }
+        about::say_unsure(result.reason.as_ref(), output);
     }
     notice(result.notice.as_ref(), output);
     Ok(if result.memories.is_empty() { EXIT_NONE } else { 0 })
@@ -192,6 +201,8 @@ pub(super) fn update(typed: UpdateTyped, here: &Here, output: &mut Output) -> Ou
         confidence: typed.fields.confidence,
         metadata,
         replace_metadata: typed.replace,
+        add_about: typed.about,
+        remove_about: typed.no_about,
         allow_secret: typed.fields.allow_secret,
         ..UpdateParams::default()
     };

@@ -98,6 +98,7 @@ fn answer(typed: Typed, output: &mut Output) -> Outcome {
         Verb::Get(typed) => memory::get(typed, &here()?, output),
         Verb::List(typed) => memory::list(typed, &here()?, output),
         Verb::Update(typed) => memory::update(typed, &here()?, output),
+        Verb::Confirm(typed) => memory::confirm(typed, &here()?, output),
         Verb::Append(typed) => memory::append(typed, &here()?, output),
         Verb::Forget(typed) => memory::forget(typed, &here()?, output),
         Verb::Restore(typed) => memory::restore(typed, &here()?, output),

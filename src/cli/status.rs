@@ -63,6 +63,10 @@ fn print(status: &StatusResult, output: &mut Output) -> Result<(), CliError> {
         count(counts.memories, "memory", "memories"),
     ];
     row("index", &index.join(", "), output)?;
+    let anchors = status.anchors.to_string();
+    if !anchors.is_empty() {
+        row("anchors", &anchors, output)?;
+    }
     row("pending", &pending(status), output)?;
     row("skipped", &skipped(status), output)?;
     let watched = count(status.watch.dirs, "directory", "directories");

@@ -38,10 +38,12 @@ pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> O
         "sync" => reply(&sync(shared, params_of(params)?).await?),
         "reindex" => reply(&reindex(shared, params_of(params)?).await?),
         "doctor" => {
-            let _: PlaceParams = params_of(params)?;
+            let params: PlaceParams = params_of(params)?;
             let views = views(shared).await;
             let mut result = blocking(shared, move |shared| Ok(report::doctor(shared, &views))).await?;
             result.checks.push(shared.memories.check().await);
+            let states = memories::state_counts(shared, &params.cwd).await.unwrap_or_default();
+            result.checks.extend(report::anchors(&states));
             reply(&result)
         }
         "hooks.install" => reply(&githooks::call(shared, Verb::Install, params_of(params)?).await?),
@@ -58,7 +60,7 @@ pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> O
 
 pub(super) fn no_method(method: &str) -> RpcError {
     let hint = "methods: hello, search, map, why, changed, status, sync, reindex, doctor, stop, hooks.install, hooks.uninstall, \
-        hooks.status, memory.add, memory.get, memory.list, memory.update, memory.forget, memory.restore, memory.purge, \
+        hooks.status, memory.add, memory.get, memory.list, memory.update, memory.confirm, memory.forget, memory.restore, memory.purge, \
         memory.tags, memory.containers, memory.history, memory.stats, memory.import, memory.import_markdown, memory.import_keys, memory.export, \
         memory.link, memory.unlink, memory.links, memory.resolve";
     let data = ErrorData { hint: Some(hint.to_owned()), retry_after_ms: None };
@@ -158,13 +160,16 @@ async fn map(shared: &Arc<Shared>, params: MapParams) -> Outcome<MapResult> {
 }
 
 async fn status(shared: &Arc<Shared>, params: StatusParams) -> Outcome<StatusResult> {
-    let at = freshness(shared, &params.cwd, Sync::None, deadline(shared, None), Vec::new(), false).await?;
+    let cwd = params.cwd.clone();
+    let at = freshness(shared, &cwd, Sync::None, deadline(shared, None), Vec::new(), false).await?;
     let views = views(shared).await;
     let status = move |shared: &Shared| report::status(shared, &params, &at, views);
     let mut status =
         blocking(shared, move |shared| status(shared).map_err(|error| store_error(&error))).await?;
     let (memories, notices) = shared.memories.overview().await;
     status.counts.memories = memories;
+    // Why they cannot be counted is among the notices.
+    status.anchors = memories::state_counts(shared, &cwd).await.unwrap_or_default();
     status.degraded.extend(notices);
     Ok(status)
 }

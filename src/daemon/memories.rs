@@ -3,6 +3,7 @@
 //! One thread owns memory.db: it reads and writes for the methods, one job after the other, and never waits for the index.
 //! What it has answered is on the disk.
 
+mod about;
 mod add;
 mod call;
 mod documents;
@@ -26,6 +27,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
+pub(super) use self::about::counts as state_counts;
 pub(super) use self::call::{call, locate};
 use self::finder::Finder;
 pub(super) use self::finder::{Model, load as load_model};

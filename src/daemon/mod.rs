@@ -4,6 +4,7 @@
 //! (`view`); `worker` does what takes time. Events go to the loop, jobs come from it, and nobody else changes
 //! anything.
 
+mod anchors;
 mod answer;
 mod changed;
 mod clock;
@@ -24,6 +25,7 @@ mod report;
 mod search;
 mod server;
 mod shared;
+mod target;
 mod view;
 mod why;
 mod worker;

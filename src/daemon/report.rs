@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use super::event::{Freshness, ViewReport};
 use super::githooks;
 use super::shared::Shared;
+use crate::proto::anchor::StateCounts;
 use crate::proto::{
     Check, Counters, DaemonInfo, DoctorResult, ModelInfo, Pending, StatusParams, StatusResult, ViewInfo,
     WatchInfo,
@@ -50,6 +51,7 @@ pub(super) fn status(
         socket: shared.socket.display().to_string(),
         views,
         counts,
+        anchors: StateCounts::default(), // counted by who asks
         counters: counters(shared),
         pending: Pending { embeddings, ..at.pending },
         skipped,
@@ -109,6 +111,19 @@ pub(super) fn doctor(shared: &Shared, views: &[ViewReport]) -> DoctorResult {
         hint: None,
     }));
     DoctorResult { checks }
+}
+
+/// Says how many memories are to be looked at; nothing where none is about the code.
+pub(super) fn anchors(states: &StateCounts) -> Option<Check> {
+    let detail = states.to_string();
+    let hint = "`memo list --state drifted` shows which; `memo confirm ID` says that one still holds";
+    let is_bad = states.drifted + states.orphaned > 0;
+    (!detail.is_empty()).then(|| Check {
+        name: "anchors".to_owned(),
+        ok: true,
+        detail,
+        hint: is_bad.then(|| hint.to_owned()),
+    })
 }
 
 fn integrity(shared: &Shared) -> Check {

@@ -26,7 +26,7 @@ const MAX_LIMIT: usize = 200;
 /// Longest globs of one request, bytes in all: they are compiled before anything else is done.
 const MOST_GLOB_BYTES: usize = 16 << 10;
 /// How often stale hits are indexed and the query is run again before they are dropped.
-const RERUNS: usize = 2;
+pub(super) const RERUNS: usize = 2;
 /// A search counts waiting embeddings up to this many: exact figures are for `sync` and `status`.
 const MOST_PENDING: u32 = 1_000;
 

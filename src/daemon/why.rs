@@ -1,6 +1,5 @@
 //! Which commits made a file, a line or a definition what it is?
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -8,6 +7,7 @@ use super::dispatch::{Outcome, blocking, deadline, freshness};
 use super::event::Freshness;
 use super::past::{Past, failure, key_of, spans, unreadable};
 use super::shared::Shared;
+use super::target::{Part, defines, named, readings};
 use crate::git::{Blame, Log, ObjectId};
 use crate::proto::{Sync, WhyCommit, WhyParams, WhyResult, code};
 use crate::scan::{self, Content, Read};
@@ -18,16 +18,6 @@ use crate::types::SourceKey;
 const BUDGET: Duration = Duration::from_secs(10);
 /// Commits when no number is asked for, and the most.
 const LIMIT: (usize, usize) = (10, 1_000);
-/// Names shown where a file has no symbol of the name that was asked for.
-const MOST_NAMES: usize = 8;
-
-/// What was asked about.
-#[derive(Debug, PartialEq, Eq)]
-enum Part<'a> {
-    Whole,
-    Lines(u32, u32),
-    Symbol(&'a str),
-}
 
 /// Answers `why`.
 pub(super) async fn why(shared: &Arc<Shared>, params: WhyParams) -> Outcome<WhyResult> {
@@ -86,23 +76,6 @@ fn past_path(
         message,
         "name a file from the current directory: PATH, PATH:LINE or PATH#SYMBOL",
     ))
-}
-
-/// Returns what a target can mean, the likeliest first: a name may hold `:` and `#`.
-fn readings(target: &str) -> Vec<(&str, Part<'_>)> {
-    let mut readings = vec![(target, Part::Whole)];
-    if let Some((path, symbol)) = target.split_once('#').filter(|(_, symbol)| !symbol.is_empty()) {
-        readings.push((path, Part::Symbol(symbol)));
-    }
-    let lines = |text: &str| -> Option<Part<'static>> {
-        let (first, last) = text.split_once('-').unwrap_or((text, text));
-        let (first, last) = (first.parse().ok()?, last.parse().ok()?);
-        (first > 0 && last >= first).then_some(Part::Lines(first, last))
-    };
-    if let Some((path, part)) = target.rsplit_once(':').and_then(|(path, text)| Some((path, lines(text)?))) {
-        readings.push((path, part));
-    }
-    readings
 }
 
 /// A question about one path.
@@ -176,35 +149,18 @@ impl Question<'_> {
 
     /// Returns the lines of the definitions with a name.
     fn symbol_lines(&self, name: &str) -> Outcome<Vec<(u32, u32)>> {
-        let read = |reader: &Reader| reader.symbols_at(self.at.view, &self.key);
-        let symbols = self.shared.read(read).map_err(|error| super::dispatch::store_error(&error))?;
-        let is_title = |title: &str| title == name || ends_with_name(title, name);
-        let has_name = |names: &str| names.split_whitespace().any(|own| own == name);
-        let named = symbols.iter().filter(|symbol| is_title(&symbol.title) || has_name(&symbol.names));
-        let mut lines: Vec<u32> = named.flat_map(|symbol| symbol.lines.0..=symbol.lines.1).collect();
+        let read = |reader: &Reader| reader.definitions(self.at.view, &self.key);
+        let definitions = self.shared.read(read).map_err(|error| super::dispatch::store_error(&error))?;
+        let mut lines: Vec<u32> =
+            named(&definitions, name).iter().flat_map(|found| found.lines.0..=found.lines.1).collect();
         lines.sort_unstable();
         if !lines.is_empty() {
             return Ok(spans(&lines));
         }
-        let mut names: BTreeSet<&str> = symbols.iter().map(|symbol| symbol.title.as_str()).collect();
-        let n_more = names.len().saturating_sub(MOST_NAMES);
-        while names.len() > MOST_NAMES {
-            names.pop_last();
-        }
-        let names: Vec<&str> = names.into_iter().collect();
-        let hint = match (names.is_empty(), n_more) {
-            (true, _) => "no definition is indexed there; ask for a line: PATH:LINE".to_owned(),
-            (false, 0) => format!("it defines {}", names.join(", ")),
-            (false, n_more) => format!("it defines {} and {n_more} more", names.join(", ")),
-        };
+        let hint = defines(&definitions)
+            .unwrap_or_else(|| "no definition is indexed there; ask for a line: PATH:LINE".to_owned());
         Err(failure(code::NOT_FOUND, format!("{}: defines no {name}", self.key), &hint))
     }
-}
-
-/// Returns whether a qualified name ends with a name or path of names: `a::B::c` with `B::c`.
-fn ends_with_name(title: &str, name: &str) -> bool {
-    let before = title.strip_suffix(name).and_then(|before| before.chars().next_back());
-    before.is_some_and(|c| !c.is_alphanumeric() && c != '_')
 }
 
 fn of_log(past: &Past, log: Log, key: &SourceKey) -> Outcome<WhyResult> {
@@ -230,36 +186,4 @@ fn reason(late: bool, gaps: &[String]) -> Option<String> {
         return Some(format!("history was searched for {} s, not to its end", BUDGET.as_secs()));
     }
     gaps.first().cloned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_target_can_mean() {
-        let check = |target: &str, expected: &[(&str, Part<'_>)]| {
-            assert_eq!(readings(target), expected, "{target}");
-        };
-        check("a.rs", &[("a.rs", Part::Whole)]);
-        check("a.rs:7", &[("a.rs:7", Part::Whole), ("a.rs", Part::Lines(7, 7))]);
-        check("a.rs:7-9", &[("a.rs:7-9", Part::Whole), ("a.rs", Part::Lines(7, 9))]);
-        check("a.rs:0", &[("a.rs:0", Part::Whole)]);
-        check("a.rs:9-7", &[("a.rs:9-7", Part::Whole)]);
-        check("a.rs#B::c", &[("a.rs#B::c", Part::Whole), ("a.rs", Part::Symbol("B::c"))]);
-        check("a.rs#", &[("a.rs#", Part::Whole)]);
-    }
-
-    #[test]
-    fn names_at_the_end_of_qualified_ones() {
-        for (title, name, expected) in [
-            ("a::B::c", "c", true),
-            ("a::B::c", "B::c", true),
-            ("a.b", "b", true),
-            ("ab", "b", false),
-            ("b", "b", false),
-        ] {
-            assert_eq!(ends_with_name(title, name), expected, "{title} {name}");
-        }
-    }
 }

@@ -14,11 +14,10 @@ pub(super) fn definitions(text: &str, outline: &Outline<'_>, lines: &LineIndex) 
     let mut by_title: HashMap<&str, usize> = HashMap::new();
     for item in outline.items.iter().filter(|item| item.kind != TagKind::Scope) {
         let own = own_text(text, item);
-        let (first, last) = lines.lines(&own_span(text, item));
         let definition = Definition {
             title: item.title.clone(),
             names: item.symbol(),
-            lines: (first, last),
+            lines: lines.lines(&item.span),
             text: hash(&own),
             shape: hash(&without_names(&own, &item.names)),
         };
@@ -146,7 +145,7 @@ impl Key {
     #[test]
     fn only_its_own_text_counts() {
         let was = one("a.rs", RUST, "hello");
-        assert_eq!(was.lines, (2, 6));
+        assert_eq!(was.lines, (1, 6));
         let same = [
             RUST.replace('\n', "\r\n"),
             format!("// new\n\nfn other() {{}}\n{RUST}"),

@@ -86,6 +86,36 @@ pub struct Seen {
     pub alone: bool,
 }
 
+/// How many living memories that are about something are in which state, in one worktree.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StateCounts {
+    /// Of which all is as it was.
+    pub fresh: u64,
+    /// Of which something has changed.
+    pub drifted: u64,
+    /// Of which something is gone.
+    pub orphaned: u64,
+    /// Of which the index does not know enough yet.
+    pub unknown: u64,
+}
+
+impl fmt::Display for StateCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let states = [
+            (self.fresh, "fresh"),
+            (self.drifted, "drifted"),
+            (self.orphaned, "orphaned"),
+            (self.unknown, "not known yet"),
+        ];
+        let there = states.iter().filter(|(n, _)| *n > 0).enumerate();
+        for (at, (n, state)) in there {
+            write!(f, "{}{n} {state}", if at > 0 { ", " } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
 impl fmt::Display for Anchor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.path)?;

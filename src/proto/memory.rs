@@ -134,6 +134,10 @@ pub struct AddParams {
     pub confidence: Option<f64>,
     /// An object.
     pub metadata: Map<String, Value>,
+    /// What of the code it is about: `PATH`, `PATH:10-20` or `PATH#SYMBOL`; the path relative to `cwd`, or absolute.
+    pub about: Vec<String>,
+    /// The same as another memod had it; what `about` names takes its place.
+    pub anchors: Vec<Anchor>,
     /// Store it although it looks like a credential.
     pub allow_secret: bool,
 }
@@ -172,6 +176,12 @@ pub struct MemoriesResult {
     pub memories: Vec<Memory>,
     /// How many there are, shown or not.
     pub total: u64,
+    /// Whether all states are those of now; absent where no memory is about the code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fresh: Option<bool>,
+    /// Why not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// For a person.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
@@ -221,6 +231,8 @@ pub struct ListParams {
     pub selection: Selection,
     /// The archive instead of the living.
     pub archived: bool,
+    /// Only those that are about something in this state.
+    pub state: Option<State>,
     /// The order.
     pub sort: Sort,
     /// At most so many, 1 to 1,000; 20 when absent.
@@ -262,11 +274,30 @@ pub struct UpdateParams {
     pub add_tags: Vec<String>,
     /// Tags that it loses.
     pub remove_tags: Vec<String>,
+    /// What of the code it is about from now on, too; as for `memory.add`.
+    pub add_about: Vec<String>,
+    /// What it is no longer about.
+    pub remove_about: Vec<String>,
+    /// The same as another memod had it; what `add_about` names takes its place.
+    pub anchors: Vec<Anchor>,
     /// Store it although it looks like a credential.
     pub allow_secret: bool,
 }
 
-/// Result of `memory.update`.
+/// Params of `memory.confirm`: what the memory says still holds of what it is about, as that is now.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ConfirmParams {
+    /// Who asks.
+    #[serde(flatten)]
+    pub caller: Caller,
+    /// Which one.
+    pub id: String,
+    /// Found by the daemon.
+    pub anchors: Vec<Anchor>,
+}
+
+/// Result of `memory.update` and `memory.confirm`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UpdateResult {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Pending;
+use super::anchor::StateCounts;
 
 /// Params of `status`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -31,6 +32,9 @@ pub struct StatusResult {
     pub views: Vec<ViewInfo>,
     /// Rows.
     pub counts: Counts,
+    /// Memories that are about something in the code, by whether that is as it was in the worktree of `cwd`.
+    #[serde(default)]
+    pub anchors: StateCounts,
     /// Since the daemon started.
     pub counters: Counters,
     /// What is still to be indexed.

@@ -4,6 +4,7 @@
 //! `close` of the same file elsewhere in the process drops SQLite's locks
 //! (<https://www.sqlite.org/howtocorrupt.html>, 2.2).
 
+mod definitions;
 mod memory;
 mod reader;
 mod rows;
@@ -21,7 +22,7 @@ pub use memory::{
     Stopped, VectorChanges, VectorModel, Which,
 };
 pub use reader::{Entry, PendingChunk, Reader, ViewRow};
-pub use search::{ChunkRow, Filter, GlobError, OTHERS_A_COMMIT, SymbolRow};
+pub use search::{ChunkRow, Filter, GlobError, OTHERS_A_COMMIT};
 pub use writer::{Change, Embedded, NewBlob, NewChunk, NewVector, ViewKey, Writer};
 
 /// What went wrong in a database.

@@ -10,7 +10,7 @@ use rusqlite::{Connection, Row, params, types};
 use serde::Serialize;
 
 use super::{Reader, StoreError};
-use crate::types::{ChunkId, Kind, SourceKey, ViewId};
+use crate::types::{ChunkId, Kind, ViewId};
 
 /// Where an arm may look.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,17 +51,6 @@ pub struct ChunkRow {
 /// For so many rows of anything else an arm brings one commit. The messages of two thousand commits name whatever was
 /// worked on: without a bound they could fill an arm and push the code itself out.
 pub const OTHERS_A_COMMIT: usize = 5;
-
-/// A definition, or a part of a long one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SymbolRow {
-    /// Own names, joined by spaces.
-    pub names: String,
-    /// Qualified name.
-    pub title: String,
-    /// First and last line, 1-based and inclusive.
-    pub lines: (u32, u32),
-}
 
 /// Weights of symbol, title and body in BM25.
 const COLUMN_WEIGHTS: &str = "4.0, 2.0, 1.0";
@@ -336,24 +325,6 @@ impl Reader {
                 see(text(0)?, row.get(1)?, text(2)?);
             }
             Ok(())
-        })
-    }
-
-    /// Returns the definitions of one file, by line; a long one has several rows.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn symbols_at(&self, view: ViewId, key: &SourceKey) -> Result<Vec<SymbolRow>, StoreError> {
-        self.run(|conn| {
-            let mut statement = conn.prepare_cached(
-                "SELECT coalesce(c.symbol, ''), coalesce(c.title, c.symbol, ''), c.l0, c.l1
-                 FROM entry e JOIN chunk c ON c.blob_id = e.blob_id
-                 WHERE e.view_id = ?1 AND e.path = ?2 AND c.kind = 'symbol' ORDER BY c.ord",
-            )?;
-            let rows = statement.query_map(params![view.0, key.as_str()], |row| {
-                Ok(SymbolRow { names: row.get(0)?, title: row.get(1)?, lines: (row.get(2)?, row.get(3)?) })
-            })?;
-            rows.collect()
         })
     }
 

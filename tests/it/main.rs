@@ -20,6 +20,7 @@ mod levels;
 mod lifecycle;
 mod live;
 mod memories;
+mod memory_anchors;
 mod memory_io;
 mod memory_search;
 mod output;

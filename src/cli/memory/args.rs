@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value};
 
 use crate::cli::rows::RowsTyped;
+use crate::proto::anchor::State;
 use crate::proto::memory::{Selection, Sort, Tier};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -117,6 +119,9 @@ pub(in crate::cli) struct AddTyped {
     /// Tags (comma-separated, or given again)
     #[arg(short, long, value_name = "TAG", value_delimiter = ',')]
     pub(in crate::cli) tag: Vec<String>,
+    /// What of the code it is about; a path from the current directory (may be given again)
+    #[arg(short, long, value_name = "PATH[:LINES|#SYMBOL]")]
+    pub(in crate::cli) about: Vec<String>,
     #[command(flatten)]
     pub(in crate::cli) fields: FieldsTyped,
 }
@@ -133,6 +138,12 @@ pub(in crate::cli) struct UpdateTyped {
     /// Drop the metadata that is not given here
     #[arg(long)]
     pub(in crate::cli) replace: bool,
+    /// What of the code it is about, too (may be given again)
+    #[arg(short, long, value_name = "PATH[:LINES|#SYMBOL]")]
+    pub(in crate::cli) about: Vec<String>,
+    /// What it is no longer about (may be given again)
+    #[arg(long, value_name = "PATH[:LINES|#SYMBOL]")]
+    pub(in crate::cli) no_about: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -167,6 +178,12 @@ pub(in crate::cli) struct HistoryTyped {
     pub(in crate::cli) id: String,
     #[command(flatten)]
     pub(in crate::cli) rows: RowsTyped,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct IdTyped {
+    /// Id, or the beginning of one
+    pub(in crate::cli) id: String,
 }
 
 #[derive(Debug, Args)]
@@ -219,6 +236,9 @@ pub(in crate::cli) struct ListTyped {
     /// What was forgotten or has expired
     #[arg(long)]
     pub(in crate::cli) archived: bool,
+    /// Only what is about code that is so: fresh (as it was), drifted (changed) or orphaned (gone)
+    #[arg(long, value_name = "STATE", value_parser = state_parser())]
+    pub(in crate::cli) state: Option<State>,
     /// The order
     #[arg(long, value_enum, default_value_t = SortTyped::Created)]
     pub(in crate::cli) sort: SortTyped,
@@ -249,6 +269,11 @@ pub(in crate::cli) struct RemoveTyped {
     /// Show what would go, and change nothing
     #[arg(long, conflicts_with = "yes")]
     pub(in crate::cli) dry_run: bool,
+}
+
+fn state_parser() -> impl TypedValueParser<Value = State> {
+    PossibleValuesParser::new(State::ALL.map(State::as_str))
+        .map(|word| State::parse(&word).expect("the parser lets only states through"))
 }
 
 #[cfg(test)]

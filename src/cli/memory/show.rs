@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::about;
 use crate::cli::CliError;
 use crate::cli::output::Output;
 use crate::cli::status::row;
@@ -28,6 +29,7 @@ fn whole(memory: &Memory, output: &mut Output) -> Result<(), CliError> {
     if !memory.tags.is_empty() {
         row("tags", &escape(&memory.tags.join(", ")), output)?;
     }
+    about::rows(&memory.anchors, output)?;
     let end = memory.expires_at.as_ref().map_or(String::new(), |at| format!(", ends {at}"));
     row("tier", &format!("{}{end}", memory.tier.as_str()), output)?;
     row("weight", &format!("priority {}, confidence {}", memory.priority, memory.confidence), output)?;
@@ -67,7 +69,8 @@ fn line(memory: &Memory, output: &mut Output) -> Result<(), CliError> {
     let tags: String = memory.tags.iter().map(|tag| format!(" #{}", escape(tag))).collect();
     let container = format!("p{:<2} {}", memory.priority, memory.container);
     let text = one_line(&memory.id, &memory.created, &container, text, output);
-    output.line(&format!("{text}{}", paint(output.styles.line, &tags)))
+    let mark = about::mark(memory.state, output);
+    output.line(&format!("{text}{}{mark}", paint(output.styles.line, &tags)))
 }
 
 pub(super) fn brief(brief: &Brief, output: &mut Output) -> Result<(), CliError> {

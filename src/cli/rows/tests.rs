@@ -43,7 +43,7 @@ fn memory(nth: usize, text: &str) -> Memory {
 
 fn nasty() -> MemoriesResult {
     let memories: Vec<_> = NASTY.iter().enumerate().map(|(nth, text)| memory(nth, text)).collect();
-    MemoriesResult { total: memories.len() as u64, memories, notice: None }
+    MemoriesResult { total: memories.len() as u64, memories, ..MemoriesResult::default() }
 }
 
 fn printed<L: Listing>(list: &L, table: &'static Table, format: Format, fields: &str) -> String {

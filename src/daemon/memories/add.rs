@@ -1,5 +1,6 @@
 //! What becomes of a memory that is added?
 
+use super::about::united;
 use super::call::Stamp;
 use super::rules::{Done, bad};
 use super::show;
@@ -25,6 +26,7 @@ pub(super) fn add(rows: &Rows<'_>, params: &AddParams, stamp: &Stamp) -> Done<Ad
         container: fields::container(params.container.as_deref().unwrap_or(fields::DEFAULT_CONTAINER))
             .map_err(bad)?,
         tags: fields::tags(&params.tags).map_err(bad)?,
+        anchors: united(&[], &[], &params.anchors, &params.caller.cwd, &stamp.place)?,
         tier,
         expires_at,
         priority: params.priority.map_or(Ok(fields::DEFAULT_PRIORITY), fields::priority).map_err(bad)?,

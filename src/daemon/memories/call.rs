@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use super::about;
 use super::add::add;
 use super::documents;
 use super::export::export;
@@ -37,6 +38,8 @@ pub(super) struct Stamp {
     pub(super) now_ms: i64,
     pub(super) author: String,
     pub(super) source: &'static str,
+    /// The worktree that it was said in.
+    pub(super) place: Place,
 }
 
 impl Stamp {
@@ -48,6 +51,12 @@ impl Stamp {
 
 /// Runs one method whose name begins with `memory.`.
 pub(in crate::daemon) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> Outcome<Value> {
+    let cwd = params["cwd"].as_str().unwrap_or_default().to_owned();
+    let answer = run(shared, method, about::resolved(shared, params).await?).await?;
+    Ok(about::with_states(shared, &cwd, answer).await)
+}
+
+async fn run(shared: &Arc<Shared>, method: &str, params: Value) -> Outcome<Value> {
     match method {
         "memory.add" => write(shared, params, |params: &AddParams| &params.caller, add).await,
         "memory.update" => write(shared, params, |params: &UpdateParams| &params.caller, update).await,
@@ -59,6 +68,8 @@ pub(in crate::daemon) async fn call(shared: &Arc<Shared>, method: &str, params: 
         "memory.forget" => remove(shared, params, forget).await,
         "memory.purge" => remove(shared, params, purge).await,
         "memory.get" => read(shared, params, |params: &IdsParams| &params.caller, get).await,
+        "memory.confirm" => about::confirm(shared, params).await,
+        "memory.list" if !params["state"].is_null() => about::list_by_state(shared, params).await,
         "memory.list" => read(shared, params, |params: &ListParams| &params.caller, list).await,
         "memory.history" => read(shared, params, |params: &IdsParams| &params.caller, history).await,
         "memory.tags" => read(shared, params, |params: &TallyParams| &params.caller, tags).await,
@@ -73,7 +84,7 @@ pub(in crate::daemon) async fn call(shared: &Arc<Shared>, method: &str, params: 
 }
 
 /// Runs a method that changes nothing.
-async fn read<P: DeserializeOwned + Send + 'static, T: Serialize + 'static>(
+pub(super) async fn read<P: DeserializeOwned + Send + 'static, T: Serialize + 'static>(
     shared: &Arc<Shared>,
     params: Value,
     caller: fn(&P) -> &Caller,
@@ -90,7 +101,7 @@ async fn read<P: DeserializeOwned + Send + 'static, T: Serialize + 'static>(
 }
 
 /// Runs a method that writes; a request that comes again gets the answer that it got.
-async fn write<P: DeserializeOwned + Send + 'static, T: Serialize + 'static>(
+pub(super) async fn write<P: DeserializeOwned + Send + 'static, T: Serialize + 'static>(
     shared: &Arc<Shared>,
     params: Value,
     caller: fn(&P) -> &Caller,
@@ -195,7 +206,8 @@ pub(in crate::daemon) fn locate(shared: &Shared, caller: &Caller) -> Outcome<Pla
 fn stamp(caller: &Caller, place: &Place) -> Stamp {
     let author = git::author(place, &git::UserDirs::read()).ok().flatten();
     let source = if caller.client == "cli" { "cli" } else { "api" };
-    Stamp { now_ms: now_ms(), author: author.unwrap_or_else(|| "unknown".to_owned()), source }
+    let author = author.unwrap_or_else(|| "unknown".to_owned());
+    Stamp { now_ms: now_ms(), author, source, place: place.clone() }
 }
 
 pub(super) fn with_notice(answer: Outcome<Value>, keeper: &MemoryKeeper, now_ms: i64) -> Outcome<Value> {

@@ -35,18 +35,24 @@ pub(super) fn get(rows: &Rows<'_>, params: &IdsParams, now_ms: i64) -> Done<Memo
         let links = Some(links::of(rows, &record.id, now_ms)?);
         memories.push(Memory { links, ..show::memory(record, now_ms) });
     }
-    Ok(MemoriesResult { total: memories.len() as u64, memories, notice: None })
+    Ok(MemoriesResult { total: memories.len() as u64, memories, ..MemoriesResult::default() })
 }
 
-pub(super) fn list(rows: &Rows<'_>, params: &ListParams, now_ms: i64) -> Done<MemoriesResult> {
+/// Returns how many memories a page may have.
+pub(super) fn at_most(params: &ListParams) -> Done<u64> {
     let limit = params.limit.unwrap_or(LIMIT);
     if !(1..=MAX_LIMIT).contains(&limit) {
         return Err(refused(format!("limit: {limit} is not between 1 and {MAX_LIMIT}"), "--all shows all"));
     }
+    Ok(limit)
+}
+
+pub(super) fn list(rows: &Rows<'_>, params: &ListParams, now_ms: i64) -> Done<MemoriesResult> {
+    let limit = at_most(params)?;
     let which = which(rows, &params.selection, params.archived, now_ms)?;
     let (records, total) = rows.list(&which, params.sort, params.offset, Some(limit))?;
     let memories = records.into_iter().map(|record| show::memory(record, now_ms)).collect();
-    Ok(MemoriesResult { memories, total, notice: None })
+    Ok(MemoriesResult { memories, total, ..MemoriesResult::default() })
 }
 
 pub(super) fn history(rows: &Rows<'_>, params: &IdsParams, _: i64) -> Done<HistoryResult> {

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::about::united;
 use super::call::Stamp;
 use super::rules::{Done, bad, check_text, find, refused};
 use super::show;
@@ -15,7 +16,7 @@ pub(super) fn update(rows: &Rows<'_>, params: &UpdateParams, stamp: &Stamp) -> D
     if !before.lives(stamp.now_ms) {
         return Err(refused(format!("id: {} is in the archive", before.id), "`memo restore` takes it out"));
     }
-    let (mut after, redacted) = changed(&before, params, stamp.now_ms)?;
+    let (mut after, redacted) = changed(&before, params, stamp)?;
     let fields = show::differences(&before, &after);
     if fields.contains_key("content") || fields.contains_key("container") {
         check_text(rows, &after)?;
@@ -30,7 +31,8 @@ pub(super) fn update(rows: &Rows<'_>, params: &UpdateParams, stamp: &Stamp) -> D
 }
 
 /// Returns the memory as it is to be, and how many private parts were cut out of what is new.
-fn changed(before: &Record, params: &UpdateParams, now_ms: i64) -> Done<(Record, usize)> {
+fn changed(before: &Record, params: &UpdateParams, stamp: &Stamp) -> Done<(Record, usize)> {
+    let now_ms = stamp.now_ms;
     let mut after = before.clone();
     let mut redacted = 0;
     let added = params.append.as_deref().map(|text| fields::content(text, params.allow_secret));
@@ -72,6 +74,9 @@ fn changed(before: &Record, params: &UpdateParams, now_ms: i64) -> Done<(Record,
     if let Some(confidence) = params.confidence {
         after.confidence = fields::confidence(confidence).map_err(bad)?;
     }
+    let Stamp { place, .. } = stamp;
+    after.anchors =
+        united(&before.anchors, &params.remove_about, &params.anchors, &params.caller.cwd, place)?;
     after.metadata = metadata(&before.metadata, params)?;
     let gone = fields::tags(&params.remove_tags).map_err(bad)?;
     after.tags.extend(fields::tags(&params.add_tags).map_err(bad)?);

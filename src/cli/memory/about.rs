@@ -1,0 +1,66 @@
+//! How is it shown and said what memories are about?
+
+use super::{caller, notice};
+use crate::cli::here::Here;
+use crate::cli::memory::args::IdTyped;
+use crate::cli::output::Output;
+use crate::cli::status::row;
+use crate::cli::text::{escape, paint};
+use crate::cli::{CliError, Outcome};
+use crate::proto::anchor::{Anchor, State};
+use crate::proto::memory::{ConfirmParams, UpdateResult};
+
+/// Prints the id, and what the memory is about now.
+pub(in crate::cli) fn confirm(typed: IdTyped, here: &Here, output: &mut Output) -> Outcome {
+    let params = ConfirmParams { caller: caller(here), id: typed.id, ..ConfirmParams::default() };
+    let result: UpdateResult = here.connect()?.call("memory.confirm", &params)?;
+    output.value(&result, |output| {
+        output.line(&result.memory.id)?;
+        output.flush()?;
+        let about: Vec<String> =
+            result.memory.anchors.iter().map(|anchor| escape(&anchor.to_string())).collect();
+        output.say(&format!("holds for {} as it is now", about.join(", ")));
+        Ok(())
+    })?;
+    notice(result.notice.as_ref(), output);
+    Ok(0)
+}
+
+/// Writes what a memory is about, a line for each, with its state.
+pub(super) fn rows(anchors: &[Anchor], output: &mut Output) -> Result<(), CliError> {
+    anchors.iter().try_for_each(|anchor| {
+        let about = escape(&anchor.to_string());
+        row("about", &format!("{about}{}", state(anchor, output)), output)
+    })
+}
+
+/// Returns the state of an anchor behind a comma, with what people should know of it.
+fn state(anchor: &Anchor, output: &Output) -> String {
+    let mut text = match anchor.state {
+        None => return String::new(),
+        Some(State::Fresh) => ", fresh".to_owned(),
+        Some(state) => format!(", {}", paint(output.styles.bad, state.as_str())),
+    };
+    if let Some(now) = &anchor.now {
+        text += &format!(", now {}", escape(now));
+    }
+    if let Some(note) = &anchor.note {
+        text += &format!(": {}", escape(note));
+    }
+    text
+}
+
+/// Returns the mark of a memory that people should check.
+pub(super) fn mark(state: Option<State>, output: &Output) -> String {
+    let bad = state.filter(|state| *state != State::Fresh);
+    bad.map_or(String::new(), |state| {
+        format!(" {}", paint(output.styles.bad, &format!("[{}]", state.as_str())))
+    })
+}
+
+/// Says why states may not be those of now.
+pub(super) fn say_unsure(reason: Option<&String>, output: &Output) {
+    if let Some(reason) = reason {
+        output.say(&format!("what memories are about may have changed since: {reason}"));
+    }
+}

@@ -1,0 +1,351 @@
+//! Is what a memory is about still as it was, in this worktree, now?
+//!
+//! Nothing of it is kept: who asks waits until the index holds what was written before the question, then the hashes of an
+//! anchor are compared with one snapshot of it. Each file that is looked at is compared with the disk too, as hits are;
+//! one that differs is indexed, and all is judged again.
+
+mod resolve;
+
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+pub(super) use self::resolve::{named_by, resolve};
+use super::dispatch::{Outcome, blocking, freshness, store_error};
+use super::event::Freshness;
+use super::search::RERUNS;
+use super::shared::Shared;
+use crate::memory::anchor::{Lines, whole};
+use crate::proto::Sync;
+use crate::proto::anchor::{Anchor, Seen, State};
+use crate::scan;
+use crate::store::{Entry, Reader, StoreError};
+use crate::types::{Definition, SourceKey, TextHash};
+
+/// The states of anchors, as sure as they can be.
+#[derive(Debug, Default)]
+pub(super) struct Judged<T> {
+    pub(super) value: T,
+    /// Why some of it may not be so.
+    pub(super) reason: Option<String>,
+}
+
+/// Waits until the view of `cwd` is as fresh as asked, and judges on one snapshot of it; again, where the disk is newer.
+pub(super) async fn on_snapshot<T: Send + 'static>(
+    shared: &Arc<Shared>,
+    cwd: &str,
+    level: Sync,
+    deadline: Instant,
+    run: impl Fn(&mut Judge<'_>) -> Outcome<T> + Send + std::marker::Sync + 'static,
+) -> Outcome<Judged<T>> {
+    let run = Arc::new(run);
+    let (mut stale, mut reruns) = (Vec::new(), 0);
+    loop {
+        let at = freshness(shared, cwd, level, deadline, std::mem::take(&mut stale), false).await?;
+        let run = Arc::clone(&run);
+        let judged = move |shared: &Shared| {
+            let max_file_bytes = shared.config.index.max_file_bytes;
+            shared.read(|reader: &Reader| -> Result<_, Failed> {
+                reader.snapshot(|reader| {
+                    let mut judge = Judge::new(reader, &at, max_file_bytes, reruns > 0);
+                    let value = run(&mut judge);
+                    let moved = shared.progress.removals.load(Ordering::SeqCst) != at.removals;
+                    Ok((value, judge.stale, moved, at.reason.clone()))
+                })
+            })
+        };
+        let judged = move |shared: &Shared| judged(shared).map_err(|Failed(error)| store_error(&error));
+        let (value, newer, moved, reason) = blocking(shared, judged).await?;
+        let why_not = match newer.first() {
+            Some(key) => Some(format!("{key} changed while it was being read")),
+            None if moved && level != Sync::None => Some("files went while the answer was made".to_owned()),
+            None => None,
+        };
+        if why_not.is_none() || reruns == RERUNS {
+            return Ok(Judged { value: value?, reason: reason.or(why_not) });
+        }
+        (stale, reruns) = (newer, reruns + 1);
+    }
+}
+
+/// What a snapshot fails with.
+struct Failed(StoreError);
+
+impl From<StoreError> for Failed {
+    fn from(error: StoreError) -> Self {
+        Self(error)
+    }
+}
+
+/// Judges anchors on one snapshot of the index.
+pub(super) struct Judge<'a> {
+    pub(super) reader: &'a Reader,
+    pub(super) at: &'a Freshness,
+    max_file_bytes: u64,
+    /// What is on the disk and not in the manifest was looked at a moment ago: it does not count.
+    is_rerun: bool,
+    files: HashMap<SourceKey, Option<Entry>>,
+    /// The text that was read last: anchors of one file come together.
+    text: Option<(SourceKey, Option<Rc<str>>)>,
+    /// Paths that the disk has otherwise than the snapshot.
+    pub(super) stale: Vec<SourceKey>,
+}
+
+/// What is found about an anchor.
+struct Finding {
+    state: Option<State>,
+    /// Where the same text is.
+    place: Option<Place>,
+    note: Option<String>,
+}
+
+/// A file, lines of it, or a definition in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) key: SourceKey,
+    pub(super) symbol: Option<String>,
+    pub(super) lines: Option<(u32, u32)>,
+}
+
+impl Place {
+    fn of(anchor: &Anchor) -> Self {
+        Self { key: SourceKey::new(anchor.path.as_str()), symbol: anchor.symbol.clone(), lines: anchor.lines }
+    }
+
+    fn definition(key: SourceKey, definition: &Definition) -> Self {
+        Self { key, symbol: Some(definition.title.clone()), lines: Some(definition.lines) }
+    }
+
+    /// Returns it as it is typed.
+    fn typed(&self) -> String {
+        let (symbol, lines) = (self.symbol.clone(), self.lines);
+        Anchor { path: self.key.to_string(), symbol, lines, ..Anchor::default() }.to_string()
+    }
+}
+
+impl Finding {
+    fn fresh(place: Place) -> Self {
+        Self { state: Some(State::Fresh), place: Some(place), note: None }
+    }
+
+    fn drifted(place: Option<Place>, note: Option<String>) -> Self {
+        Self { state: Some(State::Drifted), place, note }
+    }
+}
+
+impl<'a> Judge<'a> {
+    pub(super) fn new(reader: &'a Reader, at: &'a Freshness, max_file_bytes: u64, is_rerun: bool) -> Self {
+        let (files, text, stale) = Default::default();
+        Self { reader, at, max_file_bytes, is_rerun, files, text, stale }
+    }
+
+    /// Notes the state of each anchor in it; returns that of the memory.
+    pub(super) fn judge(&mut self, anchors: &mut [Anchor]) -> Result<Option<State>, StoreError> {
+        for anchor in anchors.iter_mut() {
+            self.place(anchor)?;
+        }
+        Ok(State::of(anchors))
+    }
+
+    /// Notes the state of an anchor in it; returns where it is now, as far as that is known.
+    pub(super) fn place(&mut self, anchor: &mut Anchor) -> Result<Option<Place>, StoreError> {
+        let Finding { state, place, note } = self.find(anchor)?;
+        let is_stale = self
+            .stale
+            .iter()
+            .any(|key| key.as_str() == anchor.path || place.as_ref().is_some_and(|place| place.key == *key));
+        let is_sure = !is_stale && (self.at.fresh || state != Some(State::Orphaned));
+        (anchor.state, anchor.note) = if is_sure { (state, note) } else { (None, None) };
+        let is_elsewhere =
+            |place: &&Place| **place != Place::of(anchor) && place.typed() != anchor.to_string();
+        let now = place.as_ref().filter(|_| anchor.state == Some(State::Fresh)).filter(is_elsewhere);
+        anchor.now = now.map(Place::typed);
+        Ok(place)
+    }
+
+    fn find(&mut self, anchor: &Anchor) -> Result<Finding, StoreError> {
+        let key = SourceKey::new(anchor.path.as_str());
+        let Some(entry) = self.entry(&key)? else { return self.elsewhere(anchor, &key) };
+        let Some(hash) = entry.hash else {
+            let why = entry.refusal.map_or("not indexed", |refusal| refusal.as_str());
+            return Ok(Finding::drifted(None, Some(format!("{key} is {why} now, and not compared"))));
+        };
+        if hex(&hash) == anchor.seen.blob {
+            return Ok(Finding::fresh(Place::of(anchor)));
+        }
+        if let Some(title) = &anchor.symbol {
+            return self.find_symbol(anchor, &key, title);
+        }
+        let Some(text) = self.text(&key)? else { return Ok(Finding::drifted(None, None)) };
+        let Some(lines) = anchor.lines else {
+            let is_same = whole(&text).to_string() == anchor.seen.text;
+            let place = Place::of(anchor);
+            return Ok(if is_same { Finding::fresh(place) } else { Finding::drifted(Some(place), None) });
+        };
+        let found = Lines::new(&text).find(lines, &anchor.seen.text, anchor.seen.nth);
+        Ok(found.map_or_else(
+            || Finding::drifted(Some(Place::of(anchor)), None),
+            |lines| Finding::fresh(Place { key, symbol: None, lines: Some(lines) }),
+        ))
+    }
+
+    fn find_symbol(&mut self, anchor: &Anchor, key: &SourceKey, title: &str) -> Result<Finding, StoreError> {
+        let found = self.reader.definition(self.at.view, key, title)?;
+        if let Some(found) = found.as_ref().filter(|found| found.text.to_string() == anchor.seen.text) {
+            return Ok(Finding::fresh(Place::definition(key.clone(), found)));
+        }
+        let is_parsed_well = self.reader.is_parsed_well(self.at.view, key)?;
+        if !is_parsed_well && let Some(lines) = self.find_run(anchor, key)? {
+            let place = Place { lines: Some(lines), ..Place::of(anchor) };
+            return Ok(Finding::fresh(place));
+        }
+        if let Some(found) = &found {
+            return Ok(Finding::drifted(Some(Place::definition(key.clone(), found)), None));
+        }
+        let elsewhere = self.elsewhere(anchor, key)?;
+        if !is_parsed_well && elsewhere.state == Some(State::Orphaned) {
+            let note = format!("{key} has errors of syntax, so its definitions are not all known");
+            return Ok(Finding::drifted(None, Some(note)));
+        }
+        Ok(elsewhere)
+    }
+
+    /// Looks for the very lines of a definition in a file that could not be parsed well.
+    fn find_run(&mut self, anchor: &Anchor, key: &SourceKey) -> Result<Option<(u32, u32)>, StoreError> {
+        let (Some(lines), Some(run)) = (anchor.lines, &anchor.seen.run) else { return Ok(None) };
+        let text = self.text(key)?;
+        Ok(text.and_then(|text| Lines::new(&text).find(lines, run, None)))
+    }
+
+    /// Looks for what is not where it was: it has moved when its text is in one other place, and was in none before.
+    fn elsewhere(&mut self, anchor: &Anchor, key: &SourceKey) -> Result<Finding, StoreError> {
+        let mut places = self.same(anchor)?;
+        places.retain(|place| place.symbol == anchor.symbol);
+        let note = match places.as_slice() {
+            [place] if anchor.seen.alone => {
+                let place = place.clone();
+                self.entry(&place.key)?; // is it still what the snapshot says?
+                return Ok(Finding::fresh(place));
+            }
+            _ => self.hint(anchor, key)?,
+        };
+        Ok(Finding { state: Some(State::Orphaned), place: None, note })
+    }
+
+    /// Returns places of the view that have the text of an anchor.
+    fn same(&self, anchor: &Anchor) -> Result<Vec<Place>, StoreError> {
+        const ENOUGH: usize = 64;
+        let view = self.at.view;
+        if anchor.symbol.is_some() {
+            let Some(text) = unhex(&anchor.seen.text) else { return Ok(Vec::new()) };
+            let same = self.reader.same_definition(view, &TextHash(text), ENOUGH)?;
+            return Ok(same.into_iter().map(|(key, found)| Place::definition(key, &found)).collect());
+        }
+        let Some(hash) = unhex(&anchor.seen.blob) else { return Ok(Vec::new()) };
+        let same = self.reader.same_content(view, &hash, ENOUGH)?;
+        Ok(same.into_iter().map(|key| Place { key, symbol: None, lines: anchor.lines }).collect())
+    }
+
+    /// Says what may have become of something that is gone.
+    fn hint(&self, anchor: &Anchor, key: &SourceKey) -> Result<Option<String>, StoreError> {
+        let at_path = self.reader.definitions(self.at.view, key)?;
+        let shape = anchor.seen.shape.as_deref();
+        if let Some(found) = at_path.iter().find(|found| Some(found.shape.to_string()).as_deref() == shape) {
+            return Ok(Some(format!("renamed? {key}#{} says the same", found.title)));
+        }
+        if let Some(place) = self.same(anchor)?.first() {
+            return Ok(Some(format!("{} says the same", place.typed())));
+        }
+        let is_there = scan::lstat(&self.at.place.root.join(key.as_str())).is_ok();
+        let is_listed = self.files.get(key).is_some_and(Option::is_some);
+        Ok((is_there && !is_listed).then(|| format!("{key} is there, but ignored, so it is not looked at")))
+    }
+
+    /// Returns what the snapshot has at a path, and notes where the disk has something else.
+    pub(super) fn entry(&mut self, key: &SourceKey) -> Result<Option<Entry>, StoreError> {
+        if let Some(known) = self.files.get(key) {
+            return Ok(known.clone());
+        }
+        let entry = self.reader.entry(self.at.view, key)?;
+        let stat = scan::lstat(&self.at.place.root.join(key.as_str())).ok();
+        let is_same = match (&entry, stat) {
+            (None, None) => true,
+            (None, Some(stat)) => self.is_rerun || stat.is_dir(),
+            (Some(entry), Some(stat)) if entry.stat == stat && !entry.racy => true,
+            (Some(Entry { hash: Some(hash), .. }), Some(_)) => self.read(key, hash).is_some(),
+            _ => false,
+        };
+        if !is_same {
+            self.stale.push(key.clone());
+        }
+        self.files.insert(key.clone(), entry.clone());
+        Ok(entry)
+    }
+
+    /// Returns the text of a file, if it is still what the snapshot says.
+    pub(super) fn text(&mut self, key: &SourceKey) -> Result<Option<Rc<str>>, StoreError> {
+        if let Some((_, text)) = self.text.as_ref().filter(|(known, _)| known == key) {
+            return Ok(text.clone());
+        }
+        let Some(hash) = self.entry(key)?.and_then(|entry| entry.hash) else { return Ok(None) };
+        let text: Option<Rc<str>> = self.read(key, &hash).map(Rc::from);
+        if text.is_none() && !self.stale.contains(key) {
+            self.stale.push(key.clone());
+        }
+        self.text = Some((key.clone(), text.clone()));
+        Ok(text)
+    }
+
+    fn read(&self, key: &SourceKey, hash: &[u8; 32]) -> Option<String> {
+        scan::read_same(&self.at.place.root, key, self.max_file_bytes, hash)
+    }
+
+    /// Returns a place as it is now, to be kept.
+    pub(super) fn anchor(&mut self, place: &Place) -> Result<Option<Anchor>, StoreError> {
+        let Place { key, symbol, lines } = place;
+        let (Some(hash), Some(text)) = (self.entry(key)?.and_then(|entry| entry.hash), self.text(key)?)
+        else {
+            return Ok(None);
+        };
+        let blob = hex(&hash);
+        let mut anchor =
+            Anchor { path: key.to_string(), symbol: symbol.clone(), lines: *lines, ..Anchor::default() };
+        anchor.seen = match (symbol, lines) {
+            (Some(title), _) => {
+                let Some(found) = self.reader.definition(self.at.view, key, title)? else { return Ok(None) };
+                anchor.lines = Some(found.lines);
+                let run = Lines::new(&text).run(found.lines).map(|run| run.to_string());
+                let (text, shape) = (found.text.to_string(), Some(found.shape.to_string()));
+                Seen { blob, text, shape, run, ..Seen::default() }
+            }
+            (None, Some((first, last))) => {
+                let all = Lines::new(&text);
+                let Some(run) = all.run((*first, *last)) else { return Ok(None) };
+                let text = run.to_string();
+                let places = all.places(last - first + 1, &text);
+                let nth = places.iter().take_while(|place| *place <= first).count() as u32;
+                Seen { blob, text, nth: Some((nth, places.len() as u32)), ..Seen::default() }
+            }
+            (None, None) => Seen { blob, text: whole(&text).to_string(), ..Seen::default() },
+        };
+        anchor.seen.alone = self.same(&anchor)?.len() == 1;
+        Ok(Some(anchor))
+    }
+}
+
+fn hex(hash: &[u8; 32]) -> String {
+    blake3::Hash::from_bytes(*hash).to_hex().to_string()
+}
+
+fn unhex<const N: usize>(digits: &str) -> Option<[u8; N]> {
+    let mut bytes = [0; N];
+    if digits.len() != 2 * N || !digits.is_ascii() {
+        return None;
+    }
+    for (at, byte) in bytes.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(digits.get(2 * at..2 * at + 2)?, 16).ok()?;
+    }
+    Some(bytes)
+}

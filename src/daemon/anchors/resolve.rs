@@ -1,0 +1,253 @@
+//! What does somebody mean who says that a memory is about `src/auth.rs#login`, and what if there is no such thing?
+
+use super::{Judge, Place};
+use crate::daemon::dispatch::{Outcome, store_error};
+use crate::daemon::past::{failure, key_of};
+use crate::daemon::target::{Part, defines, named, readings};
+use crate::memory::anchor::MOST_LINES;
+use crate::paths;
+use crate::proto::anchor::Anchor;
+use crate::proto::{RpcError, code};
+use crate::scan;
+use crate::types::{Definition, Refusal, SourceKey};
+
+/// Paths and names that are offered in the place of one that is not there.
+const MOST_NEAR: usize = 5;
+/// How alike a name must be to be offered, 0 to 1: Jaro-Winkler, which favours names that begin alike.
+const NEAR: f64 = 0.9;
+
+/// Returns what a target names, as it is now.
+///
+/// # Errors
+/// When nothing of that name is there, or several things are; what is near is in the hint.
+pub(in crate::daemon) fn resolve(judge: &mut Judge<'_>, target: &str, cwd: &str) -> Outcome<Anchor> {
+    let mut found = None;
+    for (path, part) in readings(target) {
+        if let Some(key) = key_of(path, cwd, &judge.at.place)
+            && judge.entry(&key).map_err(|error| store_error(&error))?.is_some()
+        {
+            found = Some((key, part));
+            break;
+        }
+    }
+    let Some((key, part)) = found else { return Err(not_there(judge, target, cwd)) };
+    let entry = judge.entry(&key).map_err(|error| store_error(&error))?;
+    if let Some(refusal) = entry.and_then(|entry| entry.refusal) {
+        return Err(not_read(&key, refusal));
+    }
+    let place = match part {
+        Part::Whole => Place { key, symbol: None, lines: None },
+        Part::Lines(first, last) => lines(judge, key, (first, last))?,
+        Part::Symbol(name) => symbol(judge, key, name)?,
+    };
+    let anchor = judge.anchor(&place).map_err(|error| store_error(&error))?;
+    anchor.ok_or_else(|| refused(&format!("{} changes while it is read", place.key), "try again"))
+}
+
+/// Returns which of a memory's anchors a target means: as it is shown, or as it was typed.
+pub(in crate::daemon) fn named_by(
+    anchors: &[Anchor],
+    target: &str,
+    cwd: &str,
+    place: &paths::Place,
+) -> Option<usize> {
+    let exact = anchors.iter().position(|anchor| anchor.to_string() == target);
+    let of_symbol = |anchor: &Anchor, name: &str| {
+        let title = anchor.symbol.clone().unwrap_or_default();
+        let own = Definition { title, ..Definition::default() };
+        anchor.symbol.is_some() && !named(std::slice::from_ref(&own), name).is_empty()
+    };
+    let means = |anchor: &Anchor, path: &str, part: Part<'_>| {
+        let is_path = key_of(path, cwd, place).is_some_and(|key| key.as_str() == anchor.path);
+        is_path
+            && match part {
+                Part::Whole => anchor.symbol.is_none() && anchor.lines.is_none(),
+                Part::Lines(first, last) => anchor.symbol.is_none() && anchor.lines == Some((first, last)),
+                Part::Symbol(name) => of_symbol(anchor, name),
+            }
+    };
+    let read = || {
+        readings(target)
+            .into_iter()
+            .find_map(|(path, part)| anchors.iter().position(|anchor| means(anchor, path, part)))
+    };
+    exact.or_else(read)
+}
+
+fn refused(message: &str, hint: &str) -> RpcError {
+    failure(code::INVALID_PARAMS, format!("about: {message}"), hint)
+}
+
+fn lines(judge: &mut Judge<'_>, key: SourceKey, (first, last): (u32, u32)) -> Outcome<Place> {
+    let text = judge.text(&key).map_err(|error| store_error(&error))?.unwrap_or_default();
+    let n_lines = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
+    if last > n_lines {
+        let beyond = if first == last { format!("line {first}") } else { format!("lines {first}-{last}") };
+        return Err(refused(&format!("{key} has {n_lines} lines, no {beyond}"), "name lines that it has"));
+    }
+    if last - first >= MOST_LINES {
+        let message = format!("{key}: {} lines, over {MOST_LINES}", last - first + 1);
+        return Err(refused(&message, "name fewer lines, or the whole file"));
+    }
+    let mut wanted = text.lines().skip(first as usize - 1).take((last - first + 1) as usize);
+    if wanted.all(|line| line.trim().is_empty()) {
+        return Err(refused(&format!("{key}: nothing is on these lines"), "name lines that say something"));
+    }
+    Ok(Place { key, symbol: None, lines: Some((first, last)) })
+}
+
+fn symbol(judge: &mut Judge<'_>, key: SourceKey, name: &str) -> Outcome<Place> {
+    let all = judge.reader.definitions(judge.at.view, &key).map_err(|error| store_error(&error))?;
+    match named(&all, name).as_slice() {
+        [] => {
+            let near = near(name, all.iter().map(|found| found.title.as_str()));
+            let hint = did_you_mean(&near.iter().map(|title| format!("{key}#{title}")).collect::<Vec<_>>());
+            let hint = hint.or_else(|| defines(&all)).unwrap_or_else(|| {
+                "no definition is known there; name lines (PATH:10-20) or the whole file".to_owned()
+            });
+            Err(refused(&format!("{key} defines no {name}"), &hint))
+        }
+        [found] => Ok(Place::definition(key, found)),
+        several => {
+            let line = |found: &&Definition| {
+                format!("\n  {key}#{}  lines {}-{}", found.title, found.lines.0, found.lines.1)
+            };
+            let candidates: String = several.iter().map(line).collect();
+            let message = format!("{key} defines {} of the name {name}:{candidates}", several.len());
+            Err(refused(&message, "name the one that is meant, with what it belongs to"))
+        }
+    }
+}
+
+/// Says why nothing of a name is in the worktree, as git and memo see it.
+fn not_there(judge: &Judge<'_>, target: &str, cwd: &str) -> RpcError {
+    let place = &judge.at.place;
+    let readings = readings(target);
+    let there = readings.iter().find_map(|(path, _)| {
+        let key = key_of(path, cwd, place)?;
+        Some((scan::lstat(&place.root.join(key.as_str())).ok()?, key))
+    });
+    if let Some((stat, key)) = there {
+        return match enclosing_repository(judge, &key) {
+            Some(other) => not_read(&other, Refusal::NestedRepository),
+            None if stat.is_dir() => refused(&format!("{key} is a directory"), "name a file in it"),
+            None => refused(
+                &format!("{key} is ignored, so nobody would notice a change of it"),
+                "`git check-ignore -v` and .memoignore say why; name a file that counts",
+            ),
+        };
+    }
+    let path = readings.last().map_or(target, |(path, _)| path);
+    let Some(key) = key_of(path, cwd, place) else {
+        return refused(
+            &format!("{path} is not in {}", place.root.display()),
+            "name a file of this worktree",
+        );
+    };
+    if let Some(other) = enclosing_repository(judge, &key) {
+        return not_read(&other, Refusal::NestedRepository);
+    }
+    let paths = judge.reader.paths(judge.at.view).unwrap_or_default();
+    let paths = paths.iter().filter(|(_, refusal)| refusal.is_none()).map(|(path, _)| path.as_str());
+    let behind = target.strip_prefix(path).unwrap_or_default();
+    let near: Vec<_> = near(key.as_str(), paths).iter().map(|path| format!("{path}{behind}")).collect();
+    let hint = did_you_mean(&near);
+    let hint = hint.unwrap_or_else(|| {
+        "paths start at the current directory; `memo status --files` lists what there is".to_owned()
+    });
+    let late = if judge.at.fresh { "" } else { ", or not indexed yet: `memo sync` waits for that" };
+    refused(&format!("there is no {key}{late}"), &hint)
+}
+
+/// Returns the other repository that a path lies in.
+fn enclosing_repository(judge: &Judge<'_>, key: &SourceKey) -> Option<SourceKey> {
+    let path = key.as_str();
+    let above = path.match_indices('/').map(|(at, _)| &path[..at]).chain([path]);
+    above.map(SourceKey::new).find(|dir| {
+        let entry = judge.reader.entry(judge.at.view, dir).ok().flatten();
+        entry.is_some_and(|entry| entry.refusal == Some(Refusal::NestedRepository))
+    })
+}
+
+fn not_read(key: &SourceKey, refusal: Refusal) -> RpcError {
+    if refusal == Refusal::NestedRepository {
+        let message = format!("{key} is another repository, with memories of its own");
+        return refused(&message, "run memo in it, or name a file of this one");
+    }
+    let message = format!("{key} is left out ({}), so nobody would notice a change of it", refusal.as_str());
+    refused(&message, "name a file that is indexed: `memo status --files` lists them")
+}
+
+/// Returns what is called nearly so, the nearest first: by its whole name or by the last part of it.
+fn near<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let last = |name: &str| name.rsplit(['/', ':', '.', '#']).next().unwrap_or_default().to_lowercase();
+    let file = |name: &str| name.rsplit('/').next().unwrap_or_default().to_lowercase();
+    let likeness = |name: &str| {
+        let whole = strsim::jaro_winkler(&wanted.to_lowercase(), &name.to_lowercase());
+        let is_path = wanted.contains('/') || name.contains('/') || wanted.contains('.');
+        let part = if is_path {
+            strsim::jaro_winkler(&file(wanted), &file(name))
+        } else {
+            strsim::jaro_winkler(&last(wanted), &last(name))
+        };
+        whole.max(part)
+    };
+    let mut near: Vec<(f64, &str)> =
+        names.map(|name| (likeness(name), name)).filter(|(likeness, _)| *likeness >= NEAR).collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+    near.into_iter().take(MOST_NEAR).map(|(_, name)| name).collect()
+}
+
+fn did_you_mean(near: &[String]) -> Option<String> {
+    match near {
+        [] => None,
+        [one] => Some(format!("did you mean {one}?")),
+        several => Some(format!("did you mean one of {}?", several.join(", "))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_near() {
+        let paths = ["src/auth.rs", "src/auth/login.rs", "docs/auth.md", "web/renew.ts"];
+        let check = |wanted: &str, names: &[&str], expected: &[&str]| {
+            assert_eq!(near(wanted, names.iter().copied()), expected, "{wanted}");
+        };
+        check("src/auht.rs", &paths, &["src/auth.rs", "src/auth/login.rs"]);
+        check("auth.rs", &paths, &["src/auth.rs"]);
+        check("zzz", &paths, &[]);
+        let names = ["Session::login", "Session::verify", "mac"];
+        check("logn", &names, &["Session::login"]);
+        check("Session::verfy", &names, &["Session::verify"]);
+    }
+
+    #[test]
+    fn an_anchor_by_what_was_typed() {
+        let (root, state_dir, id) = ("/w".into(), "/w/.memo".into(), String::new());
+        let place = paths::Place { root, git_dir: None, common_dir: None, state_dir, id };
+        let anchor = |path: &str, symbol: Option<&str>, lines| Anchor {
+            path: path.to_owned(),
+            symbol: symbol.map(str::to_owned),
+            lines,
+            ..Anchor::default()
+        };
+        let anchors = [
+            anchor("src/a.rs", None, None),
+            anchor("src/a.rs", None, Some((3, 4))),
+            anchor("src/a.rs", Some("A::b"), Some((3, 4))),
+        ];
+        let check = |target: &str, cwd: &str, expected: Option<usize>| {
+            assert_eq!(named_by(&anchors, target, cwd, &place), expected, "{target}");
+        };
+        check("src/a.rs", "/w/src", Some(0)); // as it is shown
+        check("a.rs", "/w/src", Some(0));
+        check("a.rs:3-4", "/w/src", Some(1));
+        check("a.rs:3", "/w/src", None);
+        check("../src/a.rs#b", "/w/src", Some(2));
+        check("src/a.rs#A.b", "/w", Some(2));
+        check("src/b.rs", "/w", None);
+    }
+}

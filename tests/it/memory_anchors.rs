@@ -1,0 +1,464 @@
+//! Do memories know when the code they are about is no longer as it was?
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::live::Live;
+
+const AUTH: &str = "\
+//! Who is there?
+
+/// Lets somebody in.
+pub fn login(name: &str, password: &str) -> bool {
+    let known = lookup(name);
+    known.is_some_and(|user| user.password == password)
+}
+
+pub struct Session {
+    name: String,
+}
+
+impl Session {
+    pub fn renew(&mut self) {
+        self.name.push('+');
+    }
+}
+
+pub struct Key;
+
+impl Key {
+    pub fn renew(&mut self) {}
+}
+";
+
+const LIMITS: &str = "\
+// Limits of the service.
+LIMITS = {
+    'requests': 100,
+    'seconds': 60,
+}
+
+
+def within(n_requests):
+    # By the minute.
+    return n_requests < LIMITS['requests']
+";
+
+const NOTES: &str = "# Notes\n\nTokens are signed.\n\nThey expire after a day.\n";
+
+/// Runs `memo VERB --json` in a directory; returns the exit status and what it printed.
+fn memo_in(live: &Live, dir: &Path, args: &[&str]) -> (i32, Value) {
+    let output = live.memo(args).arg("--json").current_dir(dir).output().unwrap();
+    let answer = serde_json::from_slice(&output.stdout);
+    (output.status.code().unwrap(), answer.unwrap_or_else(|_| panic!("{args:?}: {output:?}")))
+}
+
+fn memo(live: &Live, args: &[&str]) -> (i32, Value) {
+    memo_in(live, &live.root(), args)
+}
+
+fn about(live: &Live, text: &str, targets: &[&str]) -> String {
+    let abouts = targets.iter().flat_map(|target| ["--about", target]);
+    let args: Vec<&str> = ["add", text].into_iter().chain(abouts).collect();
+    let (code, answer) = memo(live, &args);
+    assert_eq!(code, 0, "{answer}");
+    assert_eq!(answer["memory"]["state"], "fresh", "{answer}");
+    answer["memory"]["id"].as_str().unwrap().to_owned()
+}
+
+fn get_in(live: &Live, dir: &Path, id: &str) -> Value {
+    let (code, answer) = memo_in(live, dir, &["get", id]);
+    assert_eq!((code, &answer["fresh"]), (0, &json!(true)), "{answer}");
+    answer["memories"][0].clone()
+}
+
+fn get(live: &Live, id: &str) -> Value {
+    get_in(live, &live.root(), id)
+}
+
+/// Returns the state of a memory, with where its first anchor is now, if elsewhere: `fresh src/b.rs#f`.
+fn state_in(live: &Live, dir: &Path, id: &str) -> String {
+    let memory = get_in(live, dir, id);
+    let now = memory["anchors"][0]["now"].as_str().map_or(String::new(), |now| format!(" {now}"));
+    format!("{}{now}", memory["state"].as_str().unwrap_or("unknown"))
+}
+
+fn state(live: &Live, id: &str) -> String {
+    state_in(live, &live.root(), id)
+}
+
+fn repository() -> Live {
+    let live = Live::idle();
+    live.write("src/auth.rs", AUTH);
+    live.write("src/limits.py", LIMITS);
+    live.write("docs/notes.md", NOTES);
+    live.commit_all();
+    live.start();
+    live
+}
+
+/// What is done to a worktree.
+type Step = (&'static str, fn(&Live));
+
+fn edit(live: &Live, path: &str, from: &str, to: &str) {
+    let text = fs::read_to_string(live.root().join(path)).unwrap();
+    assert!(text.contains(from), "{path} has no {from}");
+    live.write(path, text.replace(from, to));
+}
+
+#[test]
+fn six_memories_through_every_change() {
+    let live = repository();
+    let linked = live.sandbox.path("linked");
+    live.git(&["worktree", "add", "-q", "-b", "side", linked.to_str().unwrap()]);
+    let abouts = [
+        "src/auth.rs#login",
+        "src/auth.rs#Session::renew",
+        "src/limits.py#within",
+        "src/limits.py:2-5",
+        "src/auth.rs",
+        "docs/notes.md:3",
+    ];
+    let ids: Vec<_> =
+        abouts.iter().enumerate().map(|(n, target)| about(&live, &format!("fact {n}"), &[target])).collect();
+    let steps: &[(Step, [&str; 6])] = &[
+        (("nothing", |_| {}), ["fresh", "fresh", "fresh", "fresh", "fresh", "fresh"]),
+        (
+            ("change only a comment elsewhere in the file", |live| {
+                edit(live, "src/auth.rs", "//! Who is there?", "//! Who is it?\n//! And why?");
+                edit(live, "src/limits.py", "// Limits of", "// All limits of\n// of");
+            }),
+            ["fresh", "fresh", "fresh", "fresh src/limits.py:3-6", "drifted", "fresh"],
+        ),
+        (
+            ("back again", |live| live.git(&["checkout", "-q", "."])),
+            ["fresh", "fresh", "fresh", "fresh", "fresh", "fresh"],
+        ),
+        (
+            ("rename a function", |live| edit(live, "src/auth.rs", "fn login", "fn sign_in")),
+            ["orphaned", "fresh", "fresh", "fresh", "drifted", "fresh"],
+        ),
+        (
+            ("change its body", |live| {
+                live.git(&["checkout", "-q", "."]);
+                edit(live, "src/auth.rs", "known.is_some_and", "known.is_none_or");
+            }),
+            ["drifted", "fresh", "fresh", "fresh", "drifted", "fresh"],
+        ),
+        (
+            ("move the file", |live| {
+                live.git(&["checkout", "-q", "."]);
+                live.git(&["mv", "src/auth.rs", "src/door.rs"]);
+                live.git(&["mv", "src/limits.py", "limits.py"]);
+                live.git(&["mv", "docs/notes.md", "NOTES.md"]);
+            }),
+            [
+                "fresh src/door.rs#login",
+                "fresh src/door.rs#Session::renew",
+                "fresh limits.py#within",
+                "fresh limits.py:2-5",
+                "fresh src/door.rs",
+                "fresh NOTES.md:3",
+            ],
+        ),
+        (
+            ("change another function of the moved file", |live| {
+                edit(live, "src/door.rs", "push('+')", "clear()");
+            }),
+            [
+                "fresh src/door.rs#login",
+                "orphaned",
+                "fresh limits.py#within",
+                "fresh limits.py:2-5",
+                "orphaned",
+                "fresh NOTES.md:3",
+            ],
+        ),
+        (
+            ("delete them", |live| {
+                for path in ["src/door.rs", "limits.py", "NOTES.md"] {
+                    live.remove(path);
+                }
+            }),
+            ["orphaned", "orphaned", "orphaned", "orphaned", "orphaned", "orphaned"],
+        ),
+        (
+            ("switch to a branch that has another body, and the file moved", |live| {
+                live.git(&["reset", "-q", "--hard"]);
+                live.git(&["checkout", "-q", "-b", "other"]);
+                live.git(&["mv", "src/limits.py", "src/quota.py"]);
+                edit(live, "src/auth.rs", "lookup(name)", "find(name)");
+                live.commit_all();
+            }),
+            ["drifted", "fresh", "fresh src/quota.py#within", "fresh src/quota.py:2-5", "drifted", "fresh"],
+        ),
+        (
+            ("switch branches back", |live| live.git(&["checkout", "-q", "main"])),
+            ["fresh", "fresh", "fresh", "fresh", "fresh", "fresh"],
+        ),
+        (
+            ("and forth", |live| live.git(&["checkout", "-q", "other"])),
+            ["drifted", "fresh", "fresh src/quota.py#within", "fresh src/quota.py:2-5", "drifted", "fresh"],
+        ),
+    ];
+    let mut table = format!("{:<70}{}\n", "", abouts.join(" | "));
+    for ((what, step), expected) in steps {
+        step(&live);
+        let states: Vec<_> = ids.iter().map(|id| state(&live, id)).collect();
+        table += &format!("{what:<70}{}\n", states.join(" | "));
+        assert_eq!(states, expected, "{what}\n{table}");
+        let elsewhere: Vec<_> = ids.iter().map(|id| state_in(&live, &linked, id)).collect();
+        assert_eq!(elsewhere, ["fresh"; 6], "the other worktree is as it was: {what}");
+        let (_, status) = memo(&live, &["status"]);
+        for word in ["fresh", "drifted", "orphaned"] {
+            let n = states.iter().filter(|state| state.starts_with(word)).count();
+            assert_eq!(status["anchors"][word], n, "{what}: {word}: {}", status["anchors"]);
+            let (_, list) = memo(&live, &["list", "--state", word]);
+            assert_eq!(
+                (&list["total"], list["memories"].as_array().unwrap().len()),
+                (&json!(n), n),
+                "{what}: {word}"
+            );
+        }
+    }
+    println!("{table}");
+    live.kill();
+    assert_eq!(state(&live, &ids[0]), "drifted", "by the next daemon");
+    let (code, _) = memo(&live, &["reindex"]);
+    assert_eq!(code, 0);
+    assert_eq!(
+        (state(&live, &ids[0]), state(&live, &ids[1])),
+        ("drifted".into(), "fresh".into()),
+        "by a new index"
+    );
+}
+
+#[test]
+fn what_happened_is_hinted_at() {
+    let live = repository();
+    let id = about(&live, "a fact", &["src/auth.rs#login"]);
+    let note = |live: &Live| get(live, &id)["anchors"][0]["note"].as_str().unwrap_or_default().to_owned();
+    edit(&live, "src/auth.rs", "fn login", "fn sign_in");
+    assert_eq!(note(&live), "renamed? src/auth.rs#sign_in says the same");
+    live.git(&["checkout", "-q", "."]);
+    assert_eq!(note(&live), "");
+    live.remove("src/auth.rs");
+    live.write("src/one.rs", AUTH);
+    live.write("src/two.rs", AUTH);
+    assert_eq!(state(&live, &id), "orphaned", "where it went is not known");
+    assert_eq!(note(&live), "src/one.rs#login says the same");
+    live.remove("src/one.rs");
+    assert_eq!(state(&live, &id), "fresh src/two.rs#login");
+}
+
+#[test]
+fn a_copy_that_was_there_before_is_no_move() {
+    let live = repository();
+    live.write("src/copy.rs", AUTH);
+    let ids =
+        ["src/auth.rs#login", "src/auth.rs", "src/auth.rs:4-7"].map(|target| about(&live, target, &[target]));
+    live.remove("src/auth.rs");
+    assert_eq!(ids.each_ref().map(|id| state(&live, id)), ["orphaned"; 3]);
+}
+
+#[test]
+fn other_line_ends_change_nothing() {
+    let live = repository();
+    let targets = ["src/auth.rs#login", "src/auth.rs", "src/auth.rs:4-7"];
+    let ids = targets.map(|target| about(&live, target, &[target]));
+    live.write("src/auth.rs", AUTH.replace('\n', "\r\n"));
+    assert_eq!(ids.each_ref().map(|id| state(&live, id)), ["fresh"; 3]);
+    live.write("src/auth.rs", AUTH.replace("lookup", "look_up").replace('\n', "\r\n"));
+    assert_eq!(ids.each_ref().map(|id| state(&live, id)), ["drifted"; 3]);
+}
+
+#[test]
+fn a_file_that_cannot_be_compared_any_more() {
+    let live = repository();
+    let ids = ["docs/notes.md", "src/auth.rs#login"].map(|target| about(&live, target, &[target]));
+    let note = |id: &str| get(&live, id)["anchors"][0]["note"].as_str().unwrap_or_default().to_owned();
+    live.write("docs/notes.md", "x".repeat(2 << 20));
+    live.write("src/auth.rs", b"fn login() {\0}");
+    assert_eq!(ids.each_ref().map(|id| state(&live, id)), ["drifted"; 2]);
+    assert_eq!(note(&ids[0]), "docs/notes.md is too-big now, and not compared");
+    assert_eq!(note(&ids[1]), "src/auth.rs is binary now, and not compared");
+    live.git(&["checkout", "-q", "."]);
+    live.git(&["rm", "-q", "--cached", "docs/notes.md"]);
+    live.write(".gitignore", "docs/\n");
+    assert_eq!(state(&live, &ids[0]), "orphaned");
+    assert_eq!(note(&ids[0]), "docs/notes.md is there, but ignored, so it is not looked at");
+    live.remove(".gitignore");
+    assert_eq!(state(&live, &ids[0]), "fresh");
+    live.remove("src/auth.rs");
+    std::os::unix::fs::symlink("../docs/notes.md", live.root().join("src/auth.rs")).unwrap();
+    assert_eq!(state(&live, &ids[1]), "drifted");
+    assert_eq!(note(&ids[1]), "src/auth.rs is symlink now, and not compared");
+}
+
+#[test]
+fn an_error_of_syntax_elsewhere_changes_nothing() {
+    let live = repository();
+    let ids =
+        ["src/auth.rs#login", "src/auth.rs#Session::renew"].map(|target| about(&live, target, &[target]));
+    edit(&live, "src/auth.rs", "pub struct Key;", "pub fn half( {{{\n");
+    assert_eq!(ids.each_ref().map(|id| state(&live, id)), ["fresh"; 2]);
+    edit(&live, "src/auth.rs", "lookup(name)", "find(name)");
+    assert_eq!(ids.each_ref().map(|id| state(&live, id)), ["drifted", "fresh"]);
+}
+
+#[test]
+fn what_does_not_resolve_is_refused_with_what_is_near() {
+    let live = repository();
+    live.write("lib/dep/.git/HEAD", "ref: refs/heads/main\n");
+    fs::create_dir_all(live.root().join("lib/dep/.git/objects")).unwrap();
+    fs::create_dir_all(live.root().join("lib/dep/.git/refs")).unwrap();
+    live.write("lib/dep/a.rs", AUTH);
+    live.write(".gitignore", "*.log\n");
+    live.write("a.log", "x\n\n");
+    live.write("b.bin", b"\0");
+    live.write(".env", "A=1");
+    live.write("blank.txt", "a\n\n\nb\n");
+    let cases: &[(&str, &str, &str)] = &[
+        ("src/auht.rs#login", "about: there is no src/auht.rs", "did you mean src/auth.rs#login?"),
+        ("auth.rs:4", "about: there is no auth.rs", "did you mean src/auth.rs:4?"),
+        ("zzz", "about: there is no zzz", "paths start at the current directory"),
+        ("src/auth.rs#logn", "about: src/auth.rs defines no logn", "did you mean src/auth.rs#login?"),
+        ("src/auth.rs#zzz", "about: src/auth.rs defines no zzz", "it defines Key, Key::renew, Session"),
+        ("docs/notes.md#Notes", "about: docs/notes.md defines no Notes", "name lines"),
+        ("src/auth.rs:900", "about: src/auth.rs has 23 lines, no line 900", "name lines"),
+        ("src/auth.rs:20-900", "about: src/auth.rs has 23 lines, no lines 20-900", "name lines"),
+        ("src/auth.rs:9-7", "about: there is no src/auth.rs:9-7", "did you mean src/auth.rs"),
+        ("blank.txt:2-3", "about: blank.txt: nothing is on these lines", "say something"),
+        ("src", "about: src is a directory", "name a file in it"),
+        ("../work2/a.rs", "about: ../work2/a.rs is not in [ROOT]", "name a file of this worktree"),
+        ("a.log", "about: a.log is ignored, so nobody would notice", "check-ignore"),
+        ("b.bin", "about: b.bin is left out (binary)", "name a file that is indexed"),
+        (".env", "about: .env is left out (secret-name)", "name a file that is indexed"),
+        ("lib/dep/a.rs", "about: lib/dep is another repository", "run memo in it"),
+        ("lib/dep/none.rs", "about: lib/dep is another repository", "run memo in it"),
+        ("lib/dep", "about: lib/dep is another repository", "run memo in it"),
+        (".git/config", "about: .git/config is ignored", "check-ignore"),
+        (
+            "src/auth.rs#renew",
+            "about: src/auth.rs defines 2 of the name renew:\n  src/auth.rs#Session::renew  lines 14-16\n  src/auth.rs#Key::renew  lines 22-22",
+            "name the one that is meant",
+        ),
+    ];
+    for (target, message, hint) in cases {
+        let (code, answer) = memo(&live, &["add", "x", "--about", target]);
+        let (said, hinted) = (answer["error"]["message"].as_str(), answer["error"]["hint"].as_str());
+        let said = said.unwrap_or_default().replace(live.root().to_str().unwrap(), "[ROOT]");
+        assert!(code == 2 && said.starts_with(message), "{target}: {code}: {answer}");
+        assert!(hinted.unwrap_or_default().contains(hint), "{target}: {answer}");
+    }
+    assert_eq!(memo(&live, &["list"]).1["total"], 0, "nothing was written");
+}
+
+#[test]
+fn names_of_a_place() {
+    let live = repository();
+    let shown = |target: &str, dir: &str| {
+        let (code, answer) =
+            memo_in(&live, &live.root().join(dir), &["add", &format!("{dir} {target}"), "--about", target]);
+        assert_eq!(code, 0, "{target}: {answer}");
+        let anchor = &answer["memory"]["anchors"][0];
+        format!("{} {} {}", anchor["path"].as_str().unwrap(), anchor["symbol"], anchor["lines"])
+    };
+    assert_eq!(shown("auth.rs#Session.renew", "src"), "src/auth.rs \"Session::renew\" [14,16]");
+    assert_eq!(shown("../src/auth.rs#Key::renew", "docs"), "src/auth.rs \"Key::renew\" [22,22]");
+    assert_eq!(shown("./notes.md:3", "docs"), "docs/notes.md null [3,3]");
+    let absolute = live.root().join("docs/notes.md");
+    assert_eq!(shown(absolute.to_str().unwrap(), "src"), "docs/notes.md null null");
+    live.write("a#b.rs", "fn f() {}\n");
+    live.write("c:7", "text\n");
+    assert_eq!(shown("a#b.rs", ""), "a#b.rs null null");
+    assert_eq!(shown("c:7", ""), "c:7 null null");
+}
+
+#[test]
+fn anchors_come_and_go_and_are_confirmed() {
+    let live = repository();
+    let id = about(&live, "a fact", &["src/auth.rs#login", "src/limits.py#within"]);
+    let abouts = |live: &Live| -> Vec<String> {
+        let anchors = get(live, &id)["anchors"].as_array().unwrap().clone();
+        anchors
+            .iter()
+            .map(|a| format!("{} {}", a["symbol"].as_str().unwrap_or("-"), a["state"].as_str().unwrap()))
+            .collect()
+    };
+    edit(&live, "src/auth.rs", "lookup(name)", "find(name)");
+    assert_eq!(abouts(&live), ["login drifted", "within fresh"]);
+    let (code, answer) = memo(&live, &["confirm", &id]);
+    assert_eq!((code, &answer["changed"]), (0, &json!(["anchors"])), "{answer}");
+    assert_eq!(abouts(&live), ["login fresh", "within fresh"]);
+    let (_, history) = memo(&live, &["history", &id]);
+    let last = history["changes"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!(
+        (&last["action"], last["fields"]["anchors"].as_array().unwrap().len()),
+        (&json!("confirm"), 2)
+    );
+    let (code, answer) =
+        memo(&live, &["update", &id, "--no-about", "src/limits.py#within", "--about", "docs/notes.md"]);
+    assert_eq!((code, &answer["changed"]), (0, &json!(["anchors"])), "{answer}");
+    assert_eq!(abouts(&live), ["login fresh", "- fresh"]);
+    let (code, answer) = memo(&live, &["update", &id, "--no-about", "src/limits.py"]);
+    assert_eq!(code, 2, "{answer}");
+    assert!(
+        answer["error"]["message"].as_str().unwrap().contains("but about src/auth.rs#login, docs/notes.md"),
+        "{answer}"
+    );
+    live.remove("docs/notes.md");
+    let (code, answer) = memo(&live, &["confirm", &id]);
+    assert_eq!(code, 2, "{answer}");
+    assert!(answer["error"]["message"].as_str().unwrap().contains("docs/notes.md is gone"), "{answer}");
+    assert_eq!(memo(&live, &["update", &id, "--no-about", "docs/notes.md"]).0, 0, "what is gone can go");
+    live.rename("src/auth.rs", "src/door.rs");
+    assert_eq!(abouts(&live), ["login fresh"]);
+    assert_eq!(memo(&live, &["confirm", &id]).0, 0);
+    assert_eq!(get(&live, &id)["anchors"][0]["path"], "src/door.rs", "from now on it is there");
+    let (_, answer) = memo(&live, &["add", "about nothing"]);
+    let (code, answer) = memo(&live, &["confirm", answer["memory"]["id"].as_str().unwrap()]);
+    assert_eq!(code, 2, "{answer}");
+}
+
+#[test]
+fn a_memory_is_asked_for_from_another_worktree() {
+    let live = repository();
+    let linked = live.sandbox.path("linked");
+    live.git(&["worktree", "add", "-q", "-b", "side", linked.to_str().unwrap()]);
+    fs::write(linked.join("only.rs"), "fn here() {\n    let a = 1;\n}\n").unwrap();
+    let (code, answer) = memo_in(&live, &linked, &["add", "a fact", "--about", "only.rs#here"]);
+    assert_eq!((code, &answer["memory"]["state"]), (0, &json!("fresh")), "{answer}");
+    let id = answer["memory"]["id"].as_str().unwrap().to_owned();
+    assert_eq!(state(&live, &id), "orphaned");
+    live.write("only.rs", "fn here() {\n    let a = 2;\n}\n");
+    assert_eq!((state(&live, &id), state_in(&live, &linked, &id)), ("drifted".into(), "fresh".into()));
+    live.git(&["worktree", "remove", "--force", linked.to_str().unwrap()]);
+    assert_eq!(state(&live, &id), "drifted", "its worktree is gone");
+    live.write("only.rs", "fn here() {\n    let a = 1;\n}\n");
+    assert_eq!(state(&live, &id), "fresh");
+}
+
+#[test]
+fn a_state_is_that_of_the_moment_after_the_question() {
+    let live = repository();
+    let id = about(&live, "a fact", &["src/limits.py#within"]);
+    for n in 0..60 {
+        let (text, expected) = match n % 3 {
+            0 => (LIMITS.replace("By the minute", &format!("By the minute {n}")), "drifted"),
+            1 => (format!("# {n}\n{LIMITS}"), "fresh"),
+            _ => (LIMITS.to_owned(), "fresh"),
+        };
+        live.write("src/limits.py", text);
+        let answer = live.call("memory.get", json!({ "ids": [id] }));
+        assert_eq!(answer["memories"][0]["state"], expected, "{n}: {answer}");
+        assert_eq!(answer["fresh"], true);
+        if n % 7 == 0 {
+            live.remove("src/limits.py");
+            let answer = live.call("memory.list", json!({ "state": "orphaned" }));
+            assert_eq!(answer["total"], 1, "{n}: {answer}");
+        }
+    }
+}
