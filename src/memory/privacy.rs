@@ -11,6 +11,16 @@ static PRIVATE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)<\s*(/?)\s*private(?:\s[^<>]*)?>").expect("a test compiles the pattern")
 });
 
+/// What a person types of a credential: shorter and plainer than what a program makes, so its name must stand before it.
+static TYPED: LazyLock<Regex> = LazyLock::new(|| {
+    let name = r"(?:pass(?:word|wd|phrase|code)|pwd|credential|secret|(?:api|access|auth|private|secret)[ _-]?key|token)";
+    let pattern =
+        format!(r#"(?im)\b[a-z0-9_-]*{name}["'`]?\s*(?:[:=]|\bis\b)\s*["'`]?([^\s"'`]{{6,}})(.?\s*$)?"#);
+    Regex::new(&pattern).expect("a test compiles the pattern")
+});
+/// So many bytes are a credential whatever follows; fewer only at the end of a line: `token: base64 of …` is none.
+const LONG: usize = 12;
+
 /// Cuts out what stands in `<private>…</private>`: in any case, over lines, nested; without an end up to the end of the
 /// text. Returns the rest, with [`REDACTED`] for each part, and how many there were.
 pub(super) fn without_private(text: &str) -> (String, usize) {
@@ -38,11 +48,29 @@ pub(super) fn without_private(text: &str) -> (String, usize) {
 
 /// Refuses what looks like a credential, without showing it.
 pub(super) fn check_secrets(field: &'static str, text: &str) -> Result<(), Refused> {
-    let Some(secret) = redact::find(text).into_iter().next() else { return Ok(()) };
-    let line = text[..secret.bytes.start].matches('\n').count() + 1;
-    let why = format!("line {line} looks like a credential ({})", secret.name);
+    let made = redact::find(text).into_iter().next().map(|secret| (secret.bytes.start, secret.name));
+    let Some((at, name)) = made.or_else(|| Some((typed_secret(text)?, "a value after its name"))) else {
+        return Ok(());
+    };
+    let line = text[..at].matches('\n').count() + 1;
+    let why = format!("line {line} looks like a credential ({name})");
     Err(Refused::new(field, why)
         .hint("leave it out, put it in <private>…</private>, or --allow-secret (allow_secret) if it is none"))
+}
+
+/// Returns where a credential begins that follows its name.
+fn typed_secret(text: &str) -> Option<usize> {
+    let is_real = |value: &str, ends_line: bool| {
+        let has = |is: fn(&u8) -> bool| value.bytes().any(|byte| is(&byte));
+        let is_mixed = has(u8::is_ascii_alphabetic)
+            && (has(u8::is_ascii_digit) || value.contains(['!', '@', '#', '$', '%', '^', '&', '*']));
+        let is_stand_in =
+            value.starts_with(['$', '<', '{', '[', '(', '%', '*']) || value.contains(['/', '(', ':']);
+        is_mixed && !is_stand_in && (ends_line || value.len() >= LONG)
+    };
+    let mut found =
+        TYPED.captures_iter(text).filter_map(|found| Some((found.get(1)?, found.get(2).is_some())));
+    found.find(|(value, ends_line)| is_real(value.as_str(), *ends_line)).map(|(value, _)| value.start())
 }
 
 #[cfg(test)]
@@ -72,5 +100,34 @@ mod tests {
         let error = check_secrets("content", &format!("one\ntwo {token}")).unwrap_err();
         assert_eq!(error.to_string(), "content: line 2 looks like a credential (GitHub token)");
         assert_eq!(check_secrets("content", "the token expires"), Ok(()));
+    }
+
+    #[test]
+    fn what_is_typed_after_its_name_is_a_credential() {
+        let cases = [
+            "password = hunter2hunter2",
+            "the staging db password: Tr0ub4dor&3x",
+            "DB_PASSWORD=hunter2",
+            "the password is hunter2.",
+            "\"api_key\": \"abc123xyz789\", and so on",
+            "first line\nsecret: p@ssw0rdy",
+        ];
+        for text in cases {
+            assert!(check_secrets("content", text).is_err(), "{text}");
+        }
+        let cases = [
+            "passwords are hashed with argon2id",
+            "the password is SHA256 hashed",
+            "token: base64 of the user's id",
+            "password: see the vault",
+            "secret = $API_KEY_2",
+            "api key: <YOUR_KEY_1>",
+            "token is read in src/auth2/token.rs",
+            "the token expires after 3600 seconds",
+            "private key: ~/.ssh/id_ed25519",
+        ];
+        for text in cases {
+            assert_eq!(check_secrets("content", text), Ok(()), "{text}");
+        }
     }
 }
