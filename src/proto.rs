@@ -5,6 +5,7 @@
 //! `past`, `hooks`, `memory` and `exchange` are params and results; here is what they share, and how a daemon is found.
 
 pub mod anchor;
+mod brief;
 pub mod exchange;
 mod hooks;
 pub mod memory;
@@ -15,6 +16,7 @@ mod status;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::brief::{BriefParams, BriefResult, BriefSection};
 pub use self::hooks::{HookInfo, HookMethod, HooksParams, HooksResult};
 pub use self::past::{
     ChangedFile, ChangedParams, ChangedResult, ChangedSymbols, FileStatus, WhyCommit, WhyParams, WhyResult,

@@ -1,11 +1,13 @@
 //! Which plain values do all modules share?
 
+mod shown;
 mod time;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::shown::escape;
 pub use self::time::{Way, moment, rfc3339};
 
 /// Identity of one indexed thing inside a view: its worktree-relative path with `/` separators.

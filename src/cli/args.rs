@@ -15,8 +15,8 @@ use super::memory::{
 };
 use super::rows::RowsTyped;
 pub(super) use verbs::{
-    ChangedTyped, ConfigTyped, ConfigVerb, ExplainTyped, HooksTyped, HooksVerb, InitTyped, LogsTyped,
-    MapTyped, SearchTyped, StatusTyped, SyncTyped, WhyTyped,
+    BriefTyped, ChangedTyped, ConfigTyped, ConfigVerb, ExplainTyped, HooksTyped, HooksVerb, InitTyped,
+    LogsTyped, MapTyped, SearchTyped, StatusTyped, SyncTyped, WhyTyped,
 };
 
 /// Search a repository and its history by words and by meaning, and keep what is to be remembered.
@@ -93,6 +93,14 @@ pub(super) enum Verb {
     ///
     /// Example: memo map --budget 2048 --focus src/auth.rs
     Map(MapTyped),
+    /// Show what should be known before work begins, within a budget
+    ///
+    /// Memories tagged `pinned` and those of priority 7 and above, what is not committed, the last commits, and the code map,
+    /// leaning to what is not committed. The budget counts what is printed, four characters a token; with --json the `text`
+    /// alone. Exits with 1 when there is nothing to show.
+    ///
+    /// Example: memo brief --budget 1000
+    Brief(BriefTyped),
     /// Show which files and definitions changed since a revision or a time
     ///
     /// The worktree as it is now, uncommitted changes and new files too, is compared with a commit: a revision as git

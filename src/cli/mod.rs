@@ -5,6 +5,7 @@
 
 mod args;
 mod ask;
+mod brief;
 mod changed;
 mod complete;
 mod config;
@@ -92,6 +93,7 @@ fn answer(typed: Typed, output: &mut Output) -> Outcome {
         Verb::Search(typed) => search::search(typed, &here()?, output),
         Verb::Explain(typed) => explain::explain(typed, &here()?, output),
         Verb::Map(typed) => map::map(typed, &here()?, output),
+        Verb::Brief(typed) => brief::brief(&typed, &here()?, output),
         Verb::Changed(typed) => changed::changed(typed, &here()?, output),
         Verb::Why(typed) => why::why(typed, &here()?, output),
         Verb::Add(typed) => memory::add(typed, &here()?, output),

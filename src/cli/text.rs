@@ -7,6 +7,7 @@ use std::ops::Range;
 use anstyle::{AnsiColor, Style};
 
 use crate::proto::CommitInfo;
+pub(super) use crate::types::escape;
 
 /// Digits of a commit's id that people are shown; enough for a million commits.
 const SHORT_OID: usize = 12;
@@ -58,23 +59,6 @@ pub(super) fn is_plain_word(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "/._-+,:@%".contains(c))
 }
 
-/// Returns `text` with every character escaped that a terminal would obey or that hides or reorders text.
-///
-/// Newlines are escaped too: what is shown is one line. Tabs stay.
-pub(super) fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\t' => out.push(c),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            c if is_dangerous(c) => out.extend(c.escape_unicode()),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
 /// Returns `text` with its lines kept and everything else escaped as by [`escape`].
 pub(super) fn escape_lines(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -86,14 +70,6 @@ pub(super) fn escape_lines(text: &str) -> String {
         }
     }
     out
-}
-
-/// Controls; bidirectional formatting (Trojan Source, CVE-2021-42574); line separators; tag characters.
-fn is_dangerous(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// Returns the first line of a commit: short id, day, author, subject.

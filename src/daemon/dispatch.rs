@@ -13,7 +13,7 @@ use tokio::task::spawn_blocking;
 use super::event::{Ask, Event, Freshness, ViewReport};
 use super::githooks::{self, Verb};
 use super::shared::Shared;
-use super::{changed, memories, overview, report, search, why};
+use super::{brief, changed, memories, overview, report, search, why};
 use crate::proto::{
     ErrorData, HelloParams, HelloResult, MapParams, MapResult, PROTOCOL, Pending, PlaceParams, RpcError,
     StatusParams, StatusResult, Sync, SyncParams, SyncResult, code,
@@ -31,6 +31,7 @@ pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> O
     match method {
         "hello" => reply(&hello(&params_of::<HelloParams>(params)?)),
         "search" => reply(&search::search(shared, params_of(params)?).await?),
+        "brief" => reply(&brief::brief(shared, params_of(params)?).await?),
         "map" => reply(&map(shared, params_of(params)?).await?),
         "changed" => reply(&changed::changed(shared, params_of(params)?).await?),
         "why" => reply(&why::why(shared, params_of(params)?).await?),
@@ -59,7 +60,7 @@ pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> O
 }
 
 pub(super) fn no_method(method: &str) -> RpcError {
-    let hint = "methods: hello, search, map, why, changed, status, sync, reindex, doctor, stop, hooks.install, hooks.uninstall, \
+    let hint = "methods: hello, search, brief, map, why, changed, status, sync, reindex, doctor, stop, hooks.install, hooks.uninstall, \
         hooks.status, memory.add, memory.get, memory.list, memory.update, memory.confirm, memory.forget, memory.restore, memory.purge, \
         memory.tags, memory.containers, memory.history, memory.stats, memory.import, memory.import_markdown, memory.import_keys, memory.export, \
         memory.link, memory.unlink, memory.links, memory.resolve";

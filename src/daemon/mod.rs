@@ -6,6 +6,7 @@
 
 mod anchors;
 mod answer;
+mod brief;
 mod changed;
 mod clock;
 mod definitions;

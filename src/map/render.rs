@@ -1,6 +1,7 @@
 //! What of the map fits?
 
 use super::{MapFile, RankedFile};
+use crate::types::escape;
 
 /// Characters of a token. Tokenizers differ; English and code come to about four.
 const TOKEN_CHARS: usize = 4;
@@ -74,7 +75,7 @@ struct Entry<'a> {
 
 impl<'a> Entry<'a> {
     fn new(file: &'a MapFile<'a>, symbols: &'a [usize]) -> Self {
-        let heading = format!("{}\n", printable(file.path));
+        let heading = format!("{}\n", escape(file.path));
         Self { file, heading, rest: symbols.iter(), shown: Vec::new() }
     }
 
@@ -99,13 +100,6 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Returns a path on one line, whatever its name holds.
-fn printable(path: &str) -> String {
-    let escape =
-        |c: char| -> String { if c.is_control() { c.escape_default().collect() } else { c.to_string() } };
-    path.chars().map(escape).collect()
-}
-
 /// Returns a signature on one line of bounded length, without the bracket that opens the body.
 fn signature(text: &str) -> String {
     let mut line = String::new();
@@ -124,5 +118,5 @@ fn signature(text: &str) -> String {
         is_after_space = is_space;
         n_chars += 1;
     }
-    line
+    escape(&line)
 }

@@ -5,6 +5,7 @@
 
 mod bad_repositories;
 mod becoming;
+mod brief;
 mod byte_forms;
 mod cli;
 mod client;

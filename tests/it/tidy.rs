@@ -49,6 +49,7 @@ const PURE: &[&str] = &[
     "cli/ask.rs",
     "cli/text.rs",
     "client/version.rs",
+    "daemon/brief/page.rs",
     "config/key.rs",
     "extract/",
     "hooks/block.rs",

@@ -246,3 +246,13 @@ fn kind_parser() -> impl TypedValueParser<Value = Kind> {
 fn wait_parser() -> clap::builder::RangedU64ValueParser {
     clap::value_parser!(u64).range(..=600_000)
 }
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct BriefTyped {
+    /// Most tokens printed
+    #[arg(short, long, value_name = "TOKENS", default_value_t = 2048)]
+    pub(in crate::cli) budget: usize,
+    /// What must be indexed before the answer
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = SyncLevel::Fs)]
+    pub(in crate::cli) sync: SyncLevel,
+}

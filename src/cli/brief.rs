@@ -1,0 +1,28 @@
+//! How is it shown what should be known here?
+
+use crate::proto::{BriefParams, BriefResult};
+
+use super::Outcome;
+use super::args::BriefTyped;
+use super::error::EXIT_NONE;
+use super::here::Here;
+use super::output::Output;
+use super::text::escape_lines;
+
+/// Exits with 1 when there is nothing to show.
+pub(super) fn brief(typed: &BriefTyped, here: &Here, output: &mut Output) -> Outcome {
+    let params = BriefParams { cwd: here.cwd.clone(), budget: Some(typed.budget), sync: typed.sync.into() };
+    let result: BriefResult = here.connect()?.call("brief", &params)?;
+    output.value(&result, |output| output.raw(escape_lines(&result.text).as_bytes()))?;
+    if !output.json {
+        output.flush()?;
+        if !result.fresh {
+            let reason = result.reason.as_deref().unwrap_or("the index is behind");
+            output.say(&format!("not up to date: {reason}"));
+        }
+        if result.text.is_empty() {
+            output.say("nothing to show, or the budget is too small for it");
+        }
+    }
+    Ok(if result.text.is_empty() { EXIT_NONE } else { 0 })
+}

@@ -1,0 +1,137 @@
+//! What should somebody know who begins to work here?
+//!
+//! Memories that matter, what is new in the worktree and in history, and the map; each has its share of the budget, and what
+//! it leaves goes on to the next.
+
+mod page;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::changed::changed;
+use super::dispatch::{Outcome, blocking, deadline, freshness, store_error};
+use super::event::Freshness;
+use super::past::Past;
+use super::shared::Shared;
+use super::{memories, overview};
+use crate::git::Walk;
+use crate::proto::memory::Memory;
+use crate::proto::{
+    BriefParams, BriefResult, ChangedFile, ChangedParams, ChangedResult, FileStatus, MapParams, Sync,
+};
+use crate::types::escape;
+use page::Page;
+
+/// Tokens when none are asked for.
+const BUDGET: usize = 2_048;
+/// Until the page is so full, in percent, a section may go on.
+const MEMORIES_UNTIL: usize = 45;
+const CHANGES_UNTIL: usize = 58;
+const COMMITS_UNTIL: usize = 70;
+/// Most characters of a memory; `memo get` has the rest.
+const MOST_MEMORY: usize = 400;
+/// Most characters of any other line.
+const MOST_LINE: usize = 160;
+/// Most files and commits that are looked at.
+const MOST_FILES: usize = 30;
+const MOST_COMMITS: usize = 12;
+const MOST_WALKED: usize = 60;
+/// Digits of a commit's id.
+const SHORT_OID: usize = 12;
+
+/// Makes the page.
+pub(super) async fn brief(shared: &Arc<Shared>, params: BriefParams) -> Outcome<BriefResult> {
+    let began = Instant::now();
+    let budget = params.budget.unwrap_or(BUDGET);
+    let until = deadline(shared, None);
+    let at = freshness(shared, &params.cwd, params.sync, until, Vec::new(), false).await?;
+    let (pinned, n_pinned) = memories::pinned(shared).await?;
+    let mut page = Page::new(budget);
+    page.lines("memories", "Memories", MEMORIES_UNTIL, &lines(&pinned, memory_line), n_pinned);
+    let changes = uncommitted(shared, &params.cwd).await;
+    page.lines("changes", "Not committed", CHANGES_UNTIL, &lines(&changes.files, file_line), changes.total);
+    let focus =
+        changes.files.iter().map(|file| at.place.root.join(&file.path).display().to_string()).collect();
+    let (cwd, sync) = (params.cwd, params.sync);
+    let rest = move |shared: &Shared| {
+        let commits = commits(&at);
+        page.lines("commits", "Last commits", COMMITS_UNTIL, &commits, commits.len());
+        let heading = "## Map\n";
+        let budget = page.tokens(heading, 100);
+        let params = MapParams { cwd, budget: Some(budget), focus, sync };
+        let map = overview::map(shared, &params, &at).map_err(|error| store_error(&error))?;
+        page.block("map", heading, &map.text, (map.files, map.total_files));
+        Ok((page.finish(), map))
+    };
+    let ((text, tokens, sections), map) = blocking(shared, rest).await?;
+    let took_ms = began.elapsed().as_secs_f64() * 1_000.0;
+    let (fresh, reason, clock) = (map.fresh, map.reason, map.clock);
+    Ok(BriefResult { text, tokens, budget, sections, fresh, reason, clock, took_ms })
+}
+
+/// Returns what differs from the last commit; nothing outside git and before the first one.
+async fn uncommitted(shared: &Arc<Shared>, cwd: &str) -> ChangedResult {
+    let since = "HEAD".to_owned();
+    let limit = Some(MOST_FILES);
+    let params = ChangedParams { cwd: cwd.to_owned(), since, limit, sync: Sync::None, wait_ms: None };
+    changed(shared, params).await.unwrap_or_default()
+}
+
+/// Returns the newest commits, a line each; none outside git.
+fn commits(at: &Freshness) -> Vec<String> {
+    let Ok(past) = Past::open(at) else { return Vec::new() };
+    let Ok(Some(head)) = past.refs.find("HEAD") else { return Vec::new() };
+    let known = HashMap::new();
+    // A merge says what its commits say.
+    let own =
+        Walk::new(&past.objects, &known, head).take(MOST_WALKED).filter(|(_, node)| node.parents.len() < 2);
+    let described = own.take(MOST_COMMITS).filter_map(|(id, _)| past.describe(id).ok());
+    let line = |(info, subject, _): (crate::proto::CommitInfo, String, String)| {
+        let oid: String = info.oid.chars().take(SHORT_OID).collect();
+        cut(&format!("- {oid} {} {subject}", day(&info.date)), MOST_LINE)
+    };
+    described.map(line).collect()
+}
+
+fn lines<T>(rows: &[T], line: fn(&T) -> String) -> Vec<String> {
+    rows.iter().map(line).collect()
+}
+
+fn memory_line(memory: &Memory) -> String {
+    let title = memory.title.as_ref().map_or(String::new(), |title| format!("{title}: "));
+    let tags: String = memory.tags.iter().map(|tag| format!(" #{tag}")).collect();
+    let text = cut(&format!("{title}{}", memory.content), MOST_MEMORY);
+    let said = format!("{} p{} {}{tags}", memory.id, memory.priority, day(&memory.created));
+    format!("- {text} ({})", cut(&said, MOST_LINE))
+}
+
+fn file_line(file: &ChangedFile) -> String {
+    let letter = match file.status {
+        FileStatus::Added => 'A',
+        FileStatus::Modified => 'M',
+        FileStatus::Removed => 'D',
+        FileStatus::Renamed => 'R',
+    };
+    let mut names = Vec::new();
+    if let Some(symbols) = &file.symbols {
+        for (mark, list) in [('+', &symbols.added), ('~', &symbols.changed), ('-', &symbols.removed)] {
+            names.extend(list.iter().map(|name| format!("{mark}{name}")));
+        }
+    }
+    let names = if names.is_empty() { String::new() } else { format!(": {}", names.join(" ")) };
+    cut(&format!("{letter} {}{names}", file.path), MOST_LINE)
+}
+
+/// Returns a text on one line of at most so many characters, as it is shown.
+fn cut(text: &str, most: usize) -> String {
+    let line = escape(&text.split_whitespace().collect::<Vec<_>>().join(" "));
+    match line.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+fn day(time: &str) -> &str {
+    time.split('T').next().unwrap_or(time)
+}
