@@ -108,8 +108,8 @@ mod tests {
             page.lines("changes", "Changes", 70, &long, 100);
             page.finish().2.iter().map(|section| section.shown).collect::<Vec<_>>()
         };
-        assert_eq!(shown(&long), [27, 18]);
-        assert_eq!(shown(&[]), [48], "a section without lines has no heading, and its share goes on");
+        assert_eq!(shown(&long), [29, 22]);
+        assert_eq!(shown(&[]), [53], "a section without lines has no heading, and its share goes on");
     }
 
     #[test]
