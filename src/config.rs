@@ -32,6 +32,8 @@ pub struct Config {
     pub index: Index,
     /// `[hooks]`
     pub hooks: Hooks,
+    /// `[memory]`
+    pub memory: Memory,
 }
 
 /// Settings of the process.
@@ -81,6 +83,23 @@ pub struct Hooks {
     pub autostart: bool,
 }
 
+/// Settings of memories.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// Minutes that a memory of tier `short` lasts.
+    pub short_minutes: u64,
+    /// The same for `mid`.
+    pub mid_minutes: u64,
+    /// Minutes that each recall adds to one of tier `short`.
+    pub short_extension_minutes: u64,
+    /// The same for `mid`.
+    pub mid_extension_minutes: u64,
+    /// The recall that makes one of tier `mid` a `long` one.
+    pub promote_at: u64,
+    /// What becomes of a memory whose time is over: `archive` or `purge`.
+    pub on_expiry: String,
+}
+
 impl Default for Config {
     /// Returns what `defaults.toml` says, without parsing it: the client starts in a millisecond.
     fn default() -> Self {
@@ -90,6 +109,14 @@ impl Default for Config {
             search: Search { limit: 10, wait_ms: 1_000 },
             index: Index { keep_days: 30, max_file_bytes: 1_048_576, commits: 2_000 },
             hooks: Hooks { autostart: false },
+            memory: Memory {
+                short_minutes: 6 * 60,
+                mid_minutes: 7 * 24 * 60,
+                short_extension_minutes: 60,
+                mid_extension_minutes: 24 * 60,
+                promote_at: 5,
+                on_expiry: "archive".to_owned(),
+            },
         }
     }
 }

@@ -11,12 +11,12 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use super::exchange::{ExportTyped, ImportTyped};
 use super::memory::{
     AddTyped, AppendTyped, GetTyped, HistoryTyped, IdTyped, IdsTyped, LinkingTyped, LinksTyped, ListTyped,
-    RemoveTyped, ResolveTyped, TagTyped, UpdateTyped,
+    PromoteTyped, RecallTyped, RecentTyped, RemoveTyped, ResolveTyped, TagTyped, UpdateTyped,
 };
 use super::rows::RowsTyped;
 pub(super) use verbs::{
     BriefTyped, ChangedTyped, ConfigTyped, ConfigVerb, ExplainTyped, HooksTyped, HooksVerb, InitTyped,
-    LogsTyped, MapTyped, SearchTyped, StatusTyped, SyncTyped, WhyTyped,
+    LogsTyped, MapTyped, ModeTyped, SearchTyped, StatusTyped, SyncTyped, WhyTyped,
 };
 
 /// Search a repository and its history by words and by meaning, and keep what is to be remembered.
@@ -180,6 +180,24 @@ pub(super) enum Verb {
     ///
     /// Example: memo containers
     Containers(RowsTyped),
+    /// Search memories and keep those found longer, for they are of use
+    ///
+    /// Each recall adds an hour to the end of a short memory and a day to that of a mid one, the fifth makes a mid one
+    /// long, each tenth raises the priority by one. `memo search --kind memory` finds the same and changes nothing.
+    /// Exits with 1 when nothing matches.
+    ///
+    /// Example: memo recall token expiry
+    Recall(RecallTyped),
+    /// List the memories that were added or changed last
+    ///
+    /// Exits with 1 when there are none.
+    ///
+    /// Example: memo recent -n 5
+    Recent(RecentTyped),
+    /// Take a memory one tier up: short to mid, mid to long
+    ///
+    /// Example: memo promote mem_01KAJ
+    Promote(PromoteTyped),
     /// Link a memory to another one
     ///
     /// related_to and contradicts are the same from either end. `memo get` shows the links of a memory.

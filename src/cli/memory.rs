@@ -3,6 +3,7 @@
 mod about;
 mod args;
 mod links;
+mod recall;
 mod show;
 
 use std::hash::{BuildHasher, RandomState};
@@ -26,6 +27,7 @@ pub(super) use args::{
     TagTyped, TextTyped, UpdateTyped,
 };
 pub(super) use links::{LinkingTyped, LinksTyped, ResolveTyped, link, links, resolve, unlink};
+pub(super) use recall::{PromoteTyped, RecallTyped, RecentTyped, promote, recall, recent};
 
 /// Memories that are asked for at once where all are wanted.
 const PAGE: u64 = 500;

@@ -81,6 +81,8 @@ fn listed(verb: &Verb) -> Option<(&RowsTyped, &'static Table)> {
         Verb::Tags(typed) | Verb::Containers(typed) => (typed, &rows::NAMES),
         Verb::History(typed) => (&typed.rows, &rows::CHANGES),
         Verb::Links(typed) => (&typed.rows, &rows::LINKS),
+        Verb::Recall(typed) => (&typed.rows, &rows::MEMORIES),
+        Verb::Recent(typed) => (&typed.rows, &rows::MEMORIES),
         _ => return None,
     })
 }
@@ -109,6 +111,9 @@ fn answer(typed: Typed, output: &mut Output) -> Outcome {
         Verb::Untag(typed) => memory::untag(typed, &here()?, output),
         Verb::Tags(_) => memory::tags(&here()?, output),
         Verb::Containers(_) => memory::containers(&here()?, output),
+        Verb::Recall(typed) => memory::recall(typed, &here()?, output),
+        Verb::Recent(typed) => memory::recent(&typed, &here()?, output),
+        Verb::Promote(typed) => memory::promote(typed, &here()?, output),
         Verb::Link(typed) => memory::link(typed, &here()?, output),
         Verb::Unlink(typed) => memory::unlink(typed, &here()?, output),
         Verb::Links(typed) => memory::links(typed, &here()?, output),

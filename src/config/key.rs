@@ -76,6 +76,8 @@ enum Slot {
 }
 
 const LEVELS: &[&str] = &["error", "warn", "info", "debug", "trace"];
+/// What may become of a memory whose time is over.
+const ENDS: &[&str] = &["archive", "purge"];
 const ONE_YEAR_MINUTES: u64 = 525_600;
 const ONE_MINUTE_MS: u64 = 60_000;
 const TEN_MINUTES_MS: u64 = 600_000;
@@ -93,6 +95,20 @@ pub const KEYS: &[Key] = &[
     number("index.max_file_bytes", 1, 1 << 30, |config| &mut config.index.max_file_bytes),
     number("index.commits", 0, 100_000, |config| &mut config.index.commits),
     switch("hooks.autostart", |config| &mut config.hooks.autostart),
+    number("memory.short_minutes", 1, ONE_YEAR_MINUTES, |config| &mut config.memory.short_minutes),
+    number("memory.mid_minutes", 1, ONE_YEAR_MINUTES, |config| &mut config.memory.mid_minutes),
+    number("memory.short_extension_minutes", 0, ONE_YEAR_MINUTES, |config| {
+        &mut config.memory.short_extension_minutes
+    }),
+    number("memory.mid_extension_minutes", 0, ONE_YEAR_MINUTES, |config| {
+        &mut config.memory.mid_extension_minutes
+    }),
+    number("memory.promote_at", 1, 1_000_000, |config| &mut config.memory.promote_at),
+    Key {
+        name: "memory.on_expiry",
+        kind: Takes::Word(ENDS),
+        slot: Slot::Word(|config| &mut config.memory.on_expiry),
+    },
 ];
 
 const fn number(name: &'static str, least: u64, most: u64, slot: fn(&mut Config) -> &mut u64) -> Key {

@@ -13,6 +13,7 @@ mod import;
 mod links;
 mod look;
 mod pinned;
+mod recall;
 mod remove;
 mod rules;
 mod search;

@@ -136,7 +136,7 @@ impl Page {
     }
 }
 
-fn embedder(shared: &Shared) -> Result<&dyn Embedder, &str> {
+pub(super) fn embedder(shared: &Shared) -> Result<&dyn Embedder, &str> {
     match shared.embedder.get() {
         Some(Ok(embedder)) => Ok(embedder.as_ref()),
         Some(Err(why)) => Err(why.as_str()),

@@ -26,6 +26,8 @@ pub const MAX_KEY: usize = 8 << 10;
 pub const DEFAULT_CONTAINER: &str = "project";
 /// The middle of 1 to 10.
 pub const DEFAULT_PRIORITY: u8 = 5;
+/// Highest priority.
+pub const MAX_PRIORITY: u8 = 10;
 
 /// A text as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -158,7 +160,7 @@ pub fn access_count(raw: u64) -> Result<u64, Refused> {
 pub fn priority(raw: i64) -> Result<u8, Refused> {
     u8::try_from(raw)
         .ok()
-        .filter(|priority| (1..=10).contains(priority))
+        .filter(|priority| (1..=MAX_PRIORITY).contains(priority))
         .ok_or_else(|| Refused::new("priority", format!("{raw} is not between 1 and 10")))
 }
 

@@ -1,7 +1,7 @@
 //! What may be remembered?
 //!
 //! The rules, pure: texts, values and the time in, what is kept out. `fields` has the limits and the normal forms,
-//! `privacy` what must not be kept, `time` how long, `id` how memories are named, `text` what makes two the same and which
+//! `privacy` what must not be kept, `tiers` and `time` how long, `id` how memories are named, `text` what makes two the same and which
 //! words find them.
 
 pub mod anchor;
@@ -9,6 +9,7 @@ pub mod fields;
 pub mod id;
 mod privacy;
 pub mod text;
+pub mod tiers;
 pub mod time;
 
 /// A value that is not taken. Nothing was changed.

@@ -1,27 +1,17 @@
-//! How long is something remembered?
+//! When does a memory end that is told to, and which past is meant?
 //!
 //! Times are unix milliseconds. How a time is typed is the matter of [`moment`].
 
 use jiff::{Timestamp, Zoned};
 
 use super::{Refused, quoted};
-use crate::proto::memory::Tier;
 use crate::types::{Way, moment};
 
 const HOUR_MS: i64 = 3_600_000;
 /// The latest a memory may end, from now: what is to stay longer has no end.
-const MOST_MS: i64 = 366 * 24 * HOUR_MS;
+pub(super) const MOST_MS: i64 = 366 * 24 * HOUR_MS;
 
 const FORMS: &str = "write a duration (3d, 2h30m), a date (2026-11-01) or a time (2026-11-01T12:00:00Z)";
-
-/// Returns how long a tier lasts, ms; none: for good.
-pub fn lasts_ms(tier: Tier) -> Option<i64> {
-    match tier {
-        Tier::Short => Some(6 * HOUR_MS),
-        Tier::Mid => Some(7 * 24 * HOUR_MS),
-        Tier::Long => None,
-    }
-}
 
 /// Returns when a memory ends that is told to by a duration, a date or a time.
 ///

@@ -5,6 +5,7 @@
 //! `notice` in a result is for a person: memories were restored, and from what.
 
 mod links;
+mod recall;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -13,6 +14,7 @@ pub use self::links::{
     Edge, Link, LinkKind, LinkParams, LinkResult, LinksParams, LinksResult, Node, ResolveParams,
     ResolveResult,
 };
+pub use self::recall::{PromoteParams, RecallParams, RecallResult, Recalled};
 use super::anchor::{Anchor, State};
 
 /// How long a memory stays when nothing else is said.
@@ -392,7 +394,8 @@ pub struct TallyResult {
 pub struct Change {
     /// When.
     pub at: String,
-    /// `add`, `update`, `forget`, `expire`, `restore`, `salvage`, `link`, `unlink` or `resolve`.
+    /// `add`, `update`, `forget`, `expire`, `restore`, `salvage`, `link`, `unlink`, `resolve`, `recall` or
+    /// `promote`.
     pub action: String,
     /// Who.
     pub author: String,

@@ -57,6 +57,12 @@ pub(super) fn lines(memories: &[Memory], output: &mut Output) -> Result<(), CliE
     memories.iter().try_for_each(|memory| line(memory, output))
 }
 
+/// Writes memories in one line each, with the time of their last change in the place of the first.
+pub(super) fn changed_lines(memories: &[Memory], output: &mut Output) -> Result<(), CliError> {
+    let of_change = |memory: &Memory| Memory { created: memory.updated.clone(), ..memory.clone() };
+    memories.iter().try_for_each(|memory| line(&of_change(memory), output))
+}
+
 /// Returns a time, and how long ago that is.
 fn when(time: &str, output: &Output) -> String {
     format!("{time} ({})", age(time, output.now_ms))

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::{Fact, Listing, Table};
 use crate::proto::memory::{
-    Change, Edge, HistoryResult, LinksResult, MemoriesResult, Memory, Tally, TallyResult,
+    Change, Edge, HistoryResult, LinksResult, MemoriesResult, Memory, RecallResult, Recalled, Tally,
+    TallyResult,
 };
 use crate::proto::{ChangedFile, ChangedResult, Hit, SearchResult, WhyCommit, WhyResult};
 
@@ -54,6 +55,18 @@ pub(in crate::cli) const MEMORIES: Table = Table {
     ],
     compact: &["id", "title", "tier", "namespace", "priority", "score", "tags"],
 };
+
+impl Listing for RecallResult {
+    type Row = Recalled;
+
+    fn rows(&self) -> &[Recalled] {
+        &self.memories
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        vec![("count", json!(self.memories.len()))]
+    }
+}
 
 impl Listing for MemoriesResult {
     type Row = Memory;

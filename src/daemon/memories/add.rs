@@ -16,7 +16,7 @@ pub(super) fn add(rows: &Rows<'_>, params: &AddParams, stamp: &Stamp) -> Done<Ad
     let tier = params.tier.unwrap_or_default();
     let expires_at = match &params.ttl {
         Some(ttl) => Some(time::expiry(ttl, &local(stamp.now_ms)).map_err(bad)?),
-        None => time::lasts_ms(tier).map(|ms| stamp.now_ms + ms),
+        None => stamp.tiers.end(tier, stamp.now_ms),
     };
     let redacted = content.redacted + title.as_ref().map_or(0, |title| title.redacted);
     let record = Record {

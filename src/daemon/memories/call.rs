@@ -14,6 +14,7 @@ use super::export::export;
 use super::import::{self, keys};
 use super::links::{link, links, resolve, unlink};
 use super::look::{containers, get, history, list, stats, tags};
+use super::recall::{promote, recall};
 use super::remove::{forget, purge, restore};
 use super::rules::Done;
 use super::update::update;
@@ -21,11 +22,12 @@ use super::{Outcome, now_ms, store_error};
 use crate::daemon::dispatch::{bad_params, blocking, no_method, params_of};
 use crate::daemon::shared::Shared;
 use crate::git;
+use crate::memory::tiers::Tiers;
 use crate::paths::Place;
 use crate::proto::exchange::{ExportParams, ImportParams, ImportResult, KeysParams, MarkdownParams};
 use crate::proto::memory::{
-    AddParams, Caller, IdsParams, LinkParams, LinksParams, ListParams, RemoveParams, RemoveResult,
-    ResolveParams, TallyParams, UpdateParams,
+    AddParams, Caller, IdsParams, LinkParams, LinksParams, ListParams, PromoteParams, RemoveParams,
+    RemoveResult, ResolveParams, TallyParams, UpdateParams,
 };
 use crate::proto::{RpcError, code};
 use crate::store::{Event, MemoryKeeper, Rows};
@@ -40,6 +42,7 @@ pub(super) struct Stamp {
     pub(super) source: &'static str,
     /// The worktree that it was said in.
     pub(super) place: Place,
+    pub(super) tiers: Tiers,
 }
 
 impl Stamp {
@@ -65,6 +68,8 @@ async fn run(shared: &Arc<Shared>, method: &str, params: Value) -> Outcome<Value
         "memory.unlink" => write(shared, params, |params: &LinkParams| &params.caller, unlink).await,
         "memory.links" => read(shared, params, |params: &LinksParams| &params.caller, links).await,
         "memory.resolve" => write(shared, params, |params: &ResolveParams| &params.caller, resolve).await,
+        "memory.recall" => recall(shared, params).await,
+        "memory.promote" => write(shared, params, |params: &PromoteParams| &params.caller, promote).await,
         "memory.forget" => remove(shared, params, forget).await,
         "memory.purge" => remove(shared, params, purge).await,
         "memory.get" => read(shared, params, |params: &IdsParams| &params.caller, get).await,
@@ -110,17 +115,17 @@ pub(super) async fn write<P: DeserializeOwned + Send + 'static, T: Serialize + '
     write_typed(shared, params_of(params)?, caller, run).await
 }
 
-async fn write_typed<P: Send + 'static, T: Serialize + 'static>(
+pub(super) async fn write_typed<P: Send + 'static, T: Serialize + 'static>(
     shared: &Arc<Shared>,
     params: P,
     caller: fn(&P) -> &Caller,
     run: fn(&Rows<'_>, &P, &Stamp) -> Done<T>,
 ) -> Outcome<Value> {
-    let place = locate(shared, caller(&params))?;
+    let (place, tiers) = (locate(shared, caller(&params))?, Tiers::of(&shared.config.memory));
     let job = move |keeper: &mut MemoryKeeper| {
         let caller = caller(&params);
         let request = caller.request.as_deref();
-        let stamp = stamp(caller, &place);
+        let stamp = stamp(caller, &place, tiers);
         let written = keeper.write(stamp.now_ms, |rows| {
             if let Some(name) = request
                 && let Some(answer) = rows.answer(name)?
@@ -147,9 +152,9 @@ async fn import(
     if !params.dry_run {
         return write_typed(shared, params, |params| &params.caller, run).await;
     }
-    let place = locate(shared, &params.caller)?;
+    let (place, tiers) = (locate(shared, &params.caller)?, Tiers::of(&shared.config.memory));
     let job = move |keeper: &mut MemoryKeeper| {
-        let stamp = stamp(&params.caller, &place);
+        let stamp = stamp(&params.caller, &place, tiers);
         let done = keeper.rehearse(stamp.now_ms, |rows| Ok(json!(run(rows, &params, &stamp)?)));
         with_notice(done.map_err(store_error), keeper, stamp.now_ms)
     };
@@ -174,9 +179,9 @@ async fn remove(
     if !typed.dry_run {
         return write(shared, params, |params: &RemoveParams| &params.caller, run).await;
     }
-    let place = locate(shared, &typed.caller)?;
+    let (place, tiers) = (locate(shared, &typed.caller)?, Tiers::of(&shared.config.memory));
     let job = move |keeper: &mut MemoryKeeper| {
-        let stamp = stamp(&typed.caller, &place);
+        let stamp = stamp(&typed.caller, &place, tiers);
         let read = keeper.read(stamp.now_ms, |rows| Ok(json!(run(rows, &typed, &stamp)?)));
         with_notice(read.map_err(store_error), keeper, stamp.now_ms)
     };
@@ -203,11 +208,11 @@ pub(in crate::daemon) fn locate(shared: &Shared, caller: &Caller) -> Outcome<Pla
 }
 
 /// Settings that cannot be read leave the author unknown: a memory is worth more than its author's name.
-fn stamp(caller: &Caller, place: &Place) -> Stamp {
+fn stamp(caller: &Caller, place: &Place, tiers: Tiers) -> Stamp {
     let author = git::author(place, &git::UserDirs::read()).ok().flatten();
     let source = if caller.client == "cli" { "cli" } else { "api" };
     let author = author.unwrap_or_else(|| "unknown".to_owned());
-    Stamp { now_ms: now_ms(), author, source, place: place.clone() }
+    Stamp { now_ms: now_ms(), author, source, place: place.clone(), tiers }
 }
 
 pub(super) fn with_notice(answer: Outcome<Value>, keeper: &MemoryKeeper, now_ms: i64) -> Outcome<Value> {

@@ -95,7 +95,7 @@ impl Import<'_> {
         let tier = draft.tier.unwrap_or_default();
         // What somebody wrote into a file by hand ends as if it were added now; all else as it was to.
         let is_new = draft.id.is_none() && draft.original.is_none();
-        let lasts = || time::lasts_ms(tier).filter(|_| is_new).map(|ms| self.stamp.now_ms + ms);
+        let lasts = || self.stamp.tiers.end(tier, self.stamp.now_ms).filter(|_| is_new);
         let archived_at = time("archived_at", &draft.archived_at)?;
         let why = name("archived_why", &draft.archived_why)?.unwrap_or_else(|| "forgotten".to_owned());
         let key = self.params.snapshot.as_ref().map(|snapshot| &snapshot.key).or(draft.key.as_ref());

@@ -61,7 +61,7 @@ fn changed(before: &Record, params: &UpdateParams, stamp: &Stamp) -> Done<(Recor
         after.container = fields::container(container).map_err(bad)?;
     }
     if let Some(tier) = params.tier {
-        (after.tier, after.expires_at) = (tier, time::lasts_ms(tier).map(|ms| now_ms + ms));
+        (after.tier, after.expires_at) = (tier, stamp.tiers.end(tier, now_ms));
     }
     match params.ttl.as_deref() {
         Some("never") => after.expires_at = None,

@@ -30,6 +30,33 @@ impl Rows<'_> {
         })
     }
 
+    /// Puts how long and how firmly a memory stays: tier, end, priority and its recalls.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn put_standing(&self, record: &Record, event: &Event) -> Result<(), StoreError> {
+        self.run(|conn| {
+            let row = conn
+                .prepare_cached(
+                    "UPDATE memory SET tier = ?2, expires_at = ?3, priority = ?4, last_access = ?5, access_count = ?6,
+                         updated = ?7 WHERE id = ?1 RETURNING row",
+                )?
+                .query_row(
+                    params![
+                        record.id,
+                        record.tier.as_str(),
+                        record.expires_at,
+                        record.priority,
+                        record.last_access,
+                        record.access_count,
+                        record.updated
+                    ],
+                    |row| row.get(0),
+                )?;
+            note(conn, row, event)
+        })
+    }
+
     /// Puts what happened to a memory before; for one that comes from another file.
     ///
     /// # Errors

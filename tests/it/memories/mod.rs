@@ -3,6 +3,7 @@
 mod acknowledged;
 mod damaged;
 mod linked;
+mod recalled;
 mod refused;
 mod removed;
 

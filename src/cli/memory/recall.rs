@@ -1,0 +1,135 @@
+//! How are memories used, and kept because they are?
+
+use clap::Args;
+use serde_json::Value;
+
+use super::{caller, notice, pages, show};
+use crate::cli::args::ModeTyped;
+use crate::cli::error::EXIT_NONE;
+use crate::cli::here::Here;
+use crate::cli::output::Output;
+use crate::cli::rows::RowsTyped;
+use crate::cli::text::escape;
+use crate::cli::{CliError, Outcome};
+use crate::proto::memory::{
+    ListParams, Memory, PromoteParams, RecallParams, RecallResult, Recalled, Sort, UpdateResult,
+};
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct RecallTyped {
+    /// Words, "phrases", prefix*, AND OR NOT
+    #[arg(required = true, value_name = "QUERY")]
+    query: Vec<String>,
+    /// Which arms answer
+    #[arg(short, long, value_enum, default_value_t = ModeTyped::Hybrid)]
+    mode: ModeTyped,
+    /// Only this container
+    #[arg(short, long, value_name = "NAME")]
+    container: Option<String>,
+    /// Only with all of these tags (comma-separated, or given again)
+    #[arg(short, long, value_name = "TAG", value_delimiter = ',')]
+    tag: Vec<String>,
+    /// Only what was added since: 2026-11-01, or 3d for three days ago
+    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
+    since: Option<String>,
+    /// Only what was added before
+    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
+    until: Option<String>,
+    /// At most so many
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=200))]
+    limit: u64,
+    #[command(flatten)]
+    pub(in crate::cli) rows: RowsTyped,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct RecentTyped {
+    /// At most so many
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    limit: u64,
+    #[command(flatten)]
+    pub(in crate::cli) rows: RowsTyped,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct PromoteTyped {
+    /// Id, or the beginning of one
+    id: String,
+}
+
+/// Exits with 1 when nothing matches.
+pub(in crate::cli) fn recall(typed: RecallTyped, here: &Here, output: &mut Output) -> Outcome {
+    let params = RecallParams {
+        caller: caller(here),
+        query: typed.query.join(" "),
+        mode: typed.mode.into(),
+        container: typed.container,
+        tags: typed.tag,
+        since: typed.since,
+        until: typed.until,
+        limit: usize::try_from(typed.limit).ok(),
+    };
+    let result: RecallResult = here.connect()?.call("memory.recall", &params)?;
+    output.list(&result, |output| {
+        result.memories.iter().try_for_each(|recalled| write(recalled, output))?;
+        output.flush()?;
+        if result.memories.is_empty() {
+            output.say("no such memories");
+        }
+        Ok(())
+    })?;
+    notice(result.notice.as_ref(), output);
+    Ok(if result.memories.is_empty() { EXIT_NONE } else { 0 })
+}
+
+/// Writes a memory, and what recalling it did.
+fn write(recalled: &Recalled, output: &mut Output) -> Result<(), CliError> {
+    show::lines(std::slice::from_ref(&recalled.memory), output)?;
+    let mut done = vec![match recalled.memory.access_count {
+        1 => "recalled for the first time".to_owned(),
+        n => format!("recalled {n} times"),
+    }];
+    for (name, pair) in &recalled.changed {
+        let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        match name.as_str() {
+            "access_count" | "last_access" => {}
+            "expires_at" if pair[1].is_null() => done.push("does not end any more".to_owned()),
+            "expires_at" => done.push(format!("ends {}", escape(&word(&pair[1])))),
+            name => done.push(escape(&format!("{name} {} -> {}", word(&pair[0]), word(&pair[1])))),
+        }
+    }
+    output.line(&format!("    {}", done.join("; ")))
+}
+
+/// Exits with 1 when there are none.
+pub(in crate::cli) fn recent(typed: &RecentTyped, here: &Here, output: &mut Output) -> Outcome {
+    let (sort, limit) = (Sort::Updated, Some(typed.limit));
+    let params = ListParams { caller: caller(here), sort, limit, ..ListParams::default() };
+    let result = pages(&mut here.connect()?, params, false)?;
+    output.list(&result, |output| {
+        show::changed_lines(&result.memories, output)?;
+        output.flush()?;
+        if result.memories.is_empty() {
+            output.say("no memories");
+        }
+        Ok(())
+    })?;
+    notice(result.notice.as_ref(), output);
+    Ok(if result.memories.is_empty() { EXIT_NONE } else { 0 })
+}
+
+pub(in crate::cli) fn promote(typed: PromoteTyped, here: &Here, output: &mut Output) -> Outcome {
+    let params = PromoteParams { caller: caller(here), id: typed.id };
+    let result: UpdateResult = here.connect()?.call("memory.promote", &params)?;
+    let Memory { id, tier, expires_at, .. } = &result.memory;
+    output.value(&result, |output| {
+        output.line(id)?;
+        output.flush()?;
+        let end = expires_at.as_ref().map_or("does not end".to_owned(), |at| format!("ends {at}"));
+        let already = if result.changed.is_empty() { " already" } else { "" };
+        output.say(&format!("{}{already}, {end}", tier.as_str()));
+        Ok(())
+    })?;
+    notice(result.notice.as_ref(), output);
+    Ok(0)
+}

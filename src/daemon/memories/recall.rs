@@ -1,0 +1,101 @@
+//! What becomes of a memory that is used, or found worth more?
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::call::{Stamp, locate, write_typed};
+use super::rules::{Done, find, refused};
+use super::search::Wanted;
+use super::{Outcome, show};
+use crate::daemon::dispatch::{bad_params, blocking, params_of};
+use crate::daemon::search::embedder;
+use crate::daemon::shared::Shared;
+use crate::memory::tiers::Standing;
+use crate::proto::memory::{PromoteParams, RecallParams, RecallResult, Recalled, UpdateResult};
+use crate::proto::{Mode, SearchParams};
+use crate::store::{Event, Record, Rows};
+
+/// Memories when nothing is said, and the most.
+const LIMIT: (usize, usize) = (10, 200);
+
+/// What was found, to be reinforced.
+struct Found {
+    params: RecallParams,
+    /// Ids and scores, best first.
+    hits: Vec<(String, f64)>,
+}
+
+/// Answers `memory.recall`: looks as a search does, then reinforces all that it found in one transaction.
+pub(super) async fn recall(shared: &Arc<Shared>, params: Value) -> Outcome<Value> {
+    let params: RecallParams = params_of(params)?;
+    locate(shared, &params.caller)?;
+    let limit = params.limit.unwrap_or(LIMIT.0);
+    if !(1..=LIMIT.1).contains(&limit) {
+        return Err(bad_params(format!("limit: {limit} is not between 1 and {}", LIMIT.1)));
+    }
+    if params.query.trim().is_empty() {
+        return Err(bad_params("query: empty".to_owned()));
+    }
+    let search = SearchParams {
+        query: params.query.clone(),
+        mode: params.mode,
+        container: params.container.clone(),
+        tag: params.tags.clone(),
+        since: params.since.clone(),
+        until: params.until.clone(),
+        ..SearchParams::default()
+    };
+    let wanted = Wanted::of(&search, limit)?;
+    let look = move |shared: &Shared| {
+        let Some(mut wanted) = wanted else { return Ok(Vec::new()) };
+        if wanted.mode != Mode::Keyword {
+            wanted.embed(&search.query, embedder(shared));
+        }
+        let found = shared.memories.find(&wanted)?.found;
+        Ok(found.into_iter().map(|hit| (hit.record.id, hit.ranked.score)).collect())
+    };
+    let hits = blocking(shared, look).await?;
+    write_typed(shared, Found { params, hits }, |found| &found.params.caller, reinforce).await
+}
+
+/// Memories that have gone since they were found are left out.
+fn reinforce(rows: &Rows<'_>, found: &Found, stamp: &Stamp) -> Done<RecallResult> {
+    let mut memories = Vec::new();
+    for (id, score) in &found.hits {
+        let Some(before) = rows.get(id)?.filter(|record| record.lives(stamp.now_ms)) else { continue };
+        let after = stamp.tiers.recalled(standing(&before), stamp.now_ms);
+        let after = Record { last_access: Some(stamp.now_ms), ..with(&before, after) };
+        let changed = show::differences(&before, &after);
+        rows.put_standing(&after, &Event { fields: changed.clone(), ..stamp.event("recall") })?;
+        memories.push(Recalled { memory: show::memory(after, stamp.now_ms), score: *score, changed });
+    }
+    Ok(RecallResult { memories, notice: None })
+}
+
+/// Takes a memory one tier up.
+pub(super) fn promote(rows: &Rows<'_>, params: &PromoteParams, stamp: &Stamp) -> Done<UpdateResult> {
+    let before = find(rows, &params.id)?;
+    if !before.lives(stamp.now_ms) {
+        return Err(refused(format!("id: {} is in the archive", before.id), "`memo restore` takes it out"));
+    }
+    let Some(after) = stamp.tiers.promoted(standing(&before), stamp.now_ms) else {
+        return Ok(UpdateResult { memory: show::memory(before, stamp.now_ms), ..UpdateResult::default() });
+    };
+    let updated = stamp.now_ms.max(before.updated + 1);
+    let after = Record { updated, ..with(&before, after) };
+    let fields = show::differences(&before, &after);
+    let changed = fields.keys().cloned().collect();
+    rows.put_standing(&after, &Event { fields, ..stamp.event("promote") })?;
+    Ok(UpdateResult { changed, memory: show::memory(after, stamp.now_ms), ..UpdateResult::default() })
+}
+
+fn standing(record: &Record) -> Standing {
+    let Record { tier, expires_at, priority, access_count, .. } = *record;
+    Standing { tier, expires_at, priority, access_count }
+}
+
+fn with(record: &Record, standing: Standing) -> Record {
+    let Standing { tier, expires_at, priority, access_count } = standing;
+    Record { tier, expires_at, priority, access_count, ..record.clone() }
+}

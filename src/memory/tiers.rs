@@ -1,0 +1,135 @@
+//! How long does a memory of a tier last, and what does recalling do to it?
+//!
+//! Times are unix milliseconds.
+
+use super::fields::MAX_PRIORITY;
+use super::time::MOST_MS;
+use crate::config;
+use crate::proto::memory::Tier;
+
+const MINUTE_MS: i64 = 60_000;
+/// Each so many recalls raise the priority by one.
+const RECALLS_A_PRIORITY: u64 = 10;
+
+/// How long memories of each tier last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tiers {
+    short_ms: i64,
+    mid_ms: i64,
+    short_extension_ms: i64,
+    mid_extension_ms: i64,
+    promote_at: u64,
+}
+
+/// What promoting and recalling change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields are those of `proto::memory::Memory`")]
+pub struct Standing {
+    pub tier: Tier,
+    pub expires_at: Option<i64>,
+    pub priority: u8,
+    pub access_count: u64,
+}
+
+impl Tiers {
+    /// Reads the settings.
+    pub fn of(config: &config::Memory) -> Self {
+        let ms = |minutes: u64| i64::try_from(minutes).unwrap_or(i64::MAX).saturating_mul(MINUTE_MS);
+        Self {
+            short_ms: ms(config.short_minutes),
+            mid_ms: ms(config.mid_minutes),
+            short_extension_ms: ms(config.short_extension_minutes),
+            mid_extension_ms: ms(config.mid_extension_minutes),
+            promote_at: config.promote_at,
+        }
+    }
+
+    /// Returns when a memory ends that is of a tier from now on; none: never.
+    pub fn end(&self, tier: Tier, now_ms: i64) -> Option<i64> {
+        match tier {
+            Tier::Short => Some(now_ms + self.short_ms),
+            Tier::Mid => Some(now_ms + self.mid_ms),
+            Tier::Long => None,
+        }
+    }
+
+    /// Returns what becomes of a memory that goes one tier up, never with an earlier end; none where there is no higher
+    /// one.
+    pub fn promoted(&self, before: Standing, now_ms: i64) -> Option<Standing> {
+        let tier = match before.tier {
+            Tier::Short => Tier::Mid,
+            Tier::Mid => Tier::Long,
+            Tier::Long => return None,
+        };
+        // None is the latest end.
+        let expires_at = before.expires_at.zip(self.end(tier, now_ms)).map(|(old, new)| old.max(new));
+        Some(Standing { tier, expires_at, ..before })
+    }
+
+    /// Returns what becomes of a memory that is recalled.
+    pub fn recalled(&self, before: Standing, now_ms: i64) -> Standing {
+        let access_count = before.access_count.saturating_add(1);
+        let is_tenth = access_count.is_multiple_of(RECALLS_A_PRIORITY);
+        let priority = if is_tenth { MAX_PRIORITY.min(before.priority + 1) } else { before.priority };
+        let after = Standing { access_count, priority, ..before };
+        let extension_ms = match before.tier {
+            Tier::Mid if access_count >= self.promote_at => {
+                return self.promoted(after, now_ms).unwrap_or(after);
+            }
+            Tier::Short => self.short_extension_ms,
+            Tier::Mid => self.mid_extension_ms,
+            Tier::Long => 0,
+        };
+        let most = now_ms + MOST_MS;
+        // An end that lies farther already stays.
+        let expires_at = before.expires_at.map(|at| at.saturating_add(extension_ms).min(most.max(at)));
+        Standing { expires_at, ..after }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR_MS: i64 = 60 * MINUTE_MS;
+    const DAY_MS: i64 = 24 * HOUR_MS;
+
+    fn tiers() -> Tiers {
+        Tiers::of(&config::Config::default().memory)
+    }
+
+    fn standing(tier: Tier, expires_at: Option<i64>, priority: u8, access_count: u64) -> Standing {
+        Standing { tier, expires_at, priority, access_count }
+    }
+
+    #[test]
+    fn recalling_reinforces() {
+        let (short, mid, long) = (Tier::Short, Tier::Mid, Tier::Long);
+        let cases = [
+            (standing(short, Some(10), 5, 0), standing(short, Some(10 + HOUR_MS), 5, 1)),
+            (standing(short, Some(10), 5, 20), standing(short, Some(10 + HOUR_MS), 5, 21)),
+            (standing(mid, Some(10), 5, 3), standing(mid, Some(10 + DAY_MS), 5, 4)),
+            (standing(mid, Some(10), 5, 4), standing(long, None, 5, 5)),
+            (standing(long, None, 5, 9), standing(long, None, 6, 10)),
+            (standing(long, Some(10), 10, 19), standing(long, Some(10), 10, 20)),
+            (standing(short, None, 5, 0), standing(short, None, 5, 1)),
+            (standing(short, Some(MOST_MS), 5, 0), standing(short, Some(MOST_MS), 5, 1)),
+        ];
+        for (before, after) in cases {
+            assert_eq!(tiers().recalled(before, 0), after, "{before:?}");
+        }
+    }
+
+    #[test]
+    fn promoting_goes_one_up() {
+        let end = |tier, expires_at| {
+            let promoted = tiers().promoted(standing(tier, expires_at, 5, 0), 0);
+            promoted.map(|after| (after.tier, after.expires_at))
+        };
+        assert_eq!(end(Tier::Short, Some(10)), Some((Tier::Mid, Some(7 * DAY_MS))));
+        assert_eq!(end(Tier::Short, Some(9 * DAY_MS)), Some((Tier::Mid, Some(9 * DAY_MS))));
+        assert_eq!(end(Tier::Short, None), Some((Tier::Mid, None)));
+        assert_eq!(end(Tier::Mid, Some(10)), Some((Tier::Long, None)));
+        assert_eq!(end(Tier::Long, Some(10)), None);
+    }
+}
