@@ -6,6 +6,7 @@
 mod about;
 mod add;
 mod call;
+mod databases;
 mod documents;
 mod export;
 mod finder;
@@ -58,6 +59,7 @@ pub(super) struct Memories {
     jobs: Sender<Job>,
     finder: Arc<Finder>,
     model: Model,
+    databases: databases::Opened,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -70,7 +72,13 @@ impl Memories {
         let finder = Arc::new(Finder::default());
         let for_thread = Arc::clone(&finder);
         let thread = super::spawn("memory", move || keep(keeper, &for_thread, &queue))?;
-        Ok(Self { jobs, finder, model, thread: Mutex::new(Some(thread)) })
+        Ok(Self {
+            jobs,
+            finder,
+            model,
+            databases: databases::Opened::default(),
+            thread: Mutex::new(Some(thread)),
+        })
     }
 
     /// Returns the model, which the chunks of the index share.

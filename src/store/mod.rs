@@ -5,6 +5,7 @@
 //! (<https://www.sqlite.org/howtocorrupt.html>, 2.2).
 
 mod definitions;
+mod foreign;
 mod memory;
 mod reader;
 mod rows;
@@ -17,6 +18,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+pub use foreign::{Foreign, ForeignError};
 pub use memory::{
     Derived, Event, Facts, Link, LinkRow, MemoryDb, MemoryKeeper, MemoryReader, Numbers, Record, Rows,
     Stopped, VectorChanges, VectorModel, Which,

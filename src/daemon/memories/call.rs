@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 
 use super::about;
 use super::add::add;
-use super::documents;
 use super::export::export;
 use super::import::{self, keys};
 use super::links::{link, links, resolve, unlink};
@@ -19,6 +18,7 @@ use super::remove::{forget, purge, restore};
 use super::rules::Done;
 use super::update::update;
 use super::{Outcome, now_ms, store_error};
+use super::{databases, documents};
 use crate::daemon::dispatch::{bad_params, blocking, no_method, params_of};
 use crate::daemon::shared::Shared;
 use crate::git;
@@ -82,6 +82,7 @@ async fn run(shared: &Arc<Shared>, method: &str, params: Value) -> Outcome<Value
         "memory.import" => import(shared, params_of(params)?, import::import).await,
         "memory.import_markdown" => markdown(shared, params_of(params)?).await,
         "memory.import_keys" => read(shared, params, |params: &KeysParams| &params.caller, keys).await,
+        "memory.read_database" => databases::page(shared, params_of(params)?).await,
         "memory.export" => read(shared, params, |params: &ExportParams| &params.caller, export).await,
         "memory.stats" => stats(shared, params).await,
         _ => Err(no_method(method)),

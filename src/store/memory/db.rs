@@ -51,6 +51,14 @@ impl MemoryDb {
         Ok((db, version == 0))
     }
 
+    /// Opens a copy that is ours alone, and brings it to the newest schema.
+    ///
+    /// # Errors
+    /// When it is damaged, of a newer schema, or cannot be opened.
+    pub(in crate::store) fn open_copy(path: &Path) -> Result<Self, StoreError> {
+        Self::open(path, |_, _| Ok(())).map(|(db, _)| db)
+    }
+
     /// Opens what is there, for reading a copy or what is left of a damaged file. The log is not written back into it.
     pub(super) fn connect(path: &Path, flags: OpenFlags) -> Result<Self, StoreError> {
         let at = |error| StoreError::new(path, error);

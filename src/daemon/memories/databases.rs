@@ -1,0 +1,57 @@
+//! How is the database of another system read, page after page?
+//!
+//! The copy that the first page made stays open until the last; who begins another import takes its place.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::{Value, json};
+
+use super::Outcome;
+use super::call::locate;
+use crate::daemon::dispatch::{bad_params, blocking};
+use crate::daemon::shared::Shared;
+use crate::proto::exchange::DatabaseParams;
+use crate::proto::{ErrorData, RpcError, code};
+use crate::store::{Foreign, ForeignError};
+
+/// The copy that is open, and of what.
+#[derive(Default)]
+pub(super) struct Opened(Mutex<Option<(PathBuf, String, Foreign)>>);
+
+pub(super) async fn page(shared: &Arc<Shared>, params: DatabaseParams) -> Outcome<Value> {
+    locate(shared, &params.caller)?;
+    blocking(shared, move |shared| {
+        let path = PathBuf::from(&params.path);
+        if !path.is_absolute() {
+            return Err(bad_params("path: an absolute one is needed".to_owned()));
+        }
+        let state_dir = &shared.place.state_dir;
+        let mut opened = shared.memories.databases.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_open = opened.as_ref().is_some_and(|(of, system, _)| *of == path && *system == params.system);
+        if params.after.is_none() || !is_open {
+            *opened = None; // its files go before the next ones come
+            let ours = [state_dir.join("memory.db"), shared.index_db.clone()];
+            let ours: Vec<&Path> = ours.iter().map(PathBuf::as_path).collect();
+            let foreign = Foreign::open(&path, &params.system, &state_dir.join("import"), &ours);
+            *opened = Some((path, params.system.clone(), foreign.map_err(refused)?));
+        }
+        let (_, _, foreign) = opened.as_ref().expect("it was opened above");
+        let page = foreign.page(params.after.as_deref()).map_err(refused)?;
+        if page.next.is_none() {
+            *opened = None;
+        }
+        Ok(json!(page))
+    })
+    .await
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the argument of `map_err`")]
+fn refused(error: ForeignError) -> RpcError {
+    let hint = match &error {
+        ForeignError::Unusable { hint, .. } => Some((*hint).to_owned()),
+        ForeignError::File { .. } => None,
+    };
+    let data = hint.map(|hint| ErrorData { hint: Some(hint), retry_after_ms: None });
+    RpcError { code: code::INVALID_PARAMS, message: error.to_string(), data }
+}

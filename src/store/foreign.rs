@@ -1,0 +1,161 @@
+//! What is in the database of another system?
+//!
+//! Nothing is opened where it lies: it and its log are copied into a directory of ours, and the copy is read. So nobody who
+//! uses it waits for us, no file appears beside it, and whatever it may hold can only harm the copy. It is read as data:
+//! tables alone, no views and no computed columns.
+
+mod ai_memory;
+mod copied;
+mod memo;
+mod memod;
+mod memori;
+mod row;
+
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use self::copied::Copied;
+pub use self::copied::ForeignError;
+use self::row::Fields;
+use super::memory::MemoryDb;
+use crate::proto::exchange::{DatabaseResult, Draft, Fate, Imported, LinkDraft};
+
+/// Size of a page, bytes of text about.
+const PAGE_BYTES: usize = 1 << 20;
+/// Rows of a page.
+const PAGE_ROWS: usize = 500;
+
+/// A database of another system, copied and open.
+pub struct Foreign {
+    open: Open,
+    notes: Vec<String>,
+    /// Last: the files go when nothing has them open any more.
+    copied: Copied,
+}
+
+enum Open {
+    /// Tables of others, in the order they are read.
+    Tables(Connection, &'static [Table]),
+    /// Another repository's memory.db.
+    Memod(Box<MemoryDb>),
+}
+
+/// One table of a system, and what its rows mean.
+struct Table {
+    name: &'static str,
+    /// Without these it is another system's.
+    needed: &'static [&'static str],
+    /// What some versions have.
+    optional: &'static [&'static str],
+    /// Old versions do not have the table.
+    may_lack: bool,
+    read: fn(&Fields<'_>) -> Result<Read, String>,
+}
+
+/// What a row is.
+enum Read {
+    Memory(Box<Draft>),
+    Link(LinkDraft),
+}
+
+impl Foreign {
+    /// Copies a database into `dir`, which is ours alone, and opens the copy. `ours` are files that must not be touched.
+    ///
+    /// # Errors
+    /// When it cannot be read, keeps changing, is damaged, or is no database of this system.
+    pub fn open(path: &Path, system: &str, dir: &Path, ours: &[&Path]) -> Result<Self, ForeignError> {
+        let copied = Copied::make(path, dir, ours)?;
+        let (open, notes) = match system {
+            "memod" => (Open::Memod(Box::new(memod::open(&copied)?)), Vec::new()),
+            "memo" => (Open::Tables(copied.open(memo::TABLES)?, memo::TABLES), Vec::new()),
+            "memori" => {
+                let conn = copied.open(memori::TABLES)?;
+                let notes = copied.version_note(memori::version(&conn), memori::KNOWN);
+                (Open::Tables(conn, memori::TABLES), notes)
+            }
+            "ai-memory" => {
+                let conn = copied.open(ai_memory::TABLES)?;
+                let notes = copied.version_note(ai_memory::version(&conn), ai_memory::KNOWN);
+                (Open::Tables(conn, ai_memory::TABLES), notes)
+            }
+            _ => {
+                let why = format!("{system:?} is no system whose database is known");
+                return Err(copied.unusable(why, "memod, memo, memori or ai-memory"));
+            }
+        };
+        Ok(Self { open, notes, copied })
+    }
+
+    /// Reads the page behind `after`, which is what the page before said in `next`.
+    ///
+    /// # Errors
+    /// When the copy cannot be read, or `after` is none of ours.
+    pub fn page(&self, after: Option<&str>) -> Result<DatabaseResult, ForeignError> {
+        let place = after.map_or(Some((0, 0)), |after| {
+            let (table, row) = after.split_once(':')?;
+            Some((table.parse().ok()?, row.parse().ok()?))
+        });
+        let (table, row): (usize, i64) = place
+            .ok_or_else(|| self.copied.unusable("after: no place in it".to_owned(), "begin without it"))?;
+        let mut page = match &self.open {
+            Open::Memod(db) => {
+                let page = memod::page(db, table > 0, row).map_err(|error| self.copied.store(error))?;
+                let next = page.next.or_else(|| (table == 0).then(|| "1:0".to_owned()));
+                DatabaseResult { next, ..page }
+            }
+            Open::Tables(conn, tables) => match tables.get(table) {
+                Some(of) => self.rows(conn, of, row).map(|(mut page, last)| {
+                    let next_table = (table + 1 < tables.len()).then(|| format!("{}:0", table + 1));
+                    page.next = last.map(|row| format!("{table}:{row}")).or(next_table);
+                    page
+                })?,
+                None => DatabaseResult::default(),
+            },
+        };
+        page.notes.clone_from(&self.notes);
+        Ok(page)
+    }
+
+    /// Returns a page of one table, and its last row unless it is the table's last page.
+    fn rows(
+        &self,
+        conn: &Connection,
+        table: &Table,
+        after: i64,
+    ) -> Result<(DatabaseResult, Option<i64>), ForeignError> {
+        let mut page = DatabaseResult::default();
+        let mut read = || -> rusqlite::Result<Option<i64>> {
+            let Some(select) = row::select(conn, table)? else { return Ok(None) };
+            let mut statement = conn.prepare(&select)?;
+            let mut rows = statement.query([after])?;
+            let (mut n_rows, mut n_bytes) = (0, 0);
+            while let Some(row) = rows.next()? {
+                let fields = Fields::new(row);
+                let number: i64 = row.get(0)?;
+                n_rows += 1;
+                match (table.read)(&fields) {
+                    Ok(Read::Memory(draft)) => {
+                        n_bytes += draft.content.len();
+                        page.drafts.push(Draft { line: number.unsigned_abs(), ..*draft });
+                    }
+                    Ok(Read::Link(link)) => {
+                        page.links.push(LinkDraft { line: number.unsigned_abs(), ..link });
+                    }
+                    Err(why) => page.unreadable.push(Imported {
+                        line: number.unsigned_abs(),
+                        fate: Fate::Refused,
+                        id: None,
+                        why: Some(format!("{}: {why}", table.name)),
+                    }),
+                }
+                if n_rows >= PAGE_ROWS || n_bytes >= PAGE_BYTES {
+                    return Ok(Some(number));
+                }
+            }
+            Ok(None)
+        };
+        let last = read().map_err(|error| self.copied.sqlite(error))?;
+        Ok((page, last))
+    }
+}

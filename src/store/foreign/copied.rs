@@ -1,0 +1,220 @@
+//! How does a database of somebody else get to us whole?
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, OptionalExtension};
+
+use super::Table;
+use crate::paths::canonical;
+use crate::store::{StoreError, connect};
+
+/// How often a copy is begun again when somebody wrote meanwhile.
+const TRIES: usize = 5;
+/// Largest database, bytes.
+const MOST_BYTES: u64 = 4 << 30;
+/// Its log, and what is rolled back when it is opened.
+const COMPANIONS: [&str; 2] = ["-wal", "-journal"];
+
+/// Why a database cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ForeignError {
+    /// A file that cannot be read or copied.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// It is not what it should be.
+    #[error("{}: {why}", path.display())]
+    Unusable {
+        /// Where it lies.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+        /// What to do about it.
+        hint: &'static str,
+    },
+}
+
+/// A copy; its files go with it.
+pub(super) struct Copied {
+    /// Where the original lies.
+    path: PathBuf,
+    copy: PathBuf,
+}
+
+impl Drop for Copied {
+    fn drop(&mut self) {
+        for file in with_companions(&self.copy).into_iter().chain([beside(&self.copy, "-shm")]) {
+            let _ = fs::remove_file(file); // what stays goes with the next copy
+        }
+    }
+}
+
+impl Copied {
+    pub(super) fn make(path: &Path, dir: &Path, ours: &[&Path]) -> Result<Self, ForeignError> {
+        let file = |path: &Path| {
+            let path = path.to_owned();
+            move |source| ForeignError::File { path, source }
+        };
+        let meta = fs::metadata(path).map_err(file(path))?;
+        let copied = Self { path: path.to_owned(), copy: dir.join("copy.db") };
+        // Opening and closing them here would drop SQLite's locks on them.
+        if ours.iter().any(|own| is_same_file(own, path)) {
+            return Err(
+                copied.unusable("the memories of this very repository".to_owned(), "name another one")
+            );
+        }
+        if !meta.is_file() {
+            return Err(copied.unusable("not a regular file".to_owned(), "name the database itself"));
+        }
+        if meta.len() > MOST_BYTES {
+            return Err(copied.unusable(format!("over {} GiB", MOST_BYTES >> 30), "import it in parts"));
+        }
+        fs::create_dir_all(dir).map_err(file(dir))?;
+        for _ in 0..TRIES {
+            let before = stamps(path);
+            for (from, to) in with_companions(path).into_iter().zip(with_companions(&copied.copy)) {
+                let _ = fs::remove_file(&to);
+                if fs::metadata(&from).is_ok_and(|meta| meta.is_file()) {
+                    fs::copy(&from, &to).map_err(file(&from))?;
+                    make_ours(&to).map_err(file(&to))?;
+                }
+            }
+            if stamps(path) == before {
+                return Ok(copied);
+            }
+        }
+        let why = format!("somebody wrote into it during each of {TRIES} copies");
+        Err(copied.unusable(why, "try again when it is idle"))
+    }
+
+    /// Opens the copy, with what its log holds, and checks that it has these tables.
+    pub(super) fn open(&self, tables: &[Table]) -> Result<Connection, ForeignError> {
+        let conn = self.connect().map_err(|error| self.sqlite(error))?;
+        for table in tables {
+            self.check(&conn, table)?;
+        }
+        Ok(conn)
+    }
+
+    pub(super) fn connect(&self) -> rusqlite::Result<Connection> {
+        let conn = connect(&self.copy, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+        conn.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(()))?;
+        let said: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+        if said == "ok" {
+            return Ok(conn);
+        }
+        let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+        Err(rusqlite::Error::SqliteFailure(code, Some(said)))
+    }
+
+    /// Returns where the copy is.
+    pub(super) fn copy(&self) -> &Path {
+        &self.copy
+    }
+
+    /// Refuses a view, a virtual table and computed columns under the name of a table, and a table that lacks columns.
+    fn check(&self, conn: &Connection, table: &Table) -> Result<(), ForeignError> {
+        let kind = self.kind(conn, table.name)?;
+        let other =
+            |why: String| self.unusable(why, "--from says who wrote it; `memo import --help` lists them");
+        match kind.as_deref() {
+            None if table.may_lack => return Ok(()),
+            None => return Err(other(format!("has no table {}", table.name))),
+            Some("table") => {}
+            Some(kind) => return Err(other(format!("{} is a {kind}, not a table", table.name))),
+        }
+        let columns = super::row::columns(conn, table.name).map_err(|error| self.sqlite(error))?;
+        match table.needed.iter().find(|name| !columns.iter().any(|column| column == *name)) {
+            Some(name) => Err(other(format!("the table {} has no column {name}", table.name))),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns `table`, `view`, `virtual table`…
+    pub(super) fn kind(&self, conn: &Connection, name: &str) -> Result<Option<String>, ForeignError> {
+        let select = "SELECT iif(sql LIKE 'CREATE VIRTUAL%', 'virtual table', type) FROM sqlite_schema
+                      WHERE name = ?1 AND type IN ('table', 'view')";
+        conn.query_row(select, [name], |row| row.get(0)).optional().map_err(|error| self.sqlite(error))
+    }
+
+    /// Says what a version means that is newer than those that were known when this was written.
+    pub(super) fn version_note(&self, found: Option<i64>, known: i64) -> Vec<String> {
+        let newer = found.filter(|found| *found > known);
+        let note = |found| {
+            format!(
+                "{}: its schema is version {found}, newer than {known}, the newest known here; what is known of it is taken",
+                self.path.display()
+            )
+        };
+        newer.map(note).into_iter().collect()
+    }
+
+    pub(super) fn unusable(&self, why: String, hint: &'static str) -> ForeignError {
+        ForeignError::Unusable { path: self.path.clone(), why, hint }
+    }
+
+    pub(super) fn sqlite(&self, error: rusqlite::Error) -> ForeignError {
+        self.store(StoreError::new(&self.path, error))
+    }
+
+    pub(super) fn store(&self, error: StoreError) -> ForeignError {
+        match error {
+            StoreError::Corrupt { source, .. } => self
+                .unusable(format!("no database of SQLite, or damaged ({source})"), "name a whole database"),
+            StoreError::Newer { found, known, .. } => self.unusable(
+                format!("written by a newer memod (schema {found}, we know {known})"),
+                "install that version, or export there",
+            ),
+            StoreError::Sqlite { source, .. } => {
+                self.unusable(source.to_string(), "is it what --from says it is?")
+            }
+            StoreError::File { source, path } => ForeignError::File { path, source },
+            StoreError::Full { path } => {
+                ForeignError::File { path, source: std::io::ErrorKind::StorageFull.into() }
+            }
+        }
+    }
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+fn with_companions(path: &Path) -> Vec<PathBuf> {
+    [path.to_owned()].into_iter().chain(COMPANIONS.map(|suffix| beside(path, suffix))).collect()
+}
+
+/// What changes when somebody writes.
+fn stamps(path: &Path) -> Vec<Option<(u64, Option<SystemTime>)>> {
+    let stamp = |path: &PathBuf| fs::metadata(path).ok().map(|meta| (meta.len(), meta.modified().ok()));
+    with_companions(path).iter().map(stamp).collect()
+}
+
+fn make_ours(path: &Path) -> std::io::Result<()> {
+    #[cfg(unix)]
+    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    #[cfg(not(unix))]
+    let permissions = fs::metadata(path)?.permissions();
+    fs::set_permissions(path, permissions)
+}
+
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    #[cfg(unix)]
+    if let (Ok(one), Ok(other)) = (fs::metadata(one), fs::metadata(other)) {
+        use std::os::unix::fs::MetadataExt as _;
+        return (one.dev(), one.ino()) == (other.dev(), other.ino());
+    }
+    canonical(one).is_ok_and(|one| canonical(other).is_ok_and(|other| one == other))
+}

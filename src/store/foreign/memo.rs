@@ -1,0 +1,64 @@
+//! What does memo keep? One table; times in milliseconds; what it imported says from where in `tags`.
+
+use super::row::{Fields, imported};
+use super::{Read, Table};
+use crate::proto::exchange::Draft;
+
+pub(super) const TABLES: &[Table] = &[Table {
+    name: "memories",
+    needed: &["id", "content", "container_tag", "created_at"],
+    optional: &[
+        "tags",
+        "type",
+        "updated_at",
+        "metadata",
+        "display_name",
+        "user_name",
+        "user_email",
+        "project_path",
+        "project_name",
+        "git_repo_url",
+    ],
+    may_lack: false,
+    read,
+}];
+
+/// What the tag of a named container begins with; the others are projects, named by a hash.
+const NAMED: &str = "memo_container_";
+
+fn read(fields: &Fields<'_>) -> Result<Read, String> {
+    let id = fields.needed("id")?;
+    let container = fields.needed("container_tag")?;
+    let kind = fields.text("type")?;
+    let tags = fields.text("tags")?;
+    let is_chunk = kind.as_deref() == Some("doc_chunk");
+    // Its keys are ours, but for a word: so the next import of the same document replaces these.
+    let key = tags.clone().filter(|_| is_chunk).map(|source| match source.starts_with("repo-map:") {
+        true => source,
+        false => format!("import:{source}"),
+    });
+    let mut metadata = fields.object("metadata")?;
+    let more = [
+        ("container", Some(container.clone())),
+        ("type", kind),
+        ("project", fields.text("project_path")?),
+        ("repository", fields.text("git_repo_url")?),
+    ];
+    imported(&mut metadata, "memo", &id, &more);
+    let author = match (fields.text("user_name")?, fields.text("user_email")?) {
+        (Some(name), Some(email)) => Some(format!("{name} <{email}>")),
+        (name, email) => name.or(email),
+    };
+    Ok(Read::Memory(Box::new(Draft {
+        original: Some(format!("memo:{id}")),
+        content: fields.needed("content")?,
+        container: container.strip_prefix(NAMED).map(str::to_owned),
+        tags: tags.filter(|_| !is_chunk).map(|tags| super::row::tags(&tags)).unwrap_or_default(),
+        author: author.filter(|author| !author.trim().is_empty()),
+        created: fields.time("created_at", 1_000.0)?,
+        updated: fields.time("updated_at", 1_000.0)?,
+        metadata,
+        key,
+        ..Draft::default()
+    })))
+}

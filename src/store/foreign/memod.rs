@@ -1,0 +1,81 @@
+//! What does another repository's memory.db keep? What ours does; an older one is brought up to date, in the copy.
+
+use super::copied::{Copied, ForeignError};
+use super::{PAGE_BYTES, row};
+use crate::proto::exchange::{DatabaseResult, Draft, LinkDraft};
+use crate::store::StoreError;
+use crate::store::memory::{MemoryDb, Record, Which};
+use crate::types::rfc3339;
+
+/// Tables that are read, the first of them in every version.
+const TABLES: [&str; 4] = ["memory", "tag", "link", "anchor"];
+
+pub(super) fn open(copied: &Copied) -> Result<MemoryDb, ForeignError> {
+    let conn = copied.connect().map_err(|error| copied.sqlite(error))?;
+    let hint = "--from says who wrote it; `memo import --help` lists them";
+    for (table, is_needed) in TABLES.into_iter().zip([true, false, false, false]) {
+        match copied.kind(&conn, table)?.as_deref() {
+            Some("table") => {}
+            None if !is_needed => {}
+            None => return Err(copied.unusable(format!("has no table {table}"), hint)),
+            Some(kind) => return Err(copied.unusable(format!("{table} is a {kind}, not a table"), hint)),
+        }
+    }
+    let columns = row::columns(&conn, "memory").map_err(|error| copied.sqlite(error))?;
+    if !columns.iter().any(|column| column == "container") {
+        return Err(copied.unusable("the table memory is another system's".to_owned(), hint));
+    }
+    drop(conn);
+    MemoryDb::open_copy(copied.copy()).map_err(|error| copied.store(error))
+}
+
+/// Returns the living, or the archived, behind a row.
+pub(super) fn page(db: &MemoryDb, archived: bool, after: i64) -> Result<DatabaseResult, StoreError> {
+    let read: Result<_, StoreError> = db.read(0, |rows| {
+        let found = rows.behind(&Which { archived, ..Which::default() }, after, PAGE_BYTES)?;
+        let last = found.last().map(|(row, _)| *row);
+        let links = last.map_or(Ok(Vec::new()), |last| rows.links_from(after, last))?;
+        Ok((found, links, last))
+    });
+    let (found, links, last) = read?;
+    let links = links.into_iter().map(|link| LinkDraft {
+        line: 0,
+        source: link.source,
+        target: link.target,
+        kind: link.kind,
+        created: Some(rfc3339(link.created)),
+    });
+    Ok(DatabaseResult {
+        drafts: found.into_iter().map(|(row, record)| draft(row, record)).collect(),
+        links: links.collect(),
+        next: last.map(|row| format!("{}:{row}", u8::from(archived))),
+        ..DatabaseResult::default()
+    })
+}
+
+fn draft(row: i64, record: Record) -> Draft {
+    Draft {
+        line: row.unsigned_abs(),
+        id: Some(record.id),
+        original: None,
+        content: record.content,
+        title: record.title,
+        container: Some(record.container),
+        tags: record.tags,
+        tier: Some(record.tier),
+        expires_at: record.expires_at.map(rfc3339),
+        priority: Some(i64::from(record.priority)),
+        confidence: Some(record.confidence),
+        source: Some(record.source),
+        author: Some(record.author),
+        created: Some(rfc3339(record.created)),
+        updated: Some(rfc3339(record.updated)),
+        last_access: record.last_access.map(rfc3339),
+        access_count: record.access_count,
+        metadata: record.metadata,
+        archived_at: record.archived_at.map(rfc3339),
+        archived_why: record.archived_why,
+        key: record.key,
+        anchors: record.anchors,
+    }
+}

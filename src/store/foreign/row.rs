@@ -1,0 +1,129 @@
+//! What is in the columns of somebody else's row?
+//!
+//! SQLite keeps anything in any column: each value is read as what it is, and a row that makes no sense is refused alone.
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Row};
+use serde_json::{Map, Value, json};
+
+use super::Table;
+use crate::types::rfc3339;
+
+/// Longest text that is read of one value, characters: longer than all that may be kept.
+const MOST_CHARS: usize = 70_000;
+
+/// Returns the columns of a table that are kept, not computed.
+pub(super) fn columns(conn: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
+    let mut statement = conn.prepare("SELECT name FROM pragma_table_xinfo(?1) WHERE hidden = 0")?;
+    statement.query_map([table], |row| row.get(0))?.collect()
+}
+
+/// Returns the query of a table's rows behind `?1`; none where this version has no such table.
+pub(super) fn select(conn: &Connection, table: &Table) -> rusqlite::Result<Option<String>> {
+    let columns = columns(conn, table.name)?;
+    if columns.is_empty() {
+        return Ok(None);
+    }
+    let value = |name: &&str| match columns.iter().any(|column| column == name) {
+        true => format!(
+            "CASE typeof({name}) WHEN 'text' THEN substr({name}, 1, {MOST_CHARS}) ELSE {name} END AS {name}"
+        ),
+        false => format!("NULL AS {name}"),
+    };
+    let values: Vec<_> = table.needed.iter().chain(table.optional).map(value).collect();
+    let (values, name) = (values.join(", "), table.name);
+    Ok(Some(format!("SELECT rowid, {values} FROM {name} WHERE rowid > ?1 ORDER BY rowid")))
+}
+
+/// The values of a row, by their columns' names.
+pub(super) struct Fields<'a> {
+    row: &'a Row<'a>,
+}
+
+impl<'a> Fields<'a> {
+    pub(super) fn new(row: &'a Row<'a>) -> Self {
+        Self { row }
+    }
+
+    fn value(&self, name: &str) -> Result<ValueRef<'_>, String> {
+        self.row.get_ref(name).map_err(|error| format!("{name}: {error}"))
+    }
+
+    /// Returns a text; numbers are written out.
+    pub(super) fn text(&self, name: &str) -> Result<Option<String>, String> {
+        match self.value(name)? {
+            ValueRef::Null => Ok(None),
+            ValueRef::Integer(number) => Ok(Some(number.to_string())),
+            ValueRef::Real(number) => Ok(Some(number.to_string())),
+            ValueRef::Text(bytes) => match std::str::from_utf8(bytes) {
+                Ok(text) => Ok(Some(text.to_owned())),
+                Err(_) => Err(format!("{name}: not UTF-8")),
+            },
+            ValueRef::Blob(_) => Err(format!("{name}: a blob, not a text")),
+        }
+    }
+
+    /// Returns a text that must be there.
+    pub(super) fn needed(&self, name: &str) -> Result<String, String> {
+        self.text(name)?.ok_or_else(|| format!("{name}: missing"))
+    }
+
+    /// Returns a number; none where there is none.
+    pub(super) fn number(&self, name: &str) -> Result<Option<f64>, String> {
+        match self.value(name)? {
+            ValueRef::Null => Ok(None),
+            ValueRef::Integer(number) => Ok(Some(number as f64)),
+            ValueRef::Real(number) if number.is_finite() => Ok(Some(number)),
+            ValueRef::Text(bytes) => {
+                let number = std::str::from_utf8(bytes).ok().and_then(|text| text.trim().parse().ok());
+                number.map(Some).ok_or_else(|| format!("{name}: no number"))
+            }
+            _ => Err(format!("{name}: no number")),
+        }
+    }
+
+    /// Returns a whole number that is not negative.
+    pub(super) fn count(&self, name: &str) -> Result<u64, String> {
+        Ok(self.number(name)?.unwrap_or_default().max(0.0) as u64)
+    }
+
+    /// Returns a time that is kept as a number: `per_second` of them in a second since 1970. 0 is none.
+    pub(super) fn time(&self, name: &str, per_second: f64) -> Result<Option<String>, String> {
+        let number = self.number(name)?.filter(|number| *number > 0.0);
+        Ok(number.map(|number| rfc3339((number * 1_000.0 / per_second).round() as i64)))
+    }
+
+    /// Returns an object that is kept as JSON; what is no object is kept as it is under `metadata`.
+    pub(super) fn object(&self, name: &str) -> Result<Map<String, Value>, String> {
+        let Some(text) = self.text(name)?.filter(|text| !text.trim().is_empty()) else {
+            return Ok(Map::new());
+        };
+        Ok(match serde_json::from_str(&text) {
+            Ok(Value::Object(object)) => object,
+            Ok(other) => Map::from_iter([(name.to_owned(), other)]),
+            Err(_) => Map::from_iter([(name.to_owned(), Value::from(text))]),
+        })
+    }
+}
+
+/// Notes in metadata where a memory comes from; what is null is left out.
+pub(super) fn imported(
+    metadata: &mut Map<String, Value>,
+    system: &str,
+    id: &str,
+    more: &[(&str, Option<String>)],
+) {
+    let mut imported = Map::from_iter([("from".to_owned(), json!(system)), ("id".to_owned(), json!(id))]);
+    let more = more.iter().filter_map(|(name, value)| Some(((*name).to_owned(), json!(value.as_ref()?))));
+    imported.extend(more);
+    metadata.insert("imported".to_owned(), Value::Object(imported));
+}
+
+/// Returns the tags in a list of JSON or in a list with commas.
+pub(super) fn tags(text: &str) -> Vec<String> {
+    let listed: Option<Vec<String>> = serde_json::from_str(text).ok();
+    let split = || text.split(',').map(|tag| tag.trim().to_owned()).collect();
+    let tags: Vec<String> = listed.unwrap_or_else(split);
+    // A comma parts tags here.
+    tags.into_iter().map(|tag| tag.replace(',', " ")).filter(|tag| !tag.trim().is_empty()).collect()
+}
