@@ -65,10 +65,13 @@ pub(super) struct Memories {
 
 impl Memories {
     /// Starts the thread, which opens the database.
-    pub(super) fn start(state_dir: &Path) -> anyhow::Result<Self> {
+    pub(super) fn start(state_dir: &Path, purges_expired: bool) -> anyhow::Result<Self> {
         let (jobs, queue) = channel();
         let model = Model::default();
-        let keeper = MemoryKeeper::new(state_dir, derive, finder::vector_model(Arc::clone(&model)));
+        let mut keeper = MemoryKeeper::new(state_dir, derive, finder::vector_model(Arc::clone(&model)));
+        if purges_expired {
+            keeper.purge_what_is_over();
+        }
         let finder = Arc::new(Finder::default());
         let for_thread = Arc::clone(&finder);
         let thread = super::spawn("memory", move || keep(keeper, &for_thread, &queue))?;

@@ -98,7 +98,7 @@ fn serve(place: Place, env: Env, config: Config, ready: impl FnOnce()) -> anyhow
     let (event_sender, events) = sync_channel(QUEUE);
     let for_watch = event_sender.clone();
     let watch = Watch::start(move |event| for_watch.send(Event::Watch(event)).is_ok())?;
-    let memories = Memories::start(&place.state_dir)?;
+    let memories = Memories::start(&place.state_dir, config.memory.on_expiry == "purge")?;
     let shared = Shared::new(place, env, config, index_db, socket, watch, progress, event_sender, memories);
     let shared = Arc::new(shared);
 

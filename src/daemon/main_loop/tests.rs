@@ -27,7 +27,7 @@ impl Bench {
         let (index_db, socket) = (temp.path().join("index.db"), temp.path().join("run/socket"));
         let (events, _) = sync_channel(1);
         let (watch, progress) = (Watch::start(|_| true).unwrap(), Arc::new(Progress::default()));
-        let memories = Memories::start(&place.state_dir).unwrap();
+        let memories = Memories::start(&place.state_dir, false).unwrap();
         let shared =
             Shared::new(place, env, Config::default(), index_db, socket, watch, progress, events, memories);
         let ((jobs, job_queue), (rounds, _)) = (channel(), channel());

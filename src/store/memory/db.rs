@@ -22,6 +22,8 @@ pub struct MemoryDb {
     pub(super) conn: Connection,
     pub(super) path: PathBuf,
     pub(super) touched: Touched,
+    /// What is over is deleted by the next write instead of archived.
+    pub(super) purges_expired: bool,
 }
 
 impl MemoryDb {
@@ -65,7 +67,7 @@ impl MemoryDb {
         let conn = connect(path, flags).map_err(at)?;
         // Who closes a file that somebody else has spoiled must not write the log over the rest of it.
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(at)?;
-        Ok(Self { conn, path: path.to_owned(), touched: Touched::default() })
+        Ok(Self { conn, path: path.to_owned(), touched: Touched::default(), purges_expired: false })
     }
 
     /// # Errors
@@ -137,7 +139,10 @@ impl MemoryDb {
         let at = |error| StoreError::new(path, error);
         let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
         let rows = Rows { conn: &tx, path, now_ms };
-        rows.archive_expired()?;
+        match self.purges_expired {
+            true => rows.purge_expired()?,
+            false => rows.archive_expired()?,
+        }
         let value = write(&rows)?;
         if stays { tx.commit() } else { tx.rollback() }.map_err(at)?;
         Ok(value)

@@ -46,6 +46,8 @@ pub struct MemoryKeeper {
     notice: Option<Notice>,
     /// Something was committed since the last copy.
     is_changed: bool,
+    /// What is over is deleted instead of archived.
+    purges_expired: bool,
     /// Opened since somebody asked for changes of vectors.
     is_opened: bool,
     /// Some may be without a vector.
@@ -90,6 +92,7 @@ impl MemoryKeeper {
             lacks_vectors: false,
             notice: None,
             is_changed: false,
+            purges_expired: false,
         }
     }
 
@@ -136,7 +139,28 @@ impl MemoryKeeper {
         now_ms: i64,
         read: impl Fn(&Rows<'_>) -> Result<T, Stopped<R>>,
     ) -> Result<T, Stopped<R>> {
+        self.purge_expired(now_ms);
         self.run(now_ms, |db| db.read(now_ms, &read))
+    }
+
+    /// Deletes what is over before anybody sees it, where that is wanted. Where it cannot be deleted yet it is shown as
+    /// archived.
+    fn purge_expired(&mut self, now_ms: i64) {
+        if !self.purges_expired {
+            return;
+        }
+        let is_over =
+            self.run(now_ms, |db| db.read(now_ms, |rows| Ok::<_, Stopped<()>>(rows.is_any_over()?)));
+        if is_over.unwrap_or(false)
+            && let Err(Stopped::Store(error)) = self.write(now_ms, |_| Ok::<_, Stopped<()>>(()))
+        {
+            tracing::warn!(%error, "what is over cannot be deleted");
+        }
+    }
+
+    /// From now on, what is over is deleted instead of archived.
+    pub fn purge_what_is_over(&mut self) {
+        self.purges_expired = true;
     }
 
     /// Writes in one transaction; on the disk when it returns.
@@ -275,7 +299,8 @@ impl MemoryKeeper {
         }
     }
 
-    fn use_db(&mut self, db: MemoryDb) -> Result<(), StoreError> {
+    fn use_db(&mut self, mut db: MemoryDb) -> Result<(), StoreError> {
+        db.purges_expired = self.purges_expired;
         let noted = db.read(0, |rows| rows.meta(NOTICE))?;
         let notice = noted.as_deref().and_then(|noted| noted.split_once(' '));
         self.notice =

@@ -4,6 +4,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Map, Value};
 
 use super::anchors::put_anchors;
+use super::rows::{COLUMNS, record};
 use super::{Derived, Event, Record, Rows, StoreError};
 
 /// How long an answer is kept for a request that comes again, ms: much longer than any client tries.
@@ -123,6 +124,37 @@ impl Rows<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub fn delete(&self, records: &[Record], event: &Event) -> Result<(), StoreError> {
+        self.delete_rows(records, event)?;
+        self.run(|conn| conn.execute("DELETE FROM request", []).map(drop)) // answers repeat what they were about
+    }
+
+    /// Deletes what is over, and the answers that say anything of it.
+    pub(super) fn purge_expired(&self) -> Result<(), StoreError> {
+        let over: Vec<Record> = self.run(|conn| {
+            conn.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM memory m WHERE m.archived_at IS NULL AND m.expires_at <= ?1"
+            ))?
+            .query_map([self.now_ms()], record)?
+            .collect()
+        })?;
+        if over.is_empty() {
+            return Ok(());
+        }
+        let (author, source) = ("memod".to_owned(), "daemon".to_owned());
+        let event =
+            Event { at: self.now_ms(), action: "expire".to_owned(), author, source, ..Event::default() };
+        self.delete_rows(&over, &event)?;
+        let ids = Value::from(over.into_iter().map(|record| record.id).collect::<Vec<_>>());
+        self.run(|conn| {
+            conn.execute(
+                "DELETE FROM request WHERE EXISTS (SELECT 1 FROM json_each(?1) WHERE instr(answer, value))",
+                [ids.to_string()],
+            )
+            .map(drop)
+        })
+    }
+
+    fn delete_rows(&self, records: &[Record], event: &Event) -> Result<(), StoreError> {
         self.note_gone(records, event)?;
         self.run(|conn| {
             let mut words = conn.prepare_cached(
@@ -133,7 +165,6 @@ impl Rows<'_> {
                 words.execute([&record.id])?;
                 memory.execute([&record.id])?;
             }
-            conn.execute("DELETE FROM request", [])?; // answers repeat what they were about
             // Until its parts are merged the index still has the words.
             conn.execute("INSERT INTO memory_fts(memory_fts) VALUES('optimize')", [])?;
             Ok(())

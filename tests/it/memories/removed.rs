@@ -65,3 +65,26 @@ fn what_is_over_is_archived_by_whoever_asks() {
     let error = live.rpc().call("memory.restore", &params).unwrap_err();
     assert!(error["message"].as_str().unwrap().contains("has this text"), "{error}");
 }
+
+#[test]
+fn what_is_over_is_deleted_where_that_is_wanted() {
+    let live = Live::idle();
+    let config = live.place().config_file();
+    std::fs::write(config, "[memory]\non_expiry = \"purge\"\n").unwrap();
+    live.start();
+    let stays = call(&live, "memory.add", json!({ "content": "stays", "request": "r1" }));
+    let goes = call(&live, "memory.add", json!({ "content": "plantedend", "ttl": "300ms", "request": "r2" }));
+    let (from, to) = (&stays["memory"]["id"], &goes["memory"]["id"]);
+    call(&live, "memory.link", json!({ "from": from, "to": to }));
+    until("it is over", || texts(&live) == ["stays"]);
+    assert_eq!(call(&live, "memory.list", json!({ "archived": true }))["total"], 0);
+    let history = call(&live, "memory.history", json!({ "ids": [from] }))["changes"].clone();
+    assert_eq!(history[2]["fields"], json!({ "related_to": [to, null] }), "{history}");
+    let again = call(&live, "memory.add", json!({ "content": "stays", "request": "r1" }));
+    assert_eq!(again, stays, "what was asked before is still known");
+    stop(&live);
+    let state = live.place().state_dir;
+    let found =
+        Command::new("grep").args(["-arl", "--exclude-dir=backups", "plantedend"]).arg(&state).output();
+    assert_eq!(String::from_utf8(found.unwrap().stdout).unwrap(), "");
+}

@@ -1,0 +1,188 @@
+//! How do many memories become one?
+
+use std::collections::BTreeMap;
+
+use super::call::Stamp;
+use super::links::put;
+use super::rules::{Done, bad, check_text, find, refused};
+use super::show;
+use crate::memory::{fields, id};
+use crate::proto::memory::{
+    AutoConsolidateParams, ConsolidateParams, ConsolidateResult, Consolidated, LinkKind, Tier,
+};
+use crate::store::{Record, Rows, Which};
+
+/// How many may become one.
+const SOURCES: std::ops::RangeInclusive<usize> = 2..=100;
+
+/// Those that are named become one, which says what the caller says.
+pub(super) fn consolidate(rows: &Rows<'_>, params: &ConsolidateParams, stamp: &Stamp) -> Done<ConsolidateResult> {
+    let sources = sources(rows, &params.ids, stamp.now_ms)?;
+    let container = match &params.container {
+        Some(name) => fields::container(name).map_err(bad)?,
+        None => only_container(&sources)?,
+    };
+    let content = fields::content(&params.summary, params.allow_secret).map_err(bad)?;
+    let title = params.title.as_deref().map(|title| fields::title(title, params.allow_secret));
+    let title = title.transpose().map_err(bad)?.flatten();
+    let redacted = content.redacted + title.as_ref().map_or(0, |title| title.redacted);
+    let new = Record {
+        content: content.text,
+        title: title.map(|title| title.text),
+        container,
+        ..united(rows, &sources, stamp)?
+    };
+    let group = become_one(rows, new, &sources, stamp)?;
+    Ok(ConsolidateResult { redacted, groups: vec![group], ..ConsolidateResult::default() })
+}
+
+/// All that share container and first tag become one, which says what they said; what another one supersedes is left.
+pub(super) fn auto(
+    rows: &Rows<'_>,
+    params: &AutoConsolidateParams,
+    stamp: &Stamp,
+) -> Done<ConsolidateResult> {
+    if !SOURCES.contains(&params.min_count) {
+        let message = format!("min_count: {} is not between {} and {}", params.min_count, SOURCES.start(), SOURCES.end());
+        return Err(refused(message, "leave it out for three"));
+    }
+    let container = params.container.as_deref().map(fields::container).transpose().map_err(bad)?;
+    let tier = params.short_only.then_some(Tier::Short);
+    let (mut records, _) = rows.list(&Which { container, tier, ..Which::default() }, Default::default(), 0, None)?;
+    records.reverse(); // oldest first
+    let mut groups: BTreeMap<(String, String), Vec<Record>> = BTreeMap::new();
+    for record in records {
+        let Some(tag) = record.tags.first().cloned() else { continue };
+        let is_superseded =
+            |link: &crate::store::Link| link.kind == LinkKind::Supersedes && link.to == record.id;
+        if !rows.links(&record.id)?.iter().any(is_superseded) {
+            groups.entry((record.container.clone(), tag)).or_default().push(record);
+        }
+    }
+    let mut result = ConsolidateResult { dry_run: params.dry_run, ..ConsolidateResult::default() };
+    for ((container, tag), sources) in groups {
+        if sources.len() >= params.min_count {
+            result.groups.push(group(rows, container, tag, &sources, params.dry_run, stamp)?);
+        }
+    }
+    Ok(result)
+}
+
+/// A group that is too large stays as it is, and says why.
+fn group(
+    rows: &Rows<'_>,
+    container: String,
+    tag: String,
+    sources: &[Record],
+    dry_run: bool,
+    stamp: &Stamp,
+) -> Done<Consolidated> {
+    let content: Vec<String> = sources.iter().map(said).collect();
+    let new = Record {
+        content: content.join("\n\n"),
+        title: Some(format!("{tag}: {} memories", sources.len())),
+        container,
+        ..united_or_cut(rows, sources, stamp)?
+    };
+    let mut group = Consolidated {
+        memory: show::brief(&Record { id: String::new(), ..new.clone() }),
+        tag: Some(tag),
+        sources: sources.iter().map(show::brief).collect(),
+        refused: None,
+    };
+    if !SOURCES.contains(&sources.len()) {
+        group.refused = Some(format!("{} are more than {}", sources.len(), SOURCES.end()));
+    } else if new.tags.len() > fields::MAX_TAGS {
+        group.refused = Some(format!("together they have {} tags, over {}", new.tags.len(), fields::MAX_TAGS));
+    } else if let Err(error) = fields::content(&new.content, true) {
+        // What was kept with a credential in it stays so.
+        group.refused = Some(error.to_string());
+    } else if !dry_run {
+        group.memory = become_one(rows, new, sources, stamp)?.memory;
+    }
+    Ok(group)
+}
+
+fn said(record: &Record) -> String {
+    match &record.title {
+        Some(title) => format!("{title}\n{}", record.content),
+        None => record.content.clone(),
+    }
+}
+
+fn sources(rows: &Rows<'_>, ids: &[String], now_ms: i64) -> Done<Vec<Record>> {
+    if !SOURCES.contains(&ids.len()) {
+        let message = format!("ids: {} are not between {} and {}", ids.len(), SOURCES.start(), SOURCES.end());
+        return Err(refused(message, "name those that become one"));
+    }
+    let mut sources: Vec<Record> = Vec::new();
+    for typed in ids {
+        let record = find(rows, typed)?;
+        if !record.lives(now_ms) {
+            return Err(refused(format!("id: {} is in the archive", record.id), "`memo restore` takes it out"));
+        }
+        if sources.iter().any(|other| other.id == record.id) {
+            return Err(refused(format!("id: {} twice", record.id), "name each once"));
+        }
+        sources.push(record);
+    }
+    sources.sort_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id)));
+    Ok(sources)
+}
+
+fn only_container(sources: &[Record]) -> Done<String> {
+    let mut names: Vec<&str> = sources.iter().map(|record| record.container.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    match names.as_slice() {
+        [name] => Ok((*name).to_owned()),
+        names => {
+            let message = format!("container: these are in {}", names.join(", "));
+            Err(refused(message, "--container says where the one they become belongs"))
+        }
+    }
+}
+
+/// Returns what the one has of all: their tags, the highest priority, the latest end; and it is no surer than the least
+/// sure of them.
+fn united(rows: &Rows<'_>, sources: &[Record], stamp: &Stamp) -> Done<Record> {
+    let new = united_or_cut(rows, sources, stamp)?;
+    let tags = fields::tags(&new.tags).map_err(bad)?;
+    Ok(Record { tags, ..new })
+}
+
+/// The same, with as many tags as there are.
+fn united_or_cut(rows: &Rows<'_>, sources: &[Record], stamp: &Stamp) -> Done<Record> {
+    let mut tags: Vec<String> = sources.iter().flat_map(|record| record.tags.clone()).collect();
+    tags.sort();
+    tags.dedup();
+    let tiers = [Tier::Long, Tier::Mid, Tier::Short];
+    let is_there = |tier: &Tier| sources.iter().any(|record| record.tier == *tier);
+    let is_endless = sources.iter().any(|record| record.expires_at.is_none());
+    let latest = sources.iter().filter_map(|record| record.expires_at).max();
+    Ok(Record {
+        id: id::new_id(stamp.now_ms, rows.random()?),
+        tags,
+        tier: tiers.into_iter().find(is_there).unwrap_or_default(),
+        expires_at: if is_endless { None } else { latest },
+        priority: sources.iter().map(|record| record.priority).max().unwrap_or(fields::DEFAULT_PRIORITY),
+        confidence: sources.iter().map(|record| record.confidence).fold(1.0, f64::min),
+        source: stamp.source.to_owned(),
+        author: stamp.author.clone(),
+        created: stamp.now_ms,
+        updated: stamp.now_ms,
+        ..Record::default()
+    })
+}
+
+/// Archives the sources, puts the one and links it to each of them.
+fn become_one(rows: &Rows<'_>, new: Record, sources: &[Record], stamp: &Stamp) -> Done<Consolidated> {
+    rows.archive(sources, "consolidated", &stamp.event("consolidate"))?;
+    check_text(rows, &new)?;
+    rows.put(&new, &super::derive(&new), &stamp.event("add"))?;
+    for source in sources {
+        put(rows, &new, source, LinkKind::DerivedFrom, stamp)?;
+    }
+    let sources = sources.iter().map(show::brief).collect();
+    Ok(Consolidated { memory: show::brief(&new), tag: None, sources, refused: None })
+}
