@@ -95,7 +95,7 @@ pub(super) enum Verb {
     Map(MapTyped),
     /// Show what should be known before work begins, within a budget
     ///
-    /// Memories tagged `pinned` and those of priority 7 and above, what is not committed, the last commits, and the code map,
+    /// Memories tagged `pinned` and those of priority 7 and above, those to check because the code has changed, what is not committed, the last commits, and the code map,
     /// leaning to what is not committed. The budget counts what is printed, four characters a token; with --json the `text`
     /// alone. Exits with 1 when there is nothing to show.
     ///

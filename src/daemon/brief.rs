@@ -9,6 +9,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
+use serde_json::json;
+
 use super::changed::changed;
 use super::dispatch::{Outcome, blocking, deadline, freshness, store_error};
 use super::event::Freshness;
@@ -16,25 +18,30 @@ use super::past::Past;
 use super::shared::Shared;
 use super::{memories, overview};
 use crate::git::Walk;
-use crate::proto::memory::Memory;
+use crate::proto::anchor::State;
+use crate::proto::memory::{MemoriesResult, Memory};
 use crate::proto::{
     BriefParams, BriefResult, ChangedFile, ChangedParams, ChangedResult, FileStatus, MapParams, Sync,
 };
 use crate::types::escape;
-use page::Page;
+use page::{List, Page};
 
 /// Tokens when none are asked for.
 const BUDGET: usize = 2_048;
 /// Until the page is so full, in percent, a section may go on.
-const MEMORIES_UNTIL: usize = 45;
-const CHANGES_UNTIL: usize = 58;
+const MEMORIES_UNTIL: usize = 40;
+const TO_CHECK_UNTIL: usize = 50;
+const CHANGES_UNTIL: usize = 60;
 const COMMITS_UNTIL: usize = 70;
+const TO_CHECK: &str = "To check: the code has changed since";
+const MAP: &str = "## Map\n";
 /// Most characters of a memory; `memo get` has the rest.
 const MOST_MEMORY: usize = 400;
 /// Most characters of any other line.
 const MOST_LINE: usize = 160;
-/// Most files and commits that are looked at.
+/// Most files, memories of one state and commits that are looked at.
 const MOST_FILES: usize = 30;
+const MOST_TO_CHECK: usize = 50;
 const MOST_COMMITS: usize = 12;
 const MOST_WALKED: usize = 60;
 /// Digits of a commit's id.
@@ -46,28 +53,59 @@ pub(super) async fn brief(shared: &Arc<Shared>, params: BriefParams) -> Outcome<
     let budget = params.budget.unwrap_or(BUDGET);
     let until = deadline(shared, None);
     let at = freshness(shared, &params.cwd, params.sync, until, Vec::new(), false).await?;
-    let (pinned, n_pinned) = memories::pinned(shared).await?;
-    let mut page = Page::new(budget);
-    page.lines("memories", "Memories", MEMORIES_UNTIL, &lines(&pinned, memory_line), n_pinned);
+    let (mut pinned, n_pinned) = memories::pinned(shared).await?;
+    let (mut to_check, mut n_to_check) = to_check(shared, &params.cwd).await;
+    for memory in &mut pinned {
+        // It is told once, with what is to be known of it.
+        if let Some(at) = to_check.iter().position(|other| other.id == memory.id) {
+            *memory = to_check.remove(at);
+            n_to_check -= 1;
+        }
+    }
     let changes = uncommitted(shared, &params.cwd).await;
-    page.lines("changes", "Not committed", CHANGES_UNTIL, &lines(&changes.files, file_line), changes.total);
     let focus =
         changes.files.iter().map(|file| at.place.root.join(&file.path).display().to_string()).collect();
+    let mut lists = vec![
+        List::new("memories", "Memories", MEMORIES_UNTIL, &pinned, memory_line, n_pinned),
+        List::new("to-check", TO_CHECK, TO_CHECK_UNTIL, &to_check, memory_line, n_to_check),
+        List::new("changes", "Not committed", CHANGES_UNTIL, &changes.files, file_line, changes.total),
+    ];
     let (cwd, sync) = (params.cwd, params.sync);
     let rest = move |shared: &Shared| {
         let commits = commits(&at);
-        page.lines("commits", "Last commits", COMMITS_UNTIL, &commits, commits.len());
-        let heading = "## Map\n";
-        let budget = page.tokens(heading, 100);
-        let params = MapParams { cwd, budget: Some(budget), focus, sync };
+        lists.push(List::new(
+            "commits",
+            "Last commits",
+            COMMITS_UNTIL,
+            &commits,
+            String::clone,
+            commits.len(),
+        ));
+        let mut page = Page::new(budget);
+        page.fill(&lists);
+        let params = MapParams { cwd, budget: Some(page.tokens(MAP)), focus, sync };
         let map = overview::map(shared, &params, &at).map_err(|error| store_error(&error))?;
-        page.block("map", heading, &map.text, (map.files, map.total_files));
+        let mut page = page.again(&lists, &format!("{MAP}{}", map.text));
+        page.block("map", MAP, &map.text, (map.files, map.total_files));
         Ok((page.finish(), map))
     };
     let ((text, tokens, sections), map) = blocking(shared, rest).await?;
     let took_ms = began.elapsed().as_secs_f64() * 1_000.0;
     let (fresh, reason, clock) = (map.fresh, map.reason, map.clock);
     Ok(BriefResult { text, tokens, budget, sections, fresh, reason, clock, took_ms })
+}
+
+/// Returns memories about code that has changed or gone, and how many there are; none where that cannot be told now.
+async fn to_check(shared: &Arc<Shared>, cwd: &str) -> (Vec<Memory>, usize) {
+    let (mut memories, mut total) = (Vec::new(), 0);
+    for state in [State::Drifted, State::Orphaned] {
+        let params = json!({ "cwd": cwd, "state": state, "limit": MOST_TO_CHECK, "sort": "priority" });
+        let answer = memories::call(shared, "memory.list", params).await.unwrap_or_default();
+        let list: MemoriesResult = serde_json::from_value(answer).unwrap_or_default();
+        total += usize::try_from(list.total).unwrap_or(usize::MAX);
+        memories.extend(list.memories);
+    }
+    (memories, total)
 }
 
 /// Returns what differs from the last commit; nothing outside git and before the first one.
@@ -94,16 +132,16 @@ fn commits(at: &Freshness) -> Vec<String> {
     described.map(line).collect()
 }
 
-fn lines<T>(rows: &[T], line: fn(&T) -> String) -> Vec<String> {
-    rows.iter().map(line).collect()
-}
-
 fn memory_line(memory: &Memory) -> String {
     let title = memory.title.as_ref().map_or(String::new(), |title| format!("{title}: "));
     let tags: String = memory.tags.iter().map(|tag| format!(" #{tag}")).collect();
     let text = cut(&format!("{title}{}", memory.content), MOST_MEMORY);
     let said = format!("{} p{} {}{tags}", memory.id, memory.priority, day(&memory.created));
-    format!("- {text} ({})", cut(&said, MOST_LINE))
+    let state = memory.state.filter(|state| *state != State::Fresh).map_or(String::new(), |state| {
+        let about: Vec<String> = memory.anchors.iter().map(ToString::to_string).collect();
+        format!("[{}: {}] ", state.as_str(), cut(&about.join(", "), MOST_LINE))
+    });
+    format!("- {state}{text} ({})", cut(&said, MOST_LINE))
 }
 
 fn file_line(file: &ChangedFile) -> String {

@@ -40,7 +40,7 @@ pub struct BriefResult {
 /// One part of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BriefSection {
-    /// `memories`, `changes`, `commits` or `map`.
+    /// `memories`, `to-check`, `changes`, `commits` or `map`.
     pub name: String,
     /// Of these so many are in the text: memories, files, commits.
     pub shown: usize,

@@ -7,38 +7,77 @@ use crate::proto::BriefSection;
 /// Characters of a token, as in `map`.
 const TOKEN_CHARS: usize = 4;
 
+/// A section of lines.
+pub(super) struct List {
+    name: &'static str,
+    title: &'static str,
+    /// It may go on until the page is so full: what sections before it left is used too.
+    percent: usize,
+    lines: Vec<String>,
+    /// How many there are in all.
+    total: usize,
+}
+
+impl List {
+    pub(super) fn new<T>(
+        name: &'static str,
+        title: &'static str,
+        percent: usize,
+        rows: &[T],
+        line: fn(&T) -> String,
+        total: usize,
+    ) -> Self {
+        Self { name, title, percent, lines: rows.iter().map(line).collect(), total }
+    }
+}
+
 /// A text that never exceeds its budget.
 pub(super) struct Page {
     text: String,
     n_chars: usize,
     budget_chars: usize,
+    /// Characters that every section may have beyond its share.
+    spare: usize,
+    /// Characters kept for what comes last.
+    kept: usize,
     sections: Vec<BriefSection>,
 }
 
 impl Page {
     pub(super) fn new(budget_tokens: usize) -> Self {
         let budget_chars = budget_tokens.saturating_mul(TOKEN_CHARS);
-        Self { text: String::new(), n_chars: 0, budget_chars, sections: Vec::new() }
+        Self { text: String::new(), n_chars: 0, budget_chars, spare: 0, kept: 0, sections: Vec::new() }
     }
 
-    /// Adds the lines that fit until the page is full to `percent`: what earlier sections left is used too.
-    ///
-    /// What does not fit is left out and something shorter after it tried. `total` is how many there are in all.
-    pub(super) fn lines(&mut self, name: &str, title: &str, percent: usize, lines: &[String], total: usize) {
-        let longest = format!("\n## {title} ({total} of {total})\n");
-        let mut room = self.room(percent).saturating_sub(longest.chars().count());
-        let mut kept = String::new();
-        let mut n_kept = 0;
-        for line in lines {
-            let n_chars = line.chars().count() + 1;
-            if n_chars <= room {
-                room -= n_chars;
-                kept += &format!("{line}\n");
-                n_kept += 1;
+    /// Returns the page filled anew with what `last`, which is to be added, leaves of its share.
+    pub(super) fn again(&self, lists: &[List], last: &str) -> Self {
+        let kept = if last.is_empty() { 0 } else { last.chars().count() + 1 };
+        let spare = self.budget_chars.saturating_sub(self.n_chars + kept);
+        let (text, sections) = Default::default();
+        let mut page = Self { text, n_chars: 0, spare, kept, sections, ..*self };
+        page.fill(lists);
+        page
+    }
+
+    /// Adds of each list the lines that fit. What does not fit is left out and something shorter after it tried.
+    pub(super) fn fill(&mut self, lists: &[List]) {
+        for list in lists {
+            let List { name, title, total, .. } = list;
+            let longest = format!("\n## {title} ({total} of {total})\n");
+            let mut room = self.room(list.percent).saturating_sub(longest.chars().count());
+            let mut kept = String::new();
+            let mut n_kept = 0;
+            for line in &list.lines {
+                let n_chars = line.chars().count() + 1;
+                if n_chars <= room {
+                    room -= n_chars;
+                    kept += &format!("{line}\n");
+                    n_kept += 1;
+                }
             }
+            let of_all = if n_kept < *total { format!(" ({n_kept} of {total})") } else { String::new() };
+            self.block(name, &format!("## {title}{of_all}\n"), &kept, (n_kept, *total));
         }
-        let of_all = if n_kept < total { format!(" ({n_kept} of {total})") } else { String::new() };
-        self.block(name, &format!("## {title}{of_all}\n"), &kept, (n_kept, total));
     }
 
     /// Adds a text that was made to fit into [`Self::tokens`]; nothing when it is empty.
@@ -54,14 +93,16 @@ impl Page {
         self.sections.push(BriefSection { name: name.to_owned(), shown, total });
     }
 
-    /// Returns how many tokens are left below a heading until the page is full to `percent`.
-    pub(super) fn tokens(&self, heading: &str, percent: usize) -> usize {
-        self.room(percent).saturating_sub(heading.chars().count() + 1) / TOKEN_CHARS
+    /// Returns how many tokens are left below a heading.
+    pub(super) fn tokens(&self, heading: &str) -> usize {
+        let left = self.budget_chars.saturating_sub(self.n_chars);
+        left.saturating_sub(heading.chars().count() + 1) / TOKEN_CHARS
     }
 
     fn room(&self, percent: usize) -> usize {
-        let full = u128::try_from(self.budget_chars).unwrap_or(u128::MAX) * percent as u128 / 100;
-        usize::try_from(full).unwrap_or(usize::MAX).saturating_sub(self.n_chars)
+        let share = self.budget_chars / 100 * percent + self.budget_chars % 100 * percent / 100;
+        let end = share.saturating_add(self.spare).min(self.budget_chars.saturating_sub(self.kept));
+        end.saturating_sub(self.n_chars)
     }
 
     /// Returns the text, its tokens, and what is in it.
@@ -74,49 +115,54 @@ impl Page {
 mod tests {
     use super::*;
 
-    fn filled(budget: usize, n_lines: usize) -> (String, usize, Vec<BriefSection>) {
-        let lines: Vec<_> = (0..n_lines).map(|nth| format!("- {}", "é".repeat(nth * 7 % 50))).collect();
-        let mut page = Page::new(budget);
-        page.lines("memories", "Memories", 40, &lines, n_lines);
-        page.lines("changes", "Changes", 70, &lines, n_lines + 3);
-        let room = page.tokens("## Map\n", 100);
-        page.block("map", "## Map\n", &"x".repeat(room * TOKEN_CHARS), (1, 1));
-        page.finish()
+    fn list(name: &'static str, percent: usize, lines: &[String], total: usize) -> List {
+        List::new(name, name, percent, lines, String::clone, total)
+    }
+
+    fn sections(page: Page) -> Vec<usize> {
+        page.finish().2.iter().map(|section| section.shown).collect()
     }
 
     #[test]
     fn no_page_exceeds_its_budget() {
-        for budget in (0..300).chain([1_000, usize::MAX / 4]) {
-            if budget > 1_000 {
-                assert_eq!(Page::new(usize::MAX).tokens("", 100), usize::MAX / TOKEN_CHARS);
-                continue;
-            }
-            for n_lines in [0, 1, 5, 60] {
-                let (text, tokens, _) = filled(budget, n_lines);
+        for budget in (0..300).chain([1_000]) {
+            for (n_lines, n_last) in [(0, 0), (1, 900), (5, 30), (60, 0), (60, 100), (60, 5_000)] {
+                let lines: Vec<_> =
+                    (0..n_lines).map(|nth| format!("- {}", "é".repeat(nth * 7 % 50))).collect();
+                let lists = [list("memories", 40, &lines, n_lines), list("changes", 70, &lines, n_lines + 3)];
+                let mut page = Page::new(budget);
+                page.fill(&lists);
+                let last = "x".repeat(n_last.min(page.tokens("## Map\n") * TOKEN_CHARS));
+                let mut page = page.again(&lists, &format!("## Map\n{last}"));
+                page.block("map", "## Map\n", &last, (1, 1));
+                let (text, tokens, sections) = page.finish();
                 assert_eq!(tokens, text.chars().count().div_ceil(TOKEN_CHARS));
                 assert!(tokens <= budget, "{tokens} of {budget}: {text}");
+                assert!(last.is_empty() || sections.last().is_some_and(|last| last.name == "map"), "{text}");
             }
         }
+        assert_eq!(Page::new(usize::MAX).tokens(""), (usize::MAX - 1) / TOKEN_CHARS);
     }
 
     #[test]
-    fn a_section_has_its_share_and_what_is_left_of_those_before() {
+    fn a_section_has_its_share_and_what_others_leave() {
         let long: Vec<_> = (0..100).map(|nth| format!("- line {nth:02}")).collect();
-        let shown = |first: &[String]| {
-            let mut page = Page::new(200);
-            page.lines("memories", "Memories", 40, first, first.len());
-            page.lines("changes", "Changes", 70, &long, 100);
-            page.finish().2.iter().map(|section| section.shown).collect::<Vec<_>>()
-        };
-        assert_eq!(shown(&long), [29, 22]);
-        assert_eq!(shown(&[]), [53], "a section without lines has no heading, and its share goes on");
+        let lists =
+            |first: &[String]| [list("memories", 40, first, first.len()), list("changes", 70, &long, 100)];
+        let mut page = Page::new(200);
+        page.fill(&lists(&long));
+        let again = page.again(&lists(&long), "");
+        assert_eq!((sections(page), sections(again)), (vec![29, 22], vec![53, 22]));
+        let mut page = Page::new(200);
+        page.fill(&lists(&[]));
+        assert_eq!(sections(page), [53], "a section without lines has no heading, and its share goes on");
     }
 
     #[test]
     fn headings_say_what_was_left_out() {
         let mut page = Page::new(14);
         let lines = ["- too long for this page, by far and more".to_owned(), "- short".to_owned()];
-        page.lines("memories", "Memories", 100, &lines, 2);
+        page.fill(&[list("Memories", 100, &lines, 2)]);
         assert_eq!(page.finish().0, "## Memories (1 of 2)\n- short\n");
     }
 }
