@@ -10,8 +10,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::exchange::{ExportTyped, ImportTyped};
 use super::memory::{
-    AddTyped, AppendTyped, GetTyped, HistoryTyped, IdTyped, IdsTyped, LinkingTyped, LinksTyped, ListTyped,
-    PromoteTyped, RecallTyped, RecentTyped, RemoveTyped, ResolveTyped, TagTyped, UpdateTyped,
+    AddTyped, AppendTyped, ConsolidateTyped, GetTyped, HistoryTyped, IdTyped, IdsTyped, LinkingTyped,
+    LinksTyped, ListTyped, PromoteTyped, RecallTyped, RecentTyped, RemoveTyped, ResolveTyped, TagTyped,
+    UpdateTyped,
 };
 use super::rows::RowsTyped;
 pub(super) use verbs::{
@@ -198,6 +199,14 @@ pub(super) enum Verb {
     ///
     /// Example: memo promote mem_01KAJ
     Promote(PromoteTyped),
+    /// Make one memory of many, which go into the archive
+    ///
+    /// It has all their tags, the highest of their priorities and the lowest of their confidences, stays as long as the one
+    /// that stays longest, and is linked to each as derived from it. --auto takes those that share container and first tag,
+    /// three at least; what another memory supersedes is left. All or nothing. Exits with 1 when nothing was done.
+    ///
+    /// Example: memo consolidate mem_01KAJ mem_01K9Z --title Tokens --summary "tokens expire after 24 hours"
+    Consolidate(ConsolidateTyped),
     /// Link a memory to another one
     ///
     /// related_to and contradicts are the same from either end. `memo get` shows the links of a memory.

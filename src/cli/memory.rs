@@ -2,6 +2,7 @@
 
 mod about;
 mod args;
+mod consolidate;
 mod links;
 mod recall;
 mod show;
@@ -26,6 +27,7 @@ pub(super) use args::{
     AddTyped, AppendTyped, FilterTyped, GetTyped, HistoryTyped, IdTyped, IdsTyped, ListTyped, RemoveTyped,
     TagTyped, TextTyped, UpdateTyped,
 };
+pub(super) use consolidate::{ConsolidateTyped, consolidate};
 pub(super) use links::{LinkingTyped, LinksTyped, ResolveTyped, link, links, resolve, unlink};
 pub(super) use recall::{PromoteTyped, RecallTyped, RecentTyped, promote, recall, recent};
 

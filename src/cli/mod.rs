@@ -114,6 +114,7 @@ fn answer(typed: Typed, output: &mut Output) -> Outcome {
         Verb::Recall(typed) => memory::recall(typed, &here()?, output),
         Verb::Recent(typed) => memory::recent(&typed, &here()?, output),
         Verb::Promote(typed) => memory::promote(typed, &here()?, output),
+        Verb::Consolidate(typed) => memory::consolidate(typed, &here()?, output),
         Verb::Link(typed) => memory::link(typed, &here()?, output),
         Verb::Unlink(typed) => memory::unlink(typed, &here()?, output),
         Verb::Links(typed) => memory::links(typed, &here()?, output),

@@ -6,6 +6,7 @@
 mod about;
 mod add;
 mod call;
+mod consolidate;
 mod databases;
 mod documents;
 mod export;

@@ -4,12 +4,14 @@
 //! When it comes again (the daemon died before it could answer), it gets the same answer and changes nothing.
 //! `notice` in a result is for a person: memories were restored, and from what.
 
+mod consolidate;
 mod links;
 mod recall;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub use self::consolidate::{AutoConsolidateParams, ConsolidateParams, ConsolidateResult, Consolidated};
 pub use self::links::{
     Edge, Link, LinkKind, LinkParams, LinkResult, LinksParams, LinksResult, Node, ResolveParams,
     ResolveResult,
@@ -89,7 +91,7 @@ pub struct Memory {
     pub metadata: Map<String, Value>,
     /// When it left the living.
     pub archived_at: Option<String>,
-    /// `forgotten`, `expired`, or `replaced` by an import.
+    /// `forgotten`, `expired`, `consolidated`, or `replaced` by an import.
     pub archived_why: Option<String>,
     /// What it was imported from: `import:/docs/a.md`, `repo-map:/map.json`.
     pub key: Option<String>,
@@ -394,8 +396,8 @@ pub struct TallyResult {
 pub struct Change {
     /// When.
     pub at: String,
-    /// `add`, `update`, `forget`, `expire`, `restore`, `salvage`, `link`, `unlink`, `resolve`, `recall` or
-    /// `promote`.
+    /// `add`, `update`, `forget`, `expire`, `restore`, `salvage`, `link`, `unlink`, `resolve`, `recall`,
+    /// `promote` or `consolidate`.
     pub action: String,
     /// Who.
     pub author: String,

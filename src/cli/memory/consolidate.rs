@@ -19,7 +19,13 @@ pub(in crate::cli) struct ConsolidateTyped {
     #[arg(long, value_name = "TEXT", conflicts_with = "auto")]
     title: Option<String>,
     /// What it says; `-` reads it from stdin
-    #[arg(long, value_name = "TEXT", required_unless_present = "auto", conflicts_with = "auto", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "TEXT",
+        required_unless_present = "auto",
+        conflicts_with = "auto",
+        allow_hyphen_values = true
+    )]
     summary: Option<String>,
     /// Where it belongs, if they are not all in one container; with --auto: only this one
     #[arg(short, long, value_name = "NAME")]

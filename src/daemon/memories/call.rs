@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::about;
 use super::add::add;
+use super::consolidate::{auto, consolidate};
 use super::export::export;
 use super::import::{self, keys};
 use super::links::{link, links, resolve, unlink};
@@ -26,8 +27,8 @@ use crate::memory::tiers::Tiers;
 use crate::paths::Place;
 use crate::proto::exchange::{ExportParams, ImportParams, ImportResult, KeysParams, MarkdownParams};
 use crate::proto::memory::{
-    AddParams, Caller, IdsParams, LinkParams, LinksParams, ListParams, PromoteParams, RemoveParams,
-    RemoveResult, ResolveParams, TallyParams, UpdateParams,
+    AddParams, AutoConsolidateParams, Caller, ConsolidateParams, IdsParams, LinkParams, LinksParams,
+    ListParams, PromoteParams, RemoveParams, RemoveResult, ResolveParams, TallyParams, UpdateParams,
 };
 use crate::proto::{RpcError, code};
 use crate::store::{Event, MemoryKeeper, Rows};
@@ -70,6 +71,10 @@ async fn run(shared: &Arc<Shared>, method: &str, params: Value) -> Outcome<Value
         "memory.resolve" => write(shared, params, |params: &ResolveParams| &params.caller, resolve).await,
         "memory.recall" => recall(shared, params).await,
         "memory.promote" => write(shared, params, |params: &PromoteParams| &params.caller, promote).await,
+        "memory.consolidate" => {
+            write(shared, params, |params: &ConsolidateParams| &params.caller, consolidate).await
+        }
+        "memory.auto_consolidate" => auto_consolidate(shared, params).await,
         "memory.forget" => remove(shared, params, forget).await,
         "memory.purge" => remove(shared, params, purge).await,
         "memory.get" => read(shared, params, |params: &IdsParams| &params.caller, get).await,
@@ -184,6 +189,20 @@ async fn remove(
     let job = move |keeper: &mut MemoryKeeper| {
         let stamp = stamp(&typed.caller, &place, tiers);
         let read = keeper.read(stamp.now_ms, |rows| Ok(json!(run(rows, &typed, &stamp)?)));
+        with_notice(read.map_err(store_error), keeper, stamp.now_ms)
+    };
+    shared.memories.ask(job).await?
+}
+
+async fn auto_consolidate(shared: &Arc<Shared>, params: Value) -> Outcome<Value> {
+    let params: AutoConsolidateParams = params_of(params)?;
+    if !params.dry_run {
+        return write_typed(shared, params, |params: &AutoConsolidateParams| &params.caller, auto).await;
+    }
+    let (place, tiers) = (locate(shared, &params.caller)?, Tiers::of(&shared.config.memory));
+    let job = move |keeper: &mut MemoryKeeper| {
+        let stamp = stamp(&params.caller, &place, tiers);
+        let read = keeper.read(stamp.now_ms, |rows| Ok(json!(auto(rows, &params, &stamp)?)));
         with_notice(read.map_err(store_error), keeper, stamp.now_ms)
     };
     shared.memories.ask(job).await?

@@ -16,7 +16,11 @@ use crate::store::{Record, Rows, Which};
 const SOURCES: std::ops::RangeInclusive<usize> = 2..=100;
 
 /// Those that are named become one, which says what the caller says.
-pub(super) fn consolidate(rows: &Rows<'_>, params: &ConsolidateParams, stamp: &Stamp) -> Done<ConsolidateResult> {
+pub(super) fn consolidate(
+    rows: &Rows<'_>,
+    params: &ConsolidateParams,
+    stamp: &Stamp,
+) -> Done<ConsolidateResult> {
     let sources = sources(rows, &params.ids, stamp.now_ms)?;
     let container = match &params.container {
         Some(name) => fields::container(name).map_err(bad)?,
@@ -32,7 +36,7 @@ pub(super) fn consolidate(rows: &Rows<'_>, params: &ConsolidateParams, stamp: &S
         container,
         ..united(rows, &sources, stamp)?
     };
-    let group = become_one(rows, new, &sources, stamp)?;
+    let group = become_one(rows, &new, &sources, stamp)?;
     Ok(ConsolidateResult { redacted, groups: vec![group], ..ConsolidateResult::default() })
 }
 
@@ -43,12 +47,18 @@ pub(super) fn auto(
     stamp: &Stamp,
 ) -> Done<ConsolidateResult> {
     if !SOURCES.contains(&params.min_count) {
-        let message = format!("min_count: {} is not between {} and {}", params.min_count, SOURCES.start(), SOURCES.end());
+        let message = format!(
+            "min_count: {} is not between {} and {}",
+            params.min_count,
+            SOURCES.start(),
+            SOURCES.end()
+        );
         return Err(refused(message, "leave it out for three"));
     }
     let container = params.container.as_deref().map(fields::container).transpose().map_err(bad)?;
     let tier = params.short_only.then_some(Tier::Short);
-    let (mut records, _) = rows.list(&Which { container, tier, ..Which::default() }, Default::default(), 0, None)?;
+    let (mut records, _) =
+        rows.list(&Which { container, tier, ..Which::default() }, Default::default(), 0, None)?;
     records.reverse(); // oldest first
     let mut groups: BTreeMap<(String, String), Vec<Record>> = BTreeMap::new();
     for record in records {
@@ -93,12 +103,13 @@ fn group(
     if !SOURCES.contains(&sources.len()) {
         group.refused = Some(format!("{} are more than {}", sources.len(), SOURCES.end()));
     } else if new.tags.len() > fields::MAX_TAGS {
-        group.refused = Some(format!("together they have {} tags, over {}", new.tags.len(), fields::MAX_TAGS));
+        group.refused =
+            Some(format!("together they have {} tags, over {}", new.tags.len(), fields::MAX_TAGS));
     } else if let Err(error) = fields::content(&new.content, true) {
         // What was kept with a credential in it stays so.
         group.refused = Some(error.to_string());
     } else if !dry_run {
-        group.memory = become_one(rows, new, sources, stamp)?.memory;
+        group.memory = become_one(rows, &new, sources, stamp)?.memory;
     }
     Ok(group)
 }
@@ -119,7 +130,10 @@ fn sources(rows: &Rows<'_>, ids: &[String], now_ms: i64) -> Done<Vec<Record>> {
     for typed in ids {
         let record = find(rows, typed)?;
         if !record.lives(now_ms) {
-            return Err(refused(format!("id: {} is in the archive", record.id), "`memo restore` takes it out"));
+            return Err(refused(
+                format!("id: {} is in the archive", record.id),
+                "`memo restore` takes it out",
+            ));
         }
         if sources.iter().any(|other| other.id == record.id) {
             return Err(refused(format!("id: {} twice", record.id), "name each once"));
@@ -176,13 +190,13 @@ fn united_or_cut(rows: &Rows<'_>, sources: &[Record], stamp: &Stamp) -> Done<Rec
 }
 
 /// Archives the sources, puts the one and links it to each of them.
-fn become_one(rows: &Rows<'_>, new: Record, sources: &[Record], stamp: &Stamp) -> Done<Consolidated> {
+fn become_one(rows: &Rows<'_>, new: &Record, sources: &[Record], stamp: &Stamp) -> Done<Consolidated> {
     rows.archive(sources, "consolidated", &stamp.event("consolidate"))?;
-    check_text(rows, &new)?;
-    rows.put(&new, &super::derive(&new), &stamp.event("add"))?;
+    check_text(rows, new)?;
+    rows.put(new, &super::derive(new), &stamp.event("add"))?;
     for source in sources {
-        put(rows, &new, source, LinkKind::DerivedFrom, stamp)?;
+        put(rows, new, source, LinkKind::DerivedFrom, stamp)?;
     }
     let sources = sources.iter().map(show::brief).collect();
-    Ok(Consolidated { memory: show::brief(&new), tag: None, sources, refused: None })
+    Ok(Consolidated { memory: show::brief(new), tag: None, sources, refused: None })
 }

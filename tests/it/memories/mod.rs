@@ -1,6 +1,7 @@
 //! Do memories do what is promised of them?
 
 mod acknowledged;
+mod consolidated;
 mod damaged;
 mod linked;
 mod recalled;

@@ -1,0 +1,107 @@
+//! Is one made of many, and nothing lost?
+
+use serde_json::{Value, json};
+
+use super::{add, call, memo, texts};
+use crate::live::Live;
+
+fn added(live: &Live, params: Value) -> String {
+    call(live, "memory.add", params)["memory"]["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn many_become_one() {
+    let live = Live::new();
+    let a = added(
+        &live,
+        json!({ "content": "a", "tags": ["x", "y"], "priority": 3, "confidence": 0.5, "tier": "mid" }),
+    );
+    let b = added(&live, json!({ "content": "b", "tags": ["y", "z"], "priority": 8, "tier": "short" }));
+    let (code, answer) = memo(&live, &["consolidate", &a, &b, "--title", "T", "--summary", "a and b"]);
+    assert_eq!(code, 0, "{answer}");
+    let id = answer["groups"][0]["memory"]["id"].as_str().unwrap();
+    let one = call(&live, "memory.get", json!({ "ids": [id] }))["memories"][0].clone();
+    assert_eq!(
+        (&one["title"], &one["content"], &one["tags"]),
+        (&json!("T"), &json!("a and b"), &json!(["x", "y", "z"]))
+    );
+    assert_eq!((&one["priority"], &one["confidence"], &one["tier"]), (&json!(8), &json!(0.5), &json!("mid")));
+    let links = one["links"].as_array().unwrap();
+    assert_eq!(links.len(), 2);
+    assert!(
+        links.iter().all(|link| link["relation"] == "derived_from" && link["archived"] == true),
+        "{links:?}"
+    );
+    let archived = call(&live, "memory.list", json!({ "archived": true }));
+    assert!(
+        archived["memories"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|memory| memory["archived_why"] == "consolidated")
+    );
+    assert_eq!(texts(&live), ["a and b"]);
+    call(&live, "memory.restore", json!({ "ids": [a] }));
+    assert_eq!(texts(&live), ["a", "a and b"]);
+}
+
+#[test]
+fn what_cannot_become_one_stays() {
+    let live = Live::new();
+    let (a, b) = (add(&live, "a"), added(&live, json!({ "content": "b", "container": "other" })));
+    let (c, _twin) = (add(&live, "c"), add(&live, "twin"));
+    let refused: &[(&[&str], i32, &str)] = &[
+        (&["consolidate", &a, "--summary", "s"], 2, "ids: 1 are not between 2 and 100"),
+        (&["consolidate", &a, &a, "--summary", "s"], 2, "twice"),
+        (&["consolidate", &a, &b, "--summary", "s"], 2, "these are in other, project"),
+        (&["consolidate", &a, &c, "--summary", " "], 2, "content: empty"),
+        (&["consolidate", &a, &c, "--summary", "twin"], 2, "has this text"),
+        (&["consolidate", &a, "mem_00", "--summary", "s"], 1, "no memory begins with mem_00"),
+        (&["consolidate", &a, &c], 2, "--summary"),
+        (&["consolidate", &a, &c, "--summary", "s", "--auto"], 2, "--auto"),
+        (&["consolidate", "--auto", "--min-count", "1"], 2, "1"),
+        (&["consolidate", "--auto"], 1, ""),
+    ];
+    for (args, exit, said) in refused {
+        let (code, answer) = memo(&live, args);
+        assert_eq!(code, *exit, "{args:?}: {answer}");
+        assert!(answer["error"].to_string().contains(said), "{args:?}: {answer}");
+    }
+    assert_eq!(texts(&live), ["a", "b", "c", "twin"]);
+    let (code, answer) = memo(&live, &["consolidate", &a, &b, "--summary", "s", "--container", "Both"]);
+    assert_eq!((code, &answer["groups"][0]["memory"]["container"]), (0, &json!("both")), "{answer}");
+}
+
+#[test]
+fn those_that_share_a_tag_are_found() {
+    let live = Live::new();
+    for (text, tags, tier) in [
+        ("one", json!(["a", "z"]), "short"),
+        ("two", json!(["a"]), "short"),
+        ("three", json!(["a", "b"]), "long"),
+        ("four", json!(["b"]), "long"),
+        ("five", json!([]), "long"),
+    ] {
+        added(&live, json!({ "content": text, "tags": tags, "tier": tier }));
+    }
+    let dry = memo(&live, &["consolidate", "--auto", "--dry-run"]).1;
+    assert_eq!((dry["dry_run"].clone(), dry["groups"].as_array().unwrap().len()), (json!(true), 1), "{dry}");
+    assert_eq!(dry["groups"][0]["sources"].as_array().unwrap().len(), 3);
+    assert_eq!(texts(&live).len(), 5, "a dry run changes nothing");
+    assert_eq!(memo(&live, &["consolidate", "--auto", "--short-only"]).0, 1, "only two are short");
+    assert_eq!(memo(&live, &["consolidate", "--auto"]).0, 0);
+    assert_eq!(texts(&live), ["five", "four", "one\n\ntwo\n\nthree"]);
+    assert_eq!(memo(&live, &["consolidate", "--auto"]).0, 1, "there is nothing left to do");
+}
+
+#[test]
+fn a_group_that_is_too_large_says_so() {
+    let live = Live::new();
+    for letter in ["p", "q", "r"] {
+        added(&live, json!({ "content": letter.repeat(30_000), "tags": ["big"] }));
+    }
+    let (code, answer) = memo(&live, &["consolidate", "--auto"]);
+    let refused = answer["groups"][0]["refused"].as_str().unwrap_or_else(|| panic!("{answer}"));
+    assert!(code == 1 && refused.contains("90004 bytes, over 65536"), "{refused}");
+    assert_eq!(texts(&live).len(), 3);
+}
