@@ -21,7 +21,7 @@ use crate::memory::anchor::{Lines, whole};
 use crate::proto::Sync;
 use crate::proto::anchor::{Anchor, Seen, State};
 use crate::scan;
-use crate::store::{Entry, Reader, StoreError};
+use crate::store::{Anchored, Entry, Reader, StoreError};
 use crate::types::{Definition, SourceKey, TextHash};
 
 /// The states of anchors, as sure as they can be.
@@ -68,6 +68,34 @@ pub(super) async fn on_snapshot<T: Send + 'static>(
         }
         (stale, reruns) = (newer, reruns + 1);
     }
+}
+
+/// Anchors by the memories that have them, judged on one snapshot.
+pub(super) struct JudgedAll {
+    pub(super) value: Vec<Anchored>,
+    /// Paths that the disk has otherwise than the snapshot.
+    pub(super) stale: Vec<SourceKey>,
+}
+
+/// Judges the anchors of several memories; what is stale is for the caller, who asks again.
+///
+/// # Errors
+/// When the index cannot be read.
+pub(super) fn judge_all(
+    shared: &Shared,
+    at: &Freshness,
+    mut all: Vec<Anchored>,
+) -> Result<JudgedAll, StoreError> {
+    shared.read(|reader: &Reader| {
+        reader.snapshot(|reader| {
+            // What is there and not indexed is ignored: else the wait before had it indexed.
+            let mut judge = Judge::new(reader, at, shared.config.index.max_file_bytes, true);
+            for (_, anchors) in &mut all {
+                judge.judge(anchors)?;
+            }
+            Ok(JudgedAll { value: all, stale: judge.stale })
+        })
+    })
 }
 
 /// What a snapshot fails with.

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
+use super::anchors::judge_all;
 use super::answer::{Verified, verify};
 use super::dispatch::{Outcome, bad_params, blocking, clock, deadline, freshness, store_error};
 use super::event::Freshness;
@@ -49,13 +50,8 @@ pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> Outcom
         shared.memories.complete().await?;
     }
     let result = match question.index {
-        Some(_) => page(shared, &question).await?,
-        None => {
-            let caller = Caller { cwd: params.cwd.clone(), ..Caller::default() };
-            let place = memories::locate(shared, &caller)?;
-            let asked = Arc::clone(&question);
-            blocking(shared, move |shared| memories_alone(shared, &asked, &place)).await?
-        }
+        Some(_) => page(shared, &question, find).await?,
+        None => alone(shared, &question).await?,
     };
     Ok(SearchResult {
         query: params.query.clone(),
@@ -80,8 +76,30 @@ fn filter(params: &SearchParams) -> Outcome<Option<Filter>> {
     Ok((!are_memories_alone).then_some(filter))
 }
 
-/// Searches the index, and the memories where they are wanted.
-async fn page(shared: &Arc<Shared>, question: &Arc<Question>) -> Outcome<SearchResult> {
+/// Searches the memories alone. The index may be in any state, unless one that answers is about the code.
+async fn alone(shared: &Arc<Shared>, question: &Arc<Question>) -> Outcome<SearchResult> {
+    let caller = Caller { cwd: question.params.cwd.clone(), ..Caller::default() };
+    let place = memories::locate(shared, &caller)?;
+    let asked = Arc::clone(question);
+    let (result, is_judged) =
+        blocking(shared, move |shared| memories_alone(shared, &asked, &place, None)).await?;
+    if is_judged {
+        return Ok(result.result);
+    }
+    page(
+        shared,
+        question,
+        |shared, question, at| Ok(memories_alone(shared, question, &at.place, Some(at))?.0),
+    )
+    .await
+}
+
+/// Answers from a snapshot that is as fresh as asked; again, where the disk is newer.
+async fn page(
+    shared: &Arc<Shared>,
+    question: &Arc<Question>,
+    find: fn(&Shared, &Question, &Freshness) -> Outcome<Page>,
+) -> Outcome<SearchResult> {
     let params = &question.params;
     let deadline = deadline(shared, params.wait_ms);
     let needs_commits = params.kind.is_empty() || params.kind.contains(&Kind::Commit);
@@ -144,10 +162,11 @@ pub(super) fn embedder(shared: &Shared) -> Result<&dyn Embedder, &str> {
     }
 }
 
+/// Searches the index, and the memories where they are wanted.
 fn find(shared: &Shared, question: &Question, at: &Freshness) -> Outcome<Page> {
     let Question { params, index, limit, .. } = question;
     let filter = index.clone().unwrap_or_default();
-    let mut memories = Remembered::of(shared, question);
+    let mut memories = Remembered::of(shared, question, Some(at));
     let nearest = shared.nearest.read().unwrap_or_else(PoisonError::into_inner);
     let ask = search::Ask {
         view: at.view,
@@ -170,10 +189,11 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> Outcome<Page> {
     let (answer, embeddings, clock, is_whole) = shared.read(read).map_err(|error| store_error(&error))?;
     let moved = shared.progress.removals.load(Ordering::SeqCst) != at.removals;
     let max_file_bytes = shared.config.index.max_file_bytes;
-    let Verified { hits, stale } = verify(&answer, at, *limit, max_file_bytes, params.explain);
+    let Verified { hits, mut stale } = verify(&answer, at, *limit, max_file_bytes, params.explain);
     if let Some(text) = &answer.corrected {
         memories.ask_again(shared, text);
     }
+    stale.append(&mut memories.stale);
     let pending = Pending { embeddings, ..at.pending };
     let mut degraded = answer.degraded;
     degraded.extend(at.files_note.iter().map(|why| format!("files: {why}")));
@@ -198,46 +218,69 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> Outcome<Page> {
     Ok(Page { result, stale, moved })
 }
 
-/// Searches the memories alone; the index may be in any state.
-fn memories_alone(shared: &Shared, question: &Question, place: &Place) -> Outcome<SearchResult> {
-    let mut memories = Remembered::of(shared, question);
+/// Searches the memories; returns also whether all that are about the code are judged.
+fn memories_alone(
+    shared: &Shared,
+    question: &Question,
+    place: &Place,
+    at: Option<&Freshness>,
+) -> Outcome<(Page, bool)> {
+    let mut memories = Remembered::of(shared, question, at);
     if let Some(error) = memories.error.take() {
         return Err(error);
     }
     let why_not = embedder(shared).err().filter(|_| question.params.mode != Mode::Keyword);
-    Ok(SearchResult {
+    let result = SearchResult {
         total: memories.found.total,
         hits: memories.hits(place, question.params.explain),
         degraded: why_not.map(|why| format!("knn: {why}")).into_iter().collect(),
-        fresh: true,
+        fresh: at.is_none_or(|at| at.fresh),
+        reason: at.and_then(|at| at.reason.clone()),
         ..SearchResult::default()
-    })
+    };
+    let moved = at.is_some_and(|at| shared.progress.removals.load(Ordering::SeqCst) != at.removals);
+    Ok((Page { result, stale: memories.stale, moved }, memories.found.unjudged.is_empty()))
 }
 
 /// What the memories answer.
 #[derive(Default)]
-struct Remembered {
+struct Remembered<'a> {
     wanted: Wanted,
     found: FoundMemories,
     error: Option<RpcError>,
+    /// What they are judged by; none: they are not.
+    at: Option<&'a Freshness>,
+    /// Paths that the disk has otherwise than the snapshot.
+    stale: Vec<SourceKey>,
 }
 
-impl Remembered {
-    fn of(shared: &Shared, question: &Question) -> Self {
+impl<'a> Remembered<'a> {
+    fn of(shared: &Shared, question: &Question, at: Option<&'a Freshness>) -> Self {
         let Some(mut wanted) = question.memories.clone() else { return Self::default() };
         if wanted.mode != Mode::Keyword {
             wanted.embed(&question.params.query, embedder(shared));
         }
-        let mut memories = Self { wanted, ..Self::default() };
+        let mut memories = Self { wanted, at, ..Self::default() };
         memories.ask(shared);
         memories
     }
 
     fn ask(&mut self, shared: &Shared) {
-        match shared.memories.find(&self.wanted) {
-            Ok(found) => self.found = found,
-            Err(error) => self.error = Some(error),
+        if let Err(error) = self.try_ask(shared) {
+            self.error = Some(error);
         }
+    }
+
+    /// Asks again once it is known what has become of the code: that moves memories down.
+    fn try_ask(&mut self, shared: &Shared) -> Outcome<()> {
+        self.found = shared.memories.find(&self.wanted)?;
+        let Some(at) = self.at.filter(|_| !self.found.unjudged.is_empty()) else { return Ok(()) };
+        let unjudged = std::mem::take(&mut self.found.unjudged);
+        let judged = judge_all(shared, at, unjudged).map_err(|error| store_error(&error))?;
+        self.wanted.judged.extend(judged.value);
+        self.stale.extend(judged.stale);
+        self.found = shared.memories.find(&self.wanted)?;
+        Ok(())
     }
 
     /// Nothing was found as typed, so that this was looked for.
@@ -255,11 +298,7 @@ impl Remembered {
 
     fn hits(&self, place: &Place, explains: bool) -> Vec<Hit> {
         let root = place.root.display().to_string();
-        self.found
-            .found
-            .iter()
-            .map(|found| memories::hit(found, &self.wanted.query, &root, explains))
-            .collect()
+        self.found.found.iter().map(|found| memories::hit(found, &self.wanted, &root, explains)).collect()
     }
 }
 

@@ -43,7 +43,7 @@ impl State {
 }
 
 /// What of the code a memory is about: a file, some lines of it, or a definition in it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Anchor {
     /// From the worktree's top, as it was called then.

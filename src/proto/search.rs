@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::anchor::Anchor;
 use super::{Pending, Sync};
 use crate::types::Kind;
 
@@ -132,6 +133,9 @@ pub struct MemoryInfo {
     pub tags: Vec<String>,
     /// When it was added, RFC 3339.
     pub created: String,
+    /// What of the code it is about, with the state of each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub anchors: Vec<Anchor>,
 }
 
 /// What a score is made of.

@@ -6,12 +6,13 @@
 use std::collections::HashMap;
 
 use super::fuse::{COSINE_FLOOR, TextRank};
-use super::memory_rank::{self, Candidate, Ranked, State};
+use super::memory_rank::{self, Candidate, Ranked};
 use super::nearest::{Changing, IdSet};
 use super::query::Query;
 use super::snippet;
 use crate::proto::Mode;
-use crate::store::{Record, Rows, StoreError, Which};
+use crate::proto::anchor::{Anchor, State};
+use crate::store::{Anchored, Record, Rows, StoreError, Which};
 use crate::types::MemoryRow;
 
 /// Candidates an arm may bring for each hit that is wanted, and at least.
@@ -35,8 +36,8 @@ pub struct MemoryAsk<'a> {
     pub vector: Option<&'a [i8]>,
     /// The vectors of the living.
     pub nearest: &'a Changing<MemoryRow>,
-    /// What became of the code that a memory is about, by id; fresh where nothing is said.
-    pub states: &'a dyn Fn(&[&str]) -> HashMap<String, State>,
+    /// What memories are about, judged, by id.
+    pub judged: &'a HashMap<String, Vec<Anchor>>,
 }
 
 /// A memory that answers.
@@ -55,6 +56,8 @@ pub struct FoundMemories {
     pub found: Vec<FoundMemory>,
     /// Candidates of any arm.
     pub total: usize,
+    /// What candidates are about that was not judged, by id: their state is not known.
+    pub unjudged: Vec<Anchored>,
 }
 
 /// Asks both arms and ranks what they bring.
@@ -85,7 +88,7 @@ pub fn memories(rows: &Rows<'_>, ask: &MemoryAsk<'_>) -> Result<FoundMemories, S
             (signals.knn, signals.cosine) = (Some(rank), Some(cosine as f32));
         }
     }
-    let candidates = with_facts(rows, ask, pool)?;
+    let (candidates, unjudged) = with_facts(rows, ask, pool)?;
     let total = candidates.len();
     let mut ranked = memory_rank::rank(candidates, covered, rows.now_ms());
     ranked.truncate(ask.limit);
@@ -95,7 +98,7 @@ pub fn memories(rows: &Rows<'_>, ask: &MemoryAsk<'_>) -> Result<FoundMemories, S
         let record = records.remove(&ranked.candidate.facts.row)?;
         Some(FoundMemory { ranked, record })
     });
-    Ok(FoundMemories { found: found.collect(), total })
+    Ok(FoundMemories { found: found.collect(), total, unjudged })
 }
 
 /// Returns the `k` nearest that are meant, with their cosine, nearest first; nothing that is noise.
@@ -121,12 +124,12 @@ fn nearest(
     Ok(near)
 }
 
-/// Adds what ranking must know of each.
+/// Adds what ranking must know of each; returns what of the code was not judged, too.
 fn with_facts(
     rows: &Rows<'_>,
     ask: &MemoryAsk<'_>,
     mut pool: HashMap<MemoryRow, Candidate>,
-) -> Result<Vec<Candidate>, StoreError> {
+) -> Result<(Vec<Candidate>, Vec<Anchored>), StoreError> {
     let keys: Vec<MemoryRow> = pool.keys().copied().collect();
     let mut candidates = Vec::with_capacity(keys.len());
     for facts in rows.facts(&keys)? {
@@ -140,12 +143,12 @@ fn with_facts(
         candidate.facts = facts;
         candidates.push(candidate);
     }
-    let ids: Vec<&str> = candidates.iter().map(|candidate| candidate.facts.id.as_str()).collect();
-    let states = (ask.states)(&ids);
+    let mut unjudged = rows.anchors_of(&keys)?;
+    unjudged.retain(|(id, _)| !ask.judged.contains_key(id));
     for candidate in &mut candidates {
-        candidate.state = states.get(&candidate.facts.id).copied().unwrap_or_default();
+        candidate.state = ask.judged.get(&candidate.facts.id).and_then(|anchors| State::of(anchors));
     }
-    Ok(candidates)
+    Ok((candidates, unjudged))
 }
 
 /// Returns how much of the query a memory's words cover, 0 to 1.

@@ -3,6 +3,7 @@
 //! What the arms give is fused, multiplied with small factors, and brought to the scale of the other hits. Pure.
 
 use super::fuse::{COSINE_FLOOR, Signals};
+use crate::proto::anchor::State;
 use crate::proto::memory::Tier;
 use crate::store::Facts;
 
@@ -49,18 +50,6 @@ const KNN: f64 = 0.5;
 /// (models/builtin/README.md).
 const COSINE_FULL: f64 = 0.75;
 
-/// What became of the code that a memory is about.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum State {
-    /// It is about none, or that is as it was.
-    #[default]
-    Fresh,
-    /// It has changed.
-    Drifted,
-    /// It is gone.
-    Orphaned,
-}
-
 /// One memory that some arm found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Candidate {
@@ -68,8 +57,8 @@ pub struct Candidate {
     pub facts: Facts,
     /// Where each arm had it.
     pub signals: Signals,
-    /// What became of the code it is about.
-    pub state: State,
+    /// What became of the code it is about; none: it is about none, or that is not known.
+    pub state: Option<State>,
 }
 
 /// A candidate with its final score.
@@ -140,9 +129,9 @@ fn apply_facts(hit: &mut Ranked, now_ms: i64) {
         hit.apply(SUPERSEDED, 1.0);
     }
     match hit.candidate.state {
-        State::Fresh => {}
-        State::Drifted => hit.apply(DRIFTED, 1.0),
-        State::Orphaned => hit.apply(ORPHANED, 1.0),
+        None | Some(State::Fresh) => {}
+        Some(State::Drifted) => hit.apply(DRIFTED, 1.0),
+        Some(State::Orphaned) => hit.apply(ORPHANED, 1.0),
     }
 }
 
@@ -213,7 +202,7 @@ mod tests {
         };
         let signals =
             Signals { bm25: Some(TextRank { rank: 1, bm25: -2.0 }), cosine: Some(0.6), ..Signals::default() };
-        let mut candidate = Candidate { facts, signals, state: State::Fresh };
+        let mut candidate = Candidate { facts, signals, state: None };
         change(&mut candidate);
         candidate
     }
@@ -233,8 +222,8 @@ mod tests {
             (TIER, |c| c.facts.tier = Tier::Short),
             (AGE, |c| c.facts.updated = NOW - 69 * DAY),
             (SUPERSEDED, |c| c.facts.successors = vec![MemoryRow(99)]),
-            (DRIFTED, |c| c.state = State::Drifted),
-            (ORPHANED, |c| c.state = State::Orphaned),
+            (DRIFTED, |c| c.state = Some(State::Drifted)),
+            (ORPHANED, |c| c.state = Some(State::Orphaned)),
         ];
         for (first, cases) in [(2, &better[..]), (1, &worse[..])] {
             for (name, change) in cases {

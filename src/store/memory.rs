@@ -32,6 +32,9 @@ use super::StoreError;
 use crate::proto::anchor::Anchor;
 use crate::proto::memory::Tier;
 
+/// A memory's id, and what it is about.
+pub type Anchored = (String, Vec<Anchor>);
+
 /// One memory as it is stored; times are unix milliseconds.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[expect(missing_docs, reason = "the fields are those of `proto::memory::Memory`")]

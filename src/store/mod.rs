@@ -20,8 +20,8 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 pub use foreign::{Foreign, ForeignError};
 pub use memory::{
-    Derived, Event, Facts, Link, LinkRow, MemoryDb, MemoryKeeper, MemoryReader, Numbers, Record, Rows,
-    Stopped, VectorChanges, VectorModel, Which,
+    Anchored, Derived, Event, Facts, Link, LinkRow, MemoryDb, MemoryKeeper, MemoryReader, Numbers, Record,
+    Rows, Stopped, VectorChanges, VectorModel, Which,
 };
 pub use reader::{Entry, PendingChunk, Reader, ViewRow};
 pub use search::{ChunkRow, Filter, GlobError, OTHERS_A_COMMIT};

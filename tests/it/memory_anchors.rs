@@ -462,3 +462,33 @@ fn a_state_is_that_of_the_moment_after_the_question() {
         }
     }
 }
+
+#[test]
+fn hits_say_so_and_what_has_drifted_stands_lower() {
+    let live = repository();
+    let ids = ["zebra login one", "zebra login two", "zebra login three"];
+    let targets = ["src/auth.rs#login", "src/limits.py#within", "docs/notes.md"];
+    let ids: Vec<_> = ids.iter().zip(targets).map(|(text, target)| about(&live, text, &[target])).collect();
+    let hits = |args: &[&str]| -> Vec<(String, String)> {
+        let (_, answer) = memo(&live, &[&["search"], args].concat());
+        assert_eq!(answer["fresh"], true, "{answer}");
+        let hits = answer["hits"].as_array().unwrap().iter().filter(|hit| hit["kind"] == "memory");
+        let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+        hits.map(|hit| (text(&hit["id"]), text(&hit["state"]))).collect()
+    };
+    for args in [&["zebra", "login"][..], &["zebra", "--kind", "memory"], &["logim"]] {
+        let found = hits(args);
+        assert_eq!(found.len(), 3, "{args:?}: {found:?}");
+        assert!(found.iter().all(|(_, state)| state == "fresh"), "{args:?}: {found:?}");
+    }
+    edit(&live, "src/auth.rs", "lookup(name)", "find(name)");
+    live.remove("docs/notes.md");
+    let expected: Vec<_> = [(1, "fresh"), (0, "drifted"), (2, "orphaned")]
+        .map(|(at, state)| (ids[at].clone(), state.to_owned()))
+        .to_vec();
+    for args in [&["zebra", "login"][..], &["zebra", "--kind", "memory"], &["logim"]] {
+        assert_eq!(hits(args), expected, "{args:?}");
+    }
+    live.git(&["checkout", "-q", "."]);
+    assert!(hits(&["zebra"]).iter().all(|(_, state)| state == "fresh"));
+}

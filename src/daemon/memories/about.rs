@@ -21,7 +21,7 @@ use crate::paths::Place;
 use crate::proto::anchor::{Anchor, State, StateCounts};
 use crate::proto::memory::{Caller, ConfirmParams, IdsParams, ListParams, MemoriesResult, UpdateResult};
 use crate::proto::{Sync, code};
-use crate::store::{Event, MemoryKeeper, Record, Rows, Which};
+use crate::store::{Anchored, Event, MemoryKeeper, Record, Rows, Which};
 
 /// How long it may take until a file is indexed that a memory is about.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -164,7 +164,7 @@ async fn anchored(
     shared: &Arc<Shared>,
     which: impl Fn(&Rows<'_>) -> Done<Which> + Send + 'static,
     params: ListParams,
-) -> Outcome<Vec<(String, Vec<Anchor>)>> {
+) -> Outcome<Vec<Anchored>> {
     let job = move |keeper: &mut MemoryKeeper| {
         keeper.read(now_ms(), |rows| Ok(rows.anchored(&which(rows)?, params.sort)?)).map_err(store_error)
     };

@@ -7,9 +7,9 @@ use crate::daemon::clock::local;
 use crate::daemon::dispatch::{bad_params, store_error};
 use crate::embed::{Embedder, quantize};
 use crate::memory::{Refused, fields, text, time};
+use crate::proto::anchor::{Anchor, State};
 use crate::proto::{Arms, Hit, MemoryInfo, Mode, SearchParams};
 use crate::search::memories::{FoundMemory, MemoryAsk, memories};
-use crate::search::memory_rank::State;
 use crate::search::nearest::Changing;
 use crate::search::query::{Query, parse};
 use crate::search::{explain, snippet};
@@ -26,6 +26,8 @@ pub(in crate::daemon) struct Wanted {
     pub(in crate::daemon) which: Which,
     pub(in crate::daemon) limit: usize,
     pub(in crate::daemon) vector: Option<Vec<i8>>,
+    /// What memories are about, judged, by id.
+    pub(in crate::daemon) judged: HashMap<String, Vec<Anchor>>,
 }
 
 impl Wanted {
@@ -55,7 +57,7 @@ impl Wanted {
             return Err(bad_params(message.to_owned()));
         }
         let query = parse(&params.query);
-        Ok((!is_left_out).then_some(Self { query, mode: params.mode, which, limit, vector: None }))
+        Ok((!is_left_out).then_some(Self { query, mode: params.mode, which, limit, ..Self::default() }))
     }
 
     /// Looks for other words instead.
@@ -126,15 +128,16 @@ fn find(
             limit: wanted.limit,
             vector: wanted.vector.as_deref(),
             nearest,
-            states: &|_: &[&str]| HashMap::<String, State>::new(),
+            judged: &wanted.judged,
         },
     )
 }
 
 /// Returns a memory as a hit of a search in the worktree `root`.
-pub(in crate::daemon) fn hit(found: &FoundMemory, query: &Query, root: &str, explains: bool) -> Hit {
+pub(in crate::daemon) fn hit(found: &FoundMemory, wanted: &Wanted, root: &str, explains: bool) -> Hit {
     let FoundMemory { ranked, record } = found;
-    let snippet = snippet::snippet(&record.content, 1, query.words());
+    let snippet = snippet::snippet(&record.content, 1, wanted.query.words());
+    let anchors = wanted.judged.get(&record.id).unwrap_or(&record.anchors).clone();
     let signals = &ranked.candidate.signals;
     let n_lines = u32::try_from(record.content.lines().count()).unwrap_or(u32::MAX);
     Hit {
@@ -156,12 +159,13 @@ pub(in crate::daemon) fn hit(found: &FoundMemory, query: &Query, root: &str, exp
         view: root.to_owned(),
         blob: blake3::Hash::from_bytes(text::hash(&record.content)).to_hex().to_string(),
         trust: if record.source == "import" { "import" } else { "own" }.to_owned(),
-        state: None,
+        state: State::of(&anchors).map(|state| state.as_str().to_owned()),
         commit: None,
         memory: Some(MemoryInfo {
             container: record.container.clone(),
             tags: record.tags.clone(),
             created: rfc3339(record.created),
+            anchors,
         }),
         explain: explains.then(|| explain(signals, ranked.fused, &ranked.factors)),
     }

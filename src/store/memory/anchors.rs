@@ -2,16 +2,17 @@
 
 use rusqlite::{Connection, params, params_from_iter};
 
-use super::{Rows, StoreError, Which};
+use super::{Anchored, Rows, StoreError, Which};
 use crate::proto::anchor::Anchor;
 use crate::proto::memory::Sort;
+use crate::types::MemoryRow;
 
 impl Rows<'_> {
     /// Returns the anchors of those of the memories that have any, by id, in a total order.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn anchored(&self, which: &Which, sort: Sort) -> Result<Vec<(String, Vec<Anchor>)>, StoreError> {
+    pub fn anchored(&self, which: &Which, sort: Sort) -> Result<Vec<Anchored>, StoreError> {
         let (condition, values) = which.condition(self.now_ms);
         let order = super::rows::order(sort);
         let sql = format!(
@@ -24,6 +25,26 @@ impl Rows<'_> {
                     Ok((row.get(0)?, anchors(&row.get::<_, String>(1)?)))
                 })?
                 .collect()
+        })
+    }
+}
+
+impl Rows<'_> {
+    /// Returns the anchors of those of these memories that have any, by id.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn anchors_of(&self, rows: &[MemoryRow]) -> Result<Vec<Anchored>, StoreError> {
+        let rows: Vec<i64> = rows.iter().map(|row| row.0).collect();
+        let json = serde_json::json!(rows).to_string();
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT m.id, json_group_array(json(a.anchor) ORDER BY a.ord) FROM json_each(?1) wanted
+                 CROSS JOIN anchor a ON a.memory = wanted.value
+                 CROSS JOIN memory m ON m.row = a.memory GROUP BY m.row",
+            )?
+            .query_map([json], |row| Ok((row.get(0)?, anchors(&row.get::<_, String>(1)?))))?
+            .collect()
         })
     }
 }
