@@ -19,7 +19,8 @@ use serde::{Deserialize, Serialize};
 pub use self::brief::{BriefParams, BriefResult, BriefSection};
 pub use self::hooks::{HookInfo, HookMethod, HooksParams, HooksResult};
 pub use self::past::{
-    ChangedFile, ChangedParams, ChangedResult, ChangedSymbols, FileStatus, WhyCommit, WhyParams, WhyResult,
+    ChangedFile, ChangedParams, ChangedResult, ChangedSymbols, FileStatus, WhyCommit, WhyMemory, WhyParams,
+    WhyResult,
 };
 pub use self::rpc::{ErrorData, HelloParams, HelloResult, Request, Response, RpcError, code};
 pub use self::search::{

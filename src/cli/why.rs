@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::proto::{WhyCommit, WhyParams, WhyResult};
+use crate::proto::anchor::State;
+use crate::proto::{WhyCommit, WhyMemory, WhyParams, WhyResult};
 
 use super::args::WhyTyped;
 use super::error::EXIT_NONE;
@@ -16,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Further lines of a message are only counted; `--json` has them.
 const MOST_BODY_LINES: usize = 12;
 
-/// Exits with 1 when no commit touched it and nothing of it is waiting to be committed.
+/// Exits with 1 when no commit touched it, nothing of it is waiting to be committed, and no memory is about it.
 pub(super) fn why(typed: WhyTyped, here: &Here, output: &mut Output) -> Outcome {
     let limit = usize::try_from(typed.limit).ok();
     let params = WhyParams { cwd: here.cwd.clone(), target: typed.target, limit };
@@ -28,10 +29,18 @@ pub(super) fn why(typed: WhyTyped, here: &Here, output: &mut Output) -> Outcome 
         output.flush()?;
         notes(&result, output);
     }
-    Ok(if result.commits.is_empty() && result.uncommitted.is_empty() { EXIT_NONE } else { 0 })
+    let is_none = result.commits.is_empty() && result.uncommitted.is_empty() && result.memories.is_empty();
+    Ok(if is_none { EXIT_NONE } else { 0 })
 }
 
 fn print(result: &WhyResult, output: &mut Output) -> Result<(), CliError> {
+    for memory in &result.memories {
+        print_memory(memory, output)?;
+    }
+    let has_more = !result.commits.is_empty() || !result.uncommitted.is_empty();
+    if has_more && !result.memories.is_empty() {
+        output.line("")?;
+    }
     if !result.uncommitted.is_empty() {
         let lines = paint(output.styles.line, &spans(&result.uncommitted));
         output.line(&format!("{}  {lines}", paint(output.styles.title, "not committed yet")))?;
@@ -43,6 +52,19 @@ fn print(result: &WhyResult, output: &mut Output) -> Result<(), CliError> {
         print_commit(commit, &result.path, output)?;
     }
     Ok(())
+}
+
+/// Shows a memory in two lines: what it is about and whether that is as it was, and what it says.
+fn print_memory(memory: &WhyMemory, output: &mut Output) -> Result<(), CliError> {
+    let styles = output.styles;
+    let bad = memory.state.filter(|state| *state != State::Fresh);
+    let state = bad.map_or(String::new(), |state| format!("  {}", paint(styles.bad, state.as_str())));
+    let about = paint(styles.line, &escape(&memory.about));
+    output.line(&format!("{}  {about}{state}", paint(styles.path, &escape(&memory.id))))?;
+    if let Some(note) = &memory.note {
+        output.line(&format!("    ({})", escape(note)))?;
+    }
+    output.line(&format!("    {}", escape(&memory.line)))
 }
 
 fn print_commit(commit: &WhyCommit, path: &str, output: &mut Output) -> Result<(), CliError> {

@@ -138,7 +138,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    fn of(anchor: &Anchor) -> Self {
+    pub(super) fn of(anchor: &Anchor) -> Self {
         Self { key: SourceKey::new(anchor.path.as_str()), symbol: anchor.symbol.clone(), lines: anchor.lines }
     }
 

@@ -5,6 +5,7 @@
 
 mod about;
 mod add;
+mod beside;
 mod call;
 mod consolidate;
 mod databases;
@@ -32,6 +33,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 pub(super) use self::about::counts as state_counts;
+pub(super) use self::beside::beside;
 pub(super) use self::call::{call, locate};
 use self::finder::Finder;
 pub(super) use self::finder::{Model, load as load_model};

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::dispatch::{Outcome, blocking, deadline, freshness};
 use super::event::Freshness;
+use super::memories::beside;
 use super::past::{Past, failure, key_of, spans, unreadable};
 use super::shared::Shared;
 use super::target::{Part, defines, named, readings};
@@ -24,7 +25,16 @@ pub(super) async fn why(shared: &Arc<Shared>, params: WhyParams) -> Outcome<WhyR
     let began = Instant::now();
     let level = if params.target.contains('#') { Sync::Fs } else { Sync::None };
     let at = freshness(shared, &params.cwd, level, deadline(shared, None), Vec::new(), false).await?;
-    let result = blocking(shared, move |shared| answer(shared, &params, &at, began + BUDGET)).await?;
+    let cwd = params.cwd.clone();
+    let mut result = blocking(shared, move |shared| answer(shared, &params, &at, began + BUDGET)).await?;
+    match beside(shared, &cwd, &result.path, &result.lines).await {
+        Ok((memories, unsure)) => {
+            result.memories = memories;
+            result.reason = result.reason.or(unsure.map(|why| format!("states of memories: {why}")));
+        }
+        // History is an answer, too.
+        Err(error) => result.reason = result.reason.or(Some(format!("memories: {}", error.message))),
+    }
     Ok(WhyResult { took_ms: began.elapsed().as_secs_f64() * 1_000.0, ..result })
 }
 

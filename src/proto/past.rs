@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::anchor::State;
 use super::{CommitInfo, Sync};
 
 /// Params of `why`.
@@ -25,6 +26,9 @@ pub struct WhyResult {
     pub lines: Vec<(u32, u32)>,
     /// The symbol that was asked for.
     pub symbol: Option<String>,
+    /// What is remembered of it, in the order of the file.
+    #[serde(default)]
+    pub memories: Vec<WhyMemory>,
     /// The newest first.
     pub commits: Vec<WhyCommit>,
     /// Spans of lines that no commit has yet.
@@ -39,6 +43,25 @@ pub struct WhyResult {
     pub trust: String,
     /// Milliseconds in the daemon.
     pub took_ms: f64,
+}
+
+/// A memory about what was asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WhyMemory {
+    /// Its id.
+    pub id: String,
+    /// What it is about, where that is now: `PATH`, `PATH:10-20` or `PATH#SYMBOL`.
+    pub about: String,
+    /// Title, else the beginning of the first line.
+    pub line: String,
+    /// From the worktree's top.
+    pub path: String,
+    /// First and last line, as far as they are known; none: the whole file.
+    pub lines: Option<(u32, u32)>,
+    /// Whether the code is as it was when somebody last looked; none where it is not known.
+    pub state: Option<State>,
+    /// What people should know of that.
+    pub note: Option<String>,
 }
 
 /// A commit that touched what was asked for.

@@ -492,3 +492,32 @@ fn hits_say_so_and_what_has_drifted_stands_lower() {
     live.git(&["checkout", "-q", "."]);
     assert!(hits(&["zebra"]).iter().all(|(_, state)| state == "fresh"));
 }
+
+#[test]
+fn why_shows_what_is_remembered_there() {
+    let live = repository();
+    let ids = ["src/auth.rs#login", "src/auth.rs:9-11", "src/auth.rs", "docs/notes.md"]
+        .map(|target| about(&live, target, &[target]));
+    let shown = |args: &[&str]| -> Vec<(String, String)> {
+        let (code, answer) = memo(&live, &[&["why"], args].concat());
+        assert_eq!(code, 0, "{answer}");
+        let memories = answer["memories"].as_array().unwrap_or_else(|| panic!("{answer}")).iter();
+        memories
+            .map(|m| (m["about"].as_str().unwrap().to_owned(), m["state"].as_str().unwrap().to_owned()))
+            .collect()
+    };
+    let fresh = |about: &str| (about.to_owned(), "fresh".to_owned());
+    assert_eq!(
+        shown(&["src/auth.rs"]),
+        [fresh("src/auth.rs"), fresh("src/auth.rs#login"), fresh("src/auth.rs:9-11")]
+    );
+    assert_eq!(shown(&["src/auth.rs#login"]), [fresh("src/auth.rs"), fresh("src/auth.rs#login")]);
+    assert_eq!(shown(&["src/auth.rs:10"]), [fresh("src/auth.rs"), fresh("src/auth.rs:9-11")]);
+    assert_eq!(shown(&["docs"]), [fresh("docs/notes.md")]);
+    live.git(&["mv", "src/auth.rs", "src/door.rs"]);
+    live.git(&["commit", "-qm", "move"]);
+    let (_, answer) = memo(&live, &["why", "src/door.rs#login"]);
+    assert_eq!(answer["memories"][1]["id"], ids[0].as_str(), "it has moved: {answer}");
+    live.remove("docs/notes.md");
+    assert_eq!(shown(&["docs/notes.md"]), [("docs/notes.md".to_owned(), "orphaned".to_owned())]);
+}

@@ -160,7 +160,7 @@ pub(in crate::daemon) async fn counts(shared: &Arc<Shared>, cwd: &str) -> Outcom
 }
 
 /// Returns the anchors of memories that have any, by id.
-async fn anchored(
+pub(super) async fn anchored(
     shared: &Arc<Shared>,
     which: impl Fn(&Rows<'_>) -> Done<Which> + Send + 'static,
     params: ListParams,

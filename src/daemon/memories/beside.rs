@@ -1,0 +1,86 @@
+//! Which memories are about a place in the code?
+
+use std::sync::Arc;
+
+use super::about::anchored;
+use super::{Outcome, now_ms, show, store_error};
+use crate::daemon::anchors::{Judge, Place, on_snapshot};
+use crate::daemon::dispatch::{deadline, store_error as index_error};
+use crate::daemon::shared::Shared;
+use crate::proto::anchor::{Anchor, State};
+use crate::proto::memory::ListParams;
+use crate::proto::{Sync, WhyMemory};
+use crate::store::{MemoryKeeper, StoreError, Which};
+
+/// Returns the living memories that are about a file, some of its lines, or anything in a directory, in the order of the
+/// file; and why their states may not be those of now.
+pub(in crate::daemon) async fn beside(
+    shared: &Arc<Shared>,
+    cwd: &str,
+    path: &str,
+    lines: &[(u32, u32)],
+) -> Outcome<(Vec<WhyMemory>, Option<String>)> {
+    let all = anchored(shared, |_| Ok(Which::default()), ListParams::default()).await?;
+    if all.is_empty() {
+        return Ok((Vec::new(), None));
+    }
+    let (path, lines) = (path.to_owned(), lines.to_vec());
+    let here = move |judge: &mut Judge<'_>| -> Outcome<Vec<WhyMemory>> {
+        let mut found = Vec::new();
+        for (id, anchors) in &all {
+            let here = of_memory(judge, id, anchors, &path, &lines);
+            found.extend(here.map_err(|error| index_error(&error))?);
+        }
+        Ok(found)
+    };
+    let mut judged = on_snapshot(shared, cwd, Sync::Fs, deadline(shared, None), here).await?;
+    judged.value.sort_by(|a, b| (&a.path, a.lines, &a.id).cmp(&(&b.path, b.lines, &b.id)));
+    if judged.value.is_empty() {
+        return Ok((Vec::new(), None)); // nothing that could be wrong
+    }
+    Ok((with_lines(shared, judged.value).await?, judged.reason))
+}
+
+/// Returns the first anchor of a memory that is at a place.
+fn of_memory(
+    judge: &mut Judge<'_>,
+    id: &str,
+    anchors: &[Anchor],
+    path: &str,
+    lines: &[(u32, u32)],
+) -> Result<Option<WhyMemory>, StoreError> {
+    for anchor in anchors {
+        let mut anchor = anchor.clone();
+        let place = judge.place(&mut anchor)?;
+        let is_gone = anchor.state == Some(State::Orphaned);
+        let now = place.filter(|_| !is_gone).unwrap_or_else(|| Place::of(&anchor));
+        let is_below = now.key.as_str().strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
+        let is_on = |(first, last): (u32, u32)| {
+            !is_gone && lines.iter().any(|(from, to)| first <= *to && *from <= last)
+        };
+        if is_below || now.key.as_str() == path && (lines.is_empty() || now.lines.is_none_or(is_on)) {
+            let about = anchor.now.clone().unwrap_or_else(|| anchor.to_string());
+            let (path, lines) = (now.key.to_string(), now.lines);
+            let (id, state, note) = (id.to_owned(), anchor.state, anchor.note);
+            return Ok(Some(WhyMemory { id, about, path, lines, state, note, line: String::new() }));
+        }
+    }
+    Ok(None)
+}
+
+/// Adds what stands for each memory; one that has gone meanwhile goes.
+async fn with_lines(shared: &Arc<Shared>, found: Vec<WhyMemory>) -> Outcome<Vec<WhyMemory>> {
+    let job = move |keeper: &mut MemoryKeeper| {
+        let read = keeper.read(now_ms(), |rows| {
+            let mut kept = Vec::new();
+            for memory in &found {
+                let record = rows.get(&memory.id)?;
+                let line = record.map(|record| show::brief(&record).line);
+                kept.extend(line.map(|line| WhyMemory { line, ..memory.clone() }));
+            }
+            Ok(kept)
+        });
+        read.map_err(store_error)
+    };
+    shared.memories.ask(job).await?
+}
