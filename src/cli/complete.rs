@@ -44,6 +44,9 @@ pub(super) fn script(shell: clap_complete::Shell, output: &mut Output) -> Outcom
 
 /// Answers a script that asks for completions; returns whether one did.
 pub(super) fn answered() -> bool {
+    if std::env::var_os(VAR).is_none() {
+        return false;
+    }
     let dir = dir_of(std::env::args_os());
     let env = CompleteEnv::with_factory(move || command(dir.as_ref())).var(VAR);
     let here = std::env::current_dir().ok();
