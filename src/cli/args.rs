@@ -10,9 +10,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::exchange::{ExportTyped, ImportTyped};
 use super::memory::{
-    AddTyped, AppendTyped, ConsolidateTyped, GetTyped, HistoryTyped, IdTyped, IdsTyped, LinkingTyped,
-    LinksTyped, ListTyped, PromoteTyped, RecallTyped, RecentTyped, RemoveTyped, ResolveTyped, TagTyped,
-    UpdateTyped,
+    AddTyped, AppendTyped, ConsolidateTyped, DedupeTyped, GetTyped, HistoryTyped, IdTyped, IdsTyped,
+    LinkingTyped, LinksTyped, ListTyped, PromoteTyped, RecallTyped, RecentTyped, RelatedTyped, RemoveTyped,
+    ResolveTyped, TagTyped, UpdateTyped,
 };
 use super::rows::RowsTyped;
 pub(super) use verbs::{
@@ -230,6 +230,20 @@ pub(super) enum Verb {
     ///
     /// Example: memo resolve mem_01KAJ mem_01K9Z
     Resolve(ResolveTyped),
+    /// Show what is related to a memory: what it is linked to, then what is near in meaning
+    ///
+    /// Exits with 1 when nothing is.
+    ///
+    /// Example: memo related mem_01KAJ
+    Related(RelatedTyped),
+    /// Show memories that say nearly the same, with what could be merged
+    ///
+    /// Nothing is changed without --merge. Then of each group the first stays: it gets the tags of the others and what they
+    /// say beyond it; they go into the archive. Texts that differ in numbers or negations are never proposed. Exits with 1
+    /// when there are none.
+    ///
+    /// Example: memo dedupe --container auth
+    Dedupe(DedupeTyped),
     /// Show every change of a memory
     ///
     /// Example: memo history mem_01KAJ

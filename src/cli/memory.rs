@@ -6,6 +6,7 @@ mod consolidate;
 mod links;
 mod recall;
 mod show;
+mod similar;
 
 use std::hash::{BuildHasher, RandomState};
 use std::io::{IsTerminal, Read};
@@ -30,6 +31,7 @@ pub(super) use args::{
 pub(super) use consolidate::{ConsolidateTyped, consolidate};
 pub(super) use links::{LinkingTyped, LinksTyped, ResolveTyped, link, links, resolve, unlink};
 pub(super) use recall::{PromoteTyped, RecallTyped, RecentTyped, promote, recall, recent};
+pub(super) use similar::{DedupeTyped, RelatedTyped, dedupe, related};
 
 /// Memories that are asked for at once where all are wanted.
 const PAGE: u64 = 500;
@@ -64,6 +66,8 @@ pub(super) fn add(typed: AddTyped, here: &Here, output: &mut Output) -> Outcome 
         confidence: typed.fields.confidence,
         metadata,
         allow_secret: typed.fields.allow_secret,
+        force: typed.near.force,
+        merge: typed.near.merge,
         ..AddParams::default()
     };
     let has_about = !params.about.is_empty();
@@ -74,10 +78,7 @@ pub(super) fn add(typed: AddTyped, here: &Here, output: &mut Output) -> Outcome 
         output.line(&result.memory.id)?;
         output.flush()?;
         say_redacted(result.redacted, output);
-        if !result.created {
-            let hint = if has_about { "; `memo update ID --about …` says what it is about" } else { "" };
-            output.say(&format!("this text is there already; nothing was changed{hint}"));
-        }
+        similar::say_added(&result, has_about, output);
     }
     notice(result.notice.as_ref(), output);
     Ok(0)

@@ -119,6 +119,8 @@ fn answer(typed: Typed, output: &mut Output) -> Outcome {
         Verb::Unlink(typed) => memory::unlink(typed, &here()?, output),
         Verb::Links(typed) => memory::links(typed, &here()?, output),
         Verb::Resolve(typed) => memory::resolve(typed, &here()?, output),
+        Verb::Related(typed) => memory::related(typed, &here()?, output),
+        Verb::Dedupe(typed) => memory::dedupe(typed, &here()?, output),
         Verb::History(typed) => memory::history(typed, &here()?, output),
         Verb::Export(typed) => exchange::export(typed, &here()?, output),
         Verb::Import(typed) => exchange::import(&typed, &here()?, output),

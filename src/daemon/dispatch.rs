@@ -63,7 +63,7 @@ pub(super) fn no_method(method: &str) -> RpcError {
     let hint = "methods: hello, search, brief, map, why, changed, status, sync, reindex, doctor, stop, hooks.install, hooks.uninstall, \
         hooks.status, memory.add, memory.get, memory.list, memory.update, memory.confirm, memory.forget, memory.restore, memory.purge, \
         memory.tags, memory.containers, memory.history, memory.stats, \
-        memory.link, memory.unlink, memory.links, memory.resolve, memory.recall, \
+        memory.related, memory.dedupe, memory.merge, memory.link, memory.unlink, memory.links, memory.resolve, memory.recall, \
         memory.promote, memory.consolidate, memory.auto_consolidate, \
         memory.import, memory.import_markdown, memory.import_keys, memory.read_database, memory.export";
     let data = ErrorData { hint: Some(hint.to_owned()), retry_after_ms: None };

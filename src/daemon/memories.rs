@@ -21,6 +21,7 @@ mod remove;
 mod rules;
 mod search;
 mod show;
+mod similar;
 mod update;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -90,6 +91,11 @@ impl Memories {
     /// Returns the model, which the chunks of the index share.
     pub(super) fn model(&self) -> Model {
         Arc::clone(&self.model)
+    }
+
+    /// Returns what knows which memories are near.
+    fn near(&self) -> similar::Near {
+        similar::Near { finder: Arc::clone(&self.finder), model: self.model() }
     }
 
     /// Runs a job on the thread and waits for what it returns.

@@ -8,6 +8,7 @@ pub mod anchor;
 pub mod fields;
 pub mod id;
 mod privacy;
+pub mod similar;
 pub mod text;
 pub mod tiers;
 pub mod time;

@@ -23,10 +23,15 @@ pub fn index(title: Option<&str>, tags: &[String], content: &str) -> [String; 3]
 
 /// Returns the expression of FTS5 that holds for texts with all words of `text`; none when it has no word.
 pub fn all_words(text: &str) -> Option<String> {
+    let terms: Vec<String> = words_of(text).iter().map(|token| term(token)).collect();
+    (!terms.is_empty()).then(|| terms.join(" AND "))
+}
+
+/// Returns the words of a text in the form of the index, each name as one.
+pub fn words_of(text: &str) -> Vec<String> {
     let mut tokens = String::new();
     words::write_words(text, Form::Whole, &mut tokens);
-    let terms: Vec<String> = tokens.split_ascii_whitespace().map(term).collect();
-    (!terms.is_empty()).then(|| terms.join(" AND "))
+    tokens.split_ascii_whitespace().map(str::to_owned).collect()
 }
 
 /// Quotes a token; in it are letters and digits alone. Short runs of unspaced scripts are beginnings of trigrams.

@@ -7,6 +7,7 @@
 mod consolidate;
 mod links;
 mod recall;
+mod similar;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -17,6 +18,10 @@ pub use self::links::{
     ResolveResult,
 };
 pub use self::recall::{PromoteParams, RecallParams, RecallResult, Recalled};
+pub use self::similar::{
+    Contradicted, DedupeParams, DedupeResult, Group, MergeParams, MergeResult, Related, RelatedParams,
+    RelatedResult,
+};
 use super::anchor::{Anchor, State};
 
 /// How long a memory stays when nothing else is said.
@@ -144,14 +149,22 @@ pub struct AddParams {
     pub anchors: Vec<Anchor>,
     /// Store it although it looks like a credential.
     pub allow_secret: bool,
+    /// Store it although another memory of the container says nearly the same.
+    pub force: bool,
+    /// Add to that other memory what is new, instead.
+    pub merge: bool,
 }
 
 /// Result of `memory.add`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AddResult {
-    /// False: the same text was there already, and nothing was changed.
+    /// False: the same text was there already, and nothing was changed, unless it was `merged`.
     pub created: bool,
+    /// What is new in it was added to the memory that said nearly the same.
+    pub merged: bool,
+    /// What it may contradict.
+    pub contradicted: Vec<Contradicted>,
     /// Parts that were cut out as private.
     pub redacted: usize,
     /// The memory as it is kept.

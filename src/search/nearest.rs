@@ -10,6 +10,7 @@ use crate::embed::dot_i8;
 use crate::types::ChunkId;
 
 /// Vectors of chunks, L2-normalized times 127.
+#[derive(Clone)]
 pub struct Nearest<Id = ChunkId> {
     dims: usize,
     ids: Vec<Id>,
@@ -46,6 +47,7 @@ impl<Id: Copy + Ord> Nearest<Id> {
 }
 
 /// Vectors that come, change and go one by one: those of memories.
+#[derive(Clone)]
 pub struct Changing<Id> {
     all: Nearest<Id>,
     places: HashMap<Id, usize>,
@@ -80,6 +82,11 @@ impl<Id: Copy + Ord + Hash> Changing<Id> {
     pub fn get(&self, id: Id) -> Option<&[i8]> {
         let at = *self.places.get(&id)?;
         Some(&self.all.rows[at * self.all.dims..][..self.all.dims])
+    }
+
+    /// Returns whose vectors are there, in no order.
+    pub fn ids(&self) -> &[Id] {
+        &self.all.ids
     }
 
     /// As [`Nearest::top`].

@@ -24,6 +24,7 @@ mod memories;
 mod memory_anchors;
 mod memory_io;
 mod memory_search;
+mod memory_similar;
 mod output;
 mod past;
 mod protocol;

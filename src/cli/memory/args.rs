@@ -6,6 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value};
 
+use super::similar::NearTyped;
 use crate::cli::rows::RowsTyped;
 use crate::proto::anchor::State;
 use crate::proto::memory::{Selection, Sort, Tier};
@@ -124,6 +125,8 @@ pub(in crate::cli) struct AddTyped {
     pub(in crate::cli) about: Vec<String>,
     #[command(flatten)]
     pub(in crate::cli) fields: FieldsTyped,
+    #[command(flatten)]
+    pub(in crate::cli) near: NearTyped,
 }
 
 #[derive(Debug, Args)]

@@ -4,12 +4,36 @@ use super::about::united;
 use super::call::Stamp;
 use super::rules::{Done, bad};
 use super::show;
+use super::similar::{Near, merge_into, refuse_same};
 use crate::daemon::clock::local;
 use crate::memory::{fields, id, time};
 use crate::proto::memory::{AddParams, AddResult};
 use crate::store::{Record, Rows};
 
-pub(super) fn add(rows: &Rows<'_>, params: &AddParams, stamp: &Stamp) -> Done<AddResult> {
+pub(super) fn add(rows: &Rows<'_>, params: &AddParams, stamp: &Stamp, near: &Near) -> Done<AddResult> {
+    let (record, redacted) = new_record(rows, params, stamp)?;
+    let derived = super::derive(&record);
+    let result = |record: Record| {
+        let memory = show::memory(record, stamp.now_ms);
+        AddResult { redacted, memory, ..AddResult::default() }
+    };
+    if let Some(known) = rows.same_text(&record, &derived.hash)? {
+        return Ok(result(known));
+    }
+    let (same, contradicted) = near.compare(rows, &record)?;
+    if let Some((other, cosine)) = same.first().filter(|_| !params.force) {
+        if !params.merge {
+            return Err(refuse_same(other, *cosine));
+        }
+        let merged = merge_into(rows, other, &record, stamp)?;
+        return Ok(AddResult { merged: true, contradicted, ..result(merged) });
+    }
+    rows.put(&record, &derived, &stamp.event("add"))?;
+    Ok(AddResult { created: true, contradicted, ..result(record) })
+}
+
+/// Returns what is to be kept, and how many private parts were cut out.
+fn new_record(rows: &Rows<'_>, params: &AddParams, stamp: &Stamp) -> Done<(Record, usize)> {
     let content = fields::content(&params.content, params.allow_secret).map_err(bad)?;
     let title = params.title.as_deref().map(|title| fields::title(title, params.allow_secret));
     let title = title.transpose().map_err(bad)?.flatten();
@@ -38,12 +62,5 @@ pub(super) fn add(rows: &Rows<'_>, params: &AddParams, stamp: &Stamp) -> Done<Ad
         updated: stamp.now_ms,
         ..Record::default()
     };
-    let derived = super::derive(&record);
-    let known = rows.same_text(&record, &derived.hash)?;
-    let created = known.is_none();
-    if created {
-        rows.put(&record, &derived, &stamp.event("add"))?;
-    }
-    let memory = show::memory(known.unwrap_or(record), stamp.now_ms);
-    Ok(AddResult { created, redacted, memory, notice: None })
+    Ok((record, redacted))
 }

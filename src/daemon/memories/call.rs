@@ -17,6 +17,7 @@ use super::look::{containers, get, history, list, stats, tags};
 use super::recall::{promote, recall};
 use super::remove::{forget, purge, restore};
 use super::rules::Done;
+use super::similar;
 use super::update::update;
 use super::{Outcome, now_ms, store_error};
 use super::{databases, documents};
@@ -27,8 +28,9 @@ use crate::memory::tiers::Tiers;
 use crate::paths::Place;
 use crate::proto::exchange::{ExportParams, ImportParams, ImportResult, KeysParams, MarkdownParams};
 use crate::proto::memory::{
-    AddParams, AutoConsolidateParams, Caller, ConsolidateParams, IdsParams, LinkParams, LinksParams,
-    ListParams, PromoteParams, RemoveParams, RemoveResult, ResolveParams, TallyParams, UpdateParams,
+    AddParams, AutoConsolidateParams, Caller, ConsolidateParams, DedupeParams, IdsParams, LinkParams,
+    LinksParams, ListParams, MergeParams, PromoteParams, RelatedParams, RemoveParams, RemoveResult,
+    ResolveParams, TallyParams, UpdateParams,
 };
 use crate::proto::{RpcError, code};
 use crate::store::{Event, MemoryKeeper, Rows};
@@ -62,7 +64,20 @@ pub(in crate::daemon) async fn call(shared: &Arc<Shared>, method: &str, params: 
 
 async fn run(shared: &Arc<Shared>, method: &str, params: Value) -> Outcome<Value> {
     match method {
-        "memory.add" => write(shared, params, |params: &AddParams| &params.caller, add).await,
+        "memory.add" => {
+            let near = shared.memories.near();
+            let add =
+                move |rows: &Rows<'_>, params: &AddParams, stamp: &Stamp| add(rows, params, stamp, &near);
+            write(shared, params, |params: &AddParams| &params.caller, add).await
+        }
+        "memory.merge" => write(shared, params, |params: &MergeParams| &params.caller, similar::merge).await,
+        "memory.related" => {
+            let near = shared.memories.near();
+            let related =
+                move |rows: &Rows<'_>, params: &RelatedParams, _| similar::related(rows, &near, params);
+            read(shared, params, |params: &RelatedParams| &params.caller, related).await
+        }
+        "memory.dedupe" => dedupe(shared, params_of(params)?).await,
         "memory.update" => write(shared, params, |params: &UpdateParams| &params.caller, update).await,
         "memory.restore" => write(shared, params, |params: &IdsParams| &params.caller, restore).await,
         "memory.link" => write(shared, params, |params: &LinkParams| &params.caller, link).await,
@@ -99,7 +114,7 @@ pub(super) async fn read<P: DeserializeOwned + Send + 'static, T: Serialize + 's
     shared: &Arc<Shared>,
     params: Value,
     caller: fn(&P) -> &Caller,
-    run: fn(&Rows<'_>, &P, i64) -> Done<T>,
+    run: impl Fn(&Rows<'_>, &P, i64) -> Done<T> + Send + 'static,
 ) -> Outcome<Value> {
     let params: P = params_of(params)?;
     locate(shared, caller(&params))?;
@@ -116,7 +131,7 @@ pub(super) async fn write<P: DeserializeOwned + Send + 'static, T: Serialize + '
     shared: &Arc<Shared>,
     params: Value,
     caller: fn(&P) -> &Caller,
-    run: fn(&Rows<'_>, &P, &Stamp) -> Done<T>,
+    run: impl Fn(&Rows<'_>, &P, &Stamp) -> Done<T> + Send + 'static,
 ) -> Outcome<Value> {
     write_typed(shared, params_of(params)?, caller, run).await
 }
@@ -125,7 +140,7 @@ pub(super) async fn write_typed<P: Send + 'static, T: Serialize + 'static>(
     shared: &Arc<Shared>,
     params: P,
     caller: fn(&P) -> &Caller,
-    run: fn(&Rows<'_>, &P, &Stamp) -> Done<T>,
+    run: impl Fn(&Rows<'_>, &P, &Stamp) -> Done<T> + Send + 'static,
 ) -> Outcome<Value> {
     let (place, tiers) = (locate(shared, caller(&params))?, Tiers::of(&shared.config.memory));
     let job = move |keeper: &mut MemoryKeeper| {
@@ -145,6 +160,20 @@ pub(super) async fn write_typed<P: Send + 'static, T: Serialize + 'static>(
             Ok(answer)
         });
         with_notice(written.map_err(store_error), keeper, stamp.now_ms)
+    };
+    shared.memories.ask(job).await?
+}
+
+/// Compares all memories with each other, before the thread that keeps them is asked.
+async fn dedupe(shared: &Arc<Shared>, params: DedupeParams) -> Outcome<Value> {
+    locate(shared, &params.caller)?;
+    let threshold = similar::threshold(&params).map_err(store_error)?;
+    let vectors = shared.memories.near().finder.vectors(Clone::clone);
+    let pairs = blocking(shared, move |_| Ok(similar::pairs(&vectors, threshold))).await?;
+    let job = move |keeper: &mut MemoryKeeper| {
+        let now_ms = now_ms();
+        let read = keeper.read(now_ms, |rows| Ok(json!(similar::dedupe(rows, &params, &pairs, threshold)?)));
+        with_notice(read.map_err(store_error), keeper, now_ms)
     };
     shared.memories.ask(job).await?
 }

@@ -158,7 +158,7 @@ pub(in crate::daemon) fn hit(found: &FoundMemory, wanted: &Wanted, root: &str, e
         id: Some(record.id.clone()),
         view: root.to_owned(),
         blob: blake3::Hash::from_bytes(text::hash(&record.content)).to_hex().to_string(),
-        trust: if record.source == "import" { "import" } else { "own" }.to_owned(),
+        trust: if record.source == "import" || record.key.is_some() { "import" } else { "own" }.to_owned(),
         state: State::of(&anchors).map(|state| state.as_str().to_owned()),
         commit: None,
         memory: Some(MemoryInfo {

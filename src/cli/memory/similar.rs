@@ -1,0 +1,153 @@
+//! How are memories shown that say nearly the same?
+
+use std::io::IsTerminal;
+
+use clap::Args;
+
+use super::{caller, notice, show};
+use crate::cli::error::EXIT_NONE;
+use crate::cli::here::Here;
+use crate::cli::output::Output;
+use crate::cli::text::{count, paint};
+use crate::cli::{CliError, Outcome};
+use crate::proto::memory::{
+    AddResult, DedupeParams, DedupeResult, Group, MergeParams, MergeResult, RelatedParams, RelatedResult,
+};
+
+/// What may be done with a text that another memory nearly has.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct NearTyped {
+    /// Keep it although another memory of the container says nearly the same
+    #[arg(long, conflicts_with = "merge")]
+    pub(super) force: bool,
+    /// Where another memory says nearly the same, add to that one what is new: tags, and a text that says more
+    #[arg(long)]
+    pub(super) merge: bool,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct RelatedTyped {
+    /// Id, or the beginning of one
+    id: String,
+    /// Most memories
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=200))]
+    limit: u64,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct DedupeTyped {
+    /// Only this container
+    #[arg(short, long, value_name = "NAME")]
+    container: Option<String>,
+    /// From this cosine on, 0.5 to 1 [default: 0.9]
+    #[arg(long, value_name = "X")]
+    threshold: Option<f64>,
+    /// Merge each group as proposed, after asking
+    #[arg(long)]
+    merge: bool,
+    /// Do not ask
+    #[arg(short, long, requires = "merge")]
+    yes: bool,
+}
+
+/// Says what became of a text that was added.
+pub(super) fn say_added(result: &AddResult, has_about: bool, output: &Output) {
+    match (result.created, result.merged) {
+        (true, _) => {}
+        (false, true) => output.say("merged into a memory that says nearly the same"),
+        (false, false) => {
+            let hint = if has_about { "; `memo update ID --about …` says what it is about" } else { "" };
+            output.say(&format!("this text is there already; nothing was changed{hint}"));
+        }
+    }
+    for other in &result.contradicted {
+        let why = match other.by.as_str() {
+            "title" => "a similar title",
+            "numbers" => "nearly the same text with other numbers",
+            _ => "nearly the same text, but one denies it",
+        };
+        let (id, line) = (&other.memory.id, &other.memory.line);
+        output.say(&format!("may contradict {id}: {line} ({why}); `memo resolve` says which holds"));
+    }
+}
+
+/// Exits with 1 when nothing is.
+pub(in crate::cli) fn related(typed: RelatedTyped, here: &Here, output: &mut Output) -> Outcome {
+    let limit = usize::try_from(typed.limit).ok();
+    let params = RelatedParams { caller: caller(here), id: typed.id, limit };
+    let result: RelatedResult = here.connect()?.call("memory.related", &params)?;
+    output.value(&result, |output| {
+        for related in &result.memories {
+            let cosine = related.cosine.map_or("    ".to_owned(), |cosine| format!("{cosine:.2}"));
+            let relations: String =
+                related.relations.iter().map(|name| format!("  {}", show::spoken(name))).collect();
+            let line = show::brief_line(&related.memory, output);
+            output.line(&format!(
+                "{}  {line}{}",
+                paint(output.styles.line, &cosine),
+                paint(output.styles.title, &relations)
+            ))?;
+        }
+        Ok(())
+    })?;
+    notice(result.notice.as_ref(), output);
+    Ok(if result.memories.is_empty() { EXIT_NONE } else { 0 })
+}
+
+/// Exits with 1 when there is nothing to merge.
+pub(in crate::cli) fn dedupe(typed: DedupeTyped, here: &Here, output: &mut Output) -> Outcome {
+    let is_asked = typed.merge && !typed.yes;
+    if is_asked && (output.json || !std::io::stdin().is_terminal()) {
+        let message = "dedupe --merge asks first, and nobody can answer here".to_owned();
+        return Err(CliError::Usage {
+            message,
+            hint: "without --merge it shows the groups, --yes merges them",
+        });
+    }
+    let mut client = here.connect()?;
+    client.answer_within(std::time::Duration::from_secs(600)); // a scan for each memory
+    let params =
+        DedupeParams { caller: caller(here), container: typed.container, threshold: typed.threshold };
+    let result: DedupeResult = client.call("memory.dedupe", &params)?;
+    if !typed.merge || output.json {
+        output
+            .value(&result, |output| result.groups.iter().try_for_each(|group| show_group(group, output)))?;
+    }
+    let mut n_merged = 0;
+    for group in result.groups.iter().filter(|_| typed.merge) {
+        if !output.json {
+            show_group(group, output)?;
+            output.flush()?;
+        }
+        if is_asked && !output.ask("merge these?")? {
+            continue;
+        }
+        let ids = group.merge.iter().map(|memory| memory.id.clone()).collect();
+        let (keep, expect) = (group.keep.id.clone(), Some(group.digest.clone()));
+        let params = MergeParams { caller: caller(here), keep, ids, expect };
+        let merged: MergeResult = client.call("memory.merge", &params)?;
+        n_merged += merged.merged.len();
+    }
+    output.flush()?;
+    let n_more: usize = result.groups.iter().map(|group| group.merge.len()).sum();
+    match (result.groups.is_empty(), typed.merge) {
+        (true, _) => output.say("no two memories of a container say nearly the same"),
+        (_, true) => output.say(&format!("{} merged", count(n_merged as u64, "memory", "memories"))),
+        (_, false) => {
+            output.say(&format!(
+                "{} could be merged; --merge does it",
+                count(n_more as u64, "memory", "memories")
+            ));
+        }
+    }
+    notice(result.notice.as_ref(), output);
+    Ok(if result.groups.is_empty() { EXIT_NONE } else { 0 })
+}
+
+fn show_group(group: &Group, output: &mut Output) -> Result<(), CliError> {
+    output.line(&format!("keep   {}", show::brief_line(&group.keep, output)))?;
+    for memory in &group.merge {
+        output.line(&format!("merge  {}", show::brief_line(memory, output)))?;
+    }
+    output.line("")
+}

@@ -1,0 +1,134 @@
+//! What becomes of memories that say nearly the same, or the contrary?
+
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::live::Live;
+use crate::memories::{call, memo, stop};
+
+const FIRST: &str = "sessions are signed tokens and nothing about them is kept on the server";
+/// The same words in another order.
+const SAME: &str = "nothing about sessions is kept on the server, they are signed tokens";
+
+fn add(live: &Live, args: &[&str]) -> Value {
+    let (code, answer) = memo(live, &[&["add"], args].concat());
+    assert_eq!(code, 0, "{answer}");
+    answer
+}
+
+fn id(answer: &Value) -> String {
+    answer["memory"]["id"].as_str().unwrap().to_owned()
+}
+
+fn n_living(live: &Live) -> u64 {
+    call(live, "memory.list", json!({}))["total"].as_u64().unwrap()
+}
+
+#[test]
+fn what_says_the_same_is_refused_forced_or_merged() {
+    let live = Live::new();
+    let first = id(&add(&live, &["--tag", "auth", FIRST]));
+    let (code, refused) = memo(&live, &["add", "--tag", "jwt", SAME]);
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert_eq!(code, 2, "{refused}");
+    assert!(message.contains(&first) && message.contains("cosine 0.9"), "{message}");
+    assert!(refused["error"]["hint"].as_str().unwrap().contains("--merge"), "{refused}");
+    assert_eq!(n_living(&live), 1, "nothing was stored");
+
+    let merged = add(&live, &["--merge", "--tag", "jwt", "--priority", "8", SAME]);
+    assert_eq!(
+        (id(&merged), &merged["merged"], &merged["created"]),
+        (first.clone(), &json!(true), &json!(false))
+    );
+    assert_eq!(
+        (&merged["memory"]["tags"], &merged["memory"]["priority"]),
+        (&json!(["auth", "jwt"]), &json!(8))
+    );
+    assert_eq!(merged["memory"]["content"].as_str().unwrap(), format!("{FIRST}\n\n{SAME}"), "`they` is new");
+    let history = call(&live, "memory.history", json!({ "ids": [first] }));
+    assert_eq!(history["changes"][1]["action"], "merge");
+
+    let other = add(&live, &["--container", "elsewhere", SAME]);
+    assert_eq!(other["created"], true, "another container is another place");
+    let forced = add(&live, &["--force", SAME]);
+    assert_eq!(forced["created"], true);
+    assert_eq!(n_living(&live), 3);
+    let again = add(&live, &[SAME]);
+    assert_eq!((id(&again), &again["created"]), (id(&forced), &json!(false)), "the very text is no error");
+}
+
+#[test]
+fn what_may_contradict_is_told_and_stored() {
+    let live = Live::new();
+    let day = id(&add(&live, &["--title", "Token expiry", "tokens expire after 24 hours of inactivity"]));
+    let half = add(&live, &["tokens expire after 12 hours of inactivity"]);
+    assert_eq!(half["created"], true);
+    let told = |answer: &Value| -> Vec<(String, String)> {
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let list = answer["contradicted"].as_array().unwrap();
+        list.iter().map(|other| (text(&other["id"]), text(&other["by"]))).collect()
+    };
+    let never = add(&live, &["tokens never expire after 12 hours of inactivity"]);
+    assert!(told(&never).contains(&(id(&half), "negation".to_owned())), "{never}");
+    let titled = add(&live, &["--title", "token Expiry", "the client renews in the background"]);
+    assert_eq!(told(&titled), [(day, "title".to_owned())]);
+    let other = add(&live, &["--title", "Deployment", "a tag is what triggers a release"]);
+    assert_eq!(told(&other), []);
+    let output = live.memo(&["add", "tokens expire after 36 hours of inactivity"]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("may contradict") && said.contains("other numbers"), "{said}");
+}
+
+#[test]
+fn dedupe_proposes_and_merges_only_when_it_is_told_to() {
+    let live = Live::new();
+    let first = id(&add(&live, &["--tag", "a", "--priority", "7", FIRST]));
+    let second = id(&add(&live, &["--tag", "b", "--force", SAME]));
+    add(&live, &["tokens expire after 24 hours"]);
+    add(&live, &["tokens expire after 12 hours"]);
+    let (code, proposed) = memo(&live, &["dedupe"]);
+    assert_eq!((code, proposed["groups"].as_array().unwrap().len()), (0, 1), "{proposed}");
+    let group = &proposed["groups"][0];
+    assert_eq!((&group["keep"]["id"], &group["merge"][0]["id"]), (&json!(first), &json!(second)));
+    assert_eq!(n_living(&live), 4, "nothing was changed");
+    let asked = live.memo(&["dedupe", "--merge"]).stdin(Stdio::null()).output().unwrap();
+    assert_eq!(asked.status.code(), Some(2));
+    assert_eq!(memo(&live, &["dedupe", "--container", "elsewhere"]).0, 1);
+
+    let stale = json!({ "keep": first, "ids": [second], "expect": "another" });
+    let error = live.rpc().call("memory.merge", &merge_in(&live, stale)).unwrap_err();
+    assert!(error["message"].as_str().unwrap().contains("changed since"), "{error}");
+    let output = live.memo(&["dedupe", "--merge", "--yes"]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(n_living(&live), 3);
+    let kept = call(&live, "memory.get", json!({ "ids": [first] }))["memories"][0].clone();
+    assert_eq!((&kept["tags"], &kept["priority"]), (&json!(["a", "b"]), &json!(7)));
+    let gone = call(&live, "memory.get", json!({ "ids": [second] }))["memories"][0].clone();
+    assert_eq!(gone["archived_why"], "merged");
+    assert_eq!(memo(&live, &["dedupe"]).0, 1);
+    live.kill();
+    assert_eq!(memo(&live, &["dedupe"]).0, 1, "by the next daemon too");
+}
+
+fn merge_in(live: &Live, mut params: Value) -> Value {
+    params["cwd"] = json!(live.root());
+    params
+}
+
+#[test]
+fn what_is_linked_or_near_is_related() {
+    let live = Live::new();
+    let login = id(&add(&live, &["people sign in with a password"]));
+    let near = id(&add(&live, &["users authenticate with a password or a key"]));
+    let far = id(&add(&live, &["bananas are yellow"]));
+    assert_eq!(memo(&live, &["link", &login, &far]).0, 0);
+    let (code, related) = memo(&live, &["related", &login[..20]]);
+    let ids: Vec<_> =
+        related["memories"].as_array().unwrap().iter().map(|other| other["id"].as_str().unwrap()).collect();
+    assert_eq!((code, ids), (0, vec![far.as_str(), near.as_str()]), "{related}");
+    assert_eq!(related["memories"][0]["relations"], json!(["related_to"]));
+    call(&live, "memory.forget", json!({ "ids": [near, far] }));
+    assert_eq!(memo(&live, &["related", &login]).0, 1);
+    stop(&live);
+}
