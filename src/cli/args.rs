@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use super::exchange::{ExportTyped, ImportTyped};
+use super::exchange::{BackupTyped, ExportTyped, ImportTyped, RestoreBackupTyped};
 use super::memory::{
     AddTyped, AppendTyped, ConsolidateTyped, DedupeTyped, GetTyped, HistoryTyped, IdTyped, IdsTyped,
     LinkingTyped, LinksTyped, ListTyped, PromoteTyped, RecallTyped, RecentTyped, RelatedTyped, RemoveTyped,
@@ -266,6 +266,20 @@ pub(super) enum Verb {
     ///
     /// Example: memo import --from markdown --container handbook ~/handbook
     Import(ImportTyped),
+    /// Copy all memories into one file, with their history
+    ///
+    /// The copy is read back before its path is printed. Without PATH, the last seven that were asked for are kept, beside
+    /// those that the daemon makes each day.
+    ///
+    /// Example: memo backup ~/memories.db
+    Backup(BackupTyped),
+    /// Put a backup in the place of what is here: shows what would change, and asks
+    ///
+    /// What is here is copied before, and the copy is named. `memo import --merge` adds what a backup has instead. Exits with 1
+    /// when nothing would change.
+    ///
+    /// Example: memo restore-backup latest --dry-run
+    RestoreBackup(RestoreBackupTyped),
     /// Show the daemon, the index and what is still to be indexed
     ///
     /// Waits for nothing: `memo sync` first, if the lists must be whole. Their paths start at the worktree's top.

@@ -1,6 +1,7 @@
 //! How do memories come in from files, and go out into one?
 
 mod args;
+mod backup;
 mod chats;
 mod database;
 mod export;
@@ -13,7 +14,8 @@ mod send;
 use std::path::{Path, PathBuf};
 
 use self::args::From;
-pub(super) use self::args::{ExportTyped, ImportTyped};
+pub(super) use self::args::{BackupTyped, ExportTyped, ImportTyped, RestoreBackupTyped};
+pub(super) use self::backup::{back_up, restore};
 pub(super) use self::export::export;
 use self::send::Sender;
 use super::error::EXIT_NONE;

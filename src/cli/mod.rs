@@ -123,6 +123,8 @@ fn answer(typed: Typed, output: &mut Output) -> Outcome {
         Verb::Dedupe(typed) => memory::dedupe(typed, &here()?, output),
         Verb::History(typed) => memory::history(typed, &here()?, output),
         Verb::Export(typed) => exchange::export(typed, &here()?, output),
+        Verb::Backup(typed) => exchange::back_up(&typed, &here()?, output),
+        Verb::RestoreBackup(typed) => exchange::restore(&typed, &here()?, output),
         Verb::Import(typed) => exchange::import(&typed, &here()?, output),
         Verb::Stats => memory::stats(&here()?, output),
         Verb::Status(typed) => status::status(&typed, &here()?, output),

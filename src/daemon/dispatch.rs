@@ -65,7 +65,8 @@ pub(super) fn no_method(method: &str) -> RpcError {
         memory.tags, memory.containers, memory.history, memory.stats, \
         memory.related, memory.dedupe, memory.merge, memory.link, memory.unlink, memory.links, memory.resolve, memory.recall, \
         memory.promote, memory.consolidate, memory.auto_consolidate, \
-        memory.import, memory.import_markdown, memory.import_keys, memory.read_database, memory.export";
+        memory.import, memory.import_markdown, memory.import_keys, memory.read_database, memory.export, \
+        memory.backup, memory.restore_backup";
     let data = ErrorData { hint: Some(hint.to_owned()), retry_after_ms: None };
     RpcError { code: code::NO_METHOD, message: format!("{method}: no such method"), data: Some(data) }
 }

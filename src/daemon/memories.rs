@@ -5,6 +5,7 @@
 
 mod about;
 mod add;
+mod backups;
 mod beside;
 mod call;
 mod consolidate;

@@ -268,3 +268,68 @@ pub struct ExportResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }
+
+/// Params of `memory.backup`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BackupParams {
+    /// Who asks.
+    #[serde(flatten)]
+    pub caller: Caller,
+    /// Absolute, and nothing is there yet; none: among the daemon's own copies.
+    pub path: Option<String>,
+}
+
+/// Result of `memory.backup`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BackupResult {
+    /// Where it is.
+    pub path: String,
+    /// Its size.
+    pub bytes: u64,
+    /// Memories in it, archived ones too.
+    pub memories: u64,
+    /// For a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
+}
+
+/// Params of `memory.restore_backup`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RestoreParams {
+    /// Who asks.
+    #[serde(flatten)]
+    pub caller: Caller,
+    /// Absolute; none: the newest of the daemon's own copies.
+    pub path: Option<String>,
+    /// Compare, and change nothing.
+    pub dry_run: bool,
+}
+
+/// Result of `memory.restore_backup`; all counts are of the time before, archived memories too.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RestoreResult {
+    /// The backup.
+    pub path: String,
+    /// Whether it was only compared.
+    pub dry_run: bool,
+    /// Memories here.
+    pub here: u64,
+    /// Memories in the backup.
+    pub there: u64,
+    /// Memories that are not in the backup: they go.
+    pub only_here: u64,
+    /// Memories that are in the backup alone: they come back.
+    pub only_there: u64,
+    /// Memories that have changed since.
+    pub differ: u64,
+    /// Where what was here is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept: Option<String>,
+    /// For a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
+}

@@ -15,8 +15,9 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use self::copied::Copied;
+pub(super) use self::copied::Copied;
 pub use self::copied::ForeignError;
+pub(super) use self::memod::open as open_memod;
 use self::row::Fields;
 use super::memory::MemoryDb;
 use crate::proto::exchange::{DatabaseResult, Draft, Fate, Imported, LinkDraft};

@@ -23,7 +23,7 @@ pub use self::counts::Numbers;
 pub use self::db::MemoryDb;
 pub use self::exchange::LinkRow;
 pub use self::found::Facts;
-pub use self::keep::{MemoryKeeper, Stopped};
+pub use self::keep::{MemoryKeeper, RestoreError, Stopped};
 pub use self::links::Link;
 pub use self::rows::Rows;
 pub use self::vectors::{MemoryReader, VectorChanges, VectorModel};

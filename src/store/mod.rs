@@ -21,7 +21,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 pub use foreign::{Foreign, ForeignError};
 pub use memory::{
     Anchored, Derived, Event, Facts, Link, LinkRow, MemoryDb, MemoryKeeper, MemoryReader, Numbers, Record,
-    Rows, Stopped, VectorChanges, VectorModel, Which,
+    RestoreError, Rows, Stopped, VectorChanges, VectorModel, Which,
 };
 pub use reader::{Entry, PendingChunk, Reader, ViewRow};
 pub use search::{ChunkRow, Filter, GlobError, OTHERS_A_COMMIT};

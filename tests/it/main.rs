@@ -22,6 +22,7 @@ mod lifecycle;
 mod live;
 mod memories;
 mod memory_anchors;
+mod memory_databases;
 mod memory_io;
 mod memory_search;
 mod memory_similar;

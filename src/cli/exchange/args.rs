@@ -75,3 +75,23 @@ pub(in crate::cli) struct ExportTyped {
     #[arg(short, long, value_name = "FILE")]
     pub(in crate::cli) out: Option<PathBuf>,
 }
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct BackupTyped {
+    /// A file that is not there yet [default: among the daemon's own copies]
+    #[arg(value_name = "PATH")]
+    pub(in crate::cli) path: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct RestoreBackupTyped {
+    /// The backup; `latest` is the newest of the daemon's own copies
+    #[arg(value_name = "PATH|latest")]
+    pub(in crate::cli) path: PathBuf,
+    /// Do not ask
+    #[arg(short, long)]
+    pub(in crate::cli) yes: bool,
+    /// Show what would change, and change nothing
+    #[arg(long, conflicts_with = "yes")]
+    pub(in crate::cli) dry_run: bool,
+}

@@ -20,7 +20,7 @@ use super::rules::Done;
 use super::similar;
 use super::update::update;
 use super::{Outcome, now_ms, store_error};
-use super::{databases, documents};
+use super::{backups, databases, documents};
 use crate::daemon::dispatch::{bad_params, blocking, no_method, params_of};
 use crate::daemon::shared::Shared;
 use crate::git;
@@ -103,6 +103,8 @@ async fn run(shared: &Arc<Shared>, method: &str, params: Value) -> Outcome<Value
         "memory.import_markdown" => markdown(shared, params_of(params)?).await,
         "memory.import_keys" => read(shared, params, |params: &KeysParams| &params.caller, keys).await,
         "memory.read_database" => databases::page(shared, params_of(params)?).await,
+        "memory.backup" => backups::back_up(shared, params_of(params)?).await,
+        "memory.restore_backup" => backups::restore(shared, params_of(params)?).await,
         "memory.export" => read(shared, params, |params: &ExportParams| &params.caller, export).await,
         "memory.stats" => stats(shared, params).await,
         _ => Err(no_method(method)),

@@ -34,10 +34,10 @@ pub(super) async fn page(shared: &Arc<Shared>, params: DatabaseParams) -> Outcom
             let ours = [state_dir.join("memory.db"), shared.index_db.clone()];
             let ours: Vec<&Path> = ours.iter().map(PathBuf::as_path).collect();
             let foreign = Foreign::open(&path, &params.system, &state_dir.join("import"), &ours);
-            *opened = Some((path, params.system.clone(), foreign.map_err(refused)?));
+            *opened = Some((path, params.system.clone(), foreign.map_err(unusable)?));
         }
         let (_, _, foreign) = opened.as_ref().expect("it was opened above");
-        let page = foreign.page(params.after.as_deref()).map_err(refused)?;
+        let page = foreign.page(params.after.as_deref()).map_err(unusable)?;
         if page.next.is_none() {
             *opened = None;
         }
@@ -47,7 +47,7 @@ pub(super) async fn page(shared: &Arc<Shared>, params: DatabaseParams) -> Outcom
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the argument of `map_err`")]
-fn refused(error: ForeignError) -> RpcError {
+pub(super) fn unusable(error: ForeignError) -> RpcError {
     let hint = match &error {
         ForeignError::Unusable { hint, .. } => Some((*hint).to_owned()),
         ForeignError::File { .. } => None,

@@ -42,7 +42,7 @@ pub enum ForeignError {
 }
 
 /// A copy; its files go with it.
-pub(super) struct Copied {
+pub(in crate::store) struct Copied {
     /// Where the original lies.
     path: PathBuf,
     copy: PathBuf,
@@ -57,7 +57,7 @@ impl Drop for Copied {
 }
 
 impl Copied {
-    pub(super) fn make(path: &Path, dir: &Path, ours: &[&Path]) -> Result<Self, ForeignError> {
+    pub(in crate::store) fn make(path: &Path, dir: &Path, ours: &[&Path]) -> Result<Self, ForeignError> {
         let file = |path: &Path| {
             let path = path.to_owned();
             move |source| ForeignError::File { path, source }

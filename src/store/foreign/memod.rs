@@ -10,7 +10,7 @@ use crate::types::rfc3339;
 /// Tables that are read, the first of them in every version.
 const TABLES: [&str; 4] = ["memory", "tag", "link", "anchor"];
 
-pub(super) fn open(copied: &Copied) -> Result<MemoryDb, ForeignError> {
+pub(in crate::store) fn open(copied: &Copied) -> Result<MemoryDb, ForeignError> {
     let conn = copied.connect().map_err(|error| copied.sqlite(error))?;
     let hint = "--from says who wrote it; `memo import --help` lists them";
     for (table, is_needed) in TABLES.into_iter().zip([true, false, false, false]) {

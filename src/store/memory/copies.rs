@@ -9,7 +9,7 @@ use rusqlite::OpenFlags;
 use super::rows::{COLUMNS, record};
 use super::{Event, MemoryDb, Record, StoreError};
 
-/// Copies that are kept: the last of each of so many days, and as many from before a change of the schema.
+/// Copies that are kept: the last of each of so many days, and as many of each other kind.
 const KEPT: usize = 7;
 
 /// The directory of the copies.
@@ -17,7 +17,21 @@ pub(super) struct Copies {
     dir: PathBuf,
 }
 
-/// A copy: `memory-<time>.db`, or `memory-<time>-schema<version>.db` from before a change of the schema.
+/// Why a copy was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Label {
+    /// Each day.
+    Daily,
+    /// Before a change of the schema, from this version.
+    Schema(i64),
+    /// A person asked.
+    Asked,
+    /// Before another copy took the place of what was there.
+    Replaced,
+}
+
+/// A copy: `memory-<time>.db`; those that were not made of themselves have `-schema<version>`, `-asked` or `-replaced`
+/// behind the time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Copy {
     pub(super) path: PathBuf,
@@ -29,8 +43,10 @@ impl Copy {
         self.name.get("memory-".len().."memory-20261121".len()).unwrap_or_default()
     }
 
-    fn is_of_schema(&self) -> bool {
-        self.name.contains("-schema")
+    /// Returns what it is one of: those of a kind make room for each other alone.
+    fn kind(&self) -> &'static str {
+        let kinds = ["-schema", "-asked", "-replaced"];
+        kinds.into_iter().find(|kind| self.name.contains(kind)).unwrap_or_default()
     }
 }
 
@@ -52,18 +68,24 @@ impl Copies {
         copies
     }
 
-    /// Makes a copy, and deletes those there are too many of.
-    pub(super) fn add(&self, db: &MemoryDb, now_ms: i64, schema: Option<i64>) -> Result<(), StoreError> {
+    /// Makes a copy, and deletes those there are too many of; returns where it is.
+    pub(super) fn add(&self, db: &MemoryDb, now_ms: i64, label: Label) -> Result<PathBuf, StoreError> {
         fs::create_dir_all(&self.dir).map_err(|error| StoreError::file(&self.dir, error))?;
         let aside = self.dir.join("new");
         let _ = fs::remove_file(&aside); // what a daemon left that was killed here
-        db.copy_to(&aside).inspect_err(|_| drop(fs::remove_file(&aside)))?;
-        let path = self.dir.join(name(now_ms, schema));
+        db.copy_safely(&aside).inspect_err(|_| drop(fs::remove_file(&aside)))?;
+        let mut path = self.dir.join(name(now_ms, label));
+        for later in 1.. {
+            if label == Label::Daily || !path.exists() {
+                break;
+            }
+            path = self.dir.join(name(now_ms + later * 1_000, label)); // two within a second are two
+        }
         fs::rename(&aside, &path).map_err(|error| StoreError::file(&path, error))?;
         for copy in superfluous(self.all()) {
             let _ = fs::remove_file(copy.path); // the next one tries again
         }
-        Ok(())
+        Ok(path)
     }
 
     /// Opens the newest copy that is whole; returns the names of those that are not.
@@ -80,15 +102,20 @@ impl Copies {
     }
 }
 
-fn name(now_ms: i64, schema: Option<i64>) -> String {
+fn name(now_ms: i64, label: Label) -> String {
     let time = Timestamp::from_millisecond(now_ms).unwrap_or(Timestamp::UNIX_EPOCH);
-    let schema = schema.map_or(String::new(), |version| format!("-schema{version}"));
-    format!("memory-{}{schema}.db", time.strftime("%Y%m%dT%H%M%SZ"))
+    let label = match label {
+        Label::Daily => String::new(),
+        Label::Schema(version) => format!("-schema{version}"),
+        Label::Asked => "-asked".to_owned(),
+        Label::Replaced => "-replaced".to_owned(),
+    };
+    format!("memory-{}{label}.db", time.strftime("%Y%m%dT%H%M%SZ"))
 }
 
 /// Returns what need not be kept of copies, newest first.
 fn superfluous(copies: Vec<Copy>) -> Vec<Copy> {
-    let (of_schema, mut daily): (Vec<_>, Vec<_>) = copies.into_iter().partition(Copy::is_of_schema);
+    let (mut daily, labelled): (Vec<_>, Vec<_>) = copies.into_iter().partition(|copy| copy.kind().is_empty());
     let mut last_day = String::new();
     let mut gone: Vec<Copy> = Vec::new();
     daily.retain(|copy| {
@@ -97,7 +124,13 @@ fn superfluous(copies: Vec<Copy>) -> Vec<Copy> {
         gone.extend((!is_last).then(|| copy.clone()));
         is_last
     });
-    gone.extend(daily.into_iter().skip(KEPT).chain(of_schema.into_iter().skip(KEPT)));
+    gone.extend(daily.into_iter().skip(KEPT));
+    let is_beyond = |at: usize, copy: &Copy| {
+        labelled[..at].iter().filter(|newer| newer.kind() == copy.kind()).count() >= KEPT
+    };
+    gone.extend(
+        labelled.iter().enumerate().filter(|(at, copy)| is_beyond(*at, copy)).map(|(_, copy)| copy.clone()),
+    );
     gone
 }
 
@@ -161,15 +194,18 @@ mod tests {
     fn the_last_of_each_of_seven_days_is_kept() {
         let day = |day: i64, ms: i64| 1_795_219_200_000 + day * 86_400_000 + ms;
         let mut names: Vec<String> =
-            (0..9).flat_map(|n| [name(day(n, 1), None), name(day(n, 5_000), None)]).collect();
-        names.push(name(day(0, 0), Some(1)));
+            (0..9).flat_map(|n| [name(day(n, 1), Label::Daily), name(day(n, 5_000), Label::Daily)]).collect();
+        names.push(name(day(0, 0), Label::Schema(1)));
+        names.extend((0..8).map(|n| name(day(0, n * 1_000), Label::Asked)));
         names.sort_by(|a, b| b.cmp(a));
         let copies = names.into_iter().map(|name| Copy { path: PathBuf::new(), name }).collect::<Vec<_>>();
         let gone = superfluous(copies.clone());
         let kept: Vec<_> =
             copies.iter().filter(|copy| !gone.contains(copy)).map(|copy| copy.name.as_str()).collect();
-        assert_eq!(kept.len(), 8);
+        assert_eq!(kept.len(), 15);
         assert_eq!(kept[0], "memory-20261129T000005Z.db");
-        assert_eq!(kept[6..], ["memory-20261123T000005Z.db", "memory-20261121T000000Z-schema1.db"]);
+        assert_eq!(kept[6..8], ["memory-20261123T000005Z.db", "memory-20261121T000007Z-asked.db"]);
+        let last = ["memory-20261121T000001Z-asked.db", "memory-20261121T000000Z-schema1.db"];
+        assert_eq!(kept[13..], last);
     }
 }

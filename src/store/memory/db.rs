@@ -163,6 +163,15 @@ impl MemoryDb {
         copy.execute_batch("PRAGMA journal_mode = DELETE").map_err(at)
     }
 
+    /// Puts everything of another one in the place of what is here, in one transaction.
+    pub(super) fn replace_by(&mut self, other: &Self) -> Result<(), StoreError> {
+        let path = &self.path;
+        let all = |conn: &mut Connection| {
+            Backup::new(&other.conn, conn)?.run_to_completion(PAGES_A_STEP, Duration::ZERO, None)
+        };
+        all(&mut self.conn).map_err(|error| StoreError::new(path, error))
+    }
+
     /// Moves the write-ahead log into the file.
     pub(super) fn checkpoint(&self) -> Result<(), StoreError> {
         self.run(|conn| conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))

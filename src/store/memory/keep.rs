@@ -4,6 +4,8 @@
 //! can still be read of the damaged one and is newer. A file that vanishes while it is open is written back from the open
 //! connection. Each of these is noted in the database and said with every answer for a day.
 
+mod backups;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,10 +13,12 @@ use std::time::SystemTime;
 
 use rusqlite::OpenFlags;
 
-use super::copies::{Copies, Saved};
+use super::copies::{Copies, Label, Saved};
 use super::vectors::EMBED_STEP;
 use super::{Derived, Event, MemoryDb, MemoryReader, Record, Rows, StoreError, VectorChanges, VectorModel};
 use crate::proto::memory::BackupInfo;
+
+pub use self::backups::RestoreError;
 
 /// How long it is said that memories were restored.
 const NOTICE_MS: i64 = 86_400_000;
@@ -285,7 +289,8 @@ impl MemoryKeeper {
             _ => {}
         }
         let copies = &self.copies;
-        let before_migration = |db: &MemoryDb, version| copies.add(db, now_ms, Some(version));
+        let before_migration =
+            |db: &MemoryDb, version| copies.add(db, now_ms, Label::Schema(version)).map(drop);
         match MemoryDb::open(&self.path, before_migration) {
             Ok((db, true)) if has_copies => {
                 drop(db);
@@ -440,7 +445,7 @@ impl MemoryKeeper {
     /// When it cannot be made; the memories are not touched by that.
     pub fn back_up(&mut self, now_ms: i64) -> Result<bool, StoreError> {
         let Some((db, _)) = self.open.as_ref().filter(|_| self.is_changed) else { return Ok(false) };
-        self.copies.add(db, now_ms, None)?;
+        self.copies.add(db, now_ms, Label::Daily)?;
         self.is_changed = false;
         Ok(true)
     }

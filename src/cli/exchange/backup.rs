@@ -1,0 +1,71 @@
+//! How does a person make a copy of the memories, and bring one back?
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use super::{BackupTyped, RestoreBackupTyped, absolute};
+use crate::cli::error::EXIT_NONE;
+use crate::cli::here::Here;
+use crate::cli::memory::caller;
+use crate::cli::output::Output;
+use crate::cli::text::{bytes, count};
+use crate::cli::{CliError, Outcome};
+use crate::proto::exchange::{BackupParams, BackupResult, RestoreParams, RestoreResult};
+
+/// Prints where the copy is.
+pub(in crate::cli) fn back_up(typed: &BackupTyped, here: &Here, output: &mut Output) -> Outcome {
+    let path = typed.path.as_deref().map(new_path).transpose()?;
+    let params = BackupParams { caller: caller(here), path };
+    let result: BackupResult = here.connect()?.call("memory.backup", &params)?;
+    if output.json {
+        output.json(&result)?;
+    } else {
+        output.line(&result.path)?;
+        output.flush()?;
+        output.say(&format!("{}, {}", count(result.memories, "memory", "memories"), bytes(result.bytes)));
+    }
+    Ok(0)
+}
+
+/// Returns the absolute path of a file that is not there yet.
+fn new_path(path: &Path) -> Result<String, CliError> {
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let path = PathBuf::from(absolute(dir)?).join(path.file_name().unwrap_or_default());
+    path.into_os_string().into_string().map_err(|path| CliError::NotUtf8(PathBuf::from(path)))
+}
+
+/// Shows what would change, asks, and does it. Exits with 1 when nothing would.
+pub(in crate::cli) fn restore(typed: &RestoreBackupTyped, here: &Here, output: &mut Output) -> Outcome {
+    let is_asked = !typed.yes && !typed.dry_run;
+    if is_asked && (output.json || !std::io::stdin().is_terminal()) {
+        let message = "nobody can be asked whether to replace the memories".to_owned();
+        return Err(CliError::Usage { message, hint: "--dry-run shows what would change, --yes does it" });
+    }
+    let path = if typed.path == Path::new("latest") { None } else { Some(absolute(&typed.path)?) };
+    let mut params = RestoreParams { caller: caller(here), path, dry_run: !typed.yes };
+    let mut client = here.connect()?;
+    let mut result: RestoreResult = client.call("memory.restore_backup", &params)?;
+    let is_none = result.only_here + result.only_there + result.differ == 0;
+    if output.json {
+        output.json(&result)?;
+        return Ok(if is_none { EXIT_NONE } else { 0 });
+    }
+    show(&result, output)?;
+    if is_asked && !is_none && output.ask("put the backup in the place of what is here?")? {
+        // The one that was shown: meanwhile there may be a newer one.
+        (params.dry_run, params.path) = (false, Some(result.path));
+        result = client.call("memory.restore_backup", &params)?;
+    }
+    match &result.kept {
+        Some(kept) => output.say(&format!("restored; what was here is kept as {kept}")),
+        None => output.say("nothing was changed"),
+    }
+    Ok(if is_none { EXIT_NONE } else { 0 })
+}
+
+fn show(result: &RestoreResult, output: &mut Output) -> Result<(), CliError> {
+    let RestoreResult { path, here, there, only_here, only_there, differ, .. } = result;
+    output.line(&format!("{path}: {}, here {here}", count(*there, "memory", "memories")))?;
+    output.line(&format!("{only_there} come back, {only_here} go, {differ} become as they were"))?;
+    output.flush()
+}

@@ -1,0 +1,59 @@
+//! How are copies of the memories made and brought back on demand?
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::call::{locate, with_notice};
+use super::databases::unusable;
+use super::{Outcome, plain};
+use crate::daemon::clock::now_ms;
+use crate::daemon::dispatch::{bad_params, store_error};
+use crate::daemon::shared::Shared;
+use crate::proto::exchange::{BackupParams, RestoreParams};
+use crate::proto::{RpcError, code};
+use crate::store::{MemoryKeeper, RestoreError, StoreError};
+
+pub(super) async fn back_up(shared: &Arc<Shared>, params: BackupParams) -> Outcome<Value> {
+    locate(shared, &params.caller)?;
+    let path = absolute(params.path)?;
+    let job = move |keeper: &mut MemoryKeeper| {
+        let now_ms = now_ms();
+        let made = keeper.back_up_to(now_ms, path.as_deref()).map(|made| json!(made));
+        with_notice(made.map_err(|error| file_error(&error)), keeper, now_ms)
+    };
+    shared.memories.ask(job).await?
+}
+
+pub(super) async fn restore(shared: &Arc<Shared>, params: RestoreParams) -> Outcome<Value> {
+    locate(shared, &params.caller)?;
+    let path = absolute(params.path)?;
+    let job = move |keeper: &mut MemoryKeeper| {
+        let now_ms = now_ms();
+        let done = keeper.restore_backup(now_ms, path.as_deref(), params.dry_run).map(|done| json!(done));
+        let done = done.map_err(|error| match error {
+            RestoreError::Store(error) => store_error(&error),
+            RestoreError::Copy(error) => unusable(error),
+            RestoreError::None => plain(code::NOT_FOUND, &error.to_string()),
+        });
+        with_notice(done, keeper, now_ms)
+    };
+    shared.memories.ask(job).await?
+}
+
+fn absolute(path: Option<String>) -> Outcome<Option<PathBuf>> {
+    let path = path.map(PathBuf::from);
+    match &path {
+        Some(path) if !path.is_absolute() => Err(bad_params("path: an absolute one is needed".to_owned())),
+        _ => Ok(path),
+    }
+}
+
+/// A path that the caller chose is the caller's matter.
+fn file_error(error: &StoreError) -> RpcError {
+    match error {
+        StoreError::File { .. } | StoreError::Sqlite { .. } => bad_params(error.to_string()),
+        _ => store_error(error),
+    }
+}

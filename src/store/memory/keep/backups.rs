@@ -1,0 +1,151 @@
+//! How is a copy made on demand, and how does one take the place of what is here?
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use rusqlite::OpenFlags;
+
+use super::super::copies::Label;
+use super::{MemoryDb, MemoryKeeper};
+use crate::proto::exchange::{BackupResult, RestoreResult};
+use crate::store::StoreError;
+use crate::store::foreign::{Copied, ForeignError};
+
+/// Why a copy was not restored.
+#[derive(Debug, thiserror::Error)]
+pub enum RestoreError {
+    /// What is here cannot be read, kept or replaced.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The copy is of no use.
+    #[error(transparent)]
+    Copy(#[from] ForeignError),
+    /// There is none.
+    #[error("no backup yet")]
+    None,
+}
+
+/// What is compared of a memory.
+type Versions = HashMap<String, (i64, bool)>;
+
+impl MemoryKeeper {
+    /// Copies everything into a new file, or among our own copies, and reads it back. On the disk when it returns.
+    ///
+    /// # Errors
+    /// When the file is there already, or cannot be written; nothing is left of it then.
+    pub fn back_up_to(&mut self, now_ms: i64, path: Option<&Path>) -> Result<BackupResult, StoreError> {
+        self.ready(now_ms)?;
+        let (db, _) = self.open.as_ref().expect("it was made ready");
+        let path = match path {
+            Some(path) => {
+                write_new(db, path)?;
+                path.to_owned()
+            }
+            None => self.copies.add(db, now_ms, Label::Asked)?,
+        };
+        let bytes = fs::symlink_metadata(&path).map_err(|error| StoreError::file(&path, error))?.len();
+        Ok(BackupResult { path: path.display().to_string(), bytes, memories: db.count()?, notice: None })
+    }
+
+    /// Puts a copy in the place of what is here, in one transaction; what is here is copied before. Without `path`: the
+    /// newest of our own. A dry run compares.
+    ///
+    /// # Errors
+    /// When the copy is of no use, or nothing can be written; all is as it was then.
+    pub fn restore_backup(
+        &mut self,
+        now_ms: i64,
+        path: Option<&Path>,
+        dry_run: bool,
+    ) -> Result<RestoreResult, RestoreError> {
+        let newest = || self.copies.all().into_iter().next().map(|copy| copy.path);
+        let path: PathBuf = path.map(Path::to_owned).or_else(newest).ok_or(RestoreError::None)?;
+        let dir = self.path.with_file_name("restore");
+        let copied = Copied::make(&path, &dir, &[&self.path])?;
+        let there = crate::store::foreign::open_memod(&copied)?;
+        self.ready(now_ms)?;
+        let (here, _) = self.open.as_mut().expect("it was made ready");
+        let mut result = compare(&here.versions()?, &there.versions()?);
+        (result.path, result.dry_run) = (path.display().to_string(), dry_run);
+        if dry_run {
+            return Ok(result);
+        }
+        result.kept = Some(self.copies.add(here, now_ms, Label::Replaced)?.display().to_string());
+        here.replace_by(&there)?;
+        self.is_changed = true;
+        self.open = None; // all that was known of it is of yesterday
+        self.ready(now_ms)?;
+        Ok(result)
+    }
+}
+
+fn compare(here: &Versions, there: &Versions) -> RestoreResult {
+    let only = |of: &Versions, not: &Versions| of.keys().filter(|id| !not.contains_key(*id)).count() as u64;
+    let differs =
+        |(id, version): &(&String, &(i64, bool))| there.get(*id).is_some_and(|other| other != *version);
+    RestoreResult {
+        here: here.len() as u64,
+        there: there.len() as u64,
+        only_here: only(here, there),
+        only_there: only(there, here),
+        differ: here.iter().filter(differs).count() as u64,
+        ..RestoreResult::default()
+    }
+}
+
+/// Writes a copy beside its place, reads it back, and renames it; where something is, nothing is written.
+fn write_new(db: &MemoryDb, path: &Path) -> Result<(), StoreError> {
+    let at = |error| StoreError::file(path, error);
+    if fs::symlink_metadata(path).is_ok() {
+        return Err(at(std::io::ErrorKind::AlreadyExists.into()));
+    }
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".part");
+    let part = path.with_file_name(name);
+    let _ = fs::remove_file(&part); // of a daemon that was killed here
+    let done = db.copy_safely(&part).and_then(|()| {
+        // Not `rename`: that would take the place of what somebody put there meanwhile.
+        fs::hard_link(&part, path)
+            .or_else(|error| match error.kind() {
+                std::io::ErrorKind::AlreadyExists => Err(error),
+                _ => fs::rename(&part, path), // a file system without hard links
+            })
+            .map_err(at)
+    });
+    let _ = fs::remove_file(&part); // one name is enough
+    done
+}
+
+impl MemoryDb {
+    /// Copies into a new file that is ours alone, syncs it, and reads it back.
+    pub(in crate::store::memory) fn copy_safely(&self, to: &Path) -> Result<(), StoreError> {
+        let at = |error| StoreError::file(to, error);
+        let mut options = File::options();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        drop(options.open(to).map_err(at)?);
+        self.copy_to(to)?;
+        File::open(to).and_then(|file| file.sync_all()).map_err(at)?;
+        if let Some(dir) = to.parent().filter(|dir| !dir.as_os_str().is_empty()) {
+            let _ = File::open(dir).and_then(|dir| dir.sync_all()); // not everywhere can it be
+        }
+        let copy = Self::connect(to, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        copy.check_quickly()?;
+        match (copy.count()?, self.count()?) {
+            (copied, ours) if copied == ours => Ok(()),
+            (copied, ours) => {
+                Err(StoreError::corrupt(to, format!("{copied} of {ours} memories were copied")))
+            }
+        }
+    }
+
+    fn versions(&self) -> Result<Versions, StoreError> {
+        self.run(|conn| {
+            conn.prepare("SELECT id, updated, archived_at IS NULL FROM memory")?
+                .query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?
+                .collect()
+        })
+    }
+}
