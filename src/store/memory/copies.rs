@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use rusqlite::OpenFlags;
 
 use super::rows::{COLUMNS, record};
-use super::{Event, MemoryDb, Record, StoreError};
+use super::{Event, Link, MemoryDb, Record, StoreError};
 
 /// Copies that are kept: the last of each of so many days, and as many of each other kind.
 const KEPT: usize = 7;
@@ -134,8 +134,8 @@ fn superfluous(copies: Vec<Copy>) -> Vec<Copy> {
     gone
 }
 
-/// A memory from a damaged file, with what is known of its past.
-pub(super) type Saved = (Record, Vec<Event>);
+/// A memory from a damaged file, with what is known of its past and its links.
+pub(super) type Saved = (Record, Vec<Event>, Vec<Link>);
 
 impl MemoryDb {
     /// Returns how many memories there are, archived ones too.
@@ -182,7 +182,9 @@ impl MemoryDb {
 
     fn with_history(&self, records: Vec<Record>) -> Vec<Saved> {
         let history = |id: &str| self.read(0, |rows| rows.history(id)).unwrap_or_default();
-        records.into_iter().map(|record| (record.clone(), history(&record.id))).collect()
+        let links = |id: &str| self.read(0, |rows| rows.links(id)).unwrap_or_default();
+        let save = |record: Record| (record.clone(), history(&record.id), links(&record.id));
+        records.into_iter().map(save).collect()
     }
 }
 

@@ -391,9 +391,10 @@ impl MemoryKeeper {
     /// Puts what is missing or newer; returns how many.
     fn put_saved(&self, rows: &Rows<'_>, saved: &[Saved]) -> Result<u64, StoreError> {
         let mut n_put = 0;
-        for (record, history) in saved {
+        for (record, history, _) in saved {
             let known = rows.get(&record.id)?;
-            if known.is_some_and(|known| known.updated >= record.updated) {
+            let age = |record: &Record| (record.updated, record.last_access);
+            if known.is_some_and(|known| age(&known) >= age(record)) {
                 continue;
             }
             let mut record = record.clone();
@@ -410,6 +411,7 @@ impl MemoryKeeper {
             rows.put_history(&record.id, &[history.as_slice(), &[event]].concat())?;
             n_put += 1;
         }
+        saved.iter().flat_map(|(.., links)| links).try_for_each(|link| rows.put_saved_link(link))?;
         Ok(n_put)
     }
 

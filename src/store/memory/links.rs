@@ -90,6 +90,18 @@ impl Rows<'_> {
         Ok(n_new > 0)
     }
 
+    /// Puts a link of a damaged file back, where both ends are there; their histories know of it.
+    pub(super) fn put_saved_link(&self, link: &Link) -> Result<(), StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "INSERT OR IGNORE INTO link(source, target, kind, created)
+                 SELECT s.row, t.row, ?3, ?4 FROM memory s, memory t WHERE s.id = ?1 AND t.id = ?2",
+            )?
+            .execute(params![link.from, link.to, link.kind.as_str(), link.created])
+            .map(drop)
+        })
+    }
+
     /// Takes a link away, and notes it with both ends; returns false where there was none. What is mutual goes in either
     /// direction.
     ///

@@ -89,9 +89,9 @@ fn what_no_copy_has_is_saved_from_the_damaged_file() {
     Command::new("cp").arg("-r").args([&copies, &kept]).status().unwrap();
     live.start();
     let new: Vec<_> = (0..400).map(|number| format!("new {number:03} {}", "y".repeat(300))).collect();
-    for text in &new {
-        call(&live, "memory.add", json!({ "content": text }));
-    }
+    let added = new.iter().map(|text| call(&live, "memory.add", json!({ "content": text })));
+    let ids: Vec<_> = added.map(|answer| answer["memory"]["id"].clone()).collect();
+    call(&live, "memory.link", json!({ "from": ids[0], "to": ids[1] }));
     let forgotten = memo(&live, &["forget", "--match", "old", "--yes"]);
     assert_eq!(forgotten.0, 0, "{forgotten:?}");
     stop(&live);
@@ -102,6 +102,8 @@ fn what_no_copy_has_is_saved_from_the_damaged_file() {
     let found = texts(&live);
     assert!(found.len() >= new.len() - 30, "only {} of {} were saved", found.len(), new.len());
     assert!(!found.contains(&"old".to_owned()), "what was forgotten stays so");
+    let first = call(&live, "memory.get", json!({ "ids": [ids[0]] }))["memories"][0].clone();
+    assert_eq!(first["links"][0]["id"], ids[1], "links are saved too: {first}");
     assert!(is_whole(&live));
 }
 
