@@ -230,7 +230,7 @@ pub(super) enum Verb {
     ///
     /// Example: memo resolve mem_01KAJ mem_01K9Z
     Resolve(ResolveTyped),
-    /// Show what is related to a memory: what it is linked to, then what is near in meaning
+    /// Show what a memory is linked to, then what is near to it in meaning
     ///
     /// Exits with 1 when nothing is.
     ///

@@ -61,7 +61,7 @@ fn memo(live: &Live, args: &[&str]) -> (i32, Value) {
 
 fn about(live: &Live, text: &str, targets: &[&str]) -> String {
     let abouts = targets.iter().flat_map(|target| ["--about", target]);
-    let args: Vec<&str> = ["add", text].into_iter().chain(abouts).collect();
+    let args: Vec<&str> = ["add", text, "--force"].into_iter().chain(abouts).collect();
     let (code, answer) = memo(live, &args);
     assert_eq!(code, 0, "{answer}");
     assert_eq!(answer["memory"]["state"], "fresh", "{answer}");
