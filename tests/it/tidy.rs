@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 /// Imports point down only. A new edge is a decision: it belongs here with the change that needs it.
 const EDGES: &[(&str, &[&str])] = &[
     ("cli", &["client", "proto"]),
-    ("mcp", &["client", "proto"]),
     ("client", &["proto"]),
     (
         "daemon",
@@ -39,7 +38,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("types", &[]),
     ("memo", &["cli"]),
     // `proto` for the line that says it is ready, `index` for the process that extracts.
-    ("memod", &["cli", "daemon", "index", "mcp", "proto"]),
+    ("memod", &["cli", "daemon", "index", "proto"]),
 ];
 
 const EVERYBODY: &[&str] = &["config", "paths", "types"];

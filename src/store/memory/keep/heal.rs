@@ -1,0 +1,172 @@
+//! What comes in the place of a memory.db that is damaged, gone or somebody else's?
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rusqlite::OpenFlags;
+
+use super::super::copies::Saved;
+use super::super::{Event, MemoryDb, Record, Rows, StoreError};
+use super::{MemoryKeeper, NOTICE};
+
+impl MemoryKeeper {
+    /// Writes the open database back to where its file was.
+    pub(super) fn write_back(&mut self, now_ms: i64) -> Result<(), StoreError> {
+        let new = self.new_file();
+        let (db, _) = self.open.as_ref().expect("only called while it is open");
+        match db.copy_to(&new) {
+            Err(StoreError::Corrupt { source, .. }) => {
+                return self.restore(now_ms, &format!("is damaged ({source})"));
+            }
+            copied => copied?,
+        }
+        self.open = None;
+        let aside = self.aside(now_ms);
+        let is_replaced = rename_if_there(&self.path, &aside)?;
+        fs::rename(&new, &self.path).map_err(|error| StoreError::file(&self.path, error))?;
+        for companion in companions(&self.path) {
+            let _ = fs::remove_file(companion); // ours; the copy has all that is in it
+        }
+        let (db, _) = MemoryDb::open(&self.path, |_, _| Ok(()))?;
+        let n_memories = db.count()?;
+        let text = format!(
+            "{} was taken away while it was open; all {n_memories} memories were written back{}",
+            self.path.display(),
+            kept(is_replaced.then_some(&*aside))
+        );
+        self.note(db, now_ms, &text)
+    }
+
+    /// Builds a database from the newest good copy and from what can be read of the damaged one, then puts it in the
+    /// place of that.
+    pub(super) fn restore(&mut self, now_ms: i64, why: &str) -> Result<(), StoreError> {
+        self.open = None;
+        let new = self.new_file();
+        let (copy, bad) = self.copies.newest_good();
+        if let Some((_, copied)) = &copy {
+            copied.copy_to(&new)?;
+        }
+        let (mut db, _) = MemoryDb::open(&new, |_, _| Ok(()))?;
+        let n_copied = db.count()?;
+        revive_log(&self.path);
+        let saved = MemoryDb::connect(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE)
+            .map_or_else(|_| Vec::new(), |damaged| damaged.readable());
+        let n_saved = db.write(now_ms, |rows| self.put_saved(rows, &saved))?;
+        db.checkpoint()?;
+        drop(db);
+        let aside = self.put_aside(now_ms)?;
+        fs::rename(&new, &self.path).map_err(|error| StoreError::file(&self.path, error))?;
+        for companion in companions(&new) {
+            let _ = fs::remove_file(companion); // empty since the checkpoint
+        }
+        let from = match &copy {
+            Some((copy, _)) => format!("{n_copied} memories are restored from {}", copy.path.display()),
+            None => "there is no good copy of it".to_owned(),
+        };
+        let bad = if bad.is_empty() { String::new() } else { format!("; not usable: {}", bad.join(", ")) };
+        let saved = match n_saved {
+            0 => String::new(),
+            n => format!("; {n} newer ones were saved from what was there"),
+        };
+        let (path, kept) = (self.path.display(), kept(aside.as_deref()));
+        let text = format!("{path} {why}; {from}{bad}{saved}{kept}").replace('\n', " ");
+        let (db, _) = MemoryDb::open(&self.path, |_, _| Ok(()))?;
+        self.note(db, now_ms, &text)
+    }
+
+    /// Notes what happened, and uses the database from now on.
+    fn note(&mut self, mut db: MemoryDb, now_ms: i64, text: &str) -> Result<(), StoreError> {
+        tracing::error!("{text}");
+        db.write(now_ms, |rows| rows.set_meta(NOTICE, &format!("{now_ms} {text}")))?;
+        self.use_db(db)
+    }
+
+    /// Puts what is missing or newer; returns how many.
+    fn put_saved(&self, rows: &Rows<'_>, saved: &[Saved]) -> Result<u64, StoreError> {
+        let mut n_put = 0;
+        for (record, history, _) in saved {
+            let known = rows.get(&record.id)?;
+            let age = |record: &Record| (record.updated, record.last_access);
+            if known.is_some_and(|known| age(&known) >= age(record)) {
+                continue;
+            }
+            let mut record = record.clone();
+            let derived = (self.derive)(&record);
+            let twin = rows.same_text(&record, &derived.hash)?.filter(|twin| twin.id != record.id);
+            if twin.is_some() && record.archived_at.is_none() {
+                (record.archived_at, record.archived_why) =
+                    (Some(rows.now_ms()), Some("forgotten".to_owned()));
+            }
+            let (author, source) = ("memod".to_owned(), "daemon".to_owned());
+            let event =
+                Event { at: rows.now_ms(), action: "salvage".to_owned(), author, source, ..Event::default() };
+            rows.put(&record, &derived, &event)?;
+            rows.put_history(&record.id, &[history.as_slice(), &[event]].concat())?;
+            n_put += 1;
+        }
+        saved.iter().flat_map(|(.., links)| links).try_for_each(|link| rows.put_saved_link(link))?;
+        Ok(n_put)
+    }
+
+    /// Returns where the next database is built; nothing is there.
+    fn new_file(&self) -> PathBuf {
+        let new = self.path.with_extension("db.new");
+        for left in companions(&new).into_iter().chain([new.clone()]) {
+            let _ = fs::remove_file(left); // of a daemon that was killed while it restored
+        }
+        new
+    }
+
+    fn aside(&self, now_ms: i64) -> PathBuf {
+        self.path.with_extension(format!("db.damaged-{now_ms}"))
+    }
+
+    /// Renames what is there and its log; returns the new name, if there was anything.
+    fn put_aside(&self, now_ms: i64) -> Result<Option<PathBuf>, StoreError> {
+        let aside = self.aside(now_ms);
+        let ([log, index], [aside_log, _]) = (companions(&self.path), companions(&aside));
+        let useless = if has_log(&self.path) { vec![index] } else { vec![index, log.clone()] };
+        for path in useless {
+            let _ = fs::remove_file(path); // the index of a log is made anew; an empty log says nothing
+        }
+        let has_log = rename_if_there(&log, &aside_log)?;
+        let has_file = rename_if_there(&self.path, &aside)?;
+        Ok((has_file || has_log).then_some(aside))
+    }
+}
+
+/// Returns the names of a database's log and of the log's index.
+fn companions(path: &Path) -> [PathBuf; 2] {
+    ["-wal", "-shm"].map(|suffix| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    })
+}
+
+fn rename_if_there(from: &Path, to: &Path) -> Result<bool, StoreError> {
+    match fs::rename(from, to) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(StoreError::file(from, error)),
+    }
+}
+
+/// Returns whether there is a log with something in it.
+pub(super) fn has_log(path: &Path) -> bool {
+    fs::symlink_metadata(&companions(path)[0]).is_ok_and(|meta| meta.len() > 0)
+}
+
+/// Makes a log readable whose database is gone or empty: SQLite deletes the log of a database without a page. What the
+/// log holds comes before what the file does.
+fn revive_log(path: &Path) {
+    const PAGE: usize = 4_096;
+    let is_empty = fs::symlink_metadata(path).map_or(true, |meta| meta.len() == 0);
+    if is_empty && has_log(path) {
+        let _ = fs::write(path, [0; PAGE]); // where nothing can be written, nothing is restored either
+    }
+}
+
+fn kept(aside: Option<&Path>) -> String {
+    aside.map_or(String::new(), |aside| format!("; the file that was there is kept as {}", aside.display()))
+}
