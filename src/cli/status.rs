@@ -45,7 +45,7 @@ pub(super) fn row(label: &str, text: &str, output: &mut Output) -> Result<(), Cl
 
 fn print(status: &StatusResult, output: &mut Output) -> Result<(), CliError> {
     let daemon = &status.daemon;
-    let up = duration(daemon.uptime_s.saturating_mul(1_000));
+    let up = duration(daemon.uptime_s.max(1).saturating_mul(1_000));
     let memory = bytes(daemon.rss_bytes);
     let text = format!("{}, pid {}, up {up}, {memory}", escape(&daemon.version), daemon.pid);
     row("daemon", &text, output)?;

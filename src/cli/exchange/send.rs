@@ -69,7 +69,7 @@ impl Done {
             (self.updated, "updated"),
             (self.same, "there already"),
             (self.older, "newer here"),
-            (self.archived, "archived, for the source has them no more"),
+            (self.archived, "archived, gone from the source"),
             (self.links, "links"),
             (self.redacted, "private parts cut out"),
             (self.refused.len() as u64, "refused"),
