@@ -22,7 +22,9 @@ pub use self::past::{
     ChangedFile, ChangedParams, ChangedResult, ChangedSymbols, FileStatus, WhyCommit, WhyMemory, WhyParams,
     WhyResult,
 };
-pub use self::rpc::{ErrorData, HelloParams, HelloResult, Request, Response, RpcError, code};
+pub use self::rpc::{
+    ErrorData, HelloParams, HelloResult, MAX_DEPTH, Request, Response, RpcError, code, depth,
+};
 pub use self::search::{
     Arms, CommitInfo, Explain, Factor, Hit, MapParams, MapResult, MemoryInfo, Mode, SearchParams,
     SearchResult, Signal,

@@ -94,5 +94,8 @@ fn text_of(path: &Path, most_bytes: u64) -> Result<String, CliError> {
     if bytes.starts_with(b"PK\x03\x04") {
         return Err(refuse("a zip file".to_owned(), "unpack it, and import what is in it"));
     }
+    if bytes.starts_with(lines::BOM) {
+        bytes.drain(..lines::BOM.len());
+    }
     String::from_utf8(bytes).map_err(|_| refuse("not UTF-8".to_owned(), "the file must be a text"))
 }

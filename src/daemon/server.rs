@@ -17,14 +17,13 @@ use super::dispatch;
 use super::lines::Lines;
 use super::listen::Listener;
 use super::shared::Shared;
-use crate::proto::{ErrorData, Request, Response, RpcError, code};
+use crate::proto::{ErrorData, MAX_DEPTH, Request, Response, RpcError, code, depth};
 
 const MAX_CONNECTIONS: usize = 1_024;
 const MAX_IN_FLIGHT: usize = 64;
 /// Requests in work over all connections, beyond one for each: what comes next waits for as many searches, and at 10 ms
 /// for each on two cores 64 of them leave two thirds of the second that freshness may take.
 const MAX_IN_WORK: usize = 64;
-const MAX_DEPTH: usize = 64;
 const UNREAD: Duration = Duration::from_secs(10);
 const DRAIN: Duration = Duration::from_secs(5);
 const RETRY_AFTER_MS: u64 = 100;
@@ -208,38 +207,6 @@ fn parse(line: &[u8]) -> Result<Request, Box<Response>> {
                 id.unwrap_or_default(),
                 RpcError { code: code::INVALID_REQUEST, message, data: None },
             )))
-        }
-    }
-}
-
-/// Returns how deep brackets nest, those inside strings left out.
-fn depth(text: &str) -> usize {
-    let (mut depth, mut deepest, mut in_string, mut escaped) = (0_usize, 0, false, false);
-    for byte in text.bytes() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
-            b'"' => in_string = !in_string,
-            b'{' | b'[' if !in_string => {
-                depth += 1;
-                deepest = deepest.max(depth);
-            }
-            b'}' | b']' if !in_string => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    deepest
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn brackets_in_strings_do_not_count() {
-        for (text, expected) in [("{}", 1), ("[[1],[2]]", 2), (r#"{"a":"[[[\"[["}"#, 1), ("]]]", 0), ("", 0)]
-        {
-            assert_eq!(depth(text), expected, "{text}");
         }
     }
 }

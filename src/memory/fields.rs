@@ -29,6 +29,9 @@ pub const DEFAULT_PRIORITY: u8 = 5;
 /// Highest priority.
 pub const MAX_PRIORITY: u8 = 10;
 
+/// Most recalls that can be kept.
+pub const MAX_ACCESS_COUNT: u64 = i64::MAX.unsigned_abs();
+
 /// A text as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
@@ -151,8 +154,8 @@ pub fn key(raw: &str) -> Result<String, Refused> {
 /// # Errors
 /// When it is more than can be kept.
 pub fn access_count(raw: u64) -> Result<u64, Refused> {
-    let most = i64::MAX.unsigned_abs();
-    (raw <= most).then_some(raw).ok_or_else(|| Refused::new("access_count", format!("{raw} is over {most}")))
+    let too_many = || Refused::new("access_count", format!("{raw} is over {MAX_ACCESS_COUNT}"));
+    (raw <= MAX_ACCESS_COUNT).then_some(raw).ok_or_else(too_many)
 }
 
 /// # Errors

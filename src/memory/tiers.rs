@@ -2,7 +2,7 @@
 //!
 //! Times are unix milliseconds.
 
-use super::fields::MAX_PRIORITY;
+use super::fields::{MAX_ACCESS_COUNT, MAX_PRIORITY};
 use super::time::MOST_MS;
 use crate::config;
 use crate::proto::memory::Tier;
@@ -68,7 +68,7 @@ impl Tiers {
 
     /// Returns what becomes of a memory that is recalled.
     pub fn recalled(&self, before: Standing, now_ms: i64) -> Standing {
-        let access_count = before.access_count.saturating_add(1);
+        let access_count = before.access_count.saturating_add(1).min(MAX_ACCESS_COUNT);
         let is_tenth = access_count.is_multiple_of(RECALLS_A_PRIORITY);
         let priority = if is_tenth { MAX_PRIORITY.min(before.priority + 1) } else { before.priority };
         let after = Standing { access_count, priority, ..before };
@@ -113,6 +113,7 @@ mod tests {
             (standing(long, None, 5, 9), standing(long, None, 6, 10)),
             (standing(long, Some(10), 10, 19), standing(long, Some(10), 10, 20)),
             (standing(short, None, 5, 0), standing(short, None, 5, 1)),
+            (standing(long, None, 5, MAX_ACCESS_COUNT), standing(long, None, 5, MAX_ACCESS_COUNT)),
             (standing(short, Some(MOST_MS), 5, 0), standing(short, Some(MOST_MS), 5, 1)),
         ];
         for (before, after) in cases {

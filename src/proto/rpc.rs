@@ -3,6 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+/// How deep a line that the daemon takes may nest.
+pub const MAX_DEPTH: usize = 64;
+
 /// One call.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Request {
@@ -104,4 +107,36 @@ pub struct HelloResult {
     pub protocol: u32,
     /// Its process id.
     pub pid: u32,
+}
+
+/// Returns how deep brackets nest, those inside strings left out.
+pub fn depth(text: &str) -> usize {
+    let (mut depth, mut deepest, mut in_string, mut escaped) = (0_usize, 0, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'{' | b'[' if !in_string => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b'}' | b']' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn brackets_in_strings_do_not_count() {
+        for (text, expected) in [("{}", 1), ("[[1],[2]]", 2), (r#"{"a":"[[[\"[["}"#, 1), ("]]]", 0), ("", 0)]
+        {
+            assert_eq!(depth(text), expected, "{text}");
+        }
+    }
 }

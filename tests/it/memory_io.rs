@@ -185,6 +185,60 @@ fn bad_lines_are_listed_and_the_rest_goes_in() {
     assert_eq!(memo(&live, &["import", &newer, &newer]).0, 2);
 }
 
+/// What the daemon does not even read as a request must not take the other lines of its batch along.
+#[test]
+fn a_line_that_cannot_be_sent_is_refused_alone() {
+    let live = Live::new();
+    let deep = |n: usize| {
+        format!("{{\"content\":\"deep {n}\",\"metadata\":{}1{}}}", "{\"a\":".repeat(n), "}".repeat(n))
+    };
+    let large =
+        |n: usize| json!({ "content": format!("large {n}"), "metadata": { "a": "x".repeat(1 << 20) } });
+    let mut lines = vec!["\u{feff}{\"content\":\"first\"}".to_owned(), deep(60), deep(61), deep(120)];
+    lines.extend((0..10).map(|n| large(n).to_string()));
+    lines.extend((0..200).map(|n| {
+        json!({ "content": format!("n{n:03}"), "metadata": { "a": "x".repeat(60_000) } }).to_string()
+    }));
+    lines.push(
+        json!({ "link": { "source": "a".repeat(1 << 20), "target": "b", "kind": "related_to" } }).to_string(),
+    );
+    let answer = import(&live, &[&file(&live, "odd.jsonl", &lines.join("\n"))], &json!({ "added": 202 }));
+    let refused = refused(&answer);
+    let numbers: Vec<u64> = refused.iter().map(|(line, _)| *line).collect();
+    assert_eq!(numbers, [&[3, 4][..], &(5..15).collect::<Vec<_>>(), &[215]].concat(), "{refused:?}");
+    assert!(refused[0].1.contains("nested deeper than 61"), "{refused:?}");
+    assert!(refused[2].1.contains("over 65536"), "{refused:?}");
+    let all = export(&live);
+    assert_eq!(all.lines().count(), 204);
+    assert_eq!(memo(&live, &["recall", "deep"]).0, 0);
+}
+
+#[test]
+fn links_from_a_file_obey_the_rules_of_links() {
+    let live = Live::new();
+    let id = |end: char| format!("mem_01ARZ3NDEKTSV4RRFFQ69G5FA{end}");
+    let memory =
+        |end: char| json!({ "content": format!("rule {end}"), "id": id(end), "access_count": i64::MAX });
+    let link = |source: char, target: char, kind: &str| json!({ "link": { "source": id(source), "target": id(target), "kind": kind } });
+    let lines = [
+        memory('A'),
+        memory('B'),
+        memory('C'),
+        link('A', 'B', "supersedes"),
+        link('B', 'C', "supersedes"),
+        link('C', 'A', "supersedes"),
+        link('A', 'B', "related_to"),
+        link('B', 'A', "related_to"),
+    ];
+    let path = file(&live, "links.jsonl", &lines.map(|line| line.to_string()).join("\n"));
+    let answer = import(&live, &[&path], &json!({ "added": 3, "links": 3 }));
+    let why = format!("kind: {} is superseded by {} already", id('C'), id('A'));
+    assert_eq!(refused(&answer), [(6, why)]);
+    let history = call(&live, "memory.history", json!({ "ids": [id('C')] })).to_string();
+    assert!(history.contains("superseded_by"), "a link is a change: {history}");
+    assert_eq!(memo(&live, &["recall", "rule"]).0, 0, "the most recalls there can be");
+}
+
 #[test]
 fn a_line_without_end_harms_nobody() {
     let live = Live::new();

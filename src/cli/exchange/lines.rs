@@ -4,6 +4,8 @@ use std::io::{self, BufRead};
 
 /// Longest line that is read, bytes: the longest memory with everything in it escaped.
 const MOST: usize = 2 << 20;
+/// What some editors put before the first line.
+pub(super) const BOM: &[u8] = "\u{feff}".as_bytes();
 
 /// Reads lines without ever holding a longer one than is allowed.
 pub(super) struct Lines<R> {
@@ -57,6 +59,9 @@ impl<R: BufRead> Lines<R> {
             return Ok(None);
         }
         self.number += 1;
+        if self.number == 1 && line.starts_with(BOM) {
+            line.drain(..BOM.len());
+        }
         let text = String::from_utf8(line);
         let line = match text {
             _ if is_long => Line::Bad("a line over 2 MiB"),
@@ -82,6 +87,7 @@ mod tests {
         assert_eq!(lines(b""), []);
         assert_eq!(lines(b"a\n\nbcdef"), [(1, text("a")), (2, text("")), (3, text("bcdef"))]);
         assert_eq!(lines(b"a\xff\nb\n"), [(1, Line::Bad("not UTF-8")), (2, text("b"))]);
+        assert_eq!(lines(b"\xef\xbb\xbfa\n\xef\xbb\xbfb"), [(1, text("a")), (2, text("\u{feff}b"))]);
         let long = ["x".repeat(MOST + 1), "b".to_owned()].join("\n");
         assert_eq!(lines(long.as_bytes()), [(1, Line::Bad("a line over 2 MiB")), (2, text("b"))]);
         assert_eq!(lines("x".repeat(MOST).as_bytes()), [(1, text(&"x".repeat(MOST)))]);

@@ -17,9 +17,16 @@ use crate::proto::exchange::{
     Draft, Fate, ImportParams, ImportResult, Imported, LinkDraft, MOST_DRAFTS, Snapshot,
 };
 use crate::proto::memory::Caller;
+use crate::proto::{MAX_DEPTH, depth};
 
-/// Size of a batch, bytes of text: far from the longest line that the daemon takes, also where all is escaped.
+/// Size of a batch, bytes of JSON; with the largest draft it is far from the longest line that the daemon takes.
 const BATCH_BYTES: usize = 1 << 20;
+/// Largest draft, bytes of JSON: no memory is so large.
+const MOST_DRAFT: usize = 4 << 20;
+/// Deepest draft: it stands in the list of drafts in the params of a call.
+const MOST_DEPTH: usize = MAX_DEPTH - 3;
+/// Longest name of an end or a kind of a link, bytes.
+const MOST_NAME: usize = 1 << 10;
 /// Drafts of a batch: so many take some tens of milliseconds.
 const BATCH: usize = 500;
 
@@ -144,7 +151,17 @@ impl<'a> Sender<'a> {
             draft.container = Some(container.clone());
         }
         draft.tags.extend(self.typed.tag.iter().cloned());
-        self.n_bytes += 500 + draft.content.len() + name.as_ref().map_or(0, String::len);
+        let json = serde_json::to_string(&draft).expect("our own types have string keys");
+        // One that the daemon cannot even read would take the others of its batch with it.
+        if json.len() > MOST_DRAFT {
+            self.refuse(draft.line, format!("over {} MiB", MOST_DRAFT >> 20));
+            return Ok(());
+        }
+        if depth(&json) > MOST_DEPTH {
+            self.refuse(draft.line, format!("nested deeper than {MOST_DEPTH}"));
+            return Ok(());
+        }
+        self.n_bytes += json.len();
         self.drafts.push(draft);
         self.names.push(name);
         if self.drafts.len() >= BATCH || self.n_bytes >= BATCH_BYTES { self.send() } else { Ok(()) }
@@ -152,6 +169,10 @@ impl<'a> Sender<'a> {
 
     /// Takes a link; it is sent when all memories are there.
     pub(super) fn link(&mut self, link: LinkDraft) {
+        let created = link.created.as_deref().unwrap_or_default();
+        if [&*link.source, &*link.target, &*link.kind, created].iter().any(|name| name.len() > MOST_NAME) {
+            return self.refuse(link.line, format!("a name over {MOST_NAME} bytes"));
+        }
         self.links.push(link);
     }
 

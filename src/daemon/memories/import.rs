@@ -13,10 +13,8 @@ use crate::proto::exchange::{
     Draft, Fate, ImportParams, ImportResult, Imported, KeysParams, KeysResult, LinkDraft, MOST_DRAFTS,
     Snapshot,
 };
-use crate::store::{Derived, Event, LinkRow, Record, Rows};
-
-/// What links may say.
-const KINDS: [&str; 4] = ["related_to", "supersedes", "contradicts", "derived_from"];
+use crate::proto::memory::LinkKind;
+use crate::store::{Derived, Event, Link, Record, Rows};
 
 pub(super) fn import(rows: &Rows<'_>, params: &ImportParams, stamp: &Stamp) -> Done<ImportResult> {
     if params.drafts.len().max(params.links.len()) > MOST_DRAFTS {
@@ -196,9 +194,10 @@ impl Import<'_> {
     }
 
     fn link(&self, draft: &LinkDraft) -> Done<Imported> {
-        if !KINDS.contains(&draft.kind.as_str()) {
-            return Ok(refusal(format!("kind: {} is none of {}", json!(draft.kind), KINDS.join(", "))));
-        }
+        let Some(kind) = LinkKind::parse(&draft.kind) else {
+            let kinds = LinkKind::ALL.map(LinkKind::as_str).join(", ");
+            return Ok(refusal(format!("kind: {} is none of {kinds}", json!(draft.kind))));
+        };
         if draft.source == draft.target {
             return Ok(refusal(format!("{} refers to itself", json!(draft.source))));
         }
@@ -212,8 +211,12 @@ impl Import<'_> {
                 return Ok(refusal(format!("no memory {}", json!(id))));
             }
         }
-        let LinkDraft { source, target, kind, .. } = draft.clone();
-        let is_new = self.rows.put_link(&LinkRow { source, target, kind, created })?;
+        let LinkDraft { source: from, target: to, .. } = draft.clone();
+        if !kind.is_mutual() && self.rows.leads_to(&to, &from, kind)? {
+            let relation = kind.inverse().replace('_', " ");
+            return Ok(refusal(format!("kind: {from} is {relation} {to} already")));
+        }
+        let is_new = self.rows.link(&Link { created, from, to, kind }, &self.event())?;
         Ok(Imported { fate: if is_new { Fate::Added } else { Fate::Same }, ..Imported::default() })
     }
 }

@@ -70,22 +70,6 @@ impl Rows<'_> {
         })
     }
 
-    /// Puts a link; both ends must be there. Returns whether it is new.
-    ///
-    /// # Errors
-    /// When the database cannot be written.
-    pub fn put_link(&self, link: &LinkRow) -> Result<bool, StoreError> {
-        self.run(|conn| {
-            let n_put = conn
-                .prepare_cached(
-                    "INSERT OR IGNORE INTO link(source, target, kind, created)
-                     SELECT s.row, t.row, ?3, ?4 FROM memory s, memory t WHERE s.id = ?1 AND t.id = ?2",
-                )?
-                .execute(params![link.source, link.target, link.kind, link.created])?;
-            Ok(n_put > 0)
-        })
-    }
-
     /// Notes that this import brought a memory, so that [`Self::archive_left`] leaves it.
     ///
     /// # Errors
