@@ -176,13 +176,12 @@ pub(super) fn names(
 }
 
 fn pages(client: &mut Client, mut params: ListParams, is_all: bool) -> Result<MemoriesResult, CliError> {
+    let first = params.offset;
     let mut result: MemoriesResult = client.call("memory.list", &params)?;
     let mut n_new = result.memories.len();
-    while is_all && n_new > 0 && params.offset + (result.memories.len() as u64) < result.total {
-        let at = result.memories.len() as u64;
-        let page = ListParams { offset: params.offset + at, ..params };
-        let next: MemoriesResult = client.call("memory.list", &page)?;
-        params = ListParams { offset: page.offset - at, ..page };
+    while is_all && n_new > 0 && first + (result.memories.len() as u64) < result.total {
+        params.offset = first + result.memories.len() as u64;
+        let next: MemoriesResult = client.call("memory.list", &params)?;
         n_new = next.memories.len();
         result.memories.extend(next.memories);
     }

@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::Value;
 
-use super::{caller, notice, pages, show};
+use super::{caller, notice, show};
 use crate::cli::args::ModeTyped;
 use crate::cli::error::EXIT_NONE;
 use crate::cli::here::Here;
@@ -12,7 +12,8 @@ use crate::cli::rows::RowsTyped;
 use crate::cli::text::escape;
 use crate::cli::{CliError, Outcome};
 use crate::proto::memory::{
-    ListParams, Memory, PromoteParams, RecallParams, RecallResult, Recalled, Sort, UpdateResult,
+    ListParams, MemoriesResult, Memory, PromoteParams, RecallParams, RecallResult, Recalled, Sort,
+    UpdateResult,
 };
 
 #[derive(Debug, Args)]
@@ -105,7 +106,7 @@ fn write(recalled: &Recalled, output: &mut Output) -> Result<(), CliError> {
 pub(in crate::cli) fn recent(typed: &RecentTyped, here: &Here, output: &mut Output) -> Outcome {
     let (sort, limit) = (Sort::Updated, Some(typed.limit));
     let params = ListParams { caller: caller(here), sort, limit, ..ListParams::default() };
-    let result = pages(&mut here.connect()?, params, false)?;
+    let result: MemoriesResult = here.connect()?.call("memory.list", &params)?;
     output.list(&result, |output| {
         show::changed_lines(&result.memories, output)?;
         output.flush()?;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::call::{Stamp, locate, read, write};
 use super::look::{at_most, named};
-use super::rules::{Done, find, refused, which};
+use super::rules::{Done, find, find_living, refused, which};
 use super::show;
 use super::{Outcome, now_ms, store_error};
 use crate::daemon::anchors::{Judge, Judged, named_by, on_snapshot, resolve};
@@ -197,7 +197,7 @@ pub(super) async fn list_by_state(shared: &Arc<Shared>, params: Value) -> Outcom
         }));
     }
     let params = json!(IdsParams { caller: typed.caller.clone(), ids });
-    let mut answer = read(shared, params, |params: &IdsParams| &params.caller, alone).await?;
+    let mut answer = read(shared, params, alone).await?;
     for (memory, (_, anchors)) in answer["memories"].as_array_mut().into_iter().flatten().zip(wanted) {
         (memory["state"], memory["anchors"]) = (json!(typed.state), json!(anchors));
     }
@@ -235,7 +235,7 @@ pub(super) async fn confirm(shared: &Arc<Shared>, mut params: Value) -> Outcome<
         return Err(failure(code::BUSY, format!("about: {why}"), "try again, or `memo sync` first"));
     }
     (params["id"], params["anchors"]) = (json!(id), json!(found.value));
-    write(shared, params, |params: &ConfirmParams| &params.caller, put_confirmed).await
+    write(shared, params, put_confirmed).await
 }
 
 /// Returns an anchor as its place is now.
@@ -257,10 +257,7 @@ fn looked_at(judge: &mut Judge<'_>, anchor: &Anchor, id: &str) -> Outcome<Anchor
 }
 
 fn put_confirmed(rows: &Rows<'_>, params: &ConfirmParams, stamp: &Stamp) -> Done<UpdateResult> {
-    let before = find(rows, &params.id)?;
-    if !before.lives(stamp.now_ms) {
-        return Err(refused(format!("id: {} is in the archive", before.id), "`memo restore` takes it out"));
-    }
+    let before = find_living(rows, &params.id, stamp.now_ms)?;
     let updated = stamp.now_ms.max(before.updated + 1);
     let after = Record { anchors: params.anchors.clone(), updated, ..before.clone() };
     let fields = show::differences(&before, &after);

@@ -26,11 +26,9 @@ use crate::daemon::shared::Shared;
 use crate::git;
 use crate::memory::tiers::Tiers;
 use crate::paths::Place;
-use crate::proto::exchange::{ExportParams, ImportParams, ImportResult, KeysParams, MarkdownParams};
+use crate::proto::exchange::{ImportParams, ImportResult, MarkdownParams};
 use crate::proto::memory::{
-    AddParams, AutoConsolidateParams, Caller, ConsolidateParams, DedupeParams, IdsParams, LinkParams,
-    LinksParams, ListParams, MergeParams, PromoteParams, RelatedParams, RemoveParams, RemoveResult,
-    ResolveParams, TallyParams, UpdateParams,
+    AddParams, AutoConsolidateParams, Caller, DedupeParams, RelatedParams, RemoveParams, RemoveResult,
 };
 use crate::proto::{RpcError, code};
 use crate::store::{Event, MemoryKeeper, Rows};
@@ -68,44 +66,42 @@ async fn run(shared: &Arc<Shared>, method: &str, params: Value) -> Outcome<Value
             let near = shared.memories.near();
             let add =
                 move |rows: &Rows<'_>, params: &AddParams, stamp: &Stamp| add(rows, params, stamp, &near);
-            write(shared, params, |params: &AddParams| &params.caller, add).await
+            write(shared, params, add).await
         }
-        "memory.merge" => write(shared, params, |params: &MergeParams| &params.caller, similar::merge).await,
+        "memory.merge" => write(shared, params, similar::merge).await,
         "memory.related" => {
             let near = shared.memories.near();
             let related =
                 move |rows: &Rows<'_>, params: &RelatedParams, _| similar::related(rows, &near, params);
-            read(shared, params, |params: &RelatedParams| &params.caller, related).await
+            read(shared, params, related).await
         }
         "memory.dedupe" => dedupe(shared, params_of(params)?).await,
-        "memory.update" => write(shared, params, |params: &UpdateParams| &params.caller, update).await,
-        "memory.restore" => write(shared, params, |params: &IdsParams| &params.caller, restore).await,
-        "memory.link" => write(shared, params, |params: &LinkParams| &params.caller, link).await,
-        "memory.unlink" => write(shared, params, |params: &LinkParams| &params.caller, unlink).await,
-        "memory.links" => read(shared, params, |params: &LinksParams| &params.caller, links).await,
-        "memory.resolve" => write(shared, params, |params: &ResolveParams| &params.caller, resolve).await,
+        "memory.update" => write(shared, params, update).await,
+        "memory.restore" => write(shared, params, restore).await,
+        "memory.link" => write(shared, params, link).await,
+        "memory.unlink" => write(shared, params, unlink).await,
+        "memory.links" => read(shared, params, links).await,
+        "memory.resolve" => write(shared, params, resolve).await,
         "memory.recall" => recall(shared, params).await,
-        "memory.promote" => write(shared, params, |params: &PromoteParams| &params.caller, promote).await,
-        "memory.consolidate" => {
-            write(shared, params, |params: &ConsolidateParams| &params.caller, consolidate).await
-        }
-        "memory.auto_consolidate" => auto_consolidate(shared, params).await,
-        "memory.forget" => remove(shared, params, forget).await,
-        "memory.purge" => remove(shared, params, purge).await,
-        "memory.get" => read(shared, params, |params: &IdsParams| &params.caller, get).await,
+        "memory.promote" => write(shared, params, promote).await,
+        "memory.consolidate" => write(shared, params, consolidate).await,
+        "memory.auto_consolidate" => auto_consolidate(shared, params_of(params)?).await,
+        "memory.forget" => remove(shared, params_of(params)?, forget).await,
+        "memory.purge" => remove(shared, params_of(params)?, purge).await,
+        "memory.get" => read(shared, params, get).await,
         "memory.confirm" => about::confirm(shared, params).await,
         "memory.list" if !params["state"].is_null() => about::list_by_state(shared, params).await,
-        "memory.list" => read(shared, params, |params: &ListParams| &params.caller, list).await,
-        "memory.history" => read(shared, params, |params: &IdsParams| &params.caller, history).await,
-        "memory.tags" => read(shared, params, |params: &TallyParams| &params.caller, tags).await,
-        "memory.containers" => read(shared, params, |params: &TallyParams| &params.caller, containers).await,
+        "memory.list" => read(shared, params, list).await,
+        "memory.history" => read(shared, params, history).await,
+        "memory.tags" => read(shared, params, tags).await,
+        "memory.containers" => read(shared, params, containers).await,
         "memory.import" => import(shared, params_of(params)?, import::import).await,
         "memory.import_markdown" => markdown(shared, params_of(params)?).await,
-        "memory.import_keys" => read(shared, params, |params: &KeysParams| &params.caller, keys).await,
+        "memory.import_keys" => read(shared, params, keys).await,
         "memory.read_database" => databases::page(shared, params_of(params)?).await,
         "memory.backup" => backups::back_up(shared, params_of(params)?).await,
         "memory.restore_backup" => backups::restore(shared, params_of(params)?).await,
-        "memory.export" => read(shared, params, |params: &ExportParams| &params.caller, export).await,
+        "memory.export" => read(shared, params, export).await,
         "memory.stats" => stats(shared, params).await,
         _ => Err(no_method(method)),
     }
@@ -115,11 +111,10 @@ async fn run(shared: &Arc<Shared>, method: &str, params: Value) -> Outcome<Value
 pub(super) async fn read<P: DeserializeOwned + Send + 'static, T: Serialize + 'static>(
     shared: &Arc<Shared>,
     params: Value,
-    caller: fn(&P) -> &Caller,
     run: impl Fn(&Rows<'_>, &P, i64) -> Done<T> + Send + 'static,
 ) -> Outcome<Value> {
+    locate(shared, &params_of(params.clone())?)?;
     let params: P = params_of(params)?;
-    locate(shared, caller(&params))?;
     let job = move |keeper: &mut MemoryKeeper| {
         let now_ms = now_ms();
         let read = keeper.read(now_ms, |rows| Ok(json!(run(rows, &params, now_ms)?)));
@@ -132,23 +127,23 @@ pub(super) async fn read<P: DeserializeOwned + Send + 'static, T: Serialize + 's
 pub(super) async fn write<P: DeserializeOwned + Send + 'static, T: Serialize + 'static>(
     shared: &Arc<Shared>,
     params: Value,
-    caller: fn(&P) -> &Caller,
     run: impl Fn(&Rows<'_>, &P, &Stamp) -> Done<T> + Send + 'static,
 ) -> Outcome<Value> {
-    write_typed(shared, params_of(params)?, caller, run).await
+    let (caller, params) = (params_of(params.clone())?, params_of(params)?);
+    write_for(shared, caller, params, run).await
 }
 
-pub(super) async fn write_typed<P: Send + 'static, T: Serialize + 'static>(
+/// As [`write`], with params that are read already.
+pub(super) async fn write_for<P: Send + 'static, T: Serialize + 'static>(
     shared: &Arc<Shared>,
+    caller: Caller,
     params: P,
-    caller: fn(&P) -> &Caller,
     run: impl Fn(&Rows<'_>, &P, &Stamp) -> Done<T> + Send + 'static,
 ) -> Outcome<Value> {
-    let (place, tiers) = (locate(shared, caller(&params))?, Tiers::of(&shared.config.memory));
+    let (place, tiers) = (locate(shared, &caller)?, Tiers::of(&shared.config.memory));
     let job = move |keeper: &mut MemoryKeeper| {
-        let caller = caller(&params);
+        let stamp = stamp(&caller, &place, tiers);
         let request = caller.request.as_deref();
-        let stamp = stamp(caller, &place, tiers);
         let written = keeper.write(stamp.now_ms, |rows| {
             if let Some(name) = request
                 && let Some(answer) = rows.answer(name)?
@@ -162,6 +157,22 @@ pub(super) async fn write_typed<P: Send + 'static, T: Serialize + 'static>(
             Ok(answer)
         });
         with_notice(written.map_err(store_error), keeper, stamp.now_ms)
+    };
+    shared.memories.ask(job).await?
+}
+
+/// Runs a method that writes, and takes back what it wrote: a dry run.
+async fn rehearse<P: Send + 'static, T: Serialize + 'static>(
+    shared: &Arc<Shared>,
+    caller: Caller,
+    params: P,
+    run: impl Fn(&Rows<'_>, &P, &Stamp) -> Done<T> + Send + 'static,
+) -> Outcome<Value> {
+    let (place, tiers) = (locate(shared, &caller)?, Tiers::of(&shared.config.memory));
+    let job = move |keeper: &mut MemoryKeeper| {
+        let stamp = stamp(&caller, &place, tiers);
+        let done = keeper.rehearse(stamp.now_ms, |rows| Ok(json!(run(rows, &params, &stamp)?)));
+        with_notice(done.map_err(store_error), keeper, stamp.now_ms)
     };
     shared.memories.ask(job).await?
 }
@@ -180,22 +191,16 @@ async fn dedupe(shared: &Arc<Shared>, params: DedupeParams) -> Outcome<Value> {
     shared.memories.ask(job).await?
 }
 
-/// A dry run does it all, and takes it back.
 async fn import(
     shared: &Arc<Shared>,
     params: ImportParams,
     run: fn(&Rows<'_>, &ImportParams, &Stamp) -> Done<ImportResult>,
 ) -> Outcome<Value> {
-    if !params.dry_run {
-        return write_typed(shared, params, |params| &params.caller, run).await;
+    let caller = params.caller.clone();
+    match params.dry_run {
+        true => rehearse(shared, caller, params, run).await,
+        false => write_for(shared, caller, params, run).await,
     }
-    let (place, tiers) = (locate(shared, &params.caller)?, Tiers::of(&shared.config.memory));
-    let job = move |keeper: &mut MemoryKeeper| {
-        let stamp = stamp(&params.caller, &place, tiers);
-        let done = keeper.rehearse(stamp.now_ms, |rows| Ok(json!(run(rows, &params, &stamp)?)));
-        with_notice(done.map_err(store_error), keeper, stamp.now_ms)
-    };
-    shared.memories.ask(job).await?
 }
 
 /// A document is cut before the thread that keeps the memories sees it.
@@ -206,37 +211,24 @@ async fn markdown(shared: &Arc<Shared>, params: MarkdownParams) -> Outcome<Value
     Ok(answer)
 }
 
-/// A dry run is the same selection, read instead of written.
 async fn remove(
     shared: &Arc<Shared>,
-    params: Value,
+    params: RemoveParams,
     run: fn(&Rows<'_>, &RemoveParams, &Stamp) -> Done<RemoveResult>,
 ) -> Outcome<Value> {
-    let typed: RemoveParams = params_of(params.clone())?;
-    if !typed.dry_run {
-        return write(shared, params, |params: &RemoveParams| &params.caller, run).await;
+    let caller = params.caller.clone();
+    match params.dry_run {
+        true => rehearse(shared, caller, params, run).await,
+        false => write_for(shared, caller, params, run).await,
     }
-    let (place, tiers) = (locate(shared, &typed.caller)?, Tiers::of(&shared.config.memory));
-    let job = move |keeper: &mut MemoryKeeper| {
-        let stamp = stamp(&typed.caller, &place, tiers);
-        let read = keeper.read(stamp.now_ms, |rows| Ok(json!(run(rows, &typed, &stamp)?)));
-        with_notice(read.map_err(store_error), keeper, stamp.now_ms)
-    };
-    shared.memories.ask(job).await?
 }
 
-async fn auto_consolidate(shared: &Arc<Shared>, params: Value) -> Outcome<Value> {
-    let params: AutoConsolidateParams = params_of(params)?;
-    if !params.dry_run {
-        return write_typed(shared, params, |params: &AutoConsolidateParams| &params.caller, auto).await;
+async fn auto_consolidate(shared: &Arc<Shared>, params: AutoConsolidateParams) -> Outcome<Value> {
+    let caller = params.caller.clone();
+    match params.dry_run {
+        true => rehearse(shared, caller, params, auto).await,
+        false => write_for(shared, caller, params, auto).await,
     }
-    let (place, tiers) = (locate(shared, &params.caller)?, Tiers::of(&shared.config.memory));
-    let job = move |keeper: &mut MemoryKeeper| {
-        let stamp = stamp(&params.caller, &place, tiers);
-        let read = keeper.read(stamp.now_ms, |rows| Ok(json!(auto(rows, &params, &stamp)?)));
-        with_notice(read.map_err(store_error), keeper, stamp.now_ms)
-    };
-    shared.memories.ask(job).await?
 }
 
 /// Checks that the caller means this repository.

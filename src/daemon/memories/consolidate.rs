@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::call::Stamp;
 use super::links::put;
-use super::rules::{Done, bad, check_text, find, refused};
+use super::rules::{Done, bad, check_text, find_living, refused};
 use super::show;
 use crate::memory::{fields, id};
 use crate::proto::memory::{
@@ -128,13 +128,7 @@ fn sources(rows: &Rows<'_>, ids: &[String], now_ms: i64) -> Done<Vec<Record>> {
     }
     let mut sources: Vec<Record> = Vec::new();
     for typed in ids {
-        let record = find(rows, typed)?;
-        if !record.lives(now_ms) {
-            return Err(refused(
-                format!("id: {} is in the archive", record.id),
-                "`memo restore` takes it out",
-            ));
-        }
+        let record = find_living(rows, typed, now_ms)?;
         if sources.iter().any(|other| other.id == record.id) {
             return Err(refused(format!("id: {} twice", record.id), "name each once"));
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::call::Stamp;
-use super::rules::{Done, find, refused};
+use super::rules::{Done, find, must_live, refused};
 use super::show;
 use crate::proto::memory::{
     Edge, Link as Shown, LinkKind, LinkParams, LinkResult, LinksParams, LinksResult, Node, ResolveParams,
@@ -73,13 +73,6 @@ fn two(rows: &Rows<'_>, first: &str, second: &str) -> Done<(Record, Record)> {
         return Err(refused(format!("id: {} twice", first.id), "a memory has no links to itself"));
     }
     Ok((first, second))
-}
-
-fn must_live(record: &Record, now_ms: i64) -> Done<()> {
-    if record.lives(now_ms) {
-        return Ok(());
-    }
-    Err(refused(format!("id: {} is in the archive", record.id), "`memo restore` takes it out"))
 }
 
 /// Links two memories; returns false where they were linked so before. Nothing may supersede

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::call::{Stamp, locate, write_typed};
-use super::rules::{Done, find, refused};
+use super::call::{Stamp, locate, write_for};
+use super::rules::{Done, find_living};
 use super::search::Wanted;
 use super::{Outcome, show};
 use crate::daemon::dispatch::{bad_params, blocking, params_of};
@@ -19,12 +19,8 @@ use crate::store::{Event, Record, Rows};
 /// Memories when nothing is said, and the most.
 const LIMIT: (usize, usize) = (10, 200);
 
-/// What was found, to be reinforced.
-struct Found {
-    params: RecallParams,
-    /// Ids and scores, best first.
-    hits: Vec<(String, f64)>,
-}
+/// What was found, to be reinforced: ids and scores, best first.
+type Hits = Vec<(String, f64)>;
 
 /// Answers `memory.recall`: looks as a search does, then reinforces all that it found in one transaction.
 pub(super) async fn recall(shared: &Arc<Shared>, params: Value) -> Outcome<Value> {
@@ -55,14 +51,14 @@ pub(super) async fn recall(shared: &Arc<Shared>, params: Value) -> Outcome<Value
         let found = shared.memories.find(&wanted)?.found;
         Ok(found.into_iter().map(|hit| (hit.record.id, hit.ranked.score)).collect())
     };
-    let hits = blocking(shared, look).await?;
-    write_typed(shared, Found { params, hits }, |found| &found.params.caller, reinforce).await
+    let hits: Hits = blocking(shared, look).await?;
+    write_for(shared, params.caller, hits, reinforce).await
 }
 
 /// Memories that have gone since they were found are left out.
-fn reinforce(rows: &Rows<'_>, found: &Found, stamp: &Stamp) -> Done<RecallResult> {
+fn reinforce(rows: &Rows<'_>, hits: &Hits, stamp: &Stamp) -> Done<RecallResult> {
     let mut memories = Vec::new();
-    for (id, score) in &found.hits {
+    for (id, score) in hits {
         let Some(before) = rows.get(id)?.filter(|record| record.lives(stamp.now_ms)) else { continue };
         let after = stamp.tiers.recalled(standing(&before), stamp.now_ms);
         let after = Record { last_access: Some(stamp.now_ms), ..with(&before, after) };
@@ -75,10 +71,7 @@ fn reinforce(rows: &Rows<'_>, found: &Found, stamp: &Stamp) -> Done<RecallResult
 
 /// Takes a memory one tier up.
 pub(super) fn promote(rows: &Rows<'_>, params: &PromoteParams, stamp: &Stamp) -> Done<UpdateResult> {
-    let before = find(rows, &params.id)?;
-    if !before.lives(stamp.now_ms) {
-        return Err(refused(format!("id: {} is in the archive", before.id), "`memo restore` takes it out"));
-    }
+    let before = find_living(rows, &params.id, stamp.now_ms)?;
     let Some(after) = stamp.tiers.promoted(standing(&before), stamp.now_ms) else {
         return Ok(UpdateResult { memory: show::memory(before, stamp.now_ms), ..UpdateResult::default() });
     };

@@ -50,6 +50,21 @@ pub(super) fn find(rows: &Rows<'_>, typed: &str) -> Done<Record> {
     }
 }
 
+/// As [`find`], of the living.
+pub(super) fn find_living(rows: &Rows<'_>, typed: &str, now_ms: i64) -> Done<Record> {
+    let record = find(rows, typed)?;
+    must_live(&record, now_ms)?;
+    Ok(record)
+}
+
+/// Refuses a change of what is in the archive.
+pub(super) fn must_live(record: &Record, now_ms: i64) -> Done<()> {
+    if record.lives(now_ms) {
+        return Ok(());
+    }
+    Err(refused(format!("id: {} is in the archive", record.id), "`memo restore` takes it out"))
+}
+
 fn or_more(more: &str) -> &'static str {
     if more.is_empty() { ":" } else { " or more:" }
 }

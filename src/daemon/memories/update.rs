@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::about::united;
 use super::call::Stamp;
-use super::rules::{Done, bad, check_text, find, refused};
+use super::rules::{Done, bad, check_text, find_living, refused};
 use super::show;
 use crate::daemon::clock::local;
 use crate::memory::{fields, time};
@@ -12,10 +12,7 @@ use crate::proto::memory::{UpdateParams, UpdateResult};
 use crate::store::{Event, Record, Rows};
 
 pub(super) fn update(rows: &Rows<'_>, params: &UpdateParams, stamp: &Stamp) -> Done<UpdateResult> {
-    let before = find(rows, &params.id)?;
-    if !before.lives(stamp.now_ms) {
-        return Err(refused(format!("id: {} is in the archive", before.id), "`memo restore` takes it out"));
-    }
+    let before = find_living(rows, &params.id, stamp.now_ms)?;
     let (mut after, redacted) = changed(&before, params, stamp)?;
     let fields = show::differences(&before, &after);
     if fields.contains_key("content") || fields.contains_key("container") {
