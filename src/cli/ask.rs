@@ -22,6 +22,8 @@ pub(super) fn search(typed: SearchTyped, cwd: &str, config: &Config) -> SearchPa
         tag: typed.tag,
         since: typed.since,
         until: typed.until,
+        traits: typed.traits.into(),
+        threshold: typed.threshold,
         explain: false,
         limit: Some(usize::try_from(limit).unwrap_or(usize::MAX)),
         wait_ms: Some(typed.wait_ms.unwrap_or(config.search.wait_ms)),

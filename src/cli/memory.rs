@@ -26,7 +26,7 @@ use crate::proto::memory::{
 pub(super) use about::confirm;
 pub(super) use args::{
     AddTyped, AppendTyped, FilterTyped, GetTyped, HistoryTyped, IdTyped, IdsTyped, ListTyped, RemoveTyped,
-    TagTyped, TextTyped, UpdateTyped,
+    TagTyped, TextTyped, TraitsTyped, UpdateTyped,
 };
 pub(super) use consolidate::{ConsolidateTyped, consolidate};
 pub(super) use links::{LinkingTyped, LinksTyped, ResolveTyped, link, links, resolve, unlink};

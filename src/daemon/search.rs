@@ -41,6 +41,10 @@ pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> Outcom
     if params.query.trim().is_empty() {
         return Err(bad_params("query: empty; say what to look for".to_owned()));
     }
+    let threshold = params.threshold.unwrap_or(0.0);
+    if !(0.0..=1.0).contains(&threshold) {
+        return Err(bad_params(format!("threshold: {threshold} is not between 0 and 1")));
+    }
     let memories = Wanted::of(&params, limit)?;
     let index = filter(&params)?;
     let question = Arc::new(Question { params, index, memories, limit });
@@ -49,10 +53,11 @@ pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> Outcom
     if question.memories.is_some() && params.sync == Sync::Full {
         shared.memories.complete().await?;
     }
-    let result = match question.index {
+    let mut result = match question.index {
         Some(_) => page(shared, &question, find).await?,
         None => alone(shared, &question).await?,
     };
+    result.hits.retain(|hit| hit.score >= threshold);
     Ok(SearchResult {
         query: params.query.clone(),
         mode: params.mode,

@@ -204,6 +204,24 @@ pub struct MemoriesResult {
     pub notice: Option<String>,
 }
 
+/// What a memory must be like to be meant: all that is given must hold.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Traits {
+    /// Of this tier.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tier: Option<Tier>,
+    /// With this in the author's name or address, in any case.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
+    /// Of this priority, or a higher one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_priority: Option<i64>,
+    /// With these values in its metadata.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub metadata: Map<String, Value>,
+}
+
 /// Which memories: all that is given must hold.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -214,8 +232,9 @@ pub struct Selection {
     pub container: Option<String>,
     /// With all of these tags.
     pub tags: Vec<String>,
-    /// Of this tier.
-    pub tier: Option<Tier>,
+    /// What they are like.
+    #[serde(flatten)]
+    pub traits: Traits,
     /// Added (in the archive: archived) before this date or so long ago.
     pub before: Option<String>,
     /// With all these words in title, tags or content.

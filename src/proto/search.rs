@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::anchor::Anchor;
+use super::memory::Traits;
 use super::{Pending, Sync};
 use crate::types::Kind;
 
@@ -45,6 +46,12 @@ pub struct SearchParams {
     pub since: Option<String>,
     /// Only memories added before.
     pub until: Option<String>,
+    /// Only memories that are like this.
+    #[serde(flatten)]
+    pub traits: Traits,
+    /// Only hits with this score at least, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<f64>,
     /// Say of each hit what its score is made of.
     pub explain: bool,
     /// Most hits, 1 to 200; 10 when absent.

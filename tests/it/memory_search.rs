@@ -191,3 +191,55 @@ fn a_search_does_not_wait_for_who_writes_memories() {
         }
     });
 }
+
+#[test]
+fn only_memories_that_are_like_that() {
+    let live = Live::new();
+    let metadata = json!({ "area": "web", "n": 1 });
+    let one = add(
+        &live,
+        json!({ "content": "the gizmo turns left", "priority": 8, "tier": "mid", "metadata": metadata }),
+    );
+    let two =
+        add(&live, json!({ "content": "a gizmo for the kitchen", "metadata": { "area": "api", "n": "1" } }));
+    let both = vec![one.as_str(), two.as_str()];
+    for (traits, expected) in [
+        (json!({ "tier": "mid" }), vec![one.as_str()]),
+        (json!({ "min_priority": 8 }), vec![one.as_str()]),
+        (json!({ "min_priority": 5 }), both.clone()),
+        (json!({ "metadata": { "area": "web" } }), vec![one.as_str()]),
+        (json!({ "metadata": { "area": "web", "n": 2 } }), vec![]),
+        (json!({ "metadata": { "n": 1.0 } }), vec![one.as_str()]),
+        (json!({ "metadata": { "n": "1" } }), vec![two.as_str()]),
+        (json!({ "author": "EXAMPLE" }), both.clone()),
+        (json!({ "author": "nobody else" }), vec![]),
+    ] {
+        for method in ["search", "memory.list", "memory.recall"] {
+            let mut params = traits.clone();
+            params["query"] = json!("gizmo");
+            let result = call(&live, method, params);
+            let rows = result["hits"].as_array().or(result["memories"].as_array()).unwrap();
+            let mut ids: Vec<_> = rows.iter().map(|row| row["id"].as_str().unwrap()).collect();
+            ids.sort_unstable();
+            assert_eq!(ids, expected, "{method} {traits}: {result}");
+        }
+    }
+}
+
+#[test]
+fn hits_below_a_threshold_are_left_out() {
+    let live = Live::new();
+    live.write("a.md", "gizmo gizmo gizmo");
+    live.write("b.md", "in a long text of many words that are about something else there is a gizmo too");
+    let scores = |threshold: f64| -> Vec<f64> {
+        let result = call(&live, "search", json!({ "query": "gizmo", "threshold": threshold }));
+        result["hits"].as_array().unwrap().iter().map(|hit| hit["score"].as_f64().unwrap()).collect()
+    };
+    let all = scores(0.0);
+    assert_eq!(all.len(), 2);
+    assert_eq!(scores(all[0]), all[..1]);
+    assert!(scores(1.0).is_empty());
+    let params = json!({ "cwd": live.root(), "query": "gizmo", "threshold": 1.5 });
+    let error = live.connect().call("search", &params).unwrap_err().to_string();
+    assert!(error.contains("threshold: 1.5 is not between 0 and 1"), "{error}");
+}

@@ -3,6 +3,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 
+use crate::cli::memory::TraitsTyped;
 use crate::cli::rows::RowsTyped;
 use crate::proto;
 use crate::types::Kind;
@@ -86,6 +87,11 @@ pub(in crate::cli) struct SearchTyped {
     /// Only memories added before
     #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
     pub(in crate::cli) until: Option<String>,
+    #[command(flatten)]
+    pub(in crate::cli) traits: TraitsTyped,
+    /// Only hits with at least this score, 0 to 1
+    #[arg(long, value_name = "SCORE", allow_hyphen_values = true)]
+    pub(in crate::cli) threshold: Option<f64>,
     /// Most hits, 1 to 200 [default: search.limit, 10]
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=200))]
     pub(in crate::cli) limit: Option<u64>,

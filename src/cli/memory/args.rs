@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::similar::NearTyped;
 use crate::cli::rows::RowsTyped;
 use crate::proto::anchor::State;
-use crate::proto::memory::{Selection, Sort, Tier};
+use crate::proto::memory::{Selection, Sort, Tier, Traits};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum TierTyped {
@@ -198,6 +198,30 @@ pub(in crate::cli) struct TagTyped {
     pub(in crate::cli) tags: Vec<String>,
 }
 
+/// What memories must be like; all that is given must hold.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct TraitsTyped {
+    /// Only memories of this tier
+    #[arg(long, value_enum)]
+    tier: Option<TierTyped>,
+    /// Only memories with this in the author's name or address
+    #[arg(long, value_name = "TEXT")]
+    author: Option<String>,
+    /// Only memories of this priority or a higher one
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    min_priority: Option<i64>,
+    /// Only memories with this value in their metadata (may be given again)
+    #[arg(long, value_name = "KEY=VALUE", value_parser = meta)]
+    meta: Vec<(String, Value)>,
+}
+
+impl From<TraitsTyped> for Traits {
+    fn from(typed: TraitsTyped) -> Self {
+        let TraitsTyped { tier, author, min_priority, meta } = typed;
+        Self { tier: tier.map(Into::into), author, min_priority, metadata: meta.into_iter().collect() }
+    }
+}
+
 /// Conditions; all that are given must hold.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct FilterTyped {
@@ -207,9 +231,8 @@ pub(in crate::cli) struct FilterTyped {
     /// Only with all of these tags (comma-separated, or given again)
     #[arg(short, long, value_name = "TAG", value_delimiter = ',')]
     tag: Vec<String>,
-    /// Only this tier
-    #[arg(long, value_enum)]
-    tier: Option<TierTyped>,
+    #[command(flatten)]
+    traits: TraitsTyped,
     /// Only what was added (in the archive: archived) before: 2026-11-01, or 3d for three days ago
     #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
     before: Option<String>,
@@ -220,12 +243,11 @@ pub(in crate::cli) struct FilterTyped {
 
 impl FilterTyped {
     pub(in crate::cli) fn with_ids(self, ids: Vec<String>) -> Selection {
-        let tier = self.tier.map(Tier::from);
         Selection {
             ids,
             container: self.container,
             tags: self.tag,
-            tier,
+            traits: self.traits.into(),
             before: self.before,
             words: self.words,
         }

@@ -3,6 +3,7 @@
 use clap::Args;
 use serde_json::Value;
 
+use super::args::TraitsTyped;
 use super::{caller, notice, show};
 use crate::cli::args::ModeTyped;
 use crate::cli::error::EXIT_NONE;
@@ -36,6 +37,8 @@ pub(in crate::cli) struct RecallTyped {
     /// Only what was added before
     #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
     until: Option<String>,
+    #[command(flatten)]
+    traits: TraitsTyped,
     /// At most so many
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=200))]
     limit: u64,
@@ -68,6 +71,7 @@ pub(in crate::cli) fn recall(typed: RecallTyped, here: &Here, output: &mut Outpu
         tags: typed.tag,
         since: typed.since,
         until: typed.until,
+        traits: typed.traits.into(),
         limit: usize::try_from(typed.limit).ok(),
     };
     let result: RecallResult = here.connect()?.call("memory.recall", &params)?;

@@ -8,7 +8,7 @@ use super::rules::{Done, bad, check_text, find_living, refused};
 use super::show;
 use crate::memory::{fields, id};
 use crate::proto::memory::{
-    AutoConsolidateParams, ConsolidateParams, ConsolidateResult, Consolidated, LinkKind, Tier,
+    AutoConsolidateParams, ConsolidateParams, ConsolidateResult, Consolidated, LinkKind, Tier, Traits,
 };
 use crate::store::{Record, Rows, Which};
 
@@ -57,8 +57,8 @@ pub(super) fn auto(
     }
     let container = params.container.as_deref().map(fields::container).transpose().map_err(bad)?;
     let tier = params.short_only.then_some(Tier::Short);
-    let (mut records, _) =
-        rows.list(&Which { container, tier, ..Which::default() }, Default::default(), 0, None)?;
+    let which = Which { container, traits: Traits { tier, ..Traits::default() }, ..Which::default() };
+    let (mut records, _) = rows.list(&which, Default::default(), 0, None)?;
     records.reverse(); // oldest first
     let mut groups: BTreeMap<(String, String), Vec<Record>> = BTreeMap::new();
     for record in records {

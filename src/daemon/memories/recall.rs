@@ -40,6 +40,7 @@ pub(super) async fn recall(shared: &Arc<Shared>, params: Value) -> Outcome<Value
         tag: params.tags.clone(),
         since: params.since.clone(),
         until: params.until.clone(),
+        traits: params.traits.clone(),
         ..SearchParams::default()
     };
     let wanted = Wanted::of(&search, limit)?;

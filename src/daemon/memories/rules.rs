@@ -3,7 +3,7 @@
 use super::show;
 use crate::daemon::clock::local;
 use crate::memory::{Refused, fields, id, text, time};
-use crate::proto::memory::Selection;
+use crate::proto::memory::{Selection, Traits};
 use crate::proto::{ErrorData, RpcError, code};
 use crate::store::{Record, Rows, Stopped, Which};
 
@@ -85,7 +85,7 @@ pub(super) fn which(rows: &Rows<'_>, selection: &Selection, archived: bool, now_
         ids,
         container,
         tags: fields::tags(&selection.tags).map_err(bad)?,
-        tier: selection.tier,
+        traits: traits(&selection.traits).map_err(bad)?,
         before: selection
             .before
             .as_deref()
@@ -96,6 +96,12 @@ pub(super) fn which(rows: &Rows<'_>, selection: &Selection, archived: bool, now_
         archived,
         ..Which::default()
     })
+}
+
+/// Checks what memories must be like.
+pub(super) fn traits(traits: &Traits) -> Result<Traits, Refused> {
+    traits.min_priority.map(fields::priority).transpose()?;
+    Ok(traits.clone())
 }
 
 /// Whoever names a memory is told why it is not among those that are meant.

@@ -2,12 +2,14 @@
 
 use std::collections::HashMap;
 
+use super::rules::traits;
 use super::{Memories, Outcome, failed, now_ms};
 use crate::daemon::clock::local;
 use crate::daemon::dispatch::{bad_params, store_error};
 use crate::embed::{Embedder, quantize};
 use crate::memory::{Refused, fields, text, time};
 use crate::proto::anchor::{Anchor, State};
+use crate::proto::memory::Traits;
 use crate::proto::{Arms, Hit, MemoryInfo, Mode, SearchParams};
 use crate::search::memories::{FoundMemory, MemoryAsk, memories};
 use crate::search::nearest::Changing;
@@ -46,14 +48,15 @@ impl Wanted {
             tags: fields::tags(&params.tag).map_err(bad)?,
             since: moment("since", &params.since)?,
             before: moment("until", &params.until)?,
+            traits: traits(&params.traits).map_err(bad)?,
             ..Which::default()
         };
         let is_left_out = !params.kind.is_empty() && !params.kind.contains(&Kind::Memory)
             || !params.path.is_empty()
             || !params.lang.is_empty();
         if is_left_out && is_about_memories(params) {
-            let message =
-                "container, tag, since, until: these are about memories, which kind, path or lang leave out";
+            let message = "container, tag, since, until, tier, author, min_priority, metadata: these are about memories, \
+                 which kind, path or lang leave out";
             return Err(bad_params(message.to_owned()));
         }
         let query = parse(&params.query);
@@ -74,7 +77,8 @@ impl Wanted {
 
 /// Returns whether a search has a filter that only memories can pass.
 pub(in crate::daemon) fn is_about_memories(params: &SearchParams) -> bool {
-    params.container.is_some() || !params.tag.is_empty() || params.since.is_some() || params.until.is_some()
+    let is_dated = params.since.is_some() || params.until.is_some();
+    params.container.is_some() || !params.tag.is_empty() || is_dated || params.traits != Traits::default()
 }
 
 impl Memories {

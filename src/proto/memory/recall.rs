@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Caller, Memory};
+use super::{Caller, Memory, Traits};
 use crate::proto::Mode;
 
 /// Params of `memory.recall`: a search among the memories that says so to those it finds.
@@ -25,6 +25,9 @@ pub struct RecallParams {
     pub since: Option<String>,
     /// Only added before.
     pub until: Option<String>,
+    /// Only that are like this.
+    #[serde(flatten)]
+    pub traits: Traits,
     /// At most so many, 1 to 200; 10 when absent.
     pub limit: Option<usize>,
 }

@@ -3,7 +3,7 @@
 use rusqlite::types::Value as Sql;
 use serde_json::Value;
 
-use crate::proto::memory::Tier;
+use crate::proto::memory::Traits;
 
 /// Which memories are meant; all that is given must hold.
 #[derive(Clone, Debug, Default)]
@@ -14,8 +14,8 @@ pub struct Which {
     pub container: Option<String>,
     /// All of them.
     pub tags: Vec<String>,
-    /// This tier.
-    pub tier: Option<Tier>,
+    /// What they are like.
+    pub traits: Traits,
     /// Added (in the archive: archived) before, unix ms.
     pub before: Option<i64>,
     /// Added at this time or later, unix ms.
@@ -51,8 +51,22 @@ impl Which {
         for tag in &self.tags {
             and("EXISTS (SELECT 1 FROM tag t WHERE t.memory = m.row AND t.tag = ?n)", Sql::from(tag.clone()));
         }
-        if let Some(tier) = self.tier {
+        let Traits { tier, author, min_priority, metadata } = &self.traits;
+        if let Some(tier) = tier {
             and("m.tier = ?n", Sql::from(tier.as_str().to_owned()));
+        }
+        if let Some(author) = author {
+            and("instr(lower(m.author), lower(?n)) > 0", Sql::from(author.clone()));
+        }
+        if let Some(priority) = min_priority {
+            and("m.priority >= ?n", Sql::from(*priority));
+        }
+        for pair in metadata {
+            // Both sides as SQLite reads JSON: 1 and 1.0 are one number, "1" is a text.
+            let pair = Value::from_iter([(pair.0.as_str(), pair.1.clone())]).to_string();
+            let same = "SELECT 1 FROM json_each(m.metadata) has, json_each(?n) wants
+                 WHERE has.key = wants.key AND has.value IS wants.value";
+            and(&format!("EXISTS ({same})"), Sql::from(pair));
         }
         if let Some(before) = self.before {
             and(&format!("{date} < ?n"), Sql::from(before));
