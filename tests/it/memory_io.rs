@@ -108,6 +108,27 @@ fn what_goes_out_comes_in_the_same() {
 }
 
 #[test]
+fn an_export_takes_the_place_of_files_alone() {
+    let live = Live::new();
+    call(&live, "memory.add", json!({ "content": "one" }));
+    let path = |name: &str| live.sandbox.path(name).to_str().unwrap().to_owned();
+    let (old, link, pipe) = (file(&live, "old.jsonl", "old"), path("link"), path("pipe"));
+    std::os::unix::fs::symlink(&old, &link).unwrap();
+    assert_eq!(memo(&live, &["export", "--out", &link]).0, 0);
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(fs::read_to_string(&old).unwrap().contains("one"));
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || fs::read_to_string(pipe).unwrap()
+    });
+    assert_eq!(memo(&live, &["export", "--out", &pipe]).0, 0);
+    assert_eq!(reader.join().unwrap(), fs::read_to_string(&old).unwrap());
+    assert!(!fs::metadata(&pipe).unwrap().is_file());
+}
+
+#[test]
 fn what_differs_is_said_and_nothing_is_lost() {
     let live = Live::new();
     let id = call(&live, "memory.add", json!({ "content": "old" }))["memory"]["id"].clone();

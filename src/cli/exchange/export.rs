@@ -15,7 +15,7 @@ use crate::cli::output::Output;
 use crate::cli::text::count;
 use crate::cli::{CliError, Outcome};
 use crate::client::{Client, VERSION as PROGRAM};
-use crate::paths::IoContext;
+use crate::paths::{IoContext, canonical};
 use crate::proto::exchange::{ExportParams, ExportResult, FORMAT, LinkDraft, VERSION};
 use crate::proto::memory::Memory;
 
@@ -42,9 +42,21 @@ pub(in crate::cli) fn export(typed: ExportTyped, here: &Here, output: &mut Outpu
         say(end, output);
         return Ok(0);
     };
+    if fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir()) {
+        // A pipe or a device: a file must not take its place.
+        let mut file = BufWriter::new(File::options().write(true).open(path).at("open", path)?);
+        let mut put = |line: &[u8]| Ok(file.write_all(line).at("write", path)?);
+        let end = write(&mut client, &mut params, typed.archived, &mut put)?;
+        file.flush().at("write", path)?;
+        return done(path, end, output);
+    }
     let mut file = Aside::create(path)?;
     let end = write(&mut client, &mut params, typed.archived, &mut |line| file.write(line))?;
     file.keep()?;
+    done(path, end, output)
+}
+
+fn done(path: &Path, end: End, output: &mut Output) -> Outcome {
     if output.json {
         output.json(&serde_json::json!({ "path": path, "memories": end.memories, "links": end.links }))?;
     } else {
@@ -113,6 +125,8 @@ struct Aside {
 
 impl Aside {
     fn create(path: &Path) -> Result<Self, CliError> {
+        // What a link leads to is replaced, not the link.
+        let path = canonical(path).unwrap_or_else(|_| path.to_owned());
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.part", std::process::id()));
         let aside = path.with_file_name(name);
@@ -121,7 +135,7 @@ impl Aside {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let file = BufWriter::new(options.open(&aside).at("create", &aside)?);
-        Ok(Self { path: path.to_owned(), aside, file, is_kept: false })
+        Ok(Self { path, aside, file, is_kept: false })
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), CliError> {

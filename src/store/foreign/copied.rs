@@ -1,6 +1,7 @@
 //! How does a database of somebody else get to us whole?
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -82,7 +83,10 @@ impl Copied {
             for (from, to) in with_companions(path).into_iter().zip(with_companions(&copied.copy)) {
                 let _ = fs::remove_file(&to);
                 if fs::metadata(&from).is_ok_and(|meta| meta.is_file()) {
-                    fs::copy(&from, &to).map_err(file(&from))?;
+                    fs::copy(&from, &to).map_err(|error| match error.kind() {
+                        ErrorKind::StorageFull => file(&to)(error),
+                        _ => file(&from)(error),
+                    })?;
                     make_ours(&to).map_err(file(&to))?;
                 }
             }
@@ -159,7 +163,7 @@ impl Copied {
         newer.map(note).into_iter().collect()
     }
 
-    pub(super) fn unusable(&self, why: String, hint: &'static str) -> ForeignError {
+    pub(in crate::store) fn unusable(&self, why: String, hint: &'static str) -> ForeignError {
         ForeignError::Unusable { path: self.path.clone(), why, hint }
     }
 

@@ -279,6 +279,9 @@ impl MemoryKeeper {
     }
 
     fn open(&mut self, now_ms: i64) -> Result<(), StoreError> {
+        if self.finished().exists() {
+            return self.put_in_place(now_ms); // somebody was killed who did
+        }
         let has_copies = !self.copies.all().is_empty() || has_log(&self.path);
         match fs::symlink_metadata(&self.path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {

@@ -107,6 +107,25 @@ fn what_no_copy_has_is_saved_from_the_damaged_file() {
     assert!(is_whole(&live));
 }
 
+/// What was restored is whole before anything is renamed: a daemon that is killed between two renames leaves this.
+#[test]
+fn a_restore_that_was_killed_at_its_end_is_finished() {
+    let lefts: [fn(&Path); 2] = [|_| (), |db| fs::write(db, "damaged").unwrap()];
+    for left in lefts {
+        let live = Live::idle();
+        live.start();
+        add(&live, "restored");
+        stop(&live);
+        let db = db(&live);
+        fs::rename(&db, db.with_extension("db.finished")).unwrap();
+        fs::remove_dir_all(live.place().state_dir.join("backups")).unwrap();
+        left(&db);
+        assert_eq!(texts(&live), ["restored"]);
+        assert!(!db.with_extension("db.finished").exists());
+        assert!(is_whole(&live));
+    }
+}
+
 #[test]
 fn a_file_that_is_taken_away_from_a_running_daemon_comes_back() {
     type Take = fn(&Path);

@@ -66,6 +66,11 @@ impl MemoryKeeper {
         let there = crate::store::foreign::open_memod(&copied)?;
         self.ready(now_ms)?;
         let (here, _) = self.open.as_mut().expect("it was made ready");
+        if here.programs()? != there.programs()? {
+            // They would run on what is written here from then on.
+            let why = "it has triggers or views that are not memod's".to_owned();
+            return Err(copied.unusable(why, "`memo import` takes the memories alone").into());
+        }
         let mut result = compare(&here.versions()?, &there.versions()?);
         (result.path, result.dry_run) = (path.display().to_string(), dry_run);
         if dry_run {
@@ -101,9 +106,8 @@ fn write_new(db: &MemoryDb, path: &Path) -> Result<(), StoreError> {
         return Err(at(std::io::ErrorKind::AlreadyExists.into()));
     }
     let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".part");
+    name.push(format!(".{}.part", std::process::id()));
     let part = path.with_file_name(name);
-    let _ = fs::remove_file(&part); // of a daemon that was killed here
     let done = db.copy_safely(&part).and_then(|()| {
         // Not `rename`: that would take the place of what somebody put there meanwhile.
         fs::hard_link(&part, path)
@@ -139,6 +143,17 @@ impl MemoryDb {
                 Err(StoreError::corrupt(to, format!("{copied} of {ours} memories were copied")))
             }
         }
+    }
+
+    /// Returns the names of what runs by itself, and what it does.
+    fn programs(&self) -> Result<Vec<(String, String)>, StoreError> {
+        self.run(|conn| {
+            conn.prepare(
+                "SELECT name, sql FROM sqlite_schema WHERE type IN ('trigger', 'view') ORDER BY name",
+            )?
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect()
+        })
     }
 
     fn versions(&self) -> Result<Versions, StoreError> {

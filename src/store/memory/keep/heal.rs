@@ -21,20 +21,18 @@ impl MemoryKeeper {
             copied => copied?,
         }
         self.open = None;
-        let aside = self.aside(now_ms);
-        let is_replaced = rename_if_there(&self.path, &aside)?;
-        fs::rename(&new, &self.path).map_err(|error| StoreError::file(&self.path, error))?;
+        let (db, _) = MemoryDb::open(&new, |_, _| Ok(()))?;
+        let n_memories = db.count()?;
+        let kept = kept(self.path.exists().then(|| self.aside(now_ms)));
+        let text = format!(
+            "{} was taken away while it was open; all {n_memories} memories were written back{kept}",
+            self.path.display(),
+        );
+        self.finish(db, now_ms, &text)?;
         for companion in companions(&self.path) {
             let _ = fs::remove_file(companion); // ours; the copy has all that is in it
         }
-        let (db, _) = MemoryDb::open(&self.path, |_, _| Ok(()))?;
-        let n_memories = db.count()?;
-        let text = format!(
-            "{} was taken away while it was open; all {n_memories} memories were written back{}",
-            self.path.display(),
-            kept(is_replaced.then_some(&*aside))
-        );
-        self.note(db, now_ms, &text)
+        self.put_in_place(now_ms)
     }
 
     /// Builds a database from the newest good copy and from what can be read of the damaged one, then puts it in the
@@ -52,13 +50,6 @@ impl MemoryKeeper {
         let saved = MemoryDb::connect(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE)
             .map_or_else(|_| Vec::new(), |damaged| damaged.readable());
         let n_saved = db.write(now_ms, |rows| self.put_saved(rows, &saved))?;
-        db.checkpoint()?;
-        drop(db);
-        let aside = self.put_aside(now_ms)?;
-        fs::rename(&new, &self.path).map_err(|error| StoreError::file(&self.path, error))?;
-        for companion in companions(&new) {
-            let _ = fs::remove_file(companion); // empty since the checkpoint
-        }
         let from = match &copy {
             Some((copy, _)) => format!("{n_copied} memories are restored from {}", copy.path.display()),
             None => "there is no good copy of it".to_owned(),
@@ -68,17 +59,38 @@ impl MemoryKeeper {
             0 => String::new(),
             n => format!("; {n} newer ones were saved from what was there"),
         };
-        let (path, kept) = (self.path.display(), kept(aside.as_deref()));
+        let is_any = self.path.exists() || has_log(&self.path);
+        let (path, kept) = (self.path.display(), kept(is_any.then(|| self.aside(now_ms))));
         let text = format!("{path} {why}; {from}{bad}{saved}{kept}").replace('\n', " ");
-        let (db, _) = MemoryDb::open(&self.path, |_, _| Ok(()))?;
-        self.note(db, now_ms, &text)
+        self.finish(db, now_ms, &text)?;
+        self.put_in_place(now_ms)
     }
 
-    /// Notes what happened, and uses the database from now on.
-    fn note(&mut self, mut db: MemoryDb, now_ms: i64, text: &str) -> Result<(), StoreError> {
+    /// Notes in a new database what happened, and gives it the name of one that has only to be put in its place: whoever
+    /// is killed from here on loses nothing, for the next one that opens the memories goes on.
+    fn finish(&self, mut db: MemoryDb, now_ms: i64, text: &str) -> Result<(), StoreError> {
         tracing::error!("{text}");
         db.write(now_ms, |rows| rows.set_meta(NOTICE, &format!("{now_ms} {text}")))?;
+        db.checkpoint()?;
+        let new = db.path.clone();
+        drop(db);
+        for companion in companions(&new) {
+            let _ = fs::remove_file(companion); // empty since the checkpoint
+        }
+        rename_if_there(&new, &self.finished())
+    }
+
+    /// Puts a finished database in its place, and what was there aside; uses it from now on.
+    pub(super) fn put_in_place(&mut self, now_ms: i64) -> Result<(), StoreError> {
+        self.put_aside(now_ms)?;
+        rename_if_there(&self.finished(), &self.path)?;
+        let (db, _) = MemoryDb::open(&self.path, |_, _| Ok(()))?;
         self.use_db(db)
+    }
+
+    /// Returns the name of a database that is whole and not yet in its place.
+    pub(super) fn finished(&self) -> PathBuf {
+        self.path.with_extension("db.finished")
     }
 
     /// Puts what is missing or newer; returns how many.
@@ -121,17 +133,16 @@ impl MemoryKeeper {
         self.path.with_extension(format!("db.damaged-{now_ms}"))
     }
 
-    /// Renames what is there and its log; returns the new name, if there was anything.
-    fn put_aside(&self, now_ms: i64) -> Result<Option<PathBuf>, StoreError> {
+    /// Renames what is there and its log.
+    fn put_aside(&self, now_ms: i64) -> Result<(), StoreError> {
         let aside = self.aside(now_ms);
         let ([log, index], [aside_log, _]) = (companions(&self.path), companions(&aside));
         let useless = if has_log(&self.path) { vec![index] } else { vec![index, log.clone()] };
         for path in useless {
             let _ = fs::remove_file(path); // the index of a log is made anew; an empty log says nothing
         }
-        let has_log = rename_if_there(&log, &aside_log)?;
-        let has_file = rename_if_there(&self.path, &aside)?;
-        Ok((has_file || has_log).then_some(aside))
+        rename_if_there(&log, &aside_log)?;
+        rename_if_there(&self.path, &aside)
     }
 }
 
@@ -144,11 +155,10 @@ fn companions(path: &Path) -> [PathBuf; 2] {
     })
 }
 
-fn rename_if_there(from: &Path, to: &Path) -> Result<bool, StoreError> {
+fn rename_if_there(from: &Path, to: &Path) -> Result<(), StoreError> {
     match fs::rename(from, to) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(StoreError::file(from, error)),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(StoreError::file(from, error)),
+        _ => Ok(()),
     }
 }
 
@@ -167,6 +177,6 @@ fn revive_log(path: &Path) {
     }
 }
 
-fn kept(aside: Option<&Path>) -> String {
+fn kept(aside: Option<PathBuf>) -> String {
     aside.map_or(String::new(), |aside| format!("; the file that was there is kept as {}", aside.display()))
 }
