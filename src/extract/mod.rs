@@ -15,6 +15,7 @@ pub mod markdown;
 mod outline;
 pub mod redact;
 mod skeleton;
+pub mod stems;
 mod tags;
 pub mod text;
 pub mod words;

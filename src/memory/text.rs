@@ -1,5 +1,6 @@
 //! When are two memories the same, and which words find one?
 
+use crate::extract::stems::add_stems;
 use crate::extract::words::{self, Form, GRAM_CHARS, index_words, is_unspaced};
 
 /// Returns what is equal for two texts that differ only in line ends and in space at the ends of lines.
@@ -12,11 +13,12 @@ pub fn hash(content: &str) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
-/// Returns the words of title, tags and content that the full-text index holds.
+/// Returns the words of title, tags and content that the full-text index holds, and their stems.
 pub fn index(title: Option<&str>, tags: &[String], content: &str) -> [String; 3] {
     [title.unwrap_or_default(), &tags.join(" "), content].map(|text| {
         let mut words = String::new();
         index_words(text, &mut words);
+        add_stems(&mut words);
         words
     })
 }

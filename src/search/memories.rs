@@ -3,13 +3,14 @@
 //! BM25 over their words and KNN over their vectors, each filtered inside its top-k, then ranked by `memory_rank`. What
 //! comes out has a score on the scale of the other hits, so that both can stand in one list.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::fuse::{COSINE_FLOOR, TextRank};
 use super::memory_rank::{self, Candidate, Ranked};
 use super::nearest::{Changing, IdSet};
-use super::query::Query;
-use super::snippet;
+use super::query::{Query, Word};
+use crate::extract::stems::{add_stems, stem};
+use crate::extract::words::index_words;
 use crate::proto::Mode;
 use crate::proto::anchor::{Anchor, State};
 use crate::store::{Anchored, Record, Rows, StoreError, Which};
@@ -69,7 +70,7 @@ pub fn memories(rows: &Rows<'_>, ask: &MemoryAsk<'_>) -> Result<FoundMemories, S
     let mut pool: HashMap<MemoryRow, Candidate> = HashMap::new();
     let mut covered = 0.0;
     if ask.mode != Mode::Vector
-        && let Some(expression) = ask.query.match_expression()
+        && let Some(expression) = ask.query.match_with_stems()
     {
         let found = rows.bm25(ask.which, &expression, k)?;
         if let Some((best, _)) = found.first() {
@@ -151,9 +152,44 @@ fn with_facts(
     Ok((candidates, unjudged))
 }
 
-/// Returns how much of the query a memory's words cover, 0 to 1.
+/// Returns how much of the query a memory's words cover, also by another form of a word; 0 to 1.
 fn coverage(rows: &Rows<'_>, row: MemoryRow, query: &Query) -> Result<f64, StoreError> {
     let Some((_, record)) = rows.records(&[row])?.pop() else { return Ok(0.0) };
     let text = format!("{} {} {}", record.title.unwrap_or_default(), record.tags.join(" "), record.content);
-    Ok(snippet::coverage(&text, query.words()))
+    Ok(covered(&stream_of(&text), query.words()))
+}
+
+fn stream_of(text: &str) -> String {
+    let mut stream = String::new();
+    index_words(text, &mut stream);
+    add_stems(&mut stream);
+    stream
+}
+
+/// Returns how much of the words is in a stream, by their weights, 0 to 1.
+fn covered(stream: &str, words: &[Word]) -> f64 {
+    let tokens: HashSet<&str> = stream.split_ascii_whitespace().collect();
+    let is_there = |word: &&Word| match word.is_prefix {
+        true => tokens.iter().any(|token| token.starts_with(&word.text)),
+        false => tokens.contains(&*word.text) || stem(&word.text).is_some_and(|stem| tokens.contains(&*stem)),
+    };
+    let weight =
+        |words: &mut dyn Iterator<Item = &Word>| words.map(|word| f64::from(word.weight)).sum::<f64>();
+    let all = weight(&mut words.iter());
+    if all > 0.0 { weight(&mut words.iter().filter(is_there)) / all } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::query::parse;
+
+    #[test]
+    fn another_form_of_a_word_covers_it() {
+        let covers = |text: &str, query: &str| covered(&stream_of(text), parse(query).words());
+        assert!((covers("tokens are hashed", "hashing token") - 1.0).abs() < 1e-9);
+        assert!((covers("tokens are hashed", "hashing salt") - 0.5).abs() < 1e-9);
+        assert!((covers("tokens are hashed", "hash*") - 1.0).abs() < 1e-9);
+        assert!(covers("tokens", "").abs() < 1e-9);
+    }
 }

@@ -11,6 +11,7 @@
 //! without operands is left out, and what holds no letter or digit says nothing.
 
 use super::names::{self, Shape};
+use crate::extract::stems::stem;
 use crate::extract::words::{self as tokens, Form};
 
 mod expression;
@@ -92,7 +93,12 @@ impl Query {
     /// asked for. FTS5 takes it whatever the query was: every token is quoted, and there are at most
     /// 64 wanted and 16 unwanted ones.
     pub fn match_expression(&self) -> Option<String> {
-        Writer::default().any(&self.any, false)
+        Writer::new(expression::other_number).any(&self.any, false)
+    }
+
+    /// As [`Self::match_expression`], over streams that have the stems of their words behind them.
+    pub fn match_with_stems(&self) -> Option<String> {
+        Writer::new(stem).any(&self.any, false)
     }
 
     /// Returns the words to look for in a text, without those of `NOT`, and without stop words when

@@ -43,19 +43,6 @@ pub fn snippet(text: &str, first_line: u32, words: &[Word]) -> Snippet {
     Snippet { text: shown.join("\n"), line }
 }
 
-/// Returns how much of the words a text has, by their weights, 0 to 1.
-pub fn coverage(text: &str, words: &[Word]) -> f64 {
-    let mut is_there = vec![false; words.len()];
-    tokens::each_span(text, &mut |_, token| {
-        words.iter().zip(&mut is_there).for_each(|(word, there)| *there |= is_match(word, token));
-    });
-    let sum = |counts: &dyn Fn(usize) -> bool| -> f64 {
-        (0..words.len()).filter(|nth| counts(*nth)).map(|nth| f64::from(words[nth].weight)).sum()
-    };
-    let all = sum(&|_| true);
-    if all > 0.0 { sum(&|nth| is_there[nth]) / all } else { 0.0 }
-}
-
 struct Line<'a> {
     text: &'a str,
     /// Byte range and number of the word; ascending, apart.

@@ -15,6 +15,7 @@ mod rows;
 mod schema;
 mod vectors;
 mod which;
+mod words;
 mod write;
 
 use serde_json::{Map, Value};

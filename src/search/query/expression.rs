@@ -24,15 +24,17 @@ struct Atom {
 pub(super) struct Writer {
     wanted: usize,
     unwanted: usize,
+    other_form: OtherForm,
 }
 
-impl Default for Writer {
-    fn default() -> Self {
-        Self { wanted: MAX_TOKENS, unwanted: MAX_UNWANTED_TOKENS }
-    }
-}
+/// Returns another token that will do for one that need not be there as it is, if there is any.
+type OtherForm = fn(&str) -> Option<String>;
 
 impl Writer {
+    pub(super) fn new(other_form: OtherForm) -> Self {
+        Self { wanted: MAX_TOKENS, unwanted: MAX_UNWANTED_TOKENS, other_form }
+    }
+
     /// Writes alternatives. A compound counts as a whole where `is_strict`, else any part of it counts.
     pub(super) fn any(&mut self, any: &Any, is_strict: bool) -> Option<String> {
         let parts = any.0.iter().filter_map(|all| self.all(all, is_strict)).collect();
@@ -72,7 +74,7 @@ impl Writer {
                 parts.extend(self.any(any, is_strict));
                 continue;
             }
-            for atom in item.atoms(is_strict) {
+            for atom in item.atoms(is_strict, self.other_form) {
                 let n_tokens = atom.tokens.split(' ').count();
                 let text = atom.to_string();
                 if n_tokens <= self.wanted && !parts.contains(&text) {
@@ -99,30 +101,31 @@ impl std::fmt::Display for Atom {
 }
 
 impl Item {
-    fn atoms(&self, is_strict: bool) -> Vec<Atom> {
+    fn atoms(&self, is_strict: bool, other_form: OtherForm) -> Vec<Atom> {
         match self {
             Self::Group(_) => Vec::new(),
             Self::Phrase(text) => spellings(text, false),
-            Self::Prefix(text) => word_atoms(text, true, true),
-            Self::Word(text) => word_atoms(text, false, is_strict),
+            Self::Prefix(text) => word_atoms(text, true, None),
+            Self::Word(text) => word_atoms(text, false, (!is_strict).then_some(other_form)),
         }
     }
 }
 
-/// Returns what finds a word: the name typed in one go, its spellings in parts, and each part.
-fn word_atoms(text: &str, is_prefix: bool, is_strict: bool) -> Vec<Atom> {
+/// Returns what finds a word: the name typed in one go, its spellings in parts, and, unless it is meant as it is, each
+/// part and its other form.
+fn word_atoms(text: &str, is_prefix: bool, other_form: Option<OtherForm>) -> Vec<Atom> {
     let (whole, parts) = (stream(text, Form::Whole), stream(text, Form::Parts));
     let mut atoms = Vec::new();
     if !whole.contains(' ') {
         atoms.extend(adjacent(&whole, is_prefix));
     }
     atoms.extend(spellings(text, is_prefix));
-    if !is_strict {
+    if let Some(other_form) = other_form {
         let single = |token: &&str| !is_stop_word(token) && token.len() > 1 && !is_short_gram(token);
         let singles = whole.split(' ').chain(parts.split(' ')).filter(single);
         for token in singles {
             atoms.extend(adjacent(token, false));
-            atoms.extend(other_number(token).and_then(|token| adjacent(&token, false)));
+            atoms.extend(other_form(token).and_then(|token| adjacent(&token, false)));
         }
     }
     atoms
@@ -130,9 +133,9 @@ fn word_atoms(text: &str, is_prefix: bool, is_strict: bool) -> Vec<Atom> {
 
 /// Returns the plural of an English singular, and the other way round, where `s` or `ies` does it.
 ///
-/// The index holds no stems, for which documents paid 3 points of nDCG; but names and questions seldom
+/// The index of files holds no stems, for which documents paid 3 points of nDCG; but names and questions seldom
 /// agree in number: the router is in `routers.rs`.
-fn other_number(token: &str) -> Option<String> {
+pub(super) fn other_number(token: &str) -> Option<String> {
     if token.len() < 4 || !token.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return None;
     }

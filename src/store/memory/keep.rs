@@ -309,6 +309,7 @@ impl MemoryKeeper {
 
     fn use_db(&mut self, mut db: MemoryDb) -> Result<(), StoreError> {
         db.purges_expired = self.purges_expired;
+        db.put_missing_words(self.derive)?;
         let noted = db.read(0, |rows| rows.meta(NOTICE))?;
         let notice = noted.as_deref().and_then(|noted| noted.split_once(' '));
         self.notice =

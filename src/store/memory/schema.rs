@@ -95,4 +95,8 @@ BEGIN
 END;
 CREATE VIRTUAL TABLE memory_vocab USING fts5vocab(memory_fts, row);
 ",
+    "
+-- From now on with stems. All words are put anew when it is opened.
+INSERT INTO memory_fts(memory_fts) VALUES('delete-all');
+",
 ];

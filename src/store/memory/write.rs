@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::anchors::put_anchors;
 use super::rows::{COLUMNS, record};
+use super::words::put_words;
 use super::{Derived, Event, Record, Rows, StoreError};
 
 /// How long an answer is kept for a request that comes again, ms: much longer than any client tries.
@@ -22,11 +23,7 @@ impl Rows<'_> {
             let mut tag = conn.prepare_cached("INSERT INTO tag(memory, tag) VALUES(?1, ?2)")?;
             record.tags.iter().try_for_each(|name| tag.execute(params![row, name]).map(drop))?;
             put_anchors(conn, row, &record.anchors)?;
-            let [title, tags, body] = &derived.words;
-            conn.prepare_cached(
-                "INSERT OR REPLACE INTO memory_fts(rowid, title, tags, body) VALUES(?1, ?2, ?3, ?4)",
-            )?
-            .execute(params![row, title, tags, body])?;
+            put_words(conn, row, &derived.words)?;
             note(conn, row, event)
         })
     }

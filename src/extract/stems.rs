@@ -1,0 +1,59 @@
+//! Which words of English are forms of one?
+//!
+//! Snowball's English stemmer: `hashed`, `hashes` and `hashing` have the stem `hash`. In an index a stem stands beside
+//! its word, behind a mark that no word has, so that words are still found as they are, and those before their forms.
+
+use std::cell::LazyCell;
+
+use rust_stemmers::{Algorithm, Stemmer};
+
+/// Begins a stem. FTS5's `ascii` tokenizer takes it for a letter; `extract::words` for none.
+const MARK: char = '·';
+
+/// Shorter words have no other forms.
+const MIN_BYTES: usize = 3;
+
+thread_local! {
+    static STEMMER: LazyCell<Stemmer> = LazyCell::new(|| Stemmer::create(Algorithm::English));
+}
+
+/// Returns the stem of a token in the form of the index, marked; none for what is no English word: numbers, names with
+/// digits, other scripts.
+pub fn stem(token: &str) -> Option<String> {
+    let is_word = token.len() >= MIN_BYTES && token.bytes().all(|byte| byte.is_ascii_lowercase());
+    is_word.then(|| STEMMER.with(|stemmer| format!("{MARK}{}", stemmer.stem(token))))
+}
+
+/// Appends the stems of the tokens of a stream, in their order, behind it: phrases stay together.
+pub fn add_stems(stream: &mut String) {
+    let stems: Vec<String> = stream.split_ascii_whitespace().filter_map(stem).collect();
+    for stem in stems {
+        stream.push(' ');
+        stream.push_str(&stem);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::testing::fts_with;
+
+    #[test]
+    fn forms_share_a_stem_and_names_have_none() {
+        for words in [&["hash", "hashed", "hashes", "hashing"][..], &["retry", "retries", "retried"]] {
+            assert!(words.iter().all(|word| stem(word) == stem(words[0])), "{words:?}");
+        }
+        assert_ne!(stem("general"), stem("generate"));
+        for token in ["id", "sha256", "größe", "日本語", ""] {
+            assert_eq!(stem(token), None, "{token}");
+        }
+    }
+
+    #[test]
+    fn a_stem_is_one_token_behind_all_words() {
+        let mut stream = "hashed passwords sha256".to_owned();
+        add_stems(&mut stream);
+        assert_eq!(stream, "hashed passwords sha256 ·hash ·password");
+        assert_eq!(fts_with(&[&stream]).tokens(), stream.split(' ').collect::<Vec<_>>());
+    }
+}

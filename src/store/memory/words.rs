@@ -1,0 +1,92 @@
+//! Which words does the full-text index have of memories?
+//!
+//! They are derived: what changes a memory puts its words. After a change of schema, in a copy of before, or in what was
+//! saved from a damaged file, memories lack them.
+
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+
+use super::rows::{COLUMNS, record};
+use super::{Derived, MemoryDb, Record, StoreError};
+
+/// Memories that are read at once.
+const STEP: usize = 1_000;
+
+impl MemoryDb {
+    /// Puts the words that memories lack, of all or none of them.
+    ///
+    /// # Errors
+    /// When the database cannot be read or written.
+    pub(super) fn put_missing_words(&self, derive: fn(&Record) -> Derived) -> Result<(), StoreError> {
+        self.run(|conn| {
+            if wordless(conn, 1)?.is_empty() {
+                return Ok(());
+            }
+            let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
+            loop {
+                let memories = wordless(&tx, STEP)?;
+                if memories.is_empty() {
+                    return tx.commit();
+                }
+                for (row, record) in memories {
+                    put_words(&tx, row, &derive(&record).words)?;
+                }
+            }
+        })
+    }
+}
+
+/// Puts the words of one memory in the place of those it had.
+pub(super) fn put_words(conn: &Connection, row: i64, words: &[String; 3]) -> rusqlite::Result<()> {
+    let [title, tags, body] = words;
+    conn.prepare_cached("INSERT OR REPLACE INTO memory_fts(rowid, title, tags, body) VALUES(?1, ?2, ?3, ?4)")?
+        .execute(params![row, title, tags, body])
+        .map(drop)
+}
+
+fn wordless(conn: &Connection, at_most: usize) -> rusqlite::Result<Vec<(i64, Record)>> {
+    conn.prepare_cached(&format!(
+        "SELECT {COLUMNS}, m.row FROM memory m
+         WHERE NOT EXISTS (SELECT 1 FROM memory_fts_docsize d WHERE d.id = m.row) LIMIT ?1"
+    ))?
+    .query_map([at_most as i64], |row| Ok((row.get("row")?, record(row)?)))?
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::memory::schema::MEMORY;
+    use crate::store::{Which, connect, schema};
+    use crate::types::MemoryRow;
+
+    fn derive(record: &Record) -> Derived {
+        let body = format!("{} of-{}", record.content, record.id);
+        Derived { hash: [0; 32], words: [String::new(), record.tags.join(" "), body] }
+    }
+
+    #[test]
+    fn words_of_an_older_schema_are_put_anew() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("memory.db");
+        let mut old = connect(&path, rusqlite::OpenFlags::default()).unwrap();
+        schema::migrate(&mut old, &path, &MEMORY[..4]).unwrap();
+        let fill = "
+            WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 2500)
+            INSERT INTO memory SELECT n, 'mem_' || n, 'hashed', NULL, 'repo', 'long', NULL, 5, 1.0, 'cli', 'x', n, n,
+                NULL, 0, '{}', CAST(n AS BLOB), NULL, NULL, NULL, NULL FROM n;
+            INSERT INTO tag VALUES(7, 'seven');
+            INSERT INTO memory_fts(rowid, title, tags, body) SELECT row, '', '', content FROM memory;";
+        old.execute_batch(fill).unwrap();
+        drop(old);
+        let (db, _) = MemoryDb::open(&path, |_, _| Ok(())).unwrap();
+        let found =
+            |expression: &str| db.read(0, |rows| rows.bm25(&Which::default(), expression, 9)).unwrap();
+        assert_eq!(found("hashed"), [], "the index is empty");
+        db.put_missing_words(derive).unwrap();
+        assert_eq!(found("hashed").len(), 9);
+        let rows = |expression| found(expression).into_iter().map(|(row, _)| row).collect::<Vec<_>>();
+        assert_eq!((rows("\"of mem 2345\""), rows("seven")), (vec![MemoryRow(2345)], vec![MemoryRow(7)]));
+        db.put_missing_words(|_| unreachable!("all have their words")).unwrap();
+        assert_eq!(db.check().unwrap(), "ok");
+    }
+}
