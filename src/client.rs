@@ -92,15 +92,20 @@ struct Call<'a, P> {
     params: &'a P,
 }
 
-/// A reply as it is read, straight into the type that was asked for.
+/// What a reply is, whatever it holds.
+#[derive(Deserialize)]
+struct Head {
+    id: Option<u64>,
+    error: Option<RpcError>,
+    method: Option<String>,
+}
+
+/// What a reply holds, read straight into the type that was asked for.
 #[derive(Deserialize)]
 #[serde(bound = "R: DeserializeOwned")]
 struct Reply<R> {
-    id: Option<u64>,
     #[serde(default, deserialize_with = "present")]
     result: Option<R>,
-    error: Option<RpcError>,
-    method: Option<String>,
 }
 
 impl Client {
@@ -139,10 +144,17 @@ impl Client {
         method: &str,
         params: &P,
     ) -> Result<R, ClientError> {
+        let line = self.ask(&|id| line(id, method, params))?;
+        self.result(&line)
+    }
+
+    /// Writes a call and returns the reply to it, asked as often as [`Self::call`] promises. Apart from the types of a
+    /// method, lest each of them brings a copy of all this into the program.
+    fn ask(&mut self, call: &dyn Fn(u64) -> serde_json::Result<Vec<u8>>) -> Result<Vec<u8>, ClientError> {
         let give_up = Instant::now() + RETRY_FOR.min(self.options.answer_within);
         let mut reconnects = 0;
         loop {
-            let error = match self.call_once(method, params) {
+            let error = match self.ask_once(call) {
                 Err(error) if Instant::now() < give_up => error,
                 done => return done,
             };
@@ -171,7 +183,7 @@ impl Client {
 
     fn stop_daemon(&mut self) -> Result<(), ClientError> {
         let params = PlaceParams { cwd: self.place.root.display().to_string() };
-        match self.call_once::<_, serde_json::Value>("stop", &params) {
+        match self.ask_once(&|id| line(id, "stop", &params)) {
             Ok(_) | Err(ClientError::Gone { .. }) => {}
             Err(ClientError::Rpc(rpc)) if rpc.code == code::STOPPING => {}
             Err(error) => return Err(error),
@@ -185,31 +197,30 @@ impl Client {
         Err(ClientError::Lingers { pid, version, waited_s: limit.as_secs() })
     }
 
-    fn call_once<P: Serialize, R: DeserializeOwned>(
+    fn ask_once(
         &mut self,
-        method: &str,
-        params: &P,
-    ) -> Result<R, ClientError> {
+        call: &dyn Fn(u64) -> serde_json::Result<Vec<u8>>,
+    ) -> Result<Vec<u8>, ClientError> {
         let id = self.next_id;
         self.next_id += 1;
         let deadline = Instant::now() + self.options.answer_within;
-        let call = Call { jsonrpc: "2.0", id, method, params };
-        let mut line = serde_json::to_vec(&call).map_err(|error| self.garbage(&error.to_string()))?;
-        line.push(b'\n');
+        let line = call(id).map_err(|error| self.garbage(&error.to_string()))?;
         self.connection.send(&line, deadline).map_err(|error| self.failed(&error))?;
         loop {
             let line = self.connection.read_line(deadline).map_err(|error| self.failed(&error))?;
-            let reply: Reply<R> =
+            let head: Head =
                 serde_json::from_slice(&line).map_err(|error| self.garbage(&error.to_string()))?;
-            if reply.method.is_some() || reply.id.is_some_and(|other| other != id) {
+            if head.method.is_some() || head.id.is_some_and(|other| other != id) {
                 continue; // an event, or the answer to a call that was given up
             }
-            return match (reply.result, reply.error) {
-                (_, Some(error)) => Err(error.into()),
-                (Some(result), None) => Ok(result),
-                (None, None) => Err(self.garbage("neither result nor error")),
-            };
+            return head.error.map_or(Ok(line), |error| Err(error.into()));
         }
+    }
+
+    fn result<R: DeserializeOwned>(&self, line: &[u8]) -> Result<R, ClientError> {
+        let reply: Reply<R> =
+            serde_json::from_slice(line).map_err(|error| self.garbage(&error.to_string()))?;
+        reply.result.ok_or_else(|| self.garbage("neither result nor error"))
     }
 
     fn reconnect(&mut self) -> Result<(), ClientError> {
@@ -235,7 +246,8 @@ impl Client {
             return Ok(());
         }
         let ours = HelloParams { version: self.options.version.clone(), protocol: PROTOCOL };
-        let HelloResult { version, protocol, pid } = self.call_once("hello", &ours)?;
+        let line = self.ask_once(&|id| line(id, "hello", &ours))?;
+        let HelloResult { version, protocol, pid } = self.result(&line)?;
         self.endpoint = Endpoint { version, protocol, pid, socket: self.endpoint.socket.clone() };
         match version::compare((&ours.version, PROTOCOL), (&self.endpoint.version, protocol)) {
             Skew::DaemonOlder if self.options.start => self.replace(),
@@ -283,6 +295,13 @@ fn reach(place: &Place, env: &Env, options: &Options) -> Result<(Connection, End
         None if options.start => spawn::start(place, env, options),
         None => Err(ClientError::NotRunning { root: place.root.clone() }),
     }
+}
+
+/// Returns a call as it is sent.
+fn line<P: Serialize>(id: u64, method: &str, params: &P) -> serde_json::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(&Call { jsonrpc: "2.0", id, method, params })?;
+    line.push(b'\n');
+    Ok(line)
 }
 
 /// Reads a result that is there; `null` is one too.
