@@ -7,6 +7,7 @@ use super::call::Stamp;
 use super::rules::{Done, bad, check_text, find_living, refused};
 use super::show;
 use crate::daemon::clock::local;
+use crate::memory::fields::Kept;
 use crate::memory::{fields, time};
 use crate::proto::memory::{UpdateParams, UpdateResult};
 use crate::store::{Event, Record, Rows};
@@ -32,21 +33,9 @@ fn changed(before: &Record, params: &UpdateParams, stamp: &Stamp) -> Done<(Recor
     let now_ms = stamp.now_ms;
     let mut after = before.clone();
     let mut redacted = 0;
-    let added = params.append.as_deref().map(|text| fields::content(text, params.allow_secret));
-    let content = match (&params.content, added.transpose().map_err(bad)?) {
-        (Some(_), Some(_)) => {
-            let both = "content, append: both at once".to_owned();
-            return Err(refused(both, "append to what is there, or put another content in its place"));
-        }
-        (Some(content), None) => Some((fields::content(content, params.allow_secret).map_err(bad)?, None)),
-        (None, Some(added)) => Some((added, Some(&before.content))),
-        (None, None) => None,
-    };
-    if let Some((kept, behind)) = content {
-        redacted += kept.redacted;
-        after.content = behind.map_or(kept.text.clone(), |behind| format!("{behind}\n{}", kept.text));
-        // The sum of two good texts may be too long. What was kept with a credential in it stays so.
-        fields::content(&after.content, true).map_err(bad)?;
+    if let Some(content) = content(before, params)? {
+        redacted += content.redacted;
+        after.content = content.text;
         after.key = None; // whoever rewrites it makes it theirs: the next import leaves it alone
     }
     if let Some(title) = &params.title {
@@ -80,6 +69,25 @@ fn changed(before: &Record, params: &UpdateParams, stamp: &Stamp) -> Done<(Recor
     after.tags.retain(|tag| !gone.contains(tag));
     after.tags = fields::tags(&after.tags).map_err(bad)?;
     Ok((after, redacted))
+}
+
+/// Returns the whole content as it is to be, and how many private parts were cut out of what is new; none: it stays.
+fn content(before: &Record, params: &UpdateParams) -> Done<Option<Kept>> {
+    match (&params.content, &params.append) {
+        (Some(_), Some(_)) => {
+            let both = "content, append: both at once".to_owned();
+            Err(refused(both, "append to what is there, or put another content in its place"))
+        }
+        (Some(content), None) => Ok(Some(fields::content(content, params.allow_secret).map_err(bad)?)),
+        (None, Some(added)) => {
+            let added = fields::content(added, params.allow_secret).map_err(bad)?;
+            let text = format!("{}\n{}", before.content, added.text);
+            // The sum of two good texts may be too long. What was kept with a credential in it stays so.
+            fields::content(&text, true).map_err(bad)?;
+            Ok(Some(Kept { text, ..added }))
+        }
+        (None, None) => Ok(None),
+    }
 }
 
 fn metadata(before: &Map<String, Value>, params: &UpdateParams) -> Done<Map<String, Value>> {
