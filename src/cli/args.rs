@@ -110,10 +110,11 @@ pub(super) enum Verb {
     ///
     /// Example: memo changed --since 3d
     Changed(ChangedTyped),
-    /// Show the commits that made a file, a line or a definition what it is
+    /// Show what is remembered of code, and the commits that made it what it is
     ///
-    /// Newest first, with their messages: for PATH those that touched it, under its former names too; for PATH:LINE,
-    /// PATH:FIRST-LAST and PATH#SYMBOL those that its lines come from. Exits with 1 when there is none.
+    /// Memories about a file, a line or a definition come first, then its commits, newest first, with their messages: for
+    /// PATH those that touched it, under its former names too; for PATH:LINE, PATH:FIRST-LAST and PATH#SYMBOL those that its
+    /// lines come from. Exits with 1 when there is none.
     ///
     /// Example: memo why src/auth.rs#login
     Why(WhyTyped),
