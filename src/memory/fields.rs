@@ -86,6 +86,7 @@ fn clean(field: &'static str, raw: &str, most: usize, allow_secret: bool) -> Res
 pub fn container(raw: &str) -> Result<String, Refused> {
     no_nul("container", raw)?;
     at_most("container", raw.trim(), MAX_CONTAINER)?;
+    check_name("container", raw)?;
     let lower = raw.trim().to_lowercase();
     let words = lower.split(|c: char| !c.is_ascii_lowercase() && !c.is_ascii_digit());
     let name = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");
@@ -118,7 +119,7 @@ fn tag(raw: &str) -> Result<String, Refused> {
             format!("{} is no tag: neither empty nor with a comma", quoted(raw)),
         ));
     }
-    check_secrets("tag", &tag)?;
+    check_name("tag", raw)?;
     Ok(tag)
 }
 
@@ -132,8 +133,19 @@ pub fn name(field: &'static str, raw: &str) -> Result<String, Refused> {
     if name.is_empty() || name.contains(char::is_control) {
         return Err(Refused::new(field, format!("{} is no name", quoted(raw))));
     }
-    check_secrets(field, name)?;
+    check_name(field, name)?;
     Ok(name.to_owned())
+}
+
+/// Refuses a name with something in it that would be cut out of a text, or that a text would be refused for.
+///
+/// # Errors
+/// When there is such a thing.
+pub fn check_name(field: &'static str, name: &str) -> Result<(), Refused> {
+    if without_private(name).1 > 0 {
+        return Err(Refused::new(field, "has a private part").hint("leave it out: only texts may have one"));
+    }
+    check_secrets(field, name)
 }
 
 /// Returns the key of a source as it is kept.
@@ -201,7 +213,16 @@ fn each_text(value: &mut Value, see: &mut dyn FnMut(&mut String)) {
     match value {
         Value::String(text) => see(text),
         Value::Array(values) => values.iter_mut().for_each(|value| each_text(value, see)),
-        Value::Object(map) => map.values_mut().for_each(|value| each_text(value, see)),
+        Value::Object(map) => {
+            *map = std::mem::take(map)
+                .into_iter()
+                .map(|(mut key, mut value)| {
+                    see(&mut key);
+                    each_text(&mut value, see);
+                    (key, value)
+                })
+                .collect();
+        }
         _ => {}
     }
 }
@@ -272,6 +293,25 @@ mod tests {
     }
 
     #[test]
+    fn names_hold_nothing_private_and_no_message_shows_it() {
+        let (token, private) = ("ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8", "x <private>planted</private>");
+        for text in [token, private] {
+            let messages = [
+                refused(container(text)),
+                refused(tags(&[text.to_owned()])),
+                refused(name("author", text)),
+                refused(content(&format!("{text} {}", "y".repeat(MAX_CONTENT)), false)),
+                refused(title(&format!("{text} {}", "y".repeat(MAX_TITLE)), false)),
+                refused(tags(&[format!("{text},")])),
+            ];
+            for message in messages {
+                let shows = [token, "planted"].iter().any(|hidden| message.contains(hidden));
+                assert!(message != "taken" && !shows, "{message}");
+            }
+        }
+    }
+
+    #[test]
     fn names_have_a_normal_form() {
         let containers = [
             (" My  Project! ", "my-project"),
@@ -314,6 +354,8 @@ mod tests {
         let object = |value: Value| value.as_object().unwrap().clone();
         let raw = object(json!({ "a": "x <private>y</private>", "n": 1 }));
         let mut kept = metadata(raw, false).unwrap();
+        let keys = object(json!({ "a": [{ "b <private>y</private>": 1 }] }));
+        assert_eq!(Value::Object(metadata(keys, false).unwrap()), json!({ "a": [{ "b [REDACTED]": 1 }] }));
         assert_eq!(Value::Object(kept.clone()), json!({ "a": "x [REDACTED]", "n": 1 }));
         merge_metadata(&mut kept, object(json!({ "a": null, "b": [2] })));
         assert_eq!(Value::Object(kept), json!({ "b": [2], "n": 1 }));

@@ -35,9 +35,10 @@ impl Refused {
     }
 }
 
-/// Returns a value as a message may show it: quoted, escaped, and cut when it is long.
+/// Returns a value as a message may show it: quoted, escaped, cut when it is long, and without what must not be kept.
 fn quoted(value: &str) -> String {
     const MOST: usize = 60;
+    let value = privacy::without_secrets(value);
     let mut chars = value.chars();
     let cut: String = chars.by_ref().take(MOST).collect();
     let rest = if chars.next().is_some() { "…" } else { "" };

@@ -46,6 +46,16 @@ pub(super) fn without_private(text: &str) -> (String, usize) {
     (kept, n_parts)
 }
 
+/// Longest beginning of a text that is looked through for what may be shown of it, bytes.
+const MOST_SHOWN: usize = 4 << 10;
+
+/// Returns the beginning of a text without what is private and without credentials.
+pub(super) fn without_secrets(text: &str) -> String {
+    let (text, _) = without_private(&text[..text.floor_char_boundary(MOST_SHOWN)]);
+    let text = redact::redact(&text);
+    if typed_secret(&text).is_some() { REDACTED.to_owned() } else { text.into_owned() }
+}
+
 /// Refuses what looks like a credential, without showing it.
 pub(super) fn check_secrets(field: &'static str, text: &str) -> Result<(), Refused> {
     let made = redact::find(text).into_iter().next().map(|secret| (secret.bytes.start, secret.name));

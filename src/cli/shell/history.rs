@@ -57,5 +57,33 @@ impl History {
 
 fn is_private(text: &str, verb: &Verb) -> bool {
     let has_text = matches!(verb, Verb::Add(_) | Verb::Append(_) | Verb::Update(_));
-    has_text || text.to_lowercase().contains("<private")
+    has_text
+        || text.to_lowercase().contains("<private")
+        || text.split(['\'', '"', '=', ' ', '\t']).any(is_like_a_key)
+}
+
+/// Returns whether a word is long and mixed as keys are; ids of memories are known. Rather too few lines are offered
+/// again than one key is kept.
+fn is_like_a_key(word: &str) -> bool {
+    const SHORTEST: usize = 16;
+    let has = |is: fn(&u8) -> bool| word.bytes().any(|byte| is(&byte));
+    word.len() >= SHORTEST
+        && has(u8::is_ascii_digit)
+        && has(u8::is_ascii_alphabetic)
+        && !word.to_ascii_lowercase().starts_with("mem_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_known_from_ids_and_words() {
+        for key in ["ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8", "AKIAIOSFODNN7EXAMPLE"] {
+            assert!(is_like_a_key(key), "{key}");
+        }
+        for word in ["mem_01ARZ3NDEKTSV4RRFFQ69G5FAV", "src/cli/shell/history.rs", "--format", "2026-11-01"] {
+            assert!(!is_like_a_key(word), "{word}");
+        }
+    }
 }

@@ -96,6 +96,7 @@ impl Import<'_> {
         let lasts = || self.stamp.tiers.end(tier, self.stamp.now_ms).filter(|_| is_new);
         let archived_at = time("archived_at", &draft.archived_at)?;
         let why = name("archived_why", &draft.archived_why)?.unwrap_or_else(|| "forgotten".to_owned());
+        draft.key.as_deref().map_or(Ok(()), |key| fields::check_name("key", key))?;
         let key = self.params.snapshot.as_ref().map(|snapshot| &snapshot.key).or(draft.key.as_ref());
         let record = Record {
             id: self.id(draft, created)?,
@@ -225,6 +226,7 @@ impl Import<'_> {
 fn anchors(given: &[Anchor]) -> Result<Vec<Anchor>, Refused> {
     let kept: Vec<_> =
         given.iter().map(|anchor| Anchor { state: None, now: None, note: None, ..anchor.clone() }).collect();
+    kept.iter().try_for_each(|anchor| fields::check_name("anchors", &anchor.to_string()))?;
     let n_bytes = json!(kept).to_string().len();
     if n_bytes > fields::MAX_METADATA {
         let why = format!("{n_bytes} bytes, over {}", fields::MAX_METADATA);
