@@ -53,7 +53,7 @@ pub(super) async fn brief(shared: &Arc<Shared>, params: BriefParams) -> Outcome<
     let budget = params.budget.unwrap_or(BUDGET);
     let until = deadline(shared, None);
     let at = freshness(shared, &params.cwd, params.sync, until, Vec::new(), false).await?;
-    let (mut pinned, n_pinned) = memories::pinned(shared).await?;
+    let mut pinned = memories::pinned(shared).await?;
     let (mut to_check, mut n_to_check) = to_check(shared, &params.cwd).await;
     for memory in &mut pinned {
         // It is told once, with what is to be known of it.
@@ -66,7 +66,7 @@ pub(super) async fn brief(shared: &Arc<Shared>, params: BriefParams) -> Outcome<
     let focus =
         changes.files.iter().map(|file| at.place.root.join(&file.path).display().to_string()).collect();
     let mut lists = vec![
-        List::new("memories", "Memories", MEMORIES_UNTIL, &pinned, memory_line, n_pinned),
+        List::new("memories", "Memories", MEMORIES_UNTIL, &pinned, memory_line, pinned.len()),
         List::new("to-check", TO_CHECK, TO_CHECK_UNTIL, &to_check, memory_line, n_to_check),
         List::new("changes", "Not committed", CHANGES_UNTIL, &changes.files, file_line, changes.total),
     ];

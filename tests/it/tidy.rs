@@ -18,7 +18,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ),
     // `proto`: what is installed is told as it is shown.
     ("hooks", &["git", "proto"]),
-    ("watch", &["git", "scan"]),
+    ("watch", &[]),
     // `git` for the user's directories, which it hands to `scan`.
     ("index", &["embed", "extract", "git", "scan", "store"]),
     // `extract`: a query is split into words as the text was. `proto`: its modes and hits are what is answered.
@@ -38,7 +38,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("types", &[]),
     ("memo", &["cli"]),
     // `proto` for the line that says it is ready, `index` for the process that extracts.
-    ("memod", &["cli", "daemon", "index", "proto"]),
+    ("memod", &["daemon", "index", "proto"]),
 ];
 
 const EVERYBODY: &[&str] = &["config", "paths", "types"];

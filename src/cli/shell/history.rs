@@ -8,10 +8,11 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use super::Line;
+use super::prompt::MOST_LINES;
 use crate::cli::args::Verb;
 use crate::paths::Place;
 
-/// Twice what is offered: then the older half goes.
+/// From this size on, lines that are not offered any more go.
 const MOST_BYTES: u64 = 256 << 10;
 
 /// The file of lines.
@@ -43,7 +44,7 @@ impl History {
         }
         let file = self.file();
         if fs::symlink_metadata(&file).is_ok_and(|meta| meta.len() > MOST_BYTES) {
-            let kept = self.lines(1_000).join("\n") + "\n";
+            let kept = self.lines(MOST_LINES).join("\n") + "\n";
             let _ = fs::write(&file, kept);
         }
         let mut options = OpenOptions::new();

@@ -17,7 +17,7 @@ use crate::cli::error::CliError;
 use crate::cli::here::Here;
 
 /// Lines that are offered again.
-const MOST_LINES: usize = 1_000;
+pub(super) const MOST_LINES: usize = 1_000;
 
 /// The terminal with what was typed before.
 pub(super) struct Prompt {

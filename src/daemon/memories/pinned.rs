@@ -16,9 +16,8 @@ const HIGH: u8 = 7;
 /// Most that are looked at, of either sort.
 const MOST: u64 = 200;
 
-/// Returns the pinned memories and those of high priority, and how many there are: pinned ones first, then the highest, then the
-/// newest.
-pub(in crate::daemon) async fn pinned(shared: &Arc<Shared>) -> Outcome<(Vec<Memory>, usize)> {
+/// Returns the pinned memories and those of high priority: pinned ones first, then the highest, then the newest.
+pub(in crate::daemon) async fn pinned(shared: &Arc<Shared>) -> Outcome<Vec<Memory>> {
     let job = |keeper: &mut MemoryKeeper| {
         let now_ms = now_ms();
         let read = keeper.read::<_, RpcError>(now_ms, |rows| {
@@ -33,7 +32,5 @@ pub(in crate::daemon) async fn pinned(shared: &Arc<Shared>) -> Outcome<(Vec<Memo
         });
         read.map_err(store_error)
     };
-    let memories = shared.memories.ask(job).await??;
-    let n_memories = memories.len();
-    Ok((memories, n_memories))
+    shared.memories.ask(job).await?
 }
