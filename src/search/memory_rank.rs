@@ -57,6 +57,8 @@ pub struct Candidate {
     pub facts: Facts,
     /// Where each arm had it.
     pub signals: Signals,
+    /// How much of the query its words cover, 0 to 1.
+    pub covered: f64,
     /// What became of the code it is about; none: it is about none, or that is not known.
     pub state: Option<State>,
 }
@@ -86,10 +88,9 @@ impl Ranked {
     }
 }
 
-/// Orders candidates, the best first: by score, then newest id. `covered` is how much of the query the best by BM25
-/// covers, 0 to 1.
-pub fn rank(candidates: Vec<Candidate>, covered: f64, now_ms: i64) -> Vec<Ranked> {
-    let fused = fuse(&candidates, covered);
+/// Orders candidates, the best first: by score, then newest id.
+pub fn rank(candidates: Vec<Candidate>, now_ms: i64) -> Vec<Ranked> {
+    let fused = fuse(&candidates);
     let mut ranked: Vec<Ranked> = candidates
         .into_iter()
         .zip(fused)
@@ -155,12 +156,15 @@ fn put_below_successors(ranked: &mut Vec<Ranked>) {
     }
 }
 
-/// Returns one number a candidate, `[n_candidates]`, 0 to 1: BM25 as a share of the best, cosines spread between worst
-/// and best, and all of it times how well the best of them answer. Values of BM25 mean nothing among few texts: one
+/// Returns one number a candidate, `[n_candidates]`, 0 to 1: BM25 times how much of the query is covered, as a share of
+/// the best (BM25 alone prefers a short memory that has one rare word), cosines spread between worst and best, and all of
+/// it times how well the best of them answer. Values of BM25 mean nothing among few texts: one
 /// memory is always the best. So what counts is how much of the query it covers, and how near the nearest is.
-fn fuse(candidates: &[Candidate], covered: f64) -> Vec<f64> {
-    let bm25 = |candidate: &Candidate| candidate.signals.bm25.map_or(0.0, |place| -place.bm25);
-    let best = candidates.iter().map(bm25).fold(0.0, f64::max);
+fn fuse(candidates: &[Candidate]) -> Vec<f64> {
+    let by_words =
+        |candidate: &Candidate| candidate.signals.bm25.map_or(0.0, |place| -place.bm25 * candidate.covered);
+    let first = candidates.iter().max_by(|left, right| by_words(left).total_cmp(&by_words(right)));
+    let (best, covered) = first.map_or((0.0, 0.0), |first| (by_words(first), first.covered));
     let cosine = |candidate: &Candidate| candidate.signals.cosine.map(f64::from);
     let floor = f64::from(COSINE_FLOOR);
     let nearest = candidates.iter().filter_map(cosine).fold(floor, f64::max);
@@ -170,7 +174,7 @@ fn fuse(candidates: &[Candidate], covered: f64) -> Vec<f64> {
     let possible = f64::max(weights.0 + weights.1, f64::EPSILON);
     let strength = if best > 0.0 { (2.0 * covered + certain) / 3.0 } else { certain * certain };
     let value = |candidate: &Candidate| {
-        let words = if best > 0.0 { bm25(candidate) / best } else { 0.0 };
+        let words = if best > 0.0 { by_words(candidate) / best } else { 0.0 };
         let near = cosine(candidate).map_or(0.0, |cosine| match nearest - farthest {
             range if range > 0.0 => ((cosine - farthest) / range).clamp(0.0, 1.0),
             _ if cosine > floor => 1.0,
@@ -202,7 +206,7 @@ mod tests {
         };
         let signals =
             Signals { bm25: Some(TextRank { rank: 1, bm25: -2.0 }), cosine: Some(0.6), ..Signals::default() };
-        let mut candidate = Candidate { facts, signals, state: None };
+        let mut candidate = Candidate { facts, signals, covered: 1.0, state: None };
         change(&mut candidate);
         candidate
     }
@@ -233,14 +237,14 @@ mod tests {
                     c.facts.id = format!("mem_{id}");
                     change(c);
                 });
-                let ranked = rank(vec![alike(1, |_| ()), other], 1.0, NOW);
+                let ranked = rank(vec![alike(1, |_| ()), other], NOW);
                 assert_eq!(rows(&ranked)[0], first, "{name}");
                 let changed = ranked.iter().find(|hit| hit.candidate.facts.row.0 == 2).unwrap();
                 assert_eq!(changed.factors[0].0, *name);
                 assert_eq!(changed.factors.last().unwrap().0, WRITTEN);
             }
         }
-        let aged = rank(vec![alike(1, |c| c.facts.updated = NOW - 69 * DAY)], 1.0, NOW);
+        let aged = rank(vec![alike(1, |c| c.facts.updated = NOW - 69 * DAY)], NOW);
         assert!((aged[0].factors[0].1 - 0.95).abs() < 1e-9, "{:?}", aged[0].factors);
     }
 
@@ -253,20 +257,20 @@ mod tests {
                 c.signals.bm25 = Some(TextRank { rank: 1, bm25: -9.0 });
             })
         };
-        let ranked = rank(vec![better(1, &[2]), alike(2, |_| ()), alike(3, |_| ())], 1.0, NOW);
+        let ranked = rank(vec![better(1, &[2]), alike(2, |_| ()), alike(3, |_| ())], NOW);
         let place = |row| rows(&ranked).iter().position(|other| *other == row);
         assert!(place(1) > place(2), "{:?}", rows(&ranked));
         assert!(ranked.is_sorted_by(|left, right| left.score >= right.score));
-        let circle = rank(vec![better(1, &[2]), better(2, &[1])], 1.0, NOW);
+        let circle = rank(vec![better(1, &[2]), better(2, &[1])], NOW);
         assert_eq!(circle.len(), 2);
     }
 
     #[test]
     fn what_covers_little_of_the_query_scores_little() {
-        let score = |covered| rank(vec![alike(1, |_| ())], covered, NOW)[0].score;
+        let score = |covered| rank(vec![alike(1, |c| c.covered = covered)], NOW)[0].score;
         assert!(score(0.2) < score(0.6) && score(0.6) < score(1.0) && score(1.0) <= 1.0);
         let far = alike(1, |c| (c.signals.bm25, c.signals.cosine) = (None, Some(0.3)));
-        assert!(rank(vec![far], 0.0, NOW)[0].score < 0.1);
-        assert!(rank(Vec::new(), 0.0, NOW).is_empty());
+        assert!(rank(vec![far], NOW)[0].score < 0.1);
+        assert!(rank(Vec::new(), NOW).is_empty());
     }
 }

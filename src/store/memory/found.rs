@@ -131,6 +131,22 @@ impl Rows<'_> {
         })
     }
 
+    /// Returns what is searched of memories, title, tags and content, as one text; in no order.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn texts(&self, rows: &[MemoryRow]) -> Result<Vec<(MemoryRow, String)>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT m.row, concat_ws(' ', m.title,
+                     (SELECT group_concat(t.tag, ' ') FROM tag t WHERE t.memory = m.row), m.content)
+                 FROM json_each(?1) w CROSS JOIN memory m ON m.row = w.value",
+            )?
+            .query_map([json(rows)], |row| Ok((MemoryRow(row.get(0)?), row.get(1)?)))?
+            .collect()
+        })
+    }
+
     /// Returns memories as they are stored; in no order.
     ///
     /// # Errors
