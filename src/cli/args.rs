@@ -185,7 +185,8 @@ pub(super) enum Verb {
     /// Search memories and keep those found longer, for they are of use
     ///
     /// Each recall adds an hour to the end of a short memory and a day to that of a mid one, the fifth makes a mid one
-    /// long, each tenth raises the priority by one. `memo search --kind memory` finds the same and changes nothing.
+    /// long, each tenth raises the priority by one. What has
+    /// no word of the query and is only remotely like it is shown and left as it is. `memo search --kind memory` finds the same and changes nothing.
     /// Exits with 1 when nothing matches.
     ///
     /// Example: memo recall token expiry

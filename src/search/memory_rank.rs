@@ -50,6 +50,10 @@ const KNN: f64 = 0.5;
 /// (models/builtin/README.md).
 const COSINE_FULL: f64 = 0.75;
 
+/// A cosine from which on a memory is meant that has no word of the query (models/builtin/README.md: a vector hit that
+/// no other arm supports).
+const CLEARLY_NEAR: f32 = 0.5;
+
 /// One memory that some arm found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Candidate {
@@ -61,6 +65,13 @@ pub struct Candidate {
     pub covered: f64,
     /// What became of the code it is about; none: it is about none, or that is not known.
     pub state: Option<State>,
+}
+
+impl Candidate {
+    /// Tells whether it has a word of the query, or is clearly near it.
+    pub fn is_meant(&self) -> bool {
+        self.signals.bm25.is_some() || self.signals.cosine.is_some_and(|cosine| cosine >= CLEARLY_NEAR)
+    }
 }
 
 /// A candidate with its final score.
@@ -246,6 +257,16 @@ mod tests {
         }
         let aged = rank(vec![alike(1, |c| c.facts.updated = NOW - 69 * DAY)], NOW);
         assert!((aged[0].factors[0].1 - 0.95).abs() < 1e-9, "{:?}", aged[0].factors);
+    }
+
+    #[test]
+    fn what_is_neither_named_nor_near_is_not_meant() {
+        let is_meant = |bm25: Option<f64>, cosine| {
+            let bm25 = bm25.map(|bm25| TextRank { rank: 1, bm25 });
+            alike(1, |c| (c.signals.bm25, c.signals.cosine) = (bm25, cosine)).is_meant()
+        };
+        assert!(is_meant(Some(-0.1), None) && is_meant(Some(-0.1), Some(0.1)) && is_meant(None, Some(0.6)));
+        assert!(!is_meant(None, Some(0.4)));
     }
 
     #[test]

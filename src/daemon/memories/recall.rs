@@ -14,15 +14,24 @@ use crate::daemon::shared::Shared;
 use crate::memory::tiers::Standing;
 use crate::proto::memory::{PromoteParams, RecallParams, RecallResult, Recalled, UpdateResult};
 use crate::proto::{Mode, SearchParams};
+use crate::search::memories::FoundMemory;
 use crate::store::{Event, Record, Rows};
 
 /// Memories when nothing is said, and the most.
 const LIMIT: (usize, usize) = (10, 200);
 
-/// What was found, to be reinforced: ids and scores, best first.
-type Hits = Vec<(String, f64)>;
+/// What was found, best first.
+type Hits = Vec<Hit>;
 
-/// Answers `memory.recall`: looks as a search does, then reinforces all that it found in one transaction.
+struct Hit {
+    id: String,
+    score: f64,
+    /// Else it is shown only.
+    is_reinforced: bool,
+}
+
+/// Answers `memory.recall`: looks as a search does, then reinforces in one transaction what it found by a word
+/// or clearly near.
 pub(super) async fn recall(shared: &Arc<Shared>, params: Value) -> Outcome<Value> {
     let params: RecallParams = params_of(params)?;
     locate(shared, &params.caller)?;
@@ -50,7 +59,12 @@ pub(super) async fn recall(shared: &Arc<Shared>, params: Value) -> Outcome<Value
             wanted.embed(&search.query, embedder(shared));
         }
         let found = shared.memories.find(&wanted)?.found;
-        Ok(found.into_iter().map(|hit| (hit.record.id, hit.ranked.score)).collect())
+        let hit = |FoundMemory { ranked, record }: FoundMemory| Hit {
+            id: record.id,
+            score: ranked.score,
+            is_reinforced: ranked.candidate.is_meant(),
+        };
+        Ok(found.into_iter().map(hit).collect())
     };
     let hits: Hits = blocking(shared, look).await?;
     write_for(shared, params.caller, hits, reinforce).await
@@ -59,12 +73,19 @@ pub(super) async fn recall(shared: &Arc<Shared>, params: Value) -> Outcome<Value
 /// Memories that have gone since they were found are left out.
 fn reinforce(rows: &Rows<'_>, hits: &Hits, stamp: &Stamp) -> Done<RecallResult> {
     let mut memories = Vec::new();
-    for (id, score) in hits {
+    for Hit { id, score, is_reinforced } in hits {
         let Some(before) = rows.get(id)?.filter(|record| record.lives(stamp.now_ms)) else { continue };
-        let after = stamp.tiers.recalled(standing(&before), stamp.now_ms);
-        let after = Record { last_access: Some(stamp.now_ms), ..with(&before, after) };
+        let after = match is_reinforced {
+            true => {
+                let standing = stamp.tiers.recalled(standing(&before), stamp.now_ms);
+                Record { last_access: Some(stamp.now_ms), ..with(&before, standing) }
+            }
+            false => before.clone(),
+        };
         let changed = show::differences(&before, &after);
-        rows.put_standing(&after, &Event { fields: changed.clone(), ..stamp.event("recall") })?;
+        if *is_reinforced {
+            rows.put_standing(&after, &Event { fields: changed.clone(), ..stamp.event("recall") })?;
+        }
         memories.push(Recalled { memory: show::memory(after, stamp.now_ms), score: *score, changed });
     }
     Ok(RecallResult { memories, notice: None })

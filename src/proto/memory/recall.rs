@@ -41,7 +41,7 @@ pub struct Recalled {
     pub memory: Memory,
     /// 0 to 1.
     pub score: f64,
-    /// What recalling did to it: `{field: [before, after]}`.
+    /// What recalling did to it: `{field: [before, after]}`; nothing: it is only remotely like the query.
     pub changed: Map<String, Value>,
 }
 

@@ -58,6 +58,20 @@ fn a_recall_that_is_asked_for_again_is_not_done_again() {
 }
 
 #[test]
+fn what_is_only_remotely_like_the_query_is_left_as_it_is() {
+    let live = Live::new();
+    let (named, remote) =
+        (add(&live, "the parser keeps comments"), add(&live, "the lexer reads source code"));
+    let (code, answer) = memo(&live, &["recall", "parser"]);
+    let hits = answer["memories"].as_array().unwrap();
+    let ids: Vec<_> = hits.iter().map(|hit| hit["id"].as_str().unwrap()).collect();
+    assert_eq!((code, ids), (0, vec![&*named, &*remote]), "{answer}");
+    assert_eq!((&hits[0]["access_count"], &hits[1]["changed"]), (&json!(1), &json!({})));
+    let after = get(&live, &remote);
+    assert_eq!((&after["access_count"], &after["last_access"]), (&json!(0), &Value::Null), "{after}");
+}
+
+#[test]
 fn promoting_goes_one_tier_up() {
     let live = Live::new();
     let id = added(&live, "alpha", "short")["id"].as_str().unwrap().to_owned();
