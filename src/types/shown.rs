@@ -17,10 +17,12 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// Controls; bidirectional formatting (Trojan Source, CVE-2021-42574); line separators; tag characters.
+/// Controls; bidirectional formatting (Trojan Source, CVE-2021-42574); line separators; what is not seen,
+/// of which tags and the variation selectors behind them can carry a whole text.
 fn is_dangerous(c: char) -> bool {
     c.is_control()
         || matches!(c,
-            '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
+            | '\u{e0100}'..='\u{e01ef}')
 }

@@ -39,6 +39,25 @@ fn wrong_values_change_nothing() {
         (&["restore", &first], 1, "not in the archive"),
         (&["purge", &first, "--yes"], 1, "not in the archive"),
         (&["list", "--before", "x"], 2, "\"x\" is no time"),
+        (&["list", "--before", "2026-13-01"], 2, "\"2026-13-01\" is no time"),
+        (&["list", "--limit", "0"], 2, "0"),
+        (&["list", "--limit", "1001"], 2, "1001"),
+        (&["search", "--kind", "memory", "x", "--since", "yesterday"], 2, "\"yesterday\" is no time"),
+        (&["search", "--kind", "memory", "x", "--until", "\u{202e}3d"], 2, "u{202e}3d"),
+        (&["recall", "x", "--since", "3"], 2, "\"3\" is no time"),
+        (&["recall", "x", "--limit", "201"], 2, "201"),
+        (&["recall", " "], 2, "query: empty"),
+        (&["add", "x", "--ttl", "400d"], 2, "\"400d\" is more than a year ahead"),
+        (&["add", "x", "--ttl", "-3d"], 2, "\"-3d\" is no time"),
+        (&["add", "x", "--ttl", "99999999999999999999s"], 2, "99999999999999999999s"),
+        (&["add", "x", "--title", &long[..513]], 2, "513 bytes, over 512"),
+        (&["add", "x", "--tag", &long[..129]], 2, "129 bytes, over 128"),
+        (&["add", "x", "--tag", "a\u{7}b"], 2, "u{7}b"),
+        (&["add", "x", "--container", &long[..129]], 2, "129 bytes, over 128"),
+        (&["add", "x", "--meta", &format!("k={long}")], 2, "over 65536"),
+        (&["update", &first, "--priority", "11"], 2, "11 is not between 1 and 10"),
+        (&["promote", "mem_00"], 1, "no memory begins with mem_00"),
+        (&["promote", "\u{202e}"], 2, "u{202e}"),
     ];
     for (args, exit, said) in cases {
         let (code, answer) = memo(&live, args);
@@ -71,4 +90,41 @@ fn what_is_private_or_secret_is_nowhere() {
         .arg(live.place().state_dir)
         .output();
     assert_eq!(String::from_utf8(found.unwrap().stdout).unwrap(), "");
+}
+
+#[test]
+fn no_text_misleads_who_reads_it() {
+    let live = Live::new();
+    let nasty = "a\u{1b}[2Jb \u{202e}c \u{e0041}d \u{e0100}e \u{200b}f";
+    let params = json!({ "content": nasty, "title": nasty, "metadata": { "k": nasty } });
+    let id = call(&live, "memory.add", params)["memory"]["id"].as_str().unwrap().to_owned();
+    let other = add(&live, "other");
+    let id = id.as_str();
+    let verbs: &[&[&str]] = &[
+        &["get", id],
+        &["list"],
+        &["recent"],
+        &["recall", "other", "b", "c"],
+        &["search", "--kind", "memory", "b c d"],
+        &["link", id, &other],
+        &["links", &other],
+        &["get", &other],
+        &["update", id, "--title", "t\u{202e}"],
+        &["history", id],
+        &["consolidate", id, &other, "--summary", "s\u{202e}"],
+        &["list", "--archived"],
+        &["get", "mem_"],
+        &["get", "\u{202e}"],
+        &["forget", "--match", "s", "--yes"],
+    ];
+    for args in verbs {
+        let output = live.memo(args).output().unwrap();
+        for stream in [output.stdout, output.stderr] {
+            let text = String::from_utf8(stream).unwrap();
+            let raw = text
+                .chars()
+                .find(|c| c.is_control() && *c != '\n' || "\u{202e}\u{e0041}\u{e0100}\u{200b}".contains(*c));
+            assert_eq!(raw, None, "{args:?}: {text:?}");
+        }
+    }
 }
