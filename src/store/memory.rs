@@ -22,10 +22,9 @@ use serde_json::{Map, Value};
 
 pub use self::counts::Numbers;
 pub use self::db::MemoryDb;
-pub use self::exchange::LinkRow;
 pub use self::found::Facts;
 pub use self::keep::{MemoryKeeper, RestoreError, Stopped};
-pub use self::links::Link;
+pub use self::links::{Link, Linked};
 pub use self::rows::Rows;
 pub use self::vectors::{MemoryReader, VectorChanges, VectorModel};
 pub use self::which::Which;

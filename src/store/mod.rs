@@ -20,7 +20,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 pub use foreign::{Foreign, ForeignError};
 pub use memory::{
-    Anchored, Derived, Event, Facts, Link, LinkRow, MemoryDb, MemoryKeeper, MemoryReader, Numbers, Record,
+    Anchored, Derived, Event, Facts, Link, Linked, MemoryDb, MemoryKeeper, MemoryReader, Numbers, Record,
     RestoreError, Rows, Stopped, VectorChanges, VectorModel, Which,
 };
 pub use reader::{Entry, PendingChunk, Reader, ViewRow};

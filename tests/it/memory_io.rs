@@ -156,6 +156,7 @@ fn bad_lines_are_listed_and_the_rest_goes_in() {
     let live = Live::new();
     let token = ["ghp_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"].concat();
     let id = "mem_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+    let other = "mem_01ARZ3NDEKTSV4RRFFQ69G5FAW";
     let lines = [
         json!({ "content": "one" }).to_string(),
         "nonsense".to_owned(),
@@ -174,9 +175,14 @@ fn bad_lines_are_listed_and_the_rest_goes_in() {
         json!({ "link": { "source": id, "target": id, "kind": "related_to" } }).to_string(),
         json!({ "link": { "source": id, "target": "mem_0", "kind": "related_to" } }).to_string(),
         json!({ "link": { "source": id, "target": "mem_0", "kind": "likes" } }).to_string(),
+        json!({ "content": "three", "id": other }).to_string(),
+        json!({ "link": { "source": id, "target": other, "kind": "supersedes" } }).to_string(),
+        json!({ "link": { "source": other, "target": id, "kind": "supersedes" } }).to_string(),
+        json!({ "link": { "source": id, "target": other, "kind": "contradicts" } }).to_string(),
+        json!({ "link": { "source": other, "target": id, "kind": "contradicts" } }).to_string(),
     ];
     let path = file(&live, "bad.jsonl", &lines.join("\n"));
-    let answer = import(&live, &[&path], &json!({ "added": 3, "same": 1, "redacted": 1 }));
+    let answer = import(&live, &[&path], &json!({ "added": 4, "same": 1, "links": 2, "redacted": 1 }));
     let expected = [
         (2, "no object of JSON"),
         (3, "65537 bytes, over 65536"),
@@ -191,13 +197,14 @@ fn bad_lines_are_listed_and_the_rest_goes_in() {
         (15, "refers to itself"),
         (16, "no memory \"mem_0\""),
         (17, "kind: \"likes\""),
+        (20, "kind: mem_01ARZ3NDEKTSV4RRFFQ69G5FAW is superseded by mem_01ARZ3NDEKTSV4RRFFQ69G5FAV already"),
     ];
     let refused = refused(&answer);
     assert_eq!(refused.len(), expected.len(), "{answer}");
     for ((line, why), (at, said)) in refused.iter().zip(expected) {
         assert!(*line == at && why.contains(said), "{line} {why}: {at} {said}");
     }
-    assert_eq!(texts(&live), ["a [REDACTED]", "one", "two"]);
+    assert_eq!(texts(&live), ["a [REDACTED]", "one", "three", "two"]);
     let newer =
         file(&live, "newer.jsonl", "{\"format\":\"memod-memories\",\"version\":99,\"memod\":\"9\"}\n");
     let (code, answer) = memo(&live, &["import", &newer]);

@@ -2,9 +2,8 @@
 
 use super::rules::{Done, which};
 use super::show;
-use crate::proto::exchange::{ExportParams, ExportResult, LinkDraft};
-use crate::store::{LinkRow, Rows};
-use crate::types::rfc3339;
+use crate::proto::exchange::{ExportParams, ExportResult};
+use crate::store::Rows;
 
 /// Size of a page: big enough to be fast, small enough to keep nobody waiting.
 const PAGE_BYTES: usize = 1 << 20;
@@ -15,10 +14,5 @@ pub(super) fn export(rows: &Rows<'_>, params: &ExportParams, now_ms: i64) -> Don
     let next = page.last().map(|(row, _)| *row);
     let links = next.map_or(Ok(Vec::new()), |last| rows.links_from(params.after, last))?;
     let memories = page.into_iter().map(|(_, record)| show::memory(record, now_ms)).collect();
-    Ok(ExportResult { memories, links: links.into_iter().map(link).collect(), next, notice: None })
-}
-
-fn link(row: LinkRow) -> LinkDraft {
-    let LinkRow { source, target, kind, created } = row;
-    LinkDraft { line: 0, source, target, kind, created: Some(rfc3339(created)) }
+    Ok(ExportResult { memories, links: links.into_iter().map(Into::into).collect(), next, notice: None })
 }

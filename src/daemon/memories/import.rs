@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::call::Stamp;
 use super::rules::{Done, bad, refused};
-use super::show;
+use super::{links, show};
 use crate::memory::{Refused, fields, id, time};
 use crate::proto::anchor::Anchor;
 use crate::proto::exchange::{
@@ -14,7 +14,7 @@ use crate::proto::exchange::{
     Snapshot,
 };
 use crate::proto::memory::LinkKind;
-use crate::store::{Derived, Event, Link, Record, Rows};
+use crate::store::{Derived, Event, Link, Linked, Record, Rows};
 
 pub(super) fn import(rows: &Rows<'_>, params: &ImportParams, stamp: &Stamp) -> Done<ImportResult> {
     if params.drafts.len().max(params.links.len()) > MOST_DRAFTS {
@@ -196,12 +196,9 @@ impl Import<'_> {
 
     fn link(&self, draft: &LinkDraft) -> Done<Imported> {
         let Some(kind) = LinkKind::parse(&draft.kind) else {
-            let kinds = LinkKind::ALL.map(LinkKind::as_str).join(", ");
-            return Ok(refusal(format!("kind: {} is none of {kinds}", json!(draft.kind))));
+            let known = LinkKind::ALL.map(LinkKind::as_str).join(", ");
+            return Ok(refusal(format!("kind: {} is none of {known}", json!(draft.kind))));
         };
-        if draft.source == draft.target {
-            return Ok(refusal(format!("{} refers to itself", json!(draft.source))));
-        }
         let created = draft.created.as_deref().map(|written| time::exact("created", written)).transpose();
         let created = match created {
             Ok(created) => created.unwrap_or(self.stamp.now_ms),
@@ -212,13 +209,13 @@ impl Import<'_> {
                 return Ok(refusal(format!("no memory {}", json!(id))));
             }
         }
-        let LinkDraft { source: from, target: to, .. } = draft.clone();
-        if !kind.is_mutual() && self.rows.leads_to(&to, &from, kind)? {
-            let relation = kind.inverse().replace('_', " ");
-            return Ok(refusal(format!("kind: {from} is {relation} {to} already")));
-        }
-        let is_new = self.rows.link(&Link { created, from, to, kind }, &self.event())?;
-        Ok(Imported { fate: if is_new { Fate::Added } else { Fate::Same }, ..Imported::default() })
+        let link = Link { created, from: draft.source.clone(), to: draft.target.clone(), kind };
+        let event = Event { action: "link".to_owned(), ..self.event() };
+        Ok(match self.rows.link(&link, &event)? {
+            Linked::New => Imported { fate: Fate::Added, ..Imported::default() },
+            Linked::Known => Imported { fate: Fate::Same, ..Imported::default() },
+            Linked::Ring => refusal(links::ring(&link)),
+        })
     }
 }
 

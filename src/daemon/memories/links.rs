@@ -9,7 +9,7 @@ use crate::proto::memory::{
     Edge, Link as Shown, LinkKind, LinkParams, LinkResult, LinksParams, LinksResult, Node, ResolveParams,
     ResolveResult,
 };
-use crate::store::{Event, Link, Record, Rows};
+use crate::store::{Event, Link, Linked, Record, Rows};
 use crate::types::rfc3339;
 
 /// Farthest that links are followed.
@@ -75,18 +75,26 @@ fn two(rows: &Rows<'_>, first: &str, second: &str) -> Done<(Record, Record)> {
     Ok((first, second))
 }
 
-/// Links two memories; returns false where they were linked so before. Nothing may supersede
-/// itself, nor be derived from itself, however many links lie between.
+/// Links two memories; returns false where they were linked so before.
 pub(super) fn put(rows: &Rows<'_>, from: &Record, to: &Record, kind: LinkKind, stamp: &Stamp) -> Done<bool> {
-    if !kind.is_mutual() && rows.leads_to(&to.id, &from.id, kind)? {
-        let message = format!("kind: {} is {} {} already", from.id, words(kind.inverse()), to.id);
-        return Err(refused(
-            message,
-            "`memo links --depth 10` shows the way; `memo unlink` takes a link away",
-        ));
-    }
     let link = Link { from: from.id.clone(), to: to.id.clone(), kind, created: stamp.now_ms };
-    Ok(rows.link(&link, &stamp.event("link"))?)
+    match rows.link(&link, &stamp.event("link"))? {
+        Linked::New => Ok(true),
+        Linked::Known => Ok(false),
+        Linked::Ring => Err(refused(
+            ring(&link),
+            "`memo links --depth 10` shows the way; `memo unlink` takes a link away",
+        )),
+    }
+}
+
+/// Returns why a link is not made.
+pub(super) fn ring(link: &Link) -> String {
+    let Link { from, to, kind, .. } = link;
+    match from == to {
+        true => format!("{from} refers to itself"),
+        false => format!("kind: {from} is {} {to} already", words(kind.inverse())),
+    }
 }
 
 fn words(relation: &str) -> String {

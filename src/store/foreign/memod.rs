@@ -2,7 +2,7 @@
 
 use super::copied::{Copied, ForeignError};
 use super::{PAGE_BYTES, row};
-use crate::proto::exchange::{DatabaseResult, Draft, LinkDraft};
+use crate::proto::exchange::{DatabaseResult, Draft};
 use crate::store::StoreError;
 use crate::store::memory::{MemoryDb, Record, Which};
 use crate::types::rfc3339;
@@ -38,16 +38,9 @@ pub(super) fn page(db: &MemoryDb, archived: bool, after: i64) -> Result<Database
         Ok((found, links, last))
     });
     let (found, links, last) = read?;
-    let links = links.into_iter().map(|link| LinkDraft {
-        line: 0,
-        source: link.source,
-        target: link.target,
-        kind: link.kind,
-        created: Some(rfc3339(link.created)),
-    });
     Ok(DatabaseResult {
         drafts: found.into_iter().map(|(row, record)| draft(row, record)).collect(),
-        links: links.collect(),
+        links: links.into_iter().map(Into::into).collect(),
         next: last.map(|row| format!("{}:{row}", u8::from(archived))),
         ..DatabaseResult::default()
     })

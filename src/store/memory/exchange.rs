@@ -5,19 +5,6 @@ use rusqlite::{OptionalExtension, params, params_from_iter};
 use super::rows::{COLUMNS, record};
 use super::{Event, Record, Rows, StoreError, Which};
 
-/// One memory refers to another.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LinkRow {
-    /// Id of the one that refers.
-    pub source: String,
-    /// Id of the other.
-    pub target: String,
-    /// `related_to`, `supersedes`, `contradicts` or `derived_from`.
-    pub kind: String,
-    /// Unix ms.
-    pub created: i64,
-}
-
 impl Rows<'_> {
     /// Returns memories behind row `after` in the order they came, about `most_bytes` of them, each with its row.
     ///
@@ -48,25 +35,6 @@ impl Rows<'_> {
                 found.push((row.get(columns - 1)?, record));
             }
             Ok(found)
-        })
-    }
-
-    /// Returns the links that lead from rows in `(after, last]`.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn links_from(&self, after: i64, last: i64) -> Result<Vec<LinkRow>, StoreError> {
-        self.run(|conn| {
-            conn.prepare_cached(
-                "SELECT s.id, t.id, l.kind, l.created FROM link l
-                 JOIN memory s ON s.row = l.source JOIN memory t ON t.row = l.target
-                 WHERE l.source > ?1 AND l.source <= ?2 ORDER BY l.source, l.target, l.kind",
-            )?
-            .query_map([after, last], |row| {
-                let (source, target, kind, created) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
-                Ok(LinkRow { source, target, kind, created })
-            })?
-            .collect()
         })
     }
 

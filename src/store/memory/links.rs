@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 
 use super::write::note;
 use super::{Event, Record, Rows, StoreError};
+use crate::proto::exchange::LinkDraft;
 use crate::proto::memory::LinkKind;
+use crate::types::rfc3339;
 
 /// One link; what is mutual is kept in one direction only.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,6 +22,26 @@ pub struct Link {
     pub to: String,
     /// What the first is to the second.
     pub kind: LinkKind,
+}
+
+impl From<Link> for LinkDraft {
+    fn from(link: Link) -> Self {
+        let Link { created, from, to, kind } = link;
+        let (kind, created) = (kind.as_str().to_owned(), Some(rfc3339(created)));
+        Self { line: 0, source: from, target: to, kind, created }
+    }
+}
+
+/// What became of a link that was to be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Linked {
+    /// It is made.
+    New,
+    /// They were linked so before, for what is mutual in either direction.
+    Known,
+    /// It is not made: a memory would supersede itself or be derived from itself, however many links lie between, or be
+    /// linked to itself.
+    Ring,
 }
 
 impl Rows<'_> {
@@ -44,11 +66,24 @@ impl Rows<'_> {
         Ok(links)
     }
 
-    /// Returns whether a chain of links of one kind leads from one memory to another.
+    /// Returns the links that lead from rows in `(after, last]`.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn leads_to(&self, from: &str, to: &str, kind: LinkKind) -> Result<bool, StoreError> {
+    pub fn links_from(&self, after: i64, last: i64) -> Result<Vec<Link>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT s.id, t.id, l.kind, l.created FROM link l
+                 JOIN memory s ON s.row = l.source JOIN memory t ON t.row = l.target
+                 WHERE l.source > ?1 AND l.source <= ?2 ORDER BY l.source, l.target, l.kind",
+            )?
+            .query_map([after, last], link)?
+            .collect()
+        })
+    }
+
+    /// Returns whether a chain of links of one kind leads from one memory to another.
+    fn leads_to(&self, from: &str, to: &str, kind: LinkKind) -> Result<bool, StoreError> {
         self.run(|conn| {
             conn.prepare_cached(
                 "WITH RECURSIVE reached(row) AS (
@@ -62,12 +97,36 @@ impl Rows<'_> {
         })
     }
 
-    /// Links two memories, and notes it with both; returns false where they were linked so before, for what is mutual
-    /// in either direction.
+    /// Links two memories that are there, and notes it with both.
     ///
     /// # Errors
-    /// When the database cannot be written, also where an end is missing or both are one.
-    pub fn link(&self, link: &Link, event: &Event) -> Result<bool, StoreError> {
+    /// When the database cannot be written, also where an end is missing.
+    pub fn link(&self, link: &Link, event: &Event) -> Result<Linked, StoreError> {
+        let linked = self.put_link(link)?;
+        if linked == Linked::New {
+            self.note_ends(link, [&link.from, &link.to], event, |other| json!([null, other]))?;
+        }
+        Ok(linked)
+    }
+
+    /// Puts links of a damaged file back whose ends are there; the histories of those know of them.
+    pub(super) fn put_saved_links<'a>(
+        &self,
+        links: impl IntoIterator<Item = &'a Link>,
+    ) -> Result<(), StoreError> {
+        for link in links {
+            if self.has(&link.from)? && self.has(&link.to)? {
+                self.put_link(link)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn put_link(&self, link: &Link) -> Result<Linked, StoreError> {
+        let is_mutual = link.kind.is_mutual();
+        if link.from == link.to || !is_mutual && self.leads_to(&link.to, &link.from, link.kind)? {
+            return Ok(Linked::Ring);
+        }
         let n_new = self.run(|conn| {
             conn.prepare_cached(
                 "INSERT INTO link(source, target, kind, created)
@@ -76,30 +135,9 @@ impl Rows<'_> {
                      SELECT 1 FROM link l JOIN memory s ON s.row = l.source JOIN memory t ON t.row = l.target
                      WHERE kind = ?3 AND (s.id = ?1 AND t.id = ?2 OR ?5 AND s.id = ?2 AND t.id = ?1))",
             )?
-            .execute(params![
-                link.from,
-                link.to,
-                link.kind.as_str(),
-                link.created,
-                link.kind.is_mutual()
-            ])
+            .execute(params![link.from, link.to, link.kind.as_str(), link.created, is_mutual])
         })?;
-        if n_new > 0 {
-            self.note_ends(link, [&link.from, &link.to], event, |other| json!([null, other]))?;
-        }
-        Ok(n_new > 0)
-    }
-
-    /// Puts a link of a damaged file back, where both ends are there; their histories know of it.
-    pub(super) fn put_saved_link(&self, link: &Link) -> Result<(), StoreError> {
-        self.run(|conn| {
-            conn.prepare_cached(
-                "INSERT OR IGNORE INTO link(source, target, kind, created)
-                 SELECT s.row, t.row, ?3, ?4 FROM memory s, memory t WHERE s.id = ?1 AND t.id = ?2",
-            )?
-            .execute(params![link.from, link.to, link.kind.as_str(), link.created])
-            .map(drop)
-        })
+        Ok(if n_new > 0 { Linked::New } else { Linked::Known })
     }
 
     /// Takes a link away, and notes it with both ends; returns false where there was none. What is mutual goes in either

@@ -116,7 +116,7 @@ impl MemoryKeeper {
             rows.put_history(&record.id, &[history.as_slice(), &[event]].concat())?;
             n_put += 1;
         }
-        saved.iter().flat_map(|(.., links)| links).try_for_each(|link| rows.put_saved_link(link))?;
+        rows.put_saved_links(saved.iter().flat_map(|(.., links)| links))?;
         Ok(n_put)
     }
 
