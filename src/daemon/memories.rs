@@ -44,7 +44,7 @@ pub(super) use self::search::{FoundMemories, Wanted, hit, is_about_memories};
 use super::clock::now_ms;
 use crate::memory::text;
 use crate::proto::{Check, RpcError, code};
-use crate::store::{Derived, MemoryKeeper, Record, Stopped, StoreError};
+use crate::store::{Checked, Derived, MemoryKeeper, Record, Stopped, StoreError};
 
 /// Shortest time between two copies: so much can be lost when the file is deleted while no daemon runs.
 const COPY_AGAIN: Duration = Duration::from_secs(600);
@@ -138,7 +138,7 @@ impl Memories {
         }
     }
 
-    /// Checks the database as SQLite does.
+    /// Checks the database.
     pub(super) async fn check(&self) -> Check {
         let checked = self.ask(|keeper| {
             let now_ms = now_ms();
@@ -148,8 +148,8 @@ impl Memories {
             )
         });
         let (said, notice) = checked.await.unwrap_or_else(|error| (Err(error.message), None));
-        let ok = said.as_deref() == Ok("ok") && notice.is_none();
-        let detail = said.map_or_else(|error| error, |said| format!("integrity_check: {said}"));
+        let ok = said.as_ref().is_ok_and(|checked| checked.faults.is_empty()) && notice.is_none();
+        let detail = said.map_or_else(|error| error, |checked| found(&checked));
         let detail = notice.map_or(detail.clone(), |notice| format!("{detail}; {notice}"));
         Check { name: "memory.db".to_owned(), ok, detail, hint: None }
     }
@@ -204,6 +204,18 @@ fn warn_of_vectors(error: &StoreError) {
 
 fn warn_of_copy(error: &StoreError) {
     tracing::warn!(%error, "no copy of the memories could be made");
+}
+
+/// Says what a check found.
+fn found(checked: &Checked) -> String {
+    let Checked { faults, living, vectorless } = checked;
+    match faults.as_slice() {
+        [] => format!(
+            "integrity_check: ok; links, anchors and full text hold; {} of {living} have a vector",
+            living - vectorless
+        ),
+        faults => faults.join("; "),
+    }
 }
 
 fn plain(code: i64, message: &str) -> RpcError {

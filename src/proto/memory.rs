@@ -28,9 +28,9 @@ use super::anchor::{Anchor, State};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tier {
-    /// 6 hours.
+    /// 6 hours, or `memory.short_minutes`.
     Short,
-    /// 7 days.
+    /// 7 days, or `memory.mid_minutes`.
     Mid,
     /// For good.
     #[default]
@@ -478,8 +478,10 @@ pub struct StatsResult {
     pub expiring: u64,
     /// When the next one ends.
     pub next_end: Option<String>,
-    /// Links between memories.
+    /// Links between living memories.
     pub links: u64,
+    /// Links of which an end is in the archive.
+    pub links_archived: u64,
     /// Bytes of all contents, archived ones too.
     pub content_bytes: u64,
     /// When the first of the living was added.

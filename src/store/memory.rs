@@ -4,6 +4,7 @@
 //! write-ahead log at each commit.
 
 mod anchors;
+mod check;
 mod copies;
 mod counts;
 mod db;
@@ -20,6 +21,7 @@ mod write;
 
 use serde_json::{Map, Value};
 
+pub use self::check::Checked;
 pub use self::counts::Numbers;
 pub use self::db::MemoryDb;
 pub use self::found::Facts;

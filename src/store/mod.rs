@@ -20,8 +20,8 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 pub use foreign::{Foreign, ForeignError};
 pub use memory::{
-    Anchored, Derived, Event, Facts, Link, Linked, MemoryDb, MemoryKeeper, MemoryReader, Numbers, Record,
-    RestoreError, Rows, Stopped, VectorChanges, VectorModel, Which,
+    Anchored, Checked, Derived, Event, Facts, Link, Linked, MemoryDb, MemoryKeeper, MemoryReader, Numbers,
+    Record, RestoreError, Rows, Stopped, VectorChanges, VectorModel, Which,
 };
 pub use reader::{Entry, PendingChunk, Reader, ViewRow};
 pub use search::{ChunkRow, Filter, GlobError, OTHERS_A_COMMIT};

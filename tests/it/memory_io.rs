@@ -129,6 +129,36 @@ fn an_export_takes_the_place_of_files_alone() {
 }
 
 #[test]
+fn what_is_about_code_goes_where_that_code_is_not() {
+    let (here, there, anew) = (Live::new(), Live::new(), Live::new());
+    here.write("a.rs", "fn here() {\n    let a = 1;\n}\n");
+    let args =
+        ["add", "a fact", "--about", "a.rs#here", "--about", "a.rs:1-2", "--tag", "t", "--meta", "k=1"];
+    let (code, answer) = memo(&here, &args);
+    assert_eq!((code, &answer["memory"]["state"]), (0, &json!("fresh")), "{answer}");
+    let id = answer["memory"]["id"].as_str().unwrap();
+    let other = call(&here, "memory.add", json!({ "content": "beside it" }))["memory"]["id"].clone();
+    call(&here, "memory.link", json!({ "from": id, "to": other, "kind": "derived_from" }));
+    assert_eq!(memo(&here, &["recall", "fact"]).0, 0);
+    call(&here, "memory.forget", json!({ "ids": [other] }));
+    let stats = call(&here, "memory.stats", json!({}));
+    assert_eq!((&stats["links"], &stats["links_archived"]), (&json!(0), &json!(1)), "{stats}");
+    let written = export(&here);
+    let path = file(&there, "e.jsonl", &written);
+    import(&there, &[&path], &json!({ "added": 2, "links": 1, "refused": [] }));
+    assert_eq!(export(&there), written, "with all that was seen of the code, and nothing of what it is now");
+    let memory = memo(&there, &["get", id]).1["memories"][0].clone();
+    assert_eq!((&memory["state"], &memory["access_count"]), (&json!("orphaned"), &json!(1)), "{memory}");
+    there.write("b.rs", "fn here() {\n    let a = 1;\n}\n");
+    assert_eq!(memo(&there, &["list", "--state", "orphaned"]).1["total"], 0, "the same code is elsewhere");
+    import(&anew, &[&path, "--new-ids"], &json!({ "added": 2, "links": 1, "refused": [] }));
+    assert_eq!(memo(&anew, &["list", "--state", "orphaned"]).1["total"], 1);
+    let anchors =
+        |text: &str| text.split("\"anchors\":").nth(1).unwrap().split("}]").next().unwrap().to_owned();
+    assert_eq!(anchors(&export(&anew)), anchors(&written));
+}
+
+#[test]
 fn what_differs_is_said_and_nothing_is_lost() {
     let live = Live::new();
     let id = call(&live, "memory.add", json!({ "content": "old" }))["memory"]["id"].clone();

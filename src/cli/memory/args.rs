@@ -13,9 +13,9 @@ use crate::proto::memory::{Selection, Sort, Tier, Traits};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum TierTyped {
-    /// 6 hours
+    /// As long as memory.short_minutes says
     Short,
-    /// 7 days
+    /// As long as memory.mid_minutes says
     Mid,
     /// For good
     Long,

@@ -124,7 +124,10 @@ fn value(value: &Value) -> String {
 
 pub(super) fn stats(stats: &StatsResult, output: &mut Output) -> Result<(), CliError> {
     let text = bytes(stats.content_bytes);
-    let links = count(stats.links, "link", "links");
+    let mut links = count(stats.links, "link", "links");
+    if stats.links_archived > 0 {
+        links += &format!(" and {} into the archive", stats.links_archived);
+    }
     let numbers = format!("{} living, {} archived, {text} of text, {links}", stats.living, stats.archived);
     row("memories", &numbers, output)?;
     if let (Some(oldest), Some(newest)) = (&stats.oldest, &stats.newest) {

@@ -57,7 +57,10 @@ impl Stamp {
 pub(in crate::daemon) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> Outcome<Value> {
     let cwd = params["cwd"].as_str().unwrap_or_default().to_owned();
     let answer = run(shared, method, about::resolved(shared, params).await?).await?;
-    Ok(about::with_states(shared, &cwd, answer).await)
+    match method {
+        "memory.export" => Ok(answer), // it tells of memories, not of this worktree
+        _ => Ok(about::with_states(shared, &cwd, answer).await),
+    }
 }
 
 async fn run(shared: &Arc<Shared>, method: &str, params: Value) -> Outcome<Value> {

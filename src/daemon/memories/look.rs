@@ -86,6 +86,7 @@ pub(super) async fn stats(shared: &Arc<Shared>, params: Value) -> Outcome<Value>
             expiring: numbers.expiring,
             next_end: numbers.next_end.map(rfc3339),
             links: numbers.links,
+            links_archived: numbers.links_archived,
             content_bytes: numbers.content_bytes,
             oldest: numbers.oldest.map(rfc3339),
             newest: numbers.newest.map(rfc3339),

@@ -17,6 +17,7 @@ pub struct Numbers {
     pub expiring: u64,
     pub next_end: Option<i64>,
     pub links: u64,
+    pub links_archived: u64,
 }
 
 /// What ends within this time ends soon, ms.
@@ -71,19 +72,33 @@ impl Rows<'_> {
         })
     }
 
+    /// Returns how many links are between living memories, and how many others there are.
+    fn count_links(&self) -> Result<(u64, u64), StoreError> {
+        let (condition, values) = Which::default().condition(self.now_ms);
+        let lives =
+            |end: &str| format!("EXISTS (SELECT 1 FROM memory m WHERE m.row = {end} AND {condition})");
+        let select = format!(
+            "SELECT count(*) FILTER (WHERE {0}), count(*) FILTER (WHERE NOT ({0})) FROM link",
+            [lives("source"), lives("target")].join(" AND ")
+        );
+        self.run(|conn| {
+            conn.query_row(&select, params_from_iter(values), |row| Ok((row.get(0)?, row.get(1)?)))
+        })
+    }
+
     /// Counts.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn numbers(&self) -> Result<Numbers, StoreError> {
         let (condition, values) = Which::default().condition(self.now_ms);
+        let (links, links_archived) = self.count_links()?;
         self.run(|conn| {
             let (all, content_bytes): (u64, u64) = conn.query_row(
                 "SELECT count(*), coalesce(sum(octet_length(content)), 0) FROM memory",
                 [],
                 |row| Ok((row.get(0)?, row.get(1)?)),
             )?;
-            let links = conn.query_row("SELECT count(*) FROM link", [], |row| row.get(0))?;
             let soon = self.now_ms.saturating_add(SOON_MS);
             let living = format!(
                 "SELECT count(*), min(created), max(created), count(*) FILTER (WHERE expires_at <= {soon}), min(expires_at)
@@ -100,6 +115,7 @@ impl Rows<'_> {
                     expiring: row.get(3)?,
                     next_end: row.get(4)?,
                     links,
+                    links_archived,
                 })
             })
         })

@@ -78,18 +78,6 @@ impl MemoryDb {
         if said == "ok" { Ok(()) } else { Err(StoreError::corrupt(&self.path, said)) }
     }
 
-    /// Runs SQLite's and FTS5's own checks; returns what they say.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn check(&self) -> Result<String, StoreError> {
-        let said = self.run(|conn| conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0)))?;
-        self.run(|conn| {
-            conn.execute_batch("INSERT INTO memory_fts(memory_fts, rank) VALUES('integrity-check', 0)")
-        })?;
-        Ok(said)
-    }
-
     pub(super) fn run<T>(
         &self,
         run: impl FnOnce(&Connection) -> rusqlite::Result<T>,

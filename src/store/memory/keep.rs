@@ -14,7 +14,7 @@ use std::time::SystemTime;
 
 use super::copies::{Copies, Label};
 use super::vectors::EMBED_STEP;
-use super::{Derived, MemoryDb, MemoryReader, Record, Rows, StoreError, VectorChanges, VectorModel};
+use super::{Checked, Derived, MemoryDb, MemoryReader, Record, Rows, StoreError, VectorChanges, VectorModel};
 use crate::proto::memory::BackupInfo;
 
 pub use self::backups::RestoreError;
@@ -237,12 +237,13 @@ impl MemoryKeeper {
         Ok(Some(VectorChanges::All(Box::new(reader), vectors)))
     }
 
-    /// Runs SQLite's own checks; returns what they say.
+    /// Runs all checks.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn check(&mut self, now_ms: i64) -> Result<String, StoreError> {
-        self.ready(now_ms)?.check()
+    pub fn check(&mut self, now_ms: i64) -> Result<Checked, StoreError> {
+        let model = self.model.id;
+        self.ready(now_ms)?.check(model)
     }
 
     /// Runs a job; one that meets a damage runs again on what was restored.

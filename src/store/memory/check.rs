@@ -1,0 +1,101 @@
+//! Does all of memory.db hold together?
+
+use super::{MemoryDb, StoreError};
+use crate::proto::memory::LinkKind;
+
+/// What a check found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// What does not hold, a sentence each.
+    pub faults: Vec<String>,
+    /// Living memories.
+    pub living: u64,
+    /// Those of them whose vector is still to be computed.
+    pub vectorless: u64,
+}
+
+impl MemoryDb {
+    /// Runs SQLite's and FTS5's own checks, and those of what they do not know; `model` is the one of the vectors.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub(super) fn check(&self, model: &str) -> Result<Checked, StoreError> {
+        let said: String =
+            self.run(|conn| conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0)))?;
+        self.run(|conn| {
+            conn.execute_batch("INSERT INTO memory_fts(memory_fts, rank) VALUES('integrity-check', 0)")
+        })?;
+        let mut faults = if said == "ok" { Vec::new() } else { vec![format!("integrity_check: {said}")] };
+        let kinds = LinkKind::ALL.map(|kind| format!("'{}'", kind.as_str())).join(", ");
+        let checks = [
+            (
+                "without a memory that they refer to",
+                "SELECT count(*) FROM pragma_foreign_key_check".to_owned(),
+            ),
+            ("links of no known kind", format!("SELECT count(*) FROM link WHERE kind NOT IN ({kinds})")),
+            (
+                "anchors that cannot be read",
+                "SELECT count(*) FROM anchor WHERE NOT json_valid(anchor)".to_owned(),
+            ),
+            (
+                "memories that the full-text index lacks",
+                "SELECT count(*) FROM memory WHERE row NOT IN (SELECT id FROM memory_fts_docsize)".to_owned(),
+            ),
+            (
+                "texts of no memory in the full-text index",
+                "SELECT count(*) FROM memory_fts_docsize WHERE id NOT IN (SELECT row FROM memory)".to_owned(),
+            ),
+        ];
+        for (what, sql) in checks {
+            match self.run(|conn| conn.query_row(&sql, [], |row| row.get(0)))? {
+                0_u64 => {}
+                n => faults.push(format!("{n} {what}")),
+            }
+        }
+        let (living, vectorless) = self.run(|conn| {
+            conn.query_row(
+                "SELECT count(*), count(*) FILTER (WHERE v.memory IS NULL) FROM memory m
+                 LEFT JOIN memory_vector v ON v.memory = m.row AND v.model = ?1 WHERE m.archived_at IS NULL",
+                [model],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )
+        })?;
+        Ok(Checked { faults, living, vectorless })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Derived, Event, Record, Rows};
+    use super::*;
+
+    #[test]
+    fn what_does_not_hold_is_said() {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut db, _) = MemoryDb::open(&dir.path().join("memory.db"), |_, _| Ok(())).unwrap();
+        let put = |rows: &Rows<'_>| {
+            for (id, hash) in [("mem_a", [1; 32]), ("mem_b", [2; 32])] {
+                let record = Record { id: id.to_owned(), content: id.to_owned(), ..Record::default() };
+                let derived = Derived { hash, words: Default::default() };
+                rows.put(&record, &derived, &Event::default())?;
+            }
+            Ok::<_, StoreError>(())
+        };
+        db.write(1, put).unwrap();
+        let good = Checked { faults: Vec::new(), living: 2, vectorless: 2 };
+        assert_eq!(db.check("model").unwrap(), good);
+        let spoil = "PRAGMA foreign_keys = OFF;
+            INSERT INTO link VALUES(1, 2, 'likes', 0); INSERT INTO tag VALUES(9, 'x');
+            INSERT INTO anchor VALUES(1, 0, '{'); DELETE FROM memory_fts WHERE rowid = 2;
+            INSERT INTO memory_vector VALUES(1, 'model', NULL), (2, 'other', NULL);";
+        db.conn.execute_batch(spoil).unwrap();
+        let faults = [
+            "1 without a memory that they refer to",
+            "1 links of no known kind",
+            "1 anchors that cannot be read",
+            "1 memories that the full-text index lacks",
+        ];
+        let found = db.check("model").unwrap();
+        assert_eq!((found.faults, found.vectorless), (faults.map(str::to_owned).to_vec(), 1));
+    }
+}
