@@ -14,6 +14,7 @@ mod doctor;
 mod error;
 mod exchange;
 mod explain;
+mod harmless;
 mod here;
 mod hooks;
 mod init;

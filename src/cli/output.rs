@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::args::{Colour, Global};
 use super::error::{CliError, Shown};
+use super::harmless::Harmless;
 use super::rows::{self, Listing, Shape};
 use super::text::{Styles, escape, escape_lines, paint};
 
@@ -35,9 +36,13 @@ impl Output {
         let is_text = matches!(shape, Shape::Text);
         let (data, talk) = (is_text && is_coloured(global, &stdout), is_coloured(global, &io::stderr()));
         let styles = |coloured: bool| if coloured { Styles::coloured() } else { Styles::default() };
-        // With colour through anstream, which teaches old Windows consoles; else straight: no byte is touched.
-        let out: Box<dyn Write> =
-            if data { Box::new(AutoStream::always(stdout.lock())) } else { Box::new(stdout.lock()) };
+        // With colour through anstream, which teaches old Windows consoles; else straight: no byte is touched, unless a
+        // terminal would obey it.
+        let out: Box<dyn Write> = match (is_text, stdout.is_terminal()) {
+            (true, _) if data => Box::new(AutoStream::always(stdout.lock())),
+            (false, true) => Box::new(Harmless::new(stdout.lock())),
+            _ => Box::new(stdout.lock()),
+        };
         Self {
             out: BufWriter::new(out),
             json: shape.is_object(),

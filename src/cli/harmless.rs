@@ -1,0 +1,53 @@
+//! How is data shown on a terminal, which would obey what stands in it?
+//!
+//! Files and pipes get every byte as it is; a person who looks at JSON or CSV gets what a terminal obeys escaped.
+
+use std::io::{self, Write};
+use std::str::from_utf8;
+
+use super::text::escape_lines;
+
+/// Writes to a terminal what is meant for a file.
+pub(super) struct Harmless<W> {
+    out: W,
+    /// The beginning of a character whose end has not been written yet.
+    begun: Vec<u8>,
+}
+
+impl<W: Write> Harmless<W> {
+    pub(super) fn new(out: W) -> Self {
+        Self { out, begun: Vec::new() }
+    }
+}
+
+impl<W: Write> Write for Harmless<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.begun.extend_from_slice(bytes);
+        let whole = from_utf8(&self.begun).map_or_else(|error| error.valid_up_to(), str::len);
+        let rest = self.begun.split_off(whole);
+        self.out.write_all(escape_lines(&String::from_utf8_lossy(&self.begun)).as_bytes())?;
+        self.begun = rest;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_obeys_is_escaped_however_it_is_cut() {
+        let text = "a\u{1b}[31m,ü\u{202e}b\u{9b}\tc\nd\n";
+        for cut in 0..text.len() {
+            let mut harmless = Harmless::new(Vec::new());
+            harmless.write_all(&text.as_bytes()[..cut]).unwrap();
+            harmless.write_all(&text.as_bytes()[cut..]).unwrap();
+            let shown = String::from_utf8(harmless.out).unwrap();
+            assert_eq!(shown, "a\\u{1b}[31m,ü\\u{202e}b\\u{9b}\tc\nd\n", "{cut}");
+        }
+    }
+}
