@@ -33,18 +33,20 @@ pub(super) fn explain(typed: ExplainTyped, here: &Here, output: &mut Output) -> 
     let hits = std::mem::take(&mut result.hits);
     let meant = (1..).zip(hits).filter(|(place, hit)| is_meant(*place, hit));
     let meant: Vec<(usize, Hit)> = meant.collect();
-    if output.json {
-        result.hits = meant.iter().map(|(_, hit)| hit.clone()).collect();
-        output.json(&result)?;
-        return Ok(if meant.is_empty() { EXIT_NONE } else { 0 });
-    }
+    result.hits = meant.iter().map(|(_, hit)| hit.clone()).collect();
     let terms = terms(&result.query);
-    for (nth, (place, hit)) in meant.iter().enumerate() {
-        if nth > 0 {
-            output.line("")?;
+    output.list(&result, |output| {
+        for (nth, (place, hit)) in meant.iter().enumerate() {
+            if nth > 0 {
+                output.line("")?;
+            }
+            print_hit(hit, &terms, output)?;
+            print(*place, hit, output)?;
         }
-        print_hit(hit, &terms, output)?;
-        print(*place, hit, output)?;
+        Ok(())
+    })?;
+    if !output.is_text() {
+        return Ok(if meant.is_empty() { EXIT_NONE } else { 0 });
     }
     output.flush()?;
     if meant.is_empty() {

@@ -81,6 +81,8 @@ fn listed(verb: &Verb) -> Option<(&RowsTyped, &'static Table)> {
         Verb::List(typed) => (&typed.rows, &rows::MEMORIES),
         Verb::Tags(typed) | Verb::Containers(typed) => (typed, &rows::NAMES),
         Verb::History(typed) => (&typed.rows, &rows::CHANGES),
+        Verb::Explain(typed) => (&typed.search.rows, &rows::HITS),
+        Verb::Related(typed) => (&typed.rows, &rows::RELATED),
         Verb::Links(typed) => (&typed.rows, &rows::LINKS),
         Verb::Recall(typed) => (&typed.rows, &rows::MEMORIES),
         Verb::Recent(typed) => (&typed.rows, &rows::MEMORIES),

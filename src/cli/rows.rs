@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::error::CliError;
-pub(super) use tables::{CHANGES, COMMITS, FILES, HITS, LINKS, MEMORIES, NAMES};
+pub(super) use tables::{CHANGES, COMMITS, FILES, HITS, LINKS, MEMORIES, NAMES, RELATED};
 
 /// How rows are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -8,6 +8,7 @@ use super::{caller, notice, show};
 use crate::cli::error::EXIT_NONE;
 use crate::cli::here::Here;
 use crate::cli::output::Output;
+use crate::cli::rows::RowsTyped;
 use crate::cli::text::{count, paint};
 use crate::cli::{CliError, Outcome};
 use crate::proto::memory::{
@@ -32,6 +33,8 @@ pub(in crate::cli) struct RelatedTyped {
     /// Most memories
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=200))]
     limit: u64,
+    #[command(flatten)]
+    pub(in crate::cli) rows: RowsTyped,
 }
 
 #[derive(Debug, Args)]
@@ -76,7 +79,7 @@ pub(in crate::cli) fn related(typed: RelatedTyped, here: &Here, output: &mut Out
     let limit = usize::try_from(typed.limit).ok();
     let params = RelatedParams { caller: caller(here), id: typed.id, limit };
     let result: RelatedResult = here.connect()?.call("memory.related", &params)?;
-    output.value(&result, |output| {
+    output.list(&result, |output| {
         for related in &result.memories {
             let cosine = related.cosine.map_or("    ".to_owned(), |cosine| format!("{cosine:.2}"));
             let relations: String =

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::{Fact, Listing, Table};
 use crate::proto::memory::{
-    Change, Edge, HistoryResult, LinksResult, MemoriesResult, Memory, RecallResult, Recalled, Tally,
-    TallyResult,
+    Change, Edge, HistoryResult, LinksResult, MemoriesResult, Memory, RecallResult, Recalled, Related,
+    RelatedResult, Tally, TallyResult,
 };
 use crate::proto::{ChangedFile, ChangedResult, Hit, SearchResult, WhyCommit, WhyResult};
 
@@ -102,6 +102,7 @@ pub(in crate::cli) const HITS: Table = Table {
         ("id", "/id"),
         ("view", "/view"),
         ("blob", "/blob"),
+        ("explain", "/explain"),
         ("trust", "/trust"),
         ("state", "/state"),
         ("oid", "/commit/oid"),
@@ -315,5 +316,34 @@ impl Listing for LinksResult {
 
     fn facts(&self) -> Vec<Fact> {
         vec![("count", json!(self.links.len())), ("more", json!(self.more))]
+    }
+}
+
+/// Memories that are related to one.
+pub(in crate::cli) const RELATED: Table = Table {
+    rows: "memories",
+    row: "memory",
+    columns: &[
+        ("id", "/id"),
+        ("container", "/container"),
+        ("created", "/created"),
+        ("line", "/line"),
+        ("cosine", "/cosine"),
+        ("relations", "/relations"),
+    ],
+    md: &["id", "cosine", "relations", "container", "line"],
+    toon: &[("id", "/id"), ("line", "/line"), ("cosine", "/cosine"), ("relations", "/relations")],
+    compact: &["id", "line", "cosine"],
+};
+
+impl Listing for RelatedResult {
+    type Row = Related;
+
+    fn rows(&self) -> &[Related] {
+        &self.memories
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        vec![("count", json!(self.memories.len())), ("of", json!(self.id))]
     }
 }

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::*;
-use crate::proto::memory::{Change, Edge, MemoriesResult, Memory, Tally};
-use crate::proto::{ChangedFile, ChangedSymbols, CommitInfo, Hit, MemoryInfo, WhyCommit};
+use crate::proto::memory::{Change, Edge, MemoriesResult, Memory, Related, Tally};
+use crate::proto::{ChangedFile, ChangedSymbols, CommitInfo, Explain, Hit, MemoryInfo, WhyCommit};
 
 /// Texts that a careless writer breaks on.
 const NASTY: &[&str] = &[
@@ -298,7 +298,9 @@ fn tables_have_every_field() {
         "arms": {}, "view": "", "blob": "", "trust": "repo" });
     let mut hit: Hit = serde_json::from_value(hit).expect("a hit");
     (hit.commit, hit.memory) = (Some(CommitInfo::default()), Some(MemoryInfo::default()));
+    hit.explain = Some(Explain::default());
     check(&HITS, of(&hit), &[]);
+    check(&RELATED, of(&Related::default()), &[]);
 }
 
 #[test]
