@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::process::Command;
 
 use super::{ALL_HOOKS, installed, memo, rings, silent};
 use crate::live::until;
@@ -125,6 +126,13 @@ fn a_hook_starts_the_daemon_only_when_it_may() {
     live.expect("zqonlyother", "", "GIT_DIR of the hook does not mislead it");
     live.expect_in(&other, "zqonlyother", "only.md", "it serves the worktree of the hook");
     silent(&live, &commit, "it runs already");
+    // What the hook started waits a moment for the daemon's lock, and would take it once that stops.
+    let root = format!("run --root {}", live.root().display());
+    let is_other = |line: &str| line.ends_with(&root) && !line.contains(&format!("{} ", live.pid()));
+    until("there is no second daemon", || {
+        let listed = Command::new("ps").args(["-A", "-o", "pid=,args="]).output().unwrap();
+        !String::from_utf8_lossy(&listed.stdout).lines().any(is_other)
+    });
 
     memo(&live, &["config", "set", "hooks.autostart", "false", "-q"]);
     memo(&live, &["restart", "-q"]);
