@@ -103,6 +103,8 @@ impl<'a> Comparison<'a> {
             return self.walk(Some(key), below);
         }
         self.todo.removals.extend(below.into_keys());
+        // Renamed while it is judged, a directory is taken for one that is not entered: its new name is not met here.
+        self.todo.listed |= stat.is_some_and(|stat| stat.is_dir());
         if stat.is_none() {
             self.todo.moving = Some(key.clone());
         }
