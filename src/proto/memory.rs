@@ -5,23 +5,31 @@
 //! `notice` in a result is for a person: memories were restored, and from what.
 
 mod consolidate;
+mod history;
 mod links;
 mod recall;
+mod remove;
 mod similar;
+mod tally;
+mod write;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use self::consolidate::{AutoConsolidateParams, ConsolidateParams, ConsolidateResult, Consolidated};
+pub use self::history::{Change, HistoryResult};
 pub use self::links::{
     Edge, Link, LinkKind, LinkParams, LinkResult, LinksParams, LinksResult, Node, ResolveParams,
     ResolveResult,
 };
 pub use self::recall::{PromoteParams, RecallParams, RecallResult, Recalled};
+pub use self::remove::{RemoveParams, RemoveResult};
 pub use self::similar::{
     Contradicted, DedupeParams, DedupeResult, Group, MergeParams, MergeResult, Related, RelatedParams,
     RelatedResult,
 };
+pub use self::tally::{BackupInfo, StatsResult, Tally, TallyParams, TallyResult};
+pub use self::write::{AddParams, AddResult, ConfirmParams, UpdateParams, UpdateResult};
 use super::anchor::{Anchor, State};
 
 /// How long a memory stays when nothing else is said.
@@ -116,62 +124,6 @@ pub struct Caller {
     /// Name of this very request, for those that write.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
-}
-
-/// Params of `memory.add`.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct AddParams {
-    /// Who asks.
-    #[serde(flatten)]
-    pub caller: Caller,
-    /// At most 64 KiB; `<private>…</private>` is cut out before it is stored.
-    pub content: String,
-    /// At most 512 bytes.
-    pub title: Option<String>,
-    /// `project` when absent.
-    pub container: Option<String>,
-    /// At most 50 of 128 bytes.
-    pub tags: Vec<String>,
-    /// `long` when absent.
-    pub tier: Option<Tier>,
-    /// `3d`, `2h30m`, RFC 3339 or a date; else the tier says.
-    pub ttl: Option<String>,
-    /// 5 when absent.
-    pub priority: Option<i64>,
-    /// 1 when absent.
-    pub confidence: Option<f64>,
-    /// An object.
-    pub metadata: Map<String, Value>,
-    /// What of the code it is about: `PATH`, `PATH:10-20` or `PATH#SYMBOL`; the path relative to `cwd`, or absolute.
-    pub about: Vec<String>,
-    /// The same as another memod had it; what `about` names takes its place.
-    pub anchors: Vec<Anchor>,
-    /// Store it although it looks like a credential.
-    pub allow_secret: bool,
-    /// Store it although another memory of the container says nearly the same.
-    pub force: bool,
-    /// Add to that other memory what is new, instead.
-    pub merge: bool,
-}
-
-/// Result of `memory.add`.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct AddResult {
-    /// False: the same text was there already, and nothing was changed, unless it was `merged`.
-    pub created: bool,
-    /// What is new in it was added to the memory that said nearly the same.
-    pub merged: bool,
-    /// What it may contradict.
-    pub contradicted: Vec<Contradicted>,
-    /// Parts that were cut out as private.
-    pub redacted: usize,
-    /// The memory as it is kept.
-    pub memory: Memory,
-    /// For a person.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub notice: Option<String>,
 }
 
 /// Params of `memory.get` and `memory.history`.
@@ -277,93 +229,6 @@ pub struct ListParams {
     pub offset: u64,
 }
 
-/// Params of `memory.update`: what is absent stays.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct UpdateParams {
-    /// Who asks.
-    #[serde(flatten)]
-    pub caller: Caller,
-    /// Which one.
-    pub id: String,
-    /// Instead of the content.
-    pub content: Option<String>,
-    /// A paragraph behind the content.
-    pub append: Option<String>,
-    /// Empty takes it away.
-    pub title: Option<String>,
-    /// Where it belongs from now on.
-    pub container: Option<String>,
-    /// Counted from now.
-    pub tier: Option<Tier>,
-    /// As for `memory.add`, counted from now; `never` takes it away.
-    pub ttl: Option<String>,
-    /// 1 to 10.
-    pub priority: Option<i64>,
-    /// 0 to 1.
-    pub confidence: Option<f64>,
-    /// Laid over the metadata key by key; null takes a key away.
-    pub metadata: Map<String, Value>,
-    /// Take `metadata` instead of what was there.
-    pub replace_metadata: bool,
-    /// Tags that it gets.
-    pub add_tags: Vec<String>,
-    /// Tags that it loses.
-    pub remove_tags: Vec<String>,
-    /// What of the code it is about from now on, too; as for `memory.add`.
-    pub add_about: Vec<String>,
-    /// What it is no longer about.
-    pub remove_about: Vec<String>,
-    /// The same as another memod had it; what `add_about` names takes its place.
-    pub anchors: Vec<Anchor>,
-    /// Store it although it looks like a credential.
-    pub allow_secret: bool,
-}
-
-/// Params of `memory.confirm`: what the memory says still holds of what it is about, as that is now.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct ConfirmParams {
-    /// Who asks.
-    #[serde(flatten)]
-    pub caller: Caller,
-    /// Which one.
-    pub id: String,
-    /// Found by the daemon.
-    pub anchors: Vec<Anchor>,
-}
-
-/// Result of `memory.update` and `memory.confirm`.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct UpdateResult {
-    /// Names of the fields that are others now.
-    pub changed: Vec<String>,
-    /// Parts that were cut out as private.
-    pub redacted: usize,
-    /// The memory as it is kept.
-    pub memory: Memory,
-    /// For a person.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub notice: Option<String>,
-}
-
-/// Params of `memory.forget` (the living go into the archive) and `memory.purge` (the archive goes for good).
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct RemoveParams {
-    /// Who asks.
-    #[serde(flatten)]
-    pub caller: Caller,
-    /// Which; `memory.forget` wants at least one condition.
-    #[serde(flatten)]
-    pub selection: Selection,
-    /// Show what would go, and change nothing.
-    pub dry_run: bool,
-    /// The `digest` of a dry run: exactly what it showed goes, or nothing.
-    pub expect: Option<String>,
-}
-
 /// A memory in one line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -376,125 +241,4 @@ pub struct Brief {
     pub created: String,
     /// Title, else the beginning of the first line.
     pub line: String,
-}
-
-/// Result of `memory.forget` and `memory.purge`.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct RemoveResult {
-    /// Whether it was only looked at.
-    pub dry_run: bool,
-    /// What went, or would go; newest first.
-    pub memories: Vec<Brief>,
-    /// Stands for exactly these memories.
-    pub digest: String,
-    /// For a person.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub notice: Option<String>,
-}
-
-/// Params of `memory.tags`, `memory.containers` and `memory.stats`.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct TallyParams {
-    /// Who asks.
-    #[serde(flatten)]
-    pub caller: Caller,
-}
-
-/// A name and how many living memories have it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tally {
-    /// Tag or container.
-    pub name: String,
-    /// Living memories.
-    pub memories: u64,
-}
-
-/// Result of `memory.tags` and `memory.containers`.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct TallyResult {
-    /// Most memories first, then by name.
-    pub names: Vec<Tally>,
-    /// For a person.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub notice: Option<String>,
-}
-
-/// One change of a memory.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Change {
-    /// When.
-    pub at: String,
-    /// `add`, `update`, `forget`, `expire`, `restore`, `salvage`, `link`, `unlink`, `resolve`, `recall`,
-    /// `promote` or `consolidate`.
-    pub action: String,
-    /// Who.
-    pub author: String,
-    /// Through what.
-    pub source: String,
-    /// By field: `[before, after]`.
-    pub fields: Map<String, Value>,
-}
-
-/// Result of `memory.history`.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct HistoryResult {
-    /// The memory's whole id.
-    pub id: String,
-    /// Oldest first.
-    pub changes: Vec<Change>,
-    /// For a person.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub notice: Option<String>,
-}
-
-/// A copy of memory.db.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct BackupInfo {
-    /// Where it is.
-    pub path: String,
-    /// Its size.
-    pub bytes: u64,
-}
-
-/// Result of `memory.stats`.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct StatsResult {
-    /// Living memories.
-    pub living: u64,
-    /// Forgotten and expired ones.
-    pub archived: u64,
-    /// Living memories by tier.
-    pub tiers: Vec<Tally>,
-    /// Living memories by container.
-    pub containers: Vec<Tally>,
-    /// Living memories that end within 24 hours.
-    pub expiring: u64,
-    /// When the next one ends.
-    pub next_end: Option<String>,
-    /// Links between living memories.
-    pub links: u64,
-    /// Links of which an end is in the archive.
-    pub links_archived: u64,
-    /// Bytes of all contents, archived ones too.
-    pub content_bytes: u64,
-    /// When the first of the living was added.
-    pub oldest: Option<String>,
-    /// When the last was.
-    pub newest: Option<String>,
-    /// The database.
-    pub path: String,
-    /// Its size, with what has not been moved into it yet.
-    pub bytes: u64,
-    /// Newest first.
-    pub backups: Vec<BackupInfo>,
-    /// For a person.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub notice: Option<String>,
 }
