@@ -53,9 +53,12 @@ pub(super) async fn serve(shared: Arc<Shared>, mut listener: Listener, mut stop:
                 });
             }
             Err(error) => {
-                // Out of descriptors, most likely: closing connections will free some.
                 tracing::warn!(%error, "cannot accept");
-                tokio::time::sleep(Duration::from_millis(RETRY_AFTER_MS)).await;
+                // Out of descriptors, most likely: a connection that ends frees some, and what else does tells nobody.
+                tokio::select! {
+                    Some(_) = connections.join_next() => {}
+                    () = tokio::time::sleep(Duration::from_millis(RETRY_AFTER_MS)) => {}
+                }
             }
         }
     }
