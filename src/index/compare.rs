@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use super::plan::{Action, decide};
-use super::{IndexError, Progress, Scope};
+use super::{IndexError, Missed, Progress, Scope};
 use crate::extract::EXTRACTOR_VERSION;
 use crate::git::UserDirs;
 use crate::paths::Place;
@@ -20,10 +20,7 @@ pub(super) struct Todo {
     pub(super) refusals: Vec<Found>,
     pub(super) removals: Vec<SourceKey>,
     pub(super) problems: Vec<String>,
-    /// A path that was to be compared and is not there.
-    pub(super) moving: Option<SourceKey>,
-    /// A directory was listed: what was renamed meanwhile may have been met under no name.
-    pub(super) listed: bool,
+    pub(super) missed: Missed,
 }
 
 impl Todo {
@@ -104,9 +101,9 @@ impl<'a> Comparison<'a> {
         }
         self.todo.removals.extend(below.into_keys());
         // Renamed while it is judged, a directory is taken for one that is not entered: its new name is not met here.
-        self.todo.listed |= stat.is_some_and(|stat| stat.is_dir());
+        self.todo.missed.listed |= stat.is_some_and(|stat| stat.is_dir());
         if stat.is_none() {
-            self.todo.moving = Some(key.clone());
+            self.todo.missed.moving = Some(key.clone());
         }
         let found = stat.and_then(|stat| self.judge(key, stat));
         // A directory that is not entered may be one git lists as a whole: another repository. It may become ours.
@@ -141,9 +138,9 @@ impl<'a> Comparison<'a> {
     ) -> Result<(), IndexError> {
         let Self { place, progress, admission, on_dir, todo, .. } = self;
         let root = &place.root;
-        todo.listed = true;
+        todo.missed.listed = true;
         let mut walk = Walk { todo, root, known, on_dir, progress, n_problems: 0 };
-        scan::walk(place, admission, below, &mut walk)?;
+        let is_steady = scan::walk(place, admission, below, &mut walk)?;
         if walk.stopped() {
             return Err(IndexError::Cancelled); // what was not met is not gone
         }
@@ -151,6 +148,7 @@ impl<'a> Comparison<'a> {
         // What a failed listing did not show may still be there.
         let gone = |key: &SourceKey| n_problems == 0 || is_gone(&root.join(key.as_str()));
         self.todo.removals.extend(known.into_keys().filter(gone));
+        self.todo.missed.shifted |= !is_steady;
         Ok(())
     }
 

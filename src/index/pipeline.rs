@@ -99,12 +99,7 @@ impl Indexer {
     }
 
     fn carry_out(&mut self, place: &Place, view: ViewId, todo: Todo) -> Result<Outcome, IndexError> {
-        let mut outcome = Outcome {
-            problems: todo.problems,
-            moving: todo.moving,
-            listed: todo.listed,
-            ..Outcome::default()
-        };
+        let mut outcome = Outcome { problems: todo.problems, missed: todo.missed, ..Outcome::default() };
         self.progress.begin(todo.reads.len() as u64);
         let refusals = todo.refusals.into_iter().map(|found| Change::Refuse {
             key: found.key,

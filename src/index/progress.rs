@@ -54,15 +54,24 @@ pub struct Outcome {
     pub seq: Option<u64>,
     /// Paths to be compared again.
     pub again: Vec<SourceKey>,
-    /// A path that is gone, or changed faster than it can be read. What it held may be under a name by now that
-    /// was not looked at.
-    pub moving: Option<SourceKey>,
-    /// A directory was listed. What is renamed under a listing can be missing from it, under both names.
-    pub listed: bool,
+    /// What may have escaped it.
+    pub missed: Missed,
     /// Directories that could not be listed, files of git's that could not be read.
     pub problems: Vec<String>,
     /// Everything was compared.
     pub whole: bool,
+}
+
+/// Why a reconcile may not have met a file that was there all the time.
+#[derive(Debug, Default)]
+pub struct Missed {
+    /// A path is gone, or changed faster than it can be read. What it held may be under a name by now that was not
+    /// looked at.
+    pub moving: Option<SourceKey>,
+    /// A directory was listed. What is renamed under a listing can be missing from it, under both names.
+    pub listed: bool,
+    /// One of those directories changed before the last was listed: they were never all as they were met.
+    pub shifted: bool,
 }
 
 impl Outcome {
@@ -74,7 +83,7 @@ impl Outcome {
         });
         if let Some(key) = taken {
             progress.removals.fetch_add(1, Ordering::SeqCst);
-            self.moving = Some(key.clone());
+            self.missed.moving = Some(key.clone());
         }
     }
 }

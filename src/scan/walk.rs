@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fs::{self, DirEntry};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use gix::bstr::{BString, ByteSlice};
 
@@ -40,6 +40,8 @@ pub trait Visit {
 /// Walks the worktree, or what is at and below `below`, in the order of the names' bytes within each directory.
 ///
 /// What vanishes meanwhile is passed over in silence. A directory that cannot be listed is both a problem and one refusal.
+/// Returns whether every directory that was listed is as it was before: only then was all of it there at one moment. Two
+/// changes within one tick of the file system's clock (4 ms on Linux before 6.13) pass for one.
 ///
 /// # Errors
 /// When the root is gone or is no directory; nothing was visited.
@@ -48,19 +50,19 @@ pub fn walk(
     admission: &mut Admission,
     below: Option<&SourceKey>,
     visit: &mut dyn Visit,
-) -> Result<(), ScanError> {
+) -> Result<bool, ScanError> {
     let root = &place.root;
     let failed = |source| ScanError::Root(PathError { action: "open", path: root.clone(), source });
     if FileKind::of(&lstat(root).map_err(failed)?) != FileKind::Directory {
         return Err(failed(io::ErrorKind::NotADirectory.into()));
     }
-    let mut walk = Walk { admission, visit, pending: Vec::new(), lossy: HashSet::new() };
+    let mut walk = Walk { admission, visit, pending: Vec::new(), listed: Vec::new(), lossy: HashSet::new() };
     match below {
         None => walk.pending.push(BString::default()),
         Some(key) => walk.meet_start(RelPath::new(key.as_str())),
     }
     walk.run();
-    Ok(())
+    Ok(walk.is_steady())
 }
 
 struct Walk<'a> {
@@ -68,6 +70,8 @@ struct Walk<'a> {
     visit: &'a mut dyn Visit,
     /// Directories to be entered; the next one is the last. Not recursion: a hostile tree can be deeper than a stack.
     pending: Vec<BString>,
+    /// Directories as they were before they were listed.
+    listed: Vec<(PathBuf, Stat)>,
     /// Lossy names already reported; two names can become the same.
     lossy: HashSet<String>,
 }
@@ -89,6 +93,10 @@ impl Walk<'_> {
         }
     }
 
+    fn is_steady(&self) -> bool {
+        self.listed.iter().all(|(dir, before)| lstat(dir).is_ok_and(|now| now == *before))
+    }
+
     fn enter(&mut self, dir: &RelPath) {
         let abs = self.on_disk(dir);
         match dir.to_str() {
@@ -97,10 +105,11 @@ impl Walk<'_> {
             // Nothing below can be admitted, so nothing there need be watched.
             Err(_) => {}
         }
-        let entries = match list(&abs) {
-            Ok(entries) => entries,
+        let (stat, entries) = match list(&abs) {
+            Ok(listed) => listed,
             Err(error) => return self.cannot_list(dir, &abs, error),
         };
+        self.listed.push((abs, stat));
         let first_pending = self.pending.len();
         for (name, entry) in entries {
             let path = if dir.is_empty() { name } else { [dir.as_bytes(), b"/", &name].concat().into() };
@@ -180,9 +189,9 @@ impl Walk<'_> {
     }
 }
 
-/// Lists a directory in the order of its names; one that was swapped for a link meanwhile is an error.
-fn list(dir: &Path) -> io::Result<Vec<(BString, DirEntry)>> {
-    lstat(dir)?; // so that a network file system lists it anew when it has changed
+/// Lists a directory in the order of its names, with its stat before; one that was swapped for a link meanwhile is an error.
+fn list(dir: &Path) -> io::Result<(Stat, Vec<(BString, DirEntry)>)> {
+    let before = lstat(dir)?; // also so that a network file system lists it anew when it has changed
     let mut entries = Vec::new();
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
@@ -192,5 +201,5 @@ fn list(dir: &Path) -> io::Result<Vec<(BString, DirEntry)>> {
         return Err(io::ErrorKind::NotADirectory.into());
     }
     entries.sort_unstable_by(|one, other| one.0.cmp(&other.0));
-    Ok(entries)
+    Ok((before, entries))
 }

@@ -55,11 +55,11 @@ impl Live {
 
     /// Starts the daemon as a child and waits until it says that it is ready.
     pub(crate) fn start(&self) {
-        self.start_as(self.memod());
+        self.start_as(&mut self.memod());
     }
 
     /// As [`Self::start`], with a command line made of [`Self::memod`].
-    pub(crate) fn start_as(&self, mut memod: Command) {
+    pub(crate) fn start_as(&self, memod: &mut Command) {
         self.rpc.replace(None);
         let mut child = memod.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();

@@ -53,8 +53,22 @@ fn a_file_that_never_holds_still_does_not_hold_up_the_rest() {
     live.expect("at rest", "busy.md", "at last");
 }
 
-/// Searches for a file that `step` moves again and again; there is no moment at which it has no name. Returns how many
-/// answers said fresh and missed it.
+/// Checks that no answer says fresh and misses a file that `step` moves again and again, watched and polled. The file begins
+/// as `first`, and there is no moment at which it has no name.
+fn check(first: &str, others: &[&str], step: impl Fn(&Path, usize) + Sync) {
+    for (polls, n_searches) in [("false", 60), ("true", 30)] {
+        let live = Live::idle();
+        live.start_as(live.memod().env("MEMO_WATCH_POLL", polls));
+        for other in others {
+            live.write(other, "other");
+        }
+        live.write(first, "wanderer");
+        let n_missed = search_while(&live, n_searches, &step);
+        assert_eq!(n_missed, 0, "of {n_searches} answers, with watch.poll = {polls}");
+    }
+}
+
+/// Returns how many answers said fresh and missed the file.
 fn search_while(live: &Live, n_searches: usize, step: impl Fn(&Path, usize) + Sync) -> usize {
     let mut n_missed = 0;
     let (stop, moves) = (AtomicBool::new(false), AtomicUsize::new(0));
@@ -91,60 +105,38 @@ fn rename(root: &Path, number: usize, name: impl Fn(usize) -> String) {
 
 #[test]
 fn a_file_that_is_renamed_all_the_time() {
-    let live = Live::new();
-    live.write("d/0.md", "wanderer");
-    assert_eq!(
-        search_while(&live, 100, |root, number| rename(root, number, |n| format!("d/{}.md", n % 5))),
-        0
-    );
-}
-
-#[test]
-fn a_file_that_is_moved_between_directories_all_the_time() {
-    let live = Live::new();
-    for dir in 0..5 {
-        live.write(&format!("{dir}/other.md"), "other");
-    }
-    live.write("0/f.md", "wanderer");
-    assert_eq!(
-        search_while(&live, 60, |root, number| rename(root, number, |n| format!("{}/f.md", n % 5))),
-        0
-    );
-}
-
-#[test]
-fn a_file_whose_directory_is_renamed_all_the_time() {
-    let live = Live::new();
-    live.write("0/a/b/f.md", "wanderer");
-    assert_eq!(search_while(&live, 60, |root, number| rename(root, number, |n| (n % 3).to_string())), 0);
-}
-
-#[test]
-fn a_file_that_is_replaced_all_the_time() {
-    let live = Live::new();
-    live.write("f.md", "wanderer");
-    let n_missed = search_while(&live, 60, |root, number| {
-        fs::write(root.join("f.md.new"), format!("wanderer, turn {number}")).unwrap();
-        fs::rename(root.join("f.md.new"), root.join("f.md")).unwrap();
-    });
-    assert_eq!(n_missed, 0);
-}
-
-#[test]
-fn a_file_that_has_another_link_all_the_time() {
-    let live = Live::new();
-    live.write("0.md", "wanderer");
-    let n_missed = search_while(&live, 60, |root, number| {
-        let at = |number: usize| root.join(format!("{}.md", number % 3));
-        fs::hard_link(at(number), at(number + 1)).unwrap();
-        fs::remove_file(at(number)).unwrap();
-    });
-    assert_eq!(n_missed, 0);
+    check("d/0.md", &[], |root, number| rename(root, number, |n| format!("d/{}.md", n % 5)));
 }
 
 #[test]
 fn a_file_that_has_a_new_name_all_the_time() {
-    let live = Live::new();
-    live.write("d/0.md", "wanderer");
-    assert_eq!(search_while(&live, 100, |root, number| rename(root, number, |n| format!("d/{n}.md"))), 0);
+    check("d/0.md", &[], |root, number| rename(root, number, |n| format!("d/{n}.md")));
+}
+
+#[test]
+fn a_file_that_is_moved_between_directories_all_the_time() {
+    let others = ["0/other.md", "1/other.md", "2/other.md", "3/other.md", "4/other.md"];
+    check("0/f.md", &others, |root, number| rename(root, number, |n| format!("{}/f.md", n % 5)));
+}
+
+#[test]
+fn a_file_whose_directory_is_renamed_all_the_time() {
+    check("0/a/b/f.md", &[], |root, number| rename(root, number, |n| (n % 3).to_string()));
+}
+
+#[test]
+fn a_file_that_is_replaced_all_the_time() {
+    check("f.md", &[], |root, number| {
+        fs::write(root.join("f.md.new"), format!("wanderer, turn {number}")).unwrap();
+        fs::rename(root.join("f.md.new"), root.join("f.md")).unwrap();
+    });
+}
+
+#[test]
+fn a_file_that_has_another_link_all_the_time() {
+    check("0.md", &[], |root, number| {
+        let at = |number: usize| root.join(format!("{}.md", number % 3));
+        fs::hard_link(at(number), at(number + 1)).unwrap();
+        fs::remove_file(at(number)).unwrap();
+    });
 }

@@ -148,7 +148,7 @@ fn a_daemon_that_a_hook_starts_serves_every_worktree() {
         for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"] {
             memod.env(name, &linked);
         }
-        live.start_as(memod);
+        live.start_as(&mut memod);
         live.expect("alpha", "a.md", "the main worktree, whatever the variables say");
         live.kill();
     }

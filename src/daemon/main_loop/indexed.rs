@@ -8,7 +8,7 @@ use super::views::{watch_git, with_remedy};
 use crate::daemon::event::Indexed;
 use crate::daemon::worker::Job;
 use crate::git::Tip;
-use crate::index::{CommitStep, IndexError, Scope};
+use crate::index::{CommitStep, IndexError, Missed, Scope};
 use crate::store::StoreError;
 use crate::types::ViewId;
 
@@ -24,7 +24,7 @@ impl MainLoop {
         if let Some(error) = unwatched {
             view.uncover(Some(with_remedy(&error)));
         }
-        let (mut moving, mut listed) = (None, false);
+        let mut missed = Missed::default();
         let failed = match result {
             Ok(outcome) => {
                 for problem in &outcome.problems {
@@ -32,7 +32,7 @@ impl MainLoop {
                 }
                 view.note_problems(outcome.whole, &outcome.problems);
                 view.retry(outcome.again, now);
-                (moving, listed) = (outcome.moving, outcome.listed);
+                missed = outcome.missed;
                 if let Some(seq) = outcome.seq {
                     view.seq = seq;
                     self.collect_in = self.collect_in.saturating_sub(1);
@@ -57,9 +57,7 @@ impl MainLoop {
             view.cover();
         }
         view.end(&scope, failed, now);
-        if listed || moving.is_some() {
-            view.look_again(moving.as_ref(), now);
-        }
+        view.look_again(&missed, now);
         view.history.look(); // what git wrote may have been a commit
         self.wake_embedder();
         if self.collect_in == 0 {

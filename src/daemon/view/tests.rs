@@ -5,7 +5,7 @@ use tokio::sync::oneshot::{self, Receiver};
 use super::wait::MOST_TRIES;
 use super::*;
 use crate::daemon::event::Freshness;
-use crate::index::Progress;
+use crate::index::{Missed, Progress};
 use crate::paths::{Env, effective_uid};
 use crate::proto::{RpcError, Sync};
 
@@ -83,16 +83,19 @@ impl Bench {
         self.view.end(scope, failed.map(str::to_owned), self.now);
     }
 
+    fn end_with(&mut self, scope: &Scope, missed: &Missed) {
+        self.end(scope, None);
+        self.view.look_again(missed, self.now);
+    }
+
     /// Ends a reconcile that met something gone.
     fn end_moving(&mut self, scope: &Scope) {
-        self.end(scope, None);
-        self.view.look_again(Some(&SourceKey::new("gone")), self.now);
+        self.end_with(scope, &Missed { moving: Some(SourceKey::new("gone")), ..Missed::default() });
     }
 
     /// Ends a reconcile that listed a directory.
     fn end_listed(&mut self, scope: &Scope) {
-        self.end(scope, None);
-        self.view.look_again(None, self.now);
+        self.end_with(scope, &Missed { listed: true, ..Missed::default() });
     }
 
     /// Runs the next reconcile, which must be of this scope.
@@ -349,12 +352,27 @@ fn a_listing_is_believed_once_a_cookie_made_after_it_is_back() {
     bench.cookie_back();
     bench.reconcile(&paths(&["b"]));
     assert_eq!(bench.fresh(&mut answer), Some(true));
+}
 
-    let mut answer = bench.ask(Sync::Strict);
+#[test]
+fn without_a_watcher_a_listing_is_believed_when_no_directory_changed_under_it() {
+    let mut bench = Bench::walked();
     bench.view.poll(None);
+    let shifted = Missed { listed: true, shifted: true, ..Missed::default() };
+    let mut answer = bench.ask(Sync::Fs);
+    assert_eq!(bench.start(), Some(Scope::Full));
+    bench.end_with(&Scope::Full, &shifted);
+    assert_eq!(bench.fresh(&mut answer), None, "something may have been renamed under it");
     assert_eq!(bench.start(), Some(Scope::Full));
     bench.end_listed(&Scope::Full);
-    assert_eq!(bench.fresh(&mut answer), Some(true), "nobody is there to tell");
+    assert_eq!(bench.fresh(&mut answer), Some(true));
+
+    let mut answer = bench.ask(Sync::Fs);
+    for _ in 0..=MOST_TRIES {
+        assert_eq!(bench.start(), Some(Scope::Full));
+        bench.end_with(&Scope::Full, &shifted);
+    }
+    assert_eq!(bench.fresh(&mut answer), Some(false), "it never holds still");
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use super::View;
 use crate::daemon::event::Ask;
+use crate::index::Missed;
 use crate::proto::Sync;
-use crate::types::SourceKey;
 
 /// How long a cookie may take before the watcher counts as broken.
 pub(super) const COOKIE_TIMEOUT: Duration = Duration::from_millis(500);
@@ -127,10 +127,12 @@ impl View {
 
     /// Makes those who waited for the reconcile that has ended wait for what happened meanwhile.
     ///
-    /// What it met no more, `moving`, may be under another name by now; without one it listed directories, and a
-    /// listing misses what is renamed under it. Only a watcher can tell that: unwatched, the listing must do.
-    pub(in super::super) fn look_again(&mut self, moving: Option<&SourceKey>, now: Instant) {
-        if moving.is_none() && !self.is_watched() {
+    /// What a listing missed a cookie brings; without a watcher another listing must, until no directory changes under it.
+    pub(in super::super) fn look_again(&mut self, missed: &Missed, now: Instant) {
+        let Missed { moving, listed, shifted } = missed;
+        let by_cookie = self.is_watched() && moving.is_none();
+        let by_listing = if self.is_watched() { *listed } else { *shifted };
+        if moving.is_none() && !by_listing {
             return;
         }
         let ended = self.ended;
@@ -142,14 +144,14 @@ impl View {
         for mut waiter in waiters {
             waiter.ask.tries += 1;
             if waiter.ask.tries > MOST_TRIES {
-                let among = moving.map(|key| format!(", {key} among them")).unwrap_or_default();
+                let among = moving.as_ref().map(|key| format!(", {key} among them")).unwrap_or_default();
                 waiter.restless = Some(format!("files change faster than they can be indexed{among}"));
                 self.waiters.push(waiter);
-            } else if moving.is_some() {
-                self.await_changes(waiter.ask, now);
-            } else {
+            } else if by_cookie {
                 self.queued.push(waiter.ask); // it has had the walk that `strict` asks for
                 self.bake(now);
+            } else {
+                self.await_changes(waiter.ask, now);
             }
         }
     }
