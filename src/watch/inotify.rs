@@ -112,7 +112,7 @@ impl Watch {
 }
 
 impl State {
-    fn remove_where(&mut self, gone: impl Fn(&Dir) -> bool) {
+    fn remove_where(&mut self, mut gone: impl FnMut(&Dir) -> bool) {
         let Self { watches, owners } = self;
         owners.retain(|descriptor, dirs| {
             dirs.retain(|dir| !gone(dir));
@@ -134,11 +134,19 @@ impl State {
             let path = event.name.map_or_else(|| dir.path.clone(), |name| dir.path.join(name));
             FsChange { view: dir.view, role: dir.role, path }
         };
-        let changes: Vec<FsChange> = self.owners.get(&event.wd).into_iter().flatten().map(change).collect();
+        let mut changes: Vec<FsChange> =
+            self.owners.get(&event.wd).into_iter().flatten().map(change).collect();
         if event.mask.contains(EventMask::MOVED_FROM | EventMask::ISDIR) {
-            // Watches follow the inode: below a renamed directory they would report the old names.
-            for left in &changes {
-                self.remove_where(|dir| dir.path.starts_with(&left.path));
+            // Watches follow the inode: below a renamed directory they would report the old names. Who does not
+            // watch the directory it was in hears of it by this alone: it may be back by now, unwatched.
+            for left in changes.clone() {
+                self.remove_where(|dir| {
+                    let is_gone = dir.path.starts_with(&left.path);
+                    if is_gone && (dir.view, dir.role) != (left.view, left.role) {
+                        changes.push(FsChange { view: dir.view, role: dir.role, path: dir.path.clone() });
+                    }
+                    is_gone
+                });
             }
         }
         changes

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
-use crate::live::{Live, until};
+use crate::live::{Live, until, word};
 
 /// Returns a repository with `a.md` committed, which says `alpha`, and its daemon.
 fn with_commit() -> Live {
@@ -47,6 +47,24 @@ fn linked_worktrees_share_the_daemon_and_nothing_else() {
     // Rules of the common dir hold for all of them.
     fs::write(live.root().join(".git/info/exclude"), "b.md\n").unwrap();
     live.expect_in(&live.root().join("in/side"), "gamma", "", "excluded everywhere");
+}
+
+#[test]
+fn what_moves_away_and_back_is_watched_as_before() {
+    let live = with_commit();
+    live.git(&["worktree", "add", "-q", "in/side", "-b", "side"]);
+    let linked = live.root().join("in/side");
+    live.expect_in(&linked, "alpha", "a.md", "checked out");
+    for (number, moved) in ["in", ".git", ".git/memo/cookies", ".git/worktrees"].into_iter().enumerate() {
+        live.rename(moved, "aside");
+        live.rename("aside", moved);
+        for (round, dir) in [&linked, &live.root()].into_iter().enumerate() {
+            let new = word(2 * number + round);
+            fs::write(dir.join("new.md"), &new).unwrap();
+            live.expect_in(dir, &new, "new.md", moved);
+        }
+    }
+    assert_eq!(live.call("status", json!({}))["degraded"], json!([]));
 }
 
 #[test]

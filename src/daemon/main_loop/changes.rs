@@ -10,6 +10,7 @@ use crate::daemon::view::DOT_GIT;
 use crate::git::{self, UserDirs};
 use crate::paths::DOORBELL;
 use crate::scan::Admission;
+use crate::types::ViewId;
 use crate::watch::{FsChange, Role};
 
 /// What git has in its git dir while it is at work: between the commits of a rebase there is no lock.
@@ -25,6 +26,7 @@ impl MainLoop {
             if change.path == view.place.cookie_dir() {
                 self.check_held = true;
                 self.drop_removed();
+                self.watch_anew(change.view, now);
             } else if change.path.ends_with(DOORBELL) {
                 if doorbell::has_rung(&change.path) {
                     view.touch_index(now);
@@ -46,6 +48,14 @@ impl MainLoop {
                 view.touch(key, now);
             }
             _ => view.lose(now),
+        }
+    }
+
+    /// Watches what now has the names of git's directories: the git dir was moved and came back, or another did.
+    fn watch_anew(&mut self, view: ViewId, now: Instant) {
+        if let Some(view) = self.views.values_mut().find(|known| known.id == view) {
+            watch_git(&self.shared, view);
+            view.lose(now);
         }
     }
 
