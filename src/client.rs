@@ -248,7 +248,7 @@ impl Client {
         let ours = HelloParams { version: self.options.version.clone(), protocol: PROTOCOL };
         let line = self.ask_once(&|id| line(id, "hello", &ours))?;
         let HelloResult { version, protocol, pid } = self.result(&line)?;
-        self.endpoint = Endpoint { version, protocol, pid, socket: self.endpoint.socket.clone() };
+        self.endpoint = Endpoint { version, protocol, pid, ..self.endpoint.clone() };
         match version::compare((&ours.version, PROTOCOL), (&self.endpoint.version, protocol)) {
             Skew::DaemonOlder if self.options.start => self.replace(),
             Skew::DaemonNewer if protocol != PROTOCOL => Err(ClientError::NewerDaemon {

@@ -105,6 +105,9 @@ pub struct PlaceParams {
 pub struct Endpoint {
     /// Path of the socket, or name of the pipe.
     pub socket: String,
+    /// The state dir it was written for: the file is copied and moved with its repository. Empty: not said.
+    #[serde(default)]
+    pub state_dir: String,
     /// Process id of the daemon.
     pub pid: u32,
     /// `CARGO_PKG_VERSION` of the daemon.

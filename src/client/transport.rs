@@ -90,14 +90,19 @@ fn left(deadline: Instant) -> io::Result<Duration> {
 
 /// Returns what the daemon published; none when there is nothing, or nothing that makes sense.
 ///
-/// Half-written or foreign text is as good as none: a starting daemon publishes itself anew.
+/// Half-written or foreign text is as good as none: a starting daemon publishes itself anew. What came with a
+/// repository that was copied or moved leads to the daemon of another one.
 pub(super) fn published(place: &Place) -> Result<Option<Endpoint>, ClientError> {
     let file = place.endpoint_file();
     match fs::read(&file) {
-        Ok(text) => Ok(serde_json::from_slice(&text).ok()),
+        Ok(text) => Ok(serde_json::from_slice(&text).ok().filter(|endpoint| is_of(endpoint, place))),
         Err(error) if is_absent(&error) => Ok(None),
         Err(source) => Err(PathError { action: "read", path: file, source }.into()),
     }
+}
+
+fn is_of(endpoint: &Endpoint, place: &Place) -> bool {
+    endpoint.state_dir.is_empty() || endpoint.state_dir == place.state_dir.display().to_string()
 }
 
 /// Returns where a daemon listens whose endpoint file was lost, or is not written yet.
@@ -105,7 +110,8 @@ pub(super) fn published(place: &Place) -> Result<Option<Endpoint>, ClientError> 
 /// Version 0 and protocol 0 are nobody's, so `hello` is asked.
 fn usual(place: &Place, env: &Env) -> Endpoint {
     let socket = Place::socket_dir(env).join(&place.id).display().to_string();
-    Endpoint { socket, pid: 0, version: "0".to_owned(), protocol: 0 }
+    let state_dir = place.state_dir.display().to_string();
+    Endpoint { socket, state_dir, pid: 0, version: "0".to_owned(), protocol: 0 }
 }
 
 /// Connects to the daemon that published itself; none when nobody listens.

@@ -57,6 +57,7 @@ pub(super) fn socket_path(place: &Place, env: &Env) -> Result<PathBuf, PathError
 pub(super) fn publish(place: &Place, socket: &Path) -> Result<(), PathError> {
     let endpoint = Endpoint {
         socket: socket.display().to_string(),
+        state_dir: place.state_dir.display().to_string(),
         pid: std::process::id(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         protocol: PROTOCOL,

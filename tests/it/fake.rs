@@ -83,7 +83,13 @@ impl Fake {
 pub(crate) fn endpoint(place: &Place, version: &str, protocol: u32) -> Endpoint {
     let top = place.root.parent().unwrap();
     let socket = top.join("run/memod").join(format!("{version}-{protocol}"));
-    Endpoint { socket: socket.display().to_string(), pid: 4242, version: version.to_owned(), protocol }
+    Endpoint {
+        socket: socket.display().to_string(),
+        state_dir: place.state_dir.display().to_string(),
+        pid: 4242,
+        version: version.to_owned(),
+        protocol,
+    }
 }
 
 /// Writes a file of the state dir that says where a daemon listens.

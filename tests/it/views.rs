@@ -266,3 +266,29 @@ fn a_main_repository_that_moved() {
     memo_in(&live, &moved, &["stop"]);
     fs::rename(&moved, live.root()).unwrap(); // where the end of the test looks for it
 }
+
+#[test]
+fn a_copied_repository_has_a_daemon_of_its_own() {
+    let live = Live::idle();
+    live.write("a.md", "alpha");
+    live.commit_all();
+    live.start();
+    live.expect("alpha", "a.md", "before");
+    let copy = live.sandbox.path("copy");
+    let copied = live.sandbox.program("cp", &["-a", ".", copy.to_str().unwrap()]).status().unwrap();
+    assert!(copied.success());
+    fs::write(copy.join("a.md"), "beta").unwrap();
+    assert_eq!(found_by_memo(&live, &copy, "beta"), ["a.md"]);
+    live.expect("beta", "", "another repository");
+    memo_in(&live, &copy, &["stop"]);
+    assert!(!live.has_ended());
+    // A repository that moved, and another where it was.
+    let moved = live.sandbox.path("moved");
+    fs::rename(live.root(), &moved).unwrap();
+    assert_eq!(live.wait_for_end(), Some(0));
+    fs::rename(&copy, live.root()).unwrap();
+    live.start();
+    live.expect("beta", "a.md", "in the place of the other");
+    assert_eq!(found_by_memo(&live, &moved, "alpha"), ["a.md"]);
+    memo_in(&live, &moved, &["stop"]);
+}
