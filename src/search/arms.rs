@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use super::fuse::{COSINE_FLOOR, Signals, TextRank};
 use super::nearest::{IdSet, Nearest};
 use super::query::{self, Query};
-use super::rerank::{self, Candidate, Ranked};
+use super::ranked::Ranked;
+use super::rerank::{self, Candidate};
 use super::typo;
 use crate::embed::{Embedder, cosine_i8, quantize};
 use crate::proto::Mode;
@@ -45,7 +46,7 @@ pub struct Ask<'a> {
 #[derive(Clone, Debug)]
 pub struct Found {
     /// Score, factors and place in each arm.
-    pub ranked: Ranked,
+    pub ranked: Ranked<Candidate>,
     /// Its chunk.
     pub row: ChunkRow,
     /// The text of a commit; that of a file is on the disk.

@@ -6,9 +6,10 @@
 use std::collections::HashMap;
 
 use super::fuse::{COSINE_FLOOR, TextRank};
-use super::memory_rank::{self, Candidate, Ranked};
+use super::memory_rank::{self, Candidate};
 use super::nearest::{Changing, IdSet};
 use super::query::{Query, Word};
+use super::ranked::Ranked;
 use crate::extract::stems::stem;
 use crate::extract::words::index_words;
 use crate::proto::Mode;
@@ -45,7 +46,7 @@ pub struct MemoryAsk<'a> {
 #[derive(Clone, Debug)]
 pub struct FoundMemory {
     /// Score, factors and place in each arm.
-    pub ranked: Ranked,
+    pub ranked: Ranked<Candidate>,
     /// As it is stored.
     pub record: Record,
 }

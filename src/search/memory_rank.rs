@@ -3,42 +3,33 @@
 //! What the arms give is fused, multiplied with small factors, and brought to the scale of the other hits. Pure.
 
 use super::fuse::{COSINE_FLOOR, Signals};
+use super::ranked::{Factor, Ranked};
 use crate::proto::anchor::State;
 use crate::proto::memory::Tier;
 use crate::store::Facts;
 
-/// The factors at full strength: name, multiplier, reason. At strength `s` the score is multiplied with
-/// `1 + s * (multiplier - 1)`. All but the last three are small: they part what matches alike.
-pub const FACTORS: [(&str, f64); 9] = [
-    // Full at 10, nothing at 5, against it below.
-    (PRIORITY, 1.15),
-    // Full at 0, nothing at 1.
-    (CONFIDENCE, 0.7),
-    // Full for `short`, half for `mid`, nothing for `long`.
-    (TIER, 0.94),
-    // Nothing when it was changed just now, half after 69 days: memori's e^(-0.01 days).
-    (AGE, 0.9),
-    // Logarithmic, full from 50 recalls on.
-    (USE, 1.12),
-    // Somebody has said what is right instead; never above that.
-    (SUPERSEDED, 0.5),
-    // The code it is about has changed since.
-    (DRIFTED, 0.7),
-    // The code it is about is gone.
-    (ORPHANED, 0.5),
-    // One sentence that somebody wrote to be found is worth more than a section that names the same words.
-    (WRITTEN, 2.0),
-];
+// All but the last three factors are small: they part what matches alike.
 
-const PRIORITY: &str = "priority";
-const CONFIDENCE: &str = "confidence";
-const TIER: &str = "tier";
-const AGE: &str = "age";
-const USE: &str = "use";
-const SUPERSEDED: &str = "superseded";
-const DRIFTED: &str = "drifted";
-const ORPHANED: &str = "orphaned";
-const WRITTEN: &str = "written";
+/// Full at 10, nothing at 5, against it below.
+const PRIORITY: Factor = Factor::new("priority", 1.15);
+/// Full at 0, nothing at 1.
+const CONFIDENCE: Factor = Factor::new("confidence", 0.7);
+/// Full for `short`, half for `mid`, nothing for `long`.
+const TIER: Factor = Factor::new("tier", 0.94);
+/// Nothing when it was changed just now, half after 69 days: memori's e^(-0.01 days).
+const AGE: Factor = Factor::new("age", 0.9);
+/// Logarithmic, full from 50 recalls on.
+const USE: Factor = Factor::new("use", 1.12);
+/// Somebody has said what is right instead; never above that.
+const SUPERSEDED: Factor = Factor::new("superseded", 0.5);
+/// The code it is about has changed since.
+const DRIFTED: Factor = Factor::new("drifted", 0.7);
+/// The code it is about is gone.
+const ORPHANED: Factor = Factor::new("orphaned", 0.5);
+/// One sentence that somebody wrote to be found is worth more than a section that names the same words.
+const WRITTEN: Factor = Factor::new("written", 2.0);
+/// A factor that differs less from 1 would be shown as 1.
+const LEAST_EFFECT: f64 = 5e-4;
 
 /// Half-life of [`AGE`], days.
 const HALF_LIFE_DAYS: f64 = 69.0;
@@ -74,81 +65,59 @@ impl Candidate {
     }
 }
 
-/// A candidate with its final score.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Ranked {
-    /// As it came.
-    pub candidate: Candidate,
-    /// 0 to 1, larger is better.
-    pub score: f64,
-    /// What the arms alone give, 0 to 1.
-    pub fused: f64,
-    /// What it was multiplied with, by name, without those of 1.
-    pub factors: Vec<(&'static str, f64)>,
-}
-
-impl Ranked {
-    fn apply(&mut self, name: &'static str, strength: f64) {
-        let at_full = FACTORS.iter().find(|(known, _)| *known == name).map_or(1.0, |(_, factor)| *factor);
-        let factor = 1.0 + strength * (at_full - 1.0);
-        // Less would be shown as 1.
-        if (factor - 1.0).abs() > 5e-4 {
-            self.score *= factor;
-            self.factors.push((name, factor));
+impl Ranked<Candidate> {
+    fn apply_seen(&mut self, factor: Factor, strength: f64) {
+        if (factor.at(strength) - 1.0).abs() > LEAST_EFFECT {
+            self.apply_at(factor, strength);
         }
     }
 }
 
 /// Orders candidates, the best first: by score, then newest id.
-pub fn rank(candidates: Vec<Candidate>, now_ms: i64) -> Vec<Ranked> {
+pub fn rank(candidates: Vec<Candidate>, now_ms: i64) -> Vec<Ranked<Candidate>> {
     let fused = fuse(&candidates);
-    let mut ranked: Vec<Ranked> = candidates
-        .into_iter()
-        .zip(fused)
-        .map(|(candidate, fused)| Ranked { candidate, score: fused, fused, factors: Vec::new() })
-        .collect();
+    let mut ranked = Ranked::all(candidates, fused);
     for hit in &mut ranked {
         apply_facts(hit, now_ms);
-        hit.apply(WRITTEN, 1.0);
-        // Factors lift a score over 1; this keeps the order and brings it below, as for every other hit.
-        hit.score = -(-hit.score).exp_m1();
+        hit.apply_seen(WRITTEN, 1.0);
+        hit.bound();
     }
     ranked.sort_by(order);
     put_below_successors(&mut ranked);
     ranked
 }
 
-fn order(left: &Ranked, right: &Ranked) -> std::cmp::Ordering {
-    let id = |hit: &Ranked| hit.candidate.facts.id.clone();
-    right.score.total_cmp(&left.score).then_with(|| id(right).cmp(&id(left)))
+fn order(left: &Ranked<Candidate>, right: &Ranked<Candidate>) -> std::cmp::Ordering {
+    let ids = || right.candidate.facts.id.cmp(&left.candidate.facts.id);
+    right.score.total_cmp(&left.score).then_with(ids)
 }
 
-fn apply_facts(hit: &mut Ranked, now_ms: i64) {
+fn apply_facts(hit: &mut Ranked<Candidate>, now_ms: i64) {
     let facts = hit.candidate.facts.clone();
-    hit.apply(PRIORITY, (f64::from(facts.priority) - 5.0) / 5.0);
-    hit.apply(CONFIDENCE, 1.0 - facts.confidence);
+    hit.apply_seen(PRIORITY, (f64::from(facts.priority) - 5.0) / 5.0);
+    hit.apply_seen(CONFIDENCE, 1.0 - facts.confidence);
     let shortness = match facts.tier {
         Tier::Short => 1.0,
         Tier::Mid => 0.5,
         Tier::Long => 0.0,
     };
-    hit.apply(TIER, shortness);
+    hit.apply_seen(TIER, shortness);
     let seen = facts.last_access.map_or(facts.updated, |at| at.max(facts.updated));
     let days = (now_ms - seen).max(0) as f64 / 86_400_000.0;
-    hit.apply(AGE, 1.0 - (-days / HALF_LIFE_DAYS).exp2());
-    hit.apply(USE, ((facts.access_count as f64).ln_1p() / MOST_USES.ln_1p()).min(1.0));
+    hit.apply_seen(AGE, 1.0 - (-days / HALF_LIFE_DAYS).exp2());
+    hit.apply_seen(USE, ((facts.access_count as f64).ln_1p() / MOST_USES.ln_1p()).min(1.0));
     if !facts.successors.is_empty() {
-        hit.apply(SUPERSEDED, 1.0);
+        hit.apply_seen(SUPERSEDED, 1.0);
     }
     match hit.candidate.state {
         None | Some(State::Fresh) => {}
-        Some(State::Drifted) => hit.apply(DRIFTED, 1.0),
-        Some(State::Orphaned) => hit.apply(ORPHANED, 1.0),
+        Some(State::Drifted) => hit.apply_seen(DRIFTED, 1.0),
+        Some(State::Orphaned) => hit.apply_seen(ORPHANED, 1.0),
     }
 }
 
 /// Moves what is superseded behind the last of what supersedes it, where both are there. Of a circle the first stays.
-fn put_below_successors(ranked: &mut Vec<Ranked>) {
+fn put_below_successors(ranked: &mut Vec<Ranked<Candidate>>) {
     let n_hits = ranked.len();
     let mut at = 0;
     let mut moved = 0;
@@ -222,16 +191,16 @@ mod tests {
         candidate
     }
 
-    fn rows(ranked: &[Ranked]) -> Vec<i64> {
+    fn rows(ranked: &[Ranked<Candidate>]) -> Vec<i64> {
         ranked.iter().map(|hit| hit.candidate.facts.row.0).collect()
     }
 
     #[test]
     fn each_factor_moves_what_matches_alike() {
         type Change = fn(&mut Candidate);
-        let better: [(&str, Change); 2] =
+        let better: [(Factor, Change); 2] =
             [(PRIORITY, |c| c.facts.priority = 8), (USE, |c| c.facts.access_count = 9)];
-        let worse: [(&str, Change); 7] = [
+        let worse: [(Factor, Change); 7] = [
             (PRIORITY, |c| c.facts.priority = 2),
             (CONFIDENCE, |c| c.facts.confidence = 0.5),
             (TIER, |c| c.facts.tier = Tier::Short),
@@ -241,7 +210,7 @@ mod tests {
             (ORPHANED, |c| c.state = Some(State::Orphaned)),
         ];
         for (first, cases) in [(2, &better[..]), (1, &worse[..])] {
-            for (name, change) in cases {
+            for (factor, change) in cases {
                 // Without its factor 2 would come first where it must be worse: of equals the newer does.
                 let id = if first == 2 { 0 } else { 2 };
                 let other = alike(2, |c| {
@@ -249,10 +218,10 @@ mod tests {
                     change(c);
                 });
                 let ranked = rank(vec![alike(1, |_| ()), other], NOW);
-                assert_eq!(rows(&ranked)[0], first, "{name}");
+                assert_eq!(rows(&ranked)[0], first, "{}", factor.name);
                 let changed = ranked.iter().find(|hit| hit.candidate.facts.row.0 == 2).unwrap();
-                assert_eq!(changed.factors[0].0, *name);
-                assert_eq!(changed.factors.last().unwrap().0, WRITTEN);
+                assert_eq!(changed.factors[0].0, factor.name);
+                assert_eq!(changed.factors.last().unwrap().0, WRITTEN.name);
             }
         }
         let aged = rank(vec![alike(1, |c| c.facts.updated = NOW - 69 * DAY)], NOW);

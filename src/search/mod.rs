@@ -10,6 +10,7 @@ pub mod memory_rank;
 mod names;
 pub mod nearest;
 pub mod query;
+pub mod ranked;
 pub mod rerank;
 pub mod snippet;
 pub mod sorts;

@@ -7,37 +7,25 @@ use std::collections::BTreeMap;
 
 use super::fuse::{self, Signals, Weights};
 use super::query::Query;
+use super::ranked::{Factor, Ranked};
 use super::sorts::{self, PathWords};
 use crate::extract::words as tokens;
 use crate::types::{ChunkId, Kind};
 
-/// The factors at full strength, besides those of [`sorts`]: name, multiplier, reason.
-///
-/// At strength `s` from 0 to 1 the score is multiplied with `1 + s * (multiplier - 1)`.
-const FACTORS: [(&str, f64); 7] = [
-    // Who asks for a name wants the place that makes it, before the many that use it.
-    (DEFINITION, 2.5),
-    // People name files after what is in them.
-    (STEM, 1.6),
-    // Folders say the area, for many files at once.
-    (FOLDER, 1.2),
-    // The file about a thing speaks of it in several places; only its best chunk gains.
-    (FILE, 1.8),
-    // A map record repeats what the definitions beside it say with more.
-    (MAP, 0.8),
-    // A message tells of code as it was, and names all that the code names; what is in the worktree comes first.
-    (COMMIT, 0.4),
-    // Ten places are few: the second chunk of a file tells less than the first of the next.
-    (FURTHER, 0.5),
-];
-
-const DEFINITION: &str = "definition";
-const STEM: &str = "stem";
-const FOLDER: &str = "folder";
-const FILE: &str = "file";
-const MAP: &str = "map";
-const COMMIT: &str = "commit";
-const FURTHER: &str = "further";
+/// Who asks for a name wants the place that makes it, before the many that use it.
+const DEFINITION: Factor = Factor::new("definition", 2.5);
+/// People name files after what is in them.
+const STEM: Factor = Factor::new("stem", 1.6);
+/// Folders say the area, for many files at once.
+const FOLDER: Factor = Factor::new("folder", 1.2);
+/// The file about a thing speaks of it in several places; only its best chunk gains.
+const FILE: Factor = Factor::new("file", 1.8);
+/// A map record repeats what the definitions beside it say with more.
+const MAP: Factor = Factor::new("map", 0.8);
+/// A message tells of code as it was, and names all that the code names; what is in the worktree comes first.
+const COMMIT: Factor = Factor::new("commit", 0.4);
+/// Ten places are few: the second chunk of a file tells less than the first of the next.
+const FURTHER: Factor = Factor::new("further", 0.5);
 
 /// One chunk that some arm found.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,66 +46,29 @@ pub struct Candidate {
     pub signals: Signals,
 }
 
-/// A candidate with its final score.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Ranked {
-    /// As it came.
-    pub candidate: Candidate,
-    /// 0 to 1, larger is better.
-    pub score: f64,
-    /// What the arms alone give, 0 to 1.
-    pub fused: f64,
-    /// What it was multiplied with, by name, without those of 1.
-    pub factors: Vec<(&'static str, f64)>,
-}
-
-impl Ranked {
-    fn apply(&mut self, name: &'static str, factor: f64) {
-        if (factor - 1.0).abs() > 1e-9 {
-            self.score *= factor;
-            self.factors.push((name, factor));
-        }
-    }
-
-    fn apply_share(&mut self, name: &'static str, strength: f64) {
-        self.apply(name, 1.0 + strength.clamp(0.0, 1.0) * (at_full(name) - 1.0));
-    }
-}
-
-fn at_full(name: &str) -> f64 {
-    FACTORS.iter().find(|(known, _)| *known == name).map_or(1.0, |(_, factor)| *factor)
-}
-
 /// Orders candidates, the best first. The order is total: score, then path, lines and key.
-pub fn rank(query: &Query, candidates: Vec<Candidate>) -> Vec<Ranked> {
+pub fn rank(query: &Query, candidates: Vec<Candidate>) -> Vec<Ranked<Candidate>> {
     let signals: Vec<_> = candidates.iter().map(|c| (c.kind, c.signals)).collect();
     let fused = fuse::fuse(&signals, &Weights::new(query));
-    let mut ranked: Vec<Ranked> = candidates
-        .into_iter()
-        .zip(fused)
-        .map(|(candidate, fused)| Ranked { candidate, score: fused, fused, factors: Vec::new() })
-        .collect();
+    let mut ranked = Ranked::all(candidates, fused);
     let target = Target::of(query);
     for hit in &mut ranked {
         let definition = target.definition(&hit.candidate);
-        hit.apply_share(DEFINITION, definition);
+        hit.apply_at(DEFINITION, definition);
         if hit.candidate.kind != Kind::Commit {
             apply_path(query, hit);
         } else if !query.asks_for_history() {
-            hit.apply_share(COMMIT, 1.0);
+            hit.apply_at(COMMIT, 1.0);
         }
     }
     lift_files(&mut ranked);
     spread_files(&mut ranked);
-    for hit in &mut ranked {
-        // Factors lift a score over 1; this keeps the order and brings it below.
-        hit.score = -(-hit.score).exp_m1();
-    }
+    ranked.iter_mut().for_each(Ranked::bound);
     ranked.sort_by(order);
     ranked
 }
 
-fn order(left: &Ranked, right: &Ranked) -> std::cmp::Ordering {
+fn order(left: &Ranked<Candidate>, right: &Ranked<Candidate>) -> std::cmp::Ordering {
     fn place(c: &Candidate) -> (&str, (u32, u32), ChunkId) {
         (&c.path, c.lines, c.key)
     }
@@ -159,11 +110,11 @@ impl<'a> Target<'a> {
     }
 }
 
-fn apply_path(query: &Query, hit: &mut Ranked) {
+fn apply_path(query: &Query, hit: &mut Ranked<Candidate>) {
     let words = PathWords::of(&hit.candidate.path);
-    hit.apply_share(STEM, shared_words(query, &words.stem));
+    hit.apply_at(STEM, shared_words(query, &words.stem));
     let nearest = words.folders.len().saturating_sub(4);
-    hit.apply_share(FOLDER, shared_words(query, &words.folders[nearest..]));
+    hit.apply_at(FOLDER, shared_words(query, &words.folders[nearest..]));
     for sort in sorts::unasked_sorts(query, &hit.candidate.path, &words) {
         hit.apply(sort.name, sort.factor);
     }
@@ -198,7 +149,7 @@ fn likeness(left: &str, right: &str) -> f64 {
 }
 
 /// Positions of each file's hits, the best first.
-fn by_file(ranked: &[Ranked]) -> Vec<Vec<usize>> {
+fn by_file(ranked: &[Ranked<Candidate>]) -> Vec<Vec<usize>> {
     let mut files: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (nth, hit) in ranked.iter().enumerate() {
         files.entry(&hit.candidate.path).or_default().push(nth);
@@ -212,7 +163,7 @@ fn by_file(ranked: &[Ranked]) -> Vec<Vec<usize>> {
 
 /// Puts map records below their definitions, and lifts the best chunk of a file by what else of it matches,
 /// measured against the file of which most does.
-fn lift_files(ranked: &mut [Ranked]) {
+fn lift_files(ranked: &mut [Ranked<Candidate>]) {
     let files = by_file(ranked);
     let further = |file: &[usize]| file[1..].iter().map(|&nth| ranked[nth].fused).sum::<f64>();
     let sums: Vec<f64> = files.iter().map(|file| further(file)).collect();
@@ -221,27 +172,27 @@ fn lift_files(ranked: &mut [Ranked]) {
         let has_symbol = file.iter().any(|&nth| ranked[nth].candidate.kind == Kind::Symbol);
         for &nth in file.iter().filter(|_| has_symbol) {
             if ranked[nth].candidate.kind == Kind::Map {
-                ranked[nth].apply_share(MAP, 1.0);
+                ranked[nth].apply_at(MAP, 1.0);
             }
         }
         if most > 0.0 {
             let best = file.iter().copied().min_by(|&left, &right| order(&ranked[left], &ranked[right]));
-            ranked[best.unwrap_or(file[0])].apply_share(FILE, sum / most);
+            ranked[best.unwrap_or(file[0])].apply_at(FILE, sum / most);
         }
     }
 }
 
 /// Halves each further chunk of a file once more, but not the sections of a document: each is on a subject of
 /// its own.
-fn spread_files(ranked: &mut [Ranked]) {
+fn spread_files(ranked: &mut [Ranked<Candidate>]) {
     for file in by_file(ranked) {
-        let mut factor = 1.0;
+        let mut times = 1.0;
         for nth in file {
             if ranked[nth].candidate.kind == Kind::Doc {
                 continue;
             }
-            ranked[nth].apply(FURTHER, factor);
-            factor *= at_full(FURTHER);
+            ranked[nth].apply(FURTHER.name, times);
+            times *= FURTHER.at_full;
         }
     }
 }
@@ -312,7 +263,7 @@ mod tests {
     fn each_factor_is_named() {
         let ranked = rank(&parse("login"), candidates(&["tests/login.rs#login", "tests/login.rs"]));
         let names: Vec<Vec<_>> = ranked.iter().map(|hit| hit.factors.iter().map(|f| f.0).collect()).collect();
-        assert_eq!(names, [vec![DEFINITION, STEM, "test", FILE], vec![STEM, "test", FURTHER]]);
+        assert_eq!(names, [vec!["definition", "stem", "test", "file"], vec!["stem", "test", "further"]]);
     }
 
     #[test]

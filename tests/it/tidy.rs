@@ -61,6 +61,7 @@ const PURE: &[&str] = &[
     "search/fuse.rs",
     "search/query.rs",
     "search/query/",
+    "search/ranked.rs",
     "search/rerank.rs",
     "types.rs",
     "types/",
