@@ -7,9 +7,9 @@ use std::collections::HashMap;
 
 use super::event::Freshness;
 use crate::extract::redact::Screened;
-use crate::proto::{Arms, CommitInfo, Hit};
+use crate::proto::{CommitInfo, Hit};
 use crate::scan;
-use crate::search::{Answer, Found, explain, snippet};
+use crate::search::{Answer, Found, arms, explain, snippet};
 use crate::types::SourceKey;
 
 /// Hits that hold, and paths that do not.
@@ -74,13 +74,7 @@ fn hit(found: &Found, answer: &Answer, at: &Freshness, shown: &str, explains: bo
         snippet: snippet.text,
         snippet_line: snippet.line,
         score: found.ranked.score,
-        arms: Arms {
-            bm25: signals.bm25.map(|place| place.rank),
-            path: signals.path.map(|place| place.rank),
-            symbol: signals.symbol,
-            knn: signals.knn,
-            cosine: signals.cosine,
-        },
+        arms: arms(signals),
         id: None,
         view: at.place.root.display().to_string(),
         blob: blake3::Hash::from_bytes(row.hash).to_hex().to_string(),

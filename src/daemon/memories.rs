@@ -40,7 +40,7 @@ pub(super) use self::call::{call, locate};
 use self::finder::Finder;
 pub(super) use self::finder::{Model, load as load_model};
 pub(super) use self::pinned::pinned;
-pub(super) use self::search::{FoundMemories, Wanted, hit, is_about_memories};
+pub(super) use self::search::{FoundMemories, MemoryAsk, hit, is_about_memories, wanted};
 use super::clock::now_ms;
 use crate::memory::text;
 use crate::proto::{Check, RpcError, code};

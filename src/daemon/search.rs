@@ -11,7 +11,7 @@ use super::anchors::judge_all;
 use super::answer::{Verified, verify};
 use super::dispatch::{Outcome, bad_params, blocking, clock, deadline, freshness, store_error};
 use super::event::Freshness;
-use super::memories::{self, FoundMemories, Wanted};
+use super::memories::{self, FoundMemories, MemoryAsk};
 use super::shared::Shared;
 use crate::embed::Embedder;
 use crate::extract::lang;
@@ -45,7 +45,7 @@ pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> Outcom
     if !(0.0..=1.0).contains(&threshold) {
         return Err(bad_params(format!("threshold: {threshold} is not between 0 and 1")));
     }
-    let memories = Wanted::of(&params, limit)?;
+    let memories = memories::wanted(&params, limit)?;
     let index = filter(&params)?;
     let question = Arc::new(Question { params, index, memories, limit });
     shared.queries.fetch_add(1, Ordering::Relaxed);
@@ -134,7 +134,7 @@ struct Question {
     /// Where in the index to look; none: nowhere.
     index: Option<Filter>,
     /// What of the memories is wanted; none: nothing.
-    memories: Option<Wanted>,
+    memories: Option<MemoryAsk>,
     limit: usize,
 }
 
@@ -250,7 +250,7 @@ fn memories_alone(
 /// What the memories answer.
 #[derive(Default)]
 struct Remembered<'a> {
-    wanted: Wanted,
+    wanted: MemoryAsk,
     found: FoundMemories,
     error: Option<RpcError>,
     /// What they are judged by; none: they are not.

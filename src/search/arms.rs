@@ -7,17 +7,12 @@ use super::nearest::{IdSet, Nearest};
 use super::query::{self, Query};
 use super::ranked::Ranked;
 use super::rerank::{self, Candidate};
-use super::typo;
+use super::{SPARE, typo};
 use crate::embed::{Embedder, cosine_i8, quantize};
 use crate::proto::Mode;
 use crate::store::{ChunkRow, Filter, OTHERS_A_COMMIT, Reader, StoreError};
 use crate::types::{ChunkId, Kind, ViewId};
 
-/// Candidates an arm may bring for each hit that is wanted, and at least.
-const OVER_FETCH: usize = 4;
-const LEAST_FETCH: usize = 100;
-/// Vectors looked at for each that is wanted, before the view is known.
-const SPARE: usize = 4;
 /// Words of a query that are looked up in the vocabulary; what comes after them is left out of the second try.
 const MOST_CORRECTED: usize = 8;
 
@@ -95,7 +90,7 @@ fn is_vector_only(signals: &Signals) -> bool {
 fn gather(reader: &Reader, ask: &Ask<'_>, query: Query) -> Result<Answer, StoreError> {
     let mut pool = Pool::default();
     let mut degraded = Vec::new();
-    let k = (ask.limit * OVER_FETCH).max(LEAST_FETCH);
+    let k = super::candidates(ask.limit);
     if ask.mode != Mode::Vector {
         pool.add_words(reader, ask, &query, k)?;
     }

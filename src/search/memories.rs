@@ -8,8 +8,10 @@ use std::collections::HashMap;
 use super::fuse::{COSINE_FLOOR, TextRank};
 use super::memory_rank::{self, Candidate};
 use super::nearest::{Changing, IdSet};
-use super::query::{Query, Word};
+use super::query::{Query, Word, parse};
 use super::ranked::Ranked;
+use super::{SPARE, candidates};
+use crate::embed::{Embedder, cosine_i8, quantize};
 use crate::extract::stems::stem;
 use crate::extract::words::index_words;
 use crate::proto::Mode;
@@ -17,29 +19,34 @@ use crate::proto::anchor::{Anchor, State};
 use crate::store::{Anchored, Record, Rows, StoreError, Which};
 use crate::types::MemoryRow;
 
-/// Candidates an arm may bring for each hit that is wanted, and at least.
-const OVER_FETCH: usize = 4;
-const LEAST_FETCH: usize = 100;
-/// Vectors looked at for each that is wanted, before it is known which live.
-const SPARE: usize = 4;
-
 /// One question.
-#[derive(Clone, Copy)]
-pub struct MemoryAsk<'a> {
+#[derive(Clone, Debug, Default)]
+pub struct MemoryAsk {
     /// Understood.
-    pub query: &'a Query,
+    pub query: Query,
     /// Which arms answer.
     pub mode: Mode,
     /// Where to look.
-    pub which: &'a Which,
+    pub which: Which,
     /// Hits wanted.
     pub limit: usize,
     /// The query's vector, if it has one.
-    pub vector: Option<&'a [i8]>,
-    /// The vectors of the living.
-    pub nearest: &'a Changing<MemoryRow>,
+    pub vector: Option<Vec<i8>>,
     /// What memories are about, judged, by id.
-    pub judged: &'a HashMap<String, Vec<Anchor>>,
+    pub judged: HashMap<String, Vec<Anchor>>,
+}
+
+impl MemoryAsk {
+    /// Looks for other words instead.
+    pub fn with_query(&self, text: &str) -> Self {
+        Self { query: parse(text), ..self.clone() }
+    }
+
+    /// Adds the query's vector, if the model is there and knows a word of it.
+    pub fn embed(&mut self, text: &str, embedder: Result<&dyn Embedder, &str>) {
+        let vectors = embedder.ok().and_then(|embedder| embedder.embed(&[text]).ok());
+        self.vector = vectors.and_then(|mut vectors| vectors.pop().flatten()).as_deref().map(quantize);
+    }
 }
 
 /// A memory that answers.
@@ -62,17 +69,21 @@ pub struct FoundMemories {
     pub unjudged: Vec<Anchored>,
 }
 
-/// Asks both arms and ranks what they bring.
+/// Asks both arms and ranks what they bring; `vectors` are those of the living.
 ///
 /// # Errors
 /// When the database cannot be read.
-pub fn memories(rows: &Rows<'_>, ask: &MemoryAsk<'_>) -> Result<FoundMemories, StoreError> {
-    let k = (ask.limit * OVER_FETCH).max(LEAST_FETCH);
+pub fn memories(
+    rows: &Rows<'_>,
+    vectors: &Changing<MemoryRow>,
+    ask: &MemoryAsk,
+) -> Result<FoundMemories, StoreError> {
+    let k = candidates(ask.limit);
     let mut pool: HashMap<MemoryRow, Candidate> = HashMap::new();
     if ask.mode != Mode::Vector
         && let Some(expression) = ask.query.match_with_stems()
     {
-        let found = rows.bm25(ask.which, &expression, k)?;
+        let found = rows.bm25(&ask.which, &expression, k)?;
         let texts: HashMap<_, _> =
             rows.texts(&found.iter().map(|(row, _)| *row).collect::<Vec<_>>())?.into_iter().collect();
         for (rank, (row, bm25)) in (1..).zip(found) {
@@ -82,17 +93,17 @@ pub fn memories(rows: &Rows<'_>, ask: &MemoryAsk<'_>) -> Result<FoundMemories, S
         }
     }
     if ask.mode != Mode::Keyword
-        && let Some(vector) = ask.vector
+        && let Some(vector) = &ask.vector
     {
-        let near = nearest(rows, ask, vector, k)?;
+        let near = nearest(rows, vectors, ask, vector, k)?;
         for (rank, (row, cosine)) in (1..).zip(near) {
             let signals = &mut pool.entry(row).or_default().signals;
             (signals.knn, signals.cosine) = (Some(rank), Some(cosine as f32));
         }
     }
-    let (candidates, unjudged) = with_facts(rows, ask, pool)?;
-    let total = candidates.len();
-    let mut ranked = memory_rank::rank(candidates, rows.now_ms());
+    let (found, unjudged) = with_facts(rows, vectors, ask, pool)?;
+    let total = found.len();
+    let mut ranked = memory_rank::rank(found, rows.now_ms());
     ranked.truncate(ask.limit);
     let best: Vec<MemoryRow> = ranked.iter().map(|hit| hit.candidate.facts.row).collect();
     let mut records: HashMap<MemoryRow, Record> = rows.records(&best)?.into_iter().collect();
@@ -109,18 +120,19 @@ pub fn memories(rows: &Rows<'_>, ask: &MemoryAsk<'_>) -> Result<FoundMemories, S
 /// that are meant are looked up first.
 fn nearest(
     rows: &Rows<'_>,
-    ask: &MemoryAsk<'_>,
+    vectors: &Changing<MemoryRow>,
+    ask: &MemoryAsk,
     vector: &[i8],
     k: usize,
 ) -> Result<Vec<(MemoryRow, f64)>, StoreError> {
-    let first = ask.nearest.top(vector, k * SPARE, |_| true);
+    let first = vectors.top(vector, k * SPARE, |_| true);
     let ids: Vec<MemoryRow> = first.iter().map(|(row, _)| *row).collect();
-    let meant: IdSet = rows.meant(ask.which, Some(&ids))?.into_iter().collect();
+    let meant: IdSet = rows.meant(&ask.which, Some(&ids))?.into_iter().collect();
     let n_seen = first.len();
     let mut near: Vec<_> = first.into_iter().filter(|(row, _)| meant.contains(*row)).take(k).collect();
     if near.len() < k && n_seen == k * SPARE {
-        let meant: IdSet = rows.meant(ask.which, None)?.into_iter().collect();
-        near = ask.nearest.top(vector, k, |row| meant.contains(row));
+        let meant: IdSet = rows.meant(&ask.which, None)?.into_iter().collect();
+        near = vectors.top(vector, k, |row| meant.contains(row));
     }
     near.retain(|(_, cosine)| *cosine >= f64::from(COSINE_FLOOR));
     Ok(near)
@@ -129,7 +141,8 @@ fn nearest(
 /// Adds what ranking must know of each; returns what of the code was not judged, too.
 fn with_facts(
     rows: &Rows<'_>,
-    ask: &MemoryAsk<'_>,
+    vectors: &Changing<MemoryRow>,
+    ask: &MemoryAsk,
     mut pool: HashMap<MemoryRow, Candidate>,
 ) -> Result<(Vec<Candidate>, Vec<Anchored>), StoreError> {
     let keys: Vec<MemoryRow> = pool.keys().copied().collect();
@@ -137,10 +150,10 @@ fn with_facts(
     for facts in rows.facts(&keys)? {
         let Some(mut candidate) = pool.remove(&facts.row) else { continue };
         if candidate.signals.cosine.is_none()
-            && let (Some(vector), Some(own)) = (ask.vector, ask.nearest.get(facts.row))
+            && let (Some(vector), Some(own)) = (&ask.vector, vectors.get(facts.row))
             && ask.mode != Mode::Keyword
         {
-            candidate.signals.cosine = Some(crate::embed::cosine_i8(vector, own));
+            candidate.signals.cosine = Some(cosine_i8(vector, own));
         }
         candidate.facts = facts;
         candidates.push(candidate);
@@ -181,7 +194,6 @@ fn begin_alike(left: &str, right: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::query::parse;
 
     #[test]
     fn another_form_of_a_word_covers_it() {

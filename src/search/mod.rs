@@ -16,12 +16,31 @@ pub mod snippet;
 pub mod sorts;
 pub mod typo;
 
-use crate::proto::{Explain, Factor, Signal};
+use crate::proto::{Arms, Explain, Factor, Signal};
 
 pub use arms::{Answer, Ask, Found, run};
 
 #[cfg(test)]
 pub(crate) mod testing;
+
+/// Vectors looked at for each that is wanted, before it is known which of them count.
+const SPARE: usize = 4;
+
+/// Returns how many candidates an arm may bring where so many hits are wanted.
+fn candidates(limit: usize) -> usize {
+    (limit * 4).max(100)
+}
+
+/// Returns where each arm had a hit.
+pub fn arms(signals: &fuse::Signals) -> Arms {
+    Arms {
+        bm25: signals.bm25.map(|place| place.rank),
+        path: signals.path.map(|place| place.rank),
+        symbol: signals.symbol,
+        knn: signals.knn,
+        cosine: signals.cosine,
+    }
+}
 
 /// Returns what a score is made of, as it is shown.
 pub fn explain(signals: &fuse::Signals, fused: f64, factors: &[(&'static str, f64)]) -> Explain {

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::call::{Stamp, locate, write_for};
 use super::rules::{Done, find_living};
-use super::search::Wanted;
+use super::search::wanted;
 use super::{Outcome, show};
 use crate::daemon::dispatch::{bad_params, blocking, params_of};
 use crate::daemon::search::embedder;
@@ -52,7 +52,7 @@ pub(super) async fn recall(shared: &Arc<Shared>, params: Value) -> Outcome<Value
         traits: params.traits.clone(),
         ..SearchParams::default()
     };
-    let wanted = Wanted::of(&search, limit)?;
+    let wanted = wanted(&search, limit)?;
     let look = move |shared: &Shared| {
         let Some(mut wanted) = wanted else { return Ok(Vec::new()) };
         if wanted.mode != Mode::Keyword {
