@@ -13,7 +13,8 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 pub(super) use self::resolve::{named_by, resolve};
-use super::dispatch::{Outcome, blocking, freshness, store_error};
+use super::dispatch::{blocking, freshness};
+use super::error::Outcome;
 use super::event::Freshness;
 use super::search::RERUNS;
 use super::shared::Shared;
@@ -47,7 +48,7 @@ pub(super) async fn on_snapshot<T: Send + 'static>(
         let run = Arc::clone(&run);
         let judged = move |shared: &Shared| {
             let max_file_bytes = shared.config.index.max_file_bytes;
-            shared.read(|reader: &Reader| -> Result<_, Failed> {
+            shared.read(|reader: &Reader| -> Outcome<_> {
                 reader.snapshot(|reader| {
                     let mut judge = Judge::new(reader, &at, max_file_bytes, reruns > 0);
                     let value = run(&mut judge);
@@ -56,7 +57,6 @@ pub(super) async fn on_snapshot<T: Send + 'static>(
                 })
             })
         };
-        let judged = move |shared: &Shared| judged(shared).map_err(|Failed(error)| store_error(&error));
         let (value, newer, moved, reason) = blocking(shared, judged).await?;
         let why_not = match newer.first() {
             Some(key) => Some(format!("{key} changed while it was being read")),
@@ -96,15 +96,6 @@ pub(super) fn judge_all(
             Ok(JudgedAll { value: all, stale: judge.stale })
         })
     })
-}
-
-/// What a snapshot fails with.
-struct Failed(StoreError);
-
-impl From<StoreError> for Failed {
-    fn from(error: StoreError) -> Self {
-        Self(error)
-    }
 }
 
 /// Judges anchors on one snapshot of the index.

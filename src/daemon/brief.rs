@@ -12,7 +12,8 @@ use std::time::Instant;
 use serde_json::json;
 
 use super::changed::changed;
-use super::dispatch::{Outcome, blocking, deadline, freshness, store_error};
+use super::dispatch::{blocking, deadline, freshness};
+use super::error::Outcome;
 use super::event::Freshness;
 use super::past::Past;
 use super::shared::Shared;
@@ -84,7 +85,7 @@ pub(super) async fn brief(shared: &Arc<Shared>, params: BriefParams) -> Outcome<
         let mut page = Page::new(budget);
         page.fill(&lists);
         let params = MapParams { cwd, budget: Some(page.tokens(MAP)), focus, sync };
-        let map = overview::map(shared, &params, &at).map_err(|error| store_error(&error))?;
+        let map = overview::map(shared, &params, &at)?;
         let mut page = page.again(&lists, &format!("{MAP}{}", map.text));
         page.block("map", MAP, &map.text, (map.files, map.total_files));
         Ok((page.finish(), map))

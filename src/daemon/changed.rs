@@ -9,12 +9,13 @@ use std::time::{Duration, Instant};
 
 use super::clock::{local, now_ms};
 use super::definitions::Definitions;
-use super::dispatch::{Outcome, blocking, deadline, freshness, store_error};
+use super::dispatch::{blocking, deadline, freshness};
+use super::error::{Outcome, bad_params};
 use super::event::Freshness;
-use super::past::{Past, failure, unreadable};
+use super::past::Past;
 use super::shared::Shared;
 use crate::git::{ALIKE, ObjectId, Settings, Tracked, TreeEntry, UserDirs, Walk, blob_id, likeness};
-use crate::proto::{ChangedFile, ChangedParams, ChangedResult, FileStatus, code};
+use crate::proto::{ChangedFile, ChangedParams, ChangedResult, FileStatus, RpcError, code};
 use crate::scan;
 use crate::store::{Entry, Reader};
 use crate::types::{Refusal, SourceKey, Way, moment};
@@ -44,7 +45,7 @@ fn answer(shared: &Shared, params: &ChangedParams, at: &Freshness, until: Instan
     let limit = params.limit.unwrap_or(LIMIT.0);
     if !(1..=LIMIT.1).contains(&limit) {
         let message = format!("limit: {limit} is not between 1 and {}", LIMIT.1);
-        return Err(failure(code::INVALID_PARAMS, message, "leave it out for two hundred"));
+        return Err(bad_params(message).with_hint("leave it out for two hundred"));
     }
     let past = Past::open(at)?;
     let base = base(&past, at, params.since.trim())?;
@@ -87,18 +88,18 @@ fn base(past: &Past, at: &Freshness, since: &str) -> Outcome<Option<ObjectId>> {
     let Some(moment) = moment else {
         if since.is_empty() {
             let hint = "--since HEAD~3, main, 2026-11-01 or 3d";
-            return Err(failure(code::INVALID_PARAMS, "since: empty".to_owned(), hint));
+            return Err(bad_params("since: empty").with_hint(hint));
         }
         return past.resolve(&at.place, since).map(Some);
     };
-    let Some(head) = past.refs.find("HEAD").map_err(|error| unreadable(&error))? else { return Ok(None) };
+    let Some(head) = past.refs.find("HEAD")? else { return Ok(None) };
     let known = HashMap::new();
     let mut walk = Walk::new(&past.objects, &known, head);
     let found = walk.find(|(_, node)| node.time <= moment.div_euclid(1_000)).map(|(id, _)| id);
     match (found, walk.gaps.first()) {
         (None, Some(gap)) => {
             let hint = "history before that is not here: `git fetch --unshallow`, or name a revision";
-            Err(failure(code::NOT_FOUND, format!("{since}: {gap}"), hint))
+            Err(RpcError::new(code::NOT_FOUND, format!("{since}: {gap}")).with_hint(hint))
         }
         (found, _) => Ok(found),
     }
@@ -123,13 +124,10 @@ struct Comparison<'a> {
 
 impl<'a> Comparison<'a> {
     fn new(shared: &'a Shared, at: &'a Freshness, past: &'a Past) -> Outcome<Self> {
-        let settings = Settings::read(&at.place, &UserDirs::read()).map_err(|error| unreadable(&error))?;
+        let settings = Settings::read(&at.place, &UserDirs::read())?;
         let index = at.place.git_dir.as_ref().map(|dir| dir.join("index")).unwrap_or_default();
-        let tracked = Tracked::read(&index, settings.object_hash, settings.ignore_case)
-            .map_err(|error| unreadable(&error))?;
-        let manifest = shared
-            .read(|reader: &Reader| reader.entries(at.view, None))
-            .map_err(|error| store_error(&error))?;
+        let tracked = Tracked::read(&index, settings.object_hash, settings.ignore_case)?;
+        let manifest = shared.read(|reader: &Reader| reader.entries(at.view, None))?;
         let (added, removed, modified, renamed) = Default::default();
         Ok(Self { shared, at, past, tracked, manifest, added, removed, modified, renamed })
     }
@@ -138,7 +136,7 @@ impl<'a> Comparison<'a> {
         let mut old = HashMap::new();
         if let Some(base) = base {
             let files = self.past.objects.node(base).and_then(|node| self.past.objects.files(node.tree));
-            old = files.map_err(|error| unreadable(&error))?.into_iter().collect();
+            old = files?.into_iter().collect();
         }
         let keys: Vec<SourceKey> = self.manifest.keys().cloned().collect();
         for key in keys {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use super::dispatch::Outcome;
+use super::error::Outcome;
 use super::shared::Shared;
 use crate::extract::{self, Extracted};
 use crate::index::Extractor;
@@ -26,11 +26,8 @@ type Named = Vec<(String, String)>;
 
 impl<'a> Definitions<'a> {
     pub(super) fn new(shared: &'a Shared, until: Instant) -> Outcome<Self> {
-        let program = super::program().map_err(|error| RpcError {
-            code: code::INTERNAL,
-            message: error.to_string(),
-            data: None,
-        })?;
+        let program = super::program();
+        let program = program.map_err(|error| RpcError::new(code::INTERNAL, error.to_string()))?;
         Ok(Self { extractor: Extractor::new(&program, &shared.progress), until, shared })
     }
 

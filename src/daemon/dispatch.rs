@@ -10,21 +10,20 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
 
+use super::error::{Outcome, bad_params};
 use super::event::{Ask, Event, Freshness, ViewReport};
 use super::githooks::{self, Verb};
 use super::shared::Shared;
 use super::{brief, changed, memories, overview, report, search, why};
 use crate::proto::{
-    ErrorData, HelloParams, HelloResult, MapParams, MapResult, PROTOCOL, Pending, PlaceParams, RpcError,
-    StatusParams, StatusResult, Sync, SyncParams, SyncResult, code,
+    HelloParams, HelloResult, MapParams, MapResult, PROTOCOL, Pending, PlaceParams, RpcError, StatusParams,
+    StatusResult, Sync, SyncParams, SyncResult, code,
 };
 use crate::store::{Reader, StoreError};
 use crate::types::SourceKey;
 
 /// Longest time a request may wait for freshness.
 const MAX_WAIT: Duration = Duration::from_secs(600);
-
-pub(super) type Outcome<T> = Result<T, RpcError>;
 
 /// Runs one method.
 pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> Outcome<Value> {
@@ -67,39 +66,20 @@ pub(super) fn no_method(method: &str) -> RpcError {
         memory.promote, memory.consolidate, memory.auto_consolidate, \
         memory.import, memory.import_markdown, memory.import_keys, memory.read_database, memory.export, \
         memory.backup, memory.restore_backup";
-    let data = ErrorData { hint: Some(hint.to_owned()), retry_after_ms: None };
-    RpcError { code: code::NO_METHOD, message: format!("{method}: no such method"), data: Some(data) }
+    RpcError::new(code::NO_METHOD, format!("{method}: no such method")).with_hint(hint)
 }
 
 pub(super) fn params_of<P: DeserializeOwned>(params: Value) -> Outcome<P> {
     let params = if params.is_null() { Value::Object(serde_json::Map::new()) } else { params };
     // serde would take an array for the fields in the order of their declaration.
     if !params.is_object() {
-        return Err(bad_params("params: an object is needed, each param by its name".to_owned()));
+        return Err(bad_params("params: an object is needed, each param by its name"));
     }
     serde_json::from_value(params).map_err(|error| bad_params(format!("params: {error}")))
 }
 
 fn reply(result: &impl Serialize) -> Outcome<Value> {
-    serde_json::to_value(result).map_err(|error| internal(error.to_string()))
-}
-
-pub(super) fn bad_params(message: String) -> RpcError {
-    RpcError { code: code::INVALID_PARAMS, message, data: None }
-}
-
-fn internal(message: String) -> RpcError {
-    RpcError { code: code::INTERNAL, message, data: None }
-}
-
-pub(super) fn store_error(error: &StoreError) -> RpcError {
-    let hint = match error {
-        StoreError::Full { .. } => "free some space on that file system; all that was acknowledged is kept",
-        StoreError::Newer { .. } => "install the version of memod that wrote it, or a later one",
-        _ => "`memo doctor` checks the disk and the databases",
-    };
-    let data = ErrorData { hint: Some(hint.to_owned()), retry_after_ms: None };
-    RpcError { code: code::STORE, message: error.to_string(), data: Some(data) }
+    serde_json::to_value(result).map_err(|error| RpcError::new(code::INTERNAL, error.to_string()))
 }
 
 /// Runs what blocks on a thread of its own.
@@ -108,7 +88,9 @@ pub(super) async fn blocking<T: Send + 'static>(
     run: impl FnOnce(&Shared) -> Outcome<T> + Send + 'static,
 ) -> Outcome<T> {
     let shared = Arc::clone(shared);
-    spawn_blocking(move || run(&shared)).await.map_err(|panic| internal(panic.to_string()))?
+    spawn_blocking(move || run(&shared))
+        .await
+        .map_err(|panic| RpcError::new(code::INTERNAL, panic.to_string()))?
 }
 
 fn hello(_: &HelloParams) -> HelloResult {
@@ -126,9 +108,7 @@ pub(super) async fn freshness(
 ) -> Outcome<Freshness> {
     let cwd = PathBuf::from(cwd);
     if !cwd.is_absolute() {
-        return Err(bad_params(
-            "cwd: an absolute path is needed, to know which worktree is meant".to_owned(),
-        ));
+        return Err(bad_params("cwd: an absolute path is needed, to know which worktree is meant"));
     }
     let (reply, answer) = oneshot::channel();
     shared.send(Event::Ask(Ask {
@@ -141,9 +121,7 @@ pub(super) async fn freshness(
         tries: 0,
         reply,
     }));
-    let stopping =
-        || RpcError { code: code::STOPPING, message: "the daemon is stopping".to_owned(), data: None };
-    answer.await.map_err(|_| stopping())?
+    answer.await.map_err(|_| RpcError::new(code::STOPPING, "the daemon is stopping"))?
 }
 
 pub(super) fn deadline(shared: &Shared, wait_ms: Option<u64>) -> Instant {
@@ -159,17 +137,15 @@ pub(super) fn clock(reader: &Reader, at: &Freshness) -> Result<String, StoreErro
 
 async fn map(shared: &Arc<Shared>, params: MapParams) -> Outcome<MapResult> {
     let at = freshness(shared, &params.cwd, params.sync, deadline(shared, None), Vec::new(), false).await?;
-    blocking(shared, move |shared| overview::map(shared, &params, &at).map_err(|error| store_error(&error)))
-        .await
+    blocking(shared, move |shared| Ok(overview::map(shared, &params, &at)?)).await
 }
 
 async fn status(shared: &Arc<Shared>, params: StatusParams) -> Outcome<StatusResult> {
     let cwd = params.cwd.clone();
     let at = freshness(shared, &cwd, Sync::None, deadline(shared, None), Vec::new(), false).await?;
     let views = views(shared).await;
-    let status = move |shared: &Shared| report::status(shared, &params, &at, views);
-    let mut status =
-        blocking(shared, move |shared| status(shared).map_err(|error| store_error(&error))).await?;
+    let status = move |shared: &Shared| Ok(report::status(shared, &params, &at, views)?);
+    let mut status = blocking(shared, status).await?;
     let (memories, notices) = shared.memories.overview().await;
     status.counts.memories = memories;
     // Why they cannot be counted is among the notices.
@@ -200,7 +176,7 @@ async fn sync(shared: &Arc<Shared>, params: SyncParams) -> Outcome<SyncResult> {
                 Ok(SyncResult { fresh, reason, pending, clock, total_files, done_files, total_chunks })
             })
         };
-        shared.read(read).map_err(|error| store_error(&error))
+        shared.read(read)
     };
     blocking(shared, read).await
 }

@@ -2,12 +2,13 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::dispatch::{Outcome, blocking, deadline, freshness};
+use super::dispatch::{blocking, deadline, freshness};
+use super::error::Outcome;
 use super::shared::Shared;
 use crate::git::UserDirs;
 use crate::hooks::{Hooks, HooksError};
 use crate::paths::Place;
-use crate::proto::{ErrorData, HookMethod, HooksParams, HooksResult, RpcError, Sync, code};
+use crate::proto::{HookMethod, HooksParams, HooksResult, Sync};
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +24,7 @@ pub(super) enum Verb {
 /// Runs one of the methods for the worktree of `cwd`.
 pub(super) async fn call(shared: &Arc<Shared>, verb: Verb, params: HooksParams) -> Outcome<HooksResult> {
     let at = freshness(shared, &params.cwd, Sync::None, deadline(shared, None), Vec::new(), false).await?;
-    blocking(shared, move |_| run(&at.place, verb, &params).map_err(|error| refusal(&error))).await
+    blocking(shared, move |_| Ok(run(&at.place, verb, &params)?)).await
 }
 
 /// Who installs goes from what a file says to what it is to say: one after the other.
@@ -50,16 +51,4 @@ fn why_none(place: &Place) -> String {
 pub(super) fn method(place: &Place) -> HookMethod {
     let hooks = Hooks::of(place, &UserDirs::read(), &HooksParams::default());
     hooks.ok().flatten().map_or(HookMethod::None, |hooks| hooks.status().method)
-}
-
-fn refusal(error: &HooksError) -> RpcError {
-    let hint = match error {
-        HooksError::Locked(lock) => Some(format!(
-            "try again; if no git is running, an interrupted one left {} behind",
-            lock.display()
-        )),
-        _ => None,
-    };
-    let data = Some(ErrorData { hint, retry_after_ms: None });
-    RpcError { code: code::GIT, message: error.to_string(), data }
 }

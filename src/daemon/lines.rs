@@ -35,7 +35,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
                 return Ok(Some(line));
             }
             self.searched = self.buffer.len();
-            let too = |what: String| RpcError { code: code::INVALID_REQUEST, message: what, data: None };
+            let too = |what: String| RpcError::new(code::INVALID_REQUEST, what);
             if self.buffer.len() > MAX_LINE_BYTES {
                 return Err(too(format!("a line over {MAX_LINE_BYTES} bytes")));
             }

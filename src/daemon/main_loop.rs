@@ -6,7 +6,6 @@
 
 mod changes;
 mod indexed;
-mod refusal;
 mod views;
 
 use std::collections::HashMap;
@@ -16,7 +15,6 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant, SystemTime};
 
-use self::refusal::{not_located, plain, refuse};
 use super::event::{Ask, Event};
 use super::shared::Shared;
 use super::view::{Due, Rounds, View};
@@ -24,7 +22,7 @@ use super::worker::Job;
 use crate::git::{UserDirs, UserRules};
 use crate::index::Scope;
 use crate::paths::Place;
-use crate::proto::{Sync, code};
+use crate::proto::{RpcError, Sync, code};
 use crate::scan::lstat;
 use crate::watch::WatchEvent;
 
@@ -170,7 +168,7 @@ impl MainLoop {
         for (root, asks) in &mut self.opening {
             for late in asks.extract_if(.., |ask| ask.deadline + OPEN_GRACE <= now) {
                 let message = format!("{}: not known yet, another worktree is being indexed", root.display());
-                refuse(late, plain(code::BUSY, message));
+                refuse(late, RpcError::new(code::BUSY, message));
             }
         }
     }
@@ -217,13 +215,13 @@ impl MainLoop {
             Ok(place) if place.state_dir != self.shared.place.state_dir => {
                 let message =
                     format!("{}: belongs to another repository than this daemon's", ask.cwd.display());
-                refuse(ask, plain(code::WRONG_REPOSITORY, message));
+                refuse(ask, RpcError::new(code::WRONG_REPOSITORY, message));
             }
             Ok(place) => match self.views.get_mut(&place.root) {
                 Some(view) if view.place == place => view.ask(ask, now),
                 _ => self.open(place, Some(ask)),
             },
-            Err(error) => refuse(ask, not_located(&error)),
+            Err(error) => refuse(ask, error.into()),
         }
     }
 
@@ -238,6 +236,10 @@ impl MainLoop {
             self.views.values_mut().for_each(|view| view.lose(now));
         }
     }
+}
+
+fn refuse(ask: Ask, error: RpcError) {
+    let _ = ask.reply.send(Err(error)); // the asker may have gone
 }
 
 fn inode(path: &Path) -> u64 {

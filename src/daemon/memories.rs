@@ -42,16 +42,15 @@ pub(super) use self::finder::{Model, load as load_model};
 pub(super) use self::pinned::pinned;
 pub(super) use self::search::{FoundMemories, MemoryAsk, hit, is_about_memories, wanted};
 use super::clock::now_ms;
+use super::error::Outcome;
 use crate::memory::text;
 use crate::proto::{Check, RpcError, code};
-use crate::store::{Checked, Derived, MemoryKeeper, Record, Stopped, StoreError};
+use crate::store::{Checked, Derived, MemoryKeeper, Record, StoreError};
 
 /// Shortest time between two copies: so much can be lost when the file is deleted while no daemon runs.
 const COPY_AGAIN: Duration = Duration::from_secs(600);
 /// Making copies takes at most this part of the time.
 const COPY_SHARE: u32 = 100;
-
-type Outcome<T> = Result<T, RpcError>;
 
 /// What the thread is asked for.
 enum Job {
@@ -118,7 +117,7 @@ impl Memories {
             finder.follow(keeper); // before anybody is told: what was acknowledged is found
             drop(reply.send(value));
         }));
-        self.jobs.send(job).map_err(|_| plain(code::STOPPING, "the daemon is stopping"))?;
+        self.jobs.send(job).map_err(|_| RpcError::new(code::STOPPING, "the daemon is stopping"))?;
         Ok(answer)
     }
 
@@ -127,7 +126,7 @@ impl Memories {
         let numbers = self.ask(|keeper| {
             let now_ms = now_ms();
             let read = keeper.read::<_, RpcError>(now_ms, |rows| Ok(rows.numbers()?.living));
-            (read.map_err(store_error), keeper.notice(now_ms).map(str::to_owned))
+            (read.map_err(RpcError::from), keeper.notice(now_ms).map(str::to_owned))
         });
         match numbers.await {
             Ok((Ok(living), notice)) => (living, notice.into_iter().collect()),
@@ -218,24 +217,16 @@ fn found(checked: &Checked) -> String {
     }
 }
 
-fn plain(code: i64, message: &str) -> RpcError {
-    RpcError { code, message: message.to_owned(), data: None }
-}
-
 fn failed() -> RpcError {
-    plain(code::INTERNAL, "an internal error, noted in the log; nothing was changed, and the daemon goes on")
+    RpcError::new(
+        code::INTERNAL,
+        "an internal error, noted in the log; nothing was changed, and the daemon goes on",
+    )
 }
 
 fn derive(record: &Record) -> Derived {
     Derived {
         hash: text::hash(&record.content),
         words: text::index(record.title.as_deref(), &record.tags, &record.content),
-    }
-}
-
-fn store_error(stopped: Stopped<RpcError>) -> RpcError {
-    match stopped {
-        Stopped::Refused(error) => error,
-        Stopped::Store(error) => super::dispatch::store_error(&error),
     }
 }

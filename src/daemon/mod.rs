@@ -12,6 +12,7 @@ mod clock;
 mod definitions;
 mod dispatch;
 mod doorbell;
+mod error;
 mod event;
 mod githooks;
 mod lines;

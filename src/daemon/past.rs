@@ -2,12 +2,12 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::dispatch::Outcome;
+use super::error::{Outcome, bad_params};
 use super::event::Freshness;
 use crate::extract::redact;
-use crate::git::{Commit, GitError, ObjectHash, ObjectId, Objects, Refs, RevisionError, Settings, UserDirs};
+use crate::git::{Commit, ObjectHash, ObjectId, Objects, Refs, Settings, UserDirs};
 use crate::paths::Place;
-use crate::proto::{CommitInfo, ErrorData, RpcError, code};
+use crate::proto::CommitInfo;
 use crate::types::SourceKey;
 
 /// The history of a worktree.
@@ -21,15 +21,15 @@ impl Past {
     /// Opens it; an error outside git.
     pub(super) fn open(at: &Freshness) -> Outcome<Self> {
         let place = &at.place;
-        let settings = Settings::read(place, &UserDirs::read()).map_err(|error| unreadable(&error))?;
+        let settings = Settings::read(place, &UserDirs::read())?;
         let object_hash = settings.object_hash;
-        let objects = Objects::open(place, object_hash).map_err(|error| unreadable(&error))?;
+        let objects = Objects::open(place, object_hash)?;
         match (Refs::new(place, object_hash), objects) {
             (Some(refs), Some(objects)) => Ok(Self { refs, objects, object_hash }),
             _ => {
                 let message =
                     format!("{}: not in a git repository, so it has no history", place.root.display());
-                Err(failure(code::INVALID_PARAMS, message, "`git init` begins one"))
+                Err(bad_params(message).with_hint("`git init` begins one"))
             }
         }
     }
@@ -37,51 +37,16 @@ impl Past {
     /// Returns the commit that a revision names.
     pub(super) fn resolve(&self, place: &Place, revision: &str) -> Outcome<ObjectId> {
         let upstream = |branch: &str| Settings::upstream(place, &UserDirs::read(), branch);
-        self.objects.resolve(&self.refs, revision, upstream).map_err(|error| not_resolved(&error))
+        Ok(self.objects.resolve(&self.refs, revision, upstream)?)
     }
 
     /// Returns a commit for people, without what looks like a credential: who and when, subject, body.
     pub(super) fn describe(&self, id: ObjectId) -> Outcome<(CommitInfo, String, String)> {
-        let Commit { id, author, date, subject, body } =
-            self.objects.commit(id).map_err(|error| unreadable(&error))?;
+        let Commit { id, author, date, subject, body } = self.objects.commit(id)?;
         let (subject, body) = (redact::redact(&subject), redact::redact(&body));
         let info = CommitInfo { oid: id.to_string(), date, author };
         Ok((info, subject.into_owned(), body.into_owned()))
     }
-}
-
-pub(super) fn failure(code: i64, message: String, hint: &str) -> RpcError {
-    let data = ErrorData { hint: Some(hint.to_owned()), retry_after_ms: None };
-    RpcError { code, message, data: Some(data) }
-}
-
-/// Says what of git's could not be read.
-pub(super) fn unreadable(error: &GitError) -> RpcError {
-    let hint = match error {
-        GitError::Missing { .. } => {
-            "a shallow or partial clone lacks it: `git fetch --unshallow` or `git fetch --refetch`"
-        }
-        GitError::Config { .. } => "`git config --list` says what is wrong with it",
-        GitError::Ref { .. } => "`git show-ref` lists the refs",
-        _ => "`git fsck` tells what is damaged",
-    };
-    failure(code::INTERNAL, error.to_string(), hint)
-}
-
-fn not_resolved(error: &RevisionError) -> RpcError {
-    let (code, hint) = match error {
-        RevisionError::Git(error) => return unreadable(error),
-        RevisionError::Unknown(_) => {
-            (code::NOT_FOUND, "`git log --oneline` and `git branch -a` list what there is")
-        }
-        RevisionError::Ambiguous { .. } => (code::INVALID_PARAMS, "give more digits"),
-        RevisionError::Unborn(_) => (code::NOT_FOUND, "there is a history once something is committed"),
-        RevisionError::NoParent { .. } => (code::NOT_FOUND, "history is shorter, or this is a shallow clone"),
-        RevisionError::NoUpstream(_) => {
-            (code::NOT_FOUND, "`git branch --set-upstream-to=origin/BRANCH` sets one")
-        }
-    };
-    failure(code, error.to_string(), hint)
 }
 
 /// Returns what a path of the user's is called from the top of the worktree; none where it leads out of it.

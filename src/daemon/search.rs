@@ -9,7 +9,8 @@ use std::time::Instant;
 
 use super::anchors::judge_all;
 use super::answer::{Verified, verify};
-use super::dispatch::{Outcome, bad_params, blocking, clock, deadline, freshness, store_error};
+use super::dispatch::{blocking, clock, deadline, freshness};
+use super::error::{Outcome, bad_params};
 use super::event::Freshness;
 use super::memories::{self, FoundMemories, MemoryAsk};
 use super::shared::Shared;
@@ -39,7 +40,7 @@ pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> Outcom
         return Err(bad_params(format!("limit: {limit} is not between 1 and {MAX_LIMIT}")));
     }
     if params.query.trim().is_empty() {
-        return Err(bad_params("query: empty; say what to look for".to_owned()));
+        return Err(bad_params("query: empty; say what to look for"));
     }
     let threshold = params.threshold.unwrap_or(0.0);
     if !(0.0..=1.0).contains(&threshold) {
@@ -183,7 +184,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> Outcome<Page> {
         nearest: nearest.as_ref(),
         corrects: !memories.has_words(),
     };
-    let read = |reader: &Reader| {
+    let read = |reader: &Reader| -> Outcome<_> {
         reader.snapshot(|reader| {
             let answer = search::run(reader, &ask)?;
             let embeddings = reader.pending_embeddings(at.view, MOST_PENDING)?;
@@ -191,7 +192,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> Outcome<Page> {
             Ok((answer, embeddings, clock(reader, at)?, is_whole))
         })
     };
-    let (answer, embeddings, clock, is_whole) = shared.read(read).map_err(|error| store_error(&error))?;
+    let (answer, embeddings, clock, is_whole) = shared.read(read)?;
     let moved = shared.progress.removals.load(Ordering::SeqCst) != at.removals;
     let max_file_bytes = shared.config.index.max_file_bytes;
     let Verified { hits, mut stale } = verify(&answer, at, *limit, max_file_bytes, params.explain);
@@ -281,7 +282,7 @@ impl<'a> Remembered<'a> {
         self.found = shared.memories.find(&self.wanted)?;
         let Some(at) = self.at.filter(|_| !self.found.unjudged.is_empty()) else { return Ok(()) };
         let unjudged = std::mem::take(&mut self.found.unjudged);
-        let judged = judge_all(shared, at, unjudged).map_err(|error| store_error(&error))?;
+        let judged = judge_all(shared, at, unjudged)?;
         self.wanted.judged.extend(judged.value);
         self.stale.extend(judged.stale);
         self.found = shared.memories.find(&self.wanted)?;

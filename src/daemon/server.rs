@@ -17,7 +17,7 @@ use super::dispatch;
 use super::lines::Lines;
 use super::listen::Listener;
 use super::shared::Shared;
-use crate::proto::{ErrorData, MAX_DEPTH, Request, Response, RpcError, code, depth};
+use crate::proto::{MAX_DEPTH, Request, Response, RpcError, code, depth};
 
 const MAX_CONNECTIONS: usize = 1_024;
 const MAX_IN_FLIGHT: usize = 64;
@@ -72,8 +72,7 @@ async fn turn_away(mut writer: impl AsyncWrite + Unpin) {
 }
 
 fn busy(message: String) -> RpcError {
-    let data = ErrorData { hint: None, retry_after_ms: Some(RETRY_AFTER_MS) };
-    RpcError { code: code::BUSY, message, data: Some(data) }
+    RpcError::new(code::BUSY, message).with_retry(RETRY_AFTER_MS)
 }
 
 /// Holds the place of a request in its connection until its reply is being written: who does not read is soon
@@ -166,7 +165,7 @@ async fn respond(shared: Arc<Shared>, request: Request) -> Option<Response> {
         Err(panic) => {
             tracing::error!(method = name, %panic, "a request panicked");
             let message = format!("{name}: an internal error, noted in the log; the daemon goes on");
-            failure(id, RpcError { code: code::INTERNAL, message, data: None })
+            failure(id, RpcError::new(code::INTERNAL, message))
         }
     })
 }
@@ -193,7 +192,7 @@ fn failure(id: Value, error: RpcError) -> Response {
 }
 
 fn parse(line: &[u8]) -> Result<Request, Box<Response>> {
-    let bad = |code, message: String| Box::new(failure(Value::Null, RpcError { code, message, data: None }));
+    let bad = |code, message: String| Box::new(failure(Value::Null, RpcError::new(code, message)));
     let text = std::str::from_utf8(line).map_err(|error| bad(code::PARSE, format!("not UTF-8: {error}")))?;
     if depth(text) > MAX_DEPTH {
         return Err(bad(code::PARSE, format!("nested deeper than {MAX_DEPTH}")));
@@ -206,10 +205,7 @@ fn parse(line: &[u8]) -> Result<Request, Box<Response>> {
         Ok(request) => Ok(Request { id, ..request }),
         Err(error) => {
             let message = format!("not a request: {error}");
-            Err(Box::new(failure(
-                id.unwrap_or_default(),
-                RpcError { code: code::INVALID_REQUEST, message, data: None },
-            )))
+            Err(Box::new(failure(id.unwrap_or_default(), RpcError::new(code::INVALID_REQUEST, message))))
         }
     }
 }

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::dispatch::{Outcome, blocking, deadline, freshness};
+use super::dispatch::{blocking, deadline, freshness};
+use super::error::{Outcome, bad_params};
 use super::event::Freshness;
 use super::memories::beside;
-use super::past::{Past, failure, key_of, spans, unreadable};
+use super::past::{Past, key_of, spans};
 use super::shared::Shared;
 use super::target::{Part, defines, named, readings};
 use crate::git::{Blame, Log, ObjectId};
-use crate::proto::{Sync, WhyCommit, WhyParams, WhyResult, code};
+use crate::proto::{RpcError, Sync, WhyCommit, WhyParams, WhyResult, code};
 use crate::scan::{self, Content, Read};
 use crate::store::Reader;
 use crate::types::SourceKey;
@@ -42,11 +43,11 @@ fn answer(shared: &Shared, params: &WhyParams, at: &Freshness, until: Instant) -
     let limit = params.limit.unwrap_or(LIMIT.0);
     if !(1..=LIMIT.1).contains(&limit) {
         let message = format!("limit: {limit} is not between 1 and {}", LIMIT.1);
-        return Err(failure(code::INVALID_PARAMS, message, "leave it out for ten"));
+        return Err(bad_params(message).with_hint("leave it out for ten"));
     }
     let past = Past::open(at)?;
     let head = past.resolve(&at.place, "HEAD")?;
-    let tree = past.objects.node(head).map_err(|error| unreadable(&error))?.tree;
+    let tree = past.objects.node(head)?.tree;
     let in_head = |key: &SourceKey| matches!(past.objects.entry(tree, key.as_str()), Ok(Some(_)));
     let exists = |path: &str| {
         let key = key_of(path, &params.cwd, &at.place)?;
@@ -75,17 +76,14 @@ fn past_path(
 ) -> Outcome<WhyResult> {
     let target = &params.target;
     if let Some(key) = key_of(target, &params.cwd, &at.place) {
-        let log = past.objects.log(head, key.as_str(), limit, until).map_err(|error| unreadable(&error))?;
+        let log = past.objects.log(head, key.as_str(), limit, until)?;
         if !log.touches.is_empty() {
             return of_log(past, log, &key);
         }
     }
     let message = format!("{target}: not in the worktree, and in no commit of this branch");
-    Err(failure(
-        code::NOT_FOUND,
-        message,
-        "name a file from the current directory: PATH, PATH:LINE or PATH#SYMBOL",
-    ))
+    Err(RpcError::new(code::NOT_FOUND, message)
+        .with_hint("name a file from the current directory: PATH, PATH:LINE or PATH#SYMBOL"))
 }
 
 /// A question about one path.
@@ -102,11 +100,11 @@ struct Question<'a> {
 impl Question<'_> {
     fn whole(&self) -> Outcome<WhyResult> {
         let log = self.past.objects.log(self.head, self.key.as_str(), self.limit, self.until);
-        let mut result = of_log(self.past, log.map_err(|error| unreadable(&error))?, &self.key)?;
+        let mut result = of_log(self.past, log?, &self.key)?;
         // A directory, or what is no text, is in a commit or not; of a text each line is.
         if let Ok(text) = self.text() {
             let lines = self.past.objects.uncommitted(self.head, self.key.as_str(), text.as_bytes());
-            result.uncommitted = spans(&lines.map_err(|error| unreadable(&error))?);
+            result.uncommitted = spans(&lines?);
         }
         Ok(result)
     }
@@ -117,13 +115,14 @@ impl Question<'_> {
         if let Some((first, last)) = wanted.iter().find(|(_, last)| *last > n_lines) {
             let beyond = if first == last { format!("line {last}") } else { format!("lines {first}-{last}") };
             let message = format!("{}: has {n_lines} lines, no {beyond}", self.key);
-            return Err(failure(code::NOT_FOUND, message, "ask for the whole: `memo why PATH`"));
+            return Err(
+                RpcError::new(code::NOT_FOUND, message).with_hint("ask for the whole: `memo why PATH`")
+            );
         }
         let wanted_lines = wanted.iter().flat_map(|(first, last)| *first..=*last).collect();
         let blamed =
             self.past.objects.blame(self.head, self.key.as_str(), text.as_bytes(), &wanted_lines, self.until);
-        let Blame { commits, uncommitted, unknown, late, gaps } =
-            blamed.map_err(|error| unreadable(&error))?;
+        let Blame { commits, uncommitted, unknown, late, gaps } = blamed?;
         let more = commits.len() > self.limit;
         let mut result = WhyResult {
             path: self.key.to_string(),
@@ -146,7 +145,7 @@ impl Question<'_> {
     fn text(&self) -> Outcome<String> {
         let refused = |why: String| {
             let hint = "ask for the file as a whole: `memo why PATH`";
-            failure(code::INVALID_PARAMS, format!("{}: {why}", self.key), hint)
+            bad_params(format!("{}: {why}", self.key)).with_hint(hint)
         };
         match scan::read(&self.at.place.root, &self.key, self.shared.config.index.max_file_bytes) {
             Ok(Read { content: Content::Text(text), .. }) => Ok(text),
@@ -160,7 +159,7 @@ impl Question<'_> {
     /// Returns the lines of the definitions with a name.
     fn symbol_lines(&self, name: &str) -> Outcome<Vec<(u32, u32)>> {
         let read = |reader: &Reader| reader.definitions(self.at.view, &self.key);
-        let definitions = self.shared.read(read).map_err(|error| super::dispatch::store_error(&error))?;
+        let definitions = self.shared.read(read)?;
         let mut lines: Vec<u32> =
             named(&definitions, name).iter().flat_map(|found| found.lines.0..=found.lines.1).collect();
         lines.sort_unstable();
@@ -169,7 +168,7 @@ impl Question<'_> {
         }
         let hint = defines(&definitions)
             .unwrap_or_else(|| "no definition is indexed there; ask for a line: PATH:LINE".to_owned());
-        Err(failure(code::NOT_FOUND, format!("{}: defines no {name}", self.key), &hint))
+        Err(RpcError::new(code::NOT_FOUND, format!("{}: defines no {name}", self.key)).with_hint(hint))
     }
 }
 

@@ -50,6 +50,27 @@ pub struct RpcError {
     pub data: Option<ErrorData>,
 }
 
+impl RpcError {
+    /// Makes an error that says all by itself.
+    pub fn new(code: i64, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), data: None }
+    }
+
+    /// Says what to do about it, too.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.data.get_or_insert_default().hint = Some(hint.into());
+        self
+    }
+
+    /// Says when to try again, too.
+    #[must_use]
+    pub fn with_retry(mut self, after_ms: u64) -> Self {
+        self.data.get_or_insert_default().retry_after_ms = Some(after_ms);
+        self
+    }
+}
+
 /// What to do about a failed call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ErrorData {

@@ -1,13 +1,13 @@
 //! What does somebody mean who says that a memory is about `src/auth.rs#login`, and what if there is no such thing?
 
 use super::{Judge, Place};
-use crate::daemon::dispatch::{Outcome, store_error};
-use crate::daemon::past::{failure, key_of};
+use crate::daemon::error::{Outcome, bad_params};
+use crate::daemon::past::key_of;
 use crate::daemon::target::{Part, defines, named, readings};
 use crate::memory::anchor::MOST_LINES;
 use crate::paths;
+use crate::proto::RpcError;
 use crate::proto::anchor::Anchor;
-use crate::proto::{RpcError, code};
 use crate::scan;
 use crate::types::{Definition, Refusal, SourceKey};
 
@@ -24,14 +24,14 @@ pub(in crate::daemon) fn resolve(judge: &mut Judge<'_>, target: &str, cwd: &str)
     let mut found = None;
     for (path, part) in readings(target) {
         if let Some(key) = key_of(path, cwd, &judge.at.place)
-            && judge.entry(&key).map_err(|error| store_error(&error))?.is_some()
+            && judge.entry(&key)?.is_some()
         {
             found = Some((key, part));
             break;
         }
     }
     let Some((key, part)) = found else { return Err(not_there(judge, target, cwd)) };
-    let entry = judge.entry(&key).map_err(|error| store_error(&error))?;
+    let entry = judge.entry(&key)?;
     if let Some(refusal) = entry.and_then(|entry| entry.refusal) {
         return Err(not_read(&key, refusal));
     }
@@ -40,7 +40,7 @@ pub(in crate::daemon) fn resolve(judge: &mut Judge<'_>, target: &str, cwd: &str)
         Part::Lines(first, last) => lines(judge, key, (first, last))?,
         Part::Symbol(name) => symbol(judge, key, name)?,
     };
-    let anchor = judge.anchor(&place).map_err(|error| store_error(&error))?;
+    let anchor = judge.anchor(&place)?;
     anchor.ok_or_else(|| refused(&format!("{} changes while it is read", place.key), "try again"))
 }
 
@@ -75,11 +75,11 @@ pub(in crate::daemon) fn named_by(
 }
 
 fn refused(message: &str, hint: &str) -> RpcError {
-    failure(code::INVALID_PARAMS, format!("about: {message}"), hint)
+    bad_params(format!("about: {message}")).with_hint(hint)
 }
 
 fn lines(judge: &mut Judge<'_>, key: SourceKey, (first, last): (u32, u32)) -> Outcome<Place> {
-    let text = judge.text(&key).map_err(|error| store_error(&error))?.unwrap_or_default();
+    let text = judge.text(&key)?.unwrap_or_default();
     let n_lines = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
     if last > n_lines {
         let beyond = if first == last { format!("line {first}") } else { format!("lines {first}-{last}") };
@@ -97,7 +97,7 @@ fn lines(judge: &mut Judge<'_>, key: SourceKey, (first, last): (u32, u32)) -> Ou
 }
 
 fn symbol(judge: &mut Judge<'_>, key: SourceKey, name: &str) -> Outcome<Place> {
-    let all = judge.reader.definitions(judge.at.view, &key).map_err(|error| store_error(&error))?;
+    let all = judge.reader.definitions(judge.at.view, &key)?;
     match named(&all, name).as_slice() {
         [] => {
             let near = near(name, all.iter().map(|found| found.title.as_str()));

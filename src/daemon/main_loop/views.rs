@@ -4,8 +4,7 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::MainLoop;
-use super::refusal::{plain, refuse};
+use super::{MainLoop, refuse};
 use crate::daemon::doorbell;
 use crate::daemon::event::Ask;
 use crate::daemon::shared::Shared;
@@ -13,7 +12,7 @@ use crate::daemon::view::View;
 use crate::daemon::worker::Job;
 use crate::git::{self, UserDirs};
 use crate::paths::{Place, create_private_dir};
-use crate::proto::code;
+use crate::proto::{RpcError, code};
 use crate::store::ViewRow;
 use crate::watch::{Role, Settle, silent_file_system};
 
@@ -35,7 +34,7 @@ impl MainLoop {
     pub(super) fn refuse_opening(&mut self, root: &Path, error: &str) {
         tracing::error!(root = %root.display(), error, "cannot open the view");
         for ask in self.opening.remove(root).unwrap_or_default() {
-            refuse(ask, plain(code::STORE, error.to_owned()));
+            refuse(ask, RpcError::new(code::STORE, error.to_owned()));
         }
     }
 

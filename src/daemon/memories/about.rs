@@ -9,18 +9,18 @@ use serde_json::{Value, json};
 
 use super::call::{Stamp, locate, read, write};
 use super::look::{at_most, named};
+use super::now_ms;
 use super::rules::{Done, find, find_living, refused, which};
 use super::show;
-use super::{Outcome, now_ms, store_error};
 use crate::daemon::anchors::{Judge, Judged, named_by, on_snapshot, resolve};
-use crate::daemon::dispatch::{bad_params, deadline, params_of, store_error as index_error};
-use crate::daemon::past::failure;
+use crate::daemon::dispatch::{deadline, params_of};
+use crate::daemon::error::{Outcome, bad_params};
 use crate::daemon::shared::Shared;
 use crate::memory::anchor::MOST;
 use crate::paths::Place;
 use crate::proto::anchor::{Anchor, State, StateCounts};
 use crate::proto::memory::{Caller, ConfirmParams, IdsParams, ListParams, MemoriesResult, UpdateResult};
-use crate::proto::{Sync, code};
+use crate::proto::{RpcError, Sync, code};
 use crate::store::{Anchored, Event, MemoryKeeper, Record, Rows, Which};
 
 /// How long it may take until a file is indexed that a memory is about.
@@ -44,7 +44,9 @@ pub(super) async fn resolved(shared: &Arc<Shared>, mut params: Value) -> Outcome
     };
     let found = on_snapshot(shared, &caller.cwd, Sync::Fs, deadline(shared, wait), all).await?;
     if let Some(why) = found.reason {
-        return Err(failure(code::BUSY, format!("about: {why}"), "try again, or `memo sync` first"));
+        return Err(
+            RpcError::new(code::BUSY, format!("about: {why}")).with_hint("try again, or `memo sync` first")
+        );
     }
     params["anchors"] = json!(found.value);
     Ok(params)
@@ -133,7 +135,7 @@ pub(in crate::daemon) async fn states(
     on_snapshot(shared, cwd, level, deadline(shared, None), move |judge| {
         let mut lists = lists.clone();
         for anchors in &mut lists {
-            judge.judge(anchors).map_err(|error| index_error(&error))?;
+            judge.judge(anchors)?;
         }
         Ok(lists)
     })
@@ -166,16 +168,16 @@ pub(super) async fn anchored(
     params: ListParams,
 ) -> Outcome<Vec<Anchored>> {
     let job = move |keeper: &mut MemoryKeeper| {
-        keeper.read(now_ms(), |rows| Ok(rows.anchored(&which(rows)?, params.sort)?)).map_err(store_error)
+        keeper.read(now_ms(), |rows| Ok(rows.anchored(&which(rows)?, params.sort)?))
     };
-    shared.memories.ask(job).await?
+    Ok(shared.memories.ask(job).await??)
 }
 
 /// Lists memories of one state.
 pub(super) async fn list_by_state(shared: &Arc<Shared>, params: Value) -> Outcome<Value> {
     let typed: ListParams = params_of(params)?;
     locate(shared, &typed.caller)?;
-    let limit = at_most(&typed).map_err(store_error)?;
+    let limit = at_most(&typed)?;
     let asked = typed.clone();
     let all =
         anchored(shared, move |rows| which(rows, &asked.selection, asked.archived, now_ms()), typed.clone())
@@ -217,22 +219,21 @@ pub(super) async fn confirm(shared: &Arc<Shared>, mut params: Value) -> Outcome<
     let typed: ConfirmParams = params_of(params.clone())?;
     locate(shared, &typed.caller)?;
     let id = typed.id.clone();
-    let job = move |keeper: &mut MemoryKeeper| {
-        let found = keeper.read(now_ms(), |rows| find(rows, &id));
-        found.map_err(store_error)
-    };
+    let job = move |keeper: &mut MemoryKeeper| keeper.read(now_ms(), |rows| find(rows, &id));
     let record: Record = shared.memories.ask(job).await??;
     let id = record.id.clone();
     if record.anchors.is_empty() {
         let hint = format!("`memo update {id} --about PATH#SYMBOL` says what it is about");
-        return Err(failure(code::INVALID_PARAMS, format!("id: {id} is about nothing in the code"), &hint));
+        return Err(bad_params(format!("id: {id} is about nothing in the code")).with_hint(hint));
     }
     let anew = move |judge: &mut Judge<'_>| -> Outcome<Vec<Anchor>> {
         record.anchors.iter().map(|anchor| looked_at(judge, anchor, &record.id)).collect()
     };
     let found = on_snapshot(shared, &typed.caller.cwd, Sync::Fs, deadline(shared, None), anew).await?;
     if let Some(why) = found.reason {
-        return Err(failure(code::BUSY, format!("about: {why}"), "try again, or `memo sync` first"));
+        return Err(
+            RpcError::new(code::BUSY, format!("about: {why}")).with_hint("try again, or `memo sync` first")
+        );
     }
     (params["id"], params["anchors"]) = (json!(id), json!(found.value));
     write(shared, params, put_confirmed).await
@@ -241,18 +242,16 @@ pub(super) async fn confirm(shared: &Arc<Shared>, mut params: Value) -> Outcome<
 /// Returns an anchor as its place is now.
 fn looked_at(judge: &mut Judge<'_>, anchor: &Anchor, id: &str) -> Outcome<Anchor> {
     let mut judged = anchor.clone();
-    let place = judge.place(&mut judged).map_err(|error| index_error(&error))?;
+    let place = judge.place(&mut judged)?;
     let now = match place {
-        Some(place) if judged.state != Some(State::Orphaned) => {
-            judge.anchor(&place).map_err(|error| index_error(&error))?
-        }
+        Some(place) if judged.state != Some(State::Orphaned) => judge.anchor(&place)?,
         _ => None,
     };
     now.ok_or_else(|| {
         let note = judged.note.map_or(String::new(), |note| format!("; {note}"));
         let hint =
             format!("`memo update {id} --no-about {anchor} --about PATH#SYMBOL`, or `memo forget {id}`");
-        failure(code::INVALID_PARAMS, format!("about: {anchor} is gone{note}"), &hint)
+        bad_params(format!("about: {anchor} is gone{note}")).with_hint(hint)
     })
 }
 

@@ -6,10 +6,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::call::{locate, with_notice};
-use super::databases::unusable;
-use super::{Outcome, plain};
 use crate::daemon::clock::now_ms;
-use crate::daemon::dispatch::{bad_params, store_error};
+use crate::daemon::error::{Outcome, bad_params};
 use crate::daemon::shared::Shared;
 use crate::proto::exchange::{BackupParams, RestoreParams};
 use crate::proto::{RpcError, code};
@@ -21,7 +19,7 @@ pub(super) async fn back_up(shared: &Arc<Shared>, params: BackupParams) -> Outco
     let job = move |keeper: &mut MemoryKeeper| {
         let now_ms = now_ms();
         let made = keeper.back_up_to(now_ms, path.as_deref()).map(|made| json!(made));
-        with_notice(made.map_err(|error| file_error(&error)), keeper, now_ms)
+        with_notice(made.map_err(file_error), keeper, now_ms)
     };
     shared.memories.ask(job).await?
 }
@@ -33,9 +31,9 @@ pub(super) async fn restore(shared: &Arc<Shared>, params: RestoreParams) -> Outc
         let now_ms = now_ms();
         let done = keeper.restore_backup(now_ms, path.as_deref(), params.dry_run).map(|done| json!(done));
         let done = done.map_err(|error| match error {
-            RestoreError::Store(error) => store_error(&error),
-            RestoreError::Copy(error) => unusable(error),
-            RestoreError::None => plain(code::NOT_FOUND, &error.to_string()),
+            RestoreError::Store(error) => error.into(),
+            RestoreError::Copy(error) => error.into(),
+            RestoreError::None => RpcError::new(code::NOT_FOUND, error.to_string()),
         });
         with_notice(done, keeper, now_ms)
     };
@@ -45,15 +43,15 @@ pub(super) async fn restore(shared: &Arc<Shared>, params: RestoreParams) -> Outc
 fn absolute(path: Option<String>) -> Outcome<Option<PathBuf>> {
     let path = path.map(PathBuf::from);
     match &path {
-        Some(path) if !path.is_absolute() => Err(bad_params("path: an absolute one is needed".to_owned())),
+        Some(path) if !path.is_absolute() => Err(bad_params("path: an absolute one is needed")),
         _ => Ok(path),
     }
 }
 
 /// A path that the caller chose is the caller's matter.
-fn file_error(error: &StoreError) -> RpcError {
+fn file_error(error: StoreError) -> RpcError {
     match error {
         StoreError::File { .. } | StoreError::Sqlite { .. } => bad_params(error.to_string()),
-        _ => store_error(error),
+        _ => error.into(),
     }
 }

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use super::about::anchored;
-use super::{Outcome, now_ms, show, store_error};
+use super::{now_ms, show};
 use crate::daemon::anchors::{Judge, Place, on_snapshot};
-use crate::daemon::dispatch::{deadline, store_error as index_error};
+use crate::daemon::dispatch::deadline;
+use crate::daemon::error::Outcome;
 use crate::daemon::shared::Shared;
 use crate::proto::anchor::{Anchor, State};
 use crate::proto::memory::ListParams;
-use crate::proto::{Sync, WhyMemory};
+use crate::proto::{RpcError, Sync, WhyMemory};
 use crate::store::{MemoryKeeper, StoreError, Which};
 
 /// Returns the living memories that are about a file, some of its lines, or anything in a directory, in the order of the
@@ -29,7 +30,7 @@ pub(in crate::daemon) async fn beside(
         let mut found = Vec::new();
         for (id, anchors) in &all {
             let here = of_memory(judge, id, anchors, &path, &lines);
-            found.extend(here.map_err(|error| index_error(&error))?);
+            found.extend(here?);
         }
         Ok(found)
     };
@@ -71,7 +72,7 @@ fn of_memory(
 /// Adds what stands for each memory; one that has gone meanwhile goes.
 async fn with_lines(shared: &Arc<Shared>, found: Vec<WhyMemory>) -> Outcome<Vec<WhyMemory>> {
     let job = move |keeper: &mut MemoryKeeper| {
-        let read = keeper.read(now_ms(), |rows| {
+        keeper.read::<_, RpcError>(now_ms(), |rows| {
             let mut kept = Vec::new();
             for memory in &found {
                 let record = rows.get(&memory.id)?;
@@ -79,8 +80,7 @@ async fn with_lines(shared: &Arc<Shared>, found: Vec<WhyMemory>) -> Outcome<Vec<
                 kept.extend(line.map(|line| WhyMemory { line, ..memory.clone() }));
             }
             Ok(kept)
-        });
-        read.map_err(store_error)
+        })
     };
-    shared.memories.ask(job).await?
+    Ok(shared.memories.ask(job).await??)
 }

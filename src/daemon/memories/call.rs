@@ -14,14 +14,15 @@ use super::export::export;
 use super::import::{self, keys};
 use super::links::{link, links, resolve, unlink};
 use super::look::{containers, get, history, list, stats, tags};
+use super::now_ms;
 use super::recall::{promote, recall};
 use super::remove::{forget, purge, restore};
 use super::rules::Done;
 use super::similar;
 use super::update::update;
-use super::{Outcome, now_ms, store_error};
 use super::{backups, databases, documents};
-use crate::daemon::dispatch::{bad_params, blocking, no_method, params_of};
+use crate::daemon::dispatch::{blocking, no_method, params_of};
+use crate::daemon::error::{Outcome, bad_params};
 use crate::daemon::shared::Shared;
 use crate::git;
 use crate::memory::tiers::Tiers;
@@ -121,7 +122,7 @@ pub(super) async fn read<P: DeserializeOwned + Send + 'static, T: Serialize + 's
     let job = move |keeper: &mut MemoryKeeper| {
         let now_ms = now_ms();
         let read = keeper.read(now_ms, |rows| Ok(json!(run(rows, &params, now_ms)?)));
-        with_notice(read.map_err(store_error), keeper, now_ms)
+        with_notice(read, keeper, now_ms)
     };
     shared.memories.ask(job).await?
 }
@@ -159,7 +160,7 @@ pub(super) async fn write_for<P: Send + 'static, T: Serialize + 'static>(
             }
             Ok(answer)
         });
-        with_notice(written.map_err(store_error), keeper, stamp.now_ms)
+        with_notice(written, keeper, stamp.now_ms)
     };
     shared.memories.ask(job).await?
 }
@@ -175,7 +176,7 @@ async fn rehearse<P: Send + 'static, T: Serialize + 'static>(
     let job = move |keeper: &mut MemoryKeeper| {
         let stamp = stamp(&caller, &place, tiers);
         let done = keeper.rehearse(stamp.now_ms, |rows| Ok(json!(run(rows, &params, &stamp)?)));
-        with_notice(done.map_err(store_error), keeper, stamp.now_ms)
+        with_notice(done, keeper, stamp.now_ms)
     };
     shared.memories.ask(job).await?
 }
@@ -183,13 +184,13 @@ async fn rehearse<P: Send + 'static, T: Serialize + 'static>(
 /// Compares all memories with each other, before the thread that keeps them is asked.
 async fn dedupe(shared: &Arc<Shared>, params: DedupeParams) -> Outcome<Value> {
     locate(shared, &params.caller)?;
-    let threshold = similar::threshold(&params).map_err(store_error)?;
+    let threshold = similar::threshold(&params)?;
     let vectors = shared.memories.near().finder.vectors(Clone::clone);
     let pairs = blocking(shared, move |_| Ok(similar::pairs(&vectors, threshold))).await?;
     let job = move |keeper: &mut MemoryKeeper| {
         let now_ms = now_ms();
         let read = keeper.read(now_ms, |rows| Ok(json!(similar::dedupe(rows, &params, &pairs, threshold)?)));
-        with_notice(read.map_err(store_error), keeper, now_ms)
+        with_notice(read, keeper, now_ms)
     };
     shared.memories.ask(job).await?
 }
@@ -241,11 +242,9 @@ pub(in crate::daemon) fn locate(shared: &Shared, caller: &Caller) -> Outcome<Pla
     }
     let cwd = PathBuf::from(&caller.cwd);
     if !cwd.is_absolute() {
-        return Err(bad_params(
-            "cwd: an absolute path is needed, to know which repository is meant".to_owned(),
-        ));
+        return Err(bad_params("cwd: an absolute path is needed, to know which repository is meant"));
     }
-    let wrong = |message| RpcError { code: code::WRONG_REPOSITORY, message, data: None };
+    let wrong = |message| RpcError::new(code::WRONG_REPOSITORY, message);
     let place = Place::locate(&cwd, &shared.env).map_err(|error| wrong(error.to_string()))?;
     if place.state_dir != shared.place.state_dir {
         return Err(wrong(format!("{}: belongs to another repository than this daemon's", cwd.display())));
@@ -261,15 +260,15 @@ fn stamp(caller: &Caller, place: &Place, tiers: Tiers) -> Stamp {
     Stamp { now_ms: now_ms(), author, source, place: place.clone(), tiers }
 }
 
-pub(super) fn with_notice(answer: Outcome<Value>, keeper: &MemoryKeeper, now_ms: i64) -> Outcome<Value> {
-    let notice = keeper.notice(now_ms);
-    match answer {
-        Ok(mut answer) => {
-            if let Some(notice) = notice {
-                answer["notice"] = json!(notice);
-            }
-            Ok(answer)
-        }
-        Err(error) => Err(error),
+/// Adds what people must know of the database to an answer.
+pub(super) fn with_notice(
+    answer: Result<Value, impl Into<RpcError>>,
+    keeper: &MemoryKeeper,
+    now_ms: i64,
+) -> Outcome<Value> {
+    let mut answer = answer.map_err(Into::into)?;
+    if let Some(notice) = keeper.notice(now_ms) {
+        answer["notice"] = json!(notice);
     }
+    Ok(answer)
 }

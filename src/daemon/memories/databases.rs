@@ -7,13 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::Outcome;
 use super::call::locate;
-use crate::daemon::dispatch::{bad_params, blocking};
+use crate::daemon::dispatch::blocking;
+use crate::daemon::error::{Outcome, bad_params};
 use crate::daemon::shared::Shared;
 use crate::proto::exchange::DatabaseParams;
-use crate::proto::{ErrorData, RpcError, code};
-use crate::store::{Foreign, ForeignError};
+use crate::store::Foreign;
 
 /// The copy that is open, and of what.
 #[derive(Default)]
@@ -24,7 +23,7 @@ pub(super) async fn page(shared: &Arc<Shared>, params: DatabaseParams) -> Outcom
     blocking(shared, move |shared| {
         let path = PathBuf::from(&params.path);
         if !path.is_absolute() {
-            return Err(bad_params("path: an absolute one is needed".to_owned()));
+            return Err(bad_params("path: an absolute one is needed"));
         }
         let state_dir = &shared.place.state_dir;
         let mut opened = shared.memories.databases.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -34,24 +33,14 @@ pub(super) async fn page(shared: &Arc<Shared>, params: DatabaseParams) -> Outcom
             let ours = [state_dir.join("memory.db"), shared.index_db.clone()];
             let ours: Vec<&Path> = ours.iter().map(PathBuf::as_path).collect();
             let foreign = Foreign::open(&path, &params.system, &state_dir.join("import"), &ours);
-            *opened = Some((path, params.system.clone(), foreign.map_err(unusable)?));
+            *opened = Some((path, params.system.clone(), foreign?));
         }
         let (_, _, foreign) = opened.as_ref().expect("it was opened above");
-        let page = foreign.page(params.after.as_deref()).map_err(unusable)?;
+        let page = foreign.page(params.after.as_deref())?;
         if page.next.is_none() {
             *opened = None;
         }
         Ok(json!(page))
     })
     .await
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "the argument of `map_err`")]
-pub(super) fn unusable(error: ForeignError) -> RpcError {
-    let hint = match &error {
-        ForeignError::Unusable { hint, .. } => Some((*hint).to_owned()),
-        ForeignError::File { .. } => None,
-    };
-    let data = hint.map(|hint| ErrorData { hint: Some(hint), retry_after_ms: None });
-    RpcError { code: code::INVALID_PARAMS, message: error.to_string(), data }
 }

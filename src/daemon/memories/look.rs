@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 
 use super::call::{locate, with_notice};
 use super::rules::{Done, find, refused, which};
-use super::{Outcome, links, now_ms, show, store_error};
+use super::{links, now_ms, show};
 use crate::daemon::dispatch::params_of;
+use crate::daemon::error::Outcome;
 use crate::daemon::shared::Shared;
 use crate::proto::memory::{
     HistoryResult, IdsParams, ListParams, MemoriesResult, Memory, StatsResult, TallyParams, TallyResult,
@@ -95,7 +96,7 @@ pub(super) async fn stats(shared: &Arc<Shared>, params: Value) -> Outcome<Value>
             backups: keeper.backups(),
             notice: None,
         });
-        with_notice(result.map(|result| json!(result)).map_err(store_error), keeper, now_ms)
+        with_notice(result.map(|result| json!(result)), keeper, now_ms)
     };
     shared.memories.ask(job).await?
 }

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::{Outcome, now_ms, show, store_error};
+use super::{now_ms, show};
+use crate::daemon::error::Outcome;
 use crate::daemon::shared::Shared;
 use crate::proto::RpcError;
 use crate::proto::memory::{Memory, Sort};
@@ -20,7 +21,7 @@ const MOST: u64 = 200;
 pub(in crate::daemon) async fn pinned(shared: &Arc<Shared>) -> Outcome<Vec<Memory>> {
     let job = |keeper: &mut MemoryKeeper| {
         let now_ms = now_ms();
-        let read = keeper.read::<_, RpcError>(now_ms, |rows| {
+        keeper.read::<_, RpcError>(now_ms, |rows| {
             let tagged = Which { tags: vec![PINNED.to_owned()], ..Which::default() };
             let mut records = rows.list(&tagged, Sort::Priority, 0, Some(MOST))?.0;
             records.extend(rows.list(&Which::default(), Sort::Priority, 0, Some(MOST))?.0);
@@ -29,8 +30,7 @@ pub(in crate::daemon) async fn pinned(shared: &Arc<Shared>) -> Outcome<Vec<Memor
                 |record: &Record| record.priority >= HIGH || record.tags.iter().any(|tag| tag == PINNED);
             records.retain(|record| is_high(record) && seen.insert(record.id.clone()));
             Ok(records.into_iter().map(|record| show::memory(record, now_ms)).collect::<Vec<_>>())
-        });
-        read.map_err(store_error)
+        })
     };
-    shared.memories.ask(job).await?
+    Ok(shared.memories.ask(job).await??)
 }

@@ -7,8 +7,9 @@ use serde_json::Value;
 use super::call::{Stamp, locate, write_for};
 use super::rules::{Done, find_living};
 use super::search::wanted;
-use super::{Outcome, show};
-use crate::daemon::dispatch::{bad_params, blocking, params_of};
+use super::show;
+use crate::daemon::dispatch::{blocking, params_of};
+use crate::daemon::error::{Outcome, bad_params};
 use crate::daemon::search::embedder;
 use crate::daemon::shared::Shared;
 use crate::memory::tiers::Standing;
@@ -40,7 +41,7 @@ pub(super) async fn recall(shared: &Arc<Shared>, params: Value) -> Outcome<Value
         return Err(bad_params(format!("limit: {limit} is not between 1 and {}", LIMIT.1)));
     }
     if params.query.trim().is_empty() {
-        return Err(bad_params("query: empty".to_owned()));
+        return Err(bad_params("query: empty"));
     }
     let search = SearchParams {
         query: params.query.clone(),

@@ -4,7 +4,7 @@ use super::show;
 use crate::daemon::clock::local;
 use crate::memory::{Refused, fields, id, text, time};
 use crate::proto::memory::{Selection, Traits};
-use crate::proto::{ErrorData, RpcError, code};
+use crate::proto::{RpcError, code};
 use crate::store::{Record, Rows, Stopped, Which};
 
 /// Ids shown where several begin as typed.
@@ -27,8 +27,11 @@ pub(super) fn not_found(message: String, hint: &'static str) -> Stopped<RpcError
 }
 
 fn error(code: i64, message: String, hint: Option<&str>) -> Stopped<RpcError> {
-    let data = hint.map(|hint| ErrorData { hint: Some(hint.to_owned()), retry_after_ms: None });
-    Stopped::Refused(RpcError { code, message, data })
+    let error = RpcError::new(code, message);
+    Stopped::Refused(match hint {
+        Some(hint) => error.with_hint(hint),
+        None => error,
+    })
 }
 
 /// Returns the memory whose id begins as typed.

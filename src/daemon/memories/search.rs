@@ -1,17 +1,17 @@
 //! How do memories answer a search?
 
 use super::rules::traits;
-use super::{Memories, Outcome, failed, now_ms};
+use super::{Memories, failed, now_ms};
 use crate::daemon::clock::local;
-use crate::daemon::dispatch::{bad_params, store_error};
+use crate::daemon::error::{Outcome, bad_params};
 use crate::memory::{Refused, fields, text, time};
 use crate::proto::anchor::State;
 use crate::proto::memory::Traits;
-use crate::proto::{Hit, MemoryInfo, SearchParams};
+use crate::proto::{Hit, MemoryInfo, RpcError, SearchParams};
 use crate::search::memories::{FoundMemory, memories};
 use crate::search::query::parse;
 use crate::search::{arms, explain, snippet};
-use crate::store::{Rows, Stopped, StoreError, Which};
+use crate::store::{Rows, StoreError, Which};
 use crate::types::{Kind, rfc3339};
 
 pub(in crate::daemon) use crate::search::memories::{FoundMemories, MemoryAsk};
@@ -67,13 +67,8 @@ impl Memories {
         let answer = self.send(move |keeper| {
             let _ = keeper.open_now(now_ms()); // what is read next says why it cannot be
             finder.follow(keeper);
-            let read = |rows: &Rows<'_>| {
-                finder.vectors(|vectors| memories(rows, vectors, &wanted)).map_err(Stopped::<()>::Store)
-            };
-            keeper.read(now_ms(), read).map_err(|stopped| match stopped {
-                Stopped::Store(error) => store_error(&error),
-                Stopped::Refused(()) => failed(),
-            })
+            let read = |rows: &Rows<'_>| Ok(finder.vectors(|vectors| memories(rows, vectors, &wanted))?);
+            keeper.read(now_ms(), read).map_err(RpcError::from)
         })?;
         answer.blocking_recv().map_err(|_| failed())?
     }
@@ -85,7 +80,7 @@ impl Memories {
             Ok(())
         })
         .await?
-        .map_err(|error: StoreError| store_error(&error))
+        .map_err(|error: StoreError| error.into())
     }
 }
 
