@@ -7,7 +7,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::paths::{Env, PathError, Place, owner};
+use crate::paths::{Env, IoContext, Place, owner};
 use crate::proto::Endpoint;
 
 use super::ClientError;
@@ -29,9 +29,8 @@ impl Connection {
 
     /// Writes one line that ends with its newline.
     pub(super) fn send(&mut self, line: &[u8], deadline: Instant) -> io::Result<()> {
-        let stream = self.stream.get_mut();
-        stream.limit(left(deadline)?)?;
-        stream.write_all(line)
+        stream::limit(self.stream.get_ref(), left(deadline)?)?;
+        self.stream.get_mut().write_all(line)
     }
 
     /// Reads one line; `TimedOut` or `WouldBlock` after the deadline, `UnexpectedEof` at the end.
@@ -40,7 +39,7 @@ impl Connection {
         loop {
             // The limit is the stream's since `send`; it is only set again when a line comes in pieces.
             if !line.is_empty() {
-                self.stream.get_mut().limit(left(deadline)?)?;
+                stream::limit(self.stream.get_ref(), left(deadline)?)?;
             }
             let bytes = match self.stream.fill_buf() {
                 Ok(bytes) => bytes,
@@ -67,7 +66,7 @@ impl Connection {
     pub(super) fn wait_for_end(&mut self, deadline: Instant) -> bool {
         loop {
             let Ok(rest) = left(deadline) else { return false };
-            if self.stream.get_mut().limit(rest).is_err() {
+            if stream::limit(self.stream.get_ref(), rest).is_err() {
                 return true;
             }
             match self.stream.fill_buf().map(<[u8]>::len) {
@@ -95,9 +94,11 @@ fn left(deadline: Instant) -> io::Result<Duration> {
 pub(super) fn published(place: &Place) -> Result<Option<Endpoint>, ClientError> {
     let file = place.endpoint_file();
     match fs::read(&file) {
-        Ok(text) => Ok(serde_json::from_slice(&text).ok().filter(|endpoint| is_of(endpoint, place))),
         Err(error) if is_absent(&error) => Ok(None),
-        Err(source) => Err(PathError { action: "read", path: file, source }.into()),
+        read => {
+            let text = read.at("read", &file)?;
+            Ok(serde_json::from_slice(&text).ok().filter(|endpoint| is_of(endpoint, place)))
+        }
     }
 }
 
@@ -142,14 +143,13 @@ fn probe_at(
     if let Some(owner) = stream::foreign_owner(&socket, env) {
         return Err(ClientError::ForeignSocket { socket, owner });
     }
-    match Stream::connect(&socket, limit) {
-        Ok(stream) => Ok(Some((Connection::new(stream), endpoint))),
+    match stream::connect(&socket, limit) {
         Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
             let (pid, log) = (endpoint.pid, place.log_file());
             Err(ClientError::Hung { pid, socket, log, waited_s: limit.as_secs() })
         }
         Err(error) if is_absent(&error) => Ok(None),
-        Err(source) => Err(PathError { action: "connect to", path: socket, source }.into()),
+        connected => Ok(Some((Connection::new(connected.at("connect to", &socket)?), endpoint))),
     }
 }
 
@@ -165,32 +165,27 @@ fn is_absent(error: &io::Error) -> bool {
 mod stream {
     //! What does a Unix socket need?
 
-    use std::os::unix::net::UnixStream;
-
     use rustix::net::sockopt::{Timeout, set_socket_timeout};
-    use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
+    use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with};
 
     use super::*;
 
-    #[derive(Debug)]
-    pub(super) struct Stream(UnixStream);
+    pub(super) use std::os::unix::net::UnixStream as Stream;
 
-    impl Stream {
-        /// Connects; with a full backlog, which a stopped daemon leaves, no longer than `limit`.
-        ///
-        /// `UnixStream::connect` would wait for ever: the limit must be set before.
-        pub(super) fn connect(socket: &Path, limit: Duration) -> io::Result<Self> {
-            let fd = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags(), None)?;
-            set_socket_timeout(&fd, Timeout::Send, Some(limit))?;
-            connect(&fd, &SocketAddrUnix::new(socket)?)?;
-            Ok(Self(UnixStream::from(fd)))
-        }
+    /// Connects; with a full backlog, which a stopped daemon leaves, no longer than `limit`.
+    ///
+    /// `UnixStream::connect` would wait for ever: the limit must be set before.
+    pub(super) fn connect(socket: &Path, limit: Duration) -> io::Result<Stream> {
+        let fd = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags(), None)?;
+        set_socket_timeout(&fd, Timeout::Send, Some(limit))?;
+        rustix::net::connect(&fd, &SocketAddrUnix::new(socket)?)?;
+        Ok(Stream::from(fd))
+    }
 
-        /// Limits each following read and write.
-        pub(super) fn limit(&mut self, time: Duration) -> io::Result<()> {
-            self.0.set_read_timeout(Some(time))?;
-            self.0.set_write_timeout(Some(time))
-        }
+    /// Limits each following read and write.
+    pub(super) fn limit(stream: &Stream, time: Duration) -> io::Result<()> {
+        stream.set_read_timeout(Some(time))?;
+        stream.set_write_timeout(Some(time))
     }
 
     #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
@@ -201,22 +196,6 @@ mod stream {
     #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
     fn flags() -> SocketFlags {
         SocketFlags::empty()
-    }
-
-    impl io::Read for Stream {
-        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            self.0.read(buffer)
-        }
-    }
-
-    impl Write for Stream {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.write(bytes)
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
     }
 
     pub(super) fn is_there(socket: &Path) -> bool {
@@ -236,34 +215,15 @@ mod stream {
 
     use super::*;
 
-    #[derive(Debug)]
-    pub(super) struct Stream(fs::File);
+    pub(super) use std::fs::File as Stream;
 
-    impl Stream {
-        pub(super) fn connect(pipe: &Path, _limit: Duration) -> io::Result<Self> {
-            fs::OpenOptions::new().read(true).write(true).open(pipe).map(Self)
-        }
-
-        /// Does nothing: reads of a pipe opened by std have no time limit.
-        pub(super) fn limit(&mut self, _time: Duration) -> io::Result<()> {
-            Ok(())
-        }
+    pub(super) fn connect(pipe: &Path, _limit: Duration) -> io::Result<Stream> {
+        fs::OpenOptions::new().read(true).write(true).open(pipe)
     }
 
-    impl io::Read for Stream {
-        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            self.0.read(buffer)
-        }
-    }
-
-    impl Write for Stream {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.write(bytes)
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            self.0.flush()
-        }
+    /// Does nothing: reads of a pipe opened by std have no time limit.
+    pub(super) fn limit(_stream: &Stream, _time: Duration) -> io::Result<()> {
+        Ok(())
     }
 
     pub(super) fn is_there(_pipe: &Path) -> bool {
