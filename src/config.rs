@@ -8,11 +8,11 @@ mod key;
 use std::fmt;
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use toml_edit::{DocumentMut, Item};
 
-use crate::paths::{PathError, Place};
+use crate::paths::{IoContext, PathError, Place};
 
 pub use key::{KEYS, Key, Value};
 
@@ -301,11 +301,10 @@ pub fn load(place: Option<&Place>) -> Result<Resolved, ConfigError> {
 ///
 /// # Errors
 /// When it is there and cannot be read.
-pub fn read_file(file: &PathBuf) -> Result<Option<String>, ConfigError> {
+pub fn read_file(file: &Path) -> Result<Option<String>, ConfigError> {
     match fs::read_to_string(file) {
-        Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(PathError { action: "read", path: file.clone(), source }.into()),
+        read => Ok(Some(read.at("read", file)?)),
     }
 }
 

@@ -167,9 +167,11 @@ impl Place {
         let git_dir = canonical(git_dir)?;
         let common_file = git_dir.join("commondir");
         let common_dir = match fs::read_to_string(&common_file) {
-            Ok(text) => canonical(&git_dir.join(text.trim_end_matches(['\n', '\r'])))?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => git_dir.clone(),
-            Err(source) => return Err(PathError { action: "read", path: common_file, source }.into()),
+            read => {
+                let text = read.at("read", &common_file)?;
+                canonical(&git_dir.join(text.trim_end_matches(['\n', '\r'])))?
+            }
         };
         if !is_dir(&common_dir.join("objects"))? {
             let reason = "has no objects directory; the repository is broken or was moved".to_owned();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::client::{Client, Options};
-use crate::paths::{Env, PathError, Place, canonical};
+use crate::paths::{Env, IoContext, Place, canonical};
 
 use super::error::CliError;
 use super::text::{escape, shell_word};
@@ -43,9 +43,7 @@ impl Here {
     pub(super) fn connect_running(&self) -> Result<Client, CliError> {
         Ok(Client::connect(&self.place, &self.env, Options::read().never_start())?)
     }
-}
 
-impl Here {
     /// Connects to the daemon if one runs and answers in time.
     pub(super) fn connect_running_within(&self, patience: Duration) -> Result<Client, CliError> {
         let options = Options { answer_within: patience, ..Options::read().never_start() };
@@ -56,8 +54,6 @@ impl Here {
 fn start(dir: Option<&Path>) -> Result<PathBuf, CliError> {
     match dir {
         Some(dir) => Ok(dir.to_owned()),
-        None => std::env::current_dir().map_err(|source| {
-            PathError { action: "find the current directory", path: PathBuf::from("."), source }.into()
-        }),
+        None => Ok(std::env::current_dir().at("find the current directory", Path::new("."))?),
     }
 }

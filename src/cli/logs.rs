@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::client::pause;
-use crate::paths::{IoContext, PathError};
+use crate::paths::IoContext;
 
 use super::args::LogsTyped;
 use super::here::Here;
@@ -24,9 +24,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 pub(super) fn logs(typed: &LogsTyped, here: &Here, output: &mut Output) -> Outcome {
     let log = here.place.log_file();
     let new = match fs::read(&log) {
-        Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(CliError::NoLog(log)),
-        Err(source) => return Err(PathError { action: "read", path: log, source }.into()),
+        read => read.at("read", &log)?,
     };
     let mut text = String::from_utf8_lossy(&new).into_owned();
     if text.lines().count() < typed.lines {
