@@ -1,11 +1,13 @@
 //! How is the state of the daemon shown?
 
+use indicatif::HumanCount;
+
 use crate::proto::{StatusResult, ViewInfo};
 
 use super::args::StatusTyped;
 use super::here::Here;
 use super::output::Output;
-use super::text::{bytes, count, duration, escape, grouped, paint};
+use super::text::{bytes, count, duration, escape, paint};
 use super::{CliError, Outcome, ask};
 
 pub(super) fn status(typed: &StatusTyped, here: &Here, output: &mut Output) -> Outcome {
@@ -119,7 +121,7 @@ pub(super) fn skipped(status: &StatusResult) -> String {
     if status.skipped.is_empty() {
         return "nothing".to_owned();
     }
-    let reasons = status.skipped.iter().map(|(reason, n)| format!("{} {}", grouped(*n), escape(reason)));
+    let reasons = status.skipped.iter().map(|(reason, n)| format!("{} {}", HumanCount(*n), escape(reason)));
     format!("{} (memo status --skipped lists them)", reasons.collect::<Vec<_>>().join(", "))
 }
 
