@@ -14,7 +14,7 @@ pub(super) fn search(typed: SearchTyped, cwd: &str, config: &Config) -> SearchPa
         cwd: cwd.to_owned(),
         query: typed.query.join(" "),
         mode: typed.mode.into(),
-        sync: typed.sync.into(),
+        sync: typed.fresh.sync.into(),
         kind: typed.kind,
         path: typed.path,
         lang: typed.lang,
@@ -26,7 +26,7 @@ pub(super) fn search(typed: SearchTyped, cwd: &str, config: &Config) -> SearchPa
         threshold: typed.threshold,
         explain: false,
         limit: Some(usize::try_from(limit).unwrap_or(usize::MAX)),
-        wait_ms: Some(typed.wait_ms.unwrap_or(config.search.wait_ms)),
+        wait_ms: Some(typed.fresh.wait_ms.unwrap_or(config.search.wait_ms)),
     }
 }
 

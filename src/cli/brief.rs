@@ -7,7 +7,7 @@ use super::args::BriefTyped;
 use super::error::EXIT_NONE;
 use super::here::Here;
 use super::output::Output;
-use super::text::escape_lines;
+use super::text::{behind, escape_lines};
 
 /// Exits with 1 when there is nothing to show.
 pub(super) fn brief(typed: &BriefTyped, here: &Here, output: &mut Output) -> Outcome {
@@ -17,8 +17,7 @@ pub(super) fn brief(typed: &BriefTyped, here: &Here, output: &mut Output) -> Out
     if !output.json {
         output.flush()?;
         if !result.fresh {
-            let reason = result.reason.as_deref().unwrap_or("the index is behind");
-            output.say(&format!("not up to date: {reason}"));
+            output.say(&behind(result.reason.as_deref()));
         }
         if result.text.is_empty() {
             output.say("nothing to show, or the budget is too small for it");

@@ -17,15 +17,16 @@ const PATIENCE: Duration = Duration::from_secs(90);
 /// Exits with 1 when nothing changed.
 pub(super) fn changed(typed: ChangedTyped, here: &Here, output: &mut Output) -> Outcome {
     let config = crate::config::load(Some(&here.place))?.config;
+    let wait_ms = typed.fresh.wait_ms.unwrap_or(config.search.wait_ms);
     let params = ChangedParams {
         cwd: here.cwd.clone(),
         since: typed.since,
         limit: usize::try_from(typed.limit).ok(),
-        sync: typed.sync.into(),
-        wait_ms: Some(typed.wait_ms.unwrap_or(config.search.wait_ms)),
+        sync: typed.fresh.sync.into(),
+        wait_ms: Some(wait_ms),
     };
     let mut client = here.connect()?;
-    client.answer_within(PATIENCE + Duration::from_millis(params.wait_ms.unwrap_or(0)));
+    client.answer_within(PATIENCE + Duration::from_millis(wait_ms));
     let result: ChangedResult = client.call("changed", &params)?;
     output.list(&result, |output| result.files.iter().try_for_each(|file| print_file(file, output)))?;
     if !output.json {

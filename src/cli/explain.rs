@@ -1,16 +1,14 @@
 //! Why does a hit stand where it stands?
 
-use std::time::Duration;
-
 use super::args::ExplainTyped;
 use super::error::EXIT_NONE;
 use super::here::Here;
 use super::output::Output;
-use super::search::{note, print_hit};
+use super::search::{hits, note, print_hit};
 use super::status::row;
 use super::text::terms;
 use super::{CliError, Outcome, ask};
-use crate::proto::{Explain, Hit, SearchResult};
+use crate::proto::{Explain, Hit};
 
 /// Hits among which one is looked for by its name.
 const MOST_HITS: usize = 200;
@@ -24,19 +22,16 @@ pub(super) fn explain(typed: ExplainTyped, here: &Here, output: &mut Output) -> 
     if name.is_some() || wanted.is_some() {
         params.limit = Some(MOST_HITS);
     }
-    let mut client = here.connect()?;
-    client.answer_within(Duration::from_secs(30) + Duration::from_millis(params.wait_ms.unwrap_or(0)));
-    let mut result: SearchResult = client.call("search", &params)?;
+    let mut result = hits(&params, here)?;
     let is_meant = |place: usize, hit: &Hit| {
         wanted.is_none_or(|wanted| wanted == place) && name.as_ref().is_none_or(|name| is_named(hit, name))
     };
-    let hits = std::mem::take(&mut result.hits);
-    let meant = (1..).zip(hits).filter(|(place, hit)| is_meant(*place, hit));
-    let meant: Vec<(usize, Hit)> = meant.collect();
-    result.hits = meant.iter().map(|(_, hit)| hit.clone()).collect();
+    let hits = (1..).zip(std::mem::take(&mut result.hits));
+    let (places, hits): (Vec<usize>, Vec<Hit>) = hits.filter(|(place, hit)| is_meant(*place, hit)).unzip();
+    result.hits = hits;
     let terms = terms(&result.query);
     output.list(&result, |output| {
-        for (nth, (place, hit)) in meant.iter().enumerate() {
+        for (nth, (place, hit)) in places.iter().zip(&result.hits).enumerate() {
             if nth > 0 {
                 output.line("")?;
             }
@@ -45,20 +40,15 @@ pub(super) fn explain(typed: ExplainTyped, here: &Here, output: &mut Output) -> 
         }
         Ok(())
     })?;
-    if !output.is_text() {
-        return Ok(if meant.is_empty() { EXIT_NONE } else { 0 });
+    if output.is_text() {
+        output.flush()?;
+        if result.hits.is_empty() {
+            output.say(&format!("not among the {} best hits", result.total.min(MOST_HITS)));
+        } else if let Some(note) = note(&result) {
+            output.say(&note);
+        }
     }
-    output.flush()?;
-    if meant.is_empty() {
-        output.say(&format!("not among the {} best hits", result.total.min(MOST_HITS)));
-        return Ok(EXIT_NONE);
-    }
-    if let Some(note) =
-        note(&SearchResult { hits: meant.into_iter().map(|(_, hit)| hit).collect(), ..result })
-    {
-        output.say(&note);
-    }
-    Ok(0)
+    Ok(if result.hits.is_empty() { EXIT_NONE } else { 0 })
 }
 
 /// BM25 among few texts is some millionth.

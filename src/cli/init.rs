@@ -13,7 +13,7 @@ use super::here::Here;
 use super::output::Output;
 use super::progress::{self, Reached};
 use super::text::{count, duration, escape};
-use super::{CliError, Outcome, ask, hooks, status};
+use super::{CliError, Outcome, ask, hooks, status, text};
 
 /// Installs hooks, indexes the repository and reports. Exits with 3 when the index does not become whole.
 pub(super) fn init(typed: &InitTyped, here: &Here, output: &mut Output) -> Outcome {
@@ -128,6 +128,5 @@ fn print(
 fn behind(result: &SyncResult) -> String {
     let files = count(result.pending.files, "file", "files");
     let vectors = count(result.pending.embeddings, "embedding", "embeddings");
-    let reason = result.reason.as_deref().unwrap_or("the index is behind");
-    format!("not up to date: {reason}; {files} and {vectors} pending")
+    format!("{}; {files} and {vectors} pending", text::behind(result.reason.as_deref()))
 }

@@ -6,7 +6,7 @@ use super::args::MapTyped;
 use super::error::EXIT_NONE;
 use super::here::Here;
 use super::output::Output;
-use super::text::escape_lines;
+use super::text::{behind, escape_lines};
 use super::{Outcome, ask};
 
 /// Exits with 1 when there is nothing to show.
@@ -22,10 +22,7 @@ pub(super) fn map(typed: MapTyped, here: &Here, output: &mut Output) -> Outcome 
         }
         output.flush()?;
         if !result.fresh {
-            output.say(&format!(
-                "not up to date: {}",
-                result.reason.as_deref().unwrap_or("the index is behind")
-            ));
+            output.say(&behind(result.reason.as_deref()));
         }
         if result.files == 0 {
             output.say("no symbols in this worktree, or the budget is too small for one");

@@ -2,28 +2,33 @@
 
 use std::time::Duration;
 
-use crate::proto::{CommitInfo, Hit, MemoryInfo, Mode, SearchResult};
+use crate::proto::{CommitInfo, Hit, MemoryInfo, Mode, SearchParams, SearchResult};
 
 use super::args::SearchTyped;
 use super::error::EXIT_NONE;
 use super::here::Here;
 use super::output::Output;
-use super::text::{commit_head, count, escape, marked, paint, terms};
+use super::text::{behind, commit_head, count, escape, marked, paint, terms};
 use super::{CliError, Outcome, ask};
 
 /// Exits with 1 when nothing matched.
 pub(super) fn search(typed: SearchTyped, here: &Here, output: &mut Output) -> Outcome {
     let config = crate::config::load(Some(&here.place))?.config;
     let params = ask::search(typed, &here.cwd, &config);
-    let mut client = here.connect()?;
-    client.answer_within(Duration::from_secs(30) + Duration::from_millis(params.wait_ms.unwrap_or(0)));
-    let result: SearchResult = client.call("search", &params)?;
+    let result = hits(&params, here)?;
     output.list(&result, |output| print(&result, output))?;
     if let Some(note) = note(&result).filter(|_| !output.json) {
         output.flush()?;
         output.say(&note);
     }
     Ok(if result.hits.is_empty() { EXIT_NONE } else { 0 })
+}
+
+/// Asks the daemon, and waits for the answer as long as it may wait for freshness, and then as for any other.
+pub(super) fn hits(params: &SearchParams, here: &Here) -> Result<SearchResult, CliError> {
+    let mut client = here.connect()?;
+    client.answer_within(Duration::from_secs(30) + Duration::from_millis(params.wait_ms.unwrap_or(0)));
+    Ok(client.call("search", params)?)
 }
 
 fn print(result: &SearchResult, output: &mut Output) -> Result<(), CliError> {
@@ -110,14 +115,11 @@ pub(super) fn print_hit(hit: &Hit, terms: &[String], output: &mut Output) -> Res
 pub(super) fn note(result: &SearchResult) -> Option<String> {
     let mut parts = Vec::new();
     if !result.fresh {
-        let reason = result.reason.as_deref().unwrap_or("the index is behind");
-        let files = result.pending.files;
-        let left = if files > 0 {
-            format!(", {} to be indexed", count(files, "file", "files"))
-        } else {
-            String::new()
-        };
-        parts.push(format!("not up to date: {reason}{left}"));
+        let mut behind = behind(result.reason.as_deref());
+        if result.pending.files > 0 {
+            behind += &format!(", {} to be indexed", count(result.pending.files, "file", "files"));
+        }
+        parts.push(behind);
     }
     if result.pending.embeddings > 0 {
         parts.push(format!("{} still without a vector", count(result.pending.embeddings, "chunk", "chunks")));

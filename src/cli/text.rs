@@ -141,6 +141,11 @@ pub(super) fn marked(line: &str, terms: &[String], style: Style) -> String {
     out
 }
 
+/// Says that an answer does not hold all that was written before it.
+pub(super) fn behind(reason: Option<&str>) -> String {
+    format!("not up to date: {}", reason.unwrap_or("the index is behind"))
+}
+
 /// Returns a count with its noun: `1 file`, `1,204 files`.
 pub(super) fn count(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", HumanCount(number), if number == 1 { one } else { many })

@@ -58,6 +58,17 @@ pub(in crate::cli) struct InitTyped {
     pub(in crate::cli) no_hooks: bool,
 }
 
+/// How fresh an answer must be, and how long that may be waited for.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct FreshTyped {
+    /// What must be indexed before the answer
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = SyncLevel::Fs)]
+    pub(in crate::cli) sync: SyncLevel,
+    /// How long that may take, milliseconds [default: search.wait_ms, 1000]
+    #[arg(long, value_name = "MS", value_parser = wait_parser())]
+    pub(in crate::cli) wait_ms: Option<u64>,
+}
+
 #[derive(Debug, Args)]
 pub(in crate::cli) struct SearchTyped {
     /// Words, "phrases", prefix*, AND OR NOT, ( ); after `--` also words that start with a dash
@@ -95,12 +106,8 @@ pub(in crate::cli) struct SearchTyped {
     /// Most hits, 1 to 200 [default: search.limit, 10]
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=200))]
     pub(in crate::cli) limit: Option<u64>,
-    /// What must be indexed before the answer
-    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = SyncLevel::Fs)]
-    pub(in crate::cli) sync: SyncLevel,
-    /// How long that may take, milliseconds [default: search.wait_ms, 1000]
-    #[arg(long, value_name = "MS", value_parser = wait_parser())]
-    pub(in crate::cli) wait_ms: Option<u64>,
+    #[command(flatten)]
+    pub(in crate::cli) fresh: FreshTyped,
     #[command(flatten)]
     pub(in crate::cli) rows: RowsTyped,
 }
@@ -125,12 +132,8 @@ pub(in crate::cli) struct ChangedTyped {
     /// Most files shown
     #[arg(short = 'n', long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub(in crate::cli) limit: u64,
-    /// What must be indexed before the answer
-    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = SyncLevel::Fs)]
-    pub(in crate::cli) sync: SyncLevel,
-    /// How long that may take, milliseconds [default: search.wait_ms, 1000]
-    #[arg(long, value_name = "MS", value_parser = wait_parser())]
-    pub(in crate::cli) wait_ms: Option<u64>,
+    #[command(flatten)]
+    pub(in crate::cli) fresh: FreshTyped,
     #[command(flatten)]
     pub(in crate::cli) rows: RowsTyped,
 }
@@ -155,6 +158,16 @@ pub(in crate::cli) struct MapTyped {
     /// Files or directories that the ranking leans to, from the current directory
     #[arg(short, long, value_name = "PATH", num_args = 1..)]
     pub(in crate::cli) focus: Vec<String>,
+    /// What must be indexed before the answer
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = SyncLevel::Fs)]
+    pub(in crate::cli) sync: SyncLevel,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct BriefTyped {
+    /// Most tokens printed
+    #[arg(short, long, value_name = "TOKENS", default_value_t = 2048)]
+    pub(in crate::cli) budget: usize,
     /// What must be indexed before the answer
     #[arg(long, value_name = "LEVEL", value_enum, default_value_t = SyncLevel::Fs)]
     pub(in crate::cli) sync: SyncLevel,
@@ -251,14 +264,4 @@ fn kind_parser() -> impl TypedValueParser<Value = Kind> {
 
 fn wait_parser() -> clap::builder::RangedU64ValueParser {
     clap::value_parser!(u64).range(..=600_000)
-}
-
-#[derive(Debug, Args)]
-pub(in crate::cli) struct BriefTyped {
-    /// Most tokens printed
-    #[arg(short, long, value_name = "TOKENS", default_value_t = 2048)]
-    pub(in crate::cli) budget: usize,
-    /// What must be indexed before the answer
-    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = SyncLevel::Fs)]
-    pub(in crate::cli) sync: SyncLevel,
 }
