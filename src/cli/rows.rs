@@ -7,6 +7,7 @@ mod tables;
 mod write;
 
 use std::io::Write;
+use std::iter;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -62,10 +63,12 @@ pub(super) struct Table {
     columns: &'static [Column],
     /// Names of those in a table of Markdown.
     md: &'static [&'static str],
-    /// Those in TOON; where it has another name for a field, that may be asked for as well.
-    toon: &'static [Column],
-    /// Names of those of TOON in compact TOON.
+    /// Names of those in TOON.
+    toon: &'static [&'static str],
+    /// Names of those in compact TOON.
     compact: &'static [&'static str],
+    /// Fields that TOON has under another name, or from another place; such a name may be asked for as well.
+    aliases: &'static [Column],
 }
 
 /// How the answer of one run is printed.
@@ -90,8 +93,10 @@ pub(super) trait Listing: Serialize {
     type Row: Serialize;
     /// Returns the list.
     fn rows(&self) -> &[Self::Row];
-    /// Returns what is said beside it; null is left out.
-    fn facts(&self) -> Vec<Fact>;
+    /// Returns what is said beside it and their count; null is left out.
+    fn facts(&self) -> Vec<Fact> {
+        Vec::new()
+    }
 }
 
 impl RowsTyped {
@@ -114,9 +119,9 @@ impl RowsTyped {
             Format::Json => return Ok(Shape::Json),
             Format::Jsonl => return Ok(Shape::JsonLines),
             Format::Csv | Format::Xml => table.columns.to_vec(),
-            Format::Md => some(table.columns, table.md),
-            Format::Toon => table.toon.to_vec(),
-            Format::ToonCompact => some(table.toon, table.compact),
+            Format::Md => some(table.md, [table.columns, table.aliases]),
+            Format::Toon => some(table.toon, [table.aliases, table.columns]),
+            Format::ToonCompact => some(table.compact, [table.aliases, table.columns]),
         };
         Ok(Shape::Rows(format, table, columns))
     }
@@ -140,15 +145,11 @@ impl Shape {
 }
 
 impl Table {
-    fn find(&self, name: &str) -> Option<Column> {
-        self.columns.iter().chain(self.toon).find(|column| column.0 == name).copied()
-    }
-
     /// Returns the columns of these names, each once.
     fn named(&self, names: &[String]) -> Result<Vec<Column>, CliError> {
         let mut columns = Vec::new();
         for name in names {
-            let Some(column) = self.find(name.trim()) else {
+            let Some(column) = find(name.trim(), [self.columns, self.aliases]) else {
                 let known: Vec<_> = self.columns.iter().map(|column| column.0).collect();
                 let message = format!("--fields: {} have no field {name:?}", self.rows);
                 return Err(CliError::Field { message, known: known.join(", ") });
@@ -161,8 +162,13 @@ impl Table {
     }
 }
 
-fn some(columns: &[Column], names: &[&str]) -> Vec<Column> {
-    names.iter().filter_map(|name| columns.iter().find(|column| column.0 == *name).copied()).collect()
+/// Returns the column of a name; those of the first list win.
+fn find(name: &str, [first, second]: [&[Column]; 2]) -> Option<Column> {
+    first.iter().chain(second).find(|column| column.0 == name).copied()
+}
+
+fn some(names: &[&str], columns: [&[Column]; 2]) -> Vec<Column> {
+    names.iter().filter_map(|name| find(name, columns)).collect()
 }
 
 /// Writes the rows of a result; each is dropped before the next is looked at.
@@ -175,7 +181,9 @@ pub(super) fn print<L: Listing>(
     out: &mut dyn Write,
 ) -> Result<(), CliError> {
     let names: Vec<_> = columns.iter().map(|column| column.0).collect();
-    let facts: Vec<_> = result.facts().into_iter().filter(|fact| !fact.1.is_null()).collect();
+    let count = ("count", Value::from(result.rows().len()));
+    let facts = iter::once(count).chain(result.facts()).filter(|fact| !fact.1.is_null());
+    let facts: Vec<_> = facts.collect();
     let head = write::Head { rows: table.rows, row: table.row, names: &names, facts: &facts };
     let mut rows = result.rows().iter().map(|row| cells(row, columns));
     Ok(write::write(format, &head, &mut rows, out)?)

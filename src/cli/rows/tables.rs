@@ -40,20 +40,26 @@ pub(in crate::cli) const MEMORIES: Table = Table {
     ],
     md: &["id", "created", "container", "priority", "title", "content", "tags"],
     toon: &[
-        ("id", "/id"),
+        "id",
+        "title",
+        "tier",
+        "namespace",
+        "priority",
+        "confidence",
+        "score",
+        "access_count",
+        "tags",
+        "source",
+        "created_at",
+        "updated_at",
+    ],
+    compact: &["id", "title", "tier", "namespace", "priority", "score", "tags"],
+    aliases: &[
         ("title", "/title /content"),
-        ("tier", "/tier"),
         ("namespace", "/container"),
-        ("priority", "/priority"),
-        ("confidence", "/confidence"),
-        ("score", "/score"),
-        ("access_count", "/access_count"),
-        ("tags", "/tags"),
-        ("source", "/source"),
         ("created_at", "/created"),
         ("updated_at", "/updated"),
     ],
-    compact: &["id", "title", "tier", "namespace", "priority", "score", "tags"],
 };
 
 impl Listing for RecallResult {
@@ -61,10 +67,6 @@ impl Listing for RecallResult {
 
     fn rows(&self) -> &[Recalled] {
         &self.memories
-    }
-
-    fn facts(&self) -> Vec<Fact> {
-        vec![("count", json!(self.memories.len()))]
     }
 }
 
@@ -76,7 +78,7 @@ impl Listing for MemoriesResult {
     }
 
     fn facts(&self) -> Vec<Fact> {
-        vec![("count", json!(self.memories.len())), ("total", json!(self.total))]
+        vec![("total", json!(self.total))]
     }
 }
 
@@ -113,18 +115,9 @@ pub(in crate::cli) const HITS: Table = Table {
         ("created", "/memory/created"),
     ],
     md: &["kind", "path", "first_line", "last_line", "title", "score", "snippet"],
-    toon: &[
-        ("kind", "/kind"),
-        ("path", "/path"),
-        ("first_line", "/lines/0"),
-        ("last_line", "/lines/1"),
-        ("title", "/title"),
-        ("score", "/score"),
-        ("id", "/id"),
-        ("state", "/state"),
-        ("snippet", "/snippet"),
-    ],
+    toon: &["kind", "path", "first_line", "last_line", "title", "score", "id", "state", "snippet"],
     compact: &["kind", "path", "first_line", "last_line", "title", "score"],
+    aliases: &[],
 };
 
 impl Listing for SearchResult {
@@ -136,7 +129,6 @@ impl Listing for SearchResult {
 
     fn facts(&self) -> Vec<Fact> {
         vec![
-            ("count", json!(self.hits.len())),
             ("mode", json!(self.mode)),
             ("total", json!(self.total)),
             ("fresh", json!(self.fresh)),
@@ -154,8 +146,9 @@ pub(in crate::cli) const NAMES: Table = Table {
     row: "entry",
     columns: &[("name", "/name"), ("memories", "/memories")],
     md: &["name", "memories"],
-    toon: &[("name", "/name"), ("memories", "/memories")],
+    toon: &["name", "memories"],
     compact: &["name", "memories"],
+    aliases: &[],
 };
 
 impl Listing for TallyResult {
@@ -163,10 +156,6 @@ impl Listing for TallyResult {
 
     fn rows(&self) -> &[Tally] {
         &self.names
-    }
-
-    fn facts(&self) -> Vec<Fact> {
-        vec![("count", json!(self.names.len()))]
     }
 }
 
@@ -182,14 +171,9 @@ pub(in crate::cli) const CHANGES: Table = Table {
         ("fields", "/fields"),
     ],
     md: &["at", "action", "author", "source", "fields"],
-    toon: &[
-        ("at", "/at"),
-        ("action", "/action"),
-        ("author", "/author"),
-        ("source", "/source"),
-        ("fields", "/fields"),
-    ],
+    toon: &["at", "action", "author", "source", "fields"],
     compact: &["at", "action", "author"],
+    aliases: &[],
 };
 
 impl Listing for HistoryResult {
@@ -200,7 +184,7 @@ impl Listing for HistoryResult {
     }
 
     fn facts(&self) -> Vec<Fact> {
-        vec![("count", json!(self.changes.len())), ("id", json!(self.id))]
+        vec![("id", json!(self.id))]
     }
 }
 
@@ -217,15 +201,9 @@ pub(in crate::cli) const FILES: Table = Table {
         ("removed", "/symbols/removed"),
     ],
     md: &["status", "path", "from", "added", "changed", "removed"],
-    toon: &[
-        ("status", "/status"),
-        ("path", "/path"),
-        ("from", "/from"),
-        ("added", "/symbols/added"),
-        ("changed", "/symbols/changed"),
-        ("removed", "/symbols/removed"),
-    ],
+    toon: &["status", "path", "from", "added", "changed", "removed"],
     compact: &["status", "path"],
+    aliases: &[],
 };
 
 impl Listing for ChangedResult {
@@ -237,7 +215,6 @@ impl Listing for ChangedResult {
 
     fn facts(&self) -> Vec<Fact> {
         vec![
-            ("count", json!(self.files.len())),
             ("total", json!(self.total)),
             ("base", json!(self.base.as_ref().map(|base| &base.oid))),
             ("complete", json!(self.complete)),
@@ -261,16 +238,9 @@ pub(in crate::cli) const COMMITS: Table = Table {
         ("lines", "/lines"),
     ],
     md: &["oid", "date", "author", "subject", "lines"],
-    toon: &[
-        ("oid", "/oid"),
-        ("date", "/date"),
-        ("author", "/author"),
-        ("subject", "/subject"),
-        ("path", "/path"),
-        ("lines", "/lines"),
-        ("body", "/body"),
-    ],
+    toon: &["oid", "date", "author", "subject", "path", "lines", "body"],
     compact: &["oid", "date", "subject", "lines"],
+    aliases: &[],
 };
 
 impl Listing for WhyResult {
@@ -282,7 +252,6 @@ impl Listing for WhyResult {
 
     fn facts(&self) -> Vec<Fact> {
         vec![
-            ("count", json!(self.commits.len())),
             ("path", json!(self.path)),
             ("symbol", json!(self.symbol)),
             ("uncommitted", some_text(&super::write::text(&json!(self.uncommitted)))),
@@ -303,8 +272,9 @@ pub(in crate::cli) const LINKS: Table = Table {
     row: "link",
     columns: &[("from", "/from"), ("kind", "/kind"), ("to", "/to"), ("linked", "/linked")],
     md: &["from", "kind", "to"],
-    toon: &[("from", "/from"), ("kind", "/kind"), ("to", "/to"), ("linked", "/linked")],
+    toon: &["from", "kind", "to", "linked"],
     compact: &["from", "kind", "to"],
+    aliases: &[],
 };
 
 impl Listing for LinksResult {
@@ -315,7 +285,7 @@ impl Listing for LinksResult {
     }
 
     fn facts(&self) -> Vec<Fact> {
-        vec![("count", json!(self.links.len())), ("more", json!(self.more))]
+        vec![("more", json!(self.more))]
     }
 }
 
@@ -332,8 +302,9 @@ pub(in crate::cli) const RELATED: Table = Table {
         ("relations", "/relations"),
     ],
     md: &["id", "cosine", "relations", "container", "line"],
-    toon: &[("id", "/id"), ("line", "/line"), ("cosine", "/cosine"), ("relations", "/relations")],
+    toon: &["id", "line", "cosine", "relations"],
     compact: &["id", "line", "cosine"],
+    aliases: &[],
 };
 
 impl Listing for RelatedResult {
@@ -344,6 +315,6 @@ impl Listing for RelatedResult {
     }
 
     fn facts(&self) -> Vec<Fact> {
-        vec![("count", json!(self.memories.len())), ("of", json!(self.id))]
+        vec![("of", json!(self.id))]
     }
 }
