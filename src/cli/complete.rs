@@ -71,28 +71,24 @@ pub(super) fn command(dir: Option<&PathBuf>) -> Command {
 /// An argument says by the name of its value what it takes.
 fn with_candidates(arg: Arg, dir: Option<PathBuf>, is_archived: bool) -> Arg {
     let takes = |word: &str| arg.get_value_names().is_some_and(|names| names.iter().any(|name| name == word));
-    let (takes_id, takes_tag, takes_container) =
-        (takes("ID"), takes("TAG"), arg.get_id() == "container" && takes("NAME"));
-    let here = move || Here::find(dir.as_deref());
-    if takes_id {
-        arg.add(ArgValueCandidates::new(move || candidates(|| memory::some(&here()?, is_archived, PATIENCE))))
-    } else if takes_tag {
-        arg.add(ArgValueCandidates::new(move || {
-            candidates(|| memory::names("memory.tags", &here()?, PATIENCE))
-        }))
-    } else if takes_container {
-        let names = move || candidates(|| memory::names("memory.containers", &here()?, PATIENCE));
-        arg.add(ArgValueCandidates::new(names))
+    let ask: fn(&Here, bool) -> Result<Vec<(String, String)>, CliError> = if takes("ID") {
+        |here, is_archived| memory::some(here, is_archived, PATIENCE)
+    } else if takes("TAG") {
+        |here, _| memory::names("memory.tags", here, PATIENCE)
+    } else if arg.get_id() == "container" && takes("NAME") {
+        |here, _| memory::names("memory.containers", here, PATIENCE)
     } else {
-        arg
-    }
+        return arg;
+    };
+    let ask = move || ask(&Here::find(dir.as_deref())?, is_archived);
+    arg.add(ArgValueCandidates::new(move || candidates(ask())))
 }
 
 /// Returns words with what is said of them; none when they cannot be had.
 ///
 /// A shell may run what it completes: only words without a meaning to any shell are offered.
-fn candidates(ask: impl FnOnce() -> Result<Vec<(String, String)>, CliError>) -> Vec<CompletionCandidate> {
-    let pairs = ask().unwrap_or_default().into_iter().filter(|(word, _)| is_plain_word(word));
+fn candidates(pairs: Result<Vec<(String, String)>, CliError>) -> Vec<CompletionCandidate> {
+    let pairs = pairs.unwrap_or_default().into_iter().filter(|(word, _)| is_plain_word(word));
     let shown = pairs.map(|(word, help)| {
         let help: String = escape(&help).chars().take(MOST_HELP).collect();
         CompletionCandidate::new(word).help((!help.is_empty()).then(|| help.into()))

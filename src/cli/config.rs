@@ -66,11 +66,7 @@ fn get(name: &str, here: Option<&Here>, output: &mut Output) -> Result<(), CliEr
 
 fn as_json(key: &Key, resolved: &Resolved) -> Value {
     let at = KEYS.iter().position(|known| known.name == key.name).expect("keys come from KEYS");
-    let value = match key.get(&resolved.config) {
-        config::Value::Number(number) => json!(number),
-        config::Value::Switch(on) => json!(on),
-        config::Value::Word(word) => json!(word),
-    };
+    let value = key.get(&resolved.config);
     json!({ "key": key.name, "value": value, "origin": resolved.origins[at].to_string() })
 }
 

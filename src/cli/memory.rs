@@ -9,7 +9,7 @@ mod show;
 mod similar;
 
 use std::hash::{BuildHasher, RandomState};
-use std::io::{IsTerminal, Read};
+use std::io::Read;
 use std::time::Duration;
 
 use super::error::EXIT_NONE;
@@ -52,7 +52,6 @@ fn notice(text: Option<&String>, output: &Output) {
 
 /// Prints the id alone on stdout, so that a script can keep it.
 pub(super) fn add(typed: AddTyped, here: &Here, output: &mut Output) -> Outcome {
-    let metadata = typed.fields.metadata();
     let params = AddParams {
         caller: caller(here),
         content: text(&typed.text)?,
@@ -64,7 +63,7 @@ pub(super) fn add(typed: AddTyped, here: &Here, output: &mut Output) -> Outcome 
         ttl: typed.fields.ttl,
         priority: typed.fields.priority,
         confidence: typed.fields.confidence,
-        metadata,
+        metadata: typed.fields.meta.into_iter().collect(),
         allow_secret: typed.fields.allow_secret,
         force: typed.near.force,
         merge: typed.near.merge,
@@ -97,12 +96,15 @@ fn text(typed: &TextTyped) -> Result<String, CliError> {
             let bytes = std::fs::read(file).at("read", file)?;
             String::from_utf8(bytes).map_err(|_| not_text(&file.display().to_string()))
         }
-        (None, [dash]) if dash == "-" => stdin(),
-        (None, words) => Ok(words.join(" ")),
+        (None, words) => or_stdin(words.join(" ")),
     }
 }
 
-fn stdin() -> Result<String, CliError> {
+/// Returns what is on stdin for `-`, else what was typed.
+fn or_stdin(typed: String) -> Result<String, CliError> {
+    if typed != "-" {
+        return Ok(typed);
+    }
     let mut bytes = Vec::new();
     let read = std::io::stdin().read_to_end(&mut bytes);
     read.at("read", std::path::Path::new("stdin"))?;
@@ -189,21 +191,16 @@ fn pages(client: &mut Client, mut params: ListParams, is_all: bool) -> Result<Me
 }
 
 pub(super) fn update(typed: UpdateTyped, here: &Here, output: &mut Output) -> Outcome {
-    let content = match typed.content {
-        Some(dash) if dash == "-" => Some(stdin()?),
-        content => content,
-    };
-    let metadata = typed.fields.metadata();
     let params = UpdateParams {
         id: typed.id,
-        content,
+        content: typed.content.map(or_stdin).transpose()?,
         title: typed.fields.title,
         container: typed.fields.container,
         tier: typed.fields.tier.map(Into::into),
         ttl: typed.fields.ttl,
         priority: typed.fields.priority,
         confidence: typed.fields.confidence,
-        metadata,
+        metadata: typed.fields.meta.into_iter().collect(),
         replace_metadata: typed.replace,
         add_about: typed.about,
         remove_about: typed.no_about,
@@ -272,7 +269,7 @@ pub(super) fn purge(typed: RemoveTyped, here: &Here, output: &mut Output) -> Out
 /// Shows what goes, asks, and then lets exactly that go. Exits with 1 when nothing does.
 fn remove(removal: &Removal, typed: RemoveTyped, here: &Here, output: &mut Output) -> Outcome {
     let is_asked = !typed.yes && !typed.dry_run;
-    if is_asked && (output.json || !std::io::stdin().is_terminal()) {
+    if is_asked && !output.can_ask() {
         let message = format!("nobody can be asked whether to {} memories", removal.verb);
         return Err(CliError::Usage { message, hint: "--dry-run shows what would go, --yes does it" });
     }

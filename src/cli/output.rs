@@ -119,6 +119,11 @@ impl Output {
         let _ = writeln!(io::stderr(), "{} {}", paint(self.talk.bad, "memo:"), escape(text));
     }
 
+    /// Returns whether there is somebody to [`Self::ask`].
+    pub(super) fn can_ask(&self) -> bool {
+        !self.json && io::stdin().is_terminal()
+    }
+
     /// Asks on stderr; only `y` or `yes` on stdin means it.
     pub(super) fn ask(&self, question: &str) -> Result<bool, CliError> {
         let _ = write!(io::stderr(), "memo: {} [y/N] ", escape(question));

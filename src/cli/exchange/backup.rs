@@ -1,6 +1,5 @@
 //! How does a person make a copy of the memories, and bring one back?
 
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use super::{BackupTyped, RestoreBackupTyped, absolute};
@@ -37,7 +36,7 @@ fn new_path(path: &Path) -> Result<String, CliError> {
 /// Shows what would change, asks, and does it. Exits with 1 when nothing would.
 pub(in crate::cli) fn restore(typed: &RestoreBackupTyped, here: &Here, output: &mut Output) -> Outcome {
     let is_asked = !typed.yes && !typed.dry_run;
-    if is_asked && (output.json || !std::io::stdin().is_terminal()) {
+    if is_asked && !output.can_ask() {
         let message = "nobody can be asked whether to replace the memories".to_owned();
         return Err(CliError::Usage { message, hint: "--dry-run shows what would change, --yes does it" });
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::similar::NearTyped;
 use crate::cli::rows::RowsTyped;
@@ -90,12 +90,6 @@ pub(in crate::cli) struct FieldsTyped {
     /// Keep it although it looks like a credential
     #[arg(long)]
     pub(in crate::cli) allow_secret: bool,
-}
-
-impl FieldsTyped {
-    pub(in crate::cli) fn metadata(&self) -> Map<String, Value> {
-        self.meta.iter().cloned().collect()
-    }
 }
 
 /// JSON has no other numbers.

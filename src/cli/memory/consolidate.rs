@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{caller, notice, say_redacted, show, stdin};
+use super::{caller, notice, or_stdin, say_redacted, show};
 use crate::cli::error::EXIT_NONE;
 use crate::cli::here::Here;
 use crate::cli::output::Output;
@@ -61,15 +61,11 @@ pub(in crate::cli) fn consolidate(typed: ConsolidateTyped, here: &Here, output: 
             here.connect()?.call("memory.auto_consolidate", &params)?
         }
         false => {
-            let summary = match typed.summary {
-                Some(dash) if dash == "-" => stdin()?,
-                summary => summary.unwrap_or_default(),
-            };
             let params = ConsolidateParams {
                 caller: caller(here),
                 ids: typed.ids,
                 title: typed.title,
-                summary,
+                summary: or_stdin(typed.summary.unwrap_or_default())?,
                 container: typed.container,
                 allow_secret: typed.allow_secret,
             };

@@ -1,7 +1,5 @@
 //! How are memories shown that say nearly the same?
 
-use std::io::IsTerminal;
-
 use clap::Args;
 
 use super::{caller, notice, show};
@@ -100,7 +98,7 @@ pub(in crate::cli) fn related(typed: RelatedTyped, here: &Here, output: &mut Out
 /// Exits with 1 when there is nothing to merge.
 pub(in crate::cli) fn dedupe(typed: DedupeTyped, here: &Here, output: &mut Output) -> Outcome {
     let is_asked = typed.merge && !typed.yes;
-    if is_asked && (output.json || !std::io::stdin().is_terminal()) {
+    if is_asked && !output.can_ask() {
         let message = "dedupe --merge asks first, and nobody can answer here".to_owned();
         return Err(CliError::Usage {
             message,
