@@ -14,7 +14,7 @@ use clap_complete::env::Shells;
 
 use super::args::Typed;
 use super::here::Here;
-use super::memory;
+use super::memory::{self, Words};
 use super::output::Output;
 use super::text::{escape, is_plain_word};
 use super::{CliError, Outcome};
@@ -71,7 +71,7 @@ pub(super) fn command(dir: Option<&PathBuf>) -> Command {
 /// An argument says by the name of its value what it takes.
 fn with_candidates(arg: Arg, dir: Option<PathBuf>, is_archived: bool) -> Arg {
     let takes = |word: &str| arg.get_value_names().is_some_and(|names| names.iter().any(|name| name == word));
-    let ask: fn(&Here, bool) -> Result<Vec<(String, String)>, CliError> = if takes("ID") {
+    let ask: fn(&Here, bool) -> Result<Words, CliError> = if takes("ID") {
         |here, is_archived| memory::some(here, is_archived, PATIENCE)
     } else if takes("TAG") {
         |here, _| memory::names("memory.tags", here, PATIENCE)
@@ -87,9 +87,9 @@ fn with_candidates(arg: Arg, dir: Option<PathBuf>, is_archived: bool) -> Arg {
 /// Returns words with what is said of them; none when they cannot be had.
 ///
 /// A shell may run what it completes: only words without a meaning to any shell are offered.
-fn candidates(pairs: Result<Vec<(String, String)>, CliError>) -> Vec<CompletionCandidate> {
-    let pairs = pairs.unwrap_or_default().into_iter().filter(|(word, _)| is_plain_word(word));
-    let shown = pairs.map(|(word, help)| {
+fn candidates(words: Result<Words, CliError>) -> Vec<CompletionCandidate> {
+    let words = words.unwrap_or_default().into_iter().filter(|(word, _)| is_plain_word(word));
+    let shown = words.map(|(word, help)| {
         let help: String = escape(&help).chars().take(MOST_HELP).collect();
         CompletionCandidate::new(word).help((!help.is_empty()).then(|| help.into()))
     });

@@ -36,6 +36,9 @@ pub(super) use similar::{DedupeTyped, RelatedTyped, dedupe, related};
 /// Memories that are asked for at once where all are wanted.
 const PAGE: u64 = 500;
 
+/// Words that a person may type, each with what is said of it.
+pub(super) type Words = Vec<(String, String)>;
+
 /// Says who asks, and names the request, lest it is done twice when the daemon dies before it can answer.
 pub(super) fn caller(here: &Here) -> Caller {
     let random = RandomState::new().hash_one(std::process::id());
@@ -153,11 +156,7 @@ pub(super) fn list(typed: ListTyped, here: &Here, output: &mut Output) -> Outcom
 }
 
 /// Returns ids of the newest memories and what they say, of the daemon that runs and answers in time.
-pub(super) fn some(
-    here: &Here,
-    archived: bool,
-    patience: Duration,
-) -> Result<Vec<(String, String)>, CliError> {
+pub(super) fn some(here: &Here, archived: bool, patience: Duration) -> Result<Words, CliError> {
     let params = ListParams { caller: caller(here), archived, limit: Some(200), ..ListParams::default() };
     let result: MemoriesResult = here.connect_running_within(patience)?.call("memory.list", &params)?;
     let pairs = result.memories.into_iter().map(|memory| (memory.id, memory.title.unwrap_or(memory.content)));
@@ -165,11 +164,7 @@ pub(super) fn some(
 }
 
 /// Returns tags or containers and how often they are there, of the daemon that runs and answers in time.
-pub(super) fn names(
-    method: &str,
-    here: &Here,
-    patience: Duration,
-) -> Result<Vec<(String, String)>, CliError> {
+pub(super) fn names(method: &str, here: &Here, patience: Duration) -> Result<Words, CliError> {
     let params = TallyParams { caller: caller(here) };
     let result: TallyResult = here.connect_running_within(patience)?.call(method, &params)?;
     let pairs =
