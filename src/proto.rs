@@ -37,6 +37,54 @@ pub use self::status::{
 /// Version of the protocol; raised when a client must not talk to an older daemon.
 pub const PROTOCOL: u32 = 1;
 
+/// Every method.
+pub const METHODS: &[&str] = &[
+    "hello",
+    "search",
+    "brief",
+    "map",
+    "why",
+    "changed",
+    "status",
+    "sync",
+    "reindex",
+    "doctor",
+    "stop",
+    "hooks.install",
+    "hooks.uninstall",
+    "hooks.status",
+    "memory.add",
+    "memory.get",
+    "memory.list",
+    "memory.update",
+    "memory.confirm",
+    "memory.forget",
+    "memory.restore",
+    "memory.purge",
+    "memory.tags",
+    "memory.containers",
+    "memory.history",
+    "memory.stats",
+    "memory.recall",
+    "memory.promote",
+    "memory.consolidate",
+    "memory.auto_consolidate",
+    "memory.link",
+    "memory.unlink",
+    "memory.links",
+    "memory.resolve",
+    "memory.related",
+    "memory.dedupe",
+    "memory.merge",
+    "memory.import",
+    "memory.import_markdown",
+    "memory.import_keys",
+    "memory.read_database",
+    "memory.export",
+    "memory.backup",
+    "memory.restore_backup",
+];
+
 /// How much must be indexed before the answer; design 6.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -16,8 +16,8 @@ use super::githooks::{self, Verb};
 use super::shared::Shared;
 use super::{brief, changed, memories, overview, report, search, why};
 use crate::proto::{
-    HelloParams, HelloResult, MapParams, MapResult, PROTOCOL, Pending, PlaceParams, RpcError, StatusParams,
-    StatusResult, Sync, SyncParams, SyncResult, code,
+    HelloParams, HelloResult, METHODS, MapParams, MapResult, PROTOCOL, Pending, PlaceParams, RpcError,
+    StatusParams, StatusResult, Sync, SyncParams, SyncResult, code,
 };
 use crate::store::{Reader, StoreError};
 use crate::types::SourceKey;
@@ -27,6 +27,10 @@ const MAX_WAIT: Duration = Duration::from_secs(600);
 
 /// Runs one method.
 pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> Outcome<Value> {
+    // One that is not told of is not there.
+    if !METHODS.contains(&method) {
+        return Err(no_method(method));
+    }
     match method {
         "hello" => reply(&hello(&params_of::<HelloParams>(params)?)),
         "search" => reply(&search::search(shared, params_of(params)?).await?),
@@ -59,13 +63,7 @@ pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> O
 }
 
 pub(super) fn no_method(method: &str) -> RpcError {
-    let hint = "methods: hello, search, brief, map, why, changed, status, sync, reindex, doctor, stop, hooks.install, hooks.uninstall, \
-        hooks.status, memory.add, memory.get, memory.list, memory.update, memory.confirm, memory.forget, memory.restore, memory.purge, \
-        memory.tags, memory.containers, memory.history, memory.stats, \
-        memory.related, memory.dedupe, memory.merge, memory.link, memory.unlink, memory.links, memory.resolve, memory.recall, \
-        memory.promote, memory.consolidate, memory.auto_consolidate, \
-        memory.import, memory.import_markdown, memory.import_keys, memory.read_database, memory.export, \
-        memory.backup, memory.restore_backup";
+    let hint = format!("methods: {}", METHODS.join(", "));
     RpcError::new(code::NO_METHOD, format!("{method}: no such method")).with_hint(hint)
 }
 

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::net::Shutdown;
 use std::time::Instant;
 
-use memod::proto::code;
+use memod::proto::{METHODS, code};
 use serde_json::{Value, json};
 
 use crate::live::{Live, word};
@@ -61,6 +61,18 @@ fn what_is_no_request_is_an_error_and_no_more() {
             "{what}: {reply}"
         );
         assert_alive(&mut rpc, what);
+    }
+}
+
+#[test]
+fn every_method_is_known() {
+    let live = with_file();
+    let mut rpc = live.connect();
+    let others = METHODS.iter().filter(|method| **method != "stop");
+    for method in others.chain(&["stop"]) {
+        if let Err(error) = rpc.call(method, &json!({})) {
+            assert_ne!(error["code"], code::NO_METHOD, "{method}");
+        }
     }
 }
 

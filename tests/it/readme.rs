@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use memod::config::{Config, KEYS};
+use memod::proto::METHODS;
 use regex::Regex;
 use serde_json::Value;
 
@@ -265,6 +266,14 @@ fn the_settings_are_all_there_with_their_defaults() {
     let config = Config::default();
     let defaults: Vec<_> = KEYS.iter().map(|key| format!("{} = {}", key.name, key.get(&config))).collect();
     assert_eq!(shown, defaults);
+}
+
+#[test]
+fn the_methods_are_all_there() {
+    let (_, list) = README.split_once("\nMethods: ").unwrap();
+    let (list, _) = list.split_once(';').unwrap();
+    let shown: Vec<_> = list.split(',').map(|name| name.trim().trim_matches('`')).collect();
+    assert_eq!(shown, METHODS);
 }
 
 #[test]
