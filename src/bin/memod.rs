@@ -46,21 +46,13 @@ fn run(root: PathBuf, foreground: bool) -> ExitCode {
         detach();
     }
     let root = std::path::absolute(&root).unwrap_or(root);
-    match daemon::run(&root, || say(&Ready { ready: true, ..Ready::default() })) {
-        Ok(Ended::Served) => ExitCode::SUCCESS,
-        Ok(Ended::AlreadyRunning) => {
-            say(&failure("another daemon serves this repository".to_owned()));
-            ExitCode::from(3)
-        }
-        Err(error) => {
-            say(&failure(format!("{error:#}")));
-            ExitCode::from(3)
-        }
-    }
-}
-
-fn failure(error: String) -> Ready {
-    Ready { error: Some(error), ..Ready::default() }
+    let error = match daemon::run(&root, || say(&Ready { ready: true, ..Ready::default() })) {
+        Ok(Ended::Served) => return ExitCode::SUCCESS,
+        Ok(Ended::AlreadyRunning) => "another daemon serves this repository".to_owned(),
+        Err(error) => format!("{error:#}"),
+    };
+    say(&Ready { error: Some(error), ..Ready::default() });
+    ExitCode::from(3)
 }
 
 /// Tells the client that waits on the other end of stdout, then lets go of it.
