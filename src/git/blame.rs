@@ -84,9 +84,7 @@ impl Objects {
         suspects.run(until);
         Ok(suspects.blame)
     }
-}
 
-impl Objects {
     /// Returns the lines of a file's text, 1-based, that the file of `head` does not have.
     ///
     /// # Errors

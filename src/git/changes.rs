@@ -57,9 +57,7 @@ impl Objects {
             _ => Ok(collect.changes),
         }
     }
-}
 
-impl Objects {
     /// Returns every file, link and submodule of a tree with its path; names that are not UTF-8 are left out.
     ///
     /// # Errors

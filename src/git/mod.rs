@@ -89,14 +89,6 @@ pub enum GitError {
         /// What is wrong with it.
         reason: String,
     },
-    /// An object that is larger than is sensible.
-    #[error("git object {id}: {size} bytes are too many to read")]
-    TooLarge {
-        /// Which one.
-        id: ObjectId,
-        /// Its bytes.
-        size: u64,
-    },
     /// A file of git's cannot be read.
     #[error(transparent)]
     Io(#[from] PathError),

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::path::PathBuf;
+use std::path::Path;
 
 use gix::ObjectId;
 use gix::bstr::{BStr, ByteSlice};
@@ -15,11 +15,6 @@ use gix::odb::pack::cache::lru::MemoryCappedHashmap;
 
 use super::{GitError, ObjectHash};
 use crate::paths::Place;
-
-/// Larger commits and tags are not read, bytes: a message is a few kilobytes.
-const MOST_COMMIT_BYTES: u64 = 32 << 20;
-/// Larger trees are not read, bytes.
-const MOST_TREE_BYTES: u64 = 256 << 20;
 
 /// Trees are kept as differences from one another; so much of what was put together is kept, bytes.
 const DELTA_CACHE_BYTES: usize = 32 << 20;
@@ -102,7 +97,7 @@ impl Objects {
     /// # Errors
     /// When it is missing, damaged or no commit.
     pub fn node(&self, id: ObjectId) -> Result<Node, GitError> {
-        let bytes = self.read(id, gix::objs::Kind::Commit, MOST_COMMIT_BYTES)?;
+        let bytes = self.read(id, gix::objs::Kind::Commit)?;
         // Field by field: what follows them may be damaged, and is not needed.
         let mut fields = CommitRefIter::from_bytes(&bytes, self.object_hash);
         let tree = fields.tree_id().map_err(|error| damaged(id, &error))?;
@@ -117,7 +112,7 @@ impl Objects {
     /// # Errors
     /// When it is missing, damaged or no commit.
     pub fn commit(&self, id: ObjectId) -> Result<Commit, GitError> {
-        let bytes = self.read(id, gix::objs::Kind::Commit, MOST_COMMIT_BYTES)?;
+        let bytes = self.read(id, gix::objs::Kind::Commit)?;
         let fields = || CommitRefIter::from_bytes(&bytes, self.object_hash);
         let encoding = fields().filter_map(Result::ok).find_map(|token| match token {
             gix::objs::commit::ref_iter::Token::Encoding(label) => Some(label),
@@ -167,17 +162,17 @@ impl Objects {
     /// # Errors
     /// When it is missing or damaged.
     pub fn blob(&self, id: ObjectId, most_bytes: u64) -> Result<Option<Vec<u8>>, GitError> {
-        match self.read(id, gix::objs::Kind::Blob, most_bytes) {
-            Err(GitError::TooLarge { .. }) => Ok(None),
-            read => read.map(Some),
+        if self.header(id)?.size > most_bytes {
+            return Ok(None);
         }
+        self.read(id, gix::objs::Kind::Blob).map(Some)
     }
 
     pub(super) fn tree(&self, id: ObjectId) -> Result<Vec<u8>, GitError> {
         if id.is_empty_tree() {
             return Ok(Vec::new()); // git knows it without having it
         }
-        self.read(id, gix::objs::Kind::Tree, MOST_TREE_BYTES)
+        self.read(id, gix::objs::Kind::Tree)
     }
 
     /// Follows annotated tags to what they name.
@@ -189,16 +184,11 @@ impl Objects {
             match self.kind(id)? {
                 gix::objs::Kind::Commit => return Ok(id),
                 gix::objs::Kind::Tag => {
-                    let bytes = self.read(id, gix::objs::Kind::Tag, MOST_COMMIT_BYTES)?;
+                    let bytes = self.read(id, gix::objs::Kind::Tag)?;
                     let tag = gix::objs::TagRefIter::from_bytes(&bytes, self.object_hash).target_id();
                     id = tag.map_err(|error| damaged(id, &error))?;
                 }
-                kind => {
-                    return Err(GitError::Object {
-                        id,
-                        reason: format!("a {kind} where a commit is needed"),
-                    });
-                }
+                kind => return Err(wrong(id, kind, gix::objs::Kind::Commit)),
             }
         }
     }
@@ -220,23 +210,16 @@ impl Objects {
         header.ok_or(GitError::Missing { id })
     }
 
-    fn read(&self, id: ObjectId, kind: gix::objs::Kind, most_bytes: u64) -> Result<Vec<u8>, GitError> {
-        let wrong = |found| GitError::Object { id, reason: format!("a {found} where a {kind} is needed") };
-        if kind == gix::objs::Kind::Blob {
-            // To look first costs as much as to read; trees and commits are small.
-            let header = self.header(id)?;
-            if header.size > most_bytes {
-                return Err(GitError::TooLarge { id, size: header.size });
-            }
-        }
+    fn read(&self, id: ObjectId, kind: gix::objs::Kind) -> Result<Vec<u8>, GitError> {
         let mut bytes = Vec::new();
         let found = self.odb.try_find(&id, &mut bytes).map_err(|error| damaged(id, &error))?;
         let found = found.ok_or(GitError::Missing { id })?.kind;
-        if found != kind {
-            return Err(wrong(found));
-        }
-        Ok(bytes)
+        if found == kind { Ok(bytes) } else { Err(wrong(id, found, kind)) }
     }
+}
+
+fn wrong(id: ObjectId, found: gix::objs::Kind, wanted: gix::objs::Kind) -> GitError {
+    GitError::Object { id, reason: format!("a {found} where a {wanted} is needed") }
 }
 
 fn damaged(id: ObjectId, error: &dyn std::fmt::Display) -> GitError {
@@ -244,7 +227,7 @@ fn damaged(id: ObjectId, error: &dyn std::fmt::Display) -> GitError {
 }
 
 /// Reads the ids of the commits where a shallow history ends; none when it is whole.
-fn read_shallow(path: &PathBuf) -> HashSet<ObjectId> {
+fn read_shallow(path: &Path) -> HashSet<ObjectId> {
     let text = fs::read(path).unwrap_or_default();
     text.lines().filter_map(|line| ObjectId::from_hex(line.trim()).ok()).collect()
 }
