@@ -65,14 +65,7 @@ pub(super) fn replace(path: &Path, before: &[u8], text: &[u8]) -> Result<(), Pat
 
 /// Returns the lock that git takes to change a file.
 pub(super) fn lock_of(path: &Path) -> PathBuf {
-    with_suffix(path, "lock")
-}
-
-/// Returns `<path>.<suffix>`; an extension stays.
-pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{suffix}"));
-    name.into()
+    path.with_added_extension("lock")
 }
 
 /// Returns whether git is changing a file, or was interrupted when it did.

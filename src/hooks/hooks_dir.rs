@@ -82,7 +82,7 @@ impl Hooks<'_> {
         dirs.dedup();
         let named = |dir: &Path, event: &str| {
             let hook = dir.join(event);
-            let aside = ASIDE.map(|aside| file::with_suffix(&hook, aside));
+            let aside = ASIDE.map(|aside| hook.with_added_extension(aside));
             [hook].into_iter().chain(aside)
         };
         let of = |dir: &PathBuf| EVENTS.map(|event| named(dir, event).map(move |path| (event, path)));

@@ -148,5 +148,5 @@ fn rings_at(path: &Path) -> bool {
 }
 
 fn rings_aside(path: &Path, aside: &str) -> bool {
-    rings_at(&file::with_suffix(path, aside))
+    rings_at(&path.with_added_extension(aside))
 }
