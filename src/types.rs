@@ -65,6 +65,21 @@ pub struct ChunkId(pub i64);
 #[serde(transparent)]
 pub struct TextHash(pub [u8; 16]);
 
+impl TextHash {
+    /// Hashes some bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        blake3::hash(bytes).into()
+    }
+}
+
+impl From<blake3::Hash> for TextHash {
+    fn from(hash: blake3::Hash) -> Self {
+        let mut half = [0; 16];
+        half.copy_from_slice(&hash.as_bytes()[..16]);
+        Self(half)
+    }
+}
+
 impl fmt::Display for TextHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))

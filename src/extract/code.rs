@@ -5,17 +5,15 @@
 
 use std::ops::Range;
 
-use super::cut::{LineIndex, cut};
+use super::cut::{LineIndex, cut, trim_blank_lines};
 use super::definitions::definitions;
 use super::lang::{self, Language};
 use super::outline::{Item, Outline, outline};
 use super::skeleton::skeleton;
 use super::tags::TagKind;
+use super::text::is_minified;
 use super::{CHUNK_CHARS, Chunk, Extracted};
 use crate::types::Kind;
-
-/// Longest line of a file that people wrote, in bytes.
-const MAX_LINE_BYTES: usize = 10_000;
 
 /// Largest text that is parsed, in bytes; the caller refuses larger files anyway.
 const MAX_PARSED_BYTES: usize = 2 << 20;
@@ -29,8 +27,7 @@ const SHORT_TAIL_BYTES: usize = 80;
 /// why. Minified text is never parsed.
 pub fn extract(language: &'static Language, path: &str, text: &str) -> Extracted {
     let language = lang::refine(language, path, text);
-    let minified = text.split('\n').any(|line| line.len() > MAX_LINE_BYTES);
-    let mut extracted = Extracted { minified, ..Extracted::default() };
+    let mut extracted = Extracted { minified: is_minified(text), ..Extracted::default() };
     let mut writer = Writer { text, lines: LineIndex::new(text), items: &[], chunks: Vec::new() };
     if extracted.minified || text.len() > MAX_PARSED_BYTES {
         writer.plain(0..text.len(), None);
@@ -217,9 +214,9 @@ impl<'o> Writer<'_, 'o> {
     }
 
     fn cut(&mut self, kind: Kind, bytes: Range<usize>, symbol: Option<&str>, title: Option<&str>) {
-        for piece in cut(self.text, trim(self.text, bytes), CHUNK_CHARS, 0) {
-            let bytes = trim(self.text, piece);
-            if self.text[bytes.clone()].trim().is_empty() {
+        for piece in cut(self.text, trim_blank_lines(self.text, bytes), CHUNK_CHARS, 0) {
+            let bytes = trim_blank_lines(self.text, piece);
+            if bytes.is_empty() {
                 continue;
             }
             let lines = self.lines.lines(&bytes);
@@ -233,14 +230,6 @@ impl<'o> Writer<'_, 'o> {
         let n_chars = || self.text.get(bytes.clone()).map_or(0, |text| text.chars().count());
         n_bytes <= CHUNK_CHARS || n_bytes <= 4 * CHUNK_CHARS && n_chars() <= CHUNK_CHARS
     }
-}
-
-/// Returns the span without blank lines at both ends; the indentation of its first line stays.
-fn trim(text: &str, bytes: Range<usize>) -> Range<usize> {
-    let Some(span) = text.get(bytes.clone()) else { return bytes };
-    let blank = span.len() - span.trim_start().len();
-    let start = span[..blank].rfind('\n').map_or(0, |newline| newline + 1);
-    bytes.start + start..bytes.start + span.trim_end().len().max(start)
 }
 
 /// Whether a gap says nothing: blanks, punctuation and closing words only.

@@ -48,9 +48,10 @@ pub(super) fn line_rank(text: &str, line_start: usize) -> Rank {
     if mark == Some(&b'\n') { PARAGRAPH } else { LINE }
 }
 
-/// Returns the span without blank lines at its start and without blanks at its end.
+/// Returns the span without blank lines at its start and without blanks at its end; as it is when it is off the
+/// character boundaries.
 pub(super) fn trim_blank_lines(text: &str, bytes: Range<usize>) -> Range<usize> {
-    let span = text[bytes.clone()].trim_end();
+    let Some(span) = text.get(bytes.clone()).map(str::trim_end) else { return bytes };
     let blanks = &span[..span.len() - span.trim_start().len()];
     let start = blanks.rfind('\n').map_or(0, |newline| newline + 1);
     bytes.start + start..bytes.start + span.len()

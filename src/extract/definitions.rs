@@ -18,8 +18,8 @@ pub(super) fn definitions(text: &str, outline: &Outline<'_>, lines: &LineIndex) 
             title: item.title.clone(),
             names: item.symbol(),
             lines: lines.lines(&item.span),
-            text: hash(&own),
-            shape: hash(&without_names(&own, &item.names)),
+            text: TextHash::of(own.as_bytes()),
+            shape: TextHash::of(without_names(&own, &item.names).as_bytes()),
         };
         match by_title.get(item.title.as_str()).map(|at| &mut found[*at]) {
             Some(known) => unite(known, &definition),
@@ -34,7 +34,7 @@ pub(super) fn definitions(text: &str, outline: &Outline<'_>, lines: &LineIndex) 
 
 fn unite(known: &mut Definition, more: &Definition) {
     known.lines = (known.lines.0.min(more.lines.0), known.lines.1.max(more.lines.1));
-    let both = |a: &TextHash, b: &TextHash| short(&[a.0, b.0].concat());
+    let both = |a: &TextHash, b: &TextHash| TextHash::of(&[a.0, b.0].concat());
     known.text = both(&known.text, &more.text);
     known.shape = both(&known.shape, &more.shape);
 }
@@ -101,16 +101,6 @@ fn without_names(text: &str, names: &[&str]) -> String {
         rest = next;
     }
     shape
-}
-
-fn hash(text: &str) -> TextHash {
-    short(text.as_bytes())
-}
-
-fn short(bytes: &[u8]) -> TextHash {
-    let mut short = [0; 16];
-    short.copy_from_slice(&blake3::hash(bytes).as_bytes()[..16]);
-    TextHash(short)
 }
 
 #[cfg(test)]

@@ -100,9 +100,10 @@ const fn code(
     Language { name, join, files, interpreters, grammar, tag_sources, tag_query: OnceLock::new() }
 }
 
+/// Every language that has a grammar here.
 // One line each: name, aliases, extensions, file names, interpreters, joiner, grammar, queries.
 #[rustfmt::skip]
-pub(super) static LANGUAGES: [Language; 20] = [
+pub static LANGUAGES: [Language; 20] = [
     code("rust", "rs", "rs", "", "", "::", tree_sitter_rust::LANGUAGE, &[tags!("rust/tags")]),
     code("python", "py", "py pyi pyw", "SConstruct wscript", "python pypy", ".", tree_sitter_python::LANGUAGE, &[tags!("python/tags")]),
     code("javascript", "js jsx node", "js mjs cjs jsx", "", "node", ".", tree_sitter_javascript::LANGUAGE, &[tags!("javascript/shared"), tags!("javascript/jsx"), tags!("javascript/tags")]),
@@ -262,11 +263,6 @@ fn by_interpreter(first_line: &str) -> Option<Format> {
 
 fn has_word(words: &str, word: &str) -> bool {
     words.split(' ').any(|known| known == word && !word.is_empty())
-}
-
-/// Returns every language that has a grammar here.
-pub fn languages() -> &'static [Language] {
-    &LANGUAGES
 }
 
 #[cfg(test)]

@@ -19,13 +19,7 @@ pub fn whole(text: &str) -> TextHash {
             None => hasher.update(line.as_bytes()),
         };
     }
-    half(&hasher.finalize())
-}
-
-fn half(hash: &blake3::Hash) -> TextHash {
-    let mut half = [0; 16];
-    half.copy_from_slice(&hash.as_bytes()[..16]);
-    TextHash(half)
+    hasher.finalize().into()
 }
 
 /// The lines of a text, each by its hash.
@@ -55,7 +49,7 @@ impl Lines {
     pub fn run(&self, (first, last): (u32, u32)) -> Option<TextHash> {
         let start = (first.checked_sub(1)? as usize) * LINE_BYTES;
         let run = self.hashes.get(start..(last as usize) * LINE_BYTES)?;
-        Some(half(&blake3::hash(run)))
+        Some(TextHash::of(run))
     }
 
     /// Returns the first line of each run of `n_lines` with this hash.

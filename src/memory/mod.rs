@@ -1,8 +1,8 @@
 //! What may be remembered?
 //!
 //! The rules, pure: texts, values and the time in, what is kept out. `fields` has the limits and the normal forms,
-//! `privacy` what must not be kept, `tiers` and `time` how long, `id` how memories are named, `text` what makes two the same and which
-//! words find them.
+//! `privacy` what must not be kept, `tiers` and `time` how long, `id` how memories are named, `text` and `similar` what
+//! makes two the same and which words find them, `anchor` where the lines are that one is about.
 
 pub mod anchor;
 pub mod fields;
@@ -37,10 +37,5 @@ impl Refused {
 
 /// Returns a value as a message may show it: quoted, escaped, cut when it is long, and without what must not be kept.
 fn quoted(value: &str) -> String {
-    const MOST: usize = 60;
-    let value = privacy::without_secrets(value);
-    let mut chars = value.chars();
-    let cut: String = chars.by_ref().take(MOST).collect();
-    let rest = if chars.next().is_some() { "…" } else { "" };
-    format!("\"{}{rest}\"", cut.escape_debug())
+    format!("\"{}\"", text::cut(&privacy::without_secrets(value), 60).escape_debug())
 }

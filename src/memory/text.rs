@@ -47,10 +47,15 @@ const LINE_CHARS: usize = 100;
 
 /// Returns what stands for a memory in one line: its title, else the beginning of its first line.
 pub fn line(title: Option<&str>, content: &str) -> String {
-    let line = title.unwrap_or_else(|| content.lines().next().unwrap_or_default());
-    let mut chars = line.chars();
-    let cut: String = chars.by_ref().take(LINE_CHARS).collect();
-    if chars.next().is_some() { cut + "…" } else { cut }
+    cut(title.unwrap_or_else(|| content.lines().next().unwrap_or_default()), LINE_CHARS)
+}
+
+/// Returns the beginning of a text, with `…` for the rest of one that has more than `most` characters.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
 }
 
 #[cfg(test)]

@@ -281,7 +281,7 @@ fn the_languages_are_those_with_a_grammar() {
     let (_, list) = README.split_once("one chunk per definition.\n").unwrap();
     let (list, _) = list.split_once(".\n").unwrap();
     let shown: BTreeSet<_> = list.split([',', '\n']).map(str::trim).filter(|name| !name.is_empty()).collect();
-    let known: BTreeSet<_> = memod::extract::lang::languages().iter().map(|language| language.name).collect();
+    let known: BTreeSet<_> = memod::extract::lang::LANGUAGES.iter().map(|language| language.name).collect();
     assert_eq!(shown, known);
 }
 
