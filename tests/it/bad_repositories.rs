@@ -11,11 +11,6 @@ use serde_json::{Value, json};
 
 use crate::live::{Live, word};
 
-fn sh(live: &Live, script: &str) {
-    let output = live.sandbox.program("sh", &["-ec", script]).output().unwrap();
-    assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
-}
-
 /// Returns what a search says does not work.
 fn degraded(live: &Live) -> String {
     let answer = live.call("search", json!({ "query": "alpha", "mode": "keyword", "wait_ms": 60_000 }));
@@ -55,34 +50,31 @@ fn damaged_files_of_gits() {
         live.write("kept.log", "kept");
         live.git(&["add", "-f", "."]);
         live.commit_all();
-        sh(&live, "cp -a .git ../whole");
+        live.sh("cp -a .git ../whole");
         let tell = |what: &str| {
             let shown = degraded(&live).replace(live.sandbox.path("").to_str().unwrap(), "[TOP]/");
             assert!(shown.contains(said), "{spoil}: {what}: {shown}");
         };
         // Before the daemon starts, and while it runs.
-        sh(&live, spoil);
+        live.sh(spoil);
         live.start();
         live.expect("alpha", "a.md", spoil);
         tell("at the start");
         expect_watched(&live, 10 * number, spoil);
         let mend = "mv .git/memo ../memo; rm -rf .git; cp -a ../whole .git; mv ../memo .git/memo";
         live.kill();
-        sh(&live, mend);
+        live.sh(mend);
         live.start();
         live.expect("kept", "kept.log", "mended");
-        sh(&live, spoil);
+        live.sh(spoil);
         expect_watched(&live, 10 * number + 1, spoil);
         tell("while it runs");
         for file in ["HEAD", "config", "index", "packed-refs"] {
-            sh(
-                &live,
-                &format!(
-                    "rm -rf .git/{file}; if [ -e ../whole/{file} ]; then cp -a ../whole/{file} .git; fi"
-                ),
-            );
+            live.sh(&format!(
+                "rm -rf .git/{file}; if [ -e ../whole/{file} ]; then cp -a ../whole/{file} .git; fi"
+            ));
         }
-        sh(&live, "cp -af ../whole/objects ../whole/refs .git");
+        live.sh("cp -af ../whole/objects ../whole/refs .git");
         live.expect("kept", "kept.log", &format!("{spoil}: mended while it runs"));
         expect_watched(&live, 10 * number + 2, spoil);
         assert!(!degraded(&live).contains("files:"), "{spoil}: {}", degraded(&live));
@@ -102,7 +94,7 @@ fn what_is_no_repository_any_more_is_told() {
         );
         assert_eq!(said, expected);
         assert!(!live.root().join(".memo").exists());
-        sh(&live, "rm -rf .git; mkdir .git"); // nobody's: as if it were not there
+        live.sh("rm -rf .git; mkdir .git"); // nobody's: as if it were not there
         let found = live.memo(&["search", "alpha"]).output().unwrap();
         assert!(found.status.success(), "{}", String::from_utf8_lossy(&found.stderr));
         live.memo(&["stop"]).output().unwrap();
@@ -124,7 +116,7 @@ fn heads_and_refs_of_every_kind() {
         live.write("a.md", "alpha");
         live.commit_all();
         live.expect("alpha", "a.md", script);
-        sh(&live, script);
+        live.sh(script);
         expect_watched(&live, 10 * number, script);
         live.kill();
         live.start();
@@ -148,7 +140,7 @@ fn clones_without_all_objects() {
     origin.write("a.md", "beta");
     origin.write("out/o.md", "omicron");
     origin.commit_all();
-    sh(&origin, "git config uploadpack.allowFilter true");
+    origin.sh("git config uploadpack.allowFilter true");
     let url = format!("file://{}", origin.root().display());
     let cases = [
         format!("git clone -q --depth 1 {url} ."),
@@ -159,9 +151,9 @@ fn clones_without_all_objects() {
     ];
     for (number, script) in cases.iter().enumerate() {
         let live = Live::idle();
-        sh(&live, &format!("rm -rf .git; {script}"));
+        live.sh(&format!("rm -rf .git; {script}"));
         // Nothing is fetched, whatever is missing.
-        sh(&live, "git remote set-url origin /nowhere");
+        live.sh("git remote set-url origin /nowhere");
         live.start();
         live.expect("beta", "a.md", script);
         live.expect("alpha", "", script);

@@ -7,11 +7,6 @@ use serde_json::{Value, json};
 
 use crate::live::{Live, word};
 
-fn sh(live: &Live, dir: &Path, script: &str) {
-    let output = live.sandbox.program("sh", &["-ec", script]).current_dir(dir).output().unwrap();
-    assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
-}
-
 /// Asserts that the word is found once, in these lines of this file, and that the snippet is what stands there.
 fn expect_lines(live: &Live, cwd: &Path, word: &str, path: &str, lines: [usize; 2]) {
     let params = json!({ "query": word, "mode": "keyword", "wait_ms": 60_000 });
@@ -55,19 +50,14 @@ fn one_object_in_two_forms() {
     // The same worktree in one form after the other.
     for _ in 0..2 {
         for (branch, is_crlf) in [("crlf", true), ("main", false)] {
-            sh(
-                &live,
-                &live.root(),
-                &format!("git checkout -q --ignore-other-worktrees {branch}; rm a.md; git checkout -q a.md"),
-            );
+            live.sh(&format!(
+                "git checkout -q --ignore-other-worktrees {branch}; rm a.md; git checkout -q a.md"
+            ));
             check(&live.root(), is_crlf);
         }
     }
     // By settings alone, of one worktree.
-    sh(
-        &live,
-        &live.root(),
-        "git rm -q .gitattributes; git commit -qm x; git config core.autocrlf true; rm a.md; git checkout -q a.md",
+    live.sh("git rm -q .gitattributes; git commit -qm x; git config core.autocrlf true; rm a.md; git checkout -q a.md",
     );
     check(&live.root(), true);
     check(&linked, true);
@@ -76,11 +66,7 @@ fn one_object_in_two_forms() {
 #[test]
 fn what_a_filter_makes_of_it() {
     let live = Live::idle();
-    sh(
-        &live,
-        &live.root(),
-        "git config filter.x.clean 'tr b-za a-z'; git config filter.x.smudge 'tr a-z b-za'",
-    );
+    live.sh("git config filter.x.clean 'tr b-za a-z'; git config filter.x.smudge 'tr a-z b-za'");
     live.write(".gitattributes", "*.md filter=x ident\n");
     live.write("a.md", "alpha $Id$");
     live.commit_all();
@@ -96,9 +82,7 @@ fn what_a_filter_makes_of_it() {
         }
     }
     // What git keeps is other text, and is not found.
-    sh(
-        &live,
-        &live.root(),
+    live.sh(
         "git config --remove-section filter.x; git config filter.x.smudge cat; rm a.md; git checkout -q a.md",
     );
     let raw = fs::read_to_string(live.root().join("a.md")).unwrap();
@@ -122,24 +106,20 @@ fn what_git_does_not_notice() {
         let live = Live::idle();
         live.write("a.md", word(0));
         live.commit_all();
-        sh(&live, &live.root(), script);
+        live.sh(script);
         live.start();
         live.expect(&word(0), "a.md", script);
         for number in 1..20 {
             // As many bytes, and at an even step the same time of change: only ctime tells.
             let keep = if number % 2 == 0 { "touch -r a.md ../time;" } else { "touch ../time;" };
             let write = format!("{keep} printf {} > a.md; touch -r ../time a.md", word(number));
-            sh(&live, &live.root(), &write);
+            live.sh(&write);
             live.expect(&word(number), "a.md", script);
             live.expect(&word(number - 1), "", script);
         }
         // And while nobody looks.
         live.kill();
-        sh(
-            &live,
-            &live.root(),
-            &format!("touch -r a.md ../time; printf {} > a.md; touch -r ../time a.md", word(99)),
-        );
+        live.sh(&format!("touch -r a.md ../time; printf {} > a.md; touch -r ../time a.md", word(99)));
         live.start();
         live.expect(&word(99), "a.md", script);
         live.expect(&word(19), "", script);

@@ -31,13 +31,7 @@ fn commit(live: &Live, message: &str) -> String {
 }
 
 fn head(live: &Live) -> String {
-    say(live, &["rev-parse", "HEAD"])
-}
-
-fn say(live: &Live, args: &[&str]) -> String {
-    let output = live.git_may_fail(args);
-    assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    live.git(&["rev-parse", "HEAD"])
 }
 
 /// Returns the ids of the indexed commits.
@@ -173,7 +167,7 @@ fn a_commit_is_shown_with_its_message_and_paths() {
     assert_eq!(hit["kind"], "commit");
     assert_eq!(hit["commit"]["oid"], oid.as_str());
     assert_eq!(hit["commit"]["author"], "t <t@example.org>");
-    assert_eq!(hit["commit"]["date"], say(&live, &["log", "-1", "--format=%aI"]).as_str());
+    assert_eq!(hit["commit"]["date"], live.git(&["log", "-1", "--format=%aI"]).as_str());
     assert_eq!(hit["title"], "Add files for mu");
     let found = |word: &str| subjects_in(&live, &live.root(), word).len();
     assert_eq!((found("REDACTED"), found("9f86d081884c7d659a2feaa0")), (1, 0));
@@ -191,14 +185,14 @@ fn a_commit_is_shown_with_its_message_and_paths() {
 fn odd_commits_survive() {
     let live = Live::new();
     live.git(&["-c", "i18n.commitEncoding=ISO-8859-1", "commit", "-q", "--allow-empty", "-m", "x"]);
-    let tree = say(&live, &["rev-parse", "HEAD^{tree}"]);
+    let tree = live.git(&["rev-parse", "HEAD^{tree}"]);
     let raw = |parent: &str, rest: &[u8]| {
         let who = "A <a@example.org> 1700000000 +0100";
         let mut bytes = format!("tree {tree}\nparent {parent}\nauthor {who}\ncommitter {who}\n").into_bytes();
         bytes.extend(rest);
         fs::write(live.sandbox.path("raw"), bytes).unwrap();
         let path = live.sandbox.path("raw");
-        say(&live, &["hash-object", "-t", "commit", "-w", "--literally", path.to_str().unwrap()])
+        live.git(&["hash-object", "-t", "commit", "-w", "--literally", path.to_str().unwrap()])
     };
     let mut at = head(&live);
     let long = format!("\nlong {}\n", "omicron ".repeat(1_000_000));
@@ -219,7 +213,7 @@ fn odd_commits_survive() {
     )
     .unwrap();
     let raw = live.sandbox.path("raw");
-    at = say(&live, &["hash-object", "-t", "commit", "-w", "--literally", raw.to_str().unwrap()]);
+    at = live.git(&["hash-object", "-t", "commit", "-w", "--literally", raw.to_str().unwrap()]);
     live.git(&["update-ref", "refs/heads/main", &at]);
     expect(&live, "größe", &["größe of latin"], "ISO-8859-1");
     expect(&live, "here", &["nul here"], "NUL");
@@ -277,7 +271,7 @@ fn a_history_with_an_end_ends_there() {
 
     // A commit that is gone ends the history, and says so.
     let broken = clone(&["--no-local"], "../broken");
-    let object = say(&live, &["rev-parse", "HEAD~1"]);
+    let object = live.git(&["rev-parse", "HEAD~1"]);
     live.git(&["-C", "../broken", "cat-file", "-e", &object]);
     let pack_dir = broken.join(".git/objects/pack");
     let pack = fs::read_dir(&pack_dir).unwrap().map(|entry| entry.unwrap().path());
@@ -285,9 +279,7 @@ fn a_history_with_an_end_ends_there() {
     let moved = live.sandbox.path("moved.pack");
     fs::rename(&pack, &moved).unwrap();
     fs::remove_dir_all(&pack_dir).unwrap();
-    let unpack = format!("git unpack-objects -q < {}", moved.display());
-    let unpacked = live.sandbox.program("sh", &["-ec", &unpack]).current_dir(&broken).status().unwrap();
-    assert!(unpacked.success());
+    live.sh_in(&broken, &format!("git unpack-objects -q < {}", moved.display()));
     fs::remove_file(broken.join(format!(".git/objects/{}/{}", &object[..2], &object[2..]))).unwrap();
     assert_eq!(ask(&broken, "second OR third"), BTreeSet::from(["third".to_owned()]));
     assert!(status(&broken).contains(&format!("git object {object} is not in this repository")));
@@ -332,7 +324,7 @@ fn so_many_commits_and_no_more() {
     config("3");
     live.start();
     let newest = |n: &str| -> BTreeSet<String> {
-        say(&live, &["log", "--format=%H", "-n", n]).lines().map(str::to_owned).collect()
+        live.git(&["log", "--format=%H", "-n", n]).lines().map(str::to_owned).collect()
     };
     assert_eq!(indexed(&live, 50), newest("3"));
     commit(&live, "everybody 7");

@@ -12,8 +12,7 @@ fn check(what: &str, steps: &str) {
     for step in steps.lines().map(str::trim).filter(|step| !step.is_empty()) {
         let mut parts = step.split(" | ");
         let script = parts.next().unwrap();
-        let output = live.sandbox.program("sh", &["-ec", script]).output().unwrap();
-        assert!(output.status.success(), "{what}: {script}: {}", String::from_utf8_lossy(&output.stderr));
+        live.sh(script);
         for part in parts {
             let (word, paths) = part.split_once(' ').unwrap_or((part, ""));
             live.expect(word, paths, &format!("{what}: {script}"));

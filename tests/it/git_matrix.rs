@@ -34,7 +34,7 @@ struct Matrix {
 impl Matrix {
     fn new(hooks: Hooks) -> Self {
         let live = Live::idle();
-        sh(&live, BASE);
+        live.sh(BASE);
         live.start();
         if hooks == Hooks::With {
             let output = live.memo(&["hooks", "install", "--chain"]).output().unwrap();
@@ -49,8 +49,8 @@ impl Matrix {
     /// Runs every row; each begins with the same files, the same branches and the daemon of the row before.
     fn run(&self, rows: &[Row]) {
         for row in rows {
-            sh(&self.live, RESET);
-            sh(&self.live, row.before);
+            self.live.sh(RESET);
+            self.live.sh(row.before);
             let (came_in, came, came_path) = self.place_of(row.came);
             let (went_in, went, went_path) = self.place_of(row.went);
             for (cwd, word, paths) in [(&came_in, came, ""), (&went_in, went, went_path)] {
@@ -58,7 +58,7 @@ impl Matrix {
                     self.live.expect_in(cwd, word, paths, &format!("before {}", row.name));
                 }
             }
-            sh(&self.live, row.command);
+            self.live.sh(row.command);
             let started = Instant::now();
             self.live.expect_in(&came_in, came, came_path, row.name);
             let took = started.elapsed();
@@ -95,21 +95,12 @@ impl Matrix {
 
 /// Returns what git lists and is there, with the hash of each file; another repository has none.
 fn on_disk(live: &Live, cwd: &Path) -> BTreeMap<String, Option<[u8; 32]>> {
-    let args = ["ls-files", "-z", "-co", "--exclude-standard", "--deduplicate"];
-    let output = live.sandbox.program("git", &args).current_dir(cwd).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let listed = String::from_utf8(output.stdout).unwrap();
+    let listed = live.git_in(cwd, &["ls-files", "-z", "-co", "--exclude-standard", "--deduplicate"]);
     let names = listed.split_terminator('\0').map(|name| name.trim_end_matches('/'));
     let there = names.filter(|name| cwd.join(name).symlink_metadata().is_ok());
     there
         .map(|name| (name.to_owned(), fs::read(cwd.join(name)).ok().map(|text| blake3::hash(&text).into())))
         .collect()
-}
-
-fn sh(live: &Live, script: &str) {
-    let output = live.sandbox.program("sh", &["-ec", script]).output().unwrap();
-    let said = [output.stdout, output.stderr].concat();
-    assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&said));
 }
 
 #[expect(clippy::print_stdout, reason = "shown only to who asks with --nocapture")]

@@ -218,13 +218,26 @@ impl Live {
         if is_dir { fs::remove_dir_all(path) } else { fs::remove_file(path) }.unwrap();
     }
 
-    pub(crate) fn git(&self, args: &[&str]) {
-        let output = self.git_may_fail(args);
-        assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    /// Runs git, which must succeed, and returns what it prints.
+    pub(crate) fn git(&self, args: &[&str]) -> String {
+        self.git_in(&self.root(), args)
+    }
+
+    pub(crate) fn git_in(&self, dir: &Path, args: &[&str]) -> String {
+        succeed(self.sandbox.program("git", args).current_dir(dir))
     }
 
     pub(crate) fn git_may_fail(&self, args: &[&str]) -> Output {
         self.sandbox.program("git", args).output().unwrap()
+    }
+
+    /// Runs a shell script, which must succeed, and returns what it prints.
+    pub(crate) fn sh(&self, script: &str) -> String {
+        self.sh_in(&self.root(), script)
+    }
+
+    pub(crate) fn sh_in(&self, dir: &Path, script: &str) -> String {
+        succeed(self.sandbox.program("sh", &["-ec", script]).current_dir(dir))
     }
 
     pub(crate) fn commit_all(&self) {
@@ -245,6 +258,24 @@ impl Drop for Live {
         // One that `memo` started is nobody's child. When there is none, this does nothing.
         let _ = self.memo(&["stop", "-q"]).output();
     }
+}
+
+/// Runs `memo VERB --json`; returns the exit status and what it printed.
+pub(crate) fn memo(live: &Live, args: &[&str]) -> (i32, Value) {
+    memo_in(live, &live.root(), args)
+}
+
+pub(crate) fn memo_in(live: &Live, dir: &Path, args: &[&str]) -> (i32, Value) {
+    let output = live.memo(args).arg("--json").current_dir(dir).output().unwrap();
+    let answer = serde_json::from_slice(&output.stdout);
+    (output.status.code().unwrap(), answer.unwrap_or_else(|_| panic!("{args:?}: {output:?}")))
+}
+
+fn succeed(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {said}");
+    String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
 }
 
 /// Waits for a condition that no event announces.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::live::Live;
+use crate::live::{Live, memo, memo_in};
 
 const AUTH: &str = "\
 //! Who is there?
@@ -47,17 +47,6 @@ def within(n_requests):
 ";
 
 const NOTES: &str = "# Notes\n\nTokens are signed.\n\nThey expire after a day.\n";
-
-/// Runs `memo VERB --json` in a directory; returns the exit status and what it printed.
-fn memo_in(live: &Live, dir: &Path, args: &[&str]) -> (i32, Value) {
-    let output = live.memo(args).arg("--json").current_dir(dir).output().unwrap();
-    let answer = serde_json::from_slice(&output.stdout);
-    (output.status.code().unwrap(), answer.unwrap_or_else(|_| panic!("{args:?}: {output:?}")))
-}
-
-fn memo(live: &Live, args: &[&str]) -> (i32, Value) {
-    memo_in(live, &live.root(), args)
-}
 
 fn about(live: &Live, text: &str, targets: &[&str]) -> String {
     let abouts = targets.iter().flat_map(|target| ["--about", target]);
@@ -133,7 +122,7 @@ fn six_memories_through_every_change() {
             ["fresh", "fresh", "fresh", "fresh src/limits.py:3-6", "drifted", "fresh"],
         ),
         (
-            ("back again", |live| live.git(&["checkout", "-q", "."])),
+            ("back again", |live| drop(live.git(&["checkout", "-q", "."]))),
             ["fresh", "fresh", "fresh", "fresh", "fresh", "fresh"],
         ),
         (
@@ -195,11 +184,11 @@ fn six_memories_through_every_change() {
             ["drifted", "fresh", "fresh src/quota.py#within", "fresh src/quota.py:2-5", "drifted", "fresh"],
         ),
         (
-            ("switch branches back", |live| live.git(&["checkout", "-q", "main"])),
+            ("switch branches back", |live| drop(live.git(&["checkout", "-q", "main"]))),
             ["fresh", "fresh", "fresh", "fresh", "fresh", "fresh"],
         ),
         (
-            ("and forth", |live| live.git(&["checkout", "-q", "other"])),
+            ("and forth", |live| drop(live.git(&["checkout", "-q", "other"]))),
             ["drifted", "fresh", "fresh src/quota.py#within", "fresh src/quota.py:2-5", "drifted", "fresh"],
         ),
     ];

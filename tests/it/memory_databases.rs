@@ -8,14 +8,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::live::{Live, not_checked};
-
-/// Runs `memo VERB --json`; returns the exit status and what it printed.
-fn memo(live: &Live, args: &[&str]) -> (i32, Value) {
-    let output = live.memo(args).arg("--json").output().unwrap();
-    let answer = serde_json::from_slice(&output.stdout);
-    (output.status.code().unwrap(), answer.unwrap_or_else(|_| panic!("{args:?}: {output:?}")))
-}
+use crate::live::{Live, memo, not_checked};
 
 fn import(live: &Live, from: &str, path: &Path) -> (i32, Value) {
     memo(live, &["import", "--from", from, path.to_str().unwrap()])

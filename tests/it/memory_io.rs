@@ -6,14 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::live::Live;
-
-/// Runs `memo VERB --json`; returns the exit status and what it printed.
-fn memo(live: &Live, args: &[&str]) -> (i32, Value) {
-    let output = live.memo(args).arg("--json").output().unwrap();
-    let answer = serde_json::from_slice(&output.stdout);
-    (output.status.code().unwrap(), answer.unwrap_or_else(|_| panic!("{args:?}: {output:?}")))
-}
+use crate::live::{Live, memo};
 
 /// Imports and checks the tally.
 fn import(live: &Live, args: &[&str], expected: &Value) -> Value {
@@ -29,11 +22,6 @@ fn import(live: &Live, args: &[&str], expected: &Value) -> Value {
 fn refused(answer: &Value) -> Vec<(u64, String)> {
     let refused = answer["refused"].as_array().unwrap().iter();
     refused.map(|it| (it["line"].as_u64().unwrap(), it["why"].as_str().unwrap().to_owned())).collect()
-}
-
-fn call(live: &Live, method: &str, mut params: Value) -> Value {
-    params["cwd"] = json!(live.root());
-    live.rpc().call(method, &params).unwrap_or_else(|error| panic!("{method} {params}: {error}"))
 }
 
 fn export(live: &Live) -> String {
@@ -68,14 +56,14 @@ fn what_goes_out_comes_in_the_same() {
     let (here, there) = (Live::new(), Live::new());
     let full = json!({ "content": "é\n \"two\" lines \u{202e}", "title": "T", "tags": ["b", "a"], "tier": "mid",
         "priority": 9, "confidence": 0.25, "metadata": { "k": [1, null, { "x": "y" }] }, "container": "Other One" });
-    let first = call(&here, "memory.add", full)["memory"]["id"].clone();
-    let second = call(&here, "memory.add", json!({ "content": "two" }))["memory"]["id"].clone();
-    call(&here, "memory.update", json!({ "id": second, "append": "more", "ttl": "3d" }));
-    call(&here, "memory.add", json!({ "content": "gone" }));
-    call(&here, "memory.forget", json!({ "match": "gone" }));
+    let first = here.call("memory.add", full)["memory"]["id"].clone();
+    let second = here.call("memory.add", json!({ "content": "two" }))["memory"]["id"].clone();
+    here.call("memory.update", json!({ "id": second, "append": "more", "ttl": "3d" }));
+    here.call("memory.add", json!({ "content": "gone" }));
+    here.call("memory.forget", json!({ "match": "gone" }));
     let link =
         json!({ "source": first, "target": second, "kind": "supersedes", "created": "2026-01-02T03:04:05Z" });
-    let linked = call(&here, "memory.import", json!({ "links": [link, link] }));
+    let linked = here.call("memory.import", json!({ "links": [link, link] }));
     assert_eq!((&linked["links"][0]["fate"], &linked["links"][1]["fate"]), (&json!("added"), &json!("same")));
     let written = export(&here);
     let path = file(&there, "e.jsonl", &written);
@@ -110,7 +98,7 @@ fn what_goes_out_comes_in_the_same() {
 #[test]
 fn an_export_takes_the_place_of_files_alone() {
     let live = Live::new();
-    call(&live, "memory.add", json!({ "content": "one" }));
+    live.call("memory.add", json!({ "content": "one" }));
     let path = |name: &str| live.sandbox.path(name).to_str().unwrap().to_owned();
     let (old, link, pipe) = (file(&live, "old.jsonl", "old"), path("link"), path("pipe"));
     std::os::unix::fs::symlink(&old, &link).unwrap();
@@ -137,11 +125,11 @@ fn what_is_about_code_goes_where_that_code_is_not() {
     let (code, answer) = memo(&here, &args);
     assert_eq!((code, &answer["memory"]["state"]), (0, &json!("fresh")), "{answer}");
     let id = answer["memory"]["id"].as_str().unwrap();
-    let other = call(&here, "memory.add", json!({ "content": "beside it" }))["memory"]["id"].clone();
-    call(&here, "memory.link", json!({ "from": id, "to": other, "kind": "derived_from" }));
+    let other = here.call("memory.add", json!({ "content": "beside it" }))["memory"]["id"].clone();
+    here.call("memory.link", json!({ "from": id, "to": other, "kind": "derived_from" }));
     assert_eq!(memo(&here, &["recall", "fact"]).0, 0);
-    call(&here, "memory.forget", json!({ "ids": [other] }));
-    let stats = call(&here, "memory.stats", json!({}));
+    here.call("memory.forget", json!({ "ids": [other] }));
+    let stats = here.call("memory.stats", json!({}));
     assert_eq!((&stats["links"], &stats["links_archived"]), (&json!(0), &json!(1)), "{stats}");
     let written = export(&here);
     let path = file(&there, "e.jsonl", &written);
@@ -161,9 +149,9 @@ fn what_is_about_code_goes_where_that_code_is_not() {
 #[test]
 fn what_differs_is_said_and_nothing_is_lost() {
     let live = Live::new();
-    let id = call(&live, "memory.add", json!({ "content": "old" }))["memory"]["id"].clone();
+    let id = live.call("memory.add", json!({ "content": "old" }))["memory"]["id"].clone();
     let before = file(&live, "before.jsonl", &export(&live));
-    call(&live, "memory.update", json!({ "id": id, "content": "new" }));
+    live.call("memory.update", json!({ "id": id, "content": "new" }));
     let answer = import(&live, &[&before], &json!({ "added": 0, "same": 0 }));
     assert!(refused(&answer)[0].1.contains("differs in content; the one here is newer"), "{answer}");
     import(&live, &[&before, "--merge"], &json!({ "older": 1 }));
@@ -173,7 +161,7 @@ fn what_differs_is_said_and_nothing_is_lost() {
     import(&other, &[&before], &json!({ "added": 1 }));
     import(&other, &[&after, "--merge"], &json!({ "updated": 1 }));
     assert_eq!(texts(&other), ["new"]);
-    let history = call(&other, "memory.history", json!({ "ids": [id] }));
+    let history = other.call("memory.history", json!({ "ids": [id] }));
     assert_eq!(history["changes"][1]["fields"]["content"], json!(["old", "new"]));
     let cut: String = export(&live).lines().take(2).map(|line| format!("{line}\n")).collect();
     let cut = file(&other, "cut.jsonl", &cut);
@@ -292,7 +280,7 @@ fn links_from_a_file_obey_the_rules_of_links() {
     let answer = import(&live, &[&path], &json!({ "added": 3, "links": 3 }));
     let why = format!("kind: {} is superseded by {} already", id('C'), id('A'));
     assert_eq!(refused(&answer), [(6, why)]);
-    let history = call(&live, "memory.history", json!({ "ids": [id('C')] })).to_string();
+    let history = live.call("memory.history", json!({ "ids": [id('C')] })).to_string();
     assert!(history.contains("superseded_by"), "a link is a change: {history}");
     assert_eq!(memo(&live, &["recall", "rule"]).0, 0, "the most recalls there can be");
 }
@@ -356,16 +344,16 @@ fn a_folder_of_documents_is_taken_as_it_is() {
     );
     import(&live, &args, &json!({ "added": 1, "same": 2, "archived": 1 }));
     assert_eq!(ids(&live).iter().filter(|now| before.contains(now)).count(), 2, "what stayed keeps its id");
-    let mine = call(&live, "memory.add", json!({ "content": "# A\n\nfirst", "container": "hand-book" }));
+    let mine = live.call("memory.add", json!({ "content": "# A\n\nfirst", "container": "hand-book" }));
     assert_eq!(mine["created"], true, "what a document says may be said beside it");
     fs::remove_file(docs.join("deep/b.markdown")).unwrap();
     import(&live, &args, &json!({ "same": 2, "archived": 1 }));
     let edited =
         list(&live).into_iter().find(|memory| memory["content"].to_string().contains("third")).unwrap();
-    call(&live, "memory.update", json!({ "id": edited["id"], "append": "my own words" }));
+    live.call("memory.update", json!({ "id": edited["id"], "append": "my own words" }));
     import(&live, &args, &json!({ "added": 1, "same": 1, "archived": 0 }));
     assert!(texts(&live).iter().any(|text| text.contains("my own words")), "who rewrites it makes it theirs");
-    let archived = call(&live, "memory.list", json!({ "archived": true }));
+    let archived = live.call("memory.list", json!({ "archived": true }));
     assert_eq!(archived["memories"][0]["archived_why"], "replaced");
     assert_eq!(memo(&live, &["import", "--from", "markdown", "/nonexistent.md"]).0, 3);
 }

@@ -6,11 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::live::{Live, until};
-
-fn call(live: &Live, method: &str, mut params: Value) -> Value {
-    params["cwd"] = json!(live.root());
-    live.connect().call(method, &params).unwrap_or_else(|error| panic!("{method} {params}: {error}"))
-}
+use crate::memories::call;
 
 fn add(live: &Live, params: Value) -> String {
     call(live, "memory.add", params)["memory"]["id"].as_str().unwrap().to_owned()

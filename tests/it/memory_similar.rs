@@ -4,8 +4,8 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::live::Live;
-use crate::memories::{call, memo, stop};
+use crate::live::{Live, memo};
+use crate::memories::{call, stop};
 
 const FIRST: &str = "sessions are signed tokens and nothing about them is kept on the server";
 /// The same words in another order.
@@ -96,8 +96,8 @@ fn dedupe_proposes_and_merges_only_when_it_is_told_to() {
     assert_eq!(asked.status.code(), Some(2));
     assert_eq!(memo(&live, &["dedupe", "--container", "elsewhere"]).0, 1);
 
-    let stale = json!({ "keep": first, "ids": [second], "expect": "another" });
-    let error = live.rpc().call("memory.merge", &merge_in(&live, stale)).unwrap_err();
+    let stale = json!({ "cwd": live.root(), "keep": first, "ids": [second], "expect": "another" });
+    let error = live.rpc().call("memory.merge", &stale).unwrap_err();
     assert!(error["message"].as_str().unwrap().contains("changed since"), "{error}");
     let output = live.memo(&["dedupe", "--merge", "--yes"]).output().unwrap();
     assert!(output.status.success(), "{output:?}");
@@ -109,11 +109,6 @@ fn dedupe_proposes_and_merges_only_when_it_is_told_to() {
     assert_eq!(memo(&live, &["dedupe"]).0, 1);
     live.kill();
     assert_eq!(memo(&live, &["dedupe"]).0, 1, "by the next daemon too");
-}
-
-fn merge_in(live: &Live, mut params: Value) -> Value {
-    params["cwd"] = json!(live.root());
-    params
 }
 
 #[test]

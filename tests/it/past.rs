@@ -4,26 +4,16 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::live::{Live, PATIENCE};
+use crate::live::{Live, PATIENCE, memo};
 
-/// Answers `memo VERB … --json`, with the exit status.
-fn memo(live: &Live, args: &[&str]) -> (i32, Value) {
-    let output = live.memo(&[&["--json"], args].concat()).output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
-    let value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{args:?}: {error}: {text}"));
-    (output.status.code().unwrap(), value)
-}
-
-fn git(live: &Live, args: &[&str]) -> Vec<String> {
-    let output = live.git_may_fail(args);
-    assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+fn git_lines(live: &Live, args: &[&str]) -> Vec<String> {
+    live.git(args).lines().map(str::to_owned).collect()
 }
 
 fn commit(live: &Live, message: &str) -> String {
     live.git(&["add", "-A"]);
     live.git(&["commit", "-q", "--allow-empty", "-m", message]);
-    git(live, &["rev-parse", "HEAD"]).remove(0)
+    live.git(&["rev-parse", "HEAD"])
 }
 
 fn oids(result: &Value) -> Vec<String> {
@@ -74,12 +64,12 @@ fn history() -> Live {
 fn why_a_path_is_as_git_log_says() {
     let live = history();
     for path in ["notes.md", "src"] {
-        let expected = git(&live, &["log", "--format=%H", "--", path]);
+        let expected = git_lines(&live, &["log", "--format=%H", "--", path]);
         let (exit, result) = memo(&live, &["why", path, "-n", "100"]);
         assert_eq!((exit, oids(&result)), (0, expected), "{path}");
     }
     let (_, result) = memo(&live, &["why", "src/number.rs"]);
-    assert_eq!(oids(&result), git(&live, &["log", "--follow", "--format=%H", "--", "src/number.rs"]));
+    assert_eq!(oids(&result), git_lines(&live, &["log", "--follow", "--format=%H", "--", "src/number.rs"]));
     let commits = result["commits"].as_array().unwrap();
     let last = commits.last().unwrap();
     assert_eq!((&last["path"], &last["subject"]), (&json!("src/old.rs"), &json!("Parse and print")));
@@ -92,7 +82,7 @@ fn why_a_path_is_as_git_log_says() {
     live.remove("notes.md");
     commit(&live, "Away with the notes");
     let (exit, result) = memo(&live, &["why", "notes.md"]);
-    let expected = git(&live, &["log", "--format=%H", "--", "notes.md"]);
+    let expected = git_lines(&live, &["log", "--format=%H", "--", "notes.md"]);
     assert_eq!((exit, oids(&result)), (0, expected), "a path that is gone");
 }
 
@@ -102,7 +92,7 @@ fn why_a_line_is_as_git_blame_says() {
     let text = fs::read_to_string(live.root().join("src/number.rs")).unwrap();
     for line in 1..=text.lines().count() {
         let range = format!("{line},{line}");
-        let blamed = git(&live, &["blame", "-l", "-s", "--root", "-L", &range, "src/number.rs"]);
+        let blamed = git_lines(&live, &["blame", "-l", "-s", "--root", "-L", &range, "src/number.rs"]);
         let (_, result) = memo(&live, &["why", &format!("src/number.rs:{line}")]);
         assert_eq!(oids(&result), [blamed[0].split(' ').next().unwrap()], "line {line}");
     }
@@ -140,7 +130,7 @@ fn why_says_where_a_shallow_history_ends() {
 #[test]
 fn what_changed_since_a_commit() {
     let live = history();
-    let base = git(&live, &["rev-parse", "HEAD"]).remove(0);
+    let base = live.git(&["rev-parse", "HEAD"]);
     let status = |since: &str| -> Vec<String> {
         let wait = PATIENCE.as_millis().to_string();
         let (_, result) = memo(&live, &["changed", "--since", since, "--wait-ms", &wait]);
@@ -227,7 +217,7 @@ fn what_has_no_answer_is_explained() {
     check(&["why", "src/number.rs#nothing"], 1, "not-found", "src/number.rs: defines no nothing");
     check(&["why", "src:1"], 2, "usage", "src");
     // Two commits whose ids begin alike.
-    let tree = git(&live, &["rev-parse", "HEAD^{tree}"]).remove(0);
+    let tree = live.git(&["rev-parse", "HEAD^{tree}"]);
     let mut seen = std::collections::HashMap::new();
     let prefix = (0..2_000).find_map(|nth| {
         let who = format!("A <a@example.org> {nth} +0000");
@@ -244,7 +234,7 @@ fn what_has_no_answer_is_explained() {
     }
     check(&["changed", "--since", &prefix], 2, "usage", "the beginning of several commits");
 
-    let head = git(&live, &["rev-parse", "HEAD"]).remove(0);
+    let head = live.git(&["rev-parse", "HEAD"]);
     let object = live.root().join(format!(".git/objects/{}/{}", &head[..2], &head[2..]));
     let bytes = fs::read(&object).unwrap();
     fs::remove_file(&object).unwrap();

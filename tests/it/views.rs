@@ -16,12 +16,6 @@ fn add_worktree(live: &Live, name: &str, args: &[&str]) -> PathBuf {
     path
 }
 
-/// Runs git in a directory.
-fn git_in(live: &Live, dir: &Path, args: &[&str]) {
-    let output = live.sandbox.program("git", args).current_dir(dir).output().unwrap();
-    assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
-}
-
 /// Returns what `memo` says in a directory, its daemon started if need be.
 fn memo_in(live: &Live, dir: &Path, args: &[&str]) -> String {
     live.sandbox.show(live.memo(args).current_dir(dir))
@@ -99,7 +93,7 @@ fn never_the_text_of_the_worktree_before() {
             if down {
                 live.kill();
             }
-            git_in(&live, &live.root(), &["worktree", "remove", "--force", dir.to_str().unwrap()]);
+            live.git(&["worktree", "remove", "--force", dir.to_str().unwrap()]);
             if down && from == "main" {
                 live.start(); // for the other one it is down all the time
             } else if down {
@@ -107,7 +101,7 @@ fn never_the_text_of_the_worktree_before() {
                 live.start();
                 live.expect_in(&dir, "alpha", "a.md", "in the place of another");
                 live.expect_in(&dir, "omega", "", "in the place of another");
-                git_in(&live, &live.root(), &["worktree", "remove", "--force", dir.to_str().unwrap()]);
+                live.git(&["worktree", "remove", "--force", dir.to_str().unwrap()]);
             }
         }
     }
@@ -123,11 +117,11 @@ fn the_same_name_elsewhere() {
         let first = add_worktree(&live, "x/linked", &["--detach"]);
         fs::write(first.join("b.md"), "beta").unwrap();
         live.expect_in(&first, "beta", "b.md", "the first");
-        git_in(&live, &live.root(), &["worktree", "remove", "--force", first.to_str().unwrap()]);
+        live.git(&["worktree", "remove", "--force", first.to_str().unwrap()]);
         let second = add_worktree(&live, "y/linked", &["--detach"]);
         live.expect_in(&second, "alpha", "a.md", &format!("the second, round {round}"));
         live.expect_in(&second, "beta", "", "the second");
-        git_in(&live, &live.root(), &["worktree", "remove", "--force", second.to_str().unwrap()]);
+        live.git(&["worktree", "remove", "--force", second.to_str().unwrap()]);
     }
 }
 
@@ -152,7 +146,7 @@ fn a_worktree_moves() {
         if down {
             live.kill();
         }
-        git_in(&live, &live.root(), &["worktree", "move", dir.to_str().unwrap(), target.to_str().unwrap()]);
+        live.git(&["worktree", "move", dir.to_str().unwrap(), target.to_str().unwrap()]);
         fs::write(target.join("7.md"), word(1_000 + round)).unwrap();
         if down {
             live.start();
@@ -174,7 +168,7 @@ fn a_worktree_moves() {
     }
     // One moves away, another one comes to where it was.
     let target = live.sandbox.path("away");
-    git_in(&live, &live.root(), &["worktree", "move", dir.to_str().unwrap(), target.to_str().unwrap()]);
+    live.git(&["worktree", "move", dir.to_str().unwrap(), target.to_str().unwrap()]);
     live.git(&["checkout", "-q", "--detach"]);
     let name = dir.file_name().unwrap().to_str().unwrap().to_owned();
     add_worktree(&live, &name, &["other"]);
@@ -194,7 +188,7 @@ fn a_worktree_that_went_while_nobody_looked_is_forgotten() {
     fs::write(dir.join("b.md"), "beta").unwrap();
     live.expect_in(&dir, "beta", "b.md", "there");
     live.kill();
-    git_in(&live, &live.root(), &["worktree", "remove", "--force", dir.to_str().unwrap()]);
+    live.git(&["worktree", "remove", "--force", dir.to_str().unwrap()]);
     live.start();
     live.expect("alpha", "a.md", "the main one");
     let reader = memod::store::Reader::open(&live.place().state_dir.join("index.db")).unwrap();
@@ -221,7 +215,7 @@ fn repositories_of_every_build() {
     let bare = live.sandbox.path("many/.bare");
     for (name, text) in [("one", "first"), ("two", "second")] {
         let dir = live.sandbox.path(&format!("many/{name}"));
-        git_in(&live, &bare, &["worktree", "add", "-q", dir.to_str().unwrap(), "-b", name]);
+        live.git_in(&bare, &["worktree", "add", "-q", dir.to_str().unwrap(), "-b", name]);
         fs::write(dir.join("b.md"), text).unwrap();
     }
     let (one, two) = (live.sandbox.path("many/one"), live.sandbox.path("many/two"));
@@ -259,7 +253,7 @@ fn a_main_repository_that_moved() {
         err: hint: `git status` says more; `git worktree repair` mends a moved worktree\n";
     assert_eq!(said, expected);
     assert_eq!(found_by_memo(&live, &moved, "alpha"), ["a.md"]);
-    git_in(&live, &moved, &["worktree", "repair"]);
+    live.git_in(&moved, &["worktree", "repair"]);
     fs::write(dir.join("a.md"), "beta").unwrap();
     assert_eq!(found_by_memo(&live, &dir, "beta"), ["a.md"]);
     assert_eq!(found_by_memo(&live, &dir, "alpha"), [""; 0]);

@@ -30,8 +30,7 @@ fn without_anything_to_append_to() {
     let state = live.root().join(".git/memo");
     let doorbell = state.join("cookies/doorbell");
     let change = |script: &str| {
-        let changed = live.sandbox.program("sh", &["-ec", script]).output().unwrap();
-        assert!(changed.status.success(), "{script}: {}", String::from_utf8_lossy(&changed.stderr));
+        live.sh(script);
         silent(&live, ALL_HOOKS, script);
     };
     change("rm .git/memo/cookies/doorbell");

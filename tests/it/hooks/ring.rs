@@ -48,8 +48,7 @@ fn a_git_dir_may_be_anywhere() {
         git init -q --separate-git-dir=apart.git apart
         git clone -q --bare work bare.git; git -C bare.git worktree add -q ../linked
         git clone -q work super; git -C super submodule --quiet add ../work sub; git -C super commit -q -m sub";
-    let made = live.sandbox.program("sh", &["-ec", top]).output().unwrap();
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    live.sh(top);
     for (worktree, git_dir) in [
         ("apart", "apart.git"),
         ("linked", "bare.git/worktrees/linked"),
@@ -82,7 +81,7 @@ fn a_rebase_is_a_few_reconciles() {
     let commits = "git checkout -q -b topic
         for i in $(seq 100); do echo $i > f$i.md; git add f$i.md; git commit -q -m $i; done
         git checkout -q main; git commit -q --allow-empty -m base";
-    assert!(live.sandbox.program("sh", &["-ec", commits]).status().unwrap().success());
+    live.sh(commits);
     live.start();
     live.expect("nothing", "", "the daemon is up");
     live.git(&["checkout", "-q", "topic"]);

@@ -13,14 +13,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::live::Live;
-
-/// Runs `memo VERB --json`; returns the exit status and what it printed.
-pub(crate) fn memo(live: &Live, args: &[&str]) -> (i32, Value) {
-    let output = live.memo(args).arg("--json").output().unwrap();
-    let answer = serde_json::from_slice(&output.stdout);
-    (output.status.code().unwrap(), answer.unwrap_or_else(|_| panic!("{args:?}: {output:?}")))
-}
+use crate::live::{Live, memo};
 
 pub(crate) fn add(live: &Live, text: &str) -> String {
     let (code, answer) = memo(live, &["add", text]);
