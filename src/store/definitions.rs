@@ -101,6 +101,49 @@ impl Reader {
             .exists(params![view.0, key.as_str()])
         })
     }
+
+    /// Calls `see` with each file of a view that defines something: path, hash, names used (`name count` a line).
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn each_map(
+        &self,
+        view: ViewId,
+        mut see: impl FnMut(&str, [u8; 32], &str),
+    ) -> Result<(), StoreError> {
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached(
+                "SELECT e.path, b.hash, coalesce(b.refs, '') FROM entry e
+                 JOIN blob b ON b.id = e.blob_id JOIN chunk c ON c.blob_id = b.id AND c.ord = 0 AND c.kind = 'map'
+                 WHERE e.view_id = ?1 ORDER BY e.path",
+            )?;
+            let mut rows = statement.query([view.0])?;
+            while let Some(row) = rows.next()? {
+                let text = |index| row.get_ref(index).map(|value| value.as_str().unwrap_or_default());
+                see(text(0)?, row.get(1)?, text(2)?);
+            }
+            Ok(())
+        })
+    }
+
+    /// Calls `see` with each definition of a view: path, name, first line; by path and line.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn each_symbol(&self, view: ViewId, mut see: impl FnMut(&str, &str, u32)) -> Result<(), StoreError> {
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached(
+                "SELECT e.path, c.symbol, c.l0 FROM entry e JOIN chunk c ON c.blob_id = e.blob_id
+                 WHERE e.view_id = ?1 AND c.kind = 'symbol' ORDER BY e.path, c.ord",
+            )?;
+            let mut rows = statement.query([view.0])?;
+            while let Some(row) = rows.next()? {
+                let text = |index| row.get_ref(index).map(|value| value.as_str().unwrap_or_default());
+                see(text(0)?, text(1)?, row.get(2)?);
+            }
+            Ok(())
+        })
+    }
 }
 
 fn definition(row: &Row<'_>) -> rusqlite::Result<Definition> {

@@ -89,3 +89,11 @@ pub struct Event {
     pub source: String,
     pub fields: Map<String, Value>,
 }
+
+impl Event {
+    /// What nobody asked for.
+    fn of_daemon(at: i64, action: &str) -> Self {
+        let [action, author, source] = [action, "memod", "daemon"].map(str::to_owned);
+        Self { at, action, author, source, fields: Map::new() }
+    }
+}

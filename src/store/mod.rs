@@ -4,7 +4,9 @@
 //! `close` of the same file elsewhere in the process drops SQLite's locks
 //! (<https://www.sqlite.org/howtocorrupt.html>, 2.2).
 
+mod counts;
 mod definitions;
+mod filter;
 mod foreign;
 mod memory;
 mod reader;
@@ -18,13 +20,14 @@ use std::path::{Path, PathBuf};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+pub use filter::{Filter, GlobError};
 pub use foreign::{Foreign, ForeignError};
 pub use memory::{
     Anchored, Checked, Derived, Event, Facts, Link, Linked, MemoryDb, MemoryKeeper, MemoryReader, Numbers,
     Record, RestoreError, Rows, Stopped, VectorChanges, VectorModel, Which,
 };
 pub use reader::{Entry, PendingChunk, Reader, ViewRow};
-pub use search::{ChunkRow, Filter, GlobError, OTHERS_A_COMMIT};
+pub use search::{ChunkRow, OTHERS_A_COMMIT};
 pub use writer::{Change, Embedded, NewBlob, NewChunk, NewVector, ViewKey, Writer};
 
 /// What went wrong in a database.
@@ -73,12 +76,6 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// A damage that a check has found.
-    fn corrupt(path: &Path, said: String) -> Self {
-        let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
-        Self::Corrupt { path: path.to_owned(), source: rusqlite::Error::SqliteFailure(code, Some(said)) }
-    }
-
     /// A file around the database that cannot be moved or looked at.
     fn file(path: &Path, source: std::io::Error) -> Self {
         match source.kind() {
@@ -111,8 +108,39 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite::Error>
     conn.set_prepared_statement_cache_capacity(64);
     // Else every bound LIMIT compiles its statement anew.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    search::register_functions(&conn)?;
+    filter::register_functions(&conn)?;
     Ok(conn)
+}
+
+/// Reads every page that is reached.
+///
+/// # Errors
+/// When one is damaged.
+fn check_quickly(conn: &Connection) -> rusqlite::Result<()> {
+    let said: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    if said == "ok" { Ok(()) } else { Err(corrupt(said)) }
+}
+
+/// A damage that a check has found.
+fn corrupt(said: String) -> rusqlite::Error {
+    rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT), Some(said))
+}
+
+/// Returns the name of a file that SQLite keeps beside a database: `-wal`, `-shm` or `-journal`.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// Returns an int8 vector as it is stored.
+fn as_bytes(vec: &[i8]) -> Vec<u8> {
+    vec.iter().map(|value| value.cast_unsigned()).collect()
+}
+
+/// Returns a stored vector.
+fn as_vector(bytes: &[u8]) -> Vec<i8> {
+    bytes.iter().map(|byte| byte.cast_signed()).collect()
 }
 
 /// Sets up SQLite for the process, before its first connection: no account of memory, which would take a global

@@ -1,12 +1,11 @@
 //! What does a snapshot of index.db hold?
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 
 use super::{StoreError, connect};
-use crate::proto::Counts;
 use crate::types::{ChunkId, Kind, Refusal, SourceKey, Stat, ViewId};
 
 /// A read-only connection. One thread at a time; keep one for each.
@@ -69,6 +68,19 @@ pub struct PendingChunk {
     /// blake3 of what is embedded.
     pub text_hash: [u8; 32],
 }
+
+/// Rows that [`entry`] reads.
+const ENTRY: &str =
+    "SELECT e.path, e.mode, e.size, e.mtime_ns, e.ctime_ns, e.inode, e.dev, e.racy, b.hash, e.refusal,
+         coalesce(b.extractor_version, 0)
+     FROM entry e LEFT JOIN blob b ON b.id = e.blob_id";
+
+/// Holds for an entry `e` that is a file, no commit ([`Stat::COMMIT_MODE`]).
+pub(super) const IS_FILE: &str = "e.mode != 0xe000";
+
+/// Why nothing of an entry `e` with a blob `b` is indexed, null where something is.
+pub(super) const REFUSAL: &str =
+    "coalesce(e.refusal, CASE WHEN b.kind IN ('opted-out', 'struck', 'killed') THEN b.kind END)";
 
 impl Reader {
     /// Opens index.db, which the writer must have made.
@@ -141,12 +153,9 @@ impl Reader {
             None => (String::new(), "\u{10FFFF}".to_owned()),
         };
         self.run(|conn| {
-            let mut statement = conn.prepare_cached(
-                "SELECT e.path, e.mode, e.size, e.mtime_ns, e.ctime_ns, e.inode, e.dev, e.racy, b.hash, e.refusal,
-                        coalesce(b.extractor_version, 0)
-                 FROM entry e LEFT JOIN blob b ON b.id = e.blob_id
-                 WHERE e.view_id = ?1 AND e.path >= ?2 AND e.path < ?3 AND e.mode != 0xe000",
-            )?;
+            let mut statement = conn.prepare_cached(&format!(
+                "{ENTRY} WHERE e.view_id = ?1 AND e.path >= ?2 AND e.path < ?3 AND {IS_FILE}"
+            ))?;
             let rows = statement.query_map(params![view.0, from, to], |row| {
                 Ok((SourceKey::new(row.get::<_, String>(0)?), entry(row)?))
             })?;
@@ -160,13 +169,9 @@ impl Reader {
     /// When the database cannot be read.
     pub fn entry(&self, view: ViewId, key: &SourceKey) -> Result<Option<Entry>, StoreError> {
         self.run(|conn| {
-            conn.prepare_cached(
-                "SELECT e.path, e.mode, e.size, e.mtime_ns, e.ctime_ns, e.inode, e.dev, e.racy, b.hash, e.refusal,
-                        coalesce(b.extractor_version, 0)
-                 FROM entry e LEFT JOIN blob b ON b.id = e.blob_id WHERE e.view_id = ?1 AND e.path = ?2",
-            )?
-            .query_row(params![view.0, key.as_str()], entry)
-            .optional()
+            conn.prepare_cached(&format!("{ENTRY} WHERE e.view_id = ?1 AND e.path = ?2"))?
+                .query_row(params![view.0, key.as_str()], entry)
+                .optional()
         })
     }
 
@@ -236,85 +241,17 @@ impl Reader {
         })
     }
 
-    /// Returns how many chunks of a view wait for a vector; counting stops at `at_most`.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn pending_embeddings(&self, view: ViewId, at_most: u32) -> Result<u64, StoreError> {
-        self.run(|conn| {
-            conn.prepare_cached(
-                "SELECT count(*) FROM (
-                     SELECT 1 FROM chunk c INDEXED BY chunk_to_embed WHERE c.vec_state = 0
-                     AND EXISTS (SELECT 1 FROM entry e WHERE e.blob_id = c.blob_id AND e.view_id = ?1) LIMIT ?2)",
-            )?
-            .query_row(params![view.0, at_most], |row| row.get(0))
-        })
-    }
-
-    /// Returns row counts; memories are not kept here.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn counts(&self) -> Result<Counts, StoreError> {
-        self.run(|conn| {
-            conn.query_row(
-                "SELECT (SELECT count(*) FROM blob WHERE lang != 'commit'), (SELECT count(*) FROM chunk), (SELECT count(*) FROM embedding)",
-                [],
-                |row| Ok(Counts { blobs: row.get(0)?, chunks: row.get(1)?, embeddings: row.get(2)?, memories: 0 }),
-            )
-        })
-    }
-
-    /// Returns how many files of a view are refused, by reason.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn skipped(&self, view: ViewId) -> Result<BTreeMap<String, u64>, StoreError> {
-        self.run(|conn| {
-            let mut statement = conn.prepare_cached(
-                "SELECT coalesce(e.refusal, b.kind), count(*) FROM entry e LEFT JOIN blob b ON b.id = e.blob_id
-                 WHERE e.view_id = ?1 AND (e.refusal IS NOT NULL OR b.kind IN ('opted-out', 'struck', 'killed')) GROUP BY 1",
-            )?;
-            statement.query_map([view.0], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
-        })
-    }
-
     /// Returns the paths of a view in order, each with the reason when it is refused.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn paths(&self, view: ViewId) -> Result<Vec<(String, Option<String>)>, StoreError> {
         self.run(|conn| {
-            let mut statement = conn.prepare_cached(
-                "SELECT e.path, coalesce(e.refusal, CASE WHEN b.kind IN ('opted-out', 'struck', 'killed') THEN b.kind END)
-                 FROM entry e LEFT JOIN blob b ON b.id = e.blob_id
-                 WHERE e.view_id = ?1 AND e.mode != 0xe000 ORDER BY e.path",
-            )?;
+            let mut statement = conn.prepare_cached(&format!(
+                "SELECT e.path, {REFUSAL} FROM entry e LEFT JOIN blob b ON b.id = e.blob_id
+                 WHERE e.view_id = ?1 AND {IS_FILE} ORDER BY e.path"
+            ))?;
             statement.query_map([view.0], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
-        })
-    }
-
-    /// Returns how many files of a view are indexed.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn n_files(&self, view: ViewId) -> Result<u64, StoreError> {
-        self.run(|conn| {
-            conn.prepare_cached(
-                "SELECT count(*) FROM entry WHERE view_id = ?1 AND blob_id IS NOT NULL AND mode != 0xe000",
-            )?
-            .query_row([view.0], |row| row.get(0))
-        })
-    }
-
-    /// Returns how many commits of a view are indexed.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn n_commits(&self, view: ViewId) -> Result<u64, StoreError> {
-        self.run(|conn| {
-            conn.prepare_cached("SELECT count(*) FROM entry WHERE view_id = ?1 AND mode = 0xe000")?
-                .query_row([view.0], |row| row.get(0))
         })
     }
 
@@ -324,8 +261,9 @@ impl Reader {
     /// When the database cannot be read.
     pub fn commits(&self, view: ViewId) -> Result<HashMap<SourceKey, bool>, StoreError> {
         self.run(|conn| {
-            let mut statement =
-                conn.prepare_cached("SELECT path, racy FROM entry WHERE view_id = ?1 AND mode = 0xe000")?;
+            let mut statement = conn.prepare_cached(&format!(
+                "SELECT e.path, e.racy FROM entry e WHERE e.view_id = ?1 AND NOT {IS_FILE}"
+            ))?;
             let rows = statement
                 .query_map([view.0], |row| Ok((SourceKey::new(row.get::<_, String>(0)?), row.get(1)?)))?;
             rows.collect()
@@ -342,19 +280,6 @@ impl Reader {
                 .query_row([chunk.0], |row| row.get(0))
                 .optional()
                 .map(Option::flatten)
-        })
-    }
-
-    /// Returns how many chunks a view has.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn n_chunks(&self, view: ViewId) -> Result<u64, StoreError> {
-        self.run(|conn| {
-            conn.prepare_cached(
-                "SELECT count(*) FROM entry e JOIN chunk c ON c.blob_id = e.blob_id WHERE e.view_id = ?1",
-            )?
-            .query_row([view.0], |row| row.get(0))
         })
     }
 

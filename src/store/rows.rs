@@ -2,12 +2,9 @@
 
 use rusqlite::{OptionalExtension, Transaction, params};
 
+use super::as_vector;
 use super::writer::{Added, NewBlob, NewChunk, ViewKey};
 use crate::types::{BlobId, ChunkId, Definition, Refusal, SourceKey, Stat, ViewId};
-
-pub(super) fn as_bytes(vec: &[i8]) -> Vec<u8> {
-    vec.iter().map(|value| value.cast_unsigned()).collect()
-}
 
 /// Returns an id that no view has had: what is still under way for a view that is gone must not meet another one.
 fn next_view_id(tx: &Transaction<'_>) -> rusqlite::Result<ViewId> {
@@ -156,7 +153,7 @@ pub(super) fn set_vector(
         .prepare_cached("UPDATE chunk SET vec_state = ?2 WHERE id = ?1 AND vec_state = 0")?
         .execute(params![chunk.0, state])?;
     if let (1, Some(vec)) = (waiting, vec) {
-        added.push((chunk, vec.iter().map(|byte| byte.cast_signed()).collect()));
+        added.push((chunk, as_vector(vec)));
     }
     Ok(())
 }

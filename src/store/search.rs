@@ -3,25 +3,13 @@
 //! Every arm filters by view, kind, language and path inside its top-k, never after it: a hit of another
 //! worktree must not crowd out one's own.
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use rusqlite::functions::FunctionFlags;
 use rusqlite::types::FromSql;
-use rusqlite::{Connection, Row, params, types};
+use rusqlite::{OptionalExtension, Row, params, types};
 use serde::Serialize;
 
-use super::{Reader, StoreError};
+use super::filter::{Filter, WITHIN};
+use super::{Reader, StoreError, as_vector};
 use crate::types::{ChunkId, Kind, ViewId};
-
-/// Where an arm may look.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Filter {
-    /// Empty: all.
-    pub kinds: Vec<Kind>,
-    /// Format names; empty: all.
-    pub langs: Vec<String>,
-    /// Globs over worktree-relative paths; empty: all.
-    pub paths: Vec<String>,
-}
 
 /// A chunk at one path of a view.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,31 +44,6 @@ pub const OTHERS_A_COMMIT: usize = 5;
 const COLUMN_WEIGHTS: &str = "4.0, 2.0, 1.0";
 
 const COLUMNS: &str = "c.id, e.path, b.hash, c.kind, b.lang, c.b0, c.b1, c.l0, c.l1, c.symbol, c.title";
-
-const WITHIN: &str = "e.view_id = ?1
-    AND (?2 IS NULL OR c.kind IN (SELECT value FROM json_each(?2)))
-    AND (?3 IS NULL OR b.lang IN (SELECT value FROM json_each(?3)))
-    AND (?4 IS NULL OR c.kind != 'commit' AND path_matches(?4, e.path))";
-
-impl Filter {
-    /// Returns the parameters ?2 to ?4 of [`WITHIN`]: JSON arrays, null where all may pass.
-    fn params(&self) -> [Option<String>; 3] {
-        let json = |list: Vec<&str>| (!list.is_empty()).then(|| serde_json::json!(list).to_string());
-        [
-            json(self.kinds.iter().map(|kind| kind.as_str()).collect()),
-            json(self.langs.iter().map(String::as_str).collect()),
-            json(self.paths.iter().map(String::as_str).collect()),
-        ]
-    }
-
-    /// Checks the globs before they reach SQL.
-    ///
-    /// # Errors
-    /// What is wrong with which glob, as it was given.
-    pub fn check(&self) -> Result<(), GlobError> {
-        glob_set(&self.paths).map(|_| ())
-    }
-}
 
 impl Reader {
     /// Returns the best chunks by BM25, best first; of equal ones the older.
@@ -180,25 +143,19 @@ impl Reader {
         })
     }
 
-    /// Looks up the best of `ranked`, equal ones by key, in growing batches from `n_batch` on, as far as `take` goes.
-    /// `sql` gives the rows of the keys in the array ?5, in its order, each with the key's place there for value.
+    /// Looks up the best of `ranked` in [`batches`] as far as `take` goes. `sql` gives the rows of the keys in the array
+    /// ?5, in its order, each with the key's place there for value.
     fn best<K: Ord + Serialize>(
         &self,
         sql: &str,
         view: ViewId,
         filter: &Filter,
         mut ranked: Vec<(f64, K)>,
-        mut n_batch: usize,
+        n_batch: usize,
         mut take: impl FnMut(&ChunkRow) -> Take,
     ) -> Result<Vec<ChunkRow>, StoreError> {
-        let order = |a: &(f64, K), b: &(f64, K)| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1));
-        let (mut rest, mut best) = (&mut ranked[..], Vec::new());
-        while !rest.is_empty() {
-            if n_batch < rest.len() {
-                rest.select_nth_unstable_by(n_batch, order);
-            }
-            let (batch, later) = rest.split_at_mut(n_batch.min(rest.len()));
-            batch.sort_unstable_by(order);
+        let mut best = Vec::new();
+        for batch in batches(&mut ranked, n_batch) {
             let keys: Vec<&K> = batch.iter().map(|(_, key)| key).collect();
             let keys = serde_json::json!(keys).to_string();
             for mut row in self.arm(sql, view, filter, &keys, usize::MAX >> 1)? {
@@ -209,8 +166,6 @@ impl Reader {
                     Take::NoMore => return Ok(best),
                 }
             }
-            rest = later;
-            n_batch *= 2;
         }
         Ok(best)
     }
@@ -273,11 +228,9 @@ impl Reader {
     /// When the database cannot be read.
     pub fn path_vector(&self, path: &str) -> Result<Option<Vec<i8>>, StoreError> {
         self.run(|conn| {
-            let mut statement =
-                conn.prepare_cached("SELECT vec FROM path WHERE path = ?1 AND vec IS NOT NULL")?;
-            let mut rows = statement.query([path])?;
-            let bytes: Option<Vec<u8>> = rows.next()?.map(|row| row.get(0)).transpose()?;
-            Ok(bytes.map(|bytes| bytes.into_iter().map(u8::cast_signed).collect()))
+            conn.prepare_cached("SELECT vec FROM path WHERE path = ?1 AND vec IS NOT NULL")?
+                .query_row([path], |row| Ok(as_vector(row.get_ref(0)?.as_blob()?)))
+                .optional()
         })
     }
 
@@ -303,49 +256,26 @@ impl Reader {
             Ok(())
         })
     }
+}
 
-    /// Calls `see` with each file of a view that defines something: path, hash, names used (`name count` a line).
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn each_map(
-        &self,
-        view: ViewId,
-        mut see: impl FnMut(&str, [u8; 32], &str),
-    ) -> Result<(), StoreError> {
-        self.run(|conn| {
-            let mut statement = conn.prepare_cached(
-                "SELECT e.path, b.hash, coalesce(b.refs, '') FROM entry e
-                 JOIN blob b ON b.id = e.blob_id JOIN chunk c ON c.blob_id = b.id AND c.ord = 0 AND c.kind = 'map'
-                 WHERE e.view_id = ?1 ORDER BY e.path",
-            )?;
-            let mut rows = statement.query([view.0])?;
-            while let Some(row) = rows.next()? {
-                let text = |index| row.get_ref(index).map(|value| value.as_str().unwrap_or_default());
-                see(text(0)?, row.get(1)?, text(2)?);
-            }
-            Ok(())
-        })
-    }
-
-    /// Calls `see` with each definition of a view: path, name, first line; by path and line.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn each_symbol(&self, view: ViewId, mut see: impl FnMut(&str, &str, u32)) -> Result<(), StoreError> {
-        self.run(|conn| {
-            let mut statement = conn.prepare_cached(
-                "SELECT e.path, c.symbol, c.l0 FROM entry e JOIN chunk c ON c.blob_id = e.blob_id
-                 WHERE e.view_id = ?1 AND c.kind = 'symbol' ORDER BY e.path, c.ord",
-            )?;
-            let mut rows = statement.query([view.0])?;
-            while let Some(row) = rows.next()? {
-                let text = |index| row.get_ref(index).map(|value| value.as_str().unwrap_or_default());
-                see(text(0)?, text(1)?, row.get(2)?);
-            }
-            Ok(())
-        })
-    }
+/// Yields what is ranked, less first, equal ones by key, in growing batches from `n_batch` on: no more is sorted than is
+/// asked for.
+pub(super) fn batches<K: Ord>(
+    mut rest: &mut [(f64, K)],
+    mut n_batch: usize,
+) -> impl Iterator<Item = &[(f64, K)]> {
+    let order = |a: &(f64, K), b: &(f64, K)| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1));
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        n_batch = n_batch.clamp(1, rest.len());
+        rest.select_nth_unstable_by(n_batch - 1, order);
+        let (batch, later) = std::mem::take(&mut rest).split_at_mut(n_batch);
+        batch.sort_unstable_by(order);
+        (rest, n_batch) = (later, 2 * n_batch);
+        Some(&*batch)
+    })
 }
 
 /// What is done with a row.
@@ -403,40 +333,5 @@ fn chunk_row(row: &Row<'_>) -> rusqlite::Result<ChunkRow> {
         symbol: row.get(9)?,
         title: row.get(10)?,
         value: row.get(11)?,
-    })
-}
-
-/// A glob that cannot be read.
-#[derive(Debug, thiserror::Error)]
-#[error("{glob}: {reason}")]
-pub struct GlobError {
-    /// As it was given.
-    glob: String,
-    reason: globset::ErrorKind,
-}
-
-fn glob_set(globs: &[String]) -> Result<GlobSet, GlobError> {
-    let mut set = GlobSetBuilder::new();
-    for glob in globs {
-        let bad = |error: globset::Error| GlobError { glob: glob.clone(), reason: error.kind().clone() };
-        let anywhere = if glob.contains('/') { glob.clone() } else { format!("**/{glob}") };
-        set.add(GlobBuilder::new(&anywhere).literal_separator(true).build().map_err(bad)?);
-        // A directory names what is below it, as in `git log -- dir`.
-        set.add(GlobBuilder::new(&format!("{}/**", anywhere.trim_end_matches('/'))).build().map_err(bad)?);
-    }
-    set.build().map_err(|error| GlobError { glob: globs.join(" "), reason: error.kind().clone() })
-}
-
-/// Adds `path_matches(globs as JSON, path)`; the set is compiled once a statement.
-pub(super) fn register_functions(conn: &Connection) -> rusqlite::Result<()> {
-    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
-    conn.create_scalar_function("path_matches", 2, flags, |context| {
-        let globs = context.get_or_create_aux(0, |value| -> Result<GlobSet, rusqlite::Error> {
-            let bad = |error| rusqlite::Error::UserFunctionError(error);
-            let globs: Vec<String> =
-                serde_json::from_str(value.as_str()?).map_err(|error| bad(Box::new(error)))?;
-            glob_set(&globs).map_err(|error| bad(Box::new(error)))
-        })?;
-        Ok(globs.is_match(context.get_raw(1).as_str()?))
     })
 }

@@ -4,10 +4,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params};
 
-use super::rows::{
-    add_path, add_view, as_bytes, blob_id, delete_blob, move_view, put_entry, release_blob, set_vector,
-};
-use super::{StoreError, connect, schema};
+use super::rows::{add_path, add_view, blob_id, delete_blob, move_view, put_entry, release_blob, set_vector};
+use super::{StoreError, as_bytes, connect, schema};
 use crate::types::{BlobId, ChunkId, Definition, Kind, Refusal, SourceKey, Stat, ViewId};
 
 /// Unreferenced contents kept beyond the referenced ones, bytes: what a switch back to the other branch needs.

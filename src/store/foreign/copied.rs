@@ -10,7 +10,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 use super::Table;
 use crate::paths::canonical;
-use crate::store::{StoreError, connect};
+use crate::store::{StoreError, beside, check_quickly, connect};
 
 /// How often a copy is begun again when somebody wrote meanwhile.
 const TRIES: usize = 5;
@@ -113,12 +113,8 @@ impl Copied {
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
         conn.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(()))?;
-        let said: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-        if said == "ok" {
-            return Ok(conn);
-        }
-        let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
-        Err(rusqlite::Error::SqliteFailure(code, Some(said)))
+        check_quickly(&conn)?;
+        Ok(conn)
     }
 
     /// Returns where the copy is.
@@ -188,12 +184,6 @@ impl Copied {
             }
         }
     }
-}
-
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
 }
 
 fn with_companions(path: &Path) -> Vec<PathBuf> {

@@ -2,6 +2,7 @@
 
 use rusqlite::{Connection, params, params_from_iter};
 
+use super::found::json;
 use super::{Anchored, Rows, StoreError, Which};
 use crate::proto::anchor::Anchor;
 use crate::proto::memory::Sort;
@@ -27,23 +28,19 @@ impl Rows<'_> {
                 .collect()
         })
     }
-}
 
-impl Rows<'_> {
     /// Returns the anchors of those of these memories that have any, by id.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn anchors_of(&self, rows: &[MemoryRow]) -> Result<Vec<Anchored>, StoreError> {
-        let rows: Vec<i64> = rows.iter().map(|row| row.0).collect();
-        let json = serde_json::json!(rows).to_string();
         self.run(|conn| {
             conn.prepare_cached(
                 "SELECT m.id, json_group_array(json(a.anchor) ORDER BY a.ord) FROM json_each(?1) wanted
                  CROSS JOIN anchor a ON a.memory = wanted.value
                  CROSS JOIN memory m ON m.row = a.memory GROUP BY m.row",
             )?
-            .query_map([json], |row| Ok((row.get(0)?, anchors(&row.get::<_, String>(1)?))))?
+            .query_map([json(rows)], |row| Ok((row.get(0)?, anchors(&row.get::<_, String>(1)?))))?
             .collect()
         })
     }

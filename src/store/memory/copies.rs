@@ -1,5 +1,6 @@
 //! Where are the copies of memory.db, and what can be read of a damaged one?
 
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -115,23 +116,18 @@ fn name(now_ms: i64, label: Label) -> String {
 
 /// Returns what need not be kept of copies, newest first.
 fn superfluous(copies: Vec<Copy>) -> Vec<Copy> {
-    let (mut daily, labelled): (Vec<_>, Vec<_>) = copies.into_iter().partition(|copy| copy.kind().is_empty());
+    let mut n_kept: HashMap<&str, usize> = HashMap::new();
     let mut last_day = String::new();
-    let mut gone: Vec<Copy> = Vec::new();
-    daily.retain(|copy| {
-        let is_last = copy.day() != last_day;
-        last_day = copy.day().to_owned();
-        gone.extend((!is_last).then(|| copy.clone()));
-        is_last
-    });
-    gone.extend(daily.into_iter().skip(KEPT));
-    let is_beyond = |at: usize, copy: &Copy| {
-        labelled[..at].iter().filter(|newer| newer.kind() == copy.kind()).count() >= KEPT
+    let mut is_kept = |copy: &Copy| {
+        let kind = copy.kind();
+        if kind.is_empty() && std::mem::replace(&mut last_day, copy.day().to_owned()) == copy.day() {
+            return false; // a later one of that day is kept
+        }
+        let n_kept = n_kept.entry(kind).or_default();
+        *n_kept += 1;
+        *n_kept <= KEPT
     };
-    gone.extend(
-        labelled.iter().enumerate().filter(|(at, copy)| is_beyond(*at, copy)).map(|(_, copy)| copy.clone()),
-    );
-    gone
+    copies.into_iter().filter(|copy| !is_kept(copy)).collect()
 }
 
 /// A memory from a damaged file, with what is known of its past and its links.
@@ -154,8 +150,7 @@ impl MemoryDb {
         for columns in ways.into_iter().chain(older.iter().map(String::as_str)) {
             for order in ["ASC", "DESC"] {
                 let (records, is_whole) = self.scan(columns, order);
-                let known: std::collections::HashSet<_> =
-                    found.iter().map(|record| record.id.clone()).collect();
+                let known: HashSet<_> = found.iter().map(|record| record.id.clone()).collect();
                 found.extend(records.into_iter().filter(|record| !known.contains(&record.id)));
                 if is_whole {
                     return self.with_history(found);

@@ -12,7 +12,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use super::schema::MEMORY;
 use super::vectors::Touched;
 use super::{Rows, StoreError};
-use crate::store::{connect, schema};
+use crate::store::{check_quickly, connect, schema};
 
 /// Pages that are copied at once.
 const PAGES_A_STEP: i32 = 10_000;
@@ -53,10 +53,10 @@ impl MemoryDb {
         Ok((db, version == 0))
     }
 
-    /// Opens a copy that is ours alone, and brings it to the newest schema.
+    /// As [`Self::open`], where nothing need be kept of an older schema: a copy that is ours alone.
     ///
     /// # Errors
-    /// When it is damaged, of a newer schema, or cannot be opened.
+    /// As [`Self::open`].
     pub(in crate::store) fn open_copy(path: &Path) -> Result<Self, StoreError> {
         Self::open(path, |_, _| Ok(())).map(|(db, _)| db)
     }
@@ -73,9 +73,7 @@ impl MemoryDb {
     /// # Errors
     /// When a page that is reached is damaged.
     pub(super) fn check_quickly(&self) -> Result<(), StoreError> {
-        let said =
-            self.run(|conn| conn.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0)))?;
-        if said == "ok" { Ok(()) } else { Err(StoreError::corrupt(&self.path, said)) }
+        self.run(check_quickly)
     }
 
     pub(super) fn run<T>(
@@ -144,24 +142,21 @@ impl MemoryDb {
         let at = |error| StoreError::new(to, error);
         let mut copy =
             connect(to, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE).map_err(at)?;
-        let all = |copy: &mut Connection| {
-            Backup::new(&self.conn, copy)?.run_to_completion(PAGES_A_STEP, Duration::ZERO, None)
-        };
-        all(&mut copy).map_err(at)?;
+        copy_all(&self.conn, &mut copy).map_err(at)?;
         copy.execute_batch("PRAGMA journal_mode = DELETE").map_err(at)
     }
 
     /// Puts everything of another one in the place of what is here, in one transaction.
     pub(super) fn replace_by(&mut self, other: &Self) -> Result<(), StoreError> {
-        let path = &self.path;
-        let all = |conn: &mut Connection| {
-            Backup::new(&other.conn, conn)?.run_to_completion(PAGES_A_STEP, Duration::ZERO, None)
-        };
-        all(&mut self.conn).map_err(|error| StoreError::new(path, error))
+        copy_all(&other.conn, &mut self.conn).map_err(|error| StoreError::new(&self.path, error))
     }
 
     /// Moves the write-ahead log into the file.
     pub(super) fn checkpoint(&self) -> Result<(), StoreError> {
         self.run(|conn| conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))
     }
+}
+
+fn copy_all(from: &Connection, to: &mut Connection) -> rusqlite::Result<()> {
+    Backup::new(from, to)?.run_to_completion(PAGES_A_STEP, Duration::ZERO, None)
 }

@@ -1,6 +1,6 @@
 //! What of memory.db goes out, and what came in from where?
 
-use rusqlite::{OptionalExtension, params, params_from_iter};
+use rusqlite::{params, params_from_iter};
 
 use super::rows::{COLUMNS, record};
 use super::{Event, Record, Rows, StoreError, Which};
@@ -24,7 +24,6 @@ impl Rows<'_> {
         );
         self.run(|conn| {
             let mut statement = conn.prepare_cached(&select)?;
-            let columns = statement.column_count();
             let mut rows = statement.query(params_from_iter(values))?;
             let (mut found, mut n_bytes) = (Vec::new(), 0);
             while n_bytes < most_bytes
@@ -32,7 +31,7 @@ impl Rows<'_> {
             {
                 let record = record(row)?;
                 n_bytes += 500 + record.content.len();
-                found.push((row.get(columns - 1)?, record));
+                found.push((row.get("row")?, record));
             }
             Ok(found)
         })
@@ -87,11 +86,6 @@ impl Rows<'_> {
     /// # Errors
     /// When the database cannot be read.
     pub fn has(&self, id: &str) -> Result<bool, StoreError> {
-        let found: Option<i64> = self.run(|conn| {
-            conn.prepare_cached("SELECT 1 FROM memory WHERE id = ?1")?
-                .query_row([id], |row| row.get(0))
-                .optional()
-        })?;
-        Ok(found.is_some())
+        self.run(|conn| conn.prepare_cached("SELECT 1 FROM memory WHERE id = ?1")?.exists([id]))
     }
 }

@@ -2,11 +2,15 @@
 //!
 //! Every arm filters inside its top-k, never after it. What has expired is out at the moment it is asked for.
 
-use rusqlite::{params, params_from_iter};
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
+use rusqlite::{OptionalExtension, params, params_from_iter};
 
 use super::rows::{COLUMNS, record};
 use super::{Record, Rows, StoreError, Which};
 use crate::proto::memory::Tier;
+use crate::store::search::batches;
 use crate::types::MemoryRow;
 
 /// Weights of title, tags and content in BM25.
@@ -48,28 +52,22 @@ impl Rows<'_> {
         k: usize,
     ) -> Result<Vec<(MemoryRow, f64)>, StoreError> {
         // Not `ORDER BY rank`: that makes FTS5 sort all matches, each with its positions.
-        let mut ranked: Vec<(f64, i64)> = self.run(|conn| {
+        let mut ranked: Vec<(f64, Reverse<i64>)> = self.run(|conn| {
             conn.prepare_cached(&format!(
                 "SELECT bm25(memory_fts, {COLUMN_WEIGHTS}), rowid FROM memory_fts WHERE memory_fts MATCH ?1"
             ))?
-            .query_map([expression], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .query_map([expression], |row| Ok((row.get(0)?, Reverse(row.get(1)?))))?
             .collect()
         })?;
-        let order = |a: &(f64, i64), b: &(f64, i64)| a.0.total_cmp(&b.0).then_with(|| b.1.cmp(&a.1));
-        let (mut rest, mut n_batch, mut best) = (&mut ranked[..], 2 * k, Vec::new());
-        while !rest.is_empty() && best.len() < k {
-            if n_batch < rest.len() {
-                rest.select_nth_unstable_by(n_batch, order);
+        let mut best = Vec::new();
+        for batch in batches(&mut ranked, 2 * k) {
+            if best.len() >= k {
+                break;
             }
-            let (batch, later) = rest.split_at_mut(n_batch.min(rest.len()));
-            batch.sort_unstable_by(order);
-            let rows: Vec<MemoryRow> = batch.iter().map(|(_, row)| MemoryRow(*row)).collect();
-            let meant = self.meant(which, Some(&rows))?;
-            let meant: std::collections::HashSet<MemoryRow> = meant.into_iter().collect();
-            let good = batch.iter().map(|(bm25, row)| (MemoryRow(*row), *bm25));
+            let rows: Vec<MemoryRow> = batch.iter().map(|(_, row)| MemoryRow(row.0)).collect();
+            let meant: HashSet<MemoryRow> = self.meant(which, Some(&rows))?.into_iter().collect();
+            let good = batch.iter().map(|(bm25, row)| (MemoryRow(row.0), *bm25));
             best.extend(good.filter(|(row, _)| meant.contains(row)));
-            rest = later;
-            n_batch *= 4;
         }
         best.truncate(k);
         Ok(best)
@@ -166,7 +164,6 @@ impl Rows<'_> {
     /// # Errors
     /// When the database cannot be read.
     pub fn row(&self, id: &str) -> Result<Option<MemoryRow>, StoreError> {
-        use rusqlite::OptionalExtension;
         self.run(|conn| {
             conn.prepare_cached("SELECT row FROM memory WHERE id = ?1")?
                 .query_row([id], |row| row.get(0).map(MemoryRow))
@@ -175,7 +172,8 @@ impl Rows<'_> {
     }
 }
 
-fn json(rows: &[MemoryRow]) -> String {
+/// Returns rows as an array of JSON, for `json_each`.
+pub(super) fn json(rows: &[MemoryRow]) -> String {
     let rows: Vec<i64> = rows.iter().map(|row| row.0).collect();
     serde_json::json!(rows).to_string()
 }

@@ -12,10 +12,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::copies::{Copies, Label};
+use super::copies::{Copies, Copy, Label};
 use super::vectors::EMBED_STEP;
 use super::{Checked, Derived, MemoryDb, MemoryReader, Record, Rows, StoreError, VectorChanges, VectorModel};
 use crate::proto::memory::BackupInfo;
+use crate::store::beside;
 
 pub use self::backups::RestoreError;
 use self::heal::has_log;
@@ -107,17 +108,13 @@ impl MemoryKeeper {
 
     /// Returns the size of the database and of its WAL.
     pub fn bytes(&self) -> u64 {
-        let size = |path: &Path| fs::symlink_metadata(path).map_or(0, |meta| meta.len());
-        size(&self.path) + size(&self.path.with_extension("db-wal"))
+        size(&self.path) + size(&beside(&self.path, "-wal"))
     }
 
     /// Returns the copies, newest first.
     pub fn backups(&self) -> Vec<BackupInfo> {
-        let bytes = |path: &Path| fs::symlink_metadata(path).map_or(0, |meta| meta.len());
-        let copies = self.copies.all().into_iter();
-        copies
-            .map(|copy| BackupInfo { bytes: bytes(&copy.path), path: copy.path.display().to_string() })
-            .collect()
+        let info = |copy: Copy| BackupInfo { bytes: size(&copy.path), path: copy.path.display().to_string() };
+        self.copies.all().into_iter().map(info).collect()
     }
 
     /// Returns what people must know of these memories, for a day.
@@ -342,4 +339,8 @@ impl MemoryKeeper {
         let closed = self.open.take().map_or(Ok(()), |(db, _)| db.checkpoint());
         copied.map(drop).and(closed)
     }
+}
+
+fn size(path: &Path) -> u64 {
+    fs::symlink_metadata(path).map_or(0, |meta| meta.len())
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Row, params};
 use serde_json::{Value, json};
 
 use super::write::note;
@@ -91,9 +91,7 @@ impl Rows<'_> {
                      SELECT link.target FROM reached JOIN link ON link.source = reached.row AND kind = ?3)
                  SELECT 1 FROM reached JOIN memory USING(row) WHERE id = ?2",
             )?
-            .query_row([from, to, kind.as_str()], |_| Ok(()))
-            .optional()
-            .map(|found| found.is_some())
+            .exists([from, to, kind.as_str()])
         })
     }
 

@@ -7,9 +7,10 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 
 use super::{MemoryDb, Rows, StoreError};
+use crate::store::{as_bytes, as_vector};
 use crate::types::MemoryRow;
 
 /// What turns memories into vectors.
@@ -47,11 +48,11 @@ impl Touched {
     }
 
     fn get(&self) -> Vec<i64> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        each_once(self.0.lock().unwrap_or_else(PoisonError::into_inner).clone())
     }
 
     fn take(&self) -> Vec<i64> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        each_once(std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 }
 
@@ -90,10 +91,7 @@ impl MemoryReader {
 impl MemoryDb {
     /// Returns what the copy of the vectors must be told of the rows that were touched.
     pub(super) fn changed_vectors(&self, model: &VectorModel) -> Result<VectorChanges, StoreError> {
-        let mut rows = self.touched.take();
-        rows.sort_unstable();
-        rows.dedup();
-        let vectors = rows.into_iter().map(|row| {
+        let vectors = self.touched.take().into_iter().map(|row| {
             let row = MemoryRow(row);
             Ok((row, self.read(0, |rows| rows.living_vector(row, model.id))?))
         });
@@ -104,10 +102,7 @@ impl MemoryDb {
 impl Rows<'_> {
     /// Computes the vectors that touched memories lack.
     pub(super) fn embed_touched(&self, touched: &Touched, model: &VectorModel) -> Result<(), StoreError> {
-        let mut rows = touched.get();
-        rows.sort_unstable();
-        rows.dedup();
-        self.embed(&rows, model)
+        self.embed(&touched.get(), model)
     }
 
     /// Computes the vectors that these memories lack.
@@ -120,9 +115,7 @@ impl Rows<'_> {
                     "INSERT OR REPLACE INTO memory_vector(memory, model, vec) VALUES(?1, ?2, ?3)",
                 )?;
                 rows.iter().zip(vectors).try_for_each(|(row, vector)| {
-                    let bytes: Option<Vec<u8>> =
-                        vector.map(|vector| vector.into_iter().map(i8::cast_unsigned).collect());
-                    put.execute(params![row, model.id, bytes]).map(drop)
+                    put.execute(params![row, model.id, vector.as_deref().map(as_bytes)]).map(drop)
                 })
             })?;
         }
@@ -162,7 +155,7 @@ impl Rows<'_> {
                 "SELECT v.memory, v.vec FROM memory_vector v JOIN memory m ON m.row = v.memory
                  WHERE v.model = ?1 AND v.vec IS NOT NULL AND m.archived_at IS NULL",
             )?
-            .query_map([model], |row| Ok((MemoryRow(row.get(0)?), signed(row.get(1)?))))?
+            .query_map([model], |row| Ok((MemoryRow(row.get(0)?), vector(row, 1)?)))?
             .collect()
         })
     }
@@ -174,7 +167,7 @@ impl Rows<'_> {
                 "SELECT v.vec FROM memory_vector v JOIN memory m ON m.row = v.memory
                  WHERE v.memory = ?1 AND v.model = ?2 AND v.vec IS NOT NULL AND m.archived_at IS NULL",
             )?
-            .query_row(params![row.0, model], |row| row.get(0).map(signed))
+            .query_row(params![row.0, model], |row| vector(row, 0))
             .optional()
         })
     }
@@ -183,6 +176,12 @@ impl Rows<'_> {
 /// Memories that are embedded at once.
 pub(super) const EMBED_STEP: usize = 256;
 
-fn signed(bytes: Vec<u8>) -> Vec<i8> {
-    bytes.into_iter().map(u8::cast_signed).collect()
+fn each_once(mut rows: Vec<i64>) -> Vec<i64> {
+    rows.sort_unstable();
+    rows.dedup();
+    rows
+}
+
+fn vector(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<i8>> {
+    Ok(as_vector(row.get_ref(column)?.as_blob()?))
 }

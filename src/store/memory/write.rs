@@ -137,10 +137,7 @@ impl Rows<'_> {
         if over.is_empty() {
             return Ok(());
         }
-        let (author, source) = ("memod".to_owned(), "daemon".to_owned());
-        let event =
-            Event { at: self.now_ms(), action: "expire".to_owned(), author, source, ..Event::default() };
-        self.delete_rows(&over, &event)?;
+        self.delete_rows(&over, &Event::of_daemon(self.now_ms(), "expire"))?;
         let ids = Value::from(over.into_iter().map(|record| record.id).collect::<Vec<_>>());
         self.run(|conn| {
             conn.execute(

@@ -9,8 +9,8 @@ use rusqlite::OpenFlags;
 use super::super::copies::Label;
 use super::{MemoryDb, MemoryKeeper};
 use crate::proto::exchange::{BackupResult, RestoreResult};
-use crate::store::StoreError;
 use crate::store::foreign::{Copied, ForeignError};
+use crate::store::{StoreError, corrupt};
 
 /// Why a copy was not restored.
 #[derive(Debug, thiserror::Error)]
@@ -105,9 +105,7 @@ fn write_new(db: &MemoryDb, path: &Path) -> Result<(), StoreError> {
     if fs::symlink_metadata(path).is_ok() {
         return Err(at(std::io::ErrorKind::AlreadyExists.into()));
     }
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = path.with_file_name(name);
+    let part = path.with_added_extension(format!("{}.part", std::process::id()));
     let done = db.copy_safely(&part).and_then(|()| {
         // Not `rename`: that would take the place of what somebody put there meanwhile.
         fs::hard_link(&part, path)
@@ -140,7 +138,8 @@ impl MemoryDb {
         match (copy.count()?, self.count()?) {
             (copied, ours) if copied == ours => Ok(()),
             (copied, ours) => {
-                Err(StoreError::corrupt(to, format!("{copied} of {ours} memories were copied")))
+                let said = format!("{copied} of {ours} memories were copied");
+                Err(StoreError::new(to, corrupt(said)))
             }
         }
     }

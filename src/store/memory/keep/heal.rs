@@ -8,6 +8,7 @@ use rusqlite::OpenFlags;
 use super::super::copies::Saved;
 use super::super::{Event, MemoryDb, Record, Rows, StoreError};
 use super::{MemoryKeeper, NOTICE};
+use crate::store::beside;
 
 impl MemoryKeeper {
     /// Writes the open database back to where its file was.
@@ -21,7 +22,7 @@ impl MemoryKeeper {
             copied => copied?,
         }
         self.open = None;
-        let (db, _) = MemoryDb::open(&new, |_, _| Ok(()))?;
+        let db = MemoryDb::open_copy(&new)?;
         let n_memories = db.count()?;
         let kept = kept(self.path.exists().then(|| self.aside(now_ms)));
         let text = format!(
@@ -44,7 +45,7 @@ impl MemoryKeeper {
         if let Some((_, copied)) = &copy {
             copied.copy_to(&new)?;
         }
-        let (mut db, _) = MemoryDb::open(&new, |_, _| Ok(()))?;
+        let mut db = MemoryDb::open_copy(&new)?;
         let n_copied = db.count()?;
         revive_log(&self.path);
         let saved = MemoryDb::connect(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE)
@@ -84,8 +85,7 @@ impl MemoryKeeper {
     pub(super) fn put_in_place(&mut self, now_ms: i64) -> Result<(), StoreError> {
         self.put_aside(now_ms)?;
         rename_if_there(&self.finished(), &self.path)?;
-        let (db, _) = MemoryDb::open(&self.path, |_, _| Ok(()))?;
-        self.use_db(db)
+        self.use_db(MemoryDb::open_copy(&self.path)?)
     }
 
     /// Returns the name of a database that is whole and not yet in its place.
@@ -109,9 +109,7 @@ impl MemoryKeeper {
                 (record.archived_at, record.archived_why) =
                     (Some(rows.now_ms()), Some("forgotten".to_owned()));
             }
-            let (author, source) = ("memod".to_owned(), "daemon".to_owned());
-            let event =
-                Event { at: rows.now_ms(), action: "salvage".to_owned(), author, source, ..Event::default() };
+            let event = Event::of_daemon(rows.now_ms(), "salvage");
             rows.put(&record, &derived, &event)?;
             rows.put_history(&record.id, &[history.as_slice(), &[event]].concat())?;
             n_put += 1;
@@ -148,11 +146,7 @@ impl MemoryKeeper {
 
 /// Returns the names of a database's log and of the log's index.
 fn companions(path: &Path) -> [PathBuf; 2] {
-    ["-wal", "-shm"].map(|suffix| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(suffix);
-        PathBuf::from(name)
-    })
+    ["-wal", "-shm"].map(|suffix| beside(path, suffix))
 }
 
 fn rename_if_there(from: &Path, to: &Path) -> Result<(), StoreError> {

@@ -1,0 +1,102 @@
+//! How much does a snapshot of index.db hold?
+
+use std::collections::BTreeMap;
+
+use rusqlite::params;
+
+use super::reader::{IS_FILE, REFUSAL};
+use super::{Reader, StoreError};
+use crate::proto::Counts;
+use crate::types::ViewId;
+
+impl Reader {
+    /// Returns row counts; memories are not kept here.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn counts(&self) -> Result<Counts, StoreError> {
+        self.run(|conn| {
+            conn.query_row(
+                "SELECT (SELECT count(*) FROM blob WHERE lang != 'commit'), (SELECT count(*) FROM chunk),
+                        (SELECT count(*) FROM embedding)",
+                [],
+                |row| {
+                    Ok(Counts {
+                        blobs: row.get(0)?,
+                        chunks: row.get(1)?,
+                        embeddings: row.get(2)?,
+                        memories: 0,
+                    })
+                },
+            )
+        })
+    }
+
+    /// Returns how many files of a view are refused, by reason.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn skipped(&self, view: ViewId) -> Result<BTreeMap<String, u64>, StoreError> {
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached(&format!(
+                "SELECT {REFUSAL} AS reason, count(*) FROM entry e LEFT JOIN blob b ON b.id = e.blob_id
+                 WHERE e.view_id = ?1 AND reason IS NOT NULL GROUP BY reason"
+            ))?;
+            statement.query_map([view.0], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        })
+    }
+
+    /// Returns how many files of a view are indexed.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn n_files(&self, view: ViewId) -> Result<u64, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(&format!(
+                "SELECT count(*) FROM entry e WHERE e.view_id = ?1 AND e.blob_id IS NOT NULL AND {IS_FILE}"
+            ))?
+            .query_row([view.0], |row| row.get(0))
+        })
+    }
+
+    /// Returns how many commits of a view are indexed.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn n_commits(&self, view: ViewId) -> Result<u64, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(&format!(
+                "SELECT count(*) FROM entry e WHERE e.view_id = ?1 AND NOT {IS_FILE}"
+            ))?
+            .query_row([view.0], |row| row.get(0))
+        })
+    }
+
+    /// Returns how many chunks a view has.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn n_chunks(&self, view: ViewId) -> Result<u64, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT count(*) FROM entry e JOIN chunk c ON c.blob_id = e.blob_id WHERE e.view_id = ?1",
+            )?
+            .query_row([view.0], |row| row.get(0))
+        })
+    }
+
+    /// Returns how many chunks of a view wait for a vector; counting stops at `at_most`.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn pending_embeddings(&self, view: ViewId, at_most: u32) -> Result<u64, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT count(*) FROM (
+                     SELECT 1 FROM chunk c INDEXED BY chunk_to_embed WHERE c.vec_state = 0
+                     AND EXISTS (SELECT 1 FROM entry e WHERE e.blob_id = c.blob_id AND e.view_id = ?1) LIMIT ?2)",
+            )?
+            .query_row(params![view.0, at_most], |row| row.get(0))
+        })
+    }
+}
