@@ -1,7 +1,7 @@
 //! Which commits touched a path?
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashSet};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::time::Instant;
 
 use gix::ObjectId;
@@ -32,9 +32,6 @@ pub struct Log {
 
 /// A commit that is still to be looked at, and what the path is in it.
 struct Step {
-    time: i64,
-    nth: Reverse<u64>,
-    id: ObjectId,
     node: Node,
     path: String,
     entry: Option<TreeEntry>,
@@ -43,7 +40,8 @@ struct Step {
 /// Follows a path through history.
 struct Follow<'a> {
     objects: &'a Objects,
-    queue: BinaryHeap<Step>,
+    queue: BinaryHeap<(i64, Reverse<usize>, ObjectId)>,
+    steps: HashMap<ObjectId, Step>,
     seen: HashSet<ObjectId>,
     gaps: Vec<String>,
 }
@@ -57,16 +55,21 @@ impl Objects {
     pub fn log(&self, head: ObjectId, path: &str, most: usize, until: Instant) -> Result<Log, GitError> {
         let node = self.node(head)?;
         let entry = self.entry(node.tree, path)?;
-        let mut follow =
-            Follow { objects: self, queue: BinaryHeap::new(), seen: HashSet::new(), gaps: Vec::new() };
+        let mut follow = Follow {
+            objects: self,
+            queue: BinaryHeap::new(),
+            steps: HashMap::new(),
+            seen: HashSet::new(),
+            gaps: Vec::new(),
+        };
         follow.push(head, node, path.to_owned(), entry);
         let mut log = Log::default();
-        while let Some(step) = follow.queue.pop() {
+        while let Some((_, _, id)) = follow.queue.pop() {
             if Instant::now() >= until {
                 log.late = true;
                 break;
             }
-            if let Some(touch) = follow.take(step) {
+            if let Some(touch) = follow.take(id) {
                 if log.touches.len() == most {
                     log.more = true;
                     break;
@@ -82,13 +85,14 @@ impl Objects {
 impl Follow<'_> {
     fn push(&mut self, id: ObjectId, node: Node, path: String, entry: Option<TreeEntry>) {
         if self.seen.insert(id) {
-            let nth = Reverse(self.seen.len() as u64);
-            self.queue.push(Step { time: node.time, nth, id, node, path, entry });
+            self.queue.push((node.time, Reverse(self.seen.len()), id));
+            self.steps.insert(id, Step { node, path, entry });
         }
     }
 
     /// Goes on to the parents; returns the commit if it touched the path.
-    fn take(&mut self, step: Step) -> Option<Touch> {
+    fn take(&mut self, id: ObjectId) -> Option<Touch> {
+        let step = self.steps.remove(&id)?;
         let mut parents = Vec::new();
         for id in &step.node.parents {
             let read = |id| {
@@ -107,7 +111,7 @@ impl Follow<'_> {
             self.push(id, node, step.path, entry);
             return None;
         }
-        self.gaps.extend(step.node.cut(step.id));
+        self.gaps.extend(step.node.cut(id));
         if step.entry.is_none() && step.node.parents.is_empty() {
             return None;
         }
@@ -120,32 +124,6 @@ impl Follow<'_> {
                 former.map_or_else(|| (step.path.clone(), entry), |(path, entry)| (path, Some(entry)));
             self.push(id, node, path, entry);
         }
-        Some(Touch { id: step.id, path: step.path })
-    }
-}
-
-impl Step {
-    fn order(&self) -> (i64, Reverse<u64>) {
-        (self.time, self.nth)
-    }
-}
-
-impl PartialEq for Step {
-    fn eq(&self, other: &Self) -> bool {
-        self.order() == other.order()
-    }
-}
-
-impl Eq for Step {}
-
-impl PartialOrd for Step {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Step {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.order().cmp(&other.order())
+        Some(Touch { id, path: step.path })
     }
 }

@@ -14,10 +14,9 @@ pub struct Walk<'a> {
     objects: &'a Objects,
     /// Nodes of an earlier walk, which need no reading.
     known: &'a HashMap<ObjectId, Node>,
-    queue: BinaryHeap<(i64, Reverse<u64>, ObjectId)>,
+    queue: BinaryHeap<(i64, Reverse<usize>, ObjectId)>,
     nodes: HashMap<ObjectId, Node>,
     seen: HashSet<ObjectId>,
-    n_queued: u64,
     /// Why history is not whole, one sentence for each end that should not be one.
     pub gaps: Vec<String>,
 }
@@ -26,8 +25,7 @@ impl<'a> Walk<'a> {
     /// Begins at `start`.
     pub fn new(objects: &'a Objects, known: &'a HashMap<ObjectId, Node>, start: ObjectId) -> Self {
         let (queue, nodes) = (BinaryHeap::new(), HashMap::new());
-        let mut walk =
-            Self { objects, known, queue, nodes, seen: HashSet::new(), n_queued: 0, gaps: Vec::new() };
+        let mut walk = Self { objects, known, queue, nodes, seen: HashSet::new(), gaps: Vec::new() };
         walk.push(start);
         walk
     }
@@ -39,8 +37,7 @@ impl<'a> Walk<'a> {
         let node = self.known.get(&id).cloned().map_or_else(|| self.objects.node(id), Ok);
         match node {
             Ok(node) => {
-                self.n_queued += 1;
-                self.queue.push((node.time, Reverse(self.n_queued), id));
+                self.queue.push((node.time, Reverse(self.seen.len()), id));
                 self.nodes.insert(id, node);
             }
             Err(error) => self.gaps.push(error.to_string()),
