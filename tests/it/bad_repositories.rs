@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::live::{Live, word};
+use crate::live::{Live, until, word};
 
 /// Returns what a search says does not work.
 fn degraded(live: &Live) -> String {
@@ -179,12 +179,8 @@ fn a_lock_that_is_left_for_ever() {
     }
     // Nobody asks: after 10 s it is indexed all the same.
     let before = live.counter("parses");
-    let written = Instant::now();
     live.write("a.md", "omega");
-    while live.counter("parses") == before {
-        assert!(written.elapsed() < Duration::from_secs(60), "it is never indexed");
-        memod::client::pause(Duration::from_millis(50));
-    }
+    until("it is indexed", || live.counter("parses") > before);
     live.expect("omega", "a.md", "afterwards");
     live.remove(".git/index.lock");
     live.git(&["commit", "-qam", "x"]);

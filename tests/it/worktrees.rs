@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
-use crate::live::{Live, until, word};
+use crate::live::{Live, memo, until, word};
 
 /// Returns a repository with `a.md` committed, which says `alpha`, and its daemon.
 fn with_commit() -> Live {
@@ -18,8 +18,7 @@ fn with_commit() -> Live {
 
 /// Returns the status as `memo -C dir` has it.
 fn status(live: &Live, dir: &str) -> Value {
-    let output = live.memo(&["-C", dir, "status", "--json"]).output().unwrap();
-    serde_json::from_slice(&output.stdout).unwrap()
+    memo(live, &["-C", dir, "status"]).1
 }
 
 #[test]
