@@ -42,6 +42,9 @@ enum Open {
     Memod(Box<MemoryDb>),
 }
 
+/// Reads the version of a schema.
+type Version = fn(&Connection) -> Option<i64>;
+
 /// One table of a system, and what its rows mean.
 struct Table {
     name: &'static str,
@@ -67,25 +70,22 @@ impl Foreign {
     /// When it cannot be read, keeps changing, is damaged, or is no database of this system.
     pub fn open(path: &Path, system: &str, dir: &Path, ours: &[&Path]) -> Result<Self, ForeignError> {
         let copied = Copied::make(path, dir, ours)?;
-        let (open, notes) = match system {
-            "memod" => (Open::Memod(Box::new(memod::open(&copied)?)), Vec::new()),
-            "memo" => (Open::Tables(copied.open(memo::TABLES)?, memo::TABLES), Vec::new()),
-            "memori" => {
-                let conn = copied.open(memori::TABLES)?;
-                let notes = copied.version_note(memori::version(&conn), memori::KNOWN);
-                (Open::Tables(conn, memori::TABLES), notes)
+        let (tables, version): (_, Option<(Version, i64)>) = match system {
+            "memod" => {
+                let open = Open::Memod(Box::new(memod::open(&copied)?));
+                return Ok(Self { open, notes: Vec::new(), copied });
             }
-            "ai-memory" => {
-                let conn = copied.open(ai_memory::TABLES)?;
-                let notes = copied.version_note(ai_memory::version(&conn), ai_memory::KNOWN);
-                (Open::Tables(conn, ai_memory::TABLES), notes)
-            }
+            "memo" => (memo::TABLES, None),
+            "memori" => (memori::TABLES, Some((memori::version, memori::KNOWN))),
+            "ai-memory" => (ai_memory::TABLES, Some((ai_memory::version, ai_memory::KNOWN))),
             _ => {
                 let why = format!("{system:?} is no system whose database is known");
                 return Err(copied.unusable(why, "memod, memo, memori or ai-memory"));
             }
         };
-        Ok(Self { open, notes, copied })
+        let conn = copied.open(tables)?;
+        let note = version.and_then(|(found, known)| copied.version_note(found(&conn)?, known));
+        Ok(Self { open: Open::Tables(conn, tables), notes: note.into_iter().collect(), copied })
     }
 
     /// Reads the page behind `after`, which is what the page before said in `next`.

@@ -10,7 +10,7 @@ use rusqlite_migration::{M, Migrations};
 use super::StoreError;
 
 /// One string a version, oldest first.
-const INDEX: &[&str] = &[
+pub(super) const INDEX: &[&str] = &[
     "
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
@@ -119,14 +119,6 @@ CREATE INDEX definition_text ON definition(text);
 ",
 ];
 
-/// Brings index.db to the newest schema.
-///
-/// # Errors
-/// When the schema is newer than ours, or a migration fails; the old schema is then still in place.
-pub(super) fn migrate_index(conn: &mut Connection, path: &Path) -> Result<(), StoreError> {
-    migrate(conn, path, INDEX)
-}
-
 /// Brings a database to the newest of these schemas, one string a version.
 ///
 /// # Errors
@@ -159,7 +151,7 @@ mod tests {
         let path = dir.path().join("index.db");
         let mut conn = Connection::open(&path).unwrap();
         conn.pragma_update(None, "user_version", 99).unwrap();
-        let error = migrate_index(&mut conn, &path).unwrap_err();
+        let error = migrate(&mut conn, &path, INDEX).unwrap_err();
         assert!(error.to_string().contains("newer memod (schema 99"), "{error}");
         let version: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
         assert_eq!(version, 99);

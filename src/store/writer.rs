@@ -145,7 +145,7 @@ impl Writer {
              PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;",
         )
         .map_err(at)?;
-        schema::migrate_index(&mut conn, path)?;
+        schema::migrate(&mut conn, path, schema::INDEX)?;
         // No version of the extractors has left these out. On a full disk they stay so for now.
         let _ = conn.execute("UPDATE blob SET extractor_version = 0 WHERE kind = 'killed'", []);
         let mut writer =

@@ -102,7 +102,7 @@ impl Copied {
     pub(super) fn open(&self, tables: &[Table]) -> Result<Connection, ForeignError> {
         let conn = self.connect().map_err(|error| self.sqlite(error))?;
         for table in tables {
-            self.check(&conn, table)?;
+            self.check(&conn, table.name, table.needed, table.may_lack)?;
         }
         Ok(conn)
     }
@@ -123,40 +123,44 @@ impl Copied {
     }
 
     /// Refuses a view, a virtual table and computed columns under the name of a table, and a table that lacks columns.
-    fn check(&self, conn: &Connection, table: &Table) -> Result<(), ForeignError> {
-        let kind = self.kind(conn, table.name)?;
+    pub(super) fn check(
+        &self,
+        conn: &Connection,
+        table: &str,
+        needed: &[&str],
+        may_lack: bool,
+    ) -> Result<(), ForeignError> {
+        let kind = self.kind(conn, table)?;
         let other =
             |why: String| self.unusable(why, "--from says who wrote it; `memo import --help` lists them");
         match kind.as_deref() {
-            None if table.may_lack => return Ok(()),
-            None => return Err(other(format!("has no table {}", table.name))),
+            None if may_lack => return Ok(()),
+            None => return Err(other(format!("has no table {table}"))),
             Some("table") => {}
-            Some(kind) => return Err(other(format!("{} is a {kind}, not a table", table.name))),
+            Some(kind) => return Err(other(format!("{table} is a {kind}, not a table"))),
         }
-        let columns = super::row::columns(conn, table.name).map_err(|error| self.sqlite(error))?;
-        match table.needed.iter().find(|name| !columns.iter().any(|column| column == *name)) {
-            Some(name) => Err(other(format!("the table {} has no column {name}", table.name))),
+        let columns = super::row::columns(conn, table).map_err(|error| self.sqlite(error))?;
+        match needed.iter().find(|name| !columns.iter().any(|column| column == *name)) {
+            Some(name) => Err(other(format!("the table {table} has no column {name}"))),
             None => Ok(()),
         }
     }
 
     /// Returns `table`, `view`, `virtual table`…
-    pub(super) fn kind(&self, conn: &Connection, name: &str) -> Result<Option<String>, ForeignError> {
+    fn kind(&self, conn: &Connection, name: &str) -> Result<Option<String>, ForeignError> {
         let select = "SELECT iif(sql LIKE 'CREATE VIRTUAL%', 'virtual table', type) FROM sqlite_schema
                       WHERE name = ?1 AND type IN ('table', 'view')";
         conn.query_row(select, [name], |row| row.get(0)).optional().map_err(|error| self.sqlite(error))
     }
 
     /// Says what a version means that is newer than those that were known when this was written.
-    pub(super) fn version_note(&self, found: Option<i64>, known: i64) -> Vec<String> {
-        let newer = found.filter(|found| *found > known);
-        let note = |found| {
+    pub(super) fn version_note(&self, found: i64, known: i64) -> Option<String> {
+        let path = self.path.display();
+        (found > known).then(|| {
             format!(
-                "{}: its schema is version {found}, newer than {known}, the newest known here; what is known of it is taken",
-                self.path.display()
+                "{path}: its schema is version {found}, newer than {known}, the newest known here; what is known of it is taken"
             )
-        };
-        newer.map(note).into_iter().collect()
+        })
     }
 
     pub(in crate::store) fn unusable(&self, why: String, hint: &'static str) -> ForeignError {

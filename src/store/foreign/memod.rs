@@ -1,29 +1,20 @@
 //! What does another repository's memory.db keep? What ours does; an older one is brought up to date, in the copy.
 
+use super::PAGE_BYTES;
 use super::copied::{Copied, ForeignError};
-use super::{PAGE_BYTES, row};
 use crate::proto::exchange::{DatabaseResult, Draft};
 use crate::store::StoreError;
 use crate::store::memory::{MemoryDb, Record, Which};
 use crate::types::rfc3339;
 
-/// Tables that are read, the first of them in every version.
-const TABLES: [&str; 4] = ["memory", "tag", "link", "anchor"];
+/// Tables that are read, the columns that tell them from another system's, and whether an old version may lack them.
+const TABLES: [(&str, &[&str], bool); 4] =
+    [("memory", &["container"], false), ("tag", &[], true), ("link", &[], true), ("anchor", &[], true)];
 
 pub(in crate::store) fn open(copied: &Copied) -> Result<MemoryDb, ForeignError> {
     let conn = copied.connect().map_err(|error| copied.sqlite(error))?;
-    let hint = "--from says who wrote it; `memo import --help` lists them";
-    for (table, is_needed) in TABLES.into_iter().zip([true, false, false, false]) {
-        match copied.kind(&conn, table)?.as_deref() {
-            Some("table") => {}
-            None if !is_needed => {}
-            None => return Err(copied.unusable(format!("has no table {table}"), hint)),
-            Some(kind) => return Err(copied.unusable(format!("{table} is a {kind}, not a table"), hint)),
-        }
-    }
-    let columns = row::columns(&conn, "memory").map_err(|error| copied.sqlite(error))?;
-    if !columns.iter().any(|column| column == "container") {
-        return Err(copied.unusable("the table memory is another system's".to_owned(), hint));
+    for (table, needed, may_lack) in TABLES {
+        copied.check(&conn, table, needed, may_lack)?;
     }
     drop(conn);
     MemoryDb::open_copy(copied.copy()).map_err(|error| copied.store(error))
