@@ -1,0 +1,187 @@
+//! Which worktree is around a directory?
+//!
+//! Needs nothing but `lstat` and two small files of git's, so that the client can use it without gix.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{Env, IoContext, PLAIN_STATE_DIR, PathError, Place, STATE_DIR, canonical, may_write, owner};
+
+/// Why a directory cannot be served.
+#[derive(Debug, thiserror::Error)]
+pub enum LocateError {
+    /// The directory cannot be read.
+    #[error(transparent)]
+    Io(#[from] PathError),
+    /// It is a file.
+    #[error("{}: not a directory", .0.display())]
+    NotADirectory(PathBuf),
+    /// A bare repository, or the inside of a `.git`.
+    #[error("{}: a git directory, not a worktree", .0.display())]
+    GitDir(PathBuf),
+    /// `.git` is there but leads nowhere.
+    #[error("{}: {reason}", path.display())]
+    BrokenGit {
+        /// The `.git` or the file inside it.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Somebody else's.
+    #[error("{}: owned by uid {owner}, not by us (uid {us})", path.display())]
+    NotOwner {
+        /// The git dir or the directory.
+        path: PathBuf,
+        /// Its owner.
+        owner: u32,
+        /// Our effective uid.
+        us: u32,
+    },
+    /// The root of the file system or the home directory, outside git.
+    #[error("{}: too wide to index outside a git repository", .0.display())]
+    TooWide(PathBuf),
+}
+
+impl Place {
+    /// Finds the worktree around `start` by walking up to `.git`.
+    ///
+    /// Outside git the root is the nearest directory above with a `.memo` of ours, else `start`.
+    ///
+    /// # Errors
+    /// When `start` cannot be served; nothing was created.
+    pub fn locate(start: &Path, env: &Env) -> Result<Self, LocateError> {
+        let start = canonical(start)?;
+        if !fs::metadata(&start).at("look at", &start)?.is_dir() {
+            return Err(LocateError::NotADirectory(start));
+        }
+        for dir in start.ancestors() {
+            let dot_git = dir.join(".git");
+            if let Some(meta) = look_at(&dot_git, |path| fs::symlink_metadata(path))? {
+                let git_dir = if meta.is_dir() { dot_git } else { read_gitdir_file(&dot_git)? };
+                if meta.is_dir() && !looks_like_git_dir(&git_dir)? {
+                    check_unused(&git_dir)?;
+                    continue; // as git does: an empty `.git` directory is no repository
+                }
+                return Self::in_git(dir, &git_dir, env);
+            }
+            if looks_like_git_dir(dir)? {
+                return Err(LocateError::GitDir(dir.to_owned()));
+            }
+        }
+        Self::outside_git(&start, env)
+    }
+
+    fn in_git(root: &Path, git_dir: &Path, env: &Env) -> Result<Self, LocateError> {
+        let git_dir = canonical(git_dir)?;
+        let common_file = git_dir.join("commondir");
+        let common_dir = match fs::read_to_string(&common_file) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => git_dir.clone(),
+            read => {
+                let text = read.at("read", &common_file)?;
+                canonical(&git_dir.join(text.trim_end_matches(['\n', '\r'])))?
+            }
+        };
+        if !is_dir(&common_dir.join("objects"))? {
+            let reason = "has no objects directory; the repository is broken or was moved".to_owned();
+            return Err(LocateError::BrokenGit { path: common_dir, reason });
+        }
+        // As git since 2.35.2: with a directory of somebody else's around it, it is not our worktree.
+        for dir in [root, &git_dir, &common_dir] {
+            check_owner(dir, env)?;
+        }
+        let id = place_id(&common_dir);
+        let state_dir = writable_or_home(common_dir.join(STATE_DIR), &id, env);
+        let root = root.to_owned();
+        Ok(Self { root, git_dir: Some(git_dir), common_dir: Some(common_dir), state_dir, id })
+    }
+
+    fn outside_git(start: &Path, env: &Env) -> Result<Self, LocateError> {
+        let ours = |dir: &&Path| {
+            fs::symlink_metadata(dir.join(PLAIN_STATE_DIR))
+                .is_ok_and(|meta| meta.is_dir() && owner(&meta).is_none_or(|owner| owner == env.uid))
+        };
+        let root = start.ancestors().find(ours).unwrap_or(start);
+        let home = env.home.as_deref().and_then(|home| canonical(home).ok());
+        if root.parent().is_none() || home.as_deref() == Some(root) {
+            return Err(LocateError::TooWide(root.to_owned()));
+        }
+        check_owner(root, env)?;
+        let id = place_id(root);
+        let state_dir = writable_or_home(root.join(PLAIN_STATE_DIR), &id, env);
+        Ok(Self { root: root.to_owned(), git_dir: None, common_dir: None, state_dir, id })
+    }
+}
+
+fn check_owner(path: &Path, env: &Env) -> Result<(), LocateError> {
+    let meta = fs::metadata(path).at("look at", path)?;
+    match owner(&meta) {
+        Some(owner) if owner != env.uid => {
+            Err(LocateError::NotOwner { path: path.to_owned(), owner, us: env.uid })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns what `stat` says of a path; `None` only where it is known that nothing is there.
+fn look_at(
+    path: &Path,
+    stat: impl FnOnce(&Path) -> io::Result<fs::Metadata>,
+) -> Result<Option<fs::Metadata>, PathError> {
+    use io::ErrorKind::{InvalidFilename, NotADirectory, NotFound};
+    match stat(path) {
+        Ok(meta) => Ok(Some(meta)),
+        Err(error) if matches!(error.kind(), NotFound | NotADirectory | InvalidFilename) => Ok(None),
+        Err(error) => Err(error).at("look at", path),
+    }
+}
+
+fn is_dir(path: &Path) -> Result<bool, PathError> {
+    Ok(look_at(path, |path| fs::metadata(path))?.is_some_and(|meta| meta.is_dir()))
+}
+
+/// What every git dir of a main worktree has.
+const GIT_DIR_PARTS: [&str; 3] = ["HEAD", "objects", "refs"];
+
+fn looks_like_git_dir(dir: &Path) -> Result<bool, PathError> {
+    let is_there = |name: &str| Ok(look_at(&dir.join(name), |path| fs::symlink_metadata(path))?.is_some());
+    Ok(is_there("HEAD")?
+        && (is_there("commondir")? || (is_dir(&dir.join("objects"))? && is_dir(&dir.join("refs"))?)))
+}
+
+/// Refuses what was a repository once: its files would count as if they were outside git.
+fn check_unused(git_dir: &Path) -> Result<(), LocateError> {
+    let [here, missing]: [Vec<_>; 2] = [true, false]
+        .map(|there| GIT_DIR_PARTS.into_iter().filter(|part| git_dir.join(part).exists() == there).collect());
+    if here.is_empty() {
+        return Ok(());
+    }
+    let reason = format!("a broken git directory, without {}", missing.join(" and "));
+    Err(LocateError::BrokenGit { path: git_dir.to_owned(), reason })
+}
+
+/// Reads `gitdir: <path>`, as gitrepository-layout(5) has it.
+fn read_gitdir_file(dot_git: &Path) -> Result<PathBuf, LocateError> {
+    let broken = |reason: String| LocateError::BrokenGit { path: dot_git.to_owned(), reason };
+    let text = fs::read_to_string(dot_git).at("read", dot_git)?;
+    let target = text
+        .strip_prefix("gitdir: ")
+        .map(|rest| rest.trim_end_matches(['\n', '\r']))
+        .ok_or_else(|| broken("not a git directory and not a `gitdir:` file".to_owned()))?;
+    let git_dir = dot_git.parent().unwrap_or(Path::new("/")).join(target);
+    if !git_dir.is_dir() {
+        return Err(broken(format!("leads to {}, which does not exist", git_dir.display())));
+    }
+    Ok(git_dir)
+}
+
+fn place_id(path: &Path) -> String {
+    let hash = blake3::hash(path.as_os_str().as_encoded_bytes());
+    hash.to_hex()[..16].to_owned()
+}
+
+/// Returns `preferred`, or the user's state directory where that cannot be written.
+fn writable_or_home(preferred: PathBuf, id: &str, env: &Env) -> PathBuf {
+    let probe = if preferred.exists() { Some(preferred.as_path()) } else { preferred.parent() };
+    if probe.is_some_and(may_write) { preferred } else { env.state_home().join("memod").join(id) }
+}
