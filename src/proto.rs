@@ -177,3 +177,27 @@ pub struct Ready {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::anchor::State;
+    use super::memory::{LinkKind, Tier};
+    use super::*;
+    use crate::types::{Kind, Refusal};
+
+    #[test]
+    fn words_are_those_of_json() {
+        fn check<T: Copy + Serialize>(all: &[T], word: fn(T) -> &'static str) {
+            for one in all {
+                assert_eq!(serde_json::to_value(one).expect("a word"), word(*one));
+            }
+        }
+        check(&Kind::ALL, Kind::as_str);
+        check(&Refusal::ALL, Refusal::as_str);
+        check(&State::ALL, State::as_str);
+        check(&Tier::ALL, Tier::as_str);
+        check(&LinkKind::ALL, LinkKind::as_str);
+        use HookMethod as Hook;
+        check(&[Hook::None, Hook::WatchOnly, Hook::File, Hook::Chained, Hook::Config], Hook::as_str);
+    }
+}

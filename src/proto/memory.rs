@@ -46,6 +46,9 @@ pub enum Tier {
 }
 
 impl Tier {
+    /// All tiers, from short to long.
+    pub const ALL: [Self; 3] = [Self::Short, Self::Mid, Self::Long];
+
     /// Returns the word used in SQL and JSON.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -57,7 +60,7 @@ impl Tier {
 
     /// Returns the tier that `word` names.
     pub fn parse(word: &str) -> Option<Self> {
-        [Self::Short, Self::Mid, Self::Long].into_iter().find(|tier| tier.as_str() == word)
+        Self::ALL.into_iter().find(|tier| tier.as_str() == word)
     }
 }
 
