@@ -5,6 +5,7 @@
 //!
 //! Invariant: no step waits without a deadline.
 
+pub mod child;
 mod error;
 mod spawn;
 mod transport;

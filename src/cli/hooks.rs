@@ -1,11 +1,10 @@
 //! How are git's hooks installed, and what is said of them?
 
-use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::mpsc;
 use std::time::Duration;
 
+use crate::client::child::{clear_git_env, first_line};
 use crate::client::{Client, ClientError};
 use crate::proto::{HookMethod, HooksParams, HooksResult};
 
@@ -103,21 +102,11 @@ fn git_version() -> Option<String> {
     let mut command = Command::new("git");
     command.arg("--version").current_dir(Path::new(std::path::MAIN_SEPARATOR_STR));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"GIT_")) {
-        command.env_remove(name);
-    }
+    clear_git_env(&mut command);
     let mut child = command.env("GIT_OPTIONAL_LOCKS", "0").spawn().ok()?;
-    let stdout = child.stdout.take()?;
-    let (send, receive) = mpsc::sync_channel(1);
-    // A pipe has no time limit of its own. The thread ends with git, at the latest when that is killed.
-    let read = move || {
-        let mut line = String::new();
-        let _ = BufReader::new(stdout).read_line(&mut line);
-        let _ = send.send(line);
-    };
-    std::thread::Builder::new().name("git".to_owned()).spawn(read).ok()?;
-    let line = receive.recv_timeout(GIT_PATIENCE).ok();
+    let line = child.stdout.take().and_then(|stdout| first_line(stdout, GIT_PATIENCE));
     let _ = child.kill(); // it has said what it is asked for
     let _ = child.wait();
-    line.map(|line| line.trim().to_owned()).filter(|line| !line.is_empty())
+    let line = String::from_utf8(line?.ok()?).ok()?;
+    Some(line.trim().to_owned()).filter(|line| !line.is_empty())
 }

@@ -2,9 +2,8 @@
 
 use std::env;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,10 +12,7 @@ use crate::paths::{Env, IoContext, Place};
 use crate::proto::{Endpoint, Ready};
 
 use super::transport::{self, Connection};
-use super::{ClientError, Options};
-
-/// Longest readiness line, bytes.
-const MAX_READY_LINE: u64 = 64 << 10;
+use super::{ClientError, Options, child};
 
 /// A client that holds the spawn lock needs at most `ready_within`; a crowd of them, each finding the daemon
 /// up, far less. So three times that means somebody is stuck.
@@ -118,7 +114,7 @@ fn spawn(place: &Place, options: &Options) -> Result<(), ClientError> {
         .map_err(|source| ClientError::Spawn { program: options.daemon.clone(), source })?;
     let stdout = child.stdout.take().expect("stdout is piped");
     let not_ready = |reason: String| ClientError::NotReady { reason, log: place.log_file() };
-    match first_line(stdout, options.ready_within) {
+    match child::first_line(stdout, options.ready_within) {
         Some(Ok(line)) if !line.is_empty() => match serde_json::from_slice::<Ready>(&line) {
             Ok(Ready { ready: true, .. }) => Ok(()),
             Ok(Ready { error: Some(message), hint, .. }) => Err(ClientError::Refused { message, hint }),
@@ -138,28 +134,9 @@ fn command(place: &Place, options: &Options) -> Command {
     let mut command = Command::new(&options.daemon);
     command.arg("run").arg("--root").arg(&place.root).current_dir(&place.state_dir);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    // A hook sets GIT_DIR and its like; the daemon would read another worktree.
-    for (name, _) in env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"GIT_")) {
-        command.env_remove(name);
-    }
+    child::clear_git_env(&mut command);
     // No process group of its own: a group's leader may not call setsid(2), which the daemon does first.
     command
-}
-
-/// Reads one line of the daemon; none when the time is up.
-///
-/// A pipe has no read time limit, so a thread reads; it ends with the daemon's first line, or with the daemon.
-fn first_line(stdout: ChildStdout, within: Duration) -> Option<io::Result<Vec<u8>>> {
-    let (send, receive) = mpsc::sync_channel(1);
-    let read = move || {
-        let mut line = Vec::new();
-        let read = BufReader::new(stdout.take(MAX_READY_LINE)).read_until(b'\n', &mut line);
-        let _ = send.send(read.map(|_| line));
-    };
-    if let Err(error) = thread::Builder::new().name("ready".to_owned()).spawn(read) {
-        return Some(Err(error));
-    }
-    receive.recv_timeout(within).ok()
 }
 
 /// Describes how a silent daemon ended; it closed its output, so it is about to.

@@ -1,0 +1,34 @@
+//! How is a program run that a hook's environment must not mislead, and that may fall silent?
+
+use std::env;
+use std::io::{self, BufRead, BufReader, Read};
+use std::process::{ChildStdout, Command};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+/// Longest line that is read, bytes.
+const MAX_LINE: u64 = 64 << 10;
+
+/// Keeps `GIT_DIR` and its like from a program: git sets them for its hooks, and they may name another worktree.
+pub fn clear_git_env(command: &mut Command) {
+    for (name, _) in env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"GIT_")) {
+        command.env_remove(name);
+    }
+}
+
+/// Reads the first line of a program; none when the time is up.
+///
+/// A pipe has no read time limit, so a thread reads; it ends with the line, or with the program.
+pub fn first_line(stdout: ChildStdout, within: Duration) -> Option<io::Result<Vec<u8>>> {
+    let (send, receive) = mpsc::sync_channel(1);
+    let read = move || {
+        let mut line = Vec::new();
+        let read = BufReader::new(stdout.take(MAX_LINE)).read_until(b'\n', &mut line);
+        let _ = send.send(read.map(|_| line));
+    };
+    if let Err(error) = thread::Builder::new().name("first-line".to_owned()).spawn(read) {
+        return Some(Err(error));
+    }
+    receive.recv_timeout(within).ok()
+}
