@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::live::{Live, memo};
+use crate::memories::texts;
 
 /// Imports and checks the tally.
 fn import(live: &Live, args: &[&str], expected: &Value) -> Value {
@@ -34,13 +35,6 @@ fn export(live: &Live) -> String {
 fn list(live: &Live) -> Vec<Value> {
     let (_, answer) = memo(live, &["list", "--all"]);
     answer["memories"].as_array().unwrap_or_else(|| panic!("{answer}")).clone()
-}
-
-fn texts(live: &Live) -> Vec<String> {
-    let mut texts: Vec<_> =
-        list(live).iter().map(|memory| memory["content"].as_str().unwrap().to_owned()).collect();
-    texts.sort();
-    texts
 }
 
 /// Writes a file beside the repository; returns its path.
