@@ -4,7 +4,7 @@
 //! worktree must not crowd out one's own.
 
 use rusqlite::types::FromSql;
-use rusqlite::{OptionalExtension, Row, params, types};
+use rusqlite::{OptionalExtension, Row, params};
 use serde::Serialize;
 
 use super::filter::{Filter, WITHIN};
@@ -91,8 +91,7 @@ impl Reader {
              CROSS JOIN chunk c ON c.blob_id = b.id
              WHERE {WITHIN}
                AND c.ord = (SELECT min(first.ord) FROM chunk first WHERE first.blob_id = b.id
-                            AND (?2 IS NULL OR first.kind IN (SELECT value FROM json_each(?2))))
-             LIMIT ?6"
+                            AND (?2 IS NULL OR first.kind IN (SELECT value FROM json_each(?2))))"
         );
         let mut places = 0..k;
         self.best(&sql, view, filter, ranked, k + 1, |_| places.next().map_or(Take::NoMore, |_| Take::It))
@@ -115,9 +114,9 @@ impl Reader {
              CROSS JOIN blob b ON b.id = c.blob_id
              CROSS JOIN entry e ON e.blob_id = b.id
              WHERE s.name = ?5 AND {WITHIN}
-             ORDER BY s.name = ?5 COLLATE BINARY DESC, c.kind = 'symbol' DESC, e.path, c.ord LIMIT ?6"
+             ORDER BY s.name = ?5 COLLATE BINARY DESC, c.kind = 'symbol' DESC, e.path, c.ord LIMIT {k}"
         );
-        self.arm(&sql, view, filter, &name, k)
+        self.arm(&sql, view, filter, name)
     }
 
     /// Returns those of `ids` that are in the view and pass the filter, a row for each path, in no order.
@@ -132,7 +131,7 @@ impl Reader {
     ) -> Result<Vec<ChunkRow>, StoreError> {
         let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
         let json = serde_json::json!(ids).to_string();
-        self.arm(&rows_of_ids(), view, filter, &json, usize::MAX >> 1)
+        self.arm(&rows_of_ids(), view, filter, &json)
     }
 
     /// Returns what a statement gives for an expression: the value of each match, less being better, and its key.
@@ -158,7 +157,7 @@ impl Reader {
         for batch in batches(&mut ranked, n_batch) {
             let keys: Vec<&K> = batch.iter().map(|(_, key)| key).collect();
             let keys = serde_json::json!(keys).to_string();
-            for mut row in self.arm(sql, view, filter, &keys, usize::MAX >> 1)? {
+            for mut row in self.arm(sql, view, filter, &keys)? {
                 row.value = batch[row.value as usize].0;
                 match take(&row) {
                     Take::It => best.push(row),
@@ -207,18 +206,18 @@ impl Reader {
         })
     }
 
+    /// Runs a statement whose ?5 is the query.
     fn arm(
         &self,
         sql: &str,
         view: ViewId,
         filter: &Filter,
-        query: &dyn types::ToSql,
-        k: usize,
+        query: &str,
     ) -> Result<Vec<ChunkRow>, StoreError> {
         let [kinds, langs, paths] = filter.params();
         self.run(|conn| {
             let mut statement = conn.prepare_cached(sql)?;
-            statement.query_map(params![view.0, kinds, langs, paths, query, k as i64], chunk_row)?.collect()
+            statement.query_map(params![view.0, kinds, langs, paths, query], chunk_row)?.collect()
         })
     }
 
@@ -316,7 +315,7 @@ fn rows_of_ids() -> String {
          CROSS JOIN chunk c ON c.id = wanted.value
          CROSS JOIN blob b ON b.id = c.blob_id
          CROSS JOIN entry e ON e.blob_id = b.id
-         WHERE {WITHIN} LIMIT ?6"
+         WHERE {WITHIN}"
     )
 }
 
