@@ -19,8 +19,8 @@ use super::event::Freshness;
 use super::search::RERUNS;
 use super::shared::Shared;
 use crate::memory::anchor::{Lines, whole};
-use crate::proto::Sync;
 use crate::proto::anchor::{Anchor, Seen, State};
+use crate::proto::{RpcError, Sync, code};
 use crate::scan;
 use crate::store::{Anchored, Entry, Reader, StoreError};
 use crate::types::{Definition, SourceKey, TextHash};
@@ -31,6 +31,17 @@ pub(super) struct Judged<T> {
     pub(super) value: T,
     /// Why some of it may not be so.
     pub(super) reason: Option<String>,
+}
+
+impl<T> Judged<T> {
+    /// Returns what is to be written down: only what is so.
+    pub(super) fn sure(self) -> Outcome<T> {
+        match self.reason {
+            None => Ok(self.value),
+            Some(why) => Err(RpcError::new(code::BUSY, format!("about: {why}"))
+                .with_hint("try again, or `memo sync` first")),
+        }
+    }
 }
 
 /// Waits until the view of `cwd` is as fresh as asked, and judges on one snapshot of it; again, where the disk is newer.

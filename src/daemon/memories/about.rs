@@ -18,9 +18,9 @@ use crate::daemon::error::{Outcome, bad_params};
 use crate::daemon::shared::Shared;
 use crate::memory::anchor::MOST;
 use crate::paths::Place;
+use crate::proto::Sync;
 use crate::proto::anchor::{Anchor, State, StateCounts};
 use crate::proto::memory::{Caller, ConfirmParams, IdsParams, ListParams, MemoriesResult, UpdateResult};
-use crate::proto::{RpcError, Sync, code};
 use crate::store::{Anchored, Event, MemoryKeeper, Record, Rows, Which};
 
 /// How long it may take until a file is indexed that a memory is about.
@@ -43,12 +43,7 @@ pub(super) async fn resolved(shared: &Arc<Shared>, mut params: Value) -> Outcome
         targets.iter().map(|target| resolve(judge, target, &cwd)).collect()
     };
     let found = on_snapshot(shared, &caller.cwd, Sync::Fs, deadline(shared, wait), all).await?;
-    if let Some(why) = found.reason {
-        return Err(
-            RpcError::new(code::BUSY, format!("about: {why}")).with_hint("try again, or `memo sync` first")
-        );
-    }
-    params["anchors"] = json!(found.value);
+    params["anchors"] = json!(found.sure()?);
     Ok(params)
 }
 
@@ -230,12 +225,7 @@ pub(super) async fn confirm(shared: &Arc<Shared>, mut params: Value) -> Outcome<
         record.anchors.iter().map(|anchor| looked_at(judge, anchor, &record.id)).collect()
     };
     let found = on_snapshot(shared, &typed.caller.cwd, Sync::Fs, deadline(shared, None), anew).await?;
-    if let Some(why) = found.reason {
-        return Err(
-            RpcError::new(code::BUSY, format!("about: {why}")).with_hint("try again, or `memo sync` first")
-        );
-    }
-    (params["id"], params["anchors"]) = (json!(id), json!(found.value));
+    (params["id"], params["anchors"]) = (json!(id), json!(found.sure()?));
     write(shared, params, put_confirmed).await
 }
 

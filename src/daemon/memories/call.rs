@@ -18,6 +18,7 @@ use super::now_ms;
 use super::recall::{promote, recall};
 use super::remove::{forget, purge, restore};
 use super::rules::Done;
+use super::show;
 use super::similar;
 use super::update::update;
 use super::{backups, databases, documents};
@@ -27,12 +28,10 @@ use crate::daemon::shared::Shared;
 use crate::git;
 use crate::memory::tiers::Tiers;
 use crate::paths::Place;
-use crate::proto::exchange::{ImportParams, ImportResult, MarkdownParams};
-use crate::proto::memory::{
-    AddParams, AutoConsolidateParams, Caller, DedupeParams, RelatedParams, RemoveParams, RemoveResult,
-};
+use crate::proto::exchange::MarkdownParams;
+use crate::proto::memory::{AddParams, Caller, DedupeParams, RelatedParams};
 use crate::proto::{RpcError, code};
-use crate::store::{Event, MemoryKeeper, Rows};
+use crate::store::{Event, MemoryKeeper, Record, Rows};
 
 /// Longest name of a request, bytes.
 const MAX_REQUEST: usize = 128;
@@ -51,6 +50,23 @@ impl Stamp {
     pub(super) fn event(&self, action: &str) -> Event {
         let (author, source) = (self.author.clone(), self.source.to_owned());
         Event { at: self.now_ms, action: action.to_owned(), author, source, ..Event::default() }
+    }
+
+    /// Keeps what a memory becomes, if anything differs. Returns it as it is then, and the fields that have changed.
+    pub(super) fn put(
+        &self,
+        rows: &Rows<'_>,
+        action: &str,
+        before: &Record,
+        mut after: Record,
+    ) -> Done<(Record, Vec<String>)> {
+        let fields = show::differences(before, &after);
+        let changed = fields.keys().cloned().collect();
+        if !fields.is_empty() {
+            after.updated = self.now_ms.max(before.updated + 1);
+            rows.put(&after, &super::derive(&after), &Event { fields, ..self.event(action) })?;
+        }
+        Ok((after, changed))
     }
 }
 
@@ -89,9 +105,9 @@ async fn run(shared: &Arc<Shared>, method: &str, params: Value) -> Outcome<Value
         "memory.recall" => recall(shared, params).await,
         "memory.promote" => write(shared, params, promote).await,
         "memory.consolidate" => write(shared, params, consolidate).await,
-        "memory.auto_consolidate" => auto_consolidate(shared, params_of(params)?).await,
-        "memory.forget" => remove(shared, params_of(params)?, forget).await,
-        "memory.purge" => remove(shared, params_of(params)?, purge).await,
+        "memory.auto_consolidate" => write_or_rehearse(shared, params, auto).await,
+        "memory.forget" => write_or_rehearse(shared, params, forget).await,
+        "memory.purge" => write_or_rehearse(shared, params, purge).await,
         "memory.get" => read(shared, params, get).await,
         "memory.confirm" => about::confirm(shared, params).await,
         "memory.list" if !params["state"].is_null() => about::list_by_state(shared, params).await,
@@ -99,7 +115,7 @@ async fn run(shared: &Arc<Shared>, method: &str, params: Value) -> Outcome<Value
         "memory.history" => read(shared, params, history).await,
         "memory.tags" => read(shared, params, tags).await,
         "memory.containers" => read(shared, params, containers).await,
-        "memory.import" => import(shared, params_of(params)?, import::import).await,
+        "memory.import" => write_or_rehearse(shared, params, import::import).await,
         "memory.import_markdown" => markdown(shared, params_of(params)?).await,
         "memory.import_keys" => read(shared, params, keys).await,
         "memory.read_database" => databases::page(shared, params_of(params)?).await,
@@ -165,6 +181,20 @@ pub(super) async fn write_for<P: Send + 'static, T: Serialize + 'static>(
     shared.memories.ask(job).await?
 }
 
+/// As [`write`], of a method that has a dry run.
+async fn write_or_rehearse<P: DeserializeOwned + Send + 'static, T: Serialize + 'static>(
+    shared: &Arc<Shared>,
+    params: Value,
+    run: impl Fn(&Rows<'_>, &P, &Stamp) -> Done<T> + Send + 'static,
+) -> Outcome<Value> {
+    let dry_run = params["dry_run"] == json!(true);
+    let (caller, params) = (params_of(params.clone())?, params_of(params)?);
+    match dry_run {
+        true => rehearse(shared, caller, params, run).await,
+        false => write_for(shared, caller, params, run).await,
+    }
+}
+
 /// Runs a method that writes, and takes back what it wrote: a dry run.
 async fn rehearse<P: Send + 'static, T: Serialize + 'static>(
     shared: &Arc<Shared>,
@@ -195,44 +225,16 @@ async fn dedupe(shared: &Arc<Shared>, params: DedupeParams) -> Outcome<Value> {
     shared.memories.ask(job).await?
 }
 
-async fn import(
-    shared: &Arc<Shared>,
-    params: ImportParams,
-    run: fn(&Rows<'_>, &ImportParams, &Stamp) -> Done<ImportResult>,
-) -> Outcome<Value> {
-    let caller = params.caller.clone();
-    match params.dry_run {
-        true => rehearse(shared, caller, params, run).await,
-        false => write_for(shared, caller, params, run).await,
-    }
-}
-
 /// A document is cut before the thread that keeps the memories sees it.
 async fn markdown(shared: &Arc<Shared>, params: MarkdownParams) -> Outcome<Value> {
     let (params, notes) = blocking(shared, move |_| documents::drafts(params).map_err(bad_params)).await?;
-    let mut answer = import(shared, params, import::take).await?;
+    let caller = params.caller.clone();
+    let mut answer = match params.dry_run {
+        true => rehearse(shared, caller, params, import::take).await?,
+        false => write_for(shared, caller, params, import::take).await?,
+    };
     answer["notes"] = json!(notes);
     Ok(answer)
-}
-
-async fn remove(
-    shared: &Arc<Shared>,
-    params: RemoveParams,
-    run: fn(&Rows<'_>, &RemoveParams, &Stamp) -> Done<RemoveResult>,
-) -> Outcome<Value> {
-    let caller = params.caller.clone();
-    match params.dry_run {
-        true => rehearse(shared, caller, params, run).await,
-        false => write_for(shared, caller, params, run).await,
-    }
-}
-
-async fn auto_consolidate(shared: &Arc<Shared>, params: AutoConsolidateParams) -> Outcome<Value> {
-    let caller = params.caller.clone();
-    match params.dry_run {
-        true => rehearse(shared, caller, params, auto).await,
-        false => write_for(shared, caller, params, auto).await,
-    }
 }
 
 /// Checks that the caller means this repository.

@@ -9,7 +9,7 @@ use crate::proto::memory::{
     Edge, Link as Shown, LinkKind, LinkParams, LinkResult, LinksParams, LinksResult, Node, ResolveParams,
     ResolveResult,
 };
-use crate::store::{Event, Link, Linked, Record, Rows};
+use crate::store::{Link, Linked, Record, Rows};
 use crate::types::rfc3339;
 
 /// Farthest that links are followed.
@@ -56,13 +56,8 @@ pub(super) fn resolve(rows: &Rows<'_>, params: &ResolveParams, stamp: &Stamp) ->
         }
     }
     let confidence = before.confidence.min(LOSER_CONFIDENCE);
-    let mut loser = Record { priority: LOSER_PRIORITY, confidence, ..before.clone() };
-    let fields = show::differences(&before, &loser);
-    let changed = fields.keys().cloned().collect();
-    if !fields.is_empty() {
-        loser.updated = stamp.now_ms.max(before.updated + 1);
-        rows.put(&loser, &super::derive(&loser), &Event { fields, ..stamp.event("resolve") })?;
-    }
+    let loser = Record { priority: LOSER_PRIORITY, confidence, ..before.clone() };
+    let (loser, changed) = stamp.put(rows, "resolve", &before, loser)?;
     let (winner, loser) = (show::brief(&winner), show::brief(&loser));
     Ok(ResolveResult { winner, loser, linked, changed, notice: None })
 }

@@ -2,7 +2,7 @@
 
 use super::call::Stamp;
 use super::look::{get, named};
-use super::rules::{Done, check_text, not_found, refused, which};
+use super::rules::{Done, check_expected, check_text, digest, not_found, refused, which};
 use super::show;
 use crate::proto::memory::{IdsParams, MemoriesResult, RemoveParams, RemoveResult, Selection};
 use crate::store::{Record, Rows};
@@ -49,16 +49,8 @@ fn selected(rows: &Rows<'_>, params: &RemoveParams, archived: bool, now_ms: i64)
 
 /// Returns what is shown of what goes; refuses when it is not what was shown before.
 fn removed(params: &RemoveParams, records: &[Record]) -> Done<RemoveResult> {
-    let mut hasher = blake3::Hasher::new();
-    for record in records {
-        hasher.update(record.id.as_bytes()).update(&record.updated.to_le_bytes());
-    }
-    let digest = hasher.finalize().to_hex().to_string();
-    if params.expect.as_ref().is_some_and(|expected| *expected != digest) {
-        let message =
-            "expect: these memories have changed since they were shown; nothing was removed".to_owned();
-        return Err(refused(message, "look at them again"));
-    }
+    let digest = digest(records);
+    check_expected(params.expect.as_ref(), &digest, "removed")?;
     let memories = records.iter().map(show::brief).collect();
     Ok(RemoveResult { dry_run: params.dry_run, memories, digest, notice: None })
 }

@@ -146,3 +146,21 @@ pub(super) fn check_text(rows: &Rows<'_>, record: &Record) -> Done<()> {
         _ => Ok(()),
     }
 }
+
+/// Returns what is another one once any of these memories has changed.
+pub(super) fn digest<'a>(records: impl IntoIterator<Item = &'a Record>) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for record in records {
+        hasher.update(record.id.as_bytes()).update(&record.updated.to_le_bytes());
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
+/// Refuses to do something to other memories than those that were shown.
+pub(super) fn check_expected(expected: Option<&String>, digest: &str, done: &str) -> Done<()> {
+    if expected.is_none_or(|expected| expected == digest) {
+        return Ok(());
+    }
+    let message = format!("expect: these memories have changed since they were shown; nothing was {done}");
+    Err(refused(message, "look at them again"))
+}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::call::Stamp;
 use super::finder::{Finder, Model, load};
-use super::rules::{Done, bad, find, refused};
+use super::rules::{Done, bad, check_expected, digest, find, refused};
 use super::{links, show};
 use crate::embed::{cosine_i8, quantize, record_vectors};
 use crate::memory::similar::{NEAR, difference, is_similar_title, united};
@@ -16,7 +16,7 @@ use crate::proto::memory::{
     RelatedParams, RelatedResult,
 };
 use crate::search::nearest::Changing;
-use crate::store::{Event, Record, Rows, Stopped, StoreError, Which};
+use crate::store::{Record, Rows, Stopped, StoreError, Which};
 use crate::types::MemoryRow;
 
 /// Memories looked at where all near ones are wanted.
@@ -124,12 +124,7 @@ pub(super) fn merge_into(rows: &Rows<'_>, record: &Record, other: &Record, stamp
     after.anchors.extend(other.anchors.iter().filter(|anchor| !record.anchors.contains(anchor)).cloned());
     after.priority = record.priority.max(other.priority);
     after.confidence = record.confidence.max(other.confidence);
-    let fields = show::differences(record, &after);
-    if !fields.is_empty() {
-        after.updated = stamp.now_ms.max(record.updated + 1);
-        rows.put(&after, &super::derive(&after), &Event { fields, ..stamp.event("merge") })?;
-    }
-    Ok(after)
+    Ok(stamp.put(rows, "merge", record, after)?.0)
 }
 
 /// Merges memories into one that stays; the others go into the archive, superseded by it.
@@ -147,10 +142,7 @@ pub(super) fn merge(rows: &Rows<'_>, params: &MergeParams, stamp: &Stamp) -> Don
             "`memo dedupe` lists them",
         ));
     }
-    if params.expect.as_ref().is_some_and(|expected| *expected != digest(&keep, &others)) {
-        let message = "expect: these memories have changed since they were shown; nothing was merged";
-        return Err(refused(message.to_owned(), "look at them again"));
-    }
+    check_expected(params.expect.as_ref(), &digest([&keep].into_iter().chain(&others)), "merged")?;
     let mut kept = keep;
     for other in &others {
         // First out of the way: the sum may be the very text of the other.
@@ -160,14 +152,6 @@ pub(super) fn merge(rows: &Rows<'_>, params: &MergeParams, stamp: &Stamp) -> Don
     }
     let merged = others.iter().map(show::brief).collect();
     Ok(MergeResult { memory: show::memory(kept, stamp.now_ms), merged, notice: None })
-}
-
-fn digest(keep: &Record, others: &[Record]) -> String {
-    let mut hasher = blake3::Hasher::new();
-    for record in [keep].into_iter().chain(others) {
-        hasher.update(record.id.as_bytes()).update(&record.updated.to_le_bytes());
-    }
-    hasher.finalize().to_hex().to_string()
 }
 
 /// Returns what is related to a memory: what it is linked with, then what is near it in meaning.
@@ -280,7 +264,7 @@ pub(super) fn dedupe(
         members.sort_by_key(|record| std::cmp::Reverse(rank(record)));
         let others = members.split_off(1);
         let [keep] = members.as_slice() else { continue };
-        let digest = digest(keep, &others);
+        let digest = digest([keep].into_iter().chain(&others));
         let merge = others.iter().map(show::brief).collect();
         groups.push(Group { keep: show::brief(keep), merge, cosine, digest });
     }

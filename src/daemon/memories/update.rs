@@ -10,22 +10,16 @@ use crate::daemon::clock::local;
 use crate::memory::fields::Kept;
 use crate::memory::{fields, time};
 use crate::proto::memory::{UpdateParams, UpdateResult};
-use crate::store::{Event, Record, Rows};
+use crate::store::{Record, Rows};
 
 pub(super) fn update(rows: &Rows<'_>, params: &UpdateParams, stamp: &Stamp) -> Done<UpdateResult> {
     let before = find_living(rows, &params.id, stamp.now_ms)?;
-    let (mut after, redacted) = changed(&before, params, stamp)?;
-    let fields = show::differences(&before, &after);
-    if fields.contains_key("content") || fields.contains_key("container") {
+    let (after, redacted) = changed(&before, params, stamp)?;
+    if after.content != before.content || after.container != before.container {
         check_text(rows, &after)?;
     }
-    let names = fields.keys().cloned().collect();
-    if !fields.is_empty() {
-        after.updated = stamp.now_ms.max(before.updated + 1);
-        rows.put(&after, &super::derive(&after), &Event { fields, ..stamp.event("update") })?;
-    }
-    let memory = show::memory(after, stamp.now_ms);
-    Ok(UpdateResult { changed: names, redacted, memory, notice: None })
+    let (after, changed) = stamp.put(rows, "update", &before, after)?;
+    Ok(UpdateResult { changed, redacted, memory: show::memory(after, stamp.now_ms), notice: None })
 }
 
 /// Returns the memory as it is to be, and how many private parts were cut out of what is new.
