@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
-use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::clock::now_ms;
 use super::event::{Event, Indexed};
 use super::memories::load_model;
 use super::shared::Shared;
@@ -108,7 +108,7 @@ fn collect(shared: &Shared, indexer: &mut Indexer) {
         tracing::warn!(%error, "cannot forget worktrees that are gone");
     }
     let keep_s = shared.config.index.keep_days as i64 * 86_400;
-    match indexer.writer().collect_garbage(now_s(), keep_s) {
+    match indexer.writer().collect_garbage(now_ms() / 1_000, keep_s) {
         Ok(0) => {}
         Ok(n_blobs) => {
             tracing::info!(n_blobs, "deleted contents nobody refers to");
@@ -144,10 +144,6 @@ fn load_vectors(shared: &Shared) {
         Ok(()) => *shared.nearest.write().unwrap_or_else(PoisonError::into_inner) = Some(nearest),
         Err(error) => tracing::warn!(%error, "the vectors cannot be loaded; keyword search goes on"),
     }
-}
-
-fn now_s() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64)
 }
 
 fn open(indexer: &mut Indexer, index_db: &Path, place: &Place) -> Result<ViewRow, StoreError> {
@@ -202,7 +198,7 @@ pub(super) fn embed(shared: &Shared, rounds: &Receiver<u64>, jobs: &Sender<Job>)
 
 fn embed_round(shared: &Shared, embedder: &dyn Embedder, jobs: &Sender<Job>) -> anyhow::Result<()> {
     let reader = Reader::open(&shared.index_db)?;
-    while !shared.progress.cancelled.load(Ordering::Relaxed) {
+    while !shared.progress.is_cancelled() {
         let batch = embed_paths(&reader, embedder, EMBED_STEP)?;
         if batch.n_seen == 0 {
             break;
@@ -213,7 +209,7 @@ fn embed_round(shared: &Shared, embedder: &dyn Embedder, jobs: &Sender<Job>) -> 
     loop {
         let batch = embed_chunks(&reader, embedder, after, EMBED_STEP, shared.config.index.max_file_bytes)?;
         after = batch.last;
-        if batch.n_seen == 0 || shared.progress.cancelled.load(Ordering::Relaxed) {
+        if batch.n_seen == 0 || shared.progress.is_cancelled() {
             return Ok(());
         }
         keep(shared, batch, jobs)?;

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::prepare::now_ns;
+use super::prepare::now_s;
 use super::{IndexError, Outcome, Progress};
 use crate::store::{Change, Writer};
 use crate::types::ViewId;
@@ -54,11 +54,11 @@ impl<'a> Batches<'a> {
         if self.changes.is_empty() {
             return Ok(());
         }
-        if self.progress.cancelled.load(Ordering::Relaxed) {
+        if self.progress.is_cancelled() {
             return Err(IndexError::Cancelled);
         }
         self.outcome.note(&self.changes, self.progress);
-        let (seq, again) = self.writer.apply(self.view, &self.changes, now_ns() / 1_000_000_000)?;
+        let (seq, again) = self.writer.apply(self.view, &self.changes, now_s())?;
         self.progress.done_files.fetch_add(self.changes.len() as u64, Ordering::Relaxed);
         self.outcome.seq = Some(seq);
         self.outcome.again.extend(again);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::prepare::{embedded_text_hash, now_ns};
+use super::prepare::{embedded_text_hash, now_s};
 use super::{IndexError, Progress};
 use crate::extract::{redact, words};
 use crate::git::{Commit, GitError, Node, ObjectId, Objects, Settings, Tip, UserDirs, Walk};
@@ -227,7 +227,7 @@ impl Commits {
             return Err(IndexError::Cancelled);
         }
         if !changes.is_empty() {
-            step.seq = Some(writer.apply(view, changes, now_ns() / 1_000_000_000)?.0);
+            step.seq = Some(writer.apply(view, changes, now_s())?.0);
         }
         Ok(())
     }

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
-use std::sync::atomic::Ordering;
 
 use super::plan::{Action, decide};
 use super::{IndexError, Missed, Progress, Scope};
@@ -17,7 +16,7 @@ use crate::types::{Refusal, SourceKey, Stat, ViewId};
 #[derive(Default)]
 pub(super) struct Todo {
     pub(super) reads: Vec<(SourceKey, Stat)>,
-    pub(super) refusals: Vec<Found>,
+    pub(super) refusals: Vec<(SourceKey, Stat, Refusal)>,
     pub(super) removals: Vec<SourceKey>,
     pub(super) problems: Vec<String>,
     pub(super) missed: Missed,
@@ -29,7 +28,7 @@ impl Todo {
         match decide(known, &found.stat, found.refusal, EXTRACTOR_VERSION) {
             Action::Keep => {}
             Action::Read => self.reads.push((found.key, found.stat)),
-            Action::Refuse(_) => self.refusals.push(found),
+            Action::Refuse(refusal) => self.refusals.push((found.key, found.stat, refusal)),
         }
     }
 }
@@ -120,7 +119,7 @@ impl<'a> Comparison<'a> {
     /// Compares the other names of files with several: a write is told of the name alone that it went through.
     fn other_names(&mut self, mut done: BTreeSet<SourceKey>) -> Result<(), IndexError> {
         done.extend(self.todo.reads.iter().map(|(key, _)| key.clone()));
-        done.extend(self.todo.refusals.iter().map(|found| found.key.clone()));
+        done.extend(self.todo.refusals.iter().map(|(key, ..)| key.clone()));
         let inode = |key: &SourceKey| scan::shared_inode(&self.place.root.join(key.as_str()));
         let inodes: Vec<u64> = done.iter().filter_map(inode).collect();
         if inodes.is_empty() {
@@ -209,7 +208,7 @@ impl Visit for Walk<'_> {
     }
 
     fn stopped(&self) -> bool {
-        self.progress.cancelled.load(Ordering::Relaxed)
+        self.progress.is_cancelled()
     }
 }
 

@@ -12,7 +12,7 @@ use std::thread;
 use super::batches::{self, Batches};
 use super::compare::{Comparison, Todo};
 use super::extractor::Extractor;
-use super::prepare::{Preparer, now_ns};
+use super::prepare::{Preparer, now_s};
 use super::{IndexError, Outcome, Progress};
 use crate::paths::Place;
 use crate::store::{Change, Reader, Writer};
@@ -101,11 +101,8 @@ impl Indexer {
     fn carry_out(&mut self, place: &Place, view: ViewId, todo: Todo) -> Result<Outcome, IndexError> {
         let mut outcome = Outcome { problems: todo.problems, missed: todo.missed, ..Outcome::default() };
         self.progress.begin(todo.reads.len() as u64);
-        let refusals = todo.refusals.into_iter().map(|found| Change::Refuse {
-            key: found.key,
-            stat: found.stat,
-            refusal: found.refusal.expect("only refused files are collected here"),
-        });
+        let refusals = todo.refusals.into_iter();
+        let refusals = refusals.map(|(key, stat, refusal)| Change::Refuse { key, stat, refusal });
         self.apply_all(view, &refusals.collect::<Vec<_>>(), &mut outcome)?;
         self.read_all(place, view, &todo.reads, &mut outcome)?;
         // Last: what was renamed is under its old name until it is under the new one, never nowhere. The old one
@@ -123,7 +120,7 @@ impl Indexer {
     ) -> Result<(), IndexError> {
         for changes in changes.chunks(batches::CHANGES) {
             outcome.note(changes, &self.progress);
-            outcome.seq = Some(self.writer.apply(view, changes, now_ns() / 1_000_000_000)?.0);
+            outcome.seq = Some(self.writer.apply(view, changes, now_s())?.0);
         }
         Ok(())
     }

@@ -30,6 +30,11 @@ pub(super) fn now_ns() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i64)
 }
 
+/// Returns seconds since the epoch.
+pub(super) fn now_s() -> i64 {
+    now_ns() / 1_000_000_000
+}
+
 impl Preparer<'_> {
     /// Reads a path and extracts it, unless its content is known. A path that is gone becomes a removal; none is
     /// needed where the manifest says already that it cannot be read.
