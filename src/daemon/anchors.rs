@@ -9,10 +9,10 @@ mod resolve;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 pub(super) use self::resolve::{named_by, resolve};
+use super::answer::why_not;
 use super::dispatch::{blocking, freshness};
 use super::error::Outcome;
 use super::event::Freshness;
@@ -63,19 +63,15 @@ pub(super) async fn on_snapshot<T: Send + 'static>(
                 reader.snapshot(|reader| {
                     let mut judge = Judge::new(reader, &at, max_file_bytes, reruns > 0);
                     let value = run(&mut judge);
-                    let moved = shared.progress.removals.load(Ordering::SeqCst) != at.removals;
+                    let moved = at.is_outdated(&shared.progress);
                     Ok((value, judge.stale, moved, at.reason.clone()))
                 })
             })
         };
         let (value, newer, moved, reason) = blocking(shared, judged).await?;
-        let why_not = match newer.first() {
-            Some(key) => Some(format!("{key} changed while it was being read")),
-            None if moved && level != Sync::None => Some("files went while the answer was made".to_owned()),
-            None => None,
-        };
-        if why_not.is_none() || reruns == RERUNS {
-            return Ok(Judged { value: value?, reason: reason.or(why_not) });
+        let again = why_not(&newer, moved, level);
+        if again.is_none() || reruns == RERUNS {
+            return Ok(Judged { value: value?, reason: reason.or(again) });
         }
         (stale, reruns) = (newer, reruns + 1);
     }

@@ -93,7 +93,8 @@ fn named(extracted: &Extracted, text: &str) -> Named {
     named
 }
 
-fn has_word(line: &str, word: &str) -> bool {
+/// Tells whether an identifier stands in a line, not only within another one.
+pub(super) fn has_word(line: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(word)
         .any(|(at, _)| !line[..at].ends_with(is_part) && !line[at + word.len()..].starts_with(is_part))

@@ -1,12 +1,13 @@
 //! What can happen to the daemon?
 
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use tokio::sync::oneshot;
 
 use crate::git::Tip;
-use crate::index::{CommitStep, IndexError, Outcome, Scope};
+use crate::index::{CommitStep, IndexError, Outcome, Progress, Scope};
 use crate::paths::Place;
 use crate::proto::{Pending, RpcError, Sync, ViewInfo};
 use crate::store::{StoreError, ViewRow};
@@ -104,8 +105,15 @@ pub(super) struct Freshness {
     pub(super) commits_note: Option<String>,
     /// What is still to be indexed; embeddings are counted by the asker.
     pub(super) pending: Pending,
-    /// [`crate::index::Progress::removals`] when this was said.
+    /// [`Progress::removals`] when this was said.
     pub(super) removals: u64,
+}
+
+impl Freshness {
+    /// Returns whether something was taken out of a manifest since this was said: a snapshot may lack it.
+    pub(super) fn is_outdated(&self, progress: &Progress) -> bool {
+        progress.removals.load(Ordering::SeqCst) != self.removals
+    }
 }
 
 /// How a reconcile ended.

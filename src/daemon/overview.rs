@@ -1,12 +1,12 @@
 //! Which part of the code map fits the budget of this request?
 
 use std::collections::HashMap;
-use std::path::Path;
 
+use super::definitions::has_word;
 use super::event::Freshness;
+use super::past::below;
 use super::shared::Shared;
 use crate::map::{MapFile, MapSymbol, rank, render};
-use crate::paths::Place;
 use crate::proto::{MapParams, MapResult};
 use crate::scan;
 use crate::store::{Reader, StoreError};
@@ -35,7 +35,8 @@ pub(super) fn map(shared: &Shared, params: &MapParams, at: &Freshness) -> Result
     let (sources, clock) = shared.read(|reader: &Reader| {
         reader.snapshot(|reader| Ok((load(reader, at)?, super::dispatch::clock(reader, at)?)))
     })?;
-    let focus: Vec<String> = params.focus.iter().map(|path| relative(path, &params.cwd, &at.place)).collect();
+    let relative = |path: &String| below(path, &params.cwd, &at.place).unwrap_or_else(|| path.clone());
+    let focus: Vec<String> = params.focus.iter().map(relative).collect();
     let focus: Vec<&str> = focus.iter().map(String::as_str).collect();
     let mut files: Vec<MapFile<'_>> = sources.iter().map(as_file).collect();
     let ranked = rank(&files, &focus);
@@ -103,25 +104,9 @@ fn text_of(source: &Source, at: &Freshness, max_file_bytes: u64) -> Option<Strin
 
 /// Returns where a definition names itself, 1-based, and that line; its chunk may begin with documentation.
 fn signature<'a>(lines: &[&'a str], symbol: &MapSymbol<'_>) -> Option<(u32, &'a str)> {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    let names = |line: &str| {
-        line.match_indices(symbol.name).any(|(at, _)| {
-            !line[..at].ends_with(is_part) && !line[at + symbol.name.len()..].starts_with(is_part)
-        })
-    };
     let is_comment = |line: &str| COMMENT_STARTS.iter().any(|start| line.starts_with(start));
     let from = symbol.line as usize - 1;
     let window = lines.iter().map(|line| line.trim()).enumerate().skip(from).take(MOST_DOC_LINES);
-    let mut declared = window.filter(|(_, line)| names(line) && !is_comment(line));
+    let mut declared = window.filter(|(_, line)| has_word(line, symbol.name) && !is_comment(line));
     declared.next().map(|(index, line)| (index as u32 + 1, line))
-}
-
-/// Returns a path of the user's relative to the worktree.
-fn relative(path: &str, cwd: &str, place: &Place) -> String {
-    let absolute = Path::new(cwd).join(path);
-    let clean = absolute.components().filter(|part| !matches!(part, std::path::Component::CurDir));
-    let clean: std::path::PathBuf = clean.collect();
-    clean
-        .strip_prefix(&place.root)
-        .map_or_else(|_| path.to_owned(), |below| below.to_string_lossy().into_owned())
 }

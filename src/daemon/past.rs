@@ -49,8 +49,14 @@ impl Past {
     }
 }
 
-/// Returns what a path of the user's is called from the top of the worktree; none where it leads out of it.
+/// Returns what a path of the user's is called from the top of the worktree; none for that itself, and where it leads out
+/// of it.
 pub(super) fn key_of(path: &str, cwd: &str, place: &Place) -> Option<SourceKey> {
+    below(path, cwd, place).filter(|below| !below.is_empty()).map(SourceKey::new)
+}
+
+/// As [`key_of`]; the top itself is called nothing.
+pub(super) fn below(path: &str, cwd: &str, place: &Place) -> Option<String> {
     let mut clean = PathBuf::new();
     for part in Path::new(cwd).join(path).components() {
         match part {
@@ -60,7 +66,7 @@ pub(super) fn key_of(path: &str, cwd: &str, place: &Place) -> Option<SourceKey> 
         }
     }
     let below = clean.strip_prefix(&place.root).ok()?.to_str()?;
-    (!below.is_empty()).then(|| SourceKey::new(below.replace(std::path::MAIN_SEPARATOR, "/")))
+    Some(below.replace(std::path::MAIN_SEPARATOR, "/"))
 }
 
 /// Returns ascending numbers as spans, inclusive.

@@ -8,7 +8,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
 use super::anchors::judge_all;
-use super::answer::{Verified, verify};
+use super::answer::{Verified, verify, why_not};
 use super::dispatch::{blocking, clock, deadline, freshness};
 use super::error::{Outcome, bad_params};
 use super::event::Freshness;
@@ -114,13 +114,13 @@ async fn page(
     loop {
         let (asked, snapshot) = (Arc::clone(question), at.clone());
         let mut page = blocking(shared, move |shared| find(shared, &asked, &snapshot)).await?;
-        let why_not = page.why_not(params.sync);
-        if why_not.is_none() {
+        let again = why_not(&page.stale, page.moved, params.sync);
+        if again.is_none() {
             return Ok(page.result);
         }
         if reruns == RERUNS {
             page.result.fresh = false;
-            page.result.reason = page.result.reason.or(why_not);
+            page.result.reason = page.result.reason.or(again);
             return Ok(page.result);
         }
         // What the disk says is newer than the index, whatever the watcher thinks: index it, ask again.
@@ -145,19 +145,6 @@ struct Page {
     stale: Vec<SourceKey>,
     /// Something was taken out of a manifest after the snapshot was said to be fresh.
     moved: bool,
-}
-
-impl Page {
-    /// Returns why it is not the answer yet, if so.
-    fn why_not(&self, level: Sync) -> Option<String> {
-        match self.stale.first() {
-            Some(path) => Some(format!("{path} changed while it was being read")),
-            None if self.moved && level != Sync::None => {
-                Some("files went while the answer was made".to_owned())
-            }
-            None => None,
-        }
-    }
 }
 
 pub(super) fn embedder(shared: &Shared) -> Result<&dyn Embedder, &str> {
@@ -193,7 +180,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> Outcome<Page> {
         })
     };
     let (answer, embeddings, clock, is_whole) = shared.read(read)?;
-    let moved = shared.progress.removals.load(Ordering::SeqCst) != at.removals;
+    let moved = at.is_outdated(&shared.progress);
     let max_file_bytes = shared.config.index.max_file_bytes;
     let Verified { hits, mut stale } = verify(&answer, at, *limit, max_file_bytes, params.explain);
     if let Some(text) = &answer.corrected {
@@ -244,7 +231,7 @@ fn memories_alone(
         reason: at.and_then(|at| at.reason.clone()),
         ..SearchResult::default()
     };
-    let moved = at.is_some_and(|at| shared.progress.removals.load(Ordering::SeqCst) != at.removals);
+    let moved = at.is_some_and(|at| at.is_outdated(&shared.progress));
     Ok((Page { result, stale: memories.stale, moved }, memories.found.unjudged.is_empty()))
 }
 
