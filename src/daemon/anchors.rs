@@ -13,7 +13,7 @@ use std::time::Instant;
 
 pub(super) use self::resolve::{named_by, resolve};
 use super::answer::why_not;
-use super::dispatch::{blocking, freshness};
+use super::dispatch::{blocking, freshness_with};
 use super::error::Outcome;
 use super::event::Freshness;
 use super::search::RERUNS;
@@ -55,7 +55,7 @@ pub(super) async fn on_snapshot<T: Send + 'static>(
     let run = Arc::new(run);
     let (mut stale, mut reruns) = (Vec::new(), 0);
     loop {
-        let at = freshness(shared, cwd, level, deadline, std::mem::take(&mut stale), false).await?;
+        let at = freshness_with(shared, cwd, level, deadline, std::mem::take(&mut stale), false).await?;
         let run = Arc::clone(&run);
         let judged = move |shared: &Shared| {
             let max_file_bytes = shared.config.index.max_file_bytes;

@@ -53,7 +53,7 @@ pub(super) async fn brief(shared: &Arc<Shared>, params: BriefParams) -> Outcome<
     let began = Instant::now();
     let budget = params.budget.unwrap_or(BUDGET);
     let until = deadline(shared, None);
-    let at = freshness(shared, &params.cwd, params.sync, until, Vec::new(), false).await?;
+    let at = freshness(shared, &params.cwd, params.sync, until).await?;
     let mut pinned = memories::pinned(shared).await?;
     let (mut to_check, mut n_to_check) = to_check(shared, &params.cwd).await;
     for memory in &mut pinned {

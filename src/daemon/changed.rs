@@ -35,7 +35,7 @@ const MOST_BYTES: u64 = 1 << 20;
 pub(super) async fn changed(shared: &Arc<Shared>, params: ChangedParams) -> Outcome<ChangedResult> {
     let began = Instant::now();
     let until = deadline(shared, params.wait_ms);
-    let at = freshness(shared, &params.cwd, params.sync, until, Vec::new(), false).await?;
+    let at = freshness(shared, &params.cwd, params.sync, until).await?;
     let result =
         blocking(shared, move |shared| answer(shared, &params, &at, Instant::now() + BUDGET)).await?;
     Ok(ChangedResult { took_ms: began.elapsed().as_secs_f64() * 1_000.0, ..result })

@@ -95,8 +95,18 @@ fn hello(_: &HelloParams) -> HelloResult {
     HelloResult { version: env!("CARGO_PKG_VERSION").to_owned(), protocol: PROTOCOL, pid: std::process::id() }
 }
 
-/// Waits until the view of `cwd` is as fresh as asked, or the time is over.
+/// Waits until the files of the view of `cwd` are as fresh as asked, or the time is over.
 pub(super) async fn freshness(
+    shared: &Shared,
+    cwd: &str,
+    level: Sync,
+    deadline: Instant,
+) -> Outcome<Freshness> {
+    freshness_with(shared, cwd, level, deadline, Vec::new(), false).await
+}
+
+/// As [`freshness`], where these paths were found `dirty`, and perhaps with the commits.
+pub(super) async fn freshness_with(
     shared: &Shared,
     cwd: &str,
     level: Sync,
@@ -134,13 +144,13 @@ pub(super) fn clock(reader: &Reader, at: &Freshness) -> Result<String, StoreErro
 }
 
 async fn map(shared: &Arc<Shared>, params: MapParams) -> Outcome<MapResult> {
-    let at = freshness(shared, &params.cwd, params.sync, deadline(shared, None), Vec::new(), false).await?;
+    let at = freshness(shared, &params.cwd, params.sync, deadline(shared, None)).await?;
     blocking(shared, move |shared| Ok(overview::map(shared, &params, &at)?)).await
 }
 
 async fn status(shared: &Arc<Shared>, params: StatusParams) -> Outcome<StatusResult> {
     let cwd = params.cwd.clone();
-    let at = freshness(shared, &cwd, Sync::None, deadline(shared, None), Vec::new(), false).await?;
+    let at = freshness(shared, &cwd, Sync::None, deadline(shared, None)).await?;
     let views = views(shared).await;
     let status = move |shared: &Shared| Ok(report::status(shared, &params, &at, views)?);
     let mut status = blocking(shared, status).await?;
@@ -160,8 +170,9 @@ async fn views(shared: &Shared) -> Vec<ViewReport> {
 }
 
 async fn sync(shared: &Arc<Shared>, params: SyncParams) -> Outcome<SyncResult> {
-    let at = freshness(shared, &params.cwd, params.sync, deadline(shared, params.wait_ms), Vec::new(), true)
-        .await?;
+    let at =
+        freshness_with(shared, &params.cwd, params.sync, deadline(shared, params.wait_ms), Vec::new(), true)
+            .await?;
     let (done_files, total_files) = shared.progress.files();
     let read = move |shared: &Shared| {
         let read = |reader: &Reader| {
@@ -181,7 +192,7 @@ async fn sync(shared: &Arc<Shared>, params: SyncParams) -> Outcome<SyncResult> {
 
 /// Empties the index and begins anew; does not wait for it.
 async fn reindex(shared: &Arc<Shared>, params: PlaceParams) -> Outcome<Value> {
-    freshness(shared, &params.cwd, Sync::None, deadline(shared, None), Vec::new(), false).await?;
+    freshness(shared, &params.cwd, Sync::None, deadline(shared, None)).await?;
     shared.send(Event::Reindex);
     Ok(Value::Object(serde_json::Map::new()))
 }

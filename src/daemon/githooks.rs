@@ -23,7 +23,7 @@ pub(super) enum Verb {
 
 /// Runs one of the methods for the worktree of `cwd`.
 pub(super) async fn call(shared: &Arc<Shared>, verb: Verb, params: HooksParams) -> Outcome<HooksResult> {
-    let at = freshness(shared, &params.cwd, Sync::None, deadline(shared, None), Vec::new(), false).await?;
+    let at = freshness(shared, &params.cwd, Sync::None, deadline(shared, None)).await?;
     blocking(shared, move |_| Ok(run(&at.place, verb, &params)?)).await
 }
 

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use super::anchors::judge_all;
 use super::answer::{Verified, verify, why_not};
-use super::dispatch::{blocking, clock, deadline, freshness};
+use super::dispatch::{blocking, clock, deadline, freshness_with};
 use super::error::{Outcome, bad_params};
 use super::event::Freshness;
 use super::memories::{self, FoundMemories, MemoryAsk};
@@ -109,7 +109,8 @@ async fn page(
     let params = &question.params;
     let deadline = deadline(shared, params.wait_ms);
     let needs_commits = params.kind.is_empty() || params.kind.contains(&Kind::Commit);
-    let mut at = freshness(shared, &params.cwd, params.sync, deadline, Vec::new(), needs_commits).await?;
+    let mut at =
+        freshness_with(shared, &params.cwd, params.sync, deadline, Vec::new(), needs_commits).await?;
     let mut reruns = 0;
     loop {
         let (asked, snapshot) = (Arc::clone(question), at.clone());
@@ -125,7 +126,7 @@ async fn page(
         }
         // What the disk says is newer than the index, whatever the watcher thinks: index it, ask again.
         reruns += 1;
-        at = freshness(shared, &params.cwd, params.sync, deadline, page.stale, needs_commits).await?;
+        at = freshness_with(shared, &params.cwd, params.sync, deadline, page.stale, needs_commits).await?;
     }
 }
 

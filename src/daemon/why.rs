@@ -25,7 +25,7 @@ const LIMIT: (usize, usize) = (10, 1_000);
 pub(super) async fn why(shared: &Arc<Shared>, params: WhyParams) -> Outcome<WhyResult> {
     let began = Instant::now();
     let level = if params.target.contains('#') { Sync::Fs } else { Sync::None };
-    let at = freshness(shared, &params.cwd, level, deadline(shared, None), Vec::new(), false).await?;
+    let at = freshness(shared, &params.cwd, level, deadline(shared, None)).await?;
     let cwd = params.cwd.clone();
     let mut result = blocking(shared, move |shared| answer(shared, &params, &at, began + BUDGET)).await?;
     match beside(shared, &cwd, &result.path, &result.lines).await {
