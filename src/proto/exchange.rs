@@ -12,7 +12,7 @@ use super::memory::{Caller, Memory, Selection, Tier};
 /// The name in the first line of an export.
 pub const FORMAT: &str = "memod-memories";
 /// The newest version of that format.
-pub const VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 1;
 /// Most drafts and links of one request.
 pub const MOST_DRAFTS: usize = 1_000;
 

@@ -110,7 +110,7 @@ pub mod code {
     pub const IO: i64 = -32006;
 }
 
-/// Params of `hello`; the client's first call on a connection, optional for everybody else.
+/// Params of `hello`; `memo` asks it where the endpoint file names another version than its own.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HelloParams {
     /// `CARGO_PKG_VERSION` of the client.

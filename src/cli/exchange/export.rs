@@ -14,9 +14,9 @@ use crate::cli::memory::caller;
 use crate::cli::output::Output;
 use crate::cli::text::count;
 use crate::cli::{CliError, Outcome};
-use crate::client::{Client, VERSION as PROGRAM};
+use crate::client::{Client, VERSION};
 use crate::paths::{IoContext, canonical};
-use crate::proto::exchange::{ExportParams, ExportResult, FORMAT, LinkDraft, VERSION};
+use crate::proto::exchange::{ExportParams, ExportResult, FORMAT, FORMAT_VERSION, LinkDraft};
 use crate::proto::memory::Memory;
 
 /// One line of the file.
@@ -78,7 +78,7 @@ fn write(
     archived: bool,
     put: &mut Put<'_>,
 ) -> Result<End, CliError> {
-    put(&line(&Header { format: FORMAT.to_owned(), version: VERSION, memod: PROGRAM.to_owned() }))?;
+    put(&line(&Header { format: FORMAT.to_owned(), version: FORMAT_VERSION, memod: VERSION.to_owned() }))?;
     let (mut ids, mut links) = (HashSet::new(), Vec::new());
     for is_archive in [false, true] {
         if is_archive && !archived {

@@ -11,14 +11,14 @@ use super::lines::{Line, Lines};
 use super::send::Sender;
 use crate::cli::CliError;
 use crate::paths::IoContext;
-use crate::proto::exchange::{Draft, FORMAT, LinkDraft, VERSION};
+use crate::proto::exchange::{Draft, FORMAT, FORMAT_VERSION, LinkDraft};
 
 /// The first line of an export.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Header {
     /// [`FORMAT`].
     pub(super) format: String,
-    /// [`VERSION`].
+    /// [`FORMAT_VERSION`].
     pub(super) version: u32,
     /// Version of the program that wrote it.
     pub(super) memod: String,
@@ -107,8 +107,8 @@ fn check(path: &Path, header: &Header) -> Result<(), CliError> {
     if header.format != FORMAT {
         return wrong(format!("of format {:?}, not {FORMAT}", header.format), "--from says who wrote it");
     }
-    if header.version > VERSION {
-        let why = format!("of version {}, and this memo knows up to {VERSION}", header.version);
+    if header.version > FORMAT_VERSION {
+        let why = format!("of version {}, and this memo knows up to {FORMAT_VERSION}", header.version);
         return wrong(why, "install the version that wrote it, or a later one");
     }
     Ok(())
