@@ -24,6 +24,8 @@ use crate::index::Scope;
 use crate::paths::Place;
 use crate::proto::{RpcError, Sync, code};
 use crate::scan::lstat;
+#[cfg(target_os = "linux")]
+use crate::watch::Mounts;
 use crate::watch::WatchEvent;
 
 /// A wall clock that is this far from the monotonic one means that the machine slept or the clock was set.
@@ -45,6 +47,8 @@ pub(super) struct MainLoop {
     /// Inodes of the lock, the socket and index.db; a name that leads elsewhere is not ours.
     held: [(PathBuf, u64); 3],
     user_rules: UserRules,
+    #[cfg(target_os = "linux")]
+    mounts: Mounts,
     /// Something happened to the state dir or the socket.
     check_held: bool,
 }
@@ -66,6 +70,8 @@ impl MainLoop {
             clocks: (Instant::now(), SystemTime::now()),
             held,
             user_rules,
+            #[cfg(target_os = "linux")]
+            mounts: Mounts::read(),
             check_held: false,
         }
     }
@@ -204,8 +210,8 @@ impl MainLoop {
 
     fn on_ask(&mut self, ask: Ask, now: Instant) {
         self.last_ask = now;
-        if ask.level != Sync::None && self.user_rules.changed() {
-            self.on_settings(now);
+        if ask.level != Sync::None {
+            self.look_outside(now);
         }
         match Place::locate(&ask.cwd, &self.shared.env) {
             // It moved, and this daemon with it: not answering says that it is stopping.
@@ -222,6 +228,18 @@ impl MainLoop {
                 _ => self.open(place, Some(ask)),
             },
             Err(error) => refuse(ask, error.into()),
+        }
+    }
+
+    /// Looks for changes that no watch tells of.
+    fn look_outside(&mut self, now: Instant) {
+        if self.user_rules.changed() {
+            self.on_settings(now);
+        }
+        #[cfg(target_os = "linux")]
+        for place in self.mounts.changed() {
+            let views = self.views.values_mut();
+            views.filter(|view| place.starts_with(&view.place.root)).for_each(|view| view.lose(now));
         }
     }
 

@@ -5,6 +5,8 @@
 
 #[cfg(target_os = "linux")]
 mod inotify;
+#[cfg(target_os = "linux")]
+mod mounts;
 #[cfg(not(target_os = "linux"))]
 mod notify;
 mod settle;
@@ -16,6 +18,8 @@ pub use settle::Settle;
 
 #[cfg(target_os = "linux")]
 pub use inotify::Watch;
+#[cfg(target_os = "linux")]
+pub use mounts::Mounts;
 #[cfg(not(target_os = "linux"))]
 pub use notify::Watch;
 

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use serde_json::json;
 
-use crate::live::{Live, word};
+use crate::live::{Live, Mounted, not_checked, word};
 
 /// One way to change `d/f.md`, which holds the old word.
 pub(crate) struct Case {
@@ -240,4 +240,26 @@ fn a_write_through_one_name_of_a_file_is_seen_under_all() {
     }
     live.write("../outside.md", word(20));
     check(&word(20), "strict", "a name outside of the worktree");
+}
+
+#[test]
+fn what_is_mounted_over_a_directory() {
+    let live = Live::new();
+    live.write("d e/a.md", "alpha");
+    assert_eq!(live.search("alpha").paths.len(), 1, "before");
+    let (dir, other) = (live.root().join("d e"), live.sandbox.path("other"));
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("b.md"), "beta").unwrap();
+    for number in 0..3 {
+        let Some(mounted) = Mounted::at(&dir, &["--bind", other.to_str().unwrap()]) else {
+            return not_checked("what is mounted over a directory: this user may not mount");
+        };
+        assert!(live.search("alpha").paths.is_empty(), "it is covered");
+        assert_eq!(live.search("beta").paths.len(), 1, "mounted");
+        fs::write(other.join("c.md"), word(number)).unwrap();
+        assert_eq!(live.search(&word(number)).paths.len(), 1, "written there");
+        drop(mounted);
+        assert_eq!(live.search("alpha").paths.len(), 1, "unmounted");
+        assert!(live.search(&word(number)).paths.is_empty(), "unmounted");
+    }
 }

@@ -278,6 +278,23 @@ fn succeed(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
 }
 
+/// A file system that is there for the time of a test.
+pub(crate) struct Mounted<'a>(&'a Path);
+
+impl<'a> Mounted<'a> {
+    pub(crate) fn at(dir: &'a Path, args: &[&str]) -> Option<Self> {
+        let mount = Command::new("mount").args(args).arg(dir).stderr(Stdio::null()).status();
+        mount.is_ok_and(|status| status.success()).then(|| Self(dir))
+    }
+}
+
+impl Drop for Mounted<'_> {
+    fn drop(&mut self) {
+        let status = Command::new("umount").arg("--lazy").arg(self.0).status().unwrap();
+        assert!(status.success(), "umount {}", self.0.display());
+    }
+}
+
 /// Waits for a condition that no event announces.
 pub(crate) fn until(what: &str, mut condition: impl FnMut() -> bool) {
     let deadline = Instant::now() + PATIENCE;

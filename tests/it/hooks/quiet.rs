@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use rustix::process::Signal;
 
 use super::{ALL_HOOKS, installed, memo, rings, silent};
-use crate::live::{Live, not_checked};
+use crate::live::{Live, Mounted, not_checked};
 
 #[test]
 fn with_a_daemon_that_runs_stands_still_or_is_gone() {
@@ -92,22 +92,6 @@ fn inside_a_hook_that_ends_at_the_first_failure() {
         assert!(rang >= 8, "{first}: {rang}");
         fs::remove_dir_all(live.root().join(".git/memo")).unwrap();
         silent(&live, ALL_HOOKS, "and when the state is gone");
-    }
-}
-
-/// A file system that is there for the time of a test.
-struct Mounted<'a>(&'a Path);
-
-impl<'a> Mounted<'a> {
-    fn at(dir: &'a Path, args: &[&str]) -> Option<Self> {
-        let mount = Command::new("mount").args(args).arg(dir).stderr(Stdio::null()).status();
-        mount.is_ok_and(|status| status.success()).then(|| Self(dir))
-    }
-}
-
-impl Drop for Mounted<'_> {
-    fn drop(&mut self) {
-        run("umount", &[], self.0);
     }
 }
 

@@ -1,0 +1,98 @@
+//! Was something mounted or unmounted?
+//!
+//! What is mounted over a directory replaces all that is below it, and no watch tells. The kernel marks its table of
+//! mounts as changed, which costs whoever asks one system call.
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+/// The mounts this process sees.
+pub struct Mounts {
+    /// None without `/proc`: then nothing is noticed.
+    table: Option<File>,
+    /// Id and place of each.
+    known: HashSet<(Vec<u8>, PathBuf)>,
+}
+
+impl Mounts {
+    /// Takes what is mounted now as known.
+    pub fn read() -> Self {
+        let mut mounts = Self { table: File::open("/proc/self/mountinfo").ok(), known: HashSet::new() };
+        mounts.known = mounts.list();
+        mounts
+    }
+
+    /// Returns where mounts came or went since this was last asked.
+    pub fn changed(&mut self) -> Vec<PathBuf> {
+        let Some(table) = &self.table else { return Vec::new() };
+        let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+        if poll(&mut [PollFd::new(table, PollFlags::PRI)], Some(&at_once)) == Ok(0) {
+            return Vec::new();
+        }
+        let now = self.list();
+        let changed = now.symmetric_difference(&self.known).map(|(_, place)| place.clone()).collect();
+        self.known = now;
+        changed
+    }
+
+    fn list(&mut self) -> HashSet<(Vec<u8>, PathBuf)> {
+        let mut text = Vec::new();
+        if let Some(table) = &mut self.table {
+            // What cannot be read counts as unmounted, and as mounted when it can be again.
+            let _ = table.rewind().and_then(|()| table.read_to_end(&mut text));
+        }
+        text.split(|byte| *byte == b'\n').filter_map(mount).collect()
+    }
+}
+
+/// Returns id and place of one line, whose fields are in proc_pid_mountinfo(5).
+fn mount(line: &[u8]) -> Option<(Vec<u8>, PathBuf)> {
+    let mut fields = line.split(|byte| *byte == b' ');
+    Some((fields.next()?.to_vec(), OsString::from_vec(unescaped(fields.nth(3)?)).into()))
+}
+
+/// Undoes the three octal digits that stand for a space, a tab, a newline and a backslash.
+fn unescaped(field: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(field.len());
+    let mut rest = field;
+    while let Some((first, after)) = rest.split_first() {
+        let code =
+            after.get(..3).filter(|_| *first == b'\\').and_then(|digits| std::str::from_utf8(digits).ok());
+        let byte = code.and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        plain.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { &after[3..] } else { after };
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_the_table() {
+        let check = |line: &str, expected: Option<(&str, &str)>| {
+            let expected = expected.map(|(id, place)| (id.as_bytes().to_vec(), PathBuf::from(place)));
+            assert_eq!(mount(line.as_bytes()), expected, "{line}");
+        };
+        check("36 35 98:0 / /mnt rw,noatime - ext3 /dev/root rw", Some(("36", "/mnt")));
+        check("7 1 0:5 / /a\\040b\\134\\012c rw - tmpfs t rw", Some(("7", "/a b\\\nc")));
+        check("7 1 0:5 / /odd\\9 rw", Some(("7", "/odd\\9")));
+        check("", None);
+    }
+
+    #[test]
+    fn without_a_change_nothing_has_changed() {
+        let mut mounts = Mounts::read();
+        assert!(mounts.known.iter().any(|(_, place)| place == std::path::Path::new("/")));
+        mounts.known.insert((b"x".to_vec(), "/nowhere".into()));
+        let since = mounts.changed();
+        assert!(since.is_empty() || since.contains(&"/nowhere".into()), "{since:?}");
+    }
+}
