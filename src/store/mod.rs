@@ -89,6 +89,8 @@ impl StoreError {
         match source.sqlite_error_code() {
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Corrupt { path, source },
             Some(ErrorCode::DiskFull) => Self::Full { path },
+            // A damaged header has no code of its own.
+            _ if source.to_string().contains("unsupported file format") => Self::Corrupt { path, source },
             _ => Self::Sqlite { path, source },
         }
     }

@@ -206,10 +206,15 @@ fn an_idle_exit_of_zero_is_never() {
 #[test]
 fn a_damaged_index_is_put_aside_and_made_anew() {
     type Damage = fn(&Path);
-    let garbage: [(&str, Damage); 4] = [
+    let garbage: [(&str, Damage); 5] = [
         ("noise", |db| fs::write(db, vec![0x5a; 65_536]).unwrap()),
         ("cut short", |db| fs::File::options().write(true).open(db).unwrap().set_len(20_000).unwrap()),
         ("empty", |db| fs::write(db, "").unwrap()),
+        ("a header of no known format", |db| {
+            let mut bytes = fs::read(db).unwrap();
+            bytes[44..48].fill(0xff);
+            fs::write(db, bytes).unwrap();
+        }),
         ("holes", |db| {
             let mut bytes = fs::read(db).unwrap();
             bytes[4_096..].chunks_mut(4_096).step_by(2).for_each(|page| page.fill(0xff));
