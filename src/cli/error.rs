@@ -111,8 +111,9 @@ fn hint(text: &str) -> Option<String> {
 }
 
 fn locate(error: &LocateError) -> Row {
+    use io::ErrorKind::{NotADirectory, NotFound};
     match error {
-        LocateError::Io(error) if error.source.kind() == io::ErrorKind::NotFound => {
+        LocateError::Io(error) if matches!(error.source.kind(), NotFound | NotADirectory) => {
             ("no-such-directory", EXIT_USAGE, hint("name an existing directory with -C"))
         }
         LocateError::Io(error) => path(error),

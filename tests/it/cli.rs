@@ -69,6 +69,7 @@ fn a_place_that_cannot_be_served_is_named() {
             "name an existing directory with -C",
         ),
         ("file", "[TOP]/work/file: not a directory", "name the directory around it with -C"),
+        ("file/x", "open file/x: Not a directory (os error 20)", "name an existing directory with -C"),
         (
             "../bare.git",
             "[TOP]/bare.git: a git directory, not a worktree",
