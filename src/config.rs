@@ -6,13 +6,12 @@
 mod key;
 
 use std::fmt;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use toml_edit::{DocumentMut, Item};
 
-use crate::paths::{IoContext, PathError, Place};
+use crate::paths::{self, IoContext, PathError, Place};
 
 pub use key::{KEYS, Key, Value};
 
@@ -302,7 +301,8 @@ pub fn load(place: Option<&Place>) -> Result<Resolved, ConfigError> {
 /// # Errors
 /// When it is there and cannot be read.
 pub fn read_file(file: &Path) -> Result<Option<String>, ConfigError> {
-    match fs::read_to_string(file) {
+    let text = paths::read_file(file).and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
+    match text {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         read => Ok(Some(read.at("read", file)?)),
     }

@@ -197,6 +197,18 @@ pub fn create_private_dir(dir: &Path) -> Result<(), PathError> {
     Ok(())
 }
 
+/// Reads a file of ours. What is none, such as a FIFO, is an error at once: nobody may ever write to it.
+///
+/// # Errors
+/// As read(2), and for what is not a file.
+pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    if fs::metadata(path)?.is_file() {
+        fs::read(path)
+    } else {
+        Err(io::Error::other("not a file; remove it"))
+    }
+}
+
 /// Resolves links and `..`.
 ///
 /// # Errors

@@ -7,7 +7,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::paths::{Env, IoContext, Place, owner};
+use crate::paths::{Env, IoContext, Place, owner, read_file};
 use crate::proto::Endpoint;
 
 use super::ClientError;
@@ -93,7 +93,7 @@ fn left(deadline: Instant) -> io::Result<Duration> {
 /// repository that was copied or moved leads to the daemon of another one.
 pub(super) fn published(place: &Place) -> Result<Option<Endpoint>, ClientError> {
     let file = place.endpoint_file();
-    match fs::read(&file) {
+    match read_file(&file) {
         Err(error) if is_absent(&error) => Ok(None),
         read => {
             let text = read.at("read", &file)?;

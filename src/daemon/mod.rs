@@ -81,9 +81,20 @@ pub fn run(root: &Path, ready: impl FnOnce()) -> anyhow::Result<Ended> {
     tracing::info!(root = %place.root.display(), version = env!("CARGO_PKG_VERSION"), "starting");
     let outcome = serve(place, env, config, ready);
     if let Err(error) = &outcome {
-        tracing::error!(error = format!("{error:#}"), "ended");
+        tracing::error!(error = told(error), "ended");
     }
     outcome.map(|()| Ended::Served)
+}
+
+/// Returns what went wrong and why in one line; most errors name their cause themselves.
+pub fn told(error: &anyhow::Error) -> String {
+    let mut line = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !line.ends_with(&cause) {
+            line = format!("{line}: {cause}");
+        }
+    }
+    line
 }
 
 fn serve(place: Place, env: Env, config: Config, ready: impl FnOnce()) -> anyhow::Result<()> {
@@ -163,6 +174,10 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> anyhow::Result<std:
 
 /// Opens index.db; a damaged one is put aside and begun anew, for it holds nothing that cannot be made again.
 fn open_index(path: &Path) -> anyhow::Result<Writer> {
+    if std::fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
+        let aside = quarantine(path)?;
+        tracing::error!(aside = %aside.display(), "index.db is not a file; put aside and rebuilt");
+    }
     match Writer::open(path, BUILTIN_ID) {
         Err(StoreError::Corrupt { source, .. }) => {
             let aside = quarantine(path)?;

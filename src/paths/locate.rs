@@ -91,7 +91,7 @@ impl Place {
             check_owner(dir, env)?;
         }
         let id = place_id(&common_dir);
-        let state_dir = writable_or_home(common_dir.join(STATE_DIR), &id, env);
+        let state_dir = usable_or_home(common_dir.join(STATE_DIR), &id, env);
         let root = root.to_owned();
         Ok(Self { root, git_dir: Some(git_dir), common_dir: Some(common_dir), state_dir, id })
     }
@@ -108,7 +108,7 @@ impl Place {
         }
         check_owner(root, env)?;
         let id = place_id(root);
-        let state_dir = writable_or_home(root.join(PLAIN_STATE_DIR), &id, env);
+        let state_dir = usable_or_home(root.join(PLAIN_STATE_DIR), &id, env);
         Ok(Self { root: root.to_owned(), git_dir: None, common_dir: None, state_dir, id })
     }
 }
@@ -180,8 +180,15 @@ fn place_id(path: &Path) -> String {
     hash.to_hex()[..16].to_owned()
 }
 
-/// Returns `preferred`, or the user's state directory where that cannot be written.
-fn writable_or_home(preferred: PathBuf, id: &str, env: &Env) -> PathBuf {
+/// Longest state dir, bytes: SQLite opens no path of more than 512, and the longest name in it has some 60.
+const MAX_STATE_DIR: usize = 440;
+
+/// Returns `preferred`, or the user's state directory where that cannot be written, or is too long for a database.
+fn usable_or_home(preferred: PathBuf, id: &str, env: &Env) -> PathBuf {
     let probe = if preferred.exists() { Some(preferred.as_path()) } else { preferred.parent() };
-    if probe.is_some_and(may_write) { preferred } else { env.state_home().join("memod").join(id) }
+    if preferred.as_os_str().len() <= MAX_STATE_DIR && probe.is_some_and(may_write) {
+        preferred
+    } else {
+        env.state_home().join("memod").join(id)
+    }
 }

@@ -5,7 +5,6 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use memod::paths::Place;
@@ -13,13 +12,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::live::{Live, PATIENCE, not_checked, until, word};
+use crate::sandbox::mkfifo;
 
 const MIB: usize = 1 << 20;
-
-fn fifo(live: &Live, path: &str) {
-    let made = Command::new("mkfifo").arg(live.root().join(path)).status().unwrap();
-    assert!(made.success());
-}
 
 /// Fills the worktree with things that are not what they seem.
 fn specials(live: &Live) {
@@ -31,10 +26,10 @@ fn specials(live: &Live) {
     for name in ["tracked-fifo.md", "tracked-dir.md", "tracked-link.md"] {
         live.remove(name);
     }
-    fifo(live, "tracked-fifo.md");
+    mkfifo(&live.root().join("tracked-fifo.md"));
     live.write("tracked-dir.md/inside.md", "inside");
     symlink("/dev/zero", root.join("tracked-link.md")).unwrap();
-    fifo(live, "fifo.md");
+    mkfifo(&live.root().join("fifo.md"));
     drop(UnixListener::bind(root.join("socket.md")).unwrap());
     symlink("loop-b", root.join("loop-a")).unwrap();
     symlink("loop-a", root.join("loop-b")).unwrap();
@@ -232,13 +227,13 @@ fn odd_files_of_gits_are_survived() {
         ("index", |live| live.write(".git/index", "garbage")),
         ("index", |live| {
             live.remove(".git/index");
-            fifo(live, ".git/index");
+            mkfifo(&live.root().join(".git/index"));
         }),
         ("HEAD", |live| live.write(".git/HEAD", vec![0xff; 100])),
         ("config", |live| live.write(".git/config", "[core\nno")),
         ("info/exclude", |live| {
             live.remove(".git/info/exclude");
-            fifo(live, ".git/info/exclude");
+            mkfifo(&live.root().join(".git/info/exclude"));
         }),
         ("info/exclude", |live| live.write(".git/info/exclude", vec![b'*'; 5 * MIB])),
     ];
@@ -256,7 +251,7 @@ fn odd_files_of_gits_are_survived() {
         live.expect(&after, "a.md", &format!("{name} {number}, mended"));
         live.expect(&seen, "", name);
     }
-    fifo(&live, ".gitignore");
+    mkfifo(&live.root().join(".gitignore"));
     live.write("b.md", "beta");
     live.expect("beta", "b.md", "an ignore file that is a FIFO");
     live.remove(".gitignore");

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::live::{Live, not_checked, until, word};
 use crate::rpc::Rpc;
+use crate::sandbox::mkfifo;
 
 /// Runs `memo search --json` and returns what it printed.
 fn search(live: &Live, word: &str) -> Value {
@@ -206,7 +207,15 @@ fn an_idle_exit_of_zero_is_never() {
 #[test]
 fn a_damaged_index_is_put_aside_and_made_anew() {
     type Damage = fn(&Path);
-    let garbage: [(&str, Damage); 5] = [
+    let garbage: [(&str, Damage); 7] = [
+        ("a directory", |db| {
+            fs::remove_file(db).unwrap();
+            fs::create_dir(db).unwrap();
+        }),
+        ("a FIFO", |db| {
+            fs::remove_file(db).unwrap();
+            mkfifo(db);
+        }),
         ("noise", |db| fs::write(db, vec![0x5a; 65_536]).unwrap()),
         ("cut short", |db| fs::File::options().write(true).open(db).unwrap().set_len(20_000).unwrap()),
         ("empty", |db| fs::write(db, "").unwrap()),
@@ -233,6 +242,34 @@ fn a_damaged_index_is_put_aside_and_made_anew() {
         assert_eq!(found["hits"][0]["path"], "8.md", "{what}");
         assert_sound(&live);
     }
+}
+
+#[test]
+fn a_fifo_in_the_state_dir_is_not_waited_for() {
+    for name in ["endpoint", "config.toml"] {
+        let live = Live::idle();
+        mkfifo(&live.place().state_dir.join(name));
+        let shown = live.sandbox.show(&mut live.memo(&["search", "alpha"]));
+        assert!(
+            shown.contains(&format!("read [TOP]/work/.git/memo/{name}: not a file; remove it")),
+            "{shown}"
+        );
+        assert!(shown.starts_with("exit 3\n") || shown.starts_with("exit 2\n"), "{shown}");
+    }
+}
+
+#[test]
+fn a_worktree_with_a_long_path_has_its_state_in_the_home() {
+    let live = Live::idle();
+    let deep = live.sandbox.path(&["deep"; 120].join("/"));
+    fs::create_dir_all(&deep).unwrap();
+    live.git(&["init", "-q", deep.to_str().unwrap()]);
+    fs::write(deep.join("a.md"), "alpha").unwrap();
+    let found = live.memo(&["-C", deep.to_str().unwrap(), "search", "--json", "alpha"]).output().unwrap();
+    live.memo(&["-C", deep.to_str().unwrap(), "stop"]).output().unwrap();
+    let found: Value = serde_json::from_slice(&found.stdout).unwrap();
+    assert_eq!((&found["fresh"], &found["hits"][0]["path"]), (&json!(true), &json!("a.md")), "{found}");
+    assert!(!deep.join(".git/memo/index.db").exists(), "SQLite could not open it there");
 }
 
 #[test]

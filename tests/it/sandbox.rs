@@ -96,3 +96,7 @@ impl Sandbox {
         shown
     }
 }
+
+pub(crate) fn mkfifo(path: &Path) {
+    assert!(Command::new("mkfifo").arg(path).status().unwrap().success(), "{}", path.display());
+}

@@ -10,7 +10,7 @@ use memod::scan::{Admission, Found, ScanError, Verdict, Visit, lstat, walk};
 use memod::types::{Refusal, SourceKey};
 
 use super::fixture::{Fixture, Seen, agree, os_path, walk_all};
-use super::reading::rustix_fifo;
+use crate::sandbox::mkfifo;
 
 #[test]
 fn links_are_listed_and_never_followed() {
@@ -50,7 +50,7 @@ fn fifos_and_sockets_block_nothing() {
     f.commit_all();
     fs::remove_file(f.root.join("tracked")).unwrap();
     for fifo in ["tracked", "untracked", "d/.gitignore", ".memoignore"] {
-        rustix_fifo(&f.root.join(fifo));
+        mkfifo(&f.root.join(fifo));
     }
     let _socket = std::os::unix::net::UnixListener::bind(f.root.join("socket")).unwrap();
     let seen = walk_all(&f, &f.place());
@@ -184,7 +184,7 @@ fn a_tree_that_changes_under_the_walk() {
     check(&|_| {}, &["a", "e"], 0);
     check(&|abs| fs::write(abs, "file").unwrap(), &["a", "e"], 1);
     check(&|abs| symlink("..", abs).unwrap(), &["a", "e"], 1);
-    check(&|abs| rustix_fifo(abs), &["a", "e"], 1);
+    check(&|abs| mkfifo(abs), &["a", "e"], 1);
 }
 
 #[test]

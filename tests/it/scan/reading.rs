@@ -7,6 +7,7 @@ use memod::scan::{Content, Read, ReadError, lstat, read};
 use memod::types::{Refusal, SourceKey};
 
 use super::fixture::{Fixture, MAX_FILE_BYTES};
+use crate::sandbox::mkfifo;
 
 fn read_key(fixture: &Fixture, key: &str) -> Result<Read, ReadError> {
     read(&fixture.root, &SourceKey::new(key), MAX_FILE_BYTES)
@@ -65,18 +66,12 @@ fn what_is_not_a_file_below_the_root() {
         symlink("file", f.root.join("link")).unwrap();
         symlink("d", f.root.join("dirlink")).unwrap();
         symlink("loop", f.root.join("loop")).unwrap();
-        rustix_fifo(&f.root.join("fifo"));
+        mkfifo(&f.root.join("fifo"));
         let _socket = std::os::unix::net::UnixListener::bind(f.root.join("socket")).unwrap();
         for key in ["link", "dirlink", "dirlink/x", "loop", "loop/x", "fifo", "socket"] {
             check(key, "not regular");
         }
     }
-}
-
-#[cfg(unix)]
-pub(crate) fn rustix_fifo(path: &std::path::Path) {
-    let status = std::process::Command::new("mkfifo").arg(path).status().unwrap();
-    assert!(status.success());
 }
 
 /// A writer replaces the content, by renaming and in place in turn; no read may mix two versions.
