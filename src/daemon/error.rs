@@ -1,6 +1,7 @@
 //! What is a request told that fails, and what should be done about it?
 
 use std::io::{self, ErrorKind};
+use std::path::Path;
 
 use crate::git::{GitError, RevisionError};
 use crate::hooks::HooksError;
@@ -15,6 +16,11 @@ pub(super) type Outcome<T> = Result<T, RpcError>;
 
 pub(super) fn bad_params(message: impl Into<String>) -> RpcError {
     RpcError::new(code::INVALID_PARAMS, message)
+}
+
+pub(super) fn wrong_repository(cwd: &Path) -> RpcError {
+    let message = format!("{}: belongs to another repository than this daemon's", cwd.display());
+    RpcError::new(code::WRONG_REPOSITORY, message)
 }
 
 impl From<StoreError> for RpcError {

@@ -15,6 +15,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant, SystemTime};
 
+use super::error::wrong_repository;
 use super::event::{Ask, Event};
 use super::shared::Shared;
 use super::view::{Due, Rounds, View};
@@ -219,9 +220,8 @@ impl MainLoop {
                 self.check_held = true;
             }
             Ok(place) if place.state_dir != self.shared.place.state_dir => {
-                let message =
-                    format!("{}: belongs to another repository than this daemon's", ask.cwd.display());
-                refuse(ask, RpcError::new(code::WRONG_REPOSITORY, message));
+                let refusal = wrong_repository(&ask.cwd);
+                refuse(ask, refusal);
             }
             Ok(place) => match self.views.get_mut(&place.root) {
                 Some(view) if view.place == place => view.ask(ask, now),
@@ -238,8 +238,13 @@ impl MainLoop {
         }
         #[cfg(target_os = "linux")]
         for place in self.mounts.changed() {
-            let views = self.views.values_mut();
-            views.filter(|view| place.starts_with(&view.place.root)).for_each(|view| view.lose(now));
+            let why = views::why_silent(&place);
+            for view in self.views.values_mut().filter(|view| place.starts_with(&view.place.root)) {
+                view.lose(now);
+                if why.is_some() {
+                    view.poll(why.clone());
+                }
+            }
         }
     }
 

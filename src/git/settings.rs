@@ -69,6 +69,8 @@ pub struct Settings {
     pub ignore_case: bool,
     /// `extensions.objectFormat`.
     pub object_hash: ObjectHash,
+    /// `core.bare`, where that is said of this directory: its linked worktrees have files all the same.
+    pub is_bare: bool,
 }
 
 impl Settings {
@@ -84,6 +86,7 @@ impl Settings {
             excludes_file: excludes_file(&config, &place.root, dirs),
             ignore_case: is_true(&config, "core.ignoreCase"),
             object_hash: object_hash(&config, common_dir)?,
+            is_bare: is_true(&config, "core.bare") && place.git_dir.as_ref() == Some(common_dir),
         })
     }
 
@@ -113,7 +116,12 @@ impl Settings {
 
     /// Returns git's defaults.
     pub fn fallback(dirs: &UserDirs) -> Self {
-        Self { excludes_file: dirs.xdg("ignore"), ignore_case: false, object_hash: ObjectHash::Sha1 }
+        Self {
+            excludes_file: dirs.xdg("ignore"),
+            ignore_case: false,
+            object_hash: ObjectHash::Sha1,
+            is_bare: false,
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::os::unix::ffi::OsStringExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -39,6 +39,11 @@ impl Mounts {
         let changed = now.symmetric_difference(&self.known).map(|(_, place)| place.clone()).collect();
         self.known = now;
         changed
+    }
+
+    /// Returns where something is mounted below a directory.
+    pub fn below<'a>(&'a self, dir: &'a Path) -> impl Iterator<Item = &'a Path> {
+        self.known.iter().map(|(_, place)| place.as_path()).filter(move |place| place.starts_with(dir))
     }
 
     fn list(&mut self) -> HashSet<(Vec<u8>, PathBuf)> {
@@ -90,7 +95,7 @@ mod tests {
     #[test]
     fn without_a_change_nothing_has_changed() {
         let mut mounts = Mounts::read();
-        assert!(mounts.known.iter().any(|(_, place)| place == std::path::Path::new("/")));
+        assert!(mounts.known.iter().any(|(_, place)| place == Path::new("/")));
         mounts.known.insert((b"x".to_vec(), "/nowhere".into()));
         let since = mounts.changed();
         assert!(since.is_empty() || since.contains(&"/nowhere".into()), "{since:?}");

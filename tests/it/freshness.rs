@@ -243,6 +243,34 @@ fn a_write_through_one_name_of_a_file_is_seen_under_all() {
 }
 
 #[test]
+fn a_mount_that_does_not_report_every_change_is_polled() {
+    let live = Live::new();
+    live.write("dir/a.md", "alpha");
+    let polled = || live.call("status", json!({}))["views"][0]["polled"].clone();
+    live.expect("alpha", "dir/a.md", "before");
+    assert_eq!(polled(), false);
+    let dir = live.root().join("dir");
+    let [lower, upper, work] = ["lower", "upper", "temp"].map(|name| {
+        let dir = live.sandbox.path(name);
+        fs::create_dir(&dir).unwrap();
+        dir.display().to_string()
+    });
+    fs::write(format!("{lower}/b.md"), "beta").unwrap();
+    let options = format!("lowerdir={lower},upperdir={upper},workdir={work}");
+    let Some(mounted) = Mounted::at(&dir, &["-t", "overlay", "overlay", "-o", &options]) else {
+        return not_checked("an overlay in a worktree: this user may not mount");
+    };
+    live.expect("beta", "dir/b.md", "mounted while it runs");
+    assert_eq!(polled(), true);
+    live.kill();
+    live.start();
+    live.expect("beta", "dir/b.md", "mounted before it started");
+    assert_eq!(polled(), true);
+    drop(mounted);
+    live.expect("alpha", "dir/a.md", "unmounted");
+}
+
+#[test]
 fn what_is_mounted_over_a_directory() {
     let live = Live::new();
     live.write("d e/a.md", "alpha");

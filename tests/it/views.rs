@@ -222,6 +222,10 @@ fn repositories_of_every_build() {
     assert_eq!(found_by_memo(&live, &one, "first"), ["b.md"]);
     assert_eq!(found_by_memo(&live, &two, "second"), ["b.md"]);
     assert_eq!(found_by_memo(&live, &two, "first"), [""; 0]);
+    fs::write(live.sandbox.path("many/.git"), "gitdir: ./.bare\n").unwrap();
+    let shown = live.sandbox.show(&mut live.memo(&["-C", "../many", "search", "first"]));
+    let told = "exit 2\nerr: memo: [TOP]/many: core.bare is true, so there is no worktree here\n";
+    assert!(shown.starts_with(told), "{shown}");
     memo_in(&live, &one, &["stop"]);
     // A submodule: a repository of its own, with its git dir in the other's.
     let file = ["-c", "protocol.file.allow=always"];

@@ -31,6 +31,15 @@ impl MainLoop {
         let _ = self.jobs.send(Job::Open(Box::new(place)));
     }
 
+    /// Returns why events do not tell of every change in a worktree.
+    fn silent_below(&self, root: &Path) -> Option<String> {
+        #[cfg(target_os = "linux")]
+        let mounted = self.mounts.below(root);
+        #[cfg(not(target_os = "linux"))]
+        let mounted = std::iter::empty();
+        std::iter::once(root).chain(mounted).find_map(why_silent)
+    }
+
     pub(super) fn refuse_opening(&mut self, root: &Path, error: &str) {
         tracing::error!(root = %root.display(), error, "cannot open the view");
         for ask in self.opening.remove(root).unwrap_or_default() {
@@ -51,6 +60,9 @@ impl MainLoop {
             Settle::new(Duration::from_millis(watch.settle_ms), Duration::from_millis(watch.settle_max_ms));
         let dirs = UserDirs::read();
         let settings = git::Settings::read(&place, &dirs).unwrap_or_else(|_| git::Settings::fallback(&dirs));
+        if settings.is_bare {
+            return asks.into_iter().for_each(|ask| refuse(ask, bare(&place)));
+        }
         let mut view = View::new(row, place, settle, settings.object_hash);
         view.excludes = git::excludes_files(&view.place, &dirs);
         // Only here: a repository that was deleted or moved away must not be made anew.
@@ -58,10 +70,7 @@ impl MainLoop {
             tracing::warn!(%error, "no cookies");
         }
         doorbell::hang(&view.place, self.shared.config.hooks.autostart);
-        if let Some(name) = silent_file_system(&view.place.root) {
-            let root = view.place.root.display();
-            let why =
-                format!("{root}: {name} does not report every change; every query compares the worktree");
+        if let Some(why) = self.silent_below(&view.place.root) {
             view.poll(Some(why));
         } else if watch.poll {
             view.poll(None);
@@ -95,6 +104,21 @@ pub(super) fn watch_git(shared: &Shared, view: &mut View) -> bool {
     let mut dirs = git.chain([(Role::Cookies, view.place.cookie_dir())]);
     let watched = dirs.try_for_each(|(role, dir)| shared.watch.add_dir(view.id, role, &dir));
     watched.map_err(|error| view.uncover(Some(with_remedy(&error)))).is_ok()
+}
+
+/// As git, which refuses to work there.
+fn bare(place: &Place) -> RpcError {
+    let root = place.root.display();
+    RpcError::new(code::WRONG_REPOSITORY, format!("{root}: core.bare is true, so there is no worktree here"))
+        .with_hint(
+            "`git worktree list` shows those of this repository; `git config core.bare false` makes this one",
+        )
+}
+
+/// Returns why events do not tell of every change in a directory.
+pub(super) fn why_silent(dir: &Path) -> Option<String> {
+    let name = silent_file_system(dir)?;
+    Some(format!("{}: {name} does not report every change; every query compares the worktree", dir.display()))
 }
 
 /// Adds what to do to why some directory is not watched.

@@ -23,14 +23,14 @@ use super::similar;
 use super::update::update;
 use super::{backups, databases, documents};
 use crate::daemon::dispatch::{blocking, no_method, params_of};
-use crate::daemon::error::{Outcome, bad_params};
+use crate::daemon::error::{Outcome, bad_params, wrong_repository};
 use crate::daemon::shared::Shared;
 use crate::git;
 use crate::memory::tiers::Tiers;
 use crate::paths::Place;
+use crate::proto::RpcError;
 use crate::proto::exchange::MarkdownParams;
 use crate::proto::memory::{AddParams, Caller, DedupeParams, RelatedParams};
-use crate::proto::{RpcError, code};
 use crate::store::{Event, MemoryKeeper, Record, Rows};
 
 /// Longest name of a request, bytes.
@@ -246,10 +246,9 @@ pub(in crate::daemon) fn locate(shared: &Shared, caller: &Caller) -> Outcome<Pla
     if !cwd.is_absolute() {
         return Err(bad_params("cwd: an absolute path is needed, to know which repository is meant"));
     }
-    let wrong = |message| RpcError::new(code::WRONG_REPOSITORY, message);
-    let place = Place::locate(&cwd, &shared.env).map_err(|error| wrong(error.to_string()))?;
+    let place = Place::locate(&cwd, &shared.env)?;
     if place.state_dir != shared.place.state_dir {
-        return Err(wrong(format!("{}: belongs to another repository than this daemon's", cwd.display())));
+        return Err(wrong_repository(&cwd));
     }
     Ok(place)
 }
