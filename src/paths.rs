@@ -226,6 +226,21 @@ pub fn effective_uid() -> u32 {
     return 0;
 }
 
+/// Returns whether two paths lead to one directory, where the platform can tell.
+pub fn is_same_dir(one: &Path, other: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let identity = |path: &Path| fs::metadata(path).map(|meta| (meta.dev(), meta.ino())).ok();
+        identity(one).is_some_and(|one| identity(other) == Some(one))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (one, other);
+        false
+    }
+}
+
 /// Returns the owner of a file, where the platform has owners.
 pub fn owner(meta: &fs::Metadata) -> Option<u32> {
     #[cfg(unix)]

@@ -7,7 +7,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::paths::{Env, IoContext, Place, owner, read_file};
+use crate::paths::{Env, IoContext, Place, is_same_dir, owner, read_file};
 use crate::proto::Endpoint;
 
 use super::ClientError;
@@ -103,7 +103,9 @@ pub(super) fn published(place: &Place) -> Result<Option<Endpoint>, ClientError> 
 }
 
 fn is_of(endpoint: &Endpoint, place: &Place) -> bool {
-    endpoint.state_dir.is_empty() || endpoint.state_dir == place.state_dir.display().to_string()
+    let theirs = Path::new(&endpoint.state_dir);
+    // A directory that is mounted at two paths has one daemon; it says which of them it serves.
+    endpoint.state_dir.is_empty() || theirs == place.state_dir || is_same_dir(theirs, &place.state_dir)
 }
 
 /// Returns where a daemon listens whose endpoint file was lost, or is not written yet.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::git::{GitError, RevisionError};
 use crate::hooks::HooksError;
-use crate::paths::LocateError;
+use crate::paths::{LocateError, Place};
 use crate::proto::{RpcError, code};
 use crate::store::{ForeignError, Stopped, StoreError};
 
@@ -18,8 +18,9 @@ pub(super) fn bad_params(message: impl Into<String>) -> RpcError {
     RpcError::new(code::INVALID_PARAMS, message)
 }
 
-pub(super) fn wrong_repository(cwd: &Path) -> RpcError {
-    let message = format!("{}: belongs to another repository than this daemon's", cwd.display());
+pub(super) fn wrong_repository(cwd: &Path, ours: &Place) -> RpcError {
+    let (cwd, ours) = (cwd.display(), ours.common_dir.as_ref().unwrap_or(&ours.root).display());
+    let message = format!("{cwd}: belongs to another repository than this daemon's, {ours}");
     RpcError::new(code::WRONG_REPOSITORY, message)
 }
 

@@ -220,7 +220,7 @@ impl MainLoop {
                 self.check_held = true;
             }
             Ok(place) if place.state_dir != self.shared.place.state_dir => {
-                let refusal = wrong_repository(&ask.cwd);
+                let refusal = wrong_repository(&ask.cwd, &self.shared.place);
                 refuse(ask, refusal);
             }
             Ok(place) => match self.views.get_mut(&place.root) {

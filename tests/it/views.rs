@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::live::{Live, until, word};
+use crate::live::{Live, Mounted, not_checked, until, word};
 
 /// Adds a linked worktree beside the main one and returns where.
 fn add_worktree(live: &Live, name: &str, args: &[&str]) -> PathBuf {
@@ -289,4 +289,21 @@ fn a_copied_repository_has_a_daemon_of_its_own() {
     live.expect("beta", "a.md", "in the place of the other");
     assert_eq!(found_by_memo(&live, &moved, "alpha"), ["a.md"]);
     memo_in(&live, &moved, &["stop"]);
+}
+
+#[test]
+fn a_repository_that_is_mounted_at_two_paths() {
+    let live = Live::new();
+    live.write("a.md", "alpha");
+    live.expect("alpha", "a.md", "where the daemon knows it");
+    let other = live.sandbox.path("other");
+    fs::create_dir(&other).unwrap();
+    let Some(_mounted) = Mounted::at(&other, &["--bind", live.root().to_str().unwrap()]) else {
+        return not_checked("a repository at two paths: this user may not mount");
+    };
+    let shown = live.sandbox.show(&mut live.memo(&["-C", "../other", "search", "alpha"]));
+    let told =
+        "exit 2\nerr: memo: [TOP]/other: belongs to another repository than this daemon's, [TOP]/work/.git\n";
+    assert!(shown.starts_with(told), "{shown}");
+    live.expect("alpha", "a.md", "it goes on");
 }

@@ -248,7 +248,7 @@ pub(in crate::daemon) fn locate(shared: &Shared, caller: &Caller) -> Outcome<Pla
     }
     let place = Place::locate(&cwd, &shared.env)?;
     if place.state_dir != shared.place.state_dir {
-        return Err(wrong_repository(&cwd));
+        return Err(wrong_repository(&cwd, &shared.place));
     }
     Ok(place)
 }
