@@ -2,6 +2,7 @@
 //!
 //! Files are read and extracted by a few threads; the caller's thread alone writes, in batches.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -104,7 +105,7 @@ impl Indexer {
         let refusals = todo.refusals.into_iter();
         let refusals = refusals.map(|(key, stat, refusal)| Change::Refuse { key, stat, refusal });
         self.apply_all(view, &refusals.collect::<Vec<_>>(), &mut outcome)?;
-        self.read_all(place, view, &todo.reads, &mut outcome)?;
+        self.read_all(place, view, todo.reads, &mut outcome)?;
         // Last: what was renamed is under its old name until it is under the new one, never nowhere. The old one
         // is not shown, for each hit is checked against the disk.
         let removals: Vec<Change> = todo.removals.into_iter().map(|key| Change::Remove { key }).collect();
@@ -131,19 +132,21 @@ impl Indexer {
         &mut self,
         place: &Place,
         view: ViewId,
-        reads: &[(SourceKey, Stat)],
+        mut reads: Vec<(SourceKey, Stat)>,
         outcome: &mut Outcome,
     ) -> Result<(), IndexError> {
         let Self { writer, reader, index_db, extractor, max_file_bytes, progress, .. } = self;
         let (root, max_file_bytes) = (place.root.as_path(), *max_file_bytes);
         let mut batches = Batches::new(writer, view, progress, outcome);
         if reads.len() > INLINE_FILES {
+            // Who does not wait for all of them is likelier to ask for what was written last.
+            reads.sort_by_key(|(_, stat)| Reverse(stat.mtime_ns));
             let (memod, next) = (extractor.program(), AtomicUsize::new(0));
-            let reads = Reads { reads, next, view, root, max_file_bytes, index_db, memod, progress };
+            let reads = Reads { reads: &reads, next, view, root, max_file_bytes, index_db, memod, progress };
             return reads.by_threads(&mut batches);
         }
         let mut preparer = Preparer { view, root, max_file_bytes, reader, extractor };
-        for (key, stat) in reads {
+        for (key, stat) in &reads {
             batches.push(preparer.prepare(key, stat)?)?;
         }
         batches.flush()
