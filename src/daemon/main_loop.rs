@@ -102,8 +102,8 @@ impl MainLoop {
                     event => self.handle(event, now),
                 }
             }
-            if std::mem::take(&mut self.check_held) && !self.is_reachable() {
-                return "its state dir, its socket or its index is gone";
+            if std::mem::take(&mut self.check_held) && !self.is_found() {
+                return "its state dir, its socket or its index is gone, or is looked for elsewhere";
             }
             self.advance(Instant::now());
         }
@@ -111,9 +111,12 @@ impl MainLoop {
 
     /// Returns whether lock, socket and index are still where others look for them. Without, the next daemon
     /// serves better than this one.
-    fn is_reachable(&self) -> bool {
+    fn is_found(&self) -> bool {
+        let ours = &self.shared.place;
+        let now = Place::locate(&ours.root, &self.shared.env);
         self.held.iter().all(|(path, held)| inode(path) == *held)
             && lstat(&self.shared.index_db).is_ok_and(|stat| stat.size > 0)
+            && !now.is_ok_and(|now| now.id == ours.id && now.state_dir != ours.state_dir)
     }
 
     fn handle(&mut self, event: Event, now: Instant) {
@@ -215,8 +218,9 @@ impl MainLoop {
             self.look_outside(now);
         }
         match Place::locate(&ask.cwd, &self.shared.env) {
-            // It moved, and this daemon with it: not answering says that it is stopping.
-            Ok(place) if place.state_dir != self.shared.place.state_dir && !self.is_reachable() => {
+            // It moved, and this daemon with it, or its state may be written elsewhere by now, where others look for
+            // it: not answering says that it is stopping.
+            Ok(place) if place.state_dir != self.shared.place.state_dir && !self.is_found() => {
                 self.check_held = true;
             }
             Ok(place) if place.state_dir != self.shared.place.state_dir => {

@@ -17,7 +17,7 @@ use self::history::History;
 use self::wait::{COOKIE_TIMEOUT, Cookie, Waiter};
 use super::event::{Ask, ViewReport};
 use crate::git;
-use crate::index::Scope;
+use crate::index::{Outcome, Scope};
 use crate::paths::Place;
 use crate::proto::ViewInfo;
 use crate::store::ViewRow;
@@ -223,7 +223,7 @@ impl View {
         self.complete && holds_all && self.is_watched() && self.error.is_none()
     }
 
-    fn is_dirty(&self) -> bool {
+    pub(super) fn is_dirty(&self) -> bool {
         self.rescan || self.index_written || !self.dirty.is_empty()
     }
 
@@ -303,14 +303,19 @@ impl View {
         waits.chain(start).chain(cookie).min()
     }
 
-    /// Takes what could not be read. Only a walk tells that all could.
-    pub(super) fn note_problems(&mut self, whole: bool, problems: &[String]) {
-        if let Some(first) = problems.first() {
-            let others = problems.len() - 1;
-            let others = if others > 0 { format!(", and {others} more, see the log") } else { String::new() };
+    /// Takes what could not be read. Only a whole walk tells that all could; one is asked for when a directory could
+    /// be listed, for it may be the one that could not.
+    pub(super) fn note_problems(&mut self, outcome: &Outcome, now: Instant) {
+        if let Some((first, others)) = outcome.problems.split_first() {
+            let others = match others.len() {
+                0 => String::new(),
+                others => format!(", and {others} more, see the log"),
+            };
             self.files_note = Some(format!("{first}{others}"));
-        } else if whole {
+        } else if outcome.whole {
             self.files_note = None;
+        } else if self.files_note.is_some() && outcome.missed.listed {
+            self.lose(now);
         }
     }
 

@@ -232,6 +232,10 @@ fn a_repository_that_may_only_be_read() {
     assert_eq!(search("beta")["hits"][0]["path"], "a.md");
     let gone = search("alpha");
     assert_eq!((&gone["fresh"], gone["total"].as_u64()), (&json!(true), Some(0)), "{gone}");
-    assert!(memo(&["stop"]).status.success());
+    // What may be written again has its state inside, as for whoever starts a daemon now.
     chmod(&live.root(), "u+w");
+    let found = search("beta");
+    assert_eq!((&found["fresh"], &found["hits"][0]["path"]), (&json!(true), &json!("a.md")), "{found}");
+    assert!(live.root().join(".git/memo").exists());
+    assert!(memo(&["stop"]).status.success());
 }

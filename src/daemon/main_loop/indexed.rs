@@ -30,7 +30,7 @@ impl MainLoop {
                 for problem in &outcome.problems {
                     tracing::warn!(root = %view.place.root.display(), problem, "not everything could be listed");
                 }
-                view.note_problems(outcome.whole, &outcome.problems);
+                view.note_problems(&outcome, now);
                 view.retry(outcome.again, now);
                 missed = outcome.missed;
                 if let Some(seq) = outcome.seq {

@@ -6,7 +6,7 @@ use super::*;
 use crate::config::Config;
 use crate::daemon::event::{Indexed, ViewReport};
 use crate::daemon::memories::Memories;
-use crate::index::{IndexError, Outcome, Progress};
+use crate::index::{IndexError, Missed, Outcome, Progress};
 use crate::paths::Env;
 use crate::store::ViewRow;
 use crate::types::ViewId;
@@ -96,4 +96,22 @@ fn what_did_not_work_of_a_worktree_goes_with_it() {
     std::fs::remove_dir_all(bench.temp.path().join("one")).unwrap();
     assert_eq!(bench.degraded(), [""; 0]);
     assert!(bench.jobs.try_iter().any(|job| matches!(job, Job::Forget(ViewId(1)))));
+}
+
+#[test]
+fn what_could_not_be_listed_is_looked_at_again_when_a_directory_can() {
+    let mut bench = Bench::new();
+    let one = bench.open(1, "one");
+    bench.main_loop.advance(Instant::now() + Duration::from_secs(9)); // the first walk has begun
+    let problems = vec!["list /one/d: permission denied".to_owned()];
+    bench.end(one, Ok(Outcome { whole: true, problems, ..Outcome::default() }), None);
+    let listed = || Outcome { missed: Missed { listed: true, ..Missed::default() }, ..Outcome::default() };
+    let dirty = |bench: &Bench| bench.main_loop.views.values().any(View::is_dirty);
+    bench.end(one, Ok(Outcome::default()), None);
+    assert!(!dirty(&bench), "a file says nothing of a directory");
+    bench.end(one, Ok(listed()), None);
+    assert!(dirty(&bench));
+    assert_eq!(bench.degraded().len(), 1, "it is said until the walk has ended");
+    bench.end(one, Ok(Outcome { whole: true, ..listed() }), None);
+    assert_eq!(bench.degraded(), [""; 0]);
 }
