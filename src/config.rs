@@ -271,6 +271,19 @@ pub fn with_value(text: &str, file: PathBuf, name: &str, value: &str) -> Result<
     Ok(document.to_string())
 }
 
+/// Returns `text` without `key`; none when it is not set there.
+///
+/// # Errors
+/// When the text is not TOML, or the key is unknown.
+pub fn without_value(text: &str, file: PathBuf, name: &str) -> Result<Option<String>, ConfigError> {
+    let origin = Origin::File(file);
+    let key = Key::find(name).ok_or_else(|| unknown(name, origin.clone()))?;
+    let mut document = parse(text, &origin)?;
+    let (section, name) = key.name.split_once('.').expect("every key has a section");
+    let table = document.get_mut(section).and_then(Item::as_table_like_mut);
+    Ok(table.and_then(|table| table.remove(name)).map(|_| document.to_string()))
+}
+
 /// Returns the file of the user's own settings, in the platform's config directory.
 ///
 /// None when there is no home directory.

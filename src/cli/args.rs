@@ -17,7 +17,7 @@ use super::memory::{
 use super::rows::RowsTyped;
 pub(super) use verbs::{
     BriefTyped, ChangedTyped, ConfigTyped, ConfigVerb, ExplainTyped, HooksTyped, HooksVerb, InitTyped,
-    LogsTyped, MapTyped, ModeTyped, SearchTyped, StatusTyped, SyncTyped, WhyTyped,
+    LogsTyped, MapTyped, ModeTyped, SearchTyped, StatusTyped, SyncTyped, WhyTyped, share,
 };
 
 /// Search a repository and its history by words and by meaning, and keep what is to be remembered.

@@ -10,6 +10,7 @@ use crate::config::{self, DEFAULTS, KEYS, Key, Origin, Resolved};
 use crate::paths::{IoContext, LocateError, PathError, canonical};
 
 use super::args::{ConfigTyped, ConfigVerb};
+use super::error::EXIT_NONE;
 use super::here::Here;
 use super::output::Output;
 use super::text::{escape, paint};
@@ -27,6 +28,12 @@ pub(super) fn config(typed: ConfigTyped, here: Result<Here, CliError>, output: &
             let place = here?.place;
             place.create_state_dir()?;
             set(&key, &value, &place.config_file(), output)?;
+        }
+        Some(ConfigVerb::Unset { key, user: true }) => {
+            return unset(&key, &config::user_file().ok_or(CliError::NoHome)?, output);
+        }
+        Some(ConfigVerb::Unset { key, user: false }) => {
+            return unset(&key, &here?.place.config_file(), output);
         }
         Some(ConfigVerb::Path) => path(optional(here)?.as_ref(), output)?,
         Some(ConfigVerb::Template) => output.raw(template().as_bytes())?,
@@ -71,18 +78,45 @@ fn as_json(key: &Key, resolved: &Resolved) -> Value {
 }
 
 fn set(key: &str, value: &str, file: &Path, output: &mut Output) -> Result<(), CliError> {
-    // A link into a collection of dotfiles stays a link.
-    let file = if file.exists() { canonical(file)? } else { file.to_owned() };
+    let file = behind_links(file)?;
     let text = config::read_file(&file)?.unwrap_or_default();
     replace(&file, &config::with_value(&text, file.clone(), key, value)?)?;
     if output.json {
         return output.json(&json!({ "key": key, "file": file.display().to_string() }));
     }
     output.say(&format!("{key} = {value} in {}", file.display()));
+    say_when(key, output);
+    Ok(())
+}
+
+fn unset(key: &str, file: &Path, output: &mut Output) -> Outcome {
+    let file = behind_links(file)?;
+    let text = config::read_file(&file)?.unwrap_or_default();
+    let without = config::without_value(&text, file.clone(), key)?;
+    if let Some(text) = &without {
+        replace(&file, text)?;
+    }
+    if output.json {
+        let shown = json!({ "key": key, "file": file.display().to_string(), "removed": without.is_some() });
+        output.json(&shown)?;
+    } else if without.is_some() {
+        output.say(&format!("{key} is taken out of {}", file.display()));
+        say_when(key, output);
+    } else {
+        output.say(&format!("{key} is not in {}", file.display()));
+    }
+    Ok(if without.is_some() { 0 } else { EXIT_NONE })
+}
+
+/// A link into a collection of dotfiles stays a link.
+fn behind_links(file: &Path) -> Result<PathBuf, PathError> {
+    if file.exists() { canonical(file) } else { Ok(file.to_owned()) }
+}
+
+fn say_when(key: &str, output: &mut Output) {
     if !key.starts_with("search.") {
         output.say("the daemon reads it when it starts: `memo restart`");
     }
-    Ok(())
 }
 
 /// Writes a file as a whole or not at all.

@@ -6,7 +6,7 @@ use super::args::MapTyped;
 use super::error::EXIT_NONE;
 use super::here::Here;
 use super::output::Output;
-use super::text::{behind, escape_lines};
+use super::text::{behind, escape, escape_lines};
 use super::{Outcome, ask};
 
 /// Exits with 1 when there is nothing to show.
@@ -21,6 +21,9 @@ pub(super) fn map(typed: MapTyped, here: &Here, output: &mut Output) -> Outcome 
             output.line(text.trim_end_matches('\n'))?;
         }
         output.flush()?;
+        for path in &result.unfocused {
+            output.say(&format!("--focus {}: no file with symbols is there", escape(path)));
+        }
         if !result.fresh {
             output.say(&behind(result.reason.as_deref()));
         }

@@ -31,6 +31,7 @@ mod status;
 mod text;
 mod why;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -49,10 +50,19 @@ pub fn run() -> ExitCode {
     if complete::answered() {
         return ExitCode::SUCCESS;
     }
-    ExitCode::from(match Typed::try_parse() {
+    ExitCode::from(match Typed::try_parse_from(spelled_out(std::env::args_os().collect())) {
         Ok(typed) => obey(typed),
         Err(error) => usage(&error, wants_json(std::env::args_os().take_while(|arg| arg != "--"))),
     })
+}
+
+/// Returns `memo VERB --help` for `memo help VERB`: as a verb of clap's it would need a page for each page.
+fn spelled_out(mut words: Vec<OsString>) -> Vec<OsString> {
+    if words.get(1).is_some_and(|word| word == "help") {
+        words.remove(1);
+        words.push("--help".into());
+    }
+    words
 }
 
 /// Does what was typed; returns the exit status.
@@ -181,7 +191,7 @@ fn usage(error: &clap::Error, json: bool) -> u8 {
 }
 
 /// Returns whether words that clap could not read ask for JSON.
-fn wants_json(words: impl Iterator<Item = std::ffi::OsString>) -> bool {
+fn wants_json(words: impl Iterator<Item = OsString>) -> bool {
     let mut is_format = false;
     for word in words {
         let value = word.to_str().and_then(|word| word.strip_prefix("--format=")).map(Into::into);

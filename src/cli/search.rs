@@ -11,6 +11,9 @@ use super::output::Output;
 use super::text::{behind, commit_head, count, escape, marked, paint, terms};
 use super::{CliError, Outcome, ask};
 
+/// Characters of a query that a note repeats.
+const MOST_QUOTED: usize = 100;
+
 /// Exits with 1 when nothing matched.
 pub(super) fn search(typed: SearchTyped, here: &Here, output: &mut Output) -> Outcome {
     let config = crate::config::load(Some(&here.place))?.config;
@@ -129,16 +132,23 @@ pub(super) fn note(result: &SearchResult) -> Option<String> {
     }
     let has_words = |hit: &Hit| (hit.arms.bm25, hit.arms.path, hit.arms.symbol) != (None, None, None);
     if result.mode == Mode::Hybrid && !result.hits.is_empty() && !result.hits.iter().any(has_words) {
-        parts.push(format!("no word of {} was found; these are near in meaning", escape(&result.query)));
+        parts.push(format!("no word of {} was found; these are near in meaning", query(result)));
     }
     if !result.degraded.is_empty() {
         parts.push(format!("degraded: {}", result.degraded.join(", ")));
     }
     if result.hits.is_empty() {
         let none = if result.fresh { "no match" } else { "no match yet" };
-        parts.insert(0, format!("{none} for {}", escape(&result.query)));
+        parts.insert(0, format!("{none} for {}", query(result)));
     }
     (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// Returns what was asked for, cut where a note ceases to be one.
+fn query(result: &SearchResult) -> String {
+    let query = &result.query;
+    let cut = query.char_indices().nth(MOST_QUOTED).map(|(at, _)| format!("{}…", &query[..at]));
+    escape(cut.as_ref().unwrap_or(query))
 }
 
 #[cfg(test)]
@@ -167,6 +177,12 @@ mod tests {
             "no match yet for q; not up to date: first index, 1,200 files to be indexed",
         );
         check(true, 0, 0, &["knn: model loading"], "no match for q; degraded: knn: model loading");
+    }
+
+    #[test]
+    fn a_long_query_is_not_repeated_as_a_whole() {
+        let result = SearchResult { fresh: true, query: "é".repeat(9_000), ..SearchResult::default() };
+        assert_eq!(note(&result), Some(format!("no match for {}…", "é".repeat(MOST_QUOTED))));
     }
 
     fn hit(arms: Arms) -> Hit {

@@ -87,6 +87,22 @@ fn a_bad_variable_names_itself() {
 }
 
 #[test]
+fn taking_a_value_out_keeps_comments() {
+    let check = |text: &str, key: &str, expected: Option<&str>| {
+        assert_eq!(without_value(text, file(), key).unwrap().as_deref(), expected, "{key} of {text}");
+    };
+    check("", "search.limit", None);
+    check("[search]\nwait_ms = 0\n", "search.limit", None);
+    let text = "# mine\n[search] # s\nlimit = 1 # few\nwait_ms = 0 # none\n";
+    check(text, "search.limit", Some("# mine\n[search] # s\nwait_ms = 0 # none\n"));
+    check("search.limit = 1\nsearch.wait_ms = 0\n", "search.limit", Some("search.wait_ms = 0\n"));
+    // What a later version set, or a slip of the pen, does not keep the rest in.
+    check("[search]\nlimit = 0\nnew = 1\n", "search.limit", Some("[search]\nnew = 1\n"));
+    assert!(without_value("", file(), "search.limi").is_err());
+    assert!(without_value("[", file(), "search.limit").is_err());
+}
+
+#[test]
 fn setting_a_value_keeps_comments() {
     let cases = [
         ("", "search.limit", "5", "[search]\nlimit = 5\n"),

@@ -6,7 +6,7 @@ use super::definitions::has_word;
 use super::event::Freshness;
 use super::past::below;
 use super::shared::Shared;
-use crate::map::{MapFile, MapSymbol, rank, render};
+use crate::map::{MapFile, MapSymbol, holds, rank, render};
 use crate::proto::{MapParams, MapResult};
 use crate::scan;
 use crate::store::{Reader, StoreError};
@@ -37,6 +37,9 @@ pub(super) fn map(shared: &Shared, params: &MapParams, at: &Freshness) -> Result
     })?;
     let relative = |path: &String| below(path, &params.cwd, &at.place).unwrap_or_else(|| path.clone());
     let focus: Vec<String> = params.focus.iter().map(relative).collect();
+    let leads_nowhere = |at: &String| !sources.iter().any(|source| holds(at, &source.path));
+    let unfocused = params.focus.iter().zip(&focus).filter(|(_, at)| leads_nowhere(at));
+    let unfocused = unfocused.map(|(typed, _)| typed.clone()).collect();
     let focus: Vec<&str> = focus.iter().map(String::as_str).collect();
     let mut files: Vec<MapFile<'_>> = sources.iter().map(as_file).collect();
     let ranked = rank(&files, &focus);
@@ -61,6 +64,7 @@ pub(super) fn map(shared: &Shared, params: &MapParams, at: &Freshness) -> Result
         tokens: rendered.n_tokens,
         files: rendered.n_files,
         total_files: files.len(),
+        unfocused,
         fresh: at.fresh,
         reason: at.reason.clone(),
         clock,

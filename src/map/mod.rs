@@ -7,7 +7,7 @@ mod graph;
 mod rank;
 mod render;
 
-pub use rank::{RankedFile, rank};
+pub use rank::{RankedFile, holds, rank};
 pub use render::render;
 
 /// One source file.

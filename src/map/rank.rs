@@ -113,7 +113,7 @@ fn start_shares(files: &[MapFile<'_>], focus: &[&str], edges: &Edges) -> Vec<f64
 }
 
 /// Tells whether `path` is `focus` or inside of it.
-fn holds(focus: &str, path: &str) -> bool {
+pub fn holds(focus: &str, path: &str) -> bool {
     let focus = focus.trim_start_matches("./").trim_end_matches('/');
     let rest = path.strip_prefix(focus);
     matches!(focus, "" | ".") || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

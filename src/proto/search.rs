@@ -228,6 +228,9 @@ pub struct MapResult {
     pub files: usize,
     /// Files that have symbols.
     pub total_files: usize,
+    /// Paths of `focus`, as given, at or below which no file has symbols.
+    #[serde(default)]
+    pub unfocused: Vec<String>,
     /// Whether the promise of the asked level holds.
     pub fresh: bool,
     /// Why not, when it does not.

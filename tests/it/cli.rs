@@ -29,6 +29,10 @@ fn wrong_usage_is_explained() {
         ),
         ("search -n 0 x", "err: memo: invalid value '0' for '--limit <N>': 0 is not in 1..=200\n"),
         (
+            "search --threshold nan x",
+            "err: memo: invalid value 'nan' for '--threshold <SCORE>': not between 0 and 1\n",
+        ),
+        (
             "search --kind poem x",
             "err: memo: invalid value 'poem' for '--kind <KIND>'\n\
              err:   [possible values: doc, map, symbol, text, commit, memory]\n",
@@ -174,6 +178,17 @@ fn settings_are_shown_and_changed() {
         "config get search.limits",
         "exit 2\nerr: memo: command line: unknown key search.limits\nerr: hint: did you mean search.limit?\n",
     );
+    check(
+        &sandbox,
+        "config unset search.limit",
+        &format!("exit 0\nerr: memo: search.limit is taken out of {file}\n"),
+    );
+    check(
+        &sandbox,
+        "config unset search.limit",
+        &format!("exit 1\nerr: memo: search.limit is not in {file}\n"),
+    );
+    check(&sandbox, "config get search.limit", "exit 0\nout: 10\n");
     let mut with_variable = sandbox.memo(&["search", "x"]);
     with_variable.env("MEMO_SEARCH_LIMIT", "many");
     assert_eq!(
@@ -366,6 +381,21 @@ fn where_memo_runs_is_not_where_manuals_go() {
         assert!(shown.starts_with("exit 0\nout: ") && shown.contains("out: .TH memo 1"), "{line}: {shown}");
         assert!(!sandbox.path("home/memo.1").exists(), "{line} wrote its page into the directory of -C");
     }
+}
+
+#[test]
+fn help_is_asked_for_as_of_other_tools() {
+    let sandbox = Sandbox::new();
+    for (asked, same) in
+        [("help", "--help"), ("help search", "search --help"), ("help config set", "config set --help")]
+    {
+        let [asked, same] = [asked, same].map(|line| sandbox.run(&line.split(' ').collect::<Vec<_>>()));
+        assert!(asked.starts_with("exit 0\nout: "), "{asked}");
+        assert_eq!(asked, same);
+    }
+    assert!(
+        sandbox.run(&["help", "serch"]).starts_with("exit 2\nerr: memo: unrecognized subcommand 'serch'\n")
+    );
 }
 
 #[test]

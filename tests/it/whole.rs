@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::live::{Live, memo};
 
@@ -26,6 +26,24 @@ fn a_search_starts_indexes_and_follows_changes() {
     assert_eq!(paths(&live, "ostrich").split(' ').count(), 2);
     live.remove("guide.md");
     assert_eq!(paths(&live, "ostrich"), "other.md");
+}
+
+#[test]
+fn a_map_says_where_nothing_is_to_lean_to() {
+    let live = Live::idle();
+    live.write("src/lib.rs", "pub fn walrus() {}\n");
+    live.write("docs/a.md", "# A\n");
+    fs::write(live.sandbox.path("outside.rs"), "fn ostrich() {}\n").unwrap();
+    let src = live.root().join("src");
+    let src = src.to_str().unwrap();
+    let focus = ["lib.rs", "../src", "..", "nope", "../docs", "../../outside.rs"];
+    let args: Vec<_> = ["-C", src, "map", "--focus"].into_iter().chain(focus).collect();
+    let (code, map) = memo(&live, &args);
+    assert_eq!((code, &map["unfocused"]), (0, &json!(["nope", "../docs", "../../outside.rs"])), "{map}");
+    let output = live.memo(&args).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("memo: --focus ../docs: no file with symbols is there\n"), "{said}");
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "src/lib.rs\n    1: pub fn walrus() {}\n");
 }
 
 #[test]

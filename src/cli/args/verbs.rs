@@ -101,7 +101,7 @@ pub(in crate::cli) struct SearchTyped {
     #[command(flatten)]
     pub(in crate::cli) traits: TraitsTyped,
     /// Only hits with at least this score, 0 to 1
-    #[arg(long, value_name = "SCORE", allow_hyphen_values = true)]
+    #[arg(long, value_name = "SCORE", value_parser = share, allow_hyphen_values = true)]
     pub(in crate::cli) threshold: Option<f64>,
     /// Most hits, 1 to 200 [default: search.limit, 10]
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=200))]
@@ -251,6 +251,14 @@ pub(in crate::cli) enum ConfigVerb {
         #[arg(long)]
         user: bool,
     },
+    /// Take one setting out of the repository's file, so that its default or the user's holds; exits with 1 when it is not there
+    Unset {
+        /// As `memo config` lists it: search.limit
+        key: String,
+        /// Take it out of the user's file
+        #[arg(long)]
+        user: bool,
+    },
     /// Print where the files of settings are
     Path,
     /// Print a file of settings with every default, commented out
@@ -260,6 +268,12 @@ pub(in crate::cli) enum ConfigVerb {
 fn kind_parser() -> impl TypedValueParser<Value = Kind> {
     PossibleValuesParser::new(Kind::ALL.map(Kind::as_str))
         .map(|word| Kind::parse(&word).expect("the parser lets only kinds through"))
+}
+
+/// JSON has no NaN: asked for with it, everything would pass.
+pub(in crate::cli) fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "not between 0 and 1".to_owned())
 }
 
 fn wait_parser() -> clap::builder::RangedU64ValueParser {

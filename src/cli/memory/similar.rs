@@ -3,6 +3,7 @@
 use clap::Args;
 
 use super::{caller, notice, show};
+use crate::cli::args::share;
 use crate::cli::error::EXIT_NONE;
 use crate::cli::here::Here;
 use crate::cli::output::Output;
@@ -41,7 +42,7 @@ pub(in crate::cli) struct DedupeTyped {
     #[arg(short, long, value_name = "NAME")]
     container: Option<String>,
     /// From this cosine on, 0.5 to 1 [default: 0.9]
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", value_parser = share)]
     threshold: Option<f64>,
     /// Merge each group as proposed, after asking
     #[arg(long)]
