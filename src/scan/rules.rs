@@ -1,7 +1,7 @@
 //! Do the ignore files, taken together, ignore a path, and may a directory be entered at all?
 
 use std::collections::HashMap;
-use std::io::Read as _;
+use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use gix::bstr::ByteSlice;
@@ -164,8 +164,12 @@ impl Rules {
 
     fn find_barrier(&self, dir: &RelPath) -> Option<Barrier> {
         let path = on_disk(&self.root, dir);
-        if self.is_reserved(dir) || !lstat(&path).is_ok_and(|stat| FileKind::of(&stat) == FileKind::Directory)
-        {
+        let is_other = match lstat(&path) {
+            Ok(stat) => FileKind::of(&stat) != FileKind::Directory,
+            // Where it cannot be looked at, whoever lists it is told why.
+            Err(error) => matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
+        };
+        if is_other || self.is_reserved(dir) {
             return Some(Barrier::NotOurs);
         }
         // As git: a directory with files of ours in it stays ours, whatever else somebody made of it.

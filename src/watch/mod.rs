@@ -70,8 +70,8 @@ pub enum WatchError {
     /// It is gone, or not a directory any more; its parent's events tell the rest.
     #[error("{}: gone", .0.display())]
     Gone(PathBuf),
-    /// We may not list it; its parent's events tell when we may.
-    #[error("{}: may not be read", .0.display())]
+    /// We may not list it, or no path leads there; events of those above it tell when we can.
+    #[error("{}: cannot be listed", .0.display())]
     Closed(PathBuf),
     /// Anything else.
     #[error("watch {}: {source}", path.display())]
@@ -88,7 +88,7 @@ impl WatchError {
         let path = path.to_owned();
         match source.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::Gone(path),
-            io::ErrorKind::PermissionDenied => Self::Closed(path),
+            io::ErrorKind::PermissionDenied | io::ErrorKind::InvalidFilename => Self::Closed(path),
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Exhausted { path, source },
             _ => Self::Io { path, source },
         }

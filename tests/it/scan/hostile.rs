@@ -119,6 +119,25 @@ fn what_cannot_be_read_is_counted() {
     assert_eq!(read.unwrap_err().refusal(), Some(Refusal::Unreadable));
 }
 
+/// A path that is too long for the system can be made all the same, piece by piece.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_path_too_long_is_told() {
+    use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
+    let f = Fixture::new();
+    f.write("a.md", "a");
+    let name = "d".repeat(200);
+    let mut dir = openat(CWD, &f.root, OFlags::DIRECTORY, Mode::empty()).unwrap();
+    for _ in 0..4096 / name.len() + 1 {
+        mkdirat(&dir, &name, Mode::RWXU).unwrap();
+        dir = openat(&dir, &name, OFlags::DIRECTORY, Mode::empty()).unwrap();
+    }
+    let seen = walk_all(&f, &f.place());
+    assert_eq!(seen.files.len(), 1);
+    let [problem] = &seen.problems[..] else { panic!("{:?}", seen.problems) };
+    assert!(problem.contains("File name too long"), "{problem}");
+}
+
 #[test]
 fn deep_trees_end() {
     let f = Fixture::new();
