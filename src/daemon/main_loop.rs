@@ -20,7 +20,7 @@ use super::event::{Ask, Event};
 use super::shared::Shared;
 use super::view::{Due, Rounds, View};
 use super::worker::Job;
-use crate::git::{UserDirs, UserRules};
+use crate::git::UserRules;
 use crate::index::Scope;
 use crate::paths::Place;
 use crate::proto::{RpcError, Sync, code};
@@ -58,7 +58,6 @@ impl MainLoop {
     pub(super) fn new(shared: Arc<Shared>, jobs: Sender<Job>, rounds: Sender<u64>) -> Self {
         let held = [shared.place.daemon_lock_file(), shared.socket.clone(), shared.index_db.clone()];
         let held = held.map(|path| (path.clone(), inode(&path)));
-        let user_rules = UserRules::new(shared.place.clone(), UserDirs::read());
         Self {
             shared,
             jobs,
@@ -70,7 +69,7 @@ impl MainLoop {
             last_ask: Instant::now(),
             clocks: (Instant::now(), SystemTime::now()),
             held,
-            user_rules,
+            user_rules: UserRules::default(),
             #[cfg(target_os = "linux")]
             mounts: Mounts::read(),
             check_held: false,

@@ -109,12 +109,11 @@ pub fn head(place: &Place) -> Option<String> {
 /// Returns the ignore files outside the worktree, existing or not: the user's global one and `info/exclude`.
 ///
 /// A change of one of them can change which files count.
-pub fn excludes_files(place: &Place, dirs: &UserDirs) -> Vec<PathBuf> {
+pub fn excludes_files(place: &Place, settings: &Settings) -> Vec<PathBuf> {
     let Some(common_dir) = &place.common_dir else {
         return Vec::new();
     };
-    let settings = Settings::read(place, dirs).unwrap_or_else(|_| Settings::fallback(dirs));
-    settings.excludes_file.into_iter().chain([common_dir.join("info/exclude")]).collect()
+    settings.excludes_file.iter().cloned().chain([common_dir.join("info/exclude")]).collect()
 }
 
 /// Returns the id that git gives to a file of these bytes, filters apart.

@@ -71,6 +71,8 @@ pub struct Settings {
     pub object_hash: ObjectHash,
     /// `core.bare`, where that is said of this directory: its linked worktrees have files all the same.
     pub is_bare: bool,
+    /// Every file that they were read from, includes as well.
+    pub files: Vec<PathBuf>,
 }
 
 impl Settings {
@@ -87,6 +89,7 @@ impl Settings {
             ignore_case: is_true(&config, "core.ignoreCase"),
             object_hash: object_hash(&config, common_dir)?,
             is_bare: is_true(&config, "core.bare") && place.git_dir.as_ref() == Some(common_dir),
+            files: config.sections().filter_map(|section| section.meta().path.clone()).collect(),
         })
     }
 
@@ -121,6 +124,7 @@ impl Settings {
             ignore_case: false,
             object_hash: ObjectHash::Sha1,
             is_bare: false,
+            files: Vec::new(),
         }
     }
 }

@@ -68,6 +68,19 @@ fn ignore_rules() {
          echo a.txt > ../excludes | alpha
          : > ../excludes | alpha a.txt",
     );
+    check(
+        "excludes in a directory that is made later",
+        "echo alpha > a.txt; git config core.excludesFile ../later/excludes | alpha a.txt
+         mkdir ../later; echo a.txt > ../later/excludes | alpha
+         rm -r ../later | alpha a.txt",
+    );
+    check(
+        "settings that are included",
+        "echo alpha > a.txt; echo a.txt > ../excludes; git config -f ../more user.name t | alpha a.txt
+         git config include.path ../../more | alpha a.txt
+         git config -f ../more core.excludesFile ../excludes | alpha
+         git config -f ../more --unset core.excludesFile | alpha a.txt",
+    );
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What does a change on disk say, and to which worktree?
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::time::Instant;
 
@@ -87,10 +88,16 @@ impl MainLoop {
 
     /// Notes that git's settings may have changed: other ignore files may count now.
     pub(super) fn on_settings(&mut self, now: Instant) {
+        let dirs = UserDirs::read();
+        let mut files = BTreeSet::new();
         for view in self.views.values_mut() {
-            view.excludes = git::excludes_files(&view.place, &UserDirs::read());
+            let settings =
+                git::Settings::read(&view.place, &dirs).unwrap_or_else(|_| git::Settings::fallback(&dirs));
+            view.excludes = git::excludes_files(&view.place, &settings);
+            files.extend(view.excludes.iter().cloned().chain(settings.files));
             view.touch_index(now);
             watch_git(&self.shared, view);
         }
+        self.user_rules.look(&dirs, files);
     }
 }

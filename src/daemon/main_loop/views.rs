@@ -64,7 +64,6 @@ impl MainLoop {
             return asks.into_iter().for_each(|ask| refuse(ask, bare(&place)));
         }
         let mut view = View::new(row, place, settle, settings.object_hash);
-        view.excludes = git::excludes_files(&view.place, &dirs);
         // Only here: a repository that was deleted or moved away must not be made anew.
         if let Err(error) = create_private_dir(&view.place.cookie_dir()) {
             tracing::warn!(%error, "no cookies");
@@ -78,6 +77,7 @@ impl MainLoop {
             watch_git(&self.shared, &mut view);
         }
         self.views.insert(view.place.root.clone(), view);
+        self.on_settings(now); // only now: what changes later is heard of
         for ask in asks {
             self.on_ask(ask, now); // another worktree may be here by now
         }
