@@ -160,25 +160,22 @@ pub(super) async fn write_for<P: Send + 'static, T: Serialize + 'static>(
     params: P,
     run: impl Fn(&Rows<'_>, &P, &Stamp) -> Done<T> + Send + 'static,
 ) -> Outcome<Value> {
-    let (place, tiers) = (locate(shared, &caller)?, Tiers::of(&shared.config.memory));
-    let job = move |keeper: &mut MemoryKeeper| {
-        let stamp = stamp(&caller, &place, tiers);
-        let request = caller.request.as_deref();
-        let written = keeper.write(stamp.now_ms, |rows| {
-            if let Some(name) = request
+    let request = caller.request.clone();
+    stamped(shared, caller, move |keeper, stamp| {
+        keeper.write(stamp.now_ms, |rows| {
+            if let Some(name) = &request
                 && let Some(answer) = rows.answer(name)?
             {
                 return Ok(answer);
             }
-            let answer = json!(run(rows, &params, &stamp)?);
-            if let Some(name) = request {
+            let answer = json!(run(rows, &params, stamp)?);
+            if let Some(name) = &request {
                 rows.keep_answer(name, &answer)?;
             }
             Ok(answer)
-        });
-        with_notice(written, keeper, stamp.now_ms)
-    };
-    shared.memories.ask(job).await?
+        })
+    })
+    .await
 }
 
 /// As [`write`], of a method that has a dry run.
@@ -202,10 +199,22 @@ async fn rehearse<P: Send + 'static, T: Serialize + 'static>(
     params: P,
     run: impl Fn(&Rows<'_>, &P, &Stamp) -> Done<T> + Send + 'static,
 ) -> Outcome<Value> {
+    stamped(shared, caller, move |keeper, stamp| {
+        keeper.rehearse(stamp.now_ms, |rows| Ok(json!(run(rows, &params, stamp)?)))
+    })
+    .await
+}
+
+/// Has the thread that keeps the memories do this for the caller, at the moment that is its turn.
+async fn stamped(
+    shared: &Arc<Shared>,
+    caller: Caller,
+    run: impl FnOnce(&mut MemoryKeeper, &Stamp) -> Done<Value> + Send + 'static,
+) -> Outcome<Value> {
     let (place, tiers) = (locate(shared, &caller)?, Tiers::of(&shared.config.memory));
     let job = move |keeper: &mut MemoryKeeper| {
         let stamp = stamp(&caller, &place, tiers);
-        let done = keeper.rehearse(stamp.now_ms, |rows| Ok(json!(run(rows, &params, &stamp)?)));
+        let done = run(keeper, &stamp);
         with_notice(done, keeper, stamp.now_ms)
     };
     shared.memories.ask(job).await?
