@@ -117,8 +117,12 @@ impl Settings {
         std::hash::Hasher::finish(&hasher)
     }
 
-    /// Returns git's defaults.
-    pub fn fallback(dirs: &UserDirs) -> Self {
+    /// As [`Settings::read`], or git's defaults where that fails.
+    pub fn read_or_default(place: &Place, dirs: &UserDirs) -> Self {
+        Self::read(place, dirs).unwrap_or_else(|_| Self::fallback(dirs))
+    }
+
+    fn fallback(dirs: &UserDirs) -> Self {
         Self {
             excludes_file: dirs.xdg("ignore"),
             ignore_case: false,

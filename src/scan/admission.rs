@@ -53,7 +53,7 @@ impl Admission {
 
     /// Goes by the ignore files alone, as if nothing were tracked: for when the index is damaged.
     pub fn open_untracked(place: &Place, dirs: &UserDirs, max_file_bytes: u64) -> Self {
-        let settings = Settings::read(place, dirs).unwrap_or_else(|_| Settings::fallback(dirs));
+        let settings = Settings::read_or_default(place, dirs);
         Self::new(place, &settings, Tracked::nothing(), max_file_bytes)
     }
 

@@ -91,8 +91,7 @@ impl MainLoop {
         let dirs = UserDirs::read();
         let mut files = BTreeSet::new();
         for view in self.views.values_mut() {
-            let settings =
-                git::Settings::read(&view.place, &dirs).unwrap_or_else(|_| git::Settings::fallback(&dirs));
+            let settings = git::Settings::read_or_default(&view.place, &dirs);
             view.excludes = git::excludes_files(&view.place, &settings);
             files.extend(view.excludes.iter().cloned().chain(settings.files));
             view.touch_index(now);

@@ -59,7 +59,7 @@ impl MainLoop {
         let settle =
             Settle::new(Duration::from_millis(watch.settle_ms), Duration::from_millis(watch.settle_max_ms));
         let dirs = UserDirs::read();
-        let settings = git::Settings::read(&place, &dirs).unwrap_or_else(|_| git::Settings::fallback(&dirs));
+        let settings = git::Settings::read_or_default(&place, &dirs);
         if settings.is_bare {
             return asks.into_iter().for_each(|ask| refuse(ask, bare(&place)));
         }
