@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use memod::extract;
-use memod::paths::{Env, Place};
+use memod::paths::{Env, RepoLayout};
 use memod::scan::{self, Admission, Content, Found, ScanError, Visit};
 
 const MAX_FILE_BYTES: u64 = 1 << 20;
@@ -33,11 +33,11 @@ impl Visit for Files {
 
 fn main() {
     let dir = std::env::args().skip(1).find(|arg| !arg.starts_with("--")).unwrap_or_else(|| ".".to_owned());
-    let place = Place::locate(Path::new(&dir), &Env::read()).expect("a worktree");
-    let mut admission = Admission::open(&place, MAX_FILE_BYTES).expect("a readable index");
+    let layout = RepoLayout::locate(Path::new(&dir), &Env::read()).expect("a worktree");
+    let mut admission = Admission::open(&layout, MAX_FILE_BYTES).expect("a readable index");
     let start = Instant::now();
     let mut files = Files(Vec::new());
-    scan::walk(&place, &mut admission, None, &mut files).expect("a readable root");
+    scan::walk(&layout, &mut admission, None, &mut files).expect("a readable root");
     let walked = start.elapsed();
     let (next, n_bytes, n_chunks) = (AtomicUsize::new(0), AtomicU64::new(0), AtomicUsize::new(0));
     let n_threads = std::thread::available_parallelism().map_or(2, usize::from);
@@ -45,7 +45,7 @@ fn main() {
         for _ in 0..n_threads {
             scope.spawn(|| {
                 while let Some(found) = files.0.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let Ok(read) = scan::read(&place.root, &found.key, MAX_FILE_BYTES) else { continue };
+                    let Ok(read) = scan::read(&layout.root, &found.key, MAX_FILE_BYTES) else { continue };
                     let Content::Text(text) = read.content else { continue };
                     n_bytes.fetch_add(text.len() as u64, Ordering::Relaxed);
                     let extracted = extract::extract(found.key.as_str(), &text);

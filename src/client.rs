@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::paths::{Env, Place};
-use crate::proto::{Endpoint, HelloParams, HelloResult, PROTOCOL, PlaceParams, RpcError, code};
+use crate::paths::{Env, RepoLayout};
+use crate::proto::{CwdParams, Endpoint, HelloParams, HelloResult, PROTOCOL, RpcError, code};
 
 pub use error::ClientError;
 use transport::Connection;
@@ -76,7 +76,7 @@ impl Options {
 /// A connection to the daemon of one place.
 #[derive(Debug)]
 pub struct Client {
-    place: Place,
+    layout: RepoLayout,
     env: Env,
     options: Options,
     connection: Connection,
@@ -110,14 +110,14 @@ struct Reply<R> {
 }
 
 impl Client {
-    /// Connects to the daemon of `place`; starts or replaces it as `options` say.
+    /// Connects to the daemon of `layout`; starts or replaces it as `options` say.
     ///
     /// # Errors
     /// When no daemon can be reached that speaks our protocol; a daemon that was started may go on running.
-    pub fn connect(place: &Place, env: &Env, options: Options) -> Result<Self, ClientError> {
-        let (connection, endpoint) = reach(place, env, &options)?;
+    pub fn connect(layout: &RepoLayout, env: &Env, options: Options) -> Result<Self, ClientError> {
+        let (connection, endpoint) = reach(layout, env, &options)?;
         let mut client =
-            Self { place: place.clone(), env: env.clone(), options, connection, endpoint, next_id: 1 };
+            Self { layout: layout.clone(), env: env.clone(), options, connection, endpoint, next_id: 1 };
         client.settle()?;
         Ok(client)
     }
@@ -183,7 +183,7 @@ impl Client {
     }
 
     fn stop_daemon(&mut self) -> Result<(), ClientError> {
-        let params = PlaceParams { cwd: self.place.root.display().to_string() };
+        let params = CwdParams { cwd: self.layout.root.display().to_string() };
         match self.ask_once(&|id| line(id, "stop", &params)) {
             Ok(_) | Err(ClientError::Gone { .. }) => {}
             Err(ClientError::Rpc(rpc)) if rpc.code == code::STOPPING => {}
@@ -191,7 +191,7 @@ impl Client {
         }
         let limit = self.options.ready_within;
         let closed = self.connection.wait_for_end(Instant::now() + limit);
-        if closed && spawn::wait_until_gone(&self.place, self.endpoint.pid, limit)? {
+        if closed && spawn::wait_until_gone(&self.layout, self.endpoint.pid, limit)? {
             return Ok(());
         }
         let Endpoint { pid, version, .. } = self.endpoint.clone();
@@ -225,7 +225,7 @@ impl Client {
     }
 
     fn reconnect(&mut self) -> Result<(), ClientError> {
-        (self.connection, self.endpoint) = reach(&self.place, &self.env, &self.options)?;
+        (self.connection, self.endpoint) = reach(&self.layout, &self.env, &self.options)?;
         self.settle()
     }
 
@@ -236,7 +236,7 @@ impl Client {
                 Err(ClientError::Gone { .. }) => pause(RETRY_AFTER),
                 done => return done,
             }
-            (self.connection, self.endpoint) = reach(&self.place, &self.env, &self.options)?;
+            (self.connection, self.endpoint) = reach(&self.layout, &self.env, &self.options)?;
         }
         self.settle_versions()
     }
@@ -264,7 +264,7 @@ impl Client {
     /// Stops an older daemon and starts our own.
     fn replace(&mut self) -> Result<(), ClientError> {
         self.stop_daemon()?;
-        (self.connection, self.endpoint) = reach(&self.place, &self.env, &self.options)?;
+        (self.connection, self.endpoint) = reach(&self.layout, &self.env, &self.options)?;
         Ok(())
     }
 
@@ -274,7 +274,7 @@ impl Client {
 
     fn failed(&self, error: &std::io::Error) -> ClientError {
         use std::io::ErrorKind as Kind;
-        let (pid, socket, log) = (self.endpoint.pid, self.socket(), self.place.log_file());
+        let (pid, socket, log) = (self.endpoint.pid, self.socket(), self.layout.log_file());
         match error.kind() {
             Kind::TimedOut | Kind::WouldBlock => {
                 ClientError::Hung { pid, socket, log, waited_s: self.options.answer_within.as_secs() }
@@ -290,11 +290,11 @@ impl Client {
 }
 
 /// Connects to the daemon that runs, else starts one.
-fn reach(place: &Place, env: &Env, options: &Options) -> Result<(Connection, Endpoint), ClientError> {
-    match transport::probe(place, env, options.answer_within)? {
+fn reach(layout: &RepoLayout, env: &Env, options: &Options) -> Result<(Connection, Endpoint), ClientError> {
+    match transport::probe(layout, env, options.answer_within)? {
         Some(up) => Ok(up),
-        None if options.start => spawn::start(place, env, options),
-        None => Err(ClientError::NotRunning { root: place.root.clone() }),
+        None if options.start => spawn::start(layout, env, options),
+        None => Err(ClientError::NotRunning { root: layout.root.clone() }),
     }
 }
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use toml_edit::{DocumentMut, Item};
 
-use crate::paths::{self, IoContext, PathError, Place};
+use crate::paths::{self, IoContext, PathError, RepoLayout};
 
 pub use key::{KEYS, Key, Value};
 
@@ -293,12 +293,12 @@ pub fn user_file() -> Option<PathBuf> {
     Some(base.config_dir().join("memod").join("config.toml"))
 }
 
-/// Reads the settings that hold at `place`, or the user's alone.
+/// Reads the settings that hold at `layout`, or the user's alone.
 ///
 /// # Errors
 /// When a file cannot be read, or says what it may not. A file that is absent says nothing.
-pub fn load(place: Option<&Place>) -> Result<Resolved, ConfigError> {
-    let files = user_file().into_iter().chain(place.map(Place::config_file));
+pub fn load(layout: Option<&RepoLayout>) -> Result<Resolved, ConfigError> {
+    let files = user_file().into_iter().chain(layout.map(RepoLayout::config_file));
     let mut layers = Vec::new();
     for file in files {
         if let Some(text) = read_file(&file)? {

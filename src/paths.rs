@@ -88,7 +88,7 @@ impl Env {
 
 /// One worktree, or one directory outside git, and where its state lives.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct RepoLayout {
     /// Top directory, canonical.
     pub root: PathBuf,
     /// Git dir of this worktree, canonical; none outside git.
@@ -101,7 +101,7 @@ pub struct Place {
     pub id: String,
 }
 
-impl Place {
+impl RepoLayout {
     /// Returns the file that publishes the socket's address.
     pub fn endpoint_file(&self) -> PathBuf {
         self.state_dir.join("endpoint")

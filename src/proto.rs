@@ -7,9 +7,9 @@
 pub mod anchor;
 mod brief;
 pub mod exchange;
+mod history;
 mod hooks;
 pub mod memory;
-mod past;
 mod rpc;
 mod search;
 mod status;
@@ -17,11 +17,11 @@ mod status;
 use serde::{Deserialize, Serialize};
 
 pub use self::brief::{BriefParams, BriefResult, BriefSection};
-pub use self::hooks::{HookInfo, HookMethod, HooksParams, HooksResult};
-pub use self::past::{
+pub use self::history::{
     ChangedFile, ChangedParams, ChangedResult, ChangedSymbols, FileStatus, WhyCommit, WhyMemory, WhyParams,
     WhyResult,
 };
+pub use self::hooks::{HookInfo, HookMethod, HooksParams, HooksResult};
 pub use self::rpc::{
     ErrorData, HelloParams, HelloResult, MAX_DEPTH, Request, Response, RpcError, code, depth,
 };
@@ -143,7 +143,7 @@ pub struct SyncResult {
 /// Params of the methods that need no more than a place: `reindex`, `doctor`, `stop`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct PlaceParams {
+pub struct CwdParams {
     /// Absolute path inside the worktree.
     pub cwd: String,
 }

@@ -49,7 +49,7 @@ fn run(root: PathBuf, foreground: bool) -> ExitCode {
     let error = match daemon::run(&root, || say(&Ready { ready: true, ..Ready::default() })) {
         Ok(Ended::Served) => return ExitCode::SUCCESS,
         Ok(Ended::AlreadyRunning) => "another daemon serves this repository".to_owned(),
-        Err(error) => daemon::told(&error),
+        Err(error) => daemon::error_chain(&error),
     };
     say(&Ready { error: Some(error), ..Ready::default() });
     ExitCode::from(3)

@@ -8,16 +8,16 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use super::exchange::{BackupTyped, ExportTyped, ImportTyped, RestoreBackupTyped};
+use super::exchange::{BackupArgs, ExportArgs, ImportArgs, RestoreBackupArgs};
 use super::memory::{
-    AddTyped, AppendTyped, ConsolidateTyped, DedupeTyped, GetTyped, HistoryTyped, IdTyped, IdsTyped,
-    LinkingTyped, LinksTyped, ListTyped, PromoteTyped, RecallTyped, RecentTyped, RelatedTyped, RemoveTyped,
-    ResolveTyped, TagTyped, UpdateTyped,
+    AddArgs, AppendArgs, ConsolidateArgs, DedupeArgs, GetArgs, HistoryArgs, IdArgs, IdsArgs, LinkingArgs,
+    LinksArgs, ListArgs, PromoteArgs, RecallArgs, RecentArgs, RelatedArgs, RemoveArgs, ResolveArgs, TagArgs,
+    UpdateArgs,
 };
-use super::rows::RowsTyped;
+use super::rows::RowsArgs;
 pub(super) use verbs::{
-    BriefTyped, ChangedTyped, ConfigTyped, ConfigVerb, ExplainTyped, HooksTyped, HooksVerb, InitTyped,
-    LogsTyped, MapTyped, ModeTyped, SearchTyped, StatusTyped, SyncTyped, WhyTyped, share,
+    BriefArgs, ChangedArgs, ConfigArgs, ConfigVerb, ExplainArgs, HooksArgs, HooksVerb, InitArgs, LogsArgs,
+    MapArgs, ModeArg, SearchArgs, StatusArgs, SyncArgs, WhyArgs, share,
 };
 
 /// Search a repository and its history by words and by meaning, and keep what is to be remembered.
@@ -32,7 +32,7 @@ pub(super) use verbs::{
     arg_required_else_help = true,
     after_help = "Exit status: 0 done, 1 nothing found or not all done, 2 wrong usage, 3 the daemon cannot be reached or failed."
 )]
-pub(super) struct Typed {
+pub(super) struct CommandLine {
     #[command(flatten)]
     pub(super) global: Global,
     #[command(subcommand)]
@@ -73,7 +73,7 @@ pub(super) enum Verb {
     /// progress for a minute. Git's hooks are installed as by `memo hooks install`, unless --no-hooks is given.
     ///
     /// Example: memo init
-    Init(InitTyped),
+    Init(InitArgs),
     /// Search documents, the code map, definitions, commits and memories
     ///
     /// Prints the best hits with their lines. The index holds everything written before the search was started,
@@ -81,19 +81,19 @@ pub(super) enum Verb {
     ///
     /// Example: memo search --kind symbol --path 'src/**' "parse config file"
     #[command(visible_alias = "s")]
-    Search(SearchTyped),
+    Search(SearchArgs),
     /// Show what the places of hits are made of: what each arm measured, and every factor
     ///
     /// Takes what `memo search` takes. Exits with 1 when nothing matches, or not what --hit or --of names.
     ///
     /// Example: memo explain "token expiry" --of src/session.rs
-    Explain(ExplainTyped),
+    Explain(ExplainArgs),
     /// Show the part of the code map that fits a budget
     ///
     /// Files are ranked by who names whose symbols, and towards those that --focus names. Exits with 1 when nothing fits.
     ///
     /// Example: memo map --budget 2048 --focus src/auth.rs
-    Map(MapTyped),
+    Map(MapArgs),
     /// Show what should be known before work begins, within a budget
     ///
     /// Memories tagged `pinned` and those of priority 7 and above, those to check because the code has changed, what is not committed, the last commits, and the code map,
@@ -101,7 +101,7 @@ pub(super) enum Verb {
     /// alone. Exits with 1 when there is nothing to show.
     ///
     /// Example: memo brief --budget 1000
-    Brief(BriefTyped),
+    Brief(BriefArgs),
     /// Show which files and definitions changed since a revision or a time
     ///
     /// The worktree as it is now, uncommitted changes and new files too, is compared with a commit: a revision as git
@@ -109,7 +109,7 @@ pub(super) enum Verb {
     /// (2026-11-01, RFC 3339) or an age (3d, 2h30m). Exits with 1 when nothing changed.
     ///
     /// Example: memo changed --since 3d
-    Changed(ChangedTyped),
+    Changed(ChangedArgs),
     /// Show what is remembered of code, and the commits that made it what it is
     ///
     /// Memories about a file, a line or a definition come first, then its commits, newest first, with their messages: for
@@ -117,71 +117,71 @@ pub(super) enum Verb {
     /// lines come from. Exits with 1 when there is none.
     ///
     /// Example: memo why src/auth.rs#login
-    Why(WhyTyped),
+    Why(WhyArgs),
     /// Keep a memory: a text, and what is said of it
     ///
     /// Prints its id. It is on the disk then. The same text in the same container is not kept twice. What stands in
     /// <private>…</private> is cut out before anything is stored; what looks like a credential is refused.
     ///
     /// Example: memo add --tag auth "sessions are signed tokens; nothing is kept on the server"
-    Add(AddTyped),
+    Add(AddArgs),
     /// Show memories
     ///
     /// Example: memo get mem_01KAJ
-    Get(GetTyped),
+    Get(GetArgs),
     /// List memories
     ///
     /// Exits with 1 when there are none.
     ///
     /// Example: memo list --tag auth --sort priority
     #[command(visible_alias = "ls")]
-    List(ListTyped),
+    List(ListArgs),
     /// Change a memory; what is not given stays
     ///
     /// Example: memo update mem_01KAJ --priority 8 --ttl never
-    Update(UpdateTyped),
+    Update(UpdateArgs),
     /// Say that a memory still holds for the code it is about, as that is now
     ///
     /// After a look at it: what has drifted is fresh again. Fails where the code is gone.
     ///
     /// Example: memo confirm mem_01KAJ
-    Confirm(IdTyped),
+    Confirm(IdArgs),
     /// Add a line to a memory
     ///
     /// Example: memo append mem_01KAJ "and tokens expire after 24 hours"
-    Append(AppendTyped),
+    Append(AppendArgs),
     /// Put memories into the archive: shows which, asks, and deletes nothing
     ///
     /// All conditions that are given must hold. Exits with 1 when there are none.
     ///
     /// Example: memo forget --tag draft --before 30d
-    Forget(RemoveTyped),
+    Forget(RemoveArgs),
     /// Take memories out of the archive
     ///
     /// Example: memo restore mem_01KAJ
-    Restore(IdsTyped),
+    Restore(IdsArgs),
     /// Delete memories of the archive for good: shows which, and asks
     ///
     /// Without a condition: all of them. Copies of the last days still have them. Exits with 1 when there are none.
     ///
     /// Example: memo purge --before 90d --dry-run
-    Purge(RemoveTyped),
+    Purge(RemoveArgs),
     /// Give a memory tags
     ///
     /// Example: memo tag mem_01KAJ auth jwt
-    Tag(TagTyped),
+    Tag(TagArgs),
     /// Take tags from a memory
     ///
     /// Example: memo untag mem_01KAJ jwt
-    Untag(TagTyped),
+    Untag(TagArgs),
     /// Count memories by tag
     ///
     /// Example: memo tags
-    Tags(RowsTyped),
+    Tags(RowsArgs),
     /// Count memories by container
     ///
     /// Example: memo containers
-    Containers(RowsTyped),
+    Containers(RowsArgs),
     /// Search memories and keep those found longer, for they are of use
     ///
     /// Each recall adds an hour to the end of a short memory and a day to that of a mid one, the fifth makes a mid one
@@ -190,17 +190,17 @@ pub(super) enum Verb {
     /// Exits with 1 when nothing matches.
     ///
     /// Example: memo recall token expiry
-    Recall(RecallTyped),
+    Recall(RecallArgs),
     /// List the memories that were added or changed last
     ///
     /// Exits with 1 when there are none.
     ///
     /// Example: memo recent -n 5
-    Recent(RecentTyped),
+    Recent(RecentArgs),
     /// Take a memory one tier up: short to mid, mid to long
     ///
     /// Example: memo promote mem_01KAJ
-    Promote(PromoteTyped),
+    Promote(PromoteArgs),
     /// Make one memory of many, which go into the archive
     ///
     /// It has all their tags, the highest of their priorities and the lowest of their confidences, stays as long as the one
@@ -208,36 +208,36 @@ pub(super) enum Verb {
     /// three at least; what another memory supersedes is left. All or nothing. Exits with 1 when nothing was done.
     ///
     /// Example: memo consolidate mem_01KAJ mem_01K9Z --title Tokens --summary "tokens expire after 24 hours"
-    Consolidate(ConsolidateTyped),
+    Consolidate(ConsolidateArgs),
     /// Link a memory to another one
     ///
     /// related_to and contradicts are the same from either end. `memo get` shows the links of a memory.
     ///
     /// Example: memo link mem_01KAJ mem_01K9Z --kind supersedes
-    Link(LinkingTyped),
+    Link(LinkingArgs),
     /// Take links between two memories away
     ///
     /// Example: memo unlink mem_01KAJ mem_01K9Z
-    Unlink(LinkingTyped),
+    Unlink(LinkingArgs),
     /// Show what a memory is linked to
     ///
     /// Exits with 1 when there are no links.
     ///
     /// Example: memo links mem_01KAJ --depth 2
-    Links(LinksTyped),
+    Links(LinksArgs),
     /// Say which of two memories holds; the other one stays, below it
     ///
     /// They are linked as contradicting each other, and the first as superseding the second, which gets priority 1 and
     /// confidence 0.1.
     ///
     /// Example: memo resolve mem_01KAJ mem_01K9Z
-    Resolve(ResolveTyped),
+    Resolve(ResolveArgs),
     /// Show what a memory is linked to, then what is near to it in meaning
     ///
     /// Exits with 1 when nothing is.
     ///
     /// Example: memo related mem_01KAJ
-    Related(RelatedTyped),
+    Related(RelatedArgs),
     /// Show memories that say nearly the same, with what could be merged
     ///
     /// Nothing is changed without --merge. Then of each group the first stays: it gets the tags of the others and what they
@@ -245,11 +245,11 @@ pub(super) enum Verb {
     /// when there are none.
     ///
     /// Example: memo dedupe --container auth
-    Dedupe(DedupeTyped),
+    Dedupe(DedupeArgs),
     /// Show every change of a memory
     ///
     /// Example: memo history mem_01KAJ
-    History(HistoryTyped),
+    History(HistoryArgs),
     /// Show how many memories there are, and where they and their copies lie
     ///
     /// Example: memo stats
@@ -259,7 +259,7 @@ pub(super) enum Verb {
     /// `memo import` reads them again. Their history stays here; `memo backup` copies that too. Without --out, to stdout.
     ///
     /// Example: memo export --tag auth --out auth.jsonl
-    Export(ExportTyped),
+    Export(ExportArgs),
     /// Take in memories from files and from other systems
     ///
     /// What is here already is left alone, by id or by text; what may not be kept is listed with its place and the reason,
@@ -267,33 +267,33 @@ pub(super) enum Verb {
     /// map is replaced by what it says now. Exits with 1 when something was refused.
     ///
     /// Example: memo import --from markdown --container handbook ~/handbook
-    Import(ImportTyped),
+    Import(ImportArgs),
     /// Copy all memories into one file, with their history
     ///
     /// The copy is read back before its path is printed. Without PATH, the last seven that were asked for are kept, beside
     /// those that the daemon makes each day.
     ///
     /// Example: memo backup ~/memories.db
-    Backup(BackupTyped),
+    Backup(BackupArgs),
     /// Put a backup in the place of what is here: shows what would change, and asks
     ///
     /// What is here is copied before, and the copy is named. `memo import --merge` adds what a backup has instead. Exits with 1
     /// when nothing would change.
     ///
     /// Example: memo restore-backup latest --dry-run
-    RestoreBackup(RestoreBackupTyped),
+    RestoreBackup(RestoreBackupArgs),
     /// Show the daemon, the index and what is still to be indexed
     ///
     /// Waits for nothing: `memo sync` first, if the lists must be whole. Their paths start at the worktree's top.
     ///
     /// Example: memo status --files -z | xargs -0 wc -l
-    Status(StatusTyped),
+    Status(StatusArgs),
     /// Bring the index up to date and wait for it
     ///
     /// Exits with 1 when the index is not up to date within --wait-ms.
     ///
     /// Example: memo sync --sync full --wait-ms 60000
-    Sync(SyncTyped),
+    Sync(SyncArgs),
     /// Stop the daemon; the next command starts it again
     ///
     /// Example: memo stop
@@ -305,7 +305,7 @@ pub(super) enum Verb {
     /// Show the daemon's log
     ///
     /// Example: memo logs -n 200 -f
-    Logs(LogsTyped),
+    Logs(LogsArgs),
     /// Check that everything the daemon needs is there
     ///
     /// Exits with 1 when a check fails.
@@ -322,13 +322,13 @@ pub(super) enum Verb {
     /// daemon look sooner.
     ///
     /// Example: memo hooks install --chain
-    Hooks(HooksTyped),
+    Hooks(HooksArgs),
     /// Show or change settings
     ///
     /// Without a subcommand: every setting in force, and where it comes from.
     ///
     /// Example: memo config set search.limit 20 --user
-    Config(ConfigTyped),
+    Config(ConfigArgs),
     /// Type verbs one after the other
     ///
     /// On a terminal with completion, and with history in the state dir: without lines that write texts of memories, or that

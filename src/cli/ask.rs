@@ -5,10 +5,10 @@
 use crate::config::Config;
 use crate::proto::{MapParams, SearchParams, StatusParams, SyncParams};
 
-use super::args::{MapTyped, SearchTyped, StatusTyped, SyncTyped};
+use super::args::{MapArgs, SearchArgs, StatusArgs, SyncArgs};
 
 /// Flags win over settings.
-pub(super) fn search(typed: SearchTyped, cwd: &str, config: &Config) -> SearchParams {
+pub(super) fn search(typed: SearchArgs, cwd: &str, config: &Config) -> SearchParams {
     let limit = typed.limit.unwrap_or(config.search.limit);
     SearchParams {
         cwd: cwd.to_owned(),
@@ -31,15 +31,15 @@ pub(super) fn search(typed: SearchTyped, cwd: &str, config: &Config) -> SearchPa
 }
 
 /// Paths to lean to stay as typed: the daemon reads them relative to `cwd`.
-pub(super) fn map(typed: MapTyped, cwd: &str) -> MapParams {
+pub(super) fn map(typed: MapArgs, cwd: &str) -> MapParams {
     MapParams { cwd: cwd.to_owned(), budget: Some(typed.budget), focus: typed.focus, sync: typed.sync.into() }
 }
 
-pub(super) fn status(typed: &StatusTyped, cwd: &str) -> StatusParams {
+pub(super) fn status(typed: &StatusArgs, cwd: &str) -> StatusParams {
     StatusParams { cwd: cwd.to_owned(), files: typed.files, skipped: typed.skipped }
 }
 
-pub(super) fn sync(typed: &SyncTyped, cwd: &str) -> SyncParams {
+pub(super) fn sync(typed: &SyncArgs, cwd: &str) -> SyncParams {
     SyncParams { cwd: cwd.to_owned(), sync: typed.sync.into(), wait_ms: Some(typed.wait_ms) }
 }
 
@@ -47,11 +47,11 @@ pub(super) fn sync(typed: &SyncTyped, cwd: &str) -> SyncParams {
 mod tests {
     use clap::Parser;
 
-    use super::super::args::{Typed, Verb};
+    use super::super::args::{CommandLine, Verb};
     use super::*;
 
     fn searched(line: &str) -> SearchParams {
-        let typed = Typed::try_parse_from(line.split(' ')).expect("the line is well-formed");
+        let typed = CommandLine::try_parse_from(line.split(' ')).expect("the line is well-formed");
         let Verb::Search(typed) = typed.verb else { panic!("not a search: {line}") };
         search(typed, "/r", &Config::default())
     }

@@ -2,17 +2,18 @@
 
 use crate::proto::{BriefParams, BriefResult};
 
-use super::Outcome;
-use super::args::BriefTyped;
+use super::CliResult;
+use super::args::BriefArgs;
+use super::context::CommandContext;
 use super::error::EXIT_NONE;
-use super::here::Here;
 use super::output::Output;
 use super::text::{behind, escape_lines};
 
 /// Exits with 1 when there is nothing to show.
-pub(super) fn brief(typed: &BriefTyped, here: &Here, output: &mut Output) -> Outcome {
-    let params = BriefParams { cwd: here.cwd.clone(), budget: Some(typed.budget), sync: typed.sync.into() };
-    let result: BriefResult = here.connect()?.call("brief", &params)?;
+pub(super) fn brief(typed: &BriefArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let params =
+        BriefParams { cwd: context.cwd.clone(), budget: Some(typed.budget), sync: typed.sync.into() };
+    let result: BriefResult = context.connect()?.call("brief", &params)?;
     output.value(&result, |output| output.raw(escape_lines(&result.text).as_bytes()))?;
     if !output.json {
         output.flush()?;

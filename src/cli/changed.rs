@@ -4,28 +4,28 @@ use std::time::Duration;
 
 use crate::proto::{ChangedFile, ChangedParams, ChangedResult, FileStatus};
 
-use super::args::ChangedTyped;
+use super::args::ChangedArgs;
+use super::context::CommandContext;
 use super::error::EXIT_NONE;
-use super::here::Here;
 use super::output::Output;
 use super::text::{commit_head, count, escape, paint};
-use super::{CliError, Outcome};
+use super::{CliError, CliResult};
 
 /// The daemon compares definitions for ten seconds at most, and waits for freshness as long as it was told to.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Exits with 1 when nothing changed.
-pub(super) fn changed(typed: ChangedTyped, here: &Here, output: &mut Output) -> Outcome {
-    let config = crate::config::load(Some(&here.place))?.config;
+pub(super) fn changed(typed: ChangedArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let config = crate::config::load(Some(&context.layout))?.config;
     let wait_ms = typed.fresh.wait_ms.unwrap_or(config.search.wait_ms);
     let params = ChangedParams {
-        cwd: here.cwd.clone(),
+        cwd: context.cwd.clone(),
         since: typed.since,
         limit: usize::try_from(typed.limit).ok(),
         sync: typed.fresh.sync.into(),
         wait_ms: Some(wait_ms),
     };
-    let mut client = here.connect()?;
+    let mut client = context.connect()?;
     client.answer_within(PATIENCE + Duration::from_millis(wait_ms));
     let result: ChangedResult = client.call("changed", &params)?;
     output.list(&result, |output| result.files.iter().try_for_each(|file| print_file(file, output)))?;

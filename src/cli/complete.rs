@@ -12,12 +12,12 @@ use clap_complete::CompleteEnv;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::Shells;
 
-use super::args::Typed;
-use super::here::Here;
+use super::args::CommandLine;
+use super::context::CommandContext;
 use super::memory::{self, Words};
 use super::output::Output;
 use super::text::{escape, is_plain_word};
-use super::{CliError, Outcome};
+use super::{CliError, CliResult};
 
 /// The variable by which a script says that it wants completions, and for which shell.
 const VAR: &str = "MEMO_COMPLETE";
@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_millis(300);
 const MOST_HELP: usize = 60;
 
 /// Prints the script that asks this program for completions.
-pub(super) fn script(shell: clap_complete::Shell, output: &mut Output) -> Outcome {
+pub(super) fn script(shell: clap_complete::Shell, output: &mut Output) -> CliResult {
     let mut script = Vec::new();
     let name = shell.to_string();
     let shells = Shells::builtins();
@@ -49,9 +49,9 @@ pub(super) fn answered() -> bool {
     }
     let dir = dir_of(std::env::args_os());
     let env = CompleteEnv::with_factory(move || command(dir.as_ref())).var(VAR);
-    let here = std::env::current_dir().ok();
+    let context = std::env::current_dir().ok();
     // Nobody can be told: what is printed goes into somebody's command line.
-    env.try_complete(std::env::args_os(), here.as_deref()).unwrap_or(true)
+    env.try_complete(std::env::args_os(), context.as_deref()).unwrap_or(true)
 }
 
 /// Returns what -C names among the words of a command line.
@@ -62,7 +62,7 @@ fn dir_of(words: impl Iterator<Item = OsString>) -> Option<PathBuf> {
 
 /// Returns all verbs; those that take ids, tags or containers know which there are in `dir`.
 pub(super) fn command(dir: Option<&PathBuf>) -> Command {
-    Typed::command().mut_subcommands(|verb| {
+    CommandLine::command().mut_subcommands(|verb| {
         let is_archived = matches!(verb.get_name(), "restore" | "purge");
         verb.mut_args(|arg| with_candidates(arg, dir.cloned(), is_archived))
     })
@@ -71,16 +71,16 @@ pub(super) fn command(dir: Option<&PathBuf>) -> Command {
 /// An argument says by the name of its value what it takes.
 fn with_candidates(arg: Arg, dir: Option<PathBuf>, is_archived: bool) -> Arg {
     let takes = |word: &str| arg.get_value_names().is_some_and(|names| names.iter().any(|name| name == word));
-    let ask: fn(&Here, bool) -> Result<Words, CliError> = if takes("ID") {
-        |here, is_archived| memory::some(here, is_archived, PATIENCE)
+    let ask: fn(&CommandContext, bool) -> Result<Words, CliError> = if takes("ID") {
+        |context, is_archived| memory::some(context, is_archived, PATIENCE)
     } else if takes("TAG") {
-        |here, _| memory::names("memory.tags", here, PATIENCE)
+        |context, _| memory::names("memory.tags", context, PATIENCE)
     } else if arg.get_id() == "container" && takes("NAME") {
-        |here, _| memory::names("memory.containers", here, PATIENCE)
+        |context, _| memory::names("memory.containers", context, PATIENCE)
     } else {
         return arg;
     };
-    let ask = move || ask(&Here::find(dir.as_deref())?, is_archived);
+    let ask = move || ask(&CommandContext::find(dir.as_deref())?, is_archived);
     arg.add(ArgValueCandidates::new(move || candidates(ask())))
 }
 

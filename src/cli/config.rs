@@ -9,47 +9,51 @@ use serde_json::{Map, Value, json};
 use crate::config::{self, DEFAULTS, KEYS, Key, Origin, Resolved};
 use crate::paths::{IoContext, LocateError, PathError, canonical};
 
-use super::args::{ConfigTyped, ConfigVerb};
+use super::args::{ConfigArgs, ConfigVerb};
+use super::context::CommandContext;
 use super::error::EXIT_NONE;
-use super::here::Here;
 use super::output::Output;
 use super::text::{escape, paint};
-use super::{CliError, Outcome};
+use super::{CliError, CliResult};
 
 /// Where no index can be, the user's settings are all there is.
-pub(super) fn config(typed: ConfigTyped, here: Result<Here, CliError>, output: &mut Output) -> Outcome {
+pub(super) fn config(
+    typed: ConfigArgs,
+    context: Result<CommandContext, CliError>,
+    output: &mut Output,
+) -> CliResult {
     match typed.what {
-        None => show(optional(here)?.as_ref(), output)?,
-        Some(ConfigVerb::Get { key }) => get(&key, optional(here)?.as_ref(), output)?,
+        None => show(optional(context)?.as_ref(), output)?,
+        Some(ConfigVerb::Get { key }) => get(&key, optional(context)?.as_ref(), output)?,
         Some(ConfigVerb::Set { key, value, user: true }) => {
             set(&key, &value, &config::user_file().ok_or(CliError::NoHome)?, output)?;
         }
         Some(ConfigVerb::Set { key, value, user: false }) => {
-            let place = here?.place;
-            place.create_state_dir()?;
-            set(&key, &value, &place.config_file(), output)?;
+            let layout = context?.layout;
+            layout.create_state_dir()?;
+            set(&key, &value, &layout.config_file(), output)?;
         }
         Some(ConfigVerb::Unset { key, user: true }) => {
             return unset(&key, &config::user_file().ok_or(CliError::NoHome)?, output);
         }
         Some(ConfigVerb::Unset { key, user: false }) => {
-            return unset(&key, &here?.place.config_file(), output);
+            return unset(&key, &context?.layout.config_file(), output);
         }
-        Some(ConfigVerb::Path) => path(optional(here)?.as_ref(), output)?,
+        Some(ConfigVerb::Path) => path(optional(context)?.as_ref(), output)?,
         Some(ConfigVerb::Template) => output.raw(template().as_bytes())?,
     }
     Ok(0)
 }
 
-fn optional(here: Result<Here, CliError>) -> Result<Option<Here>, CliError> {
-    match here {
+fn optional(context: Result<CommandContext, CliError>) -> Result<Option<CommandContext>, CliError> {
+    match context {
         Err(CliError::Locate(LocateError::GitDir(_) | LocateError::TooWide(_))) => Ok(None),
-        here => here.map(Some),
+        context => context.map(Some),
     }
 }
 
-fn show(here: Option<&Here>, output: &mut Output) -> Result<(), CliError> {
-    let resolved = config::load(here.map(|here| &here.place))?;
+fn show(context: Option<&CommandContext>, output: &mut Output) -> Result<(), CliError> {
+    let resolved = config::load(context.map(|context| &context.layout))?;
     if output.json {
         let all: Map<_, _> = KEYS.iter().map(|key| (key.name.to_owned(), as_json(key, &resolved))).collect();
         return output.json(&all);
@@ -62,9 +66,9 @@ fn show(here: Option<&Here>, output: &mut Output) -> Result<(), CliError> {
     Ok(())
 }
 
-fn get(name: &str, here: Option<&Here>, output: &mut Output) -> Result<(), CliError> {
+fn get(name: &str, context: Option<&CommandContext>, output: &mut Output) -> Result<(), CliError> {
     let key = Key::find(name).ok_or_else(|| config::unknown(name, Origin::CommandLine))?;
-    let resolved = config::load(here.map(|here| &here.place))?;
+    let resolved = config::load(context.map(|context| &context.layout))?;
     if output.json {
         return output.json(&as_json(key, &resolved));
     }
@@ -89,7 +93,7 @@ fn set(key: &str, value: &str, file: &Path, output: &mut Output) -> Result<(), C
     Ok(())
 }
 
-fn unset(key: &str, file: &Path, output: &mut Output) -> Outcome {
+fn unset(key: &str, file: &Path, output: &mut Output) -> CliResult {
     let file = behind_links(file)?;
     let text = config::read_file(&file)?.unwrap_or_default();
     let without = config::without_value(&text, file.clone(), key)?;
@@ -133,9 +137,9 @@ fn replace(file: &Path, text: &str) -> Result<(), PathError> {
     write().inspect_err(|_| drop(fs::remove_file(&temporary))).at("write", file)
 }
 
-fn path(here: Option<&Here>, output: &mut Output) -> Result<(), CliError> {
+fn path(context: Option<&CommandContext>, output: &mut Output) -> Result<(), CliError> {
     let user = config::user_file();
-    let repository = here.map(|here| here.place.config_file());
+    let repository = context.map(|context| context.layout.config_file());
     if output.json {
         let shown = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
         return output.json(&json!({ "user": shown(&user), "repository": shown(&repository) }));

@@ -8,13 +8,13 @@ use clap_mangen::Man;
 
 use crate::paths::IoContext;
 
-use super::args::Typed;
+use super::args::CommandLine;
 use super::output::Output;
-use super::{CliError, Outcome};
+use super::{CliError, CliResult};
 
 /// Prints the page of `memo`, or writes it and one for each verb and what is below it into `dir`.
-pub(super) fn man(dir: Option<&Path>, output: &mut Output) -> Outcome {
-    let mut command = Typed::command();
+pub(super) fn man(dir: Option<&Path>, output: &mut Output) -> CliResult {
+    let mut command = CommandLine::command();
     command.build();
     let Some(dir) = dir else {
         output.raw(&page(&command)?)?;

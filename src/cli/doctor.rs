@@ -4,19 +4,19 @@ use std::fs;
 use std::path::Path;
 
 use crate::client::VERSION;
-use crate::paths::{Place, effective_uid, owner};
-use crate::proto::{Check, DoctorResult, PlaceParams};
+use crate::paths::{RepoLayout, effective_uid, owner};
+use crate::proto::{Check, CwdParams, DoctorResult};
 
+use super::context::CommandContext;
 use super::error::EXIT_NONE;
-use super::here::Here;
 use super::output::Output;
 use super::text::{escape, paint};
-use super::{CliError, Outcome};
+use super::{CliError, CliResult};
 
 /// Runs the checks of both sides; goes on after a failure as far as it can. Exits with 1 when a check fails.
-pub(super) fn doctor(dir: Option<&Path>, output: &mut Output) -> Outcome {
-    let checks = match Here::find(dir) {
-        Ok(here) => checks(&here),
+pub(super) fn doctor(dir: Option<&Path>, output: &mut Output) -> CliResult {
+    let checks = match CommandContext::find(dir) {
+        Ok(context) => checks(&context),
         Err(error) => vec![failed("worktree", &error)],
     };
     let exit = if checks.iter().all(|check| check.ok) { 0 } else { EXIT_NONE };
@@ -30,17 +30,17 @@ pub(super) fn doctor(dir: Option<&Path>, output: &mut Output) -> Outcome {
     Ok(exit)
 }
 
-fn checks(here: &Here) -> Vec<Check> {
-    let mut checks = vec![well("worktree", here.place.root.display().to_string()), settings(here)];
-    match daemon(here) {
+fn checks(context: &CommandContext) -> Vec<Check> {
+    let mut checks = vec![well("worktree", context.layout.root.display().to_string()), settings(context)];
+    match daemon(context) {
         Ok((found, theirs)) => {
             checks.push(found);
-            checks.push(private("state dir", &here.place.state_dir));
-            checks.push(private("socket dir", &Place::socket_dir(&here.env)));
+            checks.push(private("state dir", &context.layout.state_dir));
+            checks.push(private("socket dir", &RepoLayout::socket_dir(&context.env)));
             checks.extend(theirs);
         }
         Err(error) => {
-            checks.push(private("state dir", &here.place.state_dir));
+            checks.push(private("state dir", &context.layout.state_dir));
             checks.push(failed("daemon", &error));
         }
     }
@@ -48,9 +48,9 @@ fn checks(here: &Here) -> Vec<Check> {
 }
 
 /// Asks the daemon for its own checks.
-fn daemon(here: &Here) -> Result<(Check, Vec<Check>), CliError> {
-    let mut client = here.connect()?;
-    let params = PlaceParams { cwd: here.cwd.clone() };
+fn daemon(context: &CommandContext) -> Result<(Check, Vec<Check>), CliError> {
+    let mut client = context.connect()?;
+    let params = CwdParams { cwd: context.cwd.clone() };
     let theirs: DoctorResult = client.call("doctor", &params)?;
     let endpoint = client.endpoint();
     let detail = format!(
@@ -60,9 +60,9 @@ fn daemon(here: &Here) -> Result<(Check, Vec<Check>), CliError> {
     Ok((well("daemon", detail), theirs.checks))
 }
 
-fn settings(here: &Here) -> Check {
-    match crate::config::load(Some(&here.place)) {
-        Ok(_) => well("settings", here.place.config_file().display().to_string()),
+fn settings(context: &CommandContext) -> Check {
+    match crate::config::load(Some(&context.layout)) {
+        Ok(_) => well("settings", context.layout.config_file().display().to_string()),
         Err(error) => failed("settings", &error.into()),
     }
 }

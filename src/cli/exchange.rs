@@ -14,21 +14,21 @@ mod send;
 use std::path::{Path, PathBuf};
 
 use self::args::From;
-pub(super) use self::args::{BackupTyped, ExportTyped, ImportTyped, RestoreBackupTyped};
+pub(super) use self::args::{BackupArgs, ExportArgs, ImportArgs, RestoreBackupArgs};
 pub(super) use self::backup::{back_up, restore};
 pub(super) use self::export::export;
 use self::send::Sender;
+use super::context::CommandContext;
 use super::error::EXIT_NONE;
-use super::here::Here;
 use super::output::Output;
-use super::{CliError, Outcome};
+use super::{CliError, CliResult};
 use crate::paths::{IoContext, canonical};
 
 /// Exits with 1 when something was refused; all else is in then.
-pub(super) fn import(typed: &ImportTyped, here: &Here, output: &mut Output) -> Outcome {
+pub(super) fn import(typed: &ImportArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let from = typed.from.unwrap_or_default();
     check(typed, from)?;
-    let mut sender = Sender::new(typed, here)?;
+    let mut sender = Sender::new(typed, context)?;
     let path = typed.paths[0].as_path();
     match from {
         From::Memod if is_database(path) => database::read("memod", path, &mut sender)?,
@@ -46,7 +46,7 @@ pub(super) fn import(typed: &ImportTyped, here: &Here, output: &mut Output) -> O
 }
 
 /// Refuses what cannot be meant together.
-fn check(typed: &ImportTyped, from: From) -> Result<(), CliError> {
+fn check(typed: &ImportArgs, from: From) -> Result<(), CliError> {
     let is_wrong = |message: &str, hint| Err(CliError::Usage { message: message.to_owned(), hint });
     if typed.paths.len() > 1 && from != From::Markdown {
         return is_wrong("only --from markdown takes several paths", "import them one after the other");

@@ -1,28 +1,28 @@
 //! Why does a hit stand where it stands?
 
-use super::args::ExplainTyped;
+use super::args::ExplainArgs;
+use super::context::CommandContext;
 use super::error::EXIT_NONE;
-use super::here::Here;
 use super::output::Output;
 use super::search::{hits, note, print_hit};
 use super::status::row;
 use super::text::terms;
-use super::{CliError, Outcome, ask};
+use super::{CliError, CliResult, ask};
 use crate::proto::{Explain, Hit};
 
 /// Hits among which one is looked for by its name.
 const MOST_HITS: usize = 200;
 
 /// Exits with 1 when nothing matched, or not what was asked about.
-pub(super) fn explain(typed: ExplainTyped, here: &Here, output: &mut Output) -> Outcome {
-    let config = crate::config::load(Some(&here.place))?.config;
+pub(super) fn explain(typed: ExplainArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let config = crate::config::load(Some(&context.layout))?.config;
     let (wanted, name) = (typed.hit, typed.of);
-    let mut params = ask::search(typed.search, &here.cwd, &config);
+    let mut params = ask::search(typed.search, &context.cwd, &config);
     params.explain = true;
     if name.is_some() || wanted.is_some() {
         params.limit = Some(MOST_HITS);
     }
-    let mut result = hits(&params, here)?;
+    let mut result = hits(&params, context)?;
     let is_meant = |place: usize, hit: &Hit| {
         wanted.is_none_or(|wanted| wanted == place) && name.as_ref().is_none_or(|name| is_named(hit, name))
     };

@@ -8,26 +8,26 @@ use crate::client::child::{clear_git_env, first_line};
 use crate::client::{Client, ClientError};
 use crate::proto::{HookMethod, HooksParams, HooksResult};
 
-use super::args::{HooksTyped, HooksVerb};
+use super::args::{HooksArgs, HooksVerb};
+use super::context::CommandContext;
 use super::error::EXIT_NONE;
-use super::here::Here;
 use super::output::Output;
 use super::text::escape;
-use super::{CliError, Outcome};
+use super::{CliError, CliResult};
 
 /// How long git may take to tell its version.
 const GIT_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Installing and uninstalling exit with 1 when they could not be done for every hook.
-pub(super) fn hooks(typed: HooksTyped, here: &Here, output: &mut Output) -> Outcome {
+pub(super) fn hooks(typed: HooksArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let what = typed.what.unwrap_or(HooksVerb::Status);
-    let mut client = here.connect()?;
+    let mut client = context.connect()?;
     let (method, chain) = match what {
         HooksVerb::Install { chain } => ("hooks.install", chain),
         HooksVerb::Uninstall => ("hooks.uninstall", false),
         HooksVerb::Status => ("hooks.status", false),
     };
-    let result = call(&mut client, method, chain, here)?;
+    let result = call(&mut client, method, chain, context)?;
     if output.json {
         output.json(&result)?;
     } else {
@@ -42,9 +42,9 @@ pub(super) fn hooks(typed: HooksTyped, here: &Here, output: &mut Output) -> Outc
 }
 
 /// Installs what can be without asking. That it fails is said, and is no reason not to go on.
-pub(super) fn install(client: &mut Client, here: &Here, output: &Output) -> Option<HooksResult> {
-    here.place.git_dir.as_ref()?;
-    match call(client, "hooks.install", false, here) {
+pub(super) fn install(client: &mut Client, context: &CommandContext, output: &Output) -> Option<HooksResult> {
+    context.layout.git_dir.as_ref()?;
+    match call(client, "hooks.install", false, context) {
         Ok(result) => Some(result),
         Err(error) => {
             output.say(&format!("no hooks: {error}"));
@@ -67,8 +67,13 @@ fn n_ringing(result: &HooksResult) -> usize {
     result.hooks.iter().filter(|hook| hook.method > HookMethod::WatchOnly).count()
 }
 
-fn call(client: &mut Client, method: &str, chain: bool, here: &Here) -> Result<HooksResult, ClientError> {
-    let (cwd, git_version) = (here.cwd.clone(), git_version());
+fn call(
+    client: &mut Client,
+    method: &str,
+    chain: bool,
+    context: &CommandContext,
+) -> Result<HooksResult, ClientError> {
+    let (cwd, git_version) = (context.cwd.clone(), git_version());
     client.call(method, &HooksParams { cwd, git_version, git_lfs: has_program("git-lfs"), chain })
 }
 

@@ -5,38 +5,38 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::client::Client;
-use crate::proto::{HooksResult, PlaceParams, StatusParams, StatusResult, SyncResult};
+use crate::proto::{CwdParams, HooksResult, StatusParams, StatusResult, SyncResult};
 
-use super::args::{InitTyped, SyncTyped};
+use super::args::{InitArgs, SyncArgs};
+use super::context::CommandContext;
 use super::error::{EXIT_FAILED, EXIT_NONE};
-use super::here::Here;
 use super::output::Output;
 use super::progress::{self, Reached};
 use super::text::{count, duration, escape};
-use super::{CliError, Outcome, ask, hooks, status, text};
+use super::{CliError, CliResult, ask, hooks, status, text};
 
 /// Installs hooks, indexes the repository and reports. Exits with 3 when the index does not become whole.
-pub(super) fn init(typed: &InitTyped, here: &Here, output: &mut Output) -> Outcome {
+pub(super) fn init(typed: &InitArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let start = Instant::now();
-    let mut client = here.connect()?;
-    let hooks = if typed.no_hooks { None } else { hooks::install(&mut client, here, output) };
-    index(&mut client, here, start, hooks.as_ref(), output)
+    let mut client = context.connect()?;
+    let hooks = if typed.no_hooks { None } else { hooks::install(&mut client, context, output) };
+    index(&mut client, context, start, hooks.as_ref(), output)
 }
 
 /// Rebuilds the index and reports as [`init`] does.
-pub(super) fn reindex(here: &Here, output: &mut Output) -> Outcome {
+pub(super) fn reindex(context: &CommandContext, output: &mut Output) -> CliResult {
     let start = Instant::now();
-    let mut client = here.connect()?;
+    let mut client = context.connect()?;
     client.answer_within(Duration::from_secs(120));
-    let _: serde_json::Value = client.call("reindex", &PlaceParams { cwd: here.cwd.clone() })?;
-    index(&mut client, here, start, None, output)
+    let _: serde_json::Value = client.call("reindex", &CwdParams { cwd: context.cwd.clone() })?;
+    index(&mut client, context, start, None, output)
 }
 
 /// Waits for freshness. Exits with 1 when it is not reached.
-pub(super) fn sync(typed: &SyncTyped, here: &Here, output: &mut Output) -> Outcome {
-    let mut client = here.connect()?;
+pub(super) fn sync(typed: &SyncArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let mut client = context.connect()?;
     client.answer_within(Duration::from_secs(30) + Duration::from_millis(typed.wait_ms));
-    let result: SyncResult = client.call("sync", &ask::sync(typed, &here.cwd))?;
+    let result: SyncResult = client.call("sync", &ask::sync(typed, &context.cwd))?;
     if output.json {
         output.json(&result)?;
     } else if result.fresh {
@@ -49,25 +49,25 @@ pub(super) fn sync(typed: &SyncTyped, here: &Here, output: &mut Output) -> Outco
 
 fn index(
     client: &mut Client,
-    here: &Here,
+    context: &CommandContext,
     start: Instant,
     hooks: Option<&HooksResult>,
     output: &mut Output,
-) -> Outcome {
-    let reached = progress::wait(client, &here.cwd, start, output)?;
-    let params = StatusParams { cwd: here.cwd.clone(), ..StatusParams::default() };
+) -> CliResult {
+    let reached = progress::wait(client, &context.cwd, start, output)?;
+    let params = StatusParams { cwd: context.cwd.clone(), ..StatusParams::default() };
     let status: StatusResult = client.call("status", &params)?;
     if output.json {
-        print_json(&reached, &status, hooks, here, output)?;
+        print_json(&reached, &status, hooks, context, output)?;
     } else {
-        print(&reached, &status, hooks, here, output)?;
+        print(&reached, &status, hooks, context, output)?;
     }
     Ok(if reached.last.fresh { 0 } else { EXIT_FAILED })
 }
 
 /// Returns the number of indexed files in the worktree that was asked about.
-fn n_files(status: &StatusResult, here: &Here) -> u64 {
-    let root = here.place.root.display().to_string();
+fn n_files(status: &StatusResult, context: &CommandContext) -> u64 {
+    let root = context.layout.root.display().to_string();
     status.views.iter().find(|view| view.root == root).map_or(0, |view| view.files)
 }
 
@@ -75,12 +75,12 @@ fn print_json(
     reached: &Reached,
     status: &StatusResult,
     hooks: Option<&HooksResult>,
-    here: &Here,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<(), CliError> {
     output.json(&json!({
-        "root": here.place.root.display().to_string(),
-        "files": n_files(status, here),
+        "root": context.layout.root.display().to_string(),
+        "files": n_files(status, context),
         "chunks": status.counts.chunks,
         "embeddings": status.counts.embeddings,
         "skipped": status.skipped,
@@ -97,11 +97,11 @@ fn print(
     reached: &Reached,
     status: &StatusResult,
     hooks: Option<&HooksResult>,
-    here: &Here,
+    context: &CommandContext,
     output: &mut Output,
 ) -> Result<(), CliError> {
-    let files = count(n_files(status, here), "file", "files");
-    let root = escape(&here.place.root.display().to_string());
+    let files = count(n_files(status, context), "file", "files");
+    let root = escape(&context.layout.root.display().to_string());
     status::row("indexed", &format!("{files} of {root}"), output)?;
     let chunks = count(status.counts.chunks, "chunk", "chunks");
     let vectors = count(status.counts.embeddings, "embedding", "embeddings");
@@ -117,7 +117,7 @@ fn print(
         status::row("degraded", &escape(problem), output)?;
     }
     if reached.last.fresh {
-        let next = format!("{} search \"where is the config parsed\"", here.memo);
+        let next = format!("{} search \"where is the config parsed\"", context.memo);
         status::row("next", &next, output)?;
     } else {
         output.say(&behind(&reached.last));

@@ -12,17 +12,17 @@ use serde_json::json;
 use crate::client::pause;
 use crate::paths::IoContext;
 
-use super::args::LogsTyped;
-use super::here::Here;
+use super::args::LogsArgs;
+use super::context::CommandContext;
 use super::output::Output;
 use super::text::escape;
-use super::{CliError, Outcome};
+use super::{CliError, CliResult};
 
 /// How often a followed log is looked at. Files have no event that works everywhere, and people read slowly.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-pub(super) fn logs(typed: &LogsTyped, here: &Here, output: &mut Output) -> Outcome {
-    let log = here.place.log_file();
+pub(super) fn logs(typed: &LogsArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let log = context.layout.log_file();
     let new = match fs::read(&log) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(CliError::NoLog(log)),
         read => read.at("read", &log)?,

@@ -2,17 +2,17 @@
 
 use crate::proto::MapResult;
 
-use super::args::MapTyped;
+use super::args::MapArgs;
+use super::context::CommandContext;
 use super::error::EXIT_NONE;
-use super::here::Here;
 use super::output::Output;
 use super::text::{behind, escape, escape_lines};
-use super::{Outcome, ask};
+use super::{CliResult, ask};
 
 /// Exits with 1 when there is nothing to show.
-pub(super) fn map(typed: MapTyped, here: &Here, output: &mut Output) -> Outcome {
-    let params = ask::map(typed, &here.cwd);
-    let result: MapResult = here.connect()?.call("map", &params)?;
+pub(super) fn map(typed: MapArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let params = ask::map(typed, &context.cwd);
+    let result: MapResult = context.connect()?.call("map", &params)?;
     if output.json {
         output.json(&result)?;
     } else {

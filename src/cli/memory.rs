@@ -12,11 +12,11 @@ use std::hash::{BuildHasher, RandomState};
 use std::io::Read;
 use std::time::Duration;
 
+use super::context::CommandContext;
 use super::error::EXIT_NONE;
-use super::here::Here;
 use super::output::Output;
 use super::text::count;
-use super::{CliError, Outcome};
+use super::{CliError, CliResult};
 use crate::client::Client;
 use crate::paths::IoContext;
 use crate::proto::memory::{
@@ -25,13 +25,13 @@ use crate::proto::memory::{
 };
 pub(super) use about::confirm;
 pub(super) use args::{
-    AddTyped, AppendTyped, FilterTyped, GetTyped, HistoryTyped, IdTyped, IdsTyped, ListTyped, RemoveTyped,
-    TagTyped, TextTyped, TraitsTyped, UpdateTyped,
+    AddArgs, AppendArgs, FilterArgs, GetArgs, HistoryArgs, IdArgs, IdsArgs, ListArgs, RemoveArgs, TagArgs,
+    TextArgs, TraitsArgs, UpdateArgs,
 };
-pub(super) use consolidate::{ConsolidateTyped, consolidate};
-pub(super) use links::{LinkingTyped, LinksTyped, ResolveTyped, link, links, resolve, unlink};
-pub(super) use recall::{PromoteTyped, RecallTyped, RecentTyped, promote, recall, recent};
-pub(super) use similar::{DedupeTyped, RelatedTyped, dedupe, related};
+pub(super) use consolidate::{ConsolidateArgs, consolidate};
+pub(super) use links::{LinkingArgs, LinksArgs, ResolveArgs, link, links, resolve, unlink};
+pub(super) use recall::{PromoteArgs, RecallArgs, RecentArgs, promote, recall, recent};
+pub(super) use similar::{DedupeArgs, RelatedArgs, dedupe, related};
 
 /// Memories that are asked for at once where all are wanted.
 const PAGE: u64 = 500;
@@ -40,10 +40,10 @@ const PAGE: u64 = 500;
 pub(super) type Words = Vec<(String, String)>;
 
 /// Says who asks, and names the request, lest it is done twice when the daemon dies before it can answer.
-pub(super) fn caller(here: &Here) -> Caller {
+pub(super) fn caller(context: &CommandContext) -> Caller {
     let random = RandomState::new().hash_one(std::process::id());
     let request = Some(format!("{random:016x}{:08x}", std::process::id()));
-    Caller { cwd: here.cwd.clone(), client: "cli".to_owned(), request }
+    Caller { cwd: context.cwd.clone(), client: "cli".to_owned(), request }
 }
 
 /// Says what the daemon wants a person to know.
@@ -54,9 +54,9 @@ fn notice(text: Option<&String>, output: &Output) {
 }
 
 /// Prints the id alone on stdout, so that a script can keep it.
-pub(super) fn add(typed: AddTyped, here: &Here, output: &mut Output) -> Outcome {
+pub(super) fn add(typed: AddArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let params = AddParams {
-        caller: caller(here),
+        caller: caller(context),
         content: text(&typed.text)?,
         tags: typed.tag,
         about: typed.about,
@@ -73,7 +73,7 @@ pub(super) fn add(typed: AddTyped, here: &Here, output: &mut Output) -> Outcome 
         ..AddParams::default()
     };
     let has_about = !params.about.is_empty();
-    let result: AddResult = here.connect()?.call("memory.add", &params)?;
+    let result: AddResult = context.connect()?.call("memory.add", &params)?;
     if output.json {
         output.json(&result)?;
     } else {
@@ -93,7 +93,7 @@ fn say_redacted(n_parts: usize, output: &Output) {
 }
 
 /// Returns the text that was typed, or is in the file or on stdin.
-fn text(typed: &TextTyped) -> Result<String, CliError> {
+fn text(typed: &TextArgs) -> Result<String, CliError> {
     match (&typed.file, typed.text.as_slice()) {
         (Some(file), _) => {
             let bytes = std::fs::read(file).at("read", file)?;
@@ -118,9 +118,9 @@ fn not_text(what: &str) -> CliError {
     CliError::Usage { message: format!("{what}: not UTF-8"), hint: "a memory is a text" }
 }
 
-pub(super) fn get(typed: GetTyped, here: &Here, output: &mut Output) -> Outcome {
-    let params = IdsParams { caller: caller(here), ids: typed.ids.ids };
-    let result: MemoriesResult = here.connect()?.call("memory.get", &params)?;
+pub(super) fn get(typed: GetArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let params = IdsParams { caller: caller(context), ids: typed.ids.ids };
+    let result: MemoriesResult = context.connect()?.call("memory.get", &params)?;
     output.list(&result, |output| show::wholes(&result.memories, output))?;
     about::say_unsure(result.reason.as_ref(), output);
     notice(result.notice.as_ref(), output);
@@ -128,10 +128,10 @@ pub(super) fn get(typed: GetTyped, here: &Here, output: &mut Output) -> Outcome 
 }
 
 /// Exits with 1 when there are none.
-pub(super) fn list(typed: ListTyped, here: &Here, output: &mut Output) -> Outcome {
+pub(super) fn list(typed: ListArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let (is_all, offset) = (typed.all, typed.offset);
     let params = ListParams {
-        caller: caller(here),
+        caller: caller(context),
         selection: typed.filter.with_ids(Vec::new()),
         archived: typed.archived,
         state: typed.state,
@@ -139,7 +139,7 @@ pub(super) fn list(typed: ListTyped, here: &Here, output: &mut Output) -> Outcom
         limit: Some(if is_all { PAGE } else { typed.limit }),
         offset,
     };
-    let result = pages(&mut here.connect()?, params, is_all)?;
+    let result = pages(&mut context.connect()?, params, is_all)?;
     output.list(&result, |output| show::lines(&result.memories, output))?;
     if !output.json {
         output.flush()?;
@@ -156,17 +156,17 @@ pub(super) fn list(typed: ListTyped, here: &Here, output: &mut Output) -> Outcom
 }
 
 /// Returns ids of the newest memories and what they say, of the daemon that runs and answers in time.
-pub(super) fn some(here: &Here, archived: bool, patience: Duration) -> Result<Words, CliError> {
-    let params = ListParams { caller: caller(here), archived, limit: Some(200), ..ListParams::default() };
-    let result: MemoriesResult = here.connect_running_within(patience)?.call("memory.list", &params)?;
+pub(super) fn some(context: &CommandContext, archived: bool, patience: Duration) -> Result<Words, CliError> {
+    let params = ListParams { caller: caller(context), archived, limit: Some(200), ..ListParams::default() };
+    let result: MemoriesResult = context.connect_running_within(patience)?.call("memory.list", &params)?;
     let pairs = result.memories.into_iter().map(|memory| (memory.id, memory.title.unwrap_or(memory.content)));
     Ok(pairs.collect())
 }
 
 /// Returns tags or containers and how often they are there, of the daemon that runs and answers in time.
-pub(super) fn names(method: &str, here: &Here, patience: Duration) -> Result<Words, CliError> {
-    let params = TallyParams { caller: caller(here) };
-    let result: TallyResult = here.connect_running_within(patience)?.call(method, &params)?;
+pub(super) fn names(method: &str, context: &CommandContext, patience: Duration) -> Result<Words, CliError> {
+    let params = TallyParams { caller: caller(context) };
+    let result: TallyResult = context.connect_running_within(patience)?.call(method, &params)?;
     let pairs =
         result.names.into_iter().map(|tally| (tally.name, count(tally.memories, "memory", "memories")));
     Ok(pairs.collect())
@@ -185,7 +185,7 @@ fn pages(client: &mut Client, mut params: ListParams, is_all: bool) -> Result<Me
     Ok(result)
 }
 
-pub(super) fn update(typed: UpdateTyped, here: &Here, output: &mut Output) -> Outcome {
+pub(super) fn update(typed: UpdateArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let params = UpdateParams {
         id: typed.id,
         content: typed.content.map(or_stdin).transpose()?,
@@ -202,26 +202,26 @@ pub(super) fn update(typed: UpdateTyped, here: &Here, output: &mut Output) -> Ou
         allow_secret: typed.fields.allow_secret,
         ..UpdateParams::default()
     };
-    change(params, here, output)
+    change(params, context, output)
 }
 
-pub(super) fn append(typed: AppendTyped, here: &Here, output: &mut Output) -> Outcome {
+pub(super) fn append(typed: AppendArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let append = Some(text(&typed.text)?);
     let allow_secret = typed.allow_secret;
-    change(UpdateParams { id: typed.id, append, allow_secret, ..UpdateParams::default() }, here, output)
+    change(UpdateParams { id: typed.id, append, allow_secret, ..UpdateParams::default() }, context, output)
 }
 
-pub(super) fn tag(typed: TagTyped, here: &Here, output: &mut Output) -> Outcome {
-    change(UpdateParams { id: typed.id, add_tags: typed.tags, ..UpdateParams::default() }, here, output)
+pub(super) fn tag(typed: TagArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    change(UpdateParams { id: typed.id, add_tags: typed.tags, ..UpdateParams::default() }, context, output)
 }
 
-pub(super) fn untag(typed: TagTyped, here: &Here, output: &mut Output) -> Outcome {
-    change(UpdateParams { id: typed.id, remove_tags: typed.tags, ..UpdateParams::default() }, here, output)
+pub(super) fn untag(typed: TagArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    change(UpdateParams { id: typed.id, remove_tags: typed.tags, ..UpdateParams::default() }, context, output)
 }
 
-fn change(params: UpdateParams, here: &Here, output: &mut Output) -> Outcome {
-    let params = UpdateParams { caller: caller(here), ..params };
-    let result: UpdateResult = here.connect()?.call("memory.update", &params)?;
+fn change(params: UpdateParams, context: &CommandContext, output: &mut Output) -> CliResult {
+    let params = UpdateParams { caller: caller(context), ..params };
+    let result: UpdateResult = context.connect()?.call("memory.update", &params)?;
     if output.json {
         output.json(&result)?;
     } else {
@@ -237,9 +237,9 @@ fn change(params: UpdateParams, here: &Here, output: &mut Output) -> Outcome {
     Ok(0)
 }
 
-pub(super) fn restore(typed: IdsTyped, here: &Here, output: &mut Output) -> Outcome {
-    let params = IdsParams { caller: caller(here), ids: typed.ids };
-    let result: MemoriesResult = here.connect()?.call("memory.restore", &params)?;
+pub(super) fn restore(typed: IdsArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let params = IdsParams { caller: caller(context), ids: typed.ids };
+    let result: MemoriesResult = context.connect()?.call("memory.restore", &params)?;
     output.value(&result, |output| show::lines(&result.memories, output))?;
     notice(result.notice.as_ref(), output);
     Ok(0)
@@ -252,25 +252,30 @@ struct Removal {
     done: &'static str,
 }
 
-pub(super) fn forget(typed: RemoveTyped, here: &Here, output: &mut Output) -> Outcome {
+pub(super) fn forget(typed: RemoveArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let done = "forgotten; `memo restore` brings it back, `memo list --archived` shows the archive";
-    remove(&Removal { method: "memory.forget", verb: "forget", done }, typed, here, output)
+    remove(&Removal { method: "memory.forget", verb: "forget", done }, typed, context, output)
 }
 
-pub(super) fn purge(typed: RemoveTyped, here: &Here, output: &mut Output) -> Outcome {
-    remove(&Removal { method: "memory.purge", verb: "delete for good", done: "deleted" }, typed, here, output)
+pub(super) fn purge(typed: RemoveArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    remove(
+        &Removal { method: "memory.purge", verb: "delete for good", done: "deleted" },
+        typed,
+        context,
+        output,
+    )
 }
 
 /// Shows what goes, asks, and then lets exactly that go. Exits with 1 when nothing does.
-fn remove(removal: &Removal, typed: RemoveTyped, here: &Here, output: &mut Output) -> Outcome {
+fn remove(removal: &Removal, typed: RemoveArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let is_asked = !typed.yes && !typed.dry_run;
     if is_asked && !output.can_ask() {
         let message = format!("nobody can be asked whether to {} memories", removal.verb);
         return Err(CliError::Usage { message, hint: "--dry-run shows what would go, --yes does it" });
     }
     let selection = typed.filter.with_ids(typed.ids);
-    let mut params = RemoveParams { caller: caller(here), selection, dry_run: !typed.yes, expect: None };
-    let mut client = here.connect()?;
+    let mut params = RemoveParams { caller: caller(context), selection, dry_run: !typed.yes, expect: None };
+    let mut client = context.connect()?;
     let mut result: RemoveResult = client.call(removal.method, &params)?;
     if output.json {
         output.json(&result)?;
@@ -300,32 +305,33 @@ fn exit(result: &RemoveResult) -> u8 {
     if result.memories.is_empty() { EXIT_NONE } else { 0 }
 }
 
-pub(super) fn tags(here: &Here, output: &mut Output) -> Outcome {
-    tally("memory.tags", here, output)
+pub(super) fn tags(context: &CommandContext, output: &mut Output) -> CliResult {
+    tally("memory.tags", context, output)
 }
 
-pub(super) fn containers(here: &Here, output: &mut Output) -> Outcome {
-    tally("memory.containers", here, output)
+pub(super) fn containers(context: &CommandContext, output: &mut Output) -> CliResult {
+    tally("memory.containers", context, output)
 }
 
 /// Exits with 1 when there are none.
-fn tally(method: &str, here: &Here, output: &mut Output) -> Outcome {
-    let result: TallyResult = here.connect()?.call(method, &TallyParams { caller: caller(here) })?;
+fn tally(method: &str, context: &CommandContext, output: &mut Output) -> CliResult {
+    let result: TallyResult = context.connect()?.call(method, &TallyParams { caller: caller(context) })?;
     output.list(&result, |output| show::tallies(&result.names, output))?;
     notice(result.notice.as_ref(), output);
     Ok(if result.names.is_empty() { EXIT_NONE } else { 0 })
 }
 
-pub(super) fn history(typed: HistoryTyped, here: &Here, output: &mut Output) -> Outcome {
-    let params = IdsParams { caller: caller(here), ids: vec![typed.id] };
-    let result: HistoryResult = here.connect()?.call("memory.history", &params)?;
+pub(super) fn history(typed: HistoryArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let params = IdsParams { caller: caller(context), ids: vec![typed.id] };
+    let result: HistoryResult = context.connect()?.call("memory.history", &params)?;
     output.list(&result, |output| show::history(&result, output))?;
     notice(result.notice.as_ref(), output);
     Ok(0)
 }
 
-pub(super) fn stats(here: &Here, output: &mut Output) -> Outcome {
-    let result: StatsResult = here.connect()?.call("memory.stats", &TallyParams { caller: caller(here) })?;
+pub(super) fn stats(context: &CommandContext, output: &mut Output) -> CliResult {
+    let result: StatsResult =
+        context.connect()?.call("memory.stats", &TallyParams { caller: caller(context) })?;
     output.value(&result, |output| show::stats(&result, output))?;
     notice(result.notice.as_ref(), output);
     Ok(0)

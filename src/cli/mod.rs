@@ -9,13 +9,13 @@ mod brief;
 mod changed;
 mod complete;
 mod config;
+mod context;
 mod docs;
 mod doctor;
 mod error;
+mod escaping_writer;
 mod exchange;
 mod explain;
-mod harmless;
-mod here;
 mod hooks;
 mod init;
 mod logs;
@@ -36,21 +36,21 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::{Global, Typed, Verb};
+use args::{CommandLine, Global, Verb};
+use context::CommandContext;
 use error::{CliError, EXIT_USAGE, Shown};
-use here::Here;
 use output::Output;
-use rows::{RowsTyped, Shape, Table};
+use rows::{RowsArgs, Shape, Table};
 
 /// Exit status of a verb that did what it was asked; some have others as well.
-type Outcome = Result<u8, CliError>;
+type CliResult = Result<u8, CliError>;
 
 /// Answers the command line of this process.
 pub fn run() -> ExitCode {
     if complete::answered() {
         return ExitCode::SUCCESS;
     }
-    ExitCode::from(match Typed::try_parse_from(spelled_out(std::env::args_os().collect())) {
+    ExitCode::from(match CommandLine::try_parse_from(spelled_out(std::env::args_os().collect())) {
         Ok(typed) => obey(typed),
         Err(error) => usage(&error, wants_json(std::env::args_os().take_while(|arg| arg != "--"))),
     })
@@ -66,7 +66,7 @@ fn spelled_out(mut words: Vec<OsString>) -> Vec<OsString> {
 }
 
 /// Does what was typed; returns the exit status.
-fn obey(typed: Typed) -> u8 {
+fn obey(typed: CommandLine) -> u8 {
     let (global, json) = (typed.global.clone(), typed.global.json);
     let shape = match listed(&typed.verb) {
         Some((rows, table)) => rows.shape(table, json).map_err(|error| (error, json || rows.is_json())),
@@ -82,7 +82,7 @@ fn obey(typed: Typed) -> u8 {
 }
 
 /// Returns which rows a verb lists, and what was said of them; none: it lists nothing.
-fn listed(verb: &Verb) -> Option<(&RowsTyped, &'static Table)> {
+fn listed(verb: &Verb) -> Option<(&RowsArgs, &'static Table)> {
     Some(match verb {
         Verb::Search(typed) => (&typed.rows, &rows::HITS),
         Verb::Changed(typed) => (&typed.rows, &rows::FILES),
@@ -100,59 +100,59 @@ fn listed(verb: &Verb) -> Option<(&RowsTyped, &'static Table)> {
     })
 }
 
-fn answer(typed: Typed, output: &mut Output) -> Outcome {
-    let Typed { global, verb } = typed;
-    let here = || Here::find(global.dir.as_deref());
+fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
+    let CommandLine { global, verb } = typed;
+    let context = || CommandContext::find(global.dir.as_deref());
     match verb {
-        Verb::Init(typed) => init::init(&typed, &here()?, output),
-        Verb::Search(typed) => search::search(typed, &here()?, output),
-        Verb::Explain(typed) => explain::explain(typed, &here()?, output),
-        Verb::Map(typed) => map::map(typed, &here()?, output),
-        Verb::Brief(typed) => brief::brief(&typed, &here()?, output),
-        Verb::Changed(typed) => changed::changed(typed, &here()?, output),
-        Verb::Why(typed) => why::why(typed, &here()?, output),
-        Verb::Add(typed) => memory::add(typed, &here()?, output),
-        Verb::Get(typed) => memory::get(typed, &here()?, output),
-        Verb::List(typed) => memory::list(typed, &here()?, output),
-        Verb::Update(typed) => memory::update(typed, &here()?, output),
-        Verb::Confirm(typed) => memory::confirm(typed, &here()?, output),
-        Verb::Append(typed) => memory::append(typed, &here()?, output),
-        Verb::Forget(typed) => memory::forget(typed, &here()?, output),
-        Verb::Restore(typed) => memory::restore(typed, &here()?, output),
-        Verb::Purge(typed) => memory::purge(typed, &here()?, output),
-        Verb::Tag(typed) => memory::tag(typed, &here()?, output),
-        Verb::Untag(typed) => memory::untag(typed, &here()?, output),
-        Verb::Tags(_) => memory::tags(&here()?, output),
-        Verb::Containers(_) => memory::containers(&here()?, output),
-        Verb::Recall(typed) => memory::recall(typed, &here()?, output),
-        Verb::Recent(typed) => memory::recent(&typed, &here()?, output),
-        Verb::Promote(typed) => memory::promote(typed, &here()?, output),
-        Verb::Consolidate(typed) => memory::consolidate(typed, &here()?, output),
-        Verb::Link(typed) => memory::link(typed, &here()?, output),
-        Verb::Unlink(typed) => memory::unlink(typed, &here()?, output),
-        Verb::Links(typed) => memory::links(typed, &here()?, output),
-        Verb::Resolve(typed) => memory::resolve(typed, &here()?, output),
-        Verb::Related(typed) => memory::related(typed, &here()?, output),
-        Verb::Dedupe(typed) => memory::dedupe(typed, &here()?, output),
-        Verb::History(typed) => memory::history(typed, &here()?, output),
-        Verb::Export(typed) => exchange::export(typed, &here()?, output),
-        Verb::Backup(typed) => exchange::back_up(&typed, &here()?, output),
-        Verb::RestoreBackup(typed) => exchange::restore(&typed, &here()?, output),
-        Verb::Import(typed) => exchange::import(&typed, &here()?, output),
-        Verb::Stats => memory::stats(&here()?, output),
-        Verb::Status(typed) => status::status(&typed, &here()?, output),
-        Verb::Sync(typed) => init::sync(&typed, &here()?, output),
-        Verb::Stop => process::stop(&here()?, output),
-        Verb::Restart => process::restart(&here()?, output),
-        Verb::Logs(typed) => logs::logs(&typed, &here()?, output),
+        Verb::Init(typed) => init::init(&typed, &context()?, output),
+        Verb::Search(typed) => search::search(typed, &context()?, output),
+        Verb::Explain(typed) => explain::explain(typed, &context()?, output),
+        Verb::Map(typed) => map::map(typed, &context()?, output),
+        Verb::Brief(typed) => brief::brief(&typed, &context()?, output),
+        Verb::Changed(typed) => changed::changed(typed, &context()?, output),
+        Verb::Why(typed) => why::why(typed, &context()?, output),
+        Verb::Add(typed) => memory::add(typed, &context()?, output),
+        Verb::Get(typed) => memory::get(typed, &context()?, output),
+        Verb::List(typed) => memory::list(typed, &context()?, output),
+        Verb::Update(typed) => memory::update(typed, &context()?, output),
+        Verb::Confirm(typed) => memory::confirm(typed, &context()?, output),
+        Verb::Append(typed) => memory::append(typed, &context()?, output),
+        Verb::Forget(typed) => memory::forget(typed, &context()?, output),
+        Verb::Restore(typed) => memory::restore(typed, &context()?, output),
+        Verb::Purge(typed) => memory::purge(typed, &context()?, output),
+        Verb::Tag(typed) => memory::tag(typed, &context()?, output),
+        Verb::Untag(typed) => memory::untag(typed, &context()?, output),
+        Verb::Tags(_) => memory::tags(&context()?, output),
+        Verb::Containers(_) => memory::containers(&context()?, output),
+        Verb::Recall(typed) => memory::recall(typed, &context()?, output),
+        Verb::Recent(typed) => memory::recent(&typed, &context()?, output),
+        Verb::Promote(typed) => memory::promote(typed, &context()?, output),
+        Verb::Consolidate(typed) => memory::consolidate(typed, &context()?, output),
+        Verb::Link(typed) => memory::link(typed, &context()?, output),
+        Verb::Unlink(typed) => memory::unlink(typed, &context()?, output),
+        Verb::Links(typed) => memory::links(typed, &context()?, output),
+        Verb::Resolve(typed) => memory::resolve(typed, &context()?, output),
+        Verb::Related(typed) => memory::related(typed, &context()?, output),
+        Verb::Dedupe(typed) => memory::dedupe(typed, &context()?, output),
+        Verb::History(typed) => memory::history(typed, &context()?, output),
+        Verb::Export(typed) => exchange::export(typed, &context()?, output),
+        Verb::Backup(typed) => exchange::back_up(&typed, &context()?, output),
+        Verb::RestoreBackup(typed) => exchange::restore(&typed, &context()?, output),
+        Verb::Import(typed) => exchange::import(&typed, &context()?, output),
+        Verb::Stats => memory::stats(&context()?, output),
+        Verb::Status(typed) => status::status(&typed, &context()?, output),
+        Verb::Sync(typed) => init::sync(&typed, &context()?, output),
+        Verb::Stop => process::stop(&context()?, output),
+        Verb::Restart => process::restart(&context()?, output),
+        Verb::Logs(typed) => logs::logs(&typed, &context()?, output),
         Verb::Doctor => doctor::doctor(global.dir.as_deref(), output),
-        Verb::Reindex => init::reindex(&here()?, output),
-        Verb::Hooks(typed) => hooks::hooks(typed, &here()?, output),
-        Verb::Config(typed) => config::config(typed, here(), output),
-        Verb::Shell => shell::shell(&global, &here()?),
+        Verb::Reindex => init::reindex(&context()?, output),
+        Verb::Hooks(typed) => hooks::hooks(typed, &context()?, output),
+        Verb::Config(typed) => config::config(typed, context(), output),
+        Verb::Shell => shell::shell(&global, &context()?),
         Verb::Completions { shell } => complete::script(shell, output),
         Verb::Man { dir } => docs::man(dir.as_deref(), output),
-        Verb::Version => process::version(here().ok().as_ref(), output),
+        Verb::Version => process::version(context().ok().as_ref(), output),
     }
 }
 

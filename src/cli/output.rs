@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::args::{Colour, Global};
 use super::error::{CliError, Shown};
-use super::harmless::Harmless;
+use super::escaping_writer::EscapingWriter;
 use super::rows::{self, Listing, Shape};
 use super::text::{Styles, escape, escape_lines, paint};
 
@@ -40,7 +40,7 @@ impl Output {
         // terminal would obey it.
         let out: Box<dyn Write> = match (is_text, stdout.is_terminal()) {
             (true, _) if data => Box::new(AutoStream::always(stdout.lock())),
-            (false, true) => Box::new(Harmless::new(stdout.lock())),
+            (false, true) => Box::new(EscapingWriter::new(stdout.lock())),
             _ => Box::new(stdout.lock()),
         };
         Self {

@@ -5,14 +5,14 @@ use serde_json::json;
 use crate::client::{ClientError, VERSION};
 use crate::proto::PROTOCOL;
 
-use super::here::Here;
+use super::context::CommandContext;
 use super::output::Output;
 use super::text::escape;
-use super::{CliError, Outcome};
+use super::{CliError, CliResult};
 
 /// Stops the daemon; that none runs is as good.
-pub(super) fn stop(here: &Here, output: &mut Output) -> Outcome {
-    let stopped = stop_running(here)?;
+pub(super) fn stop(context: &CommandContext, output: &mut Output) -> CliResult {
+    let stopped = stop_running(context)?;
     if output.json {
         output.json(&json!({ "stopped": stopped.is_some(), "pid": stopped }))?;
     } else {
@@ -25,9 +25,9 @@ pub(super) fn stop(here: &Here, output: &mut Output) -> Outcome {
 }
 
 /// Stops the daemon, if one runs, and starts it.
-pub(super) fn restart(here: &Here, output: &mut Output) -> Outcome {
-    let before = stop_running(here)?;
-    let client = here.connect()?;
+pub(super) fn restart(context: &CommandContext, output: &mut Output) -> CliResult {
+    let before = stop_running(context)?;
+    let client = context.connect()?;
     let now = client.endpoint();
     if output.json {
         output.json(&json!({ "before": before, "pid": now.pid, "version": now.version }))?;
@@ -38,8 +38,8 @@ pub(super) fn restart(here: &Here, output: &mut Output) -> Outcome {
 }
 
 /// Returns the pid of the daemon that was stopped; none when none ran.
-fn stop_running(here: &Here) -> Result<Option<u32>, CliError> {
-    match here.connect_running() {
+fn stop_running(context: &CommandContext) -> Result<Option<u32>, CliError> {
+    match context.connect_running() {
         Ok(client) => {
             let pid = client.endpoint().pid;
             client.stop()?;
@@ -51,8 +51,8 @@ fn stop_running(here: &Here) -> Result<Option<u32>, CliError> {
 }
 
 /// Shows versions; starts nothing, and works without a repository.
-pub(super) fn version(here: Option<&Here>, output: &mut Output) -> Outcome {
-    let daemon = here.map(Here::connect_running).and_then(|client| match client {
+pub(super) fn version(context: Option<&CommandContext>, output: &mut Output) -> CliResult {
+    let daemon = context.map(CommandContext::connect_running).and_then(|client| match client {
         Ok(client) => Some(client.endpoint().clone()),
         Err(CliError::Client(ClientError::NotRunning { .. })) => None,
         Err(error) => {

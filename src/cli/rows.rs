@@ -39,7 +39,7 @@ pub(super) enum Format {
 
 /// What every verb that lists takes.
 #[derive(Clone, Debug, Default, Args)]
-pub(super) struct RowsTyped {
+pub(super) struct RowsArgs {
     /// How to print
     #[arg(long, value_enum, conflicts_with = "json")]
     format: Option<Format>,
@@ -99,7 +99,7 @@ pub(super) trait Listing: Serialize {
     }
 }
 
-impl RowsTyped {
+impl RowsArgs {
     /// Returns whether JSON was asked for, as one object or as lines.
     pub(super) fn is_json(&self) -> bool {
         matches!(self.format, Some(Format::Json | Format::Jsonl))

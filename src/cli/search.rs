@@ -4,21 +4,21 @@ use std::time::Duration;
 
 use crate::proto::{CommitInfo, Hit, MemoryInfo, Mode, SearchParams, SearchResult};
 
-use super::args::SearchTyped;
+use super::args::SearchArgs;
+use super::context::CommandContext;
 use super::error::EXIT_NONE;
-use super::here::Here;
 use super::output::Output;
 use super::text::{behind, commit_head, count, escape, marked, paint, terms};
-use super::{CliError, Outcome, ask};
+use super::{CliError, CliResult, ask};
 
 /// Characters of a query that a note repeats.
 const MOST_QUOTED: usize = 100;
 
 /// Exits with 1 when nothing matched.
-pub(super) fn search(typed: SearchTyped, here: &Here, output: &mut Output) -> Outcome {
-    let config = crate::config::load(Some(&here.place))?.config;
-    let params = ask::search(typed, &here.cwd, &config);
-    let result = hits(&params, here)?;
+pub(super) fn search(typed: SearchArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let config = crate::config::load(Some(&context.layout))?.config;
+    let params = ask::search(typed, &context.cwd, &config);
+    let result = hits(&params, context)?;
     output.list(&result, |output| print(&result, output))?;
     if let Some(note) = note(&result).filter(|_| !output.json) {
         output.flush()?;
@@ -28,8 +28,8 @@ pub(super) fn search(typed: SearchTyped, here: &Here, output: &mut Output) -> Ou
 }
 
 /// Asks the daemon, and waits for the answer as long as it may wait for freshness, and then as for any other.
-pub(super) fn hits(params: &SearchParams, here: &Here) -> Result<SearchResult, CliError> {
-    let mut client = here.connect()?;
+pub(super) fn hits(params: &SearchParams, context: &CommandContext) -> Result<SearchResult, CliError> {
+    let mut client = context.connect()?;
     client.answer_within(Duration::from_secs(30) + Duration::from_millis(params.wait_ms.unwrap_or(0)));
     Ok(client.call("search", params)?)
 }

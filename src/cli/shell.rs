@@ -2,17 +2,17 @@
 //!
 //! On a terminal with a prompt, history and completion, elsewhere line by line. A line that fails does not end it.
 
-mod history;
 mod prompt;
+mod shell_history;
 
 use std::io::IsTerminal;
 
 use clap::Parser;
 
-use super::args::{Colour, Global, Typed, Verb};
+use super::args::{Colour, CommandLine, Global, Verb};
+use super::context::CommandContext;
 use super::error::EXIT_USAGE;
-use super::here::Here;
-use super::{Outcome, obey, usage};
+use super::{CliResult, obey, usage};
 use crate::paths::IoContext;
 use prompt::Prompt;
 
@@ -21,7 +21,7 @@ enum Line {
     Nothing,
     Help,
     End,
-    Verb(Box<Typed>),
+    Verb(Box<CommandLine>),
     /// It was said what is wrong with it.
     Wrong,
 }
@@ -29,12 +29,12 @@ enum Line {
 /// Obeys lines until there are no more.
 ///
 /// On a terminal the exit status is 0; else that of the last line that had another one, so that a script notices.
-pub(super) fn shell(global: &Global, here: &Here) -> Outcome {
-    if std::io::stdin().is_terminal() { interactive(global, here) } else { script(global) }
+pub(super) fn shell(global: &Global, context: &CommandContext) -> CliResult {
+    if std::io::stdin().is_terminal() { interactive(global, context) } else { script(global) }
 }
 
-fn interactive(global: &Global, here: &Here) -> Outcome {
-    let mut prompt = Prompt::new(here, global.dir.clone())?;
+fn interactive(global: &Global, context: &CommandContext) -> CliResult {
+    let mut prompt = Prompt::new(context, global.dir.clone())?;
     while let Some(text) = prompt.line()? {
         let line = read(&text, global);
         prompt.remember(&text, &line);
@@ -46,7 +46,7 @@ fn interactive(global: &Global, here: &Here) -> Outcome {
     Ok(0)
 }
 
-fn script(global: &Global) -> Outcome {
+fn script(global: &Global) -> CliResult {
     let mut exit = 0;
     let mut text = String::new();
     // Through the buffer that `add -` reads from too: it takes the rest.
@@ -78,7 +78,7 @@ fn read(text: &str, global: &Global) -> Line {
     }
     let outer: &[&str] = if global.json { &["memo", "--json"] } else { &["memo"] };
     let words = outer.iter().map(|word| (*word).to_owned()).chain(words);
-    match Typed::try_parse_from(words) {
+    match CommandLine::try_parse_from(words) {
         Ok(typed) if matches!(typed.verb, Verb::Shell) => {
             super::output::talk("memo: this is the shell");
             Line::Wrong
@@ -91,7 +91,7 @@ fn read(text: &str, global: &Global) -> Line {
     }
 }
 
-fn within(mut typed: Typed, global: &Global) -> Typed {
+fn within(mut typed: CommandLine, global: &Global) -> CommandLine {
     let own = &mut typed.global;
     own.quiet |= global.quiet;
     own.dir = own.dir.take().or_else(|| global.dir.clone());
@@ -106,7 +106,7 @@ fn run(line: Line) -> u8 {
         Line::Verb(typed) => obey(*typed),
         Line::Wrong => EXIT_USAGE,
         Line::Help => {
-            let _ = <Typed as clap::CommandFactory>::command().print_help();
+            let _ = <CommandLine as clap::CommandFactory>::command().print_help();
             0
         }
         Line::Nothing | Line::End => 0,

@@ -4,14 +4,14 @@ use indicatif::HumanCount;
 
 use crate::proto::{StatusResult, ViewInfo};
 
-use super::args::StatusTyped;
-use super::here::Here;
+use super::args::StatusArgs;
+use super::context::CommandContext;
 use super::output::Output;
 use super::text::{bytes, count, duration, escape, paint};
-use super::{CliError, Outcome, ask};
+use super::{CliError, CliResult, ask};
 
-pub(super) fn status(typed: &StatusTyped, here: &Here, output: &mut Output) -> Outcome {
-    let status: StatusResult = here.connect()?.call("status", &ask::status(typed, &here.cwd))?;
+pub(super) fn status(typed: &StatusArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let status: StatusResult = context.connect()?.call("status", &ask::status(typed, &context.cwd))?;
     if output.json {
         output.json(&status)?;
     } else if typed.files {

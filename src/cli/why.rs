@@ -5,12 +5,12 @@ use std::time::Duration;
 use crate::proto::anchor::State;
 use crate::proto::{WhyCommit, WhyMemory, WhyParams, WhyResult};
 
-use super::args::WhyTyped;
+use super::args::WhyArgs;
+use super::context::CommandContext;
 use super::error::EXIT_NONE;
-use super::here::Here;
 use super::output::Output;
 use super::text::{commit_head, count, escape, paint};
-use super::{CliError, Outcome};
+use super::{CliError, CliResult};
 
 /// The daemon searches history for ten seconds at most.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -18,10 +18,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const MOST_BODY_LINES: usize = 12;
 
 /// Exits with 1 when no commit touched it, nothing of it is waiting to be committed, and no memory is about it.
-pub(super) fn why(typed: WhyTyped, here: &Here, output: &mut Output) -> Outcome {
+pub(super) fn why(typed: WhyArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let limit = usize::try_from(typed.limit).ok();
-    let params = WhyParams { cwd: here.cwd.clone(), target: typed.target, limit };
-    let mut client = here.connect()?;
+    let params = WhyParams { cwd: context.cwd.clone(), target: typed.target, limit };
+    let mut client = context.connect()?;
     client.answer_within(PATIENCE);
     let result: WhyResult = client.call("why", &params)?;
     output.list(&result, |output| print(&result, output))?;

@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::paths::{Env, IoContext, Place};
+use crate::paths::{Env, IoContext, RepoLayout};
 use crate::proto::{Endpoint, Ready};
 
 use super::transport::{self, Connection};
@@ -33,53 +33,57 @@ pub(super) fn daemon_program() -> PathBuf {
 
 /// Takes the spawn lock and starts a daemon, unless another client did meanwhile.
 pub(super) fn start(
-    place: &Place,
+    layout: &RepoLayout,
     env: &Env,
     options: &Options,
 ) -> Result<(Connection, Endpoint), ClientError> {
-    place.create_state_dir()?;
-    let _lock = take_lock(place, options.ready_within * LOCK_PATIENCE)?;
-    if let Some(up) = transport::probe(place, env, options.answer_within)? {
+    layout.create_state_dir()?;
+    let _lock = take_lock(layout, options.ready_within * LOCK_PATIENCE)?;
+    if let Some(up) = transport::probe(layout, env, options.answer_within)? {
         return Ok(up);
     }
-    let started = spawn_when_free(place, options);
+    let started = spawn_when_free(layout, options);
     // Even after a failure: the daemon may have met one that was started by other means.
-    match transport::probe(place, env, options.answer_within)? {
+    match transport::probe(layout, env, options.answer_within)? {
         Some(up) => Ok(up),
         None => Err(started.err().unwrap_or_else(|| ClientError::NotReady {
-            reason: format!("it said it was, but {} leads nowhere", place.endpoint_file().display()),
-            log: place.log_file(),
+            reason: format!("it said it was, but {} leads nowhere", layout.endpoint_file().display()),
+            log: layout.log_file(),
         })),
     }
 }
 
 /// Waits until a daemon that published itself as `pid` is gone, its databases closed; false when it stays.
-pub(super) fn wait_until_gone(place: &Place, pid: u32, patience: Duration) -> Result<bool, ClientError> {
-    let _lock = take_lock(place, patience * LOCK_PATIENCE)?;
-    let succeeded = transport::published(place)?.is_some_and(|endpoint| endpoint.pid != pid);
-    Ok(succeeded || daemon_lock_is_free(place, patience))
+pub(super) fn wait_until_gone(
+    layout: &RepoLayout,
+    pid: u32,
+    patience: Duration,
+) -> Result<bool, ClientError> {
+    let _lock = take_lock(layout, patience * LOCK_PATIENCE)?;
+    let succeeded = transport::published(layout)?.is_some_and(|endpoint| endpoint.pid != pid);
+    Ok(succeeded || daemon_lock_is_free(layout, patience))
 }
 
 /// Returns whether the lock that a daemon holds for life is free before `patience` ends.
 ///
 /// The caller holds the spawn lock, so no daemon that a client started is turned away by the short look.
-fn daemon_lock_is_free(place: &Place, patience: Duration) -> bool {
-    let Ok(lock) = File::open(place.daemon_lock_file()) else { return true };
+fn daemon_lock_is_free(layout: &RepoLayout, patience: Duration) -> bool {
+    let Ok(lock) = File::open(layout.daemon_lock_file()) else { return true };
     lock_until(lock, Instant::now() + patience).is_some()
 }
 
-fn spawn_when_free(place: &Place, options: &Options) -> Result<(), ClientError> {
+fn spawn_when_free(layout: &RepoLayout, options: &Options) -> Result<(), ClientError> {
     // A daemon that drains does not listen any more, but its databases are still open.
-    if !daemon_lock_is_free(place, options.ready_within) {
-        let lock = place.daemon_lock_file();
+    if !daemon_lock_is_free(layout, options.ready_within) {
+        let lock = layout.daemon_lock_file();
         let reason = format!("a process that does not listen holds {}", lock.display());
-        return Err(ClientError::NotReady { reason, log: place.log_file() });
+        return Err(ClientError::NotReady { reason, log: layout.log_file() });
     }
-    spawn(place, options)
+    spawn(layout, options)
 }
 
-fn take_lock(place: &Place, patience: Duration) -> Result<File, ClientError> {
-    let path = place.spawn_lock_file();
+fn take_lock(layout: &RepoLayout, patience: Duration) -> Result<File, ClientError> {
+    let path = layout.spawn_lock_file();
     let mut options = File::options();
     options.create(true).truncate(false).write(true);
     #[cfg(unix)]
@@ -108,12 +112,12 @@ fn lock_until(file: File, deadline: Instant) -> Option<File> {
 }
 
 /// Starts the daemon and waits for its line. The caller holds the spawn lock.
-fn spawn(place: &Place, options: &Options) -> Result<(), ClientError> {
-    let mut child = command(place, options)
+fn spawn(layout: &RepoLayout, options: &Options) -> Result<(), ClientError> {
+    let mut child = command(layout, options)
         .spawn()
         .map_err(|source| ClientError::Spawn { program: options.daemon.clone(), source })?;
     let stdout = child.stdout.take().expect("stdout is piped");
-    let not_ready = |reason: String| ClientError::NotReady { reason, log: place.log_file() };
+    let not_ready = |reason: String| ClientError::NotReady { reason, log: layout.log_file() };
     match child::first_line(stdout, options.ready_within) {
         Some(Ok(line)) if !line.is_empty() => match serde_json::from_slice::<Ready>(&line) {
             Ok(Ready { ready: true, .. }) => Ok(()),
@@ -130,9 +134,9 @@ fn spawn(place: &Place, options: &Options) -> Result<(), ClientError> {
     }
 }
 
-fn command(place: &Place, options: &Options) -> Command {
+fn command(layout: &RepoLayout, options: &Options) -> Command {
     let mut command = Command::new(&options.daemon);
-    command.arg("run").arg("--root").arg(&place.root).current_dir(&place.state_dir);
+    command.arg("run").arg("--root").arg(&layout.root).current_dir(&layout.state_dir);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     child::clear_git_env(&mut command);
     // No process group of its own: a group's leader may not call setsid(2), which the daemon does first.

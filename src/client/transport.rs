@@ -7,7 +7,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::paths::{Env, IoContext, Place, is_same_dir, owner, read_file};
+use crate::paths::{Env, IoContext, RepoLayout, is_same_dir, owner, read_file};
 use crate::proto::Endpoint;
 
 use super::ClientError;
@@ -91,29 +91,29 @@ fn left(deadline: Instant) -> io::Result<Duration> {
 ///
 /// Half-written or foreign text is as good as none: a starting daemon publishes itself anew. What came with a
 /// repository that was copied or moved leads to the daemon of another one.
-pub(super) fn published(place: &Place) -> Result<Option<Endpoint>, ClientError> {
-    let file = place.endpoint_file();
+pub(super) fn published(layout: &RepoLayout) -> Result<Option<Endpoint>, ClientError> {
+    let file = layout.endpoint_file();
     match read_file(&file) {
         Err(error) if is_absent(&error) => Ok(None),
         read => {
             let text = read.at("read", &file)?;
-            Ok(serde_json::from_slice(&text).ok().filter(|endpoint| is_of(endpoint, place)))
+            Ok(serde_json::from_slice(&text).ok().filter(|endpoint| is_of(endpoint, layout)))
         }
     }
 }
 
-fn is_of(endpoint: &Endpoint, place: &Place) -> bool {
+fn is_of(endpoint: &Endpoint, layout: &RepoLayout) -> bool {
     let theirs = Path::new(&endpoint.state_dir);
     // A directory that is mounted at two paths has one daemon; it says which of them it serves.
-    endpoint.state_dir.is_empty() || theirs == place.state_dir || is_same_dir(theirs, &place.state_dir)
+    endpoint.state_dir.is_empty() || theirs == layout.state_dir || is_same_dir(theirs, &layout.state_dir)
 }
 
 /// Returns where a daemon listens whose endpoint file was lost, or is not written yet.
 ///
 /// Version 0 and protocol 0 are nobody's, so `hello` is asked.
-fn usual(place: &Place, env: &Env) -> Endpoint {
-    let socket = Place::socket_dir(env).join(&place.id).display().to_string();
-    let state_dir = place.state_dir.display().to_string();
+fn usual(layout: &RepoLayout, env: &Env) -> Endpoint {
+    let socket = RepoLayout::socket_dir(env).join(&layout.id).display().to_string();
+    let state_dir = layout.state_dir.display().to_string();
     Endpoint { socket, state_dir, pid: 0, version: "0".to_owned(), protocol: 0 }
 }
 
@@ -122,19 +122,19 @@ fn usual(place: &Place, env: &Env) -> Endpoint {
 /// # Errors
 /// When the socket is not ours, or a daemon is there that does not accept in time.
 pub(super) fn probe(
-    place: &Place,
+    layout: &RepoLayout,
     env: &Env,
     limit: Duration,
 ) -> Result<Option<(Connection, Endpoint)>, ClientError> {
-    match published(place)?.map(|endpoint| probe_at(endpoint, place, env, limit)) {
-        Some(Ok(None)) | None => probe_at(usual(place, env), place, env, limit),
+    match published(layout)?.map(|endpoint| probe_at(endpoint, layout, env, limit)) {
+        Some(Ok(None)) | None => probe_at(usual(layout, env), layout, env, limit),
         Some(found) => found,
     }
 }
 
 fn probe_at(
     endpoint: Endpoint,
-    place: &Place,
+    layout: &RepoLayout,
     env: &Env,
     limit: Duration,
 ) -> Result<Option<(Connection, Endpoint)>, ClientError> {
@@ -147,7 +147,7 @@ fn probe_at(
     }
     match stream::connect(&socket, limit) {
         Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
-            let (pid, log) = (endpoint.pid, place.log_file());
+            let (pid, log) = (endpoint.pid, layout.log_file());
             Err(ClientError::Hung { pid, socket, log, waited_s: limit.as_secs() })
         }
         Err(error) if is_absent(&error) => Ok(None),

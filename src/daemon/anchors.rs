@@ -12,12 +12,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub(super) use self::resolve::{named_by, resolve};
-use super::answer::why_not;
-use super::dispatch::{blocking, freshness_with};
-use super::error::Outcome;
+use super::error::RpcResult;
 use super::event::Freshness;
+use super::request::{blocking, freshness_with};
 use super::search::RERUNS;
 use super::shared::Shared;
+use super::verify::why_not;
 use crate::memory::anchor::{Lines, whole};
 use crate::proto::anchor::{Anchor, Seen, State};
 use crate::proto::{RpcError, Sync, code};
@@ -35,7 +35,7 @@ pub(super) struct Judged<T> {
 
 impl<T> Judged<T> {
     /// Returns what is to be written down: only what is so.
-    pub(super) fn sure(self) -> Outcome<T> {
+    pub(super) fn sure(self) -> RpcResult<T> {
         match self.reason {
             None => Ok(self.value),
             Some(why) => Err(RpcError::new(code::BUSY, format!("about: {why}"))
@@ -50,8 +50,8 @@ pub(super) async fn on_snapshot<T: Send + 'static>(
     cwd: &str,
     level: Sync,
     deadline: Instant,
-    run: impl Fn(&mut Judge<'_>) -> Outcome<T> + Send + std::marker::Sync + 'static,
-) -> Outcome<Judged<T>> {
+    run: impl Fn(&mut AnchorChecker<'_>) -> RpcResult<T> + Send + std::marker::Sync + 'static,
+) -> RpcResult<Judged<T>> {
     let run = Arc::new(run);
     let (mut stale, mut reruns) = (Vec::new(), 0);
     loop {
@@ -59,9 +59,9 @@ pub(super) async fn on_snapshot<T: Send + 'static>(
         let run = Arc::clone(&run);
         let judged = move |shared: &Shared| {
             let max_file_bytes = shared.config.index.max_file_bytes;
-            shared.read(|reader: &Reader| -> Outcome<_> {
+            shared.read(|reader: &Reader| -> RpcResult<_> {
                 reader.snapshot(|reader| {
-                    let mut judge = Judge::new(reader, &at, max_file_bytes, reruns > 0);
+                    let mut judge = AnchorChecker::new(reader, &at, max_file_bytes, reruns > 0);
                     let value = run(&mut judge);
                     let moved = at.is_outdated(&shared.progress);
                     Ok((value, judge.stale, moved, at.reason.clone()))
@@ -96,7 +96,7 @@ pub(super) fn judge_all(
     shared.read(|reader: &Reader| {
         reader.snapshot(|reader| {
             // What is there and not indexed is ignored: else the wait before had it indexed.
-            let mut judge = Judge::new(reader, at, shared.config.index.max_file_bytes, true);
+            let mut judge = AnchorChecker::new(reader, at, shared.config.index.max_file_bytes, true);
             for (_, anchors) in &mut all {
                 judge.judge(anchors)?;
             }
@@ -106,7 +106,7 @@ pub(super) fn judge_all(
 }
 
 /// Judges anchors on one snapshot of the index.
-pub(super) struct Judge<'a> {
+pub(super) struct AnchorChecker<'a> {
     pub(super) reader: &'a Reader,
     pub(super) at: &'a Freshness,
     max_file_bytes: u64,
@@ -123,19 +123,19 @@ pub(super) struct Judge<'a> {
 struct Finding {
     state: Option<State>,
     /// Where the same text is.
-    place: Option<Place>,
+    location: Option<AnchorLocation>,
     note: Option<String>,
 }
 
 /// A file, lines of it, or a definition in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct AnchorLocation {
     pub(super) key: SourceKey,
     pub(super) symbol: Option<String>,
     pub(super) lines: Option<(u32, u32)>,
 }
 
-impl Place {
+impl AnchorLocation {
     pub(super) fn of(anchor: &Anchor) -> Self {
         Self { key: SourceKey::new(anchor.path.as_str()), symbol: anchor.symbol.clone(), lines: anchor.lines }
     }
@@ -152,16 +152,16 @@ impl Place {
 }
 
 impl Finding {
-    fn fresh(place: Place) -> Self {
-        Self { state: Some(State::Fresh), place: Some(place), note: None }
+    fn fresh(location: AnchorLocation) -> Self {
+        Self { state: Some(State::Fresh), location: Some(location), note: None }
     }
 
-    fn drifted(place: Option<Place>, note: Option<String>) -> Self {
-        Self { state: Some(State::Drifted), place, note }
+    fn drifted(location: Option<AnchorLocation>, note: Option<String>) -> Self {
+        Self { state: Some(State::Drifted), location, note }
     }
 }
 
-impl<'a> Judge<'a> {
+impl<'a> AnchorChecker<'a> {
     pub(super) fn new(reader: &'a Reader, at: &'a Freshness, max_file_bytes: u64, is_rerun: bool) -> Self {
         let (files, text, stale) = Default::default();
         Self { reader, at, max_file_bytes, is_rerun, files, text, stale }
@@ -170,25 +170,25 @@ impl<'a> Judge<'a> {
     /// Notes the state of each anchor in it; returns that of the memory.
     pub(super) fn judge(&mut self, anchors: &mut [Anchor]) -> Result<Option<State>, StoreError> {
         for anchor in anchors.iter_mut() {
-            self.place(anchor)?;
+            self.location(anchor)?;
         }
         Ok(State::of(anchors))
     }
 
     /// Notes the state of an anchor in it; returns where it is now, as far as that is known.
-    pub(super) fn place(&mut self, anchor: &mut Anchor) -> Result<Option<Place>, StoreError> {
-        let Finding { state, place, note } = self.find(anchor)?;
-        let is_stale = self
-            .stale
-            .iter()
-            .any(|key| key.as_str() == anchor.path || place.as_ref().is_some_and(|place| place.key == *key));
+    pub(super) fn location(&mut self, anchor: &mut Anchor) -> Result<Option<AnchorLocation>, StoreError> {
+        let Finding { state, location, note } = self.find(anchor)?;
+        let is_stale = self.stale.iter().any(|key| {
+            key.as_str() == anchor.path || location.as_ref().is_some_and(|location| location.key == *key)
+        });
         let is_sure = !is_stale && (self.at.fresh || state != Some(State::Orphaned));
         (anchor.state, anchor.note) = if is_sure { (state, note) } else { (None, None) };
-        let is_elsewhere =
-            |place: &&Place| **place != Place::of(anchor) && place.typed() != anchor.to_string();
-        let now = place.as_ref().filter(|_| anchor.state == Some(State::Fresh)).filter(is_elsewhere);
-        anchor.now = now.map(Place::typed);
-        Ok(place)
+        let is_elsewhere = |location: &&AnchorLocation| {
+            **location != AnchorLocation::of(anchor) && location.typed() != anchor.to_string()
+        };
+        let now = location.as_ref().filter(|_| anchor.state == Some(State::Fresh)).filter(is_elsewhere);
+        anchor.now = now.map(AnchorLocation::typed);
+        Ok(location)
     }
 
     fn find(&mut self, anchor: &Anchor) -> Result<Finding, StoreError> {
@@ -199,7 +199,7 @@ impl<'a> Judge<'a> {
             return Ok(Finding::drifted(None, Some(format!("{key} is {why} now, and not compared"))));
         };
         if hex(&hash) == anchor.seen.blob {
-            return Ok(Finding::fresh(Place::of(anchor)));
+            return Ok(Finding::fresh(AnchorLocation::of(anchor)));
         }
         if let Some(title) = &anchor.symbol {
             return self.find_symbol(anchor, &key, title);
@@ -207,28 +207,32 @@ impl<'a> Judge<'a> {
         let Some(text) = self.text(&key)? else { return Ok(Finding::drifted(None, None)) };
         let Some(lines) = anchor.lines else {
             let is_same = whole(&text).to_string() == anchor.seen.text;
-            let place = Place::of(anchor);
-            return Ok(if is_same { Finding::fresh(place) } else { Finding::drifted(Some(place), None) });
+            let location = AnchorLocation::of(anchor);
+            return Ok(if is_same {
+                Finding::fresh(location)
+            } else {
+                Finding::drifted(Some(location), None)
+            });
         };
         let found = Lines::new(&text).find(lines, &anchor.seen.text, anchor.seen.nth);
         Ok(found.map_or_else(
-            || Finding::drifted(Some(Place::of(anchor)), None),
-            |lines| Finding::fresh(Place { key, symbol: None, lines: Some(lines) }),
+            || Finding::drifted(Some(AnchorLocation::of(anchor)), None),
+            |lines| Finding::fresh(AnchorLocation { key, symbol: None, lines: Some(lines) }),
         ))
     }
 
     fn find_symbol(&mut self, anchor: &Anchor, key: &SourceKey, title: &str) -> Result<Finding, StoreError> {
         let found = self.reader.definition(self.at.view, key, title)?;
         if let Some(found) = found.as_ref().filter(|found| found.text.to_string() == anchor.seen.text) {
-            return Ok(Finding::fresh(Place::definition(key.clone(), found)));
+            return Ok(Finding::fresh(AnchorLocation::definition(key.clone(), found)));
         }
         let is_parsed_well = self.reader.is_parsed_well(self.at.view, key)?;
         if !is_parsed_well && let Some(lines) = self.find_run(anchor, key)? {
-            let place = Place { lines: Some(lines), ..Place::of(anchor) };
-            return Ok(Finding::fresh(place));
+            let location = AnchorLocation { lines: Some(lines), ..AnchorLocation::of(anchor) };
+            return Ok(Finding::fresh(location));
         }
         if let Some(found) = &found {
-            return Ok(Finding::drifted(Some(Place::definition(key.clone(), found)), None));
+            return Ok(Finding::drifted(Some(AnchorLocation::definition(key.clone(), found)), None));
         }
         let elsewhere = self.elsewhere(anchor, key)?;
         if !is_parsed_well && elsewhere.state == Some(State::Orphaned) {
@@ -247,31 +251,34 @@ impl<'a> Judge<'a> {
 
     /// Looks for what is not where it was: it has moved when its text is in one other place, and was in none before.
     fn elsewhere(&mut self, anchor: &Anchor, key: &SourceKey) -> Result<Finding, StoreError> {
-        let mut places = self.same(anchor)?;
-        places.retain(|place| place.symbol == anchor.symbol);
-        let note = match places.as_slice() {
-            [place] if anchor.seen.alone => {
-                let place = place.clone();
-                self.entry(&place.key)?; // is it still what the snapshot says?
-                return Ok(Finding::fresh(place));
+        let mut locations = self.same(anchor)?;
+        locations.retain(|location| location.symbol == anchor.symbol);
+        let note = match locations.as_slice() {
+            [location] if anchor.seen.alone => {
+                let location = location.clone();
+                self.entry(&location.key)?; // is it still what the snapshot says?
+                return Ok(Finding::fresh(location));
             }
             _ => self.hint(anchor, key)?,
         };
-        Ok(Finding { state: Some(State::Orphaned), place: None, note })
+        Ok(Finding { state: Some(State::Orphaned), location: None, note })
     }
 
     /// Returns places of the view that have the text of an anchor.
-    fn same(&self, anchor: &Anchor) -> Result<Vec<Place>, StoreError> {
+    fn same(&self, anchor: &Anchor) -> Result<Vec<AnchorLocation>, StoreError> {
         const ENOUGH: usize = 64;
         let view = self.at.view;
         if anchor.symbol.is_some() {
             let Some(text) = unhex(&anchor.seen.text) else { return Ok(Vec::new()) };
             let same = self.reader.same_definition(view, &TextHash(text), ENOUGH)?;
-            return Ok(same.into_iter().map(|(key, found)| Place::definition(key, &found)).collect());
+            return Ok(same
+                .into_iter()
+                .map(|(key, found)| AnchorLocation::definition(key, &found))
+                .collect());
         }
         let Some(hash) = unhex(&anchor.seen.blob) else { return Ok(Vec::new()) };
         let same = self.reader.same_content(view, &hash, ENOUGH)?;
-        Ok(same.into_iter().map(|key| Place { key, symbol: None, lines: anchor.lines }).collect())
+        Ok(same.into_iter().map(|key| AnchorLocation { key, symbol: None, lines: anchor.lines }).collect())
     }
 
     /// Says what may have become of something that is gone.
@@ -281,10 +288,10 @@ impl<'a> Judge<'a> {
         if let Some(found) = at_path.iter().find(|found| Some(found.shape.to_string()).as_deref() == shape) {
             return Ok(Some(format!("renamed? {key}#{} says the same", found.title)));
         }
-        if let Some(place) = self.same(anchor)?.first() {
-            return Ok(Some(format!("{} says the same", place.typed())));
+        if let Some(location) = self.same(anchor)?.first() {
+            return Ok(Some(format!("{} says the same", location.typed())));
         }
-        let is_there = scan::lstat(&self.at.place.root.join(key.as_str())).is_ok();
+        let is_there = scan::lstat(&self.at.layout.root.join(key.as_str())).is_ok();
         let is_listed = self.files.get(key).is_some_and(Option::is_some);
         Ok((is_there && !is_listed).then(|| format!("{key} is there, but ignored, so it is not looked at")))
     }
@@ -295,7 +302,7 @@ impl<'a> Judge<'a> {
             return Ok(known.clone());
         }
         let entry = self.reader.entry(self.at.view, key)?;
-        let stat = scan::lstat(&self.at.place.root.join(key.as_str())).ok();
+        let stat = scan::lstat(&self.at.layout.root.join(key.as_str())).ok();
         let is_same = match (&entry, stat) {
             (None, None) => true,
             (None, Some(stat)) => self.is_rerun || stat.is_dir(),
@@ -325,12 +332,12 @@ impl<'a> Judge<'a> {
     }
 
     fn read(&self, key: &SourceKey, hash: &[u8; 32]) -> Option<String> {
-        scan::read_same(&self.at.place.root, key, self.max_file_bytes, hash)
+        scan::read_same(&self.at.layout.root, key, self.max_file_bytes, hash)
     }
 
     /// Returns a place as it is now, to be kept.
-    pub(super) fn anchor(&mut self, place: &Place) -> Result<Option<Anchor>, StoreError> {
-        let Place { key, symbol, lines } = place;
+    pub(super) fn anchor(&mut self, location: &AnchorLocation) -> Result<Option<Anchor>, StoreError> {
+        let AnchorLocation { key, symbol, lines } = location;
         let (Some(hash), Some(text)) = (self.entry(key)?.and_then(|entry| entry.hash), self.text(key)?)
         else {
             return Ok(None);
@@ -350,9 +357,9 @@ impl<'a> Judge<'a> {
                 let all = Lines::new(&text);
                 let Some(run) = all.run((*first, *last)) else { return Ok(None) };
                 let text = run.to_string();
-                let places = all.places(last - first + 1, &text);
-                let nth = places.iter().take_while(|place| *place <= first).count() as u32;
-                Seen { blob, text, nth: Some((nth, places.len() as u32)), ..Seen::default() }
+                let locations = all.places(last - first + 1, &text);
+                let nth = locations.iter().take_while(|location| *location <= first).count() as u32;
+                Seen { blob, text, nth: Some((nth, locations.len() as u32)), ..Seen::default() }
             }
             (None, None) => Seen { blob, text: whole(&text).to_string(), ..Seen::default() },
         };

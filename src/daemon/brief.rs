@@ -12,12 +12,12 @@ use std::time::Instant;
 use serde_json::json;
 
 use super::changed::changed;
-use super::dispatch::{blocking, deadline, freshness};
-use super::error::Outcome;
+use super::error::RpcResult;
 use super::event::Freshness;
-use super::past::Past;
+use super::history::History;
+use super::request::{blocking, deadline, freshness};
 use super::shared::Shared;
-use super::{memories, overview};
+use super::{memories, repo_map};
 use crate::git::Walk;
 use crate::proto::anchor::State;
 use crate::proto::memory::{MemoriesResult, Memory};
@@ -49,7 +49,7 @@ const MOST_WALKED: usize = 60;
 const SHORT_OID: usize = 12;
 
 /// Makes the page.
-pub(super) async fn brief(shared: &Arc<Shared>, params: BriefParams) -> Outcome<BriefResult> {
+pub(super) async fn brief(shared: &Arc<Shared>, params: BriefParams) -> RpcResult<BriefResult> {
     let began = Instant::now();
     let budget = params.budget.unwrap_or(BUDGET);
     let until = deadline(shared, None);
@@ -65,7 +65,7 @@ pub(super) async fn brief(shared: &Arc<Shared>, params: BriefParams) -> Outcome<
     }
     let changes = uncommitted(shared, &params.cwd).await;
     let focus =
-        changes.files.iter().map(|file| at.place.root.join(&file.path).display().to_string()).collect();
+        changes.files.iter().map(|file| at.layout.root.join(&file.path).display().to_string()).collect();
     let mut lists = vec![
         List::new("memories", "Memories", MEMORIES_UNTIL, &pinned, memory_line, pinned.len()),
         List::new("to-check", TO_CHECK, TO_CHECK_UNTIL, &to_check, memory_line, n_to_check),
@@ -85,7 +85,7 @@ pub(super) async fn brief(shared: &Arc<Shared>, params: BriefParams) -> Outcome<
         let mut page = Page::new(budget);
         page.fill(&lists);
         let params = MapParams { cwd, budget: Some(page.tokens(MAP)), focus, sync };
-        let map = overview::map(shared, &params, &at)?;
+        let map = repo_map::map(shared, &params, &at)?;
         let mut page = page.again(&lists, &format!("{MAP}{}", map.text));
         page.block("map", MAP, &map.text, (map.files, map.total_files));
         Ok((page.finish(), map))
@@ -119,7 +119,7 @@ async fn uncommitted(shared: &Arc<Shared>, cwd: &str) -> ChangedResult {
 
 /// Returns the newest commits, a line each; none outside git.
 fn commits(at: &Freshness) -> Vec<String> {
-    let Ok(past) = Past::open(at) else { return Vec::new() };
+    let Ok(past) = History::open(at) else { return Vec::new() };
     let Ok(Some(head)) = past.refs.find("HEAD") else { return Vec::new() };
     let known = HashMap::new();
     // A merge says what its commits say.

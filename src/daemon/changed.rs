@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use super::clock::{local, now_ms};
 use super::definitions::Definitions;
-use super::dispatch::{blocking, deadline, freshness};
-use super::error::{Outcome, bad_params};
+use super::error::{RpcResult, bad_params};
 use super::event::Freshness;
-use super::past::Past;
+use super::history::History;
+use super::request::{blocking, deadline, freshness};
 use super::shared::Shared;
 use crate::git::{ALIKE, ObjectId, Settings, Tracked, TreeEntry, UserDirs, Walk, blob_id, likeness};
 use crate::proto::{ChangedFile, ChangedParams, ChangedResult, FileStatus, RpcError, code};
@@ -32,7 +32,7 @@ const MOST_HASHED_BYTES: u64 = 64 << 20;
 const MOST_BYTES: u64 = 1 << 20;
 
 /// Answers `changed`.
-pub(super) async fn changed(shared: &Arc<Shared>, params: ChangedParams) -> Outcome<ChangedResult> {
+pub(super) async fn changed(shared: &Arc<Shared>, params: ChangedParams) -> RpcResult<ChangedResult> {
     let began = Instant::now();
     let until = deadline(shared, params.wait_ms);
     let at = freshness(shared, &params.cwd, params.sync, until).await?;
@@ -41,13 +41,18 @@ pub(super) async fn changed(shared: &Arc<Shared>, params: ChangedParams) -> Outc
     Ok(ChangedResult { took_ms: began.elapsed().as_secs_f64() * 1_000.0, ..result })
 }
 
-fn answer(shared: &Shared, params: &ChangedParams, at: &Freshness, until: Instant) -> Outcome<ChangedResult> {
+fn answer(
+    shared: &Shared,
+    params: &ChangedParams,
+    at: &Freshness,
+    until: Instant,
+) -> RpcResult<ChangedResult> {
     let limit = params.limit.unwrap_or(LIMIT.0);
     if !(1..=LIMIT.1).contains(&limit) {
         let message = format!("limit: {limit} is not between 1 and {}", LIMIT.1);
         return Err(bad_params(message).with_hint("leave it out for two hundred"));
     }
-    let past = Past::open(at)?;
+    let past = History::open(at)?;
     let base = base(&past, at, params.since.trim())?;
     let mut comparison = Comparison::new(shared, at, &past)?;
     comparison.compare(base)?;
@@ -82,7 +87,7 @@ fn answer(shared: &Shared, params: &ChangedParams, at: &Freshness, until: Instan
 }
 
 /// Returns the commit that is compared with; none where all commits are younger than the time that was asked for.
-fn base(past: &Past, at: &Freshness, since: &str) -> Outcome<Option<ObjectId>> {
+fn base(past: &History, at: &Freshness, since: &str) -> RpcResult<Option<ObjectId>> {
     let is_ref = matches!(past.refs.find(since), Ok(Some(_)));
     let moment = if is_ref { None } else { moment(since, &local(now_ms()), Way::Back) };
     let Some(moment) = moment else {
@@ -90,7 +95,7 @@ fn base(past: &Past, at: &Freshness, since: &str) -> Outcome<Option<ObjectId>> {
             let hint = "--since HEAD~3, main, 2026-11-01 or 3d";
             return Err(bad_params("since: empty").with_hint(hint));
         }
-        return past.resolve(&at.place, since).map(Some);
+        return past.resolve(&at.layout, since).map(Some);
     };
     let Some(head) = past.refs.find("HEAD")? else { return Ok(None) };
     let known = HashMap::new();
@@ -112,7 +117,7 @@ type Pair = (ChangedFile, Option<ObjectId>);
 struct Comparison<'a> {
     shared: &'a Shared,
     at: &'a Freshness,
-    past: &'a Past,
+    past: &'a History,
     tracked: Tracked,
     manifest: HashMap<SourceKey, Entry>,
     added: BTreeMap<String, ObjectId>,
@@ -123,16 +128,16 @@ struct Comparison<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    fn new(shared: &'a Shared, at: &'a Freshness, past: &'a Past) -> Outcome<Self> {
-        let settings = Settings::read(&at.place, &UserDirs::read())?;
-        let index = at.place.git_dir.as_ref().map(|dir| dir.join("index")).unwrap_or_default();
+    fn new(shared: &'a Shared, at: &'a Freshness, past: &'a History) -> RpcResult<Self> {
+        let settings = Settings::read(&at.layout, &UserDirs::read())?;
+        let index = at.layout.git_dir.as_ref().map(|dir| dir.join("index")).unwrap_or_default();
         let tracked = Tracked::read(&index, settings.object_hash, settings.ignore_case)?;
         let manifest = shared.read(|reader: &Reader| reader.entries(at.view, None))?;
         let (added, removed, modified, renamed) = Default::default();
         Ok(Self { shared, at, past, tracked, manifest, added, removed, modified, renamed })
     }
 
-    fn compare(&mut self, base: Option<ObjectId>) -> Outcome<()> {
+    fn compare(&mut self, base: Option<ObjectId>) -> RpcResult<()> {
         let mut old = HashMap::new();
         if let Some(base) = base {
             let files = self.past.objects.node(base).and_then(|node| self.past.objects.files(node.tree));
@@ -157,7 +162,7 @@ impl<'a> Comparison<'a> {
         for (path, was) in old {
             // A sparse checkout leaves files out; ignore files of ours do too.
             let is_left_out = self.tracked.left_out(path.as_str().into()).is_some();
-            if was.is_file() && !is_left_out && scan::lstat(&self.at.place.root.join(&path)).is_err() {
+            if was.is_file() && !is_left_out && scan::lstat(&self.at.layout.root.join(&path)).is_err() {
                 self.removed.insert(path, was);
             }
         }
@@ -176,7 +181,7 @@ impl<'a> Comparison<'a> {
             _ if is_secret => return Some(unknown),
             _ => {}
         }
-        let Some(bytes) = scan::bytes(&self.at.place.root, key, MOST_HASHED_BYTES).ok()? else {
+        let Some(bytes) = scan::bytes(&self.at.layout.root, key, MOST_HASHED_BYTES).ok()? else {
             return Some(unknown);
         };
         let id = blob_id(self.past.object_hash, &bytes);
@@ -280,7 +285,7 @@ impl<'a> Comparison<'a> {
     fn text(&self, path: &str) -> Option<String> {
         let key = SourceKey::new(path);
         let hash = self.manifest.get(&key)?.hash?;
-        scan::read_same(&self.at.place.root, &key, self.shared.config.index.max_file_bytes, &hash)
+        scan::read_same(&self.at.layout.root, &key, self.shared.config.index.max_file_bytes, &hash)
     }
 }
 
@@ -288,7 +293,7 @@ fn name_of(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-fn past_text(past: &Past, id: ObjectId) -> Option<String> {
+fn past_text(past: &History, id: ObjectId) -> Option<String> {
     let bytes = past.objects.blob(id, MOST_BYTES).ok().flatten()?;
     String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
 }

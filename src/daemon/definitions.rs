@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use super::error::Outcome;
+use super::error::RpcResult;
 use super::shared::Shared;
 use crate::extract::{self, Extracted};
 use crate::index::Extractor;
@@ -25,7 +25,7 @@ pub(super) struct Definitions<'a> {
 type Named = Vec<(String, String)>;
 
 impl<'a> Definitions<'a> {
-    pub(super) fn new(shared: &'a Shared, until: Instant) -> Outcome<Self> {
+    pub(super) fn new(shared: &'a Shared, until: Instant) -> RpcResult<Self> {
         let program = super::program();
         let program = program.map_err(|error| RpcError::new(code::INTERNAL, error.to_string()))?;
         Ok(Self { extractor: Extractor::new(&program, &shared.progress), until, shared })

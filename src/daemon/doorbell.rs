@@ -7,11 +7,11 @@ use std::fs::{File, metadata, remove_file};
 use std::path::Path;
 
 use super::lock::private_file;
-use crate::paths::Place;
+use crate::paths::RepoLayout;
 
 /// Makes the doorbell of a worktree, and beside it the mark without which no hook starts a daemon.
-pub(super) fn hang(place: &Place, autostart: bool) {
-    let Some(doorbell) = place.doorbell_file() else { return };
+pub(super) fn hang(layout: &RepoLayout, autostart: bool) {
+    let Some(doorbell) = layout.doorbell_file() else { return };
     let mark = doorbell.with_file_name("autostart");
     let hung =
         private_file(&doorbell).and_then(|_| if autostart { private_file(&mark).map(drop) } else { Ok(()) });

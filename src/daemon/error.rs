@@ -5,20 +5,20 @@ use std::path::Path;
 
 use crate::git::{GitError, RevisionError};
 use crate::hooks::HooksError;
-use crate::paths::{LocateError, Place};
+use crate::paths::{LocateError, RepoLayout};
 use crate::proto::{RpcError, code};
 use crate::store::{ForeignError, Stopped, StoreError};
 
 /// When who met a lack of descriptors may ask again: requests and reads under way give theirs back.
 const RETRY_AFTER_MS: u64 = 100;
 
-pub(super) type Outcome<T> = Result<T, RpcError>;
+pub(super) type RpcResult<T> = Result<T, RpcError>;
 
 pub(super) fn bad_params(message: impl Into<String>) -> RpcError {
     RpcError::new(code::INVALID_PARAMS, message)
 }
 
-pub(super) fn wrong_repository(cwd: &Path, ours: &Place) -> RpcError {
+pub(super) fn wrong_repository(cwd: &Path, ours: &RepoLayout) -> RpcError {
     let (cwd, ours) = (cwd.display(), ours.common_dir.as_ref().unwrap_or(&ours.root).display());
     let message = format!("{cwd}: belongs to another repository than this daemon's, {ours}");
     RpcError::new(code::WRONG_REPOSITORY, message)
@@ -107,21 +107,21 @@ impl From<HooksError> for RpcError {
 /// There is no worktree where one was looked for, or it cannot be known now.
 impl From<LocateError> for RpcError {
     fn from(error: LocateError) -> Self {
-        let told = |code| Self::new(code, error.to_string());
-        let LocateError::Io(failed) = &error else { return told(code::WRONG_REPOSITORY) };
+        let refusal = |code| Self::new(code, error.to_string());
+        let LocateError::Io(failed) = &error else { return refusal(code::WRONG_REPOSITORY) };
         match failed.source.kind() {
             ErrorKind::NotFound
             | ErrorKind::NotADirectory
             | ErrorKind::InvalidInput
-            | ErrorKind::InvalidFilename => told(code::WRONG_REPOSITORY),
+            | ErrorKind::InvalidFilename => refusal(code::WRONG_REPOSITORY),
             ErrorKind::PermissionDenied => {
-                told(code::IO).with_hint("check the owner and the permissions of that path")
+                refusal(code::IO).with_hint("check the owner and the permissions of that path")
             }
             _ if is_out_of_descriptors(&failed.source) => {
                 let hint = "the daemon has no file descriptor left: raise `ulimit -n`, then `memo restart`";
-                told(code::BUSY).with_hint(hint).with_retry(RETRY_AFTER_MS)
+                refusal(code::BUSY).with_hint(hint).with_retry(RETRY_AFTER_MS)
             }
-            _ => told(code::IO).with_hint("look at that file system; `memo logs` may say more"),
+            _ => refusal(code::IO).with_hint("look at that file system; `memo logs` may say more"),
         }
     }
 }

@@ -7,8 +7,8 @@ use std::time::Instant;
 use tokio::sync::oneshot;
 
 use crate::git::Tip;
-use crate::index::{CommitStep, IndexError, Outcome, Progress, Scope};
-use crate::paths::Place;
+use crate::index::{CommitStep, IndexError, Progress, ReconcileOutcome, Scope};
+use crate::paths::RepoLayout;
 use crate::proto::{Pending, RpcError, Sync, ViewInfo};
 use crate::store::{StoreError, ViewRow};
 use crate::types::{SourceKey, ViewId};
@@ -24,7 +24,7 @@ pub(super) enum Event {
     /// A worktree has its row.
     Opened {
         /// Which worktree.
-        place: Box<Place>,
+        layout: Box<RepoLayout>,
         /// Its row.
         row: Result<ViewRow, StoreError>,
     },
@@ -94,7 +94,7 @@ pub(super) struct Freshness {
     /// The view.
     pub(super) view: ViewId,
     /// Its worktree.
-    pub(super) place: Place,
+    pub(super) layout: RepoLayout,
     /// The promise of the asked level holds.
     pub(super) fresh: bool,
     /// Why it does not.
@@ -124,7 +124,7 @@ pub(super) struct Indexed {
     /// What it was to compare.
     pub(super) scope: Scope,
     /// What it did.
-    pub(super) result: Result<Outcome, IndexError>,
+    pub(super) result: Result<ReconcileOutcome, IndexError>,
     /// What HEAD says.
     pub(super) head: Option<String>,
     /// Why some directories are not watched.

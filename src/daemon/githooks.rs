@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::dispatch::{blocking, deadline, freshness};
-use super::error::Outcome;
+use super::error::RpcResult;
+use super::request::{blocking, deadline, freshness};
 use super::shared::Shared;
 use crate::git::UserDirs;
 use crate::hooks::{Hooks, HooksError};
-use crate::paths::Place;
+use crate::paths::RepoLayout;
 use crate::proto::{HookMethod, HooksParams, HooksResult, Sync};
 
 /// What is asked for.
@@ -22,33 +22,33 @@ pub(super) enum Verb {
 }
 
 /// Runs one of the methods for the worktree of `cwd`.
-pub(super) async fn call(shared: &Arc<Shared>, verb: Verb, params: HooksParams) -> Outcome<HooksResult> {
+pub(super) async fn call(shared: &Arc<Shared>, verb: Verb, params: HooksParams) -> RpcResult<HooksResult> {
     let at = freshness(shared, &params.cwd, Sync::None, deadline(shared, None)).await?;
-    blocking(shared, move |_| Ok(run(&at.place, verb, &params)?)).await
+    blocking(shared, move |_| Ok(run(&at.layout, verb, &params)?)).await
 }
 
 /// Who installs goes from what a file says to what it is to say: one after the other.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-fn run(place: &Place, verb: Verb, params: &HooksParams) -> Result<HooksResult, HooksError> {
+fn run(layout: &RepoLayout, verb: Verb, params: &HooksParams) -> Result<HooksResult, HooksError> {
     let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    match (Hooks::of(place, &UserDirs::read(), params)?, verb) {
+    match (Hooks::of(layout, &UserDirs::read(), params)?, verb) {
         (Some(hooks), Verb::Install) => hooks.install(params.chain),
         (Some(hooks), Verb::Uninstall) => hooks.uninstall(),
         (Some(hooks), Verb::Status) => Ok(hooks.status()),
-        (None, _) => Ok(HooksResult { notes: vec![why_none(place)], ..HooksResult::default() }),
+        (None, _) => Ok(HooksResult { notes: vec![why_none(layout)], ..HooksResult::default() }),
     }
 }
 
-fn why_none(place: &Place) -> String {
-    match &place.common_dir {
+fn why_none(layout: &RepoLayout) -> String {
+    match &layout.common_dir {
         Some(common_dir) => format!("{} is read-only: no hook could ring", common_dir.display()),
-        None => format!("{} is not in a git repository", place.root.display()),
+        None => format!("{} is not in a git repository", layout.root.display()),
     }
 }
 
 /// Returns how hooks ring; what cannot be read rings nobody.
-pub(super) fn method(place: &Place) -> HookMethod {
-    let hooks = Hooks::of(place, &UserDirs::read(), &HooksParams::default());
+pub(super) fn method(layout: &RepoLayout) -> HookMethod {
+    let hooks = Hooks::of(layout, &UserDirs::read(), &HooksParams::default());
     hooks.ok().flatten().map_or(HookMethod::None, |hooks| hooks.status().method)
 }

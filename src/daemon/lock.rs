@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::paths::{Env, IoContext, PathError, Place, create_private_dir};
+use crate::paths::{Env, IoContext, PathError, RepoLayout, create_private_dir};
 use crate::proto::{Endpoint, PROTOCOL};
 
 /// How long a lock is tried: a child of a daemon that was killed holds its lock until it has become `memod extract`.
@@ -17,8 +17,8 @@ pub(super) struct DaemonLock {
 
 impl DaemonLock {
     /// Takes the lock; `None` when another daemon has it.
-    pub(super) fn take(place: &Place) -> Result<Option<Self>, PathError> {
-        let path = place.daemon_lock_file();
+    pub(super) fn take(layout: &RepoLayout) -> Result<Option<Self>, PathError> {
+        let path = layout.daemon_lock_file();
         let file = private_file(&path).at("open", &path)?;
         let give_up = Instant::now() + PATIENCE;
         loop {
@@ -44,25 +44,25 @@ pub(super) fn private_file(path: &Path) -> std::io::Result<File> {
 }
 
 /// Returns where the socket goes; on Windows the name of the pipe.
-pub(super) fn socket_path(place: &Place, env: &Env) -> Result<PathBuf, PathError> {
+pub(super) fn socket_path(layout: &RepoLayout, env: &Env) -> Result<PathBuf, PathError> {
     if cfg!(windows) {
-        return Ok(PathBuf::from(format!(r"\\.\pipe\memod-{}", place.id)));
+        return Ok(PathBuf::from(format!(r"\\.\pipe\memod-{}", layout.id)));
     }
-    let dir = Place::socket_dir(env);
+    let dir = RepoLayout::socket_dir(env);
     create_private_dir(&dir)?;
-    Ok(dir.join(&place.id))
+    Ok(dir.join(&layout.id))
 }
 
 /// Tells clients where the socket is. They never see half of it: written aside, then renamed.
-pub(super) fn publish(place: &Place, socket: &Path) -> Result<(), PathError> {
+pub(super) fn publish(layout: &RepoLayout, socket: &Path) -> Result<(), PathError> {
     let endpoint = Endpoint {
         socket: socket.display().to_string(),
-        state_dir: place.state_dir.display().to_string(),
+        state_dir: layout.state_dir.display().to_string(),
         pid: std::process::id(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         protocol: PROTOCOL,
     };
-    let path = place.endpoint_file();
+    let path = layout.endpoint_file();
     let aside = path.with_extension("new");
     let line = serde_json::to_string(&endpoint).expect("plain strings and numbers serialize") + "\n";
     std::fs::write(&aside, line).at("write", &aside)?;

@@ -18,11 +18,11 @@ use std::time::{Duration, Instant, SystemTime};
 use super::error::wrong_repository;
 use super::event::{Ask, Event};
 use super::shared::Shared;
-use super::view::{Due, Rounds, View};
 use super::worker::Job;
+use super::worktree::{Due, Rounds, WorktreeState};
 use crate::git::UserRules;
 use crate::index::Scope;
-use crate::paths::Place;
+use crate::paths::RepoLayout;
 use crate::proto::{RpcError, Sync, code};
 use crate::scan::lstat;
 #[cfg(target_os = "linux")]
@@ -38,7 +38,7 @@ pub(super) struct MainLoop {
     shared: Arc<Shared>,
     jobs: Sender<Job>,
     rounds: Sender<u64>,
-    views: HashMap<PathBuf, View>,
+    views: HashMap<PathBuf, WorktreeState>,
     opening: HashMap<PathBuf, Vec<Ask>>,
     embedding: Rounds,
     /// Reconciles until what nobody needs is collected.
@@ -56,7 +56,7 @@ pub(super) struct MainLoop {
 
 impl MainLoop {
     pub(super) fn new(shared: Arc<Shared>, jobs: Sender<Job>, rounds: Sender<u64>) -> Self {
-        let held = [shared.place.daemon_lock_file(), shared.socket.clone(), shared.index_db.clone()];
+        let held = [shared.layout.daemon_lock_file(), shared.socket.clone(), shared.index_db.clone()];
         let held = held.map(|path| (path.clone(), inode(&path)));
         Self {
             shared,
@@ -78,7 +78,7 @@ impl MainLoop {
 
     /// Runs until the daemon shall end; returns why.
     pub(super) fn run(mut self, events: &Receiver<Event>) -> &'static str {
-        self.open(self.shared.place.clone(), None);
+        self.open(self.shared.layout.clone(), None);
         self.wake_embedder();
         loop {
             let event = match events.recv_timeout(self.quiet_for()) {
@@ -111,8 +111,8 @@ impl MainLoop {
     /// Returns whether lock, socket and index are still where others look for them. Without, the next daemon
     /// serves better than this one.
     fn is_found(&self) -> bool {
-        let ours = &self.shared.place;
-        let now = Place::locate(&ours.root, &self.shared.env);
+        let ours = &self.shared.layout;
+        let now = RepoLayout::locate(&ours.root, &self.shared.env);
         self.held.iter().all(|(path, held)| inode(path) == *held)
             && lstat(&self.shared.index_db).is_ok_and(|stat| stat.size > 0)
             && !now.is_ok_and(|now| now.id == ours.id && now.state_dir != ours.state_dir)
@@ -128,11 +128,13 @@ impl MainLoop {
             }
             Event::Watch(WatchEvent::Lost) => {
                 self.check_held = true;
-                self.views.values_mut().for_each(|view| view.lose(now));
+                self.views.values_mut().for_each(|view| view.mark_all_dirty(now));
             }
             Event::Ask(ask) => self.on_ask(ask, now),
-            Event::Opened { place, row: Ok(row) } => self.on_opened(*place, &row, now),
-            Event::Opened { place, row: Err(error) } => self.refuse_opening(&place.root, &error.to_string()),
+            Event::Opened { layout, row: Ok(row) } => self.on_opened(*layout, &row, now),
+            Event::Opened { layout, row: Err(error) } => {
+                self.refuse_opening(&layout.root, &error.to_string())
+            }
             Event::Indexed(indexed) => self.on_indexed(*indexed, now),
             Event::Commits { view, tip, result } => self.on_commits(view, tip, result),
             Event::Embedded { round, error } => {
@@ -140,13 +142,13 @@ impl MainLoop {
                 self.embedding.error = error;
             }
             Event::Reindex => {
-                self.views.values_mut().for_each(View::unsettle);
+                self.views.values_mut().for_each(WorktreeState::unsettle);
                 let _ = self.jobs.send(Job::Clear); // the writer ends only after the loop
             }
             Event::Cleared => self.views.values_mut().for_each(|view| view.restart(now)),
             Event::Views(reply) => {
                 self.drop_removed(); // where nothing is watched, nobody has told
-                let mut reports: Vec<_> = self.views.values().map(View::report).collect();
+                let mut reports: Vec<_> = self.views.values().map(WorktreeState::report).collect();
                 reports.sort_by(|a, b| a.info.root.cmp(&b.info.root));
                 let _ = reply.send(reports); // the asker may have gone
             }
@@ -164,13 +166,16 @@ impl MainLoop {
                 }
                 self.shared.reconciles.fetch_add(1, Ordering::Relaxed);
                 view.removals_at_start = self.shared.progress.removals.load(Ordering::SeqCst);
-                let place = Box::new(view.place.clone());
+                let layout = Box::new(view.layout.clone());
                 // The writer ends only after the loop.
-                let _ = self.jobs.send(Job::Reconcile { view: view.id, place, scope, git_changed });
+                let _ = self.jobs.send(Job::Reconcile { view: view.id, layout, scope, git_changed });
             }
-            if let Some(tip) = view.start_history() {
-                let _ =
-                    self.jobs.send(Job::Commits { view: view.id, place: Box::new(view.place.clone()), tip });
+            if let Some(tip) = view.start_commits() {
+                let _ = self.jobs.send(Job::Commits {
+                    view: view.id,
+                    layout: Box::new(view.layout.clone()),
+                    tip,
+                });
             }
             view.answer(now, &self.embedding, &self.shared.progress);
         }
@@ -216,19 +221,19 @@ impl MainLoop {
         if ask.level != Sync::None {
             self.look_outside(now);
         }
-        match Place::locate(&ask.cwd, &self.shared.env) {
+        match RepoLayout::locate(&ask.cwd, &self.shared.env) {
             // It moved, and this daemon with it, or its state may be written elsewhere by now, where others look for
             // it: not answering says that it is stopping.
-            Ok(place) if place.state_dir != self.shared.place.state_dir && !self.is_found() => {
+            Ok(layout) if layout.state_dir != self.shared.layout.state_dir && !self.is_found() => {
                 self.check_held = true;
             }
-            Ok(place) if place.state_dir != self.shared.place.state_dir => {
-                let refusal = wrong_repository(&ask.cwd, &self.shared.place);
+            Ok(layout) if layout.state_dir != self.shared.layout.state_dir => {
+                let refusal = wrong_repository(&ask.cwd, &self.shared.layout);
                 refuse(ask, refusal);
             }
-            Ok(place) => match self.views.get_mut(&place.root) {
-                Some(view) if view.place == place => view.ask(ask, now),
-                _ => self.open(place, Some(ask)),
+            Ok(layout) => match self.views.get_mut(&layout.root) {
+                Some(view) if view.layout == layout => view.ask(ask, now),
+                _ => self.open(layout, Some(ask)),
             },
             Err(error) => refuse(ask, error.into()),
         }
@@ -240,10 +245,10 @@ impl MainLoop {
             self.on_settings(now);
         }
         #[cfg(target_os = "linux")]
-        for place in self.mounts.changed() {
-            let why = views::why_silent(&place);
-            for view in self.views.values_mut().filter(|view| place.starts_with(&view.place.root)) {
-                view.lose(now);
+        for layout in self.mounts.changed() {
+            let why = views::why_silent(&layout);
+            for view in self.views.values_mut().filter(|view| layout.starts_with(&view.layout.root)) {
+                view.mark_all_dirty(now);
                 if why.is_some() {
                     view.poll(why.clone());
                 }
@@ -259,7 +264,7 @@ impl MainLoop {
         let wall_passed = wall.duration_since(then_wall).unwrap_or(Duration::ZERO);
         if wall_passed.abs_diff(passed) > CLOCK_JUMP {
             tracing::info!("the clock jumped; comparing everything");
-            self.views.values_mut().for_each(|view| view.lose(now));
+            self.views.values_mut().for_each(|view| view.mark_all_dirty(now));
         }
     }
 }

@@ -5,7 +5,6 @@
 //! anything.
 
 mod anchors;
-mod answer;
 mod brief;
 mod changed;
 mod clock;
@@ -15,22 +14,24 @@ mod doorbell;
 mod error;
 mod event;
 mod githooks;
+mod history;
 mod lines;
 mod listen;
 mod lock;
 mod log;
 mod main_loop;
 mod memories;
-mod overview;
-mod past;
-mod report;
+mod path_spec;
+mod repo_map;
+mod request;
 mod search;
 mod server;
 mod shared;
-mod target;
-mod view;
+mod status;
+mod verify;
 mod why;
 mod worker;
+mod worktree;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -49,7 +50,7 @@ use self::shared::Shared;
 use crate::config::{self, Config};
 use crate::embed::BUILTIN_ID;
 use crate::index::{Commits, Indexer, Progress};
-use crate::paths::{Env, Place};
+use crate::paths::{Env, RepoLayout};
 use crate::store::{StoreError, Writer};
 use crate::watch::Watch;
 
@@ -73,21 +74,21 @@ pub enum Ended {
 /// When it cannot start; nothing is left behind that the next start would not replace.
 pub fn run(root: &Path, ready: impl FnOnce()) -> anyhow::Result<Ended> {
     let env = Env::read();
-    let place = Place::locate(root, &env)?;
-    place.create_state_dir()?;
-    let Some(_lock) = DaemonLock::take(&place)? else { return Ok(Ended::AlreadyRunning) };
-    let config = config::load(Some(&place))?.config;
-    log::start(&place.log_file(), &config.daemon.log)?;
-    tracing::info!(root = %place.root.display(), version = env!("CARGO_PKG_VERSION"), "starting");
-    let outcome = serve(place, env, config, ready);
+    let layout = RepoLayout::locate(root, &env)?;
+    layout.create_state_dir()?;
+    let Some(_lock) = DaemonLock::take(&layout)? else { return Ok(Ended::AlreadyRunning) };
+    let config = config::load(Some(&layout))?.config;
+    log::start(&layout.log_file(), &config.daemon.log)?;
+    tracing::info!(root = %layout.root.display(), version = env!("CARGO_PKG_VERSION"), "starting");
+    let outcome = serve(layout, env, config, ready);
     if let Err(error) = &outcome {
-        tracing::error!(error = told(error), "ended");
+        tracing::error!(error = error_chain(error), "ended");
     }
     outcome.map(|()| Ended::Served)
 }
 
 /// Returns what went wrong and why in one line; most errors name their cause themselves.
-pub fn told(error: &anyhow::Error) -> String {
+pub fn error_chain(error: &anyhow::Error) -> String {
     let mut line = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {
         if !line.ends_with(&cause) {
@@ -97,21 +98,21 @@ pub fn told(error: &anyhow::Error) -> String {
     line
 }
 
-fn serve(place: Place, env: Env, config: Config, ready: impl FnOnce()) -> anyhow::Result<()> {
-    let index_db = place.state_dir.join("index.db");
+fn serve(layout: RepoLayout, env: Env, config: Config, ready: impl FnOnce()) -> anyhow::Result<()> {
+    let index_db = layout.state_dir.join("index.db");
     let progress = Arc::new(Progress::default());
     let writer = open_index(&index_db)?;
     let indexer =
         Indexer::new(writer, &index_db, &program()?, config.index.max_file_bytes, Arc::clone(&progress))?;
     let n_commits = usize::try_from(config.index.commits).unwrap_or(usize::MAX);
     let commits = Commits::new(&index_db, n_commits, Arc::clone(&progress))?;
-    let socket = lock::socket_path(&place, &env)?;
+    let socket = lock::socket_path(&layout, &env)?;
 
     let (event_sender, events) = sync_channel(QUEUE);
     let for_watch = event_sender.clone();
     let watch = Watch::start(move |event| for_watch.send(Event::Watch(event)).is_ok())?;
-    let memories = Memories::start(&place.state_dir, config.memory.on_expiry == "purge")?;
-    let shared = Shared::new(place, env, config, index_db, socket, watch, progress, event_sender, memories);
+    let memories = Memories::start(&layout.state_dir, config.memory.on_expiry == "purge")?;
+    let shared = Shared::new(layout, env, config, index_db, socket, watch, progress, event_sender, memories);
     let shared = Arc::new(shared);
 
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -128,7 +129,7 @@ fn serve(place: Place, env: Env, config: Config, ready: impl FnOnce()) -> anyhow
         let bound = Listener::bind(&shared.socket);
         (bound.with_context(|| format!("bind {}", shared.socket.display()))?, signalled)
     };
-    lock::publish(&shared.place, &shared.socket)?;
+    lock::publish(&shared.layout, &shared.socket)?;
 
     let (jobs, job_queue) = channel();
     let (rounds, round_queue) = channel();

@@ -8,15 +8,15 @@ use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
 use super::anchors::judge_all;
-use super::answer::{Verified, verify, why_not};
-use super::dispatch::{blocking, clock, deadline, freshness_with};
-use super::error::{Outcome, bad_params};
+use super::error::{RpcResult, bad_params};
 use super::event::Freshness;
 use super::memories::{self, FoundMemories, MemoryAsk};
+use super::request::{blocking, clock, deadline, freshness_with};
 use super::shared::Shared;
+use super::verify::{Verified, verify, why_not};
 use crate::embed::Embedder;
 use crate::extract::lang;
-use crate::paths::Place;
+use crate::paths::RepoLayout;
 use crate::proto::memory::Caller;
 use crate::proto::{Hit, Mode, Pending, RpcError, SearchParams, SearchResult, Sync};
 use crate::search;
@@ -33,7 +33,7 @@ pub(super) const RERUNS: usize = 2;
 const MOST_PENDING: u32 = 1_000;
 
 /// Runs a search.
-pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> Outcome<SearchResult> {
+pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> RpcResult<SearchResult> {
     let started = Instant::now();
     let limit = params.limit.unwrap_or(shared.config.search.limit as usize);
     if !(1..=MAX_LIMIT).contains(&limit) {
@@ -68,7 +68,7 @@ pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> Outcom
 }
 
 /// Returns where in the index to look; none where memories alone are asked for.
-fn filter(params: &SearchParams) -> Outcome<Option<Filter>> {
+fn filter(params: &SearchParams) -> RpcResult<Option<Filter>> {
     let langs = params.lang.iter().map(|word| lang_of(word)).collect::<Result<_, _>>()?;
     let kinds: Vec<Kind> = params.kind.iter().copied().filter(|kind| *kind != Kind::Memory).collect();
     let are_memories_alone =
@@ -83,20 +83,18 @@ fn filter(params: &SearchParams) -> Outcome<Option<Filter>> {
 }
 
 /// Searches the memories alone. The index may be in any state, unless one that answers is about the code.
-async fn alone(shared: &Arc<Shared>, question: &Arc<Question>) -> Outcome<SearchResult> {
+async fn alone(shared: &Arc<Shared>, question: &Arc<Question>) -> RpcResult<SearchResult> {
     let caller = Caller { cwd: question.params.cwd.clone(), ..Caller::default() };
-    let place = memories::locate(shared, &caller)?;
+    let layout = memories::locate(shared, &caller)?;
     let asked = Arc::clone(question);
     let (result, is_judged) =
-        blocking(shared, move |shared| memories_alone(shared, &asked, &place, None)).await?;
+        blocking(shared, move |shared| memories_alone(shared, &asked, &layout, None)).await?;
     if is_judged {
         return Ok(result.result);
     }
-    page(
-        shared,
-        question,
-        |shared, question, at| Ok(memories_alone(shared, question, &at.place, Some(at))?.0),
-    )
+    page(shared, question, |shared, question, at| {
+        Ok(memories_alone(shared, question, &at.layout, Some(at))?.0)
+    })
     .await
 }
 
@@ -104,8 +102,8 @@ async fn alone(shared: &Arc<Shared>, question: &Arc<Question>) -> Outcome<Search
 async fn page(
     shared: &Arc<Shared>,
     question: &Arc<Question>,
-    find: fn(&Shared, &Question, &Freshness) -> Outcome<Page>,
-) -> Outcome<SearchResult> {
+    find: fn(&Shared, &Question, &Freshness) -> RpcResult<Page>,
+) -> RpcResult<SearchResult> {
     let params = &question.params;
     let deadline = deadline(shared, params.wait_ms);
     let needs_commits = params.kind.is_empty() || params.kind.contains(&Kind::Commit);
@@ -157,7 +155,7 @@ pub(super) fn embedder(shared: &Shared) -> Result<&dyn Embedder, &str> {
 }
 
 /// Searches the index, and the memories where they are wanted.
-fn find(shared: &Shared, question: &Question, at: &Freshness) -> Outcome<Page> {
+fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page> {
     let Question { params, index, limit, .. } = question;
     let filter = index.clone().unwrap_or_default();
     let mut memories = Remembered::of(shared, question, Some(at));
@@ -172,7 +170,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> Outcome<Page> {
         nearest: nearest.as_ref(),
         corrects: !memories.has_words(),
     };
-    let read = |reader: &Reader| -> Outcome<_> {
+    let read = |reader: &Reader| -> RpcResult<_> {
         reader.snapshot(|reader| {
             let answer = search::run(reader, &ask)?;
             let embeddings = reader.pending_embeddings(at.view, MOST_PENDING)?;
@@ -200,7 +198,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> Outcome<Page> {
         at.reason.clone().or_else(|| (!is_whole).then(|| "the index is being built anew".to_owned()));
     let result = SearchResult {
         total: answer.found.len() + memories.found.total,
-        hits: merged(memories.hits(&at.place, params.explain), hits, *limit),
+        hits: merged(memories.hits(&at.layout, params.explain), hits, *limit),
         pending,
         degraded,
         corrected: answer.corrected,
@@ -216,9 +214,9 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> Outcome<Page> {
 fn memories_alone(
     shared: &Shared,
     question: &Question,
-    place: &Place,
+    layout: &RepoLayout,
     at: Option<&Freshness>,
-) -> Outcome<(Page, bool)> {
+) -> RpcResult<(Page, bool)> {
     let mut memories = Remembered::of(shared, question, at);
     if let Some(error) = memories.error.take() {
         return Err(error);
@@ -226,7 +224,7 @@ fn memories_alone(
     let why_not = embedder(shared).err().filter(|_| question.params.mode != Mode::Keyword);
     let result = SearchResult {
         total: memories.found.total,
-        hits: memories.hits(place, question.params.explain),
+        hits: memories.hits(layout, question.params.explain),
         degraded: why_not.map(|why| format!("knn: {why}")).into_iter().collect(),
         fresh: at.is_none_or(|at| at.fresh),
         reason: at.and_then(|at| at.reason.clone()),
@@ -266,7 +264,7 @@ impl<'a> Remembered<'a> {
     }
 
     /// Asks again once it is known what has become of the code: that moves memories down.
-    fn try_ask(&mut self, shared: &Shared) -> Outcome<()> {
+    fn try_ask(&mut self, shared: &Shared) -> RpcResult<()> {
         self.found = shared.memories.find(&self.wanted)?;
         let Some(at) = self.at.filter(|_| !self.found.unjudged.is_empty()) else { return Ok(()) };
         let unjudged = std::mem::take(&mut self.found.unjudged);
@@ -290,8 +288,8 @@ impl<'a> Remembered<'a> {
         self.found.found.iter().any(|hit| hit.ranked.candidate.signals.bm25.is_some())
     }
 
-    fn hits(&self, place: &Place, explains: bool) -> Vec<Hit> {
-        let root = place.root.display().to_string();
+    fn hits(&self, layout: &RepoLayout, explains: bool) -> Vec<Hit> {
+        let root = layout.root.display().to_string();
         self.found.found.iter().map(|found| memories::hit(found, &self.wanted, &root, explains)).collect()
     }
 }
@@ -306,7 +304,7 @@ fn merged(memories: Vec<Hit>, hits: Vec<Hit>, limit: usize) -> Vec<Hit> {
 }
 
 /// Returns the format that a `--lang` word names.
-fn lang_of(word: &str) -> Outcome<String> {
+fn lang_of(word: &str) -> RpcResult<String> {
     let known = || format!("lang: {word} is none of {}", lang::names().join(", "));
     lang::canonical(word).map(str::to_owned).ok_or_else(|| bad_params(known()))
 }

@@ -10,15 +10,15 @@ use super::event::Event;
 use super::memories::{Memories, Model};
 use crate::config::Config;
 use crate::index::Progress;
-use crate::paths::{Env, Place};
-use crate::search::nearest::Nearest;
+use crate::paths::{Env, RepoLayout};
+use crate::search::nearest::VectorIndex;
 use crate::store::{Reader, StoreError};
 use crate::watch::Watch;
 
 /// Shared by the loop, the workers and the requests.
 pub(super) struct Shared {
     /// The worktree the daemon was started for; every other one has the same common dir.
-    pub(super) place: Place,
+    pub(super) layout: RepoLayout,
     /// Directories of the environment.
     pub(super) env: Env,
     /// Settings in force.
@@ -34,7 +34,7 @@ pub(super) struct Shared {
     /// The model, once it is loaded, or why it is not.
     pub(super) embedder: Model,
     /// All vectors, once they are loaded.
-    pub(super) nearest: RwLock<Option<Nearest>>,
+    pub(super) nearest: RwLock<Option<VectorIndex>>,
     /// How far the reconcile is.
     pub(super) progress: Arc<Progress>,
     /// Open connections.
@@ -58,7 +58,7 @@ pub(super) struct Shared {
 impl Shared {
     #[expect(clippy::too_many_arguments, reason = "called once, by the start of the daemon")]
     pub(super) fn new(
-        place: Place,
+        layout: RepoLayout,
         env: Env,
         config: Config,
         index_db: PathBuf,
@@ -69,7 +69,7 @@ impl Shared {
         memories: Memories,
     ) -> Self {
         Self {
-            place,
+            layout,
             env,
             config,
             index_db,

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::dispatch::{blocking, deadline, freshness};
-use super::error::{Outcome, bad_params};
+use super::error::{RpcResult, bad_params};
 use super::event::Freshness;
-use super::memories::beside;
-use super::past::{Past, key_of, spans};
+use super::history::{History, key_of, spans};
+use super::memories::memories_for_path;
+use super::path_spec::{Part, defines, named, parse};
+use super::request::{blocking, deadline, freshness};
 use super::shared::Shared;
-use super::target::{Part, defines, named, readings};
 use crate::git::{Blame, Log, ObjectId};
 use crate::proto::{RpcError, Sync, WhyCommit, WhyParams, WhyResult, code};
 use crate::scan::{self, Content, Read};
@@ -22,13 +22,13 @@ const BUDGET: Duration = Duration::from_secs(10);
 const LIMIT: (usize, usize) = (10, 1_000);
 
 /// Answers `why`.
-pub(super) async fn why(shared: &Arc<Shared>, params: WhyParams) -> Outcome<WhyResult> {
+pub(super) async fn why(shared: &Arc<Shared>, params: WhyParams) -> RpcResult<WhyResult> {
     let began = Instant::now();
     let level = if params.target.contains('#') { Sync::Fs } else { Sync::None };
     let at = freshness(shared, &params.cwd, level, deadline(shared, None)).await?;
     let cwd = params.cwd.clone();
     let mut result = blocking(shared, move |shared| answer(shared, &params, &at, began + BUDGET)).await?;
-    match beside(shared, &cwd, &result.path, &result.lines).await {
+    match memories_for_path(shared, &cwd, &result.path, &result.lines).await {
         Ok((memories, unsure)) => {
             result.memories = memories;
             result.reason = result.reason.or(unsure.map(|why| format!("states of memories: {why}")));
@@ -39,23 +39,23 @@ pub(super) async fn why(shared: &Arc<Shared>, params: WhyParams) -> Outcome<WhyR
     Ok(WhyResult { took_ms: began.elapsed().as_secs_f64() * 1_000.0, ..result })
 }
 
-fn answer(shared: &Shared, params: &WhyParams, at: &Freshness, until: Instant) -> Outcome<WhyResult> {
+fn answer(shared: &Shared, params: &WhyParams, at: &Freshness, until: Instant) -> RpcResult<WhyResult> {
     let limit = params.limit.unwrap_or(LIMIT.0);
     if !(1..=LIMIT.1).contains(&limit) {
         let message = format!("limit: {limit} is not between 1 and {}", LIMIT.1);
         return Err(bad_params(message).with_hint("leave it out for ten"));
     }
-    let past = Past::open(at)?;
-    let head = past.resolve(&at.place, "HEAD")?;
+    let past = History::open(at)?;
+    let head = past.resolve(&at.layout, "HEAD")?;
     let tree = past.objects.node(head)?.tree;
     let in_head = |key: &SourceKey| matches!(past.objects.entry(tree, key.as_str()), Ok(Some(_)));
     let exists = |path: &str| {
-        let key = key_of(path, &params.cwd, &at.place)?;
-        let is_there = scan::lstat(&at.place.root.join(key.as_str())).is_ok() || in_head(&key);
+        let key = key_of(path, &params.cwd, &at.layout)?;
+        let is_there = scan::lstat(&at.layout.root.join(key.as_str())).is_ok() || in_head(&key);
         is_there.then_some(key)
     };
-    let mut readings = readings(&params.target).into_iter();
-    let found = readings.find_map(|(path, part)| Some((exists(path)?, part)));
+    let mut parse = parse(&params.target).into_iter();
+    let found = parse.find_map(|(path, part)| Some((exists(path)?, part)));
     let Some((key, part)) = found else { return past_path(&past, params, at, head, limit, until) };
     let question = Question { shared, at, past: &past, head, key, limit, until };
     match part {
@@ -67,15 +67,15 @@ fn answer(shared: &Shared, params: &WhyParams, at: &Freshness, until: Instant) -
 
 /// Answers for a path that is neither in the worktree nor in `HEAD`, but may have been.
 fn past_path(
-    past: &Past,
+    past: &History,
     params: &WhyParams,
     at: &Freshness,
     head: ObjectId,
     limit: usize,
     until: Instant,
-) -> Outcome<WhyResult> {
+) -> RpcResult<WhyResult> {
     let target = &params.target;
-    if let Some(key) = key_of(target, &params.cwd, &at.place) {
+    if let Some(key) = key_of(target, &params.cwd, &at.layout) {
         let log = past.objects.log(head, key.as_str(), limit, until)?;
         if !log.touches.is_empty() {
             return of_log(past, log, &key);
@@ -90,7 +90,7 @@ fn past_path(
 struct Question<'a> {
     shared: &'a Shared,
     at: &'a Freshness,
-    past: &'a Past,
+    past: &'a History,
     head: ObjectId,
     key: SourceKey,
     limit: usize,
@@ -98,7 +98,7 @@ struct Question<'a> {
 }
 
 impl Question<'_> {
-    fn whole(&self) -> Outcome<WhyResult> {
+    fn whole(&self) -> RpcResult<WhyResult> {
         let log = self.past.objects.log(self.head, self.key.as_str(), self.limit, self.until);
         let mut result = of_log(self.past, log?, &self.key)?;
         // A directory, or what is no text, is in a commit or not; of a text each line is.
@@ -109,7 +109,7 @@ impl Question<'_> {
         Ok(result)
     }
 
-    fn lines(&self, wanted: &[(u32, u32)], symbol: Option<&str>) -> Outcome<WhyResult> {
+    fn lines(&self, wanted: &[(u32, u32)], symbol: Option<&str>) -> RpcResult<WhyResult> {
         let text = self.text()?;
         let n_lines = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
         if let Some((first, last)) = wanted.iter().find(|(_, last)| *last > n_lines) {
@@ -142,12 +142,12 @@ impl Question<'_> {
         Ok(result)
     }
 
-    fn text(&self) -> Outcome<String> {
+    fn text(&self) -> RpcResult<String> {
         let refused = |why: String| {
             let hint = "ask for the file as a whole: `memo why PATH`";
             bad_params(format!("{}: {why}", self.key)).with_hint(hint)
         };
-        match scan::read(&self.at.place.root, &self.key, self.shared.config.index.max_file_bytes) {
+        match scan::read(&self.at.layout.root, &self.key, self.shared.config.index.max_file_bytes) {
             Ok(Read { content: Content::Text(text), .. }) => Ok(text),
             Ok(Read { content: Content::Refused(refusal), .. }) => {
                 Err(refused(format!("{}, so it has no lines", refusal.as_str())))
@@ -157,7 +157,7 @@ impl Question<'_> {
     }
 
     /// Returns the lines of the definitions with a name.
-    fn symbol_lines(&self, name: &str) -> Outcome<Vec<(u32, u32)>> {
+    fn symbol_lines(&self, name: &str) -> RpcResult<Vec<(u32, u32)>> {
         let read = |reader: &Reader| reader.definitions(self.at.view, &self.key);
         let definitions = self.shared.read(read)?;
         let mut lines: Vec<u32> =
@@ -172,7 +172,7 @@ impl Question<'_> {
     }
 }
 
-fn of_log(past: &Past, log: Log, key: &SourceKey) -> Outcome<WhyResult> {
+fn of_log(past: &History, log: Log, key: &SourceKey) -> RpcResult<WhyResult> {
     let Log { touches, more, late, gaps } = log;
     let mut commits = Vec::new();
     for touch in touches {

@@ -15,9 +15,9 @@ use super::shared::Shared;
 use crate::embed::{BUILTIN_DIMS, Embedder};
 use crate::git::{self, Tip};
 use crate::index::{Batch, Commits, Indexer, Scope, embed_chunks, embed_paths};
-use crate::paths::Place;
+use crate::paths::RepoLayout;
 use crate::scan;
-use crate::search::nearest::Nearest;
+use crate::search::nearest::VectorIndex;
 use crate::store::{NewVector, Reader, StoreError, ViewKey, ViewRow};
 use crate::types::{ChunkId, ViewId};
 use crate::watch::{Role, WatchError};
@@ -28,11 +28,11 @@ const EMBED_STEP: usize = 256;
 /// What the writer thread is asked for.
 pub(super) enum Job {
     /// Find or make the row of a worktree.
-    Open(Box<Place>),
+    Open(Box<RepoLayout>),
     /// Make a manifest equal the worktree.
-    Reconcile { view: ViewId, place: Box<Place>, scope: Scope, git_changed: bool },
+    Reconcile { view: ViewId, layout: Box<RepoLayout>, scope: Scope, git_changed: bool },
     /// Read some of the commits that a tip reaches.
-    Commits { view: ViewId, place: Box<Place>, tip: Tip },
+    Commits { view: ViewId, layout: Box<RepoLayout>, tip: Tip },
     /// Keep these; then say so.
     Vectors(Vec<NewVector>, SyncSender<Result<(), StoreError>>),
     /// Forget a worktree that is gone.
@@ -44,9 +44,9 @@ pub(super) enum Job {
 }
 
 /// Ends the daemon when the writer does, be it by a panic: without it nothing would ever be fresh again.
-struct LastWord<'a>(&'a Shared);
+struct ShutdownGuard<'a>(&'a Shared);
 
-impl Drop for LastWord<'_> {
+impl Drop for ShutdownGuard<'_> {
     fn drop(&mut self) {
         self.0.send(Event::Stop("the writer has ended"));
     }
@@ -54,24 +54,24 @@ impl Drop for LastWord<'_> {
 
 /// Runs jobs until the loop is gone.
 pub(super) fn write(shared: &Shared, mut indexer: Indexer, mut commits: Commits, jobs: &Receiver<Job>) {
-    let _last_word = LastWord(shared);
+    let _last_word = ShutdownGuard(shared);
     for job in jobs {
         match job {
-            Job::Open(place) => {
-                let row = open(&mut indexer, &shared.index_db, &place);
+            Job::Open(layout) => {
+                let row = open(&mut indexer, &shared.index_db, &layout);
                 if let Ok(row) = &row {
                     commits.forget_view(row.id);
                 }
-                shared.send(Event::Opened { place, row });
+                shared.send(Event::Opened { layout, row });
                 copy_vectors(shared, &mut indexer);
             }
-            Job::Reconcile { view, place, scope, git_changed } => {
-                let indexed = reconcile(shared, &mut indexer, view, &place, scope, git_changed);
+            Job::Reconcile { view, layout, scope, git_changed } => {
+                let indexed = reconcile(shared, &mut indexer, view, &layout, scope, git_changed);
                 copy_vectors(shared, &mut indexer); // before anybody is told: who waited searches the copy
                 shared.send(Event::Indexed(Box::new(indexed)));
             }
-            Job::Commits { view, place, tip } => {
-                let result = commits.step(indexer.writer(), &place, view, &tip);
+            Job::Commits { view, layout, tip } => {
+                let result = commits.step(indexer.writer(), &layout, view, &tip);
                 copy_vectors(shared, &mut indexer);
                 shared.send(Event::Commits { view, tip, result });
             }
@@ -133,7 +133,7 @@ fn copy_vectors(shared: &Shared, indexer: &mut Indexer) {
 
 /// Replaces the vectors in memory by those of the database; searches go on with the old ones meanwhile.
 fn load_vectors(shared: &Shared) {
-    let mut nearest = Nearest::new(BUILTIN_DIMS);
+    let mut nearest = VectorIndex::new(BUILTIN_DIMS);
     let load = |reader: &Reader| {
         reader.each_vector(|id, bytes| {
             let vector: Vec<i8> = bytes.iter().map(|byte| byte.cast_signed()).collect();
@@ -146,11 +146,11 @@ fn load_vectors(shared: &Shared) {
     }
 }
 
-fn open(indexer: &mut Indexer, index_db: &Path, place: &Place) -> Result<ViewRow, StoreError> {
-    let git_dir = place.git_dir.as_ref().unwrap_or(&place.root);
+fn open(indexer: &mut Indexer, index_db: &Path, layout: &RepoLayout) -> Result<ViewRow, StoreError> {
+    let git_dir = layout.git_dir.as_ref().unwrap_or(&layout.root);
     let inode = scan::lstat(git_dir).map_or(0, |stat| stat.inode);
     let key =
-        ViewKey { git_dir: git_dir.display().to_string(), inode, root: place.root.display().to_string() };
+        ViewKey { git_dir: git_dir.display().to_string(), inode, root: layout.root.display().to_string() };
     let view = indexer.writer().view(&key)?;
     let row = Reader::open(index_db)?.view(view)?;
     Ok(row.expect("the row was written a moment ago by this thread"))
@@ -160,7 +160,7 @@ fn reconcile(
     shared: &Shared,
     indexer: &mut Indexer,
     view: ViewId,
-    place: &Place,
+    layout: &RepoLayout,
     scope: Scope,
     git_changed: bool,
 ) -> Indexed {
@@ -169,8 +169,8 @@ fn reconcile(
         Ok(()) | Err(WatchError::Gone(_) | WatchError::Closed(_)) => {}
         Err(error) => unwatched = Some(error.to_string()),
     };
-    let mut result = indexer.reconcile(place, view, &scope, git_changed, &mut on_dir);
-    let head = git::head(place);
+    let mut result = indexer.reconcile(layout, view, &scope, git_changed, &mut on_dir);
+    let head = git::head(layout);
     if result.is_ok()
         && scope == Scope::Full
         && let Err(error) = indexer.writer().mark_complete(view, head.as_deref())

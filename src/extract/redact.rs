@@ -118,14 +118,14 @@ fn secret_at(text: &str, at: usize, rule_at: usize) -> Option<Secret> {
 /// A text and where its credentials are: looked for from its beginning, since half a key is no longer known for one,
 /// up to the end of what is asked for.
 #[derive(Clone, Debug)]
-pub struct Screened {
+pub struct RedactedText {
     text: String,
     /// Those that begin before `searched_to`.
     secrets: Vec<Range<usize>>,
     searched_to: usize,
 }
 
-impl Screened {
+impl RedactedText {
     /// Takes a text in which nothing was looked for yet.
     pub fn new(text: String) -> Self {
         Self { text, secrets: Vec::new(), searched_to: 0 }
@@ -313,7 +313,7 @@ mod tests {
         for _ in 0..2_000 {
             let text: String = (0..random.below(8)).map(|_| random.pick(&pieces)).collect();
             let secrets = secrets(&text);
-            let mut screened = Screened::new(text.clone());
+            let mut screened = RedactedText::new(text.clone());
             for _ in 0..4 {
                 let ends = [random.below(text.len() + 1), random.below(text.len() + 1)];
                 let [start, end] = ends.map(|at| text.floor_char_boundary(at));

@@ -7,7 +7,7 @@ use gix::config::{File, Source};
 
 use super::GitError;
 use super::settings::{UserDirs, is_true, load, path_value};
-use crate::paths::Place;
+use crate::paths::RepoLayout;
 
 /// What the settings of one worktree say of hooks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,9 +34,9 @@ impl HookSettings {
     ///
     /// # Errors
     /// When a file does not parse, or the repository's own cannot be read; names it.
-    pub fn read(place: &Place, dirs: &UserDirs, name: &str) -> Result<Self, GitError> {
-        let Some(config) = load(place, dirs)? else { return Ok(Self::default()) };
-        let hooks_path = path_value(&config, "core.hooksPath", &place.root, dirs);
+    pub fn read(layout: &RepoLayout, dirs: &UserDirs, name: &str) -> Result<Self, GitError> {
+        let Some(config) = load(layout, dirs)? else { return Ok(Self::default()) };
+        let hooks_path = path_value(&config, "core.hooksPath", &layout.root, dirs);
         Ok(Self { hooks_path, named: NamedHook::of(&config, name) })
     }
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use gix::prelude::FindExt as _;
 
-use crate::paths::{PathError, Place};
+use crate::paths::{PathError, RepoLayout};
 
 mod author;
 mod blame;
@@ -99,8 +99,8 @@ const IN_REFTABLE: &str = "refs/heads/.invalid";
 
 /// Returns what `HEAD` of the worktree holds: a full branch name (born or not) or an object id; none outside git, or
 /// where it is kept in a reftable.
-pub fn head(place: &Place) -> Option<String> {
-    let text = fs::read_to_string(place.git_dir.as_ref()?.join("HEAD")).ok()?;
+pub fn head(layout: &RepoLayout) -> Option<String> {
+    let text = fs::read_to_string(layout.git_dir.as_ref()?.join("HEAD")).ok()?;
     let text = text.trim();
     let head = text.strip_prefix("ref:").map_or(text, str::trim_start);
     (!head.is_empty() && head != IN_REFTABLE).then(|| head.to_owned())
@@ -109,8 +109,8 @@ pub fn head(place: &Place) -> Option<String> {
 /// Returns the ignore files outside the worktree, existing or not: the user's global one and `info/exclude`.
 ///
 /// A change of one of them can change which files count.
-pub fn excludes_files(place: &Place, settings: &Settings) -> Vec<PathBuf> {
-    let Some(common_dir) = &place.common_dir else {
+pub fn excludes_files(layout: &RepoLayout, settings: &Settings) -> Vec<PathBuf> {
+    let Some(common_dir) = &layout.common_dir else {
         return Vec::new();
     };
     settings.excludes_file.iter().cloned().chain([common_dir.join("info/exclude")]).collect()

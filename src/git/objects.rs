@@ -14,7 +14,7 @@ use gix::objs::{CommitRefIter, Find as _, FindHeader as _, TreeRefIter};
 use gix::odb::pack::cache::lru::MemoryCappedHashmap;
 
 use super::{GitError, ObjectHash};
-use crate::paths::Place;
+use crate::paths::RepoLayout;
 
 /// Trees are kept as differences from one another; so much of what was put together is kept, bytes.
 const DELTA_CACHE_BYTES: usize = 32 << 20;
@@ -83,8 +83,8 @@ impl Objects {
     ///
     /// # Errors
     /// When the directory of objects cannot be read.
-    pub fn open(place: &Place, object_hash: ObjectHash) -> Result<Option<Self>, GitError> {
-        let Some(common_dir) = &place.common_dir else { return Ok(None) };
+    pub fn open(layout: &RepoLayout, object_hash: ObjectHash) -> Result<Option<Self>, GitError> {
+        let Some(common_dir) = &layout.common_dir else { return Ok(None) };
         let dir = common_dir.join("objects");
         let at = |source| crate::paths::PathError { action: "read", path: dir.clone(), source };
         let mut odb = gix::odb::at(&dir, object_hash).map_err(at)?;

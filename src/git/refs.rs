@@ -12,7 +12,7 @@ use gix::refs::file::Store;
 use gix::refs::{PartialName, Target};
 
 use super::{GitError, ObjectHash};
-use crate::paths::Place;
+use crate::paths::RepoLayout;
 
 /// Symbolic refs followed at most, as git does.
 const MOST_SYMBOLIC: usize = 5;
@@ -36,20 +36,20 @@ impl Tip {
 /// The refs of one worktree. Every question reads the files anew.
 #[derive(Clone, Debug)]
 pub struct Refs {
-    place: Place,
+    layout: RepoLayout,
     object_hash: ObjectHash,
 }
 
 impl Refs {
     /// Makes ready to read the refs of a worktree; none outside git.
-    pub fn new(place: &Place, object_hash: ObjectHash) -> Option<Self> {
-        place.git_dir.as_ref()?;
-        Some(Self { place: place.clone(), object_hash })
+    pub fn new(layout: &RepoLayout, object_hash: ObjectHash) -> Option<Self> {
+        layout.git_dir.as_ref()?;
+        Some(Self { layout: layout.clone(), object_hash })
     }
 
     /// Returns what the commits of the worktree follow from: a few small reads, no lock.
     pub fn tip(&self) -> Tip {
-        let shallow = self.place.common_dir.as_ref().and_then(|dir| fs::metadata(dir.join("shallow")).ok());
+        let shallow = self.layout.common_dir.as_ref().and_then(|dir| fs::metadata(dir.join("shallow")).ok());
         Tip {
             head: self.find("HEAD").map_err(|error| error.to_string()),
             shallow: shallow.map(|meta| (meta.len(), meta.modified().ok())),
@@ -74,8 +74,8 @@ impl Refs {
     }
 
     fn target(&self, name: &str) -> Result<Option<Target>, GitError> {
-        let common_dir = self.place.common_dir.as_ref();
-        let (Some(git_dir), Some(common_dir)) = (&self.place.git_dir, common_dir) else { return Ok(None) };
+        let common_dir = self.layout.common_dir.as_ref();
+        let (Some(git_dir), Some(common_dir)) = (&self.layout.git_dir, common_dir) else { return Ok(None) };
         if common_dir.join("reftable").is_dir() {
             return Err(unreadable(name, "kept in a reftable, a format that is not read".to_owned()));
         }

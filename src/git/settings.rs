@@ -12,7 +12,7 @@ use gix::config::path::interpolate;
 use gix::config::{File, Source};
 
 use super::{GitError, ObjectHash, head};
-use crate::paths::{PathError, Place};
+use crate::paths::{PathError, RepoLayout};
 
 /// Where the user's and the system's configuration lie; read once at the edge and passed in.
 #[derive(Clone, Debug, Default)]
@@ -80,23 +80,23 @@ impl Settings {
     ///
     /// # Errors
     /// When a file does not parse, or the repository's own cannot be read; names it.
-    pub fn read(place: &Place, dirs: &UserDirs) -> Result<Self, GitError> {
-        let (Some(config), Some(common_dir)) = (load(place, dirs)?, &place.common_dir) else {
+    pub fn read(layout: &RepoLayout, dirs: &UserDirs) -> Result<Self, GitError> {
+        let (Some(config), Some(common_dir)) = (load(layout, dirs)?, &layout.common_dir) else {
             return Ok(Self::fallback(dirs));
         };
         Ok(Self {
-            excludes_file: excludes_file(&config, &place.root, dirs),
+            excludes_file: excludes_file(&config, &layout.root, dirs),
             ignore_case: is_true(&config, "core.ignoreCase"),
             object_hash: object_hash(&config, common_dir)?,
-            is_bare: is_true(&config, "core.bare") && place.git_dir.as_ref() == Some(common_dir),
+            is_bare: is_true(&config, "core.bare") && layout.git_dir.as_ref() == Some(common_dir),
             files: config.sections().filter_map(|section| section.meta().path.clone()).collect(),
         })
     }
 
     /// Returns the full name of the ref that tracks the upstream of a branch (`refs/heads/…`), if one is set; with the
     /// names that `git clone` gives.
-    pub fn upstream(place: &Place, dirs: &UserDirs, branch: &str) -> Option<String> {
-        let (git_dir, common_dir) = (place.git_dir.as_ref()?, place.common_dir.as_ref()?);
+    pub fn upstream(layout: &RepoLayout, dirs: &UserDirs, branch: &str) -> Option<String> {
+        let (git_dir, common_dir) = (layout.git_dir.as_ref()?, layout.common_dir.as_ref()?);
         let config = Cascade { git_dir, branch: None, dirs }.load(common_dir).ok()?;
         let name = branch.strip_prefix("refs/heads/")?;
         let of_branch =
@@ -118,8 +118,8 @@ impl Settings {
     }
 
     /// As [`Settings::read`], or git's defaults where that fails.
-    pub fn read_or_default(place: &Place, dirs: &UserDirs) -> Self {
-        Self::read(place, dirs).unwrap_or_else(|_| Self::fallback(dirs))
+    pub fn read_or_default(layout: &RepoLayout, dirs: &UserDirs) -> Self {
+        Self::read(layout, dirs).unwrap_or_else(|_| Self::fallback(dirs))
     }
 
     fn fallback(dirs: &UserDirs) -> Self {
@@ -137,11 +137,11 @@ impl Settings {
 ///
 /// # Errors
 /// As [`Settings::read`].
-pub(super) fn load(place: &Place, dirs: &UserDirs) -> Result<Option<File>, GitError> {
-    let (Some(git_dir), Some(common_dir)) = (&place.git_dir, &place.common_dir) else {
+pub(super) fn load(layout: &RepoLayout, dirs: &UserDirs) -> Result<Option<File>, GitError> {
+    let (Some(git_dir), Some(common_dir)) = (&layout.git_dir, &layout.common_dir) else {
         return Ok(None);
     };
-    Cascade { git_dir, branch: branch(place), dirs }.load(common_dir).map(Some)
+    Cascade { git_dir, branch: branch(layout), dirs }.load(common_dir).map(Some)
 }
 
 /// What is the same for every configuration file that is read.
@@ -203,8 +203,8 @@ fn read_config_file(path: &Path, source: Source) -> Result<Option<Vec<u8>>, GitE
     }
 }
 
-fn branch(place: &Place) -> Option<gix::refs::FullName> {
-    head(place).filter(|head| head.starts_with("refs/")).and_then(|head| head.try_into().ok())
+fn branch(layout: &RepoLayout) -> Option<gix::refs::FullName> {
+    head(layout).filter(|head| head.starts_with("refs/")).and_then(|head| head.try_into().ok())
 }
 
 fn interpolation(dirs: &UserDirs) -> interpolate::Context<'_> {

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::paths::{IoContext, PathError, Place, create_private_dir};
+use crate::paths::{IoContext, PathError, RepoLayout, create_private_dir};
 
 /// The backups of one repository.
 pub(super) struct Backups {
@@ -15,8 +15,8 @@ pub(super) struct Backups {
 
 impl Backups {
     /// Returns those of a repository; there may be none.
-    pub(super) fn of(place: &Place) -> Self {
-        Self { dir: place.state_dir.join("hooks") }
+    pub(super) fn of(layout: &RepoLayout) -> Self {
+        Self { dir: layout.state_dir.join("hooks") }
     }
 
     /// Keeps what a hook was before; none when it was not there. An earlier backup stays: it is older.

@@ -30,7 +30,7 @@ impl Hooks<'_> {
     fn install_file(&self, event: &str, chain: bool) -> Result<bool, PathError> {
         let path = self.dir.join(event);
         let may_touch = chain || (self.foreign_dir.is_none() && !self.is_left_to_git_lfs(event));
-        let backups = Backups::of(self.place);
+        let backups = Backups::of(self.layout);
         match file::read(&path)? {
             None if may_touch => {
                 if self.foreign_dir.is_some() {
@@ -62,7 +62,7 @@ impl Hooks<'_> {
     }
 
     pub(super) fn uninstall_files(&self, done: &mut Done) {
-        let backups = Backups::of(self.place);
+        let backups = Backups::of(self.layout);
         for (event, path) in self.files(&backups) {
             match uninstall_file(&path) {
                 Err(error) => done.failures.push((event, error)),

@@ -1,6 +1,6 @@
 //! What is installed in git, and how is it undone?
 //!
-//! A hook of git's appends a byte to the doorbell of its worktree ([`Place::doorbell_file`]), and that is all. Three
+//! A hook of git's appends a byte to the doorbell of its worktree ([`RepoLayout::doorbell_file`]), and that is all. Three
 //! ways to have it do so, the first that can be: a named hook of the configuration (git 2.54 and later), a file where
 //! none is, a block in somebody else's hook. The last only when it is asked for.
 //!
@@ -23,7 +23,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::git::{GitError, HookSettings, NamedHook, UserDirs};
-use crate::paths::{PathError, Place, canonical};
+use crate::paths::{PathError, RepoLayout, canonical};
 use crate::proto::{HooksParams, HooksResult};
 
 /// The hooks that ring. Others come too often (`post-index-change`) or cost too much (`reference-transaction`).
@@ -52,7 +52,7 @@ pub enum HooksError {
 
 /// The hooks of one worktree.
 pub struct Hooks<'a> {
-    place: &'a Place,
+    layout: &'a RepoLayout,
     settings: HookSettings,
     /// The common dir's configuration, links resolved.
     config: PathBuf,
@@ -74,11 +74,15 @@ impl<'a> Hooks<'a> {
     ///
     /// # Errors
     /// When they cannot be read.
-    pub fn of(place: &'a Place, dirs: &UserDirs, params: &HooksParams) -> Result<Option<Self>, HooksError> {
-        let Some(common_dir) = place.common_dir.as_ref().filter(|_| place.doorbell_file().is_some()) else {
+    pub fn of(
+        layout: &'a RepoLayout,
+        dirs: &UserDirs,
+        params: &HooksParams,
+    ) -> Result<Option<Self>, HooksError> {
+        let Some(common_dir) = layout.common_dir.as_ref().filter(|_| layout.doorbell_file().is_some()) else {
             return Ok(None);
         };
-        let settings = HookSettings::read(place, dirs, section::NAME)?;
+        let settings = HookSettings::read(layout, dirs, section::NAME)?;
         let own_dir = common_dir.join("hooks");
         let is_own = |path: &PathBuf| {
             *path == own_dir
@@ -93,7 +97,7 @@ impl<'a> Hooks<'a> {
         };
         let config = common_dir.join("config");
         Ok(Some(Self {
-            place,
+            layout,
             settings,
             config: canonical(&config).unwrap_or(config),
             dir: hooks_path.unwrap_or_else(|| own_dir.clone()),

@@ -74,7 +74,7 @@ impl Hooks<'_> {
             return (HookMethod::WatchOnly, Some(note));
         }
         let dir =
-            if self.dir.exists() { &self.dir } else { self.place.common_dir.as_ref().unwrap_or(&self.dir) };
+            if self.dir.exists() { &self.dir } else { self.layout.common_dir.as_ref().unwrap_or(&self.dir) };
         if !may_write(dir) {
             return (HookMethod::WatchOnly, Some(format!("{} is read-only", dir.display())));
         }
@@ -131,7 +131,7 @@ impl Hooks<'_> {
         {
             notes.push(format!("the hooks in {} are not run: {why}", self.own_dir.display()));
         }
-        let in_worktree = self.dir.starts_with(&self.place.root) && !self.dir.starts_with(&self.own_dir);
+        let in_worktree = self.dir.starts_with(&self.layout.root) && !self.dir.starts_with(&self.own_dir);
         if in_worktree && hooks.iter().any(|hook| hook.method == HookMethod::Chained) {
             notes.push(format!(
                 "{} is in the worktree: git may show the block as a change",

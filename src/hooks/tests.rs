@@ -28,7 +28,7 @@ fn versions_of_git() {
 /// A repository made by hand; no git program is needed.
 struct Repo {
     dir: tempfile::TempDir,
-    place: Place,
+    layout: RepoLayout,
 }
 
 impl Repo {
@@ -40,8 +40,8 @@ impl Repo {
         fs::write(dir.path().join("w/.git/HEAD"), "ref: refs/heads/main\n").expect("HEAD");
         fs::write(dir.path().join("w/.git/config"), config).expect("config");
         let env = Env { uid: crate::paths::effective_uid(), ..Env::default() };
-        let place = Place::locate(&dir.path().join("w"), &env).expect("a repository");
-        Self { dir, place }
+        let layout = RepoLayout::locate(&dir.path().join("w"), &env).expect("a repository");
+        Self { dir, layout }
     }
 
     fn hooks(&self, git: &str) -> Hooks<'_> {
@@ -51,7 +51,7 @@ impl Repo {
             git_lfs: git.ends_with("lfs"),
             ..HooksParams::default()
         };
-        Hooks::of(&self.place, &UserDirs::default(), &params).expect("settings").expect("a repository")
+        Hooks::of(&self.layout, &UserDirs::default(), &params).expect("settings").expect("a repository")
     }
 
     fn put(&self, name: &str, text: &str, mode: u32) {
@@ -62,7 +62,7 @@ impl Repo {
     }
 
     fn git(&self, name: &str) -> PathBuf {
-        self.place.root.join(".git").join(name)
+        self.layout.root.join(".git").join(name)
     }
 
     /// Returns name, mode and text of all that is not a directory, but for the state.
@@ -75,7 +75,7 @@ impl Repo {
                 let meta = fs::symlink_metadata(&path).expect("it was listed");
                 if meta.is_dir() {
                     left.push(path);
-                } else if meta.is_file() && !path.starts_with(&self.place.state_dir) {
+                } else if meta.is_file() && !path.starts_with(&self.layout.state_dir) {
                     let text = fs::read(&path).expect("a file");
                     found.push((path, meta.permissions().mode(), text));
                 }
@@ -102,7 +102,7 @@ fn check(what: &str, repo: &Repo, git: &str, chain: bool, expected: &str) {
     let gone = repo.hooks(git).uninstall().expect("it uninstalls");
     assert_eq!(gone.changed, installed.changed, "{what}");
     assert_eq!(repo.listing(), before, "{what}");
-    assert!(!repo.place.state_dir.join("hooks").exists(), "{what}: no backup is left");
+    assert!(!repo.layout.state_dir.join("hooks").exists(), "{what}: no backup is left");
 }
 
 const CONFIG: &str = "[core]\n\tbare = false";

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::prepare::now_s;
-use super::{IndexError, Outcome, Progress};
+use super::{IndexError, Progress, ReconcileOutcome};
 use crate::store::{Change, Writer};
 use crate::types::ViewId;
 
@@ -17,7 +17,7 @@ pub(super) struct Batches<'a> {
     writer: &'a mut Writer,
     view: ViewId,
     progress: &'a Progress,
-    outcome: &'a mut Outcome,
+    outcome: &'a mut ReconcileOutcome,
     changes: Vec<Change>,
     bytes: u64,
 }
@@ -27,7 +27,7 @@ impl<'a> Batches<'a> {
         writer: &'a mut Writer,
         view: ViewId,
         progress: &'a Progress,
-        outcome: &'a mut Outcome,
+        outcome: &'a mut ReconcileOutcome,
     ) -> Self {
         Self { writer, view, progress, outcome, changes: Vec::new(), bytes: 0 }
     }

@@ -14,7 +14,7 @@ use super::prepare::{embedded_text_hash, now_s};
 use super::{IndexError, Progress};
 use crate::extract::{redact, words};
 use crate::git::{Commit, GitError, Node, ObjectId, Objects, Settings, Tip, UserDirs, Walk};
-use crate::paths::Place;
+use crate::paths::RepoLayout;
 use crate::store::{Change, NewBlob, NewChunk, Reader, Writer};
 use crate::types::{Kind, SourceKey, Stat, ViewId};
 
@@ -33,7 +33,7 @@ const BATCH: usize = 128;
 
 /// What is known of the history of one view.
 #[derive(Default)]
-pub(super) struct History {
+pub(super) struct HistoryProgress {
     /// What of the last walk needs no reading in the next one.
     nodes: HashMap<ObjectId, Node>,
     plan: Option<Plan>,
@@ -66,7 +66,7 @@ pub struct CommitStep {
 /// Brings the commits of views into the index.
 pub struct Commits {
     reader: Reader,
-    histories: HashMap<ViewId, History>,
+    histories: HashMap<ViewId, HistoryProgress>,
     limit: usize,
     progress: Arc<Progress>,
 }
@@ -90,13 +90,13 @@ impl Commits {
     pub fn step(
         &mut self,
         writer: &mut Writer,
-        place: &Place,
+        layout: &RepoLayout,
         view: ViewId,
         tip: &Tip,
     ) -> Result<CommitStep, IndexError> {
         let mut history = self.histories.remove(&view).unwrap_or_default();
-        let object_hash = Settings::read(place, &UserDirs::read()).map(|settings| settings.object_hash);
-        let (objects, mut complaint) = match object_hash.and_then(|hash| Objects::open(place, hash)) {
+        let object_hash = Settings::read(layout, &UserDirs::read()).map(|settings| settings.object_hash);
+        let (objects, mut complaint) = match object_hash.and_then(|hash| Objects::open(layout, hash)) {
             Ok(objects) => (objects, None),
             Err(error) => (None, Some(error.to_string())),
         };

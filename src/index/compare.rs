@@ -7,7 +7,7 @@ use super::plan::{Action, decide};
 use super::{IndexError, Missed, Progress, Scope};
 use crate::extract::EXTRACTOR_VERSION;
 use crate::git::UserDirs;
-use crate::paths::Place;
+use crate::paths::RepoLayout;
 use crate::scan::{self, Admission, Found, ScanError, Verdict, Visit};
 use crate::store::{Entry, Reader};
 use crate::types::{Refusal, SourceKey, Stat, ViewId};
@@ -35,7 +35,7 @@ impl Todo {
 
 /// Compares the worktree at one moment; `on_dir` is called with each directory before it is listed.
 pub(super) struct Comparison<'a> {
-    place: &'a Place,
+    layout: &'a RepoLayout,
     view: ViewId,
     reader: &'a Reader,
     progress: &'a Progress,
@@ -47,7 +47,7 @@ pub(super) struct Comparison<'a> {
 impl<'a> Comparison<'a> {
     /// Reads which files count now. With a damaged index of git's the ignore files decide alone.
     pub(super) fn new(
-        place: &'a Place,
+        layout: &'a RepoLayout,
         view: ViewId,
         reader: &'a Reader,
         max_file_bytes: u64,
@@ -55,11 +55,11 @@ impl<'a> Comparison<'a> {
         on_dir: &'a mut dyn FnMut(&Path),
     ) -> Self {
         let mut todo = Todo::default();
-        let admission = Admission::open(place, max_file_bytes).unwrap_or_else(|error| {
+        let admission = Admission::open(layout, max_file_bytes).unwrap_or_else(|error| {
             todo.problems.push(format!("{error}; what git tracks is not known, its ignore files decide"));
-            Admission::open_untracked(place, &UserDirs::read(), max_file_bytes)
+            Admission::open_untracked(layout, &UserDirs::read(), max_file_bytes)
         });
-        Self { place, view, reader, progress, admission, on_dir, todo }
+        Self { layout, view, reader, progress, admission, on_dir, todo }
     }
 
     /// Returns a digest of what decides which files count; none when not all of that could be read.
@@ -107,7 +107,7 @@ impl<'a> Comparison<'a> {
         let found = stat.and_then(|stat| self.judge(key, stat));
         // A directory that is not entered may be one git lists as a whole: another repository. It may become ours.
         if found.is_some() && stat.is_some_and(|stat| stat.is_dir()) {
-            (self.on_dir)(&self.place.root.join(key.as_str()));
+            (self.on_dir)(&self.layout.root.join(key.as_str()));
         }
         match found {
             Some(found) => self.todo.take(Some(found), own.as_ref()),
@@ -120,7 +120,7 @@ impl<'a> Comparison<'a> {
     fn other_names(&mut self, mut done: BTreeSet<SourceKey>) -> Result<(), IndexError> {
         done.extend(self.todo.reads.iter().map(|(key, _)| key.clone()));
         done.extend(self.todo.refusals.iter().map(|(key, ..)| key.clone()));
-        let inode = |key: &SourceKey| scan::shared_inode(&self.place.root.join(key.as_str()));
+        let inode = |key: &SourceKey| scan::shared_inode(&self.layout.root.join(key.as_str()));
         let inodes: Vec<u64> = done.iter().filter_map(inode).collect();
         if inodes.is_empty() {
             return Ok(());
@@ -135,11 +135,11 @@ impl<'a> Comparison<'a> {
         below: Option<&SourceKey>,
         known: HashMap<SourceKey, Entry>,
     ) -> Result<(), IndexError> {
-        let Self { place, progress, admission, on_dir, todo, .. } = self;
-        let root = &place.root;
+        let Self { layout, progress, admission, on_dir, todo, .. } = self;
+        let root = &layout.root;
         todo.missed.listed = true;
         let mut walk = Walk { todo, root, known, on_dir, progress, n_problems: 0 };
-        let is_steady = scan::walk(place, admission, below, &mut walk)?;
+        let is_steady = scan::walk(layout, admission, below, &mut walk)?;
         if walk.stopped() {
             return Err(IndexError::Cancelled); // what was not met is not gone
         }
@@ -174,7 +174,7 @@ impl<'a> Comparison<'a> {
     }
 
     fn lstat(&self, key: &SourceKey) -> Option<Stat> {
-        scan::lstat(&self.place.root.join(key.as_str())).ok()
+        scan::lstat(&self.layout.root.join(key.as_str())).ok()
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::commits;
 use crate::embed::{EmbedError, Embedder, quantize, record_vectors};
-use crate::extract::redact::Screened;
+use crate::extract::redact::RedactedText;
 use crate::scan;
 use crate::store::{Embedded, NewVector, PendingChunk, Reader, StoreError};
 use crate::types::{ChunkId, Kind};
@@ -44,7 +44,7 @@ pub fn embed_chunks(
         n_seen: pending.len(),
         ..Batch::default()
     };
-    let mut texts: HashMap<[u8; 32], Option<Screened>> = HashMap::new();
+    let mut texts: HashMap<[u8; 32], Option<RedactedText>> = HashMap::new();
     let mut ready = Vec::new();
     let mut fields = Vec::new();
     for chunk in pending {
@@ -94,8 +94,8 @@ pub fn embed_paths(reader: &Reader, embedder: &dyn Embedder, limit: usize) -> Re
 }
 
 /// Returns the text if it is still the one that was indexed.
-fn read_same(chunk: &PendingChunk, max_file_bytes: u64) -> Option<Screened> {
-    scan::read_same(Path::new(&chunk.root), &chunk.key, max_file_bytes, &chunk.hash).map(Screened::new)
+fn read_same(chunk: &PendingChunk, max_file_bytes: u64) -> Option<RedactedText> {
+    scan::read_same(Path::new(&chunk.root), &chunk.key, max_file_bytes, &chunk.hash).map(RedactedText::new)
 }
 
 /// Returns what is embedded of a chunk whose text is not a part of a file.

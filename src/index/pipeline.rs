@@ -14,8 +14,8 @@ use super::batches::{self, Batches};
 use super::compare::{Comparison, Todo};
 use super::extractor::Extractor;
 use super::prepare::{Preparer, now_s};
-use super::{IndexError, Outcome, Progress};
-use crate::paths::Place;
+use super::{IndexError, Progress, ReconcileOutcome};
+use crate::paths::RepoLayout;
 use crate::store::{Change, Reader, Writer};
 use crate::types::{SourceKey, Stat, ViewId};
 
@@ -79,33 +79,39 @@ impl Indexer {
     /// When the worktree cannot be listed or the database refuses; what was written before stays.
     pub fn reconcile(
         &mut self,
-        place: &Place,
+        layout: &RepoLayout,
         view: ViewId,
         scope: &Scope,
         git_changed: bool,
         on_dir: &mut dyn FnMut(&Path),
-    ) -> Result<Outcome, IndexError> {
+    ) -> Result<ReconcileOutcome, IndexError> {
         let Self { reader, max_file_bytes, progress, .. } = &*self;
         progress.begin(0); // how many there are is known once they are listed
-        let comparison = Comparison::new(place, view, reader, *max_file_bytes, progress, on_dir);
+        let comparison = Comparison::new(layout, view, reader, *max_file_bytes, progress, on_dir);
         let rules = comparison.rules();
         let other = git_changed && (rules.is_none() || self.rules.get(&view) != Some(&rules));
         let whole = other || *scope == Scope::Full;
         let todo = comparison.run(if whole { &Scope::Full } else { scope })?;
-        let outcome = self.carry_out(place, view, todo)?;
+        let outcome = self.carry_out(layout, view, todo)?;
         if whole {
             self.rules.insert(view, rules);
         }
-        Ok(Outcome { whole, ..outcome })
+        Ok(ReconcileOutcome { whole, ..outcome })
     }
 
-    fn carry_out(&mut self, place: &Place, view: ViewId, todo: Todo) -> Result<Outcome, IndexError> {
-        let mut outcome = Outcome { problems: todo.problems, missed: todo.missed, ..Outcome::default() };
+    fn carry_out(
+        &mut self,
+        layout: &RepoLayout,
+        view: ViewId,
+        todo: Todo,
+    ) -> Result<ReconcileOutcome, IndexError> {
+        let mut outcome =
+            ReconcileOutcome { problems: todo.problems, missed: todo.missed, ..ReconcileOutcome::default() };
         self.progress.begin(todo.reads.len() as u64);
         let refusals = todo.refusals.into_iter();
         let refusals = refusals.map(|(key, stat, refusal)| Change::Refuse { key, stat, refusal });
         self.apply_all(view, &refusals.collect::<Vec<_>>(), &mut outcome)?;
-        self.read_all(place, view, todo.reads, &mut outcome)?;
+        self.read_all(layout, view, todo.reads, &mut outcome)?;
         // Last: what was renamed is under its old name until it is under the new one, never nowhere. The old one
         // is not shown, for each hit is checked against the disk.
         let removals: Vec<Change> = todo.removals.into_iter().map(|key| Change::Remove { key }).collect();
@@ -117,7 +123,7 @@ impl Indexer {
         &mut self,
         view: ViewId,
         changes: &[Change],
-        outcome: &mut Outcome,
+        outcome: &mut ReconcileOutcome,
     ) -> Result<(), IndexError> {
         for changes in changes.chunks(batches::CHANGES) {
             outcome.note(changes, &self.progress);
@@ -130,13 +136,13 @@ impl Indexer {
     /// process each, which end with them and give back what parsing took.
     fn read_all(
         &mut self,
-        place: &Place,
+        layout: &RepoLayout,
         view: ViewId,
         mut reads: Vec<(SourceKey, Stat)>,
-        outcome: &mut Outcome,
+        outcome: &mut ReconcileOutcome,
     ) -> Result<(), IndexError> {
         let Self { writer, reader, index_db, extractor, max_file_bytes, progress, .. } = self;
-        let (root, max_file_bytes) = (place.root.as_path(), *max_file_bytes);
+        let (root, max_file_bytes) = (layout.root.as_path(), *max_file_bytes);
         let mut batches = Batches::new(writer, view, progress, outcome);
         if reads.len() > INLINE_FILES {
             // Who does not wait for all of them is likelier to ask for what was written last.

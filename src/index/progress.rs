@@ -49,7 +49,7 @@ impl Progress {
 
 /// What a reconcile did.
 #[derive(Debug, Default)]
-pub struct Outcome {
+pub struct ReconcileOutcome {
     /// The view's new `seq`; `None` when nothing changed.
     pub seq: Option<u64>,
     /// Paths to be compared again.
@@ -74,7 +74,7 @@ pub struct Missed {
     pub shifted: bool,
 }
 
-impl Outcome {
+impl ReconcileOutcome {
     /// Notes what is about to be taken out of the manifest.
     pub(super) fn note(&mut self, changes: &[Change], progress: &Progress) {
         let taken = changes.iter().find_map(|change| match change {

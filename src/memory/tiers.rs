@@ -24,7 +24,7 @@ pub struct Tiers {
 /// What promoting and recalling change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are those of `proto::memory::Memory`")]
-pub struct Standing {
+pub struct Retention {
     pub tier: Tier,
     pub expires_at: Option<i64>,
     pub priority: u8,
@@ -55,7 +55,7 @@ impl Tiers {
 
     /// Returns what becomes of a memory that goes one tier up, never with an earlier end; none where there is no higher
     /// one.
-    pub fn promoted(&self, before: Standing, now_ms: i64) -> Option<Standing> {
+    pub fn promoted(&self, before: Retention, now_ms: i64) -> Option<Retention> {
         let tier = match before.tier {
             Tier::Short => Tier::Mid,
             Tier::Mid => Tier::Long,
@@ -63,15 +63,15 @@ impl Tiers {
         };
         // None is the latest end.
         let expires_at = before.expires_at.zip(self.end(tier, now_ms)).map(|(old, new)| old.max(new));
-        Some(Standing { tier, expires_at, ..before })
+        Some(Retention { tier, expires_at, ..before })
     }
 
     /// Returns what becomes of a memory that is recalled.
-    pub fn recalled(&self, before: Standing, now_ms: i64) -> Standing {
+    pub fn recalled(&self, before: Retention, now_ms: i64) -> Retention {
         let access_count = before.access_count.saturating_add(1).min(MAX_ACCESS_COUNT);
         let is_tenth = access_count.is_multiple_of(RECALLS_A_PRIORITY);
         let priority = if is_tenth { MAX_PRIORITY.min(before.priority + 1) } else { before.priority };
-        let after = Standing { access_count, priority, ..before };
+        let after = Retention { access_count, priority, ..before };
         let extension_ms = match before.tier {
             Tier::Mid if access_count >= self.promote_at => {
                 return self.promoted(after, now_ms).unwrap_or(after);
@@ -83,7 +83,7 @@ impl Tiers {
         let most = now_ms + MOST_MS;
         // An end that lies farther already stays.
         let expires_at = before.expires_at.map(|at| at.saturating_add(extension_ms).min(most.max(at)));
-        Standing { expires_at, ..after }
+        Retention { expires_at, ..after }
     }
 }
 
@@ -98,8 +98,8 @@ mod tests {
         Tiers::of(&config::Config::default().memory)
     }
 
-    fn standing(tier: Tier, expires_at: Option<i64>, priority: u8, access_count: u64) -> Standing {
-        Standing { tier, expires_at, priority, access_count }
+    fn standing(tier: Tier, expires_at: Option<i64>, priority: u8, access_count: u64) -> Retention {
+        Retention { tier, expires_at, priority, access_count }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Env, IoContext, PLAIN_STATE_DIR, PathError, Place, STATE_DIR, canonical, may_write, owner};
+use super::{Env, IoContext, PLAIN_STATE_DIR, PathError, RepoLayout, STATE_DIR, canonical, may_write, owner};
 
 /// Why a directory cannot be served.
 #[derive(Debug, thiserror::Error)]
@@ -43,7 +43,7 @@ pub enum LocateError {
     TooWide(PathBuf),
 }
 
-impl Place {
+impl RepoLayout {
     /// Finds the worktree around `start` by walking up to `.git`.
     ///
     /// Outside git the root is the nearest directory above with a `.memo` of ours, else `start`.

@@ -132,7 +132,7 @@ pub struct MarkdownParams {
 /// What became of a draft or a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Fate {
+pub enum ImportStatus {
     /// It is new.
     Added,
     /// It was there already.
@@ -153,7 +153,7 @@ pub struct Imported {
     /// As it was given.
     pub line: u64,
     /// What became of it.
-    pub fate: Fate,
+    pub fate: ImportStatus,
     /// The memory that it is now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,

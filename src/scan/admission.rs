@@ -5,7 +5,7 @@ use gix::bstr::ByteSlice;
 use super::rules::{Barrier, Rules};
 use super::{FileKind, RelPath, ScanError, is_secret_name};
 use crate::git::{Settings, Tracked, TrackedAs, UserDirs};
-use crate::paths::Place;
+use crate::paths::RepoLayout;
 use crate::types::{Refusal, SourceKey, Stat};
 
 /// What becomes of one path.
@@ -34,31 +34,31 @@ impl Admission {
     ///
     /// # Errors
     /// When a file of git's is damaged or cannot be read; names it. [`Admission::open_untracked`] still works then.
-    pub fn open(place: &Place, max_file_bytes: u64) -> Result<Self, ScanError> {
-        Self::open_for(place, &UserDirs::read(), max_file_bytes)
+    pub fn open(layout: &RepoLayout, max_file_bytes: u64) -> Result<Self, ScanError> {
+        Self::open_for(layout, &UserDirs::read(), max_file_bytes)
     }
 
     /// As [`Admission::open`], with the user's configuration from `dirs`.
     ///
     /// # Errors
     /// As [`Admission::open`].
-    pub fn open_for(place: &Place, dirs: &UserDirs, max_file_bytes: u64) -> Result<Self, ScanError> {
-        let settings = Settings::read(place, dirs)?;
-        let tracked = match &place.git_dir {
+    pub fn open_for(layout: &RepoLayout, dirs: &UserDirs, max_file_bytes: u64) -> Result<Self, ScanError> {
+        let settings = Settings::read(layout, dirs)?;
+        let tracked = match &layout.git_dir {
             Some(dir) => Tracked::read(&dir.join("index"), settings.object_hash, settings.ignore_case)?,
             None => Tracked::nothing(),
         };
-        Ok(Self::new(place, &settings, tracked, max_file_bytes))
+        Ok(Self::new(layout, &settings, tracked, max_file_bytes))
     }
 
     /// Goes by the ignore files alone, as if nothing were tracked: for when the index is damaged.
-    pub fn open_untracked(place: &Place, dirs: &UserDirs, max_file_bytes: u64) -> Self {
-        let settings = Settings::read_or_default(place, dirs);
-        Self::new(place, &settings, Tracked::nothing(), max_file_bytes)
+    pub fn open_untracked(layout: &RepoLayout, dirs: &UserDirs, max_file_bytes: u64) -> Self {
+        let settings = Settings::read_or_default(layout, dirs);
+        Self::new(layout, &settings, Tracked::nothing(), max_file_bytes)
     }
 
-    fn new(place: &Place, settings: &Settings, tracked: Tracked, max_file_bytes: u64) -> Self {
-        let rules = Rules::new(place, settings, tracked);
+    fn new(layout: &RepoLayout, settings: &Settings, tracked: Tracked, max_file_bytes: u64) -> Self {
+        let rules = Rules::new(layout, settings, tracked);
         Self { rules, settings_digest: settings.digest(), max_file_bytes }
     }
 

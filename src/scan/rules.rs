@@ -9,7 +9,7 @@ use gix::glob::pattern::Case;
 
 use super::{FileKind, MEMO_IGNORE, RelPath, lstat, on_disk, open_regular};
 use crate::git::{self, ObjectHash, Patterns, Settings, Tracked, TrackedAs};
-use crate::paths::{PLAIN_STATE_DIR, Place};
+use crate::paths::{PLAIN_STATE_DIR, RepoLayout};
 
 /// Git does not read larger ignore files either (`PATTERN_MAX_FILE_SIZE` in its dir.c).
 const MAX_IGNORE_FILE_BYTES: u64 = 100 * 1024 * 1024;
@@ -57,8 +57,8 @@ pub(super) enum Barrier {
 
 impl Rules {
     /// Reads what holds for the whole worktree; cheap apart from the index, which the caller has read.
-    pub(super) fn new(place: &Place, settings: &Settings, tracked: Tracked) -> Self {
-        let in_git = place.common_dir.as_ref();
+    pub(super) fn new(layout: &RepoLayout, settings: &Settings, tracked: Tracked) -> Self {
+        let in_git = layout.common_dir.as_ref();
         let excludes = in_git.map(|dir| dir.join("info/exclude")).into_iter();
         let excludes = excludes.chain(in_git.and(settings.excludes_file.clone()));
         let root = Level {
@@ -73,10 +73,10 @@ impl Rules {
             case: if settings.ignore_case { Case::Fold } else { Case::Sensitive },
             tracked,
             global: excludes.filter_map(|path| read_patterns(&path, true)).collect(),
-            memo: read_patterns(&place.root.join(MEMO_IGNORE), false).unwrap_or_default(),
-            own: own_dirs(place),
+            memo: read_patterns(&layout.root.join(MEMO_IGNORE), false).unwrap_or_default(),
+            own: own_dirs(layout),
             objects: in_git.map(|dir| (dir.join("objects"), settings.object_hash)),
-            root: place.root.clone(),
+            root: layout.root.clone(),
             levels: vec![root],
             by_dir: HashMap::from([(Vec::new(), 0)]),
         }
@@ -245,8 +245,8 @@ fn read_patterns(path: &Path, follow: bool) -> Option<Patterns> {
     (bytes.len() as u64 <= MAX_IGNORE_FILE_BYTES).then(|| Patterns::parse(&bytes))
 }
 
-fn own_dirs(place: &Place) -> Vec<Vec<u8>> {
-    let dirs = [place.git_dir.as_ref(), place.common_dir.as_ref(), Some(&place.state_dir)];
-    let below_root = dirs.into_iter().flatten().filter_map(|dir| dir.strip_prefix(&place.root).ok());
+fn own_dirs(layout: &RepoLayout) -> Vec<Vec<u8>> {
+    let dirs = [layout.git_dir.as_ref(), layout.common_dir.as_ref(), Some(&layout.state_dir)];
+    let below_root = dirs.into_iter().flatten().filter_map(|dir| dir.strip_prefix(&layout.root).ok());
     below_root.map(|dir| super::name_bytes(dir.as_os_str())).filter(|dir| !dir.is_empty()).collect()
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use gix::bstr::{BString, ByteSlice};
 
 use super::{Admission, FileKind, RelPath, ScanError, Verdict, lstat, name_bytes, on_disk};
-use crate::paths::{PathError, Place};
+use crate::paths::{PathError, RepoLayout};
 use crate::types::{Refusal, SourceKey, Stat};
 
 /// One path that git lists, as it was met.
@@ -46,12 +46,12 @@ pub trait Visit {
 /// # Errors
 /// When the root is gone or is no directory; nothing was visited.
 pub fn walk(
-    place: &Place,
+    layout: &RepoLayout,
     admission: &mut Admission,
     below: Option<&SourceKey>,
     visit: &mut dyn Visit,
 ) -> Result<bool, ScanError> {
-    let root = &place.root;
+    let root = &layout.root;
     let failed = |source| ScanError::Root(PathError { action: "open", path: root.clone(), source });
     if FileKind::of(&lstat(root).map_err(failed)?) != FileKind::Directory {
         return Err(failed(io::ErrorKind::NotADirectory.into()));

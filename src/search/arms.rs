@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::fuse::{COSINE_FLOOR, Signals, TextRank};
-use super::nearest::{IdSet, Nearest};
+use super::nearest::{IdSet, VectorIndex};
 use super::query::{self, Query};
 use super::ranked::Ranked;
 use super::rerank::{self, Candidate};
@@ -32,7 +32,7 @@ pub struct Ask<'a> {
     /// The model, or why there is none.
     pub embedder: Result<&'a dyn Embedder, &'a str>,
     /// All vectors, once they are loaded.
-    pub nearest: Option<&'a Nearest>,
+    pub nearest: Option<&'a VectorIndex>,
     /// Look for words of the index one or two edits away where nothing matches as typed.
     pub corrects: bool,
 }
@@ -221,7 +221,7 @@ impl Pool {
 fn scan(
     reader: &Reader,
     ask: &Ask<'_>,
-    nearest: &Nearest,
+    nearest: &VectorIndex,
     vector: &[i8],
     k: usize,
 ) -> Result<Vec<ChunkRow>, StoreError> {

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::fuse::{COSINE_FLOOR, TextRank};
 use super::memory_rank::{self, Candidate};
-use super::nearest::{Changing, IdSet};
+use super::nearest::{IdSet, MutableVectorIndex};
 use super::query::{Query, Word, parse};
 use super::ranked::Ranked;
 use super::{SPARE, candidates};
@@ -16,7 +16,7 @@ use crate::extract::stems::stem;
 use crate::extract::words::index_words;
 use crate::proto::Mode;
 use crate::proto::anchor::{Anchor, State};
-use crate::store::{Anchored, Record, Rows, StoreError, Which};
+use crate::store::{Anchored, MemoryFilter, Record, Rows, StoreError};
 use crate::types::MemoryRow;
 
 /// One question.
@@ -27,7 +27,7 @@ pub struct MemoryAsk {
     /// Which arms answer.
     pub mode: Mode,
     /// Where to look.
-    pub which: Which,
+    pub filter: MemoryFilter,
     /// Hits wanted.
     pub limit: usize,
     /// The query's vector, if it has one.
@@ -75,7 +75,7 @@ pub struct FoundMemories {
 /// When the database cannot be read.
 pub fn memories(
     rows: &Rows<'_>,
-    vectors: &Changing<MemoryRow>,
+    vectors: &MutableVectorIndex<MemoryRow>,
     ask: &MemoryAsk,
 ) -> Result<FoundMemories, StoreError> {
     let k = candidates(ask.limit);
@@ -83,7 +83,7 @@ pub fn memories(
     if ask.mode != Mode::Vector
         && let Some(expression) = ask.query.match_with_stems()
     {
-        let found = rows.bm25(&ask.which, &expression, k)?;
+        let found = rows.bm25(&ask.filter, &expression, k)?;
         let texts: HashMap<_, _> =
             rows.texts(&found.iter().map(|(row, _)| *row).collect::<Vec<_>>())?.into_iter().collect();
         for (rank, (row, bm25)) in (1..).zip(found) {
@@ -120,18 +120,18 @@ pub fn memories(
 /// that are meant are looked up first.
 fn nearest(
     rows: &Rows<'_>,
-    vectors: &Changing<MemoryRow>,
+    vectors: &MutableVectorIndex<MemoryRow>,
     ask: &MemoryAsk,
     vector: &[i8],
     k: usize,
 ) -> Result<Vec<(MemoryRow, f64)>, StoreError> {
     let first = vectors.top(vector, k * SPARE, |_| true);
     let ids: Vec<MemoryRow> = first.iter().map(|(row, _)| *row).collect();
-    let meant: IdSet = rows.meant(&ask.which, Some(&ids))?.into_iter().collect();
+    let meant: IdSet = rows.meant(&ask.filter, Some(&ids))?.into_iter().collect();
     let n_seen = first.len();
     let mut near: Vec<_> = first.into_iter().filter(|(row, _)| meant.contains(*row)).take(k).collect();
     if near.len() < k && n_seen == k * SPARE {
-        let meant: IdSet = rows.meant(&ask.which, None)?.into_iter().collect();
+        let meant: IdSet = rows.meant(&ask.filter, None)?.into_iter().collect();
         near = vectors.top(vector, k, |row| meant.contains(row));
     }
     near.retain(|(_, cosine)| *cosine >= f64::from(COSINE_FLOOR));
@@ -141,7 +141,7 @@ fn nearest(
 /// Adds what ranking must know of each; returns what of the code was not judged, too.
 fn with_facts(
     rows: &Rows<'_>,
-    vectors: &Changing<MemoryRow>,
+    vectors: &MutableVectorIndex<MemoryRow>,
     ask: &MemoryAsk,
     mut pool: HashMap<MemoryRow, Candidate>,
 ) -> Result<(Vec<Candidate>, Vec<Anchored>), StoreError> {

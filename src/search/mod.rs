@@ -9,11 +9,11 @@ pub mod memories;
 pub mod memory_rank;
 mod names;
 pub mod nearest;
+pub mod path_class;
 pub mod query;
 pub mod ranked;
 pub mod rerank;
 pub mod snippet;
-pub mod sorts;
 pub mod typo;
 
 use crate::proto::{Arms, Explain, Factor, Signal};

@@ -11,14 +11,14 @@ use crate::types::ChunkId;
 
 /// Vectors of chunks, L2-normalized times 127.
 #[derive(Clone)]
-pub struct Nearest<Id = ChunkId> {
+pub struct VectorIndex<Id = ChunkId> {
     dims: usize,
     ids: Vec<Id>,
     /// `[n_ids, dims]`, row-major.
     rows: Vec<i8>,
 }
 
-impl<Id: Copy + Ord> Nearest<Id> {
+impl<Id: Copy + Ord> VectorIndex<Id> {
     /// Makes an empty set for vectors of `dims` numbers.
     pub fn new(dims: usize) -> Self {
         Self { dims, ids: Vec::new(), rows: Vec::new() }
@@ -48,20 +48,20 @@ impl<Id: Copy + Ord> Nearest<Id> {
 
 /// Vectors that come, change and go one by one: those of memories.
 #[derive(Clone)]
-pub struct Changing<Id> {
-    all: Nearest<Id>,
+pub struct MutableVectorIndex<Id> {
+    all: VectorIndex<Id>,
     places: HashMap<Id, usize>,
 }
 
-impl<Id: Copy + Ord + Hash> Changing<Id> {
+impl<Id: Copy + Ord + Hash> MutableVectorIndex<Id> {
     /// Makes an empty set for vectors of `dims` numbers.
     pub fn new(dims: usize) -> Self {
-        Self { all: Nearest::new(dims), places: HashMap::new() }
+        Self { all: VectorIndex::new(dims), places: HashMap::new() }
     }
 
     /// Puts a vector in the place of the one that was there; none, or one of another length, takes it away.
     pub fn put(&mut self, id: Id, vector: Option<&[i8]>) {
-        let Nearest { dims, ids, rows } = &mut self.all;
+        let VectorIndex { dims, ids, rows } = &mut self.all;
         if let Some(at) = self.places.remove(&id) {
             // The last one fills the gap.
             ids.swap_remove(at);
@@ -89,7 +89,7 @@ impl<Id: Copy + Ord + Hash> Changing<Id> {
         &self.all.ids
     }
 
-    /// As [`Nearest::top`].
+    /// As [`VectorIndex::top`].
     pub fn top(&self, query: &[i8], k: usize, admits: impl Fn(Id) -> bool) -> Vec<(Id, f64)> {
         self.all.top(query, k, admits)
     }
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn the_nearest_come_first_and_only_those_admitted() {
-        let mut nearest = Nearest::new(2);
+        let mut nearest = VectorIndex::new(2);
         for (id, vector) in [(7, [127, 0]), (3, [0, 127]), (5, [90, 90]), (4, [90, 90])] {
             nearest.add(ChunkId(id), &vector);
         }
@@ -174,11 +174,11 @@ mod tests {
 
     #[test]
     fn vectors_come_change_and_go() {
-        let mut changing = Changing::new(2);
+        let mut changing = MutableVectorIndex::new(2);
         for (id, vector) in [(1, [127, 0]), (2, [0, 127]), (3, [90, 90])] {
             changing.put(MemoryRow(id), Some(&vector));
         }
-        let ids = |changing: &Changing<MemoryRow>| -> Vec<i64> {
+        let ids = |changing: &MutableVectorIndex<MemoryRow>| -> Vec<i64> {
             changing.top(&[127, 0], 9, |_| true).into_iter().map(|(id, _)| id.0).collect()
         };
         assert_eq!(ids(&changing), [1, 3, 2]);

@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 
 use super::fuse::{self, Signals, Weights};
+use super::path_class::{self, PathWords};
 use super::query::Query;
 use super::ranked::{Factor, Ranked};
-use super::sorts::{self, PathWords};
 use crate::extract::words as tokens;
 use crate::types::{ChunkId, Kind};
 
@@ -115,7 +115,7 @@ fn apply_path(query: &Query, hit: &mut Ranked<Candidate>) {
     hit.apply_at(STEM, shared_words(query, &words.stem));
     let nearest = words.folders.len().saturating_sub(4);
     hit.apply_at(FOLDER, shared_words(query, &words.folders[nearest..]));
-    for sort in sorts::unasked_sorts(query, &hit.candidate.path, &words) {
+    for sort in path_class::unasked_sorts(query, &hit.candidate.path, &words) {
         hit.apply(sort.name, sort.factor);
     }
 }

@@ -20,7 +20,7 @@ pub use self::copied::ForeignError;
 pub(super) use self::memod::open as open_memod;
 use self::row::Fields;
 use super::memory::MemoryDb;
-use crate::proto::exchange::{DatabaseResult, Draft, Fate, Imported, LinkDraft};
+use crate::proto::exchange::{DatabaseResult, Draft, ImportStatus, Imported, LinkDraft};
 
 /// Size of a page, bytes of text about.
 const PAGE_BYTES: usize = 1 << 20;
@@ -145,7 +145,7 @@ impl Foreign {
                     }
                     Err(why) => page.unreadable.push(Imported {
                         line: number.unsigned_abs(),
-                        fate: Fate::Refused,
+                        fate: ImportStatus::Refused,
                         id: None,
                         why: Some(format!("{}: {why}", table.name)),
                     }),

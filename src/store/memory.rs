@@ -4,18 +4,18 @@
 //! write-ahead log at each commit.
 
 mod anchors;
+mod backups;
 mod check;
-mod copies;
 mod counts;
 mod db;
 mod exchange;
 mod found;
-mod keep;
 mod links;
+mod memory_filter;
+mod memory_store;
 mod rows;
 mod schema;
 mod vectors;
-mod which;
 mod words;
 mod write;
 
@@ -25,11 +25,11 @@ pub use self::check::Checked;
 pub use self::counts::Numbers;
 pub use self::db::MemoryDb;
 pub use self::found::Facts;
-pub use self::keep::{MemoryKeeper, RestoreError, Stopped};
 pub use self::links::{Link, Linked};
+pub use self::memory_filter::MemoryFilter;
+pub use self::memory_store::{MemoryStore, RestoreError, Stopped};
 pub use self::rows::Rows;
 pub use self::vectors::{MemoryReader, VectorChanges, VectorModel};
-pub use self::which::Which;
 use super::StoreError;
 use crate::proto::anchor::Anchor;
 use crate::proto::memory::Tier;
@@ -82,7 +82,7 @@ pub struct Derived {
 /// One row of `history`.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[expect(missing_docs, reason = "the fields are those of `proto::memory::Change`")]
-pub struct Event {
+pub struct MemoryEvent {
     pub at: i64,
     pub action: String,
     pub author: String,
@@ -90,7 +90,7 @@ pub struct Event {
     pub fields: Map<String, Value>,
 }
 
-impl Event {
+impl MemoryEvent {
     /// What nobody asked for.
     fn of_daemon(at: i64, action: &str) -> Self {
         let [action, author, source] = [action, "memod", "daemon"].map(str::to_owned);

@@ -23,8 +23,8 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 pub use filter::{Filter, GlobError};
 pub use foreign::{Foreign, ForeignError};
 pub use memory::{
-    Anchored, Checked, Derived, Event, Facts, Link, Linked, MemoryDb, MemoryKeeper, MemoryReader, Numbers,
-    Record, RestoreError, Rows, Stopped, VectorChanges, VectorModel, Which,
+    Anchored, Checked, Derived, Facts, Link, Linked, MemoryDb, MemoryEvent, MemoryFilter, MemoryReader,
+    MemoryStore, Numbers, Record, RestoreError, Rows, Stopped, VectorChanges, VectorModel,
 };
 pub use reader::{Entry, PendingChunk, Reader, ViewRow};
 pub use search::{ChunkRow, OTHERS_A_COMMIT};

@@ -64,7 +64,7 @@ impl Reader {
             ),
             expression,
         )?;
-        let mut room = Room::new(filter, k);
+        let mut room = ArmQuota::new(filter, k);
         let n_batch = k + k / OTHERS_A_COMMIT + 1;
         self.best(&rows_of_ids(), view, filter, ranked, n_batch, |row| room.take(row.kind))
     }
@@ -285,14 +285,14 @@ enum Take {
 }
 
 /// How many rows more an arm may bring.
-struct Room {
+struct ArmQuota {
     others: usize,
     commits: usize,
     /// Only commits are asked for.
     only_commits: bool,
 }
 
-impl Room {
+impl ArmQuota {
     fn new(filter: &Filter, k: usize) -> Self {
         let only_commits = filter.kinds == [Kind::Commit];
         Self { others: k, commits: if only_commits { k } else { k / OTHERS_A_COMMIT }, only_commits }

@@ -3,18 +3,18 @@
 //! Events carry names only: they make paths dirty, and what is true is read from the disk afterwards. A
 //! lost event is never silent: it becomes [`WatchEvent::Lost`], and that becomes a rescan.
 
+mod debounce;
 #[cfg(target_os = "linux")]
 mod inotify;
 #[cfg(target_os = "linux")]
 mod mounts;
 #[cfg(not(target_os = "linux"))]
 mod notify;
-mod settle;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub use settle::Settle;
+pub use debounce::Debouncer;
 
 #[cfg(target_os = "linux")]
 pub use inotify::Watch;

@@ -140,7 +140,7 @@ fn some_verbs_never_start_a_daemon() {
 #[test]
 fn logs_come_from_both_files() {
     let sandbox = Sandbox::new();
-    let place = sandbox.place();
+    let place = sandbox.layout();
     fs::write(place.state_dir.join("memod.log.1"), "one\ntwo\n").unwrap();
     fs::write(place.log_file(), "three\n\x1b[31mfour\n").unwrap();
     check(&sandbox, "logs -n 3", "exit 0\nout: two\nout: three\nout: \\u{1b}[31mfour\n");
@@ -230,7 +230,7 @@ fn answer(request: &Request) -> Answer {
 #[test]
 fn hits_are_readable_and_harmless() {
     let sandbox = Sandbox::new();
-    let fake = Fake::start(&sandbox.place(), VERSION, answer);
+    let fake = Fake::start(&sandbox.layout(), VERSION, answer);
     let note = "3 chunks still without a vector; degraded: knn: model loading";
     check(
         &sandbox,
@@ -257,7 +257,7 @@ fn hits_are_readable_and_harmless() {
 #[test]
 fn json_is_the_result() {
     let sandbox = Sandbox::new();
-    let _fake = Fake::start(&sandbox.place(), VERSION, answer);
+    let _fake = Fake::start(&sandbox.layout(), VERSION, answer);
     let output = sandbox.memo(&["search", "login", "--json"]).output().unwrap();
     let result: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((result["hits"][0]["lines"][1].as_u64(), &output.stderr[..]), (Some(10), &b""[..]));
@@ -295,7 +295,7 @@ fn init_reports_what_it_did() {
         }
         _ => Answer::Close,
     };
-    let fake = Fake::start(&sandbox.place(), VERSION, answer);
+    let fake = Fake::start(&sandbox.layout(), VERSION, answer);
     let shown = sandbox.run(&["init"]);
     // How long it took is no part of the promise.
     let lines: Vec<_> = shown.lines().filter(|line| !line.contains("searchable")).collect();
@@ -337,7 +337,7 @@ fn status(root: &str) -> Value {
 fn status_is_a_table_or_a_list() {
     let sandbox = Sandbox::new();
     let root = sandbox.path("work").display().to_string();
-    let _fake = Fake::start(&sandbox.place(), VERSION, move |_| Answer::Result(status(&root)));
+    let _fake = Fake::start(&sandbox.layout(), VERSION, move |_| Answer::Result(status(&root)));
     check(
         &sandbox,
         "status",
@@ -368,7 +368,7 @@ fn the_daemon_is_started_without_the_environment_of_a_hook() {
         .env("KEPT", "1");
     let expected = "exit 3\nerr: memo: the daemon did not start: enough\nerr: hint: none needed\n";
     assert_eq!(sandbox.show(&mut command), expected);
-    let environment = fs::read_to_string(sandbox.place().state_dir.join("environment")).unwrap();
+    let environment = fs::read_to_string(sandbox.layout().state_dir.join("environment")).unwrap();
     assert!(environment.contains("KEPT=1"), "{environment}");
     assert!(!environment.contains("GIT_"), "{environment}");
 }

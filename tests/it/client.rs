@@ -21,7 +21,7 @@ fn options(start: bool) -> Options {
 }
 
 fn connect(sandbox: &Sandbox, options: Options) -> Result<Client, ClientError> {
-    Client::connect(&sandbox.place(), &sandbox.env(), options)
+    Client::connect(&sandbox.layout(), &sandbox.env(), options)
 }
 
 /// Connects, calls `m`, and returns the result or the error as text.
@@ -40,7 +40,7 @@ fn result(value: &str) -> Answer {
 #[test]
 fn equal_versions_need_no_hello() {
     let sandbox = Sandbox::new();
-    let fake = Fake::start(&sandbox.place(), VERSION, |_| result("pong"));
+    let fake = Fake::start(&sandbox.layout(), VERSION, |_| result("pong"));
     let mut client = connect(&sandbox, options(false)).unwrap();
     for _ in 0..3 {
         assert_eq!(client.call::<_, String>("m", &json!({})).unwrap(), "pong");
@@ -54,11 +54,11 @@ fn nothing_listens() {
     let none = "no daemon runs for [TOP]/work";
     assert_eq!(ask(&sandbox, options(false)), none);
     for text in ["", "{", "{\"socket\": 3}", "null\n", "\u{0}"] {
-        fs::write(sandbox.place().endpoint_file(), text).unwrap();
+        fs::write(sandbox.layout().endpoint_file(), text).unwrap();
         assert_eq!(ask(&sandbox, options(false)), none, "endpoint is {text}");
     }
-    let stale = endpoint(&sandbox.place(), VERSION, PROTOCOL);
-    publish(&sandbox.place(), &stale, "endpoint");
+    let stale = endpoint(&sandbox.layout(), VERSION, PROTOCOL);
+    publish(&sandbox.layout(), &stale, "endpoint");
     assert_eq!(ask(&sandbox, options(false)), none, "no socket");
     fs::create_dir_all(sandbox.path("run/memod")).unwrap();
     drop(std::os::unix::net::UnixListener::bind(&stale.socket).unwrap());
@@ -68,9 +68,9 @@ fn nothing_listens() {
 #[test]
 fn a_lost_endpoint_file_loses_no_daemon() {
     let sandbox = Sandbox::new();
-    let place = sandbox.place();
-    let socket = memod::paths::Place::socket_dir(&sandbox.env()).join(&place.id);
-    let usual = Endpoint { socket: socket.display().to_string(), ..endpoint(&place, VERSION, PROTOCOL) };
+    let layout = sandbox.layout();
+    let socket = memod::paths::RepoLayout::socket_dir(&sandbox.env()).join(&layout.id);
+    let usual = Endpoint { socket: socket.display().to_string(), ..endpoint(&layout, VERSION, PROTOCOL) };
     let fake = Fake::listen(&usual, versioned(VERSION, PROTOCOL));
     let client = connect(&sandbox, options(true)).unwrap();
     assert_eq!((client.endpoint(), fake.methods().as_str()), (&usual, "hello"));
@@ -79,11 +79,11 @@ fn a_lost_endpoint_file_loses_no_daemon() {
 #[test]
 fn a_socket_of_somebody_else_is_not_used() {
     let sandbox = Sandbox::new();
-    let fake = Fake::start(&sandbox.place(), VERSION, |_| result("pong"));
+    let fake = Fake::start(&sandbox.layout(), VERSION, |_| result("pong"));
     let mut env = sandbox.env();
-    let place = sandbox.place();
+    let layout = sandbox.layout();
     env.uid += 1; // as good as another owner, without being root
-    let error = Client::connect(&place, &env, options(true)).unwrap_err();
+    let error = Client::connect(&layout, &env, options(true)).unwrap_err();
     assert!(matches!(error, ClientError::ForeignSocket { .. }), "{error}");
     assert_eq!(fake.methods(), "");
 }
@@ -98,7 +98,7 @@ fn bad_answers_are_errors() {
     ];
     for (line, expected) in cases {
         let sandbox = Sandbox::new();
-        let _fake = Fake::start(&sandbox.place(), VERSION, move |_| Answer::Line(line.to_owned()));
+        let _fake = Fake::start(&sandbox.layout(), VERSION, move |_| Answer::Line(line.to_owned()));
         let expected = format!("[TOP]/run/memod/{VERSION}-{PROTOCOL}: {expected}");
         assert_eq!(ask(&sandbox, options(false)), expected);
     }
@@ -112,28 +112,28 @@ fn events_and_late_answers_are_passed_over() {
         r#"{"jsonrpc":"2.0","id":99,"result":"of another call"}"#,
         r#"{"jsonrpc":"2.0","id":1,"result":"mine"}"#,
     ];
-    let _fake = Fake::start(&sandbox.place(), VERSION, move |_| Answer::Line(lines.join("\n")));
+    let _fake = Fake::start(&sandbox.layout(), VERSION, move |_| Answer::Line(lines.join("\n")));
     assert_eq!(ask(&sandbox, options(false)), "\"mine\"");
 }
 
 #[test]
 fn null_is_an_answer() {
     let sandbox = Sandbox::new();
-    let _fake = Fake::start(&sandbox.place(), VERSION, |_| Answer::Result(Value::Null));
+    let _fake = Fake::start(&sandbox.layout(), VERSION, |_| Answer::Result(Value::Null));
     assert_eq!(ask(&sandbox, options(false)), "null");
 }
 
 #[test]
 fn a_silent_daemon_is_named() {
     let sandbox = Sandbox::new();
-    let _fake = Fake::start(&sandbox.place(), VERSION, |_| Answer::Silence);
+    let _fake = Fake::start(&sandbox.layout(), VERSION, |_| Answer::Silence);
     let mut options = options(true);
     options.answer_within = Duration::from_millis(40);
     let error = connect(&sandbox, options).unwrap().call::<_, Value>("m", &json!({})).unwrap_err();
     let ClientError::Hung { pid, socket, log, .. } = error else { panic!("{error}") };
     let found = (pid, socket, log);
-    let expected = endpoint(&sandbox.place(), VERSION, PROTOCOL);
-    assert_eq!(found, (expected.pid, expected.socket.into(), sandbox.place().log_file()));
+    let expected = endpoint(&sandbox.layout(), VERSION, PROTOCOL);
+    assert_eq!(found, (expected.pid, expected.socket.into(), sandbox.layout().log_file()));
 }
 
 type Refusal = fn() -> Answer;
@@ -152,7 +152,7 @@ fn a_daemon_that_cannot_answer_now_is_asked_again() {
             refusals -= 1;
             if refusals >= 0 { refuse() } else { result("at last") }
         };
-        let fake = Fake::start(&sandbox.place(), VERSION, answer);
+        let fake = Fake::start(&sandbox.layout(), VERSION, answer);
         assert_eq!(ask(&sandbox, options(false)), "\"at last\"", "{name}");
         assert_eq!(fake.methods(), "m m m", "{name}");
     }
@@ -161,7 +161,7 @@ fn a_daemon_that_cannot_answer_now_is_asked_again() {
 #[test]
 fn a_daemon_that_always_hangs_up_is_given_up() {
     let sandbox = Sandbox::new();
-    let fake = Fake::start(&sandbox.place(), VERSION, |_| Answer::Close);
+    let fake = Fake::start(&sandbox.layout(), VERSION, |_| Answer::Close);
     let error = connect(&sandbox, options(false)).unwrap().call::<_, Value>("m", &json!({})).unwrap_err();
     assert!(matches!(error, ClientError::Gone { pid: 4242, .. }), "{error}");
     assert_eq!(fake.methods(), "m m m");
@@ -170,7 +170,7 @@ fn a_daemon_that_always_hangs_up_is_given_up() {
 #[test]
 fn other_errors_of_the_daemon_come_through() {
     let sandbox = Sandbox::new();
-    let _fake = Fake::start(&sandbox.place(), VERSION, |_| Answer::Error(code::NOT_FOUND, 0));
+    let _fake = Fake::start(&sandbox.layout(), VERSION, |_| Answer::Error(code::NOT_FOUND, 0));
     let error = connect(&sandbox, options(false)).unwrap().call::<_, Value>("m", &json!({})).unwrap_err();
     assert!(matches!(error, ClientError::Rpc(ref rpc) if rpc.code == code::NOT_FOUND), "{error}");
 }
@@ -188,13 +188,13 @@ fn versioned(version: &'static str, protocol: u32) -> impl FnMut(&memod::proto::
 fn the_newer_side_wins() {
     let check = |protocol: u32, daemon: &'static str, start: bool, answer: &str, methods: &str| {
         let sandbox = Sandbox::new();
-        let place = sandbox.place();
-        let running = endpoint(&place, daemon, protocol);
+        let layout = sandbox.layout();
+        let running = endpoint(&layout, daemon, protocol);
         let old = Fake::listen(&running, versioned(daemon, protocol));
-        publish(&place, &running, "endpoint");
-        let ours = endpoint(&place, VERSION, PROTOCOL);
+        publish(&layout, &running, "endpoint");
+        let ours = endpoint(&layout, VERSION, PROTOCOL);
         let _new = Fake::listen(&ours, versioned(VERSION, PROTOCOL));
-        publish(&place, &ours, "prepared");
+        publish(&layout, &ours, "prepared");
         sandbox.behave("cp prepared endpoint; echo '{\"ready\":true}'");
         assert_eq!(ask(&sandbox, options(start)), answer, "{daemon} {protocol} {start}");
         assert_eq!(old.methods(), methods, "{daemon} {protocol} {start}");
@@ -211,31 +211,31 @@ fn the_newer_side_wins() {
 #[test]
 fn a_daemon_is_started_where_none_runs() {
     let sandbox = Sandbox::new();
-    let place = sandbox.place();
-    let prepared = endpoint(&place, VERSION, PROTOCOL);
+    let layout = sandbox.layout();
+    let prepared = endpoint(&layout, VERSION, PROTOCOL);
     let _fake = Fake::listen(&prepared, |_| result("pong"));
-    publish(&place, &prepared, "prepared");
+    publish(&layout, &prepared, "prepared");
     sandbox.behave("echo \"$@\" > args; pwd -P > cwd; cp prepared endpoint; echo '{\"ready\":true}'");
     assert_eq!(ask(&sandbox, options(true)), "\"pong\"");
-    let said = |name: &str| fs::read_to_string(place.state_dir.join(name)).unwrap();
-    assert_eq!(said("args"), format!("run --root {}\n", place.root.display()));
-    assert_eq!(said("cwd"), format!("{}\n", place.state_dir.display()));
+    let said = |name: &str| fs::read_to_string(layout.state_dir.join(name)).unwrap();
+    assert_eq!(said("args"), format!("run --root {}\n", layout.root.display()));
+    assert_eq!(said("cwd"), format!("{}\n", layout.state_dir.display()));
 }
 
 #[test]
 fn many_cold_clients_start_one_daemon() {
     let sandbox = Sandbox::new();
-    let place = sandbox.place();
-    let prepared = endpoint(&place, VERSION, PROTOCOL);
+    let layout = sandbox.layout();
+    let prepared = endpoint(&layout, VERSION, PROTOCOL);
     let _fake = Fake::listen(&prepared, |_| result("pong"));
-    publish(&place, &prepared, "prepared");
+    publish(&layout, &prepared, "prepared");
     sandbox.behave("echo started >> starts; cp prepared endpoint; echo '{\"ready\":true}'");
     std::thread::scope(|scope| {
         for _ in 0..32 {
             scope.spawn(|| assert_eq!(ask(&sandbox, options(true)), "\"pong\""));
         }
     });
-    assert_eq!(fs::read_to_string(place.state_dir.join("starts")).unwrap(), "started\n");
+    assert_eq!(fs::read_to_string(layout.state_dir.join("starts")).unwrap(), "started\n");
 }
 
 #[test]
@@ -265,8 +265,8 @@ fn a_daemon_that_does_not_start_says_why() {
 #[test]
 fn a_draining_daemon_is_waited_for() {
     let sandbox = Sandbox::new();
-    let place = sandbox.place();
-    let held = fs::File::create(place.daemon_lock_file()).unwrap();
+    let layout = sandbox.layout();
+    let held = fs::File::create(layout.daemon_lock_file()).unwrap();
     held.lock().unwrap();
     sandbox.behave("exit 7");
     let mut impatient = options(true);
@@ -280,7 +280,7 @@ fn a_draining_daemon_is_waited_for() {
 #[test]
 fn stopping_waits_for_the_end() {
     let sandbox = Sandbox::new();
-    let fake = Fake::start(&sandbox.place(), VERSION, versioned(VERSION, PROTOCOL));
+    let fake = Fake::start(&sandbox.layout(), VERSION, versioned(VERSION, PROTOCOL));
     connect(&sandbox, options(false)).unwrap().stop().unwrap();
     assert_eq!(fake.methods(), "stop");
     assert_eq!(ask(&sandbox, options(false)), "no daemon runs for [TOP]/work");
@@ -289,7 +289,7 @@ fn stopping_waits_for_the_end() {
 #[test]
 fn a_daemon_that_stays_is_named() {
     let sandbox = Sandbox::new();
-    let _fake = Fake::start(&sandbox.place(), VERSION, |_| Answer::Result(json!({})));
+    let _fake = Fake::start(&sandbox.layout(), VERSION, |_| Answer::Result(json!({})));
     let mut impatient = options(false);
     impatient.ready_within = Duration::from_millis(30);
     let error = connect(&sandbox, impatient).unwrap().stop().unwrap_err();

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use memod::paths::Place;
+use memod::paths::RepoLayout;
 use memod::proto::{Endpoint, PROTOCOL, Request};
 use serde_json::{Value, json};
 
@@ -37,13 +37,13 @@ pub(crate) struct Fake {
 impl Fake {
     /// Listens and publishes itself.
     pub(crate) fn start(
-        place: &Place,
+        layout: &RepoLayout,
         version: &str,
         answer: impl FnMut(&Request) -> Answer + Send + 'static,
     ) -> Self {
-        let endpoint = endpoint(place, version, PROTOCOL);
+        let endpoint = endpoint(layout, version, PROTOCOL);
         let fake = Self::listen(&endpoint, answer);
-        publish(place, &endpoint, "endpoint");
+        publish(layout, &endpoint, "endpoint");
         fake
     }
 
@@ -80,12 +80,12 @@ impl Fake {
 }
 
 /// Returns what a daemon of that version publishes; each has a socket of its own.
-pub(crate) fn endpoint(place: &Place, version: &str, protocol: u32) -> Endpoint {
-    let top = place.root.parent().unwrap();
+pub(crate) fn endpoint(layout: &RepoLayout, version: &str, protocol: u32) -> Endpoint {
+    let top = layout.root.parent().unwrap();
     let socket = top.join("run/memod").join(format!("{version}-{protocol}"));
     Endpoint {
         socket: socket.display().to_string(),
-        state_dir: place.state_dir.display().to_string(),
+        state_dir: layout.state_dir.display().to_string(),
         pid: 4242,
         version: version.to_owned(),
         protocol,
@@ -93,8 +93,8 @@ pub(crate) fn endpoint(place: &Place, version: &str, protocol: u32) -> Endpoint 
 }
 
 /// Writes a file of the state dir that says where a daemon listens.
-pub(crate) fn publish(place: &Place, endpoint: &Endpoint, name: &str) {
-    fs::write(place.state_dir.join(name), serde_json::to_string(endpoint).unwrap()).unwrap();
+pub(crate) fn publish(layout: &RepoLayout, endpoint: &Endpoint, name: &str) {
+    fs::write(layout.state_dir.join(name), serde_json::to_string(endpoint).unwrap()).unwrap();
 }
 
 /// Serves one connection to its end; returns the last reply, unsent, when the server is to end.

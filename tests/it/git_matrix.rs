@@ -42,7 +42,7 @@ impl Matrix {
             assert!(live.root().join(".git/hooks/post-commit").is_file());
         }
         live.expect("apricot", "a.md", "the first index");
-        let reader = Reader::open(&live.place().state_dir.join("index.db")).unwrap();
+        let reader = Reader::open(&live.layout().state_dir.join("index.db")).unwrap();
         Self { live, reader, hooks }
     }
 

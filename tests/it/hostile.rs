@@ -7,7 +7,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::time::{Duration, Instant};
 
-use memod::paths::Place;
+use memod::paths::RepoLayout;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -121,7 +121,7 @@ fn a_git_dir_that_may_not_be_entered_is_no_plain_directory() {
     let live = Live::idle();
     let dot_git = live.root().join(".git");
     fs::set_permissions(&dot_git, fs::Permissions::from_mode(0o000)).unwrap();
-    let located = Place::locate(&live.root(), &live.sandbox.env());
+    let located = RepoLayout::locate(&live.root(), &live.sandbox.env());
     fs::set_permissions(&dot_git, fs::Permissions::from_mode(0o700)).unwrap();
     if memod::paths::effective_uid() == 0 {
         return not_checked("a git dir that may not be entered; root may enter everything");

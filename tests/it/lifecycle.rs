@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use memod::paths::Place;
+use memod::paths::RepoLayout;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -165,7 +165,7 @@ fn stopping_leaves_nothing_behind() {
 
 #[test]
 fn what_the_last_daemon_left_is_no_hindrance() {
-    type Leave = fn(&Place, &str);
+    type Leave = fn(&RepoLayout, &str);
     let left: [(&str, Leave); 5] = [
         ("a socket nobody listens on", |_, _| ()),
         ("no socket", |_, socket| fs::remove_file(socket).unwrap()),
@@ -173,7 +173,7 @@ fn what_the_last_daemon_left_is_no_hindrance() {
             fs::remove_file(socket).unwrap();
             fs::write(socket, "").unwrap();
         }),
-        ("half an endpoint", |place, _| fs::write(place.endpoint_file(), "{\"sock").unwrap()),
+        ("half an endpoint", |layout, _| fs::write(layout.endpoint_file(), "{\"sock").unwrap()),
         ("a half bound socket", |_, socket| fs::write(format!("{socket}.new"), "").unwrap()),
     ];
     let live = Live::idle();
@@ -183,7 +183,7 @@ fn what_the_last_daemon_left_is_no_hindrance() {
         let socket = live.endpoint().socket;
         live.kill();
         assert!(Path::new(&socket).exists(), "a killed daemon leaves its socket");
-        leave(&live.place(), &socket);
+        leave(&live.layout(), &socket);
         assert_eq!(search(&live, "alpha")["hits"][0]["path"], "a.md", "{what}");
         assert!(live.memo(&["stop"]).output().unwrap().status.success());
     }
@@ -192,7 +192,7 @@ fn what_the_last_daemon_left_is_no_hindrance() {
 #[test]
 fn an_idle_exit_of_zero_is_never() {
     let live = Live::idle();
-    fs::write(live.place().config_file(), "[daemon]\nidle_exit_minutes = 0\n").unwrap();
+    fs::write(live.layout().config_file(), "[daemon]\nidle_exit_minutes = 0\n").unwrap();
     live.start();
     let pid = live.pid();
     for number in 0..5 {
@@ -237,7 +237,7 @@ fn a_damaged_index_is_put_aside_and_made_anew() {
         live.expect(&word(7), "7.md", what);
         live.rpc().call("stop", &json!({})).unwrap();
         live.wait_for_end();
-        damage(&live.place().state_dir.join("index.db"));
+        damage(&live.layout().state_dir.join("index.db"));
         let found = search(&live, &word(8));
         assert_eq!(found["hits"][0]["path"], "8.md", "{what}");
         assert_sound(&live);
@@ -248,7 +248,7 @@ fn a_damaged_index_is_put_aside_and_made_anew() {
 fn a_fifo_in_the_state_dir_is_not_waited_for() {
     for name in ["endpoint", "config.toml"] {
         let live = Live::idle();
-        mkfifo(&live.place().state_dir.join(name));
+        mkfifo(&live.layout().state_dir.join(name));
         let shown = live.sandbox.show(&mut live.memo(&["search", "alpha"]));
         assert!(
             shown.contains(&format!("read [TOP]/work/.git/memo/{name}: not a file; remove it")),
@@ -306,7 +306,7 @@ fn the_worktree_is_deleted_under_a_running_daemon() {
 #[test]
 fn a_daemon_that_cannot_be_reached_or_has_lost_its_index_makes_room() {
     type Spoil = fn(&Live);
-    let index_db = |live: &Live| live.place().state_dir.join("index.db");
+    let index_db = |live: &Live| live.layout().state_dir.join("index.db");
     let spoils: [(&str, Spoil); 4] = [
         ("socket", |live| fs::remove_file(live.endpoint().socket).unwrap()),
         ("moved", |live| {
@@ -320,9 +320,9 @@ fn a_daemon_that_cannot_be_reached_or_has_lost_its_index_makes_room() {
             assert!(!live.root().exists(), "nothing is left where it was");
             fs::rename(live.sandbox.path("moved"), live.root()).unwrap();
         }),
-        ("index deleted", |live| fs::remove_file(live.place().state_dir.join("index.db")).unwrap()),
+        ("index deleted", |live| fs::remove_file(live.layout().state_dir.join("index.db")).unwrap()),
         ("index cut off", |live| {
-            let index = fs::File::options().write(true).open(live.place().state_dir.join("index.db"));
+            let index = fs::File::options().write(true).open(live.layout().state_dir.join("index.db"));
             index.unwrap().set_len(0).unwrap();
         }),
     ];

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use memod::paths::Place;
+use memod::paths::RepoLayout;
 use memod::proto::Endpoint;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -86,8 +86,8 @@ impl Live {
         self.sandbox.path("work")
     }
 
-    pub(crate) fn place(&self) -> Place {
-        self.sandbox.place()
+    pub(crate) fn layout(&self) -> RepoLayout {
+        self.sandbox.layout()
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -137,7 +137,7 @@ impl Live {
     }
 
     pub(crate) fn endpoint(&self) -> Endpoint {
-        serde_json::from_str(&fs::read_to_string(self.place().endpoint_file()).unwrap()).unwrap()
+        serde_json::from_str(&fs::read_to_string(self.layout().endpoint_file()).unwrap()).unwrap()
     }
 
     pub(crate) fn call(&self, method: &str, params: Value) -> Value {

@@ -130,7 +130,7 @@ fn other_systems_keep_nothing_back() {
         .for_each(|(name, value)| assert_eq!(&memory[name], value, "{memory}"));
     assert_eq!(list(&live, &["--archived"])[0]["archived_why"], "expired");
     assert_eq!(import(&live, "ai-memory", &path).1["same"], 3);
-    let left = fs::read_dir(live.place().state_dir.join("import")).map_or(0, Iterator::count);
+    let left = fs::read_dir(live.layout().state_dir.join("import")).map_or(0, Iterator::count);
     assert_eq!(left, 0, "no copy stays");
     let names = fs::read_dir(path.parent().unwrap()).unwrap().flatten();
     let beside =
@@ -144,10 +144,10 @@ fn another_repository_is_united_with_this_one() {
     for (live, text) in [(&here, "mine"), (&there, "theirs"), (&there, "both"), (&here, "both")] {
         assert_eq!(memo(live, &["add", text]).0, 0);
     }
-    let db = there.place().state_dir.join("memory.db"); // its daemon runs
+    let db = there.layout().state_dir.join("memory.db"); // its daemon runs
     let (code, answer) = import(&here, "memod", &db);
     assert_eq!((code, &answer["added"], &answer["same"]), (0, &json!(1), &json!(1)), "{answer}");
-    let own = here.place().state_dir.join("memory.db");
+    let own = here.layout().state_dir.join("memory.db");
     let (code, answer) = import(&here, "memod", &own);
     assert!(code == 2 && answer.to_string().contains("this very repository"), "{answer}");
     std::os::unix::fs::symlink(&own, here.sandbox.path("link.db")).unwrap();

@@ -134,7 +134,7 @@ fn vectors_come_back_with_what_is_restored() {
     let id = add(&live, json!({ "content": "people sign in with a password" }));
     add(&live, json!({ "content": "bananas are yellow" }));
     assert!(live.memo(&["stop", "-q"]).output().unwrap().status.success());
-    let db = live.place().state_dir.join("memory.db");
+    let db = live.layout().state_dir.join("memory.db");
     fs::write(&db, "text ".repeat(5_000)).unwrap();
     live.start();
     let near = || search(&live, json!({ "query": "login password", "mode": "vector", "limit": 1 }));

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use memod::paths::{Env, Place, effective_uid};
+use memod::paths::{Env, RepoLayout, effective_uid};
 
 /// A home, a runtime dir and a repository of their own, removed at the end.
 pub(crate) struct Sandbox {
@@ -39,15 +39,15 @@ impl Sandbox {
     }
 
     /// Returns the place of the repository, its state dir created.
-    pub(crate) fn place(&self) -> Place {
-        let place = Place::locate(&self.path("work"), &self.env()).unwrap();
-        place.create_state_dir().unwrap();
-        place
+    pub(crate) fn layout(&self) -> RepoLayout {
+        let layout = RepoLayout::locate(&self.path("work"), &self.env()).unwrap();
+        layout.create_state_dir().unwrap();
+        layout
     }
 
     /// Says what the program that stands in for the daemon does: lines of sh.
     pub(crate) fn behave(&self, script: &str) {
-        fs::write(self.place().state_dir.join("behave"), script).unwrap();
+        fs::write(self.layout().state_dir.join("behave"), script).unwrap();
     }
 
     /// Returns the program that stands in for the daemon.

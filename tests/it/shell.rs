@@ -51,7 +51,7 @@ fn lines_of_a_script_are_obeyed() {
     // `-` takes what is left.
     check(&["shell"], "add -\none\ntags\n", 0, "mem_", "");
     check(&["list"], "", 0, "one\n", "");
-    assert!(!live.place().state_dir.join("shell_history").exists(), "a script leaves no history");
+    assert!(!live.layout().state_dir.join("shell_history").exists(), "a script leaves no history");
 }
 
 /// A shell on a terminal of its own, by util-linux's `script`.
@@ -111,7 +111,7 @@ fn a_terminal_has_a_prompt_history_and_completion() {
     terminal.after("zoological", "");
     terminal.after(PROMPT, "\u{4}");
     assert_eq!(terminal.child.wait().unwrap().code(), Some(0), "the end is no failure");
-    let file = live.place().state_dir.join("shell_history");
+    let file = live.layout().state_dir.join("shell_history");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "list --tag zoological\n");
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     // What was typed in one shell is offered in the next.

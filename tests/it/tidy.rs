@@ -65,7 +65,7 @@ const PURE: &[&str] = &[
     "search/rerank.rs",
     "types.rs",
     "types/",
-    "watch/settle.rs",
+    "watch/debounce.rs",
 ];
 
 /// Where a pure module may name an impure word: file, word, and why.

@@ -3,13 +3,13 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::cli::memory::TraitsTyped;
-use crate::cli::rows::RowsTyped;
+use crate::cli::memory::TraitsArgs;
+use crate::cli::rows::RowsArgs;
 use crate::proto;
 use crate::types::Kind;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum ModeTyped {
+pub(in crate::cli) enum ModeArg {
     /// Words, paths and symbols
     Keyword,
     /// Meaning alone
@@ -18,12 +18,12 @@ pub(in crate::cli) enum ModeTyped {
     Hybrid,
 }
 
-impl From<ModeTyped> for proto::Mode {
-    fn from(typed: ModeTyped) -> Self {
+impl From<ModeArg> for proto::Mode {
+    fn from(typed: ModeArg) -> Self {
         match typed {
-            ModeTyped::Keyword => Self::Keyword,
-            ModeTyped::Vector => Self::Vector,
-            ModeTyped::Hybrid => Self::Hybrid,
+            ModeArg::Keyword => Self::Keyword,
+            ModeArg::Vector => Self::Vector,
+            ModeArg::Hybrid => Self::Hybrid,
         }
     }
 }
@@ -52,7 +52,7 @@ impl From<SyncLevel> for proto::Sync {
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct InitTyped {
+pub(in crate::cli) struct InitArgs {
     /// Leave git's hooks alone
     #[arg(long)]
     pub(in crate::cli) no_hooks: bool,
@@ -60,7 +60,7 @@ pub(in crate::cli) struct InitTyped {
 
 /// How fresh an answer must be, and how long that may be waited for.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct FreshTyped {
+pub(in crate::cli) struct FreshArgs {
     /// What must be indexed before the answer
     #[arg(long, value_name = "LEVEL", value_enum, default_value_t = SyncLevel::Fs)]
     pub(in crate::cli) sync: SyncLevel,
@@ -70,13 +70,13 @@ pub(in crate::cli) struct FreshTyped {
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct SearchTyped {
+pub(in crate::cli) struct SearchArgs {
     /// Words, "phrases", prefix*, AND OR NOT, ( ); after `--` also words that start with a dash
     #[arg(required = true, value_name = "QUERY")]
     pub(in crate::cli) query: Vec<String>,
     /// How to match
-    #[arg(short, long, value_enum, default_value_t = ModeTyped::Hybrid)]
-    pub(in crate::cli) mode: ModeTyped,
+    #[arg(short, long, value_enum, default_value_t = ModeArg::Hybrid)]
+    pub(in crate::cli) mode: ModeArg,
     /// Only these kinds of hits (comma-separated, or given again)
     #[arg(short, long, value_name = "KIND", value_delimiter = ',', value_parser = kind_parser())]
     pub(in crate::cli) kind: Vec<Kind>,
@@ -99,7 +99,7 @@ pub(in crate::cli) struct SearchTyped {
     #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
     pub(in crate::cli) until: Option<String>,
     #[command(flatten)]
-    pub(in crate::cli) traits: TraitsTyped,
+    pub(in crate::cli) traits: TraitsArgs,
     /// Only hits with at least this score, 0 to 1
     #[arg(long, value_name = "SCORE", value_parser = share, allow_hyphen_values = true)]
     pub(in crate::cli) threshold: Option<f64>,
@@ -107,15 +107,15 @@ pub(in crate::cli) struct SearchTyped {
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=200))]
     pub(in crate::cli) limit: Option<u64>,
     #[command(flatten)]
-    pub(in crate::cli) fresh: FreshTyped,
+    pub(in crate::cli) fresh: FreshArgs,
     #[command(flatten)]
-    pub(in crate::cli) rows: RowsTyped,
+    pub(in crate::cli) rows: RowsArgs,
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct ExplainTyped {
+pub(in crate::cli) struct ExplainArgs {
     #[command(flatten)]
-    pub(in crate::cli) search: SearchTyped,
+    pub(in crate::cli) search: SearchArgs,
     /// Only the hit at this place, from 1
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=200).map(|n| n as usize))]
     pub(in crate::cli) hit: Option<usize>,
@@ -125,7 +125,7 @@ pub(in crate::cli) struct ExplainTyped {
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct ChangedTyped {
+pub(in crate::cli) struct ChangedArgs {
     /// A revision, a time or an age: HEAD~3, main, 2026-11-01, 3d, 2h30m
     #[arg(short, long, value_name = "REV|TIME")]
     pub(in crate::cli) since: String,
@@ -133,13 +133,13 @@ pub(in crate::cli) struct ChangedTyped {
     #[arg(short = 'n', long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub(in crate::cli) limit: u64,
     #[command(flatten)]
-    pub(in crate::cli) fresh: FreshTyped,
+    pub(in crate::cli) fresh: FreshArgs,
     #[command(flatten)]
-    pub(in crate::cli) rows: RowsTyped,
+    pub(in crate::cli) rows: RowsArgs,
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct WhyTyped {
+pub(in crate::cli) struct WhyArgs {
     /// A path from the current directory, alone or with a line, lines or the name of a definition
     #[arg(value_name = "PATH[:LINE|#SYMBOL]")]
     pub(in crate::cli) target: String,
@@ -147,11 +147,11 @@ pub(in crate::cli) struct WhyTyped {
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1_000))]
     pub(in crate::cli) limit: u64,
     #[command(flatten)]
-    pub(in crate::cli) rows: RowsTyped,
+    pub(in crate::cli) rows: RowsArgs,
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct MapTyped {
+pub(in crate::cli) struct MapArgs {
     /// Most tokens printed
     #[arg(short, long, value_name = "TOKENS", default_value_t = 1024)]
     pub(in crate::cli) budget: usize,
@@ -164,7 +164,7 @@ pub(in crate::cli) struct MapTyped {
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct BriefTyped {
+pub(in crate::cli) struct BriefArgs {
     /// Most tokens printed
     #[arg(short, long, value_name = "TOKENS", default_value_t = 2048)]
     pub(in crate::cli) budget: usize,
@@ -174,7 +174,7 @@ pub(in crate::cli) struct BriefTyped {
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct StatusTyped {
+pub(in crate::cli) struct StatusArgs {
     /// List every indexed file, one a line
     #[arg(long, group = "list")]
     pub(in crate::cli) files: bool,
@@ -187,7 +187,7 @@ pub(in crate::cli) struct StatusTyped {
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct SyncTyped {
+pub(in crate::cli) struct SyncArgs {
     /// What must be indexed
     #[arg(long, value_name = "LEVEL", value_enum, default_value_t = SyncLevel::Fs)]
     pub(in crate::cli) sync: SyncLevel,
@@ -197,7 +197,7 @@ pub(in crate::cli) struct SyncTyped {
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct LogsTyped {
+pub(in crate::cli) struct LogsArgs {
     /// How many of the last lines
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
     pub(in crate::cli) lines: usize,
@@ -207,7 +207,7 @@ pub(in crate::cli) struct LogsTyped {
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct HooksTyped {
+pub(in crate::cli) struct HooksArgs {
     #[command(subcommand)]
     pub(in crate::cli) what: Option<HooksVerb>,
 }
@@ -229,7 +229,7 @@ pub(in crate::cli) enum HooksVerb {
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct ConfigTyped {
+pub(in crate::cli) struct ConfigArgs {
     #[command(subcommand)]
     pub(in crate::cli) what: Option<ConfigVerb>,
 }

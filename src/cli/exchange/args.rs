@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::memory::FilterTyped;
+use crate::cli::memory::FilterArgs;
 
 /// Who wrote what is imported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -31,7 +31,7 @@ pub(in crate::cli) enum From {
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct ImportTyped {
+pub(in crate::cli) struct ImportArgs {
     /// A file or folder; `-` reads JSON lines from stdin
     #[arg(required = true, value_name = "PATH")]
     pub(in crate::cli) paths: Vec<PathBuf>,
@@ -65,9 +65,9 @@ pub(in crate::cli) struct ImportTyped {
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct ExportTyped {
+pub(in crate::cli) struct ExportArgs {
     #[command(flatten)]
-    pub(in crate::cli) filter: FilterTyped,
+    pub(in crate::cli) filter: FilterArgs,
     /// The archive too
     #[arg(long)]
     pub(in crate::cli) archived: bool,
@@ -77,14 +77,14 @@ pub(in crate::cli) struct ExportTyped {
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct BackupTyped {
+pub(in crate::cli) struct BackupArgs {
     /// A file that is not there yet [default: among the daemon's own copies]
     #[arg(value_name = "PATH")]
     pub(in crate::cli) path: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct RestoreBackupTyped {
+pub(in crate::cli) struct RestoreBackupArgs {
     /// The backup; `latest` is the newest of the daemon's own copies
     #[arg(value_name = "PATH|latest")]
     pub(in crate::cli) path: PathBuf,

@@ -2,20 +2,24 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{BackupTyped, RestoreBackupTyped, absolute};
+use super::{BackupArgs, RestoreBackupArgs, absolute};
+use crate::cli::context::CommandContext;
 use crate::cli::error::EXIT_NONE;
-use crate::cli::here::Here;
 use crate::cli::memory::caller;
 use crate::cli::output::Output;
 use crate::cli::text::{bytes, count};
-use crate::cli::{CliError, Outcome};
+use crate::cli::{CliError, CliResult};
 use crate::proto::exchange::{BackupParams, BackupResult, RestoreParams, RestoreResult};
 
 /// Prints where the copy is.
-pub(in crate::cli) fn back_up(typed: &BackupTyped, here: &Here, output: &mut Output) -> Outcome {
+pub(in crate::cli) fn back_up(
+    typed: &BackupArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> CliResult {
     let path = typed.path.as_deref().map(new_path).transpose()?;
-    let params = BackupParams { caller: caller(here), path };
-    let result: BackupResult = here.connect()?.call("memory.backup", &params)?;
+    let params = BackupParams { caller: caller(context), path };
+    let result: BackupResult = context.connect()?.call("memory.backup", &params)?;
     if output.json {
         output.json(&result)?;
     } else {
@@ -34,15 +38,19 @@ fn new_path(path: &Path) -> Result<String, CliError> {
 }
 
 /// Shows what would change, asks, and does it. Exits with 1 when nothing would.
-pub(in crate::cli) fn restore(typed: &RestoreBackupTyped, here: &Here, output: &mut Output) -> Outcome {
+pub(in crate::cli) fn restore(
+    typed: &RestoreBackupArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> CliResult {
     let is_asked = !typed.yes && !typed.dry_run;
     if is_asked && !output.can_ask() {
         let message = "nobody can be asked whether to replace the memories".to_owned();
         return Err(CliError::Usage { message, hint: "--dry-run shows what would change, --yes does it" });
     }
     let path = if typed.path == Path::new("latest") { None } else { Some(absolute(&typed.path)?) };
-    let mut params = RestoreParams { caller: caller(here), path, dry_run: !typed.yes };
-    let mut client = here.connect()?;
+    let mut params = RestoreParams { caller: caller(context), path, dry_run: !typed.yes };
+    let mut client = context.connect()?;
     let mut result: RestoreResult = client.call("memory.restore_backup", &params)?;
     let is_none = result.only_here + result.only_there + result.differ == 0;
     if output.json {

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::ExportTyped;
+use super::ExportArgs;
 use super::jsonl::{End, Header};
-use crate::cli::here::Here;
+use crate::cli::context::CommandContext;
 use crate::cli::memory::caller;
 use crate::cli::output::Output;
 use crate::cli::text::count;
-use crate::cli::{CliError, Outcome};
+use crate::cli::{CliError, CliResult};
 use crate::client::{Client, VERSION};
 use crate::paths::{IoContext, canonical};
 use crate::proto::exchange::{ExportParams, ExportResult, FORMAT, FORMAT_VERSION, LinkDraft};
@@ -29,13 +29,13 @@ enum Line<'a> {
 }
 
 /// Writes page after page; nothing is held but ids and links.
-pub(in crate::cli) fn export(typed: ExportTyped, here: &Here, output: &mut Output) -> Outcome {
+pub(in crate::cli) fn export(typed: ExportArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let mut params = ExportParams {
-        caller: caller(here),
+        caller: caller(context),
         selection: typed.filter.with_ids(Vec::new()),
         ..ExportParams::default()
     };
-    let mut client = here.connect()?;
+    let mut client = context.connect()?;
     let Some(path) = &typed.out else {
         let end = write(&mut client, &mut params, typed.archived, &mut |line| output.raw(line))?;
         output.flush()?;
@@ -56,7 +56,7 @@ pub(in crate::cli) fn export(typed: ExportTyped, here: &Here, output: &mut Outpu
     done(path, end, output)
 }
 
-fn done(path: &Path, end: End, output: &mut Output) -> Outcome {
+fn done(path: &Path, end: End, output: &mut Output) -> CliResult {
     if output.json {
         output.json(&serde_json::json!({ "path": path, "memories": end.memories, "links": end.links }))?;
     } else {

@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::send::{Sender, run};
-use super::{ImportTyped, absolute};
+use super::{ImportArgs, absolute};
 use crate::cli::CliError;
 use crate::paths::IoContext;
 use crate::proto::exchange::{ImportParams, ImportResult, KeysParams, KeysResult, MarkdownParams, Snapshot};
@@ -21,7 +21,7 @@ const PREFIX: &str = "import:";
 const ENDINGS: [&str; 3] = ["md", "markdown", "mdx"];
 
 /// Sends each document; what came from a folder and is gone there is archived.
-pub(super) fn read(paths: &[PathBuf], typed: &ImportTyped, sender: &mut Sender<'_>) -> Result<(), CliError> {
+pub(super) fn read(paths: &[PathBuf], typed: &ImportArgs, sender: &mut Sender<'_>) -> Result<(), CliError> {
     let mut found = Found::default();
     for path in paths {
         let path = PathBuf::from(absolute(path)?);
@@ -103,7 +103,7 @@ fn document(path: &Path) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|_| "not UTF-8".to_owned())
 }
 
-fn send(name: &str, text: String, typed: &ImportTyped, sender: &mut Sender<'_>) -> Result<(), CliError> {
+fn send(name: &str, text: String, typed: &ImportArgs, sender: &mut Sender<'_>) -> Result<(), CliError> {
     let params = MarkdownParams {
         caller: sender.caller(),
         path: name.to_owned(),
@@ -124,7 +124,7 @@ fn send(name: &str, text: String, typed: &ImportTyped, sender: &mut Sender<'_>) 
 fn archive_gone(
     folder: &Path,
     keys: &BTreeSet<String>,
-    typed: &ImportTyped,
+    typed: &ImportArgs,
     sender: &mut Sender<'_>,
 ) -> Result<(), CliError> {
     let name = folder.to_str().unwrap_or_default().trim_end_matches('/');

@@ -6,15 +6,15 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::ImportTyped;
+use super::ImportArgs;
 use crate::cli::CliError;
-use crate::cli::here::Here;
+use crate::cli::context::CommandContext;
 use crate::cli::memory::caller;
 use crate::cli::output::Output;
 use crate::cli::text::count;
 use crate::client::Client;
 use crate::proto::exchange::{
-    Draft, Fate, ImportParams, ImportResult, Imported, LinkDraft, MOST_DRAFTS, Snapshot,
+    Draft, ImportParams, ImportResult, ImportStatus, Imported, LinkDraft, MOST_DRAFTS, Snapshot,
 };
 use crate::proto::memory::Caller;
 use crate::proto::{MAX_DEPTH, depth};
@@ -91,9 +91,9 @@ impl Done {
 
 /// Collects drafts and sends them.
 pub(super) struct Sender<'a> {
-    here: &'a Here,
+    context: &'a CommandContext,
     client: Client,
-    typed: &'a ImportTyped,
+    typed: &'a ImportArgs,
     place: String,
     unit: &'static str,
     drafts: Vec<Draft>,
@@ -109,10 +109,10 @@ pub(super) struct Sender<'a> {
 }
 
 impl<'a> Sender<'a> {
-    pub(super) fn new(typed: &'a ImportTyped, here: &'a Here) -> Result<Self, CliError> {
+    pub(super) fn new(typed: &'a ImportArgs, context: &'a CommandContext) -> Result<Self, CliError> {
         Ok(Self {
-            here,
-            client: here.connect()?,
+            context,
+            client: context.connect()?,
             typed,
             place: String::new(),
             unit: "line",
@@ -138,7 +138,7 @@ impl<'a> Sender<'a> {
     }
 
     pub(super) fn caller(&self) -> Caller {
-        caller(self.here)
+        caller(self.context)
     }
 
     pub(super) fn client(&mut self) -> &mut Client {
@@ -178,7 +178,7 @@ impl<'a> Sender<'a> {
 
     /// Notes what cannot even be sent.
     pub(super) fn refuse(&mut self, line: u64, why: impl Into<String>) {
-        self.refused(Imported { line, fate: Fate::Refused, id: None, why: Some(why.into()) });
+        self.refused(Imported { line, fate: ImportStatus::Refused, id: None, why: Some(why.into()) });
     }
 
     pub(super) fn note(&mut self, note: String) {
@@ -227,17 +227,17 @@ impl<'a> Sender<'a> {
         result.notes.into_iter().for_each(|note| self.note(note));
         for imported in result.drafts {
             match imported.fate {
-                Fate::Added => self.done.added += 1,
-                Fate::Updated => self.done.updated += 1,
-                Fate::Same => self.done.same += 1,
-                Fate::Older => self.done.older += 1,
-                Fate::Refused => self.refused(imported),
+                ImportStatus::Added => self.done.added += 1,
+                ImportStatus::Updated => self.done.updated += 1,
+                ImportStatus::Same => self.done.same += 1,
+                ImportStatus::Older => self.done.older += 1,
+                ImportStatus::Refused => self.refused(imported),
             }
         }
         for imported in result.links {
             match imported.fate {
-                Fate::Refused => self.refused(imported),
-                Fate::Added => self.done.links += 1,
+                ImportStatus::Refused => self.refused(imported),
+                ImportStatus::Added => self.done.links += 1,
                 _ => {}
             }
         }

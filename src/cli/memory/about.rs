@@ -1,19 +1,19 @@
 //! How is it shown and said what memories are about?
 
 use super::{caller, notice};
-use crate::cli::here::Here;
-use crate::cli::memory::args::IdTyped;
+use crate::cli::context::CommandContext;
+use crate::cli::memory::args::IdArgs;
 use crate::cli::output::Output;
 use crate::cli::status::row;
 use crate::cli::text::{escape, paint};
-use crate::cli::{CliError, Outcome};
+use crate::cli::{CliError, CliResult};
 use crate::proto::anchor::{Anchor, State};
 use crate::proto::memory::{ConfirmParams, UpdateResult};
 
 /// Prints the id, and what the memory is about now.
-pub(in crate::cli) fn confirm(typed: IdTyped, here: &Here, output: &mut Output) -> Outcome {
-    let params = ConfirmParams { caller: caller(here), id: typed.id, ..ConfirmParams::default() };
-    let result: UpdateResult = here.connect()?.call("memory.confirm", &params)?;
+pub(in crate::cli) fn confirm(typed: IdArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let params = ConfirmParams { caller: caller(context), id: typed.id, ..ConfirmParams::default() };
+    let result: UpdateResult = context.connect()?.call("memory.confirm", &params)?;
     output.value(&result, |output| {
         output.line(&result.memory.id)?;
         output.flush()?;

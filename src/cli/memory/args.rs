@@ -6,13 +6,13 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
-use super::similar::NearTyped;
-use crate::cli::rows::RowsTyped;
+use super::similar::NearArgs;
+use crate::cli::rows::RowsArgs;
 use crate::proto::anchor::State;
 use crate::proto::memory::{Selection, Sort, Tier, Traits};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum TierTyped {
+pub(in crate::cli) enum TierArg {
     /// As long as memory.short_minutes says
     Short,
     /// As long as memory.mid_minutes says
@@ -21,18 +21,18 @@ pub(in crate::cli) enum TierTyped {
     Long,
 }
 
-impl From<TierTyped> for Tier {
-    fn from(typed: TierTyped) -> Self {
+impl From<TierArg> for Tier {
+    fn from(typed: TierArg) -> Self {
         match typed {
-            TierTyped::Short => Self::Short,
-            TierTyped::Mid => Self::Mid,
-            TierTyped::Long => Self::Long,
+            TierArg::Short => Self::Short,
+            TierArg::Mid => Self::Mid,
+            TierArg::Long => Self::Long,
         }
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum SortTyped {
+pub(in crate::cli) enum SortArg {
     /// Newest first
     Created,
     /// Last changed first
@@ -41,12 +41,12 @@ pub(in crate::cli) enum SortTyped {
     Priority,
 }
 
-impl From<SortTyped> for Sort {
-    fn from(typed: SortTyped) -> Self {
+impl From<SortArg> for Sort {
+    fn from(typed: SortArg) -> Self {
         match typed {
-            SortTyped::Created => Self::Created,
-            SortTyped::Updated => Self::Updated,
-            SortTyped::Priority => Self::Priority,
+            SortArg::Created => Self::Created,
+            SortArg::Updated => Self::Updated,
+            SortArg::Priority => Self::Priority,
         }
     }
 }
@@ -54,7 +54,7 @@ impl From<SortTyped> for Sort {
 /// Where a text comes from.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
-pub(in crate::cli) struct TextTyped {
+pub(in crate::cli) struct TextArgs {
     /// The text; `-` reads it from stdin
     #[arg(value_name = "TEXT")]
     pub(in crate::cli) text: Vec<String>,
@@ -65,7 +65,7 @@ pub(in crate::cli) struct TextTyped {
 
 /// What may be said of a memory beside its text.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct FieldsTyped {
+pub(in crate::cli) struct FieldsArgs {
     /// A heading, at most 512 bytes
     #[arg(long, value_name = "TEXT")]
     pub(in crate::cli) title: Option<String>,
@@ -74,7 +74,7 @@ pub(in crate::cli) struct FieldsTyped {
     pub(in crate::cli) container: Option<String>,
     /// How long it stays [default: long]
     #[arg(long, value_enum)]
-    pub(in crate::cli) tier: Option<TierTyped>,
+    pub(in crate::cli) tier: Option<TierArg>,
     /// When it ends: 3d, 2h30m, 2026-11-01 or RFC 3339 [default: the tier says]
     #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
     pub(in crate::cli) ttl: Option<String>,
@@ -108,9 +108,9 @@ fn meta(typed: &str) -> Result<(String, Value), String> {
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct AddTyped {
+pub(in crate::cli) struct AddArgs {
     #[command(flatten)]
-    pub(in crate::cli) text: TextTyped,
+    pub(in crate::cli) text: TextArgs,
     /// Tags (comma-separated, or given again)
     #[arg(short, long, value_name = "TAG", value_delimiter = ',')]
     pub(in crate::cli) tag: Vec<String>,
@@ -118,20 +118,20 @@ pub(in crate::cli) struct AddTyped {
     #[arg(short, long, value_name = "PATH[:LINES|#SYMBOL]")]
     pub(in crate::cli) about: Vec<String>,
     #[command(flatten)]
-    pub(in crate::cli) fields: FieldsTyped,
+    pub(in crate::cli) fields: FieldsArgs,
     #[command(flatten)]
-    pub(in crate::cli) near: NearTyped,
+    pub(in crate::cli) near: NearArgs,
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct UpdateTyped {
+pub(in crate::cli) struct UpdateArgs {
     /// Id, or the beginning of one
     pub(in crate::cli) id: String,
     /// Another text instead; `-` reads it from stdin
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(in crate::cli) content: Option<String>,
     #[command(flatten)]
-    pub(in crate::cli) fields: FieldsTyped,
+    pub(in crate::cli) fields: FieldsArgs,
     /// Drop the metadata that is not given here
     #[arg(long)]
     pub(in crate::cli) replace: bool,
@@ -144,47 +144,47 @@ pub(in crate::cli) struct UpdateTyped {
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct AppendTyped {
+pub(in crate::cli) struct AppendArgs {
     /// Id, or the beginning of one
     pub(in crate::cli) id: String,
     #[command(flatten)]
-    pub(in crate::cli) text: TextTyped,
+    pub(in crate::cli) text: TextArgs,
     /// Keep it although it looks like a credential
     #[arg(long)]
     pub(in crate::cli) allow_secret: bool,
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct IdsTyped {
+pub(in crate::cli) struct IdsArgs {
     /// Ids, or beginnings of ids
     #[arg(required = true, value_name = "ID")]
     pub(in crate::cli) ids: Vec<String>,
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct GetTyped {
+pub(in crate::cli) struct GetArgs {
     #[command(flatten)]
-    pub(in crate::cli) ids: IdsTyped,
+    pub(in crate::cli) ids: IdsArgs,
     #[command(flatten)]
-    pub(in crate::cli) rows: RowsTyped,
+    pub(in crate::cli) rows: RowsArgs,
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct HistoryTyped {
+pub(in crate::cli) struct HistoryArgs {
     /// Id, or the beginning of one
     pub(in crate::cli) id: String,
     #[command(flatten)]
-    pub(in crate::cli) rows: RowsTyped,
+    pub(in crate::cli) rows: RowsArgs,
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct IdTyped {
+pub(in crate::cli) struct IdArgs {
     /// Id, or the beginning of one
     pub(in crate::cli) id: String,
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct TagTyped {
+pub(in crate::cli) struct TagArgs {
     /// Id, or the beginning of one
     pub(in crate::cli) id: String,
     /// Tags
@@ -194,10 +194,10 @@ pub(in crate::cli) struct TagTyped {
 
 /// What memories must be like; all that is given must hold.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct TraitsTyped {
+pub(in crate::cli) struct TraitsArgs {
     /// Only memories of this tier
     #[arg(long, value_enum)]
-    tier: Option<TierTyped>,
+    tier: Option<TierArg>,
     /// Only memories with this in the author's name or address
     #[arg(long, value_name = "TEXT")]
     author: Option<String>,
@@ -209,16 +209,16 @@ pub(in crate::cli) struct TraitsTyped {
     meta: Vec<(String, Value)>,
 }
 
-impl From<TraitsTyped> for Traits {
-    fn from(typed: TraitsTyped) -> Self {
-        let TraitsTyped { tier, author, min_priority, meta } = typed;
+impl From<TraitsArgs> for Traits {
+    fn from(typed: TraitsArgs) -> Self {
+        let TraitsArgs { tier, author, min_priority, meta } = typed;
         Self { tier: tier.map(Into::into), author, min_priority, metadata: meta.into_iter().collect() }
     }
 }
 
 /// Conditions; all that are given must hold.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct FilterTyped {
+pub(in crate::cli) struct FilterArgs {
     /// Only this container
     #[arg(short, long, value_name = "NAME")]
     container: Option<String>,
@@ -226,7 +226,7 @@ pub(in crate::cli) struct FilterTyped {
     #[arg(short, long, value_name = "TAG", value_delimiter = ',')]
     tag: Vec<String>,
     #[command(flatten)]
-    traits: TraitsTyped,
+    traits: TraitsArgs,
     /// Only what was added (in the archive: archived) before: 2026-11-01, or 3d for three days ago
     #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
     before: Option<String>,
@@ -235,7 +235,7 @@ pub(in crate::cli) struct FilterTyped {
     words: Option<String>,
 }
 
-impl FilterTyped {
+impl FilterArgs {
     pub(in crate::cli) fn with_ids(self, ids: Vec<String>) -> Selection {
         Selection {
             ids,
@@ -249,9 +249,9 @@ impl FilterTyped {
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct ListTyped {
+pub(in crate::cli) struct ListArgs {
     #[command(flatten)]
-    pub(in crate::cli) filter: FilterTyped,
+    pub(in crate::cli) filter: FilterArgs,
     /// What was forgotten or has expired
     #[arg(long)]
     pub(in crate::cli) archived: bool,
@@ -259,8 +259,8 @@ pub(in crate::cli) struct ListTyped {
     #[arg(long, value_name = "STATE", value_parser = state_parser())]
     pub(in crate::cli) state: Option<State>,
     /// The order
-    #[arg(long, value_enum, default_value_t = SortTyped::Created)]
-    pub(in crate::cli) sort: SortTyped,
+    #[arg(long, value_enum, default_value_t = SortArg::Created)]
+    pub(in crate::cli) sort: SortArg,
     /// At most so many
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20, conflicts_with = "all",
         value_parser = clap::value_parser!(u64).range(1..=1000))]
@@ -272,16 +272,16 @@ pub(in crate::cli) struct ListTyped {
     #[arg(long)]
     pub(in crate::cli) all: bool,
     #[command(flatten)]
-    pub(in crate::cli) rows: RowsTyped,
+    pub(in crate::cli) rows: RowsArgs,
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct RemoveTyped {
+pub(in crate::cli) struct RemoveArgs {
     /// Ids, or beginnings of ids
     #[arg(value_name = "ID")]
     pub(in crate::cli) ids: Vec<String>,
     #[command(flatten)]
-    pub(in crate::cli) filter: FilterTyped,
+    pub(in crate::cli) filter: FilterArgs,
     /// Do not ask
     #[arg(short, long)]
     pub(in crate::cli) yes: bool,

@@ -3,15 +3,15 @@
 use clap::Args;
 
 use super::{caller, notice, or_stdin, say_redacted, show};
+use crate::cli::context::CommandContext;
 use crate::cli::error::EXIT_NONE;
-use crate::cli::here::Here;
 use crate::cli::output::Output;
 use crate::cli::text::{count, escape};
-use crate::cli::{CliError, Outcome};
+use crate::cli::{CliError, CliResult};
 use crate::proto::memory::{AutoConsolidateParams, ConsolidateParams, ConsolidateResult, Consolidated};
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct ConsolidateTyped {
+pub(in crate::cli) struct ConsolidateArgs {
     /// Ids, or beginnings of ids: 2 to 100
     #[arg(value_name = "ID", required_unless_present = "auto", conflicts_with = "auto")]
     ids: Vec<String>,
@@ -48,28 +48,32 @@ pub(in crate::cli) struct ConsolidateTyped {
 }
 
 /// Exits with 1 when there are none, or not all that were found became one.
-pub(in crate::cli) fn consolidate(typed: ConsolidateTyped, here: &Here, output: &mut Output) -> Outcome {
+pub(in crate::cli) fn consolidate(
+    typed: ConsolidateArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> CliResult {
     let result: ConsolidateResult = match typed.auto {
         true => {
             let params = AutoConsolidateParams {
-                caller: caller(here),
+                caller: caller(context),
                 container: typed.container,
                 min_count: usize::try_from(typed.min_count).unwrap_or(usize::MAX),
                 short_only: typed.short_only,
                 dry_run: typed.dry_run,
             };
-            here.connect()?.call("memory.auto_consolidate", &params)?
+            context.connect()?.call("memory.auto_consolidate", &params)?
         }
         false => {
             let params = ConsolidateParams {
-                caller: caller(here),
+                caller: caller(context),
                 ids: typed.ids,
                 title: typed.title,
                 summary: or_stdin(typed.summary.unwrap_or_default())?,
                 container: typed.container,
                 allow_secret: typed.allow_secret,
             };
-            here.connect()?.call("memory.consolidate", &params)?
+            context.connect()?.call("memory.consolidate", &params)?
         }
     };
     output.value(&result, |output| {

@@ -6,19 +6,19 @@ use clap::{Args, ValueEnum};
 
 use super::show::{brief_line, spoken};
 use super::{caller, notice};
+use crate::cli::context::CommandContext;
 use crate::cli::error::EXIT_NONE;
-use crate::cli::here::Here;
 use crate::cli::output::Output;
-use crate::cli::rows::RowsTyped;
+use crate::cli::rows::RowsArgs;
 use crate::cli::text::paint;
-use crate::cli::{CliError, Outcome};
+use crate::cli::{CliError, CliResult};
 use crate::proto::memory::{
     Edge, LinkKind, LinkParams, LinkResult, LinksParams, LinksResult, Node, ResolveParams, ResolveResult,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
-pub(in crate::cli) enum LinkTyped {
+pub(in crate::cli) enum LinkArg {
     /// Both are about one thing
     RelatedTo,
     /// The first holds instead of the second
@@ -29,59 +29,65 @@ pub(in crate::cli) enum LinkTyped {
     DerivedFrom,
 }
 
-impl From<LinkTyped> for LinkKind {
-    fn from(typed: LinkTyped) -> Self {
+impl From<LinkArg> for LinkKind {
+    fn from(typed: LinkArg) -> Self {
         match typed {
-            LinkTyped::RelatedTo => Self::RelatedTo,
-            LinkTyped::Supersedes => Self::Supersedes,
-            LinkTyped::Contradicts => Self::Contradicts,
-            LinkTyped::DerivedFrom => Self::DerivedFrom,
+            LinkArg::RelatedTo => Self::RelatedTo,
+            LinkArg::Supersedes => Self::Supersedes,
+            LinkArg::Contradicts => Self::Contradicts,
+            LinkArg::DerivedFrom => Self::DerivedFrom,
         }
     }
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct LinkingTyped {
+pub(in crate::cli) struct LinkingArgs {
     /// Id of the first, or the beginning of one
     from: String,
     /// Id of the second
     to: String,
     /// What the first is to the second [default: related_to, or to unlink whatever it is]
     #[arg(short, long, value_enum)]
-    kind: Option<LinkTyped>,
+    kind: Option<LinkArg>,
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct LinksTyped {
+pub(in crate::cli) struct LinksArgs {
     /// Id, or the beginning of one
     id: String,
     /// Follow so many links
     #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10))]
     depth: u64,
     #[command(flatten)]
-    pub(in crate::cli) rows: RowsTyped,
+    pub(in crate::cli) rows: RowsArgs,
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct ResolveTyped {
+pub(in crate::cli) struct ResolveArgs {
     /// Id of the memory that holds, or the beginning of one
     winner: String,
     /// Id of the one that does not
     loser: String,
 }
 
-pub(in crate::cli) fn link(typed: LinkingTyped, here: &Here, output: &mut Output) -> Outcome {
-    set("memory.link", "linked so already", typed, here, output)
+pub(in crate::cli) fn link(typed: LinkingArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    set("memory.link", "linked so already", typed, context, output)
 }
 
-pub(in crate::cli) fn unlink(typed: LinkingTyped, here: &Here, output: &mut Output) -> Outcome {
-    set("memory.unlink", "not linked so", typed, here, output)
+pub(in crate::cli) fn unlink(typed: LinkingArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    set("memory.unlink", "not linked so", typed, context, output)
 }
 
-fn set(method: &str, unchanged: &str, typed: LinkingTyped, here: &Here, output: &mut Output) -> Outcome {
+fn set(
+    method: &str,
+    unchanged: &str,
+    typed: LinkingArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> CliResult {
     let kind = typed.kind.map(LinkKind::from);
-    let params = LinkParams { caller: caller(here), from: typed.from, to: typed.to, kind };
-    let result: LinkResult = here.connect()?.call(method, &params)?;
+    let params = LinkParams { caller: caller(context), from: typed.from, to: typed.to, kind };
+    let result: LinkResult = context.connect()?.call(method, &params)?;
     let (from, to) = (&result.from.id, &result.to.id);
     output.value(&result, |output| {
         result.changed.iter().try_for_each(|kind| arrow(from, *kind, to, output))?;
@@ -100,9 +106,13 @@ fn arrow(from: &str, kind: LinkKind, to: &str, output: &mut Output) -> Result<()
     output.line(&format!("{from} {} {to}", spoken(kind.as_str())))
 }
 
-pub(in crate::cli) fn resolve(typed: ResolveTyped, here: &Here, output: &mut Output) -> Outcome {
-    let params = ResolveParams { caller: caller(here), winner: typed.winner, loser: typed.loser };
-    let result: ResolveResult = here.connect()?.call("memory.resolve", &params)?;
+pub(in crate::cli) fn resolve(
+    typed: ResolveArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> CliResult {
+    let params = ResolveParams { caller: caller(context), winner: typed.winner, loser: typed.loser };
+    let result: ResolveResult = context.connect()?.call("memory.resolve", &params)?;
     output.value(&result, |output| {
         arrow(&result.winner.id, LinkKind::Supersedes, &result.loser.id, output)?;
         output.flush()?;
@@ -117,9 +127,9 @@ pub(in crate::cli) fn resolve(typed: ResolveTyped, here: &Here, output: &mut Out
 }
 
 /// Exits with 1 when there are none.
-pub(in crate::cli) fn links(typed: LinksTyped, here: &Here, output: &mut Output) -> Outcome {
-    let params = LinksParams { caller: caller(here), id: typed.id, depth: Some(typed.depth) };
-    let result: LinksResult = here.connect()?.call("memory.links", &params)?;
+pub(in crate::cli) fn links(typed: LinksArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let params = LinksParams { caller: caller(context), id: typed.id, depth: Some(typed.depth) };
+    let result: LinksResult = context.connect()?.call("memory.links", &params)?;
     output.list(&result, |output| {
         let mut tree = Tree { result: &result, shown: HashSet::new() };
         tree.write(0, output)?;

@@ -3,28 +3,28 @@
 use clap::Args;
 use serde_json::Value;
 
-use super::args::TraitsTyped;
+use super::args::TraitsArgs;
 use super::{caller, notice, show};
-use crate::cli::args::ModeTyped;
+use crate::cli::args::ModeArg;
+use crate::cli::context::CommandContext;
 use crate::cli::error::EXIT_NONE;
-use crate::cli::here::Here;
 use crate::cli::output::Output;
-use crate::cli::rows::RowsTyped;
+use crate::cli::rows::RowsArgs;
 use crate::cli::text::escape;
-use crate::cli::{CliError, Outcome};
+use crate::cli::{CliError, CliResult};
 use crate::proto::memory::{
     ListParams, MemoriesResult, Memory, PromoteParams, RecallParams, RecallResult, Recalled, Sort,
     UpdateResult,
 };
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct RecallTyped {
+pub(in crate::cli) struct RecallArgs {
     /// Words, "phrases", prefix*, AND OR NOT
     #[arg(required = true, value_name = "QUERY")]
     query: Vec<String>,
     /// Which arms answer
-    #[arg(short, long, value_enum, default_value_t = ModeTyped::Hybrid)]
-    mode: ModeTyped,
+    #[arg(short, long, value_enum, default_value_t = ModeArg::Hybrid)]
+    mode: ModeArg,
     /// Only this container
     #[arg(short, long, value_name = "NAME")]
     container: Option<String>,
@@ -38,33 +38,33 @@ pub(in crate::cli) struct RecallTyped {
     #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
     until: Option<String>,
     #[command(flatten)]
-    traits: TraitsTyped,
+    traits: TraitsArgs,
     /// At most so many
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=200))]
     limit: u64,
     #[command(flatten)]
-    pub(in crate::cli) rows: RowsTyped,
+    pub(in crate::cli) rows: RowsArgs,
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct RecentTyped {
+pub(in crate::cli) struct RecentArgs {
     /// At most so many
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1000))]
     limit: u64,
     #[command(flatten)]
-    pub(in crate::cli) rows: RowsTyped,
+    pub(in crate::cli) rows: RowsArgs,
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct PromoteTyped {
+pub(in crate::cli) struct PromoteArgs {
     /// Id, or the beginning of one
     id: String,
 }
 
 /// Exits with 1 when nothing matches.
-pub(in crate::cli) fn recall(typed: RecallTyped, here: &Here, output: &mut Output) -> Outcome {
+pub(in crate::cli) fn recall(typed: RecallArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let params = RecallParams {
-        caller: caller(here),
+        caller: caller(context),
         query: typed.query.join(" "),
         mode: typed.mode.into(),
         container: typed.container,
@@ -74,7 +74,7 @@ pub(in crate::cli) fn recall(typed: RecallTyped, here: &Here, output: &mut Outpu
         traits: typed.traits.into(),
         limit: usize::try_from(typed.limit).ok(),
     };
-    let result: RecallResult = here.connect()?.call("memory.recall", &params)?;
+    let result: RecallResult = context.connect()?.call("memory.recall", &params)?;
     output.list(&result, |output| {
         result.memories.iter().try_for_each(|recalled| write(recalled, output))?;
         output.flush()?;
@@ -108,10 +108,10 @@ fn write(recalled: &Recalled, output: &mut Output) -> Result<(), CliError> {
 }
 
 /// Exits with 1 when there are none.
-pub(in crate::cli) fn recent(typed: &RecentTyped, here: &Here, output: &mut Output) -> Outcome {
+pub(in crate::cli) fn recent(typed: &RecentArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let (sort, limit) = (Sort::Updated, Some(typed.limit));
-    let params = ListParams { caller: caller(here), sort, limit, ..ListParams::default() };
-    let result: MemoriesResult = here.connect()?.call("memory.list", &params)?;
+    let params = ListParams { caller: caller(context), sort, limit, ..ListParams::default() };
+    let result: MemoriesResult = context.connect()?.call("memory.list", &params)?;
     output.list(&result, |output| {
         show::changed_lines(&result.memories, output)?;
         output.flush()?;
@@ -124,9 +124,13 @@ pub(in crate::cli) fn recent(typed: &RecentTyped, here: &Here, output: &mut Outp
     Ok(if result.memories.is_empty() { EXIT_NONE } else { 0 })
 }
 
-pub(in crate::cli) fn promote(typed: PromoteTyped, here: &Here, output: &mut Output) -> Outcome {
-    let params = PromoteParams { caller: caller(here), id: typed.id };
-    let result: UpdateResult = here.connect()?.call("memory.promote", &params)?;
+pub(in crate::cli) fn promote(
+    typed: PromoteArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> CliResult {
+    let params = PromoteParams { caller: caller(context), id: typed.id };
+    let result: UpdateResult = context.connect()?.call("memory.promote", &params)?;
     let Memory { id, tier, expires_at, .. } = &result.memory;
     output.value(&result, |output| {
         output.line(id)?;

@@ -4,19 +4,19 @@ use clap::Args;
 
 use super::{caller, notice, show};
 use crate::cli::args::share;
+use crate::cli::context::CommandContext;
 use crate::cli::error::EXIT_NONE;
-use crate::cli::here::Here;
 use crate::cli::output::Output;
-use crate::cli::rows::RowsTyped;
+use crate::cli::rows::RowsArgs;
 use crate::cli::text::{count, paint};
-use crate::cli::{CliError, Outcome};
+use crate::cli::{CliError, CliResult};
 use crate::proto::memory::{
     AddResult, DedupeParams, DedupeResult, Group, MergeParams, MergeResult, RelatedParams, RelatedResult,
 };
 
 /// What may be done with a text that another memory nearly has.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct NearTyped {
+pub(in crate::cli) struct NearArgs {
     /// Keep it although another memory of the container says nearly the same
     #[arg(long, conflicts_with = "merge")]
     pub(super) force: bool,
@@ -26,18 +26,18 @@ pub(in crate::cli) struct NearTyped {
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct RelatedTyped {
+pub(in crate::cli) struct RelatedArgs {
     /// Id, or the beginning of one
     id: String,
     /// Most memories
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=200))]
     limit: u64,
     #[command(flatten)]
-    pub(in crate::cli) rows: RowsTyped,
+    pub(in crate::cli) rows: RowsArgs,
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct DedupeTyped {
+pub(in crate::cli) struct DedupeArgs {
     /// Only this container
     #[arg(short, long, value_name = "NAME")]
     container: Option<String>,
@@ -74,10 +74,14 @@ pub(super) fn say_added(result: &AddResult, has_about: bool, output: &Output) {
 }
 
 /// Exits with 1 when nothing is.
-pub(in crate::cli) fn related(typed: RelatedTyped, here: &Here, output: &mut Output) -> Outcome {
+pub(in crate::cli) fn related(
+    typed: RelatedArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> CliResult {
     let limit = usize::try_from(typed.limit).ok();
-    let params = RelatedParams { caller: caller(here), id: typed.id, limit };
-    let result: RelatedResult = here.connect()?.call("memory.related", &params)?;
+    let params = RelatedParams { caller: caller(context), id: typed.id, limit };
+    let result: RelatedResult = context.connect()?.call("memory.related", &params)?;
     output.list(&result, |output| {
         for related in &result.memories {
             let cosine = related.cosine.map_or("    ".to_owned(), |cosine| format!("{cosine:.2}"));
@@ -97,7 +101,7 @@ pub(in crate::cli) fn related(typed: RelatedTyped, here: &Here, output: &mut Out
 }
 
 /// Exits with 1 when there is nothing to merge.
-pub(in crate::cli) fn dedupe(typed: DedupeTyped, here: &Here, output: &mut Output) -> Outcome {
+pub(in crate::cli) fn dedupe(typed: DedupeArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let is_asked = typed.merge && !typed.yes;
     if is_asked && !output.can_ask() {
         let message = "dedupe --merge asks first, and nobody can answer here".to_owned();
@@ -106,10 +110,10 @@ pub(in crate::cli) fn dedupe(typed: DedupeTyped, here: &Here, output: &mut Outpu
             hint: "without --merge it shows the groups, --yes merges them",
         });
     }
-    let mut client = here.connect()?;
+    let mut client = context.connect()?;
     client.answer_within(std::time::Duration::from_secs(600)); // a scan for each memory
     let params =
-        DedupeParams { caller: caller(here), container: typed.container, threshold: typed.threshold };
+        DedupeParams { caller: caller(context), container: typed.container, threshold: typed.threshold };
     let result: DedupeResult = client.call("memory.dedupe", &params)?;
     if !typed.merge || output.json {
         output
@@ -126,7 +130,7 @@ pub(in crate::cli) fn dedupe(typed: DedupeTyped, here: &Here, output: &mut Outpu
         }
         let ids = group.merge.iter().map(|memory| memory.id.clone()).collect();
         let (keep, expect) = (group.keep.id.clone(), Some(group.digest.clone()));
-        let params = MergeParams { caller: caller(here), keep, ids, expect };
+        let params = MergeParams { caller: caller(context), keep, ids, expect };
         let merged: MergeResult = client.call("memory.merge", &params)?;
         n_merged += merged.merged.len();
     }

@@ -11,10 +11,10 @@ use rustyline::validate::Validator;
 use rustyline::{Behavior, CompletionType, Config, Context, Editor, Helper};
 
 use super::Line;
-use super::history::History;
+use super::shell_history::ShellHistory;
 use crate::cli::complete;
+use crate::cli::context::CommandContext;
 use crate::cli::error::CliError;
-use crate::cli::here::Here;
 
 /// Lines that are offered again.
 pub(super) const MOST_LINES: usize = 1_000;
@@ -22,7 +22,7 @@ pub(super) const MOST_LINES: usize = 1_000;
 /// The terminal with what was typed before.
 pub(super) struct Prompt {
     editor: Editor<Words, MemHistory>,
-    history: History,
+    history: ShellHistory,
 }
 
 impl Prompt {
@@ -30,7 +30,7 @@ impl Prompt {
     ///
     /// # Errors
     /// When the terminal cannot be used.
-    pub(super) fn new(here: &Here, dir: Option<PathBuf>) -> Result<Self, CliError> {
+    pub(super) fn new(context: &CommandContext, dir: Option<PathBuf>) -> Result<Self, CliError> {
         let config = Config::builder()
             .completion_type(CompletionType::List)
             // A prompt is no data.
@@ -41,7 +41,7 @@ impl Prompt {
         let lines = MemHistory::with_config(&config);
         let mut editor = Editor::with_history(config, lines).map_err(terminal)?;
         editor.set_helper(Some(Words(dir)));
-        let history = History::new(here.place.clone());
+        let history = ShellHistory::new(context.layout.clone());
         for line in history.lines(MOST_LINES) {
             editor.add_history_entry(line).map_err(terminal)?;
         }

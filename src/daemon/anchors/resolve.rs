@@ -1,9 +1,9 @@
 //! What does somebody mean who says that a memory is about `src/auth.rs#login`, and what if there is no such thing?
 
-use super::{Judge, Place};
-use crate::daemon::error::{Outcome, bad_params};
-use crate::daemon::past::key_of;
-use crate::daemon::target::{Part, defines, named, readings};
+use super::{AnchorChecker, AnchorLocation};
+use crate::daemon::error::{RpcResult, bad_params};
+use crate::daemon::history::key_of;
+use crate::daemon::path_spec::{Part, defines, named, parse};
 use crate::memory::anchor::MOST_LINES;
 use crate::paths;
 use crate::proto::RpcError;
@@ -20,10 +20,14 @@ const NEAR: f64 = 0.9;
 ///
 /// # Errors
 /// When nothing of that name is there, or several things are; what is near is in the hint.
-pub(in crate::daemon) fn resolve(judge: &mut Judge<'_>, target: &str, cwd: &str) -> Outcome<Anchor> {
+pub(in crate::daemon) fn resolve(
+    judge: &mut AnchorChecker<'_>,
+    target: &str,
+    cwd: &str,
+) -> RpcResult<Anchor> {
     let mut found = None;
-    for (path, part) in readings(target) {
-        if let Some(key) = key_of(path, cwd, &judge.at.place)
+    for (path, part) in parse(target) {
+        if let Some(key) = key_of(path, cwd, &judge.at.layout)
             && judge.entry(&key)?.is_some()
         {
             found = Some((key, part));
@@ -35,13 +39,13 @@ pub(in crate::daemon) fn resolve(judge: &mut Judge<'_>, target: &str, cwd: &str)
     if let Some(refusal) = entry.and_then(|entry| entry.refusal) {
         return Err(not_read(&key, refusal));
     }
-    let place = match part {
-        Part::Whole => Place { key, symbol: None, lines: None },
+    let location = match part {
+        Part::Whole => AnchorLocation { key, symbol: None, lines: None },
         Part::Lines(first, last) => lines(judge, key, (first, last))?,
         Part::Symbol(name) => symbol(judge, key, name)?,
     };
-    let anchor = judge.anchor(&place)?;
-    anchor.ok_or_else(|| refused(&format!("{} changes while it is read", place.key), "try again"))
+    let anchor = judge.anchor(&location)?;
+    anchor.ok_or_else(|| refused(&format!("{} changes while it is read", location.key), "try again"))
 }
 
 /// Returns which of a memory's anchors a target means: as it is shown, or as it was typed.
@@ -49,7 +53,7 @@ pub(in crate::daemon) fn named_by(
     anchors: &[Anchor],
     target: &str,
     cwd: &str,
-    place: &paths::Place,
+    location: &paths::RepoLayout,
 ) -> Option<usize> {
     let exact = anchors.iter().position(|anchor| anchor.to_string() == target);
     let of_symbol = |anchor: &Anchor, name: &str| {
@@ -58,7 +62,7 @@ pub(in crate::daemon) fn named_by(
         anchor.symbol.is_some() && !named(std::slice::from_ref(&own), name).is_empty()
     };
     let means = |anchor: &Anchor, path: &str, part: Part<'_>| {
-        let is_path = key_of(path, cwd, place).is_some_and(|key| key.as_str() == anchor.path);
+        let is_path = key_of(path, cwd, location).is_some_and(|key| key.as_str() == anchor.path);
         is_path
             && match part {
                 Part::Whole => anchor.symbol.is_none() && anchor.lines.is_none(),
@@ -67,7 +71,7 @@ pub(in crate::daemon) fn named_by(
             }
     };
     let read = || {
-        readings(target)
+        parse(target)
             .into_iter()
             .find_map(|(path, part)| anchors.iter().position(|anchor| means(anchor, path, part)))
     };
@@ -78,7 +82,11 @@ fn refused(message: &str, hint: &str) -> RpcError {
     bad_params(format!("about: {message}")).with_hint(hint)
 }
 
-fn lines(judge: &mut Judge<'_>, key: SourceKey, (first, last): (u32, u32)) -> Outcome<Place> {
+fn lines(
+    judge: &mut AnchorChecker<'_>,
+    key: SourceKey,
+    (first, last): (u32, u32),
+) -> RpcResult<AnchorLocation> {
     let text = judge.text(&key)?.unwrap_or_default();
     let n_lines = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
     if last > n_lines {
@@ -93,10 +101,10 @@ fn lines(judge: &mut Judge<'_>, key: SourceKey, (first, last): (u32, u32)) -> Ou
     if wanted.all(|line| line.trim().is_empty()) {
         return Err(refused(&format!("{key}: nothing is on these lines"), "name lines that say something"));
     }
-    Ok(Place { key, symbol: None, lines: Some((first, last)) })
+    Ok(AnchorLocation { key, symbol: None, lines: Some((first, last)) })
 }
 
-fn symbol(judge: &mut Judge<'_>, key: SourceKey, name: &str) -> Outcome<Place> {
+fn symbol(judge: &mut AnchorChecker<'_>, key: SourceKey, name: &str) -> RpcResult<AnchorLocation> {
     let all = judge.reader.definitions(judge.at.view, &key)?;
     match named(&all, name).as_slice() {
         [] => {
@@ -107,7 +115,7 @@ fn symbol(judge: &mut Judge<'_>, key: SourceKey, name: &str) -> Outcome<Place> {
             });
             Err(refused(&format!("{key} defines no {name}"), &hint))
         }
-        [found] => Ok(Place::definition(key, found)),
+        [found] => Ok(AnchorLocation::definition(key, found)),
         several => {
             let line = |found: &&Definition| {
                 format!("\n  {key}#{}  lines {}-{}", found.title, found.lines.0, found.lines.1)
@@ -120,12 +128,12 @@ fn symbol(judge: &mut Judge<'_>, key: SourceKey, name: &str) -> Outcome<Place> {
 }
 
 /// Says why nothing of a name is in the worktree, as git and memo see it.
-fn not_there(judge: &Judge<'_>, target: &str, cwd: &str) -> RpcError {
-    let place = &judge.at.place;
-    let readings = readings(target);
-    let there = readings.iter().find_map(|(path, _)| {
-        let key = key_of(path, cwd, place)?;
-        Some((scan::lstat(&place.root.join(key.as_str())).ok()?, key))
+fn not_there(judge: &AnchorChecker<'_>, target: &str, cwd: &str) -> RpcError {
+    let location = &judge.at.layout;
+    let parse = parse(target);
+    let there = parse.iter().find_map(|(path, _)| {
+        let key = key_of(path, cwd, location)?;
+        Some((scan::lstat(&location.root.join(key.as_str())).ok()?, key))
     });
     if let Some((stat, key)) = there {
         return match enclosing_repository(judge, &key) {
@@ -137,10 +145,10 @@ fn not_there(judge: &Judge<'_>, target: &str, cwd: &str) -> RpcError {
             ),
         };
     }
-    let path = readings.last().map_or(target, |(path, _)| path);
-    let Some(key) = key_of(path, cwd, place) else {
+    let path = parse.last().map_or(target, |(path, _)| path);
+    let Some(key) = key_of(path, cwd, location) else {
         return refused(
-            &format!("{path} is not in {}", place.root.display()),
+            &format!("{path} is not in {}", location.root.display()),
             "name a file of this worktree",
         );
     };
@@ -160,7 +168,7 @@ fn not_there(judge: &Judge<'_>, target: &str, cwd: &str) -> RpcError {
 }
 
 /// Returns the other repository that a path lies in.
-fn enclosing_repository(judge: &Judge<'_>, key: &SourceKey) -> Option<SourceKey> {
+fn enclosing_repository(judge: &AnchorChecker<'_>, key: &SourceKey) -> Option<SourceKey> {
     let path = key.as_str();
     let above = path.match_indices('/').map(|(at, _)| &path[..at]).chain([path]);
     above.map(SourceKey::new).find(|dir| {
@@ -227,7 +235,7 @@ mod tests {
     #[test]
     fn an_anchor_by_what_was_typed() {
         let (root, state_dir, id) = ("/w".into(), "/w/.memo".into(), String::new());
-        let place = paths::Place { root, git_dir: None, common_dir: None, state_dir, id };
+        let location = paths::RepoLayout { root, git_dir: None, common_dir: None, state_dir, id };
         let anchor = |path: &str, symbol: Option<&str>, lines| Anchor {
             path: path.to_owned(),
             symbol: symbol.map(str::to_owned),
@@ -240,7 +248,7 @@ mod tests {
             anchor("src/a.rs", Some("A::b"), Some((3, 4))),
         ];
         let check = |target: &str, cwd: &str, expected: Option<usize>| {
-            assert_eq!(named_by(&anchors, target, cwd, &place), expected, "{target}");
+            assert_eq!(named_by(&anchors, target, cwd, &location), expected, "{target}");
         };
         check("src/a.rs", "/w/src", Some(0)); // as it is shown
         check("a.rs", "/w/src", Some(0));

@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::MainLoop;
 use super::views::watch_git;
 use crate::daemon::doorbell;
-use crate::daemon::view::DOT_GIT;
+use crate::daemon::worktree::DOT_GIT;
 use crate::git::{self, UserDirs};
 use crate::paths::DOORBELL;
 use crate::scan::Admission;
@@ -24,20 +24,20 @@ impl MainLoop {
         }
         let Some(view) = self.views.values_mut().find(|view| view.id == change.view) else { return };
         if change.role == Role::Cookies {
-            if change.path == view.place.cookie_dir() {
+            if change.path == view.layout.cookie_dir() {
                 self.check_held = true;
                 self.drop_removed();
                 self.watch_anew(change.view, now);
             } else if change.path.ends_with(DOORBELL) {
                 if doorbell::has_rung(&change.path) {
-                    view.touch_index(now);
+                    view.mark_index_written(now);
                 }
             } else {
                 view.cookie_back(&change.path, now);
             }
             return;
         }
-        if view.place.git_dir.as_deref().is_some_and(|dir| change.path.starts_with(dir)) {
+        if view.layout.git_dir.as_deref().is_some_and(|dir| change.path.starts_with(dir)) {
             return;
         }
         match view.key_of(&change.path) {
@@ -46,9 +46,9 @@ impl MainLoop {
                     // It is a repository only once more is in it. A file fails here, and needs no watch.
                     let _ = self.shared.watch.add_dir(change.view, Role::Worktree, &change.path);
                 }
-                view.touch(key, now);
+                view.mark_dirty(key, now);
             }
-            _ => view.lose(now),
+            _ => view.mark_all_dirty(now),
         }
     }
 
@@ -56,7 +56,7 @@ impl MainLoop {
     fn watch_anew(&mut self, view: ViewId, now: Instant) {
         if let Some(view) = self.views.values_mut().find(|known| known.id == view) {
             watch_git(&self.shared, view);
-            view.lose(now);
+            view.mark_all_dirty(now);
         }
     }
 
@@ -67,21 +67,21 @@ impl MainLoop {
         }
         let name = change.path.file_name().and_then(OsStr::to_str).unwrap_or_default();
         if self.views.values().any(|view| view.is_exclude(&change.path)) {
-            return self.views.values_mut().for_each(|view| view.lose(now));
+            return self.views.values_mut().for_each(|view| view.mark_all_dirty(now));
         }
         let own = self.views.values_mut().find(|view| view.id == change.view);
         match (name, own) {
             ("info", _) => {
                 // Made only now, for the excludes that will be in it. Whatever else has the name fails here.
                 let _ = self.shared.watch.add_dir(change.view, Role::Git, &change.path);
-                self.views.values_mut().for_each(|view| view.lose(now));
+                self.views.values_mut().for_each(|view| view.mark_all_dirty(now));
             }
             ("config", _) => self.on_settings(now),
             (name, Some(view)) if AT_WORK.contains(&name) => {
                 let git_dir = change.path.parent().unwrap_or(&change.path);
                 view.git_lock(AT_WORK.iter().any(|name| git_dir.join(name).exists()), now);
             }
-            ("HEAD" | "index" | "config.worktree", Some(view)) => view.touch_index(now),
+            ("HEAD" | "index" | "config.worktree", Some(view)) => view.mark_index_written(now),
             _ => {}
         }
     }
@@ -91,10 +91,10 @@ impl MainLoop {
         let dirs = UserDirs::read();
         let mut files = BTreeSet::new();
         for view in self.views.values_mut() {
-            let settings = git::Settings::read_or_default(&view.place, &dirs);
-            view.excludes = git::excludes_files(&view.place, &settings);
+            let settings = git::Settings::read_or_default(&view.layout, &dirs);
+            view.excludes = git::excludes_files(&view.layout, &settings);
             files.extend(view.excludes.iter().cloned().chain(settings.files));
-            view.touch_index(now);
+            view.mark_index_written(now);
             watch_git(&self.shared, view);
         }
         self.user_rules.look(&dirs, files);

@@ -22,13 +22,13 @@ impl MainLoop {
         view.head = head;
         let covers = scope == Scope::Full && unwatched.is_none() && result.is_ok() && view.may_be_covered();
         if let Some(error) = unwatched {
-            view.uncover(Some(with_remedy(&error)));
+            view.mark_unwatched(Some(with_remedy(&error)));
         }
         let mut missed = Missed::default();
         let failed = match result {
             Ok(outcome) => {
                 for problem in &outcome.problems {
-                    tracing::warn!(root = %view.place.root.display(), problem, "not everything could be listed");
+                    tracing::warn!(root = %view.layout.root.display(), problem, "not everything could be listed");
                 }
                 view.note_problems(&outcome, now);
                 view.retry(outcome.again, now);
@@ -40,7 +40,7 @@ impl MainLoop {
                 None
             }
             Err(error) => {
-                tracing::error!(root = %view.place.root.display(), %error, "the index is behind");
+                tracing::error!(root = %view.layout.root.display(), %error, "the index is behind");
                 if let IndexError::Store(StoreError::Corrupt { .. }) = error {
                     set_aside(&self.shared.index_db);
                 }
@@ -58,7 +58,7 @@ impl MainLoop {
         }
         view.end(&scope, failed, now);
         view.look_again(&missed, now);
-        view.history.look(); // what git wrote may have been a commit
+        view.commits.look(); // what git wrote may have been a commit
         self.wake_embedder();
         if self.collect_in == 0 {
             self.collect_in = COLLECT_EVERY;
@@ -73,15 +73,15 @@ impl MainLoop {
             Ok(CommitStep { seq, n_left, notes, may_come_back }) => {
                 view.seq = seq.unwrap_or(view.seq);
                 if n_left > 0 {
-                    let place = Box::new(view.place.clone());
-                    let _ = self.jobs.send(Job::Commits { view: view.id, place, tip });
+                    let layout = Box::new(view.layout.clone());
+                    let _ = self.jobs.send(Job::Commits { view: view.id, layout, tip });
                     return;
                 }
-                view.history.end(None, &notes, may_come_back);
+                view.commits.end(None, &notes, may_come_back);
             }
             Err(error) => {
-                tracing::error!(root = %view.place.root.display(), %error, "commits are missing from the index");
-                view.history.end(Some(error.to_string()), &[], false);
+                tracing::error!(root = %view.layout.root.display(), %error, "commits are missing from the index");
+                view.commits.end(Some(error.to_string()), &[], false);
             }
         }
         self.wake_embedder();

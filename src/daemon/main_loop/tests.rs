@@ -6,7 +6,7 @@ use super::*;
 use crate::config::Config;
 use crate::daemon::event::{Indexed, ViewReport};
 use crate::daemon::memories::Memories;
-use crate::index::{IndexError, Missed, Outcome, Progress};
+use crate::index::{IndexError, Missed, Progress, ReconcileOutcome};
 use crate::paths::Env;
 use crate::store::ViewRow;
 use crate::types::ViewId;
@@ -23,13 +23,13 @@ impl Bench {
     fn new() -> Self {
         let temp = tempfile::tempdir().unwrap();
         let env = Env { uid: crate::paths::effective_uid(), ..Env::default() };
-        let place = Place::locate(temp.path(), &env).unwrap();
+        let layout = RepoLayout::locate(temp.path(), &env).unwrap();
         let (index_db, socket) = (temp.path().join("index.db"), temp.path().join("run/socket"));
         let (events, _) = sync_channel(1);
         let (watch, progress) = (Watch::start(|_| true).unwrap(), Arc::new(Progress::default()));
-        let memories = Memories::start(&place.state_dir, false).unwrap();
+        let memories = Memories::start(&layout.state_dir, false).unwrap();
         let shared =
-            Shared::new(place, env, Config::default(), index_db, socket, watch, progress, events, memories);
+            Shared::new(layout, env, Config::default(), index_db, socket, watch, progress, events, memories);
         let ((jobs, job_queue), (rounds, _)) = (channel(), channel());
         std::fs::create_dir(temp.path().join("run")).unwrap();
         Self { main_loop: MainLoop::new(Arc::new(shared), jobs, rounds), jobs: job_queue, temp }
@@ -44,14 +44,14 @@ impl Bench {
         let root = self.temp.path().join(name);
         let git_dir = Some(root.join(".git"));
         std::fs::create_dir_all(root.join(".git")).unwrap();
-        let place = Box::new(Place { root, git_dir, ..self.main_loop.shared.place.clone() });
+        let layout = Box::new(RepoLayout { root, git_dir, ..self.main_loop.shared.layout.clone() });
         let row = ViewRow { id: ViewId(id), head: None, epoch: 0, seq: 0, complete: false };
-        self.handle(Event::Opened { place, row: Ok(row) });
+        self.handle(Event::Opened { layout, row: Ok(row) });
         ViewId(id)
     }
 
     /// Ends a walk of a worktree.
-    fn end(&mut self, view: ViewId, result: Result<Outcome, IndexError>, unwatched: Option<&str>) {
+    fn end(&mut self, view: ViewId, result: Result<ReconcileOutcome, IndexError>, unwatched: Option<&str>) {
         let unwatched = unwatched.map(str::to_owned);
         self.handle(Event::Indexed(Box::new(Indexed {
             view,
@@ -67,7 +67,7 @@ impl Bench {
         let (reply, mut reports) = oneshot::channel();
         self.handle(Event::Views(reply));
         let degraded = reports.try_recv().unwrap().into_iter().flat_map(|report: ViewReport| report.degraded);
-        let root = self.main_loop.shared.place.root.display().to_string();
+        let root = self.main_loop.shared.layout.root.display().to_string();
         degraded.map(|line| line.replace(&root, "")).collect()
     }
 }
@@ -77,13 +77,13 @@ fn what_does_not_work_of_one_worktree_is_said_until_that_one_recovers() {
     let mut bench = Bench::new();
     let (one, two) = (bench.open(1, "one"), bench.open(2, "two"));
     bench.end(one, Err(IndexError::Cancelled), None);
-    bench.end(two, Ok(Outcome::default()), Some("/two/d: not watched"));
+    bench.end(two, Ok(ReconcileOutcome::default()), Some("/two/d: not watched"));
     let cancelled = format!("index: /one: {}", IndexError::Cancelled);
     let unwatched = format!("watch: {}", views::with_remedy(&"/two/d: not watched"));
     assert_eq!(bench.degraded(), [cancelled, unwatched.clone()], "the other's success clears nothing");
-    bench.end(one, Ok(Outcome::default()), None);
+    bench.end(one, Ok(ReconcileOutcome::default()), None);
     assert_eq!(bench.degraded(), [unwatched], "the other's walk could watch everything");
-    bench.end(two, Ok(Outcome::default()), None);
+    bench.end(two, Ok(ReconcileOutcome::default()), None);
     assert_eq!(bench.degraded(), [""; 0]);
 }
 
@@ -91,7 +91,7 @@ fn what_does_not_work_of_one_worktree_is_said_until_that_one_recovers() {
 fn what_did_not_work_of_a_worktree_goes_with_it() {
     let mut bench = Bench::new();
     let (one, _) = (bench.open(1, "one"), bench.open(2, "two"));
-    bench.end(one, Ok(Outcome::default()), Some("/one/d: not watched"));
+    bench.end(one, Ok(ReconcileOutcome::default()), Some("/one/d: not watched"));
     assert_eq!(bench.degraded().len(), 1);
     std::fs::remove_dir_all(bench.temp.path().join("one")).unwrap();
     assert_eq!(bench.degraded(), [""; 0]);
@@ -104,14 +104,17 @@ fn what_could_not_be_listed_is_looked_at_again_when_a_directory_can() {
     let one = bench.open(1, "one");
     bench.main_loop.advance(Instant::now() + Duration::from_secs(9)); // the first walk has begun
     let problems = vec!["list /one/d: permission denied".to_owned()];
-    bench.end(one, Ok(Outcome { whole: true, problems, ..Outcome::default() }), None);
-    let listed = || Outcome { missed: Missed { listed: true, ..Missed::default() }, ..Outcome::default() };
-    let dirty = |bench: &Bench| bench.main_loop.views.values().any(View::is_dirty);
-    bench.end(one, Ok(Outcome::default()), None);
+    bench.end(one, Ok(ReconcileOutcome { whole: true, problems, ..ReconcileOutcome::default() }), None);
+    let listed = || ReconcileOutcome {
+        missed: Missed { listed: true, ..Missed::default() },
+        ..ReconcileOutcome::default()
+    };
+    let dirty = |bench: &Bench| bench.main_loop.views.values().any(WorktreeState::is_dirty);
+    bench.end(one, Ok(ReconcileOutcome::default()), None);
     assert!(!dirty(&bench), "a file says nothing of a directory");
     bench.end(one, Ok(listed()), None);
     assert!(dirty(&bench));
     assert_eq!(bench.degraded().len(), 1, "it is said until the walk has ended");
-    bench.end(one, Ok(Outcome { whole: true, ..listed() }), None);
+    bench.end(one, Ok(ReconcileOutcome { whole: true, ..listed() }), None);
     assert_eq!(bench.degraded(), [""; 0]);
 }

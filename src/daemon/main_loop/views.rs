@@ -8,13 +8,13 @@ use super::{MainLoop, refuse};
 use crate::daemon::doorbell;
 use crate::daemon::event::Ask;
 use crate::daemon::shared::Shared;
-use crate::daemon::view::View;
 use crate::daemon::worker::Job;
+use crate::daemon::worktree::WorktreeState;
 use crate::git::{self, UserDirs};
-use crate::paths::{Place, create_private_dir};
+use crate::paths::{RepoLayout, create_private_dir};
 use crate::proto::{RpcError, code};
 use crate::store::ViewRow;
-use crate::watch::{Role, Settle, silent_file_system};
+use crate::watch::{Debouncer, Role, silent_file_system};
 
 /// What to do where watches run out.
 const WATCH_REMEDY: &str = "raise it with `sysctl fs.inotify.max_user_watches=524288` \
@@ -22,13 +22,13 @@ const WATCH_REMEDY: &str = "raise it with `sysctl fs.inotify.max_user_watches=52
 
 impl MainLoop {
     /// Asks for the row of a worktree; who asked is answered when it is there.
-    pub(super) fn open(&mut self, place: Place, ask: Option<Ask>) {
-        if let Some(asks) = self.opening.get_mut(&place.root) {
+    pub(super) fn open(&mut self, layout: RepoLayout, ask: Option<Ask>) {
+        if let Some(asks) = self.opening.get_mut(&layout.root) {
             asks.extend(ask);
             return;
         }
-        self.opening.insert(place.root.clone(), ask.into_iter().collect());
-        let _ = self.jobs.send(Job::Open(Box::new(place)));
+        self.opening.insert(layout.root.clone(), ask.into_iter().collect());
+        let _ = self.jobs.send(Job::Open(Box::new(layout)));
     }
 
     /// Returns why events do not tell of every change in a worktree.
@@ -47,36 +47,39 @@ impl MainLoop {
         }
     }
 
-    pub(super) fn on_opened(&mut self, place: Place, row: &ViewRow, now: Instant) {
-        let asks = self.opening.remove(&place.root).unwrap_or_default();
+    pub(super) fn on_opened(&mut self, layout: RepoLayout, row: &ViewRow, now: Instant) {
+        let asks = self.opening.remove(&layout.root).unwrap_or_default();
         // Another worktree may have been here, and this one elsewhere.
-        let is_old =
-            |root: &PathBuf, view: &mut View| *root == place.root || view.place.git_dir == place.git_dir;
+        let is_old = |root: &PathBuf, view: &mut WorktreeState| {
+            *root == layout.root || view.layout.git_dir == layout.git_dir
+        };
         for (_, old) in self.views.extract_if(is_old) {
             self.shared.watch.remove_view(old.id);
         }
         let watch = &self.shared.config.watch;
-        let settle =
-            Settle::new(Duration::from_millis(watch.settle_ms), Duration::from_millis(watch.settle_max_ms));
+        let debouncer = Debouncer::new(
+            Duration::from_millis(watch.settle_ms),
+            Duration::from_millis(watch.settle_max_ms),
+        );
         let dirs = UserDirs::read();
-        let settings = git::Settings::read_or_default(&place, &dirs);
+        let settings = git::Settings::read_or_default(&layout, &dirs);
         if settings.is_bare {
-            return asks.into_iter().for_each(|ask| refuse(ask, bare(&place)));
+            return asks.into_iter().for_each(|ask| refuse(ask, bare(&layout)));
         }
-        let mut view = View::new(row, place, settle, settings.object_hash);
+        let mut view = WorktreeState::new(row, layout, debouncer, settings.object_hash);
         // Only here: a repository that was deleted or moved away must not be made anew.
-        if let Err(error) = create_private_dir(&view.place.cookie_dir()) {
+        if let Err(error) = create_private_dir(&view.layout.cookie_dir()) {
             tracing::warn!(%error, "no cookies");
         }
-        doorbell::hang(&view.place, self.shared.config.hooks.autostart);
-        if let Some(why) = self.silent_below(&view.place.root) {
+        doorbell::hang(&view.layout, self.shared.config.hooks.autostart);
+        if let Some(why) = self.silent_below(&view.layout.root) {
             view.poll(Some(why));
         } else if watch.poll {
             view.poll(None);
         } else {
             watch_git(&self.shared, &mut view);
         }
-        self.views.insert(view.place.root.clone(), view);
+        self.views.insert(view.layout.root.clone(), view);
         self.on_settings(now); // only now: what changes later is heard of
         for ask in asks {
             self.on_ask(ask, now); // another worktree may be here by now
@@ -86,7 +89,7 @@ impl MainLoop {
     /// Lets go of worktrees that are gone; who waits for one asks again and is told.
     pub(super) fn drop_removed(&mut self) {
         for (_, view) in self.views.extract_if(|_, view| !view.exists()) {
-            tracing::info!(root = %view.place.root.display(), "the worktree is gone");
+            tracing::info!(root = %view.layout.root.display(), "the worktree is gone");
             self.shared.watch.remove_view(view.id);
             // A worktree that git still knows may come back, as with a disk that is mounted again.
             if !view.is_known() {
@@ -97,18 +100,18 @@ impl MainLoop {
 }
 
 /// Watches cookies and git's own files; without them the view is polled. Returns whether it could.
-pub(super) fn watch_git(shared: &Shared, view: &mut View) -> bool {
+pub(super) fn watch_git(shared: &Shared, view: &mut WorktreeState) -> bool {
     // The socket's directory is in there to notice when the socket is removed.
     let socket_dir = shared.socket.parent().filter(|_| cfg!(unix)).map(Path::to_owned);
     let git = view.git_dirs().into_iter().chain(socket_dir).map(|dir| (Role::Git, dir));
-    let mut dirs = git.chain([(Role::Cookies, view.place.cookie_dir())]);
+    let mut dirs = git.chain([(Role::Cookies, view.layout.cookie_dir())]);
     let watched = dirs.try_for_each(|(role, dir)| shared.watch.add_dir(view.id, role, &dir));
-    watched.map_err(|error| view.uncover(Some(with_remedy(&error)))).is_ok()
+    watched.map_err(|error| view.mark_unwatched(Some(with_remedy(&error)))).is_ok()
 }
 
 /// As git, which refuses to work there.
-fn bare(place: &Place) -> RpcError {
-    let root = place.root.display();
+fn bare(layout: &RepoLayout) -> RpcError {
+    let root = layout.root.display();
     RpcError::new(code::WRONG_REPOSITORY, format!("{root}: core.bare is true, so there is no worktree here"))
         .with_hint(
             "`git worktree list` shows those of this repository; `git config core.bare false` makes this one",

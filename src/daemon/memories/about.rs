@@ -8,27 +8,27 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::call::{Stamp, locate, read, write};
-use super::look::{at_most, named};
 use super::now_ms;
-use super::rules::{Done, find, find_living, refused, which};
+use super::queries::{at_most, named};
+use super::rules::{Done, find, find_living, memory_filter, refused};
 use super::show;
-use crate::daemon::anchors::{Judge, Judged, named_by, on_snapshot, resolve};
-use crate::daemon::dispatch::{deadline, params_of};
-use crate::daemon::error::{Outcome, bad_params};
+use crate::daemon::anchors::{AnchorChecker, Judged, named_by, on_snapshot, resolve};
+use crate::daemon::error::{RpcResult, bad_params};
+use crate::daemon::request::{deadline, params_of};
 use crate::daemon::shared::Shared;
 use crate::memory::anchor::MOST;
-use crate::paths::Place;
+use crate::paths::RepoLayout;
 use crate::proto::Sync;
 use crate::proto::anchor::{Anchor, State, StateCounts};
 use crate::proto::memory::{Caller, ConfirmParams, IdsParams, ListParams, MemoriesResult, UpdateResult};
-use crate::store::{Anchored, Event, MemoryKeeper, Record, Rows, Which};
+use crate::store::{Anchored, MemoryEvent, MemoryFilter, MemoryStore, Record, Rows};
 
 /// How long it may take until a file is indexed that a memory is about.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Finds what `about` and `add_about` of some params name, and puts it into them as anchors.
-pub(super) async fn resolved(shared: &Arc<Shared>, mut params: Value) -> Outcome<Value> {
-    let list = |name: &str| -> Outcome<Vec<String>> {
+pub(super) async fn resolved(shared: &Arc<Shared>, mut params: Value) -> RpcResult<Value> {
+    let list = |name: &str| -> RpcResult<Vec<String>> {
         params.get(name).map_or(Ok(Vec::new()), |list| params_of_list(name, list))
     };
     let targets = [list("about")?, list("add_about")?].concat();
@@ -39,7 +39,7 @@ pub(super) async fn resolved(shared: &Arc<Shared>, mut params: Value) -> Outcome
     locate(shared, &caller)?;
     let wait = Some(PATIENCE.as_millis() as u64);
     let cwd = caller.cwd.clone();
-    let all = move |judge: &mut Judge<'_>| -> Outcome<Vec<Anchor>> {
+    let all = move |judge: &mut AnchorChecker<'_>| -> RpcResult<Vec<Anchor>> {
         targets.iter().map(|target| resolve(judge, target, &cwd)).collect()
     };
     let found = on_snapshot(shared, &caller.cwd, Sync::Fs, deadline(shared, wait), all).await?;
@@ -47,7 +47,7 @@ pub(super) async fn resolved(shared: &Arc<Shared>, mut params: Value) -> Outcome
     Ok(params)
 }
 
-fn params_of_list(name: &str, list: &Value) -> Outcome<Vec<String>> {
+fn params_of_list(name: &str, list: &Value) -> RpcResult<Vec<String>> {
     let bad = |error| bad_params(format!("params: {name}: {error}"));
     serde_json::from_value(list.clone()).map_err(bad)
 }
@@ -58,11 +58,11 @@ pub(super) fn united(
     removed: &[String],
     added: &[Anchor],
     cwd: &str,
-    place: &Place,
+    layout: &RepoLayout,
 ) -> Done<Vec<Anchor>> {
     let mut anchors = before.to_vec();
     for target in removed {
-        let Some(at) = named_by(&anchors, target, cwd, place) else {
+        let Some(at) = named_by(&anchors, target, cwd, layout) else {
             let names: Vec<String> = anchors.iter().map(Anchor::to_string).collect();
             let has = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
             return Err(refused(
@@ -126,7 +126,7 @@ pub(in crate::daemon) async fn states(
     cwd: &str,
     level: Sync,
     lists: Vec<Vec<Anchor>>,
-) -> Outcome<Judged<Vec<Vec<Anchor>>>> {
+) -> RpcResult<Judged<Vec<Vec<Anchor>>>> {
     on_snapshot(shared, cwd, level, deadline(shared, None), move |judge| {
         let mut lists = lists.clone();
         for anchors in &mut lists {
@@ -138,8 +138,8 @@ pub(in crate::daemon) async fn states(
 }
 
 /// Counts living memories by their state.
-pub(in crate::daemon) async fn counts(shared: &Arc<Shared>, cwd: &str) -> Outcome<StateCounts> {
-    let all = anchored(shared, |_| Ok(Which::default()), ListParams::default()).await?;
+pub(in crate::daemon) async fn counts(shared: &Arc<Shared>, cwd: &str) -> RpcResult<StateCounts> {
+    let all = anchored(shared, |_| Ok(MemoryFilter::default()), ListParams::default()).await?;
     let lists: Vec<_> = all.into_iter().map(|(_, anchors)| anchors).collect();
     let mut counts = StateCounts::default();
     if lists.is_empty() {
@@ -159,24 +159,27 @@ pub(in crate::daemon) async fn counts(shared: &Arc<Shared>, cwd: &str) -> Outcom
 /// Returns the anchors of memories that have any, by id.
 pub(super) async fn anchored(
     shared: &Arc<Shared>,
-    which: impl Fn(&Rows<'_>) -> Done<Which> + Send + 'static,
+    filter: impl Fn(&Rows<'_>) -> Done<MemoryFilter> + Send + 'static,
     params: ListParams,
-) -> Outcome<Vec<Anchored>> {
-    let job = move |keeper: &mut MemoryKeeper| {
-        keeper.read(now_ms(), |rows| Ok(rows.anchored(&which(rows)?, params.sort)?))
+) -> RpcResult<Vec<Anchored>> {
+    let job = move |store: &mut MemoryStore| {
+        store.read(now_ms(), |rows| Ok(rows.anchored(&filter(rows)?, params.sort)?))
     };
     Ok(shared.memories.ask(job).await??)
 }
 
 /// Lists memories of one state.
-pub(super) async fn list_by_state(shared: &Arc<Shared>, params: Value) -> Outcome<Value> {
+pub(super) async fn list_by_state(shared: &Arc<Shared>, params: Value) -> RpcResult<Value> {
     let typed: ListParams = params_of(params)?;
     locate(shared, &typed.caller)?;
     let limit = at_most(&typed)?;
     let asked = typed.clone();
-    let all =
-        anchored(shared, move |rows| which(rows, &asked.selection, asked.archived, now_ms()), typed.clone())
-            .await?;
+    let all = anchored(
+        shared,
+        move |rows| memory_filter(rows, &asked.selection, asked.archived, now_ms()),
+        typed.clone(),
+    )
+    .await?;
     let (ids, lists): (Vec<_>, Vec<_>) = all.into_iter().unzip();
     let Judged { value, reason } = states(shared, &typed.caller.cwd, Sync::Fs, lists).await?;
     let judged = ids.into_iter().zip(value).filter(|(_, anchors)| State::of(anchors) == typed.state);
@@ -210,18 +213,18 @@ fn alone(rows: &Rows<'_>, params: &IdsParams, now_ms: i64) -> Done<MemoriesResul
 }
 
 /// Takes what a memory is about as it is now: somebody has looked, and what it says still holds.
-pub(super) async fn confirm(shared: &Arc<Shared>, mut params: Value) -> Outcome<Value> {
+pub(super) async fn confirm(shared: &Arc<Shared>, mut params: Value) -> RpcResult<Value> {
     let typed: ConfirmParams = params_of(params.clone())?;
     locate(shared, &typed.caller)?;
     let id = typed.id.clone();
-    let job = move |keeper: &mut MemoryKeeper| keeper.read(now_ms(), |rows| find(rows, &id));
+    let job = move |store: &mut MemoryStore| store.read(now_ms(), |rows| find(rows, &id));
     let record: Record = shared.memories.ask(job).await??;
     let id = record.id.clone();
     if record.anchors.is_empty() {
         let hint = format!("`memo update {id} --about PATH#SYMBOL` says what it is about");
         return Err(bad_params(format!("id: {id} is about nothing in the code")).with_hint(hint));
     }
-    let anew = move |judge: &mut Judge<'_>| -> Outcome<Vec<Anchor>> {
+    let anew = move |judge: &mut AnchorChecker<'_>| -> RpcResult<Vec<Anchor>> {
         record.anchors.iter().map(|anchor| looked_at(judge, anchor, &record.id)).collect()
     };
     let found = on_snapshot(shared, &typed.caller.cwd, Sync::Fs, deadline(shared, None), anew).await?;
@@ -230,11 +233,11 @@ pub(super) async fn confirm(shared: &Arc<Shared>, mut params: Value) -> Outcome<
 }
 
 /// Returns an anchor as its place is now.
-fn looked_at(judge: &mut Judge<'_>, anchor: &Anchor, id: &str) -> Outcome<Anchor> {
+fn looked_at(judge: &mut AnchorChecker<'_>, anchor: &Anchor, id: &str) -> RpcResult<Anchor> {
     let mut judged = anchor.clone();
-    let place = judge.place(&mut judged)?;
-    let now = match place {
-        Some(place) if judged.state != Some(State::Orphaned) => judge.anchor(&place)?,
+    let location = judge.location(&mut judged)?;
+    let now = match location {
+        Some(location) if judged.state != Some(State::Orphaned) => judge.anchor(&location)?,
         _ => None,
     };
     now.ok_or_else(|| {
@@ -251,6 +254,6 @@ fn put_confirmed(rows: &Rows<'_>, params: &ConfirmParams, stamp: &Stamp) -> Done
     let after = Record { anchors: params.anchors.clone(), updated, ..before.clone() };
     let fields = show::differences(&before, &after);
     let changed = fields.keys().cloned().collect();
-    rows.put(&after, &super::derive(&after), &Event { fields, ..stamp.event("confirm") })?;
+    rows.put(&after, &super::derive(&after), &MemoryEvent { fields, ..stamp.event("confirm") })?;
     Ok(UpdateResult { changed, redacted: 0, memory: show::memory(after, stamp.now_ms), notice: None })
 }

@@ -50,7 +50,7 @@ fn new_record(rows: &Rows<'_>, params: &AddParams, stamp: &Stamp) -> Done<(Recor
         container: fields::container(params.container.as_deref().unwrap_or(fields::DEFAULT_CONTAINER))
             .map_err(bad)?,
         tags: fields::tags(&params.tags).map_err(bad)?,
-        anchors: united(&[], &[], &params.anchors, &params.caller.cwd, &stamp.place)?,
+        anchors: united(&[], &[], &params.anchors, &params.caller.cwd, &stamp.layout)?,
         tier,
         expires_at,
         priority: params.priority.map_or(Ok(fields::DEFAULT_PRIORITY), fields::priority).map_err(bad)?,

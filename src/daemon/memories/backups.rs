@@ -7,40 +7,40 @@ use serde_json::{Value, json};
 
 use super::call::{locate, with_notice};
 use crate::daemon::clock::now_ms;
-use crate::daemon::error::{Outcome, bad_params};
+use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::shared::Shared;
 use crate::proto::exchange::{BackupParams, RestoreParams};
 use crate::proto::{RpcError, code};
-use crate::store::{MemoryKeeper, RestoreError, StoreError};
+use crate::store::{MemoryStore, RestoreError, StoreError};
 
-pub(super) async fn back_up(shared: &Arc<Shared>, params: BackupParams) -> Outcome<Value> {
+pub(super) async fn back_up(shared: &Arc<Shared>, params: BackupParams) -> RpcResult<Value> {
     locate(shared, &params.caller)?;
     let path = absolute(params.path)?;
-    let job = move |keeper: &mut MemoryKeeper| {
+    let job = move |store: &mut MemoryStore| {
         let now_ms = now_ms();
-        let made = keeper.back_up_to(now_ms, path.as_deref()).map(|made| json!(made));
-        with_notice(made.map_err(file_error), keeper, now_ms)
+        let made = store.back_up_to(now_ms, path.as_deref()).map(|made| json!(made));
+        with_notice(made.map_err(file_error), store, now_ms)
     };
     shared.memories.ask(job).await?
 }
 
-pub(super) async fn restore(shared: &Arc<Shared>, params: RestoreParams) -> Outcome<Value> {
+pub(super) async fn restore(shared: &Arc<Shared>, params: RestoreParams) -> RpcResult<Value> {
     locate(shared, &params.caller)?;
     let path = absolute(params.path)?;
-    let job = move |keeper: &mut MemoryKeeper| {
+    let job = move |store: &mut MemoryStore| {
         let now_ms = now_ms();
-        let done = keeper.restore_backup(now_ms, path.as_deref(), params.dry_run).map(|done| json!(done));
+        let done = store.restore_backup(now_ms, path.as_deref(), params.dry_run).map(|done| json!(done));
         let done = done.map_err(|error| match error {
             RestoreError::Store(error) => error.into(),
             RestoreError::Copy(error) => error.into(),
             RestoreError::None => RpcError::new(code::NOT_FOUND, error.to_string()),
         });
-        with_notice(done, keeper, now_ms)
+        with_notice(done, store, now_ms)
     };
     shared.memories.ask(job).await?
 }
 
-fn absolute(path: Option<String>) -> Outcome<Option<PathBuf>> {
+fn absolute(path: Option<String>) -> RpcResult<Option<PathBuf>> {
     let path = path.map(PathBuf::from);
     match &path {
         Some(path) if !path.is_absolute() => Err(bad_params("path: an absolute one is needed")),

@@ -13,8 +13,8 @@ use super::consolidate::{auto, consolidate};
 use super::export::export;
 use super::import::{self, keys};
 use super::links::{link, links, resolve, unlink};
-use super::look::{containers, get, history, list, stats, tags};
 use super::now_ms;
+use super::queries::{containers, get, history, list, stats, tags};
 use super::recall::{promote, recall};
 use super::remove::{forget, purge, restore};
 use super::rules::Done;
@@ -22,16 +22,17 @@ use super::show;
 use super::similar;
 use super::update::update;
 use super::{backups, databases, documents};
-use crate::daemon::dispatch::{blocking, no_method, params_of};
-use crate::daemon::error::{Outcome, bad_params, wrong_repository};
+use crate::daemon::dispatch::no_method;
+use crate::daemon::error::{RpcResult, bad_params, wrong_repository};
+use crate::daemon::request::{blocking, params_of};
 use crate::daemon::shared::Shared;
 use crate::git;
 use crate::memory::tiers::Tiers;
-use crate::paths::Place;
+use crate::paths::RepoLayout;
 use crate::proto::RpcError;
 use crate::proto::exchange::MarkdownParams;
 use crate::proto::memory::{AddParams, Caller, DedupeParams, RelatedParams};
-use crate::store::{Event, MemoryKeeper, Record, Rows};
+use crate::store::{MemoryEvent, MemoryStore, Record, Rows};
 
 /// Longest name of a request, bytes.
 const MAX_REQUEST: usize = 128;
@@ -42,14 +43,14 @@ pub(super) struct Stamp {
     pub(super) author: String,
     pub(super) source: &'static str,
     /// The worktree that it was said in.
-    pub(super) place: Place,
+    pub(super) layout: RepoLayout,
     pub(super) tiers: Tiers,
 }
 
 impl Stamp {
-    pub(super) fn event(&self, action: &str) -> Event {
+    pub(super) fn event(&self, action: &str) -> MemoryEvent {
         let (author, source) = (self.author.clone(), self.source.to_owned());
-        Event { at: self.now_ms, action: action.to_owned(), author, source, ..Event::default() }
+        MemoryEvent { at: self.now_ms, action: action.to_owned(), author, source, ..MemoryEvent::default() }
     }
 
     /// Keeps what a memory becomes, if anything differs. Returns it as it is then, and the fields that have changed.
@@ -64,14 +65,14 @@ impl Stamp {
         let changed = fields.keys().cloned().collect();
         if !fields.is_empty() {
             after.updated = self.now_ms.max(before.updated + 1);
-            rows.put(&after, &super::derive(&after), &Event { fields, ..self.event(action) })?;
+            rows.put(&after, &super::derive(&after), &MemoryEvent { fields, ..self.event(action) })?;
         }
         Ok((after, changed))
     }
 }
 
 /// Runs one method whose name begins with `memory.`.
-pub(in crate::daemon) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> Outcome<Value> {
+pub(in crate::daemon) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> RpcResult<Value> {
     let cwd = params["cwd"].as_str().unwrap_or_default().to_owned();
     let answer = run(shared, method, about::resolved(shared, params).await?).await?;
     match method {
@@ -80,7 +81,7 @@ pub(in crate::daemon) async fn call(shared: &Arc<Shared>, method: &str, params: 
     }
 }
 
-async fn run(shared: &Arc<Shared>, method: &str, params: Value) -> Outcome<Value> {
+async fn run(shared: &Arc<Shared>, method: &str, params: Value) -> RpcResult<Value> {
     match method {
         "memory.add" => {
             let near = shared.memories.near();
@@ -132,13 +133,13 @@ pub(super) async fn read<P: DeserializeOwned + Send + 'static, T: Serialize + 's
     shared: &Arc<Shared>,
     params: Value,
     run: impl Fn(&Rows<'_>, &P, i64) -> Done<T> + Send + 'static,
-) -> Outcome<Value> {
+) -> RpcResult<Value> {
     locate(shared, &params_of(params.clone())?)?;
     let params: P = params_of(params)?;
-    let job = move |keeper: &mut MemoryKeeper| {
+    let job = move |store: &mut MemoryStore| {
         let now_ms = now_ms();
-        let read = keeper.read(now_ms, |rows| Ok(json!(run(rows, &params, now_ms)?)));
-        with_notice(read, keeper, now_ms)
+        let read = store.read(now_ms, |rows| Ok(json!(run(rows, &params, now_ms)?)));
+        with_notice(read, store, now_ms)
     };
     shared.memories.ask(job).await?
 }
@@ -148,7 +149,7 @@ pub(super) async fn write<P: DeserializeOwned + Send + 'static, T: Serialize + '
     shared: &Arc<Shared>,
     params: Value,
     run: impl Fn(&Rows<'_>, &P, &Stamp) -> Done<T> + Send + 'static,
-) -> Outcome<Value> {
+) -> RpcResult<Value> {
     let (caller, params) = (params_of(params.clone())?, params_of(params)?);
     write_for(shared, caller, params, run).await
 }
@@ -159,10 +160,10 @@ pub(super) async fn write_for<P: Send + 'static, T: Serialize + 'static>(
     caller: Caller,
     params: P,
     run: impl Fn(&Rows<'_>, &P, &Stamp) -> Done<T> + Send + 'static,
-) -> Outcome<Value> {
+) -> RpcResult<Value> {
     let request = caller.request.clone();
-    stamped(shared, caller, move |keeper, stamp| {
-        keeper.write(stamp.now_ms, |rows| {
+    stamped(shared, caller, move |store, stamp| {
+        store.write(stamp.now_ms, |rows| {
             if let Some(name) = &request
                 && let Some(answer) = rows.answer(name)?
             {
@@ -183,7 +184,7 @@ async fn write_or_rehearse<P: DeserializeOwned + Send + 'static, T: Serialize + 
     shared: &Arc<Shared>,
     params: Value,
     run: impl Fn(&Rows<'_>, &P, &Stamp) -> Done<T> + Send + 'static,
-) -> Outcome<Value> {
+) -> RpcResult<Value> {
     let dry_run = params["dry_run"] == json!(true);
     let (caller, params) = (params_of(params.clone())?, params_of(params)?);
     match dry_run {
@@ -198,9 +199,9 @@ async fn rehearse<P: Send + 'static, T: Serialize + 'static>(
     caller: Caller,
     params: P,
     run: impl Fn(&Rows<'_>, &P, &Stamp) -> Done<T> + Send + 'static,
-) -> Outcome<Value> {
-    stamped(shared, caller, move |keeper, stamp| {
-        keeper.rehearse(stamp.now_ms, |rows| Ok(json!(run(rows, &params, stamp)?)))
+) -> RpcResult<Value> {
+    stamped(shared, caller, move |store, stamp| {
+        store.rehearse(stamp.now_ms, |rows| Ok(json!(run(rows, &params, stamp)?)))
     })
     .await
 }
@@ -209,33 +210,33 @@ async fn rehearse<P: Send + 'static, T: Serialize + 'static>(
 async fn stamped(
     shared: &Arc<Shared>,
     caller: Caller,
-    run: impl FnOnce(&mut MemoryKeeper, &Stamp) -> Done<Value> + Send + 'static,
-) -> Outcome<Value> {
-    let (place, tiers) = (locate(shared, &caller)?, Tiers::of(&shared.config.memory));
-    let job = move |keeper: &mut MemoryKeeper| {
-        let stamp = stamp(&caller, &place, tiers);
-        let done = run(keeper, &stamp);
-        with_notice(done, keeper, stamp.now_ms)
+    run: impl FnOnce(&mut MemoryStore, &Stamp) -> Done<Value> + Send + 'static,
+) -> RpcResult<Value> {
+    let (layout, tiers) = (locate(shared, &caller)?, Tiers::of(&shared.config.memory));
+    let job = move |store: &mut MemoryStore| {
+        let stamp = stamp(&caller, &layout, tiers);
+        let done = run(store, &stamp);
+        with_notice(done, store, stamp.now_ms)
     };
     shared.memories.ask(job).await?
 }
 
 /// Compares all memories with each other, before the thread that keeps them is asked.
-async fn dedupe(shared: &Arc<Shared>, params: DedupeParams) -> Outcome<Value> {
+async fn dedupe(shared: &Arc<Shared>, params: DedupeParams) -> RpcResult<Value> {
     locate(shared, &params.caller)?;
     let threshold = similar::threshold(&params)?;
     let vectors = shared.memories.near().finder.vectors(Clone::clone);
     let pairs = blocking(shared, move |_| Ok(similar::pairs(&vectors, threshold))).await?;
-    let job = move |keeper: &mut MemoryKeeper| {
+    let job = move |store: &mut MemoryStore| {
         let now_ms = now_ms();
-        let read = keeper.read(now_ms, |rows| Ok(json!(similar::dedupe(rows, &params, &pairs, threshold)?)));
-        with_notice(read, keeper, now_ms)
+        let read = store.read(now_ms, |rows| Ok(json!(similar::dedupe(rows, &params, &pairs, threshold)?)));
+        with_notice(read, store, now_ms)
     };
     shared.memories.ask(job).await?
 }
 
 /// A document is cut before the thread that keeps the memories sees it.
-async fn markdown(shared: &Arc<Shared>, params: MarkdownParams) -> Outcome<Value> {
+async fn markdown(shared: &Arc<Shared>, params: MarkdownParams) -> RpcResult<Value> {
     let (params, notes) = blocking(shared, move |_| documents::drafts(params).map_err(bad_params)).await?;
     let caller = params.caller.clone();
     let mut answer = match params.dry_run {
@@ -247,7 +248,7 @@ async fn markdown(shared: &Arc<Shared>, params: MarkdownParams) -> Outcome<Value
 }
 
 /// Checks that the caller means this repository.
-pub(in crate::daemon) fn locate(shared: &Shared, caller: &Caller) -> Outcome<Place> {
+pub(in crate::daemon) fn locate(shared: &Shared, caller: &Caller) -> RpcResult<RepoLayout> {
     if caller.request.as_ref().is_some_and(|name| name.len() > MAX_REQUEST) {
         return Err(bad_params(format!("request: over {MAX_REQUEST} bytes")));
     }
@@ -255,29 +256,29 @@ pub(in crate::daemon) fn locate(shared: &Shared, caller: &Caller) -> Outcome<Pla
     if !cwd.is_absolute() {
         return Err(bad_params("cwd: an absolute path is needed, to know which repository is meant"));
     }
-    let place = Place::locate(&cwd, &shared.env)?;
-    if place.state_dir != shared.place.state_dir {
-        return Err(wrong_repository(&cwd, &shared.place));
+    let layout = RepoLayout::locate(&cwd, &shared.env)?;
+    if layout.state_dir != shared.layout.state_dir {
+        return Err(wrong_repository(&cwd, &shared.layout));
     }
-    Ok(place)
+    Ok(layout)
 }
 
 /// Settings that cannot be read leave the author unknown: a memory is worth more than its author's name.
-fn stamp(caller: &Caller, place: &Place, tiers: Tiers) -> Stamp {
-    let author = git::author(place, &git::UserDirs::read()).ok().flatten();
+fn stamp(caller: &Caller, layout: &RepoLayout, tiers: Tiers) -> Stamp {
+    let author = git::author(layout, &git::UserDirs::read()).ok().flatten();
     let source = if caller.client == "cli" { "cli" } else { "api" };
     let author = author.unwrap_or_else(|| "unknown".to_owned());
-    Stamp { now_ms: now_ms(), author, source, place: place.clone(), tiers }
+    Stamp { now_ms: now_ms(), author, source, layout: layout.clone(), tiers }
 }
 
 /// Adds what people must know of the database to an answer.
 pub(super) fn with_notice(
     answer: Result<Value, impl Into<RpcError>>,
-    keeper: &MemoryKeeper,
+    store: &MemoryStore,
     now_ms: i64,
-) -> Outcome<Value> {
+) -> RpcResult<Value> {
     let mut answer = answer.map_err(Into::into)?;
-    if let Some(notice) = keeper.notice(now_ms) {
+    if let Some(notice) = store.notice(now_ms) {
         answer["notice"] = json!(notice);
     }
     Ok(answer)

@@ -10,7 +10,7 @@ use crate::memory::{fields, id};
 use crate::proto::memory::{
     AutoConsolidateParams, ConsolidateParams, ConsolidateResult, Consolidated, LinkKind, Tier, Traits,
 };
-use crate::store::{Record, Rows, Which};
+use crate::store::{MemoryFilter, Record, Rows};
 
 /// How many may become one.
 const SOURCES: std::ops::RangeInclusive<usize> = 2..=100;
@@ -57,8 +57,9 @@ pub(super) fn auto(
     }
     let container = params.container.as_deref().map(fields::container).transpose().map_err(bad)?;
     let tier = params.short_only.then_some(Tier::Short);
-    let which = Which { container, traits: Traits { tier, ..Traits::default() }, ..Which::default() };
-    let (mut records, _) = rows.list(&which, Default::default(), 0, None)?;
+    let filter =
+        MemoryFilter { container, traits: Traits { tier, ..Traits::default() }, ..MemoryFilter::default() };
+    let (mut records, _) = rows.list(&filter, Default::default(), 0, None)?;
     records.reverse(); // oldest first
     let mut groups: BTreeMap<(String, String), Vec<Record>> = BTreeMap::new();
     for record in records {

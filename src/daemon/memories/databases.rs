@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::{Value, json};
 
 use super::call::locate;
-use crate::daemon::dispatch::blocking;
-use crate::daemon::error::{Outcome, bad_params};
+use crate::daemon::error::{RpcResult, bad_params};
+use crate::daemon::request::blocking;
 use crate::daemon::shared::Shared;
 use crate::proto::exchange::DatabaseParams;
 use crate::store::Foreign;
@@ -18,14 +18,14 @@ use crate::store::Foreign;
 #[derive(Default)]
 pub(super) struct Opened(Mutex<Option<(PathBuf, String, Foreign)>>);
 
-pub(super) async fn page(shared: &Arc<Shared>, params: DatabaseParams) -> Outcome<Value> {
+pub(super) async fn page(shared: &Arc<Shared>, params: DatabaseParams) -> RpcResult<Value> {
     locate(shared, &params.caller)?;
     blocking(shared, move |shared| {
         let path = PathBuf::from(&params.path);
         if !path.is_absolute() {
             return Err(bad_params("path: an absolute one is needed"));
         }
-        let state_dir = &shared.place.state_dir;
+        let state_dir = &shared.layout.state_dir;
         let mut opened = shared.memories.databases.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_open = opened.as_ref().is_some_and(|(of, system, _)| *of == path && *system == params.system);
         if params.after.is_none() || !is_open {

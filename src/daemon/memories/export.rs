@@ -1,6 +1,6 @@
 //! What does an export hold?
 
-use super::rules::{Done, which};
+use super::rules::{Done, memory_filter};
 use super::show;
 use crate::proto::exchange::{ExportParams, ExportResult};
 use crate::store::Rows;
@@ -9,8 +9,8 @@ use crate::store::Rows;
 const PAGE_BYTES: usize = 1 << 20;
 
 pub(super) fn export(rows: &Rows<'_>, params: &ExportParams, now_ms: i64) -> Done<ExportResult> {
-    let which = which(rows, &params.selection, params.archived, now_ms)?;
-    let page = rows.behind(&which, params.after, PAGE_BYTES)?;
+    let filter = memory_filter(rows, &params.selection, params.archived, now_ms)?;
+    let page = rows.behind(&filter, params.after, PAGE_BYTES)?;
     let next = page.last().map(|(row, _)| *row);
     let links = next.map_or(Ok(Vec::new()), |last| rows.links_from(params.after, last))?;
     let memories = page.into_iter().map(|(_, record)| show::memory(record, now_ms)).collect();

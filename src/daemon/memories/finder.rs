@@ -6,8 +6,8 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use crate::embed::{BUILTIN_DIMS, BUILTIN_ID, Builtin, Embedder, quantize, record_vectors};
-use crate::search::nearest::Changing;
-use crate::store::{MemoryKeeper, MemoryReader, Rows, StoreError, VectorChanges, VectorModel};
+use crate::search::nearest::MutableVectorIndex;
+use crate::store::{MemoryReader, MemoryStore, Rows, StoreError, VectorChanges, VectorModel};
 use crate::types::MemoryRow;
 
 /// The model, once it is loaded, or why it is not.
@@ -43,13 +43,13 @@ pub(super) struct Finder(RwLock<Option<Known>>);
 
 struct Known {
     reader: Mutex<Box<MemoryReader>>,
-    vectors: Changing<MemoryRow>,
+    vectors: MutableVectorIndex<MemoryRow>,
 }
 
 impl Finder {
     /// Takes over what the last job changed.
-    pub(super) fn follow(&self, keeper: &mut MemoryKeeper) {
-        let changes = match keeper.vector_changes() {
+    pub(super) fn follow(&self, store: &mut MemoryStore) {
+        let changes = match store.vector_changes() {
             Ok(None) => return,
             Ok(Some(VectorChanges::Some(vectors))) if vectors.is_empty() => return,
             changes => changes,
@@ -57,7 +57,7 @@ impl Finder {
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
         match (changes, known.as_mut()) {
             (Ok(Some(VectorChanges::All(reader, all))), _) => {
-                let mut vectors = Changing::new(BUILTIN_DIMS);
+                let mut vectors = MutableVectorIndex::new(BUILTIN_DIMS);
                 all.iter().for_each(|(row, vector)| vectors.put(*row, Some(vector)));
                 *known = Some(Known { reader: Mutex::new(reader), vectors });
             }
@@ -76,7 +76,7 @@ impl Finder {
     pub(super) fn read<T>(
         &self,
         now_ms: i64,
-        read: impl FnOnce(&Rows<'_>, &Changing<MemoryRow>) -> Result<T, StoreError>,
+        read: impl FnOnce(&Rows<'_>, &MutableVectorIndex<MemoryRow>) -> Result<T, StoreError>,
     ) -> Option<Result<T, StoreError>> {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let Known { reader, vectors } = known.as_ref()?;
@@ -85,11 +85,11 @@ impl Finder {
     }
 
     /// Calls `see` with the vectors, without reading anything; for the thread that keeps the memories.
-    pub(super) fn vectors<T>(&self, see: impl FnOnce(&Changing<MemoryRow>) -> T) -> T {
+    pub(super) fn vectors<T>(&self, see: impl FnOnce(&MutableVectorIndex<MemoryRow>) -> T) -> T {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
         match known.as_ref() {
             Some(known) => see(&known.vectors),
-            None => see(&Changing::new(BUILTIN_DIMS)),
+            None => see(&MutableVectorIndex::new(BUILTIN_DIMS)),
         }
     }
 

@@ -10,11 +10,11 @@ use super::{links, show};
 use crate::memory::{Refused, fields, id, time};
 use crate::proto::anchor::Anchor;
 use crate::proto::exchange::{
-    Draft, Fate, ImportParams, ImportResult, Imported, KeysParams, KeysResult, LinkDraft, MOST_DRAFTS,
-    Snapshot,
+    Draft, ImportParams, ImportResult, ImportStatus, Imported, KeysParams, KeysResult, LinkDraft,
+    MOST_DRAFTS, Snapshot,
 };
 use crate::proto::memory::LinkKind;
-use crate::store::{Derived, Event, Link, Linked, Record, Rows};
+use crate::store::{Derived, Link, Linked, MemoryEvent, Record, Rows};
 
 pub(super) fn import(rows: &Rows<'_>, params: &ImportParams, stamp: &Stamp) -> Done<ImportResult> {
     if params.drafts.len().max(params.links.len()) > MOST_DRAFTS {
@@ -58,10 +58,10 @@ pub(super) fn keys(rows: &Rows<'_>, params: &KeysParams, _: i64) -> Done<KeysRes
 }
 
 fn refusal(why: String) -> Imported {
-    Imported { fate: Fate::Refused, why: Some(why), ..Imported::default() }
+    Imported { fate: ImportStatus::Refused, why: Some(why), ..Imported::default() }
 }
 
-fn fate(fate: Fate, id: String) -> Imported {
+fn fate(fate: ImportStatus, id: String) -> Imported {
     Imported { fate, id: Some(id), ..Imported::default() }
 }
 
@@ -72,8 +72,8 @@ struct Import<'a> {
 }
 
 impl Import<'_> {
-    fn event(&self) -> Event {
-        Event { source: "import".to_owned(), ..self.stamp.event("import") }
+    fn event(&self) -> MemoryEvent {
+        MemoryEvent { source: "import".to_owned(), ..self.stamp.event("import") }
     }
 
     /// Returns what a draft is kept as, but for the id of a new one, and how many private parts were cut out.
@@ -144,9 +144,9 @@ impl Import<'_> {
         let twin =
             if record.lives(self.stamp.now_ms) { self.rows.same_text(&record, &derived.hash)? } else { None };
         match (known, twin) {
-            (Some(known), _) if is_same(&known, &record) => Ok(fate(Fate::Same, known.id)),
+            (Some(known), _) if is_same(&known, &record) => Ok(fate(ImportStatus::Same, known.id)),
             (Some(known), _) if self.params.merge && known.updated >= record.updated => {
-                Ok(fate(Fate::Older, known.id))
+                Ok(fate(ImportStatus::Older, known.id))
             }
             (Some(known), _) if !self.params.merge => Ok(differs(&known, &record, draft)),
             (Some(known), Some(twin)) if twin.id != known.id => {
@@ -155,16 +155,16 @@ impl Import<'_> {
             }
             (Some(known), _) => {
                 let fields = show::differences(&known, &record);
-                self.rows.put(&record, &derived, &Event { fields, ..self.event() })?;
-                Ok(fate(Fate::Updated, known.id))
+                self.rows.put(&record, &derived, &MemoryEvent { fields, ..self.event() })?;
+                Ok(fate(ImportStatus::Updated, known.id))
             }
-            (None, Some(twin)) => Ok(fate(Fate::Same, twin.id)),
+            (None, Some(twin)) => Ok(fate(ImportStatus::Same, twin.id)),
             (None, None) => {
                 if !is_named {
                     record.id = id::new_id(self.stamp.now_ms, self.rows.random()?);
                 }
                 self.rows.put(&record, &derived, &self.event())?;
-                Ok(fate(Fate::Added, record.id))
+                Ok(fate(ImportStatus::Added, record.id))
             }
         }
     }
@@ -180,14 +180,14 @@ impl Import<'_> {
                     let (title, tags, metadata) = said(&record);
                     let after = Record { title, tags, metadata, updated: self.stamp.now_ms, ..known.clone() };
                     let fields = show::differences(&known, &after);
-                    self.rows.put(&after, &super::derive(&after), &Event { fields, ..self.event() })?;
+                    self.rows.put(&after, &super::derive(&after), &MemoryEvent { fields, ..self.event() })?;
                 }
-                fate(if is_same { Fate::Same } else { Fate::Updated }, known.id)
+                fate(if is_same { ImportStatus::Same } else { ImportStatus::Updated }, known.id)
             }
             None => {
                 record.id = id::new_id(self.stamp.now_ms, self.rows.random()?);
                 self.rows.put(&record, &derived, &self.event())?;
-                fate(Fate::Added, record.id)
+                fate(ImportStatus::Added, record.id)
             }
         };
         self.rows.set_run(imported.id.as_deref().unwrap_or_default(), snapshot.run)?;
@@ -210,10 +210,10 @@ impl Import<'_> {
             }
         }
         let link = Link { created, from: draft.source.clone(), to: draft.target.clone(), kind };
-        let event = Event { action: "link".to_owned(), ..self.event() };
+        let event = MemoryEvent { action: "link".to_owned(), ..self.event() };
         Ok(match self.rows.link(&link, &event)? {
-            Linked::New => Imported { fate: Fate::Added, ..Imported::default() },
-            Linked::Known => Imported { fate: Fate::Same, ..Imported::default() },
+            Linked::New => Imported { fate: ImportStatus::Added, ..Imported::default() },
+            Linked::Known => Imported { fate: ImportStatus::Same, ..Imported::default() },
             Linked::Ring => refusal(links::ring(&link)),
         })
     }

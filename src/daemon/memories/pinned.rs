@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::{now_ms, show};
-use crate::daemon::error::Outcome;
+use crate::daemon::error::RpcResult;
 use crate::daemon::shared::Shared;
 use crate::proto::RpcError;
 use crate::proto::memory::{Memory, Sort};
-use crate::store::{MemoryKeeper, Record, Which};
+use crate::store::{MemoryFilter, MemoryStore, Record};
 
 /// What is tagged so is pinned, whatever its priority.
 const PINNED: &str = "pinned";
@@ -18,13 +18,13 @@ const HIGH: u8 = 7;
 const MOST: u64 = 200;
 
 /// Returns the pinned memories and those of high priority: pinned ones first, then the highest, then the newest.
-pub(in crate::daemon) async fn pinned(shared: &Arc<Shared>) -> Outcome<Vec<Memory>> {
-    let job = |keeper: &mut MemoryKeeper| {
+pub(in crate::daemon) async fn pinned(shared: &Arc<Shared>) -> RpcResult<Vec<Memory>> {
+    let job = |store: &mut MemoryStore| {
         let now_ms = now_ms();
-        keeper.read::<_, RpcError>(now_ms, |rows| {
-            let tagged = Which { tags: vec![PINNED.to_owned()], ..Which::default() };
+        store.read::<_, RpcError>(now_ms, |rows| {
+            let tagged = MemoryFilter { tags: vec![PINNED.to_owned()], ..MemoryFilter::default() };
             let mut records = rows.list(&tagged, Sort::Priority, 0, Some(MOST))?.0;
-            records.extend(rows.list(&Which::default(), Sort::Priority, 0, Some(MOST))?.0);
+            records.extend(rows.list(&MemoryFilter::default(), Sort::Priority, 0, Some(MOST))?.0);
             let mut seen = HashSet::new();
             let is_high =
                 |record: &Record| record.priority >= HIGH || record.tags.iter().any(|tag| tag == PINNED);

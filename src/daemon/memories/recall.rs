@@ -8,15 +8,15 @@ use super::call::{Stamp, locate, write_for};
 use super::rules::{Done, find_living};
 use super::search::wanted;
 use super::show;
-use crate::daemon::dispatch::{blocking, params_of};
-use crate::daemon::error::{Outcome, bad_params};
+use crate::daemon::error::{RpcResult, bad_params};
+use crate::daemon::request::{blocking, params_of};
 use crate::daemon::search::embedder;
 use crate::daemon::shared::Shared;
-use crate::memory::tiers::Standing;
+use crate::memory::tiers::Retention;
 use crate::proto::memory::{PromoteParams, RecallParams, RecallResult, Recalled, UpdateResult};
 use crate::proto::{Mode, SearchParams};
 use crate::search::memories::FoundMemory;
-use crate::store::{Event, Record, Rows};
+use crate::store::{MemoryEvent, Record, Rows};
 
 /// Memories when nothing is said, and the most.
 const LIMIT: (usize, usize) = (10, 200);
@@ -33,7 +33,7 @@ struct Hit {
 
 /// Answers `memory.recall`: looks as a search does, then reinforces in one transaction what it found by a word
 /// or clearly near.
-pub(super) async fn recall(shared: &Arc<Shared>, params: Value) -> Outcome<Value> {
+pub(super) async fn recall(shared: &Arc<Shared>, params: Value) -> RpcResult<Value> {
     let params: RecallParams = params_of(params)?;
     locate(shared, &params.caller)?;
     let limit = params.limit.unwrap_or(LIMIT.0);
@@ -85,7 +85,7 @@ fn reinforce(rows: &Rows<'_>, hits: &Hits, stamp: &Stamp) -> Done<RecallResult> 
         };
         let changed = show::differences(&before, &after);
         if *is_reinforced {
-            rows.put_standing(&after, &Event { fields: changed.clone(), ..stamp.event("recall") })?;
+            rows.put_standing(&after, &MemoryEvent { fields: changed.clone(), ..stamp.event("recall") })?;
         }
         memories.push(Recalled { memory: show::memory(after, stamp.now_ms), score: *score, changed });
     }
@@ -102,16 +102,16 @@ pub(super) fn promote(rows: &Rows<'_>, params: &PromoteParams, stamp: &Stamp) ->
     let after = Record { updated, ..with(&before, after) };
     let fields = show::differences(&before, &after);
     let changed = fields.keys().cloned().collect();
-    rows.put_standing(&after, &Event { fields, ..stamp.event("promote") })?;
+    rows.put_standing(&after, &MemoryEvent { fields, ..stamp.event("promote") })?;
     Ok(UpdateResult { changed, memory: show::memory(after, stamp.now_ms), ..UpdateResult::default() })
 }
 
-fn standing(record: &Record) -> Standing {
+fn standing(record: &Record) -> Retention {
     let Record { tier, expires_at, priority, access_count, .. } = *record;
-    Standing { tier, expires_at, priority, access_count }
+    Retention { tier, expires_at, priority, access_count }
 }
 
-fn with(record: &Record, standing: Standing) -> Record {
-    let Standing { tier, expires_at, priority, access_count } = standing;
+fn with(record: &Record, standing: Retention) -> Record {
+    let Retention { tier, expires_at, priority, access_count } = standing;
     Record { tier, expires_at, priority, access_count, ..record.clone() }
 }

@@ -1,8 +1,8 @@
 //! What goes into the archive, what comes out of it, and what is deleted?
 
 use super::call::Stamp;
-use super::look::{get, named};
-use super::rules::{Done, check_expected, check_text, digest, not_found, refused, which};
+use super::queries::{get, named};
+use super::rules::{Done, check_expected, check_text, digest, memory_filter, not_found, refused};
 use super::show;
 use crate::proto::memory::{IdsParams, MemoriesResult, RemoveParams, RemoveResult, Selection};
 use crate::store::{Record, Rows};
@@ -43,8 +43,8 @@ pub(super) fn purge(rows: &Rows<'_>, params: &RemoveParams, stamp: &Stamp) -> Do
 }
 
 fn selected(rows: &Rows<'_>, params: &RemoveParams, archived: bool, now_ms: i64) -> Done<Vec<Record>> {
-    let which = which(rows, &params.selection, archived, now_ms)?;
-    Ok(rows.list(&which, Default::default(), 0, None)?.0)
+    let filter = memory_filter(rows, &params.selection, archived, now_ms)?;
+    Ok(rows.list(&filter, Default::default(), 0, None)?.0)
 }
 
 /// Returns what is shown of what goes; refuses when it is not what was shown before.

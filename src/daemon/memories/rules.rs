@@ -5,7 +5,7 @@ use crate::daemon::clock::local;
 use crate::memory::{Refused, fields, id, text, time};
 use crate::proto::memory::{Selection, Traits};
 use crate::proto::{RpcError, code};
-use crate::store::{Record, Rows, Stopped, Which};
+use crate::store::{MemoryFilter, Record, Rows, Stopped};
 
 /// Ids shown where several begin as typed.
 const MOST_CANDIDATES: usize = 10;
@@ -73,7 +73,12 @@ fn or_more(more: &str) -> &'static str {
 }
 
 /// Reads what a request says about which memories it means.
-pub(super) fn which(rows: &Rows<'_>, selection: &Selection, archived: bool, now_ms: i64) -> Done<Which> {
+pub(super) fn memory_filter(
+    rows: &Rows<'_>,
+    selection: &Selection,
+    archived: bool,
+    now_ms: i64,
+) -> Done<MemoryFilter> {
     let container = selection.container.as_deref().map(fields::container).transpose().map_err(bad)?;
     let ids = match selection.ids.as_slice() {
         [] => None,
@@ -84,7 +89,7 @@ pub(super) fn which(rows: &Rows<'_>, selection: &Selection, archived: bool, now_
         Some(words) => Some(text::all_words(words).ok_or_else(no_words)?),
         None => None,
     };
-    Ok(Which {
+    Ok(MemoryFilter {
         ids,
         container,
         tags: fields::tags(&selection.tags).map_err(bad)?,
@@ -97,7 +102,7 @@ pub(super) fn which(rows: &Rows<'_>, selection: &Selection, archived: bool, now_
             .map_err(bad)?,
         expression,
         archived,
-        ..Which::default()
+        ..MemoryFilter::default()
     })
 }
 

@@ -3,7 +3,7 @@
 use super::rules::traits;
 use super::{Memories, failed, now_ms};
 use crate::daemon::clock::local;
-use crate::daemon::error::{Outcome, bad_params};
+use crate::daemon::error::{RpcResult, bad_params};
 use crate::memory::{Refused, fields, text, time};
 use crate::proto::anchor::State;
 use crate::proto::memory::Traits;
@@ -11,7 +11,7 @@ use crate::proto::{Hit, MemoryInfo, RpcError, SearchParams};
 use crate::search::memories::{FoundMemory, memories};
 use crate::search::query::parse;
 use crate::search::{arms, explain, snippet};
-use crate::store::{Rows, StoreError, Which};
+use crate::store::{MemoryFilter, Rows, StoreError};
 use crate::types::{Kind, rfc3339};
 
 pub(in crate::daemon) use crate::search::memories::{FoundMemories, MemoryAsk};
@@ -20,19 +20,19 @@ pub(in crate::daemon) use crate::search::memories::{FoundMemories, MemoryAsk};
 ///
 /// # Errors
 /// When a filter is none.
-pub(in crate::daemon) fn wanted(params: &SearchParams, limit: usize) -> Outcome<Option<MemoryAsk>> {
+pub(in crate::daemon) fn wanted(params: &SearchParams, limit: usize) -> RpcResult<Option<MemoryAsk>> {
     let bad = |refused: Refused| bad_params(refused.to_string());
     let now = local(now_ms());
     let moment = |field, typed: &Option<String>| {
         typed.as_deref().map(|typed| time::past(field, typed, &now)).transpose().map_err(bad)
     };
-    let which = Which {
+    let filter = MemoryFilter {
         container: params.container.as_deref().map(fields::container).transpose().map_err(bad)?,
         tags: fields::tags(&params.tag).map_err(bad)?,
         since: moment("since", &params.since)?,
         before: moment("until", &params.until)?,
         traits: traits(&params.traits).map_err(bad)?,
-        ..Which::default()
+        ..MemoryFilter::default()
     };
     let is_left_out = !params.kind.is_empty() && !params.kind.contains(&Kind::Memory)
         || !params.path.is_empty()
@@ -43,7 +43,13 @@ pub(in crate::daemon) fn wanted(params: &SearchParams, limit: usize) -> Outcome<
         return Err(bad_params(message.to_owned()));
     }
     let query = parse(&params.query);
-    Ok((!is_left_out).then_some(MemoryAsk { query, mode: params.mode, which, limit, ..MemoryAsk::default() }))
+    Ok((!is_left_out).then_some(MemoryAsk {
+        query,
+        mode: params.mode,
+        filter,
+        limit,
+        ..MemoryAsk::default()
+    }))
 }
 
 /// Returns whether a search has a filter that only memories can pass.
@@ -58,25 +64,25 @@ impl Memories {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub(in crate::daemon) fn find(&self, wanted: &MemoryAsk) -> Outcome<FoundMemories> {
+    pub(in crate::daemon) fn find(&self, wanted: &MemoryAsk) -> RpcResult<FoundMemories> {
         if let Some(Ok(found)) = self.finder.read(now_ms(), |rows, vectors| memories(rows, vectors, wanted)) {
             return Ok(found);
         }
         // Not open, or damaged: who keeps the memories opens or heals them.
         let (wanted, finder) = (wanted.clone(), std::sync::Arc::clone(&self.finder));
-        let answer = self.send(move |keeper| {
-            let _ = keeper.open_now(now_ms()); // what is read next says why it cannot be
-            finder.follow(keeper);
+        let answer = self.send(move |store| {
+            let _ = store.open_now(now_ms()); // what is read next says why it cannot be
+            finder.follow(store);
             let read = |rows: &Rows<'_>| Ok(finder.vectors(|vectors| memories(rows, vectors, &wanted))?);
-            keeper.read(now_ms(), read).map_err(RpcError::from)
+            store.read(now_ms(), read).map_err(RpcError::from)
         })?;
         answer.blocking_recv().map_err(|_| failed())?
     }
 
     /// Waits until every living memory has its vector.
-    pub(in crate::daemon) async fn complete(&self) -> Outcome<()> {
-        self.ask(|keeper| {
-            while keeper.embed_some(now_ms())? {}
+    pub(in crate::daemon) async fn complete(&self) -> RpcResult<()> {
+        self.ask(|store| {
+            while store.embed_some(now_ms())? {}
             Ok(())
         })
         .await?

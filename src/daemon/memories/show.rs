@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::memory::text;
 use crate::proto::memory::{Brief, Change, Memory};
-use crate::store::{Event, Record};
+use crate::store::{MemoryEvent, Record};
 use crate::types::rfc3339;
 
 /// What is over is shown as archived, also before it is.
@@ -46,8 +46,8 @@ pub(super) fn brief(record: &Record) -> Brief {
     }
 }
 
-pub(super) fn change(event: Event) -> Change {
-    let Event { at, action, author, source, fields } = event;
+pub(super) fn change(event: MemoryEvent) -> Change {
+    let MemoryEvent { at, action, author, source, fields } = event;
     Change { at: rfc3339(at), action, author, source, fields }
 }
 

@@ -15,8 +15,8 @@ use crate::proto::memory::{
     Contradicted, DedupeParams, DedupeResult, Group, LinkKind, MergeParams, MergeResult, Related,
     RelatedParams, RelatedResult,
 };
-use crate::search::nearest::Changing;
-use crate::store::{Record, Rows, Stopped, StoreError, Which};
+use crate::search::nearest::MutableVectorIndex;
+use crate::store::{MemoryFilter, Record, Rows, Stopped, StoreError};
 use crate::types::MemoryRow;
 
 /// Memories looked at where all near ones are wanted.
@@ -52,9 +52,9 @@ impl Near {
         let near = self.finder.vectors(|vectors| vectors.top(&quantize(&vector), MOST_NEAR, |_| true));
         let cosines: BTreeMap<MemoryRow, f64> =
             near.into_iter().filter(|(_, cosine)| *cosine >= NEAR).collect();
-        let which = Which { container: Some(record.container.clone()), ..Which::default() };
+        let filter = MemoryFilter { container: Some(record.container.clone()), ..MemoryFilter::default() };
         let ids: Vec<MemoryRow> = cosines.keys().copied().collect();
-        let meant = if ids.is_empty() { Vec::new() } else { rows.meant(&which, Some(&ids))? };
+        let meant = if ids.is_empty() { Vec::new() } else { rows.meant(&filter, Some(&ids))? };
         let records = rows.records(&meant)?;
         let mut near: Vec<_> = records.into_iter().map(|(row, record)| (record, cosines[&row])).collect();
         near.sort_by(|left, right| right.1.total_cmp(&left.1).then_with(|| left.0.id.cmp(&right.0.id)));
@@ -72,13 +72,13 @@ impl Near {
         for (other, cosine) in self.of(rows, record)? {
             match difference(&record.content, &other.content) {
                 None => same.push((other, cosine)),
-                Some(by) => contradicted.push(told(&other, by, Some(cosine))),
+                Some(by) => contradicted.push(contradicted_by(&other, by, Some(cosine))),
             }
         }
         for other in titled_alike(rows, record)? {
             let is_known = |told: &Contradicted| told.memory.id == other.id;
             if !contradicted.iter().any(is_known) && !same.iter().any(|(known, _)| known.id == other.id) {
-                contradicted.push(told(&other, "title", None));
+                contradicted.push(contradicted_by(&other, "title", None));
             }
         }
         contradicted.truncate(MOST_TOLD);
@@ -86,7 +86,7 @@ impl Near {
     }
 }
 
-fn told(record: &Record, by: &str, cosine: Option<f64>) -> Contradicted {
+fn contradicted_by(record: &Record, by: &str, cosine: Option<f64>) -> Contradicted {
     Contradicted { memory: show::brief(record), by: by.to_owned(), cosine }
 }
 
@@ -94,8 +94,8 @@ fn told(record: &Record, by: &str, cosine: Option<f64>) -> Contradicted {
 fn titled_alike(rows: &Rows<'_>, record: &Record) -> Result<Vec<Record>, StoreError> {
     let Some(title) = &record.title else { return Ok(Vec::new()) };
     let Some(words) = text::all_words(title) else { return Ok(Vec::new()) };
-    let which = Which { container: Some(record.container.clone()), ..Which::default() };
-    let found = rows.bm25(&which, &format!("title : ({words})"), MOST_NEAR)?;
+    let filter = MemoryFilter { container: Some(record.container.clone()), ..MemoryFilter::default() };
+    let found = rows.bm25(&filter, &format!("title : ({words})"), MOST_NEAR)?;
     let ids: Vec<MemoryRow> = found.into_iter().map(|(row, _)| row).collect();
     let records = rows.records(&ids)?.into_iter().map(|(_, record)| record);
     Ok(records
@@ -202,7 +202,7 @@ impl Near {
         let cosines: HashMap<MemoryRow, f64> =
             near.into_iter().filter(|(_, cosine)| *cosine >= LEAST_THRESHOLD).collect();
         let ids: Vec<MemoryRow> = cosines.keys().copied().collect();
-        let meant = rows.meant(&Which::default(), Some(&ids))?;
+        let meant = rows.meant(&MemoryFilter::default(), Some(&ids))?;
         let related = rows.records(&meant)?.into_iter().map(|(row, record)| Related {
             memory: show::brief(&record),
             cosine: Some(cosines[&row]),
@@ -214,7 +214,10 @@ impl Near {
 
 /// What must be known before anything is read for [`dedupe`]: pairs of rows and their cosines. Takes a scan for each
 /// memory, so no lock is held meanwhile.
-pub(super) fn pairs(vectors: &Changing<MemoryRow>, threshold: f64) -> Vec<(MemoryRow, MemoryRow, f64)> {
+pub(super) fn pairs(
+    vectors: &MutableVectorIndex<MemoryRow>,
+    threshold: f64,
+) -> Vec<(MemoryRow, MemoryRow, f64)> {
     let mut pairs = Vec::new();
     for row in vectors.ids() {
         let Some(vector) = vectors.get(*row) else { continue };
@@ -245,11 +248,11 @@ pub(super) fn dedupe(
     threshold: f64,
 ) -> Done<DedupeResult> {
     let container = params.container.as_deref().map(fields::container).transpose().map_err(bad)?;
-    let which = Which { container, ..Which::default() };
+    let filter = MemoryFilter { container, ..MemoryFilter::default() };
     let mut ids: Vec<MemoryRow> = pairs.iter().flat_map(|(left, right, _)| [*left, *right]).collect();
     ids.sort_unstable();
     ids.dedup();
-    let meant = if ids.is_empty() { Vec::new() } else { rows.meant(&which, Some(&ids))? };
+    let meant = if ids.is_empty() { Vec::new() } else { rows.meant(&filter, Some(&ids))? };
     let mut records: BTreeMap<MemoryRow, Record> = rows.records(&meant)?.into_iter().collect();
     let is_same = |(left, right, _): &&(MemoryRow, MemoryRow, f64)| {
         let (Some(left), Some(right)) = (records.get(left), records.get(right)) else { return false };

@@ -54,9 +54,9 @@ fn changed(before: &Record, params: &UpdateParams, stamp: &Stamp) -> Done<(Recor
     if let Some(confidence) = params.confidence {
         after.confidence = fields::confidence(confidence).map_err(bad)?;
     }
-    let Stamp { place, .. } = stamp;
+    let Stamp { layout, .. } = stamp;
     after.anchors =
-        united(&before.anchors, &params.remove_about, &params.anchors, &params.caller.cwd, place)?;
+        united(&before.anchors, &params.remove_about, &params.anchors, &params.caller.cwd, layout)?;
     after.metadata = metadata(&before.metadata, params)?;
     let gone = fields::tags(&params.remove_tags).map_err(bad)?;
     after.tags.extend(fields::tags(&params.add_tags).map_err(bad)?);

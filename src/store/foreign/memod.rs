@@ -4,7 +4,7 @@ use super::PAGE_BYTES;
 use super::copied::{Copied, ForeignError};
 use crate::proto::exchange::{DatabaseResult, Draft};
 use crate::store::StoreError;
-use crate::store::memory::{MemoryDb, Record, Which};
+use crate::store::memory::{MemoryDb, MemoryFilter, Record};
 use crate::types::rfc3339;
 
 /// Tables that are read, the columns that tell them from another system's, and whether an old version may lack them.
@@ -23,7 +23,7 @@ pub(in crate::store) fn open(copied: &Copied) -> Result<MemoryDb, ForeignError> 
 /// Returns the living, or the archived, behind a row.
 pub(super) fn page(db: &MemoryDb, archived: bool, after: i64) -> Result<DatabaseResult, StoreError> {
     let read: Result<_, StoreError> = db.read(0, |rows| {
-        let found = rows.behind(&Which { archived, ..Which::default() }, after, PAGE_BYTES)?;
+        let found = rows.behind(&MemoryFilter { archived, ..MemoryFilter::default() }, after, PAGE_BYTES)?;
         let last = found.last().map(|(row, _)| *row);
         let links = last.map_or(Ok(Vec::new()), |last| rows.links_from(after, last))?;
         Ok((found, links, last))

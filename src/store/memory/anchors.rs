@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params, params_from_iter};
 
 use super::found::json;
-use super::{Anchored, Rows, StoreError, Which};
+use super::{Anchored, MemoryFilter, Rows, StoreError};
 use crate::proto::anchor::Anchor;
 use crate::proto::memory::Sort;
 use crate::types::MemoryRow;
@@ -13,8 +13,8 @@ impl Rows<'_> {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn anchored(&self, which: &Which, sort: Sort) -> Result<Vec<Anchored>, StoreError> {
-        let (condition, values) = which.condition(self.now_ms);
+    pub fn anchored(&self, filter: &MemoryFilter, sort: Sort) -> Result<Vec<Anchored>, StoreError> {
+        let (condition, values) = filter.condition(self.now_ms);
         let order = super::rows::order(sort);
         let sql = format!(
             "SELECT m.id, json_group_array(json(a.anchor) ORDER BY a.ord) FROM memory m JOIN anchor a ON a.memory = m.row

@@ -66,7 +66,7 @@ impl MemoryDb {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Derived, Event, Record, Rows};
+    use super::super::{Derived, MemoryEvent, Record, Rows};
     use super::*;
 
     #[test]
@@ -77,7 +77,7 @@ mod tests {
             for (id, hash) in [("mem_a", [1; 32]), ("mem_b", [2; 32])] {
                 let record = Record { id: id.to_owned(), content: id.to_owned(), ..Record::default() };
                 let derived = Derived { hash, words: Default::default() };
-                rows.put(&record, &derived, &Event::default())?;
+                rows.put(&record, &derived, &MemoryEvent::default())?;
             }
             Ok::<_, StoreError>(())
         };

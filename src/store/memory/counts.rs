@@ -2,7 +2,7 @@
 
 use rusqlite::params_from_iter;
 
-use super::{Rows, StoreError, Which};
+use super::{MemoryFilter, Rows, StoreError};
 use crate::proto::memory::Tally;
 
 /// Numbers about all memories.
@@ -62,7 +62,7 @@ impl Rows<'_> {
     }
 
     fn tally(&self, select: &str) -> Result<Vec<Tally>, StoreError> {
-        let (condition, values) = Which::default().condition(self.now_ms);
+        let (condition, values) = MemoryFilter::default().condition(self.now_ms);
         self.run(|conn| {
             conn.prepare(&format!("{select} WHERE {condition} GROUP BY 1 ORDER BY 2 DESC, 1"))?
                 .query_map(params_from_iter(values), |row| {
@@ -74,7 +74,7 @@ impl Rows<'_> {
 
     /// Returns how many links are between living memories, and how many others there are.
     fn count_links(&self) -> Result<(u64, u64), StoreError> {
-        let (condition, values) = Which::default().condition(self.now_ms);
+        let (condition, values) = MemoryFilter::default().condition(self.now_ms);
         let lives =
             |end: &str| format!("EXISTS (SELECT 1 FROM memory m WHERE m.row = {end} AND {condition})");
         let select = format!(
@@ -91,7 +91,7 @@ impl Rows<'_> {
     /// # Errors
     /// When the database cannot be read.
     pub fn numbers(&self) -> Result<Numbers, StoreError> {
-        let (condition, values) = Which::default().condition(self.now_ms);
+        let (condition, values) = MemoryFilter::default().condition(self.now_ms);
         let (links, links_archived) = self.count_links()?;
         self.run(|conn| {
             let (all, content_bytes): (u64, u64) = conn.query_row(

@@ -3,7 +3,7 @@
 use rusqlite::{params, params_from_iter};
 
 use super::rows::{COLUMNS, record};
-use super::{Event, Record, Rows, StoreError, Which};
+use super::{MemoryEvent, MemoryFilter, Record, Rows, StoreError};
 
 impl Rows<'_> {
     /// Returns memories behind row `after` in the order they came, about `most_bytes` of them, each with its row.
@@ -12,11 +12,11 @@ impl Rows<'_> {
     /// When the database cannot be read.
     pub fn behind(
         &self,
-        which: &Which,
+        filter: &MemoryFilter,
         after: i64,
         most_bytes: usize,
     ) -> Result<Vec<(i64, Record)>, StoreError> {
-        let (condition, mut values) = which.condition(self.now_ms);
+        let (condition, mut values) = filter.condition(self.now_ms);
         values.push(after.into());
         let select = format!(
             "SELECT {COLUMNS}, m.row FROM memory m WHERE {condition} AND m.row > ?{} ORDER BY m.row",
@@ -53,7 +53,7 @@ impl Rows<'_> {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn archive_left(&self, key: &str, run: i64, event: &Event) -> Result<u64, StoreError> {
+    pub fn archive_left(&self, key: &str, run: i64, event: &MemoryEvent) -> Result<u64, StoreError> {
         let left: Vec<Record> = self.run(|conn| {
             conn.prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM memory m

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use rusqlite::{OptionalExtension, params, params_from_iter};
 
 use super::rows::{COLUMNS, record};
-use super::{Record, Rows, StoreError, Which};
+use super::{MemoryFilter, Record, Rows, StoreError};
 use crate::proto::memory::Tier;
 use crate::store::search::batches;
 use crate::types::MemoryRow;
@@ -47,7 +47,7 @@ impl Rows<'_> {
     /// When the database cannot be read.
     pub fn bm25(
         &self,
-        which: &Which,
+        filter: &MemoryFilter,
         expression: &str,
         k: usize,
     ) -> Result<Vec<(MemoryRow, f64)>, StoreError> {
@@ -65,7 +65,7 @@ impl Rows<'_> {
                 break;
             }
             let rows: Vec<MemoryRow> = batch.iter().map(|(_, row)| MemoryRow(row.0)).collect();
-            let meant: HashSet<MemoryRow> = self.meant(which, Some(&rows))?.into_iter().collect();
+            let meant: HashSet<MemoryRow> = self.meant(filter, Some(&rows))?.into_iter().collect();
             let good = batch.iter().map(|(bm25, row)| (MemoryRow(row.0), *bm25));
             best.extend(good.filter(|(row, _)| meant.contains(row)));
         }
@@ -77,8 +77,12 @@ impl Rows<'_> {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn meant(&self, which: &Which, rows: Option<&[MemoryRow]>) -> Result<Vec<MemoryRow>, StoreError> {
-        let (condition, mut values) = which.condition(self.now_ms);
+    pub fn meant(
+        &self,
+        filter: &MemoryFilter,
+        rows: Option<&[MemoryRow]>,
+    ) -> Result<Vec<MemoryRow>, StoreError> {
+        let (condition, mut values) = filter.condition(self.now_ms);
         let sql = match rows {
             None => format!("SELECT m.row FROM memory m WHERE {condition}"),
             Some(rows) => {

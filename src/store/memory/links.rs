@@ -6,7 +6,7 @@ use rusqlite::{Row, params};
 use serde_json::{Value, json};
 
 use super::write::note;
-use super::{Event, Record, Rows, StoreError};
+use super::{MemoryEvent, Record, Rows, StoreError};
 use crate::proto::exchange::LinkDraft;
 use crate::proto::memory::LinkKind;
 use crate::types::rfc3339;
@@ -99,7 +99,7 @@ impl Rows<'_> {
     ///
     /// # Errors
     /// When the database cannot be written, also where an end is missing.
-    pub fn link(&self, link: &Link, event: &Event) -> Result<Linked, StoreError> {
+    pub fn link(&self, link: &Link, event: &MemoryEvent) -> Result<Linked, StoreError> {
         let linked = self.put_link(link)?;
         if linked == Linked::New {
             self.note_ends(link, [&link.from, &link.to], event, |other| json!([null, other]))?;
@@ -143,7 +143,13 @@ impl Rows<'_> {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn unlink(&self, from: &str, to: &str, kind: LinkKind, event: &Event) -> Result<bool, StoreError> {
+    pub fn unlink(
+        &self,
+        from: &str,
+        to: &str,
+        kind: LinkKind,
+        event: &MemoryEvent,
+    ) -> Result<bool, StoreError> {
         let is_it = |link: &Link| {
             link.kind == kind && (link.from == from && link.to == to || kind.is_mutual() && link.from == to)
         };
@@ -162,9 +168,9 @@ impl Rows<'_> {
     }
 
     /// Notes with those that memories are linked to which go for good that the links go too.
-    pub(super) fn note_gone(&self, gone: &[Record], event: &Event) -> Result<(), StoreError> {
+    pub(super) fn note_gone(&self, gone: &[Record], event: &MemoryEvent) -> Result<(), StoreError> {
         let ids: HashSet<&str> = gone.iter().map(|record| record.id.as_str()).collect();
-        let event = Event { action: "unlink".to_owned(), ..event.clone() };
+        let event = MemoryEvent { action: "unlink".to_owned(), ..event.clone() };
         for record in gone {
             for link in self.links(&record.id)? {
                 let stays = [&link.from, &link.to].into_iter().find(|end| !ids.contains(end.as_str()));
@@ -181,7 +187,7 @@ impl Rows<'_> {
         &self,
         link: &Link,
         ends: [&String; N],
-        event: &Event,
+        event: &MemoryEvent,
         change: fn(&str) -> Value,
     ) -> Result<(), StoreError> {
         for end in ends {
@@ -190,7 +196,7 @@ impl Rows<'_> {
                 false => (link.kind.inverse(), &link.from),
             };
             let fields = [(relation.to_owned(), change(other))].into_iter().collect();
-            let event = Event { fields, ..event.clone() };
+            let event = MemoryEvent { fields, ..event.clone() };
             self.run(|conn| {
                 let row = conn.query_row("SELECT row FROM memory WHERE id = ?1", [end], |row| row.get(0))?;
                 note(conn, row, &event)

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 use serde_json::{Map, Value};
 
 use super::anchors::anchors;
-use super::{Event, Record, StoreError, Which};
+use super::{MemoryEvent, MemoryFilter, Record, StoreError};
 use crate::proto::memory::{Sort, Tier};
 
 /// The rows of one moment.
@@ -93,12 +93,12 @@ impl Rows<'_> {
     /// When the database cannot be read.
     pub fn list(
         &self,
-        which: &Which,
+        filter: &MemoryFilter,
         sort: Sort,
         offset: u64,
         at_most: Option<u64>,
     ) -> Result<(Vec<Record>, u64), StoreError> {
-        let (condition, values) = which.condition(self.now_ms);
+        let (condition, values) = filter.condition(self.now_ms);
         let order = order(sort);
         let limit = at_most.map_or(-1, |n| i64::try_from(n).unwrap_or(i64::MAX));
         let offset = i64::try_from(offset).unwrap_or(i64::MAX);
@@ -118,7 +118,7 @@ impl Rows<'_> {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn history(&self, id: &str) -> Result<Vec<Event>, StoreError> {
+    pub fn history(&self, id: &str) -> Result<Vec<MemoryEvent>, StoreError> {
         self.run(|conn| {
             conn.prepare_cached(
                 "SELECT h.at, h.action, h.author, h.source, h.fields FROM history h
@@ -126,7 +126,7 @@ impl Rows<'_> {
             )?
             .query_map([id], |row| {
                 let (at, action, author, source) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
-                Ok(Event { at, action, author, source, fields: object(&row.get::<_, String>(4)?) })
+                Ok(MemoryEvent { at, action, author, source, fields: object(&row.get::<_, String>(4)?) })
             })?
             .collect()
         })

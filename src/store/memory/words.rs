@@ -56,7 +56,7 @@ fn wordless(conn: &Connection, at_most: usize) -> rusqlite::Result<Vec<(i64, Rec
 mod tests {
     use super::*;
     use crate::store::memory::schema::MEMORY;
-    use crate::store::{Which, connect, schema};
+    use crate::store::{MemoryFilter, connect, schema};
     use crate::types::MemoryRow;
 
     fn derive(record: &Record) -> Derived {
@@ -80,7 +80,7 @@ mod tests {
         drop(old);
         let (db, _) = MemoryDb::open(&path, |_, _| Ok(())).unwrap();
         let found =
-            |expression: &str| db.read(0, |rows| rows.bm25(&Which::default(), expression, 9)).unwrap();
+            |expression: &str| db.read(0, |rows| rows.bm25(&MemoryFilter::default(), expression, 9)).unwrap();
         assert_eq!(found("hashed"), [], "the index is empty");
         db.put_missing_words(derive).unwrap();
         assert_eq!(found("hashed").len(), 9);

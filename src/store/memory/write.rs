@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::anchors::put_anchors;
 use super::rows::{COLUMNS, record};
 use super::words::put_words;
-use super::{Derived, Event, Record, Rows, StoreError};
+use super::{Derived, MemoryEvent, Record, Rows, StoreError};
 
 /// How long an answer is kept for a request that comes again, ms: much longer than any client tries.
 const REQUEST_MS: i64 = 3_600_000;
@@ -16,7 +16,7 @@ impl Rows<'_> {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn put(&self, record: &Record, derived: &Derived, event: &Event) -> Result<(), StoreError> {
+    pub fn put(&self, record: &Record, derived: &Derived, event: &MemoryEvent) -> Result<(), StoreError> {
         self.run(|conn| {
             let row = put_row(conn, record, &derived.hash)?;
             conn.prepare_cached("DELETE FROM tag WHERE memory = ?1")?.execute([row])?;
@@ -32,7 +32,7 @@ impl Rows<'_> {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn put_standing(&self, record: &Record, event: &Event) -> Result<(), StoreError> {
+    pub fn put_standing(&self, record: &Record, event: &MemoryEvent) -> Result<(), StoreError> {
         self.run(|conn| {
             let row = conn
                 .prepare_cached(
@@ -59,7 +59,7 @@ impl Rows<'_> {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub(super) fn put_history(&self, id: &str, events: &[Event]) -> Result<(), StoreError> {
+    pub(super) fn put_history(&self, id: &str, events: &[MemoryEvent]) -> Result<(), StoreError> {
         self.run(|conn| {
             let row: i64 = conn.query_row("SELECT row FROM memory WHERE id = ?1", [id], |row| row.get(0))?;
             conn.execute("DELETE FROM history WHERE memory = ?1", [row])?;
@@ -71,7 +71,7 @@ impl Rows<'_> {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn archive(&self, records: &[Record], why: &str, event: &Event) -> Result<(), StoreError> {
+    pub fn archive(&self, records: &[Record], why: &str, event: &MemoryEvent) -> Result<(), StoreError> {
         self.set_archived(records, Some(why), event)
     }
 
@@ -79,11 +79,16 @@ impl Rows<'_> {
     ///
     /// # Errors
     /// When the database cannot be written, also where a living memory has the same text.
-    pub fn restore(&self, records: &[Record], event: &Event) -> Result<(), StoreError> {
+    pub fn restore(&self, records: &[Record], event: &MemoryEvent) -> Result<(), StoreError> {
         self.set_archived(records, None, event)
     }
 
-    fn set_archived(&self, records: &[Record], why: Option<&str>, event: &Event) -> Result<(), StoreError> {
+    fn set_archived(
+        &self,
+        records: &[Record],
+        why: Option<&str>,
+        event: &MemoryEvent,
+    ) -> Result<(), StoreError> {
         self.run(|conn| {
             let mut set = conn.prepare_cached(
                 "UPDATE memory SET archived_at = iif(?2 IS NULL, NULL, ?3), archived_why = ?2, updated = ?3,
@@ -120,7 +125,7 @@ impl Rows<'_> {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn delete(&self, records: &[Record], event: &Event) -> Result<(), StoreError> {
+    pub fn delete(&self, records: &[Record], event: &MemoryEvent) -> Result<(), StoreError> {
         self.delete_rows(records, event)?;
         self.run(|conn| conn.execute("DELETE FROM request", []).map(drop)) // answers repeat what they were about
     }
@@ -137,7 +142,7 @@ impl Rows<'_> {
         if over.is_empty() {
             return Ok(());
         }
-        self.delete_rows(&over, &Event::of_daemon(self.now_ms(), "expire"))?;
+        self.delete_rows(&over, &MemoryEvent::of_daemon(self.now_ms(), "expire"))?;
         let ids = Value::from(over.into_iter().map(|record| record.id).collect::<Vec<_>>());
         self.run(|conn| {
             conn.execute(
@@ -148,7 +153,7 @@ impl Rows<'_> {
         })
     }
 
-    fn delete_rows(&self, records: &[Record], event: &Event) -> Result<(), StoreError> {
+    fn delete_rows(&self, records: &[Record], event: &MemoryEvent) -> Result<(), StoreError> {
         self.note_gone(records, event)?;
         self.run(|conn| {
             let mut words = conn.prepare_cached(
@@ -251,7 +256,7 @@ fn put_row(conn: &Connection, record: &Record, hash: &[u8; 32]) -> rusqlite::Res
     )
 }
 
-pub(super) fn note(conn: &Connection, row: i64, event: &Event) -> rusqlite::Result<()> {
+pub(super) fn note(conn: &Connection, row: i64, event: &MemoryEvent) -> rusqlite::Result<()> {
     conn.prepare_cached(
         "INSERT INTO history(memory, at, action, author, source, fields) VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
     )?

@@ -106,7 +106,7 @@ fn a_hook_starts_the_daemon_only_when_it_may() {
     let commit = format!("PATH={bin}:$PATH git commit -q --allow-empty -m x");
     silent(&live, &commit, "not asked for");
     let is_up = || {
-        let endpoint = fs::read_to_string(live.place().endpoint_file()).unwrap_or_default();
+        let endpoint = fs::read_to_string(live.layout().endpoint_file()).unwrap_or_default();
         let endpoint: serde_json::Value = serde_json::from_str(&endpoint).unwrap_or_default();
         endpoint["socket"].as_str().is_some_and(|socket| UnixStream::connect(socket).is_ok())
     };

@@ -95,7 +95,7 @@ fn git_leaves_memories_alone() {
 #[test]
 fn a_full_disk_is_said_and_got_over() {
     let live = Live::idle();
-    let state = live.place().state_dir;
+    let state = live.layout().state_dir;
     let mount = |args: &[&str]| Command::new(args[0]).args(&args[1..]).arg(&state).status();
     if !mount(&["mount", "-t", "tmpfs", "-o", "size=2m,mode=700", "tmpfs"])
         .is_ok_and(|status| status.success())

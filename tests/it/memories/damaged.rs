@@ -68,7 +68,7 @@ fn a_damaged_database_is_put_aside_and_restored() {
         assert!(String::from_utf8_lossy(&output.stderr).contains(said), "{what}: a person is told");
         let status = call(&live, "status", json!({}));
         assert!(status["degraded"].to_string().contains(said), "{what}: status says so");
-        let log = fs::read_to_string(live.place().log_file()).unwrap();
+        let log = fs::read_to_string(live.layout().log_file()).unwrap();
         assert!(log.contains(said), "{what}: the log says so");
         assert!(is_whole(&live), "{what}");
         let aside = beside(&live, "memory.db.damaged-");
@@ -84,7 +84,7 @@ fn what_no_copy_has_is_saved_from_the_damaged_file() {
     live.start();
     add(&live, "old");
     stop(&live);
-    let copies = live.place().state_dir.join("backups");
+    let copies = live.layout().state_dir.join("backups");
     let kept = live.sandbox.path("copies");
     Command::new("cp").arg("-r").args([&copies, &kept]).status().unwrap();
     live.start();
@@ -118,7 +118,7 @@ fn a_restore_that_was_killed_at_its_end_is_finished() {
         stop(&live);
         let db = db(&live);
         fs::rename(&db, db.with_extension("db.finished")).unwrap();
-        fs::remove_dir_all(live.place().state_dir.join("backups")).unwrap();
+        fs::remove_dir_all(live.layout().state_dir.join("backups")).unwrap();
         left(&db);
         assert_eq!(texts(&live), ["restored"]);
         assert!(!db.with_extension("db.finished").exists());

@@ -39,7 +39,7 @@ pub(crate) fn call(live: &Live, method: &str, mut params: Value) -> Value {
 }
 
 pub(crate) fn db(live: &Live) -> PathBuf {
-    live.place().state_dir.join("memory.db")
+    live.layout().state_dir.join("memory.db")
 }
 
 pub(crate) fn stop(live: &Live) {
@@ -48,7 +48,7 @@ pub(crate) fn stop(live: &Live) {
 
 /// Returns the names in the state dir that begin so.
 pub(crate) fn beside(live: &Live, beginning: &str) -> Vec<String> {
-    let entries = fs::read_dir(live.place().state_dir).unwrap();
+    let entries = fs::read_dir(live.layout().state_dir).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     names.filter(|name| name.starts_with(beginning)).collect()
 }

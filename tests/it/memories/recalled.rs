@@ -91,7 +91,7 @@ fn promoting_goes_one_tier_up() {
 fn tiers_are_as_the_settings_say() {
     let live = Live::idle();
     std::fs::write(
-        live.place().config_file(),
+        live.layout().config_file(),
         "[memory]\nshort_minutes = 1\nshort_extension_minutes = 2\npromote_at = 1\n",
     )
     .unwrap();

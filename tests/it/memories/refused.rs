@@ -87,7 +87,7 @@ fn what_is_private_or_secret_is_nowhere() {
     stop(&live);
     let found = Command::new("grep")
         .args(["-arlE", &format!("plantedprivate|{token}")])
-        .arg(live.place().state_dir)
+        .arg(live.layout().state_dir)
         .output();
     assert_eq!(String::from_utf8(found.unwrap().stdout).unwrap(), "");
 }

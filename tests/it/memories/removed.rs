@@ -43,7 +43,7 @@ fn what_is_purged_is_in_copies_alone() {
     call(&live, "memory.forget", json!({ "match": "plantedpurge" }));
     assert_eq!(call(&live, "memory.purge", json!({}))["memories"].as_array().unwrap().len(), 1);
     stop(&live);
-    let state = live.place().state_dir;
+    let state = live.layout().state_dir;
     let found =
         Command::new("grep").args(["-arl", "--exclude-dir=backups", "plantedpurge"]).arg(&state).output();
     assert_eq!(String::from_utf8(found.unwrap().stdout).unwrap(), "");
@@ -69,7 +69,7 @@ fn what_is_over_is_archived_by_whoever_asks() {
 #[test]
 fn what_is_over_is_deleted_where_that_is_wanted() {
     let live = Live::idle();
-    let config = live.place().config_file();
+    let config = live.layout().config_file();
     std::fs::write(config, "[memory]\non_expiry = \"purge\"\n").unwrap();
     live.start();
     let stays = call(&live, "memory.add", json!({ "content": "stays", "request": "r1" }));
@@ -83,7 +83,7 @@ fn what_is_over_is_deleted_where_that_is_wanted() {
     let again = call(&live, "memory.add", json!({ "content": "stays", "request": "r1" }));
     assert_eq!(again, stays, "what was asked before is still known");
     stop(&live);
-    let state = live.place().state_dir;
+    let state = live.layout().state_dir;
     let found =
         Command::new("grep").args(["-arl", "--exclude-dir=backups", "plantedend"]).arg(&state).output();
     assert_eq!(String::from_utf8(found.unwrap().stdout).unwrap(), "");

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use memod::git::UserDirs;
-use memod::paths::{Env, Place, canonical, effective_uid};
+use memod::paths::{Env, RepoLayout, canonical, effective_uid};
 use memod::scan::{Admission, Found, ScanError, Verdict, Visit, lstat, walk};
 use memod::types::{Refusal, SourceKey};
 
@@ -99,17 +99,17 @@ impl Fixture {
         UserDirs { home: Some(self.home.clone()), config_home: None, system_config: None }
     }
 
-    pub(crate) fn place(&self) -> Place {
+    pub(crate) fn layout(&self) -> RepoLayout {
         self.place_at(&self.root)
     }
 
-    pub(crate) fn place_at(&self, root: &Path) -> Place {
+    pub(crate) fn place_at(&self, root: &Path) -> RepoLayout {
         let env = Env { home: Some(self.home.clone()), uid: effective_uid(), ..Env::default() };
-        Place::locate(root, &env).unwrap()
+        RepoLayout::locate(root, &env).unwrap()
     }
 
-    pub(crate) fn admission(&self, place: &Place) -> Admission {
-        Admission::open_for(place, &self.dirs(), MAX_FILE_BYTES).unwrap()
+    pub(crate) fn admission(&self, layout: &RepoLayout) -> Admission {
+        Admission::open_for(layout, &self.dirs(), MAX_FILE_BYTES).unwrap()
     }
 
     /// Returns what git lists and is on the disk, without the slash that git puts after other repositories.
@@ -169,22 +169,22 @@ impl Visit for Seen {
     }
 }
 
-pub(crate) fn walk_all(fixture: &Fixture, place: &Place) -> Seen {
+pub(crate) fn walk_all(fixture: &Fixture, layout: &RepoLayout) -> Seen {
     let mut seen = Seen::default();
-    walk(place, &mut fixture.admission(place), None, &mut seen).unwrap();
+    walk(layout, &mut fixture.admission(layout), None, &mut seen).unwrap();
     seen
 }
 
 /// Judges, one by one, every path that is on the disk, as a watcher would.
-pub(crate) fn judge_all(fixture: &Fixture, place: &Place) -> BTreeMap<String, Option<Refusal>> {
-    let mut admission = fixture.admission(place);
+pub(crate) fn judge_all(fixture: &Fixture, layout: &RepoLayout) -> BTreeMap<String, Option<Refusal>> {
+    let mut admission = fixture.admission(layout);
     let mut paths = Vec::new();
-    everything_below(&place.root, &place.root, &mut paths);
+    everything_below(&layout.root, &layout.root, &mut paths);
     paths.reverse(); // deepest and last first: the order must not matter
     let mut verdicts = BTreeMap::new();
     for path in paths {
         let key = SourceKey::new(path.clone());
-        match admission.judge(&key, &lstat(&place.root.join(&path)).unwrap()) {
+        match admission.judge(&key, &lstat(&layout.root.join(&path)).unwrap()) {
             Verdict::Ignored => {}
             Verdict::Admitted => drop(verdicts.insert(path, None)),
             Verdict::Refused(reason) => drop(verdicts.insert(path, Some(reason))),
@@ -207,15 +207,15 @@ fn everything_below(root: &Path, dir: &Path, paths: &mut Vec<String>) {
 
 /// Checks that walk, judge and git agree on one worktree, apart from `gits_only`, which git alone lists.
 pub(crate) fn agree(name: &str, fixture: &Fixture, root: &Path, gits_only: &[&str]) -> Seen {
-    let place = fixture.place_at(root);
-    let seen = walk_all(fixture, &place);
+    let layout = fixture.place_at(root);
+    let seen = walk_all(fixture, &layout);
     let mut listed = fixture.listed(root);
     for path in gits_only {
         assert!(listed.remove(*path), "{name}: git does not list {path}: {listed:#?}");
     }
     let walked: BTreeSet<String> = seen.files.keys().cloned().collect();
     assert_eq!(walked, listed, "{name}: walk on the left, git on the right");
-    assert_eq!(judge_all(fixture, &place), seen.files, "{name}: judge on the left, walk on the right");
+    assert_eq!(judge_all(fixture, &layout), seen.files, "{name}: judge on the left, walk on the right");
     assert_eq!(seen.problems, [""; 0], "{name}");
     seen
 }

@@ -33,7 +33,7 @@ fn links_are_listed_and_never_followed() {
     assert_eq!(links.collect::<Vec<_>>(), ["d/link", "d/loop", "dangling", "self", "slash", "was"]);
     assert_eq!(seen.dirs, ["", "d"]);
 
-    let mut admission = f.admission(&f.place());
+    let mut admission = f.admission(&f.layout());
     for below_a_link in ["was/x", "d/loop/x", "slash/etc/passwd"] {
         let stat = lstat(&f.root.join("d/x")).unwrap();
         assert_eq!(admission.judge(&SourceKey::new(below_a_link), &stat), Verdict::Ignored, "{below_a_link}");
@@ -53,7 +53,7 @@ fn fifos_and_sockets_block_nothing() {
         mkfifo(&f.root.join(fifo));
     }
     let _socket = std::os::unix::net::UnixListener::bind(f.root.join("socket")).unwrap();
-    let seen = walk_all(&f, &f.place());
+    let seen = walk_all(&f, &f.layout());
     let expected = [("d/x", None), ("e/x", None), ("tracked", Some(Refusal::Special))];
     assert!(seen.files.iter().map(|(path, why)| (path.as_str(), *why)).eq(expected), "{:?}", seen.files);
 }
@@ -91,7 +91,7 @@ fn names_that_are_not_utf8() {
 }
 
 fn agree_by_walk(f: &Fixture) -> Seen {
-    let seen = walk_all(f, &f.place());
+    let seen = walk_all(f, &f.layout());
     assert!(seen.files.keys().eq(f.listed(&f.root).iter()), "{:?}", seen.files);
     seen
 }
@@ -105,7 +105,7 @@ fn what_cannot_be_read_is_counted() {
     set("closed", 0o000);
     set("d/.gitignore", 0o000);
     set("a", 0o000);
-    let seen = walk_all(&f, &f.place());
+    let seen = walk_all(&f, &f.layout());
     let read = memod::scan::read(&f.root, &SourceKey::new("a"), 10);
     set("closed", 0o755);
     if effective_uid() == 0 {
@@ -132,7 +132,7 @@ fn a_path_too_long_is_told() {
         mkdirat(&dir, &name, Mode::RWXU).unwrap();
         dir = openat(&dir, &name, OFlags::DIRECTORY, Mode::empty()).unwrap();
     }
-    let seen = walk_all(&f, &f.place());
+    let seen = walk_all(&f, &f.layout());
     assert_eq!(seen.files.len(), 1);
     let [problem] = &seen.problems[..] else { panic!("{:?}", seen.problems) };
     assert!(problem.contains("File name too long"), "{problem}");
@@ -147,7 +147,7 @@ fn deep_trees_end() {
         fs::create_dir(&dir).unwrap();
     }
     fs::write(dir.join("x"), "x").unwrap();
-    let seen = walk_all(&f, &f.place());
+    let seen = walk_all(&f, &f.layout());
     assert_eq!((seen.files.len(), seen.dirs.len(), seen.problems.len()), (1, 301, 0));
 }
 
@@ -178,7 +178,7 @@ impl Visit for Vandal<'_> {
 }
 
 fn walk_with(f: &Fixture, stop_after: usize, act: &dyn Fn(&Path, &str)) -> Seen {
-    let place = f.place();
+    let place = f.layout();
     let mut vandal = Vandal { seen: Seen::default(), act, stop_after };
     let mut admission: Admission = f.admission(&place);
     walk(&place, &mut admission, None, &mut vandal).unwrap();
@@ -230,7 +230,7 @@ fn a_walk_can_be_stopped() {
 #[test]
 fn a_missing_root_is_an_error() {
     let f = Fixture::new();
-    let place = f.place();
+    let place = f.layout();
     let mut admission = f.admission(&place);
     fs::remove_dir_all(&f.root).unwrap();
     let error = walk(&place, &mut admission, None, &mut Seen::default()).unwrap_err().to_string();

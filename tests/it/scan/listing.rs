@@ -273,8 +273,8 @@ fn a_git_dir_inside_the_tree_is_left_out() {
     let f = Fixture::plain();
     f.git(&["init", "-q", "--separate-git-dir", "store"]);
     f.files(&["a"]);
-    assert_eq!(walk_all(&f, &f.place()).files.into_keys().collect::<Vec<_>>(), ["a"]);
-    assert_eq!(judge_all(&f, &f.place()).into_keys().collect::<Vec<_>>(), ["a"]);
+    assert_eq!(walk_all(&f, &f.layout()).files.into_keys().collect::<Vec<_>>(), ["a"]);
+    assert_eq!(judge_all(&f, &f.layout()).into_keys().collect::<Vec<_>>(), ["a"]);
 }
 
 #[test]
@@ -334,7 +334,7 @@ fn outside_git_ignore_files_hold_all_the_same() {
     f.files(&["a.log", "b", "d/c.log", "d/e", "out/x", ".hidden", ".memo/memory.db", "sub/x", "f"]);
     f.write(".gitignore", "*.log\nout/\n").write("d/.gitignore", "!c.log\n").write(".memoignore", "f\n");
     f.git(&["init", "-q", "sub"]);
-    let place = f.place();
+    let place = f.layout();
     assert_eq!(place.git_dir, None);
     let seen = walk_all(&f, &place);
     let expected = [".gitignore", ".hidden", ".memoignore", "b", "d/.gitignore", "d/c.log", "d/e", "sub"];
@@ -347,7 +347,7 @@ fn part_of_a_tree_is_walked_by_the_same_rule() {
     let f = Fixture::new();
     f.files(&["a/b/c", "a/b/x.log", "a/d", "e"]).write(".gitignore", "*.log\n");
     f.git(&["init", "-q", "nested"]);
-    let place = f.place();
+    let place = f.layout();
     let check = |below: &str, expected: &[&str]| {
         let mut seen = Seen::default();
         walk(&place, &mut f.admission(&place), Some(&SourceKey::new(below)), &mut seen).unwrap();
@@ -368,7 +368,7 @@ fn part_of_a_tree_is_walked_by_the_same_rule() {
 fn directories_are_announced_before_what_is_in_them() {
     let f = Fixture::new();
     f.files(&["b/c/x", "a/y", "out/z"]).write(".gitignore", "out/\n");
-    assert_eq!(walk_all(&f, &f.place()).dirs, ["", "a", "b", "b/c"]);
+    assert_eq!(walk_all(&f, &f.layout()).dirs, ["", "a", "b", "b/c"]);
 }
 
 #[test]
@@ -376,7 +376,7 @@ fn a_damaged_index_is_named_and_can_be_done_without() {
     let f = Fixture::new();
     f.files(&["a"]);
     f.commit_all();
-    let place = f.place();
+    let place = f.layout();
     let index = f.root.join(".git/index");
     let bytes = fs::read(&index).unwrap();
     for damaged in [&b"DIRC"[..], b"nonsense", &bytes[..bytes.len() / 2], &[]] {
@@ -397,7 +397,7 @@ fn a_damaged_index_is_named_and_can_be_done_without() {
 fn a_damaged_configuration_is_named() {
     let f = Fixture::new();
     f.write_home(".gitconfig", "[core\nnonsense");
-    let error = Admission::open_for(&f.place(), &f.dirs(), MAX_FILE_BYTES).err().unwrap().to_string();
+    let error = Admission::open_for(&f.layout(), &f.dirs(), MAX_FILE_BYTES).err().unwrap().to_string();
     assert!(error.contains(".gitconfig"), "{error}");
 }
 
@@ -406,7 +406,7 @@ fn the_lock_of_git_is_left_alone() {
     let f = Fixture::new();
     f.files(&["a"]);
     f.commit_all();
-    let place = f.place();
+    let place = f.layout();
     f.write(".git/index.lock", "half an index");
     assert_eq!(walk_all(&f, &place).files.into_keys().collect::<Vec<_>>(), ["a"]);
     assert_eq!(fs::read_to_string(f.root.join(".git/index.lock")).unwrap(), "half an index");
@@ -415,12 +415,12 @@ fn the_lock_of_git_is_left_alone() {
 #[test]
 fn head_is_a_branch_or_an_object() {
     let f = Fixture::new();
-    assert_eq!(git::head(&f.place()).as_deref(), Some("refs/heads/main"));
+    assert_eq!(git::head(&f.layout()).as_deref(), Some("refs/heads/main"));
     f.commit_all();
     f.git(&["worktree", "add", "-q", "-b", "topic/x", "../linked"]);
     let linked = f.place_at(&f.top.join("linked"));
     assert_eq!(git::head(&linked).as_deref(), Some("refs/heads/topic/x"));
     f.git(&["checkout", "-q", "--detach"]);
-    assert_eq!(git::head(&f.place()).map(|head| head.len()), Some(40));
+    assert_eq!(git::head(&f.layout()).map(|head| head.len()), Some(40));
     assert_eq!(git::head(&f.place_at(&f.top.join("linked"))), git::head(&linked));
 }

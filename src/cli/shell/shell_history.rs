@@ -10,23 +10,23 @@ use std::path::PathBuf;
 use super::Line;
 use super::prompt::MOST_LINES;
 use crate::cli::args::Verb;
-use crate::paths::Place;
+use crate::paths::RepoLayout;
 
 /// From this size on, lines that are not offered any more go.
 const MOST_BYTES: u64 = 256 << 10;
 
 /// The file of lines.
-pub(super) struct History {
-    place: Place,
+pub(super) struct ShellHistory {
+    layout: RepoLayout,
 }
 
-impl History {
-    pub(super) fn new(place: Place) -> Self {
-        Self { place }
+impl ShellHistory {
+    pub(super) fn new(layout: RepoLayout) -> Self {
+        Self { layout }
     }
 
     fn file(&self) -> PathBuf {
-        self.place.state_dir.join("shell_history")
+        self.layout.state_dir.join("shell_history")
     }
 
     /// Returns the last `most` lines, oldest first; none where none can be read.
@@ -39,7 +39,7 @@ impl History {
     /// Writes a line down if it may be. What cannot be written is not offered again, no more.
     pub(super) fn keep(&self, text: &str, line: &Line) {
         let Line::Verb(typed) = line else { return };
-        if is_private(text, &typed.verb) || self.place.create_state_dir().is_err() {
+        if is_private(text, &typed.verb) || self.layout.create_state_dir().is_err() {
             return;
         }
         let file = self.file();

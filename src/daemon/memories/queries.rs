@@ -7,15 +7,15 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::call::{locate, with_notice};
-use super::rules::{Done, find, refused, which};
+use super::rules::{Done, find, memory_filter, refused};
 use super::{links, now_ms, show};
-use crate::daemon::dispatch::params_of;
-use crate::daemon::error::Outcome;
+use crate::daemon::error::RpcResult;
+use crate::daemon::request::params_of;
 use crate::daemon::shared::Shared;
 use crate::proto::memory::{
     HistoryResult, IdsParams, ListParams, MemoriesResult, Memory, StatsResult, TallyParams, TallyResult,
 };
-use crate::store::{MemoryKeeper, Record, Rows};
+use crate::store::{MemoryStore, Record, Rows};
 use crate::types::rfc3339;
 
 /// Memories of a page when nothing is said.
@@ -50,8 +50,8 @@ pub(super) fn at_most(params: &ListParams) -> Done<u64> {
 
 pub(super) fn list(rows: &Rows<'_>, params: &ListParams, now_ms: i64) -> Done<MemoriesResult> {
     let limit = at_most(params)?;
-    let which = which(rows, &params.selection, params.archived, now_ms)?;
-    let (records, total) = rows.list(&which, params.sort, params.offset, Some(limit))?;
+    let filter = memory_filter(rows, &params.selection, params.archived, now_ms)?;
+    let (records, total) = rows.list(&filter, params.sort, params.offset, Some(limit))?;
     let memories = records.into_iter().map(|record| show::memory(record, now_ms)).collect();
     Ok(MemoriesResult { memories, total, ..MemoriesResult::default() })
 }
@@ -73,12 +73,12 @@ pub(super) fn containers(rows: &Rows<'_>, _: &TallyParams, _: i64) -> Done<Tally
     Ok(TallyResult { names: rows.containers()?, notice: None })
 }
 
-pub(super) async fn stats(shared: &Arc<Shared>, params: Value) -> Outcome<Value> {
+pub(super) async fn stats(shared: &Arc<Shared>, params: Value) -> RpcResult<Value> {
     let params: TallyParams = params_of(params)?;
     locate(shared, &params.caller)?;
-    let job = |keeper: &mut MemoryKeeper| {
+    let job = |store: &mut MemoryStore| {
         let now_ms = now_ms();
-        let read = keeper.read(now_ms, |rows| Ok((rows.numbers()?, rows.tiers()?, rows.containers()?)));
+        let read = store.read(now_ms, |rows| Ok((rows.numbers()?, rows.tiers()?, rows.containers()?)));
         let result = read.map(|(numbers, tiers, containers)| StatsResult {
             living: numbers.living,
             archived: numbers.archived,
@@ -91,12 +91,12 @@ pub(super) async fn stats(shared: &Arc<Shared>, params: Value) -> Outcome<Value>
             content_bytes: numbers.content_bytes,
             oldest: numbers.oldest.map(rfc3339),
             newest: numbers.newest.map(rfc3339),
-            path: keeper.path().display().to_string(),
-            bytes: keeper.bytes(),
-            backups: keeper.backups(),
+            path: store.path().display().to_string(),
+            bytes: store.bytes(),
+            backups: store.backups(),
             notice: None,
         });
-        with_notice(result.map(|result| json!(result)), keeper, now_ms)
+        with_notice(result.map(|result| json!(result)), store, now_ms)
     };
     shared.memories.ask(job).await?
 }

@@ -8,19 +8,19 @@ use std::str::from_utf8;
 use super::text::escape_lines;
 
 /// Writes to a terminal what is meant for a file.
-pub(super) struct Harmless<W> {
+pub(super) struct EscapingWriter<W> {
     out: W,
     /// The beginning of a character whose end has not been written yet.
     begun: Vec<u8>,
 }
 
-impl<W: Write> Harmless<W> {
+impl<W: Write> EscapingWriter<W> {
     pub(super) fn new(out: W) -> Self {
         Self { out, begun: Vec::new() }
     }
 }
 
-impl<W: Write> Write for Harmless<W> {
+impl<W: Write> Write for EscapingWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.begun.extend_from_slice(bytes);
         let whole = from_utf8(&self.begun).map_or_else(|error| error.valid_up_to(), str::len);
@@ -43,10 +43,10 @@ mod tests {
     fn what_a_terminal_obeys_is_escaped_however_it_is_cut() {
         let text = "a\u{1b}[31m,ü\u{202e}b\u{9b}\tc\nd\n";
         for cut in 0..text.len() {
-            let mut harmless = Harmless::new(Vec::new());
-            harmless.write_all(&text.as_bytes()[..cut]).unwrap();
-            harmless.write_all(&text.as_bytes()[cut..]).unwrap();
-            let shown = String::from_utf8(harmless.out).unwrap();
+            let mut escaping_writer = EscapingWriter::new(Vec::new());
+            escaping_writer.write_all(&text.as_bytes()[..cut]).unwrap();
+            escaping_writer.write_all(&text.as_bytes()[cut..]).unwrap();
+            let shown = String::from_utf8(escaping_writer.out).unwrap();
             assert_eq!(shown, "a\\u{1b}[31m,ü\\u{202e}b\\u{9b}\tc\nd\n", "{cut}");
         }
     }

@@ -4,8 +4,8 @@
 //! path that was dirty then has been indexed (design 6). Here is what may differ from the index and when
 //! it is compared; `wait` keeps those who wait for that, `reply` tells them.
 
-mod history;
-mod place;
+mod commits;
+mod layout;
 mod reply;
 mod wait;
 
@@ -13,16 +13,16 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use self::history::History;
+use self::commits::CommitsState;
 use self::wait::{COOKIE_TIMEOUT, Cookie, Waiter};
 use super::event::{Ask, ViewReport};
 use crate::git;
-use crate::index::{Outcome, Scope};
-use crate::paths::Place;
+use crate::index::{ReconcileOutcome, Scope};
+use crate::paths::RepoLayout;
 use crate::proto::ViewInfo;
 use crate::store::ViewRow;
 use crate::types::{SourceKey, ViewId};
-use crate::watch::Settle;
+use crate::watch::Debouncer;
 
 /// Over so many dirty paths one walk is cheaper.
 const MOST_DIRTY: usize = 5_000;
@@ -35,9 +35,9 @@ const RESCAN_GAP: (Duration, Duration) = (Duration::from_secs(2), Duration::from
 pub(super) const DOT_GIT: &str = ".git";
 
 /// One worktree.
-pub(super) struct View {
+pub(super) struct WorktreeState {
     pub(super) id: ViewId,
-    pub(super) place: Place,
+    pub(super) layout: RepoLayout,
     pub(super) head: Option<String>,
     pub(super) seq: u64,
     /// A walk of this process has ended well, and the index was not emptied since.
@@ -61,7 +61,7 @@ pub(super) struct View {
     dirty: BTreeSet<SourceKey>,
     rescan: bool,
     index_written: bool,
-    settle: Settle,
+    debouncer: Debouncer,
     git_lock: Option<Instant>,
     not_before: Option<Instant>,
     gap: Duration,
@@ -79,7 +79,7 @@ pub(super) struct View {
     /// Ignore files outside the worktree: the user's own, and `info/exclude`.
     pub(super) excludes: Vec<PathBuf>,
     /// Its commits.
-    pub(super) history: History,
+    pub(super) commits: CommitsState,
 }
 
 /// What the next reconcile must compare.
@@ -99,13 +99,18 @@ pub(super) struct Rounds {
     pub(super) error: Option<String>,
 }
 
-impl View {
+impl WorktreeState {
     /// Makes the state of a view whose manifest has yet to be compared with the disk.
-    pub(super) fn new(row: &ViewRow, place: Place, settle: Settle, object_hash: git::ObjectHash) -> Self {
-        let history = History::new(git::Refs::new(&place, object_hash));
+    pub(super) fn new(
+        row: &ViewRow,
+        layout: RepoLayout,
+        debouncer: Debouncer,
+        object_hash: git::ObjectHash,
+    ) -> Self {
+        let commits = CommitsState::new(git::Refs::new(&layout, object_hash));
         Self {
             id: row.id,
-            place,
+            layout,
             head: row.head.clone(),
             seq: row.seq,
             complete: false,
@@ -120,7 +125,7 @@ impl View {
             dirty: BTreeSet::new(),
             rescan: true,
             index_written: false,
-            settle,
+            debouncer,
             git_lock: None,
             not_before: None,
             gap: RESCAN_GAP.0,
@@ -133,7 +138,7 @@ impl View {
             waiters: Vec::new(),
             n_cookies: 0,
             excludes: Vec::new(),
-            history,
+            commits,
         }
     }
 
@@ -143,30 +148,30 @@ impl View {
     }
 
     /// Notes that a path may differ from the index.
-    pub(super) fn touch(&mut self, key: SourceKey, now: Instant) {
+    pub(super) fn mark_dirty(&mut self, key: SourceKey, now: Instant) {
         self.dirty.insert(key);
-        self.settle.touch(now);
+        self.debouncer.note_change(now);
         if self.dirty.len() > MOST_DIRTY {
-            self.lose(now);
+            self.mark_all_dirty(now);
         }
     }
 
     /// Notes that anything may differ. A cookie on its way is served by the walk; the event of a late one may
     /// be among those lost, so the watcher is tried again.
-    pub(super) fn lose(&mut self, now: Instant) {
+    pub(super) fn mark_all_dirty(&mut self, now: Instant) {
         self.rescan = true;
         self.dirty.clear();
-        self.settle.touch(now);
+        self.debouncer.note_change(now);
         self.overdue = None;
         if let Some(cookie) = self.cookie.take() {
             self.await_reconcile(cookie.asks);
-            self.bake(now);
+            self.send_cookie(now);
         }
     }
 
     /// Notes that some directory is not watched: what came back as an event says nothing of it, so everybody
     /// waits for a walk that begins from now on. `why` tells the user, and what to do.
-    pub(super) fn uncover(&mut self, why: Option<String>) {
+    pub(super) fn mark_unwatched(&mut self, why: Option<String>) {
         if !self.polls {
             self.unwatched = why;
         }
@@ -179,22 +184,22 @@ impl View {
     /// Notes that the reconcile that ends now could not do these.
     pub(super) fn retry(&mut self, keys: Vec<SourceKey>, now: Instant) {
         if !keys.is_empty() {
-            keys.into_iter().for_each(|key| self.touch(key, now));
+            keys.into_iter().for_each(|key| self.mark_dirty(key, now));
             self.postpone();
         }
     }
 
     /// Notes that git wrote its index or settings: an empty reconcile finds out what that means.
-    pub(super) fn touch_index(&mut self, now: Instant) {
+    pub(super) fn mark_index_written(&mut self, now: Instant) {
         self.index_written = true;
-        self.settle.touch(now);
+        self.debouncer.note_change(now);
     }
 
     /// Notes that the index is about to be emptied: from now on nothing is fresh.
     pub(super) fn unsettle(&mut self) {
         (self.complete, self.built) = (false, false);
         self.n_clears += 1;
-        self.history.restart();
+        self.commits.restart();
     }
 
     /// Notes that the index was emptied: everything is compared again, as at the start.
@@ -202,8 +207,8 @@ impl View {
         self.complete = false;
         self.n_clears = self.n_clears.saturating_sub(1);
         self.not_before = None;
-        self.history.restart();
-        self.lose(now);
+        self.commits.restart();
+        self.mark_all_dirty(now);
     }
 
     /// Notes whether git holds its index lock.
@@ -219,7 +224,7 @@ impl View {
     /// Returns whether nothing is known that the index does not hold.
     fn is_current(&self) -> bool {
         let is_quiet = !self.is_dirty() && !self.is_running();
-        let holds_all = is_quiet && self.history.is_current();
+        let holds_all = is_quiet && self.commits.is_current();
         self.complete && holds_all && self.is_watched() && self.error.is_none()
     }
 
@@ -237,15 +242,15 @@ impl View {
             return None;
         }
         self.started += 1;
-        self.settle.clear();
+        self.debouncer.clear();
         let paths = std::mem::take(&mut self.dirty);
         let scope = if std::mem::take(&mut self.rescan) { Scope::Full } else { Scope::Paths(paths) };
         Some(Due { scope, git_changed: std::mem::take(&mut self.index_written) })
     }
 
     /// Returns the commits to be read now; files come first.
-    pub(super) fn start_history(&mut self) -> Option<git::Tip> {
-        if self.complete { self.history.start() } else { None }
+    pub(super) fn start_commits(&mut self) -> Option<git::Tip> {
+        if self.complete { self.commits.start() } else { None }
     }
 
     /// Returns when what is dirty is due.
@@ -254,7 +259,7 @@ impl View {
         if waited_for || self.started == 0 {
             return now;
         }
-        let settled = self.settle.due().unwrap_or(now);
+        let settled = self.debouncer.due().unwrap_or(now);
         let lock_over = self.git_lock.map_or(settled, |since| since + LOCK_HOLD);
         let not_before = self.not_before.filter(|_| self.rescan || self.error.is_some()).unwrap_or(settled);
         settled.max(lock_over).max(not_before)
@@ -273,14 +278,14 @@ impl View {
         if failed.is_some() {
             self.rescan = true;
             self.not_before = Some(now + self.gap);
-            self.settle.touch(now);
+            self.debouncer.note_change(now);
         }
         self.error = failed;
     }
 
     /// Notes that the worktree is to be compared for every question. `why` is for the user who did not want it so.
     pub(super) fn poll(&mut self, why: Option<String>) {
-        self.uncover(why);
+        self.mark_unwatched(why);
         self.polls = true;
     }
 
@@ -305,7 +310,7 @@ impl View {
 
     /// Takes what could not be read. Only a whole walk tells that all could; one is asked for when a directory could
     /// be listed, for it may be the one that could not.
-    pub(super) fn note_problems(&mut self, outcome: &Outcome, now: Instant) {
+    pub(super) fn note_problems(&mut self, outcome: &ReconcileOutcome, now: Instant) {
         if let Some((first, others)) = outcome.problems.split_first() {
             let others = match others.len() {
                 0 => String::new(),
@@ -315,14 +320,14 @@ impl View {
         } else if outcome.whole {
             self.files_note = None;
         } else if self.files_note.is_some() && outcome.missed.listed {
-            self.lose(now);
+            self.mark_all_dirty(now);
         }
     }
 
     /// Returns what `status` shows.
     pub(super) fn report(&self) -> ViewReport {
         let info = ViewInfo {
-            root: self.place.root.display().to_string(),
+            root: self.layout.root.display().to_string(),
             head: self.head.clone(),
             polled: !self.is_watched(),
             files: 0, // counted by who asks
@@ -335,12 +340,12 @@ impl View {
 
     /// Returns what does not work, each with its remedy.
     fn degraded(&self) -> Vec<String> {
-        let root = self.place.root.display();
+        let root = self.layout.root.display();
         let behind = self.error.iter().map(|why| format!("index: {root}: {why}"));
         let late = "the watcher does not answer; until it does every query compares the worktree";
         let late = self.overdue.iter().map(|_| format!("watch: {root}: {late}"));
         let files = self.files_note.iter().map(|why| format!("files: {root}: {why}"));
-        let commits = self.history.note().map(|why| format!("commits: {root}: {why}"));
+        let commits = self.commits.note().map(|why| format!("commits: {root}: {why}"));
         behind
             .chain(files)
             .chain(commits)

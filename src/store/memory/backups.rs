@@ -8,13 +8,13 @@ use jiff::Timestamp;
 use rusqlite::OpenFlags;
 
 use super::rows::{COLUMNS, record};
-use super::{Event, Link, MemoryDb, Record, StoreError};
+use super::{Link, MemoryDb, MemoryEvent, Record, StoreError};
 
 /// Copies that are kept: the last of each of so many days, and as many of each other kind.
 const KEPT: usize = 7;
 
 /// The directory of the copies.
-pub(super) struct Copies {
+pub(super) struct Backups {
     dir: PathBuf,
 }
 
@@ -51,7 +51,7 @@ impl Copy {
     }
 }
 
-impl Copies {
+impl Backups {
     pub(super) fn new(state_dir: &Path) -> Self {
         Self { dir: state_dir.join("backups") }
     }
@@ -59,14 +59,14 @@ impl Copies {
     /// Returns all copies, newest first; their names sort by time.
     pub(super) fn all(&self) -> Vec<Copy> {
         let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
-        let mut copies: Vec<Copy> = entries
+        let mut backups: Vec<Copy> = entries
             .filter_map(|entry| {
                 Some(Copy { path: entry.path(), name: entry.file_name().into_string().ok()? })
             })
             .filter(|copy| copy.name.starts_with("memory-") && copy.name.ends_with(".db"))
             .collect();
-        copies.sort_by(|a, b| b.name.cmp(&a.name));
-        copies
+        backups.sort_by(|a, b| b.name.cmp(&a.name));
+        backups
     }
 
     /// Makes a copy, and deletes those there are too many of; returns where it is.
@@ -115,7 +115,7 @@ fn name(now_ms: i64, label: Label) -> String {
 }
 
 /// Returns what need not be kept of copies, newest first.
-fn superfluous(copies: Vec<Copy>) -> Vec<Copy> {
+fn superfluous(backups: Vec<Copy>) -> Vec<Copy> {
     let mut n_kept: HashMap<&str, usize> = HashMap::new();
     let mut last_day = String::new();
     let mut is_kept = |copy: &Copy| {
@@ -127,11 +127,11 @@ fn superfluous(copies: Vec<Copy>) -> Vec<Copy> {
         *n_kept += 1;
         *n_kept <= KEPT
     };
-    copies.into_iter().filter(|copy| !is_kept(copy)).collect()
+    backups.into_iter().filter(|copy| !is_kept(copy)).collect()
 }
 
 /// A memory from a damaged file, with what is known of its past and its links.
-pub(super) type Saved = (Record, Vec<Event>, Vec<Link>);
+pub(super) type Saved = (Record, Vec<MemoryEvent>, Vec<Link>);
 
 impl MemoryDb {
     /// Returns how many memories there are, archived ones too.
@@ -195,10 +195,10 @@ mod tests {
         names.push(name(day(0, 0), Label::Schema(1)));
         names.extend((0..8).map(|n| name(day(0, n * 1_000), Label::Asked)));
         names.sort_by(|a, b| b.cmp(a));
-        let copies = names.into_iter().map(|name| Copy { path: PathBuf::new(), name }).collect::<Vec<_>>();
-        let gone = superfluous(copies.clone());
+        let backups = names.into_iter().map(|name| Copy { path: PathBuf::new(), name }).collect::<Vec<_>>();
+        let gone = superfluous(backups.clone());
         let kept: Vec<_> =
-            copies.iter().filter(|copy| !gone.contains(copy)).map(|copy| copy.name.as_str()).collect();
+            backups.iter().filter(|copy| !gone.contains(copy)).map(|copy| copy.name.as_str()).collect();
         assert_eq!(kept.len(), 15);
         assert_eq!(kept[0], "memory-20261129T000005Z.db");
         assert_eq!(kept[6..8], ["memory-20261123T000005Z.db", "memory-20261121T000007Z-asked.db"]);

@@ -4,22 +4,22 @@
 //! can still be read of the damaged one and is newer. A file that vanishes while it is open is written back from the open
 //! connection. Each of these is noted in the database and said with every answer for a day.
 
-mod backups;
-mod heal;
+mod asked_backups;
+mod recovery;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::copies::{Copies, Copy, Label};
+use super::backups::{Backups, Copy, Label};
 use super::vectors::EMBED_STEP;
 use super::{Checked, Derived, MemoryDb, MemoryReader, Record, Rows, StoreError, VectorChanges, VectorModel};
 use crate::proto::memory::BackupInfo;
 use crate::store::beside;
 
-pub use self::backups::RestoreError;
-use self::heal::has_log;
+pub use self::asked_backups::RestoreError;
+use self::recovery::has_log;
 
 /// How long it is said that memories were restored.
 const NOTICE_MS: i64 = 86_400_000;
@@ -42,9 +42,9 @@ impl<R> From<StoreError> for Stopped<R> {
 }
 
 /// Holds memory.db open, and heals it.
-pub struct MemoryKeeper {
+pub struct MemoryStore {
     path: PathBuf,
-    copies: Copies,
+    backups: Backups,
     derive: fn(&Record) -> Derived,
     model: Arc<VectorModel>,
     open: Option<(MemoryDb, Mark)>,
@@ -84,12 +84,12 @@ impl Mark {
     }
 }
 
-impl MemoryKeeper {
+impl MemoryStore {
     /// Nothing is opened yet. `derive` computes what is kept beside a record.
     pub fn new(state_dir: &Path, derive: fn(&Record) -> Derived, model: VectorModel) -> Self {
         Self {
             path: state_dir.join("memory.db"),
-            copies: Copies::new(state_dir),
+            backups: Backups::new(state_dir),
             derive,
             model: Arc::new(model),
             open: None,
@@ -114,7 +114,7 @@ impl MemoryKeeper {
     /// Returns the copies, newest first.
     pub fn backups(&self) -> Vec<BackupInfo> {
         let info = |copy: Copy| BackupInfo { bytes: size(&copy.path), path: copy.path.display().to_string() };
-        self.copies.all().into_iter().map(info).collect()
+        self.backups.all().into_iter().map(info).collect()
     }
 
     /// Returns what people must know of these memories, for a day.
@@ -280,7 +280,7 @@ impl MemoryKeeper {
         if self.finished().exists() {
             return self.put_in_place(now_ms); // somebody was killed who did
         }
-        let has_copies = !self.copies.all().is_empty() || has_log(&self.path);
+        let has_copies = !self.backups.all().is_empty() || has_log(&self.path);
         match fs::symlink_metadata(&self.path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 return Err(StoreError::file(&self.path, error));
@@ -289,9 +289,9 @@ impl MemoryKeeper {
             Ok(meta) if meta.len() == 0 && has_copies => return self.restore(now_ms, "was empty"),
             _ => {}
         }
-        let copies = &self.copies;
+        let backups = &self.backups;
         let before_migration =
-            |db: &MemoryDb, version| copies.add(db, now_ms, Label::Schema(version)).map(drop);
+            |db: &MemoryDb, version| backups.add(db, now_ms, Label::Schema(version)).map(drop);
         match MemoryDb::open(&self.path, before_migration) {
             Ok((db, true)) if has_copies => {
                 drop(db);
@@ -325,7 +325,7 @@ impl MemoryKeeper {
     /// When it cannot be made; the memories are not touched by that.
     pub fn back_up(&mut self, now_ms: i64) -> Result<bool, StoreError> {
         let Some((db, _)) = self.open.as_ref().filter(|_| self.is_changed) else { return Ok(false) };
-        self.copies.add(db, now_ms, Label::Daily)?;
+        self.backups.add(db, now_ms, Label::Daily)?;
         self.is_changed = false;
         Ok(true)
     }

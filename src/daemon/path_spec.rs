@@ -17,10 +17,10 @@ pub(super) enum Part<'a> {
 }
 
 /// Returns what a target can mean, the likeliest first: a name may hold `:` and `#`.
-pub(super) fn readings(target: &str) -> Vec<(&str, Part<'_>)> {
-    let mut readings = vec![(target, Part::Whole)];
+pub(super) fn parse(target: &str) -> Vec<(&str, Part<'_>)> {
+    let mut parse = vec![(target, Part::Whole)];
     if let Some((path, symbol)) = target.split_once('#').filter(|(_, symbol)| !symbol.is_empty()) {
-        readings.push((path, Part::Symbol(symbol)));
+        parse.push((path, Part::Symbol(symbol)));
     }
     let lines = |text: &str| -> Option<Part<'static>> {
         let (first, last) = text.split_once('-').unwrap_or((text, text));
@@ -28,9 +28,9 @@ pub(super) fn readings(target: &str) -> Vec<(&str, Part<'_>)> {
         (first > 0 && last >= first).then_some(Part::Lines(first, last))
     };
     if let Some((path, part)) = target.rsplit_once(':').and_then(|(path, text)| Some((path, lines(text)?))) {
-        readings.push((path, part));
+        parse.push((path, part));
     }
-    readings
+    parse
 }
 
 /// Returns the definitions that somebody may mean by a name: the one that is called exactly so, else those whose qualified
@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn what_a_target_can_mean() {
         let check = |target: &str, expected: &[(&str, Part<'_>)]| {
-            assert_eq!(readings(target), expected, "{target}");
+            assert_eq!(parse(target), expected, "{target}");
         };
         check("a.rs", &[("a.rs", Part::Whole)]);
         check("a.rs:7", &[("a.rs:7", Part::Whole), ("a.rs", Part::Lines(7, 7))]);

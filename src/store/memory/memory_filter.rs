@@ -7,7 +7,7 @@ use crate::proto::memory::Traits;
 
 /// Which memories are meant; all that is given must hold.
 #[derive(Clone, Debug, Default)]
-pub struct Which {
+pub struct MemoryFilter {
     /// Whole ids; none: any.
     pub ids: Option<Vec<String>>,
     /// Normal form.
@@ -26,7 +26,7 @@ pub struct Which {
     pub archived: bool,
 }
 
-impl Which {
+impl MemoryFilter {
     /// Returns the condition on `memory m`, and the values of its parameters.
     pub(super) fn condition(&self, now_ms: i64) -> (String, Vec<Sql>) {
         let mut values = vec![Sql::from(now_ms)];

@@ -4,20 +4,20 @@ use std::time::{Duration, Instant};
 
 /// Waits for quiet, but never longer than a bound. Pure: the clock is passed in.
 #[derive(Clone, Copy, Debug)]
-pub struct Settle {
+pub struct Debouncer {
     quiet: Duration,
     at_most: Duration,
     burst: Option<(Instant, Instant)>,
 }
 
-impl Settle {
+impl Debouncer {
     /// Ends a burst after `quiet` without a change, or `at_most` after its first one.
     pub fn new(quiet: Duration, at_most: Duration) -> Self {
         Self { quiet, at_most, burst: None }
     }
 
     /// Notes a change.
-    pub fn touch(&mut self, now: Instant) {
+    pub fn note_change(&mut self, now: Instant) {
         let first = self.burst.map_or(now, |(first, _)| first);
         self.burst = Some((first, now));
     }
@@ -41,12 +41,12 @@ mod tests {
     fn quiet_ends_a_burst_and_so_does_the_bound() {
         let ms = Duration::from_millis;
         let start = Instant::now();
-        let mut settle = Settle::new(ms(50), ms(500));
+        let mut settle = Debouncer::new(ms(50), ms(500));
         assert_eq!(settle.due(), None);
-        settle.touch(start);
+        settle.note_change(start);
         assert_eq!(settle.due(), Some(start + ms(50)));
         for step in 1..=20 {
-            settle.touch(start + ms(40) * step);
+            settle.note_change(start + ms(40) * step);
         }
         assert_eq!(settle.due(), Some(start + ms(500)));
         settle.clear();

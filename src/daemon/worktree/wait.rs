@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::View;
+use super::WorktreeState;
 use crate::daemon::event::Ask;
 use crate::index::Missed;
 use crate::proto::Sync;
@@ -31,11 +31,11 @@ pub(super) struct Waiter {
     pub(super) restless: Option<String>,
 }
 
-impl View {
+impl WorktreeState {
     /// Takes a question; it is answered by [`Self::answer`] sooner or later.
     pub(in super::super) fn ask(&mut self, mut ask: Ask, now: Instant) {
         if ask.needs_commits && ask.level != Sync::None {
-            ask.commits_round = self.history.look();
+            ask.commits_round = self.commits.look();
         }
         for key in &ask.dirty {
             self.dirty.insert(key.clone());
@@ -55,18 +55,18 @@ impl View {
             self.await_reconcile(vec![ask]);
         } else {
             self.queued.push(ask);
-            self.bake(now);
+            self.send_cookie(now);
         }
     }
 
     /// Makes the next cookie when none is on its way and somebody waits for one.
-    pub(super) fn bake(&mut self, now: Instant) {
+    pub(super) fn send_cookie(&mut self, now: Instant) {
         if self.cookie.is_some() || self.queued.is_empty() {
             return;
         }
         self.n_cookies += 1;
         let name = format!("{}-{}", std::process::id(), self.n_cookies);
-        let path = self.place.cookie_dir().join(&name);
+        let path = self.layout.cookie_dir().join(&name);
         let asks = std::mem::take(&mut self.queued);
         match std::fs::write(&path, "").and_then(|()| std::fs::remove_file(&path)) {
             Ok(()) => self.cookie = Some(Cookie { name, made_at: now, ended: self.ended, asks }),
@@ -89,14 +89,14 @@ impl View {
             } else {
                 self.await_reconcile(cookie.asks);
             }
-            self.bake(now);
+            self.send_cookie(now);
         }
     }
 
     /// Gives up on a cookie that does not come back: the watcher is broken, the disk is compared instead.
     pub(in super::super) fn expire_cookie(&mut self, now: Instant) {
         if self.cookie.as_ref().is_some_and(|cookie| cookie.made_at + COOKIE_TIMEOUT <= now) {
-            tracing::warn!(root = %self.place.root.display(), "the watcher did not answer; polling until it does");
+            tracing::warn!(root = %self.layout.root.display(), "the watcher did not answer; polling until it does");
             self.overdue = self.await_walk();
         }
     }
@@ -149,7 +149,7 @@ impl View {
                 self.waiters.push(waiter);
             } else if by_cookie {
                 self.queued.push(waiter.ask); // it has had the walk that `strict` asks for
-                self.bake(now);
+                self.send_cookie(now);
             } else {
                 self.await_changes(waiter.ask, now);
             }

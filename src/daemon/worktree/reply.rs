@@ -4,19 +4,19 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use super::wait::Waiter;
-use super::{Rounds, View};
+use super::{Rounds, WorktreeState};
 use crate::daemon::event::{Ask, Freshness};
 use crate::index::Progress;
 use crate::proto::{Pending, Sync};
 
-impl View {
+impl WorktreeState {
     /// Answers everybody whose wait is over.
     pub(in super::super) fn answer(&mut self, now: Instant, rounds: &Rounds, progress: &Progress) {
         let ended = if self.error.is_none() { self.ended } else { 0 };
         let mut waiting = Vec::new();
         for mut waiter in std::mem::take(&mut self.waiters) {
             let level = waiter.ask.level;
-            let commits = self.history.has_ended(waiter.ask.commits_round);
+            let commits = self.commits.has_ended(waiter.ask.commits_round);
             let lexical = self.complete && waiter.reconcile <= ended && commits;
             if lexical && level == Sync::Full {
                 waiter.round.get_or_insert(rounds.asked);
@@ -24,7 +24,7 @@ impl View {
             let done = lexical && waiter.round.is_none_or(|round| round <= rounds.done);
             let at_once = level == Sync::None && waiter.ask.dirty.is_empty();
             let failed = self.error.is_some() && !self.is_running() && waiter.reconcile <= self.ended
-                || self.history.failure(waiter.ask.commits_round).is_some();
+                || self.commits.failure(waiter.ask.commits_round).is_some();
             let restless = waiter.restless.is_some();
             if done || at_once || failed || restless || waiter.ask.deadline <= now {
                 let fresh = done
@@ -73,9 +73,9 @@ impl View {
             )
         } else if waiter.ask.level == Sync::None && !self.is_watched() {
             "not everything is watched, and `none` compares nothing".to_owned()
-        } else if let Some(error) = self.history.failure(waiter.ask.commits_round) {
+        } else if let Some(error) = self.commits.failure(waiter.ask.commits_round) {
             format!("commits: {error}")
-        } else if !self.history.has_ended(waiter.ask.commits_round) && !self.is_dirty() && !self.is_running()
+        } else if !self.commits.has_ended(waiter.ask.commits_round) && !self.is_dirty() && !self.is_running()
         {
             let (done, total) = progress.commits();
             format!("commits are being read: {done} of {total}")
@@ -90,11 +90,11 @@ impl View {
         let removals = if self.is_running() { self.removals_at_start } else { now() };
         let freshness = Freshness {
             view: self.id,
-            place: self.place.clone(),
+            layout: self.layout.clone(),
             fresh,
             reason,
             files_note: self.files_note.clone(),
-            commits_note: self.history.note().cloned(),
+            commits_note: self.commits.note().cloned(),
             pending: Pending { files: self.pending_files(progress), embeddings: 0 },
             removals,
         };

@@ -1,32 +1,32 @@
-//! Which memories are about a place in the code?
+//! Which memories are about a location in the code?
 
 use std::sync::Arc;
 
 use super::about::anchored;
 use super::{now_ms, show};
-use crate::daemon::anchors::{Judge, Place, on_snapshot};
-use crate::daemon::dispatch::deadline;
-use crate::daemon::error::Outcome;
+use crate::daemon::anchors::{AnchorChecker, AnchorLocation, on_snapshot};
+use crate::daemon::error::RpcResult;
+use crate::daemon::request::deadline;
 use crate::daemon::shared::Shared;
 use crate::proto::anchor::{Anchor, State};
 use crate::proto::memory::ListParams;
 use crate::proto::{RpcError, Sync, WhyMemory};
-use crate::store::{MemoryKeeper, StoreError, Which};
+use crate::store::{MemoryFilter, MemoryStore, StoreError};
 
 /// Returns the living memories that are about a file, some of its lines, or anything in a directory, in the order of the
 /// file; and why their states may not be those of now.
-pub(in crate::daemon) async fn beside(
+pub(in crate::daemon) async fn memories_for_path(
     shared: &Arc<Shared>,
     cwd: &str,
     path: &str,
     lines: &[(u32, u32)],
-) -> Outcome<(Vec<WhyMemory>, Option<String>)> {
-    let all = anchored(shared, |_| Ok(Which::default()), ListParams::default()).await?;
+) -> RpcResult<(Vec<WhyMemory>, Option<String>)> {
+    let all = anchored(shared, |_| Ok(MemoryFilter::default()), ListParams::default()).await?;
     if all.is_empty() {
         return Ok((Vec::new(), None));
     }
     let (path, lines) = (path.to_owned(), lines.to_vec());
-    let here = move |judge: &mut Judge<'_>| -> Outcome<Vec<WhyMemory>> {
+    let here = move |judge: &mut AnchorChecker<'_>| -> RpcResult<Vec<WhyMemory>> {
         let mut found = Vec::new();
         for (id, anchors) in &all {
             let here = of_memory(judge, id, anchors, &path, &lines);
@@ -42,9 +42,9 @@ pub(in crate::daemon) async fn beside(
     Ok((with_lines(shared, judged.value).await?, judged.reason))
 }
 
-/// Returns the first anchor of a memory that is at a place.
+/// Returns the first anchor of a memory that is at a location.
 fn of_memory(
-    judge: &mut Judge<'_>,
+    judge: &mut AnchorChecker<'_>,
     id: &str,
     anchors: &[Anchor],
     path: &str,
@@ -52,9 +52,9 @@ fn of_memory(
 ) -> Result<Option<WhyMemory>, StoreError> {
     for anchor in anchors {
         let mut anchor = anchor.clone();
-        let place = judge.place(&mut anchor)?;
+        let location = judge.location(&mut anchor)?;
         let is_gone = anchor.state == Some(State::Orphaned);
-        let now = place.filter(|_| !is_gone).unwrap_or_else(|| Place::of(&anchor));
+        let now = location.filter(|_| !is_gone).unwrap_or_else(|| AnchorLocation::of(&anchor));
         let is_below = now.key.as_str().strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
         let is_on = |(first, last): (u32, u32)| {
             !is_gone && lines.iter().any(|(from, to)| first <= *to && *from <= last)
@@ -70,9 +70,9 @@ fn of_memory(
 }
 
 /// Adds what stands for each memory; one that has gone meanwhile goes.
-async fn with_lines(shared: &Arc<Shared>, found: Vec<WhyMemory>) -> Outcome<Vec<WhyMemory>> {
-    let job = move |keeper: &mut MemoryKeeper| {
-        keeper.read::<_, RpcError>(now_ms(), |rows| {
+async fn with_lines(shared: &Arc<Shared>, found: Vec<WhyMemory>) -> RpcResult<Vec<WhyMemory>> {
+    let job = move |store: &mut MemoryStore| {
+        store.read::<_, RpcError>(now_ms(), |rows| {
             let mut kept = Vec::new();
             for memory in &found {
                 let record = rows.get(&memory.id)?;

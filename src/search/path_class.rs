@@ -5,7 +5,7 @@ use crate::extract::words as tokens;
 
 /// A sort of files that seldom holds what was asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sort {
+pub struct PathClass {
     /// As `explain` shows it.
     pub name: &'static str,
     /// Words of folder names.
@@ -21,9 +21,9 @@ pub struct Sort {
 }
 
 /// Every sort with its reason. A file may be of several.
-const SORTS: [Sort; 8] = [
+const SORTS: [PathClass; 8] = [
     // A test names everything its subject names, and more often.
-    Sort {
+    PathClass {
         name: "test",
         folders: &["test", "tests", "spec", "specs", "testing", "e2e"],
         stems: &["test", "tests", "spec", "specs", "conftest"],
@@ -32,7 +32,7 @@ const SORTS: [Sort; 8] = [
         factor: 0.6,
     },
     // Input and expected output of tests: texts that happen to hold the words.
-    Sort {
+    PathClass {
         name: "fixture",
         folders: &[
             "fixture",
@@ -51,7 +51,7 @@ const SORTS: [Sort; 8] = [
         factor: 0.6,
     },
     // Shows how a thing is used, not how it is made.
-    Sort {
+    PathClass {
         name: "example",
         folders: &["example", "examples", "demo", "demos", "sample", "samples", "tutorial", "tutorials"],
         stems: &["example", "demo", "sample"],
@@ -59,7 +59,7 @@ const SORTS: [Sort; 8] = [
         asked: &["usage"],
         factor: 0.75,
     },
-    Sort {
+    PathClass {
         name: "benchmark",
         folders: &["bench", "benches", "benchmark", "benchmarks", "perf"],
         stems: &["bench", "benchmark"],
@@ -68,7 +68,7 @@ const SORTS: [Sort; 8] = [
         factor: 0.75,
     },
     // Other people's code: nobody edits it here.
-    Sort {
+    PathClass {
         name: "vendored",
         folders: &["vendor", "vendored", "thirdparty", "nodemodules", "bowercomponents"],
         stems: &[],
@@ -77,7 +77,7 @@ const SORTS: [Sort; 8] = [
         factor: 0.5,
     },
     // Written by tools; its source is what answers.
-    Sort {
+    PathClass {
         name: "generated",
         folders: &["dist", "generated"],
         stems: &["generated"],
@@ -98,7 +98,7 @@ const SORTS: [Sort; 8] = [
         factor: 0.5,
     },
     // Each repeats a piece of the schema.
-    Sort {
+    PathClass {
         name: "migration",
         folders: &["migration", "migrations", "migrate"],
         stems: &["migration"],
@@ -107,7 +107,7 @@ const SORTS: [Sort; 8] = [
         factor: 0.75,
     },
     // Signatures without bodies, beside the code that has them.
-    Sort {
+    PathClass {
         name: "declaration",
         folders: &[],
         stems: &[],
@@ -153,11 +153,11 @@ fn words(name: &str, form: tokens::Form) -> Vec<String> {
 }
 
 /// Returns the sorts of a file that the query does not ask for.
-pub fn unasked_sorts(query: &Query, path: &str, words: &PathWords) -> Vec<&'static Sort> {
+pub fn unasked_sorts(query: &Query, path: &str, words: &PathWords) -> Vec<&'static PathClass> {
     SORTS.iter().filter(|sort| sort.holds(path, words) && !sort.is_asked_by(query)).collect()
 }
 
-impl Sort {
+impl PathClass {
     fn holds(&self, path: &str, words: &PathWords) -> bool {
         let ends = [words.stem.first(), words.stem.last()];
         let is_stem = |word: Option<&String>| word.is_some_and(|word| self.stems.contains(&word.as_str()));
@@ -179,8 +179,8 @@ mod tests {
     #[test]
     fn sorts_of_paths() {
         let check = |query: &str, path: &str, expected: &[&str]| {
-            let sorts = unasked_sorts(&parse(query), path, &PathWords::of(path));
-            let names: Vec<_> = sorts.iter().map(|sort| sort.name).collect();
+            let path_class = unasked_sorts(&parse(query), path, &PathWords::of(path));
+            let names: Vec<_> = path_class.iter().map(|sort| sort.name).collect();
             assert_eq!(names, expected, "{path}");
         };
         check("login", "src/auth/login.rs", &[]);

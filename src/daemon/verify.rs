@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::event::Freshness;
-use crate::extract::redact::Screened;
+use crate::extract::redact::RedactedText;
 use crate::proto::{CommitInfo, Hit, Sync};
 use crate::scan;
 use crate::search::{Answer, Found, arms, explain, snippet};
@@ -38,7 +38,7 @@ pub(super) fn verify(
     explains: bool,
 ) -> Verified {
     let mut verified = Verified::default();
-    let mut texts: HashMap<&str, Option<Screened>> = HashMap::new();
+    let mut texts: HashMap<&str, Option<RedactedText>> = HashMap::new();
     for found in &answer.found {
         if verified.hits.len() == limit {
             break;
@@ -50,9 +50,9 @@ pub(super) fn verify(
         let path = found.row.path.as_str();
         let text = texts.entry(path).or_insert_with(|| {
             let key = SourceKey::new(path);
-            let text = scan::read_same(&at.place.root, &key, max_file_bytes, &found.row.hash);
+            let text = scan::read_same(&at.layout.root, &key, max_file_bytes, &found.row.hash);
             verified.stale.extend(text.is_none().then_some(key));
-            text.map(Screened::new)
+            text.map(RedactedText::new)
         });
         if let Some(text) = text {
             let shown = text.span(found.row.bytes.0..found.row.bytes.1).unwrap_or_default();
@@ -86,7 +86,7 @@ fn hit(found: &Found, answer: &Answer, at: &Freshness, shown: &str, explains: bo
         score: found.ranked.score,
         arms: arms(signals),
         id: None,
-        view: at.place.root.display().to_string(),
+        view: at.layout.root.display().to_string(),
         blob: blake3::Hash::from_bytes(row.hash).to_hex().to_string(),
         trust: "repo".to_owned(),
         state: None,

@@ -16,7 +16,7 @@ const WAIT: Duration = Duration::from_secs(1);
 
 /// A view with a clock that stands still until it is moved.
 struct Bench {
-    view: View,
+    view: WorktreeState,
     now: Instant,
     rounds: Rounds,
     _temp: tempfile::TempDir,
@@ -27,10 +27,10 @@ impl Bench {
     fn new() -> Self {
         let temp = tempfile::tempdir().unwrap();
         let env = Env { uid: effective_uid(), ..Env::default() };
-        let place = Place::locate(temp.path(), &env).unwrap();
-        std::fs::create_dir_all(place.cookie_dir()).unwrap();
+        let layout = RepoLayout::locate(temp.path(), &env).unwrap();
+        std::fs::create_dir_all(layout.cookie_dir()).unwrap();
         let row = ViewRow { id: ViewId(1), head: None, epoch: 0, seq: 0, complete: false };
-        let view = View::new(&row, place, Settle::new(50 * MS, 500 * MS), git::ObjectHash::Sha1);
+        let view = WorktreeState::new(&row, layout, Debouncer::new(50 * MS, 500 * MS), git::ObjectHash::Sha1);
         Self { view, now: Instant::now(), rounds: Rounds::default(), _temp: temp }
     }
 
@@ -61,8 +61,8 @@ impl Bench {
         answer
     }
 
-    fn touch(&mut self, path: &str) {
-        self.view.touch(SourceKey::new(path), self.now);
+    fn mark_dirty(&mut self, path: &str) {
+        self.view.mark_dirty(SourceKey::new(path), self.now);
     }
 
     /// The name of the cookie on its way.
@@ -127,7 +127,7 @@ fn fresh_once_the_cookie_is_back_and_what_was_dirty_then_is_indexed() {
     let mut bench = Bench::walked();
     let mut answer = bench.ask(Sync::Fs);
     assert_eq!(bench.fresh(&mut answer), None);
-    bench.touch("a");
+    bench.mark_dirty("a");
     bench.cookie_back();
     assert_eq!(bench.fresh(&mut answer), None);
     bench.reconcile(&paths(&["a"]));
@@ -138,11 +138,11 @@ fn fresh_once_the_cookie_is_back_and_what_was_dirty_then_is_indexed() {
 #[test]
 fn a_running_reconcile_does_not_serve_what_changed_since_it_began() {
     let mut bench = Bench::walked();
-    bench.touch("a");
+    bench.mark_dirty("a");
     bench.pass(60 * MS);
     assert_eq!(bench.start(), Some(paths(&["a"])));
     let mut answer = bench.ask(Sync::Fs);
-    bench.touch("b");
+    bench.mark_dirty("b");
     bench.cookie_back();
     bench.end(&paths(&["a"]), None);
     assert_eq!(bench.fresh(&mut answer), None);
@@ -164,13 +164,13 @@ fn a_cookie_made_earlier_does_not_serve_a_later_request() {
 #[test]
 fn a_directory_that_is_not_watched_makes_everybody_wait_for_a_walk() {
     let mut bench = Bench::walked();
-    bench.touch("dir");
+    bench.mark_dirty("dir");
     let mut early = bench.ask(Sync::Fs);
     bench.cookie_back();
     assert_eq!(bench.start(), Some(paths(&["dir"])));
     let mut late = bench.ask(Sync::Fs);
     let cookie = bench.cookie();
-    bench.view.uncover(None);
+    bench.view.mark_unwatched(None);
     bench.end(&paths(&["dir"]), None);
     bench.view.cookie_back(&cookie, bench.now);
     assert_eq!((bench.fresh(&mut early), bench.fresh(&mut late)), (None, None));
@@ -204,13 +204,13 @@ fn a_watcher_that_is_late_is_believed_again_once_its_cookie_is_back() {
 #[test]
 fn an_emptied_index_is_not_fresh_before_a_walk_of_its_own() {
     let mut bench = Bench::walked();
-    bench.view.lose(bench.now);
+    bench.view.mark_all_dirty(bench.now);
     let mut answer = bench.ask(Sync::Strict);
     assert_eq!(bench.start(), Some(Scope::Full));
     bench.view.unsettle();
     bench.end(&Scope::Full, None); // of the index that is about to go
     assert_eq!(bench.fresh(&mut answer), None);
-    bench.touch("a");
+    bench.mark_dirty("a");
     bench.pass(60 * MS);
     assert_eq!(bench.start(), Some(paths(&["a"])));
     bench.view.restart(bench.now);
@@ -224,7 +224,7 @@ fn an_emptied_index_is_not_fresh_before_a_walk_of_its_own() {
 #[test]
 fn what_a_failed_reconcile_left_undone_is_found_by_a_walk() {
     let mut bench = Bench::walked();
-    bench.view.touch_index(bench.now);
+    bench.view.mark_index_written(bench.now);
     let mut answer = bench.ask(Sync::Fs);
     bench.cookie_back();
     assert_eq!(bench.view.start(bench.now), Some(Due { scope: paths(&[]), git_changed: true }));
@@ -240,7 +240,7 @@ fn what_a_failed_reconcile_left_undone_is_found_by_a_walk() {
 #[test]
 fn what_must_be_read_again_is_waited_for() {
     let mut bench = Bench::walked();
-    bench.touch("a");
+    bench.mark_dirty("a");
     let mut answer = bench.ask(Sync::Fs);
     bench.cookie_back();
     assert_eq!(bench.start(), Some(paths(&["a"])));
@@ -259,14 +259,14 @@ fn without_waiting_nothing_is_claimed_that_is_not_known() {
         assert_eq!(bench.fresh(&mut answer), Some(expected));
     };
     check(&mut bench, true);
-    bench.touch("a");
+    bench.mark_dirty("a");
     check(&mut bench, false);
     bench.pass(60 * MS);
     assert_eq!(bench.start(), Some(paths(&["a"])));
     check(&mut bench, false);
     bench.end(&paths(&["a"]), None);
     check(&mut bench, true);
-    bench.view.uncover(None);
+    bench.view.mark_unwatched(None);
     bench.pass(RESCAN_GAP.0);
     bench.reconcile(&Scope::Full);
     check(&mut bench, false);
@@ -307,7 +307,7 @@ fn what_was_met_no_more_may_be_elsewhere() {
     for restless in [false, true] {
         let mut answer = bench.ask(Sync::Fs);
         for _ in 0..=MOST_TRIES {
-            bench.touch("a");
+            bench.mark_dirty("a");
             bench.cookie_back();
             assert_eq!(bench.start(), Some(paths(&["a"])));
             bench.end_moving(&paths(&["a"]));
@@ -348,7 +348,7 @@ fn a_listing_is_believed_once_a_cookie_made_after_it_is_back() {
     assert_eq!(bench.start(), Some(Scope::Full));
     bench.end_listed(&Scope::Full);
     assert_eq!(bench.fresh(&mut answer), None, "something may have been renamed under it");
-    bench.touch("b");
+    bench.mark_dirty("b");
     bench.cookie_back();
     bench.reconcile(&paths(&["b"]));
     assert_eq!(bench.fresh(&mut answer), Some(true));
@@ -378,12 +378,12 @@ fn without_a_watcher_a_listing_is_believed_when_no_directory_changed_under_it() 
 #[test]
 fn a_cookie_made_under_a_listing_says_nothing_of_it() {
     let mut bench = Bench::walked();
-    bench.touch("dir");
+    bench.mark_dirty("dir");
     bench.pass(60 * MS);
     assert_eq!(bench.start(), Some(paths(&["dir"])));
     let mut answer = bench.ask(Sync::Fs);
     bench.end_listed(&paths(&["dir"]));
-    bench.touch("busy");
+    bench.mark_dirty("busy");
     bench.cookie_back();
     assert_eq!(bench.start(), None, "what was renamed under the listing is to be told first");
     bench.cookie_back();

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::OpenFlags;
 
-use super::super::copies::Label;
-use super::{MemoryDb, MemoryKeeper};
+use super::super::backups::Label;
+use super::{MemoryDb, MemoryStore};
 use crate::proto::exchange::{BackupResult, RestoreResult};
 use crate::store::foreign::{Copied, ForeignError};
 use crate::store::{StoreError, corrupt};
@@ -29,7 +29,7 @@ pub enum RestoreError {
 /// What is compared of a memory.
 type Versions = HashMap<String, (i64, bool)>;
 
-impl MemoryKeeper {
+impl MemoryStore {
     /// Copies everything into a new file, or among our own copies, and reads it back. On the disk when it returns.
     ///
     /// # Errors
@@ -42,7 +42,7 @@ impl MemoryKeeper {
                 write_new(db, path)?;
                 path.to_owned()
             }
-            None => self.copies.add(db, now_ms, Label::Asked)?,
+            None => self.backups.add(db, now_ms, Label::Asked)?,
         };
         let bytes = fs::symlink_metadata(&path).map_err(|error| StoreError::file(&path, error))?.len();
         Ok(BackupResult { path: path.display().to_string(), bytes, memories: db.count()?, notice: None })
@@ -59,7 +59,7 @@ impl MemoryKeeper {
         path: Option<&Path>,
         dry_run: bool,
     ) -> Result<RestoreResult, RestoreError> {
-        let newest = || self.copies.all().into_iter().next().map(|copy| copy.path);
+        let newest = || self.backups.all().into_iter().next().map(|copy| copy.path);
         let path: PathBuf = path.map(Path::to_owned).or_else(newest).ok_or(RestoreError::None)?;
         let dir = self.path.with_file_name("restore");
         let copied = Copied::make(&path, &dir, &[&self.path])?;
@@ -76,7 +76,7 @@ impl MemoryKeeper {
         if dry_run {
             return Ok(result);
         }
-        result.kept = Some(self.copies.add(here, now_ms, Label::Replaced)?.display().to_string());
+        result.kept = Some(self.backups.add(here, now_ms, Label::Replaced)?.display().to_string());
         here.replace_by(&there)?;
         self.is_changed = true;
         self.open = None; // all that was known of it is of yesterday

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::definitions::has_word;
 use super::event::Freshness;
-use super::past::below;
+use super::history::below;
 use super::shared::Shared;
 use crate::map::{MapFile, MapSymbol, holds, rank, render};
 use crate::proto::{MapParams, MapResult};
@@ -33,9 +33,9 @@ struct Source {
 /// Ranks the files of a view and prints what fits.
 pub(super) fn map(shared: &Shared, params: &MapParams, at: &Freshness) -> Result<MapResult, StoreError> {
     let (sources, clock) = shared.read(|reader: &Reader| {
-        reader.snapshot(|reader| Ok((load(reader, at)?, super::dispatch::clock(reader, at)?)))
+        reader.snapshot(|reader| Ok((load(reader, at)?, super::request::clock(reader, at)?)))
     })?;
-    let relative = |path: &String| below(path, &params.cwd, &at.place).unwrap_or_else(|| path.clone());
+    let relative = |path: &String| below(path, &params.cwd, &at.layout).unwrap_or_else(|| path.clone());
     let focus: Vec<String> = params.focus.iter().map(relative).collect();
     let leads_nowhere = |at: &String| !sources.iter().any(|source| holds(at, &source.path));
     let unfocused = params.focus.iter().zip(&focus).filter(|(_, at)| leads_nowhere(at));
@@ -103,7 +103,7 @@ fn as_file(source: &Source) -> MapFile<'_> {
 /// Returns the text of a file if it is still what was indexed: no stale line is shown.
 fn text_of(source: &Source, at: &Freshness, max_file_bytes: u64) -> Option<String> {
     let key = SourceKey::new(source.path.as_str());
-    scan::read_same(&at.place.root, &key, max_file_bytes, &source.hash)
+    scan::read_same(&at.layout.root, &key, max_file_bytes, &source.hash)
 }
 
 /// Returns where a definition names itself, 1-based, and that line; its chunk may begin with documentation.

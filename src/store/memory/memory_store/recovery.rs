@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::OpenFlags;
 
-use super::super::copies::Saved;
-use super::super::{Event, MemoryDb, Record, Rows, StoreError};
-use super::{MemoryKeeper, NOTICE};
+use super::super::backups::Saved;
+use super::super::{MemoryDb, MemoryEvent, Record, Rows, StoreError};
+use super::{MemoryStore, NOTICE};
 use crate::store::beside;
 
-impl MemoryKeeper {
+impl MemoryStore {
     /// Writes the open database back to where its file was.
     pub(super) fn write_back(&mut self, now_ms: i64) -> Result<(), StoreError> {
         let new = self.new_file();
@@ -41,7 +41,7 @@ impl MemoryKeeper {
     pub(super) fn restore(&mut self, now_ms: i64, why: &str) -> Result<(), StoreError> {
         self.open = None;
         let new = self.new_file();
-        let (copy, bad) = self.copies.newest_good();
+        let (copy, bad) = self.backups.newest_good();
         if let Some((_, copied)) = &copy {
             copied.copy_to(&new)?;
         }
@@ -109,7 +109,7 @@ impl MemoryKeeper {
                 (record.archived_at, record.archived_why) =
                     (Some(rows.now_ms()), Some("forgotten".to_owned()));
             }
-            let event = Event::of_daemon(rows.now_ms(), "salvage");
+            let event = MemoryEvent::of_daemon(rows.now_ms(), "salvage");
             rows.put(&record, &derived, &event)?;
             rows.put_history(&record.id, &[history.as_slice(), &[event]].concat())?;
             n_put += 1;

@@ -34,7 +34,7 @@ pub(super) fn status(
         })
     };
     let (counts, embeddings, skipped, paths, views) = shared.read(read)?;
-    let own_root = at.place.root.display().to_string();
+    let own_root = at.layout.root.display().to_string();
     let is_polled = views.iter().any(|view| view.polled && view.root == own_root);
     let backend = if is_polled { "poll" } else { shared.watch.backend() };
     let (refused, indexed): (Vec<_>, Vec<_>) = paths.into_iter().partition(|(_, reason)| reason.is_some());
@@ -46,8 +46,8 @@ pub(super) fn status(
             uptime_s: shared.started.elapsed().as_secs(),
             rss_bytes: rss_bytes(),
         },
-        repo: shared.place.common_dir.as_ref().unwrap_or(&shared.place.root).display().to_string(),
-        state_dir: shared.place.state_dir.display().to_string(),
+        repo: shared.layout.common_dir.as_ref().unwrap_or(&shared.layout.root).display().to_string(),
+        state_dir: shared.layout.state_dir.display().to_string(),
         socket: shared.socket.display().to_string(),
         views,
         counts,
@@ -56,7 +56,7 @@ pub(super) fn status(
         pending: Pending { embeddings, ..at.pending },
         skipped,
         watch: WatchInfo { backend: backend.to_owned(), dirs: shared.watch.n_dirs() },
-        hooks: githooks::method(&at.place).as_str().to_owned(),
+        hooks: githooks::method(&at.layout).as_str().to_owned(),
         model: model(shared),
         degraded,
         files: params.files.then(|| indexed.into_iter().map(|(path, _)| path).collect()),

@@ -2,46 +2,46 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::error::{Outcome, bad_params};
+use super::error::{RpcResult, bad_params};
 use super::event::Freshness;
 use crate::extract::redact;
 use crate::git::{Commit, ObjectHash, ObjectId, Objects, Refs, Settings, UserDirs};
-use crate::paths::Place;
+use crate::paths::RepoLayout;
 use crate::proto::CommitInfo;
 use crate::types::SourceKey;
 
 /// The history of a worktree.
-pub(super) struct Past {
+pub(super) struct History {
     pub(super) refs: Refs,
     pub(super) objects: Objects,
     pub(super) object_hash: ObjectHash,
 }
 
-impl Past {
+impl History {
     /// Opens it; an error outside git.
-    pub(super) fn open(at: &Freshness) -> Outcome<Self> {
-        let place = &at.place;
-        let settings = Settings::read(place, &UserDirs::read())?;
+    pub(super) fn open(at: &Freshness) -> RpcResult<Self> {
+        let layout = &at.layout;
+        let settings = Settings::read(layout, &UserDirs::read())?;
         let object_hash = settings.object_hash;
-        let objects = Objects::open(place, object_hash)?;
-        match (Refs::new(place, object_hash), objects) {
+        let objects = Objects::open(layout, object_hash)?;
+        match (Refs::new(layout, object_hash), objects) {
             (Some(refs), Some(objects)) => Ok(Self { refs, objects, object_hash }),
             _ => {
                 let message =
-                    format!("{}: not in a git repository, so it has no history", place.root.display());
+                    format!("{}: not in a git repository, so it has no history", layout.root.display());
                 Err(bad_params(message).with_hint("`git init` begins one"))
             }
         }
     }
 
     /// Returns the commit that a revision names.
-    pub(super) fn resolve(&self, place: &Place, revision: &str) -> Outcome<ObjectId> {
-        let upstream = |branch: &str| Settings::upstream(place, &UserDirs::read(), branch);
+    pub(super) fn resolve(&self, layout: &RepoLayout, revision: &str) -> RpcResult<ObjectId> {
+        let upstream = |branch: &str| Settings::upstream(layout, &UserDirs::read(), branch);
         Ok(self.objects.resolve(&self.refs, revision, upstream)?)
     }
 
     /// Returns a commit for people, without what looks like a credential: who and when, subject, body.
-    pub(super) fn describe(&self, id: ObjectId) -> Outcome<(CommitInfo, String, String)> {
+    pub(super) fn describe(&self, id: ObjectId) -> RpcResult<(CommitInfo, String, String)> {
         let Commit { id, author, date, subject, body } = self.objects.commit(id)?;
         let (subject, body) = (redact::redact(&subject), redact::redact(&body));
         let info = CommitInfo { oid: id.to_string(), date, author };
@@ -51,12 +51,12 @@ impl Past {
 
 /// Returns what a path of the user's is called from the top of the worktree; none for that itself, and where it leads out
 /// of it.
-pub(super) fn key_of(path: &str, cwd: &str, place: &Place) -> Option<SourceKey> {
-    below(path, cwd, place).filter(|below| !below.is_empty()).map(SourceKey::new)
+pub(super) fn key_of(path: &str, cwd: &str, layout: &RepoLayout) -> Option<SourceKey> {
+    below(path, cwd, layout).filter(|below| !below.is_empty()).map(SourceKey::new)
 }
 
 /// As [`key_of`]; the top itself is called nothing.
-pub(super) fn below(path: &str, cwd: &str, place: &Place) -> Option<String> {
+pub(super) fn below(path: &str, cwd: &str, layout: &RepoLayout) -> Option<String> {
     let mut clean = PathBuf::new();
     for part in Path::new(cwd).join(path).components() {
         match part {
@@ -65,7 +65,7 @@ pub(super) fn below(path: &str, cwd: &str, place: &Place) -> Option<String> {
             part => clean.push(part),
         }
     }
-    let below = clean.strip_prefix(&place.root).ok()?.to_str()?;
+    let below = clean.strip_prefix(&layout.root).ok()?.to_str()?;
     Some(below.replace(std::path::MAIN_SEPARATOR, "/"))
 }
 

@@ -13,7 +13,7 @@ const RETRY: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs
 
 /// How far the commits of a view are.
 #[derive(Default)]
-pub(in super::super) struct History {
+pub(in super::super) struct CommitsState {
     /// None outside git: there is nothing to wait for.
     refs: Option<Refs>,
     /// What the index holds.
@@ -33,7 +33,7 @@ pub(in super::super) struct History {
     retry: Option<(Instant, Duration)>,
 }
 
-impl History {
+impl CommitsState {
     pub(in super::super) fn new(refs: Option<Refs>) -> Self {
         Self { refs, ..Self::default() }
     }
@@ -111,11 +111,11 @@ impl History {
 mod tests {
     use super::*;
     use crate::git::{ObjectHash, ObjectId};
-    use crate::paths::{Env, Place, effective_uid};
+    use crate::paths::{Env, RepoLayout, effective_uid};
 
     /// A repository whose `HEAD` says what a test wants.
     struct Bench {
-        history: History,
+        commits: CommitsState,
         temp: tempfile::TempDir,
     }
 
@@ -127,8 +127,8 @@ mod tests {
             }
             std::fs::write(temp.path().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
             let env = Env { uid: effective_uid(), ..Env::default() };
-            let place = Place::locate(temp.path(), &env).unwrap();
-            Self { history: History::new(Refs::new(&place, ObjectHash::Sha1)), temp }
+            let layout = RepoLayout::locate(temp.path(), &env).unwrap();
+            Self { commits: CommitsState::new(Refs::new(&layout, ObjectHash::Sha1)), temp }
         }
 
         fn commit(&self, digit: &str) {
@@ -137,46 +137,46 @@ mod tests {
         }
 
         fn start(&mut self) -> Option<ObjectId> {
-            self.history.start().and_then(|tip| tip.head.unwrap())
+            self.commits.start().and_then(|tip| tip.head.unwrap())
         }
     }
 
     #[test]
     fn who_asks_waits_for_a_round_that_began_after_the_commit() {
         let mut bench = Bench::new();
-        let round = bench.history.look();
-        assert!(!bench.history.has_ended(round), "nothing was read yet");
+        let round = bench.commits.look();
+        assert!(!bench.commits.has_ended(round), "nothing was read yet");
         assert_eq!(bench.start(), None, "a branch without a commit");
         bench.commit("1");
-        let later = bench.history.look();
-        bench.history.end(None, &[], false);
-        assert!(bench.history.has_ended(round) && !bench.history.has_ended(later));
+        let later = bench.commits.look();
+        bench.commits.end(None, &[], false);
+        assert!(bench.commits.has_ended(round) && !bench.commits.has_ended(later));
         assert!(bench.start().is_some());
-        assert_eq!(bench.history.look(), later, "what is being read is what is asked for");
-        bench.history.end(None, &[], false);
-        assert!(bench.history.has_ended(later) && bench.history.is_current());
-        let same = bench.history.look();
-        assert!(bench.history.has_ended(same) && bench.history.start().is_none());
+        assert_eq!(bench.commits.look(), later, "what is being read is what is asked for");
+        bench.commits.end(None, &[], false);
+        assert!(bench.commits.has_ended(later) && bench.commits.is_current());
+        let same = bench.commits.look();
+        assert!(bench.commits.has_ended(same) && bench.commits.start().is_none());
     }
 
     #[test]
     fn a_round_that_failed_is_tried_again() {
         let mut bench = Bench::new();
         bench.commit("1");
-        let round = bench.history.look();
+        let round = bench.commits.look();
         assert!(bench.start().is_some());
-        bench.history.end(Some("disk full".to_owned()), &[], false);
-        assert!(!bench.history.has_ended(round) && bench.history.failure(round).is_some());
-        let again = bench.history.look();
-        assert!(bench.history.failure(again).is_none() && bench.start().is_some());
-        bench.history.end(None, &[], false);
-        assert!(bench.history.has_ended(again));
-        bench.history.restart();
-        assert!(!bench.history.is_current() && bench.start().is_some(), "the index was emptied");
-        bench.history.restart();
-        let last = bench.history.look();
-        bench.history.end(None, &[], false);
-        assert!(!bench.history.has_ended(last), "it was emptied while it was read");
+        bench.commits.end(Some("disk full".to_owned()), &[], false);
+        assert!(!bench.commits.has_ended(round) && bench.commits.failure(round).is_some());
+        let again = bench.commits.look();
+        assert!(bench.commits.failure(again).is_none() && bench.start().is_some());
+        bench.commits.end(None, &[], false);
+        assert!(bench.commits.has_ended(again));
+        bench.commits.restart();
+        assert!(!bench.commits.is_current() && bench.start().is_some(), "the index was emptied");
+        bench.commits.restart();
+        let last = bench.commits.look();
+        bench.commits.end(None, &[], false);
+        assert!(!bench.commits.has_ended(last), "it was emptied while it was read");
     }
 
     #[test]
@@ -184,23 +184,23 @@ mod tests {
         let mut bench = Bench::new();
         bench.commit("1");
         let gaps = ["not in this repository".to_owned()];
-        bench.history.look();
+        bench.commits.look();
         assert!(bench.start().is_some());
-        bench.history.end(None, &gaps, true);
-        let soon = bench.history.look();
-        assert!(bench.history.has_ended(soon), "not for each question");
+        bench.commits.end(None, &gaps, true);
+        let soon = bench.commits.look();
+        assert!(bench.commits.has_ended(soon), "not for each question");
         for gap in [RETRY.0, RETRY.0 * 2] {
-            let (at, found) = bench.history.retry.unwrap();
+            let (at, found) = bench.commits.retry.unwrap();
             assert_eq!(found, gap);
-            bench.history.retry = Some((at - gap, gap));
-            let later = bench.history.look();
-            assert!(!bench.history.has_ended(later) && bench.start().is_some());
-            bench.history.end(None, &gaps, true);
+            bench.commits.retry = Some((at - gap, gap));
+            let later = bench.commits.look();
+            assert!(!bench.commits.has_ended(later) && bench.start().is_some());
+            bench.commits.end(None, &gaps, true);
         }
         bench.commit("2");
-        bench.history.look();
+        bench.commits.look();
         assert!(bench.start().is_some());
-        bench.history.end(None, &[], false);
-        assert_eq!(bench.history.retry, None);
+        bench.commits.end(None, &[], false);
+        assert_eq!(bench.commits.retry, None);
     }
 }
