@@ -33,6 +33,9 @@ use crate::watch::WatchEvent;
 const CLOCK_JUMP: Duration = Duration::from_secs(5);
 /// How much longer than for freshness the row of a worktree is waited for: without it there is only an error.
 const OPEN_GRACE: Duration = Duration::from_secs(5);
+/// How long events that wait may be taken before answers that are due are given.
+const DRAIN: Duration = Duration::from_millis(20);
+
 /// The loop and all it owns.
 pub(super) struct MainLoop {
     shared: Arc<Shared>,
@@ -94,8 +97,10 @@ impl MainLoop {
                 None if self.is_idle(now) => return "idle",
                 None => {}
             }
-            // Everything at hand first: one reconcile serves all of it.
-            while let Ok(event) = events.try_recv() {
+            // Everything at hand first: one reconcile serves all of it. A flood must not keep answers waiting.
+            while now.elapsed() < DRAIN
+                && let Ok(event) = events.try_recv()
+            {
                 match event {
                     Event::Stop(why) => return why,
                     event => self.handle(event, now),

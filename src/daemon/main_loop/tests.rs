@@ -4,13 +4,13 @@ use tokio::sync::oneshot;
 
 use super::*;
 use crate::config::Config;
-use crate::daemon::event::{Indexed, ViewReport};
+use crate::daemon::event::{Ask, Indexed, ViewReport};
 use crate::daemon::memories::Memories;
 use crate::index::{IndexError, Missed, Progress, ReconcileOutcome};
 use crate::paths::Env;
 use crate::store::ViewRow;
 use crate::types::ViewId;
-use crate::watch::Watch;
+use crate::watch::{FsChange, Role, Watch};
 
 /// A loop whose jobs are done by hand.
 struct Bench {
@@ -117,4 +117,39 @@ fn what_could_not_be_listed_is_looked_at_again_when_a_directory_can() {
     assert_eq!(bench.degraded().len(), 1, "it is said until the walk has ended");
     bench.end(one, Ok(ReconcileOutcome { whole: true, ..listed() }), None);
     assert_eq!(bench.degraded(), [""; 0]);
+}
+
+#[test]
+fn a_flood_of_events_does_not_postpone_an_answer() {
+    const EVENTS: usize = 500;
+    const CHANGES: usize = 1_000;
+    let bench = Bench::new();
+    let shared = Arc::clone(&bench.main_loop.shared);
+    let (sender, events) = sync_channel(EVENTS + 1);
+    let (reply, answer) = oneshot::channel();
+    // The row never comes, for nobody does the jobs: whoever waits for it is turned away, late already.
+    let deadline = Instant::now().checked_sub(OPEN_GRACE).unwrap();
+    let (cwd, dirty) = (bench.temp.path().to_owned(), Vec::new());
+    let ask = Ask {
+        cwd,
+        level: Sync::Fs,
+        deadline,
+        dirty,
+        needs_commits: false,
+        commits_round: 0,
+        tries: 0,
+        reply,
+    };
+    sender.send(Event::Ask(ask)).unwrap();
+    let change = FsChange { view: ViewId(1), role: Role::Worktree, path: bench.temp.path().join("a") };
+    for _ in 0..EVENTS {
+        sender.send(Event::Watch(WatchEvent::Changed(vec![change.clone(); CHANGES]))).unwrap();
+    }
+    let looping = std::thread::spawn(move || bench.main_loop.run(&events));
+    let answer = answer.blocking_recv().unwrap();
+    let n_taken = shared.events.load(Ordering::Relaxed);
+    assert_eq!(answer.unwrap_err().code, code::BUSY);
+    assert!(n_taken < (EVENTS * CHANGES / 2) as u64, "{n_taken} changes were taken first");
+    sender.send(Event::Stop("the test is over")).unwrap();
+    looping.join().unwrap();
 }
