@@ -11,7 +11,7 @@ use memod::paths::RepoLayout;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::live::{Live, PATIENCE, not_checked, until, word};
+use crate::live::{Live, PATIENCE, ran_without_privileges, until, word};
 use crate::sandbox::mkfifo;
 
 const MIB: usize = 1 << 20;
@@ -86,14 +86,14 @@ fn what_is_no_text_is_named_and_passed_over() {
 
 #[test]
 fn what_may_not_be_read_is_named() {
+    if ran_without_privileges("hostile::what_may_not_be_read_is_named") {
+        return;
+    }
     let live = Live::new();
     live.write("closed.md", "alpha");
     live.write("closed/a.md", "gamma");
     live.write("good.md", "beta");
     live.expect("beta", "good.md", "before");
-    if memod::paths::effective_uid() == 0 {
-        return not_checked("files that may not be read; root may read everything");
-    }
     let chmod = |name: &str, mode: u32| {
         fs::set_permissions(live.root().join(name), fs::Permissions::from_mode(mode)).unwrap();
     };
@@ -118,14 +118,14 @@ fn what_may_not_be_read_is_named() {
 
 #[test]
 fn a_git_dir_that_may_not_be_entered_is_no_plain_directory() {
+    if ran_without_privileges("hostile::a_git_dir_that_may_not_be_entered_is_no_plain_directory") {
+        return;
+    }
     let live = Live::idle();
     let dot_git = live.root().join(".git");
     fs::set_permissions(&dot_git, fs::Permissions::from_mode(0o000)).unwrap();
     let located = RepoLayout::locate(&live.root(), &live.sandbox.env());
     fs::set_permissions(&dot_git, fs::Permissions::from_mode(0o700)).unwrap();
-    if memod::paths::effective_uid() == 0 {
-        return not_checked("a git dir that may not be entered; root may enter everything");
-    }
     let error = located.unwrap_err().to_string();
     assert!(error.starts_with("look at ") && error.contains(".git/HEAD: Permission denied"), "{error}");
 }

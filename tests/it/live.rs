@@ -305,9 +305,37 @@ pub(crate) fn until(what: &str, mut condition: impl FnMut() -> bool) {
 }
 
 /// Says what this machine does not allow to be tested; not with `eprintln!`, which a passing test hides.
+///
+/// # Panics
+/// With `CI` in the environment: there everything must be tested.
 pub(crate) fn not_checked(what: &str) {
+    assert!(std::env::var_os("CI").is_none(), "not checked, and CI is set: {what}");
     let mut stderr = std::io::stderr();
     writeln!(stderr, "NOT CHECKED: {what}").unwrap();
+}
+
+/// Where this process is root's, whom no permission stops: runs the test `name` in one that permissions do stop, and
+/// returns true; the caller is done then.
+pub(crate) fn ran_without_privileges(name: &str) -> bool {
+    const MARK: &str = "MEMO_TEST_WITHOUT_PRIVILEGES";
+    if memod::paths::effective_uid() != 0 || std::env::var_os(MARK).is_some() {
+        return false;
+    }
+    let itself = std::env::current_exe().unwrap();
+    let mut command = Command::new("setpriv");
+    command
+        .args(["--bounding-set=-all", "--inh-caps=-all"])
+        .arg(itself)
+        .args(["--exact", name])
+        .env(MARK, "1");
+    match command.output() {
+        Err(error) => not_checked(&format!("{name}, as root without privileges: setpriv: {error}")),
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stdout);
+            assert!(output.status.success() && said.contains("1 passed"), "{said}");
+        }
+    }
+    true
 }
 
 /// Returns a word of letters alone that no other number has and that no other word begins.
