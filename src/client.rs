@@ -1,4 +1,4 @@
-//! How do I reach a daemon that speaks my protocol?
+//! Connects to the daemon of a repository, starts it where needed, and calls its methods.
 //!
 //! Connect to the socket that the endpoint file names; refused or absent: take the spawn lock, probe again,
 //! start a daemon and wait for its one line. Synchronous, and free of everything the daemon links.

@@ -1,4 +1,4 @@
-//! Which settings are there, and which layer sets them?
+//! Loads settings: defaults, the user's file, the repository's file and the environment.
 //!
 //! Layers, the later wins: defaults, the user's file, the repository's file, the environment, flags. The
 //! layers are made from texts; only [`load`] reads files and the environment.

@@ -1,4 +1,4 @@
-//! Where is everything, and what must never happen?
+//! The library behind `memod` and `memo`: the map of its modules, and its invariants.
 //!
 //! ```text
 //!  files ─ watch ─┐                                   ┌─ memo (cli)
@@ -9,23 +9,23 @@
 //! Commits come into the index as `HEAD` moves, and are sources like files. What is extracted is extracted in a process
 //! of its own. Memories go past the index, through a thread of their own, into a database of their own.
 //!
-//! | module | its question | may import |
+//! | module | what it does | may import |
 //! |---|---|---|
-//! | [`cli`] | what may the user ask, and how is it shown? | `client`, `proto` |
-//! | [`client`] | how do I reach a daemon that speaks my protocol? | `proto` |
-//! | [`proto`] | what crosses the socket? | |
-//! | [`daemon`] | who keeps the index current, and who answers? | all below |
-//! | [`hooks`] | what is installed in git, and how is it undone? | `git`, `proto` |
-//! | [`watch`] | what changed on disk? | |
-//! | [`index`] | what must be redone? | `embed`, `extract`, `git`, `scan`, `store` |
-//! | [`search`] | what answers this query? | `embed`, `extract`, `proto`, `store` |
-//! | [`map`] | which symbols fit the budget? | |
-//! | [`memory`] | what may be remembered? | `extract`, `proto` |
-//! | [`scan`] | which files count, and what is in them? | `git` |
-//! | [`git`] | what does git say? | |
-//! | [`extract`] | what is in this text? | |
-//! | [`embed`] | what vector is this text? | |
-//! | [`store`] | where is it kept? | `proto` |
+//! | [`cli`] | parses verbs, runs them and prints their results | `client`, `proto` |
+//! | [`client`] | connects to the daemon and calls its methods | `proto` |
+//! | [`proto`] | declares what crosses the socket | |
+//! | [`daemon`] | keeps the index current and answers | all below |
+//! | [`hooks`] | installs git hooks and removes them | `git`, `proto` |
+//! | [`watch`] | reports which names changed on disk | |
+//! | [`index`] | keeps index.db equal to the worktrees | `embed`, `extract`, `git`, `scan`, `store` |
+//! | [`search`] | finds and ranks what answers a query | `embed`, `extract`, `proto`, `store` |
+//! | [`map`] | selects the symbols that fit a budget | |
+//! | [`memory`] | holds the rules of memories | `extract`, `proto` |
+//! | [`scan`] | lists and reads the files that count | `git` |
+//! | [`git`] | reads git repositories | |
+//! | [`extract`] | splits texts into chunks, symbols and words | |
+//! | [`embed`] | computes vectors for texts | |
+//! | [`store`] | holds both databases | `proto` |
 //! | [`config`], [`paths`], [`types`] | data that everybody may use | each other |
 //!
 //! `tests/it/tidy.rs` holds the same edges and fails when a new one appears.

@@ -1,4 +1,4 @@
-//! Where does the state of a worktree live, and who may use it?
+//! Locates the state, sockets and logs of a repository.
 
 mod locate;
 

@@ -1,4 +1,4 @@
-//! What crosses the socket?
+//! The types of the protocol: everything that crosses the socket.
 //!
 //! JSON-RPC 2.0 (<https://www.jsonrpc.org/specification>), one object a line, UTF-8. Only serializable
 //! types live here. Unknown params are ignored, keys are added and never renamed. `rpc` is the envelope, `search`, `status`,

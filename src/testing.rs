@@ -1,4 +1,4 @@
-//! What do the tests of all modules share?
+//! Helpers that the unit tests share.
 
 /// A small generator of pseudo-random numbers, so that a failure comes again.
 ///

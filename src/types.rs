@@ -1,4 +1,4 @@
-//! Which plain values do all modules share?
+//! Plain values that all modules share.
 
 mod shown;
 mod time;

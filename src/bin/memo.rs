@@ -1,4 +1,4 @@
-//! What does the daemon know about this repository?
+//! The client: parses a command line, asks the daemon and prints its answer.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! Who keeps this repository's index current?
+//! The daemon: keeps the index of one repository current and answers queries.
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -1,28 +1,36 @@
-//! What was typed?
+//! Declares the command line: verbs, flags and their help.
 //!
-//! Only shapes and help texts; what they mean is in `ask`.
+//! Shapes and help texts only; `ask` says what they mean.
 
-mod verbs;
+mod exchange_args;
+mod memory_args;
+mod relation_args;
+mod rows_args;
+mod verb_args;
+mod verb_groups;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use super::exchange::{BackupArgs, ExportArgs, ImportArgs, RestoreBackupArgs};
-use super::memory::{
-    AddArgs, AppendArgs, ConsolidateArgs, DedupeArgs, GetArgs, HistoryArgs, IdArgs, IdsArgs, LinkingArgs,
-    LinksArgs, ListArgs, PromoteArgs, RecallArgs, RecentArgs, RelatedArgs, RemoveArgs, ResolveArgs, TagArgs,
-    UpdateArgs,
+pub(super) use exchange_args::{BackupArgs, ExportArgs, From, ImportArgs, RestoreBackupArgs};
+pub(super) use memory_args::{
+    AddArgs, AppendArgs, GetArgs, HistoryArgs, IdArgs, IdsArgs, ListArgs, PromoteArgs, RecallArgs,
+    RecentArgs, RemoveArgs, TagArgs, TextArgs, UpdateArgs,
 };
-use super::rows::RowsArgs;
-pub(super) use verbs::{
+pub(super) use relation_args::{
+    ConsolidateArgs, DedupeArgs, LinkingArgs, LinksArgs, RelatedArgs, ResolveArgs,
+};
+pub(super) use rows_args::{Format, RowsArgs};
+pub(super) use verb_args::{
     BriefArgs, ChangedArgs, ConfigArgs, ConfigVerb, ExplainArgs, HooksArgs, HooksVerb, InitArgs, LogsArgs,
-    MapArgs, ModeArg, SearchArgs, StatusArgs, SyncArgs, WhyArgs, share,
+    MapArgs, SearchArgs, StatusArgs, SyncArgs, WhyArgs,
 };
+pub(super) use verb_groups::parse;
 
-/// Search a repository and its history by words and by meaning, and keep what is to be remembered.
+/// Search a repository and its history by words and meaning, and keep memories about it
 ///
-/// The daemon is started by the first command that needs it and exits when idle.
+/// The first command that needs the daemon starts it; it exits when idle.
 #[derive(Debug, Parser)]
 #[command(
     name = "memo",
@@ -43,7 +51,7 @@ pub(super) struct CommandLine {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub(super) struct Global {
-    /// Print JSON on stdout, errors too; scripts, pages and templates stay as they are
+    /// Print JSON on stdout, errors included
     #[arg(long, global = true)]
     pub(super) json: bool,
     /// Run as if started in DIR
@@ -52,7 +60,7 @@ pub(super) struct Global {
     /// When to use colour
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Colour::Auto, global = true)]
     pub(super) color: Colour,
-    /// Say nothing on stderr but errors
+    /// Print only errors on stderr
     #[arg(short, long, global = true)]
     pub(super) quiet: bool,
 }
@@ -67,65 +75,66 @@ pub(super) enum Colour {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Verb {
-    /// Index the repository now, and show what was indexed and skipped
+    /// Index the repository now and show what was indexed and skipped
     ///
-    /// Not needed: the first search indexes too. Running it again does no harm. Exits with 3 when the index makes no
-    /// progress for a minute. Git's hooks are installed as by `memo hooks install`, unless --no-hooks is given.
+    /// The first search indexes as well, so this is optional; running it again is harmless. Installs git hooks as
+    /// `memo hooks install` does, unless --no-hooks is given. Exits with 3 when indexing makes no progress for a minute.
     ///
     /// Example: memo init
     Init(InitArgs),
     /// Search documents, the code map, definitions, commits and memories
     ///
-    /// Prints the best hits with their lines. The index holds everything written before the search was started,
-    /// or the answer says that it does not. Exits with 1 when nothing matches.
+    /// Prints the best hits with their lines. The index holds everything written before the search started, or the answer
+    /// says why it does not. Exits with 1 when nothing matches.
     ///
     /// Example: memo search --kind symbol --path 'src/**' "parse config file"
     #[command(visible_alias = "s")]
     Search(SearchArgs),
-    /// Show what the places of hits are made of: what each arm measured, and every factor
+    /// Explain how each hit of a search was ranked
     ///
-    /// Takes what `memo search` takes. Exits with 1 when nothing matches, or not what --hit or --of names.
+    /// Shows the rank in each arm and every factor of the score. Takes the flags of `memo search`. Exits with 1 when nothing
+    /// matches, or nothing that --hit or --of selects.
     ///
     /// Example: memo explain "token expiry" --of src/session.rs
     Explain(ExplainArgs),
-    /// Show the part of the code map that fits a budget
+    /// Show the most important part of the code map that fits a budget
     ///
-    /// Files are ranked by who names whose symbols, and towards those that --focus names. Exits with 1 when nothing fits.
+    /// Ranks files by how often other files name their symbols, weighted towards --focus. Exits with 1 when nothing fits.
     ///
     /// Example: memo map --budget 2048 --focus src/auth.rs
     Map(MapArgs),
-    /// Show what should be known before work begins, within a budget
+    /// Show what to know before starting work, within a budget
     ///
-    /// Memories tagged `pinned` and those of priority 7 and above, those to check because the code has changed, what is not committed, the last commits, and the code map,
-    /// leaning to what is not committed. The budget counts what is printed, four characters a token; with --json the `text`
-    /// alone. Exits with 1 when there is nothing to show.
+    /// Prints memories tagged `pinned` or of priority 7 and above, memories whose code has changed, uncommitted changes, the
+    /// latest commits, and the code map weighted towards the uncommitted changes. The budget counts what is printed, four
+    /// characters a token; with --json it counts `text` alone. Exits with 1 when there is nothing to show.
     ///
     /// Example: memo brief --budget 1000
     Brief(BriefArgs),
     /// Show which files and definitions changed since a revision or a time
     ///
-    /// The worktree as it is now, uncommitted changes and new files too, is compared with a commit: a revision as git
-    /// knows it (an id, a branch, a tag, HEAD~3, @{upstream}), or the newest commit that is not younger than a time of this machine's zone
-    /// (2026-11-01, RFC 3339) or an age (3d, 2h30m). Exits with 1 when nothing changed.
+    /// Compares the worktree, with uncommitted changes and new files, with a commit: a revision as git names it (an id, a
+    /// branch, a tag, HEAD~3, @{upstream}), or the newest commit at or before a local time (2026-11-01, RFC 3339) or an age
+    /// (3d, 2h30m). Exits with 1 when nothing changed.
     ///
     /// Example: memo changed --since 3d
     Changed(ChangedArgs),
-    /// Show what is remembered of code, and the commits that made it what it is
+    /// Show the memories about a piece of code and the commits that shaped it
     ///
-    /// Memories about a file, a line or a definition come first, then its commits, newest first, with their messages: for
-    /// PATH those that touched it, under its former names too; for PATH:LINE, PATH:FIRST-LAST and PATH#SYMBOL those that its
-    /// lines come from. Exits with 1 when there is none.
+    /// Prints memories about the file, line or definition first, then commits, newest first, with their messages. PATH alone
+    /// follows the file through renames; PATH:LINE, PATH:FIRST-LAST and PATH#SYMBOL show the commits their lines come from.
+    /// Exits with 1 when there are none.
     ///
     /// Example: memo why src/auth.rs#login
     Why(WhyArgs),
-    /// Keep a memory: a text, and what is said of it
+    /// Add a memory
     ///
-    /// Prints its id. It is on the disk then. The same text in the same container is not kept twice. What stands in
-    /// <private>…</private> is cut out before anything is stored; what looks like a credential is refused.
+    /// Prints its id once it is on disk. The same text in the same container is stored once. Text inside
+    /// <private>…</private> is removed before anything is stored; text that looks like a credential is refused.
     ///
     /// Example: memo add --tag auth "sessions are signed tokens; nothing is kept on the server"
     Add(AddArgs),
-    /// Show memories
+    /// Show memories by id
     ///
     /// Example: memo get mem_01KAJ
     Get(GetArgs),
@@ -136,41 +145,43 @@ pub(super) enum Verb {
     /// Example: memo list --tag auth --sort priority
     #[command(visible_alias = "ls")]
     List(ListArgs),
-    /// Change a memory; what is not given stays
+    /// Change the fields of a memory that are given
     ///
     /// Example: memo update mem_01KAJ --priority 8 --ttl never
     Update(UpdateArgs),
-    /// Say that a memory still holds for the code it is about, as that is now
+    /// Confirm that a memory still holds for the code it is about
     ///
-    /// After a look at it: what has drifted is fresh again. Fails where the code is gone.
+    /// A drifted memory becomes fresh again. Fails when the code is gone.
     ///
     /// Example: memo confirm mem_01KAJ
     Confirm(IdArgs),
-    /// Add a line to a memory
+    /// Append a line to a memory
     ///
     /// Example: memo append mem_01KAJ "and tokens expire after 24 hours"
     Append(AppendArgs),
-    /// Put memories into the archive: shows which, asks, and deletes nothing
+    /// Archive memories
     ///
-    /// All conditions that are given must hold. Exits with 1 when there are none.
+    /// Shows what would be archived and asks first; nothing is deleted. Memories must meet every condition that is given.
+    /// Exits with 1 when none do.
     ///
     /// Example: memo forget --tag draft --before 30d
     Forget(RemoveArgs),
-    /// Take memories out of the archive
+    /// Restore memories from the archive
     ///
     /// Example: memo restore mem_01KAJ
     Restore(IdsArgs),
-    /// Delete memories of the archive for good: shows which, and asks
+    /// Delete archived memories for good
     ///
-    /// Without a condition: all of them. Copies of the last days still have them. Exits with 1 when there are none.
+    /// Shows what would be deleted and asks first. Without a condition it deletes the whole archive. Backups of the last days
+    /// still hold what was deleted. Exits with 1 when there is nothing to delete.
     ///
     /// Example: memo purge --before 90d --dry-run
     Purge(RemoveArgs),
-    /// Give a memory tags
+    /// Add tags to a memory
     ///
     /// Example: memo tag mem_01KAJ auth jwt
     Tag(TagArgs),
-    /// Take tags from a memory
+    /// Remove tags from a memory
     ///
     /// Example: memo untag mem_01KAJ jwt
     Untag(TagArgs),
@@ -182,12 +193,11 @@ pub(super) enum Verb {
     ///
     /// Example: memo containers
     Containers(RowsArgs),
-    /// Search memories and keep those found longer, for they are of use
+    /// Search memories and extend the lifetime of what was found
     ///
-    /// Each recall adds an hour to the end of a short memory and a day to that of a mid one, the fifth makes a mid one
-    /// long, each tenth raises the priority by one. What has
-    /// no word of the query and is only remotely like it is shown and left as it is. `memo search --kind memory` finds the same and changes nothing.
-    /// Exits with 1 when nothing matches.
+    /// A recall adds an hour to a short memory and a day to a mid one; the fifth makes a mid memory long, and every tenth
+    /// raises the priority by one. A hit without a word of the query is shown and not extended. `memo search --kind memory`
+    /// finds the same and changes nothing. Exits with 1 when nothing matches.
     ///
     /// Example: memo recall token expiry
     Recall(RecallArgs),
@@ -197,52 +207,52 @@ pub(super) enum Verb {
     ///
     /// Example: memo recent -n 5
     Recent(RecentArgs),
-    /// Take a memory one tier up: short to mid, mid to long
+    /// Move a memory up a tier: short to mid, mid to long
     ///
     /// Example: memo promote mem_01KAJ
     Promote(PromoteArgs),
-    /// Make one memory of many, which go into the archive
+    /// Combine several memories into one and archive the originals
     ///
-    /// It has all their tags, the highest of their priorities and the lowest of their confidences, stays as long as the one
-    /// that stays longest, and is linked to each as derived from it. --auto takes those that share container and first tag,
-    /// three at least; what another memory supersedes is left. All or nothing. Exits with 1 when nothing was done.
+    /// The new memory has all their tags, the highest priority, the lowest confidence and the longest lifetime, and is linked
+    /// to each as derived from it. --auto combines memories that share container and first tag, at least three at a time, and
+    /// skips superseded ones. A group is combined completely or not at all. Exits with 1 when nothing was combined.
     ///
     /// Example: memo consolidate mem_01KAJ mem_01K9Z --title Tokens --summary "tokens expire after 24 hours"
     Consolidate(ConsolidateArgs),
-    /// Link a memory to another one
+    /// Link a memory to another
     ///
-    /// related_to and contradicts are the same from either end. `memo get` shows the links of a memory.
+    /// related_to and contradicts hold in both directions. `memo get` shows the links of a memory.
     ///
     /// Example: memo link mem_01KAJ mem_01K9Z --kind supersedes
     Link(LinkingArgs),
-    /// Take links between two memories away
+    /// Remove links between two memories
     ///
     /// Example: memo unlink mem_01KAJ mem_01K9Z
     Unlink(LinkingArgs),
-    /// Show what a memory is linked to
+    /// Show the links of a memory
     ///
-    /// Exits with 1 when there are no links.
+    /// Exits with 1 when there are none.
     ///
     /// Example: memo links mem_01KAJ --depth 2
     Links(LinksArgs),
-    /// Say which of two memories holds; the other one stays, below it
+    /// Decide which of two contradicting memories holds
     ///
-    /// They are linked as contradicting each other, and the first as superseding the second, which gets priority 1 and
-    /// confidence 0.1.
+    /// Links them as contradicting and the first as superseding the second. The second stays, with priority 1 and confidence
+    /// 0.1, and ranks below the first.
     ///
     /// Example: memo resolve mem_01KAJ mem_01K9Z
     Resolve(ResolveArgs),
-    /// Show what a memory is linked to, then what is near to it in meaning
+    /// Show memories that are linked to a memory or close to it in meaning
     ///
-    /// Exits with 1 when nothing is.
+    /// Exits with 1 when there are none.
     ///
     /// Example: memo related mem_01KAJ
     Related(RelatedArgs),
-    /// Show memories that say nearly the same, with what could be merged
+    /// Show near-duplicate memories and how they could be merged
     ///
-    /// Nothing is changed without --merge. Then of each group the first stays: it gets the tags of the others and what they
-    /// say beyond it; they go into the archive. Texts that differ in numbers or negations are never proposed. Exits with 1
-    /// when there are none.
+    /// Changes nothing without --merge. With it, the first memory of a group gets the tags of the others and the text it
+    /// lacks, and the others are archived. Texts that differ in numbers or negations are never proposed. Exits with 1 when
+    /// there are none.
     ///
     /// Example: memo dedupe --container auth
     Dedupe(DedupeArgs),
@@ -250,41 +260,43 @@ pub(super) enum Verb {
     ///
     /// Example: memo history mem_01KAJ
     History(HistoryArgs),
-    /// Show how many memories there are, and where they and their copies lie
+    /// Count memories and show where they and their backups are stored
     ///
     /// Example: memo stats
     Stats,
-    /// Write memories and their links as JSON lines
+    /// Export memories and their links as JSON lines
     ///
-    /// `memo import` reads them again. Their history stays here; `memo backup` copies that too. Without --out, to stdout.
+    /// `memo import` reads them again. Change histories are not exported; `memo backup` keeps them. Writes to stdout without
+    /// --out.
     ///
     /// Example: memo export --tag auth --out auth.jsonl
     Export(ExportArgs),
-    /// Take in memories from files and from other systems
+    /// Import memories from files and other systems
     ///
-    /// What is here already is left alone, by id or by text; what may not be kept is listed with its place and the reason,
-    /// and all else goes in. An import that was interrupted is simply run again. What was taken from a Markdown file or a repo
-    /// map is replaced by what it says now. Exits with 1 when something was refused.
+    /// Skips what is already here, by id or by text. Lists each entry that was refused with its position and the reason, and
+    /// imports the rest. An interrupted import can be run again. Markdown and repository maps replace what an earlier import
+    /// of the same file stored. Exits with 1 when something was refused.
     ///
     /// Example: memo import --from markdown --container handbook ~/handbook
     Import(ImportArgs),
-    /// Copy all memories into one file, with their history
+    /// Copy all memories, with their history, into one file
     ///
-    /// The copy is read back before its path is printed. Without PATH, the last seven that were asked for are kept, beside
-    /// those that the daemon makes each day.
+    /// Reads the copy back before printing its path. Without PATH it is kept beside the daemon's daily copies; the last seven
+    /// made on request stay.
     ///
     /// Example: memo backup ~/memories.db
     Backup(BackupArgs),
-    /// Put a backup in the place of what is here: shows what would change, and asks
+    /// Replace all memories by those of a backup
     ///
-    /// What is here is copied before, and the copy is named. `memo import --merge` adds what a backup has instead. Exits with 1
-    /// when nothing would change.
+    /// Shows what would change and asks first. The present memories are copied before, and the copy is named. `memo import
+    /// --merge` adds the memories of a backup instead. Exits with 1 when nothing would change.
     ///
     /// Example: memo restore-backup latest --dry-run
     RestoreBackup(RestoreBackupArgs),
-    /// Show the daemon, the index and what is still to be indexed
+    /// Show the state of the daemon and the index
     ///
-    /// Waits for nothing: `memo sync` first, if the lists must be whole. Their paths start at the worktree's top.
+    /// Does not wait for pending work; run `memo sync` first when the lists must be complete. Paths are relative to the top
+    /// of the worktree.
     ///
     /// Example: memo status --files -z | xargs -0 wc -l
     Status(StatusArgs),
@@ -306,57 +318,57 @@ pub(super) enum Verb {
     ///
     /// Example: memo logs -n 200 -f
     Logs(LogsArgs),
-    /// Check that everything the daemon needs is there
+    /// Check that everything the daemon needs works
     ///
     /// Exits with 1 when a check fails.
     ///
     /// Example: memo doctor
     Doctor,
-    /// Throw the index away and build it anew; memories stay
+    /// Discard the index and build it again; memories are kept
     ///
     /// Example: memo reindex
     Reindex,
-    /// Let git's hooks tell the daemon that git changed something
+    /// Install, remove or show the git hooks that notify the daemon
     ///
-    /// Without a subcommand: how each of them rings, or what is in the way. Answers are right without them; they make the
-    /// daemon look sooner.
+    /// Without a subcommand it shows the state of each hook. Answers are correct without hooks; with them the daemon notices
+    /// changes sooner.
     ///
     /// Example: memo hooks install --chain
     Hooks(HooksArgs),
     /// Show or change settings
     ///
-    /// Without a subcommand: every setting in force, and where it comes from.
+    /// Without a subcommand it lists every setting in force and where it comes from.
     ///
     /// Example: memo config set search.limit 20 --user
     Config(ConfigArgs),
-    /// Type verbs one after the other
+    /// Run several commands from a prompt or from stdin
     ///
-    /// On a terminal with completion, and with history in the state dir: without lines that write texts of memories, or that
-    /// begin with a space. Else lines are read from stdin to its end, `#` begins a comment, and the exit status is that of the
-    /// last line that had another than 0. Ctrl-D, `exit` or `quit` ends it.
+    /// A terminal gets completion, and a history in the state dir that omits lines with texts of memories and lines that begin
+    /// with a space. Otherwise lines are read from stdin, `#` begins a comment, and the exit status is that of the last line
+    /// that failed. Ctrl-D, `exit` and `quit` end it.
     ///
     /// Example: memo shell < lines
     Shell,
-    /// Print a completion script, which asks for verbs, flags, ids, tags and containers
+    /// Print a script that completes verbs, flags, ids, tags and containers
     ///
-    /// No daemon is started by a completion.
+    /// Completion never starts a daemon.
     ///
     /// Example: memo completions bash > ~/.local/share/bash-completion/completions/memo
     Completions {
-        /// For which shell
+        /// The shell to complete in
         #[arg(value_enum)]
         shell: clap_complete::Shell,
     },
-    /// Print the manual page, or write all of them into a directory
+    /// Print the manual page, or write all pages into a directory
     ///
     /// Example: memo man ~/.local/share/man/man1
     Man {
-        /// Where the pages are written, one for each command
+        /// Directory for the pages, one for each command
         // An id of its own: `dir` is that of -C, and clap would take one for the other.
         #[arg(id = "pages", value_name = "DIR")]
         dir: Option<PathBuf>,
     },
-    /// Show the version of this program and of the daemon, if one runs
+    /// Show the versions of this program and of the running daemon
     ///
     /// Example: memo version --json
     Version,

@@ -1,4 +1,4 @@
-//! What does it mean, what was typed?
+//! Turns parsed flags into the params of a request.
 //!
 //! Pure: flags and settings in, params of the daemon's methods out.
 

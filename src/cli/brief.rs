@@ -1,11 +1,10 @@
-//! How is it shown what should be known here?
+//! Prints the result of `memo brief`.
 
 use crate::proto::{BriefParams, BriefResult};
 
-use super::CliResult;
 use super::args::BriefArgs;
 use super::context::CommandContext;
-use super::error::EXIT_NONE;
+use super::error::{CliResult, EXIT_NONE};
 use super::output::Output;
 use super::text::{behind, escape_lines};
 

@@ -1,4 +1,4 @@
-//! How is it shown what has changed?
+//! Prints the result of `memo changed`.
 
 use std::time::Duration;
 
@@ -6,10 +6,9 @@ use crate::proto::{ChangedFile, ChangedParams, ChangedResult, FileStatus};
 
 use super::args::ChangedArgs;
 use super::context::CommandContext;
-use super::error::EXIT_NONE;
+use super::error::{CliError, CliResult, EXIT_NONE};
 use super::output::Output;
 use super::text::{commit_head, count, escape, paint};
-use super::{CliError, CliResult};
 
 /// The daemon compares definitions for ten seconds at most, and waits for freshness as long as it was told to.
 const PATIENCE: Duration = Duration::from_secs(90);

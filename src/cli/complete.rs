@@ -1,4 +1,4 @@
-//! What can the word under the cursor become?
+//! Completes command lines, with ids, tags and containers from a running daemon.
 //!
 //! clap_complete knows verbs, flags and their values; ids, tags and containers are asked of the daemon that runs. None is
 //! started, and one that does not answer at once is not waited for: completion is silent then.
@@ -14,10 +14,10 @@ use clap_complete::env::Shells;
 
 use super::args::CommandLine;
 use super::context::CommandContext;
+use super::error::{CliError, CliResult};
 use super::memory::{self, Words};
 use super::output::Output;
 use super::text::{escape, is_plain_word};
-use super::{CliError, CliResult};
 
 /// The variable by which a script says that it wants completions, and for which shell.
 const VAR: &str = "MEMO_COMPLETE";

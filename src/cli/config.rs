@@ -1,4 +1,4 @@
-//! Which settings are in force, and how are they changed?
+//! Shows and changes settings.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -11,10 +11,9 @@ use crate::paths::{IoContext, LocateError, PathError, canonical};
 
 use super::args::{ConfigArgs, ConfigVerb};
 use super::context::CommandContext;
-use super::error::EXIT_NONE;
+use super::error::{CliError, CliResult, EXIT_NONE};
 use super::output::Output;
 use super::text::{escape, paint};
-use super::{CliError, CliResult};
 
 /// Where no index can be, the user's settings are all there is.
 pub(super) fn config(

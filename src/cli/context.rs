@@ -1,4 +1,4 @@
-//! Where was the question asked, and who answers there?
+//! Finds the worktree of a command and connects to its daemon.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What do manuals say about the verbs?
+//! Generates the manual pages.
 
 use std::fs;
 use std::path::Path;
@@ -9,8 +9,8 @@ use clap_mangen::Man;
 use crate::paths::IoContext;
 
 use super::args::CommandLine;
+use super::error::{CliError, CliResult};
 use super::output::Output;
-use super::{CliError, CliResult};
 
 /// Prints the page of `memo`, or writes it and one for each verb and what is below it into `dir`.
 pub(super) fn man(dir: Option<&Path>, output: &mut Output) -> CliResult {

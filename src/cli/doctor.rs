@@ -1,4 +1,4 @@
-//! Is everything there that memod needs?
+//! Checks the client's side of an installation and prints the daemon's checks.
 
 use std::fs;
 use std::path::Path;
@@ -8,10 +8,9 @@ use crate::paths::{RepoLayout, effective_uid, owner};
 use crate::proto::{Check, CwdParams, DoctorResult};
 
 use super::context::CommandContext;
-use super::error::EXIT_NONE;
+use super::error::{CliError, CliResult, EXIT_NONE};
 use super::output::Output;
 use super::text::{escape, paint};
-use super::{CliError, CliResult};
 
 /// Runs the checks of both sides; goes on after a failure as far as it can. Exits with 1 when a check fails.
 pub(super) fn doctor(dir: Option<&Path>, output: &mut Output) -> CliResult {

@@ -1,4 +1,4 @@
-//! Which code, hint and exit status does each error get?
+//! Maps every error to a code, a hint and an exit status.
 
 use std::io;
 use std::path::PathBuf;
@@ -17,7 +17,10 @@ pub(super) const EXIT_USAGE: u8 = 2;
 /// The daemon cannot be reached, or something failed.
 pub(super) const EXIT_FAILED: u8 = 3;
 
-/// What a verb fails with.
+/// Exit status of a verb that did what it was asked; some verbs have others than 0.
+pub(super) type CliResult = Result<u8, CliError>;
+
+/// Why a verb failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CliError {
     /// The directory cannot be served.

@@ -1,4 +1,4 @@
-//! How is data shown on a terminal, which would obey what stands in it?
+//! Escapes control characters in data that goes to a terminal.
 //!
 //! Files and pipes get every byte as it is; a person who looks at JSON or CSV gets what a terminal obeys escaped.
 

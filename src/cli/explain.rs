@@ -1,13 +1,13 @@
-//! Why does a hit stand where it stands?
+//! Prints how each hit was ranked.
 
 use super::args::ExplainArgs;
+use super::ask;
 use super::context::CommandContext;
-use super::error::EXIT_NONE;
+use super::error::{CliError, CliResult, EXIT_NONE};
 use super::output::Output;
 use super::search::{hits, note, print_hit};
 use super::status::row;
 use super::text::terms;
-use super::{CliError, CliResult, ask};
 use crate::proto::{Explain, Hit};
 
 /// Hits among which one is looked for by its name.

@@ -1,4 +1,4 @@
-//! How are git's hooks installed, and what is said of them?
+//! Installs, removes and shows git hooks.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -10,10 +10,9 @@ use crate::proto::{HookMethod, HooksParams, HooksResult};
 
 use super::args::{HooksArgs, HooksVerb};
 use super::context::CommandContext;
-use super::error::EXIT_NONE;
+use super::error::{CliError, CliResult, EXIT_NONE};
 use super::output::Output;
 use super::text::escape;
-use super::{CliError, CliResult};
 
 /// How long git may take to tell its version.
 const GIT_PATIENCE: Duration = Duration::from_secs(2);

@@ -1,4 +1,4 @@
-//! How is the index brought up to date, and what came of it?
+//! Waits for the index and reports on it.
 
 use std::time::{Duration, Instant};
 
@@ -9,11 +9,11 @@ use crate::proto::{CwdParams, HooksResult, StatusParams, StatusResult, SyncResul
 
 use super::args::{InitArgs, SyncArgs};
 use super::context::CommandContext;
-use super::error::{EXIT_FAILED, EXIT_NONE};
+use super::error::{CliError, CliResult, EXIT_FAILED, EXIT_NONE};
 use super::output::Output;
 use super::progress::{self, Reached};
 use super::text::{count, duration, escape};
-use super::{CliError, CliResult, ask, hooks, status, text};
+use super::{ask, hooks, status, text};
 
 /// Installs hooks, indexes the repository and reports. Exits with 3 when the index does not become whole.
 pub(super) fn init(typed: &InitArgs, context: &CommandContext, output: &mut Output) -> CliResult {

@@ -1,4 +1,4 @@
-//! What did the daemon write into its log?
+//! Prints the daemon's log, and follows it.
 //!
 //! Reads the files themselves: the log matters most when the daemon does not answer.
 
@@ -14,9 +14,9 @@ use crate::paths::IoContext;
 
 use super::args::LogsArgs;
 use super::context::CommandContext;
+use super::error::{CliError, CliResult};
 use super::output::Output;
 use super::text::escape;
-use super::{CliError, CliResult};
 
 /// How often a followed log is looked at. Files have no event that works everywhere, and people read slowly.
 const LOOK_EVERY: Duration = Duration::from_millis(200);

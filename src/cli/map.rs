@@ -1,13 +1,13 @@
-//! How is the code map shown?
+//! Prints the code map.
 
 use crate::proto::MapResult;
 
 use super::args::MapArgs;
+use super::ask;
 use super::context::CommandContext;
-use super::error::EXIT_NONE;
+use super::error::{CliResult, EXIT_NONE};
 use super::output::Output;
 use super::text::{behind, escape, escape_lines};
-use super::{CliResult, ask};
 
 /// Exits with 1 when there is nothing to show.
 pub(super) fn map(typed: MapArgs, context: &CommandContext, output: &mut Output) -> CliResult {

@@ -1,4 +1,4 @@
-//! What may the user ask, and how is it shown?
+//! The command line of `memo`: parses verbs, runs them and prints their results.
 //!
 //! Two steps: `args` is what was typed, `ask` is what it means. Each verb then asks and prints through
 //! `output`, the only printer; `error` maps every failure to a code, a hint and an exit status.
@@ -29,30 +29,28 @@ mod search;
 mod shell;
 mod status;
 mod text;
+mod usage;
 mod why;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use args::{CommandLine, Global, Verb};
+use args::{CommandLine, RowsArgs, Verb};
 use context::CommandContext;
-use error::{CliError, EXIT_USAGE, Shown};
+use error::{CliError, CliResult};
 use output::Output;
-use rows::{RowsArgs, Shape, Table};
-
-/// Exit status of a verb that did what it was asked; some have others as well.
-type CliResult = Result<u8, CliError>;
+use rows::{Shape, Table};
 
 /// Answers the command line of this process.
 pub fn run() -> ExitCode {
     if complete::answered() {
         return ExitCode::SUCCESS;
     }
-    ExitCode::from(match CommandLine::try_parse_from(spelled_out(std::env::args_os().collect())) {
+    ExitCode::from(match args::parse(spelled_out(std::env::args_os().collect())) {
         Ok(typed) => obey(typed),
-        Err(error) => usage(&error, wants_json(std::env::args_os().take_while(|arg| arg != "--"))),
+        Err(error) => {
+            usage::usage(&error, usage::wants_json(std::env::args_os().take_while(|arg| arg != "--")))
+        }
     })
 }
 
@@ -149,7 +147,7 @@ fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
         Verb::Reindex => init::reindex(&context()?, output),
         Verb::Hooks(typed) => hooks::hooks(typed, &context()?, output),
         Verb::Config(typed) => config::config(typed, context(), output),
-        Verb::Shell => shell::shell(&global, &context()?),
+        Verb::Shell => shell::shell(&global, &context()?, obey),
         Verb::Completions { shell } => complete::script(shell, output),
         Verb::Man { dir } => docs::man(dir.as_deref(), output),
         Verb::Version => process::version(context().ok().as_ref(), output),
@@ -165,41 +163,4 @@ fn failed(error: &CliError, output: &mut Output) -> u8 {
     let _ = output.flush();
     let _ = output.error(&shown);
     shown.exit
-}
-
-/// Shows what clap found: help and version are answers, anything else is wrong usage.
-fn usage(error: &clap::Error, json: bool) -> u8 {
-    if !error.use_stderr() {
-        let _ = error.print();
-        return 0;
-    }
-    let text = error.render().to_string();
-    let message = text.strip_prefix("error: ").unwrap_or(&text);
-    let (first, rest) = message.split_once("\n\n").unwrap_or((message, ""));
-    if json {
-        let global = Global { json, dir: None, color: args::Colour::Never, quiet: false };
-        let message = first.trim_end().to_owned();
-        let hint = Some("`memo --help` lists the verbs, `memo VERB --help` the flags of one".to_owned());
-        let shown = Shown { code: "usage", message, hint, exit: EXIT_USAGE };
-        let _ = Output::new(&global, Shape::Json).error(&shown);
-    } else if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        let _ = error.print();
-    } else {
-        output::talk(&format!("memo: {first}\n\n{}", rest.trim_end()));
-    }
-    EXIT_USAGE
-}
-
-/// Returns whether words that clap could not read ask for JSON.
-fn wants_json(words: impl Iterator<Item = OsString>) -> bool {
-    let mut is_format = false;
-    for word in words {
-        let value = word.to_str().and_then(|word| word.strip_prefix("--format=")).map(Into::into);
-        let named = value.or_else(|| is_format.then(|| word.clone()));
-        if word == "--json" || named.is_some_and(|format| format == "json" || format == "jsonl") {
-            return true;
-        }
-        is_format = word == "--format";
-    }
-    false
 }

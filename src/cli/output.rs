@@ -1,4 +1,4 @@
-//! Where does output go, and how does it look there?
+//! Writes to stdout and stderr, with colour where the terminal takes it.
 //!
 //! stdout is data, stderr is talk. Nothing else in the crate prints.
 

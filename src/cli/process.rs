@@ -1,4 +1,4 @@
-//! How is the daemon's process stopped, started anew and named?
+//! Stops and restarts the daemon, and prints versions.
 
 use serde_json::json;
 
@@ -6,9 +6,9 @@ use crate::client::{ClientError, VERSION};
 use crate::proto::PROTOCOL;
 
 use super::context::CommandContext;
+use super::error::{CliError, CliResult};
 use super::output::Output;
 use super::text::escape;
-use super::{CliError, CliResult};
 
 /// Stops the daemon; that none runs is as good.
 pub(super) fn stop(context: &CommandContext, output: &mut Output) -> CliResult {

@@ -1,4 +1,4 @@
-//! How far is the index, and when is it whole?
+//! Shows the progress of indexing until it is complete.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use crate::client::{self, Client};
 use crate::proto::{Pending, Sync, SyncParams, SyncResult};
 
-use super::CliError;
+use super::error::CliError;
 use super::output::Output;
 
 /// How long one poll waits in the daemon, ms.

@@ -1,4 +1,4 @@
-//! Which rows has an answer, and which of their fields are printed, in which format?
+//! Formats lists: which fields of which rows, in which format.
 //!
 //! Pure. A verb that lists hands over a result; here it becomes rows of named values (`tables` says which there are), and
 //! `write` makes bytes of them. No verb knows a format.
@@ -9,44 +9,12 @@ mod write;
 use std::io::Write;
 use std::iter;
 
-use clap::{Args, ValueEnum};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::args::{Format, RowsArgs};
 use super::error::CliError;
 pub(super) use tables::{CHANGES, COMMITS, FILES, HITS, LINKS, MEMORIES, NAMES, RELATED};
-
-/// How rows are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Format {
-    /// For people; with --fields: a line a row, tabs between
-    Text,
-    /// All in one object
-    Json,
-    /// An object a line, nothing around
-    Jsonl,
-    /// RFC 4180, with a header
-    Csv,
-    /// A table in Markdown
-    Md,
-    /// An element a row
-    Xml,
-    /// Names once, then a line a row, `|` between: few tokens
-    Toon,
-    /// The same, with fewer fields
-    ToonCompact,
-}
-
-/// What every verb that lists takes.
-#[derive(Clone, Debug, Default, Args)]
-pub(super) struct RowsArgs {
-    /// How to print
-    #[arg(long, value_enum, conflicts_with = "json")]
-    format: Option<Format>,
-    /// Only these fields, in this order (comma-separated); a wrong one lists them
-    #[arg(long, value_name = "FIELD", value_delimiter = ',')]
-    fields: Vec<String>,
-}
 
 /// A field: its name, and where it is in a row's JSON (a JSON pointer, RFC 6901; another behind a space for rows where the
 /// first is null).
@@ -100,11 +68,6 @@ pub(super) trait Listing: Serialize {
 }
 
 impl RowsArgs {
-    /// Returns whether JSON was asked for, as one object or as lines.
-    pub(super) fn is_json(&self) -> bool {
-        matches!(self.format, Some(Format::Json | Format::Jsonl))
-    }
-
     /// Reads what was typed for rows of this kind.
     ///
     /// # Errors

@@ -1,15 +1,15 @@
-//! How is a search answered?
+//! Prints the hits of a search.
 
 use std::time::Duration;
 
 use crate::proto::{CommitInfo, Hit, MemoryInfo, Mode, SearchParams, SearchResult};
 
 use super::args::SearchArgs;
+use super::ask;
 use super::context::CommandContext;
-use super::error::EXIT_NONE;
+use super::error::{CliError, CliResult, EXIT_NONE};
 use super::output::Output;
 use super::text::{behind, commit_head, count, escape, marked, paint, terms};
-use super::{CliError, CliResult, ask};
 
 /// Characters of a query that a note repeats.
 const MOST_QUOTED: usize = 100;

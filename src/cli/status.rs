@@ -1,14 +1,15 @@
-//! How is the state of the daemon shown?
+//! Prints the state of the daemon and the index.
 
 use indicatif::HumanCount;
 
 use crate::proto::{StatusResult, ViewInfo};
 
 use super::args::StatusArgs;
+use super::ask;
 use super::context::CommandContext;
+use super::error::{CliError, CliResult};
 use super::output::Output;
 use super::text::{bytes, count, duration, escape, paint};
-use super::{CliError, CliResult, ask};
 
 pub(super) fn status(typed: &StatusArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let status: StatusResult = context.connect()?.call("status", &ask::status(typed, &context.cwd))?;

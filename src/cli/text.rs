@@ -1,4 +1,4 @@
-//! How is foreign text shown, so that it neither lies nor misleads?
+//! Escapes and formats text for people.
 //!
 //! Pure. Names and snippets come from a repository that may be hostile: a terminal must not obey them.
 

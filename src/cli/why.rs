@@ -1,4 +1,4 @@
-//! How is it shown why something is as it is?
+//! Prints the memories about a piece of code and its commits.
 
 use std::time::Duration;
 
@@ -7,10 +7,9 @@ use crate::proto::{WhyCommit, WhyMemory, WhyParams, WhyResult};
 
 use super::args::WhyArgs;
 use super::context::CommandContext;
-use super::error::EXIT_NONE;
+use super::error::{CliError, CliResult, EXIT_NONE};
 use super::output::Output;
 use super::text::{commit_head, count, escape, paint};
-use super::{CliError, CliResult};
 
 /// The daemon searches history for ten seconds at most.
 const PATIENCE: Duration = Duration::from_secs(60);

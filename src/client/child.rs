@@ -1,4 +1,4 @@
-//! How is a program run that a hook's environment must not mislead, and that may fall silent?
+//! Runs a program without the environment of a git hook, with a time limit.
 
 use std::env;
 use std::io::{self, BufRead, BufReader, Read};

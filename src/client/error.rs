@@ -1,4 +1,4 @@
-//! Why is there no answer?
+//! Lists the reasons for which a client gets no answer.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! How is a daemon started, once, however many clients want one?
+//! Starts one daemon, however many clients want one at the same time.
 
 use std::env;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! How do lines travel between the client and the daemon?
+//! Sends and receives lines over a Unix socket or a named pipe.
 //!
 //! The platform's differences are in `stream`; the rest counts deadlines and splits lines.
 

@@ -1,4 +1,4 @@
-//! Which of two programs is the newer one?
+//! Compares the versions of client and daemon.
 
 use std::cmp::Ordering;
 

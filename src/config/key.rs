@@ -1,4 +1,4 @@
-//! What is each setting called, and which values does it take?
+//! Declares every setting, its type and its range.
 
 use std::fmt;
 

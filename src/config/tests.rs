@@ -1,4 +1,4 @@
-//! Do layers, files and the defaults say what they should?
+//! Checks layers, files and defaults of the settings.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Is what a memory is about still as it was, in this worktree, now?
+//! Checks whether the code that memories are about has changed.
 //!
 //! Nothing of it is kept: who asks waits until the index holds what was written before the question, then the hashes of an
 //! anchor are compared with one snapshot of it. Each file that is looked at is compared with the disk too, as hits are;

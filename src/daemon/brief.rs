@@ -1,4 +1,4 @@
-//! What should somebody know who begins to work here?
+//! Collects what to know before starting work in a worktree.
 //!
 //! Memories that matter, what is new in the worktree and in history, and the map; each has its share of the budget, and what
 //! it leaves goes on to the next.

@@ -1,4 +1,4 @@
-//! What of the worktree is not what it was?
+//! Lists what changed in the worktree since a revision.
 //!
 //! The tree of a commit is compared with the manifest: git's index says of most files what they hold without reading
 //! them, the others are read. So uncommitted changes and new files count too.

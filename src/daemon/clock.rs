@@ -1,4 +1,4 @@
-//! What time is it, and in which zone?
+//! Returns the wall-clock time and the local zone.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

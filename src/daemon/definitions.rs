@@ -1,4 +1,4 @@
-//! Which definitions of a file are not what they were?
+//! Compares the definitions of two versions of a file.
 
 use std::collections::HashMap;
 use std::time::Instant;

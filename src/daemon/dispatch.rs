@@ -1,4 +1,4 @@
-//! What does each method do?
+//! Maps the name of each method to its function.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Has a hook of git's rung, and may it start the daemon?
+//! Reads the file that git hooks append to.
 //!
 //! The doorbell only says that git changed something, never what. It is a file that hooks append to, which they do
 //! only where it is; so a worktree that no daemon has served has none.

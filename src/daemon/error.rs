@@ -1,4 +1,4 @@
-//! What is a request told that fails, and what should be done about it?
+//! Maps errors to the replies of the protocol, each with its remedy.
 
 use std::io::{self, ErrorKind};
 use std::path::Path;

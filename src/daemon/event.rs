@@ -1,4 +1,4 @@
-//! What can happen to the daemon?
+//! Declares the events that the main loop reacts to.
 
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;

@@ -1,4 +1,4 @@
-//! What does the daemon do about git's hooks?
+//! Answers the methods about git hooks.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,4 +1,4 @@
-//! How is the history of a worktree opened for a question, and what is said where it cannot be?
+//! Opens the commit history of a worktree for a request.
 
 use std::path::{Component, Path, PathBuf};
 

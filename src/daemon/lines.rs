@@ -1,4 +1,4 @@
-//! Where does a line of a peer end, and when is it given up?
+//! Splits the bytes of a connection into lines, with limits.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Where do connections come from?
+//! Binds the socket or the named pipe and accepts connections.
 
 use std::io;
 use std::path::{Path, PathBuf};

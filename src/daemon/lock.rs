@@ -1,4 +1,4 @@
-//! Is there another daemon, and where is this one's socket?
+//! Locks the repository for one daemon and publishes its socket.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Where does the daemon's talk go?
+//! Writes the daemon's log into two files of limited size.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};

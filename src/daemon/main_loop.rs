@@ -1,4 +1,4 @@
-//! What happened, and who handles it?
+//! The loop that owns all mutable state of the daemon.
 //!
 //! One thread owns all mutable state. Events come in, jobs go out, and what a job found comes back as an
 //! event. With nothing pending the loop sleeps without a timer, except for the one of the idle exit.

@@ -1,4 +1,4 @@
-//! Who keeps the memories?
+//! Answers the methods about memories.
 //!
 //! One thread owns memory.db: it reads and writes for the methods, one job after the other, and never waits for the index.
 //! What it has answered is on the disk.

@@ -1,4 +1,4 @@
-//! Who keeps the index current, and who answers?
+//! The daemon: keeps the index of a repository current and answers requests.
 //!
 //! `server` reads requests and `dispatch` answers them; `main_loop` owns what is known of each worktree
 //! (`view`); `worker` does what takes time. Events go to the loop, jobs come from it, and nobody else changes

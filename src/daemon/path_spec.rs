@@ -1,4 +1,4 @@
-//! What does somebody mean who types `PATH`, `PATH:LINE` or `PATH#SYMBOL`?
+//! Parses `PATH`, `PATH:LINE` and `PATH#SYMBOL`.
 
 use std::collections::BTreeSet;
 

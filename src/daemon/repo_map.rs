@@ -1,4 +1,4 @@
-//! Which part of the code map fits the budget of this request?
+//! Answers `map`: the most important part of the code map that fits a budget.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What does every method need: params, a deadline, freshness, and a thread for what blocks?
+//! Provides what every method needs: params, a deadline, freshness, and a thread for blocking work.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! How is a search answered?
+//! Answers `search`.
 //!
 //! Hits of the index are verified on the disk, and the query is run again where one proves stale. Memories need neither:
 //! they are as current as the last that was acknowledged. Both have scores on one scale, and stand in one list.

@@ -1,4 +1,4 @@
-//! Who speaks on the socket, and within which limits?
+//! Serves the connections of the socket, within limits.
 //!
 //! JSON-RPC 2.0, an object a line. Replies may come out of order; a peer that has closed its sending side
 //! still gets its answers. The numbers are those of design 11.

@@ -1,4 +1,4 @@
-//! What do the daemon's threads share?
+//! Holds the state that the daemon's threads share.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize};

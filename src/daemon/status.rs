@@ -1,4 +1,4 @@
-//! What does the daemon say of itself?
+//! Answers `status` and `doctor`.
 
 use std::sync::atomic::Ordering;
 

@@ -1,4 +1,4 @@
-//! Is every hit still what is on the disk, and how is it shown?
+//! Reads the file of each hit again before it is shown.
 //!
 //! Whatever the level of freshness, the file of each hit is read and hashed before it is shown; the snippet is
 //! cut from those very bytes. So a stale line is never shown, even with a dead watcher.

@@ -1,4 +1,4 @@
-//! Which commits made a file, a line or a definition what it is?
+//! Finds the commits behind a file, a line or a definition.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Who does the work that takes time?
+//! Runs the writer thread and the embedding thread.
 //!
 //! Two threads. `writer` owns the write connection: it reconciles views and keeps vectors, one job after the
 //! other. `embed` computes vectors after the lexical commit, and hands them to `writer` batch by batch.

@@ -1,4 +1,4 @@
-//! What does the loop know of one worktree?
+//! Tracks which paths of one worktree may differ from the index.
 //!
 //! A view is fresh for a request once a cookie made after the request has come back as an event, and every
 //! path that was dirty then has been indexed (design 6). Here is what may differ from the index and when

@@ -1,4 +1,4 @@
-//! What vector does the model inside the binary give?
+//! Embeds text with the static model that is compiled in.
 
 use serde::Deserialize;
 

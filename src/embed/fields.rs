@@ -1,4 +1,4 @@
-//! How do vectors become one, small, and comparable?
+//! Combines, normalises and quantises vectors.
 
 use super::{EmbedError, Embedder};
 

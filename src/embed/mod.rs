@@ -1,4 +1,4 @@
-//! What vector is this text?
+//! Computes vectors for texts.
 
 mod builtin;
 mod fields;

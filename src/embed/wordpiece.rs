@@ -1,4 +1,4 @@
-//! Which tokens of the vocabulary make up this text?
+//! Splits text into the tokens of a WordPiece vocabulary.
 
 use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 

@@ -1,4 +1,4 @@
-//! How much may parsing one file cost?
+//! Limits the processor time of parsing one file.
 //!
 //! The clock is asked between steps of the parser, and some garbage makes one step long: 12 KB of `/*`
 //! lines as Python take 10 s and 5 GB when the parser unites its guesses at the end of the file. The process that

@@ -1,4 +1,4 @@
-//! Which definitions does a source file have, and which chunks do they make?
+//! Extracts definitions and their chunks from source code.
 //!
 //! The chunks cover everything but blanks and closing brackets, and apart from the map record none
 //! overlaps another.

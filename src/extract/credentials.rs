@@ -1,4 +1,4 @@
-//! What does a credential look like?
+//! Recognises text that looks like a credential.
 
 /// One shape of credentials.
 pub(super) struct Rule {

@@ -1,4 +1,4 @@
-//! Where may a long text be cut, and on which lines does a span lie?
+//! Cuts long texts at lines and words, and maps bytes to lines.
 
 use std::ops::Range;
 

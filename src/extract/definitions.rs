@@ -1,4 +1,4 @@
-//! What does each definition say, apart from where it stands?
+//! Hashes the text of each definition, independent of its position.
 
 use std::collections::HashMap;
 use std::ops::Range;

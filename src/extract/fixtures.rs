@@ -1,4 +1,4 @@
-//! Does every language find what its fixture expects?
+//! Checks every language against its fixture.
 //!
 //! A fixture is `grammars/<lang>/fixture.<ext>`, what must be found in it `grammars/<lang>/expected.txt`.
 //! `MEMO_BLESS=1 cargo test --lib fixtures` writes what is found; look at the difference before you commit it.

@@ -1,4 +1,4 @@
-//! What does a document say of itself before its first line?
+//! Reads the front matter of a document.
 
 use std::ops::Range;
 

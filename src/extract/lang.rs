@@ -1,4 +1,4 @@
-//! Which language or format is this file?
+//! Detects the language or format of a file.
 
 use std::fmt;
 use std::sync::OnceLock;

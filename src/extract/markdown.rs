@@ -1,4 +1,4 @@
-//! Which sections does this Markdown document have?
+//! Splits Markdown into sections.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Which definitions does a file have, how are they nested, and what belongs to each?
+//! Nests the definitions of a file.
 
 use std::borrow::Cow;
 use std::ops::Range;

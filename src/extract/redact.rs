@@ -1,4 +1,4 @@
-//! Which parts of a text must not be stored?
+//! Cuts credentials out of texts.
 
 use std::borrow::Cow;
 use std::ops::Range;

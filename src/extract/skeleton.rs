@@ -1,4 +1,4 @@
-//! What does a source file offer, without its bodies?
+//! Renders the signatures of a source file without their bodies.
 
 use std::collections::HashSet;
 use std::ops::Range;

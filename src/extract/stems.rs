@@ -1,4 +1,4 @@
-//! Which words of English are forms of one?
+//! Maps English words to their stems.
 //!
 //! Snowball's English stemmer: `hashed`, `hashes` and `hashing` have the stem `hash`. In an index a stem stands beside
 //! its word, behind a mark that no word has, so that words are still found as they are, and those before their forms.

@@ -1,4 +1,4 @@
-//! Which nodes of a syntax tree does the tag query name?
+//! Runs a tag query on a syntax tree.
 //!
 //! One parse and one query pass a file. Nothing here recurses over the tree, and both passes stop when
 //! the time is up.

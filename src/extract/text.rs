@@ -1,4 +1,4 @@
-//! Which parts does a text of no known structure have?
+//! Splits plain text into chunks.
 
 use super::cut::{self, LINE, LineIndex, Rank};
 use super::{CHUNK_CHARS, Chunk, Extracted};

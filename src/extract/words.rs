@@ -1,4 +1,4 @@
-//! Which words does the index hold for a text?
+//! Splits text and identifiers into the words of the index.
 //!
 //! A text becomes a stream of tokens separated by single spaces. FTS5 gets the stream through its
 //! `ascii` tokenizer, which splits at the spaces and nowhere else, since a token is made of ASCII

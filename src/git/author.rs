@@ -1,4 +1,4 @@
-//! Whom do git's settings name as the author?
+//! Reads the author's name and address from git's settings.
 
 use super::settings::load;
 use super::{GitError, UserDirs};

@@ -1,4 +1,4 @@
-//! Which commit brought each of these lines?
+//! Finds the commit that introduced each line.
 //!
 //! Our own walk and not `gix-blame`, which can neither stop when the time is over nor tell what it knew by then, and
 //! which brings filters and attributes of the repository along.

@@ -1,4 +1,4 @@
-//! What differs between two trees?
+//! Lists the differences between two trees.
 
 use std::ops::ControlFlow;
 

@@ -1,4 +1,4 @@
-//! Which hooks do git's settings name?
+//! Reads the hooks that git's settings name.
 
 use std::path::{Path, PathBuf};
 

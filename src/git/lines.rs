@@ -1,4 +1,4 @@
-//! Which lines of a text are in an older one?
+//! Maps the lines of a text to those of an older version.
 
 use std::collections::HashMap;
 

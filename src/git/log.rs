@@ -1,4 +1,4 @@
-//! Which commits touched a path?
+//! Lists the commits that touched a path.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};

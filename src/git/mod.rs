@@ -1,4 +1,4 @@
-//! What does git say of a worktree? (gix only)
+//! Reads git repositories, with gix and never by running git.
 //!
 //! Built from gix's parts (index, ignore patterns, configuration, objects), not from a `gix::Repository`: so a batch of
 //! events costs one read of the index, the `GIT_*` variables of a hook cannot redirect anything, and no setting is

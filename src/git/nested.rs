@@ -1,4 +1,4 @@
-//! Is a directory below the root a repository or worktree of its own?
+//! Detects repositories and worktrees below a directory.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What do git's objects hold?
+//! Reads commits, trees and blobs.
 //!
 //! Packs, loose objects and alternates are read. Replacements (`git replace`) and grafts are ignored, and what a
 //! partial clone lacks is never asked for.

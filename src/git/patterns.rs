@@ -1,4 +1,4 @@
-//! Does an ignore file, by itself, ignore or keep a path?
+//! Matches a path against one ignore file.
 
 use gix::bstr::{BStr, ByteSlice};
 use gix::glob::Pattern;

@@ -1,4 +1,4 @@
-//! Which commit does a name lead to?
+//! Resolves references to commits.
 //!
 //! Loose and packed refs, symbolic ones followed, those private to a worktree included. What git keeps in a reftable
 //! cannot be read, and says so.

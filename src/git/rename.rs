@@ -1,4 +1,4 @@
-//! What was a file called before?
+//! Finds the former name of a file.
 
 use gix::ObjectId;
 

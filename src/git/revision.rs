@@ -1,4 +1,4 @@
-//! Which commit does a revision name?
+//! Resolves a revision such as `HEAD~3` to a commit.
 //!
 //! The part of gitrevisions(7) that people type: `HEAD` or `@`, branches, tags and remote branches, object ids and
 //! their beginnings, each with any number of `~`, `~N`, `^`, `^N`; and `@{upstream}` or `@{u}` of a branch.

@@ -1,4 +1,4 @@
-//! Which of git's settings change what git lists?
+//! Reads the settings that change what git lists.
 
 use std::ffi::OsString;
 use std::fs;

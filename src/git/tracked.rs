@@ -1,4 +1,4 @@
-//! Which paths are in the index?
+//! Lists the paths in git's index.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;

@@ -1,4 +1,4 @@
-//! Did the user's own settings or ignore file change since they were looked at last?
+//! Detects changes of the user's git settings and ignore file.
 //!
 //! They lie in the home directory, which is not watched: too much happens there. A few `stat`s a request tell.
 

@@ -1,4 +1,4 @@
-//! Which commits are reachable, newest first?
+//! Walks reachable commits, newest first.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};

@@ -1,4 +1,4 @@
-//! What did somebody else's hooks look like before we put something into them?
+//! Keeps the original bytes and modes of hooks that are changed.
 //!
 //! One file for each in `hooks/` of the state dir, and one that holds its path: so that uninstalling finds a hook when
 //! `core.hooksPath` leads elsewhere by then. Uninstalling itself needs no backup, it takes out what was put in.

@@ -1,4 +1,4 @@
-//! Where does our block go in the text of a hook, and what is left without it?
+//! Inserts our block into the text of a hook, and removes it.
 //!
 //! An insertion can be undone from the text alone: a block that ends with a line feed takes it along, a block that
 //! ends the file takes the line feed before it.

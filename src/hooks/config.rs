@@ -1,4 +1,4 @@
-//! How does our hook come into git's configuration, and out of it?
+//! Adds our hook to git's configuration, and removes it.
 
 use super::{Done, EVENTS, Hooks, HooksError, block, file, rings, section};
 use crate::git::NamedHook;

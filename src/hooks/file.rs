@@ -1,4 +1,4 @@
-//! How is a file of somebody else's replaced without ever being half written?
+//! Replaces files atomically.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Permissions};

@@ -1,4 +1,4 @@
-//! How do our hooks come into a hooks directory, and out of it?
+//! Adds our hooks to a hooks directory, and removes them.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What is installed in git, and how is it undone?
+//! Installs git hooks and removes them without a trace.
 //!
 //! A hook of git's appends a byte to the doorbell of its worktree ([`RepoLayout::doorbell_file`]), and that is all. Three
 //! ways to have it do so, the first that can be: a named hook of the configuration (git 2.54 and later), a file where

@@ -1,4 +1,4 @@
-//! Where does our section go in the text of git's configuration, and what is left without it?
+//! Inserts our section into the text of git's configuration, and removes it.
 //!
 //! An insertion can be undone from the text alone, as in [`super::block`]. A line that a person added to the section
 //! stays, unless it sets something of our hook.

@@ -1,4 +1,4 @@
-//! Which hooks ring, and what stands in the way of the others?
+//! Reports which hooks are active and what prevents the others.
 
 use std::path::Path;
 

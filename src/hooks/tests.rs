@@ -1,4 +1,4 @@
-//! Is a hooks directory after uninstalling what it was before installing?
+//! Checks that uninstalling restores every byte of a hooks directory.
 
 #![cfg(unix)] // modes and links
 

@@ -1,4 +1,4 @@
-//! When are changes written?
+//! Groups changes into transactions.
 
 use std::sync::atomic::Ordering;
 

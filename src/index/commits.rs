@@ -1,4 +1,4 @@
-//! How do the commits of a view get into the index?
+//! Indexes the commits of a worktree.
 //!
 //! Each commit that `HEAD` reaches, newest first and up to a limit, is a source `commit:<oid>` of the view: its rendered
 //! text is the content, so views share it. A merge has the paths that differ from its first parent: what it brought.

@@ -1,4 +1,4 @@
-//! Where do a view's manifest and its worktree differ?
+//! Compares the manifest of a worktree with the disk.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Which chunks and paths still have no vector, and what is it?
+//! Computes missing vectors of chunks and paths.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! Who extracts a text, so that no text can take the daemon down?
+//! Runs extraction in a process of its own.
 //!
 //! A process of its own: the parsers are C, and a single step of theirs may take a minute and gigabytes. The process
 //! limits itself ([`super::worker`]); what outlives that is killed from here.

@@ -1,4 +1,4 @@
-//! What must be redone?
+//! Keeps index.db equal to the worktrees.
 //!
 //! `compare` finds where manifest and disk differ and `plan` (pure) what that means, `prepare` reads and extracts it,
 //! with `extractor` in a process of its own (`worker`), `pipeline` runs them and writes in `batches`, `commits`

@@ -1,4 +1,4 @@
-//! How does a view's manifest come to equal its worktree?
+//! Reconciles the manifest of a worktree with its files.
 //!
 //! Files are read and extracted by a few threads; the caller's thread alone writes, in batches.
 

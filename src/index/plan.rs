@@ -1,4 +1,4 @@
-//! What must be done about one path? Pure.
+//! Decides what must be done about one path. Pure.
 
 use crate::store::Entry;
 use crate::types::{Refusal, Stat};

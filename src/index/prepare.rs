@@ -1,4 +1,4 @@
-//! What goes into the index for one file?
+//! Prepares the rows of one file.
 
 use std::borrow::Cow;
 use std::ops::Range;

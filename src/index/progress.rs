@@ -1,4 +1,4 @@
-//! How far is a reconcile, and what did it do?
+//! Counts the progress and the results of a reconcile.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

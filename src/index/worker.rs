@@ -1,4 +1,4 @@
-//! What does the process do that extracts texts, and what may it cost?
+//! The extraction process, and its limits.
 //!
 //! A line of JSON in, a line of JSON out, until its input ends. Linux takes time and memory away from it where the
 //! budgets of `extract` do not reach: inside one step of a parser.

@@ -1,4 +1,4 @@
-//! Who names whose symbols?
+//! Builds the graph of files that name each other's symbols.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Which symbols fit the budget?
+//! Selects the symbols of the code map.
 //!
 //! Pure: files with their symbols and references in, text out. `graph` says who names whose symbols,
 //! [`rank()`] how much each file and symbol matters, [`render()`] what of it fits.

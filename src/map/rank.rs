@@ -1,4 +1,4 @@
-//! How much does each file and each symbol matter?
+//! Ranks files and symbols with PageRank.
 
 use super::MapFile;
 use super::graph::Graph;

@@ -1,4 +1,4 @@
-//! What of the map fits?
+//! Prints the part of the code map that fits a budget.
 
 use super::{MapFile, RankedFile};
 use crate::types::escape;

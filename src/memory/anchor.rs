@@ -1,4 +1,4 @@
-//! Do these lines still say what they said?
+//! Compares the lines that a memory is about with their hashes.
 
 use crate::types::TextHash;
 

@@ -1,4 +1,4 @@
-//! Which values may a memory have, and in which form are they kept?
+//! Validates and normalises the fields of a memory.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! How are memories named?
+//! Makes and parses the ids of memories.
 //!
 //! `mem_` and a ULID (<https://github.com/ulid/spec>): 48 bits of milliseconds, then 80 random bits, in Crockford's
 //! base 32. So ids sort by time. Any beginning that begins no other id will do in its place, in any case, also without

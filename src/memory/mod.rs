@@ -1,4 +1,4 @@
-//! What may be remembered?
+//! The rules of memories, without storage.
 //!
 //! The rules, pure: texts, values and the time in, what is kept out. `fields` has the limits and the normal forms,
 //! `privacy` what must not be kept, `tiers` and `time` how long, `id` how memories are named, `text` and `similar` what

@@ -1,4 +1,4 @@
-//! What must not be kept?
+//! Removes private parts from texts and refuses credentials.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! Do two texts say the same, or may one deny the other?
+//! Compares two texts: the same, different in numbers, or contradicting.
 //!
 //! A cosine cannot tell: the model knows neither word order nor negation, and contradictions score up to .98. So what
 //! is near is the same only if its numbers and negations are.

@@ -1,4 +1,4 @@
-//! When are two memories the same, and which words find one?
+//! Hashes the text of a memory and lists its index words.
 
 use crate::extract::stems::add_stems;
 use crate::extract::words::{self, Form, GRAM_CHARS, index_words, is_unspaced};

@@ -1,4 +1,4 @@
-//! How long does a memory of a tier last, and what does recalling do to it?
+//! Computes how long a memory lasts, and how a recall extends it.
 //!
 //! Times are unix milliseconds.
 

@@ -1,4 +1,4 @@
-//! When does a memory end that is told to, and which past is meant?
+//! Parses points in time, ages and lifetimes.
 //!
 //! Times are unix milliseconds. How a time is typed is the matter of [`moment`].
 

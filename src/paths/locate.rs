@@ -1,4 +1,4 @@
-//! Which worktree is around a directory?
+//! Finds the worktree around a directory.
 //!
 //! Needs nothing but `lstat` and two small files of git's, so that the client can use it without gix.
 

@@ -1,4 +1,4 @@
-//! What of the code is a memory about, and is that still as it was?
+//! Types of anchors: the code that a memory is about, and its state.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What is asked of `brief`, and what does it answer?
+//! Params and result of `brief`.
 
 use serde::{Deserialize, Serialize};
 

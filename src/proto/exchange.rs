@@ -1,4 +1,4 @@
-//! How do memories come in from elsewhere, and go out?
+//! Params and results of imports, exports and backups.
 //!
 //! A big import is many requests, each of them one transaction: others are served in between, and what was interrupted is
 //! begun again, for what is in already is known by its id or its text.

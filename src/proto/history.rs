@@ -1,4 +1,4 @@
-//! What crosses the socket about the past?
+//! Params and results of `changed` and `why`.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What is said of git's hooks?
+//! Params and results of the methods about git hooks.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What do the methods about memories take and return?
+//! Params and results of the methods about memories.
 //!
 //! Every method has `cwd`; those that write have a `request` too: a name of the caller's choice for this very request.
 //! When it comes again (the daemon died before it could answer), it gets the same answer and changes nothing.

@@ -1,4 +1,4 @@
-//! How is a call put, and how does it fail?
+//! JSON-RPC requests, responses and error codes.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What is asked of `search` and `map`, and what do they answer?
+//! Params and results of `search` and `map`.
 
 use serde::{Deserialize, Serialize};
 

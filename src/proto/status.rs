@@ -1,4 +1,4 @@
-//! What do `status` and `doctor` say?
+//! Results of `status` and `doctor`.
 
 use serde::{Deserialize, Serialize};
 

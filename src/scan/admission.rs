@@ -1,4 +1,4 @@
-//! Does a path count, is it refused, or is it nobody's business?
+//! Decides whether a path is indexed, refused or ignored.
 
 use gix::bstr::ByteSlice;
 

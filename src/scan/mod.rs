@@ -1,4 +1,4 @@
-//! Which files count, and what is in them?
+//! Lists and reads the files of a worktree.
 //!
 //! One rule, [`Admission`], for scanning, watching and answering; [`walk`] applies it to a tree and [`read`] gets the
 //! bytes of what it admits. The rule is `git ls-files --cached --others --exclude-standard`, then `.memoignore`, then

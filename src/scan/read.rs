@@ -1,4 +1,4 @@
-//! What is in one admitted file, and was it held still while it was read?
+//! Reads one file and checks that it did not change meanwhile.
 
 use std::fs::File;
 use std::io::{self, Read as _};

@@ -1,4 +1,4 @@
-//! Do the ignore files, taken together, ignore a path, and may a directory be entered at all?
+//! Applies all ignore files to a path.
 
 use std::collections::HashMap;
 use std::io::{ErrorKind, Read as _};

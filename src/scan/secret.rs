@@ -1,4 +1,4 @@
-//! Does a path, by its name alone, say that it holds credentials?
+//! Recognises files that hold credentials by their names.
 //!
 //! What the name does not say is left to the search for credentials in the text. So these stay searchable: `*.asc`
 //! (AsciiDoc, signatures and public keys far more often than private ones), `*.crt` and `*.cer` (public by nature),

@@ -1,4 +1,4 @@
-//! What does the file system say of a path, without opening it?
+//! Reads the stat signature of a path.
 
 use std::fs::Metadata;
 use std::io;

@@ -1,4 +1,4 @@
-//! Which files of a worktree, or of one directory of it, count right now?
+//! Walks a worktree or a directory and lists its indexed files.
 
 use std::collections::HashSet;
 use std::fs::{self, DirEntry};

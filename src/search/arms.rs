@@ -1,4 +1,4 @@
-//! What do the arms find together, in one snapshot?
+//! Runs the arms of a search on one snapshot.
 
 use std::collections::HashMap;
 

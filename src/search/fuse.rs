@@ -1,4 +1,4 @@
-//! How do the lists of several arms become one number?
+//! Fuses the ranked lists of the arms into one score.
 //!
 //! A sum of weight x value: BM25 as a share of the best one, cosines spread between worst and best. Adding up
 //! reciprocal ranks instead forgets by how much a hit leads; measured on labelled queries of code, documents

@@ -1,4 +1,4 @@
-//! Which memories answer this query?
+//! Searches memories.
 //!
 //! BM25 over their words and KNN over their vectors, each filtered inside its top-k, then ranked by `memory_rank`. What
 //! comes out has a score on the scale of the other hits, so that both can stand in one list.

@@ -1,4 +1,4 @@
-//! Which memory comes first, and why?
+//! Ranks memories.
 //!
 //! What the arms give is fused, multiplied with small factors, and brought to the scale of the other hits. Pure.
 

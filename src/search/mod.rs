@@ -1,4 +1,4 @@
-//! What answers this query?
+//! Searches the index: query, arms, fusion and ranking.
 //!
 //! `run` asks the arms on one snapshot; everything else here is pure.
 

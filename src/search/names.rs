@@ -1,4 +1,4 @@
-//! Which words of a query name a symbol?
+//! Finds the words of a query that name symbols.
 
 /// Most names taken from one query.
 const MAX_NAMES: usize = 8;

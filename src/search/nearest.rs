@@ -1,4 +1,4 @@
-//! Which vectors are nearest?
+//! Finds the nearest vectors by scanning them in memory.
 //!
 //! A scan of int8 rows in memory: exact, and some twenty times faster than one inside SQLite, for 256 bytes a
 //! chunk. Pure: rows in, ranked ids out.

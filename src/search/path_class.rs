@@ -1,4 +1,4 @@
-//! What does a path say about the code behind it?
+//! Classifies files by their paths: tests, vendored code, documents.
 
 use super::query::Query;
 use crate::extract::words as tokens;

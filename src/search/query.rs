@@ -1,4 +1,4 @@
-//! What does the user ask?
+//! Parses queries.
 //!
 //! ```text
 //! query   = all { "OR" all }              lowest

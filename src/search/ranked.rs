@@ -1,4 +1,4 @@
-//! What is a candidate's score made of?
+//! Holds the signals and factors behind a candidate's score.
 
 /// A reason to raise or lower a score.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,4 @@
-//! Which candidate comes first, and why?
+//! Reorders the fused candidates by explained factors.
 //!
 //! The fused score is multiplied with small factors, each from one thing a person would say of a hit.
 //! Their sizes follow from what they must outweigh, not from a search for the best figures.

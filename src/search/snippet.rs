@@ -1,4 +1,4 @@
-//! Which lines of a chunk show why it was found?
+//! Chooses the lines of a chunk to show.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! What does FTS5 make of a stream or an expression?
+//! Runs FTS5 on streams and expressions, for tests.
 
 use rusqlite::Connection;
 

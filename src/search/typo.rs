@@ -1,4 +1,4 @@
-//! Which word of the index did they mean?
+//! Corrects misspelled words with the words of the index.
 
 /// Most corrections of one token.
 const MAX_CORRECTIONS: usize = 3;

@@ -1,4 +1,4 @@
-//! How much does a snapshot of index.db hold?
+//! Counts the rows of index.db.
 
 use std::collections::BTreeMap;
 

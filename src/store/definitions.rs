@@ -1,4 +1,4 @@
-//! Which definitions does a snapshot hold, and where else does one of them stand?
+//! Reads definitions from index.db.
 
 use rusqlite::{OptionalExtension, Row, params};
 

@@ -1,4 +1,4 @@
-//! Where in a snapshot may a search look?
+//! Restricts a search to a view, kinds, paths and languages.
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use rusqlite::Connection;

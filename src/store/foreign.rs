@@ -1,4 +1,4 @@
-//! What is in the database of another system?
+//! Reads the databases of other memory systems.
 //!
 //! Nothing is opened where it lies: it and its log are copied into a directory of ours, and the copy is read. So nobody who
 //! uses it waits for us, no file appears beside it, and whatever it may hold can only harm the copy. It is read as data:

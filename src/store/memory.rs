@@ -1,4 +1,4 @@
-//! What is kept of a memory, and how is memory.db read and written?
+//! Stores memories in memory.db.
 //!
 //! One connection, used by one thread. What a transaction has committed is on the disk: `synchronous=FULL` syncs the
 //! write-ahead log at each commit.

@@ -1,4 +1,4 @@
-//! Where is it kept?
+//! Stores everything: index.db and memory.db. The only module with SQL.
 //!
 //! Only SQL lives here. Nothing but SQLite may open or close the database files: on POSIX systems a
 //! `close` of the same file elsewhere in the process drops SQLite's locks

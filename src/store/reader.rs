@@ -1,4 +1,4 @@
-//! What does a snapshot of index.db hold?
+//! Reads index.db in snapshots.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Which statements put a content, a chunk or a path into index.db?
+//! Inserts contents, chunks and paths into index.db.
 
 use rusqlite::{OptionalExtension, Transaction, params};
 

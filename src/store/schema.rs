@@ -1,4 +1,4 @@
-//! What do the tables of index.db look like?
+//! The schema and migrations of index.db.
 //!
 //! Migrations are only ever appended. A database of a newer schema is refused, not touched.
 

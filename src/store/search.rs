@@ -1,4 +1,4 @@
-//! Which chunks does each arm find in a snapshot?
+//! Runs the lexical arms of a search on index.db.
 //!
 //! Every arm filters by view, kind, language and path inside its top-k, never after it: a hit of another
 //! worktree must not crowd out one's own.

@@ -1,4 +1,4 @@
-//! How does a change get into index.db?
+//! Writes index.db.
 
 use std::path::{Path, PathBuf};
 

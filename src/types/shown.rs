@@ -1,4 +1,4 @@
-//! How is foreign text shown, so that nobody obeys it?
+//! Escapes foreign text for display.
 
 /// Returns `text` with every character escaped that a terminal would obey or that hides or reorders text.
 ///

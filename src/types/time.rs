@@ -1,4 +1,4 @@
-//! Which moment is meant by what was typed, and how is one shown?
+//! Parses and formats points in time.
 //!
 //! One rule wherever a time is typed: RFC 3339 with its zone (`2026-11-01T12:00:00Z`), a date or a date and a time in the
 //! zone of this machine, as git takes them (`2026-11-01`, `2026-11-01 12:00`), or a span from now (`3d`, `2h30m`, `2w`).

@@ -1,4 +1,4 @@
-//! When is a burst of changes over?
+//! Merges bursts of changes.
 
 use std::time::{Duration, Instant};
 

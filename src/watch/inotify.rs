@@ -1,4 +1,4 @@
-//! What does inotify(7) say changed?
+//! Watches directories with inotify(7).
 //!
 //! One descriptor for all views, one thread that reads it. A directory is watched by whoever lists it, before
 //! it is listed; so a file in a new directory is either listed or reported. Events are taken in the kernel's

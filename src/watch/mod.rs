@@ -1,4 +1,4 @@
-//! What changed on disk?
+//! Watches directories and reports which names changed.
 //!
 //! Events carry names only: they make paths dirty, and what is true is read from the disk afterwards. A
 //! lost event is never silent: it becomes [`WatchEvent::Lost`], and that becomes a rescan.

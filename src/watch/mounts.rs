@@ -1,4 +1,4 @@
-//! Was something mounted or unmounted?
+//! Detects file systems that are mounted or unmounted.
 //!
 //! What is mounted over a directory replaces all that is below it, and no watch tells. The kernel marks its table of
 //! mounts as changed, which costs whoever asks one system call.

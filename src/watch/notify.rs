@@ -1,4 +1,4 @@
-//! What do FSEvents, kqueue or ReadDirectoryChangesW say changed?
+//! Watches directory trees on macOS and Windows.
 //!
 //! One recursive watch on each root, never changed afterwards: the operating system does the recursion. Who is told of
 //! what is as on Linux: whoever has the directory in its worktree, or watches just that directory of git's.

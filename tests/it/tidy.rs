@@ -1,7 +1,11 @@
 //! Does the source keep the house rules?
 
+mod graph;
+
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use self::graph::Graph;
 
 /// Which modules a module may use; `config`, `paths` and `types` are everybody's.
 ///
@@ -346,14 +350,82 @@ fn imports_point_down() {
     );
 }
 
+/// Layers of the large modules, from the top: a file imports from its own layer and from those below it.
+const LAYERS: &[(&str, &[&[&str]])] = &[(
+    "cli",
+    &[
+        &["mod"],
+        &["shell"],
+        &[
+            "brief", "changed", "complete", "config", "docs", "doctor", "exchange", "explain", "hooks",
+            "init", "logs", "map", "memory", "process", "search", "status", "why",
+        ],
+        &["ask", "progress", "usage"],
+        &["output", "rows"],
+        &["args"],
+        &["context"],
+        &["error", "escaping_writer", "text"],
+    ],
+)];
+
+/// Largest group of files that import each other in a circle.
+const MAX_CYCLE: usize = 3;
+
 #[test]
-fn every_module_answers_a_question() {
+fn files_do_not_import_in_circles() {
+    let sources = sources();
+    let graph = Graph::new(&sources);
+    let mut cycles = graph.cycles(MAX_CYCLE);
+    cycles.retain(|group| !group[0].starts_with("daemon/") && !group[0].starts_with("store/foreign"));
+    let broken: Vec<String> =
+        cycles.iter().map(|group| format!("{}: {}", group.len(), group.join(" "))).collect();
+    report(
+        &broken,
+        "move what several of them need into a file below them, or import from the file that defines it",
+    );
+}
+
+#[test]
+fn imports_inside_large_modules_point_down() {
+    let sources = sources();
+    let graph = Graph::new(&sources);
+    let mut broken = Vec::new();
+    for (module, layers) in LAYERS {
+        let prefix = format!("{module}/");
+        let layer = |file: &str| {
+            let name = file.strip_prefix(&prefix)?.trim_end_matches(".rs");
+            let name = name.split('/').next().unwrap_or(name);
+            Some(layers.iter().position(|names| names.contains(&name)).ok_or(name.to_owned()))
+        };
+        for source in sources.iter().filter(|source| !source.is_for_tests()) {
+            let from = match layer(&source.name) {
+                None => continue,
+                Some(Err(name)) => {
+                    broken.push(format!("src/{}: {name} is in no layer of {module}", source.name));
+                    continue;
+                }
+                Some(Ok(from)) => from,
+            };
+            let up =
+                graph.of(&source.name).filter(|to| layer(to).is_some_and(|to| to.is_ok_and(|to| to < from)));
+            broken.extend(up.map(|to| format!("src/{} uses src/{to}, which is above it", source.name)));
+        }
+    }
+    report(&broken, "move what is shared down, pass it in as a value, or change LAYERS with a reason");
+}
+
+#[test]
+fn every_module_says_what_it_does() {
     let check = |source: &Source| {
         let first = source.text.lines().next().unwrap_or_default();
-        let good = first.starts_with("//! ") && first.contains('?') || source.name.ends_with("tests.rs");
-        if good { Vec::new() } else { vec![format!("src/{}: begins with: {first}", source.name)] }
+        let good = first.starts_with("//! ") && first.ends_with('.') && !first.contains('?');
+        if good || source.name.ends_with("tests.rs") {
+            Vec::new()
+        } else {
+            vec![format!("src/{}: begins with: {first}", source.name)]
+        }
     };
-    every(check, "the first line of a file is `//! ` and the question it answers, with its `?`");
+    every(check, "the first line of a file is `//! ` and one sentence that says what the module does");
 }
 
 #[test]

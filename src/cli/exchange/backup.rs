@@ -1,14 +1,14 @@
-//! How does a person make a copy of the memories, and bring one back?
+//! Runs `memo backup` and `memo restore-backup`.
 
 use std::path::{Path, PathBuf};
 
-use super::{BackupArgs, RestoreBackupArgs, absolute};
+use super::files::absolute;
+use crate::cli::args::{BackupArgs, RestoreBackupArgs};
 use crate::cli::context::CommandContext;
-use crate::cli::error::EXIT_NONE;
+use crate::cli::error::{CliError, CliResult, EXIT_NONE};
 use crate::cli::memory::caller;
 use crate::cli::output::Output;
 use crate::cli::text::{bytes, count};
-use crate::cli::{CliError, CliResult};
 use crate::proto::exchange::{BackupParams, BackupResult, RestoreParams, RestoreResult};
 
 /// Prints where the copy is.

@@ -1,4 +1,4 @@
-//! What was said in conversations that were exported from elsewhere?
+//! Reads exported conversations of Claude, ChatGPT and Slack.
 //!
 //! One memory a conversation; a long one in parts, each a memory of its own, so that nothing is cut off. A conversation that
 //! has grown since is known again by its name: `--merge` takes what is new.
@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::args::From;
+use super::files::text_of;
 use super::send::Sender;
-use super::text_of;
-use crate::cli::CliError;
+use crate::cli::args::From;
+use crate::cli::error::CliError;
 use crate::paths::IoContext;
 use crate::proto::exchange::Draft;
 

@@ -1,12 +1,12 @@
-//! How does what another system's database holds get in?
+//! Imports the database of another memory system.
 //!
 //! The daemon reads a copy of it, page after page: this program has no SQLite.
 
 use std::path::Path;
 
-use super::absolute;
+use super::files::absolute;
 use super::send::Sender;
-use crate::cli::CliError;
+use crate::cli::error::CliError;
 use crate::proto::exchange::{DatabaseParams, DatabaseResult};
 
 pub(super) fn read(system: &str, path: &Path, sender: &mut Sender<'_>) -> Result<(), CliError> {

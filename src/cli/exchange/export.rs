@@ -1,4 +1,4 @@
-//! How are memories written into a file of ours?
+//! Writes memories into an export file.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::ExportArgs;
 use super::jsonl::{End, Header};
+use crate::cli::args::ExportArgs;
 use crate::cli::context::CommandContext;
+use crate::cli::error::{CliError, CliResult};
 use crate::cli::memory::caller;
 use crate::cli::output::Output;
 use crate::cli::text::count;
-use crate::cli::{CliError, CliResult};
 use crate::client::{Client, VERSION};
 use crate::paths::{IoContext, canonical};
 use crate::proto::exchange::{ExportParams, ExportResult, FORMAT, FORMAT_VERSION, LinkDraft};

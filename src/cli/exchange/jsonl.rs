@@ -1,4 +1,4 @@
-//! What does an export of ours say, and a file of JSON lines that somebody wrote by hand?
+//! Reads JSON lines: our own exports and files written by hand.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::lines::{Line, Lines};
 use super::send::Sender;
-use crate::cli::CliError;
+use crate::cli::error::CliError;
 use crate::paths::IoContext;
 use crate::proto::exchange::{Draft, FORMAT, FORMAT_VERSION, LinkDraft};
 

@@ -1,4 +1,4 @@
-//! What are the lines of a file, however long one of them is?
+//! Reads the lines of a file, with a limit on their length.
 
 use std::io::{self, BufRead};
 

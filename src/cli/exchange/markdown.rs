@@ -1,4 +1,4 @@
-//! Which Markdown files are in these folders, and which are no more?
+//! Collects Markdown files to import and finds those that are gone since the last import.
 //!
 //! Folders are taken as they are, whatever git ignores. Links in them are not followed, and nothing but regular files is
 //! opened.
@@ -8,9 +8,10 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use super::files::absolute;
 use super::send::{Sender, run};
-use super::{ImportArgs, absolute};
-use crate::cli::CliError;
+use crate::cli::args::ImportArgs;
+use crate::cli::error::CliError;
 use crate::paths::IoContext;
 use crate::proto::exchange::{ImportParams, ImportResult, KeysParams, KeysResult, MarkdownParams, Snapshot};
 

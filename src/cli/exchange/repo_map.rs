@@ -1,4 +1,4 @@
-//! What does a map of a repository say, as memo took it?
+//! Reads a repository map in the JSON format of memo.
 //!
 //! JSON: `[{path, language?, symbols?, content?}]`. One file of it is one source: what it has no more is archived. So
 //! nothing is sent before all of it is read.
@@ -7,9 +7,9 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
+use super::files::{absolute, text_of};
 use super::send::Sender;
-use super::{absolute, text_of};
-use crate::cli::CliError;
+use crate::cli::error::CliError;
 use crate::proto::exchange::Draft;
 
 const MOST_BYTES: u64 = 256 << 20;

@@ -1,4 +1,4 @@
-//! How do drafts get to the daemon, and what became of them?
+//! Sends drafts to the daemon in batches and collects what became of them.
 //!
 //! In batches, each of them one transaction: the daemon serves others in between.
 
@@ -6,9 +6,9 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::ImportArgs;
-use crate::cli::CliError;
+use crate::cli::args::ImportArgs;
 use crate::cli::context::CommandContext;
+use crate::cli::error::CliError;
 use crate::cli::memory::caller;
 use crate::cli::output::Output;
 use crate::cli::text::count;

@@ -1,12 +1,12 @@
-//! How is it shown and said what memories are about?
+//! Prints what memories are about, and confirms that they still hold.
 
-use super::{caller, notice};
+use super::request::{caller, notice};
+use crate::cli::args::IdArgs;
 use crate::cli::context::CommandContext;
-use crate::cli::memory::args::IdArgs;
+use crate::cli::error::{CliError, CliResult};
 use crate::cli::output::Output;
 use crate::cli::status::row;
 use crate::cli::text::{escape, paint};
-use crate::cli::{CliError, CliResult};
 use crate::proto::anchor::{Anchor, State};
 use crate::proto::memory::{ConfirmParams, UpdateResult};
 

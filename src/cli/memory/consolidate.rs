@@ -1,51 +1,13 @@
-//! How do many memories become one?
+//! Combines several memories into one.
 
-use clap::Args;
-
-use super::{caller, notice, or_stdin, say_redacted, show};
+use super::request::{caller, notice, or_stdin, say_redacted};
+use super::show;
+use crate::cli::args::ConsolidateArgs;
 use crate::cli::context::CommandContext;
-use crate::cli::error::EXIT_NONE;
+use crate::cli::error::{CliError, CliResult, EXIT_NONE};
 use crate::cli::output::Output;
 use crate::cli::text::{count, escape};
-use crate::cli::{CliError, CliResult};
 use crate::proto::memory::{AutoConsolidateParams, ConsolidateParams, ConsolidateResult, Consolidated};
-
-#[derive(Debug, Args)]
-pub(in crate::cli) struct ConsolidateArgs {
-    /// Ids, or beginnings of ids: 2 to 100
-    #[arg(value_name = "ID", required_unless_present = "auto", conflicts_with = "auto")]
-    ids: Vec<String>,
-    /// A heading for the one that they become
-    #[arg(long, value_name = "TEXT", conflicts_with = "auto")]
-    title: Option<String>,
-    /// What it says; `-` reads it from stdin
-    #[arg(
-        long,
-        value_name = "TEXT",
-        required_unless_present = "auto",
-        conflicts_with = "auto",
-        allow_hyphen_values = true
-    )]
-    summary: Option<String>,
-    /// Where it belongs, if they are not all in one container; with --auto: only this one
-    #[arg(short, long, value_name = "NAME")]
-    container: Option<String>,
-    /// Keep it although it looks like a credential
-    #[arg(long, conflicts_with = "auto")]
-    allow_secret: bool,
-    /// Those that share container and first tag (of the alphabet) become one, which holds all their texts
-    #[arg(long)]
-    auto: bool,
-    /// Fewest that become one
-    #[arg(long, value_name = "N", default_value_t = 3, requires = "auto", value_parser = clap::value_parser!(u64).range(2..=100))]
-    min_count: u64,
-    /// Only memories of tier short
-    #[arg(long, requires = "auto")]
-    short_only: bool,
-    /// Show what would be done, and change nothing
-    #[arg(long, requires = "auto")]
-    dry_run: bool,
-}
 
 /// Exits with 1 when there are none, or not all that were found became one.
 pub(in crate::cli) fn consolidate(

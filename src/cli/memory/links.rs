@@ -1,74 +1,17 @@
-//! How are memories linked, and what hangs together shown?
+//! Links memories and prints their links.
 
 use std::collections::HashSet;
 
-use clap::{Args, ValueEnum};
-
+use super::request::{caller, notice};
 use super::show::{brief_line, spoken};
-use super::{caller, notice};
+use crate::cli::args::{LinkingArgs, LinksArgs, ResolveArgs};
 use crate::cli::context::CommandContext;
-use crate::cli::error::EXIT_NONE;
+use crate::cli::error::{CliError, CliResult, EXIT_NONE};
 use crate::cli::output::Output;
-use crate::cli::rows::RowsArgs;
 use crate::cli::text::paint;
-use crate::cli::{CliError, CliResult};
 use crate::proto::memory::{
     Edge, LinkKind, LinkParams, LinkResult, LinksParams, LinksResult, Node, ResolveParams, ResolveResult,
 };
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-#[value(rename_all = "snake_case")]
-pub(in crate::cli) enum LinkArg {
-    /// Both are about one thing
-    RelatedTo,
-    /// The first holds instead of the second
-    Supersedes,
-    /// Both cannot be true
-    Contradicts,
-    /// The first was made out of the second
-    DerivedFrom,
-}
-
-impl From<LinkArg> for LinkKind {
-    fn from(typed: LinkArg) -> Self {
-        match typed {
-            LinkArg::RelatedTo => Self::RelatedTo,
-            LinkArg::Supersedes => Self::Supersedes,
-            LinkArg::Contradicts => Self::Contradicts,
-            LinkArg::DerivedFrom => Self::DerivedFrom,
-        }
-    }
-}
-
-#[derive(Debug, Args)]
-pub(in crate::cli) struct LinkingArgs {
-    /// Id of the first, or the beginning of one
-    from: String,
-    /// Id of the second
-    to: String,
-    /// What the first is to the second [default: related_to, or to unlink whatever it is]
-    #[arg(short, long, value_enum)]
-    kind: Option<LinkArg>,
-}
-
-#[derive(Debug, Args)]
-pub(in crate::cli) struct LinksArgs {
-    /// Id, or the beginning of one
-    id: String,
-    /// Follow so many links
-    #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10))]
-    depth: u64,
-    #[command(flatten)]
-    pub(in crate::cli) rows: RowsArgs,
-}
-
-#[derive(Debug, Args)]
-pub(in crate::cli) struct ResolveArgs {
-    /// Id of the memory that holds, or the beginning of one
-    winner: String,
-    /// Id of the one that does not
-    loser: String,
-}
 
 pub(in crate::cli) fn link(typed: LinkingArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     set("memory.link", "linked so already", typed, context, output)

@@ -1,65 +1,18 @@
-//! How are memories used, and kept because they are?
+//! Recalls, promotes and lists recent memories.
 
-use clap::Args;
 use serde_json::Value;
 
-use super::args::TraitsArgs;
-use super::{caller, notice, show};
-use crate::cli::args::ModeArg;
+use super::request::{caller, notice};
+use super::show;
+use crate::cli::args::{PromoteArgs, RecallArgs, RecentArgs};
 use crate::cli::context::CommandContext;
-use crate::cli::error::EXIT_NONE;
+use crate::cli::error::{CliError, CliResult, EXIT_NONE};
 use crate::cli::output::Output;
-use crate::cli::rows::RowsArgs;
 use crate::cli::text::escape;
-use crate::cli::{CliError, CliResult};
 use crate::proto::memory::{
     ListParams, MemoriesResult, Memory, PromoteParams, RecallParams, RecallResult, Recalled, Sort,
     UpdateResult,
 };
-
-#[derive(Debug, Args)]
-pub(in crate::cli) struct RecallArgs {
-    /// Words, "phrases", prefix*, AND OR NOT
-    #[arg(required = true, value_name = "QUERY")]
-    query: Vec<String>,
-    /// Which arms answer
-    #[arg(short, long, value_enum, default_value_t = ModeArg::Hybrid)]
-    mode: ModeArg,
-    /// Only this container
-    #[arg(short, long, value_name = "NAME")]
-    container: Option<String>,
-    /// Only with all of these tags (comma-separated, or given again)
-    #[arg(short, long, value_name = "TAG", value_delimiter = ',')]
-    tag: Vec<String>,
-    /// Only what was added since: 2026-11-01, or 3d for three days ago
-    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
-    since: Option<String>,
-    /// Only what was added before
-    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
-    until: Option<String>,
-    #[command(flatten)]
-    traits: TraitsArgs,
-    /// At most so many
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=200))]
-    limit: u64,
-    #[command(flatten)]
-    pub(in crate::cli) rows: RowsArgs,
-}
-
-#[derive(Debug, Args)]
-pub(in crate::cli) struct RecentArgs {
-    /// At most so many
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1000))]
-    limit: u64,
-    #[command(flatten)]
-    pub(in crate::cli) rows: RowsArgs,
-}
-
-#[derive(Debug, Args)]
-pub(in crate::cli) struct PromoteArgs {
-    /// Id, or the beginning of one
-    id: String,
-}
 
 /// Exits with 1 when nothing matches.
 pub(in crate::cli) fn recall(typed: RecallArgs, context: &CommandContext, output: &mut Output) -> CliResult {

@@ -1,9 +1,9 @@
-//! How are memories shown?
+//! Prints memories.
 
 use serde_json::Value;
 
 use super::about;
-use crate::cli::CliError;
+use crate::cli::error::CliError;
 use crate::cli::output::Output;
 use crate::cli::status::row;
 use crate::cli::text::{age, bytes, count, escape, escape_lines, paint};

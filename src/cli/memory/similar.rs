@@ -1,56 +1,15 @@
-//! How are memories shown that say nearly the same?
+//! Prints near-duplicate and related memories.
 
-use clap::Args;
-
-use super::{caller, notice, show};
-use crate::cli::args::share;
+use super::request::{caller, notice};
+use super::show;
+use crate::cli::args::{DedupeArgs, RelatedArgs};
 use crate::cli::context::CommandContext;
-use crate::cli::error::EXIT_NONE;
+use crate::cli::error::{CliError, CliResult, EXIT_NONE};
 use crate::cli::output::Output;
-use crate::cli::rows::RowsArgs;
 use crate::cli::text::{count, paint};
-use crate::cli::{CliError, CliResult};
 use crate::proto::memory::{
     AddResult, DedupeParams, DedupeResult, Group, MergeParams, MergeResult, RelatedParams, RelatedResult,
 };
-
-/// What may be done with a text that another memory nearly has.
-#[derive(Debug, Args)]
-pub(in crate::cli) struct NearArgs {
-    /// Keep it although another memory of the container says nearly the same
-    #[arg(long, conflicts_with = "merge")]
-    pub(super) force: bool,
-    /// Where another memory says nearly the same, add to that one what is new: tags, and a text that says more
-    #[arg(long)]
-    pub(super) merge: bool,
-}
-
-#[derive(Debug, Args)]
-pub(in crate::cli) struct RelatedArgs {
-    /// Id, or the beginning of one
-    id: String,
-    /// Most memories
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=200))]
-    limit: u64,
-    #[command(flatten)]
-    pub(in crate::cli) rows: RowsArgs,
-}
-
-#[derive(Debug, Args)]
-pub(in crate::cli) struct DedupeArgs {
-    /// Only this container
-    #[arg(short, long, value_name = "NAME")]
-    container: Option<String>,
-    /// From this cosine on, 0.5 to 1 [default: 0.9]
-    #[arg(long, value_name = "X", value_parser = share)]
-    threshold: Option<f64>,
-    /// Merge each group as proposed, after asking
-    #[arg(long)]
-    merge: bool,
-    /// Do not ask
-    #[arg(short, long, requires = "merge")]
-    yes: bool,
-}
 
 /// Says what became of a text that was added.
 pub(super) fn say_added(result: &AddResult, has_about: bool, output: &Output) {

@@ -1,4 +1,4 @@
-//! Which fields do rows have?
+//! Declares the fields of each kind of row.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Does a real parser read back what was written, whatever is in it?
+//! Checks each format with a real parser of it.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! How do rows of named values become bytes?
+//! Writes rows as JSON, CSV, Markdown, XML and TOON.
 //!
 //! Pure. Text, JSON and Markdown are made for eyes too, or keep controls out by themselves; the others carry a value as it is,
 //! but for what their format cannot carry.

@@ -1,4 +1,4 @@
-//! How is a line typed at a terminal?
+//! Reads lines at a terminal, with history and completion.
 
 use std::path::PathBuf;
 
@@ -10,14 +10,11 @@ use rustyline::history::MemHistory;
 use rustyline::validate::Validator;
 use rustyline::{Behavior, CompletionType, Config, Context, Editor, Helper};
 
-use super::Line;
+use super::line::{Line, MOST_LINES};
 use super::shell_history::ShellHistory;
 use crate::cli::complete;
 use crate::cli::context::CommandContext;
 use crate::cli::error::CliError;
-
-/// Lines that are offered again.
-pub(super) const MOST_LINES: usize = 1_000;
 
 /// The terminal with what was typed before.
 pub(super) struct Prompt {

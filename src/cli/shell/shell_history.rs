@@ -1,4 +1,4 @@
-//! Which lines are written down, and where?
+//! Stores the lines of `memo shell` that hold no private text.
 //!
 //! In the state dir, for the owner alone. Only lines that were understood, and none with a text that is to be remembered: it may
 //! hold what the daemon would have cut out or refused.
@@ -7,8 +7,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::PathBuf;
 
-use super::Line;
-use super::prompt::MOST_LINES;
+use super::line::{Line, MOST_LINES};
 use crate::cli::args::Verb;
 use crate::paths::RepoLayout;
 

@@ -1,4 +1,4 @@
-//! What does somebody mean who says that a memory is about `src/auth.rs#login`, and what if there is no such thing?
+//! Resolves `PATH`, `PATH:LINES` and `PATH#SYMBOL` to an anchor.
 
 use super::{AnchorChecker, AnchorLocation};
 use crate::daemon::error::{RpcResult, bad_params};

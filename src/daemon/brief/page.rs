@@ -1,4 +1,4 @@
-//! What of each section fits onto a page?
+//! Fits the sections of a brief into a budget.
 //!
 //! Pure. Tokens are counted as for the map: four characters each. Nothing but what is pushed here is printed.
 

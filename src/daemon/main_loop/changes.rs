@@ -1,4 +1,4 @@
-//! What does a change on disk say, and to which worktree?
+//! Routes a change on disk to the worktrees it belongs to.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;

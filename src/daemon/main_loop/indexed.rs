@@ -1,4 +1,4 @@
-//! What follows from the end of a reconcile?
+//! Handles the end of a reconcile.
 
 use std::path::Path;
 use std::time::Instant;

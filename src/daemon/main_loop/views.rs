@@ -1,4 +1,4 @@
-//! Which worktrees are served, and what of them is watched?
+//! Opens and closes worktrees, and watches their directories.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What are memories about, and is that still so where the question is asked?
+//! Ties memories to code, and judges in which state that code is now.
 //!
 //! What a memory is about is found in the worktree before it is written down; its state is told of whatever goes out.
 

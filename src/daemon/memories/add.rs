@@ -1,4 +1,4 @@
-//! What becomes of a memory that is added?
+//! Adds a memory.
 
 use super::about::united;
 use super::call::Stamp;

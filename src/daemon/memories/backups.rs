@@ -1,4 +1,4 @@
-//! How are copies of the memories made and brought back on demand?
+//! Makes and restores backups on request.
 
 use std::path::PathBuf;
 use std::sync::Arc;

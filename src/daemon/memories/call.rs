@@ -1,4 +1,4 @@
-//! How does a method about memories run on the thread that keeps them?
+//! Maps the name of each memory method to its function.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! How do many memories become one?
+//! Combines several memories into one.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! How is the database of another system read, page after page?
+//! Reads the database of another memory system, page by page.
 //!
 //! The copy that the first page made stays open until the last; who begins another import takes its place.
 

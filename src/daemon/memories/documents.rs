@@ -1,4 +1,4 @@
-//! Which memories does a Markdown document make?
+//! Turns a Markdown document into memories.
 
 use std::hash::{BuildHasher, RandomState};
 

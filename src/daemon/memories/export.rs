@@ -1,4 +1,4 @@
-//! What does an export hold?
+//! Returns memories for an export, page by page.
 
 use super::rules::{Done, memory_filter};
 use super::show;

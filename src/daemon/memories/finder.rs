@@ -1,4 +1,4 @@
-//! How are memories found without waiting for the thread that keeps them?
+//! Searches memories from their own read connection.
 //!
 //! A connection that only reads and a copy of the vectors, brought up to date after each job and before its answer: what
 //! was acknowledged is found. A long import or a slow disk keeps no search waiting.

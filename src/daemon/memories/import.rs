@@ -1,4 +1,4 @@
-//! What becomes of memories that come from elsewhere?
+//! Stores memories that come from elsewhere.
 //!
 //! One request is one transaction. A draft that may not be kept is refused alone, with its reason; the others go in.
 

@@ -1,4 +1,4 @@
-//! Which thread owns memory.db, and what does it do between two jobs?
+//! Runs the thread that owns memory.db.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};

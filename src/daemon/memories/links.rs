@@ -1,4 +1,4 @@
-//! What becomes of memories that are linked?
+//! Links and unlinks memories.
 
 use std::collections::{BTreeSet, HashSet};
 

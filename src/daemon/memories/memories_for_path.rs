@@ -1,4 +1,4 @@
-//! Which memories are about a location in the code?
+//! Finds the memories about a location in the code.
 
 use std::sync::Arc;
 

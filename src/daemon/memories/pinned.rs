@@ -1,4 +1,4 @@
-//! Which memories should be known before any question?
+//! Lists the memories that a brief begins with.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What is there to be looked at?
+//! Answers the methods that only read memories.
 //!
 //! Nothing here changes anything.
 

@@ -1,4 +1,4 @@
-//! What becomes of a memory that is used, or found worth more?
+//! Recalls memories: finds them and extends their lifetime.
 
 use std::sync::Arc;
 

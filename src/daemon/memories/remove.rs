@@ -1,4 +1,4 @@
-//! What goes into the archive, what comes out of it, and what is deleted?
+//! Archives, restores and deletes memories.
 
 use super::call::Stamp;
 use super::queries::{get, named};

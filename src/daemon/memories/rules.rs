@@ -1,4 +1,4 @@
-//! Which memories does a request mean, and may it have them?
+//! Resolves ids and conditions to memories, and checks texts before they are stored.
 
 use super::show;
 use crate::daemon::clock::local;

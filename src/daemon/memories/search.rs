@@ -1,4 +1,4 @@
-//! How do memories answer a search?
+//! Adds memories to the hits of a search.
 
 use super::rules::traits;
 use super::{Memories, failed, now_ms};

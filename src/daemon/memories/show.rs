@@ -1,4 +1,4 @@
-//! How does a stored memory cross the socket?
+//! Converts stored memories to the types of the protocol.
 
 use serde_json::{Map, Value};
 

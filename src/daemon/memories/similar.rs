@@ -1,4 +1,4 @@
-//! Which memories say nearly the same, or the contrary?
+//! Finds memories that say nearly the same or contradict each other.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

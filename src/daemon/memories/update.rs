@@ -1,4 +1,4 @@
-//! What becomes of a memory that is changed?
+//! Changes the fields of a memory.
 
 use serde_json::{Map, Value};
 

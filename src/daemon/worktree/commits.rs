@@ -1,4 +1,4 @@
-//! Does the index hold the commits of a worktree?
+//! Tracks which commits of a worktree the index holds.
 //!
 //! Nothing watches refs: whoever asks has `HEAD` resolved, in a few small reads, and what it leads to is compared with
 //! what the commits in the index were read for. So a commit is in the next answer whatever moved the branch.

@@ -1,4 +1,4 @@
-//! Where is a worktree, and which paths are its own?
+//! Maps absolute paths to the keys of a worktree.
 
 use std::path::{Path, PathBuf};
 

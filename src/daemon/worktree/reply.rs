@@ -1,4 +1,4 @@
-//! Whose wait is over, and what are they told?
+//! Answers the requests whose wait is over.
 
 use std::sync::atomic::Ordering;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! Who waits for what, and how do they know that every change before it was seen?
+//! Tracks the requests that wait for freshness, and their cookies.
 
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Does every language become chunks that cover it, whatever is in the text?
+//! Checks that the chunks of every language cover hostile and ordinary texts.
 
 use std::fmt::Write as _;
 

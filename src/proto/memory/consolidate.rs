@@ -1,4 +1,4 @@
-//! How do many memories become one?
+//! Params and result of `memory.consolidate`.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What became of a memory over time?
+//! Params and result of `memory.history`.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

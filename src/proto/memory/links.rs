@@ -1,4 +1,4 @@
-//! How do memories hang together?
+//! Params and results of the methods about links.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! How are memories kept that are used?
+//! Params and results of `memory.recall` and `memory.promote`.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

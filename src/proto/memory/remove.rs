@@ -1,4 +1,4 @@
-//! How do memories go?
+//! Params and results of `memory.forget` and `memory.purge`.
 
 use serde::{Deserialize, Serialize};
 

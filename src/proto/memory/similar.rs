@@ -1,4 +1,4 @@
-//! What is asked about memories that say nearly the same, and what is answered?
+//! Params and results of the methods about similar memories.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! How many memories are there, and where are they kept?
+//! Params and results of counts and statistics.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! How is a memory written down, and how does it change?
+//! Params and results of `memory.add` and `memory.update`.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

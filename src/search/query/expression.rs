@@ -1,4 +1,4 @@
-//! How is a query written for FTS5?
+//! Writes a query as an FTS5 expression.
 //!
 //! Grammar: <https://www.sqlite.org/fts5.html#full_text_query_syntax>. Every token is in quotes, where
 //! letters and digits are all that can be, so nothing in it is an operator or ends the quotes.

@@ -1,4 +1,4 @@
-//! Does a question ask how things came to be?
+//! Recognises questions about the history of code.
 
 /// Words that do by themselves.
 const WORDS: [&str; 8] =

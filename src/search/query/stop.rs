@@ -1,4 +1,4 @@
-//! Which words say too little to look for?
+//! Lists the words that are too common to search for.
 
 use crate::extract::words as tokens;
 

@@ -1,4 +1,4 @@
-//! What does ai-memory keep? Memories, an archive and links; times as RFC 3339.
+//! Reads the database of ai-memory: memories, an archive and links; times as RFC 3339.
 
 use rusqlite::Connection;
 

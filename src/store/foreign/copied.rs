@@ -1,4 +1,4 @@
-//! How does a database of somebody else get to us whole?
+//! Copies a foreign database whole before it is read.
 
 use std::fs;
 use std::io::ErrorKind;

@@ -1,4 +1,4 @@
-//! What does memo keep? One table; times in milliseconds; what it imported says from where in `tags`.
+//! Reads the database of memo: one table; times in milliseconds; origins of imports in `tags`.
 
 use super::row::{Fields, imported};
 use super::{Read, Table};

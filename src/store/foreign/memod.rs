@@ -1,4 +1,4 @@
-//! What does another repository's memory.db keep? What ours does; an older one is brought up to date, in the copy.
+//! Reads the memory.db of another repository; an older schema is migrated in the copy.
 
 use super::PAGE_BYTES;
 use super::copied::{Copied, ForeignError};

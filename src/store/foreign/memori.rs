@@ -1,4 +1,4 @@
-//! What does memori keep? One table; times in seconds; all but the text in JSON that its users make up.
+//! Reads the database of memori: one table; times in seconds; all but the text as free JSON.
 
 use rusqlite::Connection;
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! What is in the columns of somebody else's row?
+//! Reads the columns of a foreign row.
 //!
 //! SQLite keeps anything in any column: each value is read as what it is, and a row that makes no sense is refused alone.
 

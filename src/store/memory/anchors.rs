@@ -1,4 +1,4 @@
-//! What are memories about?
+//! Reads the anchors of memories.
 
 use rusqlite::{Connection, params, params_from_iter};
 

@@ -1,4 +1,4 @@
-//! Where are the copies of memory.db, and what can be read of a damaged one?
+//! Keeps backups of memory.db, and reads what is left of a damaged one.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;

@@ -1,4 +1,4 @@
-//! Does all of memory.db hold together?
+//! Checks the integrity of memory.db.
 
 use super::{MemoryDb, StoreError};
 use crate::proto::memory::LinkKind;

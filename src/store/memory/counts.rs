@@ -1,4 +1,4 @@
-//! How many memories are there, of which kind?
+//! Counts memories by kind.
 
 use rusqlite::params_from_iter;
 

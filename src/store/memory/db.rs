@@ -1,4 +1,4 @@
-//! How is one file of memory.db opened, checked and copied?
+//! Opens, checks and copies one memory.db.
 //!
 //! Which file is open and what becomes of a damaged one is the matter of `keep`.
 

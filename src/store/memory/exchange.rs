@@ -1,4 +1,4 @@
-//! What of memory.db goes out, and what came in from where?
+//! Reads memories for exports, and the origins of imports.
 
 use rusqlite::{params, params_from_iter};
 

@@ -1,4 +1,4 @@
-//! Which memories does each arm of a search find, and what is known of them?
+//! Runs the arms of a search on memory.db.
 //!
 //! Every arm filters inside its top-k, never after it. What has expired is out at the moment it is asked for.
 

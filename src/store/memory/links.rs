@@ -1,4 +1,4 @@
-//! How do memories hang together?
+//! Stores links between memories.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Which memories are meant?
+//! Builds the SQL conditions that select memories.
 
 use rusqlite::types::Value as Sql;
 use serde_json::Value;

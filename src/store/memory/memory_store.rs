@@ -1,4 +1,4 @@
-//! Which memory.db is open, and what is done when it is damaged or gone?
+//! Holds memory.db open, and recovers it when it is damaged or gone.
 //!
 //! A damaged file is put aside, never deleted. In its place comes the newest copy that is whole, and into that whatever
 //! can still be read of the damaged one and is newer. A file that vanishes while it is open is written back from the open

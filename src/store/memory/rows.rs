@@ -1,4 +1,4 @@
-//! What is in memory.db at one moment?
+//! Reads memories in one snapshot.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What do the tables of memory.db look like?
+//! The schema and migrations of memory.db.
 //!
 //! Migrations are only ever appended, and a copy is made before each. A database of a newer schema is refused, not touched.
 

@@ -1,4 +1,4 @@
-//! Which vectors do memories have?
+//! Stores the vectors of memories.
 //!
 //! They are derived, so no method writes them: whatever changes memories, those it touched get theirs in the same
 //! transaction. A trigger deletes the vector of a text that changes. What lacks one all the same (an older schema,

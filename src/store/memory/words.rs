@@ -1,4 +1,4 @@
-//! Which words does the full-text index have of memories?
+//! Stores the full-text words of memories.
 //!
 //! They are derived: what changes a memory puts its words. After a change of schema, in a copy of before, or in what was
 //! saved from a damaged file, memories lack them.

@@ -1,4 +1,4 @@
-//! How does a change get into memory.db?
+//! Writes memories in one transaction.
 
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! How is a copy made on demand, and how does one take the place of what is here?
+//! Makes and restores backups on request.
 
 use std::collections::HashMap;
 use std::fs::{self, File};

@@ -1,4 +1,4 @@
-//! What comes in the place of a memory.db that is damaged, gone or somebody else's?
+//! Replaces a memory.db that is damaged, gone or foreign.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,10 @@
-//! What was typed about imports and exports?
+//! Declares the flags of imports, exports and backups.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::memory::FilterArgs;
+use super::memory_args::FilterArgs;
 
 /// Who wrote what is imported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

@@ -1,10 +1,10 @@
-//! What may be said to each verb that is not about memories?
+//! Declares the flags of the verbs that are not about memories.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::cli::memory::TraitsArgs;
-use crate::cli::rows::RowsArgs;
+use super::memory_args::TraitsArgs;
+use super::rows_args::RowsArgs;
 use crate::proto;
 use crate::types::Kind;
 

@@ -1,4 +1,4 @@
-//! What was typed about memories?
+//! Declares the flags of the verbs that write, list and recall memories.
 
 use std::path::PathBuf;
 
@@ -6,8 +6,9 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
-use super::similar::NearArgs;
-use crate::cli::rows::RowsArgs;
+use super::relation_args::NearArgs;
+use super::rows_args::RowsArgs;
+use super::verb_args::ModeArg;
 use crate::proto::anchor::State;
 use crate::proto::memory::{Selection, Sort, Tier, Traits};
 
@@ -288,6 +289,50 @@ pub(in crate::cli) struct RemoveArgs {
     /// Show what would go, and change nothing
     #[arg(long, conflicts_with = "yes")]
     pub(in crate::cli) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct RecallArgs {
+    /// Words, "phrases", prefix*, AND OR NOT
+    #[arg(required = true, value_name = "QUERY")]
+    pub(in crate::cli) query: Vec<String>,
+    /// Which arms answer
+    #[arg(short, long, value_enum, default_value_t = ModeArg::Hybrid)]
+    pub(in crate::cli) mode: ModeArg,
+    /// Only this container
+    #[arg(short, long, value_name = "NAME")]
+    pub(in crate::cli) container: Option<String>,
+    /// Only with all of these tags (comma-separated, or given again)
+    #[arg(short, long, value_name = "TAG", value_delimiter = ',')]
+    pub(in crate::cli) tag: Vec<String>,
+    /// Only what was added since: 2026-11-01, or 3d for three days ago
+    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
+    pub(in crate::cli) since: Option<String>,
+    /// Only what was added before
+    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
+    pub(in crate::cli) until: Option<String>,
+    #[command(flatten)]
+    pub(in crate::cli) traits: TraitsArgs,
+    /// At most so many
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=200))]
+    pub(in crate::cli) limit: u64,
+    #[command(flatten)]
+    pub(in crate::cli) rows: RowsArgs,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct RecentArgs {
+    /// At most so many
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub(in crate::cli) limit: u64,
+    #[command(flatten)]
+    pub(in crate::cli) rows: RowsArgs,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct PromoteArgs {
+    /// Id, or the beginning of one
+    pub(in crate::cli) id: String,
 }
 
 fn state_parser() -> impl TypedValueParser<Value = State> {

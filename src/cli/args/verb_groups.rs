@@ -1,0 +1,98 @@
+//! Groups the verbs in `memo --help`.
+
+use std::ffi::OsString;
+
+use clap::{Command, CommandFactory, FromArgMatches};
+
+use super::CommandLine;
+
+/// Each verb of the program under its heading, in the order of the help.
+const GROUPS: &[(&str, &[&str])] = &[
+    ("Search", &["search", "explain", "map", "brief"]),
+    (
+        "Memories",
+        &[
+            "add",
+            "get",
+            "list",
+            "update",
+            "append",
+            "tag",
+            "untag",
+            "tags",
+            "containers",
+            "confirm",
+            "forget",
+            "restore",
+            "purge",
+            "recall",
+            "recent",
+            "promote",
+            "consolidate",
+            "related",
+            "dedupe",
+            "link",
+            "unlink",
+            "links",
+            "resolve",
+            "history",
+            "stats",
+            "export",
+            "import",
+            "backup",
+            "restore-backup",
+        ],
+    ),
+    ("Git history", &["changed", "why"]),
+    ("Daemon", &["status", "sync", "reindex", "stop", "restart", "logs", "doctor"]),
+    ("Set-up", &["init", "hooks", "config", "shell", "completions", "man", "version"]),
+];
+
+/// Parses a command line, program name first. `--help` lists the verbs in groups.
+///
+/// # Errors
+/// As clap: help and version are errors that go to stdout.
+pub(in crate::cli) fn parse<W: Into<OsString> + Clone>(
+    words: impl IntoIterator<Item = W>,
+) -> Result<CommandLine, clap::Error> {
+    let matches = grouped().try_get_matches_from(words)?;
+    CommandLine::from_arg_matches(&matches)
+}
+
+/// Returns the program with grouped help. clap has one heading for all subcommands, so its own list is hidden.
+fn grouped() -> Command {
+    let command = CommandLine::command();
+    let list = list(&command);
+    command.mut_subcommands(|verb| verb.hide(true)).override_usage("memo [OPTIONS] VERB").help_template(
+        format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}{{all-args}}{{after-help}}"),
+    )
+}
+
+fn list(command: &Command) -> String {
+    let width = command.get_subcommands().map(|verb| verb.get_name().len()).max().unwrap_or_default();
+    let mut list = String::new();
+    for (heading, verbs) in GROUPS {
+        list += &format!("{heading}:\n");
+        for verb in *verbs {
+            let about = command.find_subcommand(verb).and_then(Command::get_about);
+            list += &format!("  {verb:width$}  {}\n", about.map(ToString::to_string).unwrap_or_default());
+        }
+        list.push('\n');
+    }
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_verb_is_in_one_group() {
+        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, verbs)| *verbs).copied().collect();
+        let command = CommandLine::command();
+        let mut verbs: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+        grouped.sort_unstable();
+        verbs.sort_unstable();
+        assert_eq!(grouped, verbs);
+    }
+}

@@ -1,0 +1,132 @@
+//! Runs the verbs that show, list and count memories.
+
+use std::time::Duration;
+
+use super::request::{caller, notice};
+use super::{about, show};
+use crate::cli::args::{GetArgs, HistoryArgs, ListArgs};
+use crate::cli::context::CommandContext;
+use crate::cli::error::{CliError, CliResult, EXIT_NONE};
+use crate::cli::output::Output;
+use crate::cli::text::count;
+use crate::client::Client;
+use crate::proto::memory::{
+    HistoryResult, IdsParams, ListParams, MemoriesResult, StatsResult, TallyParams, TallyResult,
+};
+
+/// Memories that are asked for at once where all are wanted.
+const PAGE: u64 = 500;
+
+/// Words that a person may type, each with a description.
+pub(in crate::cli) type Words = Vec<(String, String)>;
+
+pub(in crate::cli) fn get(typed: GetArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let params = IdsParams { caller: caller(context), ids: typed.ids.ids };
+    let result: MemoriesResult = context.connect()?.call("memory.get", &params)?;
+    output.list(&result, |output| show::wholes(&result.memories, output))?;
+    about::say_unsure(result.reason.as_ref(), output);
+    notice(result.notice.as_ref(), output);
+    Ok(0)
+}
+
+/// Exits with 1 when there are none.
+pub(in crate::cli) fn list(typed: ListArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let (is_all, offset) = (typed.all, typed.offset);
+    let params = ListParams {
+        caller: caller(context),
+        selection: typed.filter.with_ids(Vec::new()),
+        archived: typed.archived,
+        state: typed.state,
+        sort: typed.sort.into(),
+        limit: Some(if is_all { PAGE } else { typed.limit }),
+        offset,
+    };
+    let result = pages(&mut context.connect()?, params, is_all)?;
+    output.list(&result, |output| show::lines(&result.memories, output))?;
+    if !output.json {
+        output.flush()?;
+        let end = offset + result.memories.len() as u64;
+        if result.total == 0 {
+            output.say("no such memories");
+        } else if end < result.total {
+            output.say(&format!("{end} of {}; --offset {end} shows the next, --all shows all", result.total));
+        }
+        about::say_unsure(result.reason.as_ref(), output);
+    }
+    notice(result.notice.as_ref(), output);
+    Ok(if result.memories.is_empty() { EXIT_NONE } else { 0 })
+}
+
+fn pages(client: &mut Client, mut params: ListParams, is_all: bool) -> Result<MemoriesResult, CliError> {
+    let first = params.offset;
+    let mut result: MemoriesResult = client.call("memory.list", &params)?;
+    let mut n_new = result.memories.len();
+    while is_all && n_new > 0 && first + (result.memories.len() as u64) < result.total {
+        params.offset = first + result.memories.len() as u64;
+        let next: MemoriesResult = client.call("memory.list", &params)?;
+        n_new = next.memories.len();
+        result.memories.extend(next.memories);
+    }
+    Ok(result)
+}
+
+/// Returns ids of the newest memories and what they say, of the daemon that runs and answers in time.
+pub(in crate::cli) fn some(
+    context: &CommandContext,
+    archived: bool,
+    patience: Duration,
+) -> Result<Words, CliError> {
+    let params = ListParams { caller: caller(context), archived, limit: Some(200), ..ListParams::default() };
+    let result: MemoriesResult = context.connect_running_within(patience)?.call("memory.list", &params)?;
+    let pairs = result.memories.into_iter().map(|memory| (memory.id, memory.title.unwrap_or(memory.content)));
+    Ok(pairs.collect())
+}
+
+/// Returns tags or containers and how often they are there, of the daemon that runs and answers in time.
+pub(in crate::cli) fn names(
+    method: &str,
+    context: &CommandContext,
+    patience: Duration,
+) -> Result<Words, CliError> {
+    let params = TallyParams { caller: caller(context) };
+    let result: TallyResult = context.connect_running_within(patience)?.call(method, &params)?;
+    let pairs =
+        result.names.into_iter().map(|tally| (tally.name, count(tally.memories, "memory", "memories")));
+    Ok(pairs.collect())
+}
+
+pub(in crate::cli) fn tags(context: &CommandContext, output: &mut Output) -> CliResult {
+    tally("memory.tags", context, output)
+}
+
+pub(in crate::cli) fn containers(context: &CommandContext, output: &mut Output) -> CliResult {
+    tally("memory.containers", context, output)
+}
+
+/// Exits with 1 when there are none.
+fn tally(method: &str, context: &CommandContext, output: &mut Output) -> CliResult {
+    let result: TallyResult = context.connect()?.call(method, &TallyParams { caller: caller(context) })?;
+    output.list(&result, |output| show::tallies(&result.names, output))?;
+    notice(result.notice.as_ref(), output);
+    Ok(if result.names.is_empty() { EXIT_NONE } else { 0 })
+}
+
+pub(in crate::cli) fn history(
+    typed: HistoryArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> CliResult {
+    let params = IdsParams { caller: caller(context), ids: vec![typed.id] };
+    let result: HistoryResult = context.connect()?.call("memory.history", &params)?;
+    output.list(&result, |output| show::history(&result, output))?;
+    notice(result.notice.as_ref(), output);
+    Ok(0)
+}
+
+pub(in crate::cli) fn stats(context: &CommandContext, output: &mut Output) -> CliResult {
+    let result: StatsResult =
+        context.connect()?.call("memory.stats", &TallyParams { caller: caller(context) })?;
+    output.value(&result, |output| show::stats(&result, output))?;
+    notice(result.notice.as_ref(), output);
+    Ok(0)
+}

@@ -1,0 +1,58 @@
+//! Builds and reports what every verb about memories has in common.
+
+use std::hash::{BuildHasher, RandomState};
+use std::io::Read;
+
+use crate::cli::args::TextArgs;
+use crate::cli::context::CommandContext;
+use crate::cli::error::CliError;
+use crate::cli::output::Output;
+use crate::cli::text::count;
+use crate::paths::IoContext;
+use crate::proto::memory::Caller;
+
+/// Says who asks, and names the request, so that a retry after the daemon died is not done twice.
+pub(in crate::cli) fn caller(context: &CommandContext) -> Caller {
+    let random = RandomState::new().hash_one(std::process::id());
+    let request = Some(format!("{random:016x}{:08x}", std::process::id()));
+    Caller { cwd: context.cwd.clone(), client: "cli".to_owned(), request }
+}
+
+/// Prints what the daemon wants people to know.
+pub(super) fn notice(text: Option<&String>, output: &Output) {
+    if let Some(text) = text {
+        output.warn(text);
+    }
+}
+
+pub(super) fn say_redacted(n_parts: usize, output: &Output) {
+    if n_parts > 0 {
+        output.say(&format!("{} cut out", count(n_parts as u64, "private part was", "private parts were")));
+    }
+}
+
+/// Returns the text from the command line, the file or stdin.
+pub(super) fn text(typed: &TextArgs) -> Result<String, CliError> {
+    match (&typed.file, typed.text.as_slice()) {
+        (Some(file), _) => {
+            let bytes = std::fs::read(file).at("read", file)?;
+            String::from_utf8(bytes).map_err(|_| not_text(&file.display().to_string()))
+        }
+        (None, words) => or_stdin(words.join(" ")),
+    }
+}
+
+/// Returns what is on stdin for `-`, else what was typed.
+pub(super) fn or_stdin(typed: String) -> Result<String, CliError> {
+    if typed != "-" {
+        return Ok(typed);
+    }
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().read_to_end(&mut bytes);
+    read.at("read", std::path::Path::new("stdin"))?;
+    String::from_utf8(bytes).map_err(|_| not_text("stdin"))
+}
+
+fn not_text(what: &str) -> CliError {
+    CliError::Usage { message: format!("{what}: not UTF-8"), hint: "a memory is a text" }
+}

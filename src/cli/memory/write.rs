@@ -1,0 +1,102 @@
+//! Runs the verbs that add and change memories.
+
+use super::request::{caller, notice, or_stdin, say_redacted, text};
+use super::{show, similar};
+use crate::cli::args::{AddArgs, AppendArgs, IdsArgs, TagArgs, UpdateArgs};
+use crate::cli::context::CommandContext;
+use crate::cli::error::CliResult;
+use crate::cli::output::Output;
+use crate::proto::memory::{AddParams, AddResult, IdsParams, MemoriesResult, UpdateParams, UpdateResult};
+
+/// Prints the id alone on stdout, so that a script can keep it.
+pub(in crate::cli) fn add(typed: AddArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let params = AddParams {
+        caller: caller(context),
+        content: text(&typed.text)?,
+        tags: typed.tag,
+        about: typed.about,
+        title: typed.fields.title,
+        container: typed.fields.container,
+        tier: typed.fields.tier.map(Into::into),
+        ttl: typed.fields.ttl,
+        priority: typed.fields.priority,
+        confidence: typed.fields.confidence,
+        metadata: typed.fields.meta.into_iter().collect(),
+        allow_secret: typed.fields.allow_secret,
+        force: typed.near.force,
+        merge: typed.near.merge,
+        ..AddParams::default()
+    };
+    let has_about = !params.about.is_empty();
+    let result: AddResult = context.connect()?.call("memory.add", &params)?;
+    if output.json {
+        output.json(&result)?;
+    } else {
+        output.line(&result.memory.id)?;
+        output.flush()?;
+        say_redacted(result.redacted, output);
+        similar::say_added(&result, has_about, output);
+    }
+    notice(result.notice.as_ref(), output);
+    Ok(0)
+}
+
+pub(in crate::cli) fn update(typed: UpdateArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let params = UpdateParams {
+        id: typed.id,
+        content: typed.content.map(or_stdin).transpose()?,
+        title: typed.fields.title,
+        container: typed.fields.container,
+        tier: typed.fields.tier.map(Into::into),
+        ttl: typed.fields.ttl,
+        priority: typed.fields.priority,
+        confidence: typed.fields.confidence,
+        metadata: typed.fields.meta.into_iter().collect(),
+        replace_metadata: typed.replace,
+        add_about: typed.about,
+        remove_about: typed.no_about,
+        allow_secret: typed.fields.allow_secret,
+        ..UpdateParams::default()
+    };
+    change(params, context, output)
+}
+
+pub(in crate::cli) fn append(typed: AppendArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let append = Some(text(&typed.text)?);
+    let allow_secret = typed.allow_secret;
+    change(UpdateParams { id: typed.id, append, allow_secret, ..UpdateParams::default() }, context, output)
+}
+
+pub(in crate::cli) fn tag(typed: TagArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    change(UpdateParams { id: typed.id, add_tags: typed.tags, ..UpdateParams::default() }, context, output)
+}
+
+pub(in crate::cli) fn untag(typed: TagArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    change(UpdateParams { id: typed.id, remove_tags: typed.tags, ..UpdateParams::default() }, context, output)
+}
+
+fn change(params: UpdateParams, context: &CommandContext, output: &mut Output) -> CliResult {
+    let params = UpdateParams { caller: caller(context), ..params };
+    let result: UpdateResult = context.connect()?.call("memory.update", &params)?;
+    if output.json {
+        output.json(&result)?;
+    } else {
+        output.line(&result.memory.id)?;
+        output.flush()?;
+        say_redacted(result.redacted, output);
+        match result.changed.as_slice() {
+            [] => output.say("nothing to change"),
+            changed => output.say(&format!("changed: {}", changed.join(", "))),
+        }
+    }
+    notice(result.notice.as_ref(), output);
+    Ok(0)
+}
+
+pub(in crate::cli) fn restore(typed: IdsArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let params = IdsParams { caller: caller(context), ids: typed.ids };
+    let result: MemoriesResult = context.connect()?.call("memory.restore", &params)?;
+    output.value(&result, |output| show::lines(&result.memories, output))?;
+    notice(result.notice.as_ref(), output);
+    Ok(0)
+}

@@ -1,0 +1,58 @@
+//! Parses one line of `memo shell`.
+
+use crate::cli::args::{Colour, CommandLine, Global, Verb, parse};
+use crate::cli::output::talk;
+use crate::cli::usage::usage;
+
+/// Lines that are offered again.
+pub(super) const MOST_LINES: usize = 1_000;
+
+/// What a line asks for.
+pub(super) enum Line {
+    Nothing,
+    Help,
+    End,
+    Verb(Box<CommandLine>),
+    /// It was said what is wrong with it.
+    Wrong,
+}
+
+/// Reads a line as a shell would; what was said to `memo shell` itself holds for it too.
+pub(super) fn read(text: &str, global: &Global) -> Line {
+    let text = text.trim();
+    if text.is_empty() || text.starts_with('#') {
+        return Line::Nothing;
+    }
+    let Some(words) = shlex::split(text) else {
+        talk("memo: a quote is not closed");
+        return Line::Wrong;
+    };
+    match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["exit" | "quit"] => return Line::End,
+        ["help"] => return Line::Help,
+        _ => {}
+    }
+    let outer: &[&str] = if global.json { &["memo", "--json"] } else { &["memo"] };
+    let words = outer.iter().map(|word| (*word).to_owned()).chain(words);
+    match parse(words) {
+        Ok(typed) if matches!(typed.verb, Verb::Shell) => {
+            talk("memo: this is the shell");
+            Line::Wrong
+        }
+        Ok(typed) => Line::Verb(Box::new(within(typed, global))),
+        Err(error) => {
+            usage(&error, global.json);
+            if error.use_stderr() { Line::Wrong } else { Line::Nothing }
+        }
+    }
+}
+
+fn within(mut typed: CommandLine, global: &Global) -> CommandLine {
+    let own = &mut typed.global;
+    own.quiet |= global.quiet;
+    own.dir = own.dir.take().or_else(|| global.dir.clone());
+    if own.color == Colour::Auto {
+        own.color = global.color;
+    }
+    typed
+}

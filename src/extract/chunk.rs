@@ -1,0 +1,48 @@
+//! The result of extraction: chunks, definitions and references of one source.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::types::{Definition, Kind};
+
+/// Longest body of a chunk, in characters: about 400 tokens.
+pub const CHUNK_CHARS: usize = 1_600;
+
+/// Overlap where one long section is cut, in characters: about 80 tokens.
+pub const OVERLAP_CHARS: usize = 320;
+
+/// A span of one source: the unit of search.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Chunk {
+    /// What it is a part of.
+    pub kind: Kind,
+    /// Byte span in the text; on character boundaries.
+    pub bytes: Range<usize>,
+    /// First and last line, 1-based and inclusive.
+    pub lines: (u32, u32),
+    /// Name of the definition, for [`Kind::Symbol`]; the names, joined by spaces, where short definitions
+    /// share a chunk.
+    pub symbol: Option<String>,
+    /// Heading path (`Guide > Install`) or enclosing names and own name (`Session::login`).
+    pub title: Option<String>,
+    /// Text where it is not the byte span itself: the symbols and skeleton of [`Kind::Map`].
+    pub text: Option<String>,
+}
+
+/// Everything found in one source. Serializable, for it comes from a process of its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extracted {
+    /// Chunks in order of their first byte; the map record, if any, first.
+    pub chunks: Vec<Chunk>,
+    /// Names used here (references and calls), each with the number of uses; sorted by name.
+    pub references: Vec<(String, u32)>,
+    /// What has a name here, in order.
+    pub definitions: Vec<Definition>,
+    /// The source asks not to be indexed.
+    pub opted_out: bool,
+    /// A line over 10,000 bytes: stays lexical, never embedded.
+    pub minified: bool,
+    /// What went wrong; the chunks are still good (a budget ran out, the syntax tree had errors).
+    pub problems: Vec<String>,
+}
