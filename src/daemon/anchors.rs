@@ -14,10 +14,8 @@ use std::time::Instant;
 pub(super) use self::resolve::{named_by, resolve};
 use super::error::RpcResult;
 use super::event::Freshness;
-use super::request::{blocking, freshness_with};
-use super::search::RERUNS;
+use super::request::{self, SnapshotAsk};
 use super::shared::Shared;
-use super::verify::why_not;
 use crate::memory::anchor::{Lines, whole};
 use crate::proto::anchor::{Anchor, Seen, State};
 use crate::proto::{RpcError, Sync, code};
@@ -52,29 +50,18 @@ pub(super) async fn on_snapshot<T: Send + 'static>(
     deadline: Instant,
     run: impl Fn(&mut AnchorChecker<'_>) -> RpcResult<T> + Send + std::marker::Sync + 'static,
 ) -> RpcResult<Judged<T>> {
-    let run = Arc::new(run);
-    let (mut stale, mut reruns) = (Vec::new(), 0);
-    loop {
-        let at = freshness_with(shared, cwd, level, deadline, std::mem::take(&mut stale), false).await?;
-        let run = Arc::clone(&run);
-        let judged = move |shared: &Shared| {
-            let max_file_bytes = shared.config.index.max_file_bytes;
-            shared.read(|reader: &Reader| -> RpcResult<_> {
-                reader.snapshot(|reader| {
-                    let mut judge = AnchorChecker::new(reader, &at, max_file_bytes, reruns > 0);
-                    let value = run(&mut judge);
-                    let moved = at.is_outdated(&shared.progress);
-                    Ok((value, judge.stale, moved, at.reason.clone()))
-                })
+    let ask = SnapshotAsk { cwd: cwd.to_owned(), level, deadline, needs_commits: false };
+    let judge = move |shared: &Shared, at: &Freshness, is_rerun: bool| {
+        shared.read(|reader: &Reader| -> RpcResult<_> {
+            reader.snapshot(|reader| {
+                let mut judge = AnchorChecker::new(reader, at, shared.config.index.max_file_bytes, is_rerun);
+                let value = run(&mut judge);
+                Ok(((value, at.reason.clone()), judge.stale))
             })
-        };
-        let (value, newer, moved, reason) = blocking(shared, judged).await?;
-        let again = why_not(&newer, moved, level);
-        if again.is_none() || reruns == RERUNS {
-            return Ok(Judged { value: value?, reason: reason.or(again) });
-        }
-        (stale, reruns) = (newer, reruns + 1);
-    }
+        })
+    };
+    let ((value, reason), again) = request::on_snapshot(shared, ask, judge).await?;
+    Ok(Judged { value: value?, reason: reason.or(again) })
 }
 
 /// Anchors by the memories that have them, judged on one snapshot.

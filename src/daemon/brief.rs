@@ -9,18 +9,18 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use serde_json::json;
-
 use super::changed::changed;
 use super::error::RpcResult;
 use super::event::Freshness;
 use super::history::History;
+use super::memories::pinned::pinned;
+use super::memories::states::list_by_state;
+use super::repo_map;
 use super::request::{blocking, deadline, freshness};
 use super::shared::Shared;
-use super::{memories, repo_map};
 use crate::git::Walk;
 use crate::proto::anchor::State;
-use crate::proto::memory::{MemoriesResult, Memory};
+use crate::proto::memory::{Caller, ListParams, MemoriesResult, Memory, Sort};
 use crate::proto::{
     BriefParams, BriefResult, ChangedFile, ChangedParams, ChangedResult, FileStatus, MapParams, Sync,
 };
@@ -42,7 +42,7 @@ const MOST_MEMORY: usize = 400;
 const MOST_LINE: usize = 160;
 /// Most files, memories of one state and commits that are looked at.
 const MOST_FILES: usize = 30;
-const MOST_TO_CHECK: usize = 50;
+const MOST_TO_CHECK: u64 = 50;
 const MOST_COMMITS: usize = 12;
 const MOST_WALKED: usize = 60;
 /// Digits of a commit's id.
@@ -54,7 +54,7 @@ pub(super) async fn brief(shared: &Arc<Shared>, params: BriefParams) -> RpcResul
     let budget = params.budget.unwrap_or(BUDGET);
     let until = deadline(shared, None);
     let at = freshness(shared, &params.cwd, params.sync, until).await?;
-    let mut pinned = memories::pinned(shared).await?;
+    let mut pinned = pinned(shared).await?;
     let (mut to_check, mut n_to_check) = to_check(shared, &params.cwd).await;
     for memory in &mut pinned {
         // It is told once, with what is to be known of it.
@@ -100,8 +100,10 @@ pub(super) async fn brief(shared: &Arc<Shared>, params: BriefParams) -> RpcResul
 async fn to_check(shared: &Arc<Shared>, cwd: &str) -> (Vec<Memory>, usize) {
     let (mut memories, mut total) = (Vec::new(), 0);
     for state in [State::Drifted, State::Orphaned] {
-        let params = json!({ "cwd": cwd, "state": state, "limit": MOST_TO_CHECK, "sort": "priority" });
-        let answer = memories::call(shared, "memory.list", params).await.unwrap_or_default();
+        let caller = Caller { cwd: cwd.to_owned(), ..Caller::default() };
+        let (limit, sort) = (Some(MOST_TO_CHECK), Sort::Priority);
+        let params = ListParams { caller, limit, sort, ..ListParams::default() };
+        let answer = list_by_state(shared, params, state).await.unwrap_or_default();
         let list: MemoriesResult = serde_json::from_value(answer).unwrap_or_default();
         total += usize::try_from(list.total).unwrap_or(usize::MAX);
         memories.extend(list.memories);

@@ -6,12 +6,14 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use super::error::RpcResult;
+use super::error::{RpcResult, no_method};
 use super::event::{Event, ViewReport};
 use super::githooks::{self, Verb};
+use super::memories::call as memories;
+use super::memories::states;
 use super::request::{blocking, clock, deadline, freshness, freshness_with, params_of};
 use super::shared::Shared;
-use super::{brief, changed, memories, repo_map, search, status, why};
+use super::{brief, changed, repo_map, search, status, why};
 use crate::proto::{
     CwdParams, HelloParams, HelloResult, METHODS, MapParams, MapResult, PROTOCOL, Pending, RpcError,
     StatusParams, StatusResult, Sync, SyncParams, SyncResult, code,
@@ -39,7 +41,7 @@ pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> R
             let views = views(shared).await;
             let mut result = blocking(shared, move |shared| Ok(status::doctor(shared, &views))).await?;
             result.checks.push(shared.memories.check().await);
-            let states = memories::state_counts(shared, &params.cwd).await.unwrap_or_default();
+            let states = states::counts(shared, &params.cwd).await.unwrap_or_default();
             result.checks.extend(status::anchors(&states));
             reply(&result)
         }
@@ -53,11 +55,6 @@ pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> R
         _ if method.starts_with("memory.") => memories::call(shared, method, params).await,
         _ => Err(no_method(method)),
     }
-}
-
-pub(super) fn no_method(method: &str) -> RpcError {
-    let hint = format!("methods: {}", METHODS.join(", "));
-    RpcError::new(code::NO_METHOD, format!("{method}: no such method")).with_hint(hint)
 }
 
 fn reply(result: &impl Serialize) -> RpcResult<Value> {
@@ -82,7 +79,7 @@ async fn status(shared: &Arc<Shared>, params: StatusParams) -> RpcResult<StatusR
     let (memories, notices) = shared.memories.overview().await;
     status.counts.memories = memories;
     // Why they cannot be counted is among the notices.
-    status.anchors = memories::state_counts(shared, &cwd).await.unwrap_or_default();
+    status.anchors = states::counts(shared, &cwd).await.unwrap_or_default();
     status.degraded.extend(notices);
     Ok(status)
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::git::{GitError, RevisionError};
 use crate::hooks::HooksError;
 use crate::paths::{LocateError, RepoLayout};
-use crate::proto::{RpcError, code};
+use crate::proto::{METHODS, RpcError, code};
 use crate::store::{ForeignError, Stopped, StoreError};
 
 /// When who met a lack of descriptors may ask again: requests and reads under way give theirs back.
@@ -22,6 +22,11 @@ pub(super) fn wrong_repository(cwd: &Path, ours: &RepoLayout) -> RpcError {
     let (cwd, ours) = (cwd.display(), ours.common_dir.as_ref().unwrap_or(&ours.root).display());
     let message = format!("{cwd}: belongs to another repository than this daemon's, {ours}");
     RpcError::new(code::WRONG_REPOSITORY, message)
+}
+
+pub(super) fn no_method(method: &str) -> RpcError {
+    let hint = format!("methods: {}", METHODS.join(", "));
+    RpcError::new(code::NO_METHOD, format!("{method}: no such method")).with_hint(hint)
 }
 
 impl From<StoreError> for RpcError {

@@ -45,7 +45,7 @@ use self::event::Event;
 use self::listen::Listener;
 use self::lock::DaemonLock;
 use self::main_loop::MainLoop;
-use self::memories::Memories;
+use self::memories::keeper::Memories;
 use self::shared::Shared;
 use crate::config::{self, Config};
 use crate::embed::BUILTIN_ID;

@@ -16,6 +16,8 @@ use crate::proto::{RpcError, Sync, code};
 use crate::store::{Reader, StoreError};
 use crate::types::SourceKey;
 
+/// How often what proves stale is indexed and asked for again before it is dropped.
+const RERUNS: usize = 2;
 /// Longest time a request may wait for freshness.
 const MAX_WAIT: Duration = Duration::from_secs(600);
 
@@ -75,6 +77,54 @@ pub(super) async fn freshness_with(
         reply,
     }));
     answer.await.map_err(|_| RpcError::new(code::STOPPING, "the daemon is stopping"))?
+}
+
+/// The snapshot that a request wants to be answered from.
+pub(super) struct SnapshotAsk {
+    pub(super) cwd: String,
+    pub(super) level: Sync,
+    pub(super) deadline: Instant,
+    pub(super) needs_commits: bool,
+}
+
+/// Runs `run` on a snapshot that is as fresh as asked, and again where the disk is newer than it. Returns the last value,
+/// and why it may not be what the disk says.
+///
+/// `run` is told whether it runs again; beside its value it returns the paths that the disk has otherwise than the
+/// snapshot.
+pub(super) async fn on_snapshot<T: Send + 'static>(
+    shared: &Arc<Shared>,
+    ask: SnapshotAsk,
+    run: impl Fn(&Shared, &Freshness, bool) -> RpcResult<(T, Vec<SourceKey>)> + Send + std::marker::Sync + 'static,
+) -> RpcResult<(T, Option<String>)> {
+    let SnapshotAsk { cwd, level, deadline, needs_commits } = ask;
+    let run = Arc::new(run);
+    let (mut stale, mut reruns) = (Vec::new(), 0);
+    loop {
+        let at = freshness_with(shared, &cwd, level, deadline, stale, needs_commits).await?;
+        let run = Arc::clone(&run);
+        let once = move |shared: &Shared| {
+            let (value, newer) = run(shared, &at, reruns > 0)?;
+            Ok((value, newer, at.is_outdated(&shared.progress)))
+        };
+        let (value, newer, has_moved) = blocking(shared, once).await?;
+        let why_not = why_not(&newer, has_moved, level);
+        if why_not.is_none() || reruns == RERUNS {
+            return Ok((value, why_not));
+        }
+        // What the disk says is newer than the index, whatever the watcher thinks: index it, ask again.
+        (stale, reruns) = (newer, reruns + 1);
+    }
+}
+
+/// Returns why what was made of a snapshot is not the answer yet, if so: paths are `stale`, or files have `moved` since it
+/// was said to be fresh.
+fn why_not(stale: &[SourceKey], has_moved: bool, level: Sync) -> Option<String> {
+    match stale.first() {
+        Some(path) => Some(format!("{path} changed while it was being read")),
+        None if has_moved && level != Sync::None => Some("files went while the answer was made".to_owned()),
+        None => None,
+    }
 }
 
 pub(super) fn deadline(shared: &Shared, wait_ms: Option<u64>) -> Instant {

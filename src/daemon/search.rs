@@ -10,16 +10,17 @@ use std::time::Instant;
 use super::anchors::judge_all;
 use super::error::{RpcResult, bad_params};
 use super::event::Freshness;
-use super::memories::{self, FoundMemories, MemoryAsk};
-use super::request::{blocking, clock, deadline, freshness_with};
+use super::memories::hits as memories;
+use super::memories::transaction::locate;
+use super::request::{SnapshotAsk, blocking, clock, deadline, on_snapshot};
 use super::shared::Shared;
-use super::verify::{Verified, verify, why_not};
-use crate::embed::Embedder;
+use super::verify::{Verified, verify};
 use crate::extract::lang;
 use crate::paths::RepoLayout;
 use crate::proto::memory::Caller;
 use crate::proto::{Hit, Mode, Pending, RpcError, SearchParams, SearchResult, Sync};
 use crate::search;
+use crate::search::memories::{FoundMemories, MemoryAsk};
 use crate::store::{Filter, Reader};
 use crate::types::{Kind, SourceKey};
 
@@ -27,8 +28,6 @@ use crate::types::{Kind, SourceKey};
 const MAX_LIMIT: usize = 200;
 /// Longest globs of one request, bytes in all: they are compiled before anything else is done.
 const MOST_GLOB_BYTES: usize = 16 << 10;
-/// How often stale hits are indexed and the query is run again before they are dropped.
-pub(super) const RERUNS: usize = 2;
 /// A search counts waiting embeddings up to this many: exact figures are for `sync` and `status`.
 const MOST_PENDING: u32 = 1_000;
 
@@ -85,12 +84,12 @@ fn filter(params: &SearchParams) -> RpcResult<Option<Filter>> {
 /// Searches the memories alone. The index may be in any state, unless one that answers is about the code.
 async fn alone(shared: &Arc<Shared>, question: &Arc<Question>) -> RpcResult<SearchResult> {
     let caller = Caller { cwd: question.params.cwd.clone(), ..Caller::default() };
-    let layout = memories::locate(shared, &caller)?;
+    let layout = locate(shared, &caller)?;
     let asked = Arc::clone(question);
-    let (result, is_judged) =
+    let ((result, _), is_judged) =
         blocking(shared, move |shared| memories_alone(shared, &asked, &layout, None)).await?;
     if is_judged {
-        return Ok(result.result);
+        return Ok(result);
     }
     page(shared, question, |shared, question, at| {
         Ok(memories_alone(shared, question, &at.layout, Some(at))?.0)
@@ -105,27 +104,20 @@ async fn page(
     find: fn(&Shared, &Question, &Freshness) -> RpcResult<Page>,
 ) -> RpcResult<SearchResult> {
     let params = &question.params;
-    let deadline = deadline(shared, params.wait_ms);
-    let needs_commits = params.kind.is_empty() || params.kind.contains(&Kind::Commit);
-    let mut at =
-        freshness_with(shared, &params.cwd, params.sync, deadline, Vec::new(), needs_commits).await?;
-    let mut reruns = 0;
-    loop {
-        let (asked, snapshot) = (Arc::clone(question), at.clone());
-        let mut page = blocking(shared, move |shared| find(shared, &asked, &snapshot)).await?;
-        let again = why_not(&page.stale, page.moved, params.sync);
-        if again.is_none() {
-            return Ok(page.result);
-        }
-        if reruns == RERUNS {
-            page.result.fresh = false;
-            page.result.reason = page.result.reason.or(again);
-            return Ok(page.result);
-        }
-        // What the disk says is newer than the index, whatever the watcher thinks: index it, ask again.
-        reruns += 1;
-        at = freshness_with(shared, &params.cwd, params.sync, deadline, page.stale, needs_commits).await?;
+    let ask = SnapshotAsk {
+        cwd: params.cwd.clone(),
+        level: params.sync,
+        deadline: deadline(shared, params.wait_ms),
+        needs_commits: params.kind.is_empty() || params.kind.contains(&Kind::Commit),
+    };
+    let asked = Arc::clone(question);
+    let (mut result, why_not) =
+        on_snapshot(shared, ask, move |shared, at, _| find(shared, &asked, at)).await?;
+    if why_not.is_some() {
+        result.fresh = false;
+        result.reason = result.reason.or(why_not);
     }
+    Ok(result)
 }
 
 /// A search whose params have been checked.
@@ -138,21 +130,8 @@ struct Question {
     limit: usize,
 }
 
-/// What one snapshot answers.
-struct Page {
-    result: SearchResult,
-    stale: Vec<SourceKey>,
-    /// Something was taken out of a manifest after the snapshot was said to be fresh.
-    moved: bool,
-}
-
-pub(super) fn embedder(shared: &Shared) -> Result<&dyn Embedder, &str> {
-    match shared.embedder.get() {
-        Some(Ok(embedder)) => Ok(embedder.as_ref()),
-        Some(Err(why)) => Err(why.as_str()),
-        None => Err("model loading"),
-    }
-}
+/// What one snapshot answers, and the paths that the disk has otherwise than it.
+type Page = (SearchResult, Vec<SourceKey>);
 
 /// Searches the index, and the memories where they are wanted.
 fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page> {
@@ -166,7 +145,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
         mode: params.mode,
         filter: &filter,
         limit: *limit,
-        embedder: embedder(shared),
+        embedder: shared.embedder(),
         nearest: nearest.as_ref(),
         corrects: !memories.has_words(),
     };
@@ -179,7 +158,6 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
         })
     };
     let (answer, embeddings, clock, is_whole) = shared.read(read)?;
-    let moved = at.is_outdated(&shared.progress);
     let max_file_bytes = shared.config.index.max_file_bytes;
     let Verified { hits, mut stale } = verify(&answer, at, *limit, max_file_bytes, params.explain);
     if let Some(text) = &answer.corrected {
@@ -207,7 +185,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
         reason,
         ..SearchResult::default()
     };
-    Ok(Page { result, stale, moved })
+    Ok((result, stale))
 }
 
 /// Searches the memories; returns also whether all that are about the code are judged.
@@ -221,7 +199,7 @@ fn memories_alone(
     if let Some(error) = memories.error.take() {
         return Err(error);
     }
-    let why_not = embedder(shared).err().filter(|_| question.params.mode != Mode::Keyword);
+    let why_not = shared.embedder().err().filter(|_| question.params.mode != Mode::Keyword);
     let result = SearchResult {
         total: memories.found.total,
         hits: memories.hits(layout, question.params.explain),
@@ -230,8 +208,7 @@ fn memories_alone(
         reason: at.and_then(|at| at.reason.clone()),
         ..SearchResult::default()
     };
-    let moved = at.is_some_and(|at| at.is_outdated(&shared.progress));
-    Ok((Page { result, stale: memories.stale, moved }, memories.found.unjudged.is_empty()))
+    Ok(((result, memories.stale), memories.found.unjudged.is_empty()))
 }
 
 /// What the memories answer.
@@ -250,7 +227,7 @@ impl<'a> Remembered<'a> {
     fn of(shared: &Shared, question: &Question, at: Option<&'a Freshness>) -> Self {
         let Some(mut wanted) = question.memories.clone() else { return Self::default() };
         if wanted.mode != Mode::Keyword {
-            wanted.embed(&question.params.query, embedder(shared));
+            wanted.embed(&question.params.query, shared.embedder());
         }
         let mut memories = Self { wanted, at, ..Self::default() };
         memories.ask(shared);
@@ -279,7 +256,7 @@ impl<'a> Remembered<'a> {
     fn ask_again(&mut self, shared: &Shared, text: &str) {
         if self.wanted.limit > 0 {
             self.wanted = self.wanted.with_query(text);
-            self.wanted.embed(text, embedder(shared));
+            self.wanted.embed(text, shared.embedder());
             self.ask(shared);
         }
     }

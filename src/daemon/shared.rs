@@ -7,8 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Instant;
 
 use super::event::Event;
-use super::memories::{Memories, Model};
+use super::memories::finder::Model;
+use super::memories::keeper::Memories;
 use crate::config::Config;
+use crate::embed::Embedder;
 use crate::index::Progress;
 use crate::paths::{Env, RepoLayout};
 use crate::search::nearest::VectorIndex;
@@ -32,7 +34,7 @@ pub(super) struct Shared {
     /// All watched directories.
     pub(super) watch: Watch,
     /// The model, once it is loaded, or why it is not.
-    pub(super) embedder: Model,
+    pub(super) model: Model,
     /// All vectors, once they are loaded.
     pub(super) nearest: RwLock<Option<VectorIndex>>,
     /// How far the reconcile is.
@@ -76,7 +78,7 @@ impl Shared {
             socket,
             started: Instant::now(),
             watch,
-            embedder: memories.model(),
+            model: memories.model(),
             nearest: RwLock::new(None),
             progress,
             connections: AtomicUsize::new(0),
@@ -88,6 +90,15 @@ impl Shared {
             loop_events,
             memories,
             readers: Mutex::default(),
+        }
+    }
+
+    /// Returns the model, or why there is none.
+    pub(super) fn embedder(&self) -> Result<&dyn Embedder, &str> {
+        match self.model.get() {
+            Some(Ok(embedder)) => Ok(embedder.as_ref()),
+            Some(Err(why)) => Err(why.as_str()),
+            None => Err("model loading"),
         }
     }
 

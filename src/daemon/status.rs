@@ -76,7 +76,7 @@ fn counters(shared: &Shared) -> Counters {
 }
 
 fn model(shared: &Shared) -> ModelInfo {
-    match shared.embedder.get() {
+    match shared.model.get() {
         Some(Ok(model)) => {
             ModelInfo { id: model.id().to_owned(), dims: model.dims(), state: "ready".to_owned() }
         }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::event::Freshness;
 use crate::extract::redact::RedactedText;
-use crate::proto::{CommitInfo, Hit, Sync};
+use crate::proto::{CommitInfo, Hit};
 use crate::scan;
 use crate::search::{Answer, Found, arms, explain, snippet};
 use crate::types::SourceKey;
@@ -17,16 +17,6 @@ use crate::types::SourceKey;
 pub(super) struct Verified {
     pub(super) hits: Vec<Hit>,
     pub(super) stale: Vec<SourceKey>,
-}
-
-/// Returns why what was made of a snapshot is not the answer yet, if so: paths are `stale`, or files `moved` after it was
-/// said to be fresh.
-pub(super) fn why_not(stale: &[SourceKey], moved: bool, level: Sync) -> Option<String> {
-    match stale.first() {
-        Some(path) => Some(format!("{path} changed while it was being read")),
-        None if moved && level != Sync::None => Some("files went while the answer was made".to_owned()),
-        None => None,
-    }
 }
 
 /// Checks candidates in order until `limit` of them hold.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::error::{RpcResult, bad_params};
 use super::event::Freshness;
 use super::history::{History, key_of, spans};
-use super::memories::memories_for_path;
+use super::memories::memories_for_path::memories_for_path;
 use super::path_spec::{Part, defines, named, parse};
 use super::request::{blocking, deadline, freshness};
 use super::shared::Shared;

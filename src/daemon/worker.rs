@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
 
 use super::clock::now_ms;
 use super::event::{Event, Indexed};
-use super::memories::load_model;
+use super::memories::finder;
 use super::shared::Shared;
 use crate::embed::{BUILTIN_DIMS, Embedder};
 use crate::git::{self, Tip};
@@ -182,7 +182,7 @@ fn reconcile(
 
 /// Loads the model, then embeds what waits, a round for each wake-up.
 pub(super) fn embed(shared: &Shared, rounds: &Receiver<u64>, jobs: &Sender<Job>) {
-    let model = load_model(&shared.embedder);
+    let model = finder::load(&shared.model);
     while let Ok(mut round) = rounds.recv() {
         round = rounds.try_iter().last().unwrap_or(round);
         let error = match model {

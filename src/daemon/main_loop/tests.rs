@@ -5,7 +5,7 @@ use tokio::sync::oneshot;
 use super::*;
 use crate::config::Config;
 use crate::daemon::event::{Ask, Indexed, ViewReport};
-use crate::daemon::memories::Memories;
+use crate::daemon::memories::keeper::Memories;
 use crate::index::{IndexError, Missed, Progress, ReconcileOutcome};
 use crate::paths::Env;
 use crate::store::ViewRow;

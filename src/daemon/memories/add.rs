@@ -1,18 +1,31 @@
 //! Adds a memory.
 
-use super::about::united;
-use super::call::Stamp;
+use serde_json::Value;
+
+use super::about::{resolve_into, united};
+use super::keeper::derive;
+use super::merge::merge_into;
+use super::near::{Near, refuse_same};
 use super::rules::{Done, bad};
 use super::show;
-use super::similar::{Near, merge_into, refuse_same};
+use super::transaction::{Call, Stamp};
 use crate::daemon::clock::local;
+use crate::daemon::error::RpcResult;
 use crate::memory::{fields, id, time};
 use crate::proto::memory::{AddParams, AddResult};
 use crate::store::{Record, Rows};
 
-pub(super) fn add(rows: &Rows<'_>, params: &AddParams, stamp: &Stamp, near: &Near) -> Done<AddResult> {
+/// Adds a memory, unless another one says the same.
+pub(super) async fn add(call: &Call<'_>) -> RpcResult<Value> {
+    let mut params: AddParams = call.params()?;
+    resolve_into(&mut params.anchors, &params.about, call).await?;
+    let near = Near::of_daemon(call.shared);
+    call.write_of(params, move |rows, params, stamp| put(rows, params, stamp, &near)).await
+}
+
+fn put(rows: &Rows<'_>, params: &AddParams, stamp: &Stamp, near: &Near) -> Done<AddResult> {
     let (record, redacted) = new_record(rows, params, stamp)?;
-    let derived = super::derive(&record);
+    let derived = derive(&record);
     let result = |record: Record| {
         let memory = show::memory(record, stamp.now_ms);
         AddResult { redacted, memory, ..AddResult::default() }

@@ -1,43 +1,37 @@
 //! Makes and restores backups on request.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::call::{locate, with_notice};
-use crate::daemon::clock::now_ms;
+use super::transaction::{Call, with_store};
 use crate::daemon::error::{RpcResult, bad_params};
-use crate::daemon::shared::Shared;
 use crate::proto::exchange::{BackupParams, RestoreParams};
 use crate::proto::{RpcError, code};
 use crate::store::{MemoryStore, RestoreError, StoreError};
 
-pub(super) async fn back_up(shared: &Arc<Shared>, params: BackupParams) -> RpcResult<Value> {
-    locate(shared, &params.caller)?;
+pub(super) async fn back_up(call: &Call<'_>) -> RpcResult<Value> {
+    let params: BackupParams = call.params()?;
     let path = absolute(params.path)?;
-    let job = move |store: &mut MemoryStore| {
-        let now_ms = now_ms();
+    let job = move |store: &mut MemoryStore, now_ms| {
         let made = store.back_up_to(now_ms, path.as_deref()).map(|made| json!(made));
-        with_notice(made.map_err(file_error), store, now_ms)
+        made.map_err(file_error)
     };
-    shared.memories.ask(job).await?
+    with_store(call.shared, job).await
 }
 
-pub(super) async fn restore(shared: &Arc<Shared>, params: RestoreParams) -> RpcResult<Value> {
-    locate(shared, &params.caller)?;
+pub(super) async fn restore(call: &Call<'_>) -> RpcResult<Value> {
+    let params: RestoreParams = call.params()?;
     let path = absolute(params.path)?;
-    let job = move |store: &mut MemoryStore| {
-        let now_ms = now_ms();
+    let job = move |store: &mut MemoryStore, now_ms| {
         let done = store.restore_backup(now_ms, path.as_deref(), params.dry_run).map(|done| json!(done));
-        let done = done.map_err(|error| match error {
+        done.map_err(|error| match error {
             RestoreError::Store(error) => error.into(),
             RestoreError::Copy(error) => error.into(),
             RestoreError::None => RpcError::new(code::NOT_FOUND, error.to_string()),
-        });
-        with_notice(done, store, now_ms)
+        })
     };
-    shared.memories.ask(job).await?
+    with_store(call.shared, job).await
 }
 
 fn absolute(path: Option<String>) -> RpcResult<Option<PathBuf>> {

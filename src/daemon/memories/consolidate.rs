@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::call::Stamp;
+use super::keeper::derive;
 use super::links::put;
 use super::rules::{Done, bad, check_text, find_living, refused};
 use super::show;
+use super::transaction::Stamp;
 use crate::memory::{fields, id};
 use crate::proto::memory::{
     AutoConsolidateParams, ConsolidateParams, ConsolidateResult, Consolidated, LinkKind, Tier, Traits,
@@ -188,7 +189,7 @@ fn united_or_cut(rows: &Rows<'_>, sources: &[Record], stamp: &Stamp) -> Done<Rec
 fn become_one(rows: &Rows<'_>, new: &Record, sources: &[Record], stamp: &Stamp) -> Done<Consolidated> {
     rows.archive(sources, "consolidated", &stamp.event("consolidate"))?;
     check_text(rows, new)?;
-    rows.put(new, &super::derive(new), &stamp.event("add"))?;
+    rows.put(new, &derive(new), &stamp.event("add"))?;
     for source in sources {
         put(rows, new, source, LinkKind::DerivedFrom, stamp)?;
     }

@@ -3,30 +3,25 @@
 //! The copy that the first page made stays open until the last; who begins another import takes its place.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::PoisonError;
 
 use serde_json::{Value, json};
 
-use super::call::locate;
+use super::transaction::Call;
 use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::request::blocking;
-use crate::daemon::shared::Shared;
 use crate::proto::exchange::DatabaseParams;
 use crate::store::Foreign;
 
-/// The copy that is open, and of what.
-#[derive(Default)]
-pub(super) struct Opened(Mutex<Option<(PathBuf, String, Foreign)>>);
-
-pub(super) async fn page(shared: &Arc<Shared>, params: DatabaseParams) -> RpcResult<Value> {
-    locate(shared, &params.caller)?;
-    blocking(shared, move |shared| {
+pub(super) async fn page(call: &Call<'_>) -> RpcResult<Value> {
+    let params: DatabaseParams = call.params()?;
+    blocking(call.shared, move |shared| {
         let path = PathBuf::from(&params.path);
         if !path.is_absolute() {
             return Err(bad_params("path: an absolute one is needed"));
         }
         let state_dir = &shared.layout.state_dir;
-        let mut opened = shared.memories.databases.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut opened = shared.memories.foreign.lock().unwrap_or_else(PoisonError::into_inner);
         let is_open = opened.as_ref().is_some_and(|(of, system, _)| *of == path && *system == params.system);
         if params.after.is_none() || !is_open {
             *opened = None; // its files go before the next ones come

@@ -8,7 +8,8 @@ use crate::store::Rows;
 /// Size of a page: big enough to be fast, small enough to keep nobody waiting.
 const PAGE_BYTES: usize = 1 << 20;
 
-pub(super) fn export(rows: &Rows<'_>, params: &ExportParams, now_ms: i64) -> Done<ExportResult> {
+pub(super) fn export(rows: &Rows<'_>, params: &ExportParams) -> Done<ExportResult> {
+    let now_ms = rows.now_ms();
     let filter = memory_filter(rows, &params.selection, params.archived, now_ms)?;
     let page = rows.behind(&filter, params.after, PAGE_BYTES)?;
     let next = page.last().map(|(row, _)| *row);

@@ -4,9 +4,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::call::Stamp;
+use super::documents::drafts;
+use super::keeper::derive;
 use super::rules::{Done, bad, refused};
+use super::transaction::{Call, Stamp};
 use super::{links, show};
+use crate::daemon::error::{RpcResult, bad_params};
+use crate::daemon::request::blocking;
 use crate::memory::{Refused, fields, id, time};
 use crate::proto::anchor::Anchor;
 use crate::proto::exchange::{
@@ -24,8 +28,17 @@ pub(super) fn import(rows: &Rows<'_>, params: &ImportParams, stamp: &Stamp) -> D
     take(rows, params, stamp)
 }
 
+/// Imports a document. It is cut before the thread that keeps the memories sees it.
+pub(super) async fn markdown(call: &Call<'_>) -> RpcResult<Value> {
+    let params = call.params()?;
+    let (params, notes) = blocking(call.shared, move |_| drafts(params).map_err(bad_params)).await?;
+    let mut answer = call.write_or_rehearse_of(params, take).await?;
+    answer["notes"] = json!(notes);
+    Ok(answer)
+}
+
 /// As [`import`], of any length.
-pub(super) fn take(rows: &Rows<'_>, params: &ImportParams, stamp: &Stamp) -> Done<ImportResult> {
+fn take(rows: &Rows<'_>, params: &ImportParams, stamp: &Stamp) -> Done<ImportResult> {
     if let Some(snapshot) = &params.snapshot {
         fields::key(&snapshot.key).map_err(bad)?;
     }
@@ -53,7 +66,7 @@ pub(super) fn take(rows: &Rows<'_>, params: &ImportParams, stamp: &Stamp) -> Don
     Ok(result)
 }
 
-pub(super) fn keys(rows: &Rows<'_>, params: &KeysParams, _: i64) -> Done<KeysResult> {
+pub(super) fn keys(rows: &Rows<'_>, params: &KeysParams) -> Done<KeysResult> {
     Ok(KeysResult { keys: rows.keys(&params.beginning)?, notice: None })
 }
 
@@ -138,7 +151,7 @@ impl Import<'_> {
 
     /// Puts a memory, unless it or its text is there.
     fn put(&self, mut record: Record, draft: &Draft) -> Done<Imported> {
-        let derived = super::derive(&record);
+        let derived = derive(&record);
         let is_named = !record.id.is_empty();
         let known = if is_named { self.rows.get(&record.id)? } else { None };
         let twin =
@@ -171,7 +184,7 @@ impl Import<'_> {
 
     /// Puts what a source says; a text that it said before keeps its id.
     fn put_of_source(&self, mut record: Record, snapshot: &Snapshot) -> Done<Imported> {
-        let derived: Derived = super::derive(&record);
+        let derived: Derived = derive(&record);
         let imported = match self.rows.same_text(&record, &derived.hash)? {
             Some(known) => {
                 let said = |of: &Record| (of.title.clone(), of.tags.clone(), of.metadata.clone());
@@ -180,7 +193,7 @@ impl Import<'_> {
                     let (title, tags, metadata) = said(&record);
                     let after = Record { title, tags, metadata, updated: self.stamp.now_ms, ..known.clone() };
                     let fields = show::differences(&known, &after);
-                    self.rows.put(&after, &super::derive(&after), &MemoryEvent { fields, ..self.event() })?;
+                    self.rows.put(&after, &derive(&after), &MemoryEvent { fields, ..self.event() })?;
                 }
                 fate(if is_same { ImportStatus::Same } else { ImportStatus::Updated }, known.id)
             }

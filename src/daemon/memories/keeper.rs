@@ -1,26 +1,159 @@
 //! Runs the thread that owns memory.db.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::finder::Finder;
+use anyhow::Context;
+use tokio::sync::oneshot;
+
+use super::finder::{Finder, Model, vector_model};
 use crate::daemon::clock::now_ms;
-use crate::store::{MemoryStore, StoreError};
+use crate::daemon::error::RpcResult;
+use crate::memory::text;
+use crate::proto::{Check, RpcError, code};
+use crate::store::{Checked, Derived, Foreign, MemoryStore, Record, StoreError};
+
+/// The path of a database of another system, the name of that system, and the copy that is read.
+pub(super) type OpenForeign = (PathBuf, String, Foreign);
 
 /// Shortest time between two copies: so much can be lost when the file is deleted while no daemon runs.
 const COPY_AGAIN: Duration = Duration::from_secs(600);
 /// Making copies takes at most this part of the time.
 const COPY_SHARE: u32 = 100;
 
+/// The way to the thread that keeps the memories.
+pub(in crate::daemon) struct Memories {
+    jobs: Sender<Job>,
+    pub(super) finder: Arc<Finder>,
+    model: Model,
+    /// The database of another system that is being read.
+    pub(super) foreign: Mutex<Option<OpenForeign>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Memories {
+    /// Starts the thread, which opens the database.
+    pub(in crate::daemon) fn start(state_dir: &Path, purges_expired: bool) -> anyhow::Result<Self> {
+        let (jobs, queue) = channel();
+        let model = Model::default();
+        let mut store = MemoryStore::new(state_dir, derive, vector_model(Arc::clone(&model)));
+        if purges_expired {
+            store.purge_what_is_over();
+        }
+        let finder = Arc::new(Finder::default());
+        let for_thread = Arc::clone(&finder);
+        let thread = Builder::new().name("memory".to_owned()).spawn(move || keep(store, &for_thread, &queue));
+        let thread = thread.context("start the thread memory")?;
+        Ok(Self { jobs, finder, model, foreign: Mutex::default(), thread: Mutex::new(Some(thread)) })
+    }
+
+    /// Returns the model, which the chunks of the index share.
+    pub(in crate::daemon) fn model(&self) -> Model {
+        Arc::clone(&self.model)
+    }
+
+    /// Runs a job on the thread and waits for what it returns.
+    pub(super) async fn ask<T: Send + 'static>(
+        &self,
+        run: impl FnOnce(&mut MemoryStore) -> T + Send + 'static,
+    ) -> RpcResult<T> {
+        self.send(run)?.await.map_err(|_| failed())
+    }
+
+    pub(super) fn send<T: Send + 'static>(
+        &self,
+        run: impl FnOnce(&mut MemoryStore) -> T + Send + 'static,
+    ) -> RpcResult<oneshot::Receiver<T>> {
+        let (reply, answer) = oneshot::channel();
+        let finder = Arc::clone(&self.finder);
+        let job = Job::Run(Box::new(move |store| {
+            let value = run(store);
+            finder.follow(store); // before anybody is told: what was acknowledged is found
+            drop(reply.send(value));
+        }));
+        self.jobs.send(job).map_err(|_| RpcError::new(code::STOPPING, "the daemon is stopping"))?;
+        Ok(answer)
+    }
+
+    /// Returns how many memories live, and what people must know of them.
+    pub(in crate::daemon) async fn overview(&self) -> (u64, Vec<String>) {
+        let numbers = self.ask(|store| {
+            let now_ms = now_ms();
+            let read = store.read::<_, RpcError>(now_ms, |rows| Ok(rows.numbers()?.living));
+            (read.map_err(RpcError::from), store.notice(now_ms).map(str::to_owned))
+        });
+        match numbers.await {
+            Ok((Ok(living), notice)) => (living, notice.into_iter().collect()),
+            Ok((Err(error), notice)) => {
+                (0, notice.into_iter().chain([format!("memories: {}", error.message)]).collect())
+            }
+            Err(error) => (0, vec![format!("memories: {}", error.message)]),
+        }
+    }
+
+    /// Checks the database.
+    pub(in crate::daemon) async fn check(&self) -> Check {
+        let checked = self.ask(|store| {
+            let now_ms = now_ms();
+            (store.check(now_ms).map_err(|error| error.to_string()), store.notice(now_ms).map(str::to_owned))
+        });
+        let (said, notice) = checked.await.unwrap_or_else(|error| (Err(error.message), None));
+        let ok = said.as_ref().is_ok_and(|checked| checked.faults.is_empty()) && notice.is_none();
+        let detail = said.map_or_else(|error| error, |checked| found(&checked));
+        let detail = notice.map_or(detail.clone(), |notice| format!("{detail}; {notice}"));
+        Check { name: "memory.db".to_owned(), ok, detail, hint: None }
+    }
+
+    /// Ends the thread once it has done what it was asked before.
+    pub(in crate::daemon) fn stop(&self) {
+        let _ = self.jobs.send(Job::Stop); // it may have ended
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            let _ = thread.join(); // a panic is in the log already
+        }
+    }
+}
+
+/// Says what a check found.
+fn found(checked: &Checked) -> String {
+    let Checked { faults, living, vectorless } = checked;
+    match faults.as_slice() {
+        [] => format!(
+            "integrity_check: ok; links, anchors and full text hold; {} of {living} have a vector",
+            living - vectorless
+        ),
+        faults => faults.join("; "),
+    }
+}
+
+/// Returns what is said where the thread did not answer.
+pub(super) fn failed() -> RpcError {
+    RpcError::new(
+        code::INTERNAL,
+        "an internal error, noted in the log; nothing was changed, and the daemon goes on",
+    )
+}
+
+/// Computes what is kept beside a record.
+pub(super) fn derive(record: &Record) -> Derived {
+    Derived {
+        hash: text::hash(&record.content),
+        words: text::index(record.title.as_deref(), &record.tags, &record.content),
+    }
+}
+
 /// What the thread is asked for.
-pub(super) enum Job {
+enum Job {
     Run(Box<dyn FnOnce(&mut MemoryStore) + Send>),
     Stop,
 }
 
 /// Runs jobs until the last; a copy is made when there is nothing else to do, lest somebody waits for it.
-pub(super) fn keep(mut store: MemoryStore, finder: &Finder, queue: &Receiver<Job>) {
+fn keep(mut store: MemoryStore, finder: &Finder, queue: &Receiver<Job>) {
     let mut not_before: Option<Instant> = None;
     let _ = store.open_now(now_ms()).inspect_err(|error| tracing::error!(%error, "memories"));
     finder.follow(&mut store);

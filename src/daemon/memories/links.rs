@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use super::call::Stamp;
 use super::rules::{Done, find, must_live, refused};
 use super::show;
+use super::transaction::Stamp;
 use crate::proto::memory::{
     Edge, Link as Shown, LinkKind, LinkParams, LinkResult, LinksParams, LinksResult, Node, ResolveParams,
     ResolveResult,
@@ -97,7 +97,7 @@ fn words(relation: &str) -> String {
 }
 
 /// Returns the links of a memory as it sees them.
-pub(super) fn of(rows: &Rows<'_>, id: &str, now_ms: i64) -> Done<Vec<Shown>> {
+pub(super) fn of(rows: &Rows<'_>, id: &str) -> Done<Vec<Shown>> {
     let mut shown = Vec::new();
     for link in rows.links(id)? {
         let (other, relation) = match link.from == id {
@@ -109,7 +109,7 @@ pub(super) fn of(rows: &Rows<'_>, id: &str, now_ms: i64) -> Done<Vec<Shown>> {
             kind: link.kind,
             relation: relation.to_owned(),
             memory: show::brief(&other),
-            archived: !other.lives(now_ms),
+            archived: !other.lives(rows.now_ms()),
             linked: rfc3339(link.created),
         });
     }
@@ -117,7 +117,8 @@ pub(super) fn of(rows: &Rows<'_>, id: &str, now_ms: i64) -> Done<Vec<Shown>> {
 }
 
 /// Follows the links from one memory, breadth first.
-pub(super) fn links(rows: &Rows<'_>, params: &LinksParams, now_ms: i64) -> Done<LinksResult> {
+pub(super) fn links(rows: &Rows<'_>, params: &LinksParams) -> Done<LinksResult> {
+    let now_ms = rows.now_ms();
     let depth = params.depth.unwrap_or(1);
     if !(1..=MAX_DEPTH).contains(&depth) {
         let message = format!("depth: {depth} is not between 1 and {MAX_DEPTH}");

@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use super::about::anchored;
-use super::{now_ms, show};
+use super::show;
+use super::states::anchored;
+use super::transaction::read;
 use crate::daemon::anchors::{AnchorChecker, AnchorLocation, on_snapshot};
 use crate::daemon::error::RpcResult;
 use crate::daemon::request::deadline;
 use crate::daemon::shared::Shared;
 use crate::proto::anchor::{Anchor, State};
-use crate::proto::memory::ListParams;
-use crate::proto::{RpcError, Sync, WhyMemory};
-use crate::store::{MemoryFilter, MemoryStore, StoreError};
+use crate::proto::memory::Sort;
+use crate::proto::{Sync, WhyMemory};
+use crate::store::{MemoryFilter, StoreError};
 
 /// Returns the living memories that are about a file, some of its lines, or anything in a directory, in the order of the
 /// file; and why their states may not be those of now.
@@ -21,7 +22,7 @@ pub(in crate::daemon) async fn memories_for_path(
     path: &str,
     lines: &[(u32, u32)],
 ) -> RpcResult<(Vec<WhyMemory>, Option<String>)> {
-    let all = anchored(shared, |_| Ok(MemoryFilter::default()), ListParams::default()).await?;
+    let all = anchored(shared, |_| Ok(MemoryFilter::default()), Sort::default()).await?;
     if all.is_empty() {
         return Ok((Vec::new(), None));
     }
@@ -71,16 +72,14 @@ fn of_memory(
 
 /// Adds what stands for each memory; one that has gone meanwhile goes.
 async fn with_lines(shared: &Arc<Shared>, found: Vec<WhyMemory>) -> RpcResult<Vec<WhyMemory>> {
-    let job = move |store: &mut MemoryStore| {
-        store.read::<_, RpcError>(now_ms(), |rows| {
-            let mut kept = Vec::new();
-            for memory in &found {
-                let record = rows.get(&memory.id)?;
-                let line = record.map(|record| show::brief(&record).line);
-                kept.extend(line.map(|line| WhyMemory { line, ..memory.clone() }));
-            }
-            Ok(kept)
-        })
-    };
-    Ok(shared.memories.ask(job).await??)
+    read(shared, move |rows| {
+        let mut kept = Vec::new();
+        for memory in &found {
+            let record = rows.get(&memory.id)?;
+            let line = record.map(|record| show::brief(&record).line);
+            kept.extend(line.map(|line| WhyMemory { line, ..memory.clone() }));
+        }
+        Ok(kept)
+    })
+    .await
 }

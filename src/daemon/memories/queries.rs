@@ -2,16 +2,12 @@
 //!
 //! Nothing here changes anything.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 
-use super::call::{locate, with_notice};
 use super::rules::{Done, find, memory_filter, refused};
-use super::{links, now_ms, show};
+use super::transaction::{Call, with_store};
+use super::{links, show};
 use crate::daemon::error::RpcResult;
-use crate::daemon::request::params_of;
-use crate::daemon::shared::Shared;
 use crate::proto::memory::{
     HistoryResult, IdsParams, ListParams, MemoriesResult, Memory, StatsResult, TallyParams, TallyResult,
 };
@@ -30,11 +26,11 @@ pub(super) fn named(rows: &Rows<'_>, params: &IdsParams) -> Done<Vec<Record>> {
     params.ids.iter().map(|typed| find(rows, typed)).collect()
 }
 
-pub(super) fn get(rows: &Rows<'_>, params: &IdsParams, now_ms: i64) -> Done<MemoriesResult> {
+pub(super) fn get(rows: &Rows<'_>, params: &IdsParams) -> Done<MemoriesResult> {
     let mut memories = Vec::new();
     for record in named(rows, params)? {
-        let links = Some(links::of(rows, &record.id, now_ms)?);
-        memories.push(Memory { links, ..show::memory(record, now_ms) });
+        let links = Some(links::of(rows, &record.id)?);
+        memories.push(Memory { links, ..show::memory(record, rows.now_ms()) });
     }
     Ok(MemoriesResult { total: memories.len() as u64, memories, ..MemoriesResult::default() })
 }
@@ -48,7 +44,8 @@ pub(super) fn at_most(params: &ListParams) -> Done<u64> {
     Ok(limit)
 }
 
-pub(super) fn list(rows: &Rows<'_>, params: &ListParams, now_ms: i64) -> Done<MemoriesResult> {
+pub(super) fn list(rows: &Rows<'_>, params: &ListParams) -> Done<MemoriesResult> {
+    let now_ms = rows.now_ms();
     let limit = at_most(params)?;
     let filter = memory_filter(rows, &params.selection, params.archived, now_ms)?;
     let (records, total) = rows.list(&filter, params.sort, params.offset, Some(limit))?;
@@ -56,7 +53,7 @@ pub(super) fn list(rows: &Rows<'_>, params: &ListParams, now_ms: i64) -> Done<Me
     Ok(MemoriesResult { memories, total, ..MemoriesResult::default() })
 }
 
-pub(super) fn history(rows: &Rows<'_>, params: &IdsParams, _: i64) -> Done<HistoryResult> {
+pub(super) fn history(rows: &Rows<'_>, params: &IdsParams) -> Done<HistoryResult> {
     let [typed] = params.ids.as_slice() else {
         return Err(refused("ids: one is needed".to_owned(), "`memo list` shows the ids"));
     };
@@ -65,21 +62,19 @@ pub(super) fn history(rows: &Rows<'_>, params: &IdsParams, _: i64) -> Done<Histo
     Ok(HistoryResult { id: record.id, changes, notice: None })
 }
 
-pub(super) fn tags(rows: &Rows<'_>, _: &TallyParams, _: i64) -> Done<TallyResult> {
+pub(super) fn tags(rows: &Rows<'_>, _: &TallyParams) -> Done<TallyResult> {
     Ok(TallyResult { names: rows.tags()?, notice: None })
 }
 
-pub(super) fn containers(rows: &Rows<'_>, _: &TallyParams, _: i64) -> Done<TallyResult> {
+pub(super) fn containers(rows: &Rows<'_>, _: &TallyParams) -> Done<TallyResult> {
     Ok(TallyResult { names: rows.containers()?, notice: None })
 }
 
-pub(super) async fn stats(shared: &Arc<Shared>, params: Value) -> RpcResult<Value> {
-    let params: TallyParams = params_of(params)?;
-    locate(shared, &params.caller)?;
-    let job = |store: &mut MemoryStore| {
-        let now_ms = now_ms();
-        let read = store.read(now_ms, |rows| Ok((rows.numbers()?, rows.tiers()?, rows.containers()?)));
-        let result = read.map(|(numbers, tiers, containers)| StatsResult {
+pub(super) async fn stats(call: &Call<'_>) -> RpcResult<Value> {
+    let stats = |store: &mut MemoryStore, now_ms| -> Done<Value> {
+        let read = |rows: &Rows<'_>| Ok((rows.numbers()?, rows.tiers()?, rows.containers()?));
+        let (numbers, tiers, containers) = store.read(now_ms, read)?;
+        Ok(json!(StatsResult {
             living: numbers.living,
             archived: numbers.archived,
             tiers,
@@ -95,8 +90,7 @@ pub(super) async fn stats(shared: &Arc<Shared>, params: Value) -> RpcResult<Valu
             bytes: store.bytes(),
             backups: store.backups(),
             notice: None,
-        });
-        with_notice(result.map(|result| json!(result)), store, now_ms)
+        }))
     };
-    shared.memories.ask(job).await?
+    with_store(call.shared, stats).await
 }

@@ -1,16 +1,13 @@
 //! Recalls memories: finds them and extends their lifetime.
 
-use std::sync::Arc;
-
 use serde_json::Value;
 
-use super::call::{Stamp, locate, write_for};
+use super::hits::wanted;
 use super::rules::{Done, find_living};
-use super::search::wanted;
 use super::show;
+use super::transaction::{Call, Stamp};
 use crate::daemon::error::{RpcResult, bad_params};
-use crate::daemon::request::{blocking, params_of};
-use crate::daemon::search::embedder;
+use crate::daemon::request::blocking;
 use crate::daemon::shared::Shared;
 use crate::memory::tiers::Retention;
 use crate::proto::memory::{PromoteParams, RecallParams, RecallResult, Recalled, UpdateResult};
@@ -21,9 +18,7 @@ use crate::store::{MemoryEvent, Record, Rows};
 /// Memories when nothing is said, and the most.
 const LIMIT: (usize, usize) = (10, 200);
 
-/// What was found, best first.
-type Hits = Vec<Hit>;
-
+/// What was found.
 struct Hit {
     id: String,
     score: f64,
@@ -31,11 +26,14 @@ struct Hit {
     is_reinforced: bool,
 }
 
-/// Answers `memory.recall`: looks as a search does, then reinforces in one transaction what it found by a word
-/// or clearly near.
-pub(super) async fn recall(shared: &Arc<Shared>, params: Value) -> RpcResult<Value> {
-    let params: RecallParams = params_of(params)?;
-    locate(shared, &params.caller)?;
+/// Looks as a search does, then reinforces in one transaction what was found by a word or clearly near.
+pub(super) async fn recall(call: &Call<'_>) -> RpcResult<Value> {
+    call.write_of(hits(call).await?, reinforce).await
+}
+
+/// Returns what is found, best first.
+async fn hits(call: &Call<'_>) -> RpcResult<Vec<Hit>> {
+    let params: RecallParams = call.params()?;
     let limit = params.limit.unwrap_or(LIMIT.0);
     if !(1..=LIMIT.1).contains(&limit) {
         return Err(bad_params(format!("limit: {limit} is not between 1 and {}", LIMIT.1)));
@@ -44,35 +42,32 @@ pub(super) async fn recall(shared: &Arc<Shared>, params: Value) -> RpcResult<Val
         return Err(bad_params("query: empty"));
     }
     let search = SearchParams {
-        query: params.query.clone(),
+        query: params.query,
         mode: params.mode,
-        container: params.container.clone(),
-        tag: params.tags.clone(),
-        since: params.since.clone(),
-        until: params.until.clone(),
-        traits: params.traits.clone(),
+        container: params.container,
+        tag: params.tags,
+        since: params.since,
+        until: params.until,
+        traits: params.traits,
         ..SearchParams::default()
     };
-    let wanted = wanted(&search, limit)?;
+    let Some(mut wanted) = wanted(&search, limit)? else { return Ok(Vec::new()) };
     let look = move |shared: &Shared| {
-        let Some(mut wanted) = wanted else { return Ok(Vec::new()) };
         if wanted.mode != Mode::Keyword {
-            wanted.embed(&search.query, embedder(shared));
+            wanted.embed(&search.query, shared.embedder());
         }
-        let found = shared.memories.find(&wanted)?.found;
         let hit = |FoundMemory { ranked, record }: FoundMemory| Hit {
             id: record.id,
             score: ranked.score,
             is_reinforced: ranked.candidate.is_meant(),
         };
-        Ok(found.into_iter().map(hit).collect())
+        Ok(shared.memories.find(&wanted)?.found.into_iter().map(hit).collect())
     };
-    let hits: Hits = blocking(shared, look).await?;
-    write_for(shared, params.caller, hits, reinforce).await
+    blocking(call.shared, look).await
 }
 
 /// Memories that have gone since they were found are left out.
-fn reinforce(rows: &Rows<'_>, hits: &Hits, stamp: &Stamp) -> Done<RecallResult> {
+fn reinforce(rows: &Rows<'_>, hits: &Vec<Hit>, stamp: &Stamp) -> Done<RecallResult> {
     let mut memories = Vec::new();
     for Hit { id, score, is_reinforced } in hits {
         let Some(before) = rows.get(id)?.filter(|record| record.lives(stamp.now_ms)) else { continue };

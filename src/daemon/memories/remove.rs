@@ -1,9 +1,9 @@
 //! Archives, restores and deletes memories.
 
-use super::call::Stamp;
 use super::queries::{get, named};
 use super::rules::{Done, check_expected, check_text, digest, memory_filter, not_found, refused};
 use super::show;
+use super::transaction::Stamp;
 use crate::proto::memory::{IdsParams, MemoriesResult, RemoveParams, RemoveResult, Selection};
 use crate::store::{Record, Rows};
 
@@ -18,7 +18,7 @@ pub(super) fn restore(rows: &Rows<'_>, params: &IdsParams, stamp: &Stamp) -> Don
         // One by one: two of them may have the same text.
         rows.restore(std::slice::from_ref(record), &stamp.event("restore"))?;
     }
-    get(rows, params, stamp.now_ms)
+    get(rows, params)
 }
 
 pub(super) fn forget(rows: &Rows<'_>, params: &RemoveParams, stamp: &Stamp) -> Done<RemoveResult> {

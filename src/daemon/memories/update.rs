@@ -2,17 +2,25 @@
 
 use serde_json::{Map, Value};
 
-use super::about::united;
-use super::call::Stamp;
+use super::about::{resolve_into, united};
 use super::rules::{Done, bad, check_text, find_living, refused};
 use super::show;
+use super::transaction::{Call, Stamp};
 use crate::daemon::clock::local;
+use crate::daemon::error::RpcResult;
 use crate::memory::fields::Kept;
 use crate::memory::{fields, time};
 use crate::proto::memory::{UpdateParams, UpdateResult};
 use crate::store::{Record, Rows};
 
-pub(super) fn update(rows: &Rows<'_>, params: &UpdateParams, stamp: &Stamp) -> Done<UpdateResult> {
+/// Changes a memory; what is absent stays.
+pub(super) async fn update(call: &Call<'_>) -> RpcResult<Value> {
+    let mut params: UpdateParams = call.params()?;
+    resolve_into(&mut params.anchors, &params.add_about, call).await?;
+    call.write_of(params, put).await
+}
+
+fn put(rows: &Rows<'_>, params: &UpdateParams, stamp: &Stamp) -> Done<UpdateResult> {
     let before = find_living(rows, &params.id, stamp.now_ms)?;
     let (after, redacted) = changed(&before, params, stamp)?;
     if after.content != before.content || after.container != before.container {

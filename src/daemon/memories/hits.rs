@@ -1,20 +1,18 @@
 //! Adds memories to the hits of a search.
 
+use super::keeper::{Memories, failed};
 use super::rules::traits;
-use super::{Memories, failed, now_ms};
-use crate::daemon::clock::local;
+use crate::daemon::clock::{local, now_ms};
 use crate::daemon::error::{RpcResult, bad_params};
 use crate::memory::{Refused, fields, text, time};
 use crate::proto::anchor::State;
 use crate::proto::memory::Traits;
 use crate::proto::{Hit, MemoryInfo, RpcError, SearchParams};
-use crate::search::memories::{FoundMemory, memories};
+use crate::search::memories::{FoundMemories, FoundMemory, MemoryAsk, memories};
 use crate::search::query::parse;
 use crate::search::{arms, explain, snippet};
 use crate::store::{MemoryFilter, Rows, StoreError};
 use crate::types::{Kind, rfc3339};
-
-pub(in crate::daemon) use crate::search::memories::{FoundMemories, MemoryAsk};
 
 /// Reads what a search wants of the memories; none where it leaves them out.
 ///

@@ -1,0 +1,64 @@
+//! Confirms that a memory still holds, by anchoring it to the code as it is now.
+
+use serde_json::Value;
+
+use super::keeper::derive;
+use super::rules::{Done, find, find_living};
+use super::show;
+use super::transaction::{Call, Stamp, read};
+use crate::daemon::anchors::{AnchorChecker, on_snapshot};
+use crate::daemon::error::{RpcResult, bad_params};
+use crate::daemon::request::deadline;
+use crate::proto::Sync;
+use crate::proto::anchor::{Anchor, State};
+use crate::proto::memory::{ConfirmParams, UpdateResult};
+use crate::store::{MemoryEvent, Record, Rows};
+
+/// Takes what a memory is about as it is now.
+pub(super) async fn confirm(call: &Call<'_>) -> RpcResult<Value> {
+    call.write_of(looked_at(call).await?, put).await
+}
+
+/// Returns the memory, and what it is about as that is now.
+async fn looked_at(call: &Call<'_>) -> RpcResult<(Record, Vec<Anchor>)> {
+    let params: ConfirmParams = call.params()?;
+    let record = read(call.shared, move |rows| find(rows, &params.id)).await?;
+    let id = record.id.clone();
+    if record.anchors.is_empty() {
+        let hint = format!("`memo update {id} --about PATH#SYMBOL` says what it is about");
+        return Err(bad_params(format!("id: {id} is about nothing in the code")).with_hint(hint));
+    }
+    let anchors = record.anchors.clone();
+    let anew = move |judge: &mut AnchorChecker<'_>| -> RpcResult<Vec<Anchor>> {
+        anchors.iter().map(|anchor| as_it_is(judge, anchor, &id)).collect()
+    };
+    let until = deadline(call.shared, None);
+    let anchors = on_snapshot(call.shared, &call.caller.cwd, Sync::Fs, until, anew).await?.sure()?;
+    Ok((record, anchors))
+}
+
+/// Returns an anchor as its place is now.
+fn as_it_is(judge: &mut AnchorChecker<'_>, anchor: &Anchor, id: &str) -> RpcResult<Anchor> {
+    let mut judged = anchor.clone();
+    let location = judge.location(&mut judged)?;
+    let now = match location {
+        Some(location) if judged.state != Some(State::Orphaned) => judge.anchor(&location)?,
+        _ => None,
+    };
+    now.ok_or_else(|| {
+        let note = judged.note.map_or(String::new(), |note| format!("; {note}"));
+        let hint =
+            format!("`memo update {id} --no-about {anchor} --about PATH#SYMBOL`, or `memo forget {id}`");
+        bad_params(format!("about: {anchor} is gone{note}")).with_hint(hint)
+    })
+}
+
+fn put(rows: &Rows<'_>, (seen, anchors): &(Record, Vec<Anchor>), stamp: &Stamp) -> Done<UpdateResult> {
+    let before = find_living(rows, &seen.id, stamp.now_ms)?;
+    let updated = stamp.now_ms.max(before.updated + 1);
+    let after = Record { anchors: anchors.clone(), updated, ..before.clone() };
+    let fields = show::differences(&before, &after);
+    let changed = fields.keys().cloned().collect();
+    rows.put(&after, &derive(&after), &MemoryEvent { fields, ..stamp.event("confirm") })?;
+    Ok(UpdateResult { changed, redacted: 0, memory: show::memory(after, stamp.now_ms), notice: None })
+}

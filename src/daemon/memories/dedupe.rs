@@ -1,0 +1,135 @@
+//! Proposes which memories to merge.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::{Value, json};
+
+use super::rules::{Done, bad, digest, refused};
+use super::show;
+use super::transaction::{Call, with_store};
+use crate::daemon::error::RpcResult;
+use crate::daemon::request::blocking;
+use crate::memory::fields;
+use crate::memory::similar::{NEAR, difference};
+use crate::proto::memory::{DedupeParams, DedupeResult, Group};
+use crate::search::nearest::MutableVectorIndex;
+use crate::store::{MemoryFilter, Record, Rows};
+use crate::types::MemoryRow;
+
+/// Memories looked at beside each.
+const MOST_NEAR: usize = 50;
+/// The lowest bound of duplicates: below it are things of the same subject.
+const LEAST_THRESHOLD: f64 = 0.5;
+
+/// Compares all memories with each other, before the thread that keeps them is asked.
+pub(super) async fn dedupe(call: &Call<'_>) -> RpcResult<Value> {
+    let params: DedupeParams = call.params()?;
+    let threshold = threshold(&params)?;
+    let vectors = call.shared.memories.finder.vectors(Clone::clone);
+    let pairs = blocking(call.shared, move |_| Ok(pairs(&vectors, threshold))).await?;
+    let read = move |rows: &Rows<'_>| -> Done<Value> { Ok(json!(groups(rows, &params, &pairs, threshold)?)) };
+    with_store(call.shared, move |store, now_ms| store.read(now_ms, read)).await
+}
+
+/// What must be known before anything is read for [`groups`]: pairs of rows and their cosines. Takes a scan for each
+/// memory, so no lock is held meanwhile.
+fn pairs(vectors: &MutableVectorIndex<MemoryRow>, threshold: f64) -> Vec<(MemoryRow, MemoryRow, f64)> {
+    let mut pairs = Vec::new();
+    for row in vectors.ids() {
+        let Some(vector) = vectors.get(*row) else { continue };
+        let near = vectors.top(vector, MOST_NEAR, |other| other > *row);
+        let near = near.into_iter().take_while(|(_, cosine)| *cosine >= threshold);
+        pairs.extend(near.map(|(other, cosine)| (*row, other, cosine)));
+    }
+    pairs
+}
+
+/// Reads and checks what is asked for.
+fn threshold(params: &DedupeParams) -> Done<f64> {
+    let threshold = params.threshold.unwrap_or(NEAR);
+    match (LEAST_THRESHOLD..=1.0).contains(&threshold) {
+        true => Ok(threshold),
+        false => Err(refused(
+            format!("threshold: {threshold} is not between {LEAST_THRESHOLD} and 1"),
+            "a cosine; 0.9 when absent",
+        )),
+    }
+}
+
+/// Groups what says nearly the same; in each, the one to keep is that of the highest priority, most used, newest.
+fn groups(
+    rows: &Rows<'_>,
+    params: &DedupeParams,
+    pairs: &[(MemoryRow, MemoryRow, f64)],
+    threshold: f64,
+) -> Done<DedupeResult> {
+    let container = params.container.as_deref().map(fields::container).transpose().map_err(bad)?;
+    let filter = MemoryFilter { container, ..MemoryFilter::default() };
+    let mut ids: Vec<MemoryRow> = pairs.iter().flat_map(|(left, right, _)| [*left, *right]).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let meant = if ids.is_empty() { Vec::new() } else { rows.meant(&filter, Some(&ids))? };
+    let mut records: BTreeMap<MemoryRow, Record> = rows.records(&meant)?.into_iter().collect();
+    let is_same = |(left, right, _): &&(MemoryRow, MemoryRow, f64)| {
+        let (Some(left), Some(right)) = (records.get(left), records.get(right)) else { return false };
+        left.container == right.container && difference(&left.content, &right.content).is_none()
+    };
+    let same: Vec<_> = pairs.iter().filter(is_same).copied().collect();
+    let mut groups = Vec::new();
+    for (members, cosine) in connected(&same) {
+        let mut members: Vec<Record> = members.iter().filter_map(|row| records.remove(row)).collect();
+        let rank =
+            |record: &Record| (record.priority, record.access_count, record.updated, record.id.clone());
+        members.sort_by_key(|record| std::cmp::Reverse(rank(record)));
+        let others = members.split_off(1);
+        let [keep] = members.as_slice() else { continue };
+        let digest = digest([keep].into_iter().chain(&others));
+        let merge = others.iter().map(show::brief).collect();
+        groups.push(Group { keep: show::brief(keep), merge, cosine, digest });
+    }
+    groups.sort_by(|a, b| b.merge.len().cmp(&a.merge.len()).then_with(|| a.keep.id.cmp(&b.keep.id)));
+    Ok(DedupeResult { groups, threshold, notice: None })
+}
+
+/// Returns what hangs together by pairs, with the lowest cosine of each.
+fn connected(pairs: &[(MemoryRow, MemoryRow, f64)]) -> Vec<(Vec<MemoryRow>, f64)> {
+    let mut group_of: HashMap<MemoryRow, usize> = HashMap::new();
+    let mut groups: Vec<(Vec<MemoryRow>, f64)> = Vec::new();
+    for (left, right, cosine) in pairs {
+        let [left_at, right_at] = [*left, *right].map(|row| {
+            *group_of.entry(row).or_insert_with(|| {
+                groups.push((vec![row], 1.0));
+                groups.len() - 1
+            })
+        });
+        groups[left_at].1 = groups[left_at].1.min(*cosine);
+        if left_at != right_at {
+            let (members, lowest) = std::mem::take(&mut groups[right_at]);
+            group_of.extend(members.iter().map(|row| (*row, left_at)));
+            groups[left_at].0.extend(members);
+            groups[left_at].1 = groups[left_at].1.min(lowest);
+        }
+    }
+    groups.retain(|(members, _)| members.len() > 1);
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_become_groups() {
+        let pair = |left, right, cosine| (MemoryRow(left), MemoryRow(right), cosine);
+        let groups = connected(&[pair(1, 2, 0.95), pair(3, 4, 0.92), pair(2, 3, 0.91), pair(7, 8, 0.99)]);
+        let groups: Vec<_> = groups
+            .into_iter()
+            .map(|(mut members, cosine)| {
+                members.sort_unstable();
+                (members.into_iter().map(|row| row.0).collect::<Vec<_>>(), cosine)
+            })
+            .collect();
+        assert_eq!(groups, [(vec![1, 2, 3, 4], 0.91), (vec![7, 8], 0.99)]);
+        assert!(connected(&[]).is_empty());
+    }
+}

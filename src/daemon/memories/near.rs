@@ -1,0 +1,181 @@
+//! Finds memories that are near in meaning, and those that may contradict each other.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::finder::{Finder, Model, load};
+use super::rules::{Done, find, refused};
+use super::transaction::Call;
+use super::{links, show};
+use crate::daemon::error::RpcResult;
+use crate::daemon::shared::Shared;
+use crate::embed::{cosine_i8, quantize, record_vectors};
+use crate::memory::similar::{NEAR, difference, is_similar_title};
+use crate::memory::text;
+use crate::proto::RpcError;
+use crate::proto::memory::{Contradicted, Related, RelatedParams, RelatedResult};
+use crate::store::{MemoryFilter, Record, Rows, Stopped, StoreError};
+use crate::types::MemoryRow;
+
+/// Memories looked at where all near ones are wanted.
+const MOST_NEAR: usize = 50;
+/// Contradictions that are told of.
+const MOST_TOLD: usize = 3;
+/// Related memories when nothing is said.
+const LIMIT: usize = 10;
+/// Most related memories.
+const MAX_LIMIT: usize = 200;
+/// From this cosine on two are "possibly related", says models/builtin/README.md.
+const MAYBE_RELATED: f64 = 0.5;
+
+/// A memory, and how near it is.
+type NearRecord = (Record, f64);
+
+/// What knows which memories are near, on the thread that keeps them.
+#[derive(Clone)]
+pub(super) struct Near {
+    finder: Arc<Finder>,
+    model: Model,
+}
+
+impl Near {
+    pub(super) fn of_daemon(shared: &Shared) -> Self {
+        Self { finder: Arc::clone(&shared.memories.finder), model: shared.memories.model() }
+    }
+
+    /// Returns the living memories of the record's container that are near it, nearest first.
+    fn of(&self, rows: &Rows<'_>, record: &Record) -> Result<Vec<NearRecord>, StoreError> {
+        let field = (record.title.clone().unwrap_or_default(), record.content.clone());
+        let vectors =
+            load(&self.model).as_ref().ok().and_then(|model| record_vectors(model.as_ref(), &[field]).ok());
+        let Some(vector) = vectors.and_then(|mut vectors| vectors.pop().flatten()) else {
+            return Ok(Vec::new());
+        };
+        let near = self.finder.vectors(|vectors| vectors.top(&quantize(&vector), MOST_NEAR, |_| true));
+        let cosines: BTreeMap<MemoryRow, f64> =
+            near.into_iter().filter(|(_, cosine)| *cosine >= NEAR).collect();
+        let filter = MemoryFilter { container: Some(record.container.clone()), ..MemoryFilter::default() };
+        let ids: Vec<MemoryRow> = cosines.keys().copied().collect();
+        let meant = if ids.is_empty() { Vec::new() } else { rows.meant(&filter, Some(&ids))? };
+        let records = rows.records(&meant)?;
+        let mut near: Vec<_> = records.into_iter().map(|(row, record)| (record, cosines[&row])).collect();
+        near.sort_by(|left, right| right.1.total_cmp(&left.1).then_with(|| left.0.id.cmp(&right.0.id)));
+        Ok(near)
+    }
+
+    /// Returns what says the same as a record that is not stored yet, and what it may contradict.
+    pub(super) fn compare(
+        &self,
+        rows: &Rows<'_>,
+        record: &Record,
+    ) -> Result<(Vec<NearRecord>, Vec<Contradicted>), StoreError> {
+        let mut same = Vec::new();
+        let mut contradicted = Vec::new();
+        for (other, cosine) in self.of(rows, record)? {
+            match difference(&record.content, &other.content) {
+                None => same.push((other, cosine)),
+                Some(by) => contradicted.push(contradicted_by(&other, by, Some(cosine))),
+            }
+        }
+        for other in titled_alike(rows, record)? {
+            let is_known = |told: &Contradicted| told.memory.id == other.id;
+            if !contradicted.iter().any(is_known) && !same.iter().any(|(known, _)| known.id == other.id) {
+                contradicted.push(contradicted_by(&other, "title", None));
+            }
+        }
+        contradicted.truncate(MOST_TOLD);
+        Ok((same, contradicted))
+    }
+}
+
+fn contradicted_by(record: &Record, by: &str, cosine: Option<f64>) -> Contradicted {
+    Contradicted { memory: show::brief(record), by: by.to_owned(), cosine }
+}
+
+/// Returns living memories of the container with a title about the same thing.
+fn titled_alike(rows: &Rows<'_>, record: &Record) -> Result<Vec<Record>, StoreError> {
+    let Some(title) = &record.title else { return Ok(Vec::new()) };
+    let Some(words) = text::all_words(title) else { return Ok(Vec::new()) };
+    let filter = MemoryFilter { container: Some(record.container.clone()), ..MemoryFilter::default() };
+    let found = rows.bm25(&filter, &format!("title : ({words})"), MOST_NEAR)?;
+    let ids: Vec<MemoryRow> = found.into_iter().map(|(row, _)| row).collect();
+    let records = rows.records(&ids)?.into_iter().map(|(_, record)| record);
+    Ok(records
+        .filter(|other| other.title.as_ref().is_some_and(|other| is_similar_title(title, other)))
+        .collect())
+}
+
+/// Refuses what another memory says already.
+pub(super) fn refuse_same(other: &Record, cosine: f64) -> Stopped<RpcError> {
+    let line = show::brief(other).line;
+    let message = format!(
+        "content: {} in {} says nearly the same (cosine {cosine:.2}): {line}",
+        other.id, other.container
+    );
+    refused(message, "--merge adds to that one what is new, --force keeps both")
+}
+
+/// Returns what is related to a memory: what it is linked with, then what is near it in meaning.
+pub(super) async fn related(call: &Call<'_>) -> RpcResult<Value> {
+    let near = Near::of_daemon(call.shared);
+    call.read(move |rows, params| related_to(rows, &near, params)).await
+}
+
+fn related_to(rows: &Rows<'_>, near: &Near, params: &RelatedParams) -> Done<RelatedResult> {
+    let limit = params.limit.unwrap_or(LIMIT);
+    if !(1..=MAX_LIMIT).contains(&limit) {
+        return Err(refused(format!("limit: {limit} is not between 1 and {MAX_LIMIT}"), "10 when absent"));
+    }
+    let record = find(rows, &params.id)?;
+    let mut memories: Vec<Related> = Vec::new();
+    for link in links::of(rows, &record.id)?.into_iter().filter(|link| !link.archived) {
+        match memories.iter_mut().find(|known| known.memory.id == link.memory.id) {
+            Some(known) => known.relations.push(link.relation),
+            None => {
+                let cosine = near.cosine(rows, &record.id, &link.memory.id)?;
+                memories.push(Related { memory: link.memory, cosine, relations: vec![link.relation] });
+            }
+        }
+    }
+    let by_cosine = |left: &Related, right: &Related| {
+        let value = |related: &Related| related.cosine.unwrap_or(0.0);
+        value(right).total_cmp(&value(left)).then_with(|| left.memory.id.cmp(&right.memory.id))
+    };
+    memories.sort_by(by_cosine);
+    let linked: Vec<String> = memories.iter().map(|related| related.memory.id.clone()).collect();
+    let mut others = near.nearest(rows, &record, limit + linked.len())?;
+    others.retain(|other| !linked.contains(&other.memory.id));
+    others.sort_by(by_cosine);
+    memories.extend(others);
+    memories.truncate(limit);
+    Ok(RelatedResult { id: record.id, memories, notice: None })
+}
+
+impl Near {
+    fn cosine(&self, rows: &Rows<'_>, left: &str, right: &str) -> Result<Option<f64>, StoreError> {
+        let (Some(left), Some(right)) = (rows.row(left)?, rows.row(right)?) else { return Ok(None) };
+        Ok(self.finder.vectors(|vectors| Some(f64::from(cosine_i8(vectors.get(left)?, vectors.get(right)?)))))
+    }
+
+    /// Returns living memories that may be related, none of them the record itself.
+    fn nearest(&self, rows: &Rows<'_>, record: &Record, k: usize) -> Result<Vec<Related>, StoreError> {
+        let Some(own) = rows.row(&record.id)? else { return Ok(Vec::new()) };
+        let near = self.finder.vectors(|vectors| {
+            let vector = vectors.get(own).map(<[i8]>::to_vec);
+            vector.map_or(Vec::new(), |vector| vectors.top(&vector, k + MOST_NEAR, |row| row != own))
+        });
+        // "Possibly related" in models/builtin/README.md.
+        let cosines: HashMap<MemoryRow, f64> =
+            near.into_iter().filter(|(_, cosine)| *cosine >= MAYBE_RELATED).collect();
+        let ids: Vec<MemoryRow> = cosines.keys().copied().collect();
+        let meant = rows.meant(&MemoryFilter::default(), Some(&ids))?;
+        let related = rows.records(&meant)?.into_iter().map(|(row, record)| Related {
+            memory: show::brief(&record),
+            cosine: Some(cosines[&row]),
+            relations: Vec::new(),
+        });
+        Ok(related.collect())
+    }
+}

@@ -1,0 +1,133 @@
+//! Compares what memories are about with the code as it is now.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::queries::{self, at_most};
+use super::rules::{Done, memory_filter};
+use super::show;
+use super::transaction::{Call, read, with_store};
+use crate::daemon::anchors::{Judged, on_snapshot};
+use crate::daemon::error::RpcResult;
+use crate::daemon::request::deadline;
+use crate::daemon::shared::Shared;
+use crate::proto::Sync;
+use crate::proto::anchor::{Anchor, State, StateCounts};
+use crate::proto::memory::{ListParams, MemoriesResult, Memory, Sort};
+use crate::store::{Anchored, MemoryFilter, Rows};
+
+/// Tells the state of each memory of an answer that is about something: of `memory`, or of `memories`.
+pub(super) async fn with_states(call: &Call<'_>, mut answer: Value) -> Value {
+    let Value::Object(fields) = &mut answer else { return answer };
+    if fields.contains_key("fresh") {
+        return answer; // told already
+    }
+    let parts = fields.iter_mut().filter(|(name, _)| matches!(name.as_str(), "memory" | "memories"));
+    let memories = parts.flat_map(|(_, part)| match part {
+        Value::Array(list) => list.iter_mut().collect(),
+        one => vec![one],
+    });
+    let is_about = |memory: &&mut Value| memory["anchors"].as_array().is_some_and(|list| !list.is_empty());
+    let memories: Vec<&mut Value> = memories.filter(is_about).collect();
+    if memories.is_empty() {
+        return answer;
+    }
+    let lists =
+        memories.iter().map(|memory| serde_json::from_value(memory["anchors"].clone()).unwrap_or_default());
+    let reason = match states(call.shared, &call.caller.cwd, Sync::Fs, lists.collect()).await {
+        Ok(Judged { value, reason }) => {
+            for (memory, anchors) in memories.into_iter().zip(value) {
+                (memory["state"], memory["anchors"]) = (json!(State::of(&anchors)), json!(anchors));
+            }
+            reason
+        }
+        // What was written is written, whatever is known of the code.
+        Err(error) => Some(error.message),
+    };
+    (answer["fresh"], answer["reason"]) = (json!(reason.is_none()), json!(reason));
+    answer
+}
+
+/// Judges the anchors of several memories.
+async fn states(
+    shared: &Arc<Shared>,
+    cwd: &str,
+    level: Sync,
+    lists: Vec<Vec<Anchor>>,
+) -> RpcResult<Judged<Vec<Vec<Anchor>>>> {
+    on_snapshot(shared, cwd, level, deadline(shared, None), move |judge| {
+        let mut lists = lists.clone();
+        for anchors in &mut lists {
+            judge.judge(anchors)?;
+        }
+        Ok(lists)
+    })
+    .await
+}
+
+/// Counts living memories by their state.
+pub(in crate::daemon) async fn counts(shared: &Arc<Shared>, cwd: &str) -> RpcResult<StateCounts> {
+    let all = anchored(shared, |_| Ok(MemoryFilter::default()), Sort::default()).await?;
+    let lists: Vec<_> = all.into_iter().map(|(_, anchors)| anchors).collect();
+    let mut counts = StateCounts::default();
+    if lists.is_empty() {
+        return Ok(counts);
+    }
+    for anchors in states(shared, cwd, Sync::None, lists).await?.value {
+        match State::of(&anchors) {
+            Some(State::Fresh) => counts.fresh += 1,
+            Some(State::Drifted) => counts.drifted += 1,
+            Some(State::Orphaned) => counts.orphaned += 1,
+            None => counts.unknown += 1,
+        }
+    }
+    Ok(counts)
+}
+
+/// Returns the anchors of memories that have any, by id.
+pub(super) async fn anchored(
+    shared: &Shared,
+    filter: impl Fn(&Rows<'_>) -> Done<MemoryFilter> + Send + 'static,
+    sort: Sort,
+) -> RpcResult<Vec<Anchored>> {
+    read(shared, move |rows| Ok(rows.anchored(&filter(rows)?, sort)?)).await
+}
+
+/// Lists memories, those of one state where that is asked for.
+pub(super) async fn list(call: &Call<'_>) -> RpcResult<Value> {
+    let params: ListParams = call.params()?;
+    match params.state {
+        None => call.read(queries::list).await,
+        Some(state) => list_by_state(call.shared, params, state).await,
+    }
+}
+
+/// Lists memories of one state.
+pub(in crate::daemon) async fn list_by_state(
+    shared: &Arc<Shared>,
+    params: ListParams,
+    state: State,
+) -> RpcResult<Value> {
+    let limit = at_most(&params)?;
+    let (selection, archived) = (params.selection.clone(), params.archived);
+    let meant = move |rows: &Rows<'_>| memory_filter(rows, &selection, archived, rows.now_ms());
+    let (ids, lists): (Vec<_>, Vec<_>) = anchored(shared, meant, params.sort).await?.into_iter().unzip();
+    let Judged { value, reason } = states(shared, &params.caller.cwd, Sync::Fs, lists).await?;
+    let judged = ids.into_iter().zip(value).filter(|(_, anchors)| State::of(anchors) == Some(state));
+    let judged: Vec<_> = judged.collect();
+    let total = judged.len() as u64;
+    let offset = usize::try_from(params.offset).unwrap_or(usize::MAX);
+    let page: Vec<_> = judged.into_iter().skip(offset).take(limit as usize).collect();
+    let read = move |rows: &Rows<'_>| -> Done<Value> {
+        let mut memories = Vec::new();
+        for (id, anchors) in &page {
+            let Some(record) = rows.get(id)? else { continue }; // it has gone meanwhile
+            let memory = show::memory(record, rows.now_ms());
+            memories.push(Memory { state: Some(state), anchors: anchors.clone(), ..memory });
+        }
+        let (fresh, reason) = (Some(reason.is_none()), reason.clone());
+        Ok(json!(MemoriesResult { memories, total, fresh, reason, notice: None }))
+    };
+    with_store(shared, move |store, now_ms| store.read(now_ms, read)).await
+}

@@ -1,0 +1,209 @@
+//! Runs reads and writes of memories on the thread that owns memory.db.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use super::keeper::derive;
+use super::rules::Done;
+use super::show;
+use crate::daemon::clock::now_ms;
+use crate::daemon::error::{RpcResult, bad_params, wrong_repository};
+use crate::daemon::request::params_of;
+use crate::daemon::shared::Shared;
+use crate::git;
+use crate::memory::tiers::Tiers;
+use crate::paths::RepoLayout;
+use crate::proto::RpcError;
+use crate::proto::memory::Caller;
+use crate::store::{MemoryEvent, MemoryStore, Record, Rows};
+
+/// Longest name of a request, bytes.
+const MAX_REQUEST: usize = 128;
+
+/// One call of a method.
+pub(super) struct Call<'a> {
+    pub(super) shared: &'a Arc<Shared>,
+    pub(super) caller: Caller,
+    layout: RepoLayout,
+    params: Value,
+}
+
+impl<'a> Call<'a> {
+    /// Reads who calls, and checks that the caller means this repository.
+    pub(super) fn new(shared: &'a Arc<Shared>, params: Value) -> RpcResult<Self> {
+        let params = Value::Object(params_of::<Map<String, Value>>(params)?);
+        let caller: Caller = typed(&params)?;
+        let layout = locate(shared, &caller)?;
+        Ok(Self { shared, caller, layout, params })
+    }
+
+    /// Returns the params of the method.
+    pub(super) fn params<P: DeserializeOwned>(&self) -> RpcResult<P> {
+        typed(&self.params)
+    }
+
+    /// Runs what changes nothing.
+    pub(super) async fn read<P: DeserializeOwned + Send + 'static, T: Serialize>(
+        &self,
+        run: impl Fn(&Rows<'_>, &P) -> Done<T> + Send + 'static,
+    ) -> RpcResult<Value> {
+        let params: P = self.params()?;
+        let read = move |rows: &Rows<'_>| Ok(json!(run(rows, &params)?));
+        with_store(self.shared, move |store, now_ms| store.read(now_ms, read)).await
+    }
+
+    /// Runs what writes; a request that comes again gets the answer that it got.
+    pub(super) async fn write<P: DeserializeOwned + Send + 'static, T: Serialize>(
+        &self,
+        run: impl Fn(&Rows<'_>, &P, &Stamp) -> Done<T> + Send + 'static,
+    ) -> RpcResult<Value> {
+        self.write_of(self.params()?, run).await
+    }
+
+    /// As [`Self::write`], with params that were made of those of the method.
+    pub(super) async fn write_of<P: Send + 'static, T: Serialize>(
+        &self,
+        params: P,
+        run: impl Fn(&Rows<'_>, &P, &Stamp) -> Done<T> + Send + 'static,
+    ) -> RpcResult<Value> {
+        let request = self.caller.request.clone();
+        self.stamped(move |store, stamp| {
+            store.write(stamp.now_ms, |rows| {
+                if let Some(name) = &request
+                    && let Some(answer) = rows.answer(name)?
+                {
+                    return Ok(answer);
+                }
+                let answer = json!(run(rows, &params, stamp)?);
+                if let Some(name) = &request {
+                    rows.keep_answer(name, &answer)?;
+                }
+                Ok(answer)
+            })
+        })
+        .await
+    }
+
+    /// As [`Self::write`], of a method that has a dry run.
+    pub(super) async fn write_or_rehearse<P: DeserializeOwned + Send + 'static, T: Serialize>(
+        &self,
+        run: impl Fn(&Rows<'_>, &P, &Stamp) -> Done<T> + Send + 'static,
+    ) -> RpcResult<Value> {
+        self.write_or_rehearse_of(self.params()?, run).await
+    }
+
+    /// As [`Self::write_of`], of a method that has a dry run: that takes back what it wrote.
+    pub(super) async fn write_or_rehearse_of<P: Send + 'static, T: Serialize>(
+        &self,
+        params: P,
+        run: impl Fn(&Rows<'_>, &P, &Stamp) -> Done<T> + Send + 'static,
+    ) -> RpcResult<Value> {
+        if self.params["dry_run"] != json!(true) {
+            return self.write_of(params, run).await;
+        }
+        self.stamped(move |store, stamp| {
+            store.rehearse(stamp.now_ms, |rows| Ok(json!(run(rows, &params, stamp)?)))
+        })
+        .await
+    }
+
+    /// Has the thread that keeps the memories do this for the caller, stamped with the moment that is its turn.
+    async fn stamped(
+        &self,
+        run: impl FnOnce(&mut MemoryStore, &Stamp) -> Done<Value> + Send + 'static,
+    ) -> RpcResult<Value> {
+        let (caller, layout) = (self.caller.clone(), self.layout.clone());
+        let tiers = Tiers::of(&self.shared.config.memory);
+        with_store(self.shared, move |store, now_ms| run(store, &stamp(now_ms, &caller, layout, tiers))).await
+    }
+}
+
+fn typed<P: DeserializeOwned>(params: &Value) -> RpcResult<P> {
+    P::deserialize(params).map_err(|error| bad_params(format!("params: {error}")))
+}
+
+/// What the daemon puts beside what a caller says.
+pub(super) struct Stamp {
+    pub(super) now_ms: i64,
+    pub(super) author: String,
+    pub(super) source: &'static str,
+    /// The worktree that it was said in.
+    pub(super) layout: RepoLayout,
+    pub(super) tiers: Tiers,
+}
+
+impl Stamp {
+    pub(super) fn event(&self, action: &str) -> MemoryEvent {
+        let (author, source) = (self.author.clone(), self.source.to_owned());
+        MemoryEvent { at: self.now_ms, action: action.to_owned(), author, source, ..MemoryEvent::default() }
+    }
+
+    /// Keeps what a memory becomes, if anything differs. Returns it as it is then, and the fields that have changed.
+    pub(super) fn put(
+        &self,
+        rows: &Rows<'_>,
+        action: &str,
+        before: &Record,
+        mut after: Record,
+    ) -> Done<(Record, Vec<String>)> {
+        let fields = show::differences(before, &after);
+        let changed = fields.keys().cloned().collect();
+        if !fields.is_empty() {
+            after.updated = self.now_ms.max(before.updated + 1);
+            rows.put(&after, &derive(&after), &MemoryEvent { fields, ..self.event(action) })?;
+        }
+        Ok((after, changed))
+    }
+}
+
+/// Settings that cannot be read leave the author unknown: a memory is worth more than its author's name.
+fn stamp(now_ms: i64, caller: &Caller, layout: RepoLayout, tiers: Tiers) -> Stamp {
+    let author = git::author(&layout, &git::UserDirs::read()).ok().flatten();
+    let source = if caller.client == "cli" { "cli" } else { "api" };
+    let author = author.unwrap_or_else(|| "unknown".to_owned());
+    Stamp { now_ms, author, source, layout, tiers }
+}
+
+/// Checks that the caller means this repository; returns the worktree.
+pub(in crate::daemon) fn locate(shared: &Shared, caller: &Caller) -> RpcResult<RepoLayout> {
+    if caller.request.as_ref().is_some_and(|name| name.len() > MAX_REQUEST) {
+        return Err(bad_params(format!("request: over {MAX_REQUEST} bytes")));
+    }
+    let cwd = PathBuf::from(&caller.cwd);
+    if !cwd.is_absolute() {
+        return Err(bad_params("cwd: an absolute path is needed, to know which repository is meant"));
+    }
+    let layout = RepoLayout::locate(&cwd, &shared.env)?;
+    if layout.state_dir != shared.layout.state_dir {
+        return Err(wrong_repository(&cwd, &shared.layout));
+    }
+    Ok(layout)
+}
+
+/// Reads on the thread that keeps the memories.
+pub(super) async fn read<T: Send + 'static>(
+    shared: &Shared,
+    run: impl Fn(&Rows<'_>) -> Done<T> + Send + 'static,
+) -> RpcResult<T> {
+    Ok(shared.memories.ask(move |store| store.read(now_ms(), run)).await??)
+}
+
+/// Runs a job on the thread that keeps the memories; adds to its answer what people must know of the database.
+pub(super) async fn with_store<E: Into<RpcError>>(
+    shared: &Shared,
+    run: impl FnOnce(&mut MemoryStore, i64) -> Result<Value, E> + Send + 'static,
+) -> RpcResult<Value> {
+    let job = move |store: &mut MemoryStore| {
+        let now_ms = now_ms();
+        let mut answer = run(store, now_ms).map_err(Into::into)?;
+        if let Some(notice) = store.notice(now_ms) {
+            answer["notice"] = json!(notice);
+        }
+        Ok(answer)
+    };
+    shared.memories.ask(job).await?
+}
