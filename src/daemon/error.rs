@@ -9,13 +9,18 @@ use crate::paths::{LocateError, RepoLayout};
 use crate::proto::{METHODS, RpcError, code};
 use crate::store::{ForeignError, Stopped, StoreError};
 
-/// When who met a lack of descriptors may ask again: requests and reads under way give theirs back.
-const RETRY_AFTER_MS: u64 = 100;
+/// When to ask again after a limit was met: requests and reads under way give back what they hold.
+pub(super) const RETRY_AFTER_MS: u64 = 100;
 
 pub(super) type RpcResult<T> = Result<T, RpcError>;
 
 pub(super) fn bad_params(message: impl Into<String>) -> RpcError {
     RpcError::new(code::INVALID_PARAMS, message)
+}
+
+/// Returns the refusal of what is over a limit for now.
+pub(super) fn busy(message: impl Into<String>) -> RpcError {
+    RpcError::new(code::BUSY, message).with_retry(RETRY_AFTER_MS)
 }
 
 pub(super) fn wrong_repository(cwd: &Path, ours: &RepoLayout) -> RpcError {

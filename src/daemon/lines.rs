@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use crate::proto::{RpcError, code};
 
 const MAX_LINE_BYTES: usize = 8 << 20;
+/// How long a line may take from its first byte to its last.
 const PARTIAL_LINE: Duration = Duration::from_secs(30);
 
 /// Lines of a peer, each within the limits of size and time.
@@ -16,12 +17,14 @@ pub(super) struct Lines<R> {
     buffer: Vec<u8>,
     /// Bytes of `buffer` that hold no line end.
     searched: usize,
+    /// When `buffer` was begun with the line that is in it.
+    since: Instant,
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
     /// Takes what the peer sends.
     pub(super) fn new(reader: R) -> Self {
-        Self { reader, buffer: Vec::new(), searched: 0 }
+        Self { reader, buffer: Vec::new(), searched: 0, since: Instant::now() }
     }
 
     /// Returns the next line without its end; `None` at the end of the stream. Safe to drop and call again.
@@ -30,7 +33,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             if let Some(at) = self.buffer[self.searched..].iter().position(|byte| *byte == b'\n') {
                 let rest = self.buffer.split_off(self.searched + at + 1);
                 let mut line = std::mem::replace(&mut self.buffer, rest);
-                self.searched = 0;
+                (self.searched, self.since) = (0, Instant::now());
                 line.pop();
                 return Ok(Some(line));
             }
@@ -40,9 +43,12 @@ impl<R: AsyncRead + Unpin> Lines<R> {
                 return Err(too(format!("a line over {MAX_LINE_BYTES} bytes")));
             }
             let n_read = if self.buffer.is_empty() {
-                self.reader.read_buf(&mut self.buffer).await
+                let n_read = self.reader.read_buf(&mut self.buffer).await;
+                self.since = Instant::now();
+                n_read
             } else {
-                let read = timeout(PARTIAL_LINE, self.reader.read_buf(&mut self.buffer)).await;
+                let read = self.reader.read_buf(&mut self.buffer);
+                let read = timeout_at(self.since + PARTIAL_LINE, read).await;
                 read.map_err(|_| too(format!("no line end within {} s", PARTIAL_LINE.as_secs())))?
             };
             match n_read {

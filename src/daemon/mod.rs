@@ -22,6 +22,7 @@ mod log;
 mod main_loop;
 mod memories;
 mod path_spec;
+mod replies;
 mod repo_map;
 mod request;
 mod search;

@@ -8,25 +8,24 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::dispatch;
+use super::error::{RETRY_AFTER_MS, busy};
 use super::lines::Lines;
 use super::listen::Listener;
+use super::replies::{self, MAX_IN_FLIGHT, Replies};
 use super::shared::Shared;
 use crate::proto::{MAX_DEPTH, Request, Response, RpcError, code, depth};
 
 const MAX_CONNECTIONS: usize = 1_024;
-const MAX_IN_FLIGHT: usize = 64;
 /// Requests in work over all connections, beyond one for each: what comes next waits for as many searches, and at 10 ms
 /// for each on two cores 64 of them leave two thirds of the second that freshness may take.
 const MAX_IN_WORK: usize = 64;
-const UNREAD: Duration = Duration::from_secs(10);
 const DRAIN: Duration = Duration::from_secs(5);
-const RETRY_AFTER_MS: u64 = 100;
 
 /// Accepts connections until `stop` says so, then lets those open finish what they have asked.
 pub(super) async fn serve(shared: Arc<Shared>, mut listener: Listener, mut stop: watch::Receiver<bool>) {
@@ -45,7 +44,8 @@ pub(super) async fn serve(shared: Arc<Shared>, mut listener: Listener, mut stop:
                 connections.spawn(async move {
                     let (reader, writer) = tokio::io::split(stream);
                     if full {
-                        turn_away(writer).await;
+                        let busy = busy(format!("{MAX_CONNECTIONS} connections are open"));
+                        replies::send_last(writer, &Response::failure(Value::Null, busy)).await;
                     } else {
                         converse(&shared, &in_work, reader, writer, stop).await;
                     }
@@ -66,19 +66,6 @@ pub(super) async fn serve(shared: Arc<Shared>, mut listener: Listener, mut stop:
     let _ = timeout(DRAIN, async { while connections.join_next().await.is_some() {} }).await;
 }
 
-async fn turn_away(mut writer: impl AsyncWrite + Unpin) {
-    let busy = failure(Value::Null, busy(format!("{MAX_CONNECTIONS} connections are open")));
-    let _ = timeout(UNREAD, writer.write_all(&line_of(&busy))).await; // nothing more can be said
-}
-
-fn busy(message: String) -> RpcError {
-    RpcError::new(code::BUSY, message).with_retry(RETRY_AFTER_MS)
-}
-
-/// Holds the place of a request in its connection until its reply is being written: who does not read is soon
-/// not served.
-type Reply = (Response, Option<OwnedSemaphorePermit>);
-
 async fn converse<R, W>(
     shared: &Arc<Shared>,
     in_work: &Arc<Semaphore>,
@@ -89,8 +76,7 @@ async fn converse<R, W>(
     R: AsyncRead + Unpin + Send,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    let (replies, queue) = mpsc::channel::<Reply>(MAX_IN_FLIGHT);
-    let mut writing = tokio::spawn(write_replies(writer, queue));
+    let (replies, mut writing) = Replies::start(writer);
     let in_flight = Arc::new(Semaphore::new(MAX_IN_FLIGHT));
     let mut lines = Lines::new(reader);
     loop {
@@ -103,7 +89,7 @@ async fn converse<R, W>(
             Ok(Some(line)) => line,
             Ok(None) => break,
             Err(why) => {
-                let _ = replies.send((failure(Value::Null, why), None)).await;
+                replies.send(&Response::failure(Value::Null, why), None).await;
                 break;
             }
         };
@@ -113,23 +99,26 @@ async fn converse<R, W>(
         let request = match parse(&line) {
             Ok(request) => request,
             Err(response) => {
-                let _ = replies.send((*response, None)).await;
+                replies.send(&response, None).await;
                 continue;
             }
         };
         let (place, work) = match admit(&in_flight, in_work) {
             Ok(admitted) => admitted,
             Err(why) => {
-                let _ = replies.send((failure(request.id.unwrap_or_default(), why), None)).await;
+                replies.send(&Response::failure(request.id.unwrap_or_default(), why), None).await;
                 continue;
             }
         };
         let (shared, replies) = (Arc::clone(shared), replies.clone());
         tokio::spawn(async move {
+            let only_reads = dispatch::only_reads(&request.method);
             let response = respond(shared, request).await;
             drop(work);
-            if let Some(response) = response {
-                let _ = replies.send((response, Some(place))).await; // the peer may have gone
+            match response {
+                Some(response) if only_reads => replies.send_if_room(response, place).await,
+                Some(response) => replies.send(&response, Some(place)).await,
+                None => {}
             }
         });
     }
@@ -160,39 +149,18 @@ async fn respond(shared: Arc<Shared>, request: Request) -> Option<Response> {
     let outcome = tokio::spawn(async move { dispatch::call(&shared, &method, params).await }).await;
     let id = id?;
     Some(match outcome {
-        Ok(Ok(result)) => Response { jsonrpc: "2.0".to_owned(), id, result: Some(result), error: None },
-        Ok(Err(error)) => failure(id, error),
+        Ok(Ok(result)) => Response::success(id, result),
+        Ok(Err(error)) => Response::failure(id, error),
         Err(panic) => {
             tracing::error!(method = name, %panic, "a request panicked");
             let message = format!("{name}: an internal error, noted in the log; the daemon goes on");
-            failure(id, RpcError::new(code::INTERNAL, message))
+            Response::failure(id, RpcError::new(code::INTERNAL, message))
         }
     })
 }
 
-async fn write_replies(mut writer: impl AsyncWrite + Unpin, mut queue: mpsc::Receiver<Reply>) {
-    while let Some((response, place)) = queue.recv().await {
-        drop(place);
-        let line = line_of(&response);
-        if !matches!(timeout(UNREAD, writer.write_all(&line)).await, Ok(Ok(()))) {
-            return; // the peer does not read, or is gone
-        }
-    }
-    let _ = writer.shutdown().await;
-}
-
-fn line_of(response: &Response) -> Vec<u8> {
-    let mut line = serde_json::to_vec(response).expect("a response has string keys only");
-    line.push(b'\n');
-    line
-}
-
-fn failure(id: Value, error: RpcError) -> Response {
-    Response { jsonrpc: "2.0".to_owned(), id, result: None, error: Some(error) }
-}
-
 fn parse(line: &[u8]) -> Result<Request, Box<Response>> {
-    let bad = |code, message: String| Box::new(failure(Value::Null, RpcError::new(code, message)));
+    let bad = |code, message: String| Box::new(Response::failure(Value::Null, RpcError::new(code, message)));
     let text = std::str::from_utf8(line).map_err(|error| bad(code::PARSE, format!("not UTF-8: {error}")))?;
     if depth(text) > MAX_DEPTH {
         return Err(bad(code::PARSE, format!("nested deeper than {MAX_DEPTH}")));
@@ -205,7 +173,10 @@ fn parse(line: &[u8]) -> Result<Request, Box<Response>> {
         Ok(request) => Ok(Request { id, ..request }),
         Err(error) => {
             let message = format!("not a request: {error}");
-            Err(Box::new(failure(id.unwrap_or_default(), RpcError::new(code::INVALID_REQUEST, message))))
+            Err(Box::new(Response::failure(
+                id.unwrap_or_default(),
+                RpcError::new(code::INVALID_REQUEST, message),
+            )))
         }
     }
 }

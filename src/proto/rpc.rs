@@ -37,6 +37,18 @@ pub struct Response {
     pub error: Option<RpcError>,
 }
 
+impl Response {
+    /// Returns the reply to a call that was carried out.
+    pub fn success(id: Value, result: Value) -> Self {
+        Self { jsonrpc: "2.0".to_owned(), id, result: Some(result), error: None }
+    }
+
+    /// Returns the reply to a call that was not.
+    pub fn failure(id: Value, error: RpcError) -> Self {
+        Self { jsonrpc: "2.0".to_owned(), id, result: None, error: Some(error) }
+    }
+}
+
 /// A failed call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]

@@ -1,9 +1,9 @@
 //! Does the socket keep its promises to anybody who can write a line?
 
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::Shutdown;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use memod::proto::{METHODS, code};
 use serde_json::{Value, json};
@@ -273,4 +273,62 @@ fn peers_that_never_read_do_not_hold_up_others() {
         let took = started.elapsed();
         assert!(took < 2 * one_by_one, "{took:?} behind those that took {one_by_one:?}");
     }
+}
+
+/// Asks 64 times for a list of half a megabyte, and reads none of the replies.
+fn asks_and_does_not_read(live: &Live) -> Rpc {
+    for number in 0..8 {
+        let content = format!("{} {}", word(number), "z".repeat(60_000));
+        live.call("memory.add", json!({ "content": content, "force": true }));
+    }
+    let rpc = live.connect();
+    rpc.send(
+        (0..64).map(|id| request(id, "memory.list", &json!({ "cwd": live.root() }))).collect::<String>(),
+    );
+    rpc
+}
+
+#[test]
+fn a_peer_that_does_not_read_is_kept_few_replies() {
+    let live = Live::new();
+    let mut rpc = asks_and_does_not_read(&live);
+    // The thread that lists does what it is asked in turn.
+    live.call("memory.stats", json!({}));
+    let replies: Vec<Value> = (0..64).map(|_| rpc.receive().expect("one reply for each")).collect();
+    let (answered, refused): (Vec<_>, Vec<_>) = replies.iter().partition(|reply| reply["error"].is_null());
+    assert!((1..24).contains(&answered.len()), "{} lists were kept", answered.len());
+    for reply in refused {
+        assert_eq!(reply["error"]["code"], code::BUSY, "{reply}");
+        assert!(reply["error"]["data"]["retry_after_ms"].as_u64() > Some(0), "{reply}");
+    }
+    assert_alive(&mut rpc, "once it reads, it is served again");
+}
+
+#[test]
+fn a_peer_that_is_slow_to_ask_or_does_not_read_is_let_go() {
+    let live = with_file();
+    let deaf = asks_and_does_not_read(&live);
+    let slow = live.connect();
+    slow.stream().set_read_timeout(Some(Duration::from_secs(1))).unwrap();
+    let mut buffer = vec![0; 1 << 16];
+    let began = Instant::now();
+    // A byte each second, until there is an answer.
+    let n_read = loop {
+        assert!(began.elapsed() < Duration::from_secs(40), "a line may take for ever");
+        let _ = slow.stream().write_all(b"["); // it fails once there is an answer
+        if let Ok(n_read) = slow.stream().read(&mut buffer) {
+            break n_read;
+        }
+    };
+    assert!(began.elapsed() > Duration::from_secs(25), "{:?}", began.elapsed());
+    let reply: Value = serde_json::from_slice(&buffer[..n_read]).unwrap();
+    assert_eq!(reply["error"]["code"], code::INVALID_REQUEST, "{reply}");
+    let rest = slow.stream().read(&mut buffer);
+    assert!(!rest.is_ok_and(|n_read| n_read > 0), "where the next line begins is not known");
+    let mut n_bytes = 0;
+    while let Ok(n_read @ 1..) = deaf.stream().read(&mut buffer) {
+        n_bytes += n_read;
+    }
+    assert!(n_bytes < 4 << 20, "the rest of the replies was dropped: {n_bytes}");
+    live.expect("alpha", "a.md", "the daemon lives");
 }

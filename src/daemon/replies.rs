@@ -1,0 +1,106 @@
+//! How do replies reach a peer, and how many may wait for it?
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncWrite, AsyncWriteExt};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use super::error::busy;
+use crate::proto::Response;
+
+/// Requests of one connection that may be under way.
+pub(super) const MAX_IN_FLIGHT: usize = 64;
+/// Bytes of replies that may wait for one peer, unless a single reply is longer.
+const MAX_UNREAD: usize = 4 << 20;
+/// A reply of this length finds room beside those of all other requests under way.
+const SHORT: usize = MAX_UNREAD / MAX_IN_FLIGHT;
+/// How long a peer may take to read one reply.
+const UNREAD: Duration = Duration::from_secs(10);
+
+/// The replies of one connection, on their way to its peer.
+#[derive(Clone)]
+pub(super) struct Replies {
+    queue: mpsc::Sender<Reply>,
+    room: Arc<Semaphore>,
+}
+
+/// A line, the room that it takes until it has been written, and the place of its request in the connection until
+/// its turn comes: a peer that does not read is soon not served.
+struct Reply {
+    line: Vec<u8>,
+    _room: OwnedSemaphorePermit,
+    place: Option<OwnedSemaphorePermit>,
+}
+
+impl Replies {
+    /// Starts the task that writes. It ends once every clone is gone, or when the peer does not read.
+    pub(super) fn start(writer: impl AsyncWrite + Unpin + Send + 'static) -> (Self, JoinHandle<()>) {
+        let (queue, waiting) = mpsc::channel(MAX_IN_FLIGHT);
+        let replies = Self { queue, room: Arc::new(Semaphore::new(MAX_UNREAD)) };
+        (replies, tokio::spawn(write(writer, waiting)))
+    }
+
+    /// Queues a reply once there is room for it.
+    pub(super) async fn send(&self, response: &Response, place: Option<OwnedSemaphorePermit>) {
+        self.wait_for_room(line_of(response), place).await;
+    }
+
+    /// As [`Self::send`], for a request that may be repeated: a long reply without room becomes `busy`, so that a peer
+    /// that asks and does not read cannot fill the memory.
+    pub(super) async fn send_if_room(&self, response: Response, place: OwnedSemaphorePermit) {
+        let line = line_of(&response);
+        if line.len() <= SHORT {
+            return self.wait_for_room(line, Some(place)).await;
+        }
+        match Arc::clone(&self.room).try_acquire_many_owned(weight(&line)) {
+            Ok(room) => self.queue(line, room, Some(place)).await,
+            Err(_) => {
+                let why = format!("no room for this reply: up to {MAX_UNREAD} bytes may be unread");
+                self.send(&Response::failure(response.id, busy(why)), Some(place)).await;
+            }
+        }
+    }
+
+    async fn wait_for_room(&self, line: Vec<u8>, place: Option<OwnedSemaphorePermit>) {
+        let room = Arc::clone(&self.room).acquire_many_owned(weight(&line)).await;
+        self.queue(line, room.expect("nobody closes the semaphore"), place).await;
+    }
+
+    async fn queue(&self, line: Vec<u8>, room: OwnedSemaphorePermit, place: Option<OwnedSemaphorePermit>) {
+        let _ = self.queue.send(Reply { line, _room: room, place }).await; // the peer may have gone
+    }
+}
+
+async fn write(mut writer: impl AsyncWrite + Unpin, mut waiting: mpsc::Receiver<Reply>) {
+    while let Some(Reply { line, _room, place }) = waiting.recv().await {
+        drop(place);
+        if !write_line(&mut writer, &line).await {
+            return; // the peer does not read, or is gone
+        }
+    }
+    let _ = writer.shutdown().await;
+}
+
+/// Writes one reply to a peer that gets no other. It may not read, and nothing more can be said to it.
+pub(super) async fn send_last(mut writer: impl AsyncWrite + Unpin, response: &Response) {
+    write_line(&mut writer, &line_of(response)).await;
+}
+
+/// Returns whether the peer took the line in time.
+async fn write_line(writer: &mut (impl AsyncWrite + Unpin), line: &[u8]) -> bool {
+    matches!(timeout(UNREAD, writer.write_all(line)).await, Ok(Ok(())))
+}
+
+fn line_of(response: &Response) -> Vec<u8> {
+    let mut line = serde_json::to_vec(response).expect("a response has string keys only");
+    line.push(b'\n');
+    line
+}
+
+/// Returns how much room a line takes; a very long one takes all.
+fn weight(line: &[u8]) -> u32 {
+    u32::try_from(line.len().min(MAX_UNREAD)).expect("the limit fits")
+}
