@@ -11,6 +11,7 @@ mod spawn;
 mod transport;
 mod version;
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -82,6 +83,8 @@ pub struct Client {
     connection: Connection,
     endpoint: Endpoint,
     next_id: u64,
+    /// The last answer was that too many are connected; the daemon has closed the connection.
+    turned_away: bool,
 }
 
 /// A call as it is written; borrows its params.
@@ -116,8 +119,8 @@ impl Client {
     /// When no daemon can be reached that speaks our protocol; a daemon that was started may go on running.
     pub fn connect(layout: &RepoLayout, env: &Env, options: Options) -> Result<Self, ClientError> {
         let (connection, endpoint) = reach(layout, env, &options)?;
-        let mut client =
-            Self { layout: layout.clone(), env: env.clone(), options, connection, endpoint, next_id: 1 };
+        let (layout, env) = (layout.clone(), env.clone());
+        let mut client = Self { layout, env, options, connection, endpoint, next_id: 1, turned_away: false };
         client.settle()?;
         Ok(client)
     }
@@ -152,7 +155,7 @@ impl Client {
     /// Writes a call and returns the reply to it, asked as often as [`Self::call`] promises. Apart from the types of a
     /// method, lest each of them brings a copy of all this into the program.
     fn ask(&mut self, call: &dyn Fn(u64) -> serde_json::Result<Vec<u8>>) -> Result<Vec<u8>, ClientError> {
-        let give_up = Instant::now() + RETRY_FOR.min(self.options.answer_within);
+        let give_up = self.give_up();
         let mut reconnects = 0;
         loop {
             let error = match self.ask_once(call) {
@@ -160,7 +163,12 @@ impl Client {
                 done => return done,
             };
             match &error {
-                ClientError::Rpc(rpc) if rpc.code == code::BUSY => pause(retry_after(rpc)),
+                ClientError::Rpc(rpc) if rpc.code == code::BUSY => {
+                    pause(retry_after(rpc));
+                    if self.turned_away {
+                        self.reconnect()?;
+                    }
+                }
                 ClientError::Rpc(rpc) if rpc.code == code::STOPPING => {
                     pause(RETRY_AFTER);
                     self.reconnect()?;
@@ -174,6 +182,31 @@ impl Client {
         }
     }
 
+    /// Asks as long as the daemon is busy, and as [`Options::answer_within`] allows.
+    fn ask_patiently(
+        &mut self,
+        call: &dyn Fn(u64) -> serde_json::Result<Vec<u8>>,
+    ) -> Result<Vec<u8>, ClientError> {
+        let give_up = self.give_up();
+        loop {
+            match self.ask_once(call) {
+                Err(ClientError::Rpc(rpc)) if rpc.code == code::BUSY && Instant::now() < give_up => {
+                    pause(retry_after(&rpc));
+                }
+                done => return done,
+            }
+            if self.turned_away {
+                let limit = self.options.answer_within;
+                let same = transport::connect(self.endpoint.clone(), &self.layout, &self.env, limit)?;
+                (self.connection, _) = same.ok_or_else(|| self.gone())?;
+            }
+        }
+    }
+
+    fn give_up(&self) -> Instant {
+        Instant::now() + RETRY_FOR.min(self.options.answer_within)
+    }
+
     /// Asks the daemon to drain and exit, and waits until it is gone.
     ///
     /// # Errors
@@ -184,7 +217,7 @@ impl Client {
 
     fn stop_daemon(&mut self) -> Result<(), ClientError> {
         let params = CwdParams { cwd: self.layout.root.display().to_string() };
-        match self.ask_once(&|id| line(id, "stop", &params)) {
+        match self.ask_patiently(&|id| line(id, "stop", &params)) {
             Ok(_) | Err(ClientError::Gone { .. }) => {}
             Err(ClientError::Rpc(rpc)) if rpc.code == code::STOPPING => {}
             Err(error) => return Err(error),
@@ -206,11 +239,18 @@ impl Client {
         self.next_id += 1;
         let deadline = Instant::now() + self.options.answer_within;
         let line = call(id).map_err(|error| self.garbage(&error.to_string()))?;
-        self.connection.send(&line, deadline).map_err(|error| self.failed(&error))?;
+        self.turned_away = false;
+        match self.connection.send(&line, deadline) {
+            // It is closed; who was turned away finds the reason in it.
+            Err(error) if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => {}
+            sent => sent.map_err(|error| self.failed(&error))?,
+        }
         loop {
             let line = self.connection.read_line(deadline).map_err(|error| self.failed(&error))?;
             let head: Head =
                 serde_json::from_slice(&line).map_err(|error| self.garbage(&error.to_string()))?;
+            let is_busy = head.error.as_ref().is_some_and(|error| error.code == code::BUSY);
+            self.turned_away = head.id.is_none() && is_busy;
             if head.method.is_some() || head.id.is_some_and(|other| other != id) {
                 continue; // an event, or the answer to a call that was given up
             }
@@ -247,7 +287,7 @@ impl Client {
             return Ok(());
         }
         let ours = HelloParams { version: self.options.version.clone(), protocol: PROTOCOL };
-        let line = self.ask_once(&|id| line(id, "hello", &ours))?;
+        let line = self.ask_patiently(&|id| line(id, "hello", &ours))?;
         let HelloResult { version, protocol, pid } = self.result(&line)?;
         self.endpoint = Endpoint { version, protocol, pid, ..self.endpoint.clone() };
         match version::compare((&ours.version, PROTOCOL), (&self.endpoint.version, protocol)) {
@@ -273,15 +313,18 @@ impl Client {
     }
 
     fn failed(&self, error: &std::io::Error) -> ClientError {
-        use std::io::ErrorKind as Kind;
         let (pid, socket, log) = (self.endpoint.pid, self.socket(), self.layout.log_file());
         match error.kind() {
-            Kind::TimedOut | Kind::WouldBlock => {
+            ErrorKind::TimedOut | ErrorKind::WouldBlock => {
                 ClientError::Hung { pid, socket, log, waited_s: self.options.answer_within.as_secs() }
             }
-            Kind::InvalidData => self.garbage(&error.to_string()),
-            _ => ClientError::Gone { pid, socket, log },
+            ErrorKind::InvalidData => self.garbage(&error.to_string()),
+            _ => self.gone(),
         }
+    }
+
+    fn gone(&self) -> ClientError {
+        ClientError::Gone { pid: self.endpoint.pid, socket: self.socket(), log: self.layout.log_file() }
     }
 
     fn socket(&self) -> PathBuf {

@@ -126,13 +126,17 @@ pub(super) fn probe(
     env: &Env,
     limit: Duration,
 ) -> Result<Option<(Connection, Endpoint)>, ClientError> {
-    match published(layout)?.map(|endpoint| probe_at(endpoint, layout, env, limit)) {
-        Some(Ok(None)) | None => probe_at(usual(layout, env), layout, env, limit),
+    match published(layout)?.map(|endpoint| connect(endpoint, layout, env, limit)) {
+        Some(Ok(None)) | None => connect(usual(layout, env), layout, env, limit),
         Some(found) => found,
     }
 }
 
-fn probe_at(
+/// Connects to the daemon that listens as `endpoint` says; none when nobody does.
+///
+/// # Errors
+/// As [`probe`].
+pub(super) fn connect(
     endpoint: Endpoint,
     layout: &RepoLayout,
     env: &Env,

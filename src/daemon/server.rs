@@ -39,16 +39,16 @@ pub(super) async fn serve(shared: Arc<Shared>, mut listener: Listener, mut stop:
         while connections.try_join_next().is_some() {}
         match accepted {
             Ok(stream) => {
-                let full = shared.connections.fetch_add(1, Ordering::SeqCst) >= MAX_CONNECTIONS;
+                let (reader, writer) = tokio::io::split(stream);
+                // Nobody else adds to them.
+                if shared.connections.load(Ordering::SeqCst) >= MAX_CONNECTIONS {
+                    connections.spawn(turn_away(writer));
+                    continue;
+                }
+                shared.connections.fetch_add(1, Ordering::SeqCst);
                 let (shared, in_work, stop) = (Arc::clone(&shared), Arc::clone(&in_work), stop.clone());
                 connections.spawn(async move {
-                    let (reader, writer) = tokio::io::split(stream);
-                    if full {
-                        let busy = busy(format!("{MAX_CONNECTIONS} connections are open"));
-                        replies::send_last(writer, &Response::failure(Value::Null, busy)).await;
-                    } else {
-                        converse(&shared, &in_work, reader, writer, stop).await;
-                    }
+                    converse(&shared, &in_work, reader, writer, stop).await;
                     shared.connections.fetch_sub(1, Ordering::SeqCst);
                 });
             }
@@ -64,6 +64,12 @@ pub(super) async fn serve(shared: Arc<Shared>, mut listener: Listener, mut stop:
     }
     drop(listener);
     let _ = timeout(DRAIN, async { while connections.join_next().await.is_some() {} }).await;
+}
+
+async fn turn_away(writer: impl AsyncWrite + Unpin) {
+    let busy = busy(format!("{MAX_CONNECTIONS} connections are open, and no more are served"))
+        .with_hint("end clients that keep one open, such as editors and agents, or try again");
+    replies::send_last(writer, &Response::failure(Value::Null, busy)).await;
 }
 
 async fn converse<R, W>(

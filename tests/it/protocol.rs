@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::Shutdown;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use memod::client::{Client, ClientError, Options};
 use memod::proto::{METHODS, code};
 use serde_json::{Value, json};
 
-use crate::live::{Live, word};
+use crate::live::{Live, not_checked, word};
 use crate::rpc::Rpc;
 
 fn with_file() -> Live {
@@ -243,6 +245,42 @@ fn many_connections_at_once() {
         assert_alive(rpc, "the others stay");
     }
     live.expect("alpha", "a.md", "the daemon lives");
+}
+
+#[test]
+fn who_comes_when_all_connections_are_taken_waits_for_one() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    const MOST: usize = 1_024;
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    if maximum.is_some_and(|maximum| maximum < 4 * MOST as u64) {
+        return not_checked(&format!("{MOST} connections; {maximum:?} descriptors are allowed"));
+    }
+    setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).unwrap();
+    let live = with_file();
+    assert!(live.rpc().call("hello", &json!({ "version": "0", "protocol": 1 })).is_ok(), "it is one of them");
+    let mut open: Vec<_> = (1..MOST).map(|_| live.connect()).collect();
+    open.iter_mut().for_each(|rpc| assert_alive(rpc, "as many are served"));
+    let mut next = live.connect();
+    let error = next.receive().unwrap()["error"].take();
+    assert_eq!((&error["code"], next.receive()), (&json!(code::BUSY), None), "{error}");
+    assert!(error["data"]["retry_after_ms"].as_u64() > Some(0), "{error}");
+
+    let mut patient = live.memo(&["search", "alpha", "--json"]).stdout(Stdio::piped()).spawn().unwrap();
+    for within_ms in [500, 1_000] {
+        let answer_within = Duration::from_millis(within_ms);
+        let options = Options { answer_within, ..Options::read().never_start() };
+        let began = Instant::now();
+        let mut client = Client::connect(&live.layout(), &live.sandbox.env(), options).unwrap();
+        let error = client.call::<_, Value>("search", &json!({})).unwrap_err();
+        assert!(began.elapsed() >= answer_within, "it tries as long as it may");
+        assert!(error.to_string().contains("1024 connections are open"), "{error}");
+        assert!(matches!(error, ClientError::Rpc(error) if error.code == code::BUSY));
+    }
+    assert!(patient.try_wait().unwrap().is_none(), "it waits");
+    drop(open.pop());
+    let output = patient.wait_with_output().unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&answer["fresh"], &answer["hits"][0]["path"]), (&json!(true), &json!("a.md")), "{answer}");
 }
 
 #[test]
