@@ -59,13 +59,29 @@ pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> R
 
 /// Returns whether a method changes nothing, so that whoever gets no answer may ask again.
 pub(super) fn only_reads(method: &str) -> bool {
-    match method {
-        "hello" | "search" | "brief" | "map" | "why" | "changed" | "status" | "sync" | "doctor"
-        | "hooks.status" => true,
-        "memory.get" | "memory.list" | "memory.tags" | "memory.containers" | "memory.history"
-        | "memory.stats" | "memory.links" | "memory.related" | "memory.export" | "memory.import_keys" => true,
-        _ => false,
-    }
+    let reads = [
+        "hello",
+        "search",
+        "brief",
+        "map",
+        "why",
+        "changed",
+        "status",
+        "sync",
+        "doctor",
+        "hooks.status",
+        "memory.get",
+        "memory.list",
+        "memory.tags",
+        "memory.containers",
+        "memory.history",
+        "memory.stats",
+        "memory.links",
+        "memory.related",
+        "memory.export",
+        "memory.import_keys",
+    ];
+    reads.contains(&method)
 }
 
 fn reply(result: &impl Serialize) -> RpcResult<Value> {
