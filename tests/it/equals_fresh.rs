@@ -1,14 +1,17 @@
 //! Does the index, after any changes, equal one made anew?
 
 use std::collections::BTreeSet;
+use std::fmt::Debug;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use rusqlite::{Connection, OpenFlags};
 use serde_json::{Value, json};
 
-use crate::live::{Live, word};
+use crate::live::{Live, until, word};
+use crate::random::Random;
 
 const BATCHES: usize = 5;
 const OPERATIONS: usize = 16;
@@ -16,20 +19,6 @@ const N_WORDS: usize = 12;
 const DIRS: &[&str] = &["", "a/", "a/b/", "c/d/e/", "out/"];
 const NAMES: &[&str] = &["f.md", "g.rs", "h.txt", "k.log", "l", ".env", "b", "d"];
 const RULES: &[&str] = &["*.log", "/a/", "!k.log", "out/", "*.txt", "!/a/b/", "b", "**/e/*"];
-
-/// Pseudo-random numbers that come again: Knuth's MMIX generator.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % end
-    }
-
-    fn pick<T: Clone>(&mut self, items: &[T]) -> T {
-        items[self.below(items.len())].clone()
-    }
-}
 
 /// One run; what it did is in `log`, for the message of a failure.
 struct Run {
@@ -154,20 +143,47 @@ impl Run {
 
     /// Compares everything with a daemon that knows nothing but a copy of the tree.
     fn compare(&self, what: &str) {
-        let said = everything(&self.live);
-        let fresh = Live::idle();
-        fs::remove_dir_all(fresh.root()).unwrap();
-        let copied = Command::new("cp").arg("-a").args([self.live.root(), fresh.root()]).status().unwrap();
-        assert!(copied.success());
-        fs::remove_dir_all(fresh.root().join(".git/memo")).unwrap();
-        fresh.start();
-        let expected = everything(&fresh);
+        let fresh = fresh_copy(&self.live);
+        self.same(what, "files and hits", everything(&self.live), everything(&fresh));
+        self.same(what, "chunks and vectors", rows(&self.live, CONTENTS), rows(&fresh, CONTENTS));
+    }
+
+    /// Compares the order of answers too. What was indexed once and is kept counts in BM25, so its time ends first.
+    fn compare_ranking(&mut self, what: &str) {
+        self.live.kill();
+        let index = Connection::open(self.live.layout().state_dir.join("index.db")).unwrap();
+        index.execute("UPDATE blob SET last_ref = 0", []).unwrap();
+        self.live.start();
+        until("what no worktree holds is deleted", || {
+            let loose = "SELECT count(*) FROM blob WHERE id NOT IN (SELECT blob_id FROM entry WHERE blob_id NOT NULL)";
+            index.query_row(loose, [], |row| row.get::<_, i64>(0)).unwrap() == 0
+        });
+        drop(index);
+        let fresh = fresh_copy(&self.live);
+        self.same(what, "words", rows(&self.live, VOCABULARY), rows(&fresh, VOCABULARY));
+        for mode in ["keyword", "hybrid", "vector"] {
+            self.same(what, mode, ranking(&self.live, mode), ranking(&fresh, mode));
+        }
+    }
+
+    fn same<T: PartialEq + Debug>(&self, what: &str, of: &str, said: T, expected: T) {
         assert!(
             said == expected,
-            "{what}\nsaid     {said:#?}\nexpected {expected:#?}\n{}",
+            "{what}, {of}\nsaid     {said:#?}\nexpected {expected:#?}\n{}",
             self.log.join("\n")
         );
     }
+}
+
+/// Starts a daemon that knows nothing but a copy of the tree.
+fn fresh_copy(live: &Live) -> Live {
+    let fresh = Live::idle();
+    fs::remove_dir_all(fresh.root()).unwrap();
+    let copied = Command::new("cp").arg("-a").args([live.root(), fresh.root()]).status().unwrap();
+    assert!(copied.success());
+    fs::remove_dir_all(fresh.root().join(".git/memo")).unwrap();
+    fresh.start();
+    fresh
 }
 
 /// Lists all paths below a directory but git's.
@@ -205,6 +221,47 @@ fn everything(live: &Live) -> Everything {
     (files, skipped, (0..N_WORDS).map(hits).collect())
 }
 
+/// What index.db keeps of each path: its content, the chunks with their vectors, and the vector of the path.
+const CONTENTS: &str =
+    "SELECT json_array(entry.path, refusal, mode, entry.size, hex(hash), lang, blob.kind, refs, problems,
+         ord, chunk.kind, b0, b1, l0, l1, symbol, title, text, hex(chunk.text_hash), chunk.vec_state,
+         (SELECT group_concat(name, ' ') FROM (SELECT name FROM symbol WHERE chunk_id = chunk.id ORDER BY name)),
+         hex(embedding.vec), iif(blob.id, hex(path.vec), ''))
+     FROM entry LEFT JOIN path USING (path) LEFT JOIN blob ON blob.id = entry.blob_id
+     LEFT JOIN chunk USING (blob_id) LEFT JOIN embedding ON embedding.text_hash = chunk.text_hash
+     ORDER BY entry.path, ord";
+
+/// What BM25 counts.
+const VOCABULARY: &str = "SELECT json_array(term, doc, cnt) FROM chunk_vocab ORDER BY term";
+
+/// Returns what a query of index.db finds, once all is indexed.
+fn rows(live: &Live, query: &str) -> Vec<String> {
+    let sync = live.call("sync", json!({ "sync": "full", "wait_ms": 60_000 }));
+    assert_eq!(sync["fresh"], true, "{sync}");
+    let path = live.layout().state_dir.join("index.db");
+    let index = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+    let mut rows = index.prepare(query).unwrap();
+    rows.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+}
+
+/// Returns the hits of some queries in their order; those of words by path. FTS5 goes on counting what was deleted from a
+/// contentless table in the number and length of all rows, so that BM25 weighs words by the past too.
+fn ranking(live: &Live, mode: &str) -> Vec<String> {
+    let query = |number: usize| format!("{} {}", word(number), word((number + 5) % N_WORDS));
+    let hits = |query: String| {
+        let params = json!({ "query": query, "mode": mode, "limit": 50, "sync": "full", "wait_ms": 60_000 });
+        let result = live.call("search", params);
+        assert_eq!(result["fresh"], true, "{}", result["reason"]);
+        let hit = |hit: &Value| json!([hit["path"], hit["lines"], hit["arms"]["cosine"]]).to_string();
+        let mut hits: Vec<_> = result["hits"].as_array().unwrap().iter().map(hit).collect();
+        if mode != "vector" {
+            hits.sort();
+        }
+        format!("{query}: {}", hits.join(" "))
+    };
+    (0..N_WORDS).map(query).map(hits).collect()
+}
+
 fn check(seeds: std::ops::Range<u64>) {
     for seed in seeds {
         let mut run = Run::new(seed);
@@ -218,6 +275,7 @@ fn check(seeds: std::ops::Range<u64>) {
             }
             run.compare(&format!("seed {seed}, batch {batch}"));
         }
+        run.compare_ranking(&format!("seed {seed}"));
     }
 }
 

@@ -29,6 +29,7 @@ mod memory_similar;
 mod output;
 mod past;
 mod protocol;
+mod random;
 mod readme;
 mod restless;
 mod rpc;
