@@ -168,7 +168,7 @@ class Run:
         asked = ["search", "-n", 200, "--sync", level, "--mode", mode, *wait, word]
         reply = self.sandbox.memo(*asked, cwd=root, meanwhile=meanwhile)
         after = self.disk.files(root)
-        self.note(f"search {word} {level} {mode} in {root.name}: {summary(reply)}")
+        self.note(f"{root.name}: {' '.join(map(str, asked))}: {summary(reply)}")
         self.count(reply, level, wait_ms)
         if reply.seconds > (wait_ms or 1000) / 1000 + ANSWER_WITHIN:
             self.wrong(f"an answer, or an error, within {ANSWER_WITHIN} s", reply)

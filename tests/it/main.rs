@@ -12,6 +12,7 @@ mod client;
 mod commits;
 mod equals_fresh;
 mod fake;
+mod faults;
 mod freshness;
 mod git_freshness;
 mod git_matrix;
