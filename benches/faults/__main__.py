@@ -7,7 +7,6 @@ wrong.
 """
 
 import argparse
-import collections
 import functools
 import pathlib
 import random as randomness
@@ -23,12 +22,11 @@ import operations
 import oracle
 import sandbox as sandboxes
 import soundness
+import tally
 
 CALM_STEPS = 8
 # Longest time from the end of a fault to the first fresh answer, seconds.
 HEAL_WITHIN = 20
-# Least share of fresh answers while nothing is broken.
-FRESH_SHARE = 0.9
 # Longest time an answer may take beyond what it may wait for freshness, seconds.
 ANSWER_WITHIN = 35
 FILE_SYSTEM_MIB = 192
@@ -48,11 +46,8 @@ class Run:
         self.calm = injection.Fault(self.sandbox)
         self.faults = [fault for fault in injection.all_faults(self.sandbox, is_mounted) if self._allowed(fault)]
         self.fault, self.is_healing = self.calm, False
-        self.secrets, self.failures, self.told = [], 0, set()
-        self.tally = collections.Counter()
-        self.by_fault = collections.defaultdict(collections.Counter)
-        self.heal_times = collections.defaultdict(list)
-        self.reasons, self.refusals = collections.Counter(), collections.Counter()
+        self.secrets, self.told = [], set()
+        self.tally = tally.Tally()
         self.round, self.step, self.began = 0, 0, time.monotonic()
         self.log = open(pathlib.Path(options.log or f"{top}.log"), "w", buffering=1)
 
@@ -72,16 +67,15 @@ class Run:
 
     def wrong(self, expected, answer=""):
         """Says what did not hold, each thing once, and ends the run unless it shall go on."""
-        self.failures += 1
         if expected in self.told:
             return
         self.told.add(expected)
         self.tally["wrong"] += 1
         self.note(f"WRONG: {expected}\n{answer}")
-        state = self.sandbox.state
         print(
             f"\nWRONG in step {self.step} of seed {self.options.seed}, fault: {self.fault.name}\n"
-            f"  expected: {expected}\n  answer: {answer}\n  look at: {self.sandbox.repo}, {state}/memod.log, {self.log.name}\n"
+            f"  expected: {expected}\n  answer: {answer}\n"
+            f"  look at: {self.sandbox.repo}, {self.sandbox.state}/memod.log, {self.log.name}\n"
             f"  again: --seed {self.options.seed} --rounds {self.round + 1}",
             file=sys.stderr,
         )
@@ -114,7 +108,7 @@ class Run:
         if self.round % len(self.faults) == 0:
             randomness.Random(f"{self.options.seed}/faults/{self.round}").shuffle(self.faults)
         self.fault = self.faults[self.round % len(self.faults)]
-        self.by_fault[self.fault.name]["times"] += 1
+        self.tally.by_fault[self.fault.name]["times"] += 1
         self.note(f"begins: {self.fault.begin(random)}")
         try:
             for _ in range(self.fault.n_steps):
@@ -140,7 +134,7 @@ class Run:
                 self.wrong(f"a fresh answer within {HEAL_WITHIN} s of the end of the fault", reply)
                 break
             time.sleep(0.05)
-        self.heal_times[self.fault.name].append(took)
+        self.tally.heal_times[self.fault.name].append(took)
 
     def do(self, random):
         """Does one thing and asks, mostly for what was just written."""
@@ -168,8 +162,11 @@ class Run:
         asked = ["search", "-n", 200, "--sync", level, "--mode", mode, *wait, word]
         reply = self.sandbox.memo(*asked, cwd=root, meanwhile=meanwhile)
         after = self.disk.files(root)
-        self.note(f"{root.name}: {' '.join(map(str, asked))}: {summary(reply)}")
-        self.count(reply, level, wait_ms)
+        self.note(f"{root.name}: {' '.join(map(str, asked))}: {tally.summary(reply)}")
+        could_wait = level != "none" and (wait_ms is None or wait_ms >= 1000)
+        self.tally.answer(reply, self.fault.name, self.fault is self.calm and could_wait)
+        if reply.error and self.fault is self.calm:
+            self.wrong("an answer while nothing is broken", reply)
         if reply.seconds > (wait_ms or 1000) / 1000 + ANSWER_WITHIN:
             self.wrong(f"an answer, or an error, within {ANSWER_WITHIN} s", reply)
         if not reply.error and before is not None and after is not None:
@@ -179,30 +176,11 @@ class Run:
                 self.wrong(f"not that it {what}", reply)
         return reply
 
-    def count(self, reply, level, wait_ms):
-        fault = self.by_fault[self.fault.name]
-        if reply.error:
-            fault["errors"] += 1
-            self.refusals[f"{self.fault.name}: {plain(str(reply.error.get('message')))}"] += 1
-            if self.fault is self.calm:
-                self.wrong("an answer while nothing is broken", reply)
-            return
-        self.tally["answers"] += 1
-        fault["answers"] += 1
-        fault["fresh"] += reply.json["fresh"]
-        if not reply.json["fresh"]:
-            self.reasons[plain(str(reply.json["reason"]))] += 1
-        if self.fault is self.calm and (wait_ms is None or wait_ms >= 1000):
-            self.tally["calm"] += 1
-            self.tally["calm fresh"] += reply.json["fresh"]
-
     def change_memory(self, random):
         reply = self.verbs.any(random, self.clock_is_right())
         if not reply:
             return
-        self.note(f"{' '.join(map(str, reply.args[:2]))}: {summary(reply)}")
-        self.tally["memory verbs"] += 1
-        self.tally["memory verbs done"] += reply.code == 0
+        self.note(f"{' '.join(map(str, reply.args[:2]))}: {tally.summary(reply)}")
         if reply.code == 3 and self.fault is self.calm:
             self.wrong("a memory verb works while nothing is broken", reply)
         if random.random() < 0.3:
@@ -218,7 +196,7 @@ class Run:
             if self.fault is self.calm:
                 self.wrong("a list of memories while nothing is broken", reply)
             return
-        self.tally["memory lists"] += 1
+        self.tally["lists"] += 1
         for what in self.memories.judge(reply.json["memories"], self.clock_is_right()):
             self.tally["lost"] += what.startswith("LOST")
             ids = re.findall("mem_[0-9A-Z]+", what)
@@ -228,13 +206,14 @@ class Run:
     def become_secret(self, random, root):
         """Writes a file, sees it found, and gives it a secret's name: nothing of it may be left in the state dir."""
         try:
-            path, hidden, password, make_secret = self.operations.become_secret(random, root)
+            path, secrets, make_secret = self.operations.become_secret(random, root)
             self.ask(random, root, level="fs", wait_ms=8000)
             make_secret()
         except OSError as error:
             return self.note(f"become secret failed: {error}")
-        self.note(f"{path} becomes secret: {hidden} {password}")
-        self.secrets += [hidden, password]
+        self.note(f"{path} becomes secret: {' '.join(secrets)}")
+        self.secrets += secrets
+        self.tally["became secret"] += 1
         reply = self.ask(random, root, level="fs", wait_ms=8000)
         if self.fault is self.calm and not reply.error and reply.json["fresh"]:
             self.check_secrets()
@@ -256,45 +235,14 @@ class Run:
         self.tally["whole checks"] += 1
         self.note("whole check done")
 
-    # --- the end
-
     def report(self):
-        tally, seconds = self.tally, time.monotonic() - self.began
-        share = tally["calm fresh"] / max(1, tally["calm"])
+        self.tally["acknowledged"] = self.memories.acknowledged
+        if self.tally["calm"] >= 20 and self.tally.fresh_share() < tally.FRESH_SHARE:
+            self.tally["wrong"] += 1
+            print("WRONG: too few answers were fresh while nothing was broken", file=sys.stderr)
+        seconds = time.monotonic() - self.began
         print(f"\nseed {self.options.seed}, {seconds:.0f} s, {self.round} rounds, {self.step} steps")
-        print(f"{'fault':<42} {'times':>5} {'answers':>7} {'fresh':>6} {'errors':>6}  longest to fresh")
-        for name, row in sorted(self.by_fault.items()):
-            healed = f"{max(self.heal_times[name]):.2f} s" if self.heal_times[name] else ""
-            print(f"{name:<42} {row['times']:>5} {row['answers']:>7} {row['fresh']:>6} {row['errors']:>6}  {healed}")
-        for title, table in (("not fresh, because", self.reasons), ("refused, because", self.refusals)):
-            print(f"{title}:" if table else f"{title}: none")
-            for reason, count in table.most_common(15):
-                print(f"  {count:>6}  {reason}")
-        print(f"answers          {tally['answers']}, {tally['stale']} silently stale, {tally['false']} with a false line")
-        print(f"fresh            {share:.1%} of {tally['calm']} while nothing was broken (at least {FRESH_SHARE:.0%})")
-        n_lists = tally["memory lists"]
-        print(f"memories         {self.memories.acknowledged} acknowledged, {tally['lost']} lost; {n_lists} lists compared")
-        print(f"secrets          {self.operations.n_secrets} files became secret, {tally['secrets']} left a trace")
-        print(f"whole checks     {tally['whole checks']}: integrity, manifest against a fresh index, secrets")
-        print(f"wrong            {self.failures}")
-        if tally["calm"] >= 20 and share < FRESH_SHARE:
-            self.failures += 1
-            print(f"WRONG: only {share:.1%} of the answers were fresh while nothing was broken", file=sys.stderr)
-
-
-def summary(reply):
-    said = f"exit {reply.code}, {reply.seconds:.2f} s"
-    if reply.error:
-        return f"{said}, {reply.error.get('code')}: {reply.error.get('message')}"
-    if "hits" not in reply.json or "fresh" not in reply.json:
-        return said
-    fresh = "fresh" if reply.json["fresh"] else f"not fresh: {reply.json['reason']}"
-    return f"{said}, {len(reply.json['hits'])} hits, {fresh}"
-
-
-def plain(text):
-    """Returns a reason without what differs each time."""
-    return re.sub(r"(/[\w.~-]+)+", "PATH", re.sub(r"\d+", "N", text))[:120]
+        self.tally.print()
 
 
 def main():
@@ -320,7 +268,7 @@ def main():
     finally:
         run.sandbox.memo("stop")
     run.report()
-    if run.failures:
+    if run.tally["wrong"]:
         print(f"everything is left as it was in {top}", file=sys.stderr)
         sys.exit(1)
     if is_mounted:

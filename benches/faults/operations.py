@@ -4,6 +4,8 @@ import json
 import os
 import shutil
 
+import oracle
+
 DIRS = ["", "src/", "src/core/", "docs/", "docs/guide/en/", "lib/a/b/", "out/", "data/"]
 NAMES = ["alpha.md", "beta.rs", "gamma.py", "delta.txt", "eta.toml", "theta.go", "iota.md", "kappa.ts", "run.log"]
 RULES = ["*.log\n", "out/\n", "*.txt\n!delta.txt\n", "/data/\n", "", "lib/**/b\n", "*.toml\n!/docs/**\n"]
@@ -157,10 +159,13 @@ class Operations:
     def become_secret(self, random, root):
         """Makes a file in two steps; returns its path, what it has that nobody asks for, and the second step."""
         self.n_secrets += 1
-        hidden, path = self.words.unasked(), f"notes-{self.n_secrets}.md"
-        password = f"{hidden[:6]}{random.randrange(10**9)}Hx"
-        self._put(root, path, f"# {self.words.new()}\n\nIt says {hidden}.\n\npassword: {password}\n")
-        return path, hidden, password, lambda: os.rename(root / path, root / f".env.{self.n_secrets}")
+        path = f"notes-{self.n_secrets}.md"
+        secrets = ["".join(random.choices(oracle.LETTERS, k=20)) for _ in range(3)]
+        heading, line, password = secrets
+        said = f"# {self.words.new()} {heading}\n\nIt says {line}.\n\npassword: {password[:9]}7{password[9:]}\n"
+        self._put(root, path, said)
+        # An index of words keeps of each only what it does not share with the one before.
+        return path, [secret[9:] for secret in secrets], lambda: os.rename(root / path, root / f".env.{self.n_secrets}")
 
     # --- git
 
