@@ -2,64 +2,52 @@
 
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio::time::{Instant, timeout_at};
 
 use crate::proto::{RpcError, code};
 
 const MAX_LINE_BYTES: usize = 8 << 20;
 /// How long a line may take from its first byte to its last.
-const PARTIAL_LINE: Duration = Duration::from_secs(30);
+const LINE_TIME: Duration = Duration::from_secs(30);
 
 /// Lines of a peer, each within the limits of size and time.
 pub(super) struct Lines<R> {
-    reader: R,
-    buffer: Vec<u8>,
-    /// Bytes of `buffer` that hold no line end.
-    searched: usize,
-    /// When `buffer` was begun with the line that is in it.
-    since: Instant,
+    reader: BufReader<R>,
+    line_time: Duration,
+    /// What has arrived of the current line.
+    line: Vec<u8>,
+    /// When the current line must be complete; none before its first byte.
+    deadline: Option<Instant>,
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
     /// Takes what the peer sends.
     pub(super) fn new(reader: R) -> Self {
-        Self { reader, buffer: Vec::new(), searched: 0, since: Instant::now() }
+        Self { reader: BufReader::new(reader), line_time: LINE_TIME, line: Vec::new(), deadline: None }
     }
 
     /// Returns the next line without its end; `None` at the end of the stream. Safe to drop and call again.
     pub(super) async fn next(&mut self) -> Result<Option<Vec<u8>>, RpcError> {
-        loop {
-            if let Some(at) = self.buffer[self.searched..].iter().position(|byte| *byte == b'\n') {
-                let rest = self.buffer.split_off(self.searched + at + 1);
-                let mut line = std::mem::replace(&mut self.buffer, rest);
-                (self.searched, self.since) = (0, Instant::now());
-                line.pop();
-                return Ok(Some(line));
-            }
-            self.searched = self.buffer.len();
-            let too = |what: String| RpcError::new(code::INVALID_REQUEST, what);
-            if self.buffer.len() > MAX_LINE_BYTES {
-                return Err(too(format!("a line over {MAX_LINE_BYTES} bytes")));
-            }
-            let n_read = if self.buffer.is_empty() {
-                let n_read = self.reader.read_buf(&mut self.buffer).await;
-                self.since = Instant::now();
-                n_read
-            } else {
-                let read = self.reader.read_buf(&mut self.buffer);
-                let read = timeout_at(self.since + PARTIAL_LINE, read).await;
-                read.map_err(|_| too(format!("no line end within {} s", PARTIAL_LINE.as_secs())))?
-            };
-            match n_read {
-                Ok(0) | Err(_) if self.buffer.is_empty() => return Ok(None),
-                Ok(0) | Err(_) => {
-                    self.searched = 0;
-                    return Ok(Some(std::mem::take(&mut self.buffer)));
-                }
-                Ok(_) => {}
-            }
+        let deadline = match self.deadline {
+            Some(deadline) => deadline,
+            // Between two lines a peer may take as long as it likes.
+            None if self.reader.fill_buf().await.map_or(true, <[u8]>::is_empty) => return Ok(None),
+            None => *self.deadline.insert(Instant::now() + self.line_time),
+        };
+        let too = |what: String| RpcError::new(code::INVALID_REQUEST, what);
+        let room = MAX_LINE_BYTES + 1 - self.line.len();
+        let mut limited = (&mut self.reader).take(room as u64);
+        // Whether it ends with the line, the stream or an error: what has arrived is all there will be.
+        let _ = timeout_at(deadline, limited.read_until(b'\n', &mut self.line))
+            .await
+            .map_err(|_| too(format!("no line end within {} s", self.line_time.as_secs())))?;
+        self.deadline = None;
+        let mut line = std::mem::take(&mut self.line);
+        if line.pop_if(|last| *last == b'\n').is_none() && line.len() > MAX_LINE_BYTES {
+            return Err(too(format!("a line over {MAX_LINE_BYTES} bytes")));
         }
+        Ok(Some(line))
     }
 }
 
@@ -80,5 +68,41 @@ mod tests {
         }
         sending.await.unwrap().unwrap();
         assert_eq!(seen, ["one", "", "two", "thr"]);
+    }
+
+    #[tokio::test]
+    async fn a_line_that_only_trickles_is_given_up() {
+        let (mut client, server) = tokio::io::duplex(4);
+        let trickling = tokio::spawn(async move { while client.write_all(b"a").await.is_ok() {} });
+        let mut lines = Lines { line_time: Duration::from_millis(20), ..Lines::new(server) };
+        let error = lines.next().await.unwrap_err();
+        assert!(error.message.starts_with("no line end within"), "{error}");
+        drop(lines);
+        trickling.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_line_is_not_lost_when_nobody_waits_for_its_end() {
+        let (mut client, server) = tokio::io::duplex(64);
+        let mut lines = Lines::new(server);
+        client.write_all(b"on").await.unwrap();
+        assert!(tokio::time::timeout(Duration::from_millis(1), lines.next()).await.is_err());
+        client.write_all(b"e\ntwo\n").await.unwrap();
+        assert_eq!(lines.next().await.unwrap().as_deref(), Some(&b"one"[..]));
+        assert_eq!(lines.next().await.unwrap().as_deref(), Some(&b"two"[..]));
+    }
+
+    #[tokio::test]
+    async fn a_line_that_is_too_long_is_given_up() {
+        let (mut client, server) = tokio::io::duplex(1 << 16);
+        let sending = tokio::spawn(async move {
+            let part = vec![b'a'; 1 << 16];
+            while client.write_all(&part).await.is_ok() {}
+        });
+        let mut lines = Lines::new(server);
+        let error = lines.next().await.unwrap_err();
+        assert_eq!(error.message, format!("a line over {MAX_LINE_BYTES} bytes"));
+        drop(lines);
+        sending.await.unwrap();
     }
 }
