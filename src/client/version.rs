@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use semver::{BuildMetadata, Version};
+
 /// How the daemon's version relates to the client's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Skew {
@@ -22,15 +24,11 @@ pub(super) fn compare(client: (&str, u32), daemon: (&str, u32)) -> Skew {
     }
 }
 
-/// Returns what orders versions: major, minor, patch, and that a pre-release comes before its release
-/// (Semantic Versioning 2.0.0, section 11; pre-releases of one version count as equal).
-fn precedence(version: &str) -> (u64, u64, u64, bool) {
-    let version = version.split('+').next().unwrap_or_default();
-    let (numbers, released) =
-        version.split_once('-').map_or((version, true), |(numbers, _)| (numbers, false));
-    let mut parts = numbers.split('.').map(|part| part.parse().unwrap_or(0));
-    let mut next = || parts.next().unwrap_or(0);
-    (next(), next(), next(), released)
+/// Returns what orders versions (Semantic Versioning 2.0.0, section 11), without the build; none, which comes first, when
+/// it is no version.
+fn precedence(version: &str) -> Option<Version> {
+    let version = Version::parse(version).ok()?;
+    Some(Version { build: BuildMetadata::EMPTY, ..version })
 }
 
 #[cfg(test)]
@@ -44,6 +42,7 @@ mod tests {
             ("0.1.0+a", 1, "0.1.0+b", 1, Skew::Equal),
             ("0.10.0", 1, "0.9.9", 1, Skew::DaemonOlder),
             ("1.0.0", 1, "1.0.0-rc.1", 1, Skew::DaemonOlder),
+            ("1.0.0-rc.10", 1, "1.0.0-rc.2", 1, Skew::DaemonOlder),
             ("0.1.0", 1, "0.1.1", 1, Skew::DaemonNewer),
             ("0.1.0", 1, "0.1.0", 2, Skew::DaemonNewer),
             ("0.2.0", 1, "0.1.0", 2, Skew::DaemonOlder),
