@@ -1,14 +1,25 @@
 //! Corrects misspelled words with the words of the index.
 
+use std::sync::LazyLock;
+
+use levenshtein_automata::{Distance, LevenshteinAutomatonBuilder};
+
 /// Most corrections of one token.
 const MAX_CORRECTIONS: usize = 3;
 
 /// Shorter tokens are as near to too many words.
 const MIN_CHARS: usize = 3;
 
+/// The automaton of a token takes some 28 KiB a character.
+const MAX_CHARS: usize = 64;
+
 /// Tokens up to this many characters may differ by one edit, longer ones by two. Four of five errors are
 /// a single one: Damerau, "A technique for computer detection and correction of spelling errors", 1964.
 const ONE_EDIT_CHARS: usize = 5;
+
+/// What makes automata for one and for two edits, swaps of neighbours counted as one.
+static AUTOMATA: LazyLock<[LevenshteinAutomatonBuilder; 2]> =
+    LazyLock::new(|| [1, 2].map(|edits| LevenshteinAutomatonBuilder::new(edits, true)));
 
 /// A word of the index near to what was typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,20 +35,20 @@ pub struct Correction {
 /// Returns the words nearest to `token`, then the most frequent, then by alphabet.
 ///
 /// `vocabulary` gives each term of the index with the number of chunks that hold it. A token that is a
-/// term itself, a number, or shorter than three characters has no corrections.
+/// term itself, a number, or of fewer than three or more than [`MAX_CHARS`] characters has no corrections.
 pub fn corrections<'a>(token: &str, vocabulary: impl Iterator<Item = (&'a str, u64)>) -> Vec<Correction> {
-    let chars: Vec<char> = token.chars().collect();
-    if chars.len() < MIN_CHARS || chars.iter().all(|c| c.is_numeric()) {
+    let n_chars = token.chars().count();
+    if !(MIN_CHARS..=MAX_CHARS).contains(&n_chars) || token.chars().all(char::is_numeric) {
         return Vec::new();
     }
-    let limit = if chars.len() <= ONE_EDIT_CHARS { 1 } else { 2 };
-    let mut near = Near { rows: Default::default(), other: Vec::new() };
+    let automaton = AUTOMATA[usize::from(n_chars > ONE_EDIT_CHARS)].build_dfa(token);
     let mut found: Vec<Correction> = Vec::new();
     for (term, n_docs) in vocabulary {
-        match near.distance(&chars, term, limit) {
-            None => {}
-            Some(0) => return Vec::new(),
-            Some(distance) => {
+        match automaton.eval(term) {
+            Distance::AtLeast(_) => {}
+            Distance::Exact(0) => return Vec::new(),
+            Distance::Exact(distance) => {
+                let distance = usize::from(distance);
                 let place = found.partition_point(|known| is_before(known, term, distance, n_docs));
                 if place < MAX_CORRECTIONS {
                     found.insert(place, Correction { term: term.to_owned(), distance, n_docs });
@@ -52,50 +63,6 @@ pub fn corrections<'a>(token: &str, vocabulary: impl Iterator<Item = (&'a str, u
 fn is_before(known: &Correction, term: &str, distance: usize, n_docs: u64) -> bool {
     let key = (known.distance, std::cmp::Reverse(known.n_docs), known.term.as_str());
     key < (distance, std::cmp::Reverse(n_docs), term)
-}
-
-/// Buffers of the distance, kept over a whole vocabulary.
-struct Near {
-    rows: [Vec<usize>; 3],
-    other: Vec<char>,
-}
-
-impl Near {
-    /// Returns the distance of optimal string alignment, none when over `limit`. Stops at the first row
-    /// that is over it, which for most words is the third or fourth.
-    fn distance(&mut self, chars: &[char], term: &str, limit: usize) -> Option<usize> {
-        // A character has one to four bytes; this passes over most terms without decoding them.
-        if term.len() + limit < chars.len() || term.len() > 4 * (chars.len() + limit) {
-            return None;
-        }
-        self.other.clear();
-        self.other.extend(term.chars());
-        let other = &self.other;
-        if other.len().abs_diff(chars.len()) > limit {
-            return None;
-        }
-        let [before, last, row] = &mut self.rows;
-        last.clear();
-        last.extend(0..=other.len());
-        for (i, c) in chars.iter().enumerate() {
-            row.clear();
-            row.push(i + 1);
-            for (j, o) in other.iter().enumerate() {
-                let replaced = last[j] + usize::from(c != o);
-                let mut least = replaced.min(last[j + 1] + 1).min(row[j] + 1);
-                if i > 0 && j > 0 && *c == other[j - 1] && chars[i - 1] == *o {
-                    least = least.min(before[j - 1] + 1);
-                }
-                row.push(least);
-            }
-            if row.iter().min().is_none_or(|least| *least > limit) {
-                return None;
-            }
-            std::mem::swap(before, last);
-            std::mem::swap(last, row);
-        }
-        last.last().copied().filter(|distance| *distance <= limit)
-    }
 }
 
 #[cfg(test)]
@@ -149,12 +116,24 @@ mod tests {
             let n_chars = random.below(max);
             (0..n_chars).map(|_| random.pick(&["a", "b", "c", "ä", "日"])).collect()
         };
-        let mut near = Near { rows: Default::default(), other: Vec::new() };
-        for _ in 0..20_000 {
-            let (left, right) = (word(9), word(9));
-            let chars: Vec<char> = left.chars().collect();
-            let expected = Some(strsim::osa_distance(&left, &right)).filter(|distance| *distance <= 2);
-            assert_eq!(near.distance(&chars, &right, 2), expected, "{left} {right}");
+        for _ in 0..5_000 {
+            let (token, term) = (word(10), word(10));
+            let n_chars = token.chars().count();
+            let limit = if n_chars <= ONE_EDIT_CHARS { 1 } else { 2 };
+            let distance = strsim::osa_distance(&token, &term);
+            let expected = n_chars >= MIN_CHARS && (1..=limit).contains(&distance);
+            let found = corrections(&token, [(term.as_str(), 1)].into_iter());
+            let found: Vec<usize> = found.iter().map(|correction| correction.distance).collect();
+            assert_eq!(found, if expected { vec![distance] } else { vec![] }, "{token} {term}");
         }
+    }
+
+    #[test]
+    fn a_token_of_any_length_is_taken() {
+        let long = "word".repeat(MAX_CHARS / 4);
+        let near = format!("{long}s");
+        assert_eq!(corrections(&long, [(near.as_str(), 1)].into_iter()).len(), 1);
+        assert_eq!(corrections(&near, [(long.as_str(), 1)].into_iter()).len(), 0);
+        assert_eq!(corrections(&"ä".repeat(1 << 20), [(long.as_str(), 1)].into_iter()).len(), 0);
     }
 }
