@@ -30,6 +30,13 @@ pub struct PathError {
     pub source: io::Error,
 }
 
+impl PathError {
+    /// Returns whether nothing is at the path, or a directory on the way to it is none.
+    pub fn is_absent(&self) -> bool {
+        matches!(self.source.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+    }
+}
+
 /// Adds action and path to an [`io::Error`].
 pub trait IoContext<T> {
     /// Names what was tried on which path.

@@ -89,6 +89,9 @@ impl CliError {
     pub(super) fn shown(&self) -> Shown {
         let (code, exit, hint) = match self {
             Self::Locate(error) => locate(error),
+            Self::Path(error) if error.is_absent() => {
+                ("no-such-path", EXIT_USAGE, hint("check the path for a typing error"))
+            }
             Self::Path(error) => path(error),
             Self::Config(error) => config(error),
             Self::Client(error) => client(error),
@@ -114,9 +117,8 @@ fn hint(text: &str) -> Option<String> {
 }
 
 fn locate(error: &LocateError) -> Row {
-    use io::ErrorKind::{NotADirectory, NotFound};
     match error {
-        LocateError::Io(error) if matches!(error.source.kind(), NotFound | NotADirectory) => {
+        LocateError::Io(error) if error.is_absent() => {
             ("no-such-directory", EXIT_USAGE, hint("name an existing directory with -C"))
         }
         LocateError::Io(error) => path(error),

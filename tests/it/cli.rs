@@ -8,6 +8,7 @@ use memod::proto::Request;
 use serde_json::{Value, json};
 
 use crate::fake::{Answer, Fake};
+use crate::live::{Live, memo};
 use crate::sandbox::Sandbox;
 
 /// Runs `memo` with words separated by spaces and compares status, stdout and stderr.
@@ -55,6 +56,24 @@ fn wrong_usage_is_explained() {
          \"message\":\"invalid value '0' for '--limit <N>': 0 is not in 1..=200\",\
          \"hint\":\"`memo --help` lists the verbs, `memo VERB --help` the flags of one\"}}\n",
     );
+}
+
+#[test]
+fn a_path_that_is_not_there_is_wrong_usage() {
+    let live = Live::new();
+    let verbs: &[&[&str]] = &[
+        &["import", "none.jsonl"],
+        &["import", "--from", "markdown", "none"],
+        &["import", "--from", "memori", "none.db"],
+        &["import", "--from", "claude", "none/conversations.json"],
+        &["export", "--out", "none/out.jsonl"],
+        &["backup", "none/copy.db"],
+        &["restore-backup", "none.db", "--yes"],
+    ];
+    for verb in verbs {
+        let (exit, answer) = memo(&live, verb);
+        assert_eq!((exit, &answer["error"]["code"]), (2, &json!("no-such-path")), "{verb:?}: {answer}");
+    }
 }
 
 #[test]
