@@ -1,0 +1,54 @@
+//! Do the tables of the pages have the rows that the code has?
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use memod::config::{Config, KEYS};
+use memod::extract::lang::LANGUAGES;
+use memod::types::Refusal;
+use regex::Regex;
+
+use super::{Page, check_generated};
+
+/// Returns the comment of a setting in `defaults.toml`, without the name of its variable.
+fn meaning(name: &str) -> String {
+    let defaults = include_str!("../../../src/defaults.toml");
+    let (section, key) = name.split_once('.').unwrap();
+    let (_, section) = defaults.split_once(&format!("\n[{section}]\n")).unwrap();
+    let lines = section.lines().take_while(|line| !line.starts_with(&format!("{key} = ")));
+    let comment = lines.fold(String::new(), |comment, line| match line.strip_prefix("# ") {
+        Some(text) => format!("{comment}{text} "),
+        None => String::new(),
+    });
+    let (meaning, _) = comment.split_once(" MEMO_").unwrap_or_else(|| panic!("{name} has no comment"));
+    meaning.to_owned()
+}
+
+#[test]
+fn the_settings_are_all_there_with_their_defaults() {
+    let config = Config::default();
+    let mut table = "| key | default | values | meaning |\n|---|---|---|---|\n".to_owned();
+    for key in KEYS {
+        let (name, default) = (key.name, key.get(&config));
+        writeln!(table, "| `{name}` | `{default}` | {} | {} |", key.kind, meaning(name)).unwrap();
+    }
+    check_generated("docs/src/settings.md", "settings", &table);
+}
+
+#[test]
+fn the_languages_are_those_with_a_grammar() {
+    let names: BTreeSet<_> = LANGUAGES.iter().map(|language| language.name).collect();
+    let names: Vec<_> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    check_generated("docs/src/indexed.md", "languages", &format!("{}\n", names.join(", ")));
+}
+
+#[test]
+fn every_reason_to_skip_a_file_is_explained() {
+    let row = Regex::new(r"(?m)^\| `([a-z0-9-]+)` \|").unwrap();
+    let page = Page::read("docs/src/indexed.md");
+    let (_, table) = page.text.split_once("| reason |").unwrap();
+    let (table, _) = table.split_once("\n\n").unwrap();
+    let shown: BTreeSet<_> = row.captures_iter(table).map(|row| row[1].to_owned()).collect();
+    let known: BTreeSet<_> = Refusal::ALL.iter().map(|reason| reason.as_str().to_owned()).collect();
+    assert_eq!(shown, known);
+}
