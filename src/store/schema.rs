@@ -7,7 +7,7 @@ use std::path::Path;
 use rusqlite::Connection;
 use rusqlite_migration::{M, Migrations};
 
-use super::StoreError;
+use super::{StoreError, corrupt};
 
 /// One string a version, oldest first.
 pub(super) const INDEX: &[&str] = &[
@@ -131,6 +131,7 @@ pub(super) fn migrate(conn: &mut Connection, path: &Path, versions: &[&str]) -> 
     if found > known {
         return Err(StoreError::Newer { path: path.to_owned(), found, known });
     }
+    check_ours(conn, found).map_err(|error| StoreError::new(path, error))?;
     let migrations = Migrations::new(versions.iter().map(|sql| M::up(sql)).collect());
     migrations.to_latest(conn).map_err(|error| match error {
         rusqlite_migration::Error::RusqliteError { err, .. } => StoreError::new(path, err),
@@ -139,6 +140,17 @@ pub(super) fn migrate(conn: &mut Connection, path: &Path, versions: &[&str]) -> 
             source: rusqlite::Error::ToSqlConversionFailure(Box::new(other)),
         },
     })
+}
+
+/// Refuses what another program wrote, and what lost its version: no migration fits such tables.
+fn check_ours(conn: &Connection, version: i64) -> rusqlite::Result<()> {
+    let sql = "SELECT count(*), count(*) FILTER (WHERE name = 'meta') FROM sqlite_schema
+               WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'";
+    match (version, conn.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?) {
+        (0, (1_u64.., _)) => Err(corrupt("tables without a version of ours".to_owned())),
+        (1.., (_, 0_u64)) => Err(corrupt("a version of ours without our tables".to_owned())),
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]
