@@ -6,10 +6,12 @@
 mod anchors;
 mod backups;
 mod check;
+mod contents;
 mod counts;
 mod db;
 mod exchange;
 mod found;
+mod lineage;
 mod links;
 mod memory_filter;
 mod memory_store;

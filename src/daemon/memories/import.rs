@@ -191,7 +191,8 @@ impl Import<'_> {
                 let is_same = said(&known) == said(&record);
                 if !is_same {
                     let (title, tags, metadata) = said(&record);
-                    let after = Record { title, tags, metadata, updated: self.stamp.now_ms, ..known.clone() };
+                    let updated = self.stamp.now_ms.max(known.updated + 1);
+                    let after = Record { title, tags, metadata, updated, ..known.clone() };
                     let fields = show::differences(&known, &after);
                     self.rows.put(&after, &derive(&after), &MemoryEvent { fields, ..self.event() })?;
                 }

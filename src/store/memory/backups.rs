@@ -1,14 +1,14 @@
-//! Keeps backups of memory.db, and reads what is left of a damaged one.
+//! Keeps backups of memory.db, and tells which of them is the newest.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use rusqlite::OpenFlags;
 
-use super::rows::{COLUMNS, record};
-use super::{Link, MemoryDb, MemoryEvent, Record, StoreError};
+use super::lineage::Lineage;
+use super::{MemoryDb, StoreError};
 
 /// Copies that are kept: the last of each of so many days, and as many of each other kind.
 const KEPT: usize = 7;
@@ -32,11 +32,13 @@ pub(super) enum Label {
 }
 
 /// A copy: `memory-<time>.db`; those that were not made of themselves have `-schema<version>`, `-asked` or `-replaced`
-/// behind the time.
+/// behind the time. The clock may have been wrong: what is in a copy says how new it is, never its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Copy {
     pub(super) path: PathBuf,
-    name: String,
+    pub(super) name: String,
+    /// None where it cannot be read.
+    pub(super) lineage: Option<Lineage>,
 }
 
 impl Copy {
@@ -56,17 +58,29 @@ impl Backups {
         Self { dir: state_dir.join("backups") }
     }
 
-    /// Returns all copies, newest first; their names sort by time.
+    /// Returns whether there is any.
+    pub(super) fn is_any(&self) -> bool {
+        self.names().next().is_some()
+    }
+
+    /// Returns all copies, newest first; last those that cannot be read.
     pub(super) fn all(&self) -> Vec<Copy> {
+        let read = |(path, name): (PathBuf, String)| {
+            let lineage =
+                MemoryDb::connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).and_then(|db| db.lineage());
+            Copy { path, name, lineage: lineage.ok() }
+        };
+        let mut copies: Vec<Copy> = self.names().map(read).collect();
+        let age = |copy: &Copy| (copy.lineage.as_ref().map(Lineage::writes), copy.name.clone());
+        copies.sort_by_key(|copy| std::cmp::Reverse(age(copy)));
+        copies
+    }
+
+    fn names(&self) -> impl Iterator<Item = (PathBuf, String)> {
         let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
-        let mut backups: Vec<Copy> = entries
-            .filter_map(|entry| {
-                Some(Copy { path: entry.path(), name: entry.file_name().into_string().ok()? })
-            })
-            .filter(|copy| copy.name.starts_with("memory-") && copy.name.ends_with(".db"))
-            .collect();
-        backups.sort_by(|a, b| b.name.cmp(&a.name));
-        backups
+        entries
+            .filter_map(|entry| Some((entry.path(), entry.file_name().into_string().ok()?)))
+            .filter(|(_, name)| name.starts_with("memory-") && name.ends_with(".db"))
     }
 
     /// Makes a copy, and deletes those there are too many of; returns where it is.
@@ -77,7 +91,7 @@ impl Backups {
         db.copy_safely(&aside).inspect_err(|_| drop(fs::remove_file(&aside)))?;
         let mut path = self.dir.join(name(now_ms, label));
         for later in 1.. {
-            if label == Label::Daily || !path.exists() {
+            if !path.exists() {
                 break;
             }
             path = self.dir.join(name(now_ms + later * 1_000, label)); // two within a second are two
@@ -87,19 +101,6 @@ impl Backups {
             let _ = fs::remove_file(copy.path); // the next one tries again
         }
         Ok(path)
-    }
-
-    /// Opens the newest copy that is whole; returns the names of those that are not.
-    pub(super) fn newest_good(&self) -> (Option<(Copy, MemoryDb)>, Vec<String>) {
-        let mut bad = Vec::new();
-        for copy in self.all() {
-            let opened = MemoryDb::connect(&copy.path, OpenFlags::SQLITE_OPEN_READ_ONLY);
-            match opened.and_then(|db| db.check_quickly().and_then(|()| db.count()).map(|_| db)) {
-                Ok(db) => return (Some((copy, db)), bad),
-                Err(_) => bad.push(copy.name),
-            }
-        }
-        (None, bad)
     }
 }
 
@@ -130,59 +131,6 @@ fn superfluous(backups: Vec<Copy>) -> Vec<Copy> {
     backups.into_iter().filter(|copy| !is_kept(copy)).collect()
 }
 
-/// A memory from a damaged file, with what is known of its past and its links.
-pub(super) type Saved = (Record, Vec<MemoryEvent>, Vec<Link>);
-
-impl MemoryDb {
-    /// Returns how many memories there are, archived ones too.
-    pub(super) fn count(&self) -> Result<u64, StoreError> {
-        self.run(|conn| conn.query_row("SELECT count(*) FROM memory", [], |row| row.get(0)))
-    }
-
-    /// Returns every memory that can still be read: from the first on up to the damage, and from the last on back to
-    /// it; without tags and anchors where those are damaged, and without the columns that an older file does not have.
-    pub(super) fn readable(&self) -> Vec<Saved> {
-        let mut found: Vec<Record> = Vec::new();
-        let (own, _) = COLUMNS.split_once("(SELECT").unwrap_or_default();
-        let (with_tags, _) = COLUMNS.rsplit_once("(SELECT").unwrap_or_default();
-        let ways = [COLUMNS, &format!("{with_tags}'[]'"), &format!("{own}'[]', '[]'")];
-        let older = ways.map(|columns| columns.replace("m.key", "NULL"));
-        for columns in ways.into_iter().chain(older.iter().map(String::as_str)) {
-            for order in ["ASC", "DESC"] {
-                let (records, is_whole) = self.scan(columns, order);
-                let known: HashSet<_> = found.iter().map(|record| record.id.clone()).collect();
-                found.extend(records.into_iter().filter(|record| !known.contains(&record.id)));
-                if is_whole {
-                    return self.with_history(found);
-                }
-            }
-        }
-        self.with_history(found)
-    }
-
-    /// Reads rows up to the first that cannot be reached; returns whether that was all.
-    fn scan(&self, columns: &str, order: &str) -> (Vec<Record>, bool) {
-        let mut records = Vec::new();
-        let ended = self.run(|conn| {
-            let mut statement =
-                conn.prepare(&format!("SELECT {columns} FROM memory m ORDER BY m.row {order}"))?;
-            let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
-                records.extend(record(row).ok());
-            }
-            Ok(())
-        });
-        (records, ended.is_ok())
-    }
-
-    fn with_history(&self, records: Vec<Record>) -> Vec<Saved> {
-        let history = |id: &str| self.read(0, |rows| rows.history(id)).unwrap_or_default();
-        let links = |id: &str| self.read(0, |rows| rows.links(id)).unwrap_or_default();
-        let save = |record: Record| (record.clone(), history(&record.id), links(&record.id));
-        records.into_iter().map(save).collect()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -195,7 +143,8 @@ mod tests {
         names.push(name(day(0, 0), Label::Schema(1)));
         names.extend((0..8).map(|n| name(day(0, n * 1_000), Label::Asked)));
         names.sort_by(|a, b| b.cmp(a));
-        let backups = names.into_iter().map(|name| Copy { path: PathBuf::new(), name }).collect::<Vec<_>>();
+        let copy = |name| Copy { path: PathBuf::new(), name, lineage: None };
+        let backups = names.into_iter().map(copy).collect::<Vec<_>>();
         let gone = superfluous(backups.clone());
         let kept: Vec<_> =
             backups.iter().filter(|copy| !gone.contains(copy)).map(|copy| copy.name.as_str()).collect();

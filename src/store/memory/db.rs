@@ -130,6 +130,7 @@ impl MemoryDb {
             false => rows.archive_expired()?,
         }
         let value = write(&rows)?;
+        rows.count_write()?;
         if stays { tx.commit() } else { tx.rollback() }.map_err(at)?;
         Ok(value)
     }

@@ -107,15 +107,10 @@ impl Rows<'_> {
         Ok(linked)
     }
 
-    /// Puts links of a damaged file back whose ends are there; the histories of those know of them.
-    pub(super) fn put_saved_links<'a>(
-        &self,
-        links: impl IntoIterator<Item = &'a Link>,
-    ) -> Result<(), StoreError> {
-        for link in links {
-            if self.has(&link.from)? && self.has(&link.to)? {
-                self.put_link(link)?;
-            }
+    /// Puts a link of another file if its ends are here; the histories of those know of it.
+    pub(super) fn put_saved_link(&self, link: &Link) -> Result<(), StoreError> {
+        if self.has(&link.from)? && self.has(&link.to)? {
+            self.put_link(link)?;
         }
         Ok(())
     }

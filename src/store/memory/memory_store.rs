@@ -280,7 +280,7 @@ impl MemoryStore {
         if self.finished().exists() {
             return self.put_in_place(now_ms); // somebody was killed who did
         }
-        let has_copies = !self.backups.all().is_empty() || has_log(&self.path);
+        let has_copies = self.backups.is_any() || has_log(&self.path);
         match fs::symlink_metadata(&self.path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 return Err(StoreError::file(&self.path, error));

@@ -99,4 +99,21 @@ CREATE VIRTUAL TABLE memory_vocab USING fts5vocab(memory_fts, row);
 -- From now on with stems. All words are put anew when it is opened.
 INSERT INTO memory_fts(memory_fts) VALUES('delete-all');
 ",
+    "
+-- Which database this is and how often it was written: what a copy holds is known from that, whatever its name or
+-- the clock says. See `Lineage`.
+INSERT INTO meta VALUES('lineage', lower(hex(randomblob(8))));
+INSERT INTO meta SELECT 'writes', coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'memory'), 0)
+    + coalesce((SELECT max(row) FROM history), 0);
+-- What was deleted for good, its last change and when it was deleted: it does not come back out of an older copy.
+CREATE TABLE deleted(id TEXT PRIMARY KEY, updated INTEGER NOT NULL, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TRIGGER memory_deleted AFTER DELETE ON memory
+BEGIN
+    INSERT OR REPLACE INTO deleted VALUES(old.id, old.updated, CAST(unixepoch('subsec') * 1000 AS INTEGER));
+END;
+CREATE TRIGGER memory_put_back AFTER INSERT ON memory
+BEGIN
+    DELETE FROM deleted WHERE id = new.id;
+END;
+",
 ];

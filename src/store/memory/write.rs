@@ -91,8 +91,8 @@ impl Rows<'_> {
     ) -> Result<(), StoreError> {
         self.run(|conn| {
             let mut set = conn.prepare_cached(
-                "UPDATE memory SET archived_at = iif(?2 IS NULL, NULL, ?3), archived_why = ?2, updated = ?3,
-                     expires_at = iif(?2 IS NULL AND expires_at <= ?3, NULL, expires_at)
+                "UPDATE memory SET archived_at = iif(?2 IS NULL, NULL, ?3), archived_why = ?2,
+                     updated = max(?3, updated + 1), expires_at = iif(?2 IS NULL AND expires_at <= ?3, NULL, expires_at)
                  WHERE id = ?1 RETURNING row",
             )?;
             for record in records {
@@ -113,8 +113,8 @@ impl Rows<'_> {
             ))?
             .execute([self.now_ms()])?;
             conn.prepare_cached(&format!(
-                "UPDATE memory SET archived_at = expires_at, archived_why = 'expired', updated = expires_at
-                 WHERE {over}"
+                "UPDATE memory SET archived_at = expires_at, archived_why = 'expired',
+                     updated = max(expires_at, updated + 1) WHERE {over}"
             ))?
             .execute([self.now_ms()])?;
             Ok(())

@@ -26,7 +26,7 @@ const DAMAGES: &[Damage] = &[
     (
         "replaced by another database",
         |db| drop(fs::remove_file(db).map(|()| other_database(db))),
-        "held no memories",
+        "is damaged",
     ),
     ("deleted", |db| fs::remove_file(db).unwrap(), "was gone"),
 ];

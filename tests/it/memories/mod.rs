@@ -2,6 +2,7 @@
 
 mod acknowledged;
 mod consolidated;
+mod copies;
 mod damaged;
 mod linked;
 mod recalled;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::OpenFlags;
 
 use super::super::backups::Label;
+use super::super::lineage::Version;
 use super::{MemoryDb, MemoryStore};
 use crate::proto::exchange::{BackupResult, RestoreResult};
 use crate::store::foreign::{Copied, ForeignError};
@@ -26,8 +27,8 @@ pub enum RestoreError {
     None,
 }
 
-/// What is compared of a memory.
-type Versions = HashMap<String, (i64, bool)>;
+/// By id.
+type Versions = HashMap<String, Version>;
 
 impl MemoryStore {
     /// Copies everything into a new file, or among our own copies, and reads it back. On the disk when it returns.
@@ -63,7 +64,7 @@ impl MemoryStore {
         let path: PathBuf = path.map(Path::to_owned).or_else(newest).ok_or(RestoreError::None)?;
         let dir = self.path.with_file_name("restore");
         let copied = Copied::make(&path, &dir, &[&self.path])?;
-        let there = crate::store::foreign::open_memod(&copied)?;
+        let mut there = crate::store::foreign::open_memod(&copied)?;
         self.ready(now_ms)?;
         let (here, _) = self.open.as_mut().expect("it was made ready");
         if here.programs()? != there.programs()? {
@@ -77,6 +78,7 @@ impl MemoryStore {
             return Ok(result);
         }
         result.kept = Some(self.backups.add(here, now_ms, Label::Replaced)?.display().to_string());
+        succeed(here, &mut there, now_ms)?;
         here.replace_by(&there)?;
         self.is_changed = true;
         self.open = None; // all that was known of it is of yesterday
@@ -85,10 +87,28 @@ impl MemoryStore {
     }
 }
 
+/// Makes a copy the next version of what is here: what goes with that does not come back out of other copies.
+fn succeed(here: &MemoryDb, there: &mut MemoryDb, now_ms: i64) -> Result<(), StoreError> {
+    let mut lineage = here.lineage()?;
+    lineage.take(&there.lineage()?);
+    let deleted = here.deleted()?;
+    let goes = here.versions()?.into_iter().map(|(id, version)| (id, version.updated, now_ms));
+    there.write(now_ms, |rows| {
+        for (id, updated, at) in deleted.into_iter().chain(goes) {
+            if !rows.has(&id)? {
+                rows.set_deleted(&id, updated, at)?;
+            }
+        }
+        rows.begin_lineage(&lineage)
+    })
+}
+
 fn compare(here: &Versions, there: &Versions) -> RestoreResult {
     let only = |of: &Versions, not: &Versions| of.keys().filter(|id| !not.contains_key(*id)).count() as u64;
-    let differs =
-        |(id, version): &(&String, &(i64, bool))| there.get(*id).is_some_and(|other| other != *version);
+    let said = |version: &Version| (version.updated, version.is_living);
+    let differs = |(id, version): &(&String, &Version)| {
+        there.get(*id).is_some_and(|other| said(other) != said(version))
+    };
     RestoreResult {
         here: here.len() as u64,
         there: there.len() as u64,
@@ -152,14 +172,6 @@ impl MemoryDb {
             )?
             .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
             .collect()
-        })
-    }
-
-    fn versions(&self) -> Result<Versions, StoreError> {
-        self.run(|conn| {
-            conn.prepare("SELECT id, updated, archived_at IS NULL FROM memory")?
-                .query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?
-                .collect()
         })
     }
 }

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::OpenFlags;
 
-use super::super::backups::Saved;
-use super::super::{MemoryDb, MemoryEvent, Record, Rows, StoreError};
+use super::super::backups::Copy;
+use super::super::contents::Contents;
+use super::super::lineage::Lineage;
+use super::super::{MemoryDb, StoreError};
 use super::{MemoryStore, NOTICE};
 use crate::store::beside;
 
@@ -36,35 +38,65 @@ impl MemoryStore {
         self.put_in_place(now_ms)
     }
 
-    /// Builds a database from the newest good copy and from what can be read of the damaged one, then puts it in the
-    /// place of that.
+    /// Builds a database from the good copies and from what can be read of the damaged one, then puts it in the place of
+    /// that.
     pub(super) fn restore(&mut self, now_ms: i64, why: &str) -> Result<(), StoreError> {
         self.open = None;
-        let new = self.new_file();
-        let (copy, bad) = self.backups.newest_good();
-        if let Some((_, copied)) = &copy {
-            copied.copy_to(&new)?;
-        }
-        let mut db = MemoryDb::open_copy(&new)?;
-        let n_copied = db.count()?;
+        let mut new = self.united_copies(now_ms)?;
         revive_log(&self.path);
-        let saved = MemoryDb::connect(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE)
-            .map_or_else(|_| Vec::new(), |damaged| damaged.readable());
-        let n_saved = db.write(now_ms, |rows| self.put_saved(rows, &saved))?;
-        let from = match &copy {
-            Some((copy, _)) => format!("{n_copied} memories are restored from {}", copy.path.display()),
-            None => "there is no good copy of it".to_owned(),
-        };
-        let bad = if bad.is_empty() { String::new() } else { format!("; not usable: {}", bad.join(", ")) };
-        let saved = match n_saved {
-            0 => String::new(),
-            n => format!("; {n} newer ones were saved from what was there"),
-        };
+        let damaged = MemoryDb::connect(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE);
+        let saved = damaged.as_ref().map_or_else(|_| Contents::default(), MemoryDb::contents);
+        let last = damaged.and_then(|damaged| damaged.lineage()).ok();
+        let n_saved = new.db.write(now_ms, |rows| {
+            let united = rows.unite(&saved, "salvage", self.derive)?;
+            let mut lineage = new.lineage.clone();
+            last.iter().for_each(|last| lineage.exceed(last));
+            rows.begin_lineage(&lineage)?;
+            Ok::<_, StoreError>(united.n_put)
+        })?;
+        let knows_deleted = saved.is_whole || last.is_some_and(|last| new.lineage == last);
         let is_any = self.path.exists() || has_log(&self.path);
         let (path, kept) = (self.path.display(), kept(is_any.then(|| self.aside(now_ms))));
-        let text = format!("{path} {why}; {from}{bad}{saved}{kept}").replace('\n', " ");
-        self.finish(db, now_ms, &text)?;
+        let said = new.said(n_saved, knows_deleted);
+        let text = format!("{path} {why}; {said}{kept}").replace('\n', " ");
+        self.finish(new.db, now_ms, &text)?;
         self.put_in_place(now_ms)
+    }
+
+    /// Builds a database from the newest copy that can be used, and from those that hold what it does not.
+    fn united_copies(&self, now_ms: i64) -> Result<Restored, StoreError> {
+        let (new, other) = (self.new_file(), self.path.with_extension("db.copy"));
+        let (mut copies, mut bad) = (self.backups.all().into_iter(), Vec::new());
+        let newest = copies.find_map(|copy| {
+            let used = use_copy(&copy.path, &new);
+            used.map_err(|why| bad.push(named(&copy, &why))).ok().map(|used| (copy, used))
+        });
+        let Some((copy, (original, mut db))) = newest else {
+            remove_database(&new);
+            let db = MemoryDb::open_copy(&new)?;
+            return Ok(Restored { db, lineage: Lineage::default(), from: None, more: Vec::new(), bad });
+        };
+        let from = Some((copy, db.count()?));
+        let mut lineage = original.lineage()?;
+        let (mut held, mut more) = (vec![original], Vec::new());
+        for copy in copies {
+            let is_held = |original: &MemoryDb| held.iter().any(|held| held.holds(original).unwrap_or(false));
+            if MemoryDb::connect(&copy.path, OpenFlags::SQLITE_OPEN_READ_ONLY).is_ok_and(|db| is_held(&db)) {
+                continue;
+            }
+            match use_copy(&copy.path, &other) {
+                Ok((original, copied)) => {
+                    let contents = copied.contents();
+                    let united = db.write(now_ms, |rows| rows.unite(&contents, "unite", self.derive))?;
+                    lineage.take(&original.lineage()?);
+                    held.push(original);
+                    more.extend((united.n_put > 0).then_some((copy, united.n_put)));
+                }
+                Err(why) => bad.push(named(&copy, &why)),
+            }
+        }
+        remove_database(&other);
+        Ok(Restored { db, lineage, from, more, bad })
     }
 
     /// Notes in a new database what happened, and gives it the name of one that has only to be put in its place: whoever
@@ -93,37 +125,10 @@ impl MemoryStore {
         self.path.with_extension("db.finished")
     }
 
-    /// Puts what is missing or newer; returns how many.
-    fn put_saved(&self, rows: &Rows<'_>, saved: &[Saved]) -> Result<u64, StoreError> {
-        let mut n_put = 0;
-        for (record, history, _) in saved {
-            let known = rows.get(&record.id)?;
-            let age = |record: &Record| (record.updated, record.last_access);
-            if known.is_some_and(|known| age(&known) >= age(record)) {
-                continue;
-            }
-            let mut record = record.clone();
-            let derived = (self.derive)(&record);
-            let twin = rows.same_text(&record, &derived.hash)?.filter(|twin| twin.id != record.id);
-            if twin.is_some() && record.archived_at.is_none() {
-                (record.archived_at, record.archived_why) =
-                    (Some(rows.now_ms()), Some("forgotten".to_owned()));
-            }
-            let event = MemoryEvent::of_daemon(rows.now_ms(), "salvage");
-            rows.put(&record, &derived, &event)?;
-            rows.put_history(&record.id, &[history.as_slice(), &[event]].concat())?;
-            n_put += 1;
-        }
-        rows.put_saved_links(saved.iter().flat_map(|(.., links)| links))?;
-        Ok(n_put)
-    }
-
     /// Returns where the next database is built; nothing is there.
     fn new_file(&self) -> PathBuf {
         let new = self.path.with_extension("db.new");
-        for left in companions(&new).into_iter().chain([new.clone()]) {
-            let _ = fs::remove_file(left); // of a daemon that was killed while it restored
-        }
+        remove_database(&new); // of a daemon that was killed while it restored
         new
     }
 
@@ -141,6 +146,73 @@ impl MemoryStore {
         }
         rename_if_there(&log, &aside_log)?;
         rename_if_there(&self.path, &aside)
+    }
+}
+
+/// A database that was built anew, and what of.
+struct Restored {
+    db: MemoryDb,
+    /// What it holds.
+    lineage: Lineage,
+    /// The newest copy, and its memories.
+    from: Option<(Copy, u64)>,
+    /// Other copies, and what they alone had.
+    more: Vec<(Copy, u64)>,
+    /// Names of the copies that cannot be used, and why.
+    bad: Vec<String>,
+}
+
+impl Restored {
+    /// Says what it is made of.
+    fn said(&self, n_saved: u64, knows_deleted: bool) -> String {
+        let mut said = match &self.from {
+            Some((copy, n)) => format!("{n} memories are restored from {}", copy.path.display()),
+            None => "there is no good copy of it".to_owned(),
+        };
+        for (copy, n) in &self.more {
+            said += &format!("; {n} more or newer ones from {}", copy.path.display());
+        }
+        if !self.bad.is_empty() {
+            said += &format!("; not usable: {}", self.bad.join(", "));
+        }
+        if n_saved > 0 {
+            said += &format!("; {n_saved} newer ones were saved from what was there");
+        }
+        if self.from.is_some() && !knows_deleted {
+            said += "; what was purged or changed after that copy may be back as it was";
+        }
+        said
+    }
+}
+
+/// Opens a copy as it is, and a copy of it that is brought to our schema.
+fn use_copy(path: &Path, to: &Path) -> Result<(MemoryDb, MemoryDb), StoreError> {
+    remove_database(to);
+    let original = MemoryDb::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    original.check_quickly()?;
+    original.copy_to(to)?;
+    let copy = MemoryDb::open_copy(to)?;
+    copy.check_readable()?;
+    Ok((original, copy))
+}
+
+/// Names a copy that cannot be used.
+fn named(copy: &Copy, why: &StoreError) -> String {
+    let why = match why {
+        StoreError::Corrupt { source, .. } | StoreError::Sqlite { source, .. } => source.to_string(),
+        StoreError::Newer { found, known, .. } => {
+            format!("of a newer memod, schema {found}, we know {known}")
+        }
+        StoreError::File { source, .. } => source.to_string(),
+        StoreError::Full { .. } => "the disk is full".to_owned(),
+    };
+    format!("{} ({why})", copy.name)
+}
+
+/// Removes a database of ours that nobody needs.
+fn remove_database(path: &Path) {
+    for file in companions(path).into_iter().chain([path.to_owned()]) {
+        let _ = fs::remove_file(file); // absent, mostly
     }
 }
 

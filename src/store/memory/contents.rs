@@ -1,0 +1,257 @@
+//! Reads what another database holds, and takes it over.
+//!
+//! By id the newest version of a memory stays, with the changes that either knew of. `updated` only grows with each change
+//! of a memory, so it compares versions whatever the clock said. What either has deleted for good stays deleted.
+
+use std::collections::HashSet;
+
+use rusqlite::{OptionalExtension, params};
+
+use super::rows::{COLUMNS, record};
+use super::{Derived, Link, MemoryDb, MemoryEvent, Record, Rows, StoreError};
+use crate::store::corrupt;
+
+/// A memory, with what is known of its past and its links.
+type Saved = (Record, Vec<MemoryEvent>, Vec<Link>);
+
+/// A memory that was deleted for good: its last change, and when it was deleted.
+pub(super) type Deleted = (String, i64, i64);
+
+/// What can be read of a database.
+#[derive(Default)]
+pub(super) struct Contents {
+    saved: Vec<Saved>,
+    deleted: Vec<Deleted>,
+    /// Nothing of it is hidden by a damage.
+    pub(super) is_whole: bool,
+}
+
+/// What became of a database that took over what another one holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct United {
+    /// Memories that were missing or older.
+    pub(super) n_put: u64,
+    /// Memories that were deleted there.
+    pub(super) n_deleted: u64,
+}
+
+impl MemoryDb {
+    /// Returns how many memories there are, archived ones too.
+    pub(super) fn count(&self) -> Result<u64, StoreError> {
+        self.run(|conn| conn.query_row("SELECT count(*) FROM memory", [], |row| row.get(0)))
+    }
+
+    /// Returns every memory that can still be read: from the first on up to the damage, and from the last on back to
+    /// it; without tags and anchors where those are damaged, and without the columns that an older file does not have.
+    pub(super) fn contents(&self) -> Contents {
+        let mut found: Vec<Record> = Vec::new();
+        let (own, _) = COLUMNS.split_once("(SELECT").unwrap_or_default();
+        let (with_tags, _) = COLUMNS.rsplit_once("(SELECT").unwrap_or_default();
+        let ways = [COLUMNS, &format!("{with_tags}'[]'"), &format!("{own}'[]', '[]'")];
+        let older = ways.map(|columns| columns.replace("m.key", "NULL"));
+        let mut is_whole = false;
+        'ways: for columns in ways.into_iter().chain(older.iter().map(String::as_str)) {
+            for order in ["ASC", "DESC"] {
+                let (records, is_all) = self.scan(columns, order);
+                let known: HashSet<_> = found.iter().map(|record| record.id.clone()).collect();
+                found.extend(records.into_iter().filter(|record| !known.contains(&record.id)));
+                if is_all {
+                    is_whole = columns == COLUMNS;
+                    break 'ways;
+                }
+            }
+        }
+        let history = |id: &str| self.read(0, |rows| rows.history(id)).unwrap_or_default();
+        let links = |id: &str| self.read(0, |rows| rows.links(id)).unwrap_or_default();
+        let save = |record: Record| (record.clone(), history(&record.id), links(&record.id));
+        let deleted = self.deleted();
+        is_whole &= deleted.is_ok();
+        let saved = found.into_iter().map(save).collect();
+        Contents { saved, deleted: deleted.unwrap_or_default(), is_whole }
+    }
+
+    /// # Errors
+    /// When a memory cannot be read.
+    pub(super) fn check_readable(&self) -> Result<(), StoreError> {
+        match self.scan(COLUMNS, "ASC") {
+            (_, true) => Ok(()),
+            (records, _) => {
+                let said = format!("not all memories can be read, only {}", records.len());
+                Err(StoreError::new(&self.path, corrupt(said)))
+            }
+        }
+    }
+
+    /// Reads rows up to the first that cannot be reached; returns whether that was all, and each could be read.
+    fn scan(&self, columns: &str, order: &str) -> (Vec<Record>, bool) {
+        let (mut records, mut is_all) = (Vec::new(), true);
+        let ended = self.run(|conn| {
+            let mut statement =
+                conn.prepare(&format!("SELECT {columns} FROM memory m ORDER BY m.row {order}"))?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                let record = record(row);
+                is_all &= record.is_ok();
+                records.extend(record.ok());
+            }
+            Ok(())
+        });
+        (records, ended.is_ok() && is_all)
+    }
+
+    pub(super) fn deleted(&self) -> Result<Vec<Deleted>, StoreError> {
+        self.run(|conn| {
+            conn.prepare("SELECT id, updated, at FROM deleted")?
+                .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+                .collect()
+        })
+    }
+}
+
+impl Rows<'_> {
+    /// Takes over what another database holds, and this one does not or not as new; `action` is what is noted.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub(super) fn unite(
+        &self,
+        with: &Contents,
+        action: &str,
+        derive: fn(&Record) -> Derived,
+    ) -> Result<United, StoreError> {
+        let mut united = United::default();
+        let event = MemoryEvent::of_daemon(self.now_ms(), action);
+        let links = self.newer_links(with)?;
+        for (record, history, _) in &with.saved {
+            let known = self.get(&record.id)?;
+            let age = |record: &Record| (record.updated, record.last_access);
+            let is_newer = match &known {
+                Some(known) => age(known) < age(record),
+                None => self.deleted_at(&record.id)?.is_none_or(|(updated, _)| updated < record.updated),
+            };
+            if is_newer {
+                self.put_newer(record, &derive(record), &event)?;
+                united.n_put += 1;
+            }
+            if is_newer || known.is_some() {
+                let noted = is_newer.then_some(&event);
+                self.unite_history(&record.id, history, noted)?;
+            }
+        }
+        let mut gone = Vec::new();
+        for (id, updated, at) in &with.deleted {
+            match self.get(id)? {
+                Some(known) if known.updated > *updated || self.last_change(id)? > *at => {} // put back since
+                Some(known) => gone.push(known),
+                None => self.set_deleted(id, *updated, *at)?,
+            }
+        }
+        if !gone.is_empty() {
+            united.n_deleted = gone.len() as u64;
+            self.delete(&gone, &event)?;
+        }
+        for (link, is_there) in links {
+            match is_there {
+                true => self.put_saved_link(&link)?,
+                false => drop(self.unlink(&link.from, &link.to, link.kind, &event)?),
+            }
+        }
+        Ok(united)
+    }
+
+    /// Puts a version that is missing or newer here; among the living no text is twice.
+    fn put_newer(&self, record: &Record, derived: &Derived, event: &MemoryEvent) -> Result<(), StoreError> {
+        let mut record = record.clone();
+        if record.archived_at.is_none() && self.has_twin(&record, &derived.hash)? {
+            (record.archived_at, record.archived_why) = (Some(self.now_ms()), Some("forgotten".to_owned()));
+        }
+        self.put(&record, derived, event)
+    }
+
+    /// Puts the changes that either knows of, in their order; `event` is the last of them.
+    fn unite_history(
+        &self,
+        id: &str,
+        theirs: &[MemoryEvent],
+        event: Option<&MemoryEvent>,
+    ) -> Result<(), StoreError> {
+        let mut all = self.history(id)?;
+        if event.is_some() {
+            all.pop(); // it comes last
+        }
+        let new: Vec<_> = theirs.iter().filter(|change| !all.contains(change)).cloned().collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        all.extend(new);
+        all.sort_by_key(|change| change.at);
+        all.extend(event.cloned());
+        self.put_history(id, &all)
+    }
+
+    /// Returns the links that differ, and whether each is to be there: as the one says that knows of more changes of it.
+    fn newer_links(&self, with: &Contents) -> Result<Vec<(Link, bool)>, StoreError> {
+        let mut links = Vec::new();
+        for (record, history, theirs) in &with.saved {
+            let ours = self.links(&record.id)?;
+            if ours == *theirs {
+                continue;
+            }
+            let known = self.history(&record.id)?;
+            let is_newer = |link: &Link, is_there| {
+                let [known, told] = [&known, history].map(|of| changes_of(link, &record.id, of));
+                told > known || is_there && known == 0
+            };
+            let differ = |link: &&Link, others: &[Link]| !others.iter().any(|other| is_same(link, other));
+            let new = theirs.iter().filter(|link| differ(link, &ours) && is_newer(link, true));
+            links.extend(new.map(|link| (link.clone(), true)));
+            let gone =
+                ours.iter().filter(|link| with.is_whole && differ(link, theirs) && is_newer(link, false));
+            links.extend(gone.map(|link| (link.clone(), false)));
+        }
+        Ok(links)
+    }
+
+    /// Returns the last change of a memory that was deleted for good, and when it was deleted.
+    fn deleted_at(&self, id: &str) -> Result<Option<(i64, i64)>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached("SELECT updated, at FROM deleted WHERE id = ?1")?
+                .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
+                .optional()
+        })
+    }
+
+    /// Notes that a memory is deleted for good which is not here.
+    pub(super) fn set_deleted(&self, id: &str, updated: i64, at: i64) -> Result<(), StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached("INSERT OR IGNORE INTO deleted VALUES(?1, ?2, ?3)")?
+                .execute(params![id, updated, at])
+                .map(drop)
+        })
+    }
+
+    fn last_change(&self, id: &str) -> Result<i64, StoreError> {
+        Ok(self.history(id)?.iter().map(|change| change.at).max().unwrap_or_default())
+    }
+}
+
+fn is_same(one: &Link, other: &Link) -> bool {
+    let is_turned = one.kind.is_mutual() && one.from == other.to && one.to == other.from;
+    one.kind == other.kind && (one.from == other.from && one.to == other.to || is_turned)
+}
+
+/// Returns how often a link was made or taken away, as one of its ends has it in its history.
+fn changes_of(link: &Link, end: &str, history: &[MemoryEvent]) -> usize {
+    let (relation, other) = match end == link.from {
+        true => (link.kind.as_str(), &link.to),
+        false => (link.kind.inverse(), &link.from),
+    };
+    let is_of = |change: &&MemoryEvent| {
+        change
+            .fields
+            .get(relation)
+            .and_then(|pair| pair.as_array())
+            .is_some_and(|pair| pair.iter().any(|end| end.as_str() == Some(other.as_str())))
+    };
+    history.iter().filter(is_of).count()
+}

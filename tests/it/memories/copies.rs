@@ -1,0 +1,193 @@
+//! Tests which copies come back after a damage, and which are kept until then.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+use serde_json::json;
+
+use super::{add, beside, call, db, is_whole, memo, stop, texts};
+use crate::live::Live;
+
+fn copies(live: &Live) -> PathBuf {
+    live.layout().state_dir.join("backups")
+}
+
+/// Returns the one copy that is there.
+fn copy(live: &Live) -> PathBuf {
+    let mut entries = fs::read_dir(copies(live)).unwrap().map(|entry| entry.unwrap().path());
+    let copy = entries.next().unwrap();
+    assert_eq!(entries.next(), None);
+    copy
+}
+
+/// Damages the database so that nothing of it can be read; returns what is said when it is opened.
+fn damage(live: &Live) -> String {
+    fs::write(db(live), "damaged ".repeat(5_000)).unwrap();
+    notice(live)
+}
+
+fn notice(live: &Live) -> String {
+    memo(live, &["list"]).1["notice"].as_str().unwrap().to_owned()
+}
+
+fn change(copy: &Path, sql: &str) {
+    Connection::open(copy).unwrap().execute_batch(sql).unwrap();
+}
+
+/// A daemon that adds these and ends, which makes a copy.
+fn session(live: &Live, adds: &[&str]) {
+    live.start();
+    adds.iter().for_each(|text| drop(add(live, text)));
+    stop(live);
+}
+
+#[test]
+fn a_copy_of_a_clock_that_was_ahead_does_not_win() {
+    let live = Live::idle();
+    session(&live, &["fact 0"]);
+    fs::rename(copy(&live), copies(&live).join("memory-20361121T000000Z.db")).unwrap();
+    session(&live, &["fact 1", "fact 2", "fact 3"]);
+    assert!(damage(&live).contains("4 memories are restored"));
+    assert_eq!(texts(&live), ["fact 0", "fact 1", "fact 2", "fact 3"]);
+    assert!(is_whole(&live));
+    stop(&live);
+    fs::write(db(&live), "damaged again").unwrap();
+    add(&live, "fact 4");
+    assert_eq!(texts(&live).len(), 5, "the copies of what was restored are newer than those of before");
+}
+
+#[test]
+fn a_copy_of_a_clock_that_was_behind_stays() {
+    let live = Live::idle();
+    session(&live, &["old"]);
+    let old = copy(&live);
+    for day in 1..=9 {
+        fs::copy(&old, copies(&live).join(format!("memory-2036110{day}T000000Z.db"))).unwrap();
+    }
+    fs::remove_file(&old).unwrap();
+    session(&live, &["new"]);
+    assert!(damage(&live).contains("2 memories are restored"));
+    assert_eq!(texts(&live), ["new", "old"]);
+}
+
+#[test]
+fn the_latest_backup_is_the_one_that_holds_the_latest() {
+    let live = Live::idle();
+    session(&live, &["old"]);
+    fs::rename(copy(&live), copies(&live).join("memory-20361121T000000Z.db")).unwrap();
+    session(&live, &["new"]);
+    live.start();
+    let shown = memo(&live, &["restore-backup", "latest", "--dry-run"]).1;
+    assert_eq!((&shown["there"], &shown["only_here"]), (&json!(2), &json!(0)), "{shown}");
+    let asked = memo(&live, &["backup"]).1["path"].as_str().unwrap().to_owned();
+    let changed = memo(&live, &["list"]).1["memories"][0]["id"].clone();
+    add(&live, "newer");
+    call(&live, "memory.update", json!({ "id": changed, "content": "changed" }));
+    let (code, answer) = memo(&live, &["restore-backup", &asked, "--yes"]);
+    assert_eq!((code, &answer["there"]), (0, &json!(2)), "{answer}");
+    let backups = call(&live, "memory.stats", json!({}))["backups"].clone();
+    let place = |path| backups.as_array().unwrap().iter().position(|backup| backup["path"] == path).unwrap();
+    assert!(place(answer["kept"].clone()) < place(json!(asked)), "the newest first: {backups}");
+    stop(&live);
+    assert!(damage(&live).contains("2 memories are restored"));
+    assert_eq!(
+        texts(&live),
+        ["new", "old"],
+        "what a person has put back is not undone by what was there before"
+    );
+}
+
+/// What is wrong with the newest copy.
+const USELESS: [(&str, &str, &str); 4] = [
+    ("newer", "PRAGMA user_version = 99", "newer memod"),
+    ("foreign", "PRAGMA user_version = 0", "tables without a version"),
+    ("not to be migrated", "PRAGMA user_version = 1", "duplicate column"),
+    (
+        "with broken rows",
+        "PRAGMA writable_schema = ON;
+         UPDATE sqlite_schema SET sql = replace(sql, ') STRICT', ')') WHERE name = 'memory';
+         PRAGMA writable_schema = RESET;
+         UPDATE memory SET priority = 'high' WHERE content = 'second'",
+        "not all memories can be read",
+    ),
+];
+
+#[test]
+fn a_copy_that_is_of_no_use_is_passed_over() {
+    for (what, sql, said) in USELESS {
+        let live = Live::idle();
+        session(&live, &["first"]);
+        fs::rename(copy(&live), copies(&live).join("memory-20251121T000000Z.db")).unwrap();
+        session(&live, &["second"]);
+        let newest = fs::read_dir(copies(&live)).unwrap().map(|entry| entry.unwrap().path());
+        let newest = newest.into_iter().find(|path| !path.ends_with("memory-20251121T000000Z.db")).unwrap();
+        change(&newest, sql);
+        let notice = damage(&live);
+        assert!(notice.contains("1 memories are restored"), "{what}: {notice}");
+        assert!(notice.contains(newest.file_name().unwrap().to_str().unwrap()), "{what}: {notice}");
+        assert!(notice.contains(said), "{what}: {notice}");
+        assert_eq!(texts(&live), ["first"], "{what}");
+        assert!(newest.exists(), "{what}: it is kept");
+    }
+}
+
+#[test]
+fn what_two_copies_hold_is_united() {
+    let live = Live::idle();
+    live.start();
+    let [both, forgotten, purged, linked] =
+        ["both", "forgotten", "purged", "linked"].map(|text| add(&live, text));
+    call(&live, "memory.link", json!({ "from": both, "to": linked }));
+    stop(&live);
+    let fork = fs::read(db(&live)).unwrap();
+    live.start();
+    add(&live, "left");
+    call(&live, "memory.update", json!({ "id": both, "title": "left title" }));
+    stop(&live);
+    let left = fs::read(copy(&live)).unwrap();
+    fs::remove_dir_all(copies(&live)).unwrap();
+    fs::write(db(&live), fork).unwrap();
+    live.start();
+    add(&live, "right");
+    call(&live, "memory.update", json!({ "id": both, "content": "both, later" }));
+    call(&live, "memory.unlink", json!({ "from": both, "to": linked }));
+    call(&live, "memory.forget", json!({ "ids": [forgotten, purged] }));
+    call(&live, "memory.purge", json!({ "ids": [purged] }));
+    stop(&live);
+    fs::write(copies(&live).join("memory-20361121T000000Z.db"), left).unwrap();
+    let notice = damage(&live);
+    assert!(notice.contains("1 more or newer ones from"), "{notice}");
+    assert!(notice.contains("memory-20361121T000000Z.db"), "{notice}");
+    assert!(notice.contains("may be back"), "{notice}");
+    assert_eq!(texts(&live), ["both, later", "left", "linked", "right"]);
+    let archived = call(&live, "memory.list", json!({ "archived": true }));
+    assert_eq!((&archived["total"], &archived["memories"][0]["content"]), (&json!(1), &json!("forgotten")));
+    let got = call(&live, "memory.get", json!({ "ids": [both] }))["memories"][0].clone();
+    assert_eq!(got["links"], json!([]), "what was unlinked stays so: {got}");
+    let history = call(&live, "memory.history", json!({ "ids": [both] }))["changes"].to_string();
+    assert!(history.contains("left title"), "what the other one knew of is kept: {history}");
+    assert!(is_whole(&live));
+}
+
+#[test]
+fn a_database_without_a_version_is_put_aside() {
+    let live = Live::idle();
+    live.write("a.md", "alpha");
+    live.start();
+    live.expect("alpha", "a.md", "search");
+    add(&live, "fact");
+    stop(&live);
+    fs::remove_dir_all(copies(&live)).unwrap();
+    let index = live.layout().state_dir.join("index.db");
+    change(&db(&live), "PRAGMA user_version = 0");
+    change(&index, "PRAGMA user_version = 0");
+    live.start();
+    live.expect("alpha", "a.md", "the index is made anew");
+    assert_eq!(texts(&live), ["fact"]);
+    assert!(notice(&live).contains("tables without a version"));
+    assert!(is_whole(&live));
+    for name in ["memory.db.damaged-", "index.db.damaged-"] {
+        assert_eq!(beside(&live, name).len(), 1, "{name}");
+    }
+}
