@@ -9,6 +9,7 @@ use memod::types::Refusal;
 use regex::Regex;
 
 use super::{Page, check_generated};
+use crate::live::Live;
 
 /// Returns the comment of a setting in `defaults.toml`, without the name of its variable.
 fn meaning(name: &str) -> String {
@@ -33,6 +34,31 @@ fn the_settings_are_all_there_with_their_defaults() {
         writeln!(table, "| `{name}` | `{default}` | {} | {} |", key.kind, meaning(name)).unwrap();
     }
     check_generated("docs/src/settings.md", "settings", &table);
+}
+
+#[test]
+fn the_commands_are_those_of_the_help() {
+    let help = Live::idle().sandbox.run(&["--help"]);
+    let lines = help.lines().filter_map(|line| line.strip_prefix("out:")).map(str::trim_end);
+    let groups = lines.skip_while(|line| !line.ends_with(':')).take_while(|line| line.trim() != "Options:");
+    let mut table = "| command | what it does |\n|---|---|\n".to_owned();
+    for line in groups {
+        match line.trim().split_once("  ") {
+            Some((verb, what)) => writeln!(table, "| `memo {verb}` | {} |", what.trim()).unwrap(),
+            None if line.ends_with(':') => {
+                writeln!(table, "| **{}** | |", line.trim().trim_end_matches(':')).unwrap()
+            }
+            None => assert_eq!(line, "", "a line of the help that is no verb"),
+        }
+    }
+    check_generated("docs/src/guide.md", "commands", &table);
+}
+
+#[test]
+fn the_modules_are_those_of_the_map() {
+    let map = include_str!("../../../src/lib.rs").lines().filter_map(|line| line.strip_prefix("//! |"));
+    let table: String = map.map(|row| format!("|{row}\n").replace("[`", "`").replace("`]", "`")).collect();
+    check_generated("docs/src/architecture.md", "modules", &table);
 }
 
 #[test]
