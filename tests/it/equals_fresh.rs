@@ -144,8 +144,8 @@ impl Run {
     /// Compares everything with a daemon that knows nothing but a copy of the tree.
     fn compare(&self, what: &str) {
         let fresh = fresh_copy(&self.live);
-        self.same(what, "files and hits", everything(&self.live), everything(&fresh));
-        self.same(what, "chunks and vectors", rows(&self.live, CONTENTS), rows(&fresh, CONTENTS));
+        self.same(what, "files and hits", &everything(&self.live), &everything(&fresh));
+        self.same(what, "chunks and vectors", &rows(&self.live, CONTENTS), &rows(&fresh, CONTENTS));
     }
 
     /// Compares the order of answers too. What was indexed once and is kept counts in BM25, so its time ends first.
@@ -160,13 +160,13 @@ impl Run {
         });
         drop(index);
         let fresh = fresh_copy(&self.live);
-        self.same(what, "words", rows(&self.live, VOCABULARY), rows(&fresh, VOCABULARY));
+        self.same(what, "words", &rows(&self.live, VOCABULARY), &rows(&fresh, VOCABULARY));
         for mode in ["keyword", "hybrid", "vector"] {
-            self.same(what, mode, ranking(&self.live, mode), ranking(&fresh, mode));
+            self.same(what, mode, &ranking(&self.live, mode), &ranking(&fresh, mode));
         }
     }
 
-    fn same<T: PartialEq + Debug>(&self, what: &str, of: &str, said: T, expected: T) {
+    fn same<T: PartialEq + Debug>(&self, what: &str, of: &str, said: &T, expected: &T) {
         assert!(
             said == expected,
             "{what}, {of}\nsaid     {said:#?}\nexpected {expected:#?}\n{}",
