@@ -16,7 +16,7 @@ use super::history::History;
 use super::memories::pinned::pinned;
 use super::memories::states::list_by_state;
 use super::repo_map;
-use super::request::{blocking, deadline, freshness};
+use super::request::{deadline, freshness, reading};
 use super::shared::Shared;
 use crate::git::Walk;
 use crate::proto::anchor::State;
@@ -71,7 +71,7 @@ pub(super) async fn brief(shared: &Arc<Shared>, params: BriefParams) -> RpcResul
         List::new("to-check", TO_CHECK, TO_CHECK_UNTIL, &to_check, memory_line, n_to_check),
         List::new("changes", "Not committed", CHANGES_UNTIL, &changes.files, file_line, changes.total),
     ];
-    let (cwd, sync) = (params.cwd, params.sync);
+    let (cwd, sync, root) = (params.cwd, params.sync, at.layout.root.clone());
     let rest = move |shared: &Shared| {
         let commits = commits(&at);
         lists.push(List::new(
@@ -90,7 +90,7 @@ pub(super) async fn brief(shared: &Arc<Shared>, params: BriefParams) -> RpcResul
         page.block("map", MAP, &map.text, (map.files, map.total_files));
         Ok((page.finish(), map))
     };
-    let ((text, tokens, sections), map) = blocking(shared, rest).await?;
+    let ((text, tokens, sections), map) = reading(shared, &root, rest).await?;
     let took_ms = began.elapsed().as_secs_f64() * 1_000.0;
     let (fresh, reason, clock) = (map.fresh, map.reason, map.clock);
     Ok(BriefResult { text, tokens, budget, sections, fresh, reason, clock, took_ms })

@@ -12,7 +12,7 @@ use super::definitions::Definitions;
 use super::error::{RpcResult, bad_params};
 use super::event::Freshness;
 use super::history::History;
-use super::request::{blocking, deadline, freshness};
+use super::request::{deadline, freshness, reading};
 use super::shared::Shared;
 use crate::git::{ALIKE, ObjectId, Settings, Tracked, TreeEntry, UserDirs, Walk, blob_id, likeness};
 use crate::proto::{ChangedFile, ChangedParams, ChangedResult, FileStatus, RpcError, code};
@@ -36,8 +36,9 @@ pub(super) async fn changed(shared: &Arc<Shared>, params: ChangedParams) -> RpcR
     let began = Instant::now();
     let until = deadline(shared, params.wait_ms);
     let at = freshness(shared, &params.cwd, params.sync, until).await?;
-    let result =
-        blocking(shared, move |shared| answer(shared, &params, &at, Instant::now() + BUDGET)).await?;
+    let root = at.layout.root.clone();
+    let answer = move |shared: &Shared| answer(shared, &params, &at, Instant::now() + BUDGET);
+    let result = reading(shared, &root, answer).await?;
     Ok(ChangedResult { took_ms: began.elapsed().as_secs_f64() * 1_000.0, ..result })
 }
 

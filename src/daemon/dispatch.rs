@@ -11,7 +11,7 @@ use super::event::{Event, ViewReport};
 use super::githooks::{self, Verb};
 use super::memories::call as memories;
 use super::memories::states;
-use super::request::{blocking, clock, deadline, freshness, freshness_with, params_of};
+use super::request::{blocking, clock, deadline, freshness, freshness_with, params_of, reading};
 use super::shared::Shared;
 use super::{brief, changed, repo_map, search, status, why};
 use crate::proto::{
@@ -94,15 +94,17 @@ fn hello(_: &HelloParams) -> HelloResult {
 
 async fn map(shared: &Arc<Shared>, params: MapParams) -> RpcResult<MapResult> {
     let at = freshness(shared, &params.cwd, params.sync, deadline(shared, None)).await?;
-    blocking(shared, move |shared| Ok(repo_map::map(shared, &params, &at)?)).await
+    let root = at.layout.root.clone();
+    reading(shared, &root, move |shared| Ok(repo_map::map(shared, &params, &at)?)).await
 }
 
 async fn status(shared: &Arc<Shared>, params: StatusParams) -> RpcResult<StatusResult> {
     let cwd = params.cwd.clone();
     let at = freshness(shared, &cwd, Sync::None, deadline(shared, None)).await?;
     let views = views(shared).await;
+    let root = at.layout.root.clone();
     let status = move |shared: &Shared| Ok(status::status(shared, &params, &at, views)?);
-    let mut status = blocking(shared, status).await?;
+    let mut status = reading(shared, &root, status).await?;
     let (memories, notices) = shared.memories.overview().await;
     status.counts.memories = memories;
     // Why they cannot be counted is among the notices.

@@ -1,16 +1,15 @@
 //! Declares the events that the main loop reacts to.
 
-use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use tokio::sync::oneshot;
 
+use super::disk::task::{DiskReport, Lane, Opened, Survey};
 use crate::git::Tip;
 use crate::index::{CommitStep, IndexError, Progress, ReconcileOutcome, Scope};
 use crate::paths::RepoLayout;
 use crate::proto::{Pending, RpcError, Sync, ViewInfo};
-use crate::store::{StoreError, ViewRow};
 use crate::types::{SourceKey, ViewId};
 use crate::watch::WatchEvent;
 
@@ -21,12 +20,19 @@ pub(super) enum Event {
     Watch(WatchEvent),
     /// A request wants to know how fresh a view is.
     Ask(Ask),
-    /// A worktree has its row.
+    /// A worktree is ready to be served, or why it is not.
     Opened {
-        /// Which worktree.
-        layout: Box<RepoLayout>,
-        /// Its row.
-        row: Result<ViewRow, StoreError>,
+        /// The thread that touches its file system.
+        lane: Lane,
+        /// What is known of it by now.
+        result: Result<Box<Opened>, RpcError>,
+    },
+    /// The thread of a worktree has done something.
+    Disk {
+        /// Which thread.
+        lane: Lane,
+        /// What it found.
+        report: DiskReport,
     },
     /// A reconcile has ended.
     Indexed(Box<Indexed>),
@@ -70,8 +76,8 @@ pub(super) struct ViewReport {
 /// A request's question.
 #[derive(Debug)]
 pub(super) struct Ask {
-    /// Absolute path inside the worktree.
-    pub(super) cwd: PathBuf,
+    /// The worktree that it is about, as the disk had it after the request arrived.
+    pub(super) layout: RepoLayout,
     /// How fresh it must be.
     pub(super) level: Sync,
     /// When it must be answered, fresh or not.
@@ -82,10 +88,34 @@ pub(super) struct Ask {
     pub(super) needs_commits: bool,
     /// The round of reading commits that must have ended; set by the view.
     pub(super) commits_round: u64,
+    /// It has had the walk that its level wants; set by the view.
+    pub(super) was_walked: bool,
     /// How often the worktree was not held still while it was compared for this request.
     pub(super) tries: u32,
     /// The answer goes here.
     pub(super) reply: oneshot::Sender<Result<Freshness, RpcError>>,
+}
+
+impl Ask {
+    /// Makes a question that names no dirty paths and leaves commits aside.
+    pub(super) fn new(
+        layout: RepoLayout,
+        level: Sync,
+        deadline: Instant,
+        reply: oneshot::Sender<Result<Freshness, RpcError>>,
+    ) -> Self {
+        Self {
+            layout,
+            level,
+            deadline,
+            dirty: Vec::new(),
+            needs_commits: false,
+            commits_round: 0,
+            was_walked: false,
+            tries: 0,
+            reply,
+        }
+    }
 }
 
 /// How fresh a view is.
@@ -129,4 +159,6 @@ pub(super) struct Indexed {
     pub(super) head: Option<String>,
     /// Why some directories are not watched.
     pub(super) unwatched: Option<String>,
+    /// What is left of the worktree, where it failed.
+    pub(super) survey: Option<Survey>,
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::error::RpcResult;
-use super::request::{blocking, deadline, freshness};
+use super::request::{deadline, freshness, reading};
 use super::shared::Shared;
 use crate::git::UserDirs;
 use crate::hooks::{Hooks, HooksError};
@@ -24,7 +24,8 @@ pub(super) enum Verb {
 /// Runs one of the methods for the worktree of `cwd`.
 pub(super) async fn call(shared: &Arc<Shared>, verb: Verb, params: HooksParams) -> RpcResult<HooksResult> {
     let at = freshness(shared, &params.cwd, Sync::None, deadline(shared, None)).await?;
-    blocking(shared, move |_| Ok(run(&at.layout, verb, &params)?)).await
+    let root = at.layout.root.clone();
+    reading(shared, &root, move |_| Ok(run(&at.layout, verb, &params)?)).await
 }
 
 /// Who installs goes from what a file says to what it is to say: one after the other.

@@ -2,37 +2,42 @@
 //!
 //! One thread owns all mutable state. Events come in, jobs go out, and what a job found comes back as an
 //! event. With nothing pending the loop sleeps without a timer, except for the one of the idle exit.
-//! `views` opens and closes worktrees, `changes` takes what the watcher saw, `indexed` what a reconcile did.
+//! `views` opens and closes worktrees, `changes` takes what the watcher saw, `found` what the thread of a worktree did,
+//! `indexed` what a reconcile did.
+//!
+//! Invariant: the loop touches no file system, but for the kernel's table of mounts. One that hangs would hold up every
+//! worktree.
 
 mod changes;
+mod found;
 mod indexed;
 mod views;
 
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant, SystemTime};
 
-use super::error::wrong_repository;
-use super::event::{Ask, Event};
+use tokio::sync::oneshot;
+
+use super::disk::task::{DiskTask, Lane};
+use super::event::{Ask, Event, ViewReport};
 use super::shared::Shared;
 use super::worker::Job;
 use super::worktree::{Due, Rounds, WorktreeState};
-use crate::git::UserRules;
 use crate::index::Scope;
-use crate::paths::RepoLayout;
-use crate::proto::{RpcError, Sync, code};
-use crate::scan::lstat;
+use crate::proto::{RpcError, code};
 #[cfg(target_os = "linux")]
 use crate::watch::Mounts;
-use crate::watch::WatchEvent;
 
 /// A wall clock that is this far from the monotonic one means that the machine slept or the clock was set.
 const CLOCK_JUMP: Duration = Duration::from_secs(5);
 /// How much longer than for freshness the row of a worktree is waited for: without it there is only an error.
 const OPEN_GRACE: Duration = Duration::from_secs(5);
+/// How long `status` waits for word of each worktree's file system.
+const SURVEY: Duration = Duration::from_millis(500);
 /// How long events that wait may be taken before answers that are due are given.
 const DRAIN: Duration = Duration::from_millis(20);
 
@@ -42,40 +47,58 @@ pub(super) struct MainLoop {
     jobs: Sender<Job>,
     rounds: Sender<u64>,
     views: HashMap<PathBuf, WorktreeState>,
-    opening: HashMap<PathBuf, Vec<Ask>>,
+    opening: HashMap<PathBuf, Opening>,
+    /// Worktrees opened so far.
+    n_lanes: Lane,
+    surveys: Vec<PendingSurvey>,
     embedding: Rounds,
     /// Reconciles until what nobody needs is collected.
     collect_in: u64,
     last_ask: Instant,
     clocks: (Instant, SystemTime),
-    /// Inodes of the lock, the socket and index.db; a name that leads elsewhere is not ours.
-    held: [(PathBuf, u64); 3],
-    user_rules: UserRules,
     #[cfg(target_os = "linux")]
     mounts: Mounts,
-    /// Something happened to the state dir or the socket.
-    check_held: bool,
+    /// Has somebody look whether the daemon's own files are where others look for them.
+    own_files: Sender<()>,
+}
+
+/// A worktree that is being opened.
+struct Opening {
+    lane: Lane,
+    disk: Sender<DiskTask>,
+    asks: Vec<Ask>,
+}
+
+/// A `status` that waits for word of the worktrees.
+struct PendingSurvey {
+    reply: oneshot::Sender<Vec<ViewReport>>,
+    /// Whose file systems have yet to answer.
+    waits_for: HashSet<Lane>,
+    until: Instant,
 }
 
 impl MainLoop {
-    pub(super) fn new(shared: Arc<Shared>, jobs: Sender<Job>, rounds: Sender<u64>) -> Self {
-        let held = [shared.layout.daemon_lock_file(), shared.socket.clone(), shared.index_db.clone()];
-        let held = held.map(|path| (path.clone(), inode(&path)));
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        jobs: Sender<Job>,
+        rounds: Sender<u64>,
+        own_files: Sender<()>,
+    ) -> Self {
         Self {
             shared,
             jobs,
             rounds,
+            own_files,
             views: HashMap::new(),
             opening: HashMap::new(),
+            n_lanes: 0,
+            surveys: Vec::new(),
             embedding: Rounds::default(),
             collect_in: 0,
             last_ask: Instant::now(),
             clocks: (Instant::now(), SystemTime::now()),
-            held,
-            user_rules: UserRules::default(),
             #[cfg(target_os = "linux")]
             mounts: Mounts::read(),
-            check_held: false,
         }
     }
 
@@ -106,40 +129,24 @@ impl MainLoop {
                     event => self.handle(event, now),
                 }
             }
-            if std::mem::take(&mut self.check_held) && !self.is_found() {
-                return "its state dir, its socket or its index is gone, or is looked for elsewhere";
-            }
             self.advance(Instant::now());
         }
     }
 
-    /// Returns whether lock, socket and index are still where others look for them. Without, the next daemon
-    /// serves better than this one.
-    fn is_found(&self) -> bool {
-        let ours = &self.shared.layout;
-        let now = RepoLayout::locate(&ours.root, &self.shared.env);
-        self.held.iter().all(|(path, held)| inode(path) == *held)
-            && lstat(&self.shared.index_db).is_ok_and(|stat| stat.size > 0)
-            && !now.is_ok_and(|now| now.id == ours.id && now.state_dir != ours.state_dir)
+    /// Has somebody look whether others still find this daemon: something happened to its state dir or its socket.
+    fn check_own_files(&self) {
+        let _ = self.own_files.send(()); // who looks ends only after the loop
     }
 
     fn handle(&mut self, event: Event, now: Instant) {
         match event {
-            Event::Watch(WatchEvent::Changed(changes)) => {
-                self.shared.events.fetch_add(changes.len() as u64, Ordering::Relaxed);
-                for change in &changes {
-                    self.on_change(change, now);
-                }
-            }
-            Event::Watch(WatchEvent::Lost) => {
-                self.check_held = true;
-                self.views.values_mut().for_each(|view| view.mark_all_dirty(now));
+            Event::Watch(event) => {
+                self.shared.watch_queue.pop(&event);
+                self.on_watch(event, now);
             }
             Event::Ask(ask) => self.on_ask(ask, now),
-            Event::Opened { layout, row: Ok(row) } => self.on_opened(*layout, &row, now),
-            Event::Opened { layout, row: Err(error) } => {
-                self.refuse_opening(&layout.root, &error.to_string())
-            }
+            Event::Opened { lane, result } => self.on_opened(lane, result, now),
+            Event::Disk { lane, report } => self.on_report(lane, report, now),
             Event::Indexed(indexed) => self.on_indexed(*indexed, now),
             Event::Commits { view, tip, result } => self.on_commits(view, tip, result),
             Event::Embedded { round, error } => {
@@ -151,12 +158,7 @@ impl MainLoop {
                 let _ = self.jobs.send(Job::Clear); // the writer ends only after the loop
             }
             Event::Cleared => self.views.values_mut().for_each(|view| view.restart(now)),
-            Event::Views(reply) => {
-                self.drop_removed(); // where nothing is watched, nobody has told
-                let mut reports: Vec<_> = self.views.values().map(WorktreeState::report).collect();
-                reports.sort_by(|a, b| a.info.root.cmp(&b.info.root));
-                let _ = reply.send(reports); // the asker may have gone
-            }
+            Event::Views(reply) => self.survey(reply, now),
             Event::Stop(_) => unreachable!("`run` takes it"),
         }
     }
@@ -165,12 +167,13 @@ impl MainLoop {
     fn advance(&mut self, now: Instant) {
         for view in self.views.values_mut() {
             view.expire_cookie(now);
-            if let Some(Due { scope, git_changed }) = view.start(now) {
-                if scope == Scope::Full && view.complete {
+            let removals = self.shared.progress.removals.load(Ordering::SeqCst);
+            let was_complete = view.complete;
+            if let Some(Due { scope, git_changed }) = view.start(removals, now) {
+                if scope == Scope::Full && was_complete {
                     self.shared.rescans.fetch_add(1, Ordering::Relaxed);
                 }
                 self.shared.reconciles.fetch_add(1, Ordering::Relaxed);
-                view.removals_at_start = self.shared.progress.removals.load(Ordering::SeqCst);
                 let layout = Box::new(view.layout.clone());
                 // The writer ends only after the loop.
                 let _ = self.jobs.send(Job::Reconcile { view: view.id, layout, scope, git_changed });
@@ -184,21 +187,25 @@ impl MainLoop {
             }
             view.answer(now, &self.embedding, &self.shared.progress);
         }
-        for (root, asks) in &mut self.opening {
-            for late in asks.extract_if(.., |ask| ask.deadline + OPEN_GRACE <= now) {
-                let message = format!("{}: not known yet, another worktree is being indexed", root.display());
+        for (root, opening) in &mut self.opening {
+            for late in opening.asks.extract_if(.., |ask| ask.deadline + OPEN_GRACE <= now) {
+                let why = "another worktree is being indexed, or the file system does not answer";
+                let message = format!("{}: not known yet, {why}", root.display());
                 refuse(late, RpcError::new(code::BUSY, message));
             }
         }
+        self.end_surveys(now);
     }
 
     /// Returns how long nothing has to be done unless an event comes.
     fn quiet_for(&self) -> Duration {
         let now = Instant::now();
         let views = self.views.values().filter_map(|view| view.deadline(now));
-        let opening = self.opening.values().flatten().map(|ask| ask.deadline + OPEN_GRACE);
+        let opening = self.opening.values().flat_map(|opening| &opening.asks);
+        let opening = opening.map(|ask| ask.deadline + OPEN_GRACE);
         views
             .chain(opening)
+            .chain(self.surveys.iter().map(|survey| survey.until))
             .chain(self.idle_at())
             .min()
             .map_or(Duration::MAX, |at| at.saturating_duration_since(now))
@@ -221,46 +228,6 @@ impl MainLoop {
         !open
     }
 
-    fn on_ask(&mut self, ask: Ask, now: Instant) {
-        self.last_ask = now;
-        if ask.level != Sync::None {
-            self.look_outside(now);
-        }
-        match RepoLayout::locate(&ask.cwd, &self.shared.env) {
-            // It moved, and this daemon with it, or its state may be written elsewhere by now, where others look for
-            // it: not answering says that it is stopping.
-            Ok(layout) if layout.state_dir != self.shared.layout.state_dir && !self.is_found() => {
-                self.check_held = true;
-            }
-            Ok(layout) if layout.state_dir != self.shared.layout.state_dir => {
-                let refusal = wrong_repository(&ask.cwd, &self.shared.layout);
-                refuse(ask, refusal);
-            }
-            Ok(layout) => match self.views.get_mut(&layout.root) {
-                Some(view) if view.layout == layout => view.ask(ask, now),
-                _ => self.open(layout, Some(ask)),
-            },
-            Err(error) => refuse(ask, error.into()),
-        }
-    }
-
-    /// Looks for changes that no watch tells of.
-    fn look_outside(&mut self, now: Instant) {
-        if self.user_rules.changed() {
-            self.on_settings(now);
-        }
-        #[cfg(target_os = "linux")]
-        for layout in self.mounts.changed() {
-            let why = views::why_silent(&layout);
-            for view in self.views.values_mut().filter(|view| layout.starts_with(&view.layout.root)) {
-                view.mark_all_dirty(now);
-                if why.is_some() {
-                    view.poll(why.clone());
-                }
-            }
-        }
-    }
-
     /// Compares the wall clock with the monotonic one: after a sleep nothing the watcher said is complete.
     fn check_clock(&mut self, now: Instant) {
         let wall = SystemTime::now();
@@ -276,10 +243,6 @@ impl MainLoop {
 
 fn refuse(ask: Ask, error: RpcError) {
     let _ = ask.reply.send(Err(error)); // the asker may have gone
-}
-
-fn inode(path: &Path) -> u64 {
-    lstat(path).map_or(0, |stat| stat.inode)
 }
 
 #[cfg(test)]

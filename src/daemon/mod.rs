@@ -1,18 +1,20 @@
 //! The daemon: keeps the index of a repository current and answers requests.
 //!
 //! `server` reads requests and `dispatch` answers them; `main_loop` owns what is known of each worktree
-//! (`view`); `worker` does what takes time. Events go to the loop, jobs come from it, and nobody else changes
-//! anything.
+//! (`worktree`); `disk` touches its file system, and `worker` does what takes time. Events go to the loop, jobs and tasks
+//! come from it, and nobody else changes anything.
 
 mod anchors;
 mod brief;
 mod changed;
 mod clock;
 mod definitions;
+mod disk;
 mod dispatch;
 mod doorbell;
 mod error;
 mod event;
+mod gates;
 mod githooks;
 mod history;
 mod lines;
@@ -21,6 +23,7 @@ mod lock;
 mod log;
 mod main_loop;
 mod memories;
+mod own_files;
 mod path_spec;
 mod replies;
 mod repo_map;
@@ -30,6 +33,7 @@ mod server;
 mod shared;
 mod status;
 mod verify;
+mod watch_queue;
 mod why;
 mod worker;
 mod worktree;
@@ -37,7 +41,7 @@ mod worktree;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{channel, sync_channel};
+use std::sync::mpsc::channel;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
@@ -48,6 +52,7 @@ use self::lock::DaemonLock;
 use self::main_loop::MainLoop;
 use self::memories::keeper::Memories;
 use self::shared::Shared;
+use self::watch_queue::WatchQueue;
 use crate::config::{self, Config};
 use crate::embed::BUILTIN_ID;
 use crate::index::{Commits, Indexer, Progress};
@@ -55,8 +60,8 @@ use crate::paths::{Env, RepoLayout};
 use crate::store::{StoreError, Writer};
 use crate::watch::Watch;
 
-/// Events that may wait for the loop; a full queue holds the watcher back, and the kernel then says so.
-const QUEUE: usize = 4_096;
+/// Threads for what blocks. More than may ever work at a time (`gates`): those that hang on a file system have one each.
+const MOST_THREADS: usize = 512;
 
 /// How a daemon ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,16 +114,9 @@ fn serve(layout: RepoLayout, env: Env, config: Config, ready: impl FnOnce()) -> 
     let commits = Commits::new(&index_db, n_commits, Arc::clone(&progress))?;
     let socket = lock::socket_path(&layout, &env)?;
 
-    let (event_sender, events) = sync_channel(QUEUE);
-    let for_watch = event_sender.clone();
-    let watch = Watch::start(move |event| for_watch.send(Event::Watch(event)).is_ok())?;
-    let memories = Memories::start(&layout.state_dir, config.memory.on_expiry == "purge")?;
-    let shared = Shared::new(layout, env, config, index_db, socket, watch, progress, event_sender, memories);
-    let shared = Arc::new(shared);
-
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
-        .max_blocking_threads(std::thread::available_parallelism().map_or(4, |n| n.get() * 2))
+        .max_blocking_threads(MOST_THREADS)
         .thread_name("serve")
         .enable_all()
         .build()
@@ -127,9 +125,20 @@ fn serve(layout: RepoLayout, env: Env, config: Config, ready: impl FnOnce()) -> 
         let _inside = runtime.enter();
         // Before anybody can know of this process: a signal that comes at once must not leave the socket behind.
         let signalled = signals().context("handle signals")?;
-        let bound = Listener::bind(&shared.socket);
-        (bound.with_context(|| format!("bind {}", shared.socket.display()))?, signalled)
+        let bound = Listener::bind(&socket);
+        (bound.with_context(|| format!("bind {}", socket.display()))?, signalled)
     };
+
+    let (event_sender, events) = channel();
+    let (for_watch, watch_queue) = (event_sender.clone(), Arc::new(WatchQueue::default()));
+    let counted = Arc::clone(&watch_queue);
+    let watch = Watch::start(move |event| {
+        counted.push(event).is_none_or(|event| for_watch.send(Event::Watch(event)).is_ok())
+    })?;
+    let memories = Memories::start(&layout.state_dir, config.memory.on_expiry == "purge")?;
+    let to_loop = (event_sender, watch_queue);
+    let shared = Shared::new(layout, env, config, index_db, socket, watch, progress, to_loop, memories);
+    let shared = Arc::new(shared);
     lock::publish(&shared.layout, &shared.socket)?;
 
     let (jobs, job_queue) = channel();
@@ -137,7 +146,13 @@ fn serve(layout: RepoLayout, env: Env, config: Config, ready: impl FnOnce()) -> 
     let (for_writer, for_embed, embed_jobs) = (Arc::clone(&shared), Arc::clone(&shared), jobs.clone());
     let writer = spawn("writer", move || worker::write(&for_writer, indexer, commits, &job_queue))?;
     let embed = spawn("embed", move || worker::embed(&for_embed, &round_queue, &embed_jobs))?;
-    let main_loop = MainLoop::new(Arc::clone(&shared), jobs, rounds);
+    let (own_files, asked) = channel();
+    let for_own_files = Arc::clone(&shared);
+    spawn("own-files", move || {
+        let lost = || for_own_files.send(Event::Stop(own_files::LOST));
+        own_files::look(&asked, || for_own_files.is_found(), lost);
+    })?;
+    let main_loop = MainLoop::new(Arc::clone(&shared), jobs, rounds, own_files);
     let (stop, stopped) = tokio::sync::watch::channel(false);
     let for_loop = Arc::clone(&shared);
     let looping = spawn("loop", move || {

@@ -1,6 +1,6 @@
 //! Provides what every method needs: params, a deadline, freshness, and a thread for blocking work.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -8,10 +8,13 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
+use tokio::time::{timeout, timeout_at};
 
-use super::error::{RpcResult, bad_params};
+use super::error::{RpcResult, bad_params, wrong_repository};
 use super::event::{Ask, Event, Freshness};
+use super::own_files;
 use super::shared::Shared;
+use crate::paths::RepoLayout;
 use crate::proto::{RpcError, Sync, code};
 use crate::store::{Reader, StoreError};
 use crate::types::SourceKey;
@@ -20,6 +23,12 @@ use crate::types::SourceKey;
 const RERUNS: usize = 2;
 /// Longest time a request may wait for freshness.
 const MAX_WAIT: Duration = Duration::from_secs(600);
+/// How long the file system of a directory may take at least until it is known which worktree is around it.
+const LOCATE_WAIT: Duration = Duration::from_secs(1);
+/// A request that has read a worktree for so long waits for its file system, most likely: another may have its turn …
+const TURN: Duration = Duration::from_millis(500);
+/// … and after so long it is given up; history is searched for ten seconds.
+const READ_WAIT: Duration = Duration::from_secs(20);
 
 /// Parses the params of a method; none at all are an empty object.
 pub(super) fn params_of<P: DeserializeOwned>(params: Value) -> RpcResult<P> {
@@ -31,20 +40,102 @@ pub(super) fn params_of<P: DeserializeOwned>(params: Value) -> RpcResult<P> {
     serde_json::from_value(params).map_err(|error| bad_params(format!("params: {error}")))
 }
 
-/// Runs what blocks on a thread of its own.
+/// Runs what blocks on a thread of its own. What reads a worktree does so by [`reading`].
 pub(super) async fn blocking<T: Send + 'static>(
     shared: &Arc<Shared>,
     run: impl FnOnce(&Shared) -> RpcResult<T> + Send + 'static,
 ) -> RpcResult<T> {
+    let _turn = shared.gates.turns.acquire().await;
     let shared = Arc::clone(shared);
-    spawn_blocking(move || run(&shared))
-        .await
-        .map_err(|panic| RpcError::new(code::INTERNAL, panic.to_string()))?
+    spawn_blocking(move || run(&shared)).await.map_err(|panic| panicked(&panic))?
+}
+
+/// Runs what reads files of a worktree on a thread of its own. One whose file system hangs keeps that thread, but not
+/// the request, and nobody who asks about another worktree.
+pub(super) async fn reading<T: Send + 'static>(
+    shared: &Arc<Shared>,
+    root: &Path,
+    run: impl FnOnce(&Shared) -> RpcResult<T> + Send + 'static,
+) -> RpcResult<T> {
+    let work = async {
+        let place = shared.gates.enter_worktree(root).await;
+        let turn = shared.gates.turns.acquire().await;
+        let shared = Arc::clone(shared);
+        let mut done = spawn_blocking(move || {
+            let _place = place; // as long as the thread has it
+            run(&shared)
+        });
+        match timeout(TURN, &mut done).await {
+            Ok(done) => done,
+            Err(_) => {
+                drop(turn);
+                done.await
+            }
+        }
+    };
+    match timeout(READ_WAIT, work).await {
+        Ok(done) => done.map_err(|panic| panicked(&panic))?,
+        Err(_) => Err(unanswered(root, READ_WAIT)),
+    }
+}
+
+/// Finds the worktree of this repository around a directory.
+///
+/// The disk is looked at after the request arrived, on a thread of its own: where the file system hangs, the request
+/// fails at its deadline, but no sooner than after a second.
+pub(super) async fn locate(shared: &Arc<Shared>, cwd: &str, deadline: Instant) -> RpcResult<RepoLayout> {
+    let cwd = PathBuf::from(cwd);
+    if !cwd.is_absolute() {
+        return Err(bad_params("cwd: an absolute path is needed, to know which worktree is meant"));
+    }
+    let began = Instant::now();
+    let until = deadline.max(began + LOCATE_WAIT);
+    let look = async {
+        let places = shared.gates.enter_dir(&cwd).await;
+        let (shared, cwd) = (Arc::clone(shared), cwd.clone());
+        let look = move || {
+            let _places = places; // as long as the thread has it
+            look_around(&shared, &cwd)
+        };
+        spawn_blocking(look).await
+    };
+    match timeout_at(until.into(), look).await {
+        Ok(done) => done.map_err(|panic| panicked(&panic))?,
+        Err(_) => Err(unanswered(&cwd, until - began)),
+    }
+}
+
+fn look_around(shared: &Shared, cwd: &Path) -> RpcResult<RepoLayout> {
+    let layout = RepoLayout::locate(cwd, &shared.env)?;
+    if layout.state_dir == shared.layout.state_dir {
+        return Ok(layout);
+    }
+    // It moved, and this daemon with it, or its state may be written elsewhere by now, where others look for it.
+    if !shared.is_found() {
+        shared.send(Event::Stop(own_files::LOST));
+        return Err(stopping());
+    }
+    Err(wrong_repository(cwd, &shared.layout))
+}
+
+fn unanswered(path: &Path, waited: Duration) -> RpcError {
+    let message =
+        format!("{}: its file system has not answered within {} ms", path.display(), waited.as_millis());
+    RpcError::new(code::IO, message)
+        .with_hint("look at what is mounted there; other worktrees are not affected")
+}
+
+fn panicked(panic: &tokio::task::JoinError) -> RpcError {
+    RpcError::new(code::INTERNAL, panic.to_string())
+}
+
+pub(super) fn stopping() -> RpcError {
+    RpcError::new(code::STOPPING, "the daemon is stopping")
 }
 
 /// Waits until the files of the view of `cwd` are as fresh as asked, or the time is over.
 pub(super) async fn freshness(
-    shared: &Shared,
+    shared: &Arc<Shared>,
     cwd: &str,
     level: Sync,
     deadline: Instant,
@@ -54,29 +145,18 @@ pub(super) async fn freshness(
 
 /// As [`freshness`], where these paths were found `dirty`, and perhaps with the commits.
 pub(super) async fn freshness_with(
-    shared: &Shared,
+    shared: &Arc<Shared>,
     cwd: &str,
     level: Sync,
     deadline: Instant,
     dirty: Vec<SourceKey>,
     needs_commits: bool,
 ) -> RpcResult<Freshness> {
-    let cwd = PathBuf::from(cwd);
-    if !cwd.is_absolute() {
-        return Err(bad_params("cwd: an absolute path is needed, to know which worktree is meant"));
-    }
+    let layout = locate(shared, cwd, deadline).await?;
     let (reply, answer) = oneshot::channel();
-    shared.send(Event::Ask(Ask {
-        cwd,
-        level,
-        deadline,
-        dirty,
-        needs_commits,
-        commits_round: 0,
-        tries: 0,
-        reply,
-    }));
-    answer.await.map_err(|_| RpcError::new(code::STOPPING, "the daemon is stopping"))?
+    let ask = Ask::new(layout, level, deadline, reply);
+    shared.send(Event::Ask(Ask { dirty, needs_commits, ..ask }));
+    answer.await.map_err(|_| stopping())?
 }
 
 /// The snapshot that a request wants to be answered from.
@@ -102,12 +182,12 @@ pub(super) async fn on_snapshot<T: Send + 'static>(
     let (mut stale, mut reruns) = (Vec::new(), 0);
     loop {
         let at = freshness_with(shared, &cwd, level, deadline, stale, needs_commits).await?;
-        let run = Arc::clone(&run);
+        let (run, root) = (Arc::clone(&run), at.layout.root.clone());
         let once = move |shared: &Shared| {
             let (value, newer) = run(shared, &at, reruns > 0)?;
             Ok((value, newer, at.is_outdated(&shared.progress)))
         };
-        let (value, newer, has_moved) = blocking(shared, once).await?;
+        let (value, newer, has_moved) = reading(shared, &root, once).await?;
         let why_not = why_not(&newer, has_moved, level);
         if why_not.is_none() || reruns == RERUNS {
             return Ok((value, why_not));

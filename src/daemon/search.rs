@@ -84,7 +84,7 @@ fn filter(params: &SearchParams) -> RpcResult<Option<Filter>> {
 /// Searches the memories alone. The index may be in any state, unless one that answers is about the code.
 async fn alone(shared: &Arc<Shared>, question: &Arc<Question>) -> RpcResult<SearchResult> {
     let caller = Caller { cwd: question.params.cwd.clone(), ..Caller::default() };
-    let layout = locate(shared, &caller)?;
+    let layout = locate(shared, &caller).await?;
     let asked = Arc::clone(question);
     let ((result, _), is_judged) =
         blocking(shared, move |shared| memories_alone(shared, &asked, &layout, None)).await?;

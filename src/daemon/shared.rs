@@ -2,13 +2,16 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
-use std::sync::mpsc::SyncSender;
+use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Instant;
 
 use super::event::Event;
+use super::gates::Gates;
 use super::memories::finder::Model;
 use super::memories::keeper::Memories;
+use super::own_files::OwnFiles;
+use super::watch_queue::WatchQueue;
 use crate::config::Config;
 use crate::embed::Embedder;
 use crate::index::Progress;
@@ -53,7 +56,12 @@ pub(super) struct Shared {
     pub(super) queries: AtomicU64,
     /// Who keeps what people wrote.
     pub(super) memories: Memories,
-    loop_events: SyncSender<Event>,
+    /// How many events of the watcher wait for the loop.
+    pub(super) watch_queue: Arc<WatchQueue>,
+    /// Who may touch which file system, and how many work at a time.
+    pub(super) gates: Gates,
+    own_files: OwnFiles,
+    loop_events: Sender<Event>,
     readers: Mutex<Vec<Reader>>,
 }
 
@@ -67,10 +75,13 @@ impl Shared {
         socket: PathBuf,
         watch: Watch,
         progress: Arc<Progress>,
-        loop_events: SyncSender<Event>,
+        (loop_events, watch_queue): (Sender<Event>, Arc<WatchQueue>),
         memories: Memories,
     ) -> Self {
         Self {
+            own_files: OwnFiles::new(&layout, &socket, &index_db),
+            watch_queue,
+            gates: Gates::default(),
             layout,
             env,
             config,
@@ -102,10 +113,16 @@ impl Shared {
         }
     }
 
-    /// Hands an event to the loop; one that has ended needs none. Blocks while its queue is full: the loop waits
-    /// for nobody, so that is soon over.
+    /// Hands an event to the loop; one that has ended needs none. Never blocks, for async code calls it: the queue has no
+    /// bound of its own. Requests are counted by the server, jobs and tasks are one for each event, and what the watcher
+    /// saw is counted by [`WatchQueue`].
     pub(super) fn send(&self, event: Event) {
         let _ = self.loop_events.send(event);
+    }
+
+    /// Returns whether lock, socket and index are still where others look for them.
+    pub(super) fn is_found(&self) -> bool {
+        self.own_files.are_found(&self.layout, &self.env)
     }
 
     /// Lends a read connection, kept for the next request afterwards.

@@ -8,7 +8,7 @@ use super::event::Freshness;
 use super::history::{History, key_of, spans};
 use super::memories::memories_for_path::memories_for_path;
 use super::path_spec::{Part, defines, named, parse};
-use super::request::{blocking, deadline, freshness};
+use super::request::{deadline, freshness, reading};
 use super::shared::Shared;
 use crate::git::{Blame, Log, ObjectId};
 use crate::proto::{RpcError, Sync, WhyCommit, WhyParams, WhyResult, code};
@@ -26,8 +26,9 @@ pub(super) async fn why(shared: &Arc<Shared>, params: WhyParams) -> RpcResult<Wh
     let began = Instant::now();
     let level = if params.target.contains('#') { Sync::Fs } else { Sync::None };
     let at = freshness(shared, &params.cwd, level, deadline(shared, None)).await?;
-    let cwd = params.cwd.clone();
-    let mut result = blocking(shared, move |shared| answer(shared, &params, &at, began + BUDGET)).await?;
+    let (cwd, root) = (params.cwd.clone(), at.layout.root.clone());
+    let answer = move |shared: &Shared| answer(shared, &params, &at, began + BUDGET);
+    let mut result = reading(shared, &root, answer).await?;
     match memories_for_path(shared, &cwd, &result.path, &result.lines).await {
         Ok((memories, unsure)) => {
             result.memories = memories;

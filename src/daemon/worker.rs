@@ -9,12 +9,13 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
 
 use super::clock::now_ms;
+use super::disk::task::Survey;
 use super::event::{Event, Indexed};
 use super::memories::finder;
 use super::shared::Shared;
 use crate::embed::{BUILTIN_DIMS, Embedder};
 use crate::git::{self, Tip};
-use crate::index::{Batch, Commits, Indexer, Scope, embed_chunks, embed_paths};
+use crate::index::{Batch, Commits, IndexError, Indexer, Scope, embed_chunks, embed_paths};
 use crate::paths::RepoLayout;
 use crate::scan;
 use crate::search::nearest::VectorIndex;
@@ -28,7 +29,7 @@ const EMBED_STEP: usize = 256;
 /// What the writer thread is asked for.
 pub(super) enum Job {
     /// Find or make the row of a worktree.
-    Open(Box<RepoLayout>),
+    Open(ViewKey, SyncSender<Result<ViewRow, StoreError>>),
     /// Make a manifest equal the worktree.
     Reconcile { view: ViewId, layout: Box<RepoLayout>, scope: Scope, git_changed: bool },
     /// Read some of the commits that a tip reaches.
@@ -57,12 +58,12 @@ pub(super) fn write(shared: &Shared, mut indexer: Indexer, mut commits: Commits,
     let _last_word = ShutdownGuard(shared);
     for job in jobs {
         match job {
-            Job::Open(layout) => {
-                let row = open(&mut indexer, &shared.index_db, &layout);
+            Job::Open(key, reply) => {
+                let row = open(&mut indexer, &shared.index_db, &key);
                 if let Ok(row) = &row {
                     commits.forget_view(row.id);
                 }
-                shared.send(Event::Opened { layout, row });
+                let _ = reply.send(row); // who asked is gone only when the daemon ends
                 copy_vectors(shared, &mut indexer);
             }
             Job::Reconcile { view, layout, scope, git_changed } => {
@@ -146,12 +147,8 @@ fn load_vectors(shared: &Shared) {
     }
 }
 
-fn open(indexer: &mut Indexer, index_db: &Path, layout: &RepoLayout) -> Result<ViewRow, StoreError> {
-    let git_dir = layout.git_dir.as_ref().unwrap_or(&layout.root);
-    let inode = scan::lstat(git_dir).map_or(0, |stat| stat.inode);
-    let key =
-        ViewKey { git_dir: git_dir.display().to_string(), inode, root: layout.root.display().to_string() };
-    let view = indexer.writer().view(&key)?;
+fn open(indexer: &mut Indexer, index_db: &Path, key: &ViewKey) -> Result<ViewRow, StoreError> {
+    let view = indexer.writer().view(key)?;
     let row = Reader::open(index_db)?.view(view)?;
     Ok(row.expect("the row was written a moment ago by this thread"))
 }
@@ -177,7 +174,19 @@ fn reconcile(
     {
         result = Err(error.into());
     }
-    Indexed { view, scope, result, head, unwatched }
+    if let Err(IndexError::Store(StoreError::Corrupt { .. })) = &result {
+        set_aside(&shared.index_db);
+    }
+    let survey = result.is_err().then(|| Survey::of(layout));
+    Indexed { view, scope, result, head, unwatched, survey }
+}
+
+/// Makes room for a new index, which the next daemon builds.
+fn set_aside(index_db: &Path) {
+    match super::quarantine(index_db) {
+        Ok(aside) => tracing::error!(aside = %aside.display(), "the index is damaged; put aside"),
+        Err(error) => tracing::error!(%error, "the index is damaged, and cannot be put aside"),
+    }
 }
 
 /// Loads the model, then embeds what waits, a round for each wake-up.

@@ -41,6 +41,12 @@ impl Mounts {
         changed
     }
 
+    /// Returns where that is mounted which a path is on, as far as its name tells.
+    pub fn around<'a>(&'a self, path: &Path) -> Option<&'a Path> {
+        let places = self.known.iter().map(|(_, place)| place.as_path());
+        places.filter(|place| path.starts_with(place)).max_by_key(|place| place.as_os_str().len())
+    }
+
     /// Returns where something is mounted below a directory.
     pub fn below<'a>(&'a self, dir: &'a Path) -> impl Iterator<Item = &'a Path> {
         self.known.iter().map(|(_, place)| place.as_path()).filter(move |place| place.starts_with(dir))
@@ -97,6 +103,8 @@ mod tests {
         let mut mounts = Mounts::read();
         assert!(mounts.known.iter().any(|(_, place)| place == Path::new("/")));
         mounts.known.insert((b"x".to_vec(), "/nowhere".into()));
+        assert_eq!(mounts.around(Path::new("/nowhere/a")), Some(Path::new("/nowhere")));
+        assert_eq!(mounts.around(Path::new("/nowhere-else")), Some(Path::new("/")));
         let since = mounts.changed();
         assert!(since.is_empty() || since.contains(&"/nowhere".into()), "{since:?}");
     }

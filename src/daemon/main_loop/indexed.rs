@@ -1,15 +1,13 @@
 //! Handles the end of a reconcile.
 
-use std::path::Path;
 use std::time::Instant;
 
 use super::MainLoop;
-use super::views::{watch_git, with_remedy};
+use crate::daemon::disk::with_remedy;
 use crate::daemon::event::Indexed;
 use crate::daemon::worker::Job;
 use crate::git::Tip;
 use crate::index::{CommitStep, IndexError, Missed, Scope};
-use crate::store::StoreError;
 use crate::types::ViewId;
 
 /// What nobody needs any more is collected after the first reconcile, then after so many that changed something.
@@ -17,10 +15,10 @@ const COLLECT_EVERY: u64 = 1_000;
 
 impl MainLoop {
     pub(super) fn on_indexed(&mut self, indexed: Indexed, now: Instant) {
-        let Indexed { view, scope, result, head, unwatched } = indexed;
+        let Indexed { view, scope, result, head, unwatched, survey } = indexed;
         let Some(view) = self.views.values_mut().find(|known| known.id == view) else { return };
         view.head = head;
-        let covers = scope == Scope::Full && unwatched.is_none() && result.is_ok() && view.may_be_covered();
+        let covers = scope == Scope::Full && unwatched.is_none() && result.is_ok();
         if let Some(error) = unwatched {
             view.mark_unwatched(Some(with_remedy(&error)));
         }
@@ -41,24 +39,24 @@ impl MainLoop {
             }
             Err(error) => {
                 tracing::error!(root = %view.layout.root.display(), %error, "the index is behind");
-                if let IndexError::Store(StoreError::Corrupt { .. }) = error {
-                    set_aside(&self.shared.index_db);
-                }
                 Some(error.to_string())
             }
         };
-        if failed.is_some() && !view.exists() {
-            self.check_held = true; // with the whole repository elsewhere, nobody finds this daemon any more
-            return self.drop_removed();
-        }
-        // An index that was deleted or cut off under us does not come back by itself.
-        self.check_held |= failed.is_some();
-        if covers && watch_git(&self.shared, view) {
-            view.cover();
+        let (has_failed, lane) = (failed.is_some(), view.lane);
+        if covers {
+            view.recover_watch();
         }
         view.end(&scope, failed, now);
-        view.look_again(&missed, now);
-        view.commits.look(); // what git wrote may have been a commit
+        view.look_again(&missed);
+        view.look_for_commits(); // what git wrote may have been a commit
+        if has_failed {
+            // An index that was deleted or cut off under us does not come back by itself, and with the whole repository
+            // elsewhere nobody finds this daemon any more.
+            self.check_own_files();
+        }
+        if let Some(survey) = survey {
+            self.on_survey(lane, survey);
+        }
         self.wake_embedder();
         if self.collect_in == 0 {
             self.collect_in = COLLECT_EVERY;
@@ -90,13 +88,5 @@ impl MainLoop {
     pub(super) fn wake_embedder(&mut self) {
         self.embedding.asked += 1;
         let _ = self.rounds.send(self.embedding.asked); // it ends only after the loop
-    }
-}
-
-/// Makes room for a new index, which the next daemon builds.
-fn set_aside(index_db: &Path) {
-    match crate::daemon::quarantine(index_db) {
-        Ok(aside) => tracing::error!(aside = %aside.display(), "the index is damaged; put aside"),
-        Err(error) => tracing::error!(%error, "the index is damaged, and cannot be put aside"),
     }
 }

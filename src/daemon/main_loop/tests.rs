@@ -1,21 +1,27 @@
-use std::sync::mpsc::{channel, sync_channel};
+use std::path::Path;
+use std::sync::mpsc::channel;
 
 use tokio::sync::oneshot;
 
 use super::*;
 use crate::config::Config;
-use crate::daemon::event::{Ask, Indexed, ViewReport};
+use crate::daemon::disk::task::{DiskReport, GitSettings, Opened, Probed, Survey};
+use crate::daemon::disk::with_remedy;
+use crate::daemon::event::{Ask, Freshness, Indexed, ViewReport};
 use crate::daemon::memories::keeper::Memories;
+use crate::daemon::watch_queue::WatchQueue;
 use crate::index::{IndexError, Missed, Progress, ReconcileOutcome};
-use crate::paths::Env;
+use crate::paths::{Env, RepoLayout};
+use crate::proto::Sync;
 use crate::store::ViewRow;
 use crate::types::ViewId;
-use crate::watch::{FsChange, Role, Watch};
+use crate::watch::{FsChange, Role, Watch, WatchEvent};
 
-/// A loop whose jobs are done by hand.
+/// A loop whose jobs are done by hand, and whose worktrees are looked at by hand.
 struct Bench {
     main_loop: MainLoop,
     jobs: Receiver<Job>,
+    tasks: Vec<(Lane, Receiver<DiskTask>)>,
     temp: tempfile::TempDir,
 }
 
@@ -25,29 +31,74 @@ impl Bench {
         let env = Env { uid: crate::paths::effective_uid(), ..Env::default() };
         let layout = RepoLayout::locate(temp.path(), &env).unwrap();
         let (index_db, socket) = (temp.path().join("index.db"), temp.path().join("run/socket"));
-        let (events, _) = sync_channel(1);
+        let to_loop = (channel().0, Arc::new(WatchQueue::default()));
         let (watch, progress) = (Watch::start(|_| true).unwrap(), Arc::new(Progress::default()));
         let memories = Memories::start(&layout.state_dir, false).unwrap();
         let shared =
-            Shared::new(layout, env, Config::default(), index_db, socket, watch, progress, events, memories);
+            Shared::new(layout, env, Config::default(), index_db, socket, watch, progress, to_loop, memories);
         let ((jobs, job_queue), (rounds, _)) = (channel(), channel());
-        std::fs::create_dir(temp.path().join("run")).unwrap();
-        Self { main_loop: MainLoop::new(Arc::new(shared), jobs, rounds), jobs: job_queue, temp }
+        let main_loop = MainLoop::new(Arc::new(shared), jobs, rounds, channel().0);
+        Self { main_loop, jobs: job_queue, tasks: Vec::new(), temp }
     }
 
     fn handle(&mut self, event: Event) {
         self.main_loop.handle(event, Instant::now());
     }
 
+    fn layout(&self, name: &str) -> RepoLayout {
+        let root = self.temp.path().join(name);
+        RepoLayout { git_dir: Some(root.join(".git")), root, ..self.main_loop.shared.layout.clone() }
+    }
+
     /// Opens a worktree of this name.
     fn open(&mut self, id: i64, name: &str) -> ViewId {
-        let root = self.temp.path().join(name);
-        let git_dir = Some(root.join(".git"));
-        std::fs::create_dir_all(root.join(".git")).unwrap();
-        let layout = Box::new(RepoLayout { root, git_dir, ..self.main_loop.shared.layout.clone() });
+        let layout = self.layout(name);
+        std::fs::create_dir_all(layout.root.join(".git")).unwrap();
+        let (disk, tasks) = channel();
+        let lane = id as Lane;
+        self.main_loop.opening.insert(layout.root.clone(), Opening { lane, disk, asks: Vec::new() });
+        self.tasks.push((lane, tasks));
         let row = ViewRow { id: ViewId(id), head: None, epoch: 0, seq: 0, complete: false };
-        self.handle(Event::Opened { layout, row: Ok(row) });
+        let settings = GitSettings { excludes: Vec::new(), unwatched: None };
+        let opened = Box::new(Opened { layout, row, settings, silent: None });
+        self.handle(Event::Opened { lane, result: Ok(opened) });
         ViewId(id)
+    }
+
+    /// Has the file system of every worktree but one answer.
+    fn look(&mut self, silent: Option<ViewId>) {
+        let root = |main_loop: &MainLoop, lane| {
+            main_loop.views.values().find(|view| view.lane == lane).map(|view| view.layout.root.clone())
+        };
+        for (lane, tasks) in std::mem::take(&mut self.tasks) {
+            let answers = silent.is_none_or(|view| view.0 as Lane != lane);
+            while let Some(task) = tasks.try_recv().ok().filter(|_| answers) {
+                let is_dir = |path: &Path| path.is_dir();
+                let exists = root(&self.main_loop, lane).is_some_and(|root| is_dir(&root));
+                let report = match task {
+                    DiskTask::Probe { number, .. } => {
+                        DiskReport::Probed(Probed { number, cookie: Ok(()), tip: None, settings: None })
+                    }
+                    DiskTask::Watch { recovery } => DiskReport::Watched { recovery, unwatched: None },
+                    DiskTask::Survey => DiskReport::Survey(Survey { is_known: exists, exists }),
+                    _ => continue,
+                };
+                self.handle(Event::Disk { lane, report });
+            }
+            self.tasks.push((lane, tasks));
+        }
+    }
+
+    fn ask(
+        &mut self,
+        name: &str,
+        level: Sync,
+        within: Duration,
+    ) -> oneshot::Receiver<Result<Freshness, RpcError>> {
+        let (reply, answer) = oneshot::channel();
+        let ask = Ask::new(self.layout(name), level, Instant::now() + within, reply);
+        self.handle(Event::Ask(ask));
+        answer
     }
 
     /// Ends a walk of a worktree.
@@ -59,6 +110,7 @@ impl Bench {
             result,
             head: None,
             unwatched,
+            survey: None,
         })));
     }
 
@@ -66,6 +118,8 @@ impl Bench {
     fn degraded(&mut self) -> Vec<String> {
         let (reply, mut reports) = oneshot::channel();
         self.handle(Event::Views(reply));
+        self.look(None);
+        self.main_loop.end_surveys(Instant::now());
         let degraded = reports.try_recv().unwrap().into_iter().flat_map(|report: ViewReport| report.degraded);
         let root = self.main_loop.shared.layout.root.display().to_string();
         degraded.map(|line| line.replace(&root, "")).collect()
@@ -79,7 +133,7 @@ fn what_does_not_work_of_one_worktree_is_said_until_that_one_recovers() {
     bench.end(one, Err(IndexError::Cancelled), None);
     bench.end(two, Ok(ReconcileOutcome::default()), Some("/two/d: not watched"));
     let cancelled = format!("index: /one: {}", IndexError::Cancelled);
-    let unwatched = format!("watch: {}", views::with_remedy(&"/two/d: not watched"));
+    let unwatched = format!("watch: {}", with_remedy(&"/two/d: not watched"));
     assert_eq!(bench.degraded(), [cancelled, unwatched.clone()], "the other's success clears nothing");
     bench.end(one, Ok(ReconcileOutcome::default()), None);
     assert_eq!(bench.degraded(), [unwatched], "the other's walk could watch everything");
@@ -123,33 +177,78 @@ fn what_could_not_be_listed_is_looked_at_again_when_a_directory_can() {
 fn a_flood_of_events_does_not_postpone_an_answer() {
     const EVENTS: usize = 500;
     const CHANGES: usize = 1_000;
-    let bench = Bench::new();
+    let mut bench = Bench::new();
+    bench.open(1, "one");
     let shared = Arc::clone(&bench.main_loop.shared);
-    let (sender, events) = sync_channel(EVENTS + 1);
+    let (sender, events) = channel();
     let (reply, answer) = oneshot::channel();
-    // The row never comes, for nobody does the jobs: whoever waits for it is turned away, late already.
-    let deadline = Instant::now().checked_sub(OPEN_GRACE).unwrap();
-    let (cwd, dirty) = (bench.temp.path().to_owned(), Vec::new());
-    let ask = Ask {
-        cwd,
-        level: Sync::Fs,
-        deadline,
-        dirty,
-        needs_commits: false,
-        commits_round: 0,
-        tries: 0,
-        reply,
-    };
+    // Nobody does the jobs: whoever waits for one is answered at its deadline, which is over.
+    let ask = Ask::new(bench.layout("one"), Sync::Fs, Instant::now(), reply);
     sender.send(Event::Ask(ask)).unwrap();
-    let change = FsChange { view: ViewId(1), role: Role::Worktree, path: bench.temp.path().join("a") };
+    let change = FsChange { view: ViewId(1), role: Role::Worktree, path: bench.temp.path().join("one/a") };
     for _ in 0..EVENTS {
-        sender.send(Event::Watch(WatchEvent::Changed(vec![change.clone(); CHANGES]))).unwrap();
+        let event = WatchEvent::Changed(vec![change.clone(); CHANGES]);
+        sender.send(Event::Watch(event)).unwrap();
     }
     let looping = std::thread::spawn(move || bench.main_loop.run(&events));
     let answer = answer.blocking_recv().unwrap();
     let n_taken = shared.events.load(Ordering::Relaxed);
-    assert_eq!(answer.unwrap_err().code, code::BUSY);
+    assert!(!answer.unwrap().fresh);
     assert!(n_taken < (EVENTS * CHANGES / 2) as u64, "{n_taken} changes were taken first");
     sender.send(Event::Stop("the test is over")).unwrap();
     looping.join().unwrap();
+}
+
+#[test]
+fn a_file_system_that_hangs_holds_up_its_own_worktree_alone() {
+    let mut bench = Bench::new();
+    let (dead, live) = (bench.open(1, "dead"), bench.open(2, "live"));
+    for view in [dead, live] {
+        bench.main_loop.advance(Instant::now());
+        bench.end(view, Ok(ReconcileOutcome { whole: true, ..ReconcileOutcome::default() }), None);
+    }
+    bench.jobs.try_iter().for_each(drop);
+    let mut from_dead = [Sync::Fs, Sync::Strict].map(|level| bench.ask("dead", level, Duration::ZERO));
+    let mut from_live = bench.ask("live", Sync::Strict, Duration::from_secs(60));
+    bench.look(Some(dead));
+    bench.main_loop.advance(Instant::now());
+    let walked: Vec<ViewId> = bench
+        .jobs
+        .try_iter()
+        .filter_map(|job| match job {
+            Job::Reconcile { view, .. } => Some(view),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(walked, [live], "who walked the other would hang");
+    bench.end(live, Ok(ReconcileOutcome { whole: true, ..ReconcileOutcome::default() }), None);
+    bench.main_loop.advance(Instant::now());
+    assert!(from_live.try_recv().unwrap().unwrap().fresh);
+    for answer in &mut from_dead {
+        let freshness = answer.try_recv().unwrap().unwrap();
+        let reason = freshness.reason.unwrap();
+        assert!(
+            !freshness.fresh && reason.ends_with("dead: its file system has not answered yet"),
+            "{reason}"
+        );
+    }
+    let (reply, mut reports) = oneshot::channel();
+    bench.handle(Event::Views(reply));
+    bench.look(Some(dead));
+    bench.main_loop.end_surveys(Instant::now());
+    assert!(reports.try_recv().is_err(), "it may answer yet");
+    bench.main_loop.end_surveys(Instant::now() + SURVEY);
+    let told: Vec<usize> = reports.try_recv().unwrap().iter().map(|report| report.degraded.len()).collect();
+    assert_eq!(told, [1, 0]);
+}
+
+#[test]
+fn a_worktree_whose_thread_panicked_is_opened_anew() {
+    let mut bench = Bench::new();
+    bench.open(1, "one");
+    let mut answer = bench.ask("one", Sync::Fs, Duration::from_secs(60));
+    bench.handle(Event::Disk { lane: 1, report: DiskReport::Panicked });
+    assert!(bench.main_loop.views.is_empty() && answer.try_recv().is_err());
+    let opening: Vec<_> = bench.main_loop.opening.values().collect();
+    assert_eq!((opening.len(), opening[0].asks.len()), (1, 1));
 }

@@ -1,6 +1,5 @@
 //! Runs reads and writes of memories on the thread that owns memory.db.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -11,8 +10,8 @@ use super::keeper::derive;
 use super::rules::Done;
 use super::show;
 use crate::daemon::clock::now_ms;
-use crate::daemon::error::{RpcResult, bad_params, wrong_repository};
-use crate::daemon::request::params_of;
+use crate::daemon::error::{RpcResult, bad_params};
+use crate::daemon::request::{self, deadline, params_of};
 use crate::daemon::shared::Shared;
 use crate::git;
 use crate::memory::tiers::Tiers;
@@ -34,10 +33,10 @@ pub(super) struct Call<'a> {
 
 impl<'a> Call<'a> {
     /// Reads who calls, and checks that the caller means this repository.
-    pub(super) fn new(shared: &'a Arc<Shared>, params: Value) -> RpcResult<Self> {
+    pub(super) async fn new(shared: &'a Arc<Shared>, params: Value) -> RpcResult<Self> {
         let params = Value::Object(params_of::<Map<String, Value>>(params)?);
         let caller: Caller = typed(&params)?;
-        let layout = locate(shared, &caller)?;
+        let layout = locate(shared, &caller).await?;
         Ok(Self { shared, caller, layout, params })
     }
 
@@ -169,19 +168,11 @@ fn stamp(now_ms: i64, caller: &Caller, layout: RepoLayout, tiers: Tiers) -> Stam
 }
 
 /// Checks that the caller means this repository; returns the worktree.
-pub(in crate::daemon) fn locate(shared: &Shared, caller: &Caller) -> RpcResult<RepoLayout> {
+pub(in crate::daemon) async fn locate(shared: &Arc<Shared>, caller: &Caller) -> RpcResult<RepoLayout> {
     if caller.request.as_ref().is_some_and(|name| name.len() > MAX_REQUEST) {
         return Err(bad_params(format!("request: over {MAX_REQUEST} bytes")));
     }
-    let cwd = PathBuf::from(&caller.cwd);
-    if !cwd.is_absolute() {
-        return Err(bad_params("cwd: an absolute path is needed, to know which repository is meant"));
-    }
-    let layout = RepoLayout::locate(&cwd, &shared.env)?;
-    if layout.state_dir != shared.layout.state_dir {
-        return Err(wrong_repository(&cwd, &shared.layout));
-    }
-    Ok(layout)
+    request::locate(shared, &caller.cwd, deadline(shared, None)).await
 }
 
 /// Reads on the thread that keeps the memories.

@@ -1,11 +1,12 @@
 //! Tracks which commits of a worktree the index holds.
 //!
-//! Nothing watches refs: whoever asks has `HEAD` resolved, in a few small reads, and what it leads to is compared with
-//! what the commits in the index were read for. So a commit is in the next answer whatever moved the branch.
+//! Nothing watches refs: for whoever asks the worktree's thread resolves `HEAD`, in a few small reads, and what it leads
+//! to is compared with what the commits in the index were read for. So a commit is in the next answer whatever moved
+//! the branch.
 
 use std::time::{Duration, Instant};
 
-use crate::git::{Refs, Tip};
+use crate::git::Tip;
 
 /// Nothing tells that what was missing has come back: who asks after so long has it looked for, and each time in vain
 /// doubles it up to the second.
@@ -14,14 +15,18 @@ const RETRY: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs
 /// How far the commits of a view are.
 #[derive(Default)]
 pub(in super::super) struct CommitsState {
-    /// None outside git: there is nothing to wait for.
-    refs: Option<Refs>,
+    /// Outside git there is nothing to wait for.
+    is_in_git: bool,
     /// What the index holds.
     indexed: Option<Tip>,
     /// What is being read.
     reading: Option<Tip>,
-    /// Something else is to be read.
-    wanted: bool,
+    /// What is to be read next.
+    wanted: Option<Tip>,
+    /// What `HEAD` led to when it was last looked at.
+    latest: Option<Tip>,
+    /// Looks that nobody waits for, under way.
+    n_looks: u32,
     /// Rounds of reading are numbered from 1; the last one started and the last one ended.
     started: u64,
     ended: u64,
@@ -34,31 +39,45 @@ pub(in super::super) struct CommitsState {
 }
 
 impl CommitsState {
-    pub(in super::super) fn new(refs: Option<Refs>) -> Self {
-        Self { refs, ..Self::default() }
+    pub(in super::super) fn new(is_in_git: bool) -> Self {
+        Self { is_in_git, ..Self::default() }
     }
 
-    /// Returns the round that must end before the index holds all commits of this moment.
-    pub(in super::super) fn look(&mut self) -> u64 {
-        let Some(refs) = &self.refs else { return 0 };
-        let tip = refs.tip();
+    /// Takes what `HEAD` leads to, and returns the round that must end before the index holds all commits of the moment
+    /// of that look.
+    pub(in super::super) fn look(&mut self, tip: Tip) -> u64 {
+        self.latest = Some(tip.clone());
         match (&self.reading, &self.indexed) {
-            (Some(reading), _) if *reading == tip && !self.wanted => self.started,
-            (None, Some(indexed)) if *indexed == tip && !self.wanted && !self.is_retry_due() => self.ended,
+            (Some(reading), _) if *reading == tip && self.wanted.is_none() => self.started,
+            (None, Some(indexed)) if *indexed == tip && self.wanted.is_none() && !self.is_retry_due() => {
+                self.ended
+            }
             _ => {
-                self.wanted = true;
+                self.wanted = Some(tip);
                 self.started + 1
             }
         }
     }
 
+    /// Notes that somebody is about to look, unless there is nothing to see: until then nothing is known.
+    pub(super) fn expect_look(&mut self) -> bool {
+        self.n_looks += u32::from(self.is_in_git);
+        self.is_in_git
+    }
+
+    /// Takes what that look saw.
+    pub(super) fn end_look(&mut self, tip: Tip) {
+        self.n_looks = self.n_looks.saturating_sub(1);
+        self.look(tip);
+    }
+
     /// Returns what is to be read now, if anything.
     pub(in super::super) fn start(&mut self) -> Option<Tip> {
-        if self.reading.is_some() || !std::mem::take(&mut self.wanted) {
+        if self.reading.is_some() {
             return None;
         }
+        self.reading = Some(self.wanted.take()?);
         self.started += 1;
-        self.reading = self.refs.as_ref().map(Refs::tip);
         self.reading.clone()
     }
 
@@ -83,7 +102,7 @@ impl CommitsState {
     /// Notes that the index is emptied: what was read, or is being read, does not count.
     pub(in super::super) fn restart(&mut self) {
         self.indexed = None;
-        self.wanted = self.refs.is_some();
+        self.wanted = self.latest.clone();
     }
 
     /// Returns whether what was asked for in a round is in the index.
@@ -103,19 +122,20 @@ impl CommitsState {
 
     /// Returns whether nothing is known that the index does not hold.
     pub(super) fn is_current(&self) -> bool {
-        self.reading.is_none() && !self.wanted && self.error.is_none()
+        self.n_looks == 0 && self.reading.is_none() && self.wanted.is_none() && self.error.is_none()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::git::{ObjectHash, ObjectId};
+    use crate::git::{ObjectHash, ObjectId, Refs};
     use crate::paths::{Env, RepoLayout, effective_uid};
 
     /// A repository whose `HEAD` says what a test wants.
     struct Bench {
         commits: CommitsState,
+        refs: Refs,
         temp: tempfile::TempDir,
     }
 
@@ -128,12 +148,17 @@ mod tests {
             std::fs::write(temp.path().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
             let env = Env { uid: effective_uid(), ..Env::default() };
             let layout = RepoLayout::locate(temp.path(), &env).unwrap();
-            Self { commits: CommitsState::new(Refs::new(&layout, ObjectHash::Sha1)), temp }
+            let refs = Refs::new(&layout, ObjectHash::Sha1).unwrap();
+            Self { commits: CommitsState::new(true), refs, temp }
         }
 
         fn commit(&self, digit: &str) {
             let file = self.temp.path().join(".git/refs/heads/main");
             std::fs::write(file, format!("{}\n", digit.repeat(40))).unwrap();
+        }
+
+        fn look(&mut self) -> u64 {
+            self.commits.look(self.refs.tip())
         }
 
         fn start(&mut self) -> Option<ObjectId> {
@@ -144,18 +169,18 @@ mod tests {
     #[test]
     fn who_asks_waits_for_a_round_that_began_after_the_commit() {
         let mut bench = Bench::new();
-        let round = bench.commits.look();
+        let round = bench.look();
         assert!(!bench.commits.has_ended(round), "nothing was read yet");
         assert_eq!(bench.start(), None, "a branch without a commit");
         bench.commit("1");
-        let later = bench.commits.look();
+        let later = bench.look();
         bench.commits.end(None, &[], false);
         assert!(bench.commits.has_ended(round) && !bench.commits.has_ended(later));
         assert!(bench.start().is_some());
-        assert_eq!(bench.commits.look(), later, "what is being read is what is asked for");
+        assert_eq!(bench.look(), later, "what is being read is what is asked for");
         bench.commits.end(None, &[], false);
         assert!(bench.commits.has_ended(later) && bench.commits.is_current());
-        let same = bench.commits.look();
+        let same = bench.look();
         assert!(bench.commits.has_ended(same) && bench.commits.start().is_none());
     }
 
@@ -163,18 +188,21 @@ mod tests {
     fn a_round_that_failed_is_tried_again() {
         let mut bench = Bench::new();
         bench.commit("1");
-        let round = bench.commits.look();
+        let round = bench.look();
         assert!(bench.start().is_some());
         bench.commits.end(Some("disk full".to_owned()), &[], false);
         assert!(!bench.commits.has_ended(round) && bench.commits.failure(round).is_some());
-        let again = bench.commits.look();
+        let again = bench.look();
         assert!(bench.commits.failure(again).is_none() && bench.start().is_some());
         bench.commits.end(None, &[], false);
         assert!(bench.commits.has_ended(again));
+        assert!(bench.commits.expect_look() && !bench.commits.is_current(), "somebody is about to look");
+        bench.commits.end_look(bench.refs.tip());
+        assert!(bench.commits.is_current());
         bench.commits.restart();
         assert!(!bench.commits.is_current() && bench.start().is_some(), "the index was emptied");
         bench.commits.restart();
-        let last = bench.commits.look();
+        let last = bench.look();
         bench.commits.end(None, &[], false);
         assert!(!bench.commits.has_ended(last), "it was emptied while it was read");
     }
@@ -184,21 +212,21 @@ mod tests {
         let mut bench = Bench::new();
         bench.commit("1");
         let gaps = ["not in this repository".to_owned()];
-        bench.commits.look();
+        bench.look();
         assert!(bench.start().is_some());
         bench.commits.end(None, &gaps, true);
-        let soon = bench.commits.look();
+        let soon = bench.look();
         assert!(bench.commits.has_ended(soon), "not for each question");
         for gap in [RETRY.0, RETRY.0 * 2] {
             let (at, found) = bench.commits.retry.unwrap();
             assert_eq!(found, gap);
             bench.commits.retry = Some((at - gap, gap));
-            let later = bench.commits.look();
+            let later = bench.look();
             assert!(!bench.commits.has_ended(later) && bench.start().is_some());
             bench.commits.end(None, &gaps, true);
         }
         bench.commit("2");
-        bench.commits.look();
+        bench.look();
         assert!(bench.start().is_some());
         bench.commits.end(None, &[], false);
         assert_eq!(bench.commits.retry, None);

@@ -1,8 +1,10 @@
 //! Maps absolute paths to the keys of a worktree.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::time::Instant;
 
 use super::{DOT_GIT, WorktreeState};
+use crate::daemon::disk::task::GitSettings;
 use crate::types::SourceKey;
 
 impl WorktreeState {
@@ -17,21 +19,19 @@ impl WorktreeState {
         (!unix.is_empty()).then(|| SourceKey::new(unix))
     }
 
-    /// Returns whether git, or outside git anybody, knows of it.
-    pub(in super::super) fn is_known(&self) -> bool {
-        self.layout.git_dir.as_ref().unwrap_or(&self.layout.root).is_dir()
+    /// Returns whether a path is an ignore file outside the worktree.
+    pub(in super::super) fn is_exclude(&self, path: &Path) -> bool {
+        self.excludes.iter().any(|exclude| exclude == path)
     }
 
-    /// Returns whether there is something to serve.
-    pub(in super::super) fn exists(&self) -> bool {
-        self.layout.root.is_dir() && self.is_known()
-    }
-
-    /// Returns the directories of git's that are watched: HEAD and index, settings and excludes of the repository.
-    pub(in super::super) fn git_dirs(&self) -> Vec<PathBuf> {
-        let common = self.layout.common_dir.clone();
-        let excludes = self.excludes.iter().filter_map(|file| file.parent()).map(Path::to_owned);
-        let dirs = self.layout.git_dir.clone().into_iter().chain(common).chain(excludes);
-        dirs.filter(|dir| dir.is_dir()).collect()
+    /// Takes what git's settings say by now: other files may count, and other directories have to be watched.
+    pub(in super::super) fn take_settings(&mut self, settings: GitSettings, now: Instant) {
+        if self.excludes != settings.excludes {
+            self.excludes = settings.excludes;
+            self.mark_index_written(now);
+        }
+        if settings.unwatched.is_some() {
+            self.mark_unwatched(settings.unwatched);
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Answers the requests whose wait is over.
 
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -12,7 +13,7 @@ use crate::proto::{Pending, Sync};
 impl WorktreeState {
     /// Answers everybody whose wait is over.
     pub(in super::super) fn answer(&mut self, now: Instant, rounds: &Rounds, progress: &Progress) {
-        let ended = if self.error.is_none() { self.ended } else { 0 };
+        let ended = if self.error.is_none() { self.reconciles.ended() } else { 0 };
         let mut waiting = Vec::new();
         for mut waiter in std::mem::take(&mut self.waiters) {
             let level = waiter.ask.level;
@@ -23,8 +24,8 @@ impl WorktreeState {
             }
             let done = lexical && waiter.round.is_none_or(|round| round <= rounds.done);
             let at_once = level == Sync::None && waiter.ask.dirty.is_empty();
-            let failed = self.error.is_some() && !self.is_running() && waiter.reconcile <= self.ended
-                || self.commits.failure(waiter.ask.commits_round).is_some();
+            let failed =
+                self.has_failed(waiter.reconcile) || self.commits.failure(waiter.ask.commits_round).is_some();
             let restless = waiter.restless.is_some();
             if done || at_once || failed || restless || waiter.ask.deadline <= now {
                 let fresh = done
@@ -41,18 +42,21 @@ impl WorktreeState {
             }
         }
         self.waiters = waiting;
-        self.answer_cookieless(now, progress);
+        let late = self.probes.take_late(now);
+        for ask in late {
+            let reason = if self.probes.is_unanswered() {
+                unanswered(&self.layout.root)
+            } else {
+                "the watcher has not answered yet".to_owned()
+            };
+            self.reply(ask, false, Some(reason), progress);
+        }
     }
 
-    fn answer_cookieless(&mut self, now: Instant, progress: &Progress) {
-        let late = |ask: &mut Ask| ask.deadline <= now;
-        let mut asks: Vec<Ask> = self.queued.extract_if(.., late).collect();
-        if let Some(cookie) = &mut self.cookie {
-            asks.extend(cookie.asks.extract_if(.., late));
-        }
-        for ask in asks {
-            self.reply(ask, false, Some("the watcher has not answered yet".to_owned()), progress);
-        }
+    /// Returns whether a reconcile has ended that did not do what it was to do.
+    fn has_failed(&self, reconcile: u64) -> bool {
+        let Self { error, reconciles, .. } = self;
+        error.is_some() && !reconciles.is_running() && reconcile <= reconciles.ended()
     }
 
     fn why_not(&self, waiter: &Waiter, rounds: &Rounds, progress: &Progress) -> String {
@@ -71,11 +75,13 @@ impl WorktreeState {
                 || "embeddings are being computed".to_owned(),
                 |why| format!("embeddings: {why}"),
             )
-        } else if waiter.ask.level == Sync::None && !self.is_watched() {
+        } else if waiter.ask.level == Sync::None && !self.watch.is_good() {
             "not everything is watched, and `none` compares nothing".to_owned()
         } else if let Some(error) = self.commits.failure(waiter.ask.commits_round) {
             format!("commits: {error}")
-        } else if !self.commits.has_ended(waiter.ask.commits_round) && !self.is_dirty() && !self.is_running()
+        } else if !self.commits.has_ended(waiter.ask.commits_round)
+            && !self.is_dirty()
+            && !self.reconciles.is_running()
         {
             let (done, total) = progress.commits();
             format!("commits are being read: {done} of {total}")
@@ -85,9 +91,7 @@ impl WorktreeState {
     }
 
     fn reply(&self, ask: Ask, fresh: bool, reason: Option<String>, progress: &Progress) {
-        // What runs by now may have taken something out already that the reconcile before it left in.
-        let now = || progress.removals.load(Ordering::SeqCst);
-        let removals = if self.is_running() { self.removals_at_start } else { now() };
+        let removals = self.reconciles.removals(progress.removals.load(Ordering::SeqCst));
         let freshness = Freshness {
             view: self.id,
             layout: self.layout.clone(),
@@ -104,7 +108,12 @@ impl WorktreeState {
 
     fn pending_files(&self, progress: &Progress) -> u64 {
         let (done, total) = progress.files();
-        let running = if self.is_running() { total.saturating_sub(done) } else { 0 };
-        self.dirty.len() as u64 + running
+        let running = if self.reconciles.is_running() { total.saturating_sub(done) } else { 0 };
+        self.dirty.n_paths() as u64 + running
     }
+}
+
+/// Says why nothing is known of a worktree.
+pub(in super::super) fn unanswered(root: &Path) -> String {
+    format!("{}: its file system has not answered yet", root.display())
 }

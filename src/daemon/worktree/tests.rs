@@ -1,12 +1,17 @@
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::{self, channel};
+use std::time::Duration;
 
 use tokio::sync::oneshot::{self, Receiver};
 
+use super::dirty::RESCAN_GAP;
+use super::probe::COOKIE_TIMEOUT;
 use super::wait::MOST_TRIES;
 use super::*;
-use crate::daemon::event::Freshness;
+use crate::daemon::disk::task::Probed;
+use crate::daemon::event::{Ask, Freshness};
 use crate::index::{Missed, Progress};
-use crate::paths::{Env, effective_uid};
 use crate::proto::{RpcError, Sync};
 
 type Answer = Receiver<Result<Freshness, RpcError>>;
@@ -14,24 +19,24 @@ type Answer = Receiver<Result<Freshness, RpcError>>;
 const MS: Duration = Duration::from_millis(1);
 const WAIT: Duration = Duration::from_secs(1);
 
-/// A view with a clock that stands still until it is moved.
+/// A view with a clock that stands still until it is moved, on a file system that answers at once.
 struct Bench {
     view: WorktreeState,
     now: Instant,
     rounds: Rounds,
-    _temp: tempfile::TempDir,
+    tasks: mpsc::Receiver<DiskTask>,
 }
 
 impl Bench {
     /// A view whose first walk has yet to begin.
     fn new() -> Self {
-        let temp = tempfile::tempdir().unwrap();
-        let env = Env { uid: effective_uid(), ..Env::default() };
-        let layout = RepoLayout::locate(temp.path(), &env).unwrap();
-        std::fs::create_dir_all(layout.cookie_dir()).unwrap();
+        let root = PathBuf::from("/r");
+        let (git_dir, state_dir) = (Some(root.join(".git")), root.join(".git/memo"));
+        let layout = RepoLayout { common_dir: git_dir.clone(), git_dir, root, state_dir, id: String::new() };
         let row = ViewRow { id: ViewId(1), head: None, epoch: 0, seq: 0, complete: false };
-        let view = WorktreeState::new(&row, layout, Debouncer::new(50 * MS, 500 * MS), git::ObjectHash::Sha1);
-        Self { view, now: Instant::now(), rounds: Rounds::default(), _temp: temp }
+        let (disk, tasks) = channel();
+        let view = WorktreeState::new(&row, layout, Debouncer::new(50 * MS, 500 * MS), (1, disk));
+        Self { view, now: Instant::now(), rounds: Rounds::default(), tasks }
     }
 
     /// A view whose first walk has ended.
@@ -43,22 +48,25 @@ impl Bench {
     }
 
     fn ask(&mut self, level: Sync) -> Answer {
-        let (reply, answer) = oneshot::channel();
-        let (cwd, deadline) = (PathBuf::new(), self.now + WAIT);
-        self.view.ask(
-            Ask {
-                cwd,
-                level,
-                deadline,
-                dirty: Vec::new(),
-                needs_commits: false,
-                commits_round: 0,
-                tries: 0,
-                reply,
-            },
-            self.now,
-        );
+        let answer = self.ask_silent(level);
+        self.probe(&Ok(()));
         answer
+    }
+
+    /// As [`Self::ask`], where the file system does not answer.
+    fn ask_silent(&mut self, level: Sync) -> Answer {
+        let (reply, answer) = oneshot::channel();
+        self.view.ask(Ask::new(self.view.layout.clone(), level, self.now + WAIT, reply));
+        answer
+    }
+
+    /// Has the file system answer what it was asked.
+    fn probe(&mut self, made: &Result<(), String>) {
+        while let Ok(task) = self.tasks.try_recv() {
+            let DiskTask::Probe { number, .. } = task else { continue };
+            let probed = Probed { number, cookie: made.clone(), tip: None, settings: None };
+            self.view.on_probed(probed, self.now);
+        }
     }
 
     fn mark_dirty(&mut self, path: &str) {
@@ -67,16 +75,18 @@ impl Bench {
 
     /// The name of the cookie on its way.
     fn cookie(&self) -> PathBuf {
-        PathBuf::from(&self.view.cookie.as_ref().expect("a cookie is on its way").name)
+        let probe = self.view.probes.current.as_ref().filter(|probe| probe.has_cookie);
+        PathBuf::from(probe.expect("a cookie is on its way").cookie())
     }
 
     fn cookie_back(&mut self) {
         let path = self.cookie();
-        self.view.cookie_back(&path, self.now);
+        self.view.cookie_back(&path);
+        self.probe(&Ok(()));
     }
 
     fn start(&mut self) -> Option<Scope> {
-        self.view.start(self.now).map(|due| due.scope)
+        self.view.start(0, self.now).map(|due| due.scope)
     }
 
     fn end(&mut self, scope: &Scope, failed: Option<&str>) {
@@ -85,7 +95,8 @@ impl Bench {
 
     fn end_with(&mut self, scope: &Scope, missed: &Missed) {
         self.end(scope, None);
-        self.view.look_again(missed, self.now);
+        self.view.look_again(missed);
+        self.probe(&Ok(()));
     }
 
     /// Ends a reconcile that met something gone.
@@ -113,6 +124,11 @@ impl Bench {
     }
 
     fn pass(&mut self, time: Duration) {
+        self.pass_silent(time);
+        self.probe(&Ok(()));
+    }
+
+    fn pass_silent(&mut self, time: Duration) {
         self.now += time;
         self.view.expire_cookie(self.now);
     }
@@ -171,8 +187,9 @@ fn a_directory_that_is_not_watched_makes_everybody_wait_for_a_walk() {
     let mut late = bench.ask(Sync::Fs);
     let cookie = bench.cookie();
     bench.view.mark_unwatched(None);
+    bench.probe(&Ok(()));
     bench.end(&paths(&["dir"]), None);
-    bench.view.cookie_back(&cookie, bench.now);
+    bench.view.cookie_back(&cookie);
     assert_eq!((bench.fresh(&mut early), bench.fresh(&mut late)), (None, None));
     bench.reconcile(&Scope::Full);
     assert_eq!((bench.fresh(&mut early), bench.fresh(&mut late)), (Some(true), Some(true)));
@@ -191,7 +208,7 @@ fn a_watcher_that_is_late_is_believed_again_once_its_cookie_is_back() {
     bench.reconcile(&Scope::Full);
     assert_eq!(bench.fresh(&mut answer), Some(true));
     let mut polled = bench.ask(Sync::Fs);
-    bench.view.cookie_back(&cookie, bench.now);
+    bench.view.cookie_back(&cookie);
     assert_eq!(bench.fresh(&mut polled), None);
     bench.reconcile(&Scope::Full);
     assert_eq!(bench.fresh(&mut polled), Some(true));
@@ -227,7 +244,7 @@ fn what_a_failed_reconcile_left_undone_is_found_by_a_walk() {
     bench.view.mark_index_written(bench.now);
     let mut answer = bench.ask(Sync::Fs);
     bench.cookie_back();
-    assert_eq!(bench.view.start(bench.now), Some(Due { scope: paths(&[]), git_changed: true }));
+    assert_eq!(bench.view.start(0, bench.now), Some(Due { scope: paths(&[]), git_changed: true }));
     bench.end(&paths(&[]), Some("disk full"));
     assert_eq!(bench.fresh(&mut answer), Some(false));
     assert_eq!(bench.start(), None, "nobody waits: not at once");
@@ -389,4 +406,61 @@ fn a_cookie_made_under_a_listing_says_nothing_of_it() {
     bench.cookie_back();
     bench.reconcile(&paths(&["busy"]));
     assert_eq!(bench.fresh(&mut answer), Some(true));
+}
+
+#[test]
+fn a_file_system_that_does_not_answer_is_not_walked() {
+    for polls in [false, true] {
+        let mut bench = Bench::walked();
+        if polls {
+            bench.view.poll(None);
+            bench.pass(RESCAN_GAP.0);
+            bench.reconcile(&Scope::Full);
+        }
+        let mut answers = [Sync::Fs, Sync::Full, Sync::Strict].map(|level| bench.ask_silent(level));
+        assert_eq!(bench.start(), None, "whoever walked it would hang");
+        bench.pass_silent(COOKIE_TIMEOUT);
+        assert!(
+            bench.view.watch.notes(&bench.view.layout.root).is_empty(),
+            "it is not the watcher that is late"
+        );
+        assert_eq!(answers.each_mut().map(|answer| bench.fresh(answer)), [None; 3]);
+        let mut known = bench.ask_silent(Sync::None);
+        assert_eq!(bench.fresh(&mut known), Some(!polls));
+        bench.pass_silent(WAIT - COOKIE_TIMEOUT);
+        bench.view.answer(bench.now, &bench.rounds, &Progress::default());
+        for answer in &mut answers {
+            let reason = answer.try_recv().unwrap().unwrap().reason.unwrap();
+            assert_eq!(reason, "/r: its file system has not answered yet");
+        }
+        assert_eq!((bench.start(), bench.view.deadline(bench.now)), (None, None));
+        let mut later = bench.ask(Sync::Strict); // it answers again
+        if !polls {
+            bench.cookie_back(); // of the first probe
+        }
+        bench.reconcile(&Scope::Full);
+        assert_eq!(bench.fresh(&mut later), Some(true));
+    }
+}
+
+#[test]
+fn where_no_cookie_can_be_made_a_walk_tells() {
+    let mut bench = Bench::walked();
+    let mut answer = bench.ask_silent(Sync::Fs);
+    bench.probe(&Err("read-only file system".to_owned()));
+    assert_eq!(bench.fresh(&mut answer), None);
+    bench.reconcile(&Scope::Full);
+    assert_eq!(bench.fresh(&mut answer), Some(true));
+}
+
+#[test]
+fn a_loss_of_events_under_a_probe_does_not_make_the_watcher_late() {
+    let mut bench = Bench::walked();
+    let mut answer = bench.ask_silent(Sync::Fs);
+    bench.view.mark_all_dirty(bench.now);
+    bench.probe(&Ok(())); // its event was among the lost
+    assert_eq!(bench.fresh(&mut answer), None);
+    bench.reconcile(&Scope::Full);
+    assert_eq!(bench.fresh(&mut answer), Some(true));
+    assert_eq!(bench.view.deadline(bench.now), None, "nothing is waited for");
 }

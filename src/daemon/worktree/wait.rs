@@ -1,26 +1,18 @@
-//! Tracks the requests that wait for freshness, and their cookies.
+//! Tracks the requests that wait for freshness.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::WorktreeState;
+use super::probe::Probes;
+use crate::daemon::disk::task::{DiskTask, Probed};
 use crate::daemon::event::Ask;
+use crate::git::Tip;
 use crate::index::Missed;
 use crate::proto::Sync;
 
-/// How long a cookie may take before the watcher counts as broken.
-pub(super) const COOKIE_TIMEOUT: Duration = Duration::from_millis(500);
 /// How often a request waits for another reconcile because files moved during the last one.
 pub(super) const MOST_TRIES: u32 = 3;
-
-/// A file that was created and removed, and has not come back as an event yet.
-pub(super) struct Cookie {
-    pub(super) name: String,
-    pub(super) made_at: Instant,
-    /// The last reconcile that had ended by then.
-    pub(super) ended: u64,
-    pub(super) asks: Vec<Ask>,
-}
 
 /// A request that waits for a reconcile, and then perhaps for embeddings.
 pub(super) struct Waiter {
@@ -31,96 +23,107 @@ pub(super) struct Waiter {
     pub(super) restless: Option<String>,
 }
 
+impl Waiter {
+    fn new(ask: Ask, reconcile: u64) -> Self {
+        Self { ask, reconcile, round: None, restless: None }
+    }
+}
+
 impl WorktreeState {
     /// Takes a question; it is answered by [`Self::answer`] sooner or later.
-    pub(in super::super) fn ask(&mut self, mut ask: Ask, now: Instant) {
-        if ask.needs_commits && ask.level != Sync::None {
-            ask.commits_round = self.commits.look();
-        }
+    pub(in super::super) fn ask(&mut self, ask: Ask) {
         for key in &ask.dirty {
             self.dirty.insert(key.clone());
         }
-        let found_stale = !ask.dirty.is_empty();
         match ask.level {
-            Sync::None if found_stale => self.await_reconcile(vec![ask]),
-            Sync::None => self.waiters.push(Waiter { ask, reconcile: 0, round: None, restless: None }),
-            _ => self.await_changes(ask, now),
+            Sync::None if !ask.dirty.is_empty() => self.await_reconcile(vec![ask]),
+            Sync::None => self.waiters.push(Waiter::new(ask, 0)),
+            _ => self.await_probe(ask),
         }
     }
 
     /// Makes a question wait for all that was written before this moment.
-    fn await_changes(&mut self, ask: Ask, now: Instant) {
-        if ask.level == Sync::Strict || !self.is_watched() {
-            self.rescan = true;
-            self.await_reconcile(vec![ask]);
-        } else {
-            self.queued.push(ask);
-            self.send_cookie(now);
-        }
+    fn await_probe(&mut self, ask: Ask) {
+        self.probes.queued.push(ask);
+        self.send_probe();
     }
 
-    /// Makes the next cookie when none is on its way and somebody waits for one.
-    pub(super) fn send_cookie(&mut self, now: Instant) {
-        if self.cookie.is_some() || self.queued.is_empty() {
+    /// Sends the next probe when none is out and somebody waits for one.
+    fn send_probe(&mut self) {
+        let by_cookie = |ask: &Ask| ask.level != Sync::Strict || ask.was_walked;
+        let has_cookie = self.watch.is_good() && self.probes.queued.iter().any(by_cookie);
+        let Some(probe) = self.probes.send(has_cookie, self.reconciles.ended()) else { return };
+        let tip = probe.asks.iter().any(|ask| ask.needs_commits);
+        let cookie = has_cookie.then(|| probe.cookie());
+        let task = DiskTask::Probe { number: probe.number, cookie, tip };
+        self.send_task(task);
+    }
+
+    /// Takes what a probe found.
+    pub(in super::super) fn on_probed(&mut self, probed: Probed, now: Instant) {
+        let Some(probe) = self.probes.current.as_mut().filter(|probe| probe.number == probed.number) else {
             return;
+        };
+        probe.answered_at = Some(now);
+        if let Err(error) = probed.cookie {
+            tracing::warn!(%error, "no cookie; comparing the whole worktree");
+            probe.has_cookie = false;
         }
-        self.n_cookies += 1;
-        let name = format!("{}-{}", std::process::id(), self.n_cookies);
-        let path = self.layout.cookie_dir().join(&name);
-        let asks = std::mem::take(&mut self.queued);
-        match std::fs::write(&path, "").and_then(|()| std::fs::remove_file(&path)) {
-            Ok(()) => self.cookie = Some(Cookie { name, made_at: now, ended: self.ended, asks }),
-            Err(error) => {
-                tracing::warn!(path = %path.display(), %error, "no cookie; comparing the whole worktree");
-                self.rescan = true;
-                self.await_reconcile(asks);
+        if let Some(tip) = probed.tip {
+            let round = self.commits.look(tip);
+            for ask in probe.asks.iter_mut().filter(|ask| ask.needs_commits) {
+                ask.commits_round = round;
             }
         }
+        self.settle_probe();
     }
 
-    /// Takes a cookie that came back: all that was written before it is in the dirty set. Of what happened under an
-    /// unsteady reconcile only a cookie made after it tells.
-    pub(in super::super) fn cookie_back(&mut self, path: &Path, now: Instant) {
-        let is = |name: &str| path.file_name().is_some_and(|found| found == name);
-        self.overdue.take_if(|name| is(name));
-        if let Some(cookie) = self.cookie.take_if(|cookie| is(&cookie.name)) {
-            if cookie.ended < self.unsteady {
-                self.queued.extend(cookie.asks);
-            } else {
-                self.await_reconcile(cookie.asks);
-            }
-            self.send_cookie(now);
-        }
+    /// Takes a cookie that came back: all that was written before it is in the dirty set.
+    pub(in super::super) fn cookie_back(&mut self, path: &Path) {
+        self.watch.came_back(path);
+        self.probes.came_back(path);
+        self.settle_probe();
     }
 
     /// Gives up on a cookie that does not come back: the watcher is broken, the disk is compared instead.
     pub(in super::super) fn expire_cookie(&mut self, now: Instant) {
-        if self.cookie.as_ref().is_some_and(|cookie| cookie.made_at + COOKIE_TIMEOUT <= now) {
+        if let Some(cookie) = self.probes.late_cookie(now) {
             tracing::warn!(root = %self.layout.root.display(), "the watcher did not answer; polling until it does");
-            self.overdue = self.await_walk();
+            self.watch.mark_late(cookie);
+            self.settle_probe();
         }
     }
 
-    pub(super) fn await_reconcile(&mut self, asks: Vec<Ask>) {
-        let reconcile = if self.is_dirty() { self.started + 1 } else { self.started };
-        let waiter = |ask| Waiter { ask, reconcile, round: None, restless: None };
-        self.waiters.extend(asks.into_iter().map(waiter));
+    /// Lets go on whose probe has told all that it was sent for. A walk is begun only here, once the file system has
+    /// answered after the request: one that hangs costs nobody else the thread that walks.
+    pub(super) fn settle_probe(&mut self) {
+        let Some(mut probe) = self.probes.take_answered() else { return };
+        let is_believed = probe.has_cookie && self.watch.is_good();
+        let walks = |ask: &mut Ask| !is_believed || ask.level == Sync::Strict && !ask.was_walked;
+        let walking: Vec<Ask> = probe.asks.extract_if(.., walks).collect();
+        if is_believed && !probe.is_back {
+            self.probes.current = Some(probe);
+        } else if self.reconciles.is_told_by(probe.ended) {
+            self.await_reconcile(probe.asks);
+        } else {
+            self.probes.queued.extend(probe.asks); // what happened under that reconcile only a later cookie tells
+        }
+        if !walking.is_empty() {
+            self.dirty.need_walk();
+            self.await_reconcile(walking);
+        }
+        self.send_probe();
     }
 
-    /// Lets everybody who waits for a cookie wait for a walk instead.
-    pub(super) fn await_walk(&mut self) -> Option<String> {
-        let cookie = self.cookie.take();
-        let (name, asks) = cookie.map(|cookie| (cookie.name, cookie.asks)).unzip();
-        let queued = std::mem::take(&mut self.queued);
-        self.rescan = true;
-        self.await_reconcile(asks.into_iter().flatten().chain(queued).collect());
-        name
+    fn await_reconcile(&mut self, asks: Vec<Ask>) {
+        let reconcile = self.reconciles.covering(self.is_dirty());
+        self.waiters.extend(asks.into_iter().map(|ask| Waiter::new(ask, reconcile)));
     }
 
     /// Lets everybody who waits for a reconcile wait for the next one.
     pub(super) fn postpone(&mut self) {
         for waiter in &mut self.waiters {
-            waiter.reconcile = self.started + 1;
+            waiter.reconcile = self.reconciles.next();
             waiter.round = None;
         }
     }
@@ -128,15 +131,16 @@ impl WorktreeState {
     /// Makes those who waited for the reconcile that has ended wait for what happened meanwhile.
     ///
     /// What a listing missed a cookie brings; without a watcher another listing must, until no directory changes under it.
-    pub(in super::super) fn look_again(&mut self, missed: &Missed, now: Instant) {
+    pub(in super::super) fn look_again(&mut self, missed: &Missed) {
         let Missed { moving, listed, shifted } = missed;
-        let by_cookie = self.is_watched() && moving.is_none();
-        let by_listing = if self.is_watched() { *listed } else { *shifted };
+        let is_watched = self.watch.is_good();
+        let by_cookie = is_watched && moving.is_none();
+        let by_listing = if is_watched { *listed } else { *shifted };
         if moving.is_none() && !by_listing {
             return;
         }
-        let ended = self.ended;
-        self.unsteady = ended;
+        self.reconciles.mark_unsteady();
+        let ended = self.reconciles.ended();
         let served = |waiter: &mut Waiter| {
             waiter.reconcile <= ended && waiter.ask.level != Sync::None && waiter.round.is_none()
         };
@@ -147,12 +151,30 @@ impl WorktreeState {
                 let among = moving.as_ref().map(|key| format!(", {key} among them")).unwrap_or_default();
                 waiter.restless = Some(format!("files change faster than they can be indexed{among}"));
                 self.waiters.push(waiter);
-            } else if by_cookie {
-                self.queued.push(waiter.ask); // it has had the walk that `strict` asks for
-                self.send_cookie(now);
             } else {
-                self.await_changes(waiter.ask, now);
+                waiter.ask.was_walked |= by_cookie; // it has had the walk that `strict` asks for
+                self.probes.queued.push(waiter.ask);
             }
         }
+        self.send_probe();
+    }
+
+    /// Has the worktree's thread look what `HEAD` leads to, for what git wrote may have been a commit.
+    pub(in super::super) fn look_for_commits(&mut self) {
+        if self.commits.expect_look() {
+            self.send_task(DiskTask::Tip);
+        }
+    }
+
+    /// Takes what `HEAD` leads to.
+    pub(in super::super) fn on_tip(&mut self, tip: Tip) {
+        self.commits.end_look(tip);
+    }
+
+    /// Returns all who wait.
+    pub(in super::super) fn into_asks(self) -> Vec<Ask> {
+        let Probes { queued, current, .. } = self.probes;
+        let waiting = self.waiters.into_iter().map(|waiter| waiter.ask);
+        waiting.chain(current.into_iter().flat_map(|probe| probe.asks)).chain(queued).collect()
     }
 }

@@ -1,0 +1,130 @@
+//! Runs what touches the file system of a worktree, on a thread of its own.
+//!
+//! Each worktree has a thread for that. It does one thing after the other, in the order in which they were asked for, and
+//! what it finds goes back to the loop as an event. A file system that hangs holds up this thread and nobody else.
+
+mod git_watch;
+mod opening;
+pub(super) mod task;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
+
+pub(super) use self::git_watch::with_remedy;
+use self::git_watch::{GitDirs, watch_git};
+use self::opening::why_silent;
+use self::task::{DiskReport, DiskTask, GitSettings, Lane, Probed, Survey};
+use super::doorbell;
+use super::event::Event;
+use super::shared::Shared;
+use super::worker::Job;
+use crate::git::{self, Refs, UserDirs, UserRules};
+use crate::paths::RepoLayout;
+use crate::types::ViewId;
+
+/// What git has in its git dir while it is at work: between the commits of a rebase there is no lock.
+pub(super) const AT_WORK: [&str; 4] = ["index.lock", "rebase-merge", "rebase-apply", "sequencer"];
+
+/// The file system of one worktree.
+pub(super) struct Disk {
+    shared: Arc<Shared>,
+    view: ViewId,
+    layout: RepoLayout,
+    /// None outside git.
+    refs: Option<Refs>,
+    user_rules: UserRules,
+    excludes: Vec<PathBuf>,
+}
+
+/// Opens a worktree, then does what the loop asks for until it has no more use for it.
+pub(super) fn serve(
+    shared: &Arc<Shared>,
+    jobs: &Sender<Job>,
+    lane: Lane,
+    layout: RepoLayout,
+    mounts: &[PathBuf],
+    tasks: &Receiver<DiskTask>,
+) {
+    let _end = EndGuard { shared, lane };
+    let (mut disk, result) = match opening::open(shared, jobs, layout, mounts) {
+        Ok((disk, opened)) => (Some(disk), Ok(Box::new(opened))),
+        Err(error) => (None, Err(error)),
+    };
+    shared.send(Event::Opened { lane, result });
+    let Some(disk) = &mut disk else { return };
+    for task in tasks {
+        if let Some(report) = disk.run(task) {
+            shared.send(Event::Disk { lane, report });
+        }
+    }
+}
+
+/// Tells the loop when the thread ends by a panic: without it the worktree would never be fresh again.
+struct EndGuard<'a> {
+    shared: &'a Shared,
+    lane: Lane,
+}
+
+impl Drop for EndGuard<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.shared.send(Event::Disk { lane: self.lane, report: DiskReport::Panicked });
+        }
+    }
+}
+
+impl Disk {
+    /// Does one thing; returns what the loop has to know of it.
+    pub(super) fn run(&mut self, task: DiskTask) -> Option<DiskReport> {
+        Some(match task {
+            DiskTask::Probe { number, cookie, tip } => {
+                DiskReport::Probed(self.probe(number, cookie.as_deref(), tip))
+            }
+            DiskTask::Tip => DiskReport::Tip(self.refs.as_ref()?.tip()),
+            DiskTask::Settings => DiskReport::Settings(self.read_settings()),
+            DiskTask::Watch { recovery } => {
+                let unwatched = watch_git(&self.shared, self.view, &self.git_dirs()).err();
+                DiskReport::Watched { recovery, unwatched }
+            }
+            DiskTask::WatchDir { role, path } => {
+                // What is no directory fails here, and needs no watch.
+                let _ = self.shared.watch.add_dir(self.view, role, &path);
+                DiskReport::WatchedDir { role, path }
+            }
+            DiskTask::Doorbell(path) => return doorbell::has_rung(&path).then_some(DiskReport::Rung),
+            DiskTask::GitLock(dir) => DiskReport::GitLock(AT_WORK.iter().any(|name| dir.join(name).exists())),
+            DiskTask::Mount(path) => DiskReport::Silent(why_silent(&path)),
+            DiskTask::Survey => DiskReport::Survey(Survey::of(&self.layout)),
+        })
+    }
+
+    fn probe(&mut self, number: u64, cookie: Option<&str>, tip: bool) -> Probed {
+        // First: its event is on its way while the rest is looked at.
+        let cookie = cookie.map_or(Ok(()), |name| self.make_cookie(name));
+        let tip = self.refs.as_ref().filter(|_| tip).map(Refs::tip);
+        let settings = self.user_rules.changed().then(|| self.read_settings());
+        Probed { number, cookie, tip, settings }
+    }
+
+    fn make_cookie(&self, name: &str) -> Result<(), String> {
+        let path = self.layout.cookie_dir().join(name);
+        let made = std::fs::write(&path, "").and_then(|()| std::fs::remove_file(&path));
+        made.map_err(|error| format!("{}: {error}", path.display()))
+    }
+
+    /// Reads which ignore files count, and watches their directories. What changes later is heard of, or found by the
+    /// next probe.
+    fn read_settings(&mut self) -> GitSettings {
+        let dirs = UserDirs::read();
+        let settings = git::Settings::read_or_default(&self.layout, &dirs);
+        self.excludes = git::excludes_files(&self.layout, &settings);
+        self.user_rules.look(&dirs, self.excludes.iter().cloned().chain(settings.files).collect());
+        let unwatched = watch_git(&self.shared, self.view, &self.git_dirs()).err();
+        GitSettings { excludes: self.excludes.clone(), unwatched }
+    }
+
+    fn git_dirs(&self) -> GitDirs<'_> {
+        GitDirs { layout: &self.layout, excludes: &self.excludes }
+    }
+}

@@ -1,0 +1,46 @@
+//! Watches the directories that git has of a worktree.
+
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+
+use crate::daemon::shared::Shared;
+use crate::paths::RepoLayout;
+use crate::types::ViewId;
+use crate::watch::Role;
+
+/// What to do where watches run out.
+const WATCH_REMEDY: &str = "raise it with `sysctl fs.inotify.max_user_watches=524288` \
+    (and `fs.inotify.max_user_instances`); until then every query compares the worktree";
+
+/// What git has of a worktree: HEAD and index, settings and excludes of the repository.
+pub(super) struct GitDirs<'a> {
+    pub(super) layout: &'a RepoLayout,
+    pub(super) excludes: &'a [PathBuf],
+}
+
+impl GitDirs<'_> {
+    fn existing(&self) -> impl Iterator<Item = PathBuf> {
+        let common = self.layout.common_dir.clone();
+        let excludes = self.excludes.iter().filter_map(|file| file.parent()).map(Path::to_owned);
+        let dirs = self.layout.git_dir.clone().into_iter().chain(common).chain(excludes);
+        dirs.filter(|dir| dir.is_dir())
+    }
+}
+
+/// Watches cookies and git's own files.
+///
+/// # Errors
+/// Why one of them is not watched, and the remedy; the view is to be polled then.
+pub(super) fn watch_git(shared: &Shared, view: ViewId, dirs: &GitDirs<'_>) -> Result<(), String> {
+    // The socket's directory is in there to notice when the socket is removed.
+    let socket_dir = shared.socket.parent().filter(|_| cfg!(unix)).map(Path::to_owned);
+    let git = dirs.existing().chain(socket_dir).map(|dir| (Role::Git, dir));
+    let mut all = git.chain([(Role::Cookies, dirs.layout.cookie_dir())]);
+    let watched = all.try_for_each(|(role, dir)| shared.watch.add_dir(view, role, &dir));
+    watched.map_err(|error| with_remedy(&error))
+}
+
+/// Adds what to do to why some directory is not watched.
+pub(in super::super) fn with_remedy(why: &impl Display) -> String {
+    format!("{why}; {WATCH_REMEDY}")
+}

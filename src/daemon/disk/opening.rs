@@ -1,0 +1,86 @@
+//! Opens a worktree.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, sync_channel};
+
+use super::Disk;
+use super::git_watch::{GitDirs, watch_git};
+use super::task::Opened;
+use crate::daemon::doorbell;
+use crate::daemon::error::RpcResult;
+use crate::daemon::shared::Shared;
+use crate::daemon::worker::Job;
+use crate::git::{self, Refs, UserDirs, UserRules};
+use crate::paths::{RepoLayout, create_private_dir};
+use crate::proto::{RpcError, code};
+use crate::scan;
+use crate::store::{ViewKey, ViewRow};
+use crate::watch::silent_file_system;
+
+/// Finds or makes the row of a worktree, and watches what git has of it.
+pub(super) fn open(
+    shared: &Arc<Shared>,
+    jobs: &Sender<Job>,
+    layout: RepoLayout,
+    mounts: &[PathBuf],
+) -> RpcResult<(Disk, Opened)> {
+    let dirs = UserDirs::read();
+    let settings = git::Settings::read_or_default(&layout, &dirs);
+    if settings.is_bare {
+        return Err(bare(&layout));
+    }
+    let row = row(jobs, &layout)?;
+    let below = mounts.iter().filter(|place| place.starts_with(&layout.root)).map(PathBuf::as_path);
+    let silent = std::iter::once(layout.root.as_path()).chain(below).find_map(why_silent);
+    // Only here: a repository that was deleted or moved away must not be made anew.
+    if let Err(error) = create_private_dir(&layout.cookie_dir()) {
+        tracing::warn!(%error, "no cookies");
+    }
+    doorbell::hang(&layout, shared.config.hooks.autostart);
+    // Another place may have had this row, and be watched as such.
+    shared.watch.remove_view(row.id);
+    let unwatched = watch_git(shared, row.id, &GitDirs { layout: &layout, excludes: &[] }).err();
+    let mut disk = Disk {
+        shared: Arc::clone(shared),
+        view: row.id,
+        refs: Refs::new(&layout, settings.object_hash),
+        user_rules: UserRules::default(),
+        excludes: Vec::new(),
+        layout,
+    };
+    let mut settings = disk.read_settings(); // again, only now: what changes later is heard of
+    settings.unwatched = unwatched.or(settings.unwatched);
+    let opened = Opened { layout: disk.layout.clone(), row, settings, silent };
+    Ok((disk, opened))
+}
+
+/// Asks the writer for the row of a worktree.
+fn row(jobs: &Sender<Job>, layout: &RepoLayout) -> RpcResult<ViewRow> {
+    let git_dir = layout.git_dir.as_ref().unwrap_or(&layout.root);
+    let inode = scan::lstat(git_dir).map_or(0, |stat| stat.inode);
+    let key =
+        ViewKey { git_dir: git_dir.display().to_string(), inode, root: layout.root.display().to_string() };
+    let (reply, row) = sync_channel(1);
+    let stopping = || RpcError::new(code::STOPPING, "the daemon is stopping");
+    jobs.send(Job::Open(key, reply)).map_err(|_| stopping())?;
+    row.recv().map_err(|_| stopping())?.map_err(|error| {
+        tracing::error!(root = %layout.root.display(), %error, "cannot open the view");
+        error.into()
+    })
+}
+
+/// As git, which refuses to work there.
+fn bare(layout: &RepoLayout) -> RpcError {
+    let root = layout.root.display();
+    RpcError::new(code::WRONG_REPOSITORY, format!("{root}: core.bare is true, so there is no worktree here"))
+        .with_hint(
+            "`git worktree list` shows those of this repository; `git config core.bare false` makes this one",
+        )
+}
+
+/// Returns why events do not tell of every change in a directory.
+pub(super) fn why_silent(dir: &Path) -> Option<String> {
+    let name = silent_file_system(dir)?;
+    Some(format!("{}: {name} does not report every change; every query compares the worktree", dir.display()))
+}

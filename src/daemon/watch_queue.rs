@@ -1,0 +1,71 @@
+//! Bounds the changes that wait for the loop.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use crate::watch::WatchEvent;
+
+/// Names that may wait: some 10 MB.
+const MOST_QUEUED: usize = 64 << 10;
+
+/// Counts what the watcher saw and the loop has yet to take. Over the bound it becomes a loss, which is a rescan.
+#[derive(Debug, Default)]
+pub(super) struct WatchQueue {
+    n_queued: AtomicUsize,
+    /// A loss is queued: it covers all that happens until the loop takes it.
+    is_lost: AtomicBool,
+}
+
+impl WatchQueue {
+    /// Returns what is to be queued for an event of the watcher, if anything.
+    pub(super) fn push(&self, event: WatchEvent) -> Option<WatchEvent> {
+        let WatchEvent::Changed(changes) = &event else { return self.lose() };
+        if self.n_queued.load(Ordering::SeqCst) + changes.len() > MOST_QUEUED {
+            return self.lose();
+        }
+        self.n_queued.fetch_add(changes.len(), Ordering::SeqCst);
+        Some(event)
+    }
+
+    fn lose(&self) -> Option<WatchEvent> {
+        (!self.is_lost.swap(true, Ordering::SeqCst)).then_some(WatchEvent::Lost)
+    }
+
+    /// Notes that the loop takes an event. Call it before the rescan that a loss leads to is begun: what is lost after
+    /// this is a loss of its own.
+    pub(super) fn pop(&self, event: &WatchEvent) {
+        match event {
+            WatchEvent::Lost => self.is_lost.store(false, Ordering::SeqCst),
+            WatchEvent::Changed(changes) => {
+                self.n_queued.fetch_sub(changes.len(), Ordering::SeqCst);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::ViewId;
+    use crate::watch::{FsChange, Role};
+
+    fn changed(n: usize) -> WatchEvent {
+        let change = FsChange { view: ViewId(1), role: Role::Worktree, path: "/r/a".into() };
+        WatchEvent::Changed(vec![change; n])
+    }
+
+    #[test]
+    fn what_has_no_room_is_one_loss_until_that_is_taken() {
+        let queue = WatchQueue::default();
+        let first = queue.push(changed(MOST_QUEUED)).unwrap();
+        assert_eq!(queue.push(changed(1)), Some(WatchEvent::Lost));
+        assert_eq!((queue.push(changed(1)), queue.push(WatchEvent::Lost)), (None, None), "covered by that");
+        queue.pop(&first);
+        assert_eq!(queue.push(changed(1)), Some(changed(1)), "there is room again");
+        queue.pop(&WatchEvent::Lost);
+        assert_eq!(
+            queue.push(WatchEvent::Lost),
+            Some(WatchEvent::Lost),
+            "what is lost later is another loss"
+        );
+    }
+}

@@ -1,0 +1,175 @@
+//! Tracks the look at a worktree that follows the arrival of a request.
+//!
+//! A probe goes out after the request arrived: the thread of the worktree makes a cookie and reads what `HEAD` leads to.
+//! One that is out already does not serve a later request; all that come meanwhile share the next one.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::daemon::event::Ask;
+
+/// How long a cookie may take to come back before the watcher counts as broken.
+pub(super) const COOKIE_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// The probe that is out, and the requests that wait for it or for the next one.
+#[derive(Default)]
+pub(super) struct Probes {
+    n_sent: u64,
+    pub(super) queued: Vec<Ask>,
+    pub(super) current: Option<Probe>,
+}
+
+/// One look at the worktree.
+pub(super) struct Probe {
+    pub(super) number: u64,
+    /// A file is made and removed, and its event is waited for.
+    pub(super) has_cookie: bool,
+    /// Its event came, or a walk tells what it would have told.
+    pub(super) is_back: bool,
+    /// When the worktree's thread was done with it; none: its file system has yet to answer.
+    pub(super) answered_at: Option<Instant>,
+    /// The last reconcile that had ended when it was sent.
+    pub(super) ended: u64,
+    pub(super) asks: Vec<Ask>,
+}
+
+impl Probe {
+    /// Returns the name of its cookie.
+    pub(super) fn cookie(&self) -> String {
+        format!("{}-{}", std::process::id(), self.number)
+    }
+
+    /// Returns when its cookie is late.
+    fn late_at(&self) -> Option<Instant> {
+        self.answered_at.filter(|_| self.has_cookie && !self.is_back).map(|at| at + COOKIE_TIMEOUT)
+    }
+}
+
+impl Probes {
+    /// Sends the next one for all who are queued, unless one is out or nobody waits.
+    pub(super) fn send(&mut self, has_cookie: bool, ended: u64) -> Option<&Probe> {
+        if self.current.is_some() || self.queued.is_empty() {
+            return None;
+        }
+        self.n_sent += 1;
+        let (number, asks) = (self.n_sent, std::mem::take(&mut self.queued));
+        let probe = Probe { number, has_cookie, is_back: false, answered_at: None, ended, asks };
+        Some(self.current.insert(probe))
+    }
+
+    /// Takes the one that is out if its file system has answered.
+    pub(super) fn take_answered(&mut self) -> Option<Probe> {
+        self.current.take_if(|probe| probe.answered_at.is_some())
+    }
+
+    /// Notes that a cookie came back as an event.
+    pub(super) fn came_back(&mut self, path: &Path) {
+        if let Some(probe) = &mut self.current {
+            probe.is_back |= path.file_name().is_some_and(|name| name == probe.cookie().as_str());
+        }
+    }
+
+    /// Notes that a walk tells all that the cookie on its way would.
+    pub(super) fn is_served_by_walk(&mut self) {
+        if let Some(probe) = &mut self.current {
+            probe.is_back = true;
+        }
+    }
+
+    /// Returns the name of the cookie that should have come back by now.
+    pub(super) fn late_cookie(&self, now: Instant) -> Option<String> {
+        let probe = self.current.as_ref()?;
+        probe.late_at().filter(|at| *at <= now).map(|_| probe.cookie())
+    }
+
+    /// Returns when something must be done if no event comes.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        let out = self.current.as_ref();
+        let asks = out.into_iter().flat_map(|probe| &probe.asks).chain(&self.queued);
+        asks.map(|ask| ask.deadline).chain(out.and_then(Probe::late_at)).min()
+    }
+
+    /// Returns whether the file system of the worktree has yet to answer.
+    pub(super) fn is_unanswered(&self) -> bool {
+        self.current.as_ref().is_some_and(|probe| probe.answered_at.is_none())
+    }
+
+    /// Takes the requests whose time is over.
+    pub(super) fn take_late(&mut self, now: Instant) -> Vec<Ask> {
+        let late = |ask: &mut Ask| ask.deadline <= now;
+        let mut asks: Vec<Ask> = self.queued.extract_if(.., late).collect();
+        if let Some(probe) = &mut self.current {
+            asks.extend(probe.asks.extract_if(.., late));
+        }
+        asks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::oneshot;
+
+    use super::*;
+    use crate::paths::RepoLayout;
+    use crate::proto::Sync;
+
+    fn ask(deadline: Instant) -> Ask {
+        let layout = RepoLayout {
+            root: "/r".into(),
+            git_dir: None,
+            common_dir: None,
+            state_dir: "/r/.memo".into(),
+            id: String::new(),
+        };
+        Ask::new(layout, Sync::Fs, deadline, oneshot::channel().0)
+    }
+
+    #[test]
+    fn one_that_is_out_does_not_serve_who_comes_later() {
+        let now = Instant::now();
+        let mut probes = Probes::default();
+        assert!(probes.send(true, 0).is_none(), "nobody waits");
+        probes.queued.push(ask(now));
+        assert_eq!(probes.send(true, 0).unwrap().asks.len(), 1);
+        probes.queued.push(ask(now));
+        assert!(probes.send(true, 0).is_none(), "one is out");
+        assert!(probes.take_answered().is_none());
+        probes.current.as_mut().unwrap().answered_at = Some(now);
+        assert_eq!(probes.take_answered().unwrap().number, 1);
+        assert_eq!(probes.send(true, 0).unwrap().number, 2);
+    }
+
+    #[test]
+    fn a_cookie_is_late_once_the_file_system_has_answered_and_not_before() {
+        let now = Instant::now();
+        let later = now + Duration::from_secs(9);
+        let mut probes = Probes::default();
+        probes.queued.push(ask(later));
+        probes.send(true, 0);
+        assert_eq!((probes.late_cookie(later), probes.deadline()), (None, Some(later)));
+        probes.current.as_mut().unwrap().answered_at = Some(now);
+        assert_eq!(probes.deadline(), Some(now + COOKIE_TIMEOUT));
+        assert_eq!(probes.late_cookie(now), None);
+        let cookie = probes.current.as_ref().unwrap().cookie();
+        assert_eq!(probes.late_cookie(now + COOKIE_TIMEOUT).as_ref(), Some(&cookie));
+        probes.came_back(Path::new("/cookies/other"));
+        assert!(probes.late_cookie(later).is_some());
+        probes.came_back(&Path::new("/cookies").join(cookie));
+        assert_eq!(probes.late_cookie(later), None);
+    }
+
+    #[test]
+    fn whose_time_is_over_waits_no_longer() {
+        let now = Instant::now();
+        let mut probes = Probes::default();
+        for deadline in [now, now + COOKIE_TIMEOUT] {
+            probes.queued.push(ask(deadline));
+        }
+        probes.send(true, 0);
+        probes.queued.push(ask(now));
+        assert_eq!((probes.take_late(now).len(), probes.is_unanswered()), (2, true));
+        probes.current.as_mut().unwrap().answered_at = Some(now);
+        assert_eq!((probes.take_late(now).len(), probes.is_unanswered()), (0, false));
+        assert_eq!(probes.take_late(now + COOKIE_TIMEOUT).len(), 1);
+    }
+}

@@ -1,0 +1,95 @@
+//! Numbers the reconciles of one worktree.
+
+/// Reconciles of one worktree, numbered from 1. One runs at a time.
+#[derive(Debug, Default)]
+pub(super) struct Reconciles {
+    started: u64,
+    ended: u64,
+    /// The last one that listed directories, or met something gone: what it missed may have another name by now.
+    unsteady: u64,
+    /// [`Progress::removals`](crate::index::Progress::removals) when the last one started.
+    removals_at_start: u64,
+}
+
+impl Reconciles {
+    /// Numbers the one that starts now.
+    pub(super) fn start(&mut self, removals: u64) {
+        self.started += 1;
+        self.removals_at_start = removals;
+    }
+
+    /// Notes that the one that runs has ended.
+    pub(super) fn end(&mut self) {
+        self.ended = self.started;
+    }
+
+    /// Returns whether one runs.
+    pub(super) fn is_running(&self) -> bool {
+        self.started > self.ended
+    }
+
+    /// Returns whether none has begun yet.
+    pub(super) fn is_first_to_come(&self) -> bool {
+        self.started == 0
+    }
+
+    /// Returns the last one that has ended.
+    pub(super) fn ended(&self) -> u64 {
+        self.ended
+    }
+
+    /// Returns the one that has to end before the index holds all that is known now.
+    pub(super) fn covering(&self, is_dirty: bool) -> u64 {
+        if is_dirty { self.next() } else { self.started }
+    }
+
+    /// Returns the next one to begin.
+    pub(super) fn next(&self) -> u64 {
+        self.started + 1
+    }
+
+    /// Notes that the one that has ended may have missed what was renamed under it.
+    pub(super) fn mark_unsteady(&mut self) {
+        self.unsteady = self.ended;
+    }
+
+    /// Returns whether what was sent out when `ended` was the last to have ended tells of all that later ones missed.
+    pub(super) fn is_told_by(&self, ended: u64) -> bool {
+        ended >= self.unsteady
+    }
+
+    /// Returns the count of removals that a snapshot of now is sure to have; `now` where none runs.
+    pub(super) fn removals(&self, now: u64) -> u64 {
+        // What runs may have taken something out already that the reconcile before it left in.
+        if self.is_running() { self.removals_at_start } else { now }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_waits_for_the_next_one_where_something_is_dirty() {
+        let mut reconciles = Reconciles::default();
+        assert!(reconciles.is_first_to_come());
+        assert_eq!((reconciles.covering(false), reconciles.covering(true)), (0, 1));
+        reconciles.start(7);
+        assert_eq!((reconciles.covering(false), reconciles.covering(true)), (1, 2));
+        assert!(reconciles.is_running() && reconciles.removals(9) == 7);
+        reconciles.end();
+        assert!(!reconciles.is_running() && reconciles.removals(9) == 9);
+        assert_eq!(reconciles.ended(), 1);
+    }
+
+    #[test]
+    fn what_was_sent_before_an_unsteady_one_ended_tells_nothing_of_it() {
+        let mut reconciles = Reconciles::default();
+        reconciles.start(0);
+        let before = reconciles.ended();
+        assert!(reconciles.is_told_by(before));
+        reconciles.end();
+        reconciles.mark_unsteady();
+        assert!(!reconciles.is_told_by(before) && reconciles.is_told_by(reconciles.ended()));
+    }
+}
