@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use super::error::RpcResult;
+use super::program::program;
 use super::shared::Shared;
 use crate::extract::{self, Extracted};
 use crate::index::Extractor;
@@ -26,7 +27,7 @@ type Named = Vec<(String, String)>;
 
 impl<'a> Definitions<'a> {
     pub(super) fn new(shared: &'a Shared, until: Instant) -> RpcResult<Self> {
-        let program = super::program();
+        let program = program();
         let program = program.map_err(|error| RpcError::new(code::INTERNAL, error.to_string()))?;
         Ok(Self { extractor: Extractor::new(&program, &shared.progress), until, shared })
     }

@@ -1,8 +1,5 @@
 //! Binds the socket or the named pipe and accepts connections.
 
-use std::io;
-use std::path::{Path, PathBuf};
-
 #[cfg(unix)]
 pub(super) use unix::Listener;
 #[cfg(windows)]
@@ -10,8 +7,10 @@ pub(super) use windows::Listener;
 
 #[cfg(unix)]
 mod unix {
-    use super::{Path, PathBuf, io};
+    use std::io;
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::path::{Path, PathBuf};
+
     use tokio::net::UnixListener;
 
     type Stream = tokio::net::UnixStream;
@@ -60,7 +59,9 @@ mod unix {
 
 #[cfg(windows)]
 mod windows {
-    use super::{Path, io};
+    use std::io;
+    use std::path::Path;
+
     use interprocess::os::windows::named_pipe::tokio::{
         DuplexPipeStream, PipeListener, PipeListenerOptionsExt,
     };

@@ -25,6 +25,7 @@ mod main_loop;
 mod memories;
 mod own_files;
 mod path_spec;
+mod program;
 mod replies;
 mod repo_map;
 mod request;
@@ -108,8 +109,13 @@ fn serve(layout: RepoLayout, env: Env, config: Config, ready: impl FnOnce()) -> 
     let index_db = layout.state_dir.join("index.db");
     let progress = Arc::new(Progress::default());
     let writer = open_index(&index_db)?;
-    let indexer =
-        Indexer::new(writer, &index_db, &program()?, config.index.max_file_bytes, Arc::clone(&progress))?;
+    let indexer = Indexer::new(
+        writer,
+        &index_db,
+        &program::program()?,
+        config.index.max_file_bytes,
+        Arc::clone(&progress),
+    )?;
     let n_commits = usize::try_from(config.index.commits).unwrap_or(usize::MAX);
     let commits = Commits::new(&index_db, n_commits, Arc::clone(&progress))?;
     let socket = lock::socket_path(&layout, &env)?;
@@ -174,14 +180,6 @@ fn serve(layout: RepoLayout, env: Env, config: Config, ready: impl FnOnce()) -> 
     shared.memories.stop();
     runtime.shutdown_background();
     Ok(())
-}
-
-/// Returns what runs here. On Linux that name stays right when another version is installed over it.
-fn program() -> anyhow::Result<PathBuf> {
-    if cfg!(target_os = "linux") {
-        return Ok(PathBuf::from("/proc/self/exe"));
-    }
-    std::env::current_exe().context("find the program that runs")
 }
 
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> anyhow::Result<std::thread::JoinHandle<()>> {

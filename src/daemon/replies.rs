@@ -1,4 +1,4 @@
-//! How do replies reach a peer, and how many may wait for it?
+//! Queues the replies to one peer, with a limit on what it leaves unread.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -10,6 +10,7 @@ mod memo;
 mod memod;
 mod memori;
 mod row;
+mod table;
 
 use std::path::Path;
 
@@ -19,11 +20,10 @@ pub(super) use self::copied::Copied;
 pub use self::copied::ForeignError;
 pub(super) use self::memod::open as open_memod;
 use self::row::Fields;
+use self::table::{PAGE_BYTES, Read, Table};
 use super::memory::MemoryDb;
 use crate::proto::exchange::{DatabaseResult, Draft, ImportStatus, Imported, LinkDraft};
 
-/// Size of a page, bytes of text about.
-const PAGE_BYTES: usize = 1 << 20;
 /// Rows of a page.
 const PAGE_ROWS: usize = 500;
 
@@ -44,24 +44,6 @@ enum Open {
 
 /// Reads the version of a schema.
 type Version = fn(&Connection) -> Option<i64>;
-
-/// One table of a system, and what its rows mean.
-struct Table {
-    name: &'static str,
-    /// Without these it is another system's.
-    needed: &'static [&'static str],
-    /// What some versions have.
-    optional: &'static [&'static str],
-    /// Old versions do not have the table.
-    may_lack: bool,
-    read: fn(&Fields<'_>) -> Result<Read, String>,
-}
-
-/// What a row is.
-enum Read {
-    Memory(Box<Draft>),
-    Link(LinkDraft),
-}
 
 impl Foreign {
     /// Copies a database into `dir`, which is ours alone, and opens the copy. `ours` are files that must not be touched.

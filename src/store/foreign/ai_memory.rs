@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 use super::row::{Fields, imported, tags};
-use super::{Read, Table};
+use super::table::{Read, Table};
 use crate::proto::exchange::{Draft, LinkDraft};
 use crate::proto::memory::Tier;
 

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
-use super::Table;
+use super::table::Table;
 use crate::paths::canonical;
 use crate::store::{StoreError, beside, check_quickly, connect};
 

@@ -1,7 +1,7 @@
 //! Reads the database of memo: one table; times in milliseconds; origins of imports in `tags`.
 
 use super::row::{Fields, imported};
-use super::{Read, Table};
+use super::table::{Read, Table};
 use crate::proto::exchange::Draft;
 
 pub(super) const TABLES: &[Table] = &[Table {

@@ -1,7 +1,7 @@
 //! Reads the memory.db of another repository; an older schema is migrated in the copy.
 
-use super::PAGE_BYTES;
 use super::copied::{Copied, ForeignError};
+use super::table::PAGE_BYTES;
 use crate::proto::exchange::{DatabaseResult, Draft};
 use crate::store::StoreError;
 use crate::store::memory::{MemoryDb, MemoryFilter, Record};

@@ -4,7 +4,7 @@ use rusqlite::Connection;
 use serde_json::{Map, Value};
 
 use super::row::{Fields, imported, tags};
-use super::{Read, Table};
+use super::table::{Read, Table};
 use crate::proto::exchange::Draft;
 
 /// The newest `user_version` when this was written.

@@ -6,7 +6,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 use serde_json::{Map, Value, json};
 
-use super::Table;
+use super::table::Table;
 use crate::types::rfc3339;
 
 /// Longest text that is read of one value, characters: longer than all that may be kept.

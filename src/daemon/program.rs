@@ -1,0 +1,13 @@
+//! Finds the program file of this process.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+
+/// Returns the path of this program. On Linux it stays valid when another version is installed over it.
+pub(super) fn program() -> anyhow::Result<PathBuf> {
+    if cfg!(target_os = "linux") {
+        return Ok(PathBuf::from("/proc/self/exe"));
+    }
+    std::env::current_exe().context("find the program that runs")
+}
