@@ -1,5 +1,7 @@
 //! Compares the lines that a memory is about with their hashes.
 
+use super::Refused;
+use crate::proto::anchor::Anchor;
 use crate::types::TextHash;
 
 /// Most lines of one anchor: more is the file.
@@ -9,6 +11,34 @@ pub const MOST: usize = 20;
 
 /// Bytes of a line's hash.
 const LINE_BYTES: usize = 8;
+
+/// Returns anchors, each once: of those of one place that saw the same there the last. What one saw otherwise stays beside
+/// the others, for what was said of that need not hold.
+pub fn each_once<'a>(anchors: impl IntoIterator<Item = &'a Anchor>) -> Vec<Anchor> {
+    let mut kept: Vec<Anchor> = Vec::new();
+    for anchor in anchors {
+        let is_same = |known: &&mut Anchor| {
+            known.to_string() == anchor.to_string() && known.seen.text == anchor.seen.text
+        };
+        match kept.iter_mut().find(is_same) {
+            Some(known) => *known = anchor.clone(),
+            None => kept.push(anchor.clone()),
+        }
+    }
+    kept
+}
+
+/// Checks how many anchors a memory has.
+///
+/// # Errors
+/// When there are more than [`MOST`].
+pub fn check(anchors: &[Anchor]) -> Result<(), Refused> {
+    if anchors.len() <= MOST {
+        return Ok(());
+    }
+    Err(Refused::new("about", format!("{} places, over {MOST}", anchors.len()))
+        .hint("one memory for each is easier to keep true"))
+}
 
 /// Returns the hash of a whole text, whatever its line ends.
 pub fn whole(text: &str) -> TextHash {
@@ -80,6 +110,7 @@ impl Lines {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::proto::anchor::Seen;
 
     fn find(then: &str, lines: (u32, u32), now: &str) -> Option<(u32, u32)> {
         let was = Lines::new(then);
@@ -103,6 +134,21 @@ mod tests {
         assert_eq!(find(text, (3, 3), "c\na\nb\nc\nb\n"), Some((4, 4)), "copied: the nearest");
         assert_eq!(Lines::new(text).run((5, 6)), None);
         assert_eq!(find(text, (1, 5), "a\n"), None);
+    }
+
+    #[test]
+    fn anchors_are_there_once_but_for_what_was_seen_otherwise() {
+        let anchor = |path: &str, text: &str, blob: &str| Anchor {
+            path: path.to_owned(),
+            seen: Seen { text: text.to_owned(), blob: blob.to_owned(), ..Seen::default() },
+            ..Anchor::default()
+        };
+        let (old, same, new) = (anchor("a", "1", "x"), anchor("a", "1", "y"), anchor("a", "2", "z"));
+        let other = anchor("b", "1", "x");
+        assert_eq!(each_once([&old, &other, &same, &new, &other]), [same, other, new]);
+        let many = vec![old; MOST + 1];
+        assert_eq!(check(&many).unwrap_err().to_string(), "about: 21 places, over 20");
+        assert_eq!(check(&many[1..]), Ok(()));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Params and results of the methods about memories.
 //!
 //! Every method has `cwd`; those that write have a `request` too: a name of the caller's choice for this very request.
-//! When it comes again (the daemon died before it could answer), it gets the same answer and changes nothing.
+//! When it comes again (the daemon died before it could answer), it gets the same answer and changes nothing. A name that
+//! was used for another method or other params is an error.
 //! `notice` in a result is for a person: memories were restored, and from what.
 
 mod consolidate;

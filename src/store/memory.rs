@@ -32,6 +32,7 @@ pub use self::memory_filter::MemoryFilter;
 pub use self::memory_store::{MemoryStore, RestoreError, Stopped};
 pub use self::rows::Rows;
 pub use self::vectors::{MemoryReader, VectorChanges, VectorModel};
+pub use self::write::Earlier;
 use super::StoreError;
 use crate::proto::anchor::Anchor;
 use crate::proto::memory::Tier;

@@ -23,8 +23,8 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 pub use filter::{Filter, GlobError};
 pub use foreign::{Foreign, ForeignError};
 pub use memory::{
-    Anchored, Checked, Derived, Facts, Link, Linked, MemoryDb, MemoryEvent, MemoryFilter, MemoryReader,
-    MemoryStore, Numbers, Record, RestoreError, Rows, Stopped, VectorChanges, VectorModel,
+    Anchored, Checked, Derived, Earlier, Facts, Link, Linked, MemoryDb, MemoryEvent, MemoryFilter,
+    MemoryReader, MemoryStore, Numbers, Record, RestoreError, Rows, Stopped, VectorChanges, VectorModel,
 };
 pub use reader::{Entry, PendingChunk, Reader, ViewRow};
 pub use search::{ChunkRow, OTHERS_A_COMMIT};

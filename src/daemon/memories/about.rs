@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use super::rules::{Done, refused};
+use super::rules::{Done, bad, refused};
 use super::transaction::Call;
 use crate::daemon::anchors::{AnchorChecker, named_by, on_snapshot, resolve};
 use crate::daemon::error::RpcResult;
 use crate::daemon::request::deadline;
-use crate::memory::anchor::MOST;
+use crate::memory::anchor;
 use crate::paths::RepoLayout;
 use crate::proto::Sync;
 use crate::proto::anchor::Anchor;
@@ -51,20 +51,15 @@ pub(super) fn united(
                 "name one of those as it is shown",
             ));
         };
-        anchors.remove(at);
+        let place = anchors[at].to_string();
+        anchors.retain(|anchor| anchor.to_string() != place);
     }
     for anchor in added {
-        let kept = Anchor { state: None, now: None, note: None, ..anchor.clone() };
-        match anchors.iter_mut().find(|known| known.to_string() == kept.to_string()) {
-            Some(known) => *known = kept,
-            None => anchors.push(kept),
-        }
+        let place = anchor.to_string();
+        let at = anchors.iter().position(|known| known.to_string() == place).unwrap_or(anchors.len());
+        anchors.retain(|known| known.to_string() != place);
+        anchors.insert(at, Anchor { state: None, now: None, note: None, ..anchor.clone() });
     }
-    if anchors.len() > MOST {
-        return Err(refused(
-            format!("about: {} places, over {MOST}", anchors.len()),
-            "one memory for each is easier to keep true",
-        ));
-    }
+    anchor::check(&anchors).map_err(bad)?;
     Ok(anchors)
 }

@@ -17,10 +17,14 @@ use crate::store::{Record, Rows};
 
 /// Adds a memory, unless another one says the same.
 pub(super) async fn add(call: &Call<'_>) -> RpcResult<Value> {
+    let near = Near::of_daemon(call.shared);
+    call.write_found(params(call), move |rows, params, stamp| put(rows, params, stamp, &near)).await
+}
+
+async fn params(call: &Call<'_>) -> RpcResult<AddParams> {
     let mut params: AddParams = call.params()?;
     resolve_into(&mut params.anchors, &params.about, call).await?;
-    let near = Near::of_daemon(call.shared);
-    call.write_of(params, move |rows, params, stamp| put(rows, params, stamp, &near)).await
+    Ok(params)
 }
 
 fn put(rows: &Rows<'_>, params: &AddParams, stamp: &Stamp, near: &Near) -> Done<AddResult> {
@@ -38,7 +42,7 @@ fn put(rows: &Rows<'_>, params: &AddParams, stamp: &Stamp, near: &Near) -> Done<
         if !params.merge {
             return Err(refuse_same(other, *cosine));
         }
-        let merged = merge_into(rows, other, &record, stamp)?;
+        let merged = merge_into(rows, other, &[record], stamp)?;
         return Ok(AddResult { merged: true, contradicted, ..result(merged) });
     }
     rows.put(&record, &derived, &stamp.event("add"))?;

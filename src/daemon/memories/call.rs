@@ -16,7 +16,7 @@ use crate::daemon::shared::Shared;
 
 /// Runs one method whose name begins with `memory.`.
 pub(in crate::daemon) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> RpcResult<Value> {
-    let call = &Call::new(shared, params).await?;
+    let call = &Call::new(shared, method, params).await?;
     let answer = match method {
         "memory.add" => add::add(call).await,
         "memory.update" => update::update(call).await,

@@ -9,14 +9,15 @@ use super::transaction::{Call, Stamp, read};
 use crate::daemon::anchors::{AnchorChecker, on_snapshot};
 use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::request::deadline;
-use crate::proto::Sync;
+use crate::memory::anchor;
 use crate::proto::anchor::{Anchor, State};
 use crate::proto::memory::{ConfirmParams, UpdateResult};
-use crate::store::{MemoryEvent, Record, Rows};
+use crate::proto::{RpcError, Sync, code};
+use crate::store::{MemoryEvent, Record, Rows, Stopped};
 
 /// Takes what a memory is about as it is now.
 pub(super) async fn confirm(call: &Call<'_>) -> RpcResult<Value> {
-    call.write_of(looked_at(call).await?, put).await
+    call.write_found(looked_at(call), put).await
 }
 
 /// Returns the memory, and what it is about as that is now.
@@ -34,7 +35,7 @@ async fn looked_at(call: &Call<'_>) -> RpcResult<(Record, Vec<Anchor>)> {
     };
     let until = deadline(call.shared, None);
     let anchors = on_snapshot(call.shared, &call.caller.cwd, Sync::Fs, until, anew).await?.sure()?;
-    Ok((record, anchors))
+    Ok((record, anchor::each_once(&anchors)))
 }
 
 /// Returns an anchor as its place is now.
@@ -55,6 +56,11 @@ fn as_it_is(judge: &mut AnchorChecker<'_>, anchor: &Anchor, id: &str) -> RpcResu
 
 fn put(rows: &Rows<'_>, (seen, anchors): &(Record, Vec<Anchor>), stamp: &Stamp) -> Done<UpdateResult> {
     let before = find_living(rows, &seen.id, stamp.now_ms)?;
+    if before.updated != seen.updated {
+        let message = format!("id: {} was changed meanwhile; nothing was confirmed", seen.id);
+        let hint = format!("`memo get {}` shows it as it is now; confirm that", seen.id);
+        return Err(Stopped::Refused(RpcError::new(code::BUSY, message).with_hint(hint)));
+    }
     let updated = stamp.now_ms.max(before.updated + 1);
     let after = Record { anchors: anchors.clone(), updated, ..before.clone() };
     let fields = show::differences(&before, &after);

@@ -28,7 +28,7 @@ struct Hit {
 
 /// Looks as a search does, then reinforces in one transaction what was found by a word or clearly near.
 pub(super) async fn recall(call: &Call<'_>) -> RpcResult<Value> {
-    call.write_of(hits(call).await?, reinforce).await
+    call.write_found(hits(call), reinforce).await
 }
 
 /// Returns what is found, best first.

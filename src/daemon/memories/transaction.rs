@@ -1,5 +1,6 @@
 //! Runs reads and writes of memories on the thread that owns memory.db.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -7,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::keeper::derive;
-use super::rules::Done;
+use super::rules::{Done, refused};
 use super::show;
 use crate::daemon::clock::now_ms;
 use crate::daemon::error::{RpcResult, bad_params};
@@ -18,7 +19,7 @@ use crate::memory::tiers::Tiers;
 use crate::paths::RepoLayout;
 use crate::proto::RpcError;
 use crate::proto::memory::Caller;
-use crate::store::{MemoryEvent, MemoryStore, Record, Rows};
+use crate::store::{Earlier, MemoryEvent, MemoryStore, Record, Rows};
 
 /// Longest name of a request, bytes.
 const MAX_REQUEST: usize = 128;
@@ -29,15 +30,17 @@ pub(super) struct Call<'a> {
     pub(super) caller: Caller,
     layout: RepoLayout,
     params: Value,
+    request: Option<Request>,
 }
 
 impl<'a> Call<'a> {
     /// Reads who calls, and checks that the caller means this repository.
-    pub(super) async fn new(shared: &'a Arc<Shared>, params: Value) -> RpcResult<Self> {
+    pub(super) async fn new(shared: &'a Arc<Shared>, method: &str, params: Value) -> RpcResult<Self> {
         let params = Value::Object(params_of::<Map<String, Value>>(params)?);
         let caller: Caller = typed(&params)?;
         let layout = locate(shared, &caller).await?;
-        Ok(Self { shared, caller, layout, params })
+        let request = caller.request.clone().map(|name| Request::new(name, method, &params));
+        Ok(Self { shared, caller, layout, params, request })
     }
 
     /// Returns the params of the method.
@@ -69,22 +72,31 @@ impl<'a> Call<'a> {
         params: P,
         run: impl Fn(&Rows<'_>, &P, &Stamp) -> Done<T> + Send + 'static,
     ) -> RpcResult<Value> {
-        let request = self.caller.request.clone();
+        let request = self.request.clone();
         self.stamped(move |store, stamp| {
             store.write(stamp.now_ms, |rows| {
-                if let Some(name) = &request
-                    && let Some(answer) = rows.answer(name)?
-                {
-                    return Ok(answer);
+                let run = || Ok(json!(run(rows, &params, stamp)?));
+                match &request {
+                    Some(request) => request.answer(rows, run),
+                    None => run(),
                 }
-                let answer = json!(run(rows, &params, stamp)?);
-                if let Some(name) = &request {
-                    rows.keep_answer(name, &answer)?;
-                }
-                Ok(answer)
             })
         })
         .await
+    }
+
+    /// As [`Self::write_of`], with params that must be looked for first: not for a request that was answered before.
+    pub(super) async fn write_found<P: Send + 'static, T: Serialize>(
+        &self,
+        params: impl Future<Output = RpcResult<P>> + Send,
+        run: impl Fn(&Rows<'_>, &P, &Stamp) -> Done<T> + Send + 'static,
+    ) -> RpcResult<Value> {
+        if let Some(request) = self.request.clone()
+            && let Some(answer) = read(self.shared, move |rows| request.answered(rows)).await?
+        {
+            return Ok(answer);
+        }
+        self.write_of(params.await?, run).await
     }
 
     /// As [`Self::write`], of a method that has a dry run.
@@ -123,6 +135,48 @@ impl<'a> Call<'a> {
 
 fn typed<P: DeserializeOwned>(params: &Value) -> RpcResult<P> {
     P::deserialize(params).map_err(|error| bad_params(format!("params: {error}")))
+}
+
+/// A request that has a name, lest it is done twice.
+#[derive(Clone)]
+struct Request {
+    name: String,
+    /// Of the method and its params.
+    digest: [u8; 32],
+}
+
+impl Request {
+    fn new(name: String, method: &str, params: &Value) -> Self {
+        // The order in which a client writes its params says nothing.
+        let params: Option<BTreeMap<_, _>> = params.as_object().map(|params| params.iter().collect());
+        let digest = *blake3::hash(json!([method, params]).to_string().as_bytes()).as_bytes();
+        Self { name, digest }
+    }
+
+    /// Returns what it was answered when it came before; refuses the name of another one.
+    fn answered(&self, rows: &Rows<'_>) -> Done<Option<Value>> {
+        match rows.earlier(&self.name, &self.digest)? {
+            Earlier::None => Ok(None),
+            Earlier::Same(answer) => Ok(Some(answer)),
+            Earlier::Other => Err(refused(
+                format!(
+                    "request: {} is the name of another request, which was answered; nothing was done",
+                    json!(self.name)
+                ),
+                "give each request a name of its own; the same name only sends the same request again",
+            )),
+        }
+    }
+
+    /// Returns what it was answered when it came before, else what `run` answers, which is kept.
+    fn answer(&self, rows: &Rows<'_>, run: impl FnOnce() -> Done<Value>) -> Done<Value> {
+        if let Some(answer) = self.answered(rows)? {
+            return Ok(answer);
+        }
+        let answer = run()?;
+        rows.keep_answer(&self.name, &self.digest, &answer)?;
+        Ok(answer)
+    }
 }
 
 /// What the daemon puts beside what a caller says.

@@ -15,9 +15,13 @@ use crate::store::{Record, Rows};
 
 /// Changes a memory; what is absent stays.
 pub(super) async fn update(call: &Call<'_>) -> RpcResult<Value> {
+    call.write_found(params(call), put).await
+}
+
+async fn params(call: &Call<'_>) -> RpcResult<UpdateParams> {
     let mut params: UpdateParams = call.params()?;
     resolve_into(&mut params.anchors, &params.add_about, call).await?;
-    call.write_of(params, put).await
+    Ok(params)
 }
 
 fn put(rows: &Rows<'_>, params: &UpdateParams, stamp: &Stamp) -> Done<UpdateResult> {

@@ -105,7 +105,8 @@ pub struct UpdateParams {
     pub allow_secret: bool,
 }
 
-/// Params of `memory.confirm`: what the memory says still holds of what it is about, as that is now.
+/// Params of `memory.confirm`: what the memory says still holds of what it is about, as that is now. `busy` where the memory
+/// is changed meanwhile.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConfirmParams {

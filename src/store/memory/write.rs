@@ -11,6 +11,17 @@ use super::{Derived, MemoryEvent, Record, Rows, StoreError};
 /// How long an answer is kept for a request that comes again, ms: much longer than any client tries.
 const REQUEST_MS: i64 = 3_600_000;
 
+/// What is known of a request by its name.
+#[derive(Debug)]
+pub enum Earlier {
+    /// None of this name came lately.
+    None,
+    /// It was answered so.
+    Same(Value),
+    /// Another one has this name.
+    Other,
+}
+
 impl Rows<'_> {
     /// Puts a memory as it is now, new or changed, and what happened to it.
     ///
@@ -170,29 +181,33 @@ impl Rows<'_> {
         })
     }
 
-    /// Returns what this request was answered when it came before.
+    /// Returns whether a request of this name came before; `digest` is that of what it asks for.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn answer(&self, request: &str) -> Result<Option<Value>, StoreError> {
-        let answer: Option<String> = self.run(|conn| {
-            conn.prepare_cached("SELECT answer FROM request WHERE name = ?1")?
-                .query_row([request], |row| row.get(0))
+    pub fn earlier(&self, name: &str, digest: &[u8; 32]) -> Result<Earlier, StoreError> {
+        let kept: Option<(String, Option<[u8; 32]>)> = self.run(|conn| {
+            conn.prepare_cached("SELECT answer, digest FROM request WHERE name = ?1")?
+                .query_row([name], |row| Ok((row.get(0)?, row.get(1)?)))
                 .optional()
         })?;
-        Ok(answer.and_then(|json| serde_json::from_str(&json).ok()))
+        Ok(match kept {
+            None => Earlier::None,
+            Some((_, Some(other))) if other != *digest => Earlier::Other,
+            Some((answer, _)) => Earlier::Same(serde_json::from_str(&answer).unwrap_or_default()),
+        })
     }
 
-    /// Keeps the answer for a while.
+    /// Keeps the answer to a request for a while.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn keep_answer(&self, request: &str, answer: &Value) -> Result<(), StoreError> {
+    pub fn keep_answer(&self, name: &str, digest: &[u8; 32], answer: &Value) -> Result<(), StoreError> {
         self.run(|conn| {
             conn.prepare_cached("DELETE FROM request WHERE at < ?1")?
                 .execute([self.now_ms() - REQUEST_MS])?;
-            conn.prepare_cached("INSERT INTO request(name, at, answer) VALUES(?1, ?2, ?3)")?
-                .execute(params![request, self.now_ms(), answer.to_string()])?;
+            conn.prepare_cached("INSERT INTO request(name, at, answer, digest) VALUES(?1, ?2, ?3, ?4)")?
+                .execute(params![name, self.now_ms(), answer.to_string(), digest])?;
             Ok(())
         })
     }

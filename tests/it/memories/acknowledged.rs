@@ -67,18 +67,6 @@ fn survive(n: usize, n_kills: usize) {
 }
 
 #[test]
-fn a_request_that_comes_again_is_not_done_again() {
-    let live = Live::new();
-    let add = json!({ "cwd": live.root(), "request": "r1", "content": "a" });
-    let first = live.rpc().call("memory.add", &add).unwrap();
-    assert_eq!(live.rpc().call("memory.add", &add).unwrap(), first);
-    let append = json!({ "cwd": live.root(), "request": "r2", "id": first["memory"]["id"], "append": "b" });
-    let second = live.rpc().call("memory.update", &append).unwrap();
-    assert_eq!(second["memory"]["content"], "a\nb");
-    assert_eq!(live.rpc().call("memory.update", &append).unwrap(), second);
-}
-
-#[test]
 fn git_leaves_memories_alone() {
     let live = Live::new();
     live.write("a.md", "alpha");

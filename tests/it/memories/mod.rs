@@ -8,6 +8,7 @@ mod linked;
 mod recalled;
 mod refused;
 mod removed;
+mod repeated;
 
 use std::fs;
 use std::path::PathBuf;
@@ -37,6 +38,13 @@ pub(crate) fn call(live: &Live, method: &str, mut params: Value) -> Value {
     params["cwd"] = json!(live.root());
     let answer = live.connect().call(method, &params);
     answer.unwrap_or_else(|error| panic!("{method} {params}: {error}"))
+}
+
+/// Returns the message of a call that fails.
+pub(crate) fn refusal(live: &Live, method: &str, mut params: Value) -> String {
+    params["cwd"] = json!(live.root());
+    let error = live.connect().call(method, &params).expect_err(method);
+    error["message"].as_str().unwrap().to_owned()
 }
 
 pub(crate) fn db(live: &Live) -> PathBuf {
