@@ -227,6 +227,24 @@ fn each_text(value: &mut Value, see: &mut dyn FnMut(&mut String)) {
     }
 }
 
+/// Returns the metadata of several memories together, and of each key for which they have several values those that the
+/// last one takes the place of.
+pub fn united_metadata<'a>(
+    all: impl IntoIterator<Item = &'a Map<String, Value>>,
+) -> (Map<String, Value>, Map<String, Value>) {
+    let (mut united, mut replaced) = (Map::new(), Map::new());
+    for (key, value) in all.into_iter().flatten() {
+        let before = united.insert(key.clone(), value.clone());
+        if let Some(before) = before.filter(|before| before != value)
+            && let Value::Array(values) =
+                replaced.entry(key.clone()).or_insert_with(|| Value::Array(Vec::new()))
+        {
+            values.push(before);
+        }
+    }
+    (united, replaced)
+}
+
 /// Lays `over` on metadata, key by key; null takes a key away.
 pub fn merge_metadata(into: &mut Map<String, Value>, over: Map<String, Value>) {
     for (key, value) in over {
@@ -360,5 +378,8 @@ mod tests {
         merge_metadata(&mut kept, object(json!({ "a": null, "b": [2] })));
         assert_eq!(Value::Object(kept), json!({ "b": [2], "n": 1 }));
         assert_eq!(refused(metadata(object(json!({ "a": "\0" })), false)), "metadata: has a NUL at byte 0");
+        let all = [json!({ "a": 1, "b": 1 }), json!({ "a": 2 }), json!({ "a": 3, "b": 1 })].map(object);
+        let (united, replaced) = united_metadata(&all);
+        assert_eq!((json!(united), json!(replaced)), (json!({ "a": 3, "b": 1 }), json!({ "a": [1, 2] })));
     }
 }

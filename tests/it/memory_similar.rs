@@ -127,3 +127,21 @@ fn what_is_linked_or_near_is_related() {
     assert_eq!(memo(&live, &["related", &login]).0, 1);
     stop(&live);
 }
+
+#[test]
+fn what_is_merged_keeps_its_metadata() {
+    let live = Live::new();
+    let first = add(&live, &["--meta", "pr=1", "--meta", "by=ann", FIRST]);
+    let merged = add(&live, &["--merge", "--meta", "pr=2", "--meta", "team=auth", SAME]);
+    assert_eq!(id(&merged), id(&first));
+    let expected = json!({ "by": "ann", "pr": 2, "team": "auth" });
+    assert_eq!(merged["memory"]["metadata"], expected, "of one key the newest holds");
+    let history = call(&live, "memory.history", json!({ "ids": [id(&first)] }));
+    assert_eq!(history["changes"][1]["fields"]["metadata"][0], json!({ "by": "ann", "pr": 1 }));
+
+    let other = add(&live, &["--force", "--meta", "pr=3", SAME]);
+    call(&live, "memory.update", json!({ "id": id(&first), "metadata": { "by": "bob" } }));
+    let params = json!({ "keep": id(&other), "ids": [id(&first)] });
+    let kept = call(&live, "memory.merge", params)["memory"]["metadata"].clone();
+    assert_eq!(kept, json!({ "by": "bob", "pr": 2, "team": "auth" }), "the one that stays is older");
+}

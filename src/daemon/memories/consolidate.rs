@@ -2,16 +2,19 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::{Map, Value, json};
+
 use super::keeper::derive;
 use super::links::put;
+use super::merge::check_size;
 use super::rules::{Done, bad, check_text, find_living, refused};
 use super::show;
 use super::transaction::Stamp;
-use crate::memory::{fields, id};
+use crate::memory::{anchor, fields, id};
 use crate::proto::memory::{
     AutoConsolidateParams, ConsolidateParams, ConsolidateResult, Consolidated, LinkKind, Tier, Traits,
 };
-use crate::store::{MemoryFilter, Record, Rows};
+use crate::store::{MemoryEvent, MemoryFilter, Record, Rows};
 
 /// How many may become one.
 const SOURCES: std::ops::RangeInclusive<usize> = 2..=100;
@@ -37,6 +40,7 @@ pub(super) fn consolidate(
         container,
         ..united(rows, &sources, stamp)?
     };
+    check_size(&new).map_err(bad)?;
     let group = become_one(rows, &new, &sources, stamp)?;
     Ok(ConsolidateResult { redacted, groups: vec![group], ..ConsolidateResult::default() })
 }
@@ -94,7 +98,7 @@ fn group(
         content: content.join("\n\n"),
         title: Some(format!("{tag}: {} memories", sources.len())),
         container,
-        ..united_or_cut(rows, sources, stamp)?
+        ..united(rows, sources, stamp)?
     };
     let mut group = Consolidated {
         memory: show::brief(&Record { id: String::new(), ..new.clone() }),
@@ -104,11 +108,7 @@ fn group(
     };
     if !SOURCES.contains(&sources.len()) {
         group.refused = Some(format!("{} are more than {}", sources.len(), SOURCES.end()));
-    } else if new.tags.len() > fields::MAX_TAGS {
-        group.refused =
-            Some(format!("together they have {} tags, over {}", new.tags.len(), fields::MAX_TAGS));
-    } else if let Err(error) = fields::content(&new.content, true) {
-        // What was kept with a credential in it stays so.
+    } else if let Err(error) = check_size(&new) {
         group.refused = Some(error.to_string());
     } else if !dry_run {
         group.memory = become_one(rows, &new, sources, stamp)?.memory;
@@ -153,26 +153,22 @@ fn only_container(sources: &[Record]) -> Done<String> {
     }
 }
 
-/// Returns what the one has of all: their tags, the highest priority, the latest end; and it is no surer than the least
-/// sure of them.
+/// Returns what the one has of all: their tags, metadata and what they are about, the highest priority, the latest end; and
+/// it is no surer than the least sure of them.
 fn united(rows: &Rows<'_>, sources: &[Record], stamp: &Stamp) -> Done<Record> {
-    let new = united_or_cut(rows, sources, stamp)?;
-    let tags = fields::tags(&new.tags).map_err(bad)?;
-    Ok(Record { tags, ..new })
-}
-
-/// The same, with as many tags as there are.
-fn united_or_cut(rows: &Rows<'_>, sources: &[Record], stamp: &Stamp) -> Done<Record> {
     let mut tags: Vec<String> = sources.iter().flat_map(|record| record.tags.clone()).collect();
     tags.sort();
     tags.dedup();
     let tiers = [Tier::Long, Tier::Mid, Tier::Short];
     let is_there = |tier: &Tier| sources.iter().any(|record| record.tier == *tier);
     let is_endless = sources.iter().any(|record| record.expires_at.is_none());
+    let (metadata, _) = metadata(sources);
     let latest = sources.iter().filter_map(|record| record.expires_at).max();
     Ok(Record {
         id: id::new_id(stamp.now_ms, rows.random()?),
         tags,
+        anchors: anchor::each_once(sources.iter().flat_map(|record| &record.anchors)),
+        metadata,
         tier: tiers.into_iter().find(is_there).unwrap_or_default(),
         expires_at: if is_endless { None } else { latest },
         priority: sources.iter().map(|record| record.priority).max().unwrap_or(fields::DEFAULT_PRIORITY),
@@ -185,14 +181,32 @@ fn united_or_cut(rows: &Rows<'_>, sources: &[Record], stamp: &Stamp) -> Done<Rec
     })
 }
 
+/// Returns all metadata, of one key that of the source that was changed last, and what other sources have in its place.
+fn metadata(sources: &[Record]) -> (Map<String, Value>, Map<String, Value>) {
+    let mut sources: Vec<&Record> = sources.iter().collect();
+    sources.sort_by_key(|record| (record.updated, record.created, &record.id));
+    fields::united_metadata(sources.into_iter().map(|record| &record.metadata))
+}
+
 /// Archives the sources, puts the one and links it to each of them.
 fn become_one(rows: &Rows<'_>, new: &Record, sources: &[Record], stamp: &Stamp) -> Done<Consolidated> {
     rows.archive(sources, "consolidated", &stamp.event("consolidate"))?;
     check_text(rows, new)?;
-    rows.put(new, &derive(new), &stamp.event("add"))?;
+    rows.put(new, &derive(new), &MemoryEvent { fields: replaced(new, sources), ..stamp.event("add") })?;
     for source in sources {
         put(rows, new, source, LinkKind::DerivedFrom, stamp)?;
     }
     let sources = sources.iter().map(show::brief).collect();
     Ok(Consolidated { memory: show::brief(new), tag: None, sources, refused: None })
+}
+
+/// Returns the metadata that the one has in the place of what others said, for its history.
+fn replaced(new: &Record, sources: &[Record]) -> Map<String, Value> {
+    let (_, replaced) = metadata(sources);
+    if replaced.is_empty() {
+        return Map::new();
+    }
+    let kept: Map<String, Value> =
+        new.metadata.clone().into_iter().filter(|(key, _)| replaced.contains_key(key)).collect();
+    Map::from_iter([("metadata".to_owned(), json!([replaced, kept]))])
 }

@@ -3,23 +3,40 @@
 use super::rules::{Done, bad, check_expected, digest, find, refused};
 use super::transaction::Stamp;
 use super::{links, show};
-use crate::memory::fields;
 use crate::memory::similar::united;
+use crate::memory::{Refused, anchor, fields};
 use crate::proto::memory::{LinkKind, MergeParams, MergeResult};
 use crate::store::{Record, Rows};
 
-/// Puts what `other` says into `record`: tags and what they are about are united, content that says more is added, the greater priority and
-/// confidence hold. Returns it as it is then.
-pub(super) fn merge_into(rows: &Rows<'_>, record: &Record, other: &Record, stamp: &Stamp) -> Done<Record> {
+/// Puts what `others` say into `record`: tags, metadata and what they are about are united, of one key the value of the
+/// memory that was changed last; content that says more is added, the greatest priority and confidence hold. Returns it
+/// as it is then.
+pub(super) fn merge_into(rows: &Rows<'_>, record: &Record, others: &[Record], stamp: &Stamp) -> Done<Record> {
+    let mut all: Vec<&Record> = others.iter().chain([record]).collect();
+    all.sort_by_key(|record| (record.updated, record.created)); // stable: of equal ones the one that stays is last
     let mut after = record.clone();
-    after.content = united(&record.content, &other.content);
-    fields::content(&after.content, true).map_err(bad)?; // the sum of two good texts may be too long
-    after.title = record.title.clone().or_else(|| other.title.clone());
-    after.tags = fields::tags(&[record.tags.as_slice(), &other.tags].concat()).map_err(bad)?;
-    after.anchors.extend(other.anchors.iter().filter(|anchor| !record.anchors.contains(anchor)).cloned());
-    after.priority = record.priority.max(other.priority);
-    after.confidence = record.confidence.max(other.confidence);
+    for other in others {
+        after.content = united(&after.content, &other.content);
+        after.title = after.title.or_else(|| other.title.clone());
+        after.tags.extend(other.tags.iter().cloned());
+        after.priority = after.priority.max(other.priority);
+        after.confidence = after.confidence.max(other.confidence);
+    }
+    after.tags = fields::tags(&after.tags).map_err(bad)?;
+    after.anchors =
+        anchor::each_once(record.anchors.iter().chain(others.iter().flat_map(|other| &other.anchors)));
+    (after.metadata, _) = fields::united_metadata(all.iter().map(|record| &record.metadata));
+    check_size(&after).map_err(bad)?;
     Ok(stamp.put(rows, "merge", record, after)?.0)
+}
+
+/// Checks what is the sum of good ones, and may be too much.
+pub(super) fn check_size(record: &Record) -> Result<(), Refused> {
+    // What was kept with a credential in it stays so.
+    fields::content(&record.content, true)?;
+    fields::tags(&record.tags)?;
+    fields::metadata(record.metadata.clone(), true)?;
+    anchor::check(&record.anchors)
 }
 
 /// Merges memories into one that stays; the others go into the archive, superseded by it.
@@ -38,11 +55,10 @@ pub(super) fn merge(rows: &Rows<'_>, params: &MergeParams, stamp: &Stamp) -> Don
         ));
     }
     check_expected(params.expect.as_ref(), &digest([&keep].into_iter().chain(&others)), "merged")?;
-    let mut kept = keep;
+    // First out of the way: the sum may be the very text of one of them.
+    rows.archive(&others, "merged", &stamp.event("merge"))?;
+    let kept = merge_into(rows, &keep, &others, stamp)?;
     for other in &others {
-        // First out of the way: the sum may be the very text of the other.
-        rows.archive(std::slice::from_ref(other), "merged", &stamp.event("merge"))?;
-        kept = merge_into(rows, &kept, other, stamp)?;
         links::put(rows, &kept, other, LinkKind::Supersedes, stamp)?;
     }
     let merged = others.iter().map(show::brief).collect();

@@ -4,7 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{Brief, Caller};
 
-/// Params of `memory.consolidate`.
+/// Params of `memory.consolidate`: memories become one, which has all their tags, metadata and anchors, the highest
+/// priority, the lowest confidence and the latest end of them.
+///
+/// Of one key of metadata it has the value of the memory that was changed last; its history has the others. A place that
+/// they saw differently is among its anchors as each of them saw it, so that it is `drifted` as long as one of them is.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConsolidateParams {

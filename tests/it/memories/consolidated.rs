@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{add, call, memo, texts};
+use super::{add, call, memo, refusal, texts};
 use crate::live::Live;
 
 fn added(live: &Live, params: Value) -> String {
@@ -104,4 +104,69 @@ fn a_group_that_is_too_large_says_so() {
     let refused = answer["groups"][0]["refused"].as_str().unwrap_or_else(|| panic!("{answer}"));
     assert!(code == 1 && refused.contains("90004 bytes, over 65536"), "{refused}");
     assert_eq!(texts(&live).len(), 3);
+}
+
+#[test]
+fn what_many_are_about_and_their_metadata_stay() {
+    let live = Live::idle();
+    live.write("a.rs", "fn one() {}\n\nfn two() -> u8 {\n    2\n}\n");
+    live.write("notes.md", "# Notes\n\nText.\n");
+    live.commit_all();
+    live.start();
+    let a = added(
+        &live,
+        json!({ "content": "a", "tags": ["t"], "about": ["a.rs#two"], "metadata": { "pr": 1, "by": "ann" } }),
+    );
+    live.write("a.rs", "fn one() {}\n\nfn two() -> u8 {\n    3\n}\n");
+    let b = added(
+        &live,
+        json!({ "content": "b", "tags": ["t"], "about": ["a.rs#two", "notes.md"], "metadata": { "pr": 2 } }),
+    );
+    let c = added(&live, json!({ "content": "c", "tags": ["t"], "about": ["notes.md"] }));
+    let check = |answer: &Value| -> Value {
+        let ids = json!([answer["groups"][0]["memory"]["id"]]);
+        let one = call(&live, "memory.get", json!({ "ids": ids }))["memories"][0].clone();
+        let anchors = one["anchors"].as_array().unwrap();
+        let shown: Vec<_> = anchors.iter().map(|at| format!("{} {}", at["path"], at["state"])).collect();
+        let expected = [r#""a.rs" "drifted""#, r#""a.rs" "fresh""#, r#""notes.md" "fresh""#];
+        assert_eq!(shown, expected, "what one of them saw otherwise is kept beside: {one}");
+        assert_eq!(one["state"], "drifted", "what was written of the older code is no truer now");
+        assert_eq!(one["metadata"], json!({ "by": "ann", "pr": 2 }), "of one key the newest holds");
+        let history = call(&live, "memory.history", json!({ "ids": ids }));
+        let lost = &history["changes"][0]["fields"]["metadata"];
+        assert_eq!(*lost, json!([{ "pr": [1] }, { "pr": 2 }]), "{history}");
+        ids
+    };
+    let named = json!({ "ids": [a, b, c], "summary": "a, b and c" });
+    let ids = check(&call(&live, "memory.consolidate", named));
+    call(&live, "memory.forget", json!({ "ids": ids }));
+    call(&live, "memory.restore", json!({ "ids": [a, b, c] }));
+    let ids = check(&call(&live, "memory.auto_consolidate", json!({})));
+    let confirmed = call(&live, "memory.confirm", json!({ "id": ids[0] }))["memory"].clone();
+    let n_anchors = confirmed["anchors"].as_array().unwrap().len();
+    assert_eq!((&confirmed["state"], n_anchors), (&json!("fresh"), 2), "both are one again: {confirmed}");
+}
+
+#[test]
+fn one_is_about_no_more_than_any_other_may_be() {
+    let live = Live::idle();
+    for n in 0..21 {
+        live.write(&format!("{n}.md"), format!("# {n}\n"));
+    }
+    live.commit_all();
+    live.start();
+    let about = |content: &str, files: std::ops::Range<u32>| {
+        let about: Vec<String> = files.map(|n| format!("{n}.md")).collect();
+        added(&live, json!({ "content": content, "tags": ["t"], "about": about }))
+    };
+    let (a, b) = (about("a", 0..11), about("b", 10..21));
+    let (code, answer) = memo(&live, &["consolidate", &a, &b, "--summary", "s"]);
+    let message = answer["error"]["message"].as_str().unwrap_or_else(|| panic!("{answer}"));
+    assert!(code == 2 && message.contains("about: 21 places, over 20"), "{message}");
+    let (code, answer) = memo(&live, &["consolidate", "--auto", "--min-count", "2"]);
+    let refused = answer["groups"][0]["refused"].as_str().unwrap_or_else(|| panic!("{answer}"));
+    assert!(code == 1 && refused.contains("about: 21 places, over 20"), "{refused}");
+    let error = refusal(&live, "memory.merge", json!({ "keep": a, "ids": [b] }));
+    assert!(error.contains("about: 21 places, over 20"), "{error}");
+    assert_eq!(texts(&live), ["a", "b"]);
 }
