@@ -95,7 +95,7 @@ pub fn memories(
     if ask.mode != Mode::Keyword
         && let Some(vector) = &ask.vector
     {
-        let near = nearest(rows, vectors, ask, vector, k)?;
+        let near = nearest(rows, vectors, &ask.filter, vector, k, f64::from(COSINE_FLOOR))?;
         for (rank, (row, cosine)) in (1..).zip(near) {
             let signals = &mut pool.entry(row).or_default().signals;
             (signals.knn, signals.cosine) = (Some(rank), Some(cosine as f32));
@@ -114,27 +114,33 @@ pub fn memories(
     Ok(FoundMemories { found: found.collect(), total, unjudged })
 }
 
-/// Returns the `k` nearest that are meant, with their cosine, nearest first; nothing that is noise.
+/// Returns the `k` nearest that are meant, with their cosine, nearest first; none below `floor`.
 ///
 /// Nearly all are meant where nothing is filtered: if `k` of some more than `k` are, no other can be nearer. Else those
 /// that are meant are looked up first.
-fn nearest(
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn nearest(
     rows: &Rows<'_>,
     vectors: &MutableVectorIndex<MemoryRow>,
-    ask: &MemoryAsk,
+    filter: &MemoryFilter,
     vector: &[i8],
     k: usize,
+    floor: f64,
 ) -> Result<Vec<(MemoryRow, f64)>, StoreError> {
-    let first = vectors.top(vector, k * SPARE, |_| true);
+    let is_near = |(_, cosine): &(MemoryRow, f64)| *cosine >= floor;
+    let mut first = vectors.top(vector, k * SPARE, |_| true);
+    first.retain(is_near);
     let ids: Vec<MemoryRow> = first.iter().map(|(row, _)| *row).collect();
-    let meant: IdSet = rows.meant(&ask.filter, Some(&ids))?.into_iter().collect();
+    let meant: IdSet = rows.meant(filter, Some(&ids))?.into_iter().collect();
     let n_seen = first.len();
     let mut near: Vec<_> = first.into_iter().filter(|(row, _)| meant.contains(*row)).take(k).collect();
     if near.len() < k && n_seen == k * SPARE {
-        let meant: IdSet = rows.meant(&ask.filter, None)?.into_iter().collect();
+        let meant: IdSet = rows.meant(filter, None)?.into_iter().collect();
         near = vectors.top(vector, k, |row| meant.contains(row));
+        near.retain(is_near);
     }
-    near.retain(|(_, cosine)| *cosine >= f64::from(COSINE_FLOOR));
     Ok(near)
 }
 

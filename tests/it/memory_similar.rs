@@ -129,6 +129,29 @@ fn what_is_linked_or_near_is_related() {
 }
 
 #[test]
+fn what_is_near_elsewhere_does_not_hide_what_is_near_here() {
+    let live = Live::new();
+    let first = id(&add(&live, &[FIRST]));
+    let mut words: Vec<&str> = SAME.split(' ').collect();
+    for n in 0..60 {
+        // Another order each time, so another text, but as near as can be.
+        words.swap(n % 11, 11);
+        let params = json!({ "content": words.join(" "), "container": "elsewhere", "force": true });
+        call(&live, "memory.add", params);
+    }
+    assert_eq!(n_living(&live), 61, "no text comes twice");
+    let (code, refused) = memo(&live, &["add", SAME]);
+    assert_eq!(code, 2, "{refused}");
+    assert!(refused["error"]["message"].as_str().unwrap().contains(&first), "{refused}");
+    let second = id(&add(&live, &["--force", SAME]));
+    let (code, proposed) = memo(&live, &["dedupe", "--container", "project"]);
+    let group = &proposed["groups"][0];
+    assert_eq!((code, proposed["groups"].as_array().map(Vec::len)), (0, Some(1)), "{proposed}");
+    let ids = [&group["keep"]["id"], &group["merge"][0]["id"]];
+    assert!(ids.contains(&&json!(first)) && ids.contains(&&json!(second)), "{proposed}");
+}
+
+#[test]
 fn what_is_merged_keeps_its_metadata() {
     let live = Live::new();
     let first = add(&live, &["--meta", "pr=1", "--meta", "by=ann", FIRST]);

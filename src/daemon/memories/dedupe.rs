@@ -6,13 +6,14 @@ use serde_json::{Value, json};
 
 use super::rules::{Done, bad, digest, refused};
 use super::show;
-use super::transaction::{Call, with_store};
+use super::transaction::{Call, read, with_store};
 use crate::daemon::error::RpcResult;
 use crate::daemon::request::blocking;
+use crate::daemon::shared::Shared;
 use crate::memory::fields;
 use crate::memory::similar::{NEAR, difference};
 use crate::proto::memory::{DedupeParams, DedupeResult, Group};
-use crate::search::nearest::MutableVectorIndex;
+use crate::search::nearest::{IdSet, MutableVectorIndex};
 use crate::store::{MemoryFilter, Record, Rows};
 use crate::types::MemoryRow;
 
@@ -21,23 +22,39 @@ const MOST_NEAR: usize = 50;
 /// The lowest bound of duplicates: below it are things of the same subject.
 const LEAST_THRESHOLD: f64 = 0.5;
 
-/// Compares all memories with each other, before the thread that keeps them is asked.
+/// Two memories and their cosine.
+type Pair = (MemoryRow, MemoryRow, f64);
+
+/// Compares the memories of each container with each other, before the thread that keeps them is asked.
 pub(super) async fn dedupe(call: &Call<'_>) -> RpcResult<Value> {
     let params: DedupeParams = call.params()?;
     let threshold = threshold(&params)?;
+    let containers = read(call.shared, move |rows| by_container(rows, &params)).await?;
     let vectors = call.shared.memories.finder.vectors(Clone::clone);
-    let pairs = blocking(call.shared, move |_| Ok(pairs(&vectors, threshold))).await?;
-    let read = move |rows: &Rows<'_>| -> Done<Value> { Ok(json!(groups(rows, &params, &pairs, threshold)?)) };
+    let pairs =
+        move |_: &Shared| Ok(containers.iter().flat_map(|rows| pairs(&vectors, rows, threshold)).collect());
+    let pairs: Vec<Pair> = blocking(call.shared, pairs).await?;
+    let read = move |rows: &Rows<'_>| -> Done<Value> { Ok(json!(groups(rows, &pairs, threshold)?)) };
     with_store(call.shared, move |store, now_ms| store.read(now_ms, read)).await
 }
 
-/// What must be known before anything is read for [`groups`]: pairs of rows and their cosines. Takes a scan for each
-/// memory, so no lock is held meanwhile.
-fn pairs(vectors: &MutableVectorIndex<MemoryRow>, threshold: f64) -> Vec<(MemoryRow, MemoryRow, f64)> {
+/// Returns the living memories of each container that is meant.
+fn by_container(rows: &Rows<'_>, params: &DedupeParams) -> Done<Vec<Vec<MemoryRow>>> {
+    let names = match &params.container {
+        Some(name) => vec![fields::container(name).map_err(bad)?],
+        None => rows.containers()?.into_iter().map(|tally| tally.name).collect(),
+    };
+    let meant = |name| rows.meant(&MemoryFilter { container: Some(name), ..MemoryFilter::default() }, None);
+    Ok(names.into_iter().map(meant).collect::<Result<_, _>>()?)
+}
+
+/// Returns which of `rows` are near each other. Takes a scan for each, so no lock is held meanwhile.
+fn pairs(vectors: &MutableVectorIndex<MemoryRow>, rows: &[MemoryRow], threshold: f64) -> Vec<Pair> {
+    let meant: IdSet = rows.iter().copied().collect();
     let mut pairs = Vec::new();
-    for row in vectors.ids() {
+    for row in rows {
         let Some(vector) = vectors.get(*row) else { continue };
-        let near = vectors.top(vector, MOST_NEAR, |other| other > *row);
+        let near = vectors.top(vector, MOST_NEAR, |other| other > *row && meant.contains(other));
         let near = near.into_iter().take_while(|(_, cosine)| *cosine >= threshold);
         pairs.extend(near.map(|(other, cosine)| (*row, other, cosine)));
     }
@@ -57,20 +74,13 @@ fn threshold(params: &DedupeParams) -> Done<f64> {
 }
 
 /// Groups what says nearly the same; in each, the one to keep is that of the highest priority, most used, newest.
-fn groups(
-    rows: &Rows<'_>,
-    params: &DedupeParams,
-    pairs: &[(MemoryRow, MemoryRow, f64)],
-    threshold: f64,
-) -> Done<DedupeResult> {
-    let container = params.container.as_deref().map(fields::container).transpose().map_err(bad)?;
-    let filter = MemoryFilter { container, ..MemoryFilter::default() };
+fn groups(rows: &Rows<'_>, pairs: &[Pair], threshold: f64) -> Done<DedupeResult> {
     let mut ids: Vec<MemoryRow> = pairs.iter().flat_map(|(left, right, _)| [*left, *right]).collect();
     ids.sort_unstable();
     ids.dedup();
-    let meant = if ids.is_empty() { Vec::new() } else { rows.meant(&filter, Some(&ids))? };
+    let meant = rows.meant(&MemoryFilter::default(), Some(&ids))?;
     let mut records: BTreeMap<MemoryRow, Record> = rows.records(&meant)?.into_iter().collect();
-    let is_same = |(left, right, _): &&(MemoryRow, MemoryRow, f64)| {
+    let is_same = |(left, right, _): &&Pair| {
         let (Some(left), Some(right)) = (records.get(left), records.get(right)) else { return false };
         left.container == right.container && difference(&left.content, &right.content).is_none()
     };
@@ -92,7 +102,7 @@ fn groups(
 }
 
 /// Returns what hangs together by pairs, with the lowest cosine of each.
-fn connected(pairs: &[(MemoryRow, MemoryRow, f64)]) -> Vec<(Vec<MemoryRow>, f64)> {
+fn connected(pairs: &[Pair]) -> Vec<(Vec<MemoryRow>, f64)> {
     let mut group_of: HashMap<MemoryRow, usize> = HashMap::new();
     let mut groups: Vec<(Vec<MemoryRow>, f64)> = Vec::new();
     for (left, right, cosine) in pairs {

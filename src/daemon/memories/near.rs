@@ -1,6 +1,6 @@
 //! Finds memories that are near in meaning, and those that may contradict each other.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -16,6 +16,7 @@ use crate::memory::similar::{NEAR, difference, is_similar_title};
 use crate::memory::text;
 use crate::proto::RpcError;
 use crate::proto::memory::{Contradicted, Related, RelatedParams, RelatedResult};
+use crate::search::memories::nearest;
 use crate::store::{MemoryFilter, Record, Rows, Stopped, StoreError};
 use crate::types::MemoryRow;
 
@@ -53,16 +54,23 @@ impl Near {
         let Some(vector) = vectors.and_then(|mut vectors| vectors.pop().flatten()) else {
             return Ok(Vec::new());
         };
-        let near = self.finder.vectors(|vectors| vectors.top(&quantize(&vector), MOST_NEAR, |_| true));
-        let cosines: BTreeMap<MemoryRow, f64> =
-            near.into_iter().filter(|(_, cosine)| *cosine >= NEAR).collect();
         let filter = MemoryFilter { container: Some(record.container.clone()), ..MemoryFilter::default() };
-        let ids: Vec<MemoryRow> = cosines.keys().copied().collect();
-        let meant = if ids.is_empty() { Vec::new() } else { rows.meant(&filter, Some(&ids))? };
-        let records = rows.records(&meant)?;
-        let mut near: Vec<_> = records.into_iter().map(|(row, record)| (record, cosines[&row])).collect();
-        near.sort_by(|left, right| right.1.total_cmp(&left.1).then_with(|| left.0.id.cmp(&right.0.id)));
-        Ok(near)
+        self.nearest(rows, &filter, &quantize(&vector), MOST_NEAR, NEAR)
+    }
+
+    /// Returns the `k` nearest of those that are meant, nearest first; of equal ones the older. None is below `floor`.
+    fn nearest(
+        &self,
+        rows: &Rows<'_>,
+        filter: &MemoryFilter,
+        vector: &[i8],
+        k: usize,
+        floor: f64,
+    ) -> Result<Vec<NearRecord>, StoreError> {
+        let near = self.finder.vectors(|vectors| nearest(rows, vectors, filter, vector, k, floor))?;
+        let ids: Vec<MemoryRow> = near.iter().map(|(row, _)| *row).collect();
+        let mut records: HashMap<MemoryRow, Record> = rows.records(&ids)?.into_iter().collect();
+        Ok(near.into_iter().filter_map(|(row, cosine)| Some((records.remove(&row)?, cosine))).collect())
     }
 
     /// Returns what says the same as a record that is not stored yet, and what it may contradict.
@@ -145,9 +153,8 @@ fn related_to(rows: &Rows<'_>, near: &Near, params: &RelatedParams) -> Done<Rela
     };
     memories.sort_by(by_cosine);
     let linked: Vec<String> = memories.iter().map(|related| related.memory.id.clone()).collect();
-    let mut others = near.nearest(rows, &record, limit + linked.len())?;
+    let mut others = near.related(rows, &record, limit + linked.len())?;
     others.retain(|other| !linked.contains(&other.memory.id));
-    others.sort_by(by_cosine);
     memories.extend(others);
     memories.truncate(limit);
     Ok(RelatedResult { id: record.id, memories, notice: None })
@@ -159,23 +166,18 @@ impl Near {
         Ok(self.finder.vectors(|vectors| Some(f64::from(cosine_i8(vectors.get(left)?, vectors.get(right)?)))))
     }
 
-    /// Returns living memories that may be related, none of them the record itself.
-    fn nearest(&self, rows: &Rows<'_>, record: &Record, k: usize) -> Result<Vec<Related>, StoreError> {
+    /// Returns living memories that may be related, nearest first, none of them the record itself.
+    fn related(&self, rows: &Rows<'_>, record: &Record, k: usize) -> Result<Vec<Related>, StoreError> {
         let Some(own) = rows.row(&record.id)? else { return Ok(Vec::new()) };
-        let near = self.finder.vectors(|vectors| {
-            let vector = vectors.get(own).map(<[i8]>::to_vec);
-            vector.map_or(Vec::new(), |vector| vectors.top(&vector, k + MOST_NEAR, |row| row != own))
-        });
-        // "Possibly related" in models/builtin/README.md.
-        let cosines: HashMap<MemoryRow, f64> =
-            near.into_iter().filter(|(_, cosine)| *cosine >= MAYBE_RELATED).collect();
-        let ids: Vec<MemoryRow> = cosines.keys().copied().collect();
-        let meant = rows.meant(&MemoryFilter::default(), Some(&ids))?;
-        let related = rows.records(&meant)?.into_iter().map(|(row, record)| Related {
-            memory: show::brief(&record),
-            cosine: Some(cosines[&row]),
+        let vector = self.finder.vectors(|vectors| vectors.get(own).map(<[i8]>::to_vec));
+        let Some(vector) = vector else { return Ok(Vec::new()) };
+        let mut near = self.nearest(rows, &MemoryFilter::default(), &vector, k + 1, MAYBE_RELATED)?;
+        near.retain(|(other, _)| other.id != record.id);
+        let related = |(other, cosine): &NearRecord| Related {
+            memory: show::brief(other),
+            cosine: Some(*cosine),
             relations: Vec::new(),
-        });
-        Ok(related.collect())
+        };
+        Ok(near.iter().map(related).collect())
     }
 }
