@@ -9,7 +9,7 @@ mod rows_args;
 mod verb_args;
 mod verb_groups;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -372,4 +372,21 @@ pub(super) enum Verb {
     ///
     /// Example: memo version --json
     Version,
+}
+
+impl Verb {
+    /// Lets the files that the verb reads and writes start at `dir`, the directory of `-C`.
+    pub(super) fn start_files_at(&mut self, dir: &Path) {
+        let start = |path: &mut PathBuf| *path = dir.join(&*path);
+        match self {
+            Self::Import(args) => {
+                args.paths.iter_mut().filter(|path| *path != Path::new("-")).for_each(start)
+            }
+            Self::Export(args) => args.out.iter_mut().for_each(start),
+            Self::Backup(args) => args.path.iter_mut().for_each(start),
+            Self::RestoreBackup(args) if args.path != Path::new("latest") => start(&mut args.path),
+            Self::Man { dir } => dir.iter_mut().for_each(start),
+            _ => {}
+        }
+    }
 }

@@ -64,7 +64,10 @@ fn spelled_out(mut words: Vec<OsString>) -> Vec<OsString> {
 }
 
 /// Does what was typed; returns the exit status.
-fn obey(typed: CommandLine) -> u8 {
+fn obey(mut typed: CommandLine) -> u8 {
+    if let Some(dir) = &typed.global.dir {
+        typed.verb.start_files_at(dir);
+    }
     let (global, json) = (typed.global.clone(), typed.global.json);
     let shape = match listed(&typed.verb) {
         Some((rows, table)) => rows.shape(table, json).map_err(|error| (error, json || rows.is_json())),

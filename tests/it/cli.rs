@@ -77,6 +77,28 @@ fn a_path_that_is_not_there_is_wrong_usage() {
 }
 
 #[test]
+fn files_start_at_the_directory_of_c() {
+    let live = Live::new();
+    live.write("docs/a.md", "# One\n\na section of some words\n");
+    let done: &[&[&str]] = &[
+        &["import", "--from", "markdown", "a.md"],
+        &["export", "--out", "out.jsonl"],
+        &["import", "out.jsonl"],
+        &["backup", "copy.db"],
+    ];
+    for verb in done {
+        let (exit, answer) = memo(&live, &[&["-C", "docs"], *verb].concat());
+        assert_eq!(exit, 0, "{verb:?}: {answer}");
+    }
+    assert!(live.memo(&["-C", "docs", "man", "pages"]).output().unwrap().status.success());
+    for name in ["out.jsonl", "copy.db", "pages/memo.1"] {
+        assert!(live.root().join("docs").join(name).exists(), "{name}");
+    }
+    let (_, answer) = memo(&live, &["-C", "docs", "restore-backup", "copy.db", "--dry-run"]);
+    assert_eq!(answer["differ"], 0, "{answer}");
+}
+
+#[test]
 fn a_place_that_cannot_be_served_is_named() {
     let sandbox = Sandbox::new();
     fs::write(sandbox.path("work/file"), "").unwrap();
