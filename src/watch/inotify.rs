@@ -18,6 +18,9 @@ use crate::types::ViewId;
 const BUFFER_BYTES: usize = 64 << 10;
 
 /// All watched directories.
+///
+/// Invariant: `state` is not locked while a path is looked up. A file system that hangs would hold up the reading thread,
+/// and with it every view.
 pub struct Watch {
     state: Arc<Mutex<State>>,
 }
@@ -27,6 +30,8 @@ struct State {
     watches: Option<Watches>,
     /// Who watches a directory: the kernel has one watch of each, views may share it.
     owners: HashMap<WatchDescriptor, Vec<Dir>>,
+    /// How many descriptors have been given back.
+    n_removed: u64,
 }
 
 struct Dir {
@@ -50,7 +55,7 @@ impl Watch {
             }
             started => started.map_err(|error| WatchError::new(instance, error))?,
         };
-        let state = State { watches: Some(inotify.watches()), owners: HashMap::new() };
+        let state = State { watches: Some(inotify.watches()), owners: HashMap::new(), n_removed: 0 };
         let state = Arc::new(Mutex::new(state));
         let for_thread = Arc::clone(&state);
         std::thread::Builder::new()
@@ -61,7 +66,7 @@ impl Watch {
     }
 
     fn blind() -> Self {
-        Self { state: Arc::new(Mutex::new(State { watches: None, owners: HashMap::new() })) }
+        Self { state: Arc::new(Mutex::new(State { watches: None, owners: HashMap::new(), n_removed: 0 })) }
     }
 
     /// Watches one directory, not what is below it. Call it before listing the directory.
@@ -80,19 +85,22 @@ impl Watch {
             | WatchMask::ONLYDIR
             | WatchMask::DONT_FOLLOW
             | WatchMask::EXCL_UNLINK;
-        // The lock spans the call: the reading thread must not meet a descriptor that is not in the table yet.
-        let mut state = lock(&self.state);
-        let Some(watches) = &mut state.watches else {
-            let source = io::Error::from_raw_os_error(libc::EMFILE);
-            return Err(WatchError::Exhausted { path: path.to_owned(), source });
-        };
-        let descriptor = watches.add(path, mask).map_err(|error| WatchError::new(path, error))?;
-        let owners = state.owners.entry(descriptor).or_default();
-        match owners.iter_mut().find(|dir| (dir.view, dir.role) == (view, role)) {
-            Some(dir) => path.clone_into(&mut dir.path), // the directory may have been renamed
-            None => owners.push(Dir { view, role, path: path.to_owned() }),
+        loop {
+            let (watches, n_removed) = {
+                let state = lock(&self.state);
+                (state.watches.clone(), state.n_removed)
+            };
+            let Some(mut watches) = watches else {
+                let source = io::Error::from_raw_os_error(libc::EMFILE);
+                return Err(WatchError::Exhausted { path: path.to_owned(), source });
+            };
+            // The reading thread may meet an event of it before it is in the table, and drops it: that was before this
+            // returns, so the listing that follows tells.
+            let descriptor = watches.add(path, mask).map_err(|error| WatchError::new(path, error))?;
+            if lock(&self.state).own(descriptor, n_removed, Dir { view, role, path: path.to_owned() }) {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 
     /// Stops watching every directory of a view.
@@ -112,13 +120,28 @@ impl Watch {
 }
 
 impl State {
+    /// Takes a directory into the table; returns whether it is there. Where descriptors have been given back since there
+    /// were `n_removed`, this one may be among them: it is to be added again.
+    fn own(&mut self, descriptor: WatchDescriptor, n_removed: u64, dir: Dir) -> bool {
+        if self.n_removed != n_removed {
+            return false;
+        }
+        let owners = self.owners.entry(descriptor).or_default();
+        match owners.iter_mut().find(|known| (known.view, known.role) == (dir.view, dir.role)) {
+            Some(known) => known.path = dir.path, // the directory may have been renamed
+            None => owners.push(dir),
+        }
+        true
+    }
+
     fn remove_where(&mut self, mut gone: impl FnMut(&Dir) -> bool) {
-        let Self { watches, owners } = self;
+        let Self { watches, owners, n_removed } = self;
         owners.retain(|descriptor, dirs| {
             dirs.retain(|dir| !gone(dir));
             if let (Some(watches), true) = (watches.as_mut(), dirs.is_empty()) {
                 // It fails when the directory is gone already, which is what is wanted.
                 let _ = watches.remove(descriptor.clone());
+                *n_removed += 1;
             }
             !dirs.is_empty()
         });
@@ -128,6 +151,7 @@ impl State {
     fn translate(&mut self, event: &Event<&std::ffi::OsStr>) -> Vec<FsChange> {
         if event.mask.contains(EventMask::IGNORED) {
             self.owners.remove(&event.wd);
+            self.n_removed += 1;
             return Vec::new();
         }
         let change = |dir: &Dir| {
@@ -260,6 +284,24 @@ mod tests {
         assert_eq!(told("a", 3).len(), 3);
         watch.remove_view(two);
         assert_eq!(told("b", 1).into_iter().collect::<Vec<_>>(), [(one, Role::Git)]);
+    }
+
+    #[test]
+    fn a_descriptor_that_was_given_back_meanwhile_is_not_believed() {
+        let (temp, (sender, receiver)) = (tempfile::tempdir().unwrap(), channel());
+        let watch = Watch::start(move |event| sender.send(event).is_ok()).unwrap();
+        let dir = || Dir { view: ViewId(1), role: Role::Worktree, path: temp.path().to_owned() };
+        let (mut watches, n_removed) = {
+            let state = lock(&watch.state);
+            (state.watches.clone().unwrap(), state.n_removed)
+        };
+        let stale = watches.add(temp.path(), WatchMask::CREATE).unwrap();
+        watch.add_dir(ViewId(1), Role::Worktree, temp.path()).unwrap();
+        watch.remove_view(ViewId(1));
+        assert!(!lock(&watch.state).own(stale, n_removed, dir()), "nothing would come of it any more");
+        watch.add_dir(ViewId(1), Role::Worktree, temp.path()).unwrap();
+        fs::write(temp.path().join("a"), "").unwrap();
+        wait_for(&receiver, &temp.path().join("a"));
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod git_freshness;
 mod git_matrix;
 mod hooks;
 mod hostile;
+mod hung;
 mod levels;
 mod lifecycle;
 mod live;

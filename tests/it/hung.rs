@@ -1,0 +1,129 @@
+//! Does a file system that hangs hold up anybody else?
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+
+use crate::live::{Live, not_checked, until, word};
+
+/// A directory as another file system, whose server can be stopped: then whoever looks at it waits.
+struct Hanging {
+    place: PathBuf,
+    server: Child,
+}
+
+impl Hanging {
+    /// Mounts `source` at `place`; none where FUSE or bindfs is not there, which is said.
+    fn mount(source: &Path, place: &Path) -> Option<Self> {
+        let mut bindfs = Command::new("bindfs");
+        bindfs.args(["-f", "--no-allow-other"]).args([source, place]);
+        let Ok(server) = bindfs.stdout(Stdio::null()).stderr(Stdio::null()).spawn() else {
+            not_checked("a file system that hangs: bindfs is not installed");
+            return None;
+        };
+        let mut mount = Self { place: place.to_owned(), server };
+        let device = |path: &Path| fs::metadata(path).unwrap().dev();
+        let around = device(place.parent().unwrap());
+        let mut has_ended = false;
+        until("it is mounted", || {
+            has_ended = mount.server.try_wait().unwrap().is_some();
+            has_ended || device(place) != around
+        });
+        if has_ended {
+            not_checked("a file system that hangs: bindfs cannot mount here");
+        }
+        (!has_ended).then_some(mount)
+    }
+
+    fn hang(&self) {
+        kill_process(Pid::from_child(&self.server), Signal::STOP).unwrap();
+    }
+
+    fn go_on(&self) {
+        kill_process(Pid::from_child(&self.server), Signal::CONT).unwrap();
+    }
+}
+
+impl Drop for Hanging {
+    fn drop(&mut self) {
+        let _ = kill_process(Pid::from_child(&self.server), Signal::CONT);
+        let _ = Command::new("umount").arg("--lazy").arg(&self.place).stderr(Stdio::null()).status();
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+/// A repository with a commit, a directory `dead` to be mounted, and what it shows.
+fn repository() -> (Live, PathBuf, PathBuf) {
+    let live = Live::new();
+    live.write("a.md", "alpha");
+    live.commit_all();
+    let [source, dead] = ["source", "dead"].map(|name| live.sandbox.path(name));
+    for dir in [&source, &dead] {
+        fs::create_dir_all(dir).unwrap();
+    }
+    (live, source, dead)
+}
+
+/// Searches with a limit of ten seconds, in which the answer must be fresh.
+fn expect_fresh(live: &Live, cwd: &Path, word: &str, path: &str) {
+    let found = live.search_with(cwd, word, json!({ "wait_ms": 10_000 }));
+    assert!(found.fresh, "{word}: {:?}", found.reason);
+    assert_eq!(found.paths.into_iter().collect::<Vec<_>>(), [path], "{word}");
+}
+
+#[test]
+fn a_worktree_whose_file_system_hangs() {
+    let (live, source, dead) = repository();
+    let Some(mount) = Hanging::mount(&source, &dead) else { return };
+    let linked = dead.join("linked");
+    live.git(&["worktree", "add", "-q", "-b", "other", linked.to_str().unwrap()]);
+    for number in 0..64 {
+        fs::create_dir_all(linked.join(format!("d{number}"))).unwrap();
+    }
+    live.expect_in(&linked, "alpha", "a.md", "before");
+    mount.hang();
+
+    // As many as may be in work, from as many directories, and each on a connection of its own.
+    let mut stuck: Vec<_> = (0..64).map(|_| live.connect()).collect();
+    for (number, rpc) in stuck.iter().enumerate() {
+        let cwd = linked.join(format!("d{number}"));
+        let (method, params) = match number % 3 {
+            0 => ("search", json!({ "cwd": cwd, "query": "alpha" })),
+            1 => ("search", json!({ "cwd": linked, "query": "alpha", "sync": "strict" })),
+            _ => ("memory.add", json!({ "cwd": cwd, "content": "said in a worktree that hangs" })),
+        };
+        rpc.send(format!("{}\n", json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params })));
+    }
+    for number in 0..10 {
+        let path = format!("n{number}.md");
+        live.write(&path, word(number));
+        expect_fresh(&live, &live.root(), &word(number), &path);
+    }
+    live.call("memory.add", json!({ "content": "said in one that does not" }));
+    for rpc in &mut stuck {
+        let reply = rpc.receive().expect("an answer within the limit");
+        let told = format!("{}{}", reply["error"]["message"], reply["result"]["reason"]);
+        let is_told = told.contains("its file system has not answered");
+        assert!(is_told && reply["result"]["fresh"] != true, "{reply}");
+    }
+    let status = live.call("status", json!({}));
+    let degraded = status["degraded"].to_string();
+    assert!(degraded.contains("linked: its file system has not answered yet"), "{status}");
+
+    mount.go_on();
+    fs::write(linked.join("b.md"), "beta").unwrap();
+    live.expect_in(&linked, "beta", "b.md", "afterwards");
+    assert_eq!(live.call("status", json!({}))["degraded"].to_string().find("not answered"), None);
+    mount.hang();
+    let rpc = live.connect();
+    let params = json!({ "cwd": linked, "query": "alpha" });
+    rpc.send(format!("{}\n", json!({ "jsonrpc": "2.0", "id": 1, "method": "search", "params": params })));
+    expect_fresh(&live, &live.root(), "alpha", "a.md");
+    live.call("stop", json!({}));
+    assert_eq!(live.wait_for_end(), Some(0), "it ends with threads that hang");
+}
