@@ -9,6 +9,7 @@ mod brief;
 mod changed;
 mod clock;
 mod definitions;
+mod descriptors;
 mod disk;
 mod dispatch;
 mod doorbell;
@@ -56,7 +57,7 @@ use self::shared::Shared;
 use self::watch_queue::WatchQueue;
 use crate::config::{self, Config};
 use crate::embed::BUILTIN_ID;
-use crate::index::{Commits, Indexer, Progress};
+use crate::index::{Commits, Indexer, Progress, Reading};
 use crate::paths::{Env, RepoLayout};
 use crate::store::{StoreError, Writer};
 use crate::watch::Watch;
@@ -80,6 +81,7 @@ pub enum Ended {
 /// # Errors
 /// When it cannot start; nothing is left behind that the next start would not replace.
 pub fn run(root: &Path, ready: impl FnOnce()) -> anyhow::Result<Ended> {
+    descriptors::raise_limit();
     let env = Env::read();
     let layout = RepoLayout::locate(root, &env)?;
     layout.create_state_dir()?;
@@ -109,13 +111,9 @@ fn serve(layout: RepoLayout, env: Env, config: Config, ready: impl FnOnce()) -> 
     let index_db = layout.state_dir.join("index.db");
     let progress = Arc::new(Progress::default());
     let writer = open_index(&index_db)?;
-    let indexer = Indexer::new(
-        writer,
-        &index_db,
-        &program::program()?,
-        config.index.max_file_bytes,
-        Arc::clone(&progress),
-    )?;
+    let reading =
+        Reading { max_file_bytes: config.index.max_file_bytes, n_threads: descriptors::max_readers() };
+    let indexer = Indexer::new(writer, &index_db, &program::program()?, reading, Arc::clone(&progress))?;
     let n_commits = usize::try_from(config.index.commits).unwrap_or(usize::MAX);
     let commits = Commits::new(&index_db, n_commits, Arc::clone(&progress))?;
     let socket = lock::socket_path(&layout, &env)?;

@@ -13,6 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use super::descriptors;
 use super::dispatch;
 use super::error::{RETRY_AFTER_MS, busy};
 use super::lines::Lines;
@@ -21,7 +22,6 @@ use super::replies::{self, MAX_IN_FLIGHT, Replies};
 use super::shared::Shared;
 use crate::proto::{MAX_DEPTH, Request, Response, RpcError, code, depth};
 
-const MAX_CONNECTIONS: usize = 1_024;
 /// Requests in work over all connections, beyond one for each: what comes next waits for as many searches, and at 10 ms
 /// for each on two cores 64 of them leave two thirds of the second that freshness may take.
 const MAX_IN_WORK: usize = 64;
@@ -31,6 +31,7 @@ const DRAIN: Duration = Duration::from_secs(5);
 pub(super) async fn serve(shared: Arc<Shared>, mut listener: Listener, mut stop: watch::Receiver<bool>) {
     let mut connections = JoinSet::new();
     let in_work = Arc::new(Semaphore::new(MAX_IN_WORK));
+    let max_connections = descriptors::max_connections();
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -41,8 +42,8 @@ pub(super) async fn serve(shared: Arc<Shared>, mut listener: Listener, mut stop:
             Ok(stream) => {
                 let (reader, writer) = tokio::io::split(stream);
                 // Nobody else adds to them.
-                if shared.connections.load(Ordering::SeqCst) >= MAX_CONNECTIONS {
-                    connections.spawn(turn_away(writer));
+                if shared.connections.load(Ordering::SeqCst) >= max_connections {
+                    connections.spawn(turn_away(writer, max_connections));
                     continue;
                 }
                 shared.connections.fetch_add(1, Ordering::SeqCst);
@@ -66,8 +67,8 @@ pub(super) async fn serve(shared: Arc<Shared>, mut listener: Listener, mut stop:
     let _ = timeout(DRAIN, async { while connections.join_next().await.is_some() {} }).await;
 }
 
-async fn turn_away(writer: impl AsyncWrite + Unpin) {
-    let busy = busy(format!("{MAX_CONNECTIONS} connections are open, and no more are served"))
+async fn turn_away(writer: impl AsyncWrite + Unpin, max_connections: usize) {
+    let busy = busy(format!("{max_connections} connections are open, and no more are served"))
         .with_hint("end clients that keep one open, such as editors and agents, or try again");
     replies::send_last(writer, &Response::failure(Value::Null, busy)).await;
 }

@@ -18,7 +18,7 @@ pub mod worker;
 pub use commits::{CommitStep, Commits};
 pub use embedding::{Batch, embed_chunks, embed_paths};
 pub use extractor::Extractor;
-pub use pipeline::{Indexer, Scope};
+pub use pipeline::{Indexer, Reading, Scope};
 pub use progress::{Missed, Progress, ReconcileOutcome};
 
 use crate::scan::ScanError;

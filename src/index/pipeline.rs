@@ -35,6 +35,15 @@ pub enum Scope {
     Paths(BTreeSet<SourceKey>),
 }
 
+/// What reading files may cost.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading {
+    /// Larger files are not read.
+    pub max_file_bytes: u64,
+    /// Threads that read at once; each has a snapshot, a file and a process that parses.
+    pub n_threads: usize,
+}
+
 /// Owner of the write connection.
 pub struct Indexer {
     writer: Writer,
@@ -43,7 +52,7 @@ pub struct Indexer {
     extractor: Extractor,
     /// The digest of what decided at the last walk, as far as it could be read.
     rules: HashMap<ViewId, Option<u64>>,
-    max_file_bytes: u64,
+    reading: Reading,
     progress: Arc<Progress>,
 }
 
@@ -56,12 +65,12 @@ impl Indexer {
         writer: Writer,
         index_db: &Path,
         memod: &Path,
-        max_file_bytes: u64,
+        reading: Reading,
         progress: Arc<Progress>,
     ) -> Result<Self, IndexError> {
         let reader = Reader::open(index_db)?;
         let (extractor, index_db) = (Extractor::new(memod, &progress), index_db.to_owned());
-        Ok(Self { writer, reader, index_db, extractor, rules: HashMap::new(), max_file_bytes, progress })
+        Ok(Self { writer, reader, index_db, extractor, rules: HashMap::new(), reading, progress })
     }
 
     /// Returns the write connection, for what is not a reconcile.
@@ -85,9 +94,9 @@ impl Indexer {
         git_changed: bool,
         on_dir: &mut dyn FnMut(&Path),
     ) -> Result<ReconcileOutcome, IndexError> {
-        let Self { reader, max_file_bytes, progress, .. } = &*self;
+        let Self { reader, reading, progress, .. } = &*self;
         progress.begin(0); // how many there are is known once they are listed
-        let comparison = Comparison::new(layout, view, reader, *max_file_bytes, progress, on_dir);
+        let comparison = Comparison::new(layout, view, reader, reading.max_file_bytes, progress, on_dir);
         let rules = comparison.rules();
         let other = git_changed && (rules.is_none() || self.rules.get(&view) != Some(&rules));
         let whole = other || *scope == Scope::Full;
@@ -141,15 +150,15 @@ impl Indexer {
         mut reads: Vec<(SourceKey, Stat)>,
         outcome: &mut ReconcileOutcome,
     ) -> Result<(), IndexError> {
-        let Self { writer, reader, index_db, extractor, max_file_bytes, progress, .. } = self;
-        let (root, max_file_bytes) = (layout.root.as_path(), *max_file_bytes);
+        let Self { writer, reader, index_db, extractor, reading, progress, .. } = self;
+        let (root, Reading { max_file_bytes, n_threads }) = (layout.root.as_path(), *reading);
         let mut batches = Batches::new(writer, view, progress, outcome);
         if reads.len() > INLINE_FILES {
             // Who does not wait for all of them is likelier to ask for what was written last.
             reads.sort_by_key(|(_, stat)| Reverse(stat.mtime_ns));
             let (memod, next) = (extractor.program(), AtomicUsize::new(0));
             let reads = Reads { reads: &reads, next, view, root, max_file_bytes, index_db, memod, progress };
-            return reads.by_threads(&mut batches);
+            return reads.by_threads(n_threads, &mut batches);
         }
         let mut preparer = Preparer { view, root, max_file_bytes, reader, extractor };
         for (key, stat) in &reads {
@@ -174,10 +183,9 @@ struct Reads<'a> {
 type Prepared = Result<Vec<Option<Change>>, IndexError>;
 
 impl Reads<'_> {
-    /// Reads them with a thread for each processor; this one writes.
-    fn by_threads(&self, batches: &mut Batches<'_>) -> Result<(), IndexError> {
+    /// Reads them with so many threads; this one writes.
+    fn by_threads(&self, n_threads: usize, batches: &mut Batches<'_>) -> Result<(), IndexError> {
         let (sender, receiver) = sync_channel(QUEUE);
-        let n_threads = thread::available_parallelism().map_or(2, usize::from).clamp(1, 8);
         thread::scope(|scope| {
             for n in 0..n_threads {
                 let sender = sender.clone();

@@ -1,0 +1,107 @@
+//! How many files may the daemon have open, and how many of those may be connections?
+
+use std::num::NonZero;
+use std::thread;
+
+/// Connections that design 11 allows.
+const MAX_CONNECTIONS: u64 = 1_024;
+
+/// Descriptors that a daemon has open whatever it does: databases with their logs, watcher, runtime, socket, lock, log.
+const ALWAYS_OPEN: u64 = 48;
+
+/// Descriptors of a thread at work: a snapshot, directories on the way to a file, the file, pipes to a parser.
+const PER_THREAD: u64 = 8;
+
+/// The most that macOS takes for a limit where the hard one is unlimited (`OPEN_MAX` in sys/syslimits.h).
+#[cfg(unix)]
+const OPEN_MAX: u64 = 10_240;
+
+/// Raises the limit of open files to the most that this process may set.
+///
+/// Processes that this one starts inherit it. The only one is `memod extract`, which opens nothing.
+#[cfg(unix)]
+pub(super) fn raise_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    for most in [maximum, Some(maximum.map_or(OPEN_MAX, |most| most.min(OPEN_MAX)))] {
+        let is_more = current.is_some_and(|now| most.is_none_or(|most| most > now));
+        if !is_more || setrlimit(Resource::Nofile, Rlimit { current: most, maximum }).is_ok() {
+            return;
+        }
+    }
+}
+
+/// Windows counts handles, and sets no limit that matters.
+#[cfg(not(unix))]
+pub(super) fn raise_limit() {}
+
+/// Returns how many files this process may have open; none: as many as it likes.
+#[cfg(unix)]
+fn limit() -> Option<u64> {
+    rustix::process::getrlimit(rustix::process::Resource::Nofile).current
+}
+
+#[cfg(not(unix))]
+fn limit() -> Option<u64> {
+    None
+}
+
+/// Returns how many connections may be open at once: what the index needs is kept back.
+pub(super) fn max_connections() -> usize {
+    connections(limit(), n_processors())
+}
+
+/// Returns how many threads may read files at once.
+pub(super) fn max_readers() -> usize {
+    readers(limit(), n_processors())
+}
+
+fn n_processors() -> usize {
+    thread::available_parallelism().map_or(2, NonZero::get)
+}
+
+/// A quarter of a limit that is too low for the reserve: with no connection there is no daemon.
+fn connections(limit: Option<u64>, n_processors: usize) -> usize {
+    let Some(limit) = limit else { return MAX_CONNECTIONS as usize };
+    let n_threads = readers(Some(limit), n_processors) + n_processors * 2; // as many requests work at a time
+    let reserve = ALWAYS_OPEN + n_threads as u64 * PER_THREAD;
+    limit.saturating_sub(reserve).max(limit / 4).clamp(1, MAX_CONNECTIONS) as usize
+}
+
+/// At most eight: more of them wait for the disk, or for the one that writes.
+fn readers(limit: Option<u64>, n_processors: usize) -> usize {
+    let affordable = limit.map_or(u64::MAX, |limit| limit.saturating_sub(ALWAYS_OPEN) / (2 * PER_THREAD));
+    (n_processors as u64).min(affordable).clamp(1, 8) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_index_keeps_what_it_needs() {
+        let check = |limit: Option<u64>, n_processors: usize, expected: (usize, usize)| {
+            let found = (connections(limit, n_processors), readers(limit, n_processors));
+            assert_eq!(found, expected, "{limit:?} files, {n_processors} processors");
+        };
+        check(None, 2, (1_024, 2));
+        check(Some(1_048_576), 64, (1_024, 8));
+        check(Some(1_024), 2, (928, 2));
+        check(Some(1_024), 16, (656, 8));
+        check(Some(256), 8, (64, 8));
+        check(Some(64), 2, (16, 1));
+        check(Some(64), 64, (16, 1));
+        check(Some(16), 2, (4, 1));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_limit_is_as_high_as_it_may_be() {
+        let hard = rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum;
+        raise_limit();
+        let raised = limit();
+        assert!(raised == hard || raised == Some(OPEN_MAX), "{raised:?} of {hard:?}");
+        raise_limit();
+        assert_eq!(limit(), raised, "there is nothing more to raise");
+    }
+}
