@@ -29,6 +29,10 @@ impl Visit for Files {
     fn problem(&mut self, problem: ScanError) {
         eprintln!("{problem}");
     }
+
+    fn unread(&mut self, _: Option<memod::types::SourceKey>, why: String) {
+        eprintln!("{why}");
+    }
 }
 
 fn main() {

@@ -1,6 +1,7 @@
 //! Locates the state, sockets and logs of a repository.
 
 mod locate;
+mod transient;
 
 use std::ffi::OsString;
 use std::fs;
@@ -8,6 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use self::locate::LocateError;
+pub use self::transient::{if_readable, is_transient, may_be_dir};
 
 /// Name of the state dir inside the common dir of a repository.
 const STATE_DIR: &str = "memo";
@@ -34,6 +36,11 @@ impl PathError {
     /// Returns whether nothing is at the path, or a directory on the way to it is none.
     pub fn is_absent(&self) -> bool {
         matches!(self.source.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+    }
+
+    /// Returns whether it may succeed when it is tried again; see [`is_transient`].
+    pub fn is_transient(&self) -> bool {
+        is_transient(&self.source)
     }
 }
 

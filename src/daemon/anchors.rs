@@ -319,7 +319,8 @@ impl<'a> AnchorChecker<'a> {
     }
 
     fn read(&self, key: &SourceKey, hash: &[u8; 32]) -> Option<String> {
-        scan::read_same(&self.at.layout.root, key, self.max_file_bytes, hash)
+        // What cannot be read now is stale too, and is asked for again.
+        scan::read_same(&self.at.layout.root, key, self.max_file_bytes, hash).ok().flatten()
     }
 
     /// Returns a place as it is now, to be kept.

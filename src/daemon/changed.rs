@@ -286,7 +286,8 @@ impl<'a> Comparison<'a> {
     fn text(&self, path: &str) -> Option<String> {
         let key = SourceKey::new(path);
         let hash = self.manifest.get(&key)?.hash?;
-        scan::read_same(&self.at.layout.root, &key, self.shared.config.index.max_file_bytes, &hash)
+        let max_file_bytes = self.shared.config.index.max_file_bytes;
+        scan::read_same(&self.at.layout.root, &key, max_file_bytes, &hash).ok().flatten()
     }
 }
 

@@ -1,4 +1,4 @@
-//! How many files may the daemon have open, and how many of those may be connections?
+//! Raises the limit of open files, and shares out what it allows.
 
 use std::num::NonZero;
 use std::thread;

@@ -117,9 +117,16 @@ impl Disk {
     /// next probe.
     fn read_settings(&mut self) -> GitSettings {
         let dirs = UserDirs::read();
-        let settings = git::Settings::read_or_default(&self.layout, &dirs);
-        self.excludes = git::excludes_files(&self.layout, &settings);
-        self.user_rules.look(&dirs, self.excludes.iter().cloned().chain(settings.files).collect());
+        match git::Settings::read_or_default(&self.layout, &dirs) {
+            Ok(settings) => {
+                self.excludes = git::excludes_files(&self.layout, &settings);
+                self.user_rules.look(&dirs, self.excludes.iter().cloned().chain(settings.files).collect());
+            }
+            Err(error) => {
+                tracing::warn!(%error, "git's settings cannot be read; trying again");
+                self.user_rules.forget();
+            }
+        }
         let unwatched = watch_git(&self.shared, self.view, &self.git_dirs()).err();
         GitSettings { excludes: self.excludes.clone(), unwatched }
     }

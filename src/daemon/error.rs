@@ -70,6 +70,7 @@ impl From<ForeignError> for RpcError {
 impl From<GitError> for RpcError {
     fn from(error: GitError) -> Self {
         let hint = match error {
+            GitError::Io(failed) if failed.is_transient() => return LocateError::Io(failed).into(),
             GitError::Missing { .. } => {
                 "a shallow or partial clone lacks it: `git fetch --unshallow` or `git fetch --refetch`"
             }

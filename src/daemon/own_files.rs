@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
 
-use crate::paths::{Env, RepoLayout};
+use crate::paths::{Env, RepoLayout, if_readable};
 use crate::scan::lstat;
 
 /// Why a daemon ends that is not found any more: the next one serves better.
@@ -16,7 +16,7 @@ impl OwnFiles {
     /// Takes those that are there now as ours.
     pub(super) fn new(layout: &RepoLayout, socket: &Path, index_db: &Path) -> Self {
         let files = [layout.daemon_lock_file(), socket.to_owned(), index_db.to_owned()];
-        Self(files.map(|path| (path.clone(), inode(&path))))
+        Self(files.map(|path| (path.clone(), inode(&path).unwrap_or_default())))
     }
 
     /// Returns whether they are still where others look for them.
@@ -24,8 +24,8 @@ impl OwnFiles {
         let Self(files) = self;
         let now = RepoLayout::locate(&ours.root, env);
         let [.., (index_db, _)] = files;
-        files.iter().all(|(path, held)| inode(path) == *held)
-            && lstat(index_db).is_ok_and(|stat| stat.size > 0)
+        files.iter().all(|(path, held)| inode(path).is_none_or(|inode| inode == *held))
+            && if_readable(lstat(index_db)).map_or(true, |stat| stat.is_some_and(|stat| stat.size > 0))
             && !now.is_ok_and(|now| now.id == ours.id && now.state_dir != ours.state_dir)
     }
 }
@@ -40,6 +40,7 @@ pub(super) fn look(asked: &Receiver<()>, is_found: impl Fn() -> bool, is_lost: i
     }
 }
 
-fn inode(path: &Path) -> u64 {
-    lstat(path).map_or(0, |stat| stat.inode)
+/// Returns the inode of a path, 0 where nothing is; none when that cannot be told now.
+fn inode(path: &Path) -> Option<u64> {
+    if_readable(lstat(path)).map(|stat| stat.map_or(0, |stat| stat.inode)).ok()
 }

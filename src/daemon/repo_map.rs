@@ -103,7 +103,7 @@ fn as_file(source: &Source) -> MapFile<'_> {
 /// Returns the text of a file if it is still what was indexed: no stale line is shown.
 fn text_of(source: &Source, at: &Freshness, max_file_bytes: u64) -> Option<String> {
     let key = SourceKey::new(source.path.as_str());
-    scan::read_same(&at.layout.root, &key, max_file_bytes, &source.hash)
+    scan::read_same(&at.layout.root, &key, max_file_bytes, &source.hash).ok().flatten()
 }
 
 /// Returns where a definition names itself, 1-based, and that line; its chunk may begin with documentation.

@@ -201,7 +201,7 @@ pub(super) async fn on_snapshot<T: Send + 'static>(
 /// was said to be fresh.
 fn why_not(stale: &[SourceKey], has_moved: bool, level: Sync) -> Option<String> {
     match stale.first() {
-        Some(path) => Some(format!("{path} changed while it was being read")),
+        Some(path) => Some(format!("{path} changed, or could not be read, while the answer was made")),
         None if has_moved && level != Sync::None => Some("files went while the answer was made".to_owned()),
         None => None,
     }

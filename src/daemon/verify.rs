@@ -40,7 +40,8 @@ pub(super) fn verify(
         let path = found.row.path.as_str();
         let text = texts.entry(path).or_insert_with(|| {
             let key = SourceKey::new(path);
-            let text = scan::read_same(&at.layout.root, &key, max_file_bytes, &found.row.hash);
+            // What cannot be read now is stale too, and is asked for again.
+            let text = scan::read_same(&at.layout.root, &key, max_file_bytes, &found.row.hash).ok().flatten();
             verified.stale.extend(text.is_none().then_some(key));
             text.map(RedactedText::new)
         });

@@ -31,7 +31,7 @@ use self::watch_health::WatchHealth;
 use super::disk::task::{DiskTask, Lane};
 use super::event::ViewReport;
 use crate::git;
-use crate::index::{ReconcileOutcome, Scope};
+use crate::index::{ReconcileOutcome, Scope, Unread};
 use crate::paths::RepoLayout;
 use crate::proto::ViewInfo;
 use crate::store::ViewRow;
@@ -251,6 +251,22 @@ impl WorktreeState {
         self.error = failed;
     }
 
+    /// Notes what the reconcile that has ended well could not read. It is tried again for everybody who asks, and now and
+    /// then if nobody does; until all of it can be read nothing is fresh.
+    pub(super) fn note_unread(&mut self, unread: Vec<Unread>, now: Instant) {
+        let Some(first) = unread.first() else { return self.dirty.note_all_read() };
+        let why = with_others(&first.why, unread.len() - 1);
+        tracing::warn!(root = %self.layout.root.display(), why, "not everything could be read; trying again");
+        self.error = Some(why);
+        self.dirty.note_unread(now);
+        for Unread { key, .. } in unread {
+            match key {
+                Some(key) => self.mark_dirty(key, now),
+                None => self.mark_all_dirty(now),
+            }
+        }
+    }
+
     /// Returns when something must happen even if no event comes; `None`: nothing is pending.
     pub(super) fn deadline(&self, now: Instant) -> Option<Instant> {
         let is_to_start = self.is_dirty() && !self.reconciles.is_running();
@@ -263,11 +279,8 @@ impl WorktreeState {
     /// be listed, for it may be the one that could not.
     pub(super) fn note_problems(&mut self, outcome: &ReconcileOutcome, now: Instant) {
         if let Some((first, others)) = outcome.problems.split_first() {
-            let others = match others.len() {
-                0 => String::new(),
-                others => format!(", and {others} more, see the log"),
-            };
-            self.files_note = Some(format!("{first}{others}"));
+            let log = if others.is_empty() { "" } else { ", see the log" };
+            self.files_note = Some(with_others(first, others.len()) + log);
         } else if outcome.whole {
             self.files_note = None;
         } else if self.files_note.is_some() && outcome.missed.listed {
@@ -297,6 +310,13 @@ impl WorktreeState {
         let commits = self.commits.note().map(|why| format!("commits: {root}: {why}"));
         let watch = self.watch.notes(&self.layout.root);
         behind.chain(files).chain(commits).chain(watch).collect()
+    }
+}
+
+fn with_others(first: &str, n_others: usize) -> String {
+    match n_others {
+        0 => first.to_owned(),
+        n_others => format!("{first}, and {n_others} more"),
     }
 }
 

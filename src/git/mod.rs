@@ -7,11 +7,12 @@
 //! Invariant: nothing here writes, takes one of git's locks, or starts a process.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use gix::prelude::FindExt as _;
 
-use crate::paths::{PathError, RepoLayout};
+use crate::paths::{IoContext as _, PathError, RepoLayout, if_readable, is_transient};
 
 mod author;
 mod blame;
@@ -94,6 +95,20 @@ pub enum GitError {
     Io(#[from] PathError),
 }
 
+impl GitError {
+    /// Returns whether it may be read another time: nothing is damaged, as far as is known.
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Self::Io(error) if error.is_transient())
+    }
+}
+
+/// Returns the error of the system that kept gix from reading `path` this time, if there was one.
+fn interrupted(error: &gix::Error, path: &Path) -> Option<GitError> {
+    let source = error.downcast_any_ref::<io::Error>().filter(|error| is_transient(error))?;
+    let source = source.raw_os_error().map_or(source.kind().into(), io::Error::from_raw_os_error);
+    Some(PathError { action: "read", path: path.to_owned(), source }.into())
+}
+
 /// What the file `HEAD` names where refs are kept in a reftable, see gitrepository-layout(5).
 const IN_REFTABLE: &str = "refs/heads/.invalid";
 
@@ -124,9 +139,20 @@ pub fn blob_id(object_hash: ObjectHash, bytes: &[u8]) -> ObjectId {
 }
 
 /// Returns the bytes of a blob; none when it is not there, as in a partial clone, which is never asked for more.
-pub fn read_blob(objects: &Path, object_hash: ObjectHash, id: &gix::oid) -> Option<Vec<u8>> {
-    let objects = gix::odb::at(objects, object_hash).ok()?;
+///
+/// # Errors
+/// When it cannot be read now.
+pub fn read_blob(
+    objects: &Path,
+    object_hash: ObjectHash,
+    id: &gix::oid,
+) -> Result<Option<Vec<u8>>, GitError> {
+    let Some(odb) = if_readable(gix::odb::at(objects, object_hash)).at("read", objects)? else {
+        return Ok(None);
+    };
     let mut bytes = Vec::new();
-    objects.find_blob(id, &mut bytes).ok()?;
-    Some(bytes)
+    match odb.find_blob(id, &mut bytes) {
+        Ok(_) => Ok(Some(bytes)),
+        Err(error) => interrupted(&error, objects).map_or(Ok(None), Err),
+    }
 }

@@ -11,8 +11,8 @@ use gix::config::file::init;
 use gix::config::path::interpolate;
 use gix::config::{File, Source};
 
-use super::{GitError, ObjectHash, head};
-use crate::paths::{PathError, RepoLayout};
+use super::{GitError, ObjectHash, head, interrupted};
+use crate::paths::{PathError, RepoLayout, is_transient};
 
 /// Where the user's and the system's configuration lie; read once at the edge and passed in.
 #[derive(Clone, Debug, Default)]
@@ -79,7 +79,7 @@ impl Settings {
     /// Reads the settings of the system, the user, the repository and the worktree, includes followed.
     ///
     /// # Errors
-    /// When a file does not parse, or the repository's own cannot be read; names it.
+    /// When a file does not parse, the repository's own may not be read, or one cannot be read now; names it.
     pub fn read(layout: &RepoLayout, dirs: &UserDirs) -> Result<Self, GitError> {
         let (Some(config), Some(common_dir)) = (load(layout, dirs)?, &layout.common_dir) else {
             return Ok(Self::fallback(dirs));
@@ -117,9 +117,15 @@ impl Settings {
         std::hash::Hasher::finish(&hasher)
     }
 
-    /// As [`Settings::read`], or git's defaults where that fails.
-    pub fn read_or_default(layout: &RepoLayout, dirs: &UserDirs) -> Self {
-        Self::read(layout, dirs).unwrap_or_else(|_| Self::fallback(dirs))
+    /// As [`Settings::read`], or git's defaults where a file is damaged or may not be read.
+    ///
+    /// # Errors
+    /// When a file cannot be read now; names it.
+    pub fn read_or_default(layout: &RepoLayout, dirs: &UserDirs) -> Result<Self, GitError> {
+        match Self::read(layout, dirs) {
+            Err(error) if !error.is_transient() => Ok(Self::fallback(dirs)),
+            read => read,
+        }
     }
 
     fn fallback(dirs: &UserDirs) -> Self {
@@ -172,8 +178,10 @@ impl Cascade<'_> {
             return Ok(());
         };
         let metadata = Metadata::from(source).at(path);
-        let invalid =
-            |error: gix::Error| GitError::Config { path: path.to_owned(), reason: error.to_string() };
+        let invalid = |error: gix::Error| {
+            let damaged = || GitError::Config { path: path.to_owned(), reason: error.to_string() };
+            interrupted(&error, path).unwrap_or_else(damaged) // an include is read here
+        };
         let file = File::from_bytes_owned(&mut bytes, metadata, self.options()).map_err(invalid)?;
         config.append(file).map_err(invalid)?;
         Ok(())
@@ -198,7 +206,8 @@ fn read_config_file(path: &Path, source: Source) -> Result<Option<Vec<u8>>, GitE
     }
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound || !is_local => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if !is_local && !is_transient(&error) => Ok(None),
         Err(source) => Err(PathError { action: "read", path: path.to_owned(), source }.into()),
     }
 }

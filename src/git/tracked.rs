@@ -9,7 +9,8 @@ use gix::hash::{Kind, ObjectId};
 use gix::index::entry::{Flags, Mode};
 use gix::index::{File, decode};
 
-use super::GitError;
+use super::{GitError, interrupted};
+use crate::paths::{IoContext, if_readable};
 use crate::types::Stat;
 
 /// What the index holds at a path.
@@ -58,18 +59,18 @@ impl Tracked {
     /// Takes no lock: git replaces the file by renaming, so what is read is always one whole version.
     ///
     /// # Errors
-    /// When it is damaged or of an unknown format; names it.
+    /// When it is damaged or of an unknown format, or cannot be read now; names it.
     pub fn read(path: &Path, object_hash: Kind, ignore_case: bool) -> Result<Self, GitError> {
         let damaged = |reason: String| GitError::Index { path: path.to_owned(), reason };
-        match fs::metadata(path) {
-            Ok(meta) if meta.is_file() => {}
-            Ok(_) => return Err(damaged("not a file".to_owned())),
-            Err(_) => return Ok(Self::nothing()),
+        match if_readable(fs::metadata(path)).at("look at", path)? {
+            Some(meta) if meta.is_file() => {}
+            Some(_) => return Err(damaged("not a file".to_owned())),
+            None => return Ok(Self::nothing()),
         }
         // As git, which leaves the checksum to `git fsck`: it is most of the cost of reading.
         let skip_hash = true;
         let index = File::at_or_default(path, object_hash, skip_hash, decode::Options::default())
-            .map_err(|error| damaged(error.to_string()))?;
+            .map_err(|error| interrupted(&error, path).unwrap_or_else(|| damaged(error.to_string())))?;
         let folded = ignore_case.then(|| Folded::of(&index));
         Ok(Self { index: Some(index), folded })
     }

@@ -15,18 +15,25 @@ type Signature = Option<(u64, Option<SystemTime>)>;
 #[derive(Default)]
 pub struct UserRules {
     seen: Vec<(PathBuf, Signature)>,
+    is_forgotten: bool,
 }
 
 impl UserRules {
     /// Looks at the user's settings, and at these files, existing or not.
     pub fn look(&mut self, dirs: &UserDirs, mut files: BTreeSet<PathBuf>) {
         files.extend(dirs.config_files());
+        self.is_forgotten = false;
         self.seen = files.into_iter().map(|path| (path.clone(), signature(&path))).collect();
+    }
+
+    /// Forgets them: they count as changed until they are looked at again.
+    pub fn forget(&mut self) {
+        self.is_forgotten = true;
     }
 
     /// Returns whether one of them changed, came or went since they were looked at.
     pub fn changed(&self) -> bool {
-        self.seen.iter().any(|(path, seen)| signature(path) != *seen)
+        self.is_forgotten || self.seen.iter().any(|(path, seen)| signature(path) != *seen)
     }
 }
 

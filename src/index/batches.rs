@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::prepare::now_s;
+use super::prepare::{Prepared, now_s};
 use super::{IndexError, Progress, ReconcileOutcome};
 use crate::store::{Change, Writer};
 use crate::types::ViewId;
@@ -32,10 +32,13 @@ impl<'a> Batches<'a> {
         Self { writer, view, progress, outcome, changes: Vec::new(), bytes: 0 }
     }
 
-    /// Takes what a file has changed, if anything, and writes when there are enough.
-    pub(super) fn push(&mut self, change: Option<Change>) -> Result<(), IndexError> {
-        let Some(change) = change else {
+    /// Takes what is to become of a file, and writes when there is enough.
+    pub(super) fn push(&mut self, prepared: Prepared) -> Result<(), IndexError> {
+        let Prepared::Change(change) = prepared else {
             self.progress.done_files.fetch_add(1, Ordering::Relaxed);
+            if let Prepared::Unread(unread) = prepared {
+                self.outcome.unread.push(unread);
+            }
             return Ok(());
         };
         if let Change::Put { blob: Some(blob), .. } = &change {

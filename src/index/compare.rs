@@ -4,10 +4,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use super::plan::{Action, decide};
-use super::{IndexError, Missed, Progress, Scope};
+use super::{IndexError, Missed, Progress, Scope, Unread};
 use crate::extract::EXTRACTOR_VERSION;
 use crate::git::UserDirs;
-use crate::paths::RepoLayout;
+use crate::paths::{IoContext as _, PathError, RepoLayout, if_readable};
 use crate::scan::{self, Admission, Found, ScanError, Verdict, Visit};
 use crate::store::{Entry, Reader};
 use crate::types::{Refusal, SourceKey, Stat, ViewId};
@@ -19,6 +19,7 @@ pub(super) struct Todo {
     pub(super) refusals: Vec<(SourceKey, Stat, Refusal)>,
     pub(super) removals: Vec<SourceKey>,
     pub(super) problems: Vec<String>,
+    pub(super) unread: Vec<Unread>,
     pub(super) missed: Missed,
 }
 
@@ -46,6 +47,9 @@ pub(super) struct Comparison<'a> {
 
 impl<'a> Comparison<'a> {
     /// Reads which files count now. With a damaged index of git's the ignore files decide alone.
+    ///
+    /// # Errors
+    /// When what decides cannot be read now: nothing is compared, and nothing is changed.
     pub(super) fn new(
         layout: &'a RepoLayout,
         view: ViewId,
@@ -53,13 +57,16 @@ impl<'a> Comparison<'a> {
         max_file_bytes: u64,
         progress: &'a Progress,
         on_dir: &'a mut dyn FnMut(&Path),
-    ) -> Self {
+    ) -> Result<Self, IndexError> {
         let mut todo = Todo::default();
-        let admission = Admission::open(layout, max_file_bytes).unwrap_or_else(|error| {
-            todo.problems.push(format!("{error}; what git tracks is not known, its ignore files decide"));
-            Admission::open_untracked(layout, &UserDirs::read(), max_file_bytes)
-        });
-        Self { layout, view, reader, progress, admission, on_dir, todo }
+        let admission = match Admission::open(layout, max_file_bytes) {
+            Err(error) if !error.is_transient() => {
+                todo.problems.push(format!("{error}; what git tracks is not known, its ignore files decide"));
+                Admission::open_untracked(layout, &UserDirs::read(), max_file_bytes)?
+            }
+            opened => opened?,
+        };
+        Ok(Self { layout, view, reader, progress, admission, on_dir, todo })
     }
 
     /// Returns a digest of what decides which files count; none when not all of that could be read.
@@ -89,11 +96,21 @@ impl<'a> Comparison<'a> {
         Ok(self.todo)
     }
 
-    /// Compares one path and what is below it.
+    /// Compares one path and what is below it. Of what cannot be looked at now the manifest keeps what it has.
     fn path(&mut self, key: &SourceKey) -> Result<(), IndexError> {
+        let stat = match self.lstat(key) {
+            Ok(stat) => stat,
+            Err(error) => {
+                self.todo.unread.push(Unread { key: Some(key.clone()), why: error.to_string() });
+                return Ok(());
+            }
+        };
+        if let Some(why) = self.admission.undecided(key, stat.is_some_and(|stat| stat.is_dir())) {
+            self.todo.unread.push(Unread { key: Some(key.clone()), why });
+            return Ok(());
+        }
         let below = self.reader.entries(self.view, Some(key))?;
         let own = self.reader.entry(self.view, key)?;
-        let stat = self.lstat(key);
         if stat.is_some_and(|stat| stat.is_dir()) && self.admission.enters(key) {
             self.todo.removals.extend(own.map(|_| key.clone()));
             return self.walk(Some(key), below);
@@ -138,14 +155,14 @@ impl<'a> Comparison<'a> {
         let Self { layout, progress, admission, on_dir, todo, .. } = self;
         let root = &layout.root;
         todo.missed.listed = true;
-        let mut walk = Walk { todo, root, known, on_dir, progress, n_problems: 0 };
+        let mut walk = Walk { todo, root, known, on_dir, progress, n_unlisted: 0 };
         let is_steady = scan::walk(layout, admission, below, &mut walk)?;
         if walk.stopped() {
             return Err(IndexError::Cancelled); // what was not met is not gone
         }
-        let Walk { known, n_problems, .. } = walk;
+        let Walk { known, n_unlisted, .. } = walk;
         // What a failed listing did not show may still be there.
-        let gone = |key: &SourceKey| n_problems == 0 || is_gone(&root.join(key.as_str()));
+        let gone = |key: &SourceKey| n_unlisted == 0 || is_gone(&root.join(key.as_str()));
         self.todo.removals.extend(known.into_keys().filter(gone));
         self.todo.missed.shifted |= !is_steady;
         Ok(())
@@ -155,11 +172,11 @@ impl<'a> Comparison<'a> {
     fn nested(&mut self, key: &SourceKey) -> SourceKey {
         let mut dirs = key.as_str().match_indices('/').map(|(at, _)| SourceKey::new(&key.as_str()[..at]));
         let barred = dirs.find(|dir| !self.admission.enters(dir));
-        let is_nested = |dir: &SourceKey| {
-            let stat = self.lstat(dir);
-            stat.is_some_and(|stat| {
+        let is_nested = |dir: &SourceKey| match self.lstat(dir) {
+            Ok(stat) => stat.is_some_and(|stat| {
                 self.admission.judge(dir, &stat) == Verdict::Refused(Refusal::NestedRepository)
-            })
+            }),
+            Err(_) => true, // who compares it is told why
         };
         barred.filter(is_nested).unwrap_or_else(|| key.clone())
     }
@@ -173,8 +190,10 @@ impl<'a> Comparison<'a> {
         Some(Found { key: key.clone(), stat, refusal })
     }
 
-    fn lstat(&self, key: &SourceKey) -> Option<Stat> {
-        scan::lstat(&self.layout.root.join(key.as_str())).ok()
+    /// Returns the signature of a path; none when it is gone, or may not be looked at.
+    fn lstat(&self, key: &SourceKey) -> Result<Option<Stat>, PathError> {
+        let path = self.layout.root.join(key.as_str());
+        if_readable(scan::lstat(&path)).at("look at", &path)
     }
 }
 
@@ -185,7 +204,7 @@ struct Walk<'a> {
     known: HashMap<SourceKey, Entry>,
     on_dir: &'a mut dyn FnMut(&Path),
     progress: &'a Progress,
-    n_problems: usize,
+    n_unlisted: usize,
 }
 
 impl Visit for Walk<'_> {
@@ -203,8 +222,13 @@ impl Visit for Walk<'_> {
     }
 
     fn problem(&mut self, error: ScanError) {
-        self.n_problems += 1;
+        self.n_unlisted += 1;
         self.todo.problems.push(error.to_string());
+    }
+
+    fn unread(&mut self, key: Option<SourceKey>, why: String) {
+        self.n_unlisted += 1;
+        self.todo.unread.push(Unread { key, why });
     }
 
     fn stopped(&self) -> bool {

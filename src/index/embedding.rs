@@ -95,7 +95,8 @@ pub fn embed_paths(reader: &Reader, embedder: &dyn Embedder, limit: usize) -> Re
 
 /// Returns the text if it is still the one that was indexed.
 fn read_same(chunk: &PendingChunk, max_file_bytes: u64) -> Option<RedactedText> {
-    scan::read_same(Path::new(&chunk.root), &chunk.key, max_file_bytes, &chunk.hash).map(RedactedText::new)
+    let text = scan::read_same(Path::new(&chunk.root), &chunk.key, max_file_bytes, &chunk.hash);
+    text.ok().flatten().map(RedactedText::new)
 }
 
 /// Returns what is embedded of a chunk whose text is not a part of a file.

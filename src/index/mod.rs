@@ -19,7 +19,7 @@ pub use commits::{CommitStep, Commits};
 pub use embedding::{Batch, embed_chunks, embed_paths};
 pub use extractor::Extractor;
 pub use pipeline::{Indexer, Reading, Scope};
-pub use progress::{Missed, Progress, ReconcileOutcome};
+pub use progress::{Missed, Progress, ReconcileOutcome, Unread};
 
 use crate::scan::ScanError;
 use crate::store::StoreError;

@@ -13,7 +13,7 @@ use std::thread;
 use super::batches::{self, Batches};
 use super::compare::{Comparison, Todo};
 use super::extractor::Extractor;
-use super::prepare::{Preparer, now_s};
+use super::prepare::{Prepared, Preparer, now_s};
 use super::{IndexError, Progress, ReconcileOutcome};
 use crate::paths::RepoLayout;
 use crate::store::{Change, Reader, Writer};
@@ -96,7 +96,7 @@ impl Indexer {
     ) -> Result<ReconcileOutcome, IndexError> {
         let Self { reader, reading, progress, .. } = &*self;
         progress.begin(0); // how many there are is known once they are listed
-        let comparison = Comparison::new(layout, view, reader, reading.max_file_bytes, progress, on_dir);
+        let comparison = Comparison::new(layout, view, reader, reading.max_file_bytes, progress, on_dir)?;
         let rules = comparison.rules();
         let other = git_changed && (rules.is_none() || self.rules.get(&view) != Some(&rules));
         let whole = other || *scope == Scope::Full;
@@ -114,8 +114,8 @@ impl Indexer {
         view: ViewId,
         todo: Todo,
     ) -> Result<ReconcileOutcome, IndexError> {
-        let mut outcome =
-            ReconcileOutcome { problems: todo.problems, missed: todo.missed, ..ReconcileOutcome::default() };
+        let Todo { problems, unread, missed, .. } = todo;
+        let mut outcome = ReconcileOutcome { problems, unread, missed, ..ReconcileOutcome::default() };
         self.progress.begin(todo.reads.len() as u64);
         let refusals = todo.refusals.into_iter();
         let refusals = refusals.map(|(key, stat, refusal)| Change::Refuse { key, stat, refusal });
@@ -180,7 +180,7 @@ struct Reads<'a> {
     progress: &'a Arc<Progress>,
 }
 
-type Prepared = Result<Vec<Option<Change>>, IndexError>;
+type Run = Result<Vec<Prepared>, IndexError>;
 
 impl Reads<'_> {
     /// Reads them with so many threads; this one writes.
@@ -202,14 +202,14 @@ impl Reads<'_> {
             }
             drop(sender);
             for prepared in receiver {
-                prepared?.into_iter().try_for_each(|change| batches.push(change))?;
+                prepared?.into_iter().try_for_each(|prepared| batches.push(prepared))?;
             }
             batches.flush()
         })
     }
 
     /// Takes files from the list until it is empty or the writer has given up.
-    fn work(&self, sender: &SyncSender<Prepared>) -> Result<(), IndexError> {
+    fn work(&self, sender: &SyncSender<Run>) -> Result<(), IndexError> {
         let (reader, mut extractor) =
             (Reader::open(self.index_db)?, Extractor::new(self.memod, self.progress));
         let (reader, extractor) = (&reader, &mut extractor);
@@ -227,18 +227,18 @@ impl Reads<'_> {
     }
 
     /// Prepares the next files, up to the first whose content is new; none when none is left.
-    fn run(&self, preparer: &mut Preparer<'_>) -> Result<Vec<Option<Change>>, IndexError> {
-        let mut changes = Vec::new();
-        while changes.len() < RUN
+    fn run(&self, preparer: &mut Preparer<'_>) -> Run {
+        let mut run = Vec::new();
+        while run.len() < RUN
             && let Some((key, stat)) = self.reads.get(self.next.fetch_add(1, Ordering::Relaxed))
         {
-            let change = preparer.prepare(key, stat)?;
-            let is_new = matches!(change, Some(Change::Put { blob: Some(_), .. }));
-            changes.push(change);
+            let prepared = preparer.prepare(key, stat)?;
+            let is_new = matches!(prepared, Prepared::Change(Change::Put { blob: Some(_), .. }));
+            run.push(prepared);
             if is_new {
                 break;
             }
         }
-        Ok(changes)
+        Ok(run)
     }
 }

@@ -6,8 +6,8 @@ use std::panic::catch_unwind;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::IndexError;
 use super::extractor::{Extractor, LeftOut};
+use super::{IndexError, Unread};
 use crate::extract::{self, EXTRACTOR_VERSION, Extracted, redact, words};
 use crate::scan::{self, Content, Read, ReadError};
 use crate::store::{Change, NewBlob, NewChunk, Reader};
@@ -15,6 +15,16 @@ use crate::types::{Kind, Refusal, SourceKey, Stat, ViewId};
 
 /// More chunks than this of one file are noise: a megabyte of one-word headings has 262,000.
 const MOST_CHUNKS: usize = 8_192;
+
+/// What is to become of the manifest's row of one file.
+pub(super) enum Prepared {
+    /// It is written anew.
+    Change(Change),
+    /// It is right as it is.
+    Unchanged,
+    /// It stays although it may be wrong, for nobody knows.
+    Unread(Unread),
+}
 
 /// Reads and extracts one file after the other.
 pub(super) struct Preparer<'a> {
@@ -36,33 +46,25 @@ pub(super) fn now_s() -> i64 {
 }
 
 impl Preparer<'_> {
-    /// Reads a path and extracts it, unless its content is known. A path that is gone becomes a removal; none is
-    /// needed where the manifest says already that it cannot be read.
+    /// Reads a path and extracts it, unless its content is known. A path that is gone becomes a removal; nothing
+    /// changes where the manifest says already that it may not be read, or where it cannot be read now.
     ///
     /// It is read also where git's index names its object: while git switches branches, the index is still the old
     /// one, and with filters one object has several forms.
     ///
     /// # Errors
     /// When the index cannot be read, or no process be started to extract.
-    pub(super) fn prepare(&mut self, key: &SourceKey, stat: &Stat) -> Result<Option<Change>, IndexError> {
+    pub(super) fn prepare(&mut self, key: &SourceKey, stat: &Stat) -> Result<Prepared, IndexError> {
         let read_at_ns = now_ns();
         let read = match scan::read(self.root, key, self.max_file_bytes) {
             Ok(read) => read,
-            Err(error) => {
-                let key = key.clone();
-                let Some(refusal) = error.refusal() else { return Ok(Some(Change::Remove { key })) };
-                if matches!(error, ReadError::Unreadable(_)) && self.refusal(&key)? == Some(refusal) {
-                    return Ok(None);
-                }
-                tracing::warn!(path = %key, %error, "not indexed");
-                return Ok(Some(Change::Refuse { key, stat: *stat, refusal }));
-            }
+            Err(error) => return self.prepare_unread(key, stat, &error),
         };
         let Read { stat, hash, content } = read;
         let text = match content {
             Content::Text(text) => text,
             Content::Refused(refusal) => {
-                return Ok(Some(Change::Refuse { key: key.clone(), stat, refusal }));
+                return Ok(Prepared::Change(Change::Refuse { key: key.clone(), stat, refusal }));
             }
         };
         let lang = extract::format_name(key.as_str(), &text);
@@ -71,7 +73,25 @@ impl Preparer<'_> {
         let mut path_words = String::new();
         words::path_words(key.as_str(), &mut path_words);
         let racy = scan::is_racy(&stat, read_at_ns);
-        Ok(Some(Change::Put { key: key.clone(), stat, racy, hash, lang, path_words, blob }))
+        Ok(Prepared::Change(Change::Put { key: key.clone(), stat, racy, hash, lang, path_words, blob }))
+    }
+
+    fn prepare_unread(
+        &self,
+        key: &SourceKey,
+        stat: &Stat,
+        error: &ReadError,
+    ) -> Result<Prepared, IndexError> {
+        if matches!(error, ReadError::Transient(_)) {
+            return Ok(Prepared::Unread(Unread { key: Some(key.clone()), why: error.to_string() }));
+        }
+        let key = key.clone();
+        let Some(refusal) = error.refusal() else { return Ok(Prepared::Change(Change::Remove { key })) };
+        if matches!(error, ReadError::Unreadable(_)) && self.refusal(&key)? == Some(refusal) {
+            return Ok(Prepared::Unchanged);
+        }
+        tracing::warn!(path = %key, %error, "not indexed");
+        Ok(Prepared::Change(Change::Refuse { key, stat: *stat, refusal }))
     }
 
     /// Returns why the manifest does not have a path, if so.

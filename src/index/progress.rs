@@ -58,8 +58,19 @@ pub struct ReconcileOutcome {
     pub missed: Missed,
     /// Directories that could not be listed, files of git's that could not be read.
     pub problems: Vec<String>,
+    /// What could not be read this time; the manifest has of it what it had.
+    pub unread: Vec<Unread>,
     /// Everything was compared.
     pub whole: bool,
+}
+
+/// A path of which, and of what is below it, nothing is known this time.
+#[derive(Debug)]
+pub struct Unread {
+    /// The path; none for the root.
+    pub key: Option<SourceKey>,
+    /// What failed, with the path and the error.
+    pub why: String,
 }
 
 /// Why a reconcile may not have met a file that was there all the time.

@@ -33,7 +33,8 @@ impl Admission {
     /// Reads the index and the settings of git as they are now.
     ///
     /// # Errors
-    /// When a file of git's is damaged or cannot be read; names it. [`Admission::open_untracked`] still works then.
+    /// When a file of git's is damaged or cannot be read; names it. [`Admission::open_untracked`] still works then,
+    /// unless that is transient.
     pub fn open(layout: &RepoLayout, max_file_bytes: u64) -> Result<Self, ScanError> {
         Self::open_for(layout, &UserDirs::read(), max_file_bytes)
     }
@@ -48,18 +49,30 @@ impl Admission {
             Some(dir) => Tracked::read(&dir.join("index"), settings.object_hash, settings.ignore_case)?,
             None => Tracked::nothing(),
         };
-        Ok(Self::new(layout, &settings, tracked, max_file_bytes))
+        Self::new(layout, &settings, tracked, max_file_bytes)
     }
 
     /// Goes by the ignore files alone, as if nothing were tracked: for when the index is damaged.
-    pub fn open_untracked(layout: &RepoLayout, dirs: &UserDirs, max_file_bytes: u64) -> Self {
-        let settings = Settings::read_or_default(layout, dirs);
+    ///
+    /// # Errors
+    /// When an ignore file that holds for the whole worktree cannot be read now.
+    pub fn open_untracked(
+        layout: &RepoLayout,
+        dirs: &UserDirs,
+        max_file_bytes: u64,
+    ) -> Result<Self, ScanError> {
+        let settings = Settings::read_or_default(layout, dirs)?;
         Self::new(layout, &settings, Tracked::nothing(), max_file_bytes)
     }
 
-    fn new(layout: &RepoLayout, settings: &Settings, tracked: Tracked, max_file_bytes: u64) -> Self {
-        let rules = Rules::new(layout, settings, tracked);
-        Self { rules, settings_digest: settings.digest(), max_file_bytes }
+    fn new(
+        layout: &RepoLayout,
+        settings: &Settings,
+        tracked: Tracked,
+        max_file_bytes: u64,
+    ) -> Result<Self, ScanError> {
+        let rules = Rules::new(layout, settings, tracked).map_err(ScanError::Rules)?;
+        Ok(Self { rules, settings_digest: settings.digest(), max_file_bytes })
     }
 
     /// Decides about one path, given its [`super::lstat`]. The same rule as [`super::walk`].
@@ -79,6 +92,13 @@ impl Admission {
         self.enters_path(RelPath::new(dir.as_str()))
     }
 
+    /// Returns why it is not known now whether `path` counts, and what below it if it is a directory: an ignore file, or
+    /// what tells a repository, could not be read. What was decided about it must not be acted upon then.
+    pub fn undecided(&mut self, path: &SourceKey, is_dir: bool) -> Option<String> {
+        let path = RelPath::new(path.as_str());
+        self.undecided_dir(if is_dir { path } else { super::rules::parent(path) })
+    }
+
     /// Returns a number that differs when other paths are tracked, or git's settings ignore by other rules.
     pub fn digest(&self) -> u64 {
         self.rules.tracked().digest() ^ self.settings_digest
@@ -91,6 +111,10 @@ impl Admission {
 
     pub(super) fn rules(&self) -> &Rules {
         &self.rules
+    }
+
+    pub(super) fn undecided_dir(&mut self, dir: &RelPath) -> Option<String> {
+        self.rules.undecided(dir).map(str::to_owned)
     }
 
     pub(super) fn enters_path(&mut self, dir: &RelPath) -> bool {

@@ -44,6 +44,19 @@ pub enum ScanError {
     /// One directory could not be listed: nothing is known of what is below it, so nothing below it may be dropped.
     #[error(transparent)]
     Directory(PathError),
+    /// An ignore file that holds for the whole worktree cannot be read now; nothing can be said about any path.
+    #[error(transparent)]
+    Rules(PathError),
+}
+
+impl ScanError {
+    /// Returns whether another walk may do better, without any change on the disk.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::Git(error) => error.is_transient(),
+            Self::Root(error) | Self::Directory(error) | Self::Rules(error) => error.is_transient(),
+        }
+    }
 }
 
 /// Bytes of a path relative to the root, with `/` between its parts.
@@ -81,7 +94,7 @@ fn open_regular(path: &Path, follow: bool) -> io::Result<fs::File> {
     }
     #[cfg(not(unix))]
     if !follow && fs::symlink_metadata(path)?.is_symlink() {
-        return Err(io::Error::other("a symbolic link"));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "a symbolic link"));
     }
     let file = options.open(path)?;
     if !file.metadata()?.is_file() {

@@ -5,7 +5,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 use super::stat::{from_metadata, lstat};
-use crate::paths::PathError;
+use crate::paths::{PathError, is_transient};
 use crate::types::{Refusal, SourceKey, Stat};
 
 /// Where a NUL byte makes a file binary: the first 8 KiB, as git's `buffer_is_binary` has it.
@@ -46,16 +46,20 @@ pub enum ReadError {
     /// It changed during each attempt; somebody is writing it, and will be heard of again.
     #[error("{0}: changes faster than it can be read")]
     Unsettled(SourceKey),
-    /// The operating system would not let it be read.
+    /// The operating system will not let it be read until something changes on the disk.
     #[error(transparent)]
-    Unreadable(#[from] PathError),
+    Unreadable(PathError),
+    /// It could not be read this time; nothing is known of it.
+    #[error(transparent)]
+    Transient(PathError),
 }
 
 impl ReadError {
-    /// Returns how `memo status --skipped` counts it; none for what is simply no longer a file.
+    /// Returns how `memo status --skipped` counts it; none for what is simply no longer a file, or may be read the
+    /// next time.
     pub fn refusal(&self) -> Option<Refusal> {
         match self {
-            Self::Gone(_) | Self::NotRegular(_) => None,
+            Self::Gone(_) | Self::NotRegular(_) | Self::Transient(_) => None,
             Self::Unsettled(_) | Self::Unreadable(_) => Some(Refusal::Unreadable),
         }
     }
@@ -74,11 +78,20 @@ pub fn read(root: &Path, key: &SourceKey, max_bytes: u64) -> Result<Read, ReadEr
     Err(ReadError::Unsettled(key.clone()))
 }
 
-/// Returns the text of a file if its bytes have this hash; none when it changed, is gone or cannot be read.
-pub fn read_same(root: &Path, key: &SourceKey, max_bytes: u64, hash: &[u8; 32]) -> Option<String> {
-    match read(root, key, max_bytes).ok()? {
-        Read { content: Content::Text(text), hash: found, .. } if found == *hash => Some(text),
-        _ => None,
+/// Returns the text of a file if its bytes have this hash; none when it changed, is gone or may not be read.
+///
+/// # Errors
+/// When it cannot be read now, so that nobody knows.
+pub fn read_same(
+    root: &Path,
+    key: &SourceKey,
+    max_bytes: u64,
+    hash: &[u8; 32],
+) -> Result<Option<String>, PathError> {
+    match read(root, key, max_bytes) {
+        Ok(Read { content: Content::Text(text), hash: found, .. }) if found == *hash => Ok(Some(text)),
+        Err(ReadError::Transient(error)) => Err(error),
+        _ => Ok(None),
     }
 }
 
@@ -168,7 +181,11 @@ fn classify(error: io::Error, key: &SourceKey, path: &Path) -> ReadError {
             ReadError::NotRegular(key.clone())
         }
         _ if is_link_or_device(&error) => ReadError::NotRegular(key.clone()),
-        _ => PathError { action: "read", path: path.to_owned(), source: error }.into(),
+        _ => {
+            let is_transient = is_transient(&error);
+            let error = PathError { action: "read", path: path.to_owned(), source: error };
+            if is_transient { ReadError::Transient(error) } else { ReadError::Unreadable(error) }
+        }
     }
 }
 

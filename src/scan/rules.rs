@@ -9,7 +9,7 @@ use gix::glob::pattern::Case;
 
 use super::{FileKind, MEMO_IGNORE, RelPath, lstat, on_disk, open_regular};
 use crate::git::{self, ObjectHash, Patterns, Settings, Tracked, TrackedAs};
-use crate::paths::{PLAIN_STATE_DIR, RepoLayout};
+use crate::paths::{IoContext as _, PLAIN_STATE_DIR, PathError, RepoLayout, if_readable, is_transient};
 
 /// Git does not read larger ignore files either (`PATTERN_MAX_FILE_SIZE` in its dir.c).
 const MAX_IGNORE_FILE_BYTES: u64 = 100 * 1024 * 1024;
@@ -44,6 +44,8 @@ struct Level {
     barrier: Option<Barrier>,
     /// Its `.gitignore`, read when something in the directory is asked about.
     patterns: Option<Patterns>,
+    /// Why what decides about the directory could not be read this time.
+    undecided: Option<String>,
 }
 
 /// Why a directory is not entered although no pattern ignores it.
@@ -57,7 +59,10 @@ pub(super) enum Barrier {
 
 impl Rules {
     /// Reads what holds for the whole worktree; cheap apart from the index, which the caller has read.
-    pub(super) fn new(layout: &RepoLayout, settings: &Settings, tracked: Tracked) -> Self {
+    ///
+    /// # Errors
+    /// When an ignore file cannot be read now.
+    pub(super) fn new(layout: &RepoLayout, settings: &Settings, tracked: Tracked) -> Result<Self, PathError> {
         let in_git = layout.common_dir.as_ref();
         let excludes = in_git.map(|dir| dir.join("info/exclude")).into_iter();
         let excludes = excludes.chain(in_git.and(settings.excludes_file.clone()));
@@ -68,18 +73,20 @@ impl Rules {
             memo_ignored: false,
             barrier: None,
             patterns: None,
+            undecided: None,
         };
-        Self {
+        let global = excludes.map(|path| read_patterns(&path, true)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Self {
             case: if settings.ignore_case { Case::Fold } else { Case::Sensitive },
             tracked,
-            global: excludes.filter_map(|path| read_patterns(&path, true)).collect(),
-            memo: read_patterns(&layout.root.join(MEMO_IGNORE), false).unwrap_or_default(),
+            global: global.into_iter().flatten().collect(),
+            memo: read_patterns(&layout.root.join(MEMO_IGNORE), false)?.unwrap_or_default(),
             own: own_dirs(layout),
             objects: in_git.map(|dir| (dir.join("objects"), settings.object_hash)),
             root: layout.root.clone(),
             levels: vec![root],
             by_dir: HashMap::from([(Vec::new(), 0)]),
-        }
+        })
     }
 
     pub(super) fn root(&self) -> &Path {
@@ -129,6 +136,16 @@ impl Rules {
         level.barrier.is_none() && !level.memo_ignored && (!level.ignored || self.tracked.holds_below(dir))
     }
 
+    /// Returns why it is not known now what counts in the directory `dir`, if so.
+    pub(super) fn undecided(&mut self, dir: &RelPath) -> Option<&str> {
+        let mut at = self.level(dir);
+        self.load(at);
+        while self.levels[at].undecided.is_none() && at != self.levels[at].parent {
+            at = self.levels[at].parent;
+        }
+        self.levels[at].undecided.as_deref()
+    }
+
     /// Returns the level of a directory, after those of the directories above it.
     fn level(&mut self, dir: &RelPath) -> usize {
         if let Some(known) = self.by_dir.get(dir.as_bytes()) {
@@ -148,12 +165,17 @@ impl Rules {
     fn add_level(&mut self, parent: usize, dir: &RelPath) -> usize {
         self.load(parent);
         let above = &self.levels[parent];
+        let found = match above.barrier {
+            Some(_) => Ok(Some(Barrier::NotOurs)),
+            None => self.find_barrier(dir),
+        };
         let level = Level {
             parent,
             prefix: [dir.as_bytes(), b"/"].concat(),
             ignored: self.decide(parent, dir, true),
             memo_ignored: above.memo_ignored || self.memo.decide(dir, true, self.case) == Some(true),
-            barrier: above.barrier.map(|_| Barrier::NotOurs).or_else(|| self.find_barrier(dir)),
+            undecided: found.as_ref().err().map(PathError::to_string),
+            barrier: found.ok().flatten(),
             patterns: None,
         };
         self.levels.push(level);
@@ -162,20 +184,21 @@ impl Rules {
         at
     }
 
-    fn find_barrier(&self, dir: &RelPath) -> Option<Barrier> {
+    fn find_barrier(&self, dir: &RelPath) -> Result<Option<Barrier>, PathError> {
         let path = on_disk(&self.root, dir);
         let is_other = match lstat(&path) {
             Ok(stat) => FileKind::of(&stat) != FileKind::Directory,
-            // Where it cannot be looked at, whoever lists it is told why.
+            Err(error) if is_transient(&error) => return Err(error).at("look at", &path),
+            // Where we may not look, whoever lists it is told why.
             Err(error) => matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
         };
         if is_other || self.is_reserved(dir) {
-            return Some(Barrier::NotOurs);
+            return Ok(Some(Barrier::NotOurs));
         }
         // As git: a directory with files of ours in it stays ours, whatever else somebody made of it.
         let is_foreign = self.tracked.entry(dir) == TrackedAs::Repository
-            || (!self.tracked.holds_below(dir) && git::is_repository(&path));
-        is_foreign.then_some(Barrier::Repository)
+            || (!self.tracked.holds_below(dir) && git::is_repository(&path).at("look into", &path)?);
+        Ok(is_foreign.then_some(Barrier::Repository))
     }
 
     /// Asks the ignore files from the nearest to the farthest; the first that has an opinion decides.
@@ -207,27 +230,32 @@ impl Rules {
         if known.patterns.is_some() {
             return;
         }
-        let patterns = if known.ignored || known.barrier.is_some() {
-            Patterns::default()
+        let read = if known.ignored || known.barrier.is_some() {
+            Ok(Patterns::default())
         } else {
             self.read_ignore_file(&known.prefix)
         };
-        self.levels[level].patterns = Some(patterns);
+        let level = &mut self.levels[level];
+        if let Err(why) = &read {
+            level.undecided.get_or_insert_with(|| why.clone());
+        }
+        level.patterns = Some(read.unwrap_or_default());
     }
 
-    fn read_ignore_file(&self, prefix: &[u8]) -> Patterns {
+    fn read_ignore_file(&self, prefix: &[u8]) -> Result<Patterns, String> {
         let path = [prefix, b".gitignore"].concat();
         let path = path.as_bstr();
-        read_patterns(&on_disk(&self.root, path), false)
-            .or_else(|| self.read_left_out(path))
-            .unwrap_or_default()
+        let read = read_patterns(&on_disk(&self.root, path), false).map_err(|error| error.to_string())?;
+        read.map_or_else(|| self.read_left_out(path), Ok)
     }
 
     /// Reads an ignore file that a sparse checkout leaves out of the worktree; it counts all the same.
-    fn read_left_out(&self, path: &RelPath) -> Option<Patterns> {
-        let id = self.tracked.left_out(path)?;
-        let (objects, hash) = self.objects.as_ref()?;
-        git::read_blob(objects, *hash, &id).map(|bytes| Patterns::parse(&bytes))
+    fn read_left_out(&self, path: &RelPath) -> Result<Patterns, String> {
+        let (Some(id), Some((objects, hash))) = (self.tracked.left_out(path), &self.objects) else {
+            return Ok(Patterns::default());
+        };
+        let bytes = git::read_blob(objects, *hash, &id).map_err(|error| error.to_string())?;
+        Ok(bytes.map(|bytes| Patterns::parse(&bytes)).unwrap_or_default())
     }
 }
 
@@ -236,13 +264,20 @@ pub(super) fn parent(path: &RelPath) -> &RelPath {
     path.rfind_byte(b'/').map_or(b"".as_bstr(), |slash| path[..slash].as_bstr())
 }
 
-/// Reads an ignore file; one that is missing or cannot be read is none, as for git. Git follows links only outside
+/// Reads an ignore file; one that is missing or may not be read is none, as for git. Git follows links only outside
 /// the worktree.
-fn read_patterns(path: &Path, follow: bool) -> Option<Patterns> {
-    let file = open_regular(path, follow).ok()?;
-    let mut bytes = Vec::new();
-    file.take(MAX_IGNORE_FILE_BYTES + 1).read_to_end(&mut bytes).ok()?;
-    (bytes.len() as u64 <= MAX_IGNORE_FILE_BYTES).then(|| Patterns::parse(&bytes))
+///
+/// # Errors
+/// When it cannot be read now.
+fn read_patterns(path: &Path, follow: bool) -> Result<Option<Patterns>, PathError> {
+    let read = open_regular(path, follow).and_then(|file| {
+        let mut bytes = Vec::new();
+        file.take(MAX_IGNORE_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    });
+    let bytes = if_readable(read).at("read", path)?;
+    let bytes = bytes.filter(|bytes| bytes.len() as u64 <= MAX_IGNORE_FILE_BYTES);
+    Ok(bytes.map(|bytes| Patterns::parse(&bytes)))
 }
 
 fn own_dirs(layout: &RepoLayout) -> Vec<Vec<u8>> {

@@ -29,8 +29,10 @@ pub trait Visit {
     fn dir(&mut self, abs: &Path, key: Option<&SourceKey>);
     /// A path is admitted or refused.
     fn file(&mut self, found: Found);
-    /// Something could not be looked at; the walk goes on.
+    /// Something may not be looked at; the walk goes on.
     fn problem(&mut self, problem: ScanError);
+    /// Of a path, and of what is below it, nothing is known this time; the walk goes on. None: of the root.
+    fn unread(&mut self, key: Option<SourceKey>, why: String);
     /// Returns whether to end the walk early; asked before each directory.
     fn stopped(&self) -> bool {
         false
@@ -39,7 +41,8 @@ pub trait Visit {
 
 /// Walks the worktree, or what is at and below `below`, in the order of the names' bytes within each directory.
 ///
-/// What vanishes meanwhile is passed over in silence. A directory that cannot be listed is both a problem and one refusal.
+/// What vanishes meanwhile is passed over in silence. A directory that may not be listed is both a problem and one refusal;
+/// one that cannot be listed now, or whose ignore file cannot be read now, is unread.
 /// Returns whether every directory that was listed is as it was before: only then was all of it there at one moment. Two
 /// changes within one tick of the file system's clock (4 ms on Linux before 6.13) pass for one.
 ///
@@ -78,9 +81,9 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn meet_start(&mut self, path: &RelPath) {
-        let stat = lstat(&self.on_disk(path));
-        if let Ok(stat) = stat {
-            self.meet(path, FileKind::of(&stat), || Ok(stat));
+        match lstat(&self.on_disk(path)) {
+            Ok(stat) => self.meet(path, FileKind::of(&stat), || Ok(stat)),
+            Err(error) => self.cannot_look_at(path, error),
         }
     }
 
@@ -105,6 +108,9 @@ impl Walk<'_> {
             // Nothing below can be admitted, so nothing there need be watched.
             Err(_) => {}
         }
+        if let Some(why) = self.admission.undecided_dir(dir) {
+            return self.visit.unread(named(dir), why);
+        }
         let (stat, entries) = match list(&abs) {
             Ok(listed) => listed,
             Err(error) => return self.cannot_list(dir, &abs, error),
@@ -113,8 +119,10 @@ impl Walk<'_> {
         let first_pending = self.pending.len();
         for (name, entry) in entries {
             let path = if dir.is_empty() { name } else { [dir.as_bytes(), b"/", &name].concat().into() };
-            let Ok(kind) = entry.file_type() else { continue };
-            self.meet(path.as_bstr(), FileKind::of_entry(kind), || lstat(&entry.path()));
+            match entry.file_type() {
+                Ok(kind) => self.meet(path.as_bstr(), FileKind::of_entry(kind), || lstat(&entry.path())),
+                Err(error) => self.cannot_look_at(path.as_bstr(), error),
+            }
         }
         self.pending[first_pending..].reverse();
     }
@@ -136,8 +144,13 @@ impl Walk<'_> {
                 self.found(path, stat, self.admission.judge_size(&stat));
             }
             Ok(stat) => self.found(path, stat, verdict),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => self.report(&self.on_disk(path), error),
+            Err(error) => self.cannot_look_at(path, error),
+        }
+    }
+
+    fn cannot_look_at(&mut self, path: &RelPath, error: io::Error) {
+        if error.kind() != io::ErrorKind::NotFound {
+            self.report(path, "look at", error);
         }
     }
 
@@ -176,17 +189,30 @@ impl Walk<'_> {
             }
             _ => {}
         }
-        self.report(abs, error);
+        self.report(dir, "list", error);
     }
 
-    fn report(&mut self, abs: &Path, source: io::Error) {
-        let error = PathError { action: "list", path: abs.to_owned(), source };
-        self.visit.problem(ScanError::Directory(error));
+    fn report(&mut self, path: &RelPath, action: &'static str, source: io::Error) {
+        let error = PathError { action, path: self.on_disk(path), source };
+        if error.is_transient() {
+            self.visit.unread(named(path), error.to_string());
+        } else {
+            self.visit.problem(ScanError::Directory(error));
+        }
     }
 
     fn on_disk(&self, path: &RelPath) -> std::path::PathBuf {
         on_disk(self.admission.rules().root(), path)
     }
+}
+
+/// Returns the path itself, or the nearest directory above it whose name is UTF-8; none for the root.
+fn named(path: &RelPath) -> Option<SourceKey> {
+    let mut path = path;
+    while path.to_str().is_err() {
+        path = super::rules::parent(path);
+    }
+    path.to_str().ok().filter(|path| !path.is_empty()).map(SourceKey::new)
 }
 
 /// Lists a directory in the order of its names, with its stat before; one that was swapped for a link meanwhile is an error.

@@ -40,6 +40,7 @@ mod sandbox;
 mod scan;
 mod shell;
 mod tidy;
+mod transient;
 mod views;
 mod whole;
 mod worktrees;

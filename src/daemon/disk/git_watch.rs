@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use crate::daemon::shared::Shared;
-use crate::paths::RepoLayout;
+use crate::paths::{RepoLayout, may_be_dir};
 use crate::types::ViewId;
 use crate::watch::Role;
 
@@ -23,7 +23,7 @@ impl GitDirs<'_> {
         let common = self.layout.common_dir.clone();
         let excludes = self.excludes.iter().filter_map(|file| file.parent()).map(Path::to_owned);
         let dirs = self.layout.git_dir.clone().into_iter().chain(common).chain(excludes);
-        dirs.filter(|dir| dir.is_dir())
+        dirs.filter(|dir| may_be_dir(dir))
     }
 }
 

@@ -12,7 +12,7 @@ use crate::daemon::error::RpcResult;
 use crate::daemon::shared::Shared;
 use crate::daemon::worker::Job;
 use crate::git::{self, Refs, UserDirs, UserRules};
-use crate::paths::{RepoLayout, create_private_dir};
+use crate::paths::{IoContext as _, LocateError, RepoLayout, create_private_dir};
 use crate::proto::{RpcError, code};
 use crate::scan;
 use crate::store::{ViewKey, ViewRow};
@@ -26,7 +26,7 @@ pub(super) fn open(
     mounts: &[PathBuf],
 ) -> RpcResult<(Disk, Opened)> {
     let dirs = UserDirs::read();
-    let settings = git::Settings::read_or_default(&layout, &dirs);
+    let settings = git::Settings::read_or_default(&layout, &dirs)?;
     if settings.is_bare {
         return Err(bare(&layout));
     }
@@ -58,7 +58,8 @@ pub(super) fn open(
 /// Asks the writer for the row of a worktree.
 fn row(jobs: &Sender<Job>, layout: &RepoLayout) -> RpcResult<ViewRow> {
     let git_dir = layout.git_dir.as_ref().unwrap_or(&layout.root);
-    let inode = scan::lstat(git_dir).map_or(0, |stat| stat.inode);
+    // Without the inode it would pass for another worktree of that name, and its manifest for that one's.
+    let inode = scan::lstat(git_dir).at("look at", git_dir).map_err(LocateError::Io)?.inode;
     let key =
         ViewKey { git_dir: git_dir.display().to_string(), inode, root: layout.root.display().to_string() };
     let (reply, row) = sync_channel(1);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::git::Tip;
-use crate::paths::RepoLayout;
+use crate::paths::{RepoLayout, may_be_dir};
 use crate::store::ViewRow;
 use crate::watch::Role;
 
@@ -91,8 +91,8 @@ pub(in super::super) struct Survey {
 impl Survey {
     /// Looks for a worktree.
     pub(in super::super) fn of(layout: &RepoLayout) -> Self {
-        let is_known = layout.git_dir.as_ref().unwrap_or(&layout.root).is_dir();
-        Self { is_known, exists: is_known && layout.root.is_dir() }
+        let is_known = may_be_dir(layout.git_dir.as_ref().unwrap_or(&layout.root));
+        Self { is_known, exists: is_known && may_be_dir(&layout.root) }
     }
 }
 

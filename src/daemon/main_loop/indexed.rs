@@ -22,7 +22,7 @@ impl MainLoop {
         if let Some(error) = unwatched {
             view.mark_unwatched(Some(with_remedy(&error)));
         }
-        let mut missed = Missed::default();
+        let (mut missed, mut unread) = (Missed::default(), Vec::new());
         let failed = match result {
             Ok(outcome) => {
                 for problem in &outcome.problems {
@@ -30,7 +30,7 @@ impl MainLoop {
                 }
                 view.note_problems(&outcome, now);
                 view.retry(outcome.again, now);
-                missed = outcome.missed;
+                (missed, unread) = (outcome.missed, outcome.unread);
                 if let Some(seq) = outcome.seq {
                     view.seq = seq;
                     self.collect_in = self.collect_in.saturating_sub(1);
@@ -47,7 +47,10 @@ impl MainLoop {
             view.recover_watch();
         }
         view.end(&scope, failed, now);
-        view.look_again(&missed);
+        if unread.is_empty() {
+            view.look_again(&missed);
+        }
+        view.note_unread(unread, now);
         view.look_for_commits(); // what git wrote may have been a commit
         if has_failed {
             // An index that was deleted or cut off under us does not come back by itself, and with the whole repository

@@ -25,6 +25,8 @@ pub(super) struct DirtySet {
     git_lock: Option<Instant>,
     not_before: Option<Instant>,
     gap: Duration,
+    /// How long what could not be read is left alone while nobody asks.
+    unread_gap: Duration,
 }
 
 impl DirtySet {
@@ -38,6 +40,7 @@ impl DirtySet {
             git_lock: None,
             not_before: None,
             gap: RESCAN_GAP.0,
+            unread_gap: RESCAN_GAP.0,
         }
     }
 
@@ -120,6 +123,17 @@ impl DirtySet {
         self.debouncer.note_change(now);
     }
 
+    /// Notes that some of what was compared could not be read; each time doubles the time until the next.
+    pub(super) fn note_unread(&mut self, now: Instant) {
+        self.not_before = Some(now + self.unread_gap);
+        self.unread_gap = (self.unread_gap * 2).min(RESCAN_GAP.1);
+    }
+
+    /// Notes that all that was compared could be read.
+    pub(super) fn note_all_read(&mut self) {
+        self.unread_gap = RESCAN_GAP.0;
+    }
+
     /// Lets the next walk begin as soon as all is quiet.
     pub(super) fn hurry(&mut self) {
         self.not_before = None;
@@ -150,6 +164,22 @@ mod tests {
         assert!(dirty.has_too_many());
         dirty.mark_all(now);
         assert_eq!((dirty.n_paths(), dirty.take().scope), (0, Scope::Full));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_tried_less_and_less_often() {
+        let mut now = Instant::now();
+        let mut dirty = quiet(now);
+        for gap in [2, 4, 8, 16, 30, 30] {
+            dirty.note_unread(now);
+            dirty.mark(SourceKey::new("a"), now);
+            assert_eq!(dirty.due_at(now, true), now + Duration::from_secs(gap));
+            now += Duration::from_secs(gap);
+            dirty.take();
+        }
+        dirty.note_all_read();
+        dirty.note_unread(now);
+        assert_eq!(dirty.due_at(now, true), now + RESCAN_GAP.0);
     }
 
     #[test]

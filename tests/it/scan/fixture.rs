@@ -167,6 +167,10 @@ impl Visit for Seen {
     fn problem(&mut self, problem: ScanError) {
         self.problems.push(problem.to_string());
     }
+
+    fn unread(&mut self, key: Option<SourceKey>, why: String) {
+        panic!("{key:?} cannot be read now: {why}");
+    }
 }
 
 pub(crate) fn walk_all(fixture: &Fixture, layout: &RepoLayout) -> Seen {

@@ -170,6 +170,10 @@ impl Visit for Vandal<'_> {
         self.seen.problem(problem);
     }
 
+    fn unread(&mut self, key: Option<SourceKey>, why: String) {
+        self.seen.unread(key, why);
+    }
+
     fn stopped(&self) -> bool {
         self.seen.dirs.len() >= self.stop_after
     }

@@ -387,7 +387,7 @@ fn a_damaged_index_is_named_and_can_be_done_without() {
             Ok(_) => panic!("{} bytes are taken for an index", damaged.len()),
         }
         let mut seen = Seen::default();
-        let mut admission = Admission::open_untracked(&place, &f.dirs(), MAX_FILE_BYTES);
+        let mut admission = Admission::open_untracked(&place, &f.dirs(), MAX_FILE_BYTES).unwrap();
         walk(&place, &mut admission, None, &mut seen).unwrap();
         assert_eq!(seen.files.into_keys().collect::<Vec<_>>(), ["a"]);
     }

@@ -51,6 +51,7 @@ fn what_is_not_a_file_below_the_root() {
             ReadError::NotRegular(_) => "not regular",
             ReadError::Unsettled(_) => "unsettled",
             ReadError::Unreadable(_) => "unreadable",
+            ReadError::Transient(_) => "transient",
         };
         assert_eq!(kind, expected, "{key}: {error}");
     };
