@@ -39,6 +39,8 @@ fn run(page: &Page) {
     let blocks = page.blocks();
     let runnable: Vec<_> = blocks.iter().filter(|block| block.info.starts_with("console")).collect();
     assert!(!runnable.is_empty(), "{} has no examples", page.name);
+    // On a busy machine a first index takes longer than a search waits.
+    shop.sh("memo sync --sync full --wait-ms 60000");
     for block in runnable {
         if let Some(tool) = block.info.strip_prefix("console needs ")
             && !shop.has(tool)
@@ -87,7 +89,8 @@ fn the_python_of_the_page_prints_the_hits() {
     let page = Page::read("docs/src/protocol.md");
     let blocks = page.blocks();
     let script = blocks.iter().find(|block| block.info == "python").unwrap();
-    let output = shop.0.memo(&["search", "signature", "--json", "--sync", "full"]).output().unwrap();
+    let wait = ["--sync", "full", "--wait-ms", "60000"];
+    let output = shop.0.memo(&["search", "signature", "--json"]).args(wait).output().unwrap();
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
     let hits = found["hits"].as_array().unwrap();
     let expected: Vec<_> = hits.iter().map(|hit| hit["path"].as_str().unwrap()).collect();
