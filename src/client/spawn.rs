@@ -73,6 +73,7 @@ fn daemon_lock_is_free(layout: &RepoLayout, patience: Duration) -> bool {
 }
 
 fn spawn_when_free(layout: &RepoLayout, options: &Options) -> Result<(), ClientError> {
+    transport::nudge(layout, options.ready_within);
     // A daemon that drains does not listen any more, but its databases are still open.
     if !daemon_lock_is_free(layout, options.ready_within) {
         let lock = layout.daemon_lock_file();

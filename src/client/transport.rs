@@ -102,6 +102,24 @@ pub(super) fn published(layout: &RepoLayout) -> Result<Option<Endpoint>, ClientE
     }
 }
 
+/// Has a daemon look for its files that was moved together with its repository: it finds that it serves nobody there, and
+/// ends. No event tells it where the directory that moved is further up.
+pub(super) fn nudge(layout: &RepoLayout, limit: Duration) {
+    let Ok(text) = read_file(&layout.endpoint_file()) else { return };
+    let Ok(endpoint) = serde_json::from_slice::<Endpoint>(&text) else { return };
+    if is_of(&endpoint, layout) {
+        return;
+    }
+    let Ok(stream) = stream::connect(Path::new(&endpoint.socket), limit) else { return };
+    let params = serde_json::json!({ "cwd": layout.root, "sync": "none" });
+    let call = serde_json::json!({ "jsonrpc": "2.0", "id": 0, "method": "sync", "params": params });
+    let deadline = Instant::now() + limit;
+    let mut connection = Connection::new(stream);
+    // Whatever it says, and where it does not answer, its lock tells whether it is gone.
+    let _ = connection.send(format!("{call}\n").as_bytes(), deadline);
+    let _ = connection.read_line(deadline);
+}
+
 fn is_of(endpoint: &Endpoint, layout: &RepoLayout) -> bool {
     let theirs = Path::new(&endpoint.state_dir);
     // A directory that is mounted at two paths has one daemon; it says which of them it serves.

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -306,4 +307,30 @@ fn a_repository_that_is_mounted_at_two_paths() {
         "exit 2\nerr: memo: [TOP]/other: belongs to another repository than this daemon's, [TOP]/work/.git\n";
     assert!(shown.starts_with(told), "{shown}");
     live.expect("alpha", "a.md", "it goes on");
+}
+
+#[test]
+fn a_repository_that_moves_is_answered_from_its_new_place_at_once() {
+    let live = Live::idle();
+    live.write("a.md", "alpha");
+    live.commit_all();
+    let [outer, further] = ["outer", "further"].map(|name| live.sandbox.path(name));
+    fs::create_dir(&outer).unwrap();
+    let search = |dir: &Path| {
+        let began = Instant::now();
+        assert_eq!(found_by_memo(&live, dir, "alpha"), ["a.md"]);
+        let took = began.elapsed();
+        assert!(took < Duration::from_secs(8), "{}: {took:?}", dir.display());
+    };
+    search(&live.root());
+    // Walks that follow each other are further and further apart, and the daemon must not wait for the next one.
+    for _ in 0..3 {
+        memo_in(&live, &live.root(), &["search", "alpha", "--sync", "strict"]);
+    }
+    fs::rename(live.root(), outer.join("moved")).unwrap();
+    search(&outer.join("moved"));
+    fs::rename(&outer, &further).unwrap(); // no event tells of that
+    search(&further.join("moved"));
+    memo_in(&live, &further.join("moved"), &["stop"]);
+    fs::rename(further.join("moved"), live.root()).unwrap(); // where the end of the test looks for it
 }

@@ -60,6 +60,12 @@ impl MainLoop {
                 }
                 view.mark_dirty(key, now);
             }
+            _ if change.path == view.layout.root => {
+                // Moved or removed, perhaps with all that others look for here.
+                view.send_task(DiskTask::Survey);
+                view.mark_all_dirty(now);
+                self.check_own_files();
+            }
             _ => view.mark_all_dirty(now),
         }
     }
