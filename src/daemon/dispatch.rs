@@ -26,6 +26,7 @@ pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> R
     if !METHODS.contains(&method) {
         return Err(no_method(method));
     }
+    shared.note_use();
     match method {
         "hello" => reply(&hello(&params_of::<HelloParams>(params)?)),
         "search" => reply(&search::search(shared, params_of(params)?).await?),

@@ -214,7 +214,7 @@ impl MainLoop {
     /// Returns when the daemon ends if nobody asks until then; `None`: never.
     fn idle_at(&self) -> Option<Instant> {
         let minutes = self.shared.config.daemon.idle_exit_minutes;
-        (minutes > 0).then(|| self.last_ask + Duration::from_secs(minutes * 60))
+        (minutes > 0).then(|| self.last_ask.max(self.shared.last_use()) + Duration::from_secs(minutes * 60))
     }
 
     fn is_idle(&mut self, now: Instant) -> bool {

@@ -1,10 +1,10 @@
 //! Holds the state that the daemon's threads share.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::event::Event;
 use super::gates::Gates;
@@ -60,6 +60,8 @@ pub(super) struct Shared {
     pub(super) watch_queue: Arc<WatchQueue>,
     /// Who may touch which file system, and how many work at a time.
     pub(super) gates: Gates,
+    /// When a method was called last, in milliseconds since the start.
+    last_use_ms: AtomicU64,
     own_files: OwnFiles,
     loop_events: Sender<Event>,
     readers: Mutex<Vec<Reader>>,
@@ -98,6 +100,7 @@ impl Shared {
             reconciles: AtomicU64::new(0),
             embeds: AtomicU64::new(0),
             queries: AtomicU64::new(0),
+            last_use_ms: AtomicU64::new(0),
             loop_events,
             memories,
             readers: Mutex::default(),
@@ -118,6 +121,17 @@ impl Shared {
     /// saw is counted by [`WatchQueue`].
     pub(super) fn send(&self, event: Event) {
         let _ = self.loop_events.send(event);
+    }
+
+    /// Notes that somebody needs the daemon.
+    pub(super) fn note_use(&self) {
+        let since_start = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.last_use_ms.fetch_max(since_start, Ordering::Relaxed);
+    }
+
+    /// Returns when somebody needed the daemon last.
+    pub(super) fn last_use(&self) -> Instant {
+        self.started + Duration::from_millis(self.last_use_ms.load(Ordering::Relaxed))
     }
 
     /// Returns whether lock, socket and index are still where others look for them.

@@ -9,7 +9,7 @@ use crate::embed::{EmbedError, Embedder, quantize, record_vectors};
 use crate::extract::redact::RedactedText;
 use crate::scan;
 use crate::store::{Embedded, NewVector, PendingChunk, Reader, StoreError};
-use crate::types::{ChunkId, Kind};
+use crate::types::{ChunkId, Kind, SourceKey};
 
 /// Vectors of one step, to be written.
 #[derive(Debug, Default)]
@@ -51,7 +51,8 @@ pub fn embed_chunks(
         let body = match own_body(&chunk) {
             Some(own) => Some(own.to_owned()),
             None => {
-                let text = texts.entry(chunk.hash).or_insert_with(|| read_same(&chunk, max_file_bytes));
+                let text =
+                    texts.entry(chunk.hash).or_insert_with(|| read_same(reader, &chunk, max_file_bytes));
                 text.as_mut().and_then(|text| text.span(chunk.bytes.0..chunk.bytes.1)).map(Cow::into_owned)
             }
         };
@@ -93,10 +94,16 @@ pub fn embed_paths(reader: &Reader, embedder: &dyn Embedder, limit: usize) -> Re
     Ok(batch)
 }
 
-/// Returns the text if it is still the one that was indexed.
-fn read_same(chunk: &PendingChunk, max_file_bytes: u64) -> Option<RedactedText> {
-    let text = scan::read_same(Path::new(&chunk.root), &chunk.key, max_file_bytes, &chunk.hash);
-    text.ok().flatten().map(RedactedText::new)
+/// Returns the text that was indexed, from whichever file still has it.
+fn read_same(reader: &Reader, chunk: &PendingChunk, max_file_bytes: u64) -> Option<RedactedText> {
+    let read = |root: &str, key: &SourceKey| {
+        scan::read_same(Path::new(root), key, max_file_bytes, &chunk.hash).ok().flatten()
+    };
+    let elsewhere = || {
+        let files = reader.files_with(&chunk.hash).unwrap_or_default();
+        files.iter().find_map(|(root, key)| read(root, key))
+    };
+    read(&chunk.root, &chunk.key).or_else(elsewhere).map(RedactedText::new)
 }
 
 /// Returns what is embedded of a chunk whose text is not a part of a file.

@@ -229,6 +229,21 @@ impl Reader {
         })
     }
 
+    /// Returns where a content is, by root and path, in every worktree.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn files_with(&self, hash: &[u8; 32]) -> Result<Vec<(String, SourceKey)>, StoreError> {
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached(
+                "SELECT v.root, e.path FROM blob b JOIN entry e ON e.blob_id = b.id JOIN view v ON v.id = e.view_id
+                 WHERE b.hash = ?1 ORDER BY v.id, e.path",
+            )?;
+            let rows = statement.query_map([hash], |row| Ok((row.get(0)?, SourceKey::new(row.get::<_, String>(1)?))))?;
+            rows.collect()
+        })
+    }
+
     /// Returns paths that wait for a vector.
     ///
     /// # Errors

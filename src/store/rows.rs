@@ -36,6 +36,17 @@ pub(super) fn move_view(tx: &Transaction<'_>, from: ViewId, root: &str) -> rusql
     Ok(id)
 }
 
+/// Deletes a worktree and its manifest; the clock of what that held starts now.
+pub(super) fn delete_view(tx: &Transaction<'_>, view: ViewId) -> rusqlite::Result<()> {
+    tx.execute(
+        "UPDATE blob SET last_ref = unixepoch()
+         WHERE id IN (SELECT blob_id FROM entry WHERE view_id = ?1)",
+        [view.0],
+    )?;
+    tx.execute("DELETE FROM view WHERE id = ?1", [view.0])?;
+    Ok(())
+}
+
 /// Returns the blob of a content, inserted when it is new; `None` when it is neither known nor given.
 pub(super) fn blob_id(
     tx: &Transaction<'_>,

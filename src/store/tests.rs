@@ -84,3 +84,26 @@ fn a_bad_glob_is_shown_as_it_was_given() {
         assert!(message.starts_with(&format!("{glob}: unclosed")), "{message}");
     }
 }
+
+#[test]
+fn what_a_worktree_held_is_kept_from_when_it_goes() {
+    let keep_s = 100;
+    let forget: [fn(&mut Bench, ViewId); 3] = [
+        |bench, view| bench.writer.forget_view(view).unwrap(),
+        |bench, _| bench.writer.forget_views(|_, _| true).unwrap(),
+        |bench, _| {
+            let key = ViewKey { git_dir: "/r/.git".to_owned(), inode: 2, root: "/r".to_owned() };
+            bench.writer.view(&key).unwrap();
+        },
+    ];
+    for forget in forget {
+        let mut bench = Bench::new();
+        let view = bench.view();
+        bench.put(view, "a", 1, 0); // long ago
+        let before = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+        forget(&mut bench, view);
+        let gone_s = before.as_secs().cast_signed();
+        assert_eq!(bench.writer.collect_garbage(gone_s + keep_s, keep_s).unwrap(), 0);
+        assert_eq!(bench.writer.collect_garbage(gone_s + keep_s + 3_600, keep_s).unwrap(), 1);
+    }
+}

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params};
 
-use super::rows::{add_path, add_view, blob_id, delete_blob, move_view, put_entry, release_blob, set_vector};
+use super::rows::{
+    add_path, add_view, blob_id, delete_blob, delete_view, move_view, put_entry, release_blob, set_vector,
+};
 use super::{StoreError, as_bytes, connect, schema};
 use crate::types::{BlobId, ChunkId, Definition, Kind, Refusal, SourceKey, Stat, ViewId};
 
@@ -189,10 +191,14 @@ impl Writer {
     /// When the database cannot be written.
     pub fn view(&mut self, key: &ViewKey) -> Result<ViewId, StoreError> {
         self.in_tx(|tx| {
-            tx.execute(
-                "DELETE FROM view WHERE git_dir = ?1 AND git_dir_inode != ?2",
-                params![key.git_dir, key.inode as i64],
-            )?;
+            let other: Option<i64> = tx
+                .query_row(
+                    "SELECT id FROM view WHERE git_dir = ?1 AND git_dir_inode != ?2",
+                    params![key.git_dir, key.inode as i64],
+                    |row| row.get(0),
+                )
+                .optional()?;
+            other.map_or(Ok(()), |other| delete_view(tx, ViewId(other)))?;
             let known: Option<(i64, String)> = tx
                 .query_row("SELECT id, root FROM view WHERE git_dir = ?1", [&key.git_dir], |row| {
                     Ok((row.get(0)?, row.get(1)?))
@@ -218,7 +224,7 @@ impl Writer {
             })?;
             for (id, git_dir, inode) in rows.collect::<Result<Vec<_>, _>>()? {
                 if is_gone(&git_dir, inode as u64) {
-                    tx.execute("DELETE FROM view WHERE id = ?1", [id])?;
+                    delete_view(tx, ViewId(id))?;
                 }
             }
             Ok(())
@@ -359,7 +365,7 @@ impl Writer {
     /// # Errors
     /// When the database cannot be written.
     pub fn forget_view(&mut self, view: ViewId) -> Result<(), StoreError> {
-        self.in_tx(|tx| tx.execute("DELETE FROM view WHERE id = ?1", [view.0]).map(|_| ()))
+        self.in_tx(|tx| delete_view(tx, view))
     }
 
     /// Empties the manifest and all contents, so that everything is extracted again.

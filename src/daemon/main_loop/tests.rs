@@ -252,3 +252,15 @@ fn a_worktree_whose_thread_panicked_is_opened_anew() {
     let opening: Vec<_> = bench.main_loop.opening.values().collect();
     assert_eq!((opening.len(), opening[0].asks.len()), (1, 1));
 }
+
+#[test]
+fn whoever_asks_for_anything_puts_off_the_idle_exit() {
+    let mut bench = Bench::new();
+    let minutes = bench.main_loop.shared.config.daemon.idle_exit_minutes;
+    let over = Instant::now() + Duration::from_secs(minutes * 60);
+    assert!(bench.main_loop.is_idle(over));
+    while bench.main_loop.shared.last_use() <= bench.main_loop.last_ask {
+        bench.main_loop.shared.note_use(); // as each method does, those for memories too
+    }
+    assert!(!bench.main_loop.is_idle(over));
+}
