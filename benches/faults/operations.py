@@ -195,7 +195,9 @@ class Operations:
         return f"{' '.join(how)} {self.sandbox.git(*how, cwd=root)}"
 
     def worktree(self, random, root):
-        """Adds a linked worktree, or removes one."""
+        """Adds a linked worktree, or removes one; not while the repository is elsewhere, which they know by its path."""
+        if self.sandbox.repo.name != "repo":
+            return "left alone"
         name = random.choice(["wt-a", "wt-b"])
         at = self.sandbox.top / name
         if at in self.sandbox.worktrees:
