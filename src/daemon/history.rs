@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::error::{RpcResult, bad_params};
 use super::event::Freshness;
-use crate::extract::redact;
+use crate::extract::redact::{Syntax, redact};
 use crate::git::{Commit, ObjectHash, ObjectId, Objects, Refs, Settings, UserDirs};
 use crate::paths::RepoLayout;
 use crate::proto::CommitInfo;
@@ -43,7 +43,7 @@ impl History {
     /// Returns a commit for people, without what looks like a credential: who and when, subject, body.
     pub(super) fn describe(&self, id: ObjectId) -> RpcResult<(CommitInfo, String, String)> {
         let Commit { id, author, date, subject, body } = self.objects.commit(id)?;
-        let (subject, body) = (redact::redact(&subject), redact::redact(&body));
+        let (subject, body) = (redact(&subject, Syntax::Prose), redact(&body, Syntax::Prose));
         let info = CommitInfo { oid: id.to_string(), date, author };
         Ok((info, subject.into_owned(), body.into_owned()))
     }

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::event::Freshness;
-use crate::extract::redact::RedactedText;
+use crate::extract::{self, redact::RedactedText};
 use crate::proto::{CommitInfo, Hit};
 use crate::scan;
 use crate::search::{Answer, Found, arms, explain, snippet};
@@ -43,7 +43,10 @@ pub(super) fn verify(
             // What cannot be read now is stale too, and is asked for again.
             let text = scan::read_same(&at.layout.root, &key, max_file_bytes, &found.row.hash).ok().flatten();
             verified.stale.extend(text.is_none().then_some(key));
-            text.map(RedactedText::new)
+            text.map(|text| {
+                let syntax = extract::syntax_of(path, &text);
+                RedactedText::new(text, syntax)
+            })
         });
         if let Some(text) = text {
             let shown = text.span(found.row.bytes.0..found.row.bytes.1).unwrap_or_default();

@@ -39,6 +39,8 @@ pub struct Extracted {
     pub references: Vec<(String, u32)>,
     /// What has a name here, in order.
     pub definitions: Vec<Definition>,
+    /// Byte spans of what looks like credentials, ascending and disjoint; nothing else here shows any of it.
+    pub secrets: Vec<Range<usize>>,
     /// The source asks not to be indexed.
     pub opted_out: bool,
     /// A line over 10,000 bytes: stays lexical, never embedded.

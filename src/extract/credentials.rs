@@ -1,4 +1,10 @@
 //! Recognises text that looks like a credential.
+//!
+//! One list serves all: what these rules find is cut out of files and commits, and refused in memories.
+
+use super::plausible::{
+    is_bare_password, is_long_random, is_quoted_password, is_random, is_url_password, is_varied,
+};
 
 /// One shape of credentials.
 pub(super) struct Rule {
@@ -6,10 +12,12 @@ pub(super) struct Rule {
     pub(super) name: &'static str,
     /// Words every such credential has at the start of its pattern; case is ignored.
     pub(super) anchors: &'static [&'static str],
-    /// Tried where an anchor was found. Group 1 is the credential, where there is one, else the whole.
+    /// Tried where an anchor was found. The first group that matched is the credential, else the whole.
     pub(super) pattern: &'static str,
     /// Whether the anchor may follow a letter, digit, `_` or `-`.
     pub(super) within_word: bool,
+    /// Whether it is tried in source code too, where a word without quotes is an expression.
+    pub(super) in_code: bool,
     /// Tells a credential from a placeholder.
     pub(super) is_real: fn(&str) -> bool,
 }
@@ -17,6 +25,10 @@ pub(super) struct Rule {
 const KEYWORDS: &[&str] = &[
     "password",
     "passwd",
+    "passphrase",
+    "passcode",
+    "pwd",
+    "credential",
     "secret",
     "token",
     "apikey",
@@ -30,6 +42,10 @@ const KEYWORDS: &[&str] = &[
     "client_key",
     "encryption_key",
     "signing_key",
+    "api key",
+    "access key",
+    "auth key",
+    "private key",
 ];
 
 /// What may stand between a keyword and the `=` or `:` of its assignment.
@@ -37,6 +53,18 @@ macro_rules! after_keyword {
     ($rest:literal) => {
         concat!(
             r#"\A(?i)[a-z]{3,11}(?:[_-]?(?:key|token|secret|value|prod|dev|live|staging|[0-9]{1,4})){0,4}"#,
+            $rest
+        )
+    };
+}
+
+/// What stands before a value that a person typed: shorter and plainer than what a program makes, so the name must be one
+/// of credentials and nothing else.
+macro_rules! after_name {
+    ($rest:literal) => {
+        concat!(
+            r#"\A(?i)(?:pass(?:word|wd|phrase|code)|pwd|credential|token|secret|(?:api|access|auth|private|secret)[ _-]?key|apikey)"#,
+            r#"(?:[_-]?(?:key|token|secret|value|prod|dev|live|staging|[0-9]{1,4})){0,4}["'`]?"#,
             $rest
         )
     };
@@ -82,7 +110,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule {
         within_word: true,
-        is_real: is_password,
+        is_real: is_url_password,
         ..token(
             "password in a URL",
             &["://"],
@@ -109,97 +137,33 @@ pub(super) const RULES: &[Rule] = &[
             after_keyword!(r#"(?:=|[ \t]?[:=][ \t]{1,4})([a-z0-9+/_.~-]{16,}=*)(?:[\s,;&)'"\\]|\z)"#),
         )
     },
+    Rule {
+        within_word: true,
+        is_real: is_quoted_password,
+        ..token(
+            "a value after its name",
+            KEYWORDS,
+            after_name!(
+                r#"(?::\s?&?(?:'static )?[a-z]+)?[ \t]{0,4}(?:=>|:=|:|=|\bis\b)[ \t]{0,4}["'`]([^"'`\s]{6,})["'`]"#
+            ),
+        )
+    },
+    // Few bytes are a credential only at the end of a line: `token: base64 of …` is none.
+    Rule {
+        within_word: true,
+        in_code: false,
+        is_real: is_bare_password,
+        ..token(
+            "a value after its name",
+            KEYWORDS,
+            after_name!(
+                r#"[ \t]{0,4}(?:=>|:=|:|=|\bis\b)[ \t]{0,4}(?:([a-z0-9][^\s"'`,;<>()\[\]{}|\\/:=]{11,})=*(?:[\s<|)]|,[ \t]|\z)|([a-z0-9][^\s"'`,;<>()\[\]{}|\\/:=]{5,10})[)]?[ \t]*(?:[#\r\n]|//|\z))"#
+            ),
+        )
+    },
 ];
 
 /// A rule for tokens with a prefix of their own.
 const fn token(name: &'static str, anchors: &'static [&'static str], pattern: &'static str) -> Rule {
-    Rule { name, anchors, pattern, within_word: false, is_real: is_varied }
-}
-
-/// Words that only examples hold.
-const PLACEHOLDERS: &[&str] = &[
-    "example",
-    "placeholder",
-    "change",
-    "your",
-    "dummy",
-    "sample",
-    "redacted",
-    "xxx",
-    "***",
-    "...",
-    "todo",
-    "fixme",
-    "12345678",
-    "abcdef",
-    "password",
-    "passwd",
-    "secret",
-    "insert",
-    "replace",
-    "fake",
-    "test",
-    "${",
-    "{{",
-    "%(",
-];
-
-fn is_placeholder(value: &str) -> bool {
-    let lower = value.to_ascii_lowercase();
-    value.starts_with(['$', '<', '{', '%', '[', '(']) || PLACEHOLDERS.iter().any(|word| lower.contains(word))
-}
-
-fn n_distinct(value: &str) -> u32 {
-    let seen = value.bytes().fold(0_u128, |seen, byte| seen | 1 << (byte & 0x7f));
-    seen.count_ones()
-}
-
-/// Tells whether a token with a known prefix is more than `ghp_aaaa…`.
-fn is_varied(value: &str) -> bool {
-    let value = value.strip_prefix("AGE-SECRET-KEY-").unwrap_or(value);
-    let is_key_block = value.starts_with("-----BEGIN");
-    is_key_block || !is_placeholder(value) && n_distinct(value) >= 10
-}
-
-/// Tells whether the password of a URL is one: not a word every example uses, nor a variable.
-fn is_password(value: &str) -> bool {
-    let common = [
-        "pass", "pwd", "passwd", "user", "postgres", "root", "admin", "guest", "token", "hunter2", "xyz",
-        "port",
-    ];
-    let is_variable = value.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
-    !is_placeholder(value) && !is_variable && !common.contains(&value) && value.parse::<u32>().is_err()
-}
-
-fn is_long_random(value: &str) -> bool {
-    value.len() >= 16 && is_random(value)
-}
-
-/// Tells whether a value was made by chance, not of words: letters and digits mixed, no path or URL.
-fn is_random(value: &str) -> bool {
-    let n_digits = value.bytes().filter(u8::is_ascii_digit).count();
-    let classes: [fn(&u8) -> bool; 4] =
-        [u8::is_ascii_digit, u8::is_ascii_lowercase, u8::is_ascii_uppercase, u8::is_ascii_punctuation];
-    let n_classes = classes.iter().filter(|class| value.bytes().any(|byte| class(&byte))).count();
-    let has_letter = value.bytes().any(|byte| byte.is_ascii_alphabetic());
-    let is_place = value.contains("://") || value.starts_with(['/', '.', '#', '@', '~', ':']);
-    let enough_classes = n_classes >= if value.len() < 16 { 3 } else { 2 };
-    let enough_distinct = n_distinct(value) >= if value.len() < 16 { 7 } else { 9 };
-    n_digits > 0
-        && has_letter
-        && enough_classes
-        && enough_distinct
-        && !is_place
-        && !is_placeholder(value)
-        && !is_made_of_words(value, n_digits)
-}
-
-/// Tells whether half of the value or more lies in runs of three letters of one case, with few digits.
-fn is_made_of_words(value: &str, n_digits: usize) -> bool {
-    let one_case = |a: &u8, b: &u8| {
-        a.is_ascii_lowercase() && b.is_ascii_lowercase() || a.is_ascii_uppercase() && b.is_ascii_uppercase()
-    };
-    let runs = value.as_bytes().chunk_by(one_case).map(<[u8]>::len);
-    let n_in_runs: usize = runs.filter(|n_letters| *n_letters >= 3).sum();
-    n_in_runs * 2 >= value.len() && n_digits * 8 <= value.len()
+    Rule { name, anchors, pattern, within_word: false, in_code: true, is_real: is_varied }
 }

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use tree_sitter_language::LanguageFn;
 
+use super::redact::Syntax;
 use super::tags::TagQuery;
 
 /// What a path holds, as far as its name and first line tell.
@@ -27,7 +28,19 @@ impl Format {
             Self::Text(name) => name,
         }
     }
+
+    /// Returns what a word without quotes is.
+    pub fn syntax(self) -> Syntax {
+        match self.name() {
+            Some(name) if !has_word(BARE_VALUES, name) => Syntax::Code,
+            _ => Syntax::Prose,
+        }
+    }
 }
+
+/// Formats in which a word without quotes is a value.
+const BARE_VALUES: &str =
+    "asciidoc bash batch csv dockerfile fish html ini latex makefile markdown org rst text xml yaml";
 
 /// A programming language: how its files are called, its grammar and its tag query.
 pub struct Language {

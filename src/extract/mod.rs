@@ -14,6 +14,7 @@ mod front_matter;
 pub mod lang;
 pub mod markdown;
 mod outline;
+mod plausible;
 pub mod redact;
 mod skeleton;
 pub mod stems;
@@ -23,9 +24,10 @@ pub mod words;
 
 pub use chunk::{CHUNK_CHARS, Chunk, Extracted, OVERLAP_CHARS};
 use lang::Format;
+use redact::Syntax;
 
 /// Raise this when any extractor changes what it returns, so that old blobs are extracted again.
-pub const EXTRACTOR_VERSION: i64 = 2;
+pub const EXTRACTOR_VERSION: i64 = 3;
 
 /// Returns the format's name as stored with the content; `""` where it has none.
 pub fn format_name(path: &str, text: &str) -> &'static str {
@@ -37,13 +39,22 @@ pub fn may_be_code(path: &str) -> bool {
     matches!(format_of(path, ""), Format::Code(_))
 }
 
-/// Finds everything in one source.
+/// Returns what a word without quotes is in a file.
+pub fn syntax_of(path: &str, text: &str) -> Syntax {
+    format_of(path, text).syntax()
+}
+
+/// Finds everything in one source. Credentials are masked first: no name, title, skeleton or problem can hold one.
 pub fn extract(path: &str, text: &str) -> Extracted {
-    match format_of(path, text) {
+    let format = format_of(path, text);
+    let secrets = redact::secrets(text, format.syntax());
+    let text = &redact::mask(text, &secrets);
+    let extracted = match format {
         Format::Markdown => markdown::extract(text),
         Format::Code(language) => code::extract(language, path, text),
         Format::Text(_) => text::extract(text),
-    }
+    };
+    Extracted { secrets, ..extracted }
 }
 
 fn format_of(path: &str, text: &str) -> Format {

@@ -12,6 +12,15 @@ use super::credentials::RULES;
 /// What stands in a stored text where a credential was.
 pub const REDACTED: &str = "[REDACTED]";
 
+/// What a word without quotes is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Syntax {
+    /// A value: documents, settings, messages, shell scripts.
+    Prose,
+    /// An expression: source code, and formats that quote every string.
+    Code,
+}
+
 /// A credential in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Secret {
@@ -22,18 +31,18 @@ pub struct Secret {
 }
 
 /// Returns the byte spans that look like credentials, ascending and disjoint.
-pub fn secrets(text: &str) -> Vec<Range<usize>> {
-    find(text).into_iter().map(|secret| secret.bytes).collect()
+pub fn secrets(text: &str, syntax: Syntax) -> Vec<Range<usize>> {
+    find(text, syntax).into_iter().map(|secret| secret.bytes).collect()
 }
 
 /// Returns what looks like a credential, ascending and disjoint. Takes time linear in the text.
-pub fn find(text: &str) -> Vec<Secret> {
-    find_in(text, 0..text.len(), 0).0
+pub fn find(text: &str, syntax: Syntax) -> Vec<Secret> {
+    find_in(text, syntax, 0..text.len(), 0).0
 }
 
 /// Returns what begins in `range` of the text but not before `known_to`, the end of the last one known, and where
 /// to go on with the search.
-fn find_in(text: &str, range: Range<usize>, mut known_to: usize) -> (Vec<Secret>, usize) {
+fn find_in(text: &str, syntax: Syntax, range: Range<usize>, mut known_to: usize) -> (Vec<Secret>, usize) {
     let mut found: Vec<Secret> = Vec::new();
     let mut searched_to = range.end;
     let haystack = range.start..text.len().min(range.end + SCANNER.anchors.max_pattern_len());
@@ -44,7 +53,7 @@ fn find_in(text: &str, range: Range<usize>, mut known_to: usize) -> (Vec<Secret>
             continue;
         }
         let rules = SCANNER.rules_of_anchor[anchor.pattern().as_usize()].iter();
-        if let Some(secret) = rules.filter_map(|rule| secret_at(text, anchor.start(), *rule)).next() {
+        if let Some(secret) = rules.filter_map(|rule| secret_at(text, syntax, anchor.start(), *rule)).next() {
             known_to = secret.bytes.end;
             found.push(secret);
         }
@@ -53,8 +62,28 @@ fn find_in(text: &str, range: Range<usize>, mut known_to: usize) -> (Vec<Secret>
 }
 
 /// Returns the text with every credential replaced by [`REDACTED`].
-pub fn redact(text: &str) -> Cow<'_, str> {
-    redact_span(text, 0..text.len(), &secrets(text))
+pub fn redact(text: &str, syntax: Syntax) -> Cow<'_, str> {
+    redact_span(text, 0..text.len(), &secrets(text, syntax))
+}
+
+/// Returns the text with letters of a filler in the place of every byte of `secrets`; lines and offsets stay.
+pub fn mask<'a>(text: &'a str, secrets: &[Range<usize>]) -> Cow<'a, str> {
+    if secrets.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut masked = String::with_capacity(text.len());
+    for secret in secrets {
+        masked.push_str(&text[masked.len()..secret.start]);
+        let filler = b"REDACTED".iter().chain(std::iter::repeat(&b'_'));
+        let bytes = text.as_bytes()[secret.clone()].iter().zip(filler);
+        masked.extend(bytes.map(|(was, filler)| char::from(if is_line_end(*was) { *was } else { *filler })));
+    }
+    masked.push_str(&text[masked.len()..]);
+    Cow::Owned(masked)
+}
+
+fn is_line_end(byte: u8) -> bool {
+    matches!(byte, b'\n' | b'\r')
 }
 
 /// Returns the span `bytes` of `text`, with what lies in it of `secrets` replaced by [`REDACTED`].
@@ -102,15 +131,18 @@ static SCANNER: LazyLock<Scanner> = LazyLock::new(|| {
     Scanner { anchors: automaton, rules_of_anchor, patterns: patterns.collect() }
 });
 
-fn secret_at(text: &str, at: usize, rule_at: usize) -> Option<Secret> {
+fn secret_at(text: &str, syntax: Syntax, at: usize, rule_at: usize) -> Option<Secret> {
     let rule = &RULES[rule_at];
+    if syntax == Syntax::Code && !rule.in_code {
+        return None;
+    }
     let before = text[..at].bytes().next_back();
     let in_word = before.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
     if in_word && !rule.within_word {
         return None;
     }
     let captures = SCANNER.patterns[rule_at].captures(&text[at..])?;
-    let secret = captures.get(1).or_else(|| captures.get(0))?;
+    let secret = captures.iter().skip(1).flatten().next().or_else(|| captures.get(0))?;
     let bytes = at + secret.start()..at + secret.end();
     (rule.is_real)(secret.as_str()).then_some(Secret { name: rule.name, bytes })
 }
@@ -120,6 +152,7 @@ fn secret_at(text: &str, at: usize, rule_at: usize) -> Option<Secret> {
 #[derive(Clone, Debug)]
 pub struct RedactedText {
     text: String,
+    syntax: Syntax,
     /// Those that begin before `searched_to`.
     secrets: Vec<Range<usize>>,
     searched_to: usize,
@@ -127,8 +160,8 @@ pub struct RedactedText {
 
 impl RedactedText {
     /// Takes a text in which nothing was looked for yet.
-    pub fn new(text: String) -> Self {
-        Self { text, secrets: Vec::new(), searched_to: 0 }
+    pub fn new(text: String, syntax: Syntax) -> Self {
+        Self { text, syntax, secrets: Vec::new(), searched_to: 0 }
     }
 
     /// Returns a byte span without its credentials; none when it is not a span of the text.
@@ -136,7 +169,8 @@ impl RedactedText {
         self.text.get(bytes.clone())?;
         if self.searched_to < bytes.end {
             let known_to = self.secrets.last().map_or(0, |last| last.end);
-            let (found, searched_to) = find_in(&self.text, self.searched_to..bytes.end, known_to);
+            let (found, searched_to) =
+                find_in(&self.text, self.syntax, self.searched_to..bytes.end, known_to);
             self.secrets.extend(found.into_iter().map(|secret| secret.bytes));
             self.searched_to = searched_to;
         }
@@ -249,16 +283,42 @@ mod tests {
             ["q8Zr5LmX2w", "Tn7VbK4s"],
             "  secret_key: vault.path.of_the_key1\n",
         ),
+        ("a value after its name", "password: {}\n", ["hunter2", "hunter2"], "password: String\n"),
+        (
+            "a value after its name",
+            "the db password is {}\n",
+            ["hunt", "er2."],
+            "the password is hashed2 twice\n",
+        ),
+        ("a value after its name", "DB_PASSWORD={}", ["hunt", "er2"], "DB_PASSWORD=$PW2"),
+        (
+            "a value after its name",
+            "  password: {} # staging\n",
+            ["Tr0ub4", "dor&3x"],
+            "token: base64 of the id",
+        ),
+        (
+            "a value after its name",
+            "connect(password = \"{}\")",
+            ["hunter2", "hunter2"],
+            "connect(password = \"{{ .Values.pw2 }}\")",
+        ),
+        (
+            "a value after its name",
+            "\"api_key\": \"{}\",",
+            ["abc123", "xyz789"],
+            "\"token\": \"Uint8Array\",",
+        ),
     ];
 
     #[test]
     fn every_rule_finds_its_credential_and_nothing_alike() {
         for (name, context, parts, alike) in EXAMPLES {
-            let (credential, negative) = (parts.concat(), redact(alike));
+            let (credential, negative) = (parts.concat(), redact(alike, Syntax::Prose));
             let text = context.replace("{}", &credential);
-            let names: Vec<_> = find(&text).iter().map(|secret| secret.name).collect();
+            let names: Vec<_> = find(&text, Syntax::Prose).iter().map(|secret| secret.name).collect();
             assert_eq!(names, [*name], "{text}");
-            assert_eq!(redact(&text), context.replace("{}", REDACTED));
+            assert_eq!(redact(&text, Syntax::Prose), context.replace("{}", REDACTED));
             assert_eq!(negative, *alike);
         }
         for rule in RULES {
@@ -285,8 +345,43 @@ mod tests {
             "test_password: \"Password123!\"",
         ];
         for text in texts {
-            assert_eq!(redact(text), text);
+            assert_eq!(redact(text, Syntax::Prose), text);
         }
+    }
+
+    #[test]
+    fn names_types_templates_and_examples_are_no_passwords() {
+        let texts = [
+            "password: String\npassword: Option<SecretString2>\ntoken: &str\n token: &'a [u8]\n",
+            "password = os.environ[\"PASSWORD_1\"]\nsecret = std::env::var(\"X1\")?;\n",
+            "password: \"{{ .Values.x1 }}\"\npassword: '${PASSWORD_2}'\npassword: \"%PASSWORD1%\"\n",
+            "password: <your password 1>\npassword: your_password1\npassword: \"changeme123\"\n",
+            "token = client.fetch2()\ntoken = tokens[0]\ntoken = self.token2\nsecret = a.b1.c2\n",
+            "token: Uint8Array\nsecret: base64\nprivate_key: ed25519\nsecret = \"hmac-sha256\"\n",
+            "token: color-red-500\ntoken: \"x-token-v2\"\naccess_token: newToken2\n",
+            "token: v1.2.3-rc1\ntoken ttl is 3600s\nsecret: 0x1f\ntoken = \"HTTP/1.1\"\n",
+            "token: \"Token*\"\npassword: \"Passwort!\"\ntoken: someone@host.example1.org\n",
+            "tokenizer: bert2x4y6\ntokens: 4k9x8q7\npassword_field1: x1y2z3w4\n",
+            "if token == \"abc123x\" || secret != \"abc123x\" {}",
+        ];
+        for text in texts {
+            assert_eq!(redact(text, Syntax::Prose), text);
+        }
+    }
+
+    #[test]
+    fn a_word_without_quotes_is_a_value_in_prose_alone() {
+        let text = "let password = hunter2x\n";
+        assert_eq!(redact(text, Syntax::Prose), "let password = [REDACTED]\n");
+        assert_eq!(redact(text, Syntax::Code), text);
+    }
+
+    #[test]
+    fn a_mask_keeps_lines_and_offsets() {
+        let text = "a: sécret\nb: x\n";
+        assert_eq!(mask(text, &[3..10, 14..15]), "a: REDACTE\nb: R\n");
+        assert_eq!(mask(text, &[3..15]), "a: REDACTE\n____\n");
+        assert_eq!(mask(text, &[]), text);
     }
 
     #[test]
@@ -312,8 +407,8 @@ mod tests {
         pieces.extend(["pass", "-----BEGIN ", "token", "=", "\n", " é ", "key: ", "MIIEpAIB"]);
         for _ in 0..2_000 {
             let text: String = (0..random.below(8)).map(|_| random.pick(&pieces)).collect();
-            let secrets = secrets(&text);
-            let mut screened = RedactedText::new(text.clone());
+            let secrets = secrets(&text, Syntax::Prose);
+            let mut screened = RedactedText::new(text.clone(), Syntax::Prose);
             for _ in 0..4 {
                 let ends = [random.below(text.len() + 1), random.below(text.len() + 1)];
                 let [start, end] = ends.map(|at| text.floor_char_boundary(at));
@@ -343,9 +438,9 @@ mod tests {
             "a: -----BEGIN PRIVATE KEY-----",
         ] {
             let text = part.repeat((1 << 18) / part.len());
-            assert!(secrets(&text).len() <= text.len(), "{part}");
+            assert!(secrets(&text, Syntax::Prose).len() <= text.len(), "{part}");
             let key = format!("-----BEGIN PRIVATE KEY-----\n{text}");
-            assert!(secrets(&key).len() <= key.len(), "{part}");
+            assert!(secrets(&key, Syntax::Prose).len() <= key.len(), "{part}");
         }
     }
 }

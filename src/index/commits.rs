@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 
 use super::prepare::{embedded_text_hash, now_s};
 use super::{IndexError, Progress};
-use crate::extract::{redact, words};
+use crate::extract::redact::{self, Syntax};
+use crate::extract::words;
 use crate::git::{Commit, GitError, Node, ObjectId, Objects, Settings, Tip, UserDirs, Walk};
 use crate::paths::RepoLayout;
 use crate::store::{Change, NewBlob, NewChunk, Reader, Writer};
@@ -21,7 +22,7 @@ use crate::types::{Kind, SourceKey, Stat, ViewId};
 /// The format's name, which no file has.
 const LANG: &str = "commit";
 /// Raise this when the rendered text or its words change.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 /// More of a message is left out, bytes.
 const MOST_MESSAGE_BYTES: usize = 8 << 10;
 /// Further paths are only counted.
@@ -270,7 +271,7 @@ impl Rendered {
             message.truncate(kept);
             message.push_str(&format!("\n… {n_more} bytes more"));
         }
-        let message = redact::redact(message.trim()).into_owned();
+        let message = redact::redact(message.trim(), Syntax::Prose).into_owned();
         let mut text = format!("{} {} {}\n\n{message}\n", commit.id, commit.date, commit.author);
         let (paths, total) = paths.unwrap_or_default();
         if !paths.is_empty() {

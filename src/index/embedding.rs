@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::commits;
 use crate::embed::{EmbedError, Embedder, quantize, record_vectors};
-use crate::extract::redact::RedactedText;
+use crate::extract::{self, redact::RedactedText};
 use crate::scan;
 use crate::store::{Embedded, NewVector, PendingChunk, Reader, StoreError};
 use crate::types::{ChunkId, Kind, SourceKey};
@@ -103,7 +103,9 @@ fn read_same(reader: &Reader, chunk: &PendingChunk, max_file_bytes: u64) -> Opti
         let files = reader.files_with(&chunk.hash).unwrap_or_default();
         files.iter().find_map(|(root, key)| read(root, key))
     };
-    read(&chunk.root, &chunk.key).or_else(elsewhere).map(RedactedText::new)
+    let text = read(&chunk.root, &chunk.key).or_else(elsewhere)?;
+    let syntax = extract::syntax_of(chunk.key.as_str(), &text);
+    Some(RedactedText::new(text, syntax))
 }
 
 /// Returns what is embedded of a chunk whose text is not a part of a file.

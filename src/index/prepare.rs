@@ -130,7 +130,7 @@ fn into_blob(extracted: Extracted, text: &str, size: u64) -> NewBlob {
         refs.push_str(&format!("{name} {count}\n"));
     }
     let embeds = !extracted.minified;
-    let secrets = redact::secrets(text);
+    let secrets = extracted.secrets;
     let mut chunks = extracted.chunks;
     let mut problems = extracted.problems;
     if chunks.len() > MOST_CHUNKS {
@@ -151,8 +151,7 @@ fn into_blob(extracted: Extracted, text: &str, size: u64) -> NewBlob {
 }
 
 fn into_chunk(chunk: extract::Chunk, text: &str, secrets: &[Range<usize>], embeds: bool) -> NewChunk {
-    let own_text = chunk.text.map(|text| redact::redact(&text).into_owned());
-    let body = match &own_text {
+    let body = match &chunk.text {
         Some(own) => Cow::Borrowed(own.as_str()),
         None => redact::redact_span(text, chunk.bytes.clone(), secrets),
     };
@@ -171,7 +170,7 @@ fn into_chunk(chunk: extract::Chunk, text: &str, secrets: &[Range<usize>], embed
         lines: chunk.lines,
         symbol: chunk.symbol,
         title: chunk.title,
-        text: own_text,
+        text: chunk.text,
     }
 }
 

@@ -5,21 +5,11 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::Refused;
-use crate::extract::redact::{self, REDACTED};
+use crate::extract::redact::{self, REDACTED, Secret, Syntax};
 
 static PRIVATE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)<\s*(/?)\s*private(?:\s[^<>]*)?>").expect("a test compiles the pattern")
 });
-
-/// What a person types of a credential: shorter and plainer than what a program makes, so its name must stand before it.
-static TYPED: LazyLock<Regex> = LazyLock::new(|| {
-    let name = r"(?:pass(?:word|wd|phrase|code)|pwd|credential|secret|(?:api|access|auth|private|secret)[ _-]?key|token)";
-    let pattern =
-        format!(r#"(?im)\b[a-z0-9_-]*{name}["'`]?\s*(?:[:=]|\bis\b)\s*["'`]?([^\s"'`]{{6,}})(.?\s*$)?"#);
-    Regex::new(&pattern).expect("a test compiles the pattern")
-});
-/// So many bytes are a credential whatever follows; fewer only at the end of a line: `token: base64 of …` is none.
-const LONG: usize = 12;
 
 /// Cuts out what stands in `<private>…</private>`: in any case, over lines, nested; without an end up to the end of the
 /// text. Returns the rest, with [`REDACTED`] for each part, and how many there were.
@@ -52,35 +42,18 @@ const MOST_SHOWN: usize = 4 << 10;
 /// Returns the beginning of a text without what is private and without credentials.
 pub(super) fn without_secrets(text: &str) -> String {
     let (text, _) = without_private(&text[..text.floor_char_boundary(MOST_SHOWN)]);
-    let text = redact::redact(&text);
-    if typed_secret(&text).is_some() { REDACTED.to_owned() } else { text.into_owned() }
+    redact::redact(&text, Syntax::Prose).into_owned()
 }
 
 /// Refuses what looks like a credential, without showing it.
 pub(super) fn check_secrets(field: &'static str, text: &str) -> Result<(), Refused> {
-    let made = redact::find(text).into_iter().next().map(|secret| (secret.bytes.start, secret.name));
-    let Some((at, name)) = made.or_else(|| Some((typed_secret(text)?, "a value after its name"))) else {
+    let Some(Secret { name, bytes }) = redact::find(text, Syntax::Prose).into_iter().next() else {
         return Ok(());
     };
-    let line = text[..at].matches('\n').count() + 1;
+    let line = text[..bytes.start].matches('\n').count() + 1;
     let why = format!("line {line} looks like a credential ({name})");
     Err(Refused::new(field, why)
         .hint("leave it out, put it in <private>…</private>, or --allow-secret (allow_secret) if it is none"))
-}
-
-/// Returns where a credential begins that follows its name.
-fn typed_secret(text: &str) -> Option<usize> {
-    let is_real = |value: &str, ends_line: bool| {
-        let has = |is: fn(&u8) -> bool| value.bytes().any(|byte| is(&byte));
-        let is_mixed = has(u8::is_ascii_alphabetic)
-            && (has(u8::is_ascii_digit) || value.contains(['!', '@', '#', '$', '%', '^', '&', '*']));
-        let is_stand_in =
-            value.starts_with(['$', '<', '{', '[', '(', '%', '*']) || value.contains(['/', '(', ':']);
-        is_mixed && !is_stand_in && (ends_line || value.len() >= LONG)
-    };
-    let mut found =
-        TYPED.captures_iter(text).filter_map(|found| Some((found.get(1)?, found.get(2).is_some())));
-    found.find(|(value, ends_line)| is_real(value.as_str(), *ends_line)).map(|(value, _)| value.start())
 }
 
 #[cfg(test)]

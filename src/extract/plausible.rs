@@ -1,0 +1,189 @@
+//! Tells values that may be credentials from names, types, placeholders and templates.
+//!
+//! All are guesses from the characters alone: what a program makes is random, what a person types has digits or signs
+//! among its letters.
+
+/// Words that only examples hold.
+const PLACEHOLDERS: &[&str] = &[
+    "example",
+    "placeholder",
+    "change",
+    "your",
+    "dummy",
+    "sample",
+    "redacted",
+    "xxx",
+    "***",
+    "...",
+    "todo",
+    "fixme",
+    "12345678",
+    "abcdef",
+    "password",
+    "passwd",
+    "secret",
+    "insert",
+    "replace",
+    "fake",
+    "test",
+    "${",
+    "{{",
+    "%(",
+];
+
+fn is_placeholder(value: &str) -> bool {
+    let lower = value.to_ascii_lowercase();
+    value.starts_with(['$', '<', '{', '%', '[', '(']) || PLACEHOLDERS.iter().any(|word| lower.contains(word))
+}
+
+fn n_distinct(value: &str) -> u32 {
+    let seen = value.bytes().fold(0_u128, |seen, byte| seen | 1 << (byte & 0x7f));
+    seen.count_ones()
+}
+
+/// Tells whether a token with a known prefix is more than `ghp_aaaa…`.
+pub(super) fn is_varied(value: &str) -> bool {
+    let value = value.strip_prefix("AGE-SECRET-KEY-").unwrap_or(value);
+    let is_key_block = value.starts_with("-----BEGIN");
+    is_key_block || !is_placeholder(value) && n_distinct(value) >= 10
+}
+
+/// Tells whether the password of a URL is one: not a word every example uses, nor a variable.
+pub(super) fn is_url_password(value: &str) -> bool {
+    let common = [
+        "pass", "pwd", "passwd", "user", "postgres", "root", "admin", "guest", "token", "hunter2", "xyz",
+        "port",
+    ];
+    let is_variable = value.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+    !is_placeholder(value) && !is_variable && !common.contains(&value) && value.parse::<u32>().is_err()
+}
+
+pub(super) fn is_long_random(value: &str) -> bool {
+    value.len() >= 16 && is_random(value)
+}
+
+/// Tells whether a value was made by chance, not of words: letters and digits mixed, no path or URL.
+pub(super) fn is_random(value: &str) -> bool {
+    let n_digits = value.bytes().filter(u8::is_ascii_digit).count();
+    let classes: [fn(&u8) -> bool; 4] =
+        [u8::is_ascii_digit, u8::is_ascii_lowercase, u8::is_ascii_uppercase, u8::is_ascii_punctuation];
+    let n_classes = classes.iter().filter(|class| value.bytes().any(|byte| class(&byte))).count();
+    let has_letter = value.bytes().any(|byte| byte.is_ascii_alphabetic());
+    let is_place = value.contains("://") || value.starts_with(['/', '.', '#', '@', '~', ':']);
+    let enough_classes = n_classes >= if value.len() < 16 { 3 } else { 2 };
+    let enough_distinct = n_distinct(value) >= if value.len() < 16 { 7 } else { 9 };
+    n_digits > 0
+        && has_letter
+        && enough_classes
+        && enough_distinct
+        && !is_place
+        && !is_placeholder(value)
+        && !is_made_of_words(value, n_digits)
+        && has_digit_of_its_own(value)
+}
+
+/// Tells whether half of the value or more lies in runs of three letters of one case, with few digits.
+fn is_made_of_words(value: &str, n_digits: usize) -> bool {
+    let one_case = |a: &u8, b: &u8| {
+        a.is_ascii_lowercase() && b.is_ascii_lowercase() || a.is_ascii_uppercase() && b.is_ascii_uppercase()
+    };
+    let runs = value.as_bytes().chunk_by(one_case).map(<[u8]>::len);
+    let n_in_runs: usize = runs.filter(|n_letters| *n_letters >= 3).sum();
+    n_in_runs * 2 >= value.len() && n_digits * 8 <= value.len()
+}
+
+/// Tells whether a value in quotes is what a person would type for a password: letters with digits or signs among them.
+pub(super) fn is_quoted_password(value: &str) -> bool {
+    is_mixed(value)
+        && !is_placeholder(value)
+        && !value.starts_with(['&', '*', '.', '~', '@', ':', '-'])
+        && !value.contains(|c: char| "/\\(){}[]<>|=:;,".contains(c) || !c.is_ascii() || c.is_ascii_control())
+        && !is_quantity(value)
+        && !is_name(value)
+        && !is_address(value)
+        && has_digit_of_its_own(value)
+}
+
+/// As [`is_quoted_password`] for a value without quotes, whose last sign may end a sentence.
+pub(super) fn is_bare_password(value: &str) -> bool {
+    let value = value.trim_end_matches(['.', '!', '?']);
+    let is_member = value.split('.').skip(1).any(|part| part.starts_with(|c: char| c.is_ascii_alphabetic()));
+    value.len() >= 6 && !is_member && is_quoted_password(value)
+}
+
+/// Tells whether there are letters, and a digit or, inside, a sign.
+fn is_mixed(value: &str) -> bool {
+    let inner = value.get(1..value.len() - 1).unwrap_or_default();
+    value.bytes().any(|byte| byte.is_ascii_alphabetic())
+        && (value.bytes().any(|byte| byte.is_ascii_digit()) || inner.contains(SIGNS))
+}
+
+/// What people put into passwords beside letters and digits.
+const SIGNS: &[char] = &['!', '@', '#', '$', '%', '^', '&', '*'];
+
+/// `3600s`, `v1.2.3-rc1`, `0x80`, `1e9`.
+fn is_quantity(value: &str) -> bool {
+    let value = value.strip_prefix(['v', 'V']).unwrap_or(value);
+    let unit = value.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '_'));
+    let is_hex =
+        value.strip_prefix("0x").is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    let is_version = value.starts_with(|c: char| c.is_ascii_digit()) && value.contains('.');
+    is_hex || is_version || unit.len() < value.len() && unit.len() <= 3
+}
+
+/// `client-token-2`, `api_key_header_v2`, `color.red.500`, `newToken2`: words with a number behind them, several.
+fn is_name(value: &str) -> bool {
+    let is_word = |part: &str| {
+        let word = part.trim_end_matches(|c: char| c.is_ascii_digit());
+        part.len() - word.len() <= if word.is_empty() { 4 } else { 2 }
+            && word.bytes().all(|byte| byte.is_ascii_alphabetic())
+    };
+    let mut parts = value.split(['-', '_', '.', ' ']).filter(|part| !part.is_empty());
+    let has_several = value.contains(['-', '_', '.', ' ']);
+    let word = value.trim_end_matches(|c: char| c.is_ascii_digit());
+    let is_camel = value.len() - word.len() <= 2
+        && word.bytes().all(|byte| byte.is_ascii_alphabetic())
+        && word
+            .as_bytes()
+            .windows(2)
+            .any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
+    is_camel || has_several && parts.all(is_word)
+}
+
+/// `someone@host.example`, `name@1.2.3`, `@scope`: no password that a person would type.
+fn is_address(value: &str) -> bool {
+    value.rsplit_once('@').is_some_and(|(_, host)| host.contains('.'))
+}
+
+/// Names of algorithms, types and protocols that end in a number, without it.
+const NUMBERED: &[&str] = &[
+    "aes", "argon", "base", "blake", "curve", "ec", "ecdsa", "ed", "es", "f", "float", "hs", "http", "i",
+    "int", "ipv", "iso", "k", "latin", "md", "oauth", "oidc", "p", "pbkdf", "pkcs", "ps", "ripemd", "rs",
+    "rsa", "s", "secp", "sha", "sha3", "tls", "u", "uint", "utf", "v", "win", "x", "xterm",
+];
+
+/// Tells whether a digit or sign is left without the numbers that belong to a word: `sha256`, `Uint8Array`.
+fn has_digit_of_its_own(value: &str) -> bool {
+    if value.contains(SIGNS) {
+        return true;
+    }
+    let lower = value.to_ascii_lowercase();
+    let bytes = lower.as_bytes();
+    let mut word: &[u8] = &[];
+    for run in bytes.chunk_by(|a, b| a.is_ascii_digit() == b.is_ascii_digit()) {
+        if !run[0].is_ascii_digit() {
+            word = run;
+            continue;
+        }
+        let is_numbered = NUMBERED.iter().any(|name| word.ends_with(name.as_bytes()) && is_whole(word, name));
+        if !is_numbered {
+            return true;
+        }
+    }
+    false
+}
+
+/// Tells whether a name that ends a word begins it too, or follows a sign.
+fn is_whole(word: &[u8], name: &str) -> bool {
+    word[..word.len() - name.len()].last().is_none_or(|byte| !byte.is_ascii_alphanumeric())
+}
