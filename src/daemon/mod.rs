@@ -18,6 +18,7 @@ mod event;
 mod gates;
 mod githooks;
 mod history;
+mod index_file;
 mod lines;
 mod listen;
 mod lock;
@@ -30,21 +31,22 @@ mod program;
 mod replies;
 mod repo_map;
 mod request;
+mod scrub;
 mod search;
 mod server;
 mod shared;
 mod status;
+mod vectors;
 mod verify;
 mod watch_queue;
 mod why;
 mod worker;
 mod worktree;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
 
@@ -56,10 +58,8 @@ use self::memories::keeper::Memories;
 use self::shared::Shared;
 use self::watch_queue::WatchQueue;
 use crate::config::{self, Config};
-use crate::embed::BUILTIN_ID;
 use crate::index::{Commits, Indexer, Progress, Reading};
 use crate::paths::{Env, RepoLayout};
-use crate::store::{StoreError, Writer};
 use crate::watch::Watch;
 
 /// Threads for what blocks. More than may ever work at a time (`gates`): those that hang on a file system have one each.
@@ -110,7 +110,7 @@ pub fn error_chain(error: &anyhow::Error) -> String {
 fn serve(layout: RepoLayout, env: Env, config: Config, ready: impl FnOnce()) -> anyhow::Result<()> {
     let index_db = layout.state_dir.join("index.db");
     let progress = Arc::new(Progress::default());
-    let writer = open_index(&index_db)?;
+    let writer = index_file::open(&index_db)?;
     let reading =
         Reading { max_file_bytes: config.index.max_file_bytes, n_threads: descriptors::max_readers() };
     let indexer = Indexer::new(writer, &index_db, &program::program()?, reading, Arc::clone(&progress))?;
@@ -183,34 +183,6 @@ fn serve(layout: RepoLayout, env: Env, config: Config, ready: impl FnOnce()) -> 
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> anyhow::Result<std::thread::JoinHandle<()>> {
     let thread = std::thread::Builder::new().name(name.to_owned()).spawn(run);
     thread.with_context(|| format!("start the thread {name}"))
-}
-
-/// Opens index.db; a damaged one is put aside and begun anew, for it holds nothing that cannot be made again.
-fn open_index(path: &Path) -> anyhow::Result<Writer> {
-    if std::fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
-        let aside = quarantine(path)?;
-        tracing::error!(aside = %aside.display(), "index.db is not a file; put aside and rebuilt");
-    }
-    match Writer::open(path, BUILTIN_ID) {
-        Err(StoreError::Corrupt { source, .. }) => {
-            let aside = quarantine(path)?;
-            tracing::error!(%source, aside = %aside.display(), "index.db is damaged; put aside and rebuilt");
-            Ok(Writer::open(path, BUILTIN_ID)?)
-        }
-        opened => Ok(opened?),
-    }
-}
-
-fn quarantine(path: &Path) -> anyhow::Result<PathBuf> {
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let aside = path.with_extension(format!("db.damaged-{seconds}"));
-    std::fs::rename(path, &aside).with_context(|| format!("rename {}", path.display()))?;
-    for suffix in ["-wal", "-shm"] {
-        let mut companion = path.as_os_str().to_owned();
-        companion.push(suffix);
-        let _ = std::fs::remove_file(companion); // useless without the file they belong to
-    }
-    Ok(aside)
 }
 
 /// Takes SIGTERM and SIGINT from now on; what is returned ends with the first of them.

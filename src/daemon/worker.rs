@@ -4,21 +4,22 @@
 //! other. `embed` computes vectors after the lexical commit, and hands them to `writer` batch by batch.
 
 use std::path::Path;
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
 
 use super::clock::now_ms;
 use super::disk::task::Survey;
 use super::event::{Event, Indexed};
+use super::index_file::quarantine;
 use super::memories::finder;
+use super::scrub::Scrubber;
 use super::shared::Shared;
-use crate::embed::{BUILTIN_DIMS, Embedder};
+use super::vectors::{copy_vectors, load_vectors};
+use crate::embed::Embedder;
 use crate::git::{self, Tip};
 use crate::index::{Batch, Commits, IndexError, Indexer, Scope, embed_chunks, embed_paths};
 use crate::paths::RepoLayout;
 use crate::scan;
-use crate::search::nearest::VectorIndex;
 use crate::store::{NewVector, Reader, StoreError, ViewKey, ViewRow};
 use crate::types::{ChunkId, ViewId};
 use crate::watch::{Role, WatchError};
@@ -56,7 +57,8 @@ impl Drop for ShutdownGuard<'_> {
 /// Runs jobs until the loop is gone.
 pub(super) fn write(shared: &Shared, mut indexer: Indexer, mut commits: Commits, jobs: &Receiver<Job>) {
     let _last_word = ShutdownGuard(shared);
-    for job in jobs {
+    let mut scrubber = Scrubber::default();
+    while let Some(job) = scrubber.next_job(shared, &mut indexer, jobs) {
         match job {
             Job::Open(key, reply) => {
                 let row = open(&mut indexer, &shared.index_db, &key);
@@ -68,6 +70,7 @@ pub(super) fn write(shared: &Shared, mut indexer: Indexer, mut commits: Commits,
             }
             Job::Reconcile { view, layout, scope, git_changed } => {
                 let indexed = reconcile(shared, &mut indexer, view, &layout, scope, git_changed);
+                scrubber.scrub(shared, &mut indexer); // before anybody is told, as the vectors
                 copy_vectors(shared, &mut indexer); // before anybody is told: who waited searches the copy
                 shared.send(Event::Indexed(Box::new(indexed)));
             }
@@ -119,34 +122,6 @@ fn collect(shared: &Shared, indexer: &mut Indexer) {
     }
 }
 
-/// Brings the vectors in memory up to date, or loads them. To be called before anybody is told of what was
-/// written: the answer to `full` counts on them.
-fn copy_vectors(shared: &Shared, indexer: &mut Indexer) {
-    let added = indexer.writer().take_added();
-    let mut copy = shared.nearest.write().unwrap_or_else(PoisonError::into_inner);
-    if let Some(nearest) = copy.as_mut() {
-        added.iter().for_each(|(id, vector)| nearest.add(*id, vector));
-        return;
-    }
-    drop(copy);
-    load_vectors(shared);
-}
-
-/// Replaces the vectors in memory by those of the database; searches go on with the old ones meanwhile.
-fn load_vectors(shared: &Shared) {
-    let mut nearest = VectorIndex::new(BUILTIN_DIMS);
-    let load = |reader: &Reader| {
-        reader.each_vector(|id, bytes| {
-            let vector: Vec<i8> = bytes.iter().map(|byte| byte.cast_signed()).collect();
-            nearest.add(id, &vector);
-        })
-    };
-    match shared.read(load) {
-        Ok(()) => *shared.nearest.write().unwrap_or_else(PoisonError::into_inner) = Some(nearest),
-        Err(error) => tracing::warn!(%error, "the vectors cannot be loaded; keyword search goes on"),
-    }
-}
-
 fn open(indexer: &mut Indexer, index_db: &Path, key: &ViewKey) -> Result<ViewRow, StoreError> {
     let view = indexer.writer().view(key)?;
     let row = Reader::open(index_db)?.view(view)?;
@@ -183,7 +158,7 @@ fn reconcile(
 
 /// Makes room for a new index, which the next daemon builds.
 fn set_aside(index_db: &Path) {
-    match super::quarantine(index_db) {
+    match quarantine(index_db) {
         Ok(aside) => tracing::error!(aside = %aside.display(), "the index is damaged; put aside"),
         Err(error) => tracing::error!(%error, "the index is damaged, and cannot be put aside"),
     }

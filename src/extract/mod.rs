@@ -60,3 +60,31 @@ pub fn extract(path: &str, text: &str) -> Extracted {
 fn format_of(path: &str, text: &str) -> Format {
     lang::detect(path, text.lines().next().unwrap_or_default())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_part_of_what_is_found_shows_a_credential() {
+        let password = ["hunter2", "hunter2"].concat();
+        let token = ["ghp_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"].concat();
+        let texts = [
+            ("a.md", "---\ntitle: the token is TK\n---\n# password: PW\n\nText.\n"),
+            ("a.md", "# A `TK`\n\n## TK\n\nThe password is PW.\n"),
+            ("a.rs", "pub const PASSWORD: &str = \"PW\";\npub fn TK() { TK() }\n"),
+            ("a.py", "def login(password=\"PW\", token=\"TK\"):\n    return TK\n"),
+            ("a.sh", "export DB_PASSWORD=PW\nTK() { echo TK; }\n"),
+            ("a.json", "{ \"password\": \"PW\", \"TK\": 1 }\n"),
+            ("a.yaml", "password: PW\nTK: 1\n"),
+        ];
+        for (path, text) in texts {
+            let text = text.replace("PW", &password).replace("TK", &token);
+            let found = extract(path, &text);
+            assert!(!found.secrets.is_empty(), "{text}");
+            let shown = serde_json::to_string(&found).unwrap();
+            assert!(!shown.contains(&password) && !shown.contains(&token), "{text}\n{shown}");
+            assert!(found.chunks.iter().all(|chunk| text.get(chunk.bytes.clone()).is_some()), "{text}");
+        }
+    }
+}

@@ -114,7 +114,8 @@ impl Commits {
         }
         step.n_left = plan.todo.len();
         if step.n_left == 0 {
-            let removals: Vec<Change> = plan.gone.drain(..).map(|key| Change::Remove { key }).collect();
+            let removals: Vec<Change> =
+                plan.gone.drain(..).map(|key| Change::Remove { key, is_secret: false }).collect();
             self.put(writer, view, &removals, &mut step)?;
             step.notes = std::mem::take(&mut plan.notes);
             step.may_come_back = !step.notes.is_empty();

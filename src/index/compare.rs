@@ -17,7 +17,10 @@ use crate::types::{Refusal, SourceKey, Stat, ViewId};
 pub(super) struct Todo {
     pub(super) reads: Vec<(SourceKey, Stat)>,
     pub(super) refusals: Vec<(SourceKey, Stat, Refusal)>,
-    pub(super) removals: Vec<SourceKey>,
+    /// What is gone, as it was.
+    pub(super) removals: Vec<(SourceKey, Stat)>,
+    /// Files of secret names that git ignores.
+    pub(super) ignored_secrets: Vec<Stat>,
     pub(super) problems: Vec<String>,
     pub(super) unread: Vec<Unread>,
     pub(super) missed: Missed,
@@ -112,10 +115,10 @@ impl<'a> Comparison<'a> {
         let below = self.reader.entries(self.view, Some(key))?;
         let own = self.reader.entry(self.view, key)?;
         if stat.is_some_and(|stat| stat.is_dir()) && self.admission.enters(key) {
-            self.todo.removals.extend(own.map(|_| key.clone()));
+            self.todo.removals.extend(own.map(|own| (key.clone(), own.stat)));
             return self.walk(Some(key), below);
         }
-        self.todo.removals.extend(below.into_keys());
+        self.todo.removals.extend(below.into_iter().map(|(key, entry)| (key, entry.stat)));
         // Renamed while it is judged, a directory is taken for one that is not entered: its new name is not met here.
         self.todo.missed.listed |= stat.is_some_and(|stat| stat.is_dir());
         if stat.is_none() {
@@ -128,7 +131,7 @@ impl<'a> Comparison<'a> {
         }
         match found {
             Some(found) => self.todo.take(Some(found), own.as_ref()),
-            None => self.todo.removals.extend(own.map(|_| key.clone())),
+            None => self.todo.removals.extend(own.map(|own| (key.clone(), own.stat))),
         }
         Ok(())
     }
@@ -163,7 +166,8 @@ impl<'a> Comparison<'a> {
         let Walk { known, n_unlisted, .. } = walk;
         // What a failed listing did not show may still be there.
         let gone = |key: &SourceKey| n_unlisted == 0 || is_gone(&root.join(key.as_str()));
-        self.todo.removals.extend(known.into_keys().filter(gone));
+        let gone = known.into_iter().filter(|(key, _)| gone(key));
+        self.todo.removals.extend(gone.map(|(key, entry)| (key, entry.stat)));
         self.todo.missed.shifted |= !is_steady;
         Ok(())
     }
@@ -185,7 +189,10 @@ impl<'a> Comparison<'a> {
         let refusal = match self.admission.judge(key, &stat) {
             Verdict::Admitted => None,
             Verdict::Refused(refusal) => Some(refusal),
-            Verdict::Ignored => return None,
+            Verdict::Ignored => {
+                self.todo.ignored_secrets.extend(Some(stat).filter(|_| scan::is_secret_name(key.as_str())));
+                return None;
+            }
         };
         Some(Found { key: key.clone(), stat, refusal })
     }
@@ -219,6 +226,10 @@ impl Visit for Walk<'_> {
         }
         let known = self.known.remove(&found.key);
         self.todo.take(Some(found), known.as_ref());
+    }
+
+    fn ignored_secret(&mut self, stat: Stat) {
+        self.todo.ignored_secrets.push(stat);
     }
 
     fn problem(&mut self, error: ScanError) {

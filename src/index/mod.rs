@@ -13,6 +13,7 @@ mod pipeline;
 mod plan;
 mod prepare;
 mod progress;
+mod secret_files;
 pub mod worker;
 
 pub use commits::{CommitStep, Commits};

@@ -14,6 +14,7 @@ use super::batches::{self, Batches};
 use super::compare::{Comparison, Todo};
 use super::extractor::Extractor;
 use super::prepare::{Prepared, Preparer, now_s};
+use super::secret_files::{self, SecretFiles};
 use super::{IndexError, Progress, ReconcileOutcome};
 use crate::paths::RepoLayout;
 use crate::store::{Change, Reader, Writer};
@@ -52,6 +53,7 @@ pub struct Indexer {
     extractor: Extractor,
     /// The digest of what decided at the last walk, as far as it could be read.
     rules: HashMap<ViewId, Option<u64>>,
+    secret_files: SecretFiles,
     reading: Reading,
     progress: Arc<Progress>,
 }
@@ -70,7 +72,8 @@ impl Indexer {
     ) -> Result<Self, IndexError> {
         let reader = Reader::open(index_db)?;
         let (extractor, index_db) = (Extractor::new(memod, &progress), index_db.to_owned());
-        Ok(Self { writer, reader, index_db, extractor, rules: HashMap::new(), reading, progress })
+        let (rules, secret_files) = (HashMap::new(), SecretFiles::default());
+        Ok(Self { writer, reader, index_db, extractor, rules, secret_files, reading, progress })
     }
 
     /// Returns the write connection, for what is not a reconcile.
@@ -114,6 +117,7 @@ impl Indexer {
         view: ViewId,
         todo: Todo,
     ) -> Result<ReconcileOutcome, IndexError> {
+        let secrets = self.secret_files.meet(&todo, self.rules.contains_key(&view));
         let Todo { problems, unread, missed, .. } = todo;
         let mut outcome = ReconcileOutcome { problems, unread, missed, ..ReconcileOutcome::default() };
         self.progress.begin(todo.reads.len() as u64);
@@ -123,8 +127,16 @@ impl Indexer {
         self.read_all(layout, view, todo.reads, &mut outcome)?;
         // Last: what was renamed is under its old name until it is under the new one, never nowhere. The old one
         // is not shown, for each hit is checked against the disk.
-        let removals: Vec<Change> = todo.removals.into_iter().map(|key| Change::Remove { key }).collect();
+        let removal = |(key, stat): (SourceKey, Stat)| {
+            let is_secret = secrets.iter().any(|secret| secret_files::may_hold(secret, &stat));
+            Change::Remove { key, is_secret }
+        };
+        let removals: Vec<Change> = todo.removals.into_iter().map(removal).collect();
         self.apply_all(view, &removals, &mut outcome)?;
+        let sizes = self.secret_files.recent_sizes();
+        if !sizes.is_empty() {
+            self.writer.purge_sizes(&sizes)?;
+        }
         Ok(outcome)
     }
 

@@ -86,7 +86,9 @@ impl Preparer<'_> {
             return Ok(Prepared::Unread(Unread { key: Some(key.clone()), why: error.to_string() }));
         }
         let key = key.clone();
-        let Some(refusal) = error.refusal() else { return Ok(Prepared::Change(Change::Remove { key })) };
+        let Some(refusal) = error.refusal() else {
+            return Ok(Prepared::Change(Change::Remove { key, is_secret: false }));
+        };
         if matches!(error, ReadError::Unreadable(_)) && self.refusal(&key)? == Some(refusal) {
             return Ok(Prepared::Unchanged);
         }
@@ -145,6 +147,7 @@ fn into_blob(extracted: Extracted, text: &str, size: u64) -> NewBlob {
         extractor_version: EXTRACTOR_VERSION,
         refs,
         problems: problems.join("\n"),
+        n_secrets: secrets.len(),
         definitions,
         chunks: chunks.into_iter().map(|chunk| into_chunk(chunk, text, &secrets, embeds)).collect(),
     }

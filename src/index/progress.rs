@@ -89,7 +89,9 @@ impl ReconcileOutcome {
     /// Notes what is about to be taken out of the manifest.
     pub(super) fn note(&mut self, changes: &[Change], progress: &Progress) {
         let taken = changes.iter().find_map(|change| match change {
-            Change::Remove { key } | Change::Refuse { key, refusal: Refusal::Unreadable, .. } => Some(key),
+            Change::Remove { key, .. } | Change::Refuse { key, refusal: Refusal::Unreadable, .. } => {
+                Some(key)
+            }
             _ => None,
         });
         if let Some(key) = taken {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use gix::bstr::{BString, ByteSlice};
 
-use super::{Admission, FileKind, RelPath, ScanError, Verdict, lstat, name_bytes, on_disk};
+use super::{Admission, FileKind, RelPath, ScanError, Verdict, is_secret_name, lstat, name_bytes, on_disk};
 use crate::paths::{PathError, RepoLayout};
 use crate::types::{Refusal, SourceKey, Stat};
 
@@ -29,6 +29,8 @@ pub trait Visit {
     fn dir(&mut self, abs: &Path, key: Option<&SourceKey>);
     /// A path is admitted or refused.
     fn file(&mut self, found: Found);
+    /// A file that git ignores has a secret name.
+    fn ignored_secret(&mut self, _stat: Stat) {}
     /// Something may not be looked at; the walk goes on.
     fn problem(&mut self, problem: ScanError);
     /// Of a path, and of what is below it, nothing is known this time; the walk goes on. None: of the root.
@@ -135,6 +137,12 @@ impl Walk<'_> {
         }
         let verdict = self.admission.judge_kind(path, kind);
         if verdict == Verdict::Ignored {
+            if kind == FileKind::Regular
+                && path.to_str().is_ok_and(is_secret_name)
+                && let Ok(stat) = stat()
+            {
+                self.visit.ignored_secret(stat);
+            }
             return;
         }
         match stat() {

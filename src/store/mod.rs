@@ -9,6 +9,7 @@ mod definitions;
 mod filter;
 mod foreign;
 mod memory;
+mod purge;
 mod reader;
 mod rows;
 mod schema;
@@ -96,13 +97,16 @@ impl StoreError {
     }
 }
 
+/// How long a connection waits for a lock of another one.
+const BUSY_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
+
 /// Opens a connection with the settings every connection needs.
 ///
 /// The write connection creates the file; readers must find it and cannot change it.
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite::Error> {
     set_up_sqlite();
     let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    conn.busy_timeout(std::time::Duration::from_secs(5))?;
+    conn.busy_timeout(BUSY_TIMEOUT)?;
     conn.execute_batch(
         "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384;
          PRAGMA trusted_schema = OFF;",

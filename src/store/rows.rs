@@ -70,10 +70,11 @@ pub(super) fn blob_id(
     }
     let id: i64 = tx
         .prepare_cached(
-            "INSERT INTO blob(hash, lang, size, kind, extractor_version, refs, problems, last_ref)
-             VALUES(?1, ?2, ?3, ?4, ?5, ?6, nullif(?7, ''), ?8)
+            "INSERT INTO blob(hash, lang, size, kind, extractor_version, refs, problems, last_ref, n_secrets)
+             VALUES(?1, ?2, ?3, ?4, ?5, ?6, nullif(?7, ''), ?8, ?9)
              ON CONFLICT(hash, lang) DO UPDATE SET kind = excluded.kind, refs = excluded.refs,
-                 problems = excluded.problems, extractor_version = excluded.extractor_version
+                 problems = excluded.problems, extractor_version = excluded.extractor_version,
+                 n_secrets = excluded.n_secrets
              RETURNING id",
         )?
         .query_row(
@@ -85,7 +86,8 @@ pub(super) fn blob_id(
                 new.extractor_version,
                 new.refs,
                 new.problems,
-                now_s
+                now_s,
+                new.n_secrets as i64,
             ],
             |row| row.get(0),
         )?;
@@ -200,21 +202,31 @@ pub(super) fn add_path(tx: &Transaction<'_>, key: &SourceKey, words: &str) -> ru
     Ok(())
 }
 
-/// Starts the clock of a content that this path is about to let go of.
+/// Deletes paths that no view has any more.
+pub(super) fn delete_unused_paths(tx: &Transaction<'_>) -> rusqlite::Result<()> {
+    tx.execute_batch(
+        "DELETE FROM path_fts WHERE rowid IN
+             (SELECT id FROM path WHERE path NOT IN (SELECT path FROM entry));
+         DELETE FROM path WHERE path NOT IN (SELECT path FROM entry);",
+    )
+}
+
+/// Starts the clock of a content that this path is about to let go of, and returns it.
 pub(super) fn release_blob(
     tx: &Transaction<'_>,
     view: ViewId,
     key: &SourceKey,
     now_s: i64,
-) -> rusqlite::Result<()> {
+) -> rusqlite::Result<Option<BlobId>> {
     tx.prepare_cached(
         "UPDATE blob SET last_ref = ?3
-         WHERE id = (SELECT blob_id FROM entry WHERE view_id = ?1 AND path = ?2)",
+         WHERE id = (SELECT blob_id FROM entry WHERE view_id = ?1 AND path = ?2) RETURNING id",
     )?
-    .execute(params![view.0, key.as_str(), now_s])?;
-    Ok(())
+    .query_row(params![view.0, key.as_str(), now_s], |row| row.get(0).map(BlobId))
+    .optional()
 }
 
+/// Returns the content that the path had before.
 #[expect(clippy::too_many_arguments, reason = "one row, a value a column")]
 pub(super) fn put_entry(
     tx: &Transaction<'_>,
@@ -225,8 +237,8 @@ pub(super) fn put_entry(
     blob: Option<BlobId>,
     refusal: Option<Refusal>,
     now_s: i64,
-) -> rusqlite::Result<()> {
-    release_blob(tx, view, key, now_s)?;
+) -> rusqlite::Result<Option<BlobId>> {
+    let former = release_blob(tx, view, key, now_s)?;
     tx.prepare_cached(
         "INSERT OR REPLACE INTO entry(view_id, path, blob_id, refusal, mode, size, mtime_ns, ctime_ns, inode, dev, racy)
          VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
@@ -244,5 +256,5 @@ pub(super) fn put_entry(
         stat.dev as i64,
         racy,
     ])?;
-    Ok(())
+    Ok(former)
 }

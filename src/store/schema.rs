@@ -117,6 +117,20 @@ CREATE TABLE definition(
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX definition_text ON definition(text);
 ",
+    "
+-- How many credentials were cut out of a content, and whether all of it has become a secret: then it goes as soon as
+-- nobody refers to it.
+ALTER TABLE blob ADD COLUMN n_secrets INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE blob ADD COLUMN is_secret INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX blob_secret ON blob(id) WHERE is_secret = 1;
+CREATE INDEX blob_size ON blob(size);
+-- What was extracted so far may show what is cut out by now.
+INSERT INTO meta(key, value) SELECT 'unscrubbed', '1' WHERE EXISTS (SELECT 1 FROM blob);
+DELETE FROM entry;
+INSERT INTO chunk_fts(chunk_fts) VALUES('delete-all');
+DELETE FROM blob;
+UPDATE view SET complete = 0, seq = seq + 1;
+",
 ];
 
 /// Brings a database to the newest of these schemas, one string a version.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::types::{Kind, SourceKey, Stat, ViewId};
+use crate::types::{ChunkId, Kind, Refusal, SourceKey, Stat, ViewId};
 
 const STAT: Stat = Stat { size: 1, mtime_ns: 1, ctime_ns: 1, inode: 1, dev: 1, mode: 0o100_644 };
 
@@ -7,7 +7,7 @@ const STAT: Stat = Stat { size: 1, mtime_ns: 1, ctime_ns: 1, inode: 1, dev: 1, m
 struct Bench {
     writer: Writer,
     reader: Reader,
-    _temp: tempfile::TempDir,
+    temp: tempfile::TempDir,
 }
 
 impl Bench {
@@ -15,7 +15,7 @@ impl Bench {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("index.db");
         let writer = Writer::open(&path, "model").unwrap();
-        Self { writer, reader: Reader::open(&path).unwrap(), _temp: temp }
+        Self { writer, reader: Reader::open(&path).unwrap(), temp }
     }
 
     fn view(&mut self) -> ViewId {
@@ -53,7 +53,7 @@ impl Bench {
             blob: Some(Box::new(blob)),
         };
         self.writer.apply(view, &[put], now_s).unwrap();
-        let waiting = self.reader.chunks_to_embed(crate::types::ChunkId(0), 9).unwrap();
+        let waiting = self.reader.chunks_to_embed(ChunkId(0), 9).unwrap();
         let vectors = waiting
             .into_iter()
             .map(|chunk| NewVector { of: Embedded::Chunk(chunk.id, chunk.text_hash), vec: Some(vec![1; 4]) });
@@ -106,4 +106,80 @@ fn what_a_worktree_held_is_kept_from_when_it_goes() {
         assert_eq!(bench.writer.collect_garbage(gone_s + keep_s, keep_s).unwrap(), 0);
         assert_eq!(bench.writer.collect_garbage(gone_s + keep_s + 3_600, keep_s).unwrap(), 1);
     }
+}
+
+fn refuse(path: &str) -> Change {
+    Change::Refuse { key: SourceKey::new(path), stat: STAT, refusal: Refusal::SecretName }
+}
+
+fn remove(path: &str) -> Change {
+    Change::Remove { key: SourceKey::new(path), is_secret: false }
+}
+
+#[test]
+fn a_secret_stays_while_another_path_holds_it_and_goes_with_the_last() {
+    let mut bench = Bench::new();
+    let view = bench.view();
+    for (path, text) in [("a", 1), ("b", 1), ("c", 2)] {
+        bench.put(view, path, text, 0);
+    }
+    bench.writer.apply(view, &[refuse("a")], 1).unwrap();
+    assert_eq!(bench.reader.counts().unwrap().blobs, 2, "`b` may be shown");
+    assert!(!bench.writer.has_purged());
+    bench.writer.apply(view, &[remove("b")], 2).unwrap();
+    let counts = bench.reader.counts().unwrap();
+    assert_eq!((counts.blobs, counts.chunks, counts.embeddings), (1, 1, 1));
+    assert!(bench.writer.has_purged());
+    assert_eq!(bench.reader.integrity().unwrap(), [""; 0]);
+}
+
+#[test]
+fn a_vector_that_comes_after_the_purge_is_not_kept() {
+    let mut bench = Bench::new();
+    let view = bench.view();
+    bench.put(view, "a", 1, 0);
+    let late = NewVector { of: Embedded::Chunk(ChunkId(1), [1; 32]), vec: Some(vec![1; 4]) };
+    bench.writer.apply(view, &[refuse("a")], 1).unwrap();
+    bench.writer.add_vectors(&[late]).unwrap();
+    assert_eq!(bench.reader.counts().unwrap().embeddings, 0);
+}
+
+#[test]
+fn the_log_is_cut_off_once_no_reader_needs_it() {
+    let mut bench = Bench::new();
+    let view = bench.view();
+    bench.put(view, "a", 1, 0);
+    bench.writer.apply(view, &[refuse("a")], 1).unwrap();
+    let Bench { writer, reader, temp } = &mut bench;
+    let scrubbed = reader.snapshot(|reader| {
+        reader.counts()?;
+        writer.scrub()
+    });
+    scrubbed.unwrap();
+    assert!(writer.has_leftovers() && !writer.has_purged());
+    writer.scrub().unwrap();
+    assert!(!writer.has_leftovers());
+    assert_eq!(std::fs::metadata(temp.path().join("index.db-wal")).unwrap().len(), 0);
+}
+
+#[test]
+fn an_index_made_before_credentials_were_counted_is_begun_anew() {
+    let temp = tempfile::tempdir().unwrap();
+    let path = temp.path().join("index.db");
+    let mut old = Connection::open(&path).unwrap();
+    schema::migrate(&mut old, &path, &schema::INDEX[..4]).unwrap();
+    old.execute_batch(
+        "INSERT INTO blob(id, hash, lang, size, kind, extractor_version, last_ref) VALUES(1, x'01', '', 1, 'text', 2, 0);
+         INSERT INTO chunk(blob_id, ord, kind, b0, b1, l0, l1, title, text_hash, vec_state)
+             VALUES(1, 0, 'text', 0, 1, 1, 1, 'hunter2hunter2', x'02', 2);
+         INSERT INTO chunk_fts(rowid, symbol, title, body) VALUES(1, '', '', 'hunter2hunter2');",
+    )
+    .unwrap();
+    drop(old);
+    let holds = || std::fs::read(&path).unwrap().windows(14).any(|bytes| bytes == b"hunter2hunter2");
+    assert!(holds(), "else this shows nothing");
+    let mut writer = Writer::open(&path, "model").unwrap();
+    writer.scrub().unwrap();
+    assert!(!writer.has_leftovers() && !holds());
+    assert_eq!(Reader::open(&path).unwrap().counts().unwrap().blobs, 0);
 }

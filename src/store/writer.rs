@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params};
 
+use super::purge::{self, Leftovers};
 use super::rows::{
-    add_path, add_view, blob_id, delete_blob, delete_view, move_view, put_entry, release_blob, set_vector,
+    add_path, add_view, blob_id, delete_blob, delete_unused_paths, delete_view, move_view, put_entry,
+    release_blob, set_vector,
 };
 use super::{StoreError, as_bytes, connect, schema};
 use crate::types::{BlobId, ChunkId, Definition, Kind, Refusal, SourceKey, Stat, ViewId};
@@ -15,10 +17,11 @@ const KEEP_BYTES: i64 = 256 << 20;
 
 /// The one write connection to index.db.
 pub struct Writer {
-    conn: Connection,
-    path: PathBuf,
+    pub(super) conn: Connection,
+    pub(super) path: PathBuf,
     model_id: String,
     added: Added,
+    pub(super) leftovers: Leftovers,
 }
 
 /// Vectors that chunks were given.
@@ -68,6 +71,8 @@ pub enum Change {
     Remove {
         /// Which path.
         key: SourceKey,
+        /// What it held is under a secret name by now.
+        is_secret: bool,
     },
 }
 
@@ -84,6 +89,8 @@ pub struct NewBlob {
     pub refs: String,
     /// Complaints, one a line.
     pub problems: String,
+    /// Credentials that were cut out.
+    pub n_secrets: usize,
     /// What has a name in it, each once.
     pub definitions: Vec<Definition>,
     /// In order.
@@ -150,13 +157,14 @@ impl Writer {
         schema::migrate(&mut conn, path, schema::INDEX)?;
         // No version of the extractors has left these out. On a full disk they stay so for now.
         let _ = conn.execute("UPDATE blob SET extractor_version = 0 WHERE kind = 'killed'", []);
+        let leftovers = Leftovers::read(&conn).map_err(at)?;
         let mut writer =
-            Self { conn, path: path.to_owned(), model_id: model_id.to_owned(), added: Vec::new() };
+            Self { conn, path: path.to_owned(), model_id: model_id.to_owned(), added: Vec::new(), leftovers };
         writer.use_model()?;
         Ok(writer)
     }
 
-    fn in_tx<T>(
+    pub(super) fn in_tx<T>(
         &mut self,
         run: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
@@ -217,7 +225,7 @@ impl Writer {
     /// # Errors
     /// When the database cannot be written.
     pub fn forget_views(&mut self, is_gone: impl Fn(&str, u64) -> bool) -> Result<(), StoreError> {
-        self.in_tx(|tx| {
+        let has_purged = self.in_tx(|tx| {
             let mut statement = tx.prepare("SELECT id, git_dir, git_dir_inode FROM view")?;
             let rows = statement.query_map([], |row| {
                 Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, i64>(2)?))
@@ -227,8 +235,10 @@ impl Writer {
                     delete_view(tx, ViewId(id))?;
                 }
             }
-            Ok(())
-        })
+            purge::sweep(tx)
+        })?;
+        self.leftovers.note(has_purged);
+        Ok(())
     }
 
     /// Applies changes of one view in one transaction and returns the view's new `seq`.
@@ -259,13 +269,20 @@ impl Writer {
                         if !stat.is_commit() {
                             add_path(tx, key, path_words)?;
                         }
-                        put_entry(tx, view, key, stat, *racy, Some(blob_id), None, now_s)?;
+                        let former = put_entry(tx, view, key, stat, *racy, Some(blob_id), None, now_s)?;
+                        if let Some(former) = former {
+                            purge::mark_if_cut(tx, former, blob_id)?;
+                        }
                     }
                     Change::Refuse { key, stat, refusal } => {
-                        put_entry(tx, view, key, stat, false, None, Some(*refusal), now_s)?;
+                        let former = put_entry(tx, view, key, stat, false, None, Some(*refusal), now_s)?;
+                        if matches!(refusal, Refusal::SecretName | Refusal::Binary) {
+                            purge::mark(tx, former)?;
+                        }
                     }
-                    Change::Remove { key } => {
-                        release_blob(tx, view, key, now_s)?;
+                    Change::Remove { key, is_secret } => {
+                        let former = release_blob(tx, view, key, now_s)?;
+                        purge::mark(tx, former.filter(|_| *is_secret))?;
                         tx.prepare_cached("DELETE FROM entry WHERE view_id = ?1 AND path = ?2")?
                             .execute(params![view.0, key.as_str()])?;
                     }
@@ -275,10 +292,12 @@ impl Writer {
                 tx.query_row("UPDATE view SET seq = seq + 1 WHERE id = ?1 RETURNING seq", [view.0], |row| {
                     row.get(0)
                 })?;
-            Ok((seq as u64, again))
+            Ok((seq as u64, again, purge::sweep(tx)?))
         })?;
         self.added.extend(added);
-        Ok(applied)
+        let (seq, again, has_purged) = applied;
+        self.leftovers.note(has_purged);
+        Ok((seq, again))
     }
 
     /// Takes the vectors that chunks were given since the last call, all of them committed.
@@ -317,9 +336,10 @@ impl Writer {
                     }
                     Embedded::Chunk(id, text_hash) => {
                         tx.prepare_cached(
-                            "INSERT INTO embedding(text_hash, model_id, vec) VALUES(?1, ?2, ?3) ON CONFLICT DO NOTHING",
+                            "INSERT INTO embedding(text_hash, model_id, vec)
+                             SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM chunk WHERE id = ?4) ON CONFLICT DO NOTHING",
                         )?
-                        .execute(params![text_hash, model_id, bytes])?;
+                        .execute(params![text_hash, model_id, bytes, id.0])?;
                         set_vector(tx, id, bytes.as_deref(), &mut added)?;
                     }
                 }
@@ -350,12 +370,8 @@ impl Writer {
             for id in &ids {
                 delete_blob(tx, BlobId(*id))?;
             }
-            tx.execute_batch(
-                "DELETE FROM path_fts WHERE rowid IN
-                     (SELECT id FROM path WHERE path NOT IN (SELECT path FROM entry));
-                 DELETE FROM path WHERE path NOT IN (SELECT path FROM entry);
-                 DELETE FROM embedding WHERE text_hash NOT IN (SELECT text_hash FROM chunk);",
-            )?;
+            delete_unused_paths(tx)?;
+            tx.execute("DELETE FROM embedding WHERE text_hash NOT IN (SELECT text_hash FROM chunk)", [])?;
             Ok(ids.len())
         })
     }
@@ -365,7 +381,12 @@ impl Writer {
     /// # Errors
     /// When the database cannot be written.
     pub fn forget_view(&mut self, view: ViewId) -> Result<(), StoreError> {
-        self.in_tx(|tx| delete_view(tx, view))
+        let has_purged = self.in_tx(|tx| {
+            delete_view(tx, view)?;
+            purge::sweep(tx)
+        })?;
+        self.leftovers.note(has_purged);
+        Ok(())
     }
 
     /// Empties the manifest and all contents, so that everything is extracted again.
@@ -374,6 +395,7 @@ impl Writer {
     /// When the database cannot be written; everything is still there then.
     pub fn clear(&mut self) -> Result<(), StoreError> {
         self.in_tx(|tx| {
+            purge::note_leftovers(tx)?;
             tx.execute_batch(
                 "DELETE FROM entry;
                  INSERT INTO chunk_fts(chunk_fts) VALUES('delete-all');
@@ -381,6 +403,8 @@ impl Writer {
                  DELETE FROM blob; DELETE FROM path; DELETE FROM embedding;
                  UPDATE view SET complete = 0, seq = seq + 1;",
             )
-        })
+        })?;
+        self.leftovers.note(true);
+        Ok(())
     }
 }

@@ -32,6 +32,7 @@ mod memory_similar;
 mod output;
 mod past;
 mod protocol;
+mod purged;
 mod random;
 mod restless;
 mod rpc;

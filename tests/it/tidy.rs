@@ -373,7 +373,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
         "store",
         &[
             &["foreign", "memory"],
-            &["counts", "definitions", "rows", "search", "writer"],
+            &["counts", "definitions", "purge", "rows", "search", "writer"],
             &["reader", "schema"],
             &["filter", "mod"],
         ],

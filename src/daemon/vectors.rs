@@ -1,0 +1,37 @@
+//! Keeps the vectors in memory equal to those of the database.
+
+use std::sync::PoisonError;
+
+use super::shared::Shared;
+use crate::embed::BUILTIN_DIMS;
+use crate::index::Indexer;
+use crate::search::nearest::VectorIndex;
+use crate::store::Reader;
+
+/// Brings the vectors in memory up to date, or loads them. To be called before anybody is told of what was
+/// written: the answer to `full` counts on them.
+pub(super) fn copy_vectors(shared: &Shared, indexer: &mut Indexer) {
+    let added = indexer.writer().take_added();
+    let mut copy = shared.nearest.write().unwrap_or_else(PoisonError::into_inner);
+    if let Some(nearest) = copy.as_mut() {
+        added.iter().for_each(|(id, vector)| nearest.add(*id, vector));
+        return;
+    }
+    drop(copy);
+    load_vectors(shared);
+}
+
+/// Replaces the vectors in memory by those of the database; searches go on with the old ones meanwhile.
+pub(super) fn load_vectors(shared: &Shared) {
+    let mut nearest = VectorIndex::new(BUILTIN_DIMS);
+    let load = |reader: &Reader| {
+        reader.each_vector(|id, bytes| {
+            let vector: Vec<i8> = bytes.iter().map(|byte| byte.cast_signed()).collect();
+            nearest.add(id, &vector);
+        })
+    };
+    match shared.read(load) {
+        Ok(()) => *shared.nearest.write().unwrap_or_else(PoisonError::into_inner) = Some(nearest),
+        Err(error) => tracing::warn!(%error, "the vectors cannot be loaded; keyword search goes on"),
+    }
+}
