@@ -1,5 +1,6 @@
 //! Locates the state, sockets and logs of a repository.
 
+mod hint;
 mod locate;
 mod transient;
 
@@ -8,6 +9,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use self::hint::{io_hint, is_out_of_descriptors};
 pub use self::locate::LocateError;
 pub use self::transient::{if_readable, is_transient, may_be_dir};
 

@@ -46,12 +46,12 @@ fn run(root: PathBuf, foreground: bool) -> ExitCode {
         detach();
     }
     let root = std::path::absolute(&root).unwrap_or(root);
-    let error = match daemon::run(&root, || say(&Ready { ready: true, ..Ready::default() })) {
+    let (error, hint) = match daemon::run(&root, || say(&Ready { ready: true, ..Ready::default() })) {
         Ok(Ended::Served) => return ExitCode::SUCCESS,
-        Ok(Ended::AlreadyRunning) => "another daemon serves this repository".to_owned(),
-        Err(error) => daemon::error_chain(&error),
+        Ok(Ended::AlreadyRunning) => ("another daemon serves this repository".to_owned(), None),
+        Err(error) => (daemon::error_chain(&error), daemon::hint_of(&error).map(str::to_owned)),
     };
-    say(&Ready { error: Some(error), ..Ready::default() });
+    say(&Ready { error: Some(error), hint, ..Ready::default() });
     ExitCode::from(3)
 }
 

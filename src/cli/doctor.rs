@@ -1,10 +1,11 @@
 //! Checks the client's side of an installation and prints the daemon's checks.
 
 use std::fs;
+use std::io;
 use std::path::Path;
 
 use crate::client::VERSION;
-use crate::paths::{RepoLayout, effective_uid, owner};
+use crate::paths::{RepoLayout, effective_uid, io_hint, owner};
 use crate::proto::{Check, CwdParams, DoctorResult};
 
 use super::context::CommandContext;
@@ -73,7 +74,14 @@ fn private(name: &str, dir: &Path) -> Check {
         |detail: String, hint: String| Check { name: name.to_owned(), ok: false, detail, hint: Some(hint) };
     let meta = match fs::symlink_metadata(dir) {
         Ok(meta) => meta,
-        Err(error) => return bad(format!("{shown}: {error}"), "`memo status` creates it".to_owned()),
+        Err(error) => {
+            let hint = match error.kind() {
+                io::ErrorKind::NotFound => Some("`memo status` creates it"),
+                _ => io_hint(&error),
+            };
+            let detail = format!("{shown}: {error}");
+            return Check { name: name.to_owned(), ok: false, detail, hint: hint.map(str::to_owned) };
+        }
     };
     if !meta.is_dir() || owner(&meta).is_some_and(|owner| owner != effective_uid()) {
         return bad(format!("{shown}: not a directory of ours"), format!("remove {shown}"));

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::client::ClientError;
 use crate::config::ConfigError;
-use crate::paths::{LocateError, PathError};
+use crate::paths::{LocateError, PathError, io_hint};
 use crate::proto::{RpcError, code};
 
 /// Nothing matched, or the named thing is not there.
@@ -145,12 +145,7 @@ fn locate(error: &LocateError) -> Row {
 }
 
 fn path(error: &PathError) -> Row {
-    let hint = match error.source.kind() {
-        io::ErrorKind::PermissionDenied => hint("check the owner and the permissions of that path"),
-        io::ErrorKind::StorageFull => hint("free some space on that file system"),
-        _ => None,
-    };
-    ("io", EXIT_FAILED, hint)
+    ("io", EXIT_FAILED, error.hint().and_then(hint))
 }
 
 fn config(error: &ConfigError) -> Row {
@@ -173,10 +168,7 @@ fn client(error: &ClientError) -> Row {
             EXIT_FAILED,
             Some(format!("somebody else put it there: look at {}", socket.display())),
         ),
-        ClientError::Spawn { .. } => {
-            let text = "install memod beside memo or in PATH, or name it in MEMO_DAEMON";
-            ("no-daemon", EXIT_FAILED, hint(text))
-        }
+        ClientError::Spawn { source, .. } => ("no-daemon", EXIT_FAILED, spawn(source)),
         ClientError::Refused { hint, .. } => ("daemon-refused", EXIT_FAILED, hint.clone()),
         ClientError::NotReady { log, .. } => ("daemon-not-ready", EXIT_FAILED, see(log)),
         ClientError::SpawnLock { .. } => {
@@ -204,6 +196,16 @@ fn client(error: &ClientError) -> Row {
     }
 }
 
+/// Returns what to do about a program that cannot be started.
+fn spawn(error: &io::Error) -> Option<String> {
+    match error.kind() {
+        io::ErrorKind::NotFound => hint("install memod beside memo or in PATH, or name it in MEMO_DAEMON"),
+        io::ErrorKind::PermissionDenied => hint("check that it is a program and may be run"),
+        io::ErrorKind::WouldBlock => hint("too many processes run: raise `ulimit -u`"),
+        _ => io_hint(error).and_then(hint),
+    }
+}
+
 fn rpc(error: &RpcError) -> Row {
     let told = error.data.as_ref().and_then(|data| data.hint.clone());
     let (word, exit, usual) = match error.code {
@@ -215,13 +217,12 @@ fn rpc(error: &RpcError) -> Row {
         code::NO_METHOD => {
             ("no-method", EXIT_FAILED, Some("`memo restart` starts the daemon of this version"))
         }
-        code::GIT => {
-            ("git", EXIT_FAILED, Some("`git config --list --show-origin` says whether git can read it"))
-        }
-        code::BUSY => ("busy", EXIT_FAILED, Some("too many requests at once; try again")),
+        code::GIT => ("git", EXIT_FAILED, None),
+        code::BUSY => ("busy", EXIT_FAILED, Some("try again in a moment")),
         code::STOPPING => ("stopping", EXIT_FAILED, Some("try again: the daemon is on its way out")),
         code::STORE => ("store", EXIT_FAILED, Some("`memo doctor` checks the disk and the databases")),
         code::IO => ("io", EXIT_FAILED, None),
+        code::PARSE | code::INVALID_REQUEST => ("internal", EXIT_FAILED, None),
         _ => ("internal", EXIT_FAILED, Some("`memo logs` says more")),
     };
     (word, exit, told.or_else(|| usual.and_then(hint)))
@@ -252,6 +253,35 @@ mod tests {
         for (code, word, exit) in cases {
             let shown = of_rpc(code, None);
             assert_eq!((shown.code, shown.exit, shown.message.as_str()), (word, exit, "it failed"));
+        }
+    }
+
+    #[test]
+    fn a_remedy_names_the_cause_at_hand() {
+        let path = || PathBuf::from("/r/x");
+        let file = |kind: io::ErrorKind| PathError { action: "write", path: path(), source: kind.into() };
+        let spawn = |kind: io::ErrorKind| ClientError::Spawn { program: path(), source: kind.into() };
+        let refused =
+            |hint: &str| ClientError::Refused { message: String::new(), hint: Some(hint.to_owned()) };
+        let cases: [(CliError, &str); 13] = [
+            (file(io::ErrorKind::PermissionDenied).into(), "permissions"),
+            (file(io::ErrorKind::StorageFull).into(), "free some space"),
+            (file(io::ErrorKind::ReadOnlyFilesystem).into(), "writable"),
+            (file(io::ErrorKind::NotFound).into(), "typing error"),
+            (file(io::ErrorKind::Other).into(), ""),
+            (LocateError::from(file(io::ErrorKind::PermissionDenied)).into(), "permissions"),
+            (ConfigError::from(file(io::ErrorKind::PermissionDenied)).into(), "permissions"),
+            (spawn(io::ErrorKind::NotFound).into(), "install memod"),
+            (spawn(io::ErrorKind::PermissionDenied).into(), "may be run"),
+            (spawn(io::ErrorKind::WouldBlock).into(), "ulimit -u"),
+            (spawn(io::ErrorKind::OutOfMemory).into(), "memory"),
+            (spawn(io::ErrorKind::Other).into(), ""),
+            (refused("free some space").into(), "free some space"),
+        ];
+        for (error, word) in cases {
+            let Shown { message, hint, .. } = error.shown();
+            let hint = hint.unwrap_or_default();
+            assert!(hint.contains(word) && hint.is_empty() == word.is_empty(), "{message}: {hint}");
         }
     }
 

@@ -1,13 +1,16 @@
 //! Maps errors to the replies of the protocol, each with its remedy.
 
-use std::io::{self, ErrorKind};
+use std::fmt::Display;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use crate::git::{GitError, RevisionError};
 use crate::hooks::HooksError;
-use crate::paths::{LocateError, RepoLayout};
+use crate::index::IndexError;
+use crate::paths::{self, LocateError, PathError, RepoLayout};
 use crate::proto::{METHODS, RpcError, code};
 use crate::store::{ForeignError, Stopped, StoreError};
+use crate::watch::WatchError;
 
 /// When to ask again after a limit was met: requests and reads under way give back what they hold.
 pub(super) const RETRY_AFTER_MS: u64 = 100;
@@ -34,16 +37,26 @@ pub(super) fn no_method(method: &str) -> RpcError {
     RpcError::new(code::NO_METHOD, format!("{method}: no such method")).with_hint(hint)
 }
 
+/// Returns an error and what to do about it in one line.
+pub(super) fn hinted(error: &impl Display, hint: Option<&str>) -> String {
+    hint.map_or_else(|| error.to_string(), |hint| format!("{error}; {hint}"))
+}
+
+/// Returns what to do about an error, where one of its causes tells.
+pub(super) fn hint_of(error: &anyhow::Error) -> Option<&'static str> {
+    error.chain().find_map(|cause| {
+        let store = cause.downcast_ref().map(StoreError::hint);
+        let index = || cause.downcast_ref().and_then(IndexError::hint);
+        let watch = || cause.downcast_ref().and_then(WatchError::hint);
+        let path = || cause.downcast_ref().and_then(PathError::hint);
+        let io = || cause.downcast_ref().and_then(paths::io_hint);
+        store.or_else(index).or_else(watch).or_else(path).or_else(io)
+    })
+}
+
 impl From<StoreError> for RpcError {
     fn from(error: StoreError) -> Self {
-        let hint = match error {
-            StoreError::Full { .. } => {
-                "free some space on that file system; all that was acknowledged is kept"
-            }
-            StoreError::Newer { .. } => "install the version of memod that wrote it, or a later one",
-            _ => "`memo doctor` checks the disk and the databases",
-        };
-        Self::new(code::STORE, error.to_string()).with_hint(hint)
+        Self::new(code::STORE, error.to_string()).with_hint(error.hint())
     }
 }
 
@@ -69,16 +82,10 @@ impl From<ForeignError> for RpcError {
 /// Something of git's could not be read.
 impl From<GitError> for RpcError {
     fn from(error: GitError) -> Self {
-        let hint = match error {
-            GitError::Io(failed) if failed.is_transient() => return LocateError::Io(failed).into(),
-            GitError::Missing { .. } => {
-                "a shallow or partial clone lacks it: `git fetch --unshallow` or `git fetch --refetch`"
-            }
-            GitError::Config { .. } => "`git config --list` says what is wrong with it",
-            GitError::Ref { .. } => "`git show-ref` lists the refs",
-            _ => "`git fsck` tells what is damaged",
-        };
-        Self::new(code::INTERNAL, error.to_string()).with_hint(hint)
+        match error {
+            GitError::Io(failed) if failed.is_transient() => LocateError::Io(failed).into(),
+            error => with(Self::new(code::INTERNAL, error.to_string()), error.hint()),
+        }
     }
 }
 
@@ -110,8 +117,17 @@ impl From<HooksError> for RpcError {
                 "try again; if no git is running, an interrupted one left {} behind",
                 lock.display()
             )),
-            _ => told,
+            HooksError::Io(error) => with(told, error.hint()),
+            HooksError::Git(error) => with(told, error.hint()),
+            HooksError::Unreadable(_) => told, // it says itself where to look
         }
+    }
+}
+
+fn with(error: RpcError, hint: Option<&str>) -> RpcError {
+    match hint {
+        Some(hint) => error.with_hint(hint),
+        None => error,
     }
 }
 
@@ -125,53 +141,117 @@ impl From<LocateError> for RpcError {
             | ErrorKind::NotADirectory
             | ErrorKind::InvalidInput
             | ErrorKind::InvalidFilename => refusal(code::WRONG_REPOSITORY),
-            ErrorKind::PermissionDenied => {
-                refusal(code::IO).with_hint("check the owner and the permissions of that path")
+            _ if paths::is_out_of_descriptors(&failed.source) => {
+                with(refusal(code::BUSY).with_retry(RETRY_AFTER_MS), failed.hint())
             }
-            _ if is_out_of_descriptors(&failed.source) => {
-                let hint = "the daemon has no file descriptor left: raise `ulimit -n`, then `memo restart`";
-                refusal(code::BUSY).with_hint(hint).with_retry(RETRY_AFTER_MS)
-            }
-            _ => refusal(code::IO).with_hint("look at that file system; `memo logs` may say more"),
+            _ => refusal(code::IO).with_hint(failed.hint().unwrap_or("`memo logs` may say more")),
         }
     }
 }
 
-#[cfg(unix)]
-fn is_out_of_descriptors(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
-}
-
-#[cfg(not(unix))]
-fn is_out_of_descriptors(_: &io::Error) -> bool {
-    false
-}
-
 #[cfg(test)]
 mod tests {
+    use std::io;
     use std::path::PathBuf;
 
     use super::*;
-    use crate::paths::PathError;
+
+    fn os(code: i32) -> io::Error {
+        io::Error::from_raw_os_error(code)
+    }
+
+    fn path_error(source: io::Error) -> PathError {
+        PathError { action: "read", path: PathBuf::from("/r/.git"), source }
+    }
+
+    fn sqlite(code: i32) -> StoreError {
+        let source = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None);
+        StoreError::Sqlite { path: PathBuf::from("/r/index.db"), source }
+    }
 
     #[test]
     fn only_what_is_not_there_is_another_repository() {
-        let check = |source: io::Error, code: i64, word: &str| {
-            let path = PathBuf::from("/r/.git");
-            let error = RpcError::from(LocateError::from(PathError { action: "read", path, source }));
-            let hint = error.data.and_then(|data| data.hint).unwrap_or_default();
+        let check = |source: io::Error, code: i64| {
+            let error = RpcError::from(LocateError::from(path_error(source)));
             assert_eq!(error.code, code, "{}", error.message);
-            assert!(hint.contains(word), "{}: {hint}", error.message);
         };
-        check(ErrorKind::NotFound.into(), code::WRONG_REPOSITORY, "");
-        check(ErrorKind::NotADirectory.into(), code::WRONG_REPOSITORY, "");
-        check(ErrorKind::PermissionDenied.into(), code::IO, "permissions");
-        check(ErrorKind::StaleNetworkFileHandle.into(), code::IO, "file system");
+        check(ErrorKind::NotFound.into(), code::WRONG_REPOSITORY);
+        check(ErrorKind::NotADirectory.into(), code::WRONG_REPOSITORY);
+        check(ErrorKind::PermissionDenied.into(), code::IO);
+        check(ErrorKind::StaleNetworkFileHandle.into(), code::IO);
         #[cfg(unix)]
-        for os in [libc::EMFILE, libc::ENFILE] {
-            check(io::Error::from_raw_os_error(os), code::BUSY, "ulimit -n");
+        for (errno, code) in [(libc::EMFILE, code::BUSY), (libc::ENFILE, code::BUSY), (libc::EIO, code::IO)] {
+            check(os(errno), code);
         }
-        #[cfg(unix)]
-        check(io::Error::from_raw_os_error(libc::EIO), code::IO, "file system");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_remedy_names_the_cause_at_hand() {
+        const WORDS: [&str; 9] = [
+            "permissions",
+            "some space",
+            "writable",
+            "ulimit -n",
+            "fs.file-max",
+            "max_user_watches",
+            "max_user_instances",
+            "disk; the system's log",
+            "another program",
+        ];
+        // The remedy holds these words and none of the others.
+        let check = |what: &str, hint: Option<&str>, expected: &[&str]| {
+            let hint = hint.unwrap_or_default();
+            let found: Vec<_> = WORDS.into_iter().filter(|word| hint.contains(word)).collect();
+            assert_eq!(found, expected, "{what}: {hint}");
+        };
+        let causes: [(i32, &[&str]); 8] = [
+            (libc::EACCES, &["permissions"]),
+            (libc::EPERM, &["permissions"]),
+            (libc::ENOSPC, &["some space"]),
+            (libc::EDQUOT, &["some space"]),
+            (libc::EROFS, &["writable"]),
+            (libc::EMFILE, &["ulimit -n"]),
+            (libc::ENFILE, &["fs.file-max"]),
+            (libc::EIO, &["disk; the system's log"]),
+        ];
+        for (errno, expected) in causes {
+            let file = || path_error(os(errno));
+            let path = || PathBuf::from("/r/d");
+            let of = |error: RpcError| error.data.and_then(|data| data.hint);
+            check("path", file().hint(), expected);
+            check("place", of(LocateError::from(file()).into()).as_deref(), expected);
+            check("git", of(GitError::from(file()).into()).as_deref(), expected);
+            check("hooks", of(HooksError::from(file()).into()).as_deref(), expected);
+            check(
+                "store",
+                of(StoreError::File { path: path(), source: os(errno) }.into()).as_deref(),
+                expected,
+            );
+            check("start", hint_of(&anyhow::Error::from(file()).context("start")), expected);
+            check("bind", hint_of(&anyhow::Error::from(os(errno)).context("bind")), expected);
+            // Of inotify's own limits ENOSPC and EMFILE tell.
+            let watch: &[&str] = match errno {
+                libc::ENOSPC | libc::EDQUOT => &["max_user_watches"],
+                _ => expected,
+            };
+            check("watch", WatchError::new(&path(), os(errno)).hint(), watch);
+        }
+        let none_left = WatchError::Exhausted { path: PathBuf::from("/r"), source: os(libc::EMFILE) };
+        check("inotify", none_left.hint(), &["ulimit -n", "max_user_instances"]);
+        let codes: [(i32, &[&str]); 6] = [
+            (rusqlite::ffi::SQLITE_CANTOPEN, &["permissions"]),
+            (rusqlite::ffi::SQLITE_READONLY, &["permissions"]),
+            (rusqlite::ffi::SQLITE_PERM, &["permissions"]),
+            (rusqlite::ffi::SQLITE_BUSY, &["another program"]),
+            (rusqlite::ffi::SQLITE_IOERR, &["disk; the system's log"]),
+            (rusqlite::ffi::SQLITE_MISUSE, &[]),
+        ];
+        for (code, expected) in codes {
+            check("SQLite", Some(sqlite(code).hint()), expected);
+        }
+        check("full", Some(StoreError::Full { path: PathBuf::from("/r/index.db") }.hint()), &["some space"]);
+        check("index", IndexError::from(sqlite(rusqlite::ffi::SQLITE_CANTOPEN)).hint(), &["permissions"]);
+        check("damage", hint_of(&anyhow::anyhow!("of no known kind")), &[]);
     }
 }

@@ -157,7 +157,7 @@ pub(super) struct Indexed {
     pub(super) result: Result<ReconcileOutcome, IndexError>,
     /// What HEAD says.
     pub(super) head: Option<String>,
-    /// Why some directories are not watched.
+    /// Why some directories are not watched, and the remedy.
     pub(super) unwatched: Option<String>,
     /// What is left of the worktree, where it failed.
     pub(super) survey: Option<Survey>,

@@ -96,6 +96,11 @@ pub fn run(root: &Path, ready: impl FnOnce()) -> anyhow::Result<Ended> {
     outcome.map(|()| Ended::Served)
 }
 
+/// Returns what to do about it, where one of its causes tells.
+pub fn hint_of(error: &anyhow::Error) -> Option<&'static str> {
+    error::hint_of(error)
+}
+
 /// Returns what went wrong and why in one line; most errors name their cause themselves.
 pub fn error_chain(error: &anyhow::Error) -> String {
     let mut line = error.to_string();

@@ -127,14 +127,19 @@ pub(super) fn anchors(states: &StateCounts) -> Option<Check> {
 }
 
 fn integrity(shared: &Shared) -> Check {
-    let complaints =
-        shared.read(Reader::integrity).unwrap_or_else(|error: StoreError| vec![error.to_string()]);
+    let read: Result<_, StoreError> = shared.read(Reader::integrity);
+    let rebuild = "rebuild it with `memo reindex`; no memory is in it";
+    let (complaints, hint) = match read {
+        Ok(complaints) => (complaints, rebuild),
+        Err(error @ StoreError::Corrupt { .. }) => (vec![error.to_string()], rebuild),
+        Err(error) => (vec![error.to_string()], error.hint()),
+    };
     let ok = complaints.is_empty();
     Check {
         name: "index.db".to_owned(),
         ok,
         detail: if ok { "integrity_check: ok".to_owned() } else { complaints.join("; ") },
-        hint: (!ok).then(|| "rebuild it with `memo reindex`; no memory is in it".to_owned()),
+        hint: (!ok).then(|| hint.to_owned()),
     }
 }
 

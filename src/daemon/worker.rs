@@ -9,6 +9,7 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
 
 use super::clock::now_ms;
 use super::disk::task::Survey;
+use super::disk::with_remedy;
 use super::event::{Event, Indexed};
 use super::index_file::quarantine;
 use super::memories::finder;
@@ -139,7 +140,7 @@ fn reconcile(
     let mut unwatched = None;
     let mut on_dir = |dir: &Path| match shared.watch.add_dir(view, Role::Worktree, dir) {
         Ok(()) | Err(WatchError::Gone(_) | WatchError::Closed(_)) => {}
-        Err(error) => unwatched = Some(error.to_string()),
+        Err(error) => unwatched = Some(with_remedy(&error)),
     };
     let mut result = indexer.reconcile(layout, view, &scope, git_changed, &mut on_dir);
     let head = git::head(layout);

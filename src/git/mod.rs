@@ -100,6 +100,20 @@ impl GitError {
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::Io(error) if error.is_transient())
     }
+
+    /// Returns what to do about it, where that is known.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Index { .. } => Some("`git status` says whether git can read it"),
+            Self::Config { .. } => Some("`git config --list` says what is wrong with it"),
+            Self::Ref { .. } => Some("`git show-ref` lists the refs"),
+            Self::Missing { .. } => {
+                Some("a shallow or partial clone lacks it: `git fetch --unshallow` or `git fetch --refetch`")
+            }
+            Self::Object { .. } => Some("`git fsck` tells what is damaged"),
+            Self::Io(error) => error.hint(),
+        }
+    }
 }
 
 /// Returns the error of the system that kept gix from reading `path` this time, if there was one.

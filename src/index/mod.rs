@@ -44,3 +44,14 @@ pub enum IndexError {
     #[error("the daemon is stopping")]
     Cancelled,
 }
+
+impl IndexError {
+    /// Returns what to do about it, where that is known and not said already.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Scan(error) => error.hint(),
+            Self::Store(error) => Some(error.hint()),
+            Self::Thread(_) | Self::Extractor(_) | Self::Cancelled => None,
+        }
+    }
+}

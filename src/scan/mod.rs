@@ -59,6 +59,16 @@ impl ScanError {
     }
 }
 
+impl ScanError {
+    /// Returns what to do about it, where that is known.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Git(error) => error.hint(),
+            Self::Rules(error) | Self::Root(error) | Self::Directory(error) => error.hint(),
+        }
+    }
+}
+
 /// Bytes of a path relative to the root, with `/` between its parts.
 type RelPath = gix::bstr::BStr;
 

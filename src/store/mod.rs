@@ -21,6 +21,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+use crate::paths;
+
 pub use filter::{Filter, GlobError};
 pub use foreign::{Foreign, ForeignError};
 pub use memory::{
@@ -77,6 +79,32 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Returns what to do about it.
+    pub fn hint(&self) -> &'static str {
+        let usual = "`memo doctor` checks the disk and the databases";
+        match self {
+            Self::Newer { .. } => "install the version of memod that wrote it, or a later one",
+            Self::Corrupt { .. } => usual,
+            Self::Full { .. } => {
+                "free some space on that file system (`df` shows it); what was acknowledged is kept"
+            }
+            Self::File { source, .. } => paths::io_hint(source).unwrap_or(usual),
+            Self::Sqlite { source, .. } => match source.sqlite_error_code() {
+                Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
+                    "check the owner and the permissions of that file and of its directory"
+                }
+                Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                    "another program holds it open: end that, or try again"
+                }
+                Some(ErrorCode::SystemIoFailure) => {
+                    "look at that file system and its disk; the system's log may say more"
+                }
+                Some(ErrorCode::OutOfMemory) => "free some memory",
+                _ => usual,
+            },
+        }
+    }
+
     /// A file around the database that cannot be moved or looked at.
     fn file(path: &Path, source: std::io::Error) -> Self {
         match source.kind() {

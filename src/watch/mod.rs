@@ -23,6 +23,7 @@ pub use mounts::Mounts;
 #[cfg(not(target_os = "linux"))]
 pub use notify::Watch;
 
+use crate::paths;
 use crate::types::ViewId;
 
 /// Why a directory is watched.
@@ -84,7 +85,20 @@ pub enum WatchError {
 }
 
 impl WatchError {
-    fn new(path: &Path, source: io::Error) -> Self {
+    /// Returns what to do about it, where that is known.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Exhausted { source, .. } if paths::is_out_of_descriptors(source) => {
+                Some("raise it with `sysctl fs.inotify.max_user_instances=1024`, or raise `ulimit -n`")
+            }
+            Self::Exhausted { .. } => Some("raise it with `sysctl fs.inotify.max_user_watches=524288`"),
+            Self::Gone(_) => None,
+            Self::Closed(_) => Some("check the owner and the permissions of that path"),
+            Self::Io { source, .. } => paths::io_hint(source),
+        }
+    }
+
+    pub(crate) fn new(path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
         match source.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::Gone(path),

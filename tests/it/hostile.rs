@@ -131,6 +131,28 @@ fn a_git_dir_that_may_not_be_entered_is_no_plain_directory() {
 }
 
 #[test]
+fn a_directory_that_may_not_be_watched_is_a_matter_of_permissions() {
+    if ran_without_privileges("hostile::a_directory_that_may_not_be_watched_is_a_matter_of_permissions") {
+        return;
+    }
+    let live = Live::idle();
+    live.write("a.md", "alpha");
+    let info = live.root().join(".git/info");
+    fs::create_dir_all(&info).unwrap();
+    // What is in it can be read by name, but it cannot be listed, so it cannot be watched either.
+    fs::set_permissions(&info, fs::Permissions::from_mode(0o300)).unwrap();
+    live.start();
+    live.expect("alpha", "a.md", "every query compares the worktree");
+    let degraded = live.call("status", json!({}))["degraded"].to_string();
+    assert!(
+        degraded.contains(".git/info: cannot be listed; check the owner and the permissions"),
+        "{degraded}"
+    );
+    assert!(!degraded.contains("sysctl"), "no limit of inotify was met: {degraded}");
+    fs::set_permissions(&info, fs::Permissions::from_mode(0o700)).unwrap();
+}
+
+#[test]
 fn any_name_is_found() {
     let live = Live::idle();
     let long = "l".repeat(252) + ".md";

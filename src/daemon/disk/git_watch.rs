@@ -1,16 +1,12 @@
 //! Watches the directories that git has of a worktree.
 
-use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
+use crate::daemon::error::hinted;
 use crate::daemon::shared::Shared;
 use crate::paths::{RepoLayout, may_be_dir};
 use crate::types::ViewId;
-use crate::watch::Role;
-
-/// What to do where watches run out.
-const WATCH_REMEDY: &str = "raise it with `sysctl fs.inotify.max_user_watches=524288` \
-    (and `fs.inotify.max_user_instances`); until then every query compares the worktree";
+use crate::watch::{Role, WatchError};
 
 /// What git has of a worktree: HEAD and index, settings and excludes of the repository.
 pub(super) struct GitDirs<'a> {
@@ -40,7 +36,7 @@ pub(super) fn watch_git(shared: &Shared, view: ViewId, dirs: &GitDirs<'_>) -> Re
     watched.map_err(|error| with_remedy(&error))
 }
 
-/// Adds what to do to why some directory is not watched.
-pub(in super::super) fn with_remedy(why: &impl Display) -> String {
-    format!("{why}; {WATCH_REMEDY}")
+/// Returns why some directory is not watched, what to do about it, and what is done until then.
+pub(in super::super) fn with_remedy(error: &WatchError) -> String {
+    format!("{}; until then every query compares the worktree", hinted(error, error.hint()))
 }

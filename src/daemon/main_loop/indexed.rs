@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::MainLoop;
-use crate::daemon::disk::with_remedy;
+use crate::daemon::error::hinted;
 use crate::daemon::event::Indexed;
 use crate::daemon::worker::Job;
 use crate::git::Tip;
@@ -19,8 +19,8 @@ impl MainLoop {
         let Some(view) = self.views.values_mut().find(|known| known.id == view) else { return };
         view.head = head;
         let covers = scope == Scope::Full && unwatched.is_none() && result.is_ok();
-        if let Some(error) = unwatched {
-            view.mark_unwatched(Some(with_remedy(&error)));
+        if unwatched.is_some() {
+            view.mark_unwatched(unwatched);
         }
         let (mut missed, mut unread) = (Missed::default(), Vec::new());
         let failed = match result {
@@ -39,7 +39,7 @@ impl MainLoop {
             }
             Err(error) => {
                 tracing::error!(root = %view.layout.root.display(), %error, "the index is behind");
-                Some(error.to_string())
+                Some(hinted(&error, error.hint()))
             }
         };
         let (has_failed, lane) = (failed.is_some(), view.lane);
@@ -82,7 +82,7 @@ impl MainLoop {
             }
             Err(error) => {
                 tracing::error!(root = %view.layout.root.display(), %error, "commits are missing from the index");
-                view.commits.end(Some(error.to_string()), &[], false);
+                view.commits.end(Some(hinted(&error, error.hint())), &[], false);
             }
         }
         self.wake_embedder();

@@ -6,7 +6,6 @@ use tokio::sync::oneshot;
 use super::*;
 use crate::config::Config;
 use crate::daemon::disk::task::{DiskReport, GitSettings, Opened, Probed, Survey};
-use crate::daemon::disk::with_remedy;
 use crate::daemon::event::{Ask, Freshness, Indexed, ViewReport};
 use crate::daemon::memories::keeper::Memories;
 use crate::daemon::watch_queue::WatchQueue;
@@ -133,7 +132,7 @@ fn what_does_not_work_of_one_worktree_is_said_until_that_one_recovers() {
     bench.end(one, Err(IndexError::Cancelled), None);
     bench.end(two, Ok(ReconcileOutcome::default()), Some("/two/d: not watched"));
     let cancelled = format!("index: /one: {}", IndexError::Cancelled);
-    let unwatched = format!("watch: {}", with_remedy(&"/two/d: not watched"));
+    let unwatched = "watch: /two/d: not watched".to_owned();
     assert_eq!(bench.degraded(), [cancelled, unwatched.clone()], "the other's success clears nothing");
     bench.end(one, Ok(ReconcileOutcome::default()), None);
     assert_eq!(bench.degraded(), [unwatched], "the other's walk could watch everything");

@@ -1,0 +1,52 @@
+//! Says what to do about a failed operation on a file.
+
+use std::io;
+
+use super::PathError;
+
+impl PathError {
+    /// Returns what to do about it, where that is known.
+    pub fn hint(&self) -> Option<&'static str> {
+        io_hint(&self.source)
+    }
+}
+
+/// Returns what to do about a failed operation on a file, where that is known.
+pub fn io_hint(error: &io::Error) -> Option<&'static str> {
+    use io::ErrorKind as Kind;
+    match error.kind() {
+        Kind::PermissionDenied => Some("check the owner and the permissions of that path"),
+        Kind::StorageFull => Some("free some space on that file system; `df` shows how much is left"),
+        Kind::QuotaExceeded => Some("free some space: the quota on that file system is used up"),
+        Kind::ReadOnlyFilesystem => Some("mount that file system writable"),
+        Kind::StaleNetworkFileHandle => Some("mount that file system again"),
+        Kind::OutOfMemory => Some("free some memory"),
+        _ => os_hint(error),
+    }
+}
+
+/// Returns whether a file could not be opened because too many are open.
+pub fn is_out_of_descriptors(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    return matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE));
+    #[cfg(not(unix))]
+    {
+        let _ = error;
+        false
+    }
+}
+
+#[cfg(unix)]
+fn os_hint(error: &io::Error) -> Option<&'static str> {
+    match error.raw_os_error()? {
+        libc::EMFILE => Some("too many files are open: raise `ulimit -n`, then `memo restart`"),
+        libc::ENFILE => Some("too many files are open on this machine: raise `sysctl fs.file-max`"),
+        libc::EIO => Some("look at that file system and its disk; the system's log may say more"),
+        _ => None,
+    }
+}
+
+#[cfg(not(unix))]
+fn os_hint(_: &io::Error) -> Option<&'static str> {
+    None
+}
