@@ -313,9 +313,9 @@ fn peers_that_never_read_do_not_hold_up_others() {
     }
 }
 
-/// Asks 64 times for a list of half a megabyte, and reads none of the replies.
+/// Asks 64 times for a list of some 200,000 bytes, and reads none of the replies.
 fn asks_and_does_not_read(live: &Live) -> Rpc {
-    for number in 0..8 {
+    for number in 0..3 {
         let content = format!("{} {}", word(number), "z".repeat(60_000));
         live.call("memory.add", json!({ "content": content, "force": true }));
     }
@@ -334,7 +334,7 @@ fn a_peer_that_does_not_read_is_kept_few_replies() {
     live.call("memory.stats", json!({}));
     let replies: Vec<Value> = (0..64).map(|_| rpc.receive().expect("one reply for each")).collect();
     let (answered, refused): (Vec<_>, Vec<_>) = replies.iter().partition(|reply| reply["error"].is_null());
-    assert!((1..24).contains(&answered.len()), "{} lists were kept", answered.len());
+    assert!((1..40).contains(&answered.len()), "{} lists were kept", answered.len());
     for reply in refused {
         assert_eq!(reply["error"]["code"], code::BUSY, "{reply}");
         assert!(reply["error"]["data"]["retry_after_ms"].as_u64() > Some(0), "{reply}");
