@@ -104,3 +104,61 @@ fn line_of(response: &Response) -> Vec<u8> {
 fn weight(line: &[u8]) -> u32 {
     u32::try_from(line.len().min(MAX_UNREAD)).expect("the limit fits")
 }
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use serde_json::{Value, json};
+    use tokio::io::{AsyncBufReadExt, BufReader};
+    use tokio::net::UnixStream;
+
+    use super::*;
+    use crate::proto::code;
+
+    /// Sends so many replies of this length to a peer that reads only then; returns how many came, and how many were
+    /// refused.
+    async fn sent(n_replies: usize, length: usize, only_reads: bool) -> (usize, usize) {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let (replies, _) = Replies::start(ours);
+        let places = Arc::new(Semaphore::new(MAX_IN_FLIGHT));
+        let mut sending = tokio::task::JoinSet::new();
+        for id in 0..n_replies {
+            let (replies, place) = (replies.clone(), Arc::clone(&places).try_acquire_owned().unwrap());
+            let response = Response::success(json!(id), json!("x".repeat(length)));
+            let send = async move {
+                match only_reads {
+                    true => replies.send_if_room(response, place).await,
+                    false => replies.send(&response, Some(place)).await,
+                }
+            };
+            sending.spawn(send);
+        }
+        drop(replies);
+        // Each has had its turn once none is left that could have one.
+        for _ in 0..4 * MAX_IN_FLIGHT {
+            tokio::task::yield_now().await;
+        }
+        let mut lines = BufReader::new(theirs).lines();
+        let (mut n_sent, mut n_refused) = (0, 0);
+        while let Some(line) = lines.next_line().await.unwrap() {
+            let reply: Value = serde_json::from_str(&line).unwrap();
+            match reply["error"]["code"].as_i64() {
+                None => n_sent += 1,
+                Some(code) => {
+                    assert_eq!(code, code::BUSY, "{line}");
+                    n_refused += 1;
+                }
+            }
+        }
+        (n_sent, n_refused)
+    }
+
+    #[tokio::test]
+    async fn a_peer_that_does_not_read_is_kept_few_bytes() {
+        assert_eq!(sent(64, 1_000, true).await, (64, 0), "short ones all find room");
+        assert_eq!(sent(64, SHORT - 100, true).await, (64, 0), "also as many as may be under way");
+        assert_eq!(sent(8, 1 << 20, true).await, (3, 5), "the fourth, with its frame, does not");
+        assert_eq!(sent(3, 5 << 20, true).await, (1, 2), "one always does");
+        assert_eq!(sent(8, 1 << 20, false).await, (8, 0), "what was changed is told");
+    }
+}

@@ -57,9 +57,7 @@ impl ScanError {
             Self::Root(error) | Self::Directory(error) | Self::Rules(error) => error.is_transient(),
         }
     }
-}
 
-impl ScanError {
     /// Returns what to do about it, where that is known.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
