@@ -93,4 +93,5 @@ def main():
     print(f"memo search, whole: {whole:.2f} ms; /bin/true: {true:.2f} ms")
 
 
-main()
+if __name__ == "__main__":
+    main()
