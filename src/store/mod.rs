@@ -14,6 +14,7 @@ mod reader;
 mod rows;
 mod schema;
 mod search;
+mod word_totals;
 mod writer;
 
 use std::path::{Path, PathBuf};

@@ -357,7 +357,7 @@ impl Writer {
     /// # Errors
     /// When the database cannot be written.
     pub fn collect_garbage(&mut self, now_s: i64, keep_s: i64) -> Result<usize, StoreError> {
-        self.in_tx(|tx| {
+        let n_deleted = self.in_tx(|tx| {
             let mut statement = tx.prepare(
                 "WITH loose AS (
                      SELECT id, last_ref, sum(size) OVER (ORDER BY last_ref DESC, id DESC) AS newer_bytes
@@ -373,7 +373,9 @@ impl Writer {
             delete_unused_paths(tx)?;
             tx.execute("DELETE FROM embedding WHERE text_hash NOT IN (SELECT text_hash FROM chunk)", [])?;
             Ok(ids.len())
-        })
+        })?;
+        self.recount_words()?;
+        Ok(n_deleted)
     }
 
     /// Forgets a view and its manifest; contents stay until they are collected.

@@ -244,19 +244,16 @@ fn rows(live: &Live, query: &str) -> Vec<String> {
     rows.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
 }
 
-/// Returns the hits of some queries in their order; those of words by path. FTS5 goes on counting what was deleted from a
-/// contentless table in the number and length of all rows, so that BM25 weighs words by the past too.
+/// Returns the hits of some queries in their order, with their scores.
 fn ranking(live: &Live, mode: &str) -> Vec<String> {
     let query = |number: usize| format!("{} {}", word(number), word((number + 5) % N_WORDS));
     let hits = |query: String| {
         let params = json!({ "query": query, "mode": mode, "limit": 50, "sync": "full", "wait_ms": 60_000 });
         let result = live.call("search", params);
         assert_eq!(result["fresh"], true, "{}", result["reason"]);
-        let hit = |hit: &Value| json!([hit["path"], hit["lines"], hit["arms"]["cosine"]]).to_string();
-        let mut hits: Vec<_> = result["hits"].as_array().unwrap().iter().map(hit).collect();
-        if mode != "vector" {
-            hits.sort();
-        }
+        let hit =
+            |hit: &Value| json!([hit["path"], hit["lines"], hit["score"], hit["arms"]["cosine"]]).to_string();
+        let hits: Vec<_> = result["hits"].as_array().unwrap().iter().map(hit).collect();
         format!("{query}: {}", hits.join(" "))
     };
     (0..N_WORDS).map(query).map(hits).collect()
