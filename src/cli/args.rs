@@ -380,7 +380,7 @@ impl Verb {
         let start = |path: &mut PathBuf| *path = dir.join(&*path);
         match self {
             Self::Import(args) => {
-                args.paths.iter_mut().filter(|path| *path != Path::new("-")).for_each(start)
+                args.paths.iter_mut().filter(|path| *path != Path::new("-")).for_each(start);
             }
             Self::Export(args) => args.out.iter_mut().for_each(start),
             Self::Backup(args) => args.path.iter_mut().for_each(start),

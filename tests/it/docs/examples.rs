@@ -106,7 +106,7 @@ fn every_verb_has_an_example() {
     let pages = pages();
     let blocks: Vec<_> = pages.iter().flat_map(Page::blocks).collect();
     let console = blocks.iter().filter(|block| block.info.starts_with("console"));
-    let commands: Vec<_> = console.flat_map(|block| block.steps()).map(|(command, _)| command).collect();
+    let commands: Vec<_> = console.flat_map(super::Block::steps).map(|(command, _)| command).collect();
     let verbs = verbs();
     assert!(verbs.len() >= 45, "{verbs:?}");
     for verb in verbs {

@@ -40,7 +40,7 @@ fn without_dots(path: &Path) -> PathBuf {
     for part in path.components() {
         match part {
             std::path::Component::ParentDir => {
-                assert!(clean.pop(), "{} leaves the repository", path.display())
+                assert!(clean.pop(), "{} leaves the repository", path.display());
             }
             part => clean.push(part),
         }

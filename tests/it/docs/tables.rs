@@ -46,7 +46,7 @@ fn the_commands_are_those_of_the_help() {
         match line.trim().split_once("  ") {
             Some((verb, what)) => writeln!(table, "| `memo {verb}` | {} |", what.trim()).unwrap(),
             None if line.ends_with(':') => {
-                writeln!(table, "| **{}** | |", line.trim().trim_end_matches(':')).unwrap()
+                writeln!(table, "| **{}** | |", line.trim().trim_end_matches(':')).unwrap();
             }
             None => assert_eq!(line, "", "a line of the help that is no verb"),
         }

@@ -87,7 +87,7 @@ impl Graph {
         declared
             .map(|(path, _)| path)
             .chain(&inline)
-            .filter_map(|path| self.definer(self.absolute(at, path)?, 8))
+            .filter_map(|path| self.definer(&self.absolute(at, path)?, 8))
             .filter(|file| *file != self.files[at])
             .collect()
     }
@@ -112,13 +112,13 @@ impl Graph {
     }
 
     /// Returns the file that defines what a path names.
-    fn definer(&self, path: Path, hops: usize) -> Option<String> {
+    fn definer(&self, path: &[String], hops: usize) -> Option<String> {
         for end in (0..=path.len()).rev() {
             let (parent, rest) = path.split_at(end);
             let Some(file) = self.files.get(parent) else { continue };
             let exported = rest.first().and_then(|name| self.reexports.get(&(parent.to_vec(), name.clone())));
             return match exported {
-                Some(whence) if hops > 0 => self.definer([whence, &rest[1..]].concat(), hops - 1),
+                Some(whence) if hops > 0 => self.definer(&[whence, &rest[1..]].concat(), hops - 1),
                 _ => Some(file.clone()),
             };
         }
