@@ -1,5 +1,6 @@
 //! Locates the state, sockets and logs of a repository.
 
+mod elsewhere;
 mod hint;
 mod locate;
 mod transient;
@@ -190,7 +191,7 @@ impl RepoLayout {
                 fs::write(&ignore, "*\n").at("write", &ignore)?;
             }
         }
-        Ok(())
+        self.sign_state_dir()
     }
 }
 
@@ -266,6 +267,19 @@ pub fn owner(meta: &fs::Metadata) -> Option<u32> {
         let _ = meta;
         None
     }
+}
+
+/// Returns whether nothing may be made in a directory, which is there. What the system fails to tell is no answer: state
+/// must not go elsewhere because of it.
+fn is_read_only(dir: &Path) -> bool {
+    #[cfg(unix)]
+    return rustix::fs::access(dir, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK).is_err_and(
+        |error| {
+            matches!(error, rustix::io::Errno::ACCESS | rustix::io::Errno::ROFS | rustix::io::Errno::PERM)
+        },
+    );
+    #[cfg(not(unix))]
+    return fs::metadata(dir).is_ok_and(|meta| meta.permissions().readonly());
 }
 
 /// Returns whether something may be made in a directory.

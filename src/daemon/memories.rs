@@ -9,7 +9,7 @@ mod backups;
 pub(super) mod call;
 mod confirm;
 mod consolidate;
-mod databases;
+pub(super) mod databases;
 mod dedupe;
 mod documents;
 mod export;

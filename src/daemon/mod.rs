@@ -144,7 +144,7 @@ fn serve(layout: RepoLayout, env: Env, config: Config, ready: impl FnOnce()) -> 
     let watch = Watch::start(move |event| {
         counted.push(event).is_none_or(|event| for_watch.send(Event::Watch(event)).is_ok())
     })?;
-    let memories = Memories::start(&layout.state_dir, config.memory.on_expiry == "purge")?;
+    let memories = Memories::start(&layout, &env, config.memory.on_expiry == "purge")?;
     let to_loop = (event_sender, watch_queue);
     let shared = Shared::new(layout, env, config, index_db, socket, watch, progress, to_loop, memories);
     let shared = Arc::new(shared);

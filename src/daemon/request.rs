@@ -1,7 +1,7 @@
 //! Provides what every method needs: params, a deadline, freshness, and a thread for blocking work.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
@@ -29,6 +29,11 @@ const LOCATE_WAIT: Duration = Duration::from_secs(1);
 const TURN: Duration = Duration::from_millis(500);
 /// … and after so long it is given up; history is searched for ten seconds.
 const READ_WAIT: Duration = Duration::from_secs(20);
+
+tokio::task_local! {
+    /// The connection that a request came over: it is gone once nobody holds it any more.
+    pub(super) static CONNECTION: Weak<()>;
+}
 
 /// Parses the params of a method; none at all are an empty object.
 pub(super) fn params_of<P: DeserializeOwned>(params: Value) -> RpcResult<P> {

@@ -3,8 +3,8 @@
 //! JSON-RPC 2.0, an object a line. Replies may come out of order; a peer that has closed its sending side
 //! still gets its answers. The numbers are those of design 11.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -13,13 +13,13 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use super::descriptors;
-use super::dispatch;
 use super::error::{RETRY_AFTER_MS, busy};
 use super::lines::Lines;
 use super::listen::Listener;
 use super::replies::{self, MAX_IN_FLIGHT, Replies};
+use super::request::CONNECTION;
 use super::shared::Shared;
+use super::{descriptors, dispatch, memories};
 use crate::proto::{MAX_DEPTH, Request, Response, RpcError, code, depth};
 
 /// Requests in work over all connections, beyond one for each: what comes next waits for as many searches, and at 10 ms
@@ -50,6 +50,7 @@ pub(super) async fn serve(shared: Arc<Shared>, mut listener: Listener, mut stop:
                 let (shared, in_work, stop) = (Arc::clone(&shared), Arc::clone(&in_work), stop.clone());
                 connections.spawn(async move {
                     converse(&shared, &in_work, reader, writer, stop).await;
+                    memories::databases::close_left(&shared);
                     shared.connections.fetch_sub(1, Ordering::SeqCst);
                 });
             }
@@ -83,6 +84,7 @@ async fn converse<R, W>(
     R: AsyncRead + Unpin + Send,
     W: AsyncWrite + Unpin + Send + 'static,
 {
+    let connection = Arc::new(());
     let (replies, mut writing) = Replies::start(writer);
     let in_flight = Arc::new(Semaphore::new(MAX_IN_FLIGHT));
     let mut lines = Lines::new(reader);
@@ -118,9 +120,10 @@ async fn converse<R, W>(
             }
         };
         let (shared, replies) = (Arc::clone(shared), replies.clone());
+        let connection = Arc::downgrade(&connection);
         tokio::spawn(async move {
             let only_reads = dispatch::only_reads(&request.method);
-            let response = respond(shared, request).await;
+            let response = respond(shared, request, connection).await;
             drop(work);
             match response {
                 Some(response) if only_reads => replies.send_if_room(response, place).await,
@@ -150,10 +153,11 @@ fn admit(
 }
 
 /// Runs one request; one that panics becomes an error. A notification has no response.
-async fn respond(shared: Arc<Shared>, request: Request) -> Option<Response> {
+async fn respond(shared: Arc<Shared>, request: Request, connection: Weak<()>) -> Option<Response> {
     let Request { id, method, params, .. } = request;
     let name = method.clone();
-    let outcome = tokio::spawn(async move { dispatch::call(&shared, &method, params).await }).await;
+    let call = async move { dispatch::call(&shared, &method, params).await };
+    let outcome = tokio::spawn(CONNECTION.scope(connection, call)).await;
     let id = id?;
     Some(match outcome {
         Ok(Ok(result)) => Response::success(id, result),

@@ -6,7 +6,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Env, IoContext, PLAIN_STATE_DIR, PathError, RepoLayout, STATE_DIR, canonical, may_write, owner};
+use super::{
+    Env, IoContext, PLAIN_STATE_DIR, PathError, RepoLayout, STATE_DIR, canonical, is_read_only, owner,
+};
 
 /// Why a directory cannot be served.
 #[derive(Debug, thiserror::Error)]
@@ -186,7 +188,7 @@ const MAX_STATE_DIR: usize = 440;
 /// Returns `preferred`, or the user's state directory where that cannot be written, or is too long for a database.
 fn usable_or_home(preferred: PathBuf, id: &str, env: &Env) -> PathBuf {
     let probe = if preferred.exists() { Some(preferred.as_path()) } else { preferred.parent() };
-    if preferred.as_os_str().len() <= MAX_STATE_DIR && probe.is_some_and(may_write) {
+    if preferred.as_os_str().len() <= MAX_STATE_DIR && !probe.is_some_and(is_read_only) {
         preferred
     } else {
         env.state_home().join("memod").join(id)

@@ -16,8 +16,8 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-pub(super) use self::copied::Copied;
-pub use self::copied::ForeignError;
+pub(super) use self::copied::{Copied, Purpose, Stamps, stamps};
+pub use self::copied::{ForeignError, remove_left_copies};
 pub(super) use self::memod::open as open_memod;
 use self::row::Fields;
 use self::table::{PAGE_BYTES, Read, Table};
@@ -46,12 +46,12 @@ enum Open {
 type Version = fn(&Connection) -> Option<i64>;
 
 impl Foreign {
-    /// Copies a database into `dir`, which is ours alone, and opens the copy. `ours` are files that must not be touched.
+    /// Copies a database into the state dir, and opens the copy. `ours` are files that must not be touched.
     ///
     /// # Errors
     /// When it cannot be read, keeps changing, is damaged, or is no database of this system.
-    pub fn open(path: &Path, system: &str, dir: &Path, ours: &[&Path]) -> Result<Self, ForeignError> {
-        let copied = Copied::make(path, dir, ours)?;
+    pub fn open(path: &Path, system: &str, state_dir: &Path, ours: &[&Path]) -> Result<Self, ForeignError> {
+        let copied = Copied::make(path, state_dir, Purpose::Import, ours)?;
         let (tables, version): (_, Option<(Version, i64)>) = match system {
             "memod" => {
                 let open = Open::Memod(Box::new(memod::open(&copied)?));

@@ -25,10 +25,11 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use crate::paths;
 
 pub use filter::{Filter, GlobError};
-pub use foreign::{Foreign, ForeignError};
+pub use foreign::{Foreign, ForeignError, remove_left_copies};
 pub use memory::{
     Anchored, Checked, Derived, Earlier, Facts, Link, Linked, MemoryDb, MemoryEvent, MemoryFilter,
-    MemoryReader, MemoryStore, Numbers, Record, RestoreError, Rows, Stopped, VectorChanges, VectorModel,
+    MemoryReader, MemoryStore, Numbers, Record, RestoreError, Rows, Stopped, Uptime, VectorChanges,
+    VectorModel,
 };
 pub use reader::{Entry, PendingChunk, Reader, ViewRow};
 pub use search::{ChunkRow, OTHERS_A_COMMIT};

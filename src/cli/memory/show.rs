@@ -139,6 +139,9 @@ pub(super) fn stats(stats: &StatsResult, output: &mut Output) -> Result<(), CliE
         row("ending", &format!("{} within 24 hours, the next at {end}", stats.expiring), output)?;
     }
     row("database", &format!("{}, {}", escape(&stats.path), bytes(stats.bytes)), output)?;
+    for path in &stats.elsewhere {
+        row("also in", &format!("{}, taken over from there", escape(path)), output)?;
+    }
     let newest =
         stats.backups.first().map_or(String::new(), |copy| format!(", newest {}", escape(&copy.path)));
     row("backups", &format!("{}{newest}", count(stats.backups.len() as u64, "copy", "copies")), output)

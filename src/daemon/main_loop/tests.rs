@@ -32,7 +32,7 @@ impl Bench {
         let (index_db, socket) = (temp.path().join("index.db"), temp.path().join("run/socket"));
         let to_loop = (channel().0, Arc::new(WatchQueue::default()));
         let (watch, progress) = (Watch::start(|_| true).unwrap(), Arc::new(Progress::default()));
-        let memories = Memories::start(&layout.state_dir, false).unwrap();
+        let memories = Memories::start(&layout, &env, false).unwrap();
         let shared =
             Shared::new(layout, env, Config::default(), index_db, socket, watch, progress, to_loop, memories);
         let ((jobs, job_queue), (rounds, _)) = (channel(), channel());

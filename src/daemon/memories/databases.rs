@@ -1,20 +1,24 @@
 //! Reads the database of another memory system, page by page.
 //!
-//! The copy that the first page made stays open until the last; who begins another import takes its place.
+//! The copy that the first page made stays open until the last, or until the connection that asked for it ends; who begins
+//! another import takes its place.
 
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError, TryLockError};
 
 use serde_json::{Value, json};
 
+use super::keeper::OpenForeign;
 use super::transaction::Call;
 use crate::daemon::error::{RpcResult, bad_params};
-use crate::daemon::request::blocking;
+use crate::daemon::request::{CONNECTION, blocking};
+use crate::daemon::shared::Shared;
 use crate::proto::exchange::DatabaseParams;
 use crate::store::Foreign;
 
 pub(super) async fn page(call: &Call<'_>) -> RpcResult<Value> {
     let params: DatabaseParams = call.params()?;
+    let connection = CONNECTION.try_with(Clone::clone).unwrap_or_default();
     blocking(call.shared, move |shared| {
         let path = PathBuf::from(&params.path);
         if !path.is_absolute() {
@@ -22,20 +26,39 @@ pub(super) async fn page(call: &Call<'_>) -> RpcResult<Value> {
         }
         let state_dir = &shared.layout.state_dir;
         let mut opened = shared.memories.foreign.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_open = opened.as_ref().is_some_and(|(of, system, _)| *of == path && *system == params.system);
+        let is_open = opened.as_ref().is_some_and(|open| open.path == path && open.system == params.system);
         if params.after.is_none() || !is_open {
             *opened = None; // its files go before the next ones come
             let ours = [state_dir.join("memory.db"), shared.index_db.clone()];
             let ours: Vec<&Path> = ours.iter().map(PathBuf::as_path).collect();
-            let foreign = Foreign::open(&path, &params.system, &state_dir.join("import"), &ours);
-            *opened = Some((path, params.system.clone(), foreign?));
+            let copy = Foreign::open(&path, &params.system, state_dir, &ours)?;
+            *opened = Some(OpenForeign { path, system: params.system.clone(), connection, copy });
         }
-        let (_, _, foreign) = opened.as_ref().expect("it was opened above");
-        let page = foreign.page(params.after.as_deref())?;
-        if page.next.is_none() {
+        let open = opened.as_ref().expect("it was opened above");
+        let page = open.copy.page(params.after.as_deref())?;
+        if page.next.is_none() || open.connection.strong_count() == 0 {
             *opened = None;
         }
         Ok(json!(page))
     })
     .await
+}
+
+/// Removes the copy that was read over a connection that has ended.
+pub(in crate::daemon) fn close_left(shared: &Arc<Shared>) {
+    let is_left =
+        |open: &Option<OpenForeign>| open.as_ref().is_some_and(|open| open.connection.strong_count() == 0);
+    match shared.memories.foreign.try_lock() {
+        Ok(open) if !is_left(&open) => return,
+        Ok(_) | Err(TryLockError::Poisoned(_)) => {}
+        // A page is being read; whoever reads it looks afterwards whether somebody waits for it.
+        Err(TryLockError::WouldBlock) => return,
+    }
+    let shared = Arc::clone(shared);
+    tokio::task::spawn_blocking(move || {
+        let mut open = shared.memories.foreign.lock().unwrap_or_else(PoisonError::into_inner);
+        if is_left(&open) {
+            *open = None;
+        }
+    });
 }

@@ -1,9 +1,9 @@
 //! Runs the thread that owns memory.db.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -11,14 +11,23 @@ use anyhow::Context;
 use tokio::sync::oneshot;
 
 use super::finder::{Finder, Model, vector_model};
-use crate::daemon::clock::now_ms;
+use crate::daemon::clock::{now_ms, uptime};
 use crate::daemon::error::RpcResult;
 use crate::memory::text;
+use crate::paths::{Env, RepoLayout};
 use crate::proto::{Check, RpcError, code};
-use crate::store::{Checked, Derived, Foreign, MemoryStore, Record, StoreError};
+use crate::store::{Checked, Derived, Foreign, MemoryStore, Record, StoreError, remove_left_copies};
 
-/// The path of a database of another system, the name of that system, and the copy that is read.
-pub(super) type OpenForeign = (PathBuf, String, Foreign);
+/// A database of another system that is being read.
+pub(super) struct OpenForeign {
+    pub(super) path: PathBuf,
+    /// Name of the system.
+    pub(super) system: String,
+    /// Who reads it.
+    pub(super) connection: Weak<()>,
+    /// The copy that is read.
+    pub(super) copy: Foreign,
+}
 
 /// Shortest time between two copies: so much can be lost when the file is deleted while no daemon runs.
 const COPY_AGAIN: Duration = Duration::from_secs(600);
@@ -37,13 +46,17 @@ pub(in crate::daemon) struct Memories {
 
 impl Memories {
     /// Starts the thread, which opens the database.
-    pub(in crate::daemon) fn start(state_dir: &Path, purges_expired: bool) -> anyhow::Result<Self> {
+    pub(in crate::daemon) fn start(
+        layout: &RepoLayout,
+        env: &Env,
+        purges_expired: bool,
+    ) -> anyhow::Result<Self> {
         let (jobs, queue) = channel();
         let model = Model::default();
-        let mut store = MemoryStore::new(state_dir, derive, vector_model(Arc::clone(&model)));
-        if purges_expired {
-            store.purge_what_is_over();
-        }
+        remove_left_copies(&layout.state_dir);
+        let mut store = MemoryStore::new(&layout.state_dir, derive, vector_model(Arc::clone(&model)));
+        store.end_what_is_over(uptime, purges_expired);
+        store.look_elsewhere(&layout.other_state_dirs(env));
         let finder = Arc::new(Finder::default());
         let for_thread = Arc::clone(&finder);
         let thread = Builder::new().name("memory".to_owned()).spawn(move || keep(store, &for_thread, &queue));
@@ -84,7 +97,7 @@ impl Memories {
         let numbers = self.ask(|store| {
             let now_ms = now_ms();
             let read = store.read::<_, RpcError>(now_ms, |rows| Ok(rows.numbers()?.living));
-            (read.map_err(RpcError::from), store.notice(now_ms).map(str::to_owned))
+            (read.map_err(RpcError::from), store.notice(now_ms))
         });
         match numbers.await {
             Ok((Ok(living), notice)) => (living, notice.into_iter().collect()),
@@ -99,12 +112,14 @@ impl Memories {
     pub(in crate::daemon) async fn check(&self) -> Check {
         let checked = self.ask(|store| {
             let now_ms = now_ms();
-            (store.check(now_ms).map_err(|error| error.to_string()), store.notice(now_ms).map(str::to_owned))
+            let said = store.check(now_ms).map_err(|error| error.to_string());
+            (said, store.notice(now_ms), store.places())
         });
-        let (said, notice) = checked.await.unwrap_or_else(|error| (Err(error.message), None));
+        let (said, notice, places) = checked.await.unwrap_or_else(|error| (Err(error.message), None, None));
         let ok = said.as_ref().is_ok_and(|checked| checked.faults.is_empty()) && notice.is_none();
         let detail = said.map_or_else(|error| error, |checked| found(&checked));
-        let detail = notice.map_or(detail.clone(), |notice| format!("{detail}; {notice}"));
+        let detail = [Some(detail), places.map(|places| format!("kept in {places}")), notice];
+        let detail = detail.into_iter().flatten().collect::<Vec<_>>().join("; ");
         Check { name: "memory.db".to_owned(), ok, detail, hint: None }
     }
 

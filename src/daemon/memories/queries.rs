@@ -87,6 +87,7 @@ pub(super) async fn stats(call: &Call<'_>) -> RpcResult<Value> {
             oldest: numbers.oldest.map(rfc3339),
             newest: numbers.newest.map(rfc3339),
             path: store.path().display().to_string(),
+            elsewhere: store.elsewhere().iter().map(|path| path.display().to_string()).collect(),
             bytes: store.bytes(),
             backups: store.backups(),
             notice: None,

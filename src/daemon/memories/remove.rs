@@ -34,8 +34,19 @@ pub(super) fn forget(rows: &Rows<'_>, params: &RemoveParams, stamp: &Stamp) -> D
 }
 
 pub(super) fn purge(rows: &Rows<'_>, params: &RemoveParams, stamp: &Stamp) -> Done<RemoveResult> {
-    let records = selected(rows, params, true, stamp.now_ms)?;
-    let result = removed(params, &records)?;
+    let mut records = selected(rows, params, true, stamp.now_ms)?;
+    let n_meant = records.len();
+    if params.selection.ids.is_empty() {
+        // What is over by the clock alone, which may be wrong, is archived once that time has surely passed.
+        records.retain(|record| record.archived_at.is_some());
+    }
+    let mut result = removed(params, &records)?;
+    if records.len() < n_meant {
+        result.notice = Some(format!(
+            "{} more are over by the clock, but so much time has not been seen to pass; name their ids to delete them",
+            n_meant - records.len()
+        ));
+    }
     if !params.dry_run {
         rows.delete(&records, &stamp.event("purge"))?;
     }

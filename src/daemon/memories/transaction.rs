@@ -17,8 +17,8 @@ use crate::daemon::shared::Shared;
 use crate::git;
 use crate::memory::tiers::Tiers;
 use crate::paths::RepoLayout;
-use crate::proto::RpcError;
 use crate::proto::memory::Caller;
+use crate::proto::{RpcError, code};
 use crate::store::{Earlier, MemoryEvent, MemoryStore, Record, Rows};
 
 /// Longest name of a request, bytes.
@@ -244,11 +244,19 @@ pub(super) async fn with_store<E: Into<RpcError>>(
 ) -> RpcResult<Value> {
     let job = move |store: &mut MemoryStore| {
         let now_ms = now_ms();
-        let mut answer = run(store, now_ms).map_err(Into::into)?;
+        let mut answer = run(store, now_ms).map_err(|error| looked_in(error.into(), store, now_ms))?;
         if let Some(notice) = store.notice(now_ms) {
             answer["notice"] = json!(notice);
         }
         Ok(answer)
     };
     shared.memories.ask(job).await?
+}
+
+/// Says with what is not found where it was looked for, if that is not one place, and what could not be read.
+fn looked_in(error: RpcError, store: &MemoryStore, now_ms: i64) -> RpcError {
+    let Some(places) = store.places().filter(|_| error.code == code::NOT_FOUND) else { return error };
+    let notice = store.notice(now_ms).map_or(String::new(), |notice| format!("; {notice}"));
+    let message = format!("{}; looked in {places}{notice}", error.message);
+    RpcError { message, ..error }
 }

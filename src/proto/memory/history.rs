@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 pub struct Change {
     /// When.
     pub at: String,
-    /// `add`, `update`, `forget`, `expire`, `restore`, `salvage`, `link`, `unlink`, `resolve`, `recall`,
+    /// `add`, `update`, `forget`, `expire`, `restore`, `salvage`, `unite`, `link`, `unlink`, `resolve`, `recall`,
     /// `promote` or `consolidate`.
     pub action: String,
     /// Who.

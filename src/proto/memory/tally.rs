@@ -73,6 +73,9 @@ pub struct StatsResult {
     pub path: String,
     /// Its size, with what has not been moved into it yet.
     pub bytes: u64,
+    /// Other databases of this repository, from when its state was kept elsewhere; what they hold is taken over.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub elsewhere: Vec<String>,
     /// Newest first.
     pub backups: Vec<BackupInfo>,
     /// For a person.

@@ -19,6 +19,42 @@ const MOST_BYTES: u64 = 4 << 30;
 /// Its log, and what is rolled back when it is opened.
 const COMPANIONS: [&str; 2] = ["-wal", "-journal"];
 
+/// What a copy is made for; each has a directory of its own in the state dir.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::store) enum Purpose {
+    Import,
+    Restore,
+    Unite,
+}
+
+impl Purpose {
+    const ALL: [Self; 3] = [Self::Import, Self::Restore, Self::Unite];
+
+    fn copy_in(self, state_dir: &Path) -> PathBuf {
+        let dir = match self {
+            Self::Import => "import",
+            Self::Restore => "restore",
+            Self::Unite => "elsewhere",
+        };
+        state_dir.join(dir).join("copy.db")
+    }
+}
+
+/// Removes the copies that a daemon left which was killed.
+pub fn remove_left_copies(state_dir: &Path) {
+    for copy in Purpose::ALL.map(|purpose| purpose.copy_in(state_dir)) {
+        remove(&copy);
+    }
+}
+
+/// Removes a copy and its directory.
+fn remove(copy: &Path) {
+    for file in with_companions(copy).into_iter().chain([beside(copy, "-shm")]) {
+        let _ = fs::remove_file(file); // what stays goes with the next copy
+    }
+    let _ = copy.parent().map(fs::remove_dir);
+}
+
 /// Why a database cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ForeignError {
@@ -51,20 +87,25 @@ pub(in crate::store) struct Copied {
 
 impl Drop for Copied {
     fn drop(&mut self) {
-        for file in with_companions(&self.copy).into_iter().chain([beside(&self.copy, "-shm")]) {
-            let _ = fs::remove_file(file); // what stays goes with the next copy
-        }
+        remove(&self.copy);
     }
 }
 
 impl Copied {
-    pub(in crate::store) fn make(path: &Path, dir: &Path, ours: &[&Path]) -> Result<Self, ForeignError> {
+    /// Copies a database into the state dir. `ours` are files that must not be touched.
+    pub(in crate::store) fn make(
+        path: &Path,
+        state_dir: &Path,
+        purpose: Purpose,
+        ours: &[&Path],
+    ) -> Result<Self, ForeignError> {
         let file = |path: &Path| {
             let path = path.to_owned();
             move |source| ForeignError::File { path, source }
         };
         let meta = fs::metadata(path).map_err(file(path))?;
-        let copied = Self { path: path.to_owned(), copy: dir.join("copy.db") };
+        let copied = Self { path: path.to_owned(), copy: purpose.copy_in(state_dir) };
+        let dir = copied.copy.parent().unwrap_or(state_dir);
         // Opening and closing them here would drop SQLite's locks on them.
         if ours.iter().any(|own| is_same_file(own, path)) {
             return Err(
@@ -118,7 +159,7 @@ impl Copied {
     }
 
     /// Returns where the copy is.
-    pub(super) fn copy(&self) -> &Path {
+    pub(in crate::store) fn copy(&self) -> &Path {
         &self.copy
     }
 
@@ -194,8 +235,10 @@ fn with_companions(path: &Path) -> Vec<PathBuf> {
     [path.to_owned()].into_iter().chain(COMPANIONS.map(|suffix| beside(path, suffix))).collect()
 }
 
-/// What changes when somebody writes.
-fn stamps(path: &Path) -> Vec<Option<(u64, Option<SystemTime>)>> {
+/// What changes of the files of a database when somebody writes.
+pub(in crate::store) type Stamps = Vec<Option<(u64, Option<SystemTime>)>>;
+
+pub(in crate::store) fn stamps(path: &Path) -> Stamps {
     let stamp = |path: &PathBuf| fs::metadata(path).ok().map(|meta| (meta.len(), meta.modified().ok()));
     with_companions(path).iter().map(stamp).collect()
 }

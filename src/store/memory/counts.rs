@@ -24,19 +24,6 @@ pub struct Numbers {
 const SOON_MS: i64 = 24 * 3_600_000;
 
 impl Rows<'_> {
-    /// Returns whether the time of any memory is over that is not archived yet.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn is_any_over(&self) -> Result<bool, StoreError> {
-        self.run(|conn| {
-            conn.prepare_cached(
-                "SELECT EXISTS (SELECT 1 FROM memory WHERE archived_at IS NULL AND expires_at <= ?1)",
-            )?
-            .query_row([self.now_ms()], |row| row.get(0))
-        })
-    }
-
     /// Returns how many of the living have each tag.
     ///
     /// # Errors

@@ -9,6 +9,7 @@ use rusqlite::backup::Backup;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
+use super::passed_time::Uptime;
 use super::schema::MEMORY;
 use super::vectors::Touched;
 use super::{Rows, StoreError};
@@ -24,6 +25,8 @@ pub struct MemoryDb {
     pub(super) touched: Touched,
     /// What is over is deleted by the next write instead of archived.
     pub(super) purges_expired: bool,
+    /// How long the machine has been running; none: nothing is over yet.
+    pub(super) uptime: Option<fn() -> Uptime>,
 }
 
 impl MemoryDb {
@@ -67,7 +70,13 @@ impl MemoryDb {
         let conn = connect(path, flags).map_err(at)?;
         // Who closes a file that somebody else has spoiled must not write the log over the rest of it.
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(at)?;
-        Ok(Self { conn, path: path.to_owned(), touched: Touched::default(), purges_expired: false })
+        Ok(Self {
+            conn,
+            path: path.to_owned(),
+            touched: Touched::default(),
+            purges_expired: false,
+            uptime: None,
+        })
     }
 
     /// # Errors
@@ -91,7 +100,7 @@ impl MemoryDb {
         read(&Rows { conn: &self.conn, path: &self.path, now_ms })
     }
 
-    /// Writes in one transaction; what has expired is archived first. On the disk when it returns.
+    /// Writes in one transaction; what is over, and surely so, is archived first. On the disk when it returns.
     ///
     /// # Errors
     /// What `write` or the commit failed with; nothing is changed then.
@@ -125,9 +134,12 @@ impl MemoryDb {
         let at = |error| StoreError::new(path, error);
         let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
         let rows = Rows { conn: &tx, path, now_ms };
-        match self.purges_expired {
-            true => rows.purge_expired()?,
-            false => rows.archive_expired()?,
+        if let Some(uptime) = self.uptime {
+            let passed = rows.pass_time(&uptime())?;
+            match self.purges_expired {
+                true => rows.purge_expired(passed)?,
+                false => rows.archive_expired(passed)?,
+            }
         }
         let value = write(&rows)?;
         rows.count_write()?;

@@ -128,9 +128,13 @@ impl Rows<'_> {
         let id = self.run(|conn| conn.query_row("SELECT lower(hex(randomblob(8)))", [], |row| row.get(0)))?;
         let mut new = Lineage { id, ..Lineage::default() };
         new.take(of);
-        let holds = serde_json::to_string(&new.holds).expect("an object of JSON has string keys");
-        self.set_meta("lineage", &new.id)?;
-        self.set_meta("writes", &new.writes.to_string())?;
+        self.set_lineage(&new)
+    }
+
+    pub(super) fn set_lineage(&self, lineage: &Lineage) -> Result<(), StoreError> {
+        let holds = serde_json::to_string(&lineage.holds).expect("an object of JSON has string keys");
+        self.set_meta("lineage", &lineage.id)?;
+        self.set_meta("writes", &lineage.writes.to_string())?;
         self.set_meta("holds", &holds)
     }
 

@@ -5,6 +5,7 @@
 //! connection. Each of these is noted in the database and said with every answer for a day.
 
 mod asked_backups;
+mod elsewhere;
 mod recovery;
 
 use std::fs;
@@ -14,11 +15,14 @@ use std::time::SystemTime;
 
 use super::backups::{Backups, Copy, Label};
 use super::vectors::EMBED_STEP;
-use super::{Checked, Derived, MemoryDb, MemoryReader, Record, Rows, StoreError, VectorChanges, VectorModel};
+use super::{
+    Checked, Derived, MemoryDb, MemoryReader, Record, Rows, StoreError, Uptime, VectorChanges, VectorModel,
+};
 use crate::proto::memory::BackupInfo;
 use crate::store::beside;
 
 pub use self::asked_backups::RestoreError;
+use self::elsewhere::Elsewhere;
 use self::recovery::has_log;
 
 /// How long it is said that memories were restored.
@@ -53,6 +57,8 @@ pub struct MemoryStore {
     is_changed: bool,
     /// What is over is deleted instead of archived.
     purges_expired: bool,
+    uptime: Option<fn() -> Uptime>,
+    elsewhere: Vec<Elsewhere>,
     /// Opened since somebody asked for changes of vectors.
     is_opened: bool,
     /// Some may be without a vector.
@@ -63,6 +69,12 @@ pub struct MemoryStore {
 struct Notice {
     at_ms: i64,
     text: String,
+}
+
+impl Notice {
+    fn is_of_today(&self, now_ms: i64) -> bool {
+        now_ms - self.at_ms < NOTICE_MS
+    }
 }
 
 /// What the file looked like when we last let go of it. Only checkpoints of our own change it.
@@ -98,12 +110,18 @@ impl MemoryStore {
             notice: None,
             is_changed: false,
             purges_expired: false,
+            uptime: None,
+            elsewhere: Vec::new(),
         }
     }
 
     /// Returns the database's path.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    fn state_dir(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new(""))
     }
 
     /// Returns the size of the database and of its WAL.
@@ -117,10 +135,11 @@ impl MemoryStore {
         self.backups.all().into_iter().map(info).collect()
     }
 
-    /// Returns what people must know of these memories, for a day.
-    pub fn notice(&self, now_ms: i64) -> Option<&str> {
-        let notice = self.notice.as_ref().filter(|notice| now_ms - notice.at_ms < NOTICE_MS)?;
-        Some(&notice.text)
+    /// Returns what people must know of these memories: what happened for a day, what is wrong as long as it is.
+    pub fn notice(&self, now_ms: i64) -> Option<String> {
+        let happened = self.notice.as_ref().filter(|notice| notice.is_of_today(now_ms));
+        let said = happened.map(|notice| notice.text.as_str()).into_iter().chain(self.troubles());
+        Some(said.collect::<Vec<_>>().join("; ")).filter(|said| !said.is_empty())
     }
 
     /// Opens the database; else the first job does.
@@ -147,11 +166,9 @@ impl MemoryStore {
     /// Deletes what is over before anybody sees it, where that is wanted. Where it cannot be deleted yet it is shown as
     /// archived.
     fn purge_expired(&mut self, now_ms: i64) {
-        if !self.purges_expired {
-            return;
-        }
+        let Some(uptime) = self.uptime.filter(|_| self.purges_expired) else { return };
         let is_over =
-            self.run(now_ms, |db| db.read(now_ms, |rows| Ok::<_, Stopped<()>>(rows.is_any_over()?)));
+            self.run(now_ms, |db| db.read(now_ms, |rows| Ok::<_, Stopped<()>>(rows.is_any_over(&uptime())?)));
         if is_over.unwrap_or(false)
             && let Err(Stopped::Store(error)) = self.write(now_ms, |_| Ok::<_, Stopped<()>>(()))
         {
@@ -159,9 +176,9 @@ impl MemoryStore {
         }
     }
 
-    /// From now on, what is over is deleted instead of archived.
-    pub fn purge_what_is_over(&mut self) {
-        self.purges_expired = true;
+    /// From now on what is over is archived, or deleted: once its time has passed as `uptime` counts it.
+    pub fn end_what_is_over(&mut self, uptime: fn() -> Uptime, purges: bool) {
+        (self.uptime, self.purges_expired) = (Some(uptime), purges);
     }
 
     /// Writes in one transaction; on the disk when it returns.
@@ -273,6 +290,7 @@ impl MemoryStore {
             (Some(_), _) => self.write_back(now_ms)?,
             (None, _) => self.open(now_ms)?,
         }
+        self.unite_elsewhere(now_ms);
         Ok(&mut self.open.as_mut().expect("it was opened above").0)
     }
 
@@ -306,7 +324,7 @@ impl MemoryStore {
     }
 
     fn use_db(&mut self, mut db: MemoryDb) -> Result<(), StoreError> {
-        db.purges_expired = self.purges_expired;
+        (db.purges_expired, db.uptime) = (self.purges_expired, self.uptime);
         db.put_missing_words(self.derive)?;
         let noted = db.read(0, |rows| rows.meta(NOTICE))?;
         let notice = noted.as_deref().and_then(|noted| noted.split_once(' '));

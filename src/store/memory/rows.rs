@@ -87,14 +87,20 @@ impl Rows<'_> {
         })
     }
 
-    /// Returns whether a row that is not in the archive, even if it is over, has the text of this record.
+    /// Returns whether another memory that lives has the text of this record.
     pub(super) fn has_twin(&self, of: &Record, hash: &[u8; 32]) -> Result<bool, StoreError> {
         self.run(|conn| {
             conn.prepare_cached(
                 "SELECT 1 FROM memory WHERE container = ?1 AND hash = ?2 AND coalesce(key, '') = ?3
-                 AND archived_at IS NULL AND id != ?4",
+                 AND archived_at IS NULL AND (expires_at IS NULL OR expires_at > ?5) AND id != ?4",
             )?
-            .exists(params![of.container, hash, of.key.as_deref().unwrap_or_default(), of.id])
+            .exists(params![
+                of.container,
+                hash,
+                of.key.as_deref().unwrap_or_default(),
+                of.id,
+                self.now_ms
+            ])
         })
     }
 

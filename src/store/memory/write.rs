@@ -1,6 +1,6 @@
 //! Writes memories in one transaction.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, ToSql, params};
 use serde_json::{Map, Value};
 
 use super::anchors::put_anchors;
@@ -28,6 +28,9 @@ impl Rows<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub fn put(&self, record: &Record, derived: &Derived, event: &MemoryEvent) -> Result<(), StoreError> {
+        if record.archived_at.is_none() {
+            self.make_room(record, &derived.hash)?;
+        }
         self.run(|conn| {
             let row = put_row(conn, record, &derived.hash)?;
             conn.prepare_cached("DELETE FROM tag WHERE memory = ?1")?.execute([row])?;
@@ -91,6 +94,12 @@ impl Rows<'_> {
     /// # Errors
     /// When the database cannot be written, also where a living memory has the same text.
     pub fn restore(&self, records: &[Record], event: &MemoryEvent) -> Result<(), StoreError> {
+        for record in records {
+            let hash = self.run(|conn| {
+                conn.query_row("SELECT hash FROM memory WHERE id = ?1", [&record.id], |row| row.get(0))
+            })?;
+            self.make_room(record, &hash)?;
+        }
         self.set_archived(records, None, event)
     }
 
@@ -114,21 +123,33 @@ impl Rows<'_> {
         })
     }
 
-    /// Archives what is over.
-    pub(super) fn archive_expired(&self) -> Result<(), StoreError> {
+    /// Archives what was over at a time.
+    pub(super) fn archive_expired(&self, at: i64) -> Result<(), StoreError> {
+        self.archive_over("expires_at <= ?1", &[&at])
+    }
+
+    /// Archives what is over by the clock and has the text of a record that is not, lest one text is there twice.
+    fn make_room(&self, record: &Record, hash: &[u8; 32]) -> Result<(), StoreError> {
+        let same =
+            "expires_at <= ?1 AND container = ?2 AND hash = ?3 AND coalesce(key, '') = ?4 AND id != ?5";
+        let key = record.key.as_deref().unwrap_or_default();
+        self.archive_over(same, &[&self.now_ms, &record.container, hash, &key, &record.id])
+    }
+
+    fn archive_over(&self, over: &str, values: &[&dyn ToSql]) -> Result<(), StoreError> {
         self.run(|conn| {
-            let over = "archived_at IS NULL AND expires_at <= ?1";
             conn.prepare_cached(&format!(
                 "INSERT INTO history(memory, at, action, author, source, fields)
-                 SELECT row, expires_at, 'expire', 'memod', 'daemon', '{{}}' FROM memory WHERE {over}"
+                 SELECT row, expires_at, 'expire', 'memod', 'daemon', '{{}}' FROM memory
+                 WHERE archived_at IS NULL AND {over}"
             ))?
-            .execute([self.now_ms()])?;
+            .execute(values)?;
             conn.prepare_cached(&format!(
                 "UPDATE memory SET archived_at = expires_at, archived_why = 'expired',
-                     updated = max(expires_at, updated + 1) WHERE {over}"
+                     updated = max(expires_at, updated + 1) WHERE archived_at IS NULL AND {over}"
             ))?
-            .execute([self.now_ms()])?;
-            Ok(())
+            .execute(values)
+            .map(drop)
         })
     }
 
@@ -141,13 +162,13 @@ impl Rows<'_> {
         self.run(|conn| conn.execute("DELETE FROM request", []).map(drop)) // answers repeat what they were about
     }
 
-    /// Deletes what is over, and the answers that say anything of it.
-    pub(super) fn purge_expired(&self) -> Result<(), StoreError> {
+    /// Deletes what was over at a time, and the answers that say anything of it.
+    pub(super) fn purge_expired(&self, at: i64) -> Result<(), StoreError> {
         let over: Vec<Record> = self.run(|conn| {
             conn.prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM memory m WHERE m.archived_at IS NULL AND m.expires_at <= ?1"
             ))?
-            .query_map([self.now_ms()], record)?
+            .query_map([at], record)?
             .collect()
         })?;
         if over.is_empty() {

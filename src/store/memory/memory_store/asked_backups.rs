@@ -10,7 +10,7 @@ use super::super::backups::Label;
 use super::super::lineage::Version;
 use super::{MemoryDb, MemoryStore};
 use crate::proto::exchange::{BackupResult, RestoreResult};
-use crate::store::foreign::{Copied, ForeignError};
+use crate::store::foreign::{Copied, ForeignError, Purpose};
 use crate::store::{StoreError, corrupt};
 
 /// Why a copy was not restored.
@@ -62,8 +62,7 @@ impl MemoryStore {
     ) -> Result<RestoreResult, RestoreError> {
         let newest = || self.backups.all().into_iter().next().map(|copy| copy.path);
         let path: PathBuf = path.map(Path::to_owned).or_else(newest).ok_or(RestoreError::None)?;
-        let dir = self.path.with_file_name("restore");
-        let copied = Copied::make(&path, &dir, &[&self.path])?;
+        let copied = Copied::make(&path, self.state_dir(), Purpose::Restore, &[&self.path])?;
         let mut there = crate::store::foreign::open_memod(&copied)?;
         self.ready(now_ms)?;
         let (here, _) = self.open.as_mut().expect("it was made ready");

@@ -186,7 +186,7 @@ impl Restored {
 }
 
 /// Opens a copy as it is, and a copy of it that is brought to our schema.
-fn use_copy(path: &Path, to: &Path) -> Result<(MemoryDb, MemoryDb), StoreError> {
+pub(super) fn use_copy(path: &Path, to: &Path) -> Result<(MemoryDb, MemoryDb), StoreError> {
     remove_database(to);
     let original = MemoryDb::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     original.check_quickly()?;
@@ -210,7 +210,7 @@ fn named(copy: &Copy, why: &StoreError) -> String {
 }
 
 /// Removes a database of ours that nobody needs.
-fn remove_database(path: &Path) {
+pub(super) fn remove_database(path: &Path) {
     for file in companions(path).into_iter().chain([path.to_owned()]) {
         let _ = fs::remove_file(file); // absent, mostly
     }

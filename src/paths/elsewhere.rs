@@ -1,0 +1,91 @@
+//! Finds the other places that the state of a repository may be kept in.
+//!
+//! It is inside the repository where that can be written, else in the user's state directory. What can be written today
+//! could not yesterday, and a repository is moved: then the state of before is in another place.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Env, IoContext, PLAIN_STATE_DIR, PathError, RepoLayout, STATE_DIR};
+
+/// Name of the file in a state dir outside its repository that says whose it is.
+const OWNER_FILE: &str = "repository";
+
+/// Whose state it is.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Owner {
+    /// Common dir, or the top directory outside git.
+    path: PathBuf,
+    /// What stays when the repository is moved; none where the platform does not tell.
+    identity: Option<Identity>,
+}
+
+/// A directory, wherever it is moved: numbers of inodes are used again, but not at the same nanosecond.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Identity {
+    inode: u64,
+    born_ns: u128,
+}
+
+impl RepoLayout {
+    /// Returns other directories that state of this repository may be in, whether or not they exist.
+    pub fn other_state_dirs(&self, env: &Env) -> Vec<PathBuf> {
+        let homes = env.state_home().join("memod");
+        let mut dirs = vec![self.inner_state_dir(), homes.join(&self.id)];
+        dirs.extend(self.dirs_of_before(&homes));
+        dirs.retain(|dir| *dir != self.state_dir);
+        dirs
+    }
+
+    /// Returns the state dirs in the user's state directory from when the repository was elsewhere.
+    fn dirs_of_before(&self, homes: &Path) -> impl Iterator<Item = PathBuf> {
+        let ours = identity(self.top());
+        let dirs = fs::read_dir(homes).into_iter().flatten().flatten().map(|entry| entry.path());
+        dirs.filter(move |dir| {
+            let owner = fs::read(dir.join(OWNER_FILE)).ok();
+            let owner: Option<Owner> = owner.and_then(|json| serde_json::from_slice(&json).ok());
+            // A path that is another directory now was its own then: it was moved, not copied.
+            owner.is_some_and(|owner| owner.identity.is_some() && owner.identity == ours)
+        })
+    }
+
+    /// Says in a state dir outside the repository whose it is.
+    pub(super) fn sign_state_dir(&self) -> Result<(), PathError> {
+        if self.state_dir == self.inner_state_dir() {
+            return Ok(());
+        }
+        let file = self.state_dir.join(OWNER_FILE);
+        let owner = Owner { path: self.top().to_owned(), identity: identity(self.top()) };
+        let json = serde_json::to_vec(&owner).expect("plain strings and numbers serialize");
+        if fs::read(&file).is_ok_and(|known| known == json) {
+            return Ok(());
+        }
+        fs::write(&file, json).at("write", &file)
+    }
+
+    fn inner_state_dir(&self) -> PathBuf {
+        match &self.common_dir {
+            Some(common_dir) => common_dir.join(STATE_DIR),
+            None => self.root.join(PLAIN_STATE_DIR),
+        }
+    }
+
+    fn top(&self) -> &Path {
+        self.common_dir.as_ref().unwrap_or(&self.root)
+    }
+}
+
+#[cfg(unix)]
+fn identity(dir: &Path) -> Option<Identity> {
+    let meta = fs::metadata(dir).ok()?;
+    let born = meta.created().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some(Identity { inode: std::os::unix::fs::MetadataExt::ino(&meta), born_ns: born.as_nanos() })
+}
+
+#[cfg(not(unix))]
+fn identity(_: &Path) -> Option<Identity> {
+    None
+}

@@ -1,0 +1,185 @@
+//! Takes over memories of this repository that are kept in another place.
+//!
+//! State goes to another directory when the repository can no longer be written, and back. Whichever is in use takes over
+//! what the other holds and it does not, by id, whenever that has changed. The other file is only read: whoever writes
+//! it goes on.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::OpenFlags;
+
+use super::super::backups::Backups;
+use super::super::contents::United;
+use super::super::lineage::Lineage;
+use super::super::{MemoryDb, StoreError};
+use super::recovery::{has_log, remove_database, use_copy};
+use super::{Mark, MemoryStore, NOTICE, Notice};
+use crate::paths::is_same_dir;
+use crate::store::foreign::{Copied, ForeignError, Purpose, Stamps, open_memod, stamps};
+
+/// A state dir that memories of this repository may be in, too.
+pub(super) struct Elsewhere {
+    dir: PathBuf,
+    /// What its files looked like when they were taken over.
+    seen: Option<Stamps>,
+    /// Why what is there is not, or not all, taken over.
+    trouble: Option<String>,
+}
+
+/// Why a database elsewhere cannot be taken over.
+#[derive(Debug, thiserror::Error)]
+enum ElsewhereError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Copy(#[from] ForeignError),
+}
+
+/// A database elsewhere, and the copy of it that is open.
+struct Source {
+    /// Where it lies.
+    path: PathBuf,
+    lineage: Lineage,
+    db: MemoryDb,
+    /// Last: the files go when nothing has them open any more.
+    _copied: Option<Copied>,
+}
+
+impl Elsewhere {
+    fn path(&self) -> PathBuf {
+        self.dir.join("memory.db")
+    }
+
+    fn is_there(&self) -> bool {
+        self.path().exists() || has_log(&self.path()) || Backups::new(&self.dir).is_any()
+    }
+}
+
+impl MemoryStore {
+    /// Takes over what is kept in these state dirs, from now on.
+    pub fn look_elsewhere(&mut self, dirs: &[PathBuf]) {
+        let place = |dir: &PathBuf| Elsewhere { dir: dir.clone(), seen: None, trouble: None };
+        self.elsewhere = dirs.iter().map(place).collect();
+    }
+
+    /// Returns the other databases that hold memories of this repository.
+    pub fn elsewhere(&self) -> Vec<PathBuf> {
+        self.elsewhere.iter().filter(|place| place.is_there()).map(Elsewhere::path).collect()
+    }
+
+    /// Names all databases of this repository, where there are several.
+    pub fn places(&self) -> Option<String> {
+        let others: Vec<String> = self.elsewhere().iter().map(|path| path.display().to_string()).collect();
+        let here = self.path.display();
+        (!others.is_empty()).then(|| format!("{here}, which takes over what is in {}", others.join(" and ")))
+    }
+
+    /// Says which memories elsewhere cannot be read.
+    pub(super) fn troubles(&self) -> impl Iterator<Item = &str> {
+        self.elsewhere.iter().filter_map(|place| place.trouble.as_deref())
+    }
+
+    /// Takes over what has changed elsewhere since the last time. What cannot be is said with every answer.
+    pub(super) fn unite_elsewhere(&mut self, now_ms: i64) {
+        for number in 0..self.elsewhere.len() {
+            let place = &self.elsewhere[number];
+            let now = stamps(&place.path());
+            let is_ours = is_same_dir(self.state_dir(), &place.dir);
+            if place.seen.as_ref() == Some(&now) || is_ours {
+                continue;
+            }
+            let trouble = if place.is_there() { self.unite_with(&place.dir.clone(), now_ms) } else { None };
+            if let Some(trouble) = &trouble {
+                tracing::error!("{trouble}");
+            }
+            (self.elsewhere[number].seen, self.elsewhere[number].trouble) = (Some(now), trouble);
+        }
+    }
+
+    /// Takes over what is in a state dir; returns what is wrong with it.
+    fn unite_with(&mut self, dir: &Path, now_ms: i64) -> Option<String> {
+        let path = dir.join("memory.db");
+        let (source, trouble) = match self.source(&path) {
+            Ok(source) => (source, None),
+            Err(why) => {
+                let trouble = format!("memories of this repository are also in {}: {why}", path.display());
+                match self.copy_of(dir) {
+                    Some(copy) => {
+                        let used = format!("{trouble}; a copy of it is used, {}", copy.path.display());
+                        (copy, (path.exists() || has_log(&path)).then_some(used))
+                    }
+                    None => return Some(trouble),
+                }
+            }
+        };
+        match self.take_over(&source, now_ms) {
+            Ok(()) => trouble,
+            Err(why) => Some(format!("memories in {} cannot be taken over: {why}", source.path.display())),
+        }
+    }
+
+    /// Opens a copy of a database elsewhere.
+    fn source(&self, path: &Path) -> Result<Source, ElsewhereError> {
+        let copied = Copied::make(path, self.state_dir(), Purpose::Unite, &[&self.path])?;
+        // Before it is brought to our schema: one of an older schema is another one each time.
+        let lineage = MemoryDb::connect(copied.copy(), OpenFlags::SQLITE_OPEN_READ_WRITE)?.lineage()?;
+        let db = open_memod(&copied)?;
+        db.check_readable()?;
+        Ok(Source { path: path.to_owned(), lineage, db, _copied: Some(copied) })
+    }
+
+    /// Opens the newest good copy of a database elsewhere.
+    fn copy_of(&self, dir: &Path) -> Option<Source> {
+        let to = self.path.with_extension("db.copy");
+        Backups::new(dir).all().into_iter().find_map(|copy| {
+            let (_, db) = use_copy(&copy.path, &to).ok()?;
+            Some(Source { path: copy.path, lineage: copy.lineage?, db, _copied: None })
+        })
+    }
+
+    fn take_over(&mut self, source: &Source, now_ms: i64) -> Result<(), StoreError> {
+        let Some((db, _)) = &mut self.open else { return Ok(()) };
+        let mut lineage = db.lineage()?;
+        if lineage.holds(&source.lineage) && db.holds_each(&source.db)? {
+            return Ok(());
+        }
+        lineage.take(&source.lineage);
+        let (contents, is_new) = (source.db.contents(), db.count()? == 0);
+        let old = self.notice.clone().filter(|notice| notice.is_of_today(now_ms));
+        let notice = db.write(now_ms, |rows| {
+            if is_new {
+                rows.take_time(&source.db)?;
+            }
+            let united = rows.unite(&contents, "unite", self.derive)?;
+            rows.set_lineage(&lineage)?;
+            let Some(said) = said(united, &source.path) else { return Ok(None) };
+            let text =
+                [old.map(|old| old.text), Some(said)].into_iter().flatten().collect::<Vec<_>>().join("; ");
+            rows.set_meta(NOTICE, &format!("{now_ms} {text}"))?;
+            Ok::<_, StoreError>(Some(Notice { at_ms: now_ms, text }))
+        })?;
+        if let Some(notice) = notice {
+            tracing::warn!("{}", notice.text);
+            self.notice = Some(notice);
+        }
+        (self.is_changed, self.lacks_vectors) = (true, true);
+        if let (Some((_, mark)), Some(now)) = (&mut self.open, Mark::of(&self.path)) {
+            *mark = now;
+        }
+        remove_database(&self.path.with_extension("db.copy"));
+        Ok(())
+    }
+}
+
+/// Says what was taken over.
+fn said(united: United, path: &Path) -> Option<String> {
+    let memories = match united {
+        United { n_put: 0, n_deleted: 0 } => return None,
+        United { n_put, n_deleted: 0 } => format!("{n_put} memories"),
+        United { n_put, n_deleted } => format!("{n_put} memories, and {n_deleted} that were deleted there,"),
+    };
+    let path = path.display();
+    Some(format!(
+        "{memories} are taken over from {path}, where this repository's memories are kept too; that file stays as it is"
+    ))
+}

@@ -1,0 +1,144 @@
+//! Tests that memories are seen wherever the state of their repository is kept.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use super::{add, call, db, is_whole, memo, stop, texts};
+use crate::live::{Live, Mounted, memo_in, not_checked};
+
+/// Makes the repository read-only until it is dropped.
+fn read_only(root: &Path) -> Option<Mounted<'_>> {
+    let mounted = Mounted::at(root, &["--bind", root.to_str().unwrap()]);
+    let remount = || Command::new("mount").args(["-o", "remount,bind,ro"]).arg(root).status();
+    let mounted = mounted.filter(|_| remount().is_ok_and(|status| status.success()));
+    if mounted.is_none() {
+        not_checked("memories of a repository that becomes read-only: nothing can be mounted here");
+    }
+    mounted
+}
+
+fn listed(live: &Live) -> (Vec<String>, String) {
+    let notice = memo(live, &["list"]).1["notice"].as_str().unwrap_or_default().to_owned();
+    (texts(live), notice)
+}
+
+#[test]
+fn memories_are_seen_when_the_repository_becomes_read_only_and_back() {
+    let live = Live::new();
+    let [_, purged, changed] = ["before", "purged", "changed"].map(|text| add(&live, text));
+    let inside = db(&live);
+    let mut client = live.connect();
+    let root = live.root();
+    let Some(mounted) = read_only(&root) else { return };
+    let params = json!({ "cwd": root, "content": "too late" });
+    let error = client.call("memory.add", &params).unwrap_err();
+    assert_eq!(error["code"], -32002, "the daemon of before makes room for the next: {error}");
+    let (found, notice) = listed(&live);
+    assert_eq!(found, ["before", "changed", "purged"]);
+    assert!(notice.contains(inside.to_str().unwrap()), "{notice}");
+    let outside = db(&live);
+    assert_ne!(outside, inside);
+    add(&live, "meanwhile");
+    call(&live, "memory.update", json!({ "id": changed, "content": "changed meanwhile" }));
+    call(&live, "memory.forget", json!({ "ids": [purged] }));
+    call(&live, "memory.purge", json!({ "ids": [purged] }));
+    let stats = call(&live, "memory.stats", json!({}));
+    assert_eq!((&stats["path"], &stats["elsewhere"]), (&json!(outside), &json!([inside])));
+    let doctor = call(&live, "doctor", json!({}))["checks"].to_string();
+    assert!(
+        doctor.contains(inside.to_str().unwrap()) && doctor.contains(outside.to_str().unwrap()),
+        "{doctor}"
+    );
+    let (code, unknown) = memo(&live, &["get", "mem_7zz"]);
+    assert_eq!(code, 1, "{unknown}");
+    for place in [&inside, &outside] {
+        assert!(unknown["error"]["message"].as_str().unwrap().contains(place.to_str().unwrap()), "{unknown}");
+    }
+    drop(mounted); // under the daemon
+    let (found, notice) = listed(&live);
+    assert_eq!(found, ["before", "changed meanwhile", "meanwhile"]);
+    assert_eq!(db(&live), inside);
+    assert!(notice.contains(outside.to_str().unwrap()), "{notice}");
+    let forgotten = memo(&live, &["forget", "--match", "meanwhile", "--yes"]);
+    assert_eq!(forgotten.0, 0, "{forgotten:?}");
+    stop(&live);
+    let _mounted = read_only(&root).unwrap();
+    assert_eq!(texts(&live), ["before"], "what was forgotten inside does not come back outside");
+    assert!(is_whole(&live));
+    stop(&live);
+}
+
+#[test]
+fn what_a_killed_daemon_left_in_the_log_is_seen_read_only() {
+    let live = Live::new();
+    add(&live, "one");
+    add(&live, "two");
+    live.kill();
+    let root = live.root();
+    let Some(_mounted) = read_only(&root) else { return };
+    assert_eq!(texts(&live), ["one", "two"]);
+    stop(&live);
+}
+
+#[test]
+fn memories_elsewhere_that_cannot_be_read_are_named() {
+    let live = Live::new();
+    add(&live, "in a copy");
+    stop(&live);
+    let inside = db(&live);
+    fs::write(&inside, "damaged ".repeat(2_000)).unwrap();
+    let root = live.root();
+    let Some(mounted) = read_only(&root) else { return };
+    let (found, notice) = listed(&live);
+    assert_eq!(found, ["in a copy"]);
+    assert!(notice.contains(inside.to_str().unwrap()) && notice.contains("a copy of it is used"), "{notice}");
+    stop(&live);
+    fs::remove_dir_all(live.layout().state_dir).unwrap();
+    drop(mounted);
+    fs::remove_dir_all(inside.with_file_name("backups")).unwrap();
+    let _mounted = read_only(&root).unwrap();
+    let (found, notice) = listed(&live);
+    assert_eq!(found, Vec::<String>::new());
+    assert!(notice.contains(inside.to_str().unwrap()) && notice.contains("damaged"), "{notice}");
+    let (code, unknown) = memo(&live, &["get", "mem_7zz"]);
+    assert_eq!(code, 1);
+    assert!(unknown["error"]["message"].as_str().unwrap().contains(inside.to_str().unwrap()), "{unknown}");
+    assert_eq!(fs::read(&inside).unwrap(), "damaged ".repeat(2_000).into_bytes(), "it is only read");
+    stop(&live);
+}
+
+#[test]
+fn memories_outside_follow_a_repository_that_is_moved() {
+    let live = Live::new();
+    add(&live, "inside");
+    stop(&live);
+    let (root, moved) = (live.root(), live.sandbox.path("moved"));
+    let Some(mounted) = read_only(&root) else { return };
+    add(&live, "outside");
+    stop(&live);
+    drop(mounted);
+    if fs::metadata(root.join(".git")).unwrap().created().is_err() {
+        return not_checked(
+            "a repository that is moved: the file system does not say when a directory was made",
+        );
+    }
+    fs::rename(&root, &moved).unwrap();
+    let answer = memo_in(&live, &moved, &["list"]).1;
+    let contents = |answer: &Value| {
+        let memories = answer["memories"].as_array().unwrap().iter();
+        let mut contents: Vec<_> = memories.map(|memory| memory["content"].clone()).collect();
+        contents.sort_by_key(Value::to_string);
+        contents
+    };
+    assert_eq!(contents(&answer), ["inside", "outside"], "{answer}");
+    memo_in(&live, &moved, &["stop"]);
+    // A copy of the repository is another one.
+    assert!(Command::new("cp").arg("-r").args([&moved, &root]).status().unwrap().success());
+    add(&live, "of the copy");
+    let answer = memo_in(&live, &moved, &["list"]).1;
+    assert_eq!(contents(&answer), ["inside", "outside"], "{answer}");
+    memo_in(&live, &moved, &["stop"]);
+}
