@@ -3,6 +3,7 @@
 mod elsewhere;
 mod hint;
 mod locate;
+mod own_state;
 mod transient;
 
 use std::ffi::OsString;

@@ -42,6 +42,10 @@ pub(in crate::cli) fn export(typed: ExportArgs, context: &CommandContext, output
         say(end, output);
         return Ok(0);
     };
+    if let Some(dir) = context.layout.own_state(path, &context.env) {
+        let message = format!("--out: {} is part of memod's own state, {}", path.display(), dir.display());
+        return Err(CliError::Usage { message, hint: "name a file elsewhere" });
+    }
     if fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir()) {
         // A pipe or a device: a file must not take its place.
         let mut file = BufWriter::new(File::options().write(true).open(path).at("open", path)?);

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::transaction::{Call, with_store};
 use crate::daemon::error::{RpcResult, bad_params};
+use crate::daemon::request::blocking;
 use crate::proto::exchange::{BackupParams, RestoreParams};
 use crate::proto::{RpcError, code};
 use crate::store::{MemoryStore, RestoreError, StoreError};
@@ -13,6 +14,19 @@ use crate::store::{MemoryStore, RestoreError, StoreError};
 pub(super) async fn back_up(call: &Call<'_>) -> RpcResult<Value> {
     let params: BackupParams = call.params()?;
     let path = absolute(params.path)?;
+    let path = blocking(call.shared, move |shared| {
+        let own = path.as_ref().and_then(|path| shared.layout.own_state(path, &shared.env));
+        match (&path, own) {
+            (Some(path), Some(dir)) => {
+                let message =
+                    format!("path: {} is part of memod's own state, {}", path.display(), dir.display());
+                Err(bad_params(message)
+                    .with_hint("name a file elsewhere; without a path it goes among memod's own copies"))
+            }
+            _ => Ok(path),
+        }
+    })
+    .await?;
     let job = move |store: &mut MemoryStore, now_ms| {
         let made = store.back_up_to(now_ms, path.as_deref()).map(|made| json!(made));
         made.map_err(file_error)

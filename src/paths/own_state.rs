@@ -1,0 +1,49 @@
+//! Tells whether a path leads into state of ours, which nothing else may be written into.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{Env, RepoLayout, STATE_DIR, canonical};
+
+/// Directories in a state dir whose files are looked at: `backups`, `hooks`, and what is in those.
+const MAX_DEPTH: usize = 3;
+
+impl RepoLayout {
+    /// Returns the state dir of ours that a path leads into, whatever its name, or where a file of it has another name.
+    pub fn own_state(&self, path: &Path, env: &Env) -> Option<PathBuf> {
+        let in_git_dir = self.git_dir.iter().map(|git_dir| git_dir.join(STATE_DIR));
+        let dirs = [self.state_dir.clone()].into_iter().chain(self.other_state_dirs(env)).chain(in_git_dir);
+        let mut dirs = dirs.filter_map(|dir| canonical(&dir).ok());
+        let real = canonical(path).ok().or_else(|| {
+            let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            Some(canonical(dir).ok()?.join(path.file_name()?))
+        })?;
+        let file = identity(&real);
+        dirs.find(|dir| real.starts_with(dir) || file.is_some_and(|file| has_file(dir, file, MAX_DEPTH)))
+    }
+}
+
+/// Returns whether a file is in a directory under another name.
+fn has_file(dir: &Path, file: (u64, u64), depth: usize) -> bool {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    entries.into_iter().any(|entry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => depth > 1 && has_file(&entry.path(), file, depth - 1),
+        Ok(kind) => kind.is_file() && identity(&entry.path()) == Some(file),
+        Err(_) => false,
+    })
+}
+
+/// Returns device and inode of a file that has several names; no other can be one of ours.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let meta = fs::symlink_metadata(path).ok()?;
+        (meta.is_file() && meta.nlink() > 1).then(|| (meta.dev(), meta.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        None
+    }
+}
