@@ -142,3 +142,23 @@ fn memories_outside_follow_a_repository_that_is_moved() {
     assert_eq!(contents(&answer), ["inside", "outside"], "{answer}");
     memo_in(&live, &moved, &["stop"]);
 }
+
+#[test]
+fn a_backup_that_was_restored_is_not_undone_by_what_is_elsewhere() {
+    let live = Live::new();
+    let id = add(&live, "first");
+    let backup = memo(&live, &["backup"]).1["path"].as_str().unwrap().to_owned();
+    stop(&live);
+    let root = live.root();
+    let Some(mounted) = read_only(&root) else { return };
+    add(&live, "outside");
+    call(&live, "memory.update", json!({ "id": id, "content": "second" }));
+    stop(&live);
+    drop(mounted);
+    assert_eq!(texts(&live), ["outside", "second"]);
+    assert_eq!(memo(&live, &["restore-backup", &backup, "--yes"]).0, 0);
+    assert_eq!(texts(&live), ["first"]);
+    stop(&live);
+    assert_eq!(texts(&live), ["first"], "and by the next daemon");
+    stop(&live);
+}

@@ -90,7 +90,7 @@ impl MemoryStore {
 fn succeed(here: &MemoryDb, there: &mut MemoryDb, now_ms: i64) -> Result<(), StoreError> {
     let mut lineage = here.lineage()?;
     lineage.take(&there.lineage()?);
-    let deleted = here.deleted()?;
+    let (deleted, seen) = (here.deleted()?, here.seen());
     let goes = here.versions()?.into_iter().map(|(id, version)| (id, version.updated, now_ms));
     there.write(now_ms, |rows| {
         for (id, updated, at) in deleted.into_iter().chain(goes) {
@@ -98,6 +98,7 @@ fn succeed(here: &MemoryDb, there: &mut MemoryDb, now_ms: i64) -> Result<(), Sto
                 rows.set_deleted(&id, updated, at)?;
             }
         }
+        rows.set_seen(&seen)?;
         rows.begin_lineage(&lineage)
     })
 }

@@ -4,18 +4,25 @@
 //! what the other holds and it does not, by id, whenever that has changed. The other file is only read: whoever writes
 //! it goes on.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use rusqlite::OpenFlags;
 
 use super::super::backups::Backups;
-use super::super::contents::United;
+use super::super::contents::{Contents, United};
 use super::super::lineage::Lineage;
-use super::super::{MemoryDb, StoreError};
+use super::super::{MemoryDb, Rows, StoreError};
 use super::recovery::{has_log, remove_database, use_copy};
 use super::{Mark, MemoryStore, NOTICE, Notice};
 use crate::paths::is_same_dir;
 use crate::store::foreign::{Copied, ForeignError, Purpose, Stamps, open_memod, stamps};
+
+/// Its name in `meta`.
+const SEEN: &str = "elsewhere";
+
+/// What the files of other databases looked like.
+type Seen = BTreeMap<PathBuf, Stamps>;
 
 /// A state dir that memories of this repository may be in, too.
 pub(super) struct Elsewhere {
@@ -88,34 +95,44 @@ impl MemoryStore {
             if place.seen.as_ref() == Some(&now) || is_ours {
                 continue;
             }
-            let trouble = if place.is_there() { self.unite_with(&place.dir.clone(), now_ms) } else { None };
-            if let Some(trouble) = &trouble {
+            let (dir, is_there) = (place.dir.clone(), place.is_there());
+            let united = if is_there { self.unite_with(&dir, &now, now_ms) } else { Ok(None) };
+            let (seen, trouble) = match united {
+                Ok(trouble) => (Some(now), trouble),
+                Err(why) => {
+                    (None, Some(format!("memories in {} cannot be taken over: {why}", dir.display())))
+                }
+            };
+            let place = &mut self.elsewhere[number];
+            if let Some(trouble) = trouble.as_ref().filter(|trouble| place.trouble.as_ref() != Some(trouble))
+            {
                 tracing::error!("{trouble}");
             }
-            (self.elsewhere[number].seen, self.elsewhere[number].trouble) = (Some(now), trouble);
+            (place.seen, place.trouble) = (seen, trouble);
         }
     }
 
-    /// Takes over what is in a state dir; returns what is wrong with it.
-    fn unite_with(&mut self, dir: &Path, now_ms: i64) -> Option<String> {
+    /// Takes over what is in a state dir whose database looks like this; returns what is wrong there.
+    ///
+    /// # Errors
+    /// When it cannot be kept here.
+    fn unite_with(&mut self, dir: &Path, now: &Stamps, now_ms: i64) -> Result<Option<String>, StoreError> {
         let path = dir.join("memory.db");
+        if self.open.as_ref().is_some_and(|(db, _)| db.seen().get(&path) == Some(now)) {
+            return Ok(None);
+        }
         let (source, trouble) = match self.source(&path) {
             Ok(source) => (source, None),
             Err(why) => {
                 let trouble = format!("memories of this repository are also in {}: {why}", path.display());
-                match self.copy_of(dir) {
-                    Some(copy) => {
-                        let used = format!("{trouble}; a copy of it is used, {}", copy.path.display());
-                        (copy, (path.exists() || has_log(&path)).then_some(used))
-                    }
-                    None => return Some(trouble),
-                }
+                let Some(copy) = self.copy_of(dir) else { return Ok(Some(trouble)) };
+                let used = format!("{trouble}; a copy of it is used, {}", copy.path.display());
+                (copy, (path.exists() || has_log(&path)).then_some(used))
             }
         };
-        match self.take_over(&source, now_ms) {
-            Ok(()) => trouble,
-            Err(why) => Some(format!("memories in {} cannot be taken over: {why}", source.path.display())),
-        }
+        let seen = trouble.is_none().then(|| (path, now.clone()));
+        self.take_over(&source, seen, now_ms)?;
+        Ok(trouble)
     }
 
     /// Opens a copy of a database elsewhere.
@@ -137,24 +154,30 @@ impl MemoryStore {
         })
     }
 
-    fn take_over(&mut self, source: &Source, now_ms: i64) -> Result<(), StoreError> {
+    /// Takes over what a database holds, and notes what its files look like.
+    fn take_over(
+        &mut self,
+        source: &Source,
+        seen: Option<(PathBuf, Stamps)>,
+        now_ms: i64,
+    ) -> Result<(), StoreError> {
         let Some((db, _)) = &mut self.open else { return Ok(()) };
         let mut lineage = db.lineage()?;
-        if lineage.holds(&source.lineage) && db.holds_each(&source.db)? {
-            return Ok(());
-        }
+        let is_held = lineage.holds(&source.lineage) && db.holds_each(&source.db)?;
+        let contents = if is_held { Contents::default() } else { source.db.contents() };
         lineage.take(&source.lineage);
-        let (contents, is_new) = (source.db.contents(), db.count()? == 0);
-        let old = self.notice.clone().filter(|notice| notice.is_of_today(now_ms));
+        let is_new = db.count()? == 0;
+        let all_seen: Seen = db.seen().into_iter().chain(seen).collect();
+        let old =
+            self.notice.as_ref().filter(|notice| notice.is_of_today(now_ms)).map(|old| old.text.as_str());
         let notice = db.write(now_ms, |rows| {
             if is_new {
                 rows.take_time(&source.db)?;
             }
             let united = rows.unite(&contents, "unite", self.derive)?;
             rows.set_lineage(&lineage)?;
-            let Some(said) = said(united, &source.path) else { return Ok(None) };
-            let text =
-                [old.map(|old| old.text), Some(said)].into_iter().flatten().collect::<Vec<_>>().join("; ");
+            rows.set_seen(&all_seen)?;
+            let Some(text) = said(united, &source.path, old) else { return Ok(None) };
             rows.set_meta(NOTICE, &format!("{now_ms} {text}"))?;
             Ok::<_, StoreError>(Some(Notice { at_ms: now_ms, text }))
         })?;
@@ -162,7 +185,7 @@ impl MemoryStore {
             tracing::warn!("{}", notice.text);
             self.notice = Some(notice);
         }
-        (self.is_changed, self.lacks_vectors) = (true, true);
+        (self.is_changed, self.lacks_vectors) = (self.is_changed || !is_held, true);
         if let (Some((_, mark)), Some(now)) = (&mut self.open, Mark::of(&self.path)) {
             *mark = now;
         }
@@ -171,15 +194,37 @@ impl MemoryStore {
     }
 }
 
-/// Says what was taken over.
-fn said(united: United, path: &Path) -> Option<String> {
+impl MemoryDb {
+    /// Returns what the files of other databases looked like when all they hold was taken over.
+    pub(super) fn seen(&self) -> Seen {
+        let json = self.read(0, |rows| rows.meta(SEEN)).ok().flatten();
+        json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default()
+    }
+}
+
+impl Rows<'_> {
+    pub(super) fn set_seen(&self, seen: &Seen) -> Result<(), StoreError> {
+        match serde_json::to_string(seen) {
+            Ok(json) => self.set_meta(SEEN, &json),
+            Err(_) => Ok(()), // a path that is no text is looked at each time
+        }
+    }
+}
+
+/// Says what was taken over, behind what is said already.
+fn said(united: United, path: &Path, old: Option<&str>) -> Option<String> {
     let memories = match united {
         United { n_put: 0, n_deleted: 0 } => return None,
         United { n_put, n_deleted: 0 } => format!("{n_put} memories"),
         United { n_put, n_deleted } => format!("{n_put} memories, and {n_deleted} that were deleted there,"),
     };
-    let path = path.display();
-    Some(format!(
-        "{memories} are taken over from {path}, where this repository's memories are kept too; that file stays as it is"
-    ))
+    let from = format!("taken over from {}", path.display());
+    let said = format!(
+        "{memories} are {from}, where this repository's memories are kept too; that file stays as it is"
+    );
+    Some(match old {
+        Some(old) if old.contains(&from) => old.to_owned(), // one that is written all the time
+        Some(old) => format!("{old}; {said}"),
+        None => said,
+    })
 }
