@@ -1,6 +1,7 @@
 //! Locks the repository for one daemon and publishes its socket.
 
 use std::fs::{File, OpenOptions, TryLockError};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -54,7 +55,31 @@ pub(super) fn socket_path(layout: &RepoLayout, env: &Env) -> Result<PathBuf, Pat
 }
 
 /// Tells clients where the socket is. They never see half of it: written aside, then renamed.
+///
+/// On a full disk what the last daemon published goes first, for its room. Where even that is too little nothing is
+/// published, and clients look for the socket where it usually is.
 pub(super) fn publish(layout: &RepoLayout, socket: &Path) -> Result<(), PathError> {
+    match write_endpoint(layout, socket) {
+        Err(error) if is_full(&error) => {}
+        written => return written,
+    }
+    for path in [layout.endpoint_file().with_extension("new"), layout.endpoint_file()] {
+        let _ = std::fs::remove_file(path); // it may not be there
+    }
+    match write_endpoint(layout, socket) {
+        Err(error) if is_full(&error) => {
+            tracing::warn!(%error, "the socket is not published");
+            Ok(())
+        }
+        written => written,
+    }
+}
+
+fn is_full(error: &PathError) -> bool {
+    matches!(error.source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
+}
+
+fn write_endpoint(layout: &RepoLayout, socket: &Path) -> Result<(), PathError> {
     let endpoint = Endpoint {
         socket: socket.display().to_string(),
         state_dir: layout.state_dir.display().to_string(),

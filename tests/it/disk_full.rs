@@ -1,0 +1,106 @@
+//! What is still to be had of a daemon when the disk is full?
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::live::{Live, Mounted, memo, not_checked, until};
+
+/// Mounts a small file system on the state dir; none where this user may not.
+fn small(state_dir: &Path) -> Option<Mounted<'_>> {
+    let mounted = Mounted::at(state_dir, &["-t", "tmpfs", "-o", "size=6m,mode=700", "tmpfs"]);
+    if mounted.is_none() {
+        not_checked("a full disk: this user may not mount a tmpfs");
+    }
+    mounted
+}
+
+/// Writes until not a byte more finds room; returns what is to be removed to make some.
+fn fill(dir: &Path) -> PathBuf {
+    let path = dir.join("filler");
+    let mut file = fs::File::options().create(true).append(true).open(&path).unwrap();
+    for size in [64 << 10, 4 << 10, 1] {
+        while file.write(&vec![b'x'; size]).is_ok() {}
+    }
+    path
+}
+
+/// Searches; returns the answer as it came.
+fn search(live: &Live, word: &str) -> Value {
+    live.call("search", json!({ "query": word, "wait_ms": 2_000 }))
+}
+
+fn paths(answer: &Value) -> Vec<&str> {
+    answer["hits"].as_array().unwrap().iter().filter_map(|hit| hit["path"].as_str()).collect()
+}
+
+/// Asserts that an answer comes from what there is, and says why that is not all.
+fn assert_behind(live: &Live, answer: &Value) {
+    let reason = answer["reason"].as_str().unwrap_or_default();
+    let index_db = live.layout().state_dir.join("index.db");
+    assert_eq!(answer["fresh"], false, "{answer}");
+    assert!(reason.contains(&format!("{}: the disk is full", index_db.display())), "{reason}");
+    assert!(reason.contains("free some space"), "{reason}");
+}
+
+#[test]
+fn a_daemon_that_starts_on_a_full_disk_reads() {
+    let live = Live::idle();
+    let state_dir = live.layout().state_dir;
+    let Some(_mounted) = small(&state_dir) else { return };
+    live.write("a.md", "# A\n\nalpha");
+    live.start();
+    live.expect("alpha", "a.md", "before");
+    let (code, added) = memo(&live, &["add", "the first memory"]);
+    assert_eq!(code, 0, "{added}");
+    assert_eq!(memo(&live, &["stop"]).0, 0);
+    live.wait_for_end();
+
+    let filler = fill(&state_dir);
+    live.write("b.md", (0..40_000).map(|number| format!("beta{number} ")).collect::<String>());
+    live.start();
+    let found = search(&live, "alpha");
+    assert_eq!(paths(&found), ["a.md"], "{found}");
+    assert_behind(&live, &found);
+    let found = search(&live, "beta7");
+    assert!(!paths(&found).contains(&"b.md"), "{found}");
+    assert_behind(&live, &found);
+    let status = live.call("status", json!({}));
+    assert!(status["degraded"].to_string().contains("free some space"), "{}", status["degraded"]);
+
+    let (code, listed) = memo(&live, &["list"]);
+    assert_eq!((code, &listed["memories"][0]["content"]), (0, &json!("the first memory")), "{listed}");
+    let (code, refused) = memo(&live, &["add", "the second memory"]);
+    assert_eq!((code, &refused["error"]["code"]), (3, &json!("store")), "{refused}");
+    assert!(refused["error"]["message"].as_str().unwrap().contains("the disk is full"), "{refused}");
+    assert!(refused["error"]["hint"].as_str().unwrap().contains("free some space"), "{refused}");
+
+    let pid = live.pid();
+    fs::remove_file(filler).unwrap();
+    until("the index catches up", || search(&live, "beta7")["fresh"] == true);
+    live.expect("beta7", "b.md", "with room again");
+    let (code, added) = memo(&live, &["add", "the third memory"]);
+    assert_eq!(code, 0, "{added}");
+    assert_eq!(live.pid(), pid, "without a restart");
+    live.kill();
+    live.start();
+    live.expect("beta7", "b.md", "and by the next daemon");
+    assert_eq!(memo(&live, &["list"]).1["memories"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn restarting_on_a_full_disk_takes_no_service_away() {
+    let live = Live::idle();
+    let state_dir = live.layout().state_dir;
+    let Some(_mounted) = small(&state_dir) else { return };
+    live.write("a.md", "# A\n\nalpha");
+    live.start();
+    live.expect("alpha", "a.md", "before");
+    fill(&state_dir);
+    let (code, restarted) = memo(&live, &["restart"]);
+    assert_eq!(code, 0, "{restarted}");
+    let (code, found) = memo(&live, &["search", "alpha"]);
+    assert_eq!((code, paths(&found)), (0, vec!["a.md"]), "{found}");
+}
