@@ -373,7 +373,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
         "store",
         &[
             &["foreign", "memory"],
-            &["counts", "definitions", "purge", "rows", "search", "writer"],
+            &["counts", "definitions", "purge", "rows", "search", "word_totals", "writer"],
             &["reader", "schema"],
             &["filter", "mod"],
         ],
