@@ -183,3 +183,14 @@ fn an_index_made_before_credentials_were_counted_is_begun_anew() {
     assert!(!writer.has_leftovers() && !holds());
     assert_eq!(Reader::open(&path).unwrap().counts().unwrap().blobs, 0);
 }
+
+/// What `.cargo/config.toml` asks of the build: no mutex around all page caches.
+#[test]
+fn threads_share_no_page_cache_lock() {
+    let conn = rusqlite::Connection::open_in_memory().unwrap();
+    let mut statement = conn.prepare("PRAGMA compile_options").unwrap();
+    let options = statement.query_map([], |row| row.get(0)).unwrap();
+    let options: Vec<String> = options.map(Result::unwrap).collect();
+    assert!(options.iter().any(|option| option == "ENABLE_FTS5"), "{options:?}");
+    assert!(!options.iter().any(|option| option == "ENABLE_MEMORY_MANAGEMENT"), "{options:?}");
+}
