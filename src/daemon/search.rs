@@ -3,8 +3,8 @@
 //! Hits of the index are verified on the disk, and the query is run again where one proves stale. Memories need neither:
 //! they are as current as the last that was acknowledged. Both have scores on one scale, and stand in one list.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
 use super::anchors::judge_all;
@@ -138,7 +138,6 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
     let Question { params, index, limit, .. } = question;
     let filter = index.clone().unwrap_or_default();
     let mut memories = Remembered::of(shared, question, Some(at));
-    let nearest = shared.nearest.read().unwrap_or_else(PoisonError::into_inner);
     let ask = search::Ask {
         view: at.view,
         query: &params.query,
@@ -146,7 +145,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
         filter: &filter,
         limit: *limit,
         embedder: shared.embedder(),
-        nearest: nearest.as_ref(),
+        nearest: &shared.nearest,
         corrects: !memories.has_words(),
     };
     let read = |reader: &Reader| -> RpcResult<_> {

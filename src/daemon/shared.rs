@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::event::Event;
@@ -16,7 +16,7 @@ use crate::config::Config;
 use crate::embed::Embedder;
 use crate::index::Progress;
 use crate::paths::{Env, RepoLayout};
-use crate::search::nearest::VectorIndex;
+use crate::search::shared_vectors::SharedVectors;
 use crate::store::{Reader, StoreError};
 use crate::watch::Watch;
 
@@ -39,7 +39,7 @@ pub(super) struct Shared {
     /// The model, once it is loaded, or why it is not.
     pub(super) model: Model,
     /// All vectors, once they are loaded.
-    pub(super) nearest: RwLock<Option<VectorIndex>>,
+    pub(super) nearest: SharedVectors,
     /// How far the reconcile is.
     pub(super) progress: Arc<Progress>,
     /// Open connections.
@@ -92,7 +92,7 @@ impl Shared {
             started: Instant::now(),
             watch,
             model: memories.model(),
-            nearest: RwLock::new(None),
+            nearest: SharedVectors::default(),
             progress,
             connections: AtomicUsize::new(0),
             events: AtomicU64::new(0),

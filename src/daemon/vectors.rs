@@ -1,7 +1,5 @@
 //! Keeps the vectors in memory equal to those of the database.
 
-use std::sync::PoisonError;
-
 use super::shared::Shared;
 use crate::embed::BUILTIN_DIMS;
 use crate::index::Indexer;
@@ -12,13 +10,9 @@ use crate::store::Reader;
 /// written: the answer to `full` counts on them.
 pub(super) fn copy_vectors(shared: &Shared, indexer: &mut Indexer) {
     let added = indexer.writer().take_added();
-    let mut copy = shared.nearest.write().unwrap_or_else(PoisonError::into_inner);
-    if let Some(nearest) = copy.as_mut() {
-        added.iter().for_each(|(id, vector)| nearest.add(*id, vector));
-        return;
+    if !shared.nearest.add(&added) {
+        load_vectors(shared);
     }
-    drop(copy);
-    load_vectors(shared);
 }
 
 /// Replaces the vectors in memory by those of the database; searches go on with the old ones meanwhile.
@@ -31,7 +25,7 @@ pub(super) fn load_vectors(shared: &Shared) {
         })
     };
     match shared.read(load) {
-        Ok(()) => *shared.nearest.write().unwrap_or_else(PoisonError::into_inner) = Some(nearest),
+        Ok(()) => shared.nearest.replace(nearest),
         Err(error) => tracing::warn!(%error, "the vectors cannot be loaded; keyword search goes on"),
     }
 }

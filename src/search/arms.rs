@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 
+use super::copies::Copies;
 use super::fuse::{COSINE_FLOOR, Signals, TextRank};
-use super::nearest::{IdSet, VectorIndex};
+use super::nearest::IdSet;
 use super::query::{self, Query};
 use super::ranked::Ranked;
 use super::rerank::{self, Candidate};
+use super::shared_vectors::SharedVectors;
 use super::{SPARE, typo};
 use crate::embed::{Embedder, cosine_i8, quantize};
 use crate::proto::Mode;
@@ -32,7 +34,7 @@ pub struct Ask<'a> {
     /// The model, or why there is none.
     pub embedder: Result<&'a dyn Embedder, &'a str>,
     /// All vectors, once they are loaded.
-    pub nearest: Option<&'a VectorIndex>,
+    pub nearest: &'a SharedVectors,
     /// Look for words of the index one or two edits away where nothing matches as typed.
     pub corrects: bool,
 }
@@ -89,14 +91,15 @@ fn is_vector_only(signals: &Signals) -> bool {
 
 fn gather(reader: &Reader, ask: &Ask<'_>, query: Query) -> Result<Answer, StoreError> {
     let mut pool = Pool::default();
+    let mut copies = Copies::new(reader, ask.view, ask.filter, &query);
     let mut degraded = Vec::new();
     let k = super::candidates(ask.limit);
     if ask.mode != Mode::Vector {
-        pool.add_words(reader, ask, &query, k)?;
+        pool.add_words(reader, ask, &query, &mut copies, k)?;
     }
     if ask.mode != Mode::Keyword {
         match ask.embedder {
-            Ok(embedder) => pool.add_nearest(reader, ask, embedder, k, &mut degraded)?,
+            Ok(embedder) => pool.add_nearest(reader, ask, embedder, &mut copies, k, &mut degraded)?,
             Err(why) => degraded.push(format!("knn: {why}")),
         }
     }
@@ -126,21 +129,24 @@ impl Pool {
         reader: &Reader,
         ask: &Ask<'_>,
         query: &Query,
+        copies: &mut Copies<'_>,
         k: usize,
     ) -> Result<(), StoreError> {
         for (rank, name) in query.symbols().iter().enumerate() {
-            for row in reader.by_symbol(ask.view, ask.filter, name, k)? {
+            for row in copies.choose(reader.by_symbol(ask.view, ask.filter, name, k)?)? {
                 let signals = self.signals(row);
                 signals.symbol = signals.symbol.or(Some(rank as u32 + 1));
             }
         }
         let Some(expression) = query.match_expression() else { return Ok(()) };
-        for (rank, row) in (1..).zip(reader.bm25(ask.view, ask.filter, &expression, k)?) {
+        let rows = copies.choose(reader.bm25(ask.view, ask.filter, &expression, k)?)?;
+        for (rank, row) in (1..).zip(rows) {
             let bm25 = row.value;
             let signals = self.signals(row);
             signals.bm25 = signals.bm25.or(Some(TextRank { rank, bm25 }));
         }
-        for (rank, row) in (1..).zip(reader.by_path(ask.view, ask.filter, &expression, k)?) {
+        let rows = copies.choose(reader.by_path(ask.view, ask.filter, &expression, k)?)?;
+        for (rank, row) in (1..).zip(rows) {
             let place = TextRank { rank, bm25: row.value };
             // A path speaks for all chunks of the file; its first one stands in where no other was found.
             if !self.by_path.contains_key(&row.path) {
@@ -158,6 +164,7 @@ impl Pool {
         reader: &Reader,
         ask: &Ask<'_>,
         embedder: &dyn Embedder,
+        copies: &mut Copies<'_>,
         k: usize,
         degraded: &mut Vec<String>,
     ) -> Result<(), StoreError> {
@@ -169,11 +176,11 @@ impl Pool {
             }
         };
         let Some(vector) = vector.as_deref().map(quantize) else { return Ok(()) };
-        let Some(nearest) = ask.nearest else {
+        let Some(near) = scan(reader, ask, &vector, k)? else {
             degraded.push("knn: vectors loading".to_owned());
             return Ok(());
         };
-        let mut near = scan(reader, ask, nearest, &vector, k)?;
+        let mut near = copies.choose(near)?;
         for row in &mut near {
             if row.kind == Kind::Commit {
                 continue; // its key says nothing
@@ -192,8 +199,7 @@ impl Pool {
         Ok(())
     }
 
-    /// Returns the signals of a chunk, which becomes a candidate if it is none yet. Of several paths with the
-    /// same content the first one stands for all.
+    /// Returns the signals of a chunk, which becomes a candidate if it is none yet.
     fn signals(&mut self, row: ChunkRow) -> &mut Signals {
         let index = *self.index.entry(row.id).or_insert_with(|| {
             self.by_path.entry(row.path.clone()).or_default().push(self.candidates.len());
@@ -213,7 +219,8 @@ impl Pool {
     }
 }
 
-/// Returns the `k` nearest chunks of the view that pass the filter, with their cosine, nearest first.
+/// Returns the `k` nearest chunks of the view that pass the filter, with their cosine, nearest first; none where the vectors
+/// are not loaded yet.
 ///
 /// Without a filter nearly all vectors are the view's: if `k` of some more than `k` are, no other can be nearer.
 /// Else the members are looked up first. Commits come besides, unless they alone are asked for: there are many, in
@@ -221,26 +228,28 @@ impl Pool {
 fn scan(
     reader: &Reader,
     ask: &Ask<'_>,
-    nearest: &VectorIndex,
     vector: &[i8],
     k: usize,
-) -> Result<Vec<ChunkRow>, StoreError> {
+) -> Result<Option<Vec<ChunkRow>>, StoreError> {
     if *ask.filter == Filter::default() {
-        let rows = rows_of(reader, ask, &nearest.top(vector, k * SPARE, |_| true))?;
-        let (commits, others): (Vec<_>, _) = rows.into_iter().partition(|row| row.kind == Kind::Commit);
-        if others.len() >= k {
-            let mut rows = first_chunks(others, k);
-            rows.extend(first_chunks(commits, k / OTHERS_A_COMMIT));
-            return Ok(rows);
+        let Some(top) = ask.nearest.top(vector, k * SPARE, |_| true) else { return Ok(None) };
+        let rows = rows_of(reader, ask, &top)?;
+        let (commits, mut rows): (Vec<_>, Vec<_>) =
+            rows.into_iter().partition(|row| row.kind == Kind::Commit);
+        if rows.len() >= k {
+            rows.truncate(k);
+            rows.extend(commits.into_iter().take(k / OTHERS_A_COMMIT));
+            return Ok(Some(rows));
         }
     }
     let mut rows = Vec::new();
     for (kinds, k) in kinds_apart(&ask.filter.kinds, k) {
         let filter = Filter { kinds, ..ask.filter.clone() };
         let members: IdSet = reader.member_ids(ask.view, &filter)?.into_iter().collect();
-        rows.extend(rows_of(reader, ask, &nearest.top(vector, k, |id| members.contains(id)))?);
+        let Some(top) = ask.nearest.top(vector, k, |id| members.contains(id)) else { return Ok(None) };
+        rows.extend(rows_of(reader, ask, &top)?);
     }
-    Ok(rows)
+    Ok(Some(rows))
 }
 
 /// Returns what is asked for in two: everything but commits, and commits, each with how many may come.
@@ -258,20 +267,8 @@ fn rows_of(reader: &Reader, ask: &Ask<'_>, top: &[(ChunkId, f64)]) -> Result<Vec
     for row in &mut rows {
         row.value = cosines[&row.id];
     }
-    rows.sort_by(|a, b| b.value.total_cmp(&a.value).then_with(|| (a.id, &a.path).cmp(&(b.id, &b.path))));
+    rows.sort_by(|a, b| b.value.total_cmp(&a.value).then_with(|| a.id.cmp(&b.id)));
     Ok(rows)
-}
-
-/// Keeps the rows of the first `k` chunks; a chunk has a row for each of its paths.
-fn first_chunks(mut rows: Vec<ChunkRow>, k: usize) -> Vec<ChunkRow> {
-    let mut n_chunks = 0;
-    let mut last = None;
-    rows.retain(|row| {
-        n_chunks += usize::from(last != Some(row.id));
-        last = Some(row.id);
-        n_chunks <= k
-    });
-    rows
 }
 
 /// Adds the path's share to a chunk's cosine. Less than the 0.3 of a code file as a whole in

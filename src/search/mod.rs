@@ -3,6 +3,7 @@
 //! `run` asks the arms on one snapshot; everything else here is pure.
 
 mod arms;
+mod copies;
 
 pub mod fuse;
 pub mod memories;
@@ -13,6 +14,7 @@ pub mod path_class;
 pub mod query;
 pub mod ranked;
 pub mod rerank;
+pub mod shared_vectors;
 pub mod snippet;
 pub mod typo;
 

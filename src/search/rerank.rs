@@ -133,7 +133,7 @@ fn shared_words(query: &Query, name: &[String]) -> f64 {
     (of_name / name.len() as f64 + of_query / asked.len() as f64) / 2.0
 }
 
-fn likest<'a>(word: &str, others: impl Iterator<Item = &'a str>) -> f64 {
+pub(super) fn likest<'a>(word: &str, others: impl Iterator<Item = &'a str>) -> f64 {
     others.map(|other| likeness(word, other)).fold(0.0, f64::max)
 }
 

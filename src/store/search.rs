@@ -3,6 +3,8 @@
 //! Every arm filters by view, kind, language and path inside its top-k, never after it: a hit of another
 //! worktree must not crowd out one's own.
 
+use std::collections::HashSet;
+
 use rusqlite::types::FromSql;
 use rusqlite::{OptionalExtension, Row, params};
 use serde::Serialize;
@@ -11,7 +13,7 @@ use super::filter::{Filter, WITHIN};
 use super::{Reader, StoreError, as_vector};
 use crate::types::{ChunkId, Kind, ViewId};
 
-/// A chunk at one path of a view.
+/// A chunk at a path of a view; of several with the same content the first, once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChunkRow {
     /// Its id.
@@ -32,6 +34,8 @@ pub struct ChunkRow {
     pub symbol: Option<String>,
     /// Heading path or qualified name.
     pub title: Option<String>,
+    /// Paths of the view with this content.
+    pub n_copies: usize,
     /// What the arm measured: `bm25` (smaller is better) or cosine; 0 where it measures nothing.
     pub value: f64,
 }
@@ -43,7 +47,18 @@ pub const OTHERS_A_COMMIT: usize = 5;
 /// Weights of symbol, title and body in BM25.
 const COLUMN_WEIGHTS: &str = "4.0, 2.0, 1.0";
 
-const COLUMNS: &str = "c.id, e.path, b.hash, c.kind, b.lang, c.b0, c.b1, c.l0, c.l1, c.symbol, c.title";
+const COLUMNS: &str = "c.id, e.path, b.hash, c.kind, b.lang, c.b0, c.b1, c.l0, c.l1, c.symbol, c.title,
+    (SELECT count(*) FROM entry f WHERE f.blob_id = b.id AND f.view_id = ?1)";
+
+/// Holds for the first of the paths that a blob `b` has within the globs, so that copies take one place of an arm.
+const FIRST_COPY: &str = "e.view_id = ?1 AND e.path = (SELECT min(f.path) FROM entry f
+    WHERE f.blob_id = b.id AND f.view_id = ?1 AND (?4 IS NULL OR path_matches(?4, f.path)))";
+
+/// A path arm looks at so many paths for each that it brings: the others may be copies of those.
+const PATHS_A_PLACE: usize = 16;
+
+/// Paths of one content that are compared with a query.
+const MOST_COPIES: usize = 10_000;
 
 impl Reader {
     /// Returns the best chunks by BM25, best first; of equal ones the older.
@@ -69,7 +84,8 @@ impl Reader {
         self.best(&rows_of_ids(), view, filter, ranked, n_batch, |row| room.take(row.kind))
     }
 
-    /// Returns the first chunk of the files whose path words match best, best first; of equal ones by path.
+    /// Returns the first chunk of the files whose path words match best, best first; of equal ones by path, of copies the
+    /// best.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -93,8 +109,16 @@ impl Reader {
                AND c.ord = (SELECT min(first.ord) FROM chunk first WHERE first.blob_id = b.id
                             AND (?2 IS NULL OR first.kind IN (SELECT value FROM json_each(?2))))"
         );
-        let mut places = 0..k;
-        self.best(&sql, view, filter, ranked, k + 1, |_| places.next().map_or(Take::NoMore, |_| Take::It))
+        let mut seen = HashSet::new();
+        let mut looked_at = 0..k * PATHS_A_PLACE;
+        self.best(&sql, view, filter, ranked, k + 1, |row| match looked_at.next() {
+            Some(_) if seen.contains(&row.id) => Take::Another,
+            Some(_) if seen.len() < k => {
+                seen.insert(row.id);
+                Take::It
+            }
+            _ => Take::NoMore,
+        })
     }
 
     /// Returns the chunks that define a symbol of this name, whatever its case.
@@ -112,14 +136,14 @@ impl Reader {
             "SELECT {COLUMNS}, 0.0 FROM symbol s
              CROSS JOIN chunk c ON c.id = s.chunk_id
              CROSS JOIN blob b ON b.id = c.blob_id
-             CROSS JOIN entry e ON e.blob_id = b.id
+             CROSS JOIN entry e ON {FIRST_COPY}
              WHERE s.name = ?5 AND {WITHIN}
              ORDER BY s.name = ?5 COLLATE BINARY DESC, c.kind = 'symbol' DESC, e.path, c.ord LIMIT {k}"
         );
         self.arm(&sql, view, filter, name)
     }
 
-    /// Returns those of `ids` that are in the view and pass the filter, a row for each path, in no order.
+    /// Returns those of `ids` that are in the view and pass the filter, in no order.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -132,6 +156,22 @@ impl Reader {
         let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
         let json = serde_json::json!(ids).to_string();
         self.arm(&rows_of_ids(), view, filter, &json)
+    }
+
+    /// Returns the paths of a view, within the filter, that have the content of a chunk, in order.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn copies(&self, view: ViewId, filter: &Filter, chunk: ChunkId) -> Result<Vec<String>, StoreError> {
+        let [_, _, globs] = filter.params();
+        let sql = format!(
+            "SELECT e.path FROM chunk c CROSS JOIN entry e ON e.blob_id = c.blob_id AND e.view_id = ?1
+             WHERE c.id = ?2 AND (?3 IS NULL OR path_matches(?3, e.path)) ORDER BY e.path LIMIT {MOST_COPIES}"
+        );
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached(&sql)?;
+            statement.query_map(params![view.0, chunk.0, globs], |row| row.get(0))?.collect()
+        })
     }
 
     /// Returns what a statement gives for an expression: the value of each match, less being better, and its key.
@@ -314,7 +354,7 @@ fn rows_of_ids() -> String {
         "SELECT {COLUMNS}, wanted.key FROM json_each(?5) wanted
          CROSS JOIN chunk c ON c.id = wanted.value
          CROSS JOIN blob b ON b.id = c.blob_id
-         CROSS JOIN entry e ON e.blob_id = b.id
+         CROSS JOIN entry e ON {FIRST_COPY}
          WHERE {WITHIN}"
     )
 }
@@ -331,6 +371,7 @@ fn chunk_row(row: &Row<'_>) -> rusqlite::Result<ChunkRow> {
         lines: (row.get(7)?, row.get(8)?),
         symbol: row.get(9)?,
         title: row.get(10)?,
-        value: row.get(11)?,
+        n_copies: row.get(11)?,
+        value: row.get(12)?,
     })
 }

@@ -10,6 +10,7 @@ mod byte_forms;
 mod cli;
 mod client;
 mod commits;
+mod copies;
 mod disk_full;
 mod docs;
 mod equals_fresh;
