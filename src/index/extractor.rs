@@ -18,8 +18,8 @@ use crate::extract::Extracted;
 /// How long a reply may take; only a process that was stopped, or whose limits do not hold here, takes longer.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How often somebody may kill the process over one content before the content is left out (design 11).
-const STRIKES_OUT: usize = 2;
+/// Number of aborted parses after which a content is left out (design 11).
+const MAX_ABORTS: usize = 2;
 
 /// How often it is looked whether the daemon ends, while a reply is awaited.
 const LOOK_UP: Duration = Duration::from_millis(100);
@@ -55,11 +55,11 @@ impl Extractor {
     /// # Errors
     /// When no process can be started, or none does its work whatever the text; and when the daemon ends.
     pub fn extract(&mut self, path: &str, text: &str) -> Result<Result<Extracted, LeftOut>, IndexError> {
-        let mut strikes = 0;
+        let mut n_aborts = 0;
         loop {
             match self.ask(path, text)? {
                 Ok(extracted) => return Ok(Ok(extracted)),
-                Err(LeftOut { is_own: false, .. }) if strikes + 1 < STRIKES_OUT => strikes += 1,
+                Err(LeftOut { is_own: false, .. }) if n_aborts + 1 < MAX_ABORTS => n_aborts += 1,
                 Err(left_out) => {
                     // Was it the text, or does no process live here?
                     return match self.ask("nothing.txt", "")? {
@@ -162,7 +162,7 @@ fn left_out(status: ExitStatus) -> LeftOut {
     match std::os::unix::process::ExitStatusExt::signal(&status) {
         Some(libc::SIGXCPU) => LeftOut::own(format!("extraction took over {} s of CPU time", worker::CPU_S)),
         Some(signal) if !OWN.contains(&signal) => {
-            LeftOut { why: format!("extraction was killed: {status}"), is_own: false }
+            LeftOut { why: format!("extraction was aborted: {status}"), is_own: false }
         }
         _ => LeftOut::own(format!("extraction ended with {status}")),
     }

@@ -101,8 +101,8 @@ impl Preparer<'_> {
         Ok(self.reader.entry(self.view, key)?.and_then(|entry| entry.refusal))
     }
 
-    /// Extracts one content. One that cannot be is recorded, with the reason: as struck when it is its own doing, as
-    /// killed when it may be extracted another day.
+    /// Extracts one content. A content that cannot be extracted is recorded with the reason: as `parse-failed` when the
+    /// content itself is the cause, as `parse-aborted` when a later attempt may succeed.
     fn extract(&mut self, key: &SourceKey, text: &str, size: u64) -> Result<NewBlob, IndexError> {
         let blob = self.extractor.extract(key.as_str(), text)?.and_then(|extracted| {
             catch_unwind(|| into_blob(extracted, text, size))
@@ -112,7 +112,7 @@ impl Preparer<'_> {
             tracing::error!(path = %key, problems = why, "the file is left out");
             NewBlob {
                 size,
-                kind: if is_own { "struck" } else { "killed" },
+                kind: if is_own { "parse-failed" } else { "parse-aborted" },
                 extractor_version: EXTRACTOR_VERSION,
                 problems: why,
                 ..NewBlob::default()

@@ -80,7 +80,7 @@ pub(super) const IS_FILE: &str = "e.mode != 0xe000";
 
 /// Why nothing of an entry `e` with a blob `b` is indexed, null where something is.
 pub(super) const REFUSAL: &str =
-    "coalesce(e.refusal, CASE WHEN b.kind IN ('opted-out', 'struck', 'killed') THEN b.kind END)";
+    "coalesce(e.refusal, CASE WHEN b.kind IN ('opted-out', 'parse-failed', 'parse-aborted') THEN b.kind END)";
 
 impl Reader {
     /// Opens index.db, which the writer must have made.

@@ -131,6 +131,13 @@ INSERT INTO chunk_fts(chunk_fts) VALUES('delete-all');
 DELETE FROM blob;
 UPDATE view SET complete = 0, seq = seq + 1;
 ",
+    "
+-- A kind says what happened: 'struck' is 'parse-failed', and 'killed' is 'parse-aborted'.
+DROP INDEX blob_killed;
+UPDATE blob SET kind = CASE kind WHEN 'struck' THEN 'parse-failed' ELSE 'parse-aborted' END
+    WHERE kind IN ('struck', 'killed');
+CREATE INDEX blob_parse_aborted ON blob(id) WHERE kind = 'parse-aborted';
+",
 ];
 
 /// Brings a database to the newest of these schemas, one string a version.

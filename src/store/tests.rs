@@ -184,6 +184,31 @@ fn an_index_made_before_credentials_were_counted_is_begun_anew() {
     assert_eq!(Reader::open(&path).unwrap().counts().unwrap().blobs, 0);
 }
 
+#[test]
+fn failed_and_aborted_parses_keep_their_reason_under_the_new_names() {
+    let temp = tempfile::tempdir().unwrap();
+    let path = temp.path().join("index.db");
+    let mut old = Connection::open(&path).unwrap();
+    schema::migrate(&mut old, &path, &schema::INDEX[..5]).unwrap();
+    old.execute_batch(
+        "INSERT INTO blob(id, hash, lang, size, kind, extractor_version, last_ref) VALUES
+             (1, x'01', '', 1, 'struck', 2, 0), (2, x'02', '', 1, 'killed', 2, 0), (3, x'03', '', 1, 'text', 2, 0);",
+    )
+    .unwrap();
+    drop(old);
+    drop(Writer::open(&path, "model").unwrap());
+    let new = Connection::open(&path).unwrap();
+    let mut rows = new.prepare("SELECT kind, extractor_version FROM blob ORDER BY id").unwrap();
+    let rows = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap);
+    let rows: Vec<(String, i64)> = rows.collect();
+    let expected = [("parse-failed", 2), ("parse-aborted", 0), ("text", 2)];
+    assert_eq!(
+        rows,
+        expected.map(|(kind, version)| (kind.to_owned(), version)),
+        "only an abort is tried again"
+    );
+}
+
 /// What `.cargo/config.toml` asks of the build: no mutex around all page caches.
 #[test]
 fn threads_share_no_page_cache_lock() {

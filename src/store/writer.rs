@@ -81,7 +81,7 @@ pub enum Change {
 pub struct NewBlob {
     /// Bytes.
     pub size: u64,
-    /// `text`, `minified`, `opted-out`, `struck`, `killed` or `commit`.
+    /// `text`, `minified`, `opted-out`, `parse-failed`, `parse-aborted` or `commit`.
     pub kind: &'static str,
     /// Version of the extractors.
     pub extractor_version: i64,
@@ -155,8 +155,8 @@ impl Writer {
         )
         .map_err(at)?;
         schema::migrate(&mut conn, path, schema::INDEX)?;
-        // No version of the extractors has left these out. On a full disk they stay so for now.
-        let _ = conn.execute("UPDATE blob SET extractor_version = 0 WHERE kind = 'killed'", []);
+        // Version 0 is extracted again: something outside aborted these parses. A full disk leaves them as they are.
+        let _ = conn.execute("UPDATE blob SET extractor_version = 0 WHERE kind = 'parse-aborted'", []);
         let leftovers = Leftovers::read(&conn).map_err(at)?;
         let mut writer =
             Self { conn, path: path.to_owned(), model_id: model_id.to_owned(), added: Vec::new(), leftovers };

@@ -308,12 +308,12 @@ fn a_text_that_no_parser_ends_with_is_left_out() {
     live.write("after.py", "def after(): pass\n");
     until("the rest is indexed", || live.search("after").paths.contains("after.py"));
     let (_, skipped) = live.listed();
-    assert_eq!(skipped, ["poison.py struck"]);
+    assert_eq!(skipped, ["poison.py parse-failed"]);
     let found = live.search("before");
     assert!(found.fresh, "{found:?}");
     live.kill();
     live.start();
-    assert_eq!(live.listed().1, ["poison.py struck"], "it is not tried again");
+    assert_eq!(live.listed().1, ["poison.py parse-failed"], "it is not tried again");
     live.write("poison.py", "def harmless(): pass\n");
     live.expect("harmless", "poison.py", "once it is harmless");
 }
@@ -353,10 +353,10 @@ fn a_text_is_not_blamed_for_what_others_do_to_its_process() {
         ended.len() == 2
     });
     until("it is left out", || !live.listed().1.is_empty());
-    assert_eq!(live.listed().1, ["poison.py killed"]);
+    assert_eq!(live.listed().1, ["poison.py parse-aborted"]);
     live.kill();
     live.start();
-    until("it is tried again", || live.listed().1 == ["poison.py struck"]);
+    until("it is tried again", || live.listed().1 == ["poison.py parse-failed"]);
 }
 
 #[test]
