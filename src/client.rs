@@ -6,7 +6,7 @@
 //! Invariant: no step waits without a deadline.
 
 pub mod child;
-mod error;
+mod no_answer;
 mod spawn;
 mod transport;
 mod version;
@@ -21,7 +21,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::paths::{Env, RepoLayout};
 use crate::proto::{CwdParams, Endpoint, HelloParams, HelloResult, PROTOCOL, RpcError, code};
 
-pub use error::ClientError;
+pub use no_answer::ClientError;
 use transport::Connection;
 use version::Skew;
 

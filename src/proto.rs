@@ -6,20 +6,24 @@
 
 pub mod anchor;
 mod brief;
+mod code_history;
 pub mod exchange;
-mod history;
+mod health;
 mod hooks;
 pub mod memory;
 mod rpc;
 mod search;
-mod status;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::brief::{BriefParams, BriefResult, BriefSection};
-pub use self::history::{
+pub use self::code_history::{
     ChangedFile, ChangedParams, ChangedResult, ChangedSymbols, FileStatus, WhyCommit, WhyMemory, WhyParams,
     WhyResult,
+};
+pub use self::health::{
+    Check, Counters, Counts, DaemonInfo, DoctorResult, ModelInfo, StatusParams, StatusResult, ViewInfo,
+    WatchInfo,
 };
 pub use self::hooks::{HookInfo, HookMethod, HooksParams, HooksResult};
 pub use self::rpc::{
@@ -28,10 +32,6 @@ pub use self::rpc::{
 pub use self::search::{
     Arms, CommitInfo, Explain, Factor, Hit, MapParams, MapResult, MemoryInfo, Mode, SearchParams,
     SearchResult, Signal,
-};
-pub use self::status::{
-    Check, Counters, Counts, DaemonInfo, DoctorResult, ModelInfo, StatusParams, StatusResult, ViewInfo,
-    WatchInfo,
 };
 
 /// Version of the protocol; raised when a client must not talk to an older daemon.

@@ -15,7 +15,7 @@ use clap_complete::env::Shells;
 use super::args::CommandLine;
 use super::context::CommandContext;
 use super::error::{CliError, CliResult};
-use super::memory::{self, Words};
+use super::memories::{self, Words};
 use super::output::Output;
 use super::text::{escape, is_plain_word};
 
@@ -72,11 +72,11 @@ pub(super) fn command(dir: Option<&PathBuf>) -> Command {
 fn with_candidates(arg: Arg, dir: Option<PathBuf>, is_archived: bool) -> Arg {
     let takes = |word: &str| arg.get_value_names().is_some_and(|names| names.iter().any(|name| name == word));
     let ask: fn(&CommandContext, bool) -> Result<Words, CliError> = if takes("ID") {
-        |context, is_archived| memory::some(context, is_archived, PATIENCE)
+        |context, is_archived| memories::some(context, is_archived, PATIENCE)
     } else if takes("TAG") {
-        |context, _| memory::names("memory.tags", context, PATIENCE)
+        |context, _| memories::names("memory.tags", context, PATIENCE)
     } else if arg.get_id() == "container" && takes("NAME") {
-        |context, _| memory::names("memory.containers", context, PATIENCE)
+        |context, _| memories::names("memory.containers", context, PATIENCE)
     } else {
         return arg;
     };

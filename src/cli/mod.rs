@@ -16,16 +16,16 @@ mod error;
 mod escaping_writer;
 mod exchange;
 mod explain;
+mod hits;
 mod hooks;
 mod init;
 mod logs;
 mod map;
-mod memory;
+mod memories;
 mod output;
 mod process;
 mod progress;
 mod rows;
-mod search;
 mod shell;
 mod status;
 mod text;
@@ -106,41 +106,41 @@ fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
     let context = || CommandContext::find(global.dir.as_deref());
     match verb {
         Verb::Init(typed) => init::init(&typed, &context()?, output),
-        Verb::Search(typed) => search::search(typed, &context()?, output),
+        Verb::Search(typed) => hits::search(typed, &context()?, output),
         Verb::Explain(typed) => explain::explain(typed, &context()?, output),
         Verb::Map(typed) => map::map(typed, &context()?, output),
         Verb::Brief(typed) => brief::brief(&typed, &context()?, output),
         Verb::Changed(typed) => changed::changed(typed, &context()?, output),
         Verb::Why(typed) => why::why(typed, &context()?, output),
-        Verb::Add(typed) => memory::add(typed, &context()?, output),
-        Verb::Get(typed) => memory::get(typed, &context()?, output),
-        Verb::List(typed) => memory::list(typed, &context()?, output),
-        Verb::Update(typed) => memory::update(typed, &context()?, output),
-        Verb::Confirm(typed) => memory::confirm(typed, &context()?, output),
-        Verb::Append(typed) => memory::append(typed, &context()?, output),
-        Verb::Forget(typed) => memory::forget(typed, &context()?, output),
-        Verb::Restore(typed) => memory::restore(typed, &context()?, output),
-        Verb::Purge(typed) => memory::purge(typed, &context()?, output),
-        Verb::Tag(typed) => memory::tag(typed, &context()?, output),
-        Verb::Untag(typed) => memory::untag(typed, &context()?, output),
-        Verb::Tags(_) => memory::tags(&context()?, output),
-        Verb::Containers(_) => memory::containers(&context()?, output),
-        Verb::Recall(typed) => memory::recall(typed, &context()?, output),
-        Verb::Recent(typed) => memory::recent(&typed, &context()?, output),
-        Verb::Promote(typed) => memory::promote(typed, &context()?, output),
-        Verb::Consolidate(typed) => memory::consolidate(typed, &context()?, output),
-        Verb::Link(typed) => memory::link(typed, &context()?, output),
-        Verb::Unlink(typed) => memory::unlink(typed, &context()?, output),
-        Verb::Links(typed) => memory::links(typed, &context()?, output),
-        Verb::Resolve(typed) => memory::resolve(typed, &context()?, output),
-        Verb::Related(typed) => memory::related(typed, &context()?, output),
-        Verb::Dedupe(typed) => memory::dedupe(typed, &context()?, output),
-        Verb::History(typed) => memory::history(typed, &context()?, output),
+        Verb::Add(typed) => memories::add(typed, &context()?, output),
+        Verb::Get(typed) => memories::get(typed, &context()?, output),
+        Verb::List(typed) => memories::list(typed, &context()?, output),
+        Verb::Update(typed) => memories::update(typed, &context()?, output),
+        Verb::Confirm(typed) => memories::confirm(typed, &context()?, output),
+        Verb::Append(typed) => memories::append(typed, &context()?, output),
+        Verb::Forget(typed) => memories::forget(typed, &context()?, output),
+        Verb::Restore(typed) => memories::restore(typed, &context()?, output),
+        Verb::Purge(typed) => memories::purge(typed, &context()?, output),
+        Verb::Tag(typed) => memories::tag(typed, &context()?, output),
+        Verb::Untag(typed) => memories::untag(typed, &context()?, output),
+        Verb::Tags(_) => memories::tags(&context()?, output),
+        Verb::Containers(_) => memories::containers(&context()?, output),
+        Verb::Recall(typed) => memories::recall(typed, &context()?, output),
+        Verb::Recent(typed) => memories::recent(&typed, &context()?, output),
+        Verb::Promote(typed) => memories::promote(typed, &context()?, output),
+        Verb::Consolidate(typed) => memories::consolidate(typed, &context()?, output),
+        Verb::Link(typed) => memories::link(typed, &context()?, output),
+        Verb::Unlink(typed) => memories::unlink(typed, &context()?, output),
+        Verb::Links(typed) => memories::links(typed, &context()?, output),
+        Verb::Resolve(typed) => memories::resolve(typed, &context()?, output),
+        Verb::Related(typed) => memories::related(typed, &context()?, output),
+        Verb::Dedupe(typed) => memories::dedupe(typed, &context()?, output),
+        Verb::History(typed) => memories::history(typed, &context()?, output),
         Verb::Export(typed) => exchange::export(typed, &context()?, output),
         Verb::Backup(typed) => exchange::back_up(&typed, &context()?, output),
         Verb::RestoreBackup(typed) => exchange::restore(&typed, &context()?, output),
         Verb::Import(typed) => exchange::import(&typed, &context()?, output),
-        Verb::Stats => memory::stats(&context()?, output),
+        Verb::Stats => memories::stats(&context()?, output),
         Verb::Status(typed) => status::status(&typed, &context()?, output),
         Verb::Sync(typed) => init::sync(&typed, &context()?, output),
         Verb::Stop => process::stop(&context()?, output),

@@ -3,8 +3,8 @@
 //! Pure. A verb that lists hands over a result; here it becomes rows of named values (`tables` says which there are), and
 //! `write` makes bytes of them. No verb knows a format.
 
+mod formats;
 mod tables;
-mod write;
 
 use std::io::Write;
 use std::iter;
@@ -147,9 +147,9 @@ pub(super) fn print<L: Listing>(
     let count = ("count", Value::from(result.rows().len()));
     let facts = iter::once(count).chain(result.facts()).filter(|fact| !fact.1.is_null());
     let facts: Vec<_> = facts.collect();
-    let head = write::Head { rows: table.rows, row: table.row, names: &names, facts: &facts };
+    let head = formats::Head { rows: table.rows, row: table.row, names: &names, facts: &facts };
     let mut rows = result.rows().iter().map(|row| cells(row, columns));
-    Ok(write::write(format, &head, &mut rows, out)?)
+    Ok(formats::write(format, &head, &mut rows, out)?)
 }
 
 /// Returns the values of some fields of a row, null for what it does not have.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::clock::{local, now_ms};
-use super::definitions::Definitions;
+use super::definition_diff::Definitions;
 use super::error::{RpcResult, bad_params};
 use super::event::Freshness;
 use super::history::History;

@@ -42,8 +42,19 @@ pub(super) fn hinted(error: &impl Display, hint: Option<&str>) -> String {
     hint.map_or_else(|| error.to_string(), |hint| format!("{error}; {hint}"))
 }
 
-/// Returns what to do about an error, where one of its causes tells.
-pub(super) fn hint_of(error: &anyhow::Error) -> Option<&'static str> {
+/// Returns what went wrong and why in one line; most errors name their cause themselves.
+pub fn error_chain(error: &anyhow::Error) -> String {
+    let mut line = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !line.ends_with(&cause) {
+            line = format!("{line}: {cause}");
+        }
+    }
+    line
+}
+
+/// Returns what to do about an error, if one of its causes suggests a remedy.
+pub fn hint_of(error: &anyhow::Error) -> Option<&'static str> {
     error.chain().find_map(|cause| {
         let store = cause.downcast_ref().map(StoreError::hint);
         let index = || cause.downcast_ref().and_then(IndexError::hint);

@@ -5,10 +5,10 @@
 //! come from it, and nobody else changes anything.
 
 mod anchors;
-mod brief;
+mod briefing;
 mod changed;
 mod clock;
-mod definitions;
+mod definition_diff;
 mod descriptors;
 mod disk;
 mod dispatch;
@@ -36,6 +36,7 @@ mod search;
 mod server;
 mod shared;
 mod status;
+mod threads;
 mod vectors;
 mod verify;
 mod watch_queue;
@@ -50,12 +51,14 @@ use std::sync::mpsc::channel;
 
 use anyhow::Context;
 
+pub use self::error::{error_chain, hint_of};
 use self::event::Event;
 use self::listen::Listener;
 use self::lock::DaemonLock;
 use self::main_loop::MainLoop;
 use self::memories::keeper::Memories;
 use self::shared::Shared;
+use self::threads::spawn;
 use self::watch_queue::WatchQueue;
 use crate::config::{self, Config};
 use crate::index::{Commits, Indexer, Progress, Reading};
@@ -94,22 +97,6 @@ pub fn run(root: &Path, ready: impl FnOnce()) -> anyhow::Result<Ended> {
         tracing::error!(error = error_chain(error), "ended");
     }
     outcome.map(|()| Ended::Served)
-}
-
-/// Returns what to do about it, where one of its causes tells.
-pub fn hint_of(error: &anyhow::Error) -> Option<&'static str> {
-    error::hint_of(error)
-}
-
-/// Returns what went wrong and why in one line; most errors name their cause themselves.
-pub fn error_chain(error: &anyhow::Error) -> String {
-    let mut line = error.to_string();
-    for cause in error.chain().skip(1).map(ToString::to_string) {
-        if !line.ends_with(&cause) {
-            line = format!("{line}: {cause}");
-        }
-    }
-    line
 }
 
 fn serve(layout: RepoLayout, env: Env, config: Config, ready: impl FnOnce()) -> anyhow::Result<()> {
@@ -183,11 +170,6 @@ fn serve(layout: RepoLayout, env: Env, config: Config, ready: impl FnOnce()) -> 
     shared.memories.stop();
     runtime.shutdown_background();
     Ok(())
-}
-
-fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> anyhow::Result<std::thread::JoinHandle<()>> {
-    let thread = std::thread::Builder::new().name(name.to_owned()).spawn(run);
-    thread.with_context(|| format!("start the thread {name}"))
 }
 
 /// Takes SIGTERM and SIGINT from now on; what is returned ends with the first of them.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::definitions::has_word;
+use super::definition_diff::has_word;
 use super::event::Freshness;
 use super::history::below;
 use super::shared::Shared;

@@ -20,7 +20,7 @@ use crate::paths::RepoLayout;
 use crate::proto::memory::Caller;
 use crate::proto::{Hit, Mode, Pending, RpcError, SearchParams, SearchResult, Sync};
 use crate::search;
-use crate::search::memories::{FoundMemories, MemoryAsk};
+use crate::search::memory_search::{FoundMemories, MemoryAsk};
 use crate::store::{Filter, Reader};
 use crate::types::{Kind, SourceKey};
 

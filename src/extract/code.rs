@@ -9,9 +9,9 @@ use super::cut::{LineIndex, cut, trim_blank_lines};
 use super::definitions::definitions;
 use super::lang::{self, Language};
 use super::outline::{Item, Outline, outline};
+use super::plain_text::is_minified;
 use super::skeleton::skeleton;
 use super::tags::TagKind;
-use super::text::is_minified;
 use super::{CHUNK_CHARS, Chunk, Extracted};
 use crate::types::Kind;
 

@@ -47,7 +47,7 @@ pub fn extract_sized(text: &str, size: Size) -> Extracted {
     if outline.opted_out || front_matter.as_ref().is_some_and(|front| front.opted_out) {
         return Extracted { opted_out: true, ..extracted };
     }
-    extracted.minified = super::text::is_minified(text);
+    extracted.minified = super::plain_text::is_minified(text);
     extracted.chunks = Sections { text, outline: &outline, front_matter, size }.chunks(body_start);
     extracted
 }
@@ -58,7 +58,7 @@ fn extract_flat(text: &str) -> Extracted {
         return Extracted { opted_out: true, ..Extracted::default() };
     }
     let problem = format!("more than {MAX_CONTAINERS} nested quotes or lists: read as plain text");
-    Extracted { problems: vec![problem], ..super::text::extract(text) }
+    Extracted { problems: vec![problem], ..super::plain_text::extract(text) }
 }
 
 /// Tells whether some line opens more quotes and list items than any reader could want.

@@ -14,12 +14,12 @@ mod front_matter;
 pub mod lang;
 pub mod markdown;
 mod outline;
+pub mod plain_text;
 mod plausible;
 pub mod redact;
 mod skeleton;
 pub mod stems;
 mod tags;
-pub mod text;
 pub mod words;
 
 pub use chunk::{CHUNK_CHARS, Chunk, Extracted, OVERLAP_CHARS};
@@ -52,7 +52,7 @@ pub fn extract(path: &str, text: &str) -> Extracted {
     let extracted = match format {
         Format::Markdown => markdown::extract(text),
         Format::Code(language) => code::extract(language, path, text),
-        Format::Text(_) => text::extract(text),
+        Format::Text(_) => plain_text::extract(text),
     };
     Extracted { secrets, ..extracted }
 }

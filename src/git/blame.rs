@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use gix::ObjectId;
 
-use super::lines::{hunks, split};
+use super::line_map::{hunks, split};
 use super::{GitError, Node, Objects, TreeEntry};
 
 /// Larger files are not blamed, bytes.

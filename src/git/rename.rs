@@ -2,7 +2,7 @@
 
 use gix::ObjectId;
 
-use super::lines::{ALIKE, likeness};
+use super::line_map::{ALIKE, likeness};
 use super::{Changes, GitError, Objects, PathChange, TreeEntry};
 
 /// More changes than this are not searched for a former name.

@@ -13,8 +13,8 @@
 
 mod backup;
 mod block;
-mod config;
 mod file;
+mod git_config;
 mod hooks_dir;
 mod section;
 mod survey;

@@ -8,8 +8,8 @@ pub mod anchor;
 pub mod fields;
 pub mod id;
 mod privacy;
-pub mod similar;
 pub mod text;
+pub mod text_difference;
 pub mod tiers;
 pub mod time;
 

@@ -5,32 +5,32 @@
 //! was used for another method or other params is an error.
 //! `notice` in a result is for a person: memories were restored, and from what.
 
+mod add_update;
 mod consolidate;
+mod forget_purge;
 mod history;
 mod links;
-mod recall;
-mod remove;
+mod recall_promote;
 mod similar;
 mod tally;
-mod write;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub use self::add_update::{AddParams, AddResult, ConfirmParams, UpdateParams, UpdateResult};
 pub use self::consolidate::{AutoConsolidateParams, ConsolidateParams, ConsolidateResult, Consolidated};
+pub use self::forget_purge::{RemoveParams, RemoveResult};
 pub use self::history::{Change, HistoryResult};
 pub use self::links::{
     Edge, Link, LinkKind, LinkParams, LinkResult, LinksParams, LinksResult, Node, ResolveParams,
     ResolveResult,
 };
-pub use self::recall::{PromoteParams, RecallParams, RecallResult, Recalled};
-pub use self::remove::{RemoveParams, RemoveResult};
+pub use self::recall_promote::{PromoteParams, RecallParams, RecallResult, Recalled};
 pub use self::similar::{
     Contradicted, DedupeParams, DedupeResult, Group, MergeParams, MergeResult, Related, RelatedParams,
     RelatedResult,
 };
 pub use self::tally::{BackupInfo, StatsResult, Tally, TallyParams, TallyResult};
-pub use self::write::{AddParams, AddResult, ConfirmParams, UpdateParams, UpdateResult};
 use super::anchor::{Anchor, State};
 
 /// How long a memory stays when nothing else is said.

@@ -6,8 +6,8 @@ mod arms;
 mod copies;
 
 pub mod fuse;
-pub mod memories;
 pub mod memory_rank;
+pub mod memory_search;
 mod names;
 pub mod nearest;
 pub mod path_class;

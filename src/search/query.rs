@@ -15,7 +15,7 @@ use crate::extract::stems::stem;
 use crate::extract::words::{self as tokens, Form};
 
 mod expression;
-mod history;
+mod history_question;
 mod stop;
 
 use expression::Writer;
@@ -84,7 +84,7 @@ pub fn parse(input: &str) -> Query {
     let raw: Vec<&str> = raw.iter().flat_map(|text| text.split_whitespace()).collect();
     let symbols = names::candidates(&raw);
     let is_symbol = raw.len() == 1 && names::name_of(raw[0]).is_some_and(|name| name.shape > Shape::Plain);
-    let asks_for_history = history::is_asked(&raw);
+    let asks_for_history = history_question::is_asked(&raw);
     Query { any, words, symbols, is_symbol, asks_for_history }
 }
 

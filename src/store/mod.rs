@@ -4,16 +4,16 @@
 //! `close` of the same file elsewhere in the process drops SQLite's locks
 //! (<https://www.sqlite.org/howtocorrupt.html>, 2.2).
 
+mod blob_rows;
 mod counts;
 mod definitions;
 mod filter;
 mod foreign;
+mod lexical;
 mod memory;
 mod purge;
 mod reader;
-mod rows;
 mod schema;
-mod search;
 mod word_totals;
 mod writer;
 
@@ -26,13 +26,13 @@ use crate::paths;
 
 pub use filter::{Filter, GlobError};
 pub use foreign::{Foreign, ForeignError, remove_left_copies};
+pub use lexical::{ChunkRow, OTHERS_A_COMMIT};
 pub use memory::{
     Anchored, Checked, Derived, Earlier, Facts, Link, Linked, MemoryDb, MemoryEvent, MemoryFilter,
     MemoryReader, MemoryStore, Numbers, Record, RestoreError, Rows, Stopped, Uptime, VectorChanges,
     VectorModel,
 };
 pub use reader::{Entry, PendingChunk, Reader, ViewRow};
-pub use search::{ChunkRow, OTHERS_A_COMMIT};
 pub use writer::{Change, Embedded, NewBlob, NewChunk, NewVector, ViewKey, Writer};
 
 /// What went wrong in a database.

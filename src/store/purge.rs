@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Transaction};
 
-use super::rows::{delete_blob, delete_unused_paths};
+use super::blob_rows::{delete_blob, delete_unused_paths};
 use super::{BUSY_TIMEOUT, StoreError, Writer};
 use crate::types::BlobId;
 

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params};
 
-use super::purge::{self, Leftovers};
-use super::rows::{
+use super::blob_rows::{
     add_path, add_view, blob_id, delete_blob, delete_unused_paths, delete_view, move_view, put_entry,
     release_blob, set_vector,
 };
+use super::purge::{self, Leftovers};
 use super::{StoreError, as_bytes, connect, schema};
 use crate::types::{BlobId, ChunkId, Definition, Kind, Refusal, SourceKey, Stat, ViewId};
 

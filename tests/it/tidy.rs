@@ -2,6 +2,7 @@
 
 mod graph;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -52,7 +53,7 @@ const PURE: &[&str] = &[
     "cli/ask.rs",
     "cli/text.rs",
     "client/version.rs",
-    "daemon/brief/page.rs",
+    "daemon/briefing/page.rs",
     "config/key.rs",
     "extract/",
     "hooks/block.rs",
@@ -359,8 +360,8 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             &["mod"],
             &["shell"],
             &[
-                "brief", "changed", "complete", "config", "docs", "doctor", "exchange", "explain", "hooks",
-                "init", "logs", "map", "memory", "process", "search", "status", "why",
+                "brief", "changed", "complete", "config", "docs", "doctor", "exchange", "explain", "hits",
+                "hooks", "init", "logs", "map", "memories", "process", "status", "why",
             ],
             &["ask", "progress", "usage"],
             &["output", "rows"],
@@ -370,15 +371,61 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
         ],
     ),
     (
+        "daemon",
+        &[
+            &["mod"],
+            &["server", "main_loop"],
+            &["dispatch"],
+            &["disk", "worker"],
+            &["scrub"],
+            &["vectors", "worktree", "doorbell", "listen", "lines", "replies"],
+            &["briefing"],
+            &["changed", "githooks", "repo_map", "search", "status", "why"],
+            &["memories"],
+            &["anchors"],
+            &["request", "verify", "history", "definition_diff"],
+            &["shared"],
+            &["memories/keeper", "memories/finder", "own_files", "gates", "watch_queue"],
+            &["event", "disk/task"],
+            &[
+                "error",
+                "clock",
+                "descriptors",
+                "index_file",
+                "lock",
+                "log",
+                "path_spec",
+                "program",
+                "threads",
+            ],
+        ],
+    ),
+    (
         "store",
         &[
             &["foreign", "memory"],
-            &["counts", "definitions", "purge", "rows", "search", "word_totals", "writer"],
+            &["blob_rows", "counts", "definitions", "lexical", "purge", "word_totals", "writer"],
             &["reader", "schema"],
             &["filter", "mod"],
         ],
     ),
 ];
+
+/// Files of one name, at most: a name says what is in a file without its folder.
+const MAX_NAMESAKES: usize = 2;
+
+#[test]
+fn file_names_say_what_is_in_them() {
+    let sources = sources();
+    let mut named: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for source in &sources {
+        let name = source.name.rsplit('/').next().unwrap_or_default();
+        named.entry(name).or_default().push(&source.name);
+    }
+    named.retain(|name, files| !["mod.rs", "tests.rs"].contains(name) && files.len() > MAX_NAMESAKES);
+    let broken: Vec<String> = named.values().map(|files| files.join(" ")).collect();
+    report(&broken, "name a file by what it does, not by the word that its folder has already");
+}
 
 /// Largest group of files that import each other in a circle.
 const MAX_CYCLE: usize = 3;

@@ -6,7 +6,7 @@ use super::files::absolute;
 use crate::cli::args::{BackupArgs, RestoreBackupArgs};
 use crate::cli::context::CommandContext;
 use crate::cli::error::{CliError, CliResult, EXIT_NONE};
-use crate::cli::memory::caller;
+use crate::cli::memories::caller;
 use crate::cli::output::Output;
 use crate::cli::text::{bytes, count};
 use crate::proto::exchange::{BackupParams, BackupResult, RestoreParams, RestoreResult};

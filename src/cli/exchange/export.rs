@@ -11,7 +11,7 @@ use super::jsonl::{End, Header};
 use crate::cli::args::ExportArgs;
 use crate::cli::context::CommandContext;
 use crate::cli::error::{CliError, CliResult};
-use crate::cli::memory::caller;
+use crate::cli::memories::caller;
 use crate::cli::output::Output;
 use crate::cli::text::count;
 use crate::client::{Client, VERSION};

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::cli::args::ImportArgs;
 use crate::cli::context::CommandContext;
 use crate::cli::error::CliError;
-use crate::cli::memory::caller;
+use crate::cli::memories::caller;
 use crate::cli::output::Output;
 use crate::cli::text::count;
 use crate::client::Client;

@@ -254,7 +254,7 @@ impl Listing for WhyResult {
         vec![
             ("path", json!(self.path)),
             ("symbol", json!(self.symbol)),
-            ("uncommitted", some_text(&super::write::text(&json!(self.uncommitted)))),
+            ("uncommitted", some_text(&super::formats::text(&json!(self.uncommitted)))),
             ("more", json!(self.more)),
             ("complete", json!(self.complete)),
             ("reason", json!(self.reason)),

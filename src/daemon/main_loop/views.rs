@@ -11,6 +11,7 @@ use super::{MainLoop, Opening, PendingSurvey, SURVEY, refuse};
 use crate::daemon::disk;
 use crate::daemon::disk::task::{DiskTask, Lane, Opened, Survey};
 use crate::daemon::event::{Ask, ViewReport};
+use crate::daemon::threads::spawn;
 use crate::daemon::worker::Job;
 use crate::daemon::worktree::{WorktreeState, unanswered};
 use crate::paths::RepoLayout;
@@ -42,7 +43,7 @@ impl MainLoop {
         let (disk, tasks) = channel();
         let mounts = self.mounts_below(&root);
         let serve = move || disk::serve(&shared, &jobs, lane, layout, &mounts, &tasks);
-        match crate::daemon::spawn("worktree", serve) {
+        match spawn("worktree", serve) {
             Ok(_) => drop(self.opening.insert(root, Opening { lane, disk, asks: ask.into_iter().collect() })),
             Err(error) => {
                 tracing::error!(root = %root.display(), %error, "a worktree cannot be opened");

@@ -11,7 +11,7 @@ use crate::daemon::error::RpcResult;
 use crate::daemon::request::blocking;
 use crate::daemon::shared::Shared;
 use crate::memory::fields;
-use crate::memory::similar::{NEAR, difference};
+use crate::memory::text_difference::{NEAR, difference};
 use crate::proto::memory::{DedupeParams, DedupeResult, Group};
 use crate::search::nearest::{IdSet, MutableVectorIndex};
 use crate::store::{MemoryFilter, Record, Rows};

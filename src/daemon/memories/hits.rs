@@ -8,7 +8,7 @@ use crate::memory::{Refused, fields, text, time};
 use crate::proto::anchor::State;
 use crate::proto::memory::Traits;
 use crate::proto::{Hit, MemoryInfo, RpcError, SearchParams};
-use crate::search::memories::{FoundMemories, FoundMemory, MemoryAsk, memories};
+use crate::search::memory_search::{FoundMemories, FoundMemory, MemoryAsk, memories};
 use crate::search::query::parse;
 use crate::search::{arms, explain, snippet};
 use crate::store::{MemoryFilter, Rows, StoreError};

@@ -3,7 +3,7 @@
 use super::rules::{Done, bad, check_expected, digest, find, refused};
 use super::transaction::Stamp;
 use super::{links, show};
-use crate::memory::similar::united;
+use crate::memory::text_difference::united;
 use crate::memory::{Refused, anchor, fields};
 use crate::proto::memory::{LinkKind, MergeParams, MergeResult};
 use crate::store::{Record, Rows};

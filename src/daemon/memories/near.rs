@@ -12,11 +12,11 @@ use super::{links, show};
 use crate::daemon::error::RpcResult;
 use crate::daemon::shared::Shared;
 use crate::embed::{cosine_i8, quantize, record_vectors};
-use crate::memory::similar::{NEAR, difference, is_similar_title};
 use crate::memory::text;
+use crate::memory::text_difference::{NEAR, difference, is_similar_title};
 use crate::proto::RpcError;
 use crate::proto::memory::{Contradicted, Related, RelatedParams, RelatedResult};
-use crate::search::memories::nearest;
+use crate::search::memory_search::nearest;
 use crate::store::{MemoryFilter, Record, Rows, Stopped, StoreError};
 use crate::types::MemoryRow;
 

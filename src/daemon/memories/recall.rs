@@ -12,7 +12,7 @@ use crate::daemon::shared::Shared;
 use crate::memory::tiers::Retention;
 use crate::proto::memory::{PromoteParams, RecallParams, RecallResult, Recalled, UpdateResult};
 use crate::proto::{Mode, SearchParams};
-use crate::search::memories::FoundMemory;
+use crate::search::memory_search::FoundMemory;
 use crate::store::{MemoryEvent, Record, Rows};
 
 /// Memories when nothing is said, and the most.

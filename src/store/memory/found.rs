@@ -10,7 +10,7 @@ use rusqlite::{OptionalExtension, params, params_from_iter};
 use super::rows::{COLUMNS, record};
 use super::{MemoryFilter, Record, Rows, StoreError};
 use crate::proto::memory::Tier;
-use crate::store::search::batches;
+use crate::store::lexical::batches;
 use crate::types::MemoryRow;
 
 /// Weights of title, tags and content in BM25.

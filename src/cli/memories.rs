@@ -1,10 +1,10 @@
 //! Runs the verbs about memories.
 
 mod about;
-mod consolidate;
-mod links;
+mod combine;
 mod list;
 mod recall;
+mod relations;
 mod remove;
 mod request;
 mod show;
@@ -12,10 +12,10 @@ mod similar;
 mod write;
 
 pub(super) use about::confirm;
-pub(super) use consolidate::consolidate;
-pub(super) use links::{link, links, resolve, unlink};
+pub(super) use combine::consolidate;
 pub(super) use list::{Words, containers, get, history, list, names, some, stats, tags};
 pub(super) use recall::{promote, recall, recent};
+pub(super) use relations::{link, links, resolve, unlink};
 pub(super) use remove::{forget, purge};
 pub(super) use request::caller;
 pub(super) use similar::{dedupe, related};
