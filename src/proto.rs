@@ -1,8 +1,8 @@
 //! The types of the protocol: everything that crosses the socket.
 //!
 //! JSON-RPC 2.0 (<https://www.jsonrpc.org/specification>), one object a line, UTF-8. Only serializable
-//! types live here. Unknown params are ignored, keys are added and never renamed. `rpc` is the envelope, `search`, `status`,
-//! `past`, `hooks`, `memory` and `exchange` are params and results; here is what they share, and how a daemon is found.
+//! types live here. Unknown params are ignored; keys are added and never renamed. `rpc` holds the envelope, the other
+//! modules params and results. This file has what they share, and how a client finds a daemon.
 
 pub mod anchor;
 mod brief;
@@ -37,52 +37,76 @@ pub use self::search::{
 /// Version of the protocol; raised when a client must not talk to an older daemon.
 pub const PROTOCOL: u32 = 1;
 
+/// One method of the protocol.
+#[derive(Debug)]
+pub struct Method {
+    /// What a request calls it by.
+    pub name: &'static str,
+    /// Whether it changes nothing, so that a client without an answer may ask again.
+    pub only_reads: bool,
+}
+
+impl Method {
+    /// Returns the method of this name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        METHODS.iter().find(|method| method.name == name)
+    }
+}
+
+const fn reads(name: &'static str) -> Method {
+    Method { name, only_reads: true }
+}
+
+const fn writes(name: &'static str) -> Method {
+    Method { name, only_reads: false }
+}
+
 /// Every method.
-pub const METHODS: &[&str] = &[
-    "hello",
-    "search",
-    "brief",
-    "map",
-    "why",
-    "changed",
-    "status",
-    "sync",
-    "reindex",
-    "doctor",
-    "stop",
-    "hooks.install",
-    "hooks.uninstall",
-    "hooks.status",
-    "memory.add",
-    "memory.get",
-    "memory.list",
-    "memory.update",
-    "memory.confirm",
-    "memory.forget",
-    "memory.restore",
-    "memory.purge",
-    "memory.tags",
-    "memory.containers",
-    "memory.history",
-    "memory.stats",
-    "memory.recall",
-    "memory.promote",
-    "memory.consolidate",
-    "memory.auto_consolidate",
-    "memory.link",
-    "memory.unlink",
-    "memory.links",
-    "memory.resolve",
-    "memory.related",
-    "memory.dedupe",
-    "memory.merge",
-    "memory.import",
-    "memory.import_markdown",
-    "memory.import_keys",
-    "memory.read_database",
-    "memory.export",
-    "memory.backup",
-    "memory.restore_backup",
+pub const METHODS: &[Method] = &[
+    reads("hello"),
+    reads("search"),
+    reads("brief"),
+    reads("map"),
+    reads("why"),
+    reads("changed"),
+    reads("status"),
+    reads("sync"),
+    writes("reindex"),
+    reads("doctor"),
+    writes("stop"),
+    writes("hooks.install"),
+    writes("hooks.uninstall"),
+    reads("hooks.status"),
+    writes("memory.add"),
+    reads("memory.get"),
+    reads("memory.list"),
+    writes("memory.update"),
+    writes("memory.confirm"),
+    writes("memory.forget"),
+    writes("memory.restore"),
+    writes("memory.purge"),
+    reads("memory.tags"),
+    reads("memory.containers"),
+    reads("memory.history"),
+    reads("memory.stats"),
+    writes("memory.recall"),
+    writes("memory.promote"),
+    writes("memory.consolidate"),
+    writes("memory.auto_consolidate"),
+    writes("memory.link"),
+    writes("memory.unlink"),
+    reads("memory.links"),
+    writes("memory.resolve"),
+    reads("memory.related"),
+    writes("memory.dedupe"),
+    writes("memory.merge"),
+    writes("memory.import"),
+    writes("memory.import_markdown"),
+    reads("memory.import_keys"),
+    writes("memory.read_database"),
+    reads("memory.export"),
+    writes("memory.backup"),
+    writes("memory.restore_backup"),
 ];
 
 /// How much must be indexed before the answer; design 6.

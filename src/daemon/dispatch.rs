@@ -15,16 +15,15 @@ use super::request::{blocking, clock, deadline, freshness, freshness_with, param
 use super::shared::Shared;
 use super::{briefing, changed, repo_map, search, status, why};
 use crate::proto::{
-    CwdParams, HelloParams, HelloResult, METHODS, MapParams, MapResult, PROTOCOL, Pending, RpcError,
+    CwdParams, HelloParams, HelloResult, MapParams, MapResult, Method, PROTOCOL, Pending, RpcError,
     StatusParams, StatusResult, Sync, SyncParams, SyncResult, code,
 };
 use crate::store::Reader;
 
 /// Runs one method.
 pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> RpcResult<Value> {
-    // One that is not told of is not there.
-    if !METHODS.contains(&method) {
-        return Err(no_method(method));
+    if Method::find(method).is_none() {
+        return Err(no_method(method)); // a method must be documented to be called
     }
     shared.note_use();
     match method {
@@ -56,33 +55,6 @@ pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> R
         _ if method.starts_with("memory.") => memories::call(shared, method, params).await,
         _ => Err(no_method(method)),
     }
-}
-
-/// Returns whether a method changes nothing, so that whoever gets no answer may ask again.
-pub(super) fn only_reads(method: &str) -> bool {
-    let reads = [
-        "hello",
-        "search",
-        "brief",
-        "map",
-        "why",
-        "changed",
-        "status",
-        "sync",
-        "doctor",
-        "hooks.status",
-        "memory.get",
-        "memory.list",
-        "memory.tags",
-        "memory.containers",
-        "memory.history",
-        "memory.stats",
-        "memory.links",
-        "memory.related",
-        "memory.export",
-        "memory.import_keys",
-    ];
-    reads.contains(&method)
 }
 
 fn reply(result: &impl Serialize) -> RpcResult<Value> {

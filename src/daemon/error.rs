@@ -33,7 +33,8 @@ pub(super) fn wrong_repository(cwd: &Path, ours: &RepoLayout) -> RpcError {
 }
 
 pub(super) fn no_method(method: &str) -> RpcError {
-    let hint = format!("methods: {}", METHODS.join(", "));
+    let names: Vec<&str> = METHODS.iter().map(|method| method.name).collect();
+    let hint = format!("methods: {}", names.join(", "));
     RpcError::new(code::NO_METHOD, format!("{method}: no such method")).with_hint(hint)
 }
 

@@ -20,7 +20,7 @@ use super::replies::{self, MAX_IN_FLIGHT, Replies};
 use super::request::CONNECTION;
 use super::shared::Shared;
 use super::{descriptors, dispatch, memories};
-use crate::proto::{MAX_DEPTH, Request, Response, RpcError, code, depth};
+use crate::proto::{MAX_DEPTH, Method, Request, Response, RpcError, code, depth};
 
 /// Requests in work over all connections, beyond one for each: what comes next waits for as many searches, and at 10 ms
 /// for each on two cores 64 of them leave two thirds of the second that freshness may take.
@@ -122,7 +122,7 @@ async fn converse<R, W>(
         let (shared, replies) = (Arc::clone(shared), replies.clone());
         let connection = Arc::downgrade(&connection);
         tokio::spawn(async move {
-            let only_reads = dispatch::only_reads(&request.method);
+            let only_reads = Method::find(&request.method).is_some_and(|method| method.only_reads);
             let response = respond(shared, request, connection).await;
             drop(work);
             match response {

@@ -17,7 +17,7 @@ mod tally;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use self::add_update::{AddParams, AddResult, ConfirmParams, UpdateParams, UpdateResult};
+pub use self::add_update::{AddParams, AddResult, ConfirmParams, FieldParams, UpdateParams, UpdateResult};
 pub use self::consolidate::{AutoConsolidateParams, ConsolidateParams, ConsolidateResult, Consolidated};
 pub use self::forget_purge::{RemoveParams, RemoveResult};
 pub use self::history::{Change, HistoryResult};

@@ -10,7 +10,7 @@ use super::relation_args::NearArgs;
 use super::rows_args::RowsArgs;
 use super::verb_args::ModeArg;
 use crate::proto::anchor::State;
-use crate::proto::memory::{Selection, Sort, Tier, Traits};
+use crate::proto::memory::{FieldParams, Selection, Sort, Tier, Traits};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum TierArg {
@@ -69,28 +69,36 @@ pub(in crate::cli) struct TextArgs {
 pub(in crate::cli) struct FieldsArgs {
     /// A heading, at most 512 bytes
     #[arg(long, value_name = "TEXT")]
-    pub(in crate::cli) title: Option<String>,
+    title: Option<String>,
     /// Where it belongs; letters, digits and dashes are kept [default: project]
     #[arg(short, long, value_name = "NAME")]
-    pub(in crate::cli) container: Option<String>,
+    container: Option<String>,
     /// How long it stays [default: long]
     #[arg(long, value_enum)]
-    pub(in crate::cli) tier: Option<TierArg>,
+    tier: Option<TierArg>,
     /// When it ends: 3d, 2h30m, 2026-11-01 or RFC 3339 [default: the tier says]
     #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
-    pub(in crate::cli) ttl: Option<String>,
+    ttl: Option<String>,
     /// 1 to 10 [default: 5]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub(in crate::cli) priority: Option<i64>,
+    priority: Option<i64>,
     /// 0 to 1 [default: 1]
     #[arg(long, value_name = "X", allow_hyphen_values = true, value_parser = finite)]
-    pub(in crate::cli) confidence: Option<f64>,
+    confidence: Option<f64>,
     /// A key of its metadata, the value JSON or a text (may be given again)
     #[arg(long, value_name = "KEY=VALUE", value_parser = meta)]
-    pub(in crate::cli) meta: Vec<(String, Value)>,
+    meta: Vec<(String, Value)>,
     /// Keep it although it looks like a credential
     #[arg(long)]
-    pub(in crate::cli) allow_secret: bool,
+    allow_secret: bool,
+}
+
+impl From<FieldsArgs> for FieldParams {
+    fn from(typed: FieldsArgs) -> Self {
+        let FieldsArgs { title, container, tier, ttl, priority, confidence, meta, allow_secret } = typed;
+        let (tier, metadata) = (tier.map(Into::into), meta.into_iter().collect());
+        Self { title, container, tier, ttl, priority, confidence, metadata, allow_secret }
+    }
 }
 
 /// JSON has no other numbers.
@@ -217,6 +225,25 @@ impl From<TraitsArgs> for Traits {
     }
 }
 
+/// The memories to be searched.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct MemoryScopeArgs {
+    /// Only memories of this container
+    #[arg(short, long, value_name = "NAME")]
+    pub(in crate::cli) container: Option<String>,
+    /// Only memories with all of these tags (comma-separated, or given again)
+    #[arg(short, long, value_name = "TAG", value_delimiter = ',')]
+    pub(in crate::cli) tag: Vec<String>,
+    /// Only memories added since: 2026-11-01, or 3d for three days ago
+    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
+    pub(in crate::cli) since: Option<String>,
+    /// Only memories added before
+    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
+    pub(in crate::cli) until: Option<String>,
+    #[command(flatten)]
+    pub(in crate::cli) traits: TraitsArgs,
+}
+
 /// Conditions; all that are given must hold.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct FilterArgs {
@@ -299,20 +326,8 @@ pub(in crate::cli) struct RecallArgs {
     /// Which arms answer
     #[arg(short, long, value_enum, default_value_t = ModeArg::Hybrid)]
     pub(in crate::cli) mode: ModeArg,
-    /// Only this container
-    #[arg(short, long, value_name = "NAME")]
-    pub(in crate::cli) container: Option<String>,
-    /// Only with all of these tags (comma-separated, or given again)
-    #[arg(short, long, value_name = "TAG", value_delimiter = ',')]
-    pub(in crate::cli) tag: Vec<String>,
-    /// Only what was added since: 2026-11-01, or 3d for three days ago
-    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
-    pub(in crate::cli) since: Option<String>,
-    /// Only what was added before
-    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
-    pub(in crate::cli) until: Option<String>,
     #[command(flatten)]
-    pub(in crate::cli) traits: TraitsArgs,
+    pub(in crate::cli) memories: MemoryScopeArgs,
     /// At most so many
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=200))]
     pub(in crate::cli) limit: u64,

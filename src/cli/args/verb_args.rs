@@ -3,7 +3,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::memory_args::TraitsArgs;
+use super::memory_args::MemoryScopeArgs;
 use super::rows_args::RowsArgs;
 use crate::proto;
 use crate::types::Kind;
@@ -86,20 +86,8 @@ pub(in crate::cli) struct SearchArgs {
     /// Only these languages: rust, python, markdown… (comma-separated, or given again)
     #[arg(short, long, value_name = "LANG", value_delimiter = ',')]
     pub(in crate::cli) lang: Vec<String>,
-    /// Only memories of this container
-    #[arg(short, long, value_name = "NAME")]
-    pub(in crate::cli) container: Option<String>,
-    /// Only memories with all of these tags (comma-separated, or given again)
-    #[arg(short, long, value_name = "TAG", value_delimiter = ',')]
-    pub(in crate::cli) tag: Vec<String>,
-    /// Only memories added since: 2026-11-01, or 3d for three days ago
-    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
-    pub(in crate::cli) since: Option<String>,
-    /// Only memories added before
-    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
-    pub(in crate::cli) until: Option<String>,
     #[command(flatten)]
-    pub(in crate::cli) traits: TraitsArgs,
+    pub(in crate::cli) memories: MemoryScopeArgs,
     /// Only hits with at least this score, 0 to 1
     #[arg(long, value_name = "SCORE", value_parser = share, allow_hyphen_values = true)]
     pub(in crate::cli) threshold: Option<f64>,

@@ -20,11 +20,11 @@ pub(in crate::cli) fn recall(typed: RecallArgs, context: &CommandContext, output
         caller: caller(context),
         query: typed.query.join(" "),
         mode: typed.mode.into(),
-        container: typed.container,
-        tags: typed.tag,
-        since: typed.since,
-        until: typed.until,
-        traits: typed.traits.into(),
+        container: typed.memories.container,
+        tags: typed.memories.tag,
+        since: typed.memories.since,
+        until: typed.memories.until,
+        traits: typed.memories.traits.into(),
         limit: usize::try_from(typed.limit).ok(),
     };
     let result: RecallResult = context.connect()?.call("memory.recall", &params)?;

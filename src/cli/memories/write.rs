@@ -6,7 +6,9 @@ use crate::cli::args::{AddArgs, AppendArgs, IdsArgs, TagArgs, UpdateArgs};
 use crate::cli::context::CommandContext;
 use crate::cli::error::CliResult;
 use crate::cli::output::Output;
-use crate::proto::memory::{AddParams, AddResult, IdsParams, MemoriesResult, UpdateParams, UpdateResult};
+use crate::proto::memory::{
+    AddParams, AddResult, FieldParams, IdsParams, MemoriesResult, UpdateParams, UpdateResult,
+};
 
 /// Prints the id alone on stdout, so that a script can keep it.
 pub(in crate::cli) fn add(typed: AddArgs, context: &CommandContext, output: &mut Output) -> CliResult {
@@ -15,14 +17,7 @@ pub(in crate::cli) fn add(typed: AddArgs, context: &CommandContext, output: &mut
         content: text(&typed.text)?,
         tags: typed.tag,
         about: typed.about,
-        title: typed.fields.title,
-        container: typed.fields.container,
-        tier: typed.fields.tier.map(Into::into),
-        ttl: typed.fields.ttl,
-        priority: typed.fields.priority,
-        confidence: typed.fields.confidence,
-        metadata: typed.fields.meta.into_iter().collect(),
-        allow_secret: typed.fields.allow_secret,
+        fields: typed.fields.into(),
         force: typed.near.force,
         merge: typed.near.merge,
         ..AddParams::default()
@@ -45,17 +40,10 @@ pub(in crate::cli) fn update(typed: UpdateArgs, context: &CommandContext, output
     let params = UpdateParams {
         id: typed.id,
         content: typed.content.map(or_stdin).transpose()?,
-        title: typed.fields.title,
-        container: typed.fields.container,
-        tier: typed.fields.tier.map(Into::into),
-        ttl: typed.fields.ttl,
-        priority: typed.fields.priority,
-        confidence: typed.fields.confidence,
-        metadata: typed.fields.meta.into_iter().collect(),
+        fields: typed.fields.into(),
         replace_metadata: typed.replace,
         add_about: typed.about,
         remove_about: typed.no_about,
-        allow_secret: typed.fields.allow_secret,
         ..UpdateParams::default()
     };
     change(params, context, output)
@@ -63,8 +51,8 @@ pub(in crate::cli) fn update(typed: UpdateArgs, context: &CommandContext, output
 
 pub(in crate::cli) fn append(typed: AppendArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let append = Some(text(&typed.text)?);
-    let allow_secret = typed.allow_secret;
-    change(UpdateParams { id: typed.id, append, allow_secret, ..UpdateParams::default() }, context, output)
+    let fields = FieldParams { allow_secret: typed.allow_secret, ..FieldParams::default() };
+    change(UpdateParams { id: typed.id, append, fields, ..UpdateParams::default() }, context, output)
 }
 
 pub(in crate::cli) fn tag(typed: TagArgs, context: &CommandContext, output: &mut Output) -> CliResult {

@@ -51,11 +51,11 @@ fn put(rows: &Rows<'_>, params: &AddParams, stamp: &Stamp, near: &Near) -> Done<
 
 /// Returns what is to be kept, and how many private parts were cut out.
 fn new_record(rows: &Rows<'_>, params: &AddParams, stamp: &Stamp) -> Done<(Record, usize)> {
-    let content = fields::content(&params.content, params.allow_secret).map_err(bad)?;
-    let title = params.title.as_deref().map(|title| fields::title(title, params.allow_secret));
+    let content = fields::content(&params.content, params.fields.allow_secret).map_err(bad)?;
+    let title = params.fields.title.as_deref().map(|title| fields::title(title, params.fields.allow_secret));
     let title = title.transpose().map_err(bad)?.flatten();
-    let tier = params.tier.unwrap_or_default();
-    let expires_at = match &params.ttl {
+    let tier = params.fields.tier.unwrap_or_default();
+    let expires_at = match &params.fields.ttl {
         Some(ttl) => Some(time::expiry(ttl, &local(stamp.now_ms)).map_err(bad)?),
         None => stamp.tiers.end(tier, stamp.now_ms),
     };
@@ -64,15 +64,20 @@ fn new_record(rows: &Rows<'_>, params: &AddParams, stamp: &Stamp) -> Done<(Recor
         id: id::new_id(stamp.now_ms, rows.random()?),
         content: content.text,
         title: title.map(|title| title.text),
-        container: fields::container(params.container.as_deref().unwrap_or(fields::DEFAULT_CONTAINER))
+        container: fields::container(params.fields.container.as_deref().unwrap_or(fields::DEFAULT_CONTAINER))
             .map_err(bad)?,
         tags: fields::tags(&params.tags).map_err(bad)?,
         anchors: united(&[], &[], &params.anchors, &params.caller.cwd, &stamp.layout)?,
         tier,
         expires_at,
-        priority: params.priority.map_or(Ok(fields::DEFAULT_PRIORITY), fields::priority).map_err(bad)?,
-        confidence: params.confidence.map_or(Ok(1.0), fields::confidence).map_err(bad)?,
-        metadata: fields::metadata(params.metadata.clone(), params.allow_secret).map_err(bad)?,
+        priority: params
+            .fields
+            .priority
+            .map_or(Ok(fields::DEFAULT_PRIORITY), fields::priority)
+            .map_err(bad)?,
+        confidence: params.fields.confidence.map_or(Ok(1.0), fields::confidence).map_err(bad)?,
+        metadata: fields::metadata(params.fields.metadata.clone(), params.fields.allow_secret)
+            .map_err(bad)?,
         source: stamp.source.to_owned(),
         author: stamp.author.clone(),
         created: stamp.now_ms,

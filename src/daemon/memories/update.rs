@@ -44,26 +44,26 @@ fn changed(before: &Record, params: &UpdateParams, stamp: &Stamp) -> Done<(Recor
         after.content = content.text;
         after.key = None; // whoever rewrites it makes it theirs: the next import leaves it alone
     }
-    if let Some(title) = &params.title {
-        let title = fields::title(title, params.allow_secret).map_err(bad)?;
+    if let Some(title) = &params.fields.title {
+        let title = fields::title(title, params.fields.allow_secret).map_err(bad)?;
         redacted += title.as_ref().map_or(0, |title| title.redacted);
         after.title = title.map(|title| title.text);
     }
-    if let Some(container) = &params.container {
+    if let Some(container) = &params.fields.container {
         after.container = fields::container(container).map_err(bad)?;
     }
-    if let Some(tier) = params.tier {
+    if let Some(tier) = params.fields.tier {
         (after.tier, after.expires_at) = (tier, stamp.tiers.end(tier, now_ms));
     }
-    match params.ttl.as_deref() {
+    match params.fields.ttl.as_deref() {
         Some("never") => after.expires_at = None,
         Some(ttl) => after.expires_at = Some(time::expiry(ttl, &local(now_ms)).map_err(bad)?),
         None => {}
     }
-    if let Some(priority) = params.priority {
+    if let Some(priority) = params.fields.priority {
         after.priority = fields::priority(priority).map_err(bad)?;
     }
-    if let Some(confidence) = params.confidence {
+    if let Some(confidence) = params.fields.confidence {
         after.confidence = fields::confidence(confidence).map_err(bad)?;
     }
     let Stamp { layout, .. } = stamp;
@@ -84,9 +84,9 @@ fn content(before: &Record, params: &UpdateParams) -> Done<Option<Kept>> {
             let both = "content, append: both at once".to_owned();
             Err(refused(both, "append to what is there, or put another content in its place"))
         }
-        (Some(content), None) => Ok(Some(fields::content(content, params.allow_secret).map_err(bad)?)),
+        (Some(content), None) => Ok(Some(fields::content(content, params.fields.allow_secret).map_err(bad)?)),
         (None, Some(added)) => {
-            let added = fields::content(added, params.allow_secret).map_err(bad)?;
+            let added = fields::content(added, params.fields.allow_secret).map_err(bad)?;
             let text = format!("{}\n{}", before.content, added.text);
             // The sum of two good texts may be too long. What was kept with a credential in it stays so.
             fields::content(&text, true).map_err(bad)?;
@@ -97,11 +97,11 @@ fn content(before: &Record, params: &UpdateParams) -> Done<Option<Kept>> {
 }
 
 fn metadata(before: &Map<String, Value>, params: &UpdateParams) -> Done<Map<String, Value>> {
-    if params.metadata.is_empty() && !params.replace_metadata {
+    if params.fields.metadata.is_empty() && !params.replace_metadata {
         return Ok(before.clone());
     }
     let mut after = if params.replace_metadata { Map::new() } else { before.clone() };
-    let over = fields::metadata(params.metadata.clone(), params.allow_secret).map_err(bad)?;
+    let over = fields::metadata(params.fields.metadata.clone(), params.fields.allow_secret).map_err(bad)?;
     fields::merge_metadata(&mut after, over);
     fields::metadata(after, true).map_err(bad) // the sum may be too long
 }

@@ -6,6 +6,28 @@ use serde_json::{Map, Value};
 use super::{Caller, Contradicted, Memory, Tier};
 use crate::proto::anchor::Anchor;
 
+/// What is said of a memory besides its text; a part of the params of `memory.add` and `memory.update`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FieldParams {
+    /// At most 512 bytes; an empty one is removed.
+    pub title: Option<String>,
+    /// Where the memory belongs; `project` for a new memory when absent.
+    pub container: Option<String>,
+    /// `long` for a new memory when absent.
+    pub tier: Option<Tier>,
+    /// When the memory expires: `3d`, `2h30m`, RFC 3339, a date, or `never` in an update. The tier decides when absent.
+    pub ttl: Option<String>,
+    /// 1 to 10; 5 for a new memory when absent.
+    pub priority: Option<i64>,
+    /// 0 to 1; 1 for a new memory when absent.
+    pub confidence: Option<f64>,
+    /// An object. An update lays it over the old metadata key by key, and null removes a key.
+    pub metadata: Map<String, Value>,
+    /// Store it although it looks like a credential.
+    pub allow_secret: bool,
+}
+
 /// Params of `memory.add`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -15,28 +37,15 @@ pub struct AddParams {
     pub caller: Caller,
     /// At most 64 KiB; `<private>…</private>` is cut out before it is stored.
     pub content: String,
-    /// At most 512 bytes.
-    pub title: Option<String>,
-    /// `project` when absent.
-    pub container: Option<String>,
+    /// Title, container, tier and so on.
+    #[serde(flatten)]
+    pub fields: FieldParams,
     /// At most 50 of 128 bytes.
     pub tags: Vec<String>,
-    /// `long` when absent.
-    pub tier: Option<Tier>,
-    /// `3d`, `2h30m`, RFC 3339 or a date; else the tier says.
-    pub ttl: Option<String>,
-    /// 5 when absent.
-    pub priority: Option<i64>,
-    /// 1 when absent.
-    pub confidence: Option<f64>,
-    /// An object.
-    pub metadata: Map<String, Value>,
     /// What of the code it is about: `PATH`, `PATH:10-20` or `PATH#SYMBOL`; the path relative to `cwd`, or absolute.
     pub about: Vec<String>,
     /// The same as another memod had it; what `about` names takes its place.
     pub anchors: Vec<Anchor>,
-    /// Store it although it looks like a credential.
-    pub allow_secret: bool,
     /// Store it although another memory of the container says nearly the same.
     pub force: bool,
     /// Add to that other memory what is new, instead.
@@ -75,20 +84,9 @@ pub struct UpdateParams {
     pub content: Option<String>,
     /// A paragraph behind the content.
     pub append: Option<String>,
-    /// Empty takes it away.
-    pub title: Option<String>,
-    /// Where it belongs from now on.
-    pub container: Option<String>,
-    /// Counted from now.
-    pub tier: Option<Tier>,
-    /// As for `memory.add`, counted from now; `never` takes it away.
-    pub ttl: Option<String>,
-    /// 1 to 10.
-    pub priority: Option<i64>,
-    /// 0 to 1.
-    pub confidence: Option<f64>,
-    /// Laid over the metadata key by key; null takes a key away.
-    pub metadata: Map<String, Value>,
+    /// Title, container, tier and so on.
+    #[serde(flatten)]
+    pub fields: FieldParams,
     /// Take `metadata` instead of what was there.
     pub replace_metadata: bool,
     /// Tags that it gets.
@@ -101,8 +99,6 @@ pub struct UpdateParams {
     pub remove_about: Vec<String>,
     /// The same as another memod had it; what `add_about` names takes its place.
     pub anchors: Vec<Anchor>,
-    /// Store it although it looks like a credential.
-    pub allow_secret: bool,
 }
 
 /// Params of `memory.confirm`: what the memory says still holds of what it is about, as that is now. `busy` where the memory

@@ -241,8 +241,9 @@ fn the_reference_lists_every_key() {
 
 #[test]
 fn the_reference_lists_every_method() {
-    let methods: Vec<_> = TYPES.iter().map(|(method, ..)| *method).collect();
-    assert_eq!(methods, METHODS);
+    let listed: Vec<_> = TYPES.iter().map(|(method, ..)| *method).collect();
+    let known: Vec<_> = METHODS.iter().map(|method| method.name).collect();
+    assert_eq!(listed, known);
 }
 
 /// A documented param is one that the daemon reads: it refuses a value of another type.
