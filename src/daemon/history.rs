@@ -4,7 +4,8 @@ use std::path::{Component, Path, PathBuf};
 
 use super::error::{RpcResult, bad_params};
 use super::event::Freshness;
-use crate::extract::redact::{Syntax, redact};
+use crate::extract::redact::redact;
+use crate::extract::secrets::Syntax;
 use crate::git::{Commit, ObjectHash, ObjectId, Objects, Refs, Settings, UserDirs};
 use crate::paths::RepoLayout;
 use crate::proto::CommitInfo;

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use tree_sitter_language::LanguageFn;
 
-use super::redact::Syntax;
+use super::secrets::Syntax;
 use super::tags::TagQuery;
 
 /// What a path holds, as far as its name and first line tell.

@@ -17,14 +17,17 @@ mod outline;
 pub mod plain_text;
 mod plausible;
 pub mod redact;
+pub mod scripts;
+pub mod secrets;
 mod skeleton;
 pub mod stems;
 mod tags;
+mod word_parts;
 pub mod words;
 
 pub use chunk::{CHUNK_CHARS, Chunk, Extracted, OVERLAP_CHARS};
 use lang::Format;
-use redact::Syntax;
+use secrets::Syntax;
 
 /// Raise this when any extractor changes what it returns, so that old blobs are extracted again.
 pub const EXTRACTOR_VERSION: i64 = 3;
@@ -47,7 +50,7 @@ pub fn syntax_of(path: &str, text: &str) -> Syntax {
 /// Finds everything in one source. Credentials are masked first: no name, title, skeleton or problem can hold one.
 pub fn extract(path: &str, text: &str) -> Extracted {
     let format = format_of(path, text);
-    let secrets = redact::secrets(text, format.syntax());
+    let secrets = secrets::secrets(text, format.syntax());
     let text = &redact::mask(text, &secrets);
     let extracted = match format {
         Format::Markdown => markdown::extract(text),

@@ -25,6 +25,9 @@ use std::ops::Range;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
+use super::scripts::{is_folded_away, is_unspaced};
+use super::word_parts::Parts;
+
 /// Longest token, in bytes; the rest of a longer word is cut off.
 const MAX_TOKEN_BYTES: usize = 64;
 
@@ -136,7 +139,7 @@ fn gram_ranges(run: &str) -> impl Iterator<Item = Range<usize>> {
 /// Returns the ranges of the parts of a word; none when there is but one.
 fn part_ranges(word: &str) -> impl Iterator<Item = Range<usize>> {
     let offset = |part: &str| part.as_ptr() as usize - word.as_ptr() as usize;
-    Parts { rest: word, segment: "", is_code: false }
+    Parts::of(word)
         .filter(|part| part.len() < word.trim_matches('_').len())
         .map(move |part| offset(part)..offset(part) + part.len())
 }
@@ -153,27 +156,6 @@ fn fold(run: &str, folded: &mut String) {
         in_word = c.is_alphanumeric() || c == '_' || (in_word && is_combining_mark(c));
         folded.push(if in_word { c } else { ' ' });
     }
-}
-
-/// Tells whether `c` is a mark on a letter rather than a letter: diacritics of Latin, Greek and Cyrillic,
-/// points of Hebrew and Arabic, variation selectors. Kana's voicing marks and the signs of Indic scripts
-/// make other letters and stay.
-fn is_folded_away(c: char) -> bool {
-    matches!(c,
-        '\u{300}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}'
-        | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}' | '\u{591}'..='\u{5bd}' | '\u{5bf}'
-        | '\u{5c1}'..='\u{5c2}' | '\u{5c4}'..='\u{5c5}' | '\u{5c7}' | '\u{610}'..='\u{61a}'
-        | '\u{64b}'..='\u{65f}' | '\u{670}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
-}
-
-/// Tells whether `c` belongs to a script that puts no spaces between words, or to Hangul, whose words
-/// carry endings: Chinese, Japanese, Korean, Yi, Thai, Lao, Burmese, Khmer.
-pub fn is_unspaced(c: char) -> bool {
-    matches!(c,
-        '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1100}'..='\u{11ff}' | '\u{1780}'..='\u{17ff}'
-        | '\u{2e80}'..='\u{2fdf}' | '\u{3005}'..='\u{3007}' | '\u{3021}'..='\u{318f}'
-        | '\u{31a0}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{a4cf}'
-        | '\u{ac00}'..='\u{d7ff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
 /// Writes a folded word, of which some may be in an unspaced script.
@@ -206,7 +188,7 @@ fn write_word(word: &str, form: Form, out: &mut String) {
     if word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return push_token(word, out); // most words of prose and of code; twice as fast for them
     }
-    let mut parts = Parts { rest: word, segment: "", is_code: false };
+    let mut parts = Parts::of(word);
     let (first, second) = (parts.next(), parts.next());
     let is_compound = second.is_some();
     if form != Form::Parts || !is_compound {
@@ -242,90 +224,6 @@ fn push_lower(word: &str, end: usize, out: &mut String) {
             return;
         }
         out.push(c);
-    }
-}
-
-/// Parts of a word, split at underscores, changes of case, and between letters and digits.
-struct Parts<'a> {
-    /// What follows the current segment.
-    rest: &'a str,
-    /// What is left of the segment, which ends at an underscore.
-    segment: &'a str,
-    /// Whether the segment is a hash or code, which has no parts.
-    is_code: bool,
-}
-
-impl<'a> Iterator for Parts<'a> {
-    type Item = &'a str;
-
-    fn next(&mut self) -> Option<&'a str> {
-        if self.segment.is_empty() {
-            self.rest = self.rest.trim_start_matches('_');
-            let end = self.rest.find('_').unwrap_or(self.rest.len());
-            (self.segment, self.rest) = self.rest.split_at(end);
-            self.is_code = looks_like_code(self.segment);
-        }
-        let len = if self.is_code { self.segment.len() } else { part_len(self.segment) };
-        let (part, segment) = self.segment.split_at(len);
-        self.segment = segment;
-        (len > 0).then_some(part)
-    }
-}
-
-/// Tells whether splitting makes crumbs of `segment`: hashes, base64, `i18n`, `x1`.
-///
-/// Random hexadecimal digits change between letters and digits about every second character.
-fn looks_like_code(segment: &str) -> bool {
-    let mut n_parts = 0;
-    let mut rest = segment;
-    while !rest.is_empty() {
-        rest = &rest[part_len(rest)..];
-        n_parts += 1;
-    }
-    let n_chars = segment.chars().count();
-    n_parts > 1 && (n_chars < 2 * n_parts || (n_parts > 4 && 2 * n_chars < 5 * n_parts))
-}
-
-/// Returns the length of the first part of a segment without underscores, in bytes.
-fn part_len(segment: &str) -> usize {
-    let Some(first) = segment.chars().next().map(Class::of) else { return 0 };
-    let len = run_len(segment, first);
-    if first != Class::Upper {
-        return len;
-    }
-    let n_lower = run_len(&segment[len..], Class::Lower);
-    let is_plural = n_lower == 1 && segment[len..].starts_with('s');
-    let last = segment[..len].chars().next_back().map_or(0, char::len_utf8);
-    match (n_lower, len == last) {
-        (0, _) => len,
-        (_, true) => len + n_lower,
-        _ if is_plural => len + 1,
-        // The last capital of `HTTPServer`'s five starts the next word.
-        _ => len - last,
-    }
-}
-
-fn run_len(text: &str, class: Class) -> usize {
-    text.chars().take_while(|&c| Class::of(c) == class).map(char::len_utf8).sum()
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
-    Upper,
-    Lower,
-    Digit,
-}
-
-impl Class {
-    fn of(c: char) -> Self {
-        match c {
-            'a'..='z' => Self::Lower,
-            'A'..='Z' => Self::Upper,
-            '0'..='9' => Self::Digit,
-            _ if c.is_uppercase() => Self::Upper,
-            _ if c.is_numeric() => Self::Digit,
-            _ => Self::Lower,
-        }
     }
 }
 

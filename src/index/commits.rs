@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 
 use super::prepare::{embedded_text_hash, now_s};
 use super::{IndexError, Progress};
-use crate::extract::redact::{self, Syntax};
+use crate::extract::redact::redact;
+use crate::extract::secrets::Syntax;
 use crate::extract::words;
 use crate::git::{Commit, GitError, Node, ObjectId, Objects, Settings, Tip, UserDirs, Walk};
 use crate::paths::RepoLayout;
@@ -272,7 +273,7 @@ impl Rendered {
             message.truncate(kept);
             message.push_str(&format!("\n… {n_more} bytes more"));
         }
-        let message = redact::redact(message.trim(), Syntax::Prose).into_owned();
+        let message = redact(message.trim(), Syntax::Prose).into_owned();
         let mut text = format!("{} {} {}\n\n{message}\n", commit.id, commit.date, commit.author);
         let (paths, total) = paths.unwrap_or_default();
         if !paths.is_empty() {

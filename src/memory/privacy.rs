@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::Refused;
-use crate::extract::redact::{self, REDACTED, Secret, Syntax};
+use crate::extract::redact::{REDACTED, redact};
+use crate::extract::secrets::{Secret, Syntax, find};
 
 static PRIVATE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)<\s*(/?)\s*private(?:\s[^<>]*)?>").expect("a test compiles the pattern")
@@ -42,12 +43,12 @@ const MOST_SHOWN: usize = 4 << 10;
 /// Returns the beginning of a text without what is private and without credentials.
 pub(super) fn without_secrets(text: &str) -> String {
     let (text, _) = without_private(&text[..text.floor_char_boundary(MOST_SHOWN)]);
-    redact::redact(&text, Syntax::Prose).into_owned()
+    redact(&text, Syntax::Prose).into_owned()
 }
 
 /// Refuses what looks like a credential, without showing it.
 pub(super) fn check_secrets(field: &'static str, text: &str) -> Result<(), Refused> {
-    let Some(Secret { name, bytes }) = redact::find(text, Syntax::Prose).into_iter().next() else {
+    let Some(Secret { name, bytes }) = find(text, Syntax::Prose).into_iter().next() else {
         return Ok(());
     };
     let line = text[..bytes.start].matches('\n').count() + 1;

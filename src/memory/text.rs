@@ -1,7 +1,8 @@
 //! Hashes the text of a memory and lists its index words.
 
+use crate::extract::scripts::is_unspaced;
 use crate::extract::stems::add_stems;
-use crate::extract::words::{self, Form, GRAM_CHARS, index_words, is_unspaced};
+use crate::extract::words::{self, Form, GRAM_CHARS, index_words};
 
 /// Returns what is equal for two texts that differ only in line ends and in space at the ends of lines.
 pub fn hash(content: &str) -> [u8; 32] {

@@ -11,6 +11,7 @@
 //! without operands is left out, and what holds no letter or digit says nothing.
 
 use super::names::{self, Shape};
+use crate::extract::scripts::is_unspaced;
 use crate::extract::stems::stem;
 use crate::extract::words::{self as tokens, Form};
 
@@ -294,7 +295,7 @@ impl Item {
             }
         };
         add(Form::Whole, 1.0);
-        if !text.contains(tokens::is_unspaced) {
+        if !text.contains(is_unspaced) {
             add(Form::Parts, 0.5);
         }
     }

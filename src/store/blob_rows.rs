@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::as_vector;
-use super::writer::{Added, NewBlob, NewChunk, ViewKey};
+use super::new_rows::{Added, NewBlob, NewChunk, ViewKey};
 use crate::types::{BlobId, ChunkId, Definition, Refusal, SourceKey, Stat, ViewId};
 
 /// Returns an id that no view has had: what is still under way for a view that is gone must not meet another one.

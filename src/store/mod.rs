@@ -11,6 +11,7 @@ mod filter;
 mod foreign;
 mod lexical;
 mod memory;
+mod new_rows;
 mod purge;
 mod reader;
 mod schema;
@@ -32,8 +33,9 @@ pub use memory::{
     MemoryReader, MemoryStore, Numbers, Record, RestoreError, Rows, Stopped, Uptime, VectorChanges,
     VectorModel,
 };
+pub use new_rows::{Change, Embedded, NewBlob, NewChunk, NewVector, ViewKey};
 pub use reader::{Entry, PendingChunk, Reader, ViewRow};
-pub use writer::{Change, Embedded, NewBlob, NewChunk, NewVector, ViewKey, Writer};
+pub use writer::Writer;
 
 /// What went wrong in a database.
 #[derive(Debug, thiserror::Error)]

@@ -8,9 +8,10 @@ use super::blob_rows::{
     add_path, add_view, blob_id, delete_blob, delete_unused_paths, delete_view, move_view, put_entry,
     release_blob, set_vector,
 };
+use super::new_rows::{Added, Change, Embedded, NewVector, ViewKey};
 use super::purge::{self, Leftovers};
 use super::{StoreError, as_bytes, connect, schema};
-use crate::types::{BlobId, ChunkId, Definition, Kind, Refusal, SourceKey, Stat, ViewId};
+use crate::types::{BlobId, Refusal, SourceKey, ViewId};
 
 /// Unreferenced contents kept beyond the referenced ones, bytes: what a switch back to the other branch needs.
 const KEEP_BYTES: i64 = 256 << 20;
@@ -22,120 +23,6 @@ pub struct Writer {
     model_id: String,
     added: Added,
     pub(super) leftovers: Leftovers,
-}
-
-/// Vectors that chunks were given.
-pub(super) type Added = Vec<(ChunkId, Vec<i8>)>;
-
-/// What identifies a worktree.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ViewKey {
-    /// Canonical git dir, or the root outside git.
-    pub git_dir: String,
-    /// Inode of that directory: names are reused after `git worktree remove`.
-    pub inode: u64,
-    /// Top directory.
-    pub root: String,
-}
-
-/// One change of a manifest.
-#[derive(Debug)]
-pub enum Change {
-    /// The path holds this content.
-    Put {
-        /// Which path.
-        key: SourceKey,
-        /// Its signature when it was read.
-        stat: Stat,
-        /// The signature does not prove that it is unchanged.
-        racy: bool,
-        /// blake3 of its bytes.
-        hash: [u8; 32],
-        /// Format name; `""` where unknown.
-        lang: &'static str,
-        /// Words of the path, for the path arm.
-        path_words: String,
-        /// What is in it; `None` when the content was known already.
-        blob: Option<Box<NewBlob>>,
-    },
-    /// Git lists the path; we do not index it.
-    Refuse {
-        /// Which path.
-        key: SourceKey,
-        /// Its signature.
-        stat: Stat,
-        /// Why not.
-        refusal: Refusal,
-    },
-    /// The path is gone.
-    Remove {
-        /// Which path.
-        key: SourceKey,
-        /// What it held is under a secret name by now.
-        is_secret: bool,
-    },
-}
-
-/// One content, extracted.
-#[derive(Debug, Default)]
-pub struct NewBlob {
-    /// Bytes.
-    pub size: u64,
-    /// `text`, `minified`, `opted-out`, `parse-failed`, `parse-aborted` or `commit`.
-    pub kind: &'static str,
-    /// Version of the extractors.
-    pub extractor_version: i64,
-    /// Names used, `name count` a line.
-    pub refs: String,
-    /// Complaints, one a line.
-    pub problems: String,
-    /// Credentials that were cut out.
-    pub n_secrets: usize,
-    /// What has a name in it, each once.
-    pub definitions: Vec<Definition>,
-    /// In order.
-    pub chunks: Vec<NewChunk>,
-}
-
-/// One chunk with the words to be indexed.
-#[derive(Debug)]
-pub struct NewChunk {
-    /// What it is a part of.
-    pub kind: Kind,
-    /// Byte span, half-open.
-    pub bytes: (usize, usize),
-    /// Lines, 1-based, inclusive.
-    pub lines: (u32, u32),
-    /// Names defined, joined by spaces.
-    pub symbol: Option<String>,
-    /// Heading path or qualified name.
-    pub title: Option<String>,
-    /// Text where it is not the byte span.
-    pub text: Option<String>,
-    /// blake3 of what is embedded.
-    pub text_hash: [u8; 32],
-    /// Whether it gets a vector.
-    pub embeds: bool,
-    /// Words of symbol, title and body.
-    pub words: [String; 3],
-}
-
-/// A vector to be kept.
-#[derive(Debug)]
-pub struct NewVector {
-    /// What was embedded.
-    pub of: Embedded,
-    /// int8 times 127; `None`: the model knows no word of it.
-    pub vec: Option<Vec<i8>>,
-}
-
-/// What has a vector.
-#[derive(Clone, Copy, Debug)]
-pub enum Embedded {
-    /// A chunk, and the blake3 of its text: others with that text share the vector.
-    Chunk(ChunkId, [u8; 32]),
-    /// A row of `path`.
-    Path(i64),
 }
 
 impl Writer {

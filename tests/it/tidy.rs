@@ -405,7 +405,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
         &[
             &["foreign", "memory"],
             &["blob_rows", "counts", "definitions", "lexical", "purge", "word_totals", "writer"],
-            &["reader", "schema"],
+            &["reader", "schema", "new_rows"],
             &["filter", "mod"],
         ],
     ),

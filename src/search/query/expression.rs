@@ -5,6 +5,7 @@
 
 use super::stop::is_stop_word;
 use super::{All, Any, Bag, Item};
+use crate::extract::scripts::is_unspaced;
 use crate::extract::words::{self as tokens, Form, GRAM_CHARS};
 
 /// Most tokens asked for.
@@ -171,7 +172,7 @@ fn adjacent(stream: &str, is_prefix: bool) -> Option<Atom> {
     let mut tokens: Vec<&str> = stream.split_ascii_whitespace().take(MAX_TOKENS).collect();
     while let [.., before, last] = tokens[..]
         && is_short_gram(last)
-        && before.starts_with(tokens::is_unspaced)
+        && before.starts_with(is_unspaced)
         && before.char_indices().nth(1).is_some_and(|(second, _)| &before[second..] == last)
     {
         tokens.pop();
@@ -183,7 +184,7 @@ fn adjacent(stream: &str, is_prefix: bool) -> Option<Atom> {
 
 /// Tells whether a token is less than a trigram, and so the start of one or the end of a run.
 pub(super) fn is_short_gram(token: &str) -> bool {
-    token.starts_with(tokens::is_unspaced) && token.chars().nth(GRAM_CHARS - 1).is_none()
+    token.starts_with(is_unspaced) && token.chars().nth(GRAM_CHARS - 1).is_none()
 }
 
 fn stream(text: &str, form: Form) -> String {

@@ -1,0 +1,106 @@
+//! Finds credentials in texts.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, Input, MatchKind};
+use regex::Regex;
+
+use super::credentials::RULES;
+
+/// What a word without quotes is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Syntax {
+    /// A value: documents, settings, messages, shell scripts.
+    Prose,
+    /// An expression: source code, and formats that quote every string.
+    Code,
+}
+
+/// A credential in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Secret {
+    /// What it is, as a message says it: `GitHub token`.
+    pub name: &'static str,
+    /// Where it is.
+    pub bytes: Range<usize>,
+}
+
+/// Returns the byte spans that look like credentials, ascending and disjoint.
+pub fn secrets(text: &str, syntax: Syntax) -> Vec<Range<usize>> {
+    find(text, syntax).into_iter().map(|secret| secret.bytes).collect()
+}
+
+/// Returns what looks like a credential, ascending and disjoint. Takes time linear in the text.
+pub fn find(text: &str, syntax: Syntax) -> Vec<Secret> {
+    find_in(text, syntax, 0..text.len(), 0).0
+}
+
+/// Returns what begins in `range` of the text but not before `known_to`, the end of the last one known, and where
+/// to go on with the search.
+pub(super) fn find_in(
+    text: &str,
+    syntax: Syntax,
+    range: Range<usize>,
+    mut known_to: usize,
+) -> (Vec<Secret>, usize) {
+    let mut found: Vec<Secret> = Vec::new();
+    let mut searched_to = range.end;
+    let haystack = range.start..text.len().min(range.end + SCANNER.anchors.max_pattern_len());
+    let anchors = SCANNER.anchors.find_iter(Input::new(text).span(haystack));
+    for anchor in anchors.take_while(|anchor| anchor.start() < range.end) {
+        searched_to = searched_to.max(anchor.end());
+        if anchor.start() < known_to {
+            continue;
+        }
+        let rules = SCANNER.rules_of_anchor[anchor.pattern().as_usize()].iter();
+        if let Some(secret) = rules.filter_map(|rule| secret_at(text, syntax, anchor.start(), *rule)).next() {
+            known_to = secret.bytes.end;
+            found.push(secret);
+        }
+    }
+    (found, searched_to)
+}
+
+/// One pass over the text finds the anchors of all rules; a rule's pattern runs only there.
+struct Scanner {
+    anchors: AhoCorasick,
+    /// Places in [`RULES`] of the rules with this anchor, in order.
+    rules_of_anchor: Vec<Vec<usize>>,
+    patterns: Vec<Regex>,
+}
+
+static SCANNER: LazyLock<Scanner> = LazyLock::new(|| {
+    let mut anchors: Vec<&str> = RULES.iter().flat_map(|rule| rule.anchors.iter().copied()).collect();
+    anchors.sort_unstable();
+    anchors.dedup();
+    let rules_of =
+        |anchor: &&str| (0..RULES.len()).filter(|at| RULES[*at].anchors.contains(anchor)).collect();
+    let rules_of_anchor = anchors.iter().map(rules_of).collect();
+    let patterns = RULES.iter().map(|rule| Regex::new(rule.pattern).expect("a test compiles every rule"));
+    let automaton = AhoCorasickBuilder::new()
+        .ascii_case_insensitive(true)
+        .match_kind(MatchKind::LeftmostLongest)
+        .build(&anchors)
+        .expect("a few short words make a small automaton");
+    Scanner { anchors: automaton, rules_of_anchor, patterns: patterns.collect() }
+});
+
+fn secret_at(text: &str, syntax: Syntax, at: usize, rule_at: usize) -> Option<Secret> {
+    let rule = &RULES[rule_at];
+    if syntax == Syntax::Code && !rule.in_code {
+        return None;
+    }
+    let before = text[..at].bytes().next_back();
+    let in_word = before.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+    if in_word && !rule.within_word {
+        return None;
+    }
+    let captures = SCANNER.patterns[rule_at].captures(&text[at..])?;
+    let secret = captures.iter().skip(1).flatten().next().or_else(|| captures.get(0))?;
+    let bytes = at + secret.start()..at + secret.end();
+    (rule.is_real)(secret.as_str()).then_some(Secret { name: rule.name, bytes })
+}
+
+#[cfg(test)]
+mod tests;

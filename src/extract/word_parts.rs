@@ -1,0 +1,92 @@
+//! Splits one word into its parts.
+
+/// Parts of a word, split at underscores, changes of case, and between letters and digits.
+pub(super) struct Parts<'a> {
+    /// What follows the current segment.
+    rest: &'a str,
+    /// What is left of the segment, which ends at an underscore.
+    segment: &'a str,
+    /// Whether the segment is a hash or code, which has no parts.
+    is_code: bool,
+}
+
+impl<'a> Parts<'a> {
+    /// Takes a word of letters, digits and underscores.
+    pub(super) fn of(word: &'a str) -> Self {
+        Self { rest: word, segment: "", is_code: false }
+    }
+}
+
+impl<'a> Iterator for Parts<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        if self.segment.is_empty() {
+            self.rest = self.rest.trim_start_matches('_');
+            let end = self.rest.find('_').unwrap_or(self.rest.len());
+            (self.segment, self.rest) = self.rest.split_at(end);
+            self.is_code = looks_like_code(self.segment);
+        }
+        let len = if self.is_code { self.segment.len() } else { part_len(self.segment) };
+        let (part, segment) = self.segment.split_at(len);
+        self.segment = segment;
+        (len > 0).then_some(part)
+    }
+}
+
+/// Tells whether splitting makes crumbs of `segment`: hashes, base64, `i18n`, `x1`.
+///
+/// Random hexadecimal digits change between letters and digits about every second character.
+fn looks_like_code(segment: &str) -> bool {
+    let mut n_parts = 0;
+    let mut rest = segment;
+    while !rest.is_empty() {
+        rest = &rest[part_len(rest)..];
+        n_parts += 1;
+    }
+    let n_chars = segment.chars().count();
+    n_parts > 1 && (n_chars < 2 * n_parts || (n_parts > 4 && 2 * n_chars < 5 * n_parts))
+}
+
+/// Returns the length of the first part of a segment without underscores, in bytes.
+fn part_len(segment: &str) -> usize {
+    let Some(first) = segment.chars().next().map(Class::of) else { return 0 };
+    let len = run_len(segment, first);
+    if first != Class::Upper {
+        return len;
+    }
+    let n_lower = run_len(&segment[len..], Class::Lower);
+    let is_plural = n_lower == 1 && segment[len..].starts_with('s');
+    let last = segment[..len].chars().next_back().map_or(0, char::len_utf8);
+    match (n_lower, len == last) {
+        (0, _) => len,
+        (_, true) => len + n_lower,
+        _ if is_plural => len + 1,
+        // The last capital of `HTTPServer`'s five starts the next word.
+        _ => len - last,
+    }
+}
+
+fn run_len(text: &str, class: Class) -> usize {
+    text.chars().take_while(|&c| Class::of(c) == class).map(char::len_utf8).sum()
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Upper,
+    Lower,
+    Digit,
+}
+
+impl Class {
+    fn of(c: char) -> Self {
+        match c {
+            'a'..='z' => Self::Lower,
+            'A'..='Z' => Self::Upper,
+            '0'..='9' => Self::Digit,
+            _ if c.is_uppercase() => Self::Upper,
+            _ if c.is_numeric() => Self::Digit,
+            _ => Self::Lower,
+        }
+    }
+}
