@@ -14,7 +14,7 @@ pub struct FieldParams {
     pub title: Option<String>,
     /// Where the memory belongs; `project` for a new memory when absent.
     pub container: Option<String>,
-    /// `long` for a new memory when absent.
+    /// `long` for a new memory when absent. The lifetime counts from now.
     pub tier: Option<Tier>,
     /// When the memory expires: `3d`, `2h30m`, RFC 3339, a date, or `never` in an update. The tier decides when absent.
     pub ttl: Option<String>,
