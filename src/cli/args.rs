@@ -1,6 +1,6 @@
 //! Declares the command line: verbs, flags and their help.
 //!
-//! Shapes and help texts only; `ask` says what they mean.
+//! Types and help texts only; `ask` turns them into requests.
 
 mod exchange_args;
 mod memory_args;
@@ -364,7 +364,7 @@ pub(super) enum Verb {
     /// Example: memo man ~/.local/share/man/man1
     Man {
         /// Directory for the pages, one for each command
-        // An id of its own: `dir` is that of -C, and clap would take one for the other.
+        // The id `dir` belongs to -C; clap would confuse the two.
         #[arg(id = "pages", value_name = "DIR")]
         dir: Option<PathBuf>,
     },
@@ -375,7 +375,7 @@ pub(super) enum Verb {
 }
 
 impl Verb {
-    /// Lets the files that the verb reads and writes start at `dir`, the directory of `-C`.
+    /// Resolves the files that the verb reads and writes against `dir`, the directory of `-C`.
     pub(super) fn start_files_at(&mut self, dir: &Path) {
         let start = |path: &mut PathBuf| *path = dir.join(&*path);
         match self {

@@ -1,13 +1,13 @@
 //! Turns parsed flags into the params of a request.
 //!
-//! Pure: flags and settings in, params of the daemon's methods out.
+//! Pure: takes flags and settings, and returns the params of a method.
 
 use crate::config::Config;
 use crate::proto::{MapParams, SearchParams, StatusParams, SyncParams};
 
 use super::args::{MapArgs, SearchArgs, StatusArgs, SyncArgs};
 
-/// Flags win over settings.
+/// Flags take precedence over settings.
 pub(super) fn search(typed: SearchArgs, cwd: &str, config: &Config) -> SearchParams {
     let limit = typed.limit.unwrap_or(config.search.limit);
     SearchParams {
@@ -30,7 +30,7 @@ pub(super) fn search(typed: SearchArgs, cwd: &str, config: &Config) -> SearchPar
     }
 }
 
-/// Paths to lean to stay as typed: the daemon reads them relative to `cwd`.
+/// The paths of `--focus` stay as typed: the daemon resolves them relative to `cwd`.
 pub(super) fn map(typed: MapArgs, cwd: &str) -> MapParams {
     MapParams { cwd: cwd.to_owned(), budget: Some(typed.budget), focus: typed.focus, sync: typed.sync.into() }
 }

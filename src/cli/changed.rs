@@ -10,7 +10,7 @@ use super::error::{CliError, CliResult, EXIT_NONE};
 use super::output::Output;
 use super::text::{commit_head, count, escape, paint};
 
-/// The daemon compares definitions for ten seconds at most, and waits for freshness as long as it was told to.
+/// The daemon compares definitions for at most ten seconds, after waiting for freshness as long as the request allows.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Exits with 1 when nothing changed.

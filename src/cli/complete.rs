@@ -1,7 +1,7 @@
 //! Completes command lines, with ids, tags and containers from a running daemon.
 //!
-//! clap_complete knows verbs, flags and their values; ids, tags and containers are asked of the daemon that runs. None is
-//! started, and one that does not answer at once is not waited for: completion is silent then.
+//! clap_complete knows verbs, flags and their values; ids, tags and containers come from the running daemon. Completion
+//! never starts a daemon, and offers nothing if the daemon does not answer at once.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -19,10 +19,10 @@ use super::memories::{self, Words};
 use super::output::Output;
 use super::text::{escape, is_plain_word};
 
-/// The variable by which a script says that it wants completions, and for which shell.
+/// The environment variable by which a script asks for completions and names its shell.
 const VAR: &str = "MEMO_COMPLETE";
 
-/// How long the daemon may take; whoever pressed the key waits.
+/// Time limit for the daemon: the user is waiting at the prompt.
 const PATIENCE: Duration = Duration::from_millis(300);
 
 /// Characters of a memory shown beside its id.
@@ -50,7 +50,7 @@ pub(super) fn answered() -> bool {
     let dir = dir_of(std::env::args_os());
     let env = CompleteEnv::with_factory(move || command(dir.as_ref())).var(VAR);
     let context = std::env::current_dir().ok();
-    // Nobody can be told: what is printed goes into somebody's command line.
+    // There is no place for an error: all output goes into the user's command line.
     env.try_complete(std::env::args_os(), context.as_deref()).unwrap_or(true)
 }
 
@@ -84,7 +84,7 @@ fn with_candidates(arg: Arg, dir: Option<PathBuf>, is_archived: bool) -> Arg {
     arg.add(ArgValueCandidates::new(move || candidates(ask())))
 }
 
-/// Returns words with what is said of them; none when they cannot be had.
+/// Returns words with their descriptions; nothing if the daemon does not answer.
 ///
 /// A shell may run what it completes: only words without a meaning to any shell are offered.
 fn candidates(words: Result<Words, CliError>) -> Vec<CompletionCandidate> {

@@ -15,7 +15,7 @@ use super::error::{CliError, CliResult, EXIT_NONE};
 use super::output::Output;
 use super::text::{escape, paint};
 
-/// Where no index can be, the user's settings are all there is.
+/// Outside a repository only the user's settings apply.
 pub(super) fn config(
     typed: ConfigArgs,
     context: Result<CommandContext, CliError>,
@@ -111,7 +111,7 @@ fn unset(key: &str, file: &Path, output: &mut Output) -> CliResult {
     Ok(if without.is_some() { 0 } else { EXIT_NONE })
 }
 
-/// A link into a collection of dotfiles stays a link.
+/// A symbolic link, into a collection of dotfiles for example, stays a link.
 fn behind_links(file: &Path) -> Result<PathBuf, PathError> {
     if file.exists() { canonical(file) } else { Ok(file.to_owned()) }
 }
@@ -122,7 +122,7 @@ fn say_when(key: &str, output: &mut Output) {
     }
 }
 
-/// Writes a file as a whole or not at all.
+/// Writes a file completely or not at all.
 fn replace(file: &Path, text: &str) -> Result<(), PathError> {
     let dir = file.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(dir).at("create directory", dir)?;
@@ -151,7 +151,7 @@ fn path(context: Option<&CommandContext>, output: &mut Output) -> Result<(), Cli
     Ok(())
 }
 
-/// Returns the defaults, each value commented out: later defaults then reach whoever saved the template.
+/// Returns the defaults with each value commented out, so that a saved template does not pin today's defaults.
 fn template() -> String {
     let comment = |line: &str| match line.chars().next() {
         None | Some('#' | '[') => format!("{line}\n"),

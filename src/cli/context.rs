@@ -9,15 +9,15 @@ use crate::paths::{Env, IoContext, RepoLayout, canonical};
 use super::error::CliError;
 use super::text::{escape, shell_word};
 
-/// The directory a command runs for.
+/// The directory that a command runs in.
 pub(super) struct CommandContext {
-    /// What the environment says about directories.
+    /// Directories from the environment.
     pub(super) env: Env,
     /// The worktree around it.
     pub(super) layout: RepoLayout,
     /// The directory itself, absolute, as it crosses the socket.
     pub(super) cwd: String,
-    /// `memo`, and how it is told to run here where that was needed.
+    /// The command to show in hints: `memo`, with `-C DIR` if it was given.
     pub(super) memo: String,
 }
 
@@ -34,7 +34,7 @@ impl CommandContext {
         Ok(Self { env, layout, cwd, memo })
     }
 
-    /// Connects to the daemon, and starts it first where needed.
+    /// Connects to the daemon, and starts it if necessary.
     pub(super) fn connect(&self) -> Result<Client, CliError> {
         Ok(Client::connect(&self.layout, &self.env, Options::read())?)
     }

@@ -12,7 +12,7 @@ use super::args::CommandLine;
 use super::error::{CliError, CliResult};
 use super::output::Output;
 
-/// Prints the page of `memo`, or writes it and one for each verb and what is below it into `dir`.
+/// Prints the page of `memo`, or writes the pages of all verbs and subcommands into `dir`.
 pub(super) fn man(dir: Option<&Path>, output: &mut Output) -> CliResult {
     let mut command = CommandLine::command();
     command.build();
@@ -25,7 +25,7 @@ pub(super) fn man(dir: Option<&Path>, output: &mut Output) -> CliResult {
     Ok(0)
 }
 
-/// Pages name those of their subcommands, so each has one.
+/// Each subcommand gets a page, because the page of its parent refers to it.
 fn write(dir: &Path, command: &Command, output: &mut Output) -> Result<(), CliError> {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
     let file = dir.join(format!("{name}.1"));

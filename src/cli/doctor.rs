@@ -13,7 +13,7 @@ use super::error::{CliError, CliResult, EXIT_NONE};
 use super::output::Output;
 use super::text::{escape, paint};
 
-/// Runs the checks of both sides; goes on after a failure as far as it can. Exits with 1 when a check fails.
+/// Runs the checks of both sides, continuing after a failure where possible. Exits with 1 when a check fails.
 pub(super) fn doctor(dir: Option<&Path>, output: &mut Output) -> CliResult {
     let checks = match CommandContext::find(dir) {
         Ok(context) => checks(&context),
@@ -67,7 +67,7 @@ fn settings(context: &CommandContext) -> Check {
     }
 }
 
-/// Checks that a directory is there and only ours.
+/// Checks that a directory exists and that only we can access it.
 fn private(name: &str, dir: &Path) -> Check {
     let shown = dir.display();
     let bad =

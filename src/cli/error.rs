@@ -10,14 +10,14 @@ use crate::config::ConfigError;
 use crate::paths::{LocateError, PathError, io_hint};
 use crate::proto::{RpcError, code};
 
-/// Nothing matched, or the named thing is not there.
+/// Nothing matched, or the named object does not exist.
 pub(super) const EXIT_NONE: u8 = 1;
 /// Wrong usage.
 pub(super) const EXIT_USAGE: u8 = 2;
 /// The daemon cannot be reached, or something failed.
 pub(super) const EXIT_FAILED: u8 = 3;
 
-/// Exit status of a verb that did what it was asked; some verbs have others than 0.
+/// Result of a verb: its exit status, which is not always 0 on success.
 pub(super) type CliResult = Result<u8, CliError>;
 
 /// Why a verb failed.
@@ -32,7 +32,7 @@ pub(super) enum CliError {
     /// The settings cannot be used.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// No answer from the daemon, or an error as the answer.
+    /// The daemon did not answer, or answered with an error.
     #[error(transparent)]
     Client(#[from] ClientError),
     /// stdout is closed or full.
@@ -41,23 +41,23 @@ pub(super) enum CliError {
     /// A path that JSON cannot carry.
     #[error("{}: the name is not UTF-8", .0.display())]
     NotUtf8(PathBuf),
-    /// There is no home directory, so no place for the user's file.
-    #[error("no home directory: there is no place for the user's settings")]
+    /// Without a home directory there is no place for the user's file.
+    #[error("no home directory for the user's settings")]
     NoHome,
-    /// What was typed cannot be meant.
+    /// The command line is valid for clap but makes no sense.
     #[error("{message}")]
     Usage {
         /// What is wrong with it.
         message: String,
-        /// What to type instead.
+        /// A command line that would work.
         hint: &'static str,
     },
     /// Rows have no such field.
     #[error("{message}")]
     Field {
-        /// Which.
+        /// The unknown field.
         message: String,
-        /// Those they have.
+        /// The fields that exist.
         known: String,
     },
     /// There is no log to show.
@@ -65,12 +65,12 @@ pub(super) enum CliError {
     NoLog(PathBuf),
 }
 
-/// An error as it is shown: `{error: {code, message, hint}}`, or two lines on stderr.
+/// An error for display: `{error: {code, message, hint}}`, or two lines on stderr.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Shown {
-    /// One word a program can compare.
+    /// One word for programs.
     pub(super) code: &'static str,
-    /// What happened, to which path, why.
+    /// What failed, for which path, and why.
     pub(super) message: String,
     /// What to do about it.
     pub(super) hint: Option<String>,
@@ -80,7 +80,7 @@ pub(super) struct Shown {
 }
 
 impl CliError {
-    /// Returns whether the reader of stdout has gone away, which is no error.
+    /// Returns whether the reader of stdout has gone away, which does not count as an error.
     pub(super) fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
@@ -174,7 +174,7 @@ fn client(error: &ClientError) -> Row {
         ClientError::SpawnLock { .. } => {
             ("daemon-not-ready", EXIT_FAILED, hint("end that client, if it is stuck, and try again"))
         }
-        // Nobody knows the process id of a daemon whose endpoint file is lost; `kill 0` would end the shell.
+        // The process id is unknown if the endpoint file is lost; `kill 0` would end the shell.
         ClientError::Hung { pid: 0, log, .. } => ("daemon-hung", EXIT_FAILED, see(log)),
         ClientError::Hung { pid, log, .. } => {
             let text =
@@ -196,7 +196,7 @@ fn client(error: &ClientError) -> Row {
     }
 }
 
-/// Returns what to do about a program that cannot be started.
+/// Returns a hint for a program that cannot be started.
 fn spawn(error: &io::Error) -> Option<String> {
     match error.kind() {
         io::ErrorKind::NotFound => hint("install memod beside memo or in PATH, or name it in MEMO_DAEMON"),
@@ -210,7 +210,7 @@ fn rpc(error: &RpcError) -> Row {
     let told = error.data.as_ref().and_then(|data| data.hint.clone());
     let (word, exit, usual) = match error.code {
         code::NOT_FOUND => ("not-found", EXIT_NONE, None),
-        code::INVALID_PARAMS => ("usage", EXIT_USAGE, Some("`memo VERB --help` lists what it takes")),
+        code::INVALID_PARAMS => ("usage", EXIT_USAGE, Some("`memo VERB --help` lists the arguments")),
         code::WRONG_REPOSITORY => {
             ("wrong-repository", EXIT_USAGE, Some("name a directory of the worktree with -C"))
         }
@@ -219,11 +219,11 @@ fn rpc(error: &RpcError) -> Row {
         }
         code::GIT => ("git", EXIT_FAILED, None),
         code::BUSY => ("busy", EXIT_FAILED, Some("try again in a moment")),
-        code::STOPPING => ("stopping", EXIT_FAILED, Some("try again: the daemon is on its way out")),
+        code::STOPPING => ("stopping", EXIT_FAILED, Some("try again: the daemon is shutting down")),
         code::STORE => ("store", EXIT_FAILED, Some("`memo doctor` checks the disk and the databases")),
         code::IO => ("io", EXIT_FAILED, None),
         code::PARSE | code::INVALID_REQUEST => ("internal", EXIT_FAILED, None),
-        _ => ("internal", EXIT_FAILED, Some("`memo logs` says more")),
+        _ => ("internal", EXIT_FAILED, Some("`memo logs` shows details")),
     };
     (word, exit, told.or_else(|| usual.and_then(hint)))
 }

@@ -1,16 +1,16 @@
 //! Escapes control characters in data that goes to a terminal.
 //!
-//! Files and pipes get every byte as it is; a person who looks at JSON or CSV gets what a terminal obeys escaped.
+//! Files and pipes get every byte unchanged. On a terminal, control characters in JSON or CSV are escaped.
 
 use std::io::{self, Write};
 use std::str::from_utf8;
 
 use super::text::escape_lines;
 
-/// Writes to a terminal what is meant for a file.
+/// Escapes control characters in everything that is written to a terminal.
 pub(super) struct EscapingWriter<W> {
     out: W,
-    /// The beginning of a character whose end has not been written yet.
+    /// The first bytes of a character that is not complete yet.
     begun: Vec<u8>,
 }
 

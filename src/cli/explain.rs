@@ -10,10 +10,10 @@ use super::status::row;
 use super::text::terms;
 use crate::proto::{Explain, Hit};
 
-/// Hits among which one is looked for by its name.
+/// Number of hits that are searched for the one given by name.
 const MOST_HITS: usize = 200;
 
-/// Exits with 1 when nothing matched, or not what was asked about.
+/// Exits with 1 when nothing matched, or nothing that --hit or --of selects.
 pub(super) fn explain(typed: ExplainArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let config = crate::config::load(Some(&context.layout))?.config;
     let (wanted, name) = (typed.hit, typed.of);
@@ -51,12 +51,12 @@ pub(super) fn explain(typed: ExplainArgs, context: &CommandContext, output: &mut
     Ok(if result.hits.is_empty() { EXIT_NONE } else { 0 })
 }
 
-/// BM25 among few texts is some millionth.
+/// BM25 scores of very few texts are around a millionth, so small numbers keep their digits.
 fn number(value: f64) -> String {
     if value == 0.0 || value.abs() >= 0.001 { format!("{value:.3}") } else { format!("{value:.1e}") }
 }
 
-/// Tells whether a hit is meant by a path, an id or its beginning.
+/// Returns whether `of` is the path, the id or the beginning of the id of a hit.
 fn is_named(hit: &Hit, name: &str) -> bool {
     let id = hit.id.as_deref().unwrap_or_default();
     let beginning = name.to_ascii_uppercase();

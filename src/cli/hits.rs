@@ -11,7 +11,7 @@ use super::error::{CliError, CliResult, EXIT_NONE};
 use super::output::Output;
 use super::text::{behind, commit_head, count, escape, marked, paint, terms};
 
-/// Characters of a query that a note repeats.
+/// Most characters of a query that a note quotes.
 const MOST_QUOTED: usize = 100;
 
 /// Exits with 1 when nothing matched.
@@ -27,7 +27,7 @@ pub(super) fn search(typed: SearchArgs, context: &CommandContext, output: &mut O
     Ok(if result.hits.is_empty() { EXIT_NONE } else { 0 })
 }
 
-/// Asks the daemon, and waits for the answer as long as it may wait for freshness, and then as for any other.
+/// Asks the daemon. The time limit is that of other requests plus the time that it may wait for freshness.
 pub(super) fn hits(params: &SearchParams, context: &CommandContext) -> Result<SearchResult, CliError> {
     let mut client = context.connect()?;
     client.answer_within(Duration::from_secs(30) + Duration::from_millis(params.wait_ms.unwrap_or(0)));
@@ -45,7 +45,7 @@ fn print(result: &SearchResult, output: &mut Output) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Shows when a commit was made, by whom, and what of its message matched; its subject is the title.
+/// Shows the date and author of a commit, its subject, and the lines of its message that matched.
 fn print_commit(
     hit: &Hit,
     commit: &CommitInfo,
@@ -60,7 +60,7 @@ fn print_commit(
     Ok(())
 }
 
-/// Shows a memory: id, day, container, title, tags, and what of it matched.
+/// Shows a memory: id, date, container, title, tags, and the lines that matched.
 fn print_memory(
     hit: &Hit,
     memory: &MemoryInfo,
@@ -84,7 +84,7 @@ fn print_memory(
     Ok(())
 }
 
-/// Returns what became of the code a memory is about, where that is to be said.
+/// Returns a note on the code that a memory is about, if the code has changed.
 fn state(hit: &Hit, output: &Output) -> String {
     let state = hit.state.as_deref().filter(|state| *state != "fresh");
     state.map_or(String::new(), |state| format!("  {}", paint(output.styles.bad, &escape(state))))
@@ -114,7 +114,7 @@ pub(super) fn print_hit(hit: &Hit, terms: &[String], output: &mut Output) -> Res
     Ok(())
 }
 
-/// Returns what must be said about an answer that is empty, not fresh, or not whole.
+/// Returns a note on a result that is empty, out of date or incomplete.
 pub(super) fn note(result: &SearchResult) -> Option<String> {
     let mut parts = Vec::new();
     if !result.fresh {
@@ -144,7 +144,7 @@ pub(super) fn note(result: &SearchResult) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// Returns what was asked for, cut where a note ceases to be one.
+/// Returns the query, shortened to fit into a note.
 fn query(result: &SearchResult) -> String {
     let query = &result.query;
     let cut = query.char_indices().nth(MOST_QUOTED).map(|(at, _)| format!("{}…", &query[..at]));

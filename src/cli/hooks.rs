@@ -14,10 +14,10 @@ use super::error::{CliError, CliResult, EXIT_NONE};
 use super::output::Output;
 use super::text::escape;
 
-/// How long git may take to tell its version.
+/// Time limit for `git --version`.
 const GIT_PATIENCE: Duration = Duration::from_secs(2);
 
-/// Installing and uninstalling exit with 1 when they could not be done for every hook.
+/// Installing and uninstalling exit with 1 when they failed for some hook.
 pub(super) fn hooks(typed: HooksArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let what = typed.what.unwrap_or(HooksVerb::Status);
     let mut client = context.connect()?;
@@ -40,7 +40,7 @@ pub(super) fn hooks(typed: HooksArgs, context: &CommandContext, output: &mut Out
     Ok(if done { 0 } else { EXIT_NONE })
 }
 
-/// Installs what can be without asking. That it fails is said, and is no reason not to go on.
+/// Installs the hooks that need no confirmation. A failure is reported and does not stop the caller.
 pub(super) fn install(client: &mut Client, context: &CommandContext, output: &Output) -> Option<HooksResult> {
     context.layout.git_dir.as_ref()?;
     match call(client, "hooks.install", false, context) {
@@ -52,7 +52,7 @@ pub(super) fn install(client: &mut Client, context: &CommandContext, output: &Ou
     }
 }
 
-/// Says in a line how hooks ring, and whether all do.
+/// Returns one line on how the hooks are installed and whether all are.
 pub(super) fn summary(result: &HooksResult) -> String {
     let method = result.method.as_str();
     match (n_ringing(result), result.hooks.len()) {
@@ -97,11 +97,11 @@ fn print(result: &HooksResult, output: &mut Output) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Returns what `git --version` says; none where there is no git.
+/// Returns the output of `git --version`; `None` if git is not installed.
 ///
-/// Which git will run the hooks decides how they can be installed, and nothing but git knows its version. The daemon
-/// starts no process; here a person asked, in the environment that their git runs in. Outside of any repository, so
-/// nothing that one configures can run.
+/// The version of git decides how hooks can be installed, and only git knows it. The daemon starts no processes, but
+/// this program runs in the user's environment. It runs git outside of any repository, so that no configuration of a
+/// repository takes effect.
 fn git_version() -> Option<String> {
     let mut command = Command::new("git");
     command.arg("--version").current_dir(Path::new(std::path::MAIN_SEPARATOR_STR));

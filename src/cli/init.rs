@@ -15,7 +15,7 @@ use super::progress::{self, Reached};
 use super::text::{count, duration, escape};
 use super::{ask, hooks, status, text};
 
-/// Installs hooks, indexes the repository and reports. Exits with 3 when the index does not become whole.
+/// Installs hooks, indexes the repository and reports. Exits with 3 when the index does not become complete.
 pub(super) fn init(typed: &InitArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let start = Instant::now();
     let mut client = context.connect()?;
@@ -32,7 +32,7 @@ pub(super) fn reindex(context: &CommandContext, output: &mut Output) -> CliResul
     index(&mut client, context, start, None, output)
 }
 
-/// Waits for freshness. Exits with 1 when it is not reached.
+/// Waits until the index is fresh. Exits with 1 when it does not become so in time.
 pub(super) fn sync(typed: &SyncArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let mut client = context.connect()?;
     client.answer_within(Duration::from_secs(30) + Duration::from_millis(typed.wait_ms));

@@ -18,7 +18,7 @@ use super::error::{CliError, CliResult};
 use super::output::Output;
 use super::text::escape;
 
-/// How often a followed log is looked at. Files have no event that works everywhere, and people read slowly.
+/// Interval at which a followed log is polled. No file event works on every system, and people read slowly.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 pub(super) fn logs(typed: &LogsArgs, context: &CommandContext, output: &mut Output) -> CliResult {
@@ -29,7 +29,7 @@ pub(super) fn logs(typed: &LogsArgs, context: &CommandContext, output: &mut Outp
     };
     let mut text = String::from_utf8_lossy(&new).into_owned();
     if text.lines().count() < typed.lines {
-        // The older half; there may be none yet.
+        // The rotated log may not exist yet.
         let old = fs::read(log.with_extension("log.1")).unwrap_or_default();
         text.insert_str(0, &String::from_utf8_lossy(&old));
     }
@@ -51,7 +51,7 @@ fn print(line: &str, output: &mut Output) -> Result<(), CliError> {
     if output.json { output.json(&json!({ "line": line })) } else { output.line(&escape(line)) }
 }
 
-/// Prints what is added after `position`, until it is interrupted or nobody reads any more.
+/// Prints what is added after `position`, until it is interrupted or its reader goes away.
 fn follow(log: &Path, mut position: u64, output: &mut Output) -> Result<(), CliError> {
     let mut rest = Vec::new();
     loop {

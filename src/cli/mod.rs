@@ -1,7 +1,7 @@
 //! The command line of `memo`: parses verbs, runs them and prints their results.
 //!
-//! Two steps: `args` is what was typed, `ask` is what it means. Each verb then asks and prints through
-//! `output`, the only printer; `error` maps every failure to a code, a hint and an exit status.
+//! `args` declares what can be typed, and `ask` turns it into requests. Each verb then asks the daemon and prints
+//! through `output`, the only printer; `error` maps every failure to a code, a hint and an exit status.
 
 mod args;
 mod ask;
@@ -54,7 +54,7 @@ pub fn run() -> ExitCode {
     })
 }
 
-/// Returns `memo VERB --help` for `memo help VERB`: as a verb of clap's it would need a page for each page.
+/// Returns `memo VERB --help` for `memo help VERB`: a subcommand of clap's would add a manual page for each verb.
 fn spelled_out(mut words: Vec<OsString>) -> Vec<OsString> {
     if words.get(1).is_some_and(|word| word == "help") {
         words.remove(1);
@@ -63,7 +63,7 @@ fn spelled_out(mut words: Vec<OsString>) -> Vec<OsString> {
     words
 }
 
-/// Does what was typed; returns the exit status.
+/// Runs the command and returns the exit status.
 fn obey(mut typed: CommandLine) -> u8 {
     if let Some(dir) = &typed.global.dir {
         typed.verb.start_files_at(dir);
@@ -82,7 +82,7 @@ fn obey(mut typed: CommandLine) -> u8 {
     outcome.unwrap_or_else(|error| failed(&error, &mut output))
 }
 
-/// Returns which rows a verb lists, and what was said of them; none: it lists nothing.
+/// Returns which rows a verb lists and the flags for them; `None` for a verb that lists nothing.
 fn listed(verb: &Verb) -> Option<(&RowsArgs, &'static Table)> {
     Some(match verb {
         Verb::Search(typed) => (&typed.rows, &rows::HITS),
@@ -162,7 +162,7 @@ fn failed(error: &CliError, output: &mut Output) -> u8 {
         return 0; // the reader has seen enough, as `head` has
     }
     let shown = error.shown();
-    // What was written before belongs to the reader. That stdout fails too is no news.
+    // Flush what was printed before the error. If stdout fails as well, the error is reported already.
     let _ = output.flush();
     let _ = output.error(&shown);
     shown.exit

@@ -1,6 +1,6 @@
 //! Writes to stdout and stderr, with colour where the terminal takes it.
 //!
-//! stdout is data, stderr is talk. Nothing else in the crate prints.
+//! Data goes to stdout, messages to stderr. Nothing else in the crate prints.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -18,26 +18,26 @@ use super::text::{Styles, escape, escape_lines, paint};
 pub(super) struct Output {
     out: BufWriter<Box<dyn Write>>,
     shape: Shape,
-    /// Print one object of JSON, which holds all that there is to say.
+    /// Print one JSON object with the whole result.
     pub(super) json: bool,
     /// Say nothing on stderr but errors.
     pub(super) quiet: bool,
-    /// How data looks.
+    /// Styles for data.
     pub(super) styles: Styles,
-    /// This moment, unix ms.
+    /// Current time, unix ms.
     pub(super) now_ms: i64,
     talk: Styles,
 }
 
 impl Output {
-    /// Looks at the streams and at what was asked for.
+    /// Chooses colour from the streams, the environment and the flags.
     pub(super) fn new(global: &Global, shape: Shape) -> Self {
         let stdout = io::stdout();
         let is_text = matches!(shape, Shape::Text);
         let (data, talk) = (is_text && is_coloured(global, &stdout), is_coloured(global, &io::stderr()));
         let styles = |coloured: bool| if coloured { Styles::coloured() } else { Styles::default() };
-        // With colour through anstream, which teaches old Windows consoles; else straight: no byte is touched, unless a
-        // terminal would obey it.
+        // With colour through anstream, for old Windows consoles; otherwise the bytes go out unchanged, except that escape
+        // sequences never reach a terminal.
         let out: Box<dyn Write> = match (is_text, stdout.is_terminal()) {
             (true, _) if data => Box::new(AutoStream::always(stdout.lock())),
             (false, true) => Box::new(EscapingWriter::new(stdout.lock())),
@@ -54,12 +54,12 @@ impl Output {
         }
     }
 
-    /// Writes data as it is.
+    /// Writes data unchanged.
     pub(super) fn raw(&mut self, bytes: &[u8]) -> Result<(), CliError> {
         Ok(self.out.write_all(bytes)?)
     }
 
-    /// Writes a line of data. The caller escaped what is foreign.
+    /// Writes a line of data. The caller has escaped untrusted text.
     pub(super) fn line(&mut self, text: &str) -> Result<(), CliError> {
         self.raw(text.as_bytes())?;
         self.raw(b"\n")
@@ -71,7 +71,7 @@ impl Output {
         self.raw(b"\n")
     }
 
-    /// Writes a result as it was asked for, or as `text` does.
+    /// Writes a result in the requested format, or with `text` for people.
     pub(super) fn value<T: Serialize>(
         &mut self,
         value: &T,
@@ -80,7 +80,7 @@ impl Output {
         if self.json { self.json(value) } else { text(self) }
     }
 
-    /// Writes a list as it was asked for, or as `text` does.
+    /// Writes a list in the requested format, or with `text` for people.
     pub(super) fn list<L: Listing>(
         &mut self,
         list: &L,
@@ -101,30 +101,30 @@ impl Output {
         matches!(self.shape, Shape::Text)
     }
 
-    /// Hands everything written so far to the reader.
+    /// Flushes stdout.
     pub(super) fn flush(&mut self) -> Result<(), CliError> {
         Ok(self.out.flush()?)
     }
 
-    /// Says a sentence on stderr, unless quiet. The text may be foreign.
+    /// Writes a sentence to stderr unless `--quiet` is given. The text may be untrusted.
     pub(super) fn say(&self, text: &str) {
         if !self.quiet {
-            // Nobody can be told that stderr is closed.
+            // A closed stderr cannot be reported.
             let _ = writeln!(io::stderr(), "memo: {}", escape(text));
         }
     }
 
-    /// Says on stderr what somebody must know, also when quiet.
+    /// Writes a warning to stderr, even with `--quiet`.
     pub(super) fn warn(&self, text: &str) {
         let _ = writeln!(io::stderr(), "{} {}", paint(self.talk.bad, "memo:"), escape(text));
     }
 
-    /// Returns whether there is somebody to [`Self::ask`].
+    /// Returns whether a user can answer [`Self::ask`].
     pub(super) fn can_ask(&self) -> bool {
         !self.json && io::stdin().is_terminal()
     }
 
-    /// Asks on stderr; only `y` or `yes` on stdin means it.
+    /// Asks on stderr; only `y` or `yes` on stdin confirms.
     pub(super) fn ask(&self, question: &str) -> Result<bool, CliError> {
         let _ = write!(io::stderr(), "memo: {} [y/N] ", escape(question));
         let mut answer = String::new();
@@ -162,7 +162,7 @@ fn is_coloured<S: anstream::stream::RawStream + IsTerminal>(global: &Global, str
     }
 }
 
-/// Says something on stderr before the flags are known.
+/// Writes a message to stderr before the flags are parsed.
 pub(super) fn talk(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }

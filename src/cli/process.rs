@@ -10,7 +10,7 @@ use super::error::{CliError, CliResult};
 use super::output::Output;
 use super::text::escape;
 
-/// Stops the daemon; that none runs is as good.
+/// Stops the daemon. Succeeds if none runs.
 pub(super) fn stop(context: &CommandContext, output: &mut Output) -> CliResult {
     let stopped = stop_running(context)?;
     if output.json {
@@ -37,7 +37,7 @@ pub(super) fn restart(context: &CommandContext, output: &mut Output) -> CliResul
     Ok(0)
 }
 
-/// Returns the pid of the daemon that was stopped; none when none ran.
+/// Stops the daemon and returns its pid; `None` if no daemon ran.
 fn stop_running(context: &CommandContext) -> Result<Option<u32>, CliError> {
     match context.connect_running() {
         Ok(client) => {
@@ -50,7 +50,7 @@ fn stop_running(context: &CommandContext) -> Result<Option<u32>, CliError> {
     }
 }
 
-/// Shows versions; starts nothing, and works without a repository.
+/// Shows versions. Starts no daemon, and works outside a repository.
 pub(super) fn version(context: Option<&CommandContext>, output: &mut Output) -> CliResult {
     let daemon = context.map(CommandContext::connect_running).and_then(|client| match client {
         Ok(client) => Some(client.endpoint().clone()),

@@ -16,16 +16,16 @@ const POLL_MS: u64 = 200;
 /// Least time between two polls, for a daemon that answers without waiting.
 const POLL_AT_LEAST: Duration = Duration::from_millis(20);
 
-/// Without any progress for so long, the daemon is not going to be ready.
+/// Time without any progress after which waiting ends.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// When the index became what.
+/// The milestones of indexing.
 pub(super) struct Reached {
-    /// What the last poll said.
+    /// Result of the last poll.
     pub(super) last: SyncResult,
-    /// Until every file was searchable by its words, ms; none when that was given up.
+    /// Time until every file was searchable by its words, ms; `None` if waiting ended before.
     pub(super) lexical_ms: Option<u64>,
-    /// Until every chunk had its vector, ms; none when that was given up.
+    /// Time until every chunk had its vector, ms; `None` if waiting ended before.
     pub(super) full_ms: Option<u64>,
 }
 
@@ -93,7 +93,7 @@ fn position(level: Sync, result: &SyncResult) -> (u64, u64) {
     }
 }
 
-/// Hidden off a terminal. Without colour, so that it needs no choice of it.
+/// Hidden if stderr is not a terminal. It has no colour, so `--color` does not apply.
 fn bar(quiet: bool) -> ProgressBar {
     let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     let template = "{msg:>10} [{bar:32}] {human_pos}/{human_len} {elapsed}";

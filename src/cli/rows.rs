@@ -1,7 +1,7 @@
 //! Formats lists: which fields of which rows, in which format.
 //!
-//! Pure. A verb that lists hands over a result; here it becomes rows of named values (`tables` says which there are), and
-//! `write` makes bytes of them. No verb knows a format.
+//! A verb that lists hands over its result. This module turns it into rows of named values (`tables` declares the
+//! fields), and `formats` writes them. No verb knows a format.
 
 mod formats;
 mod tables;
@@ -16,35 +16,35 @@ use super::args::{Format, RowsArgs};
 use super::error::CliError;
 pub(super) use tables::{CHANGES, COMMITS, FILES, HITS, LINKS, MEMORIES, NAMES, RELATED};
 
-/// A field: its name, and where it is in a row's JSON (a JSON pointer, RFC 6901; another behind a space for rows where the
-/// first is null).
+/// A field: its name and its JSON pointer (RFC 6901) in a row; a second pointer, after a space, is used where the first
+/// is null.
 pub(super) type Column = (&'static str, &'static str);
 
 /// One kind of rows.
 #[derive(Debug)]
 pub(super) struct Table {
-    /// What they are called: the key of their array in JSON.
+    /// Name of the rows: the key of their array in JSON.
     rows: &'static str,
-    /// What one is called, in XML.
+    /// Name of one row, in XML.
     row: &'static str,
     /// Every field.
     columns: &'static [Column],
-    /// Names of those in a table of Markdown.
+    /// Fields of a Markdown table.
     md: &'static [&'static str],
-    /// Names of those in TOON.
+    /// Fields in TOON.
     toon: &'static [&'static str],
-    /// Names of those in compact TOON.
+    /// Fields in compact TOON.
     compact: &'static [&'static str],
-    /// Fields that TOON has under another name, or from another place; such a name may be asked for as well.
+    /// Fields with another name or pointer in TOON; these names are accepted too.
     aliases: &'static [Column],
 }
 
-/// How the answer of one run is printed.
+/// The format of a result.
 #[derive(Clone, Debug)]
 pub(super) enum Shape {
-    /// As the verb writes it for people.
+    /// Text for people, written by the verb.
     Text,
-    /// The whole result.
+    /// The whole result as JSON.
     Json,
     /// The whole rows.
     JsonLines,
@@ -52,7 +52,7 @@ pub(super) enum Shape {
     Rows(Format, &'static Table, Vec<Column>),
 }
 
-/// A scalar beside the rows of an answer: how many there are, whether it is fresh.
+/// A scalar next to the rows of a result, such as their total or whether it is fresh.
 pub(super) type Fact = (&'static str, Value);
 
 /// A result that is a list.
@@ -61,17 +61,17 @@ pub(super) trait Listing: Serialize {
     type Row: Serialize;
     /// Returns the list.
     fn rows(&self) -> &[Self::Row];
-    /// Returns what is said beside it and their count; null is left out.
+    /// Returns the scalars next to the list, such as a total; null ones are left out.
     fn facts(&self) -> Vec<Fact> {
         Vec::new()
     }
 }
 
 impl RowsArgs {
-    /// Reads what was typed for rows of this kind.
+    /// Parses the flags for rows of this kind.
     ///
     /// # Errors
-    /// When a field is not among them.
+    /// When a field does not exist.
     pub(super) fn shape(&self, table: &'static Table, json: bool) -> Result<Shape, CliError> {
         let format = if json { Format::Json } else { self.format.unwrap_or(Format::Text) };
         if !self.fields.is_empty() {
@@ -91,7 +91,7 @@ impl RowsArgs {
 }
 
 impl Shape {
-    /// Returns the shape of what is no list, and of errors.
+    /// Returns the shape of errors and of results that are not lists.
     pub(super) fn plain(json: bool) -> Self {
         if json { Self::Json } else { Self::Text }
     }
@@ -101,14 +101,14 @@ impl Shape {
         matches!(self, Self::Json | Self::Rows(Format::Json, ..))
     }
 
-    /// Returns whether whoever reads it reads JSON.
+    /// Returns whether the output is JSON.
     pub(super) fn is_json(&self) -> bool {
         self.is_object() || matches!(self, Self::JsonLines | Self::Rows(Format::Jsonl, ..))
     }
 }
 
 impl Table {
-    /// Returns the columns of these names, each once.
+    /// Returns the columns with these names, without repetition.
     fn named(&self, names: &[String]) -> Result<Vec<Column>, CliError> {
         let mut columns = Vec::new();
         for name in names {
@@ -125,7 +125,7 @@ impl Table {
     }
 }
 
-/// Returns the column of a name; those of the first list win.
+/// Returns the column with a name; the first list takes precedence.
 fn find(name: &str, [first, second]: [&[Column]; 2]) -> Option<Column> {
     first.iter().chain(second).find(|column| column.0 == name).copied()
 }
@@ -134,10 +134,10 @@ fn some(names: &[&str], columns: [&[Column]; 2]) -> Vec<Column> {
     names.iter().filter_map(|name| find(name, columns)).collect()
 }
 
-/// Writes the rows of a result; each is dropped before the next is looked at.
+/// Writes the rows of a result, holding one row in memory at a time.
 ///
 /// # Errors
-/// When `out` does not take it.
+/// When writing to `out` fails.
 pub(super) fn print<L: Listing>(
     result: &L,
     (format, table, columns): (Format, &Table, &[Column]),

@@ -1,6 +1,7 @@
 //! Runs `memo shell`: several commands from a prompt or from stdin.
 //!
-//! On a terminal with a prompt, history and completion, elsewhere line by line. A line that fails does not end it.
+//! A terminal gets a prompt, history and completion; other input is read line by line. A failing line does not end the
+//! shell.
 
 mod line;
 mod prompt;
@@ -18,9 +19,9 @@ use prompt::Prompt;
 /// Runs one command line and returns its exit status.
 type Obey = fn(CommandLine) -> u8;
 
-/// Obeys lines until there are no more.
+/// Runs lines until the input ends.
 ///
-/// On a terminal the exit status is 0; else that of the last line that had another one, so that a script notices.
+/// The exit status is 0 on a terminal, and otherwise that of the last line that failed, so that scripts notice.
 pub(super) fn shell(global: &Global, context: &CommandContext, obey: Obey) -> CliResult {
     if std::io::stdin().is_terminal() { interactive(global, context, obey) } else { script(global, obey) }
 }
@@ -41,7 +42,7 @@ fn interactive(global: &Global, context: &CommandContext, obey: Obey) -> CliResu
 fn script(global: &Global, obey: Obey) -> CliResult {
     let mut exit = 0;
     let mut text = String::new();
-    // Through the buffer that `add -` reads from too: it takes the rest.
+    // `add -` reads the rest of the input, so both must use the same buffer.
     while std::io::stdin().read_line(&mut text).at("read", std::path::Path::new("stdin"))? > 0 {
         let line = read(&text, global);
         if matches!(line, Line::End) {

@@ -27,7 +27,7 @@ pub(super) fn status(typed: &StatusArgs, context: &CommandContext, output: &mut 
     Ok(0)
 }
 
-/// Writes one entry a line, escaped; or ended with NUL, as it is.
+/// Writes one entry per line, escaped, or unescaped and terminated by NUL.
 fn list<'a>(entries: impl Iterator<Item = &'a str>, null: bool, output: &mut Output) -> Result<(), CliError> {
     for entry in entries {
         if null {
@@ -40,7 +40,7 @@ fn list<'a>(entries: impl Iterator<Item = &'a str>, null: bool, output: &mut Out
     Ok(())
 }
 
-/// Writes a line of a report: a label and what it stands for, which is escaped already.
+/// Writes a line of a report: a label and its text, which the caller has escaped.
 pub(super) fn row(label: &str, text: &str, output: &mut Output) -> Result<(), CliError> {
     let label = paint(output.styles.title, &format!("{label:<10}"));
     output.line(format!("{label} {text}").trim_end())
@@ -98,7 +98,7 @@ fn worktree(view: &ViewInfo) -> String {
     format!("{}{head}, {files}, {state}", escape(&view.root))
 }
 
-/// Shortens what HEAD says: the name of a branch, or twelve digits of a commit.
+/// Shortens HEAD to the name of a branch or twelve digits of a commit.
 fn short_head(head: &str) -> &str {
     let head = head.trim().trim_start_matches("ref: ");
     match head.strip_prefix("refs/heads/") {
@@ -117,7 +117,7 @@ fn pending(status: &StatusResult) -> String {
     }
 }
 
-/// Returns how many files were refused, by reason.
+/// Returns the number of refused files for each reason.
 pub(super) fn skipped(status: &StatusResult) -> String {
     if status.skipped.is_empty() {
         return "nothing".to_owned();

@@ -1,6 +1,6 @@
 //! Escapes and formats text for people.
 //!
-//! Pure. Names and snippets come from a repository that may be hostile: a terminal must not obey them.
+//! Names and snippets come from a repository that may be hostile, so no escape sequence in them may reach a terminal.
 
 use std::ops::Range;
 
@@ -11,10 +11,10 @@ use jiff::Timestamp;
 use crate::proto::CommitInfo;
 pub(super) use crate::types::escape;
 
-/// Digits of a commit's id that people are shown; enough for a million commits.
+/// Digits of a commit id that are shown to people; enough for a million commits.
 const SHORT_OID: usize = 12;
 
-/// The looks of the parts of an answer; all plain without colour.
+/// Styles of the parts of a result; all are plain without colour.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Styles {
     /// A path.
@@ -25,14 +25,14 @@ pub(super) struct Styles {
     pub(super) title: Style,
     /// A word of the query.
     pub(super) matched: Style,
-    /// Something that is well.
+    /// A good state.
     pub(super) good: Style,
-    /// Something that is not.
+    /// A bad state.
     pub(super) bad: Style,
 }
 
 impl Styles {
-    /// Returns the looks of a terminal with colours.
+    /// Returns the styles for a terminal with colour.
     pub(super) fn coloured() -> Self {
         let of = |colour: AnsiColor| colour.on_default();
         Self {
@@ -56,12 +56,12 @@ pub(super) fn shell_word(text: &str) -> String {
     if is_plain_word(text) { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
-/// Returns whether `text` is a word that means itself to every shell.
+/// Returns whether `text` needs no quoting in any shell.
 pub(super) fn is_plain_word(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "/._-+,:@%".contains(c))
 }
 
-/// Returns `text` with its lines kept and everything else escaped as by [`escape`].
+/// Escapes each line of `text` as [`escape`] does, and keeps the line breaks.
 pub(super) fn escape_lines(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
@@ -83,7 +83,7 @@ pub(super) fn commit_head(commit: &CommitInfo, subject: &str, styles: Styles) ->
     format!("{oid} {} {}  {subject}", paint(styles.line, &escape(&day)), escape(name))
 }
 
-/// Returns the words of a query that are worth marking: no operators, no single characters.
+/// Returns the words of a query to highlight, without operators and single characters.
 pub(super) fn terms(query: &str) -> Vec<String> {
     let words = query.split(|c: char| !c.is_alphanumeric() && c != '_');
     let mut terms: Vec<String> = words
@@ -96,7 +96,7 @@ pub(super) fn terms(query: &str) -> Vec<String> {
     terms
 }
 
-/// Returns the byte spans of `line` that equal a term, whatever the case; in order, not overlapping.
+/// Returns the byte spans of `line` that match a term, ignoring case; ascending and disjoint.
 pub(super) fn matches(line: &str, terms: &[String]) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
     let mut at = 0;
@@ -113,7 +113,7 @@ pub(super) fn matches(line: &str, terms: &[String]) -> Vec<Range<usize>> {
     spans
 }
 
-/// Returns how many bytes of `text` spell `term` (which is lower case) at its start.
+/// Returns the number of bytes at the start of `text` that match `term`, which is lower case.
 fn prefix_len(text: &str, term: &str) -> Option<usize> {
     let mut wanted = term.chars();
     let mut len = 0;
@@ -128,7 +128,7 @@ fn prefix_len(text: &str, term: &str) -> Option<usize> {
     Some(len)
 }
 
-/// Returns a line of a snippet, escaped, with the query's words marked.
+/// Returns a line of a snippet, escaped, with the words of the query highlighted.
 pub(super) fn marked(line: &str, terms: &[String], style: Style) -> String {
     let mut out = String::with_capacity(line.len());
     let mut done = 0;
@@ -141,7 +141,7 @@ pub(super) fn marked(line: &str, terms: &[String], style: Style) -> String {
     out
 }
 
-/// Says that an answer does not hold all that was written before it.
+/// Returns the message for a result that may not include everything written before the request.
 pub(super) fn behind(reason: Option<&str>) -> String {
     format!("not up to date: {}", reason.unwrap_or("the index is behind"))
 }
@@ -163,7 +163,7 @@ pub(super) fn duration(ms: u64) -> String {
     }
 }
 
-/// Returns how long ago a time of the daemon's (RFC 3339, UTC) is: `just now`, `5m ago`, `2h ago`, `3d ago`, `2y ago`.
+/// Returns the age of an RFC 3339 time: `just now`, `5m ago`, `2h ago`, `3d ago`, `2y ago`.
 pub(super) fn age(time: &str, now_ms: i64) -> String {
     let Ok(then) = time.parse::<Timestamp>() else { return escape(time) };
     let min = now_ms.saturating_sub(then.as_millisecond()) / 60_000;

@@ -7,7 +7,7 @@ use super::error::{EXIT_USAGE, Shown};
 use super::output::{Output, talk};
 use super::rows::Shape;
 
-/// Prints what clap returned: help and version on stdout, wrong usage on stderr. Returns the exit status.
+/// Prints help and version to stdout and usage errors to stderr; returns the exit status.
 pub(super) fn usage(error: &clap::Error, json: bool) -> u8 {
     if !error.use_stderr() {
         let _ = error.print();

@@ -13,10 +13,10 @@ use super::text::{commit_head, count, escape, paint};
 
 /// The daemon searches history for ten seconds at most.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Further lines of a message are only counted; `--json` has them.
+/// Lines of a message that are shown; the others are counted, and `--json` has them.
 const MOST_BODY_LINES: usize = 12;
 
-/// Exits with 1 when no commit touched it, nothing of it is waiting to be committed, and no memory is about it.
+/// Exits with 1 when there is no commit, no uncommitted line and no memory about it.
 pub(super) fn why(typed: WhyArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let limit = usize::try_from(typed.limit).ok();
     let params = WhyParams { cwd: context.cwd.clone(), target: typed.target, limit };
@@ -53,7 +53,7 @@ fn print(result: &WhyResult, output: &mut Output) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Shows a memory in two lines: what it is about and whether that is as it was, and what it says.
+/// Shows a memory in two lines: its anchors with their state, then its text.
 fn print_memory(memory: &WhyMemory, output: &mut Output) -> Result<(), CliError> {
     let styles = output.styles;
     let bad = memory.state.filter(|state| *state != State::Fresh);

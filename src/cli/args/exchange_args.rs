@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::memory_args::FilterArgs;
 
-/// Who wrote what is imported.
+/// The system that an import comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum From {
     /// `memo export`, JSON lines written by hand, or the memory.db of another repository
@@ -26,7 +26,7 @@ pub(in crate::cli) enum From {
     Claude,
     /// Conversations exported from ChatGPT: conversations.json
     Chatgpt,
-    /// An exported workspace of Slack: the unpacked folder
+    /// A Slack workspace export: the unpacked folder
     Slack,
 }
 
@@ -35,31 +35,31 @@ pub(in crate::cli) struct ImportArgs {
     /// A file or folder; `-` reads JSON lines from stdin
     #[arg(required = true, value_name = "PATH")]
     pub(in crate::cli) paths: Vec<PathBuf>,
-    /// Who wrote it [default: memod]
+    /// The system it comes from [default: memod]
     #[arg(long, value_name = "SYSTEM", value_enum)]
     pub(in crate::cli) from: Option<From>,
-    /// Into this container, whatever the file says
+    /// Import into this container, overriding the file
     #[arg(short, long, value_name = "NAME")]
     pub(in crate::cli) container: Option<String>,
-    /// With these tags too (comma-separated, or given again)
+    /// Add these tags (comma-separated, or given again)
     #[arg(short, long, value_name = "TAG", value_delimiter = ',')]
     pub(in crate::cli) tag: Vec<String>,
-    /// Where an id is here already and differs, keep the one that was changed last
+    /// If a memory with the same id exists and differs, keep the one that was changed last
     #[arg(long)]
     pub(in crate::cli) merge: bool,
-    /// Give each memory a new id; links follow
+    /// Give each memory a new id and adapt the links
     #[arg(long)]
     pub(in crate::cli) new_ids: bool,
-    /// Longest chunk of Markdown, tokens [default: 400]
+    /// Maximum length of a Markdown chunk, tokens [default: 400]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(50..=4_000))]
     pub(in crate::cli) chunk_tokens: Option<u32>,
-    /// Overlap where a section is cut, tokens [default: 80]
+    /// Overlap between the chunks of a section, tokens [default: 80]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=1_000))]
     pub(in crate::cli) overlap_tokens: Option<u32>,
-    /// Keep also what looks like a credential
+    /// Also import texts that look like credentials
     #[arg(long)]
     pub(in crate::cli) allow_secret: bool,
-    /// Say what would be done, and change nothing
+    /// Show what would be imported, and change nothing
     #[arg(long)]
     pub(in crate::cli) dry_run: bool,
 }
@@ -68,24 +68,24 @@ pub(in crate::cli) struct ImportArgs {
 pub(in crate::cli) struct ExportArgs {
     #[command(flatten)]
     pub(in crate::cli) filter: FilterArgs,
-    /// The archive too
+    /// Include the archive
     #[arg(long)]
     pub(in crate::cli) archived: bool,
-    /// Write into this file; it is there whole or not at all
+    /// Write to this file, completely or not at all
     #[arg(short, long, value_name = "FILE")]
     pub(in crate::cli) out: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct BackupArgs {
-    /// A file that is not there yet [default: among the daemon's own copies]
+    /// A new file [default: next to the daemon's own backups]
     #[arg(value_name = "PATH")]
     pub(in crate::cli) path: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct RestoreBackupArgs {
-    /// The backup; `latest` is the newest of the daemon's own copies
+    /// The backup; `latest` is the newest of the daemon's own
     #[arg(value_name = "PATH|latest")]
     pub(in crate::cli) path: PathBuf,
     /// Do not ask

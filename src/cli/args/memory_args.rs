@@ -14,11 +14,11 @@ use crate::proto::memory::{FieldParams, Selection, Sort, Tier, Traits};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum TierArg {
-    /// As long as memory.short_minutes says
+    /// For memory.short_minutes
     Short,
-    /// As long as memory.mid_minutes says
+    /// For memory.mid_minutes
     Mid,
-    /// For good
+    /// Forever
     Long,
 }
 
@@ -52,7 +52,7 @@ impl From<SortArg> for Sort {
     }
 }
 
-/// Where a text comes from.
+/// The source of a text.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub(in crate::cli) struct TextArgs {
@@ -64,28 +64,28 @@ pub(in crate::cli) struct TextArgs {
     pub(in crate::cli) file: Option<PathBuf>,
 }
 
-/// What may be said of a memory beside its text.
+/// The fields of a memory besides its text.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct FieldsArgs {
-    /// A heading, at most 512 bytes
+    /// Title, at most 512 bytes
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// Where it belongs; letters, digits and dashes are kept [default: project]
+    /// Container; only letters, digits and dashes are kept [default: project]
     #[arg(short, long, value_name = "NAME")]
     container: Option<String>,
-    /// How long it stays [default: long]
+    /// Lifetime [default: long]
     #[arg(long, value_enum)]
     tier: Option<TierArg>,
-    /// When it ends: 3d, 2h30m, 2026-11-01 or RFC 3339 [default: the tier says]
+    /// Expiry: 3d, 2h30m, 2026-11-01 or RFC 3339 [default: given by the tier]
     #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
     ttl: Option<String>,
-    /// 1 to 10 [default: 5]
+    /// Priority, 1 to 10 [default: 5]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     priority: Option<i64>,
-    /// 0 to 1 [default: 1]
+    /// Confidence, 0 to 1 [default: 1]
     #[arg(long, value_name = "X", allow_hyphen_values = true, value_parser = finite)]
     confidence: Option<f64>,
-    /// A key of its metadata, the value JSON or a text (may be given again)
+    /// A metadata entry; the value is JSON or plain text (may be given again)
     #[arg(long, value_name = "KEY=VALUE", value_parser = meta)]
     meta: Vec<(String, Value)>,
     /// Keep it although it looks like a credential
@@ -101,7 +101,7 @@ impl From<FieldsArgs> for FieldParams {
     }
 }
 
-/// JSON has no other numbers.
+/// Parses a finite number; JSON has no others.
 fn finite(typed: &str) -> Result<f64, String> {
     let number: f64 = typed.parse().map_err(|_| "not a number".to_owned())?;
     number.is_finite().then_some(number).ok_or_else(|| "not a finite number".to_owned())
@@ -123,7 +123,7 @@ pub(in crate::cli) struct AddArgs {
     /// Tags (comma-separated, or given again)
     #[arg(short, long, value_name = "TAG", value_delimiter = ',')]
     pub(in crate::cli) tag: Vec<String>,
-    /// What of the code it is about; a path from the current directory (may be given again)
+    /// The code it is about; the path is relative to the current directory (may be given again)
     #[arg(short, long, value_name = "PATH[:LINES|#SYMBOL]")]
     pub(in crate::cli) about: Vec<String>,
     #[command(flatten)]
@@ -136,18 +136,18 @@ pub(in crate::cli) struct AddArgs {
 pub(in crate::cli) struct UpdateArgs {
     /// Id, or the beginning of one
     pub(in crate::cli) id: String,
-    /// Another text instead; `-` reads it from stdin
+    /// New text; `-` reads it from stdin
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(in crate::cli) content: Option<String>,
     #[command(flatten)]
     pub(in crate::cli) fields: FieldsArgs,
-    /// Drop the metadata that is not given here
+    /// Remove metadata that is not given here
     #[arg(long)]
     pub(in crate::cli) replace: bool,
-    /// What of the code it is about, too (may be given again)
+    /// Code that it is now also about (may be given again)
     #[arg(short, long, value_name = "PATH[:LINES|#SYMBOL]")]
     pub(in crate::cli) about: Vec<String>,
-    /// What it is no longer about (may be given again)
+    /// Code that it is no longer about (may be given again)
     #[arg(long, value_name = "PATH[:LINES|#SYMBOL]")]
     pub(in crate::cli) no_about: Vec<String>,
 }
@@ -201,13 +201,13 @@ pub(in crate::cli) struct TagArgs {
     pub(in crate::cli) tags: Vec<String>,
 }
 
-/// What memories must be like; all that is given must hold.
+/// Conditions on the fields of memories, combined with AND.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct TraitsArgs {
     /// Only memories of this tier
     #[arg(long, value_enum)]
     tier: Option<TierArg>,
-    /// Only memories with this in the author's name or address
+    /// Only memories whose author's name or address contains this
     #[arg(long, value_name = "TEXT")]
     author: Option<String>,
     /// Only memories of this priority or a higher one
@@ -244,7 +244,7 @@ pub(in crate::cli) struct MemoryScopeArgs {
     pub(in crate::cli) traits: TraitsArgs,
 }
 
-/// Conditions; all that are given must hold.
+/// Conditions on memories, combined with AND.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct FilterArgs {
     /// Only this container
@@ -255,10 +255,10 @@ pub(in crate::cli) struct FilterArgs {
     tag: Vec<String>,
     #[command(flatten)]
     traits: TraitsArgs,
-    /// Only what was added (in the archive: archived) before: 2026-11-01, or 3d for three days ago
+    /// Only memories added (in the archive: archived) before: 2026-11-01, or 3d for three days ago
     #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
     before: Option<String>,
-    /// Only with all these words in title, tags or text
+    /// Only memories with all these words in title, tags or text
     #[arg(long = "match", value_name = "WORDS")]
     words: Option<String>,
 }
@@ -280,23 +280,23 @@ impl FilterArgs {
 pub(in crate::cli) struct ListArgs {
     #[command(flatten)]
     pub(in crate::cli) filter: FilterArgs,
-    /// What was forgotten or has expired
+    /// List forgotten and expired memories
     #[arg(long)]
     pub(in crate::cli) archived: bool,
-    /// Only what is about code that is so: fresh (as it was), drifted (changed) or orphaned (gone)
+    /// Only memories about code in this state: fresh (unchanged), drifted (changed) or orphaned (gone)
     #[arg(long, value_name = "STATE", value_parser = state_parser())]
     pub(in crate::cli) state: Option<State>,
-    /// The order
+    /// Sort order
     #[arg(long, value_enum, default_value_t = SortArg::Created)]
     pub(in crate::cli) sort: SortArg,
     /// At most so many
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20, conflicts_with = "all",
         value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(in crate::cli) limit: u64,
-    /// Leave out the first so many
+    /// Skip the first N
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(in crate::cli) offset: u64,
-    /// All of them
+    /// List all
     #[arg(long)]
     pub(in crate::cli) all: bool,
     #[command(flatten)]
@@ -313,7 +313,7 @@ pub(in crate::cli) struct RemoveArgs {
     /// Do not ask
     #[arg(short, long)]
     pub(in crate::cli) yes: bool,
-    /// Show what would go, and change nothing
+    /// Show what would be removed, and change nothing
     #[arg(long, conflicts_with = "yes")]
     pub(in crate::cli) dry_run: bool,
 }
@@ -323,7 +323,7 @@ pub(in crate::cli) struct RecallArgs {
     /// Words, "phrases", prefix*, AND OR NOT
     #[arg(required = true, value_name = "QUERY")]
     pub(in crate::cli) query: Vec<String>,
-    /// Which arms answer
+    /// How to match
     #[arg(short, long, value_enum, default_value_t = ModeArg::Hybrid)]
     pub(in crate::cli) mode: ModeArg,
     #[command(flatten)]

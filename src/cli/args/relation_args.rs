@@ -6,13 +6,13 @@ use super::rows_args::RowsArgs;
 use super::verb_args::share;
 use crate::proto::memory::LinkKind;
 
-/// What may be done with a text that another memory nearly has.
+/// How to treat a text that nearly equals another memory.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct NearArgs {
-    /// Keep it although another memory of the container says nearly the same
+    /// Add it even if another memory of the container says nearly the same
     #[arg(long, conflicts_with = "merge")]
     pub(in crate::cli) force: bool,
-    /// Where another memory says nearly the same, add to that one what is new: tags, and a text that says more
+    /// If another memory says nearly the same, add the new tags and the longer text to that one
     #[arg(long)]
     pub(in crate::cli) merge: bool,
 }
@@ -21,7 +21,7 @@ pub(in crate::cli) struct NearArgs {
 pub(in crate::cli) struct RelatedArgs {
     /// Id, or the beginning of one
     pub(in crate::cli) id: String,
-    /// Most memories
+    /// Maximum number of memories
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=200))]
     pub(in crate::cli) limit: u64,
     #[command(flatten)]
@@ -33,7 +33,7 @@ pub(in crate::cli) struct DedupeArgs {
     /// Only this container
     #[arg(short, long, value_name = "NAME")]
     pub(in crate::cli) container: Option<String>,
-    /// From this cosine on, 0.5 to 1 [default: 0.9]
+    /// Minimum cosine similarity, 0.5 to 1 [default: 0.9]
     #[arg(long, value_name = "X", value_parser = share)]
     pub(in crate::cli) threshold: Option<f64>,
     /// Merge each group as proposed, after asking
@@ -49,10 +49,10 @@ pub(in crate::cli) struct ConsolidateArgs {
     /// Ids, or beginnings of ids: 2 to 100
     #[arg(value_name = "ID", required_unless_present = "auto", conflicts_with = "auto")]
     pub(in crate::cli) ids: Vec<String>,
-    /// A heading for the one that they become
+    /// Title of the new memory
     #[arg(long, value_name = "TEXT", conflicts_with = "auto")]
     pub(in crate::cli) title: Option<String>,
-    /// What it says; `-` reads it from stdin
+    /// Text of the new memory; `-` reads it from stdin
     #[arg(
         long,
         value_name = "TEXT",
@@ -61,22 +61,22 @@ pub(in crate::cli) struct ConsolidateArgs {
         allow_hyphen_values = true
     )]
     pub(in crate::cli) summary: Option<String>,
-    /// Where it belongs, if they are not all in one container; with --auto: only this one
+    /// Container of the new memory if the originals differ; with --auto, only this container
     #[arg(short, long, value_name = "NAME")]
     pub(in crate::cli) container: Option<String>,
     /// Keep it although it looks like a credential
     #[arg(long, conflicts_with = "auto")]
     pub(in crate::cli) allow_secret: bool,
-    /// Those that share container and first tag (of the alphabet) become one, which holds all their texts
+    /// Combine memories that share container and first tag (alphabetically), joining their texts
     #[arg(long)]
     pub(in crate::cli) auto: bool,
-    /// Fewest that become one
+    /// Minimum size of a group
     #[arg(long, value_name = "N", default_value_t = 3, requires = "auto", value_parser = clap::value_parser!(u64).range(2..=100))]
     pub(in crate::cli) min_count: u64,
     /// Only memories of tier short
     #[arg(long, requires = "auto")]
     pub(in crate::cli) short_only: bool,
-    /// Show what would be done, and change nothing
+    /// Show what would be combined, and change nothing
     #[arg(long, requires = "auto")]
     pub(in crate::cli) dry_run: bool,
 }
@@ -84,13 +84,13 @@ pub(in crate::cli) struct ConsolidateArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub(in crate::cli) enum LinkArg {
-    /// Both are about one thing
+    /// Both are about the same thing
     RelatedTo,
-    /// The first holds instead of the second
+    /// The first replaces the second
     Supersedes,
     /// Both cannot be true
     Contradicts,
-    /// The first was made out of the second
+    /// The first was made from the second
     DerivedFrom,
 }
 
@@ -111,7 +111,7 @@ pub(in crate::cli) struct LinkingArgs {
     pub(in crate::cli) from: String,
     /// Id of the second
     pub(in crate::cli) to: String,
-    /// What the first is to the second [default: related_to, or to unlink whatever it is]
+    /// Relation of the first to the second [default: related_to; for unlink: any]
     #[arg(short, long, value_enum)]
     pub(in crate::cli) kind: Option<LinkArg>,
 }
@@ -120,7 +120,7 @@ pub(in crate::cli) struct LinkingArgs {
 pub(in crate::cli) struct LinksArgs {
     /// Id, or the beginning of one
     pub(in crate::cli) id: String,
-    /// Follow so many links
+    /// Maximum number of links to follow
     #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10))]
     pub(in crate::cli) depth: u64,
     #[command(flatten)]
@@ -131,6 +131,6 @@ pub(in crate::cli) struct LinksArgs {
 pub(in crate::cli) struct ResolveArgs {
     /// Id of the memory that holds, or the beginning of one
     pub(in crate::cli) winner: String,
-    /// Id of the one that does not
+    /// Id of the memory that no longer holds
     pub(in crate::cli) loser: String,
 }

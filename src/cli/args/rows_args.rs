@@ -2,31 +2,31 @@
 
 use clap::{Args, ValueEnum};
 
-/// How rows are printed.
+/// The format of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum Format {
-    /// For people; with --fields: a line a row, tabs between
+    /// For people; with --fields, one line per row with tabs between fields
     Text,
-    /// All in one object
+    /// One object with all rows
     Json,
-    /// An object a line, nothing around
+    /// One object per line
     Jsonl,
     /// RFC 4180, with a header
     Csv,
-    /// A table in Markdown
+    /// A Markdown table
     Md,
-    /// An element a row
+    /// One element per row
     Xml,
-    /// Names once, then a line a row, `|` between: few tokens
+    /// Field names once, then one line per row, separated by `|`: few tokens
     Toon,
     /// The same, with fewer fields
     ToonCompact,
 }
 
-/// What every verb that lists takes.
+/// The flags of every verb that lists.
 #[derive(Clone, Debug, Default, Args)]
 pub(in crate::cli) struct RowsArgs {
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, conflicts_with = "json")]
     pub(in crate::cli) format: Option<Format>,
     /// Only these fields, in this order (comma-separated); a wrong one lists them

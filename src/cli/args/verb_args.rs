@@ -12,9 +12,9 @@ use crate::types::Kind;
 pub(in crate::cli) enum ModeArg {
     /// Words, paths and symbols
     Keyword,
-    /// Meaning alone
+    /// Meaning only
     Vector,
-    /// Everything, fused
+    /// Both, fused
     Hybrid,
 }
 
@@ -34,9 +34,9 @@ pub(in crate::cli) enum SyncLevel {
     None,
     /// Everything written before the command
     Fs,
-    /// The embeddings too
+    /// Also the embeddings
     Full,
-    /// `fs`, and every file is looked at
+    /// `fs`, and check every file on disk
     Strict,
 }
 
@@ -53,18 +53,18 @@ impl From<SyncLevel> for proto::Sync {
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct InitArgs {
-    /// Leave git's hooks alone
+    /// Do not install git hooks
     #[arg(long)]
     pub(in crate::cli) no_hooks: bool,
 }
 
-/// How fresh an answer must be, and how long that may be waited for.
+/// How fresh an answer must be, and how long to wait for it.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct FreshArgs {
     /// What must be indexed before the answer
     #[arg(long, value_name = "LEVEL", value_enum, default_value_t = SyncLevel::Fs)]
     pub(in crate::cli) sync: SyncLevel,
-    /// How long that may take, milliseconds [default: search.wait_ms, 1000]
+    /// Maximum wait, milliseconds [default: search.wait_ms, 1000]
     #[arg(long, value_name = "MS", value_parser = wait_parser())]
     pub(in crate::cli) wait_ms: Option<u64>,
 }
@@ -88,10 +88,10 @@ pub(in crate::cli) struct SearchArgs {
     pub(in crate::cli) lang: Vec<String>,
     #[command(flatten)]
     pub(in crate::cli) memories: MemoryScopeArgs,
-    /// Only hits with at least this score, 0 to 1
+    /// Minimum score of a hit, 0 to 1
     #[arg(long, value_name = "SCORE", value_parser = share, allow_hyphen_values = true)]
     pub(in crate::cli) threshold: Option<f64>,
-    /// Most hits, 1 to 200 [default: search.limit, 10]
+    /// Maximum number of hits, 1 to 200 [default: search.limit, 10]
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=200))]
     pub(in crate::cli) limit: Option<u64>,
     #[command(flatten)]
@@ -104,7 +104,7 @@ pub(in crate::cli) struct SearchArgs {
 pub(in crate::cli) struct ExplainArgs {
     #[command(flatten)]
     pub(in crate::cli) search: SearchArgs,
-    /// Only the hit at this place, from 1
+    /// Only the hit at this rank, starting at 1
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=200).map(|n| n as usize))]
     pub(in crate::cli) hit: Option<usize>,
     /// Only hits of this path, memory or commit
@@ -117,7 +117,7 @@ pub(in crate::cli) struct ChangedArgs {
     /// A revision, a time or an age: HEAD~3, main, 2026-11-01, 3d, 2h30m
     #[arg(short, long, value_name = "REV|TIME")]
     pub(in crate::cli) since: String,
-    /// Most files shown
+    /// Maximum number of files
     #[arg(short = 'n', long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub(in crate::cli) limit: u64,
     #[command(flatten)]
@@ -131,7 +131,7 @@ pub(in crate::cli) struct WhyArgs {
     /// A path from the current directory, alone or with a line, lines or the name of a definition
     #[arg(value_name = "PATH[:LINE|#SYMBOL]")]
     pub(in crate::cli) target: String,
-    /// Most commits shown
+    /// Maximum number of commits
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1_000))]
     pub(in crate::cli) limit: u64,
     #[command(flatten)]
@@ -143,7 +143,7 @@ pub(in crate::cli) struct MapArgs {
     /// Most tokens printed
     #[arg(short, long, value_name = "TOKENS", default_value_t = 1024)]
     pub(in crate::cli) budget: usize,
-    /// Files or directories that the ranking leans to, from the current directory
+    /// Files or directories to favour in the ranking, relative to the current directory
     #[arg(short, long, value_name = "PATH", num_args = 1..)]
     pub(in crate::cli) focus: Vec<String>,
     /// What must be indexed before the answer
@@ -163,7 +163,7 @@ pub(in crate::cli) struct BriefArgs {
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct StatusArgs {
-    /// List every indexed file, one a line
+    /// List every indexed file, one per line
     #[arg(long, group = "list")]
     pub(in crate::cli) files: bool,
     /// List every skipped file with its reason
@@ -186,10 +186,10 @@ pub(in crate::cli) struct SyncArgs {
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct LogsArgs {
-    /// How many of the last lines
+    /// Number of lines, from the end
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
     pub(in crate::cli) lines: usize,
-    /// Go on printing as the log grows
+    /// Keep printing as the log grows
     #[arg(short, long)]
     pub(in crate::cli) follow: bool,
 }
@@ -202,17 +202,17 @@ pub(in crate::cli) struct HooksArgs {
 
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum HooksVerb {
-    /// Install them where nobody else's are; exits with 1 when not all could be
+    /// Install the hooks where no other hook is in the way; exits with 1 when some could not be installed
     ///
-    /// With git 2.54 or later as `hook.memo` in the repository's configuration, else as files in `.git/hooks`.
+    /// Uses `hook.memo` in the repository's configuration with git 2.54 or later, and files in `.git/hooks` otherwise.
     Install {
-        /// Also put a block into shell hooks of others, files where core.hooksPath leads, and take what git-lfs may want
+        /// Also extend existing shell hooks, use the directory of core.hooksPath, and take names that git-lfs may want
         #[arg(long)]
         chain: bool,
     },
-    /// Take them out again; every file is then as if they had never been there
+    /// Remove the hooks and restore every file as it was
     Uninstall,
-    /// Show how each rings
+    /// Show how each hook is installed
     Status,
 }
 
@@ -226,30 +226,30 @@ pub(in crate::cli) struct ConfigArgs {
 pub(in crate::cli) enum ConfigVerb {
     /// Print one setting
     Get {
-        /// As `memo config` lists it: search.limit
+        /// Name of the setting, as listed by `memo config`: search.limit
         key: String,
     },
-    /// Change one setting in the repository's file; comments stay
+    /// Change one setting in the repository's file; comments are kept
     Set {
-        /// As `memo config` lists it: search.limit
+        /// Name of the setting, as listed by `memo config`: search.limit
         key: String,
         /// The new value
         value: String,
-        /// Change the user's file: it holds for all repositories
+        /// Change the user's file, which applies to all repositories
         #[arg(long)]
         user: bool,
     },
-    /// Take one setting out of the repository's file, so that its default or the user's holds; exits with 1 when it is not there
+    /// Remove one setting from the repository's file; exits with 1 when it is not set there
     Unset {
-        /// As `memo config` lists it: search.limit
+        /// Name of the setting, as listed by `memo config`: search.limit
         key: String,
-        /// Take it out of the user's file
+        /// Remove it from the user's file
         #[arg(long)]
         user: bool,
     },
-    /// Print where the files of settings are
+    /// Print the paths of the settings files
     Path,
-    /// Print a file of settings with every default, commented out
+    /// Print a settings file with every default, commented out
     Template,
 }
 
@@ -258,7 +258,7 @@ fn kind_parser() -> impl TypedValueParser<Value = Kind> {
         .map(|word| Kind::parse(&word).expect("the parser lets only kinds through"))
 }
 
-/// JSON has no NaN: asked for with it, everything would pass.
+/// Parses a number from 0 to 1. NaN is refused: every score would pass it.
 pub(in crate::cli) fn share(text: &str) -> Result<f64, String> {
     let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
     share.ok_or_else(|| "not between 0 and 1".to_owned())

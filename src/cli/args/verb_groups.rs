@@ -6,7 +6,7 @@ use clap::{Command, CommandFactory, FromArgMatches};
 
 use super::CommandLine;
 
-/// Each verb of the program under its heading, in the order of the help.
+/// The verbs under their headings, in the order of the help.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Search", &["search", "explain", "map", "brief"]),
     (
@@ -51,7 +51,7 @@ const GROUPS: &[(&str, &[&str])] = &[
 /// Parses a command line, program name first. `--help` lists the verbs in groups.
 ///
 /// # Errors
-/// As clap: help and version are errors that go to stdout.
+/// Help and version are errors that go to stdout, as in clap.
 pub(in crate::cli) fn parse<W: Into<OsString> + Clone>(
     words: impl IntoIterator<Item = W>,
 ) -> Result<CommandLine, clap::Error> {
@@ -59,7 +59,7 @@ pub(in crate::cli) fn parse<W: Into<OsString> + Clone>(
     CommandLine::from_arg_matches(&matches)
 }
 
-/// Returns the program with grouped help. clap has one heading for all subcommands, so its own list is hidden.
+/// Returns the program with grouped help. clap supports one heading for all subcommands, so its own list is hidden.
 fn grouped() -> Command {
     let command = CommandLine::command();
     let list = list(&command);

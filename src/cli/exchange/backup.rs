@@ -11,7 +11,7 @@ use crate::cli::output::Output;
 use crate::cli::text::{bytes, count};
 use crate::proto::exchange::{BackupParams, BackupResult, RestoreParams, RestoreResult};
 
-/// Prints where the copy is.
+/// Prints the path of the backup.
 pub(in crate::cli) fn back_up(
     typed: &BackupArgs,
     context: &CommandContext,
@@ -30,14 +30,14 @@ pub(in crate::cli) fn back_up(
     Ok(0)
 }
 
-/// Returns the absolute path of a file that is not there yet.
+/// Returns the absolute path of a new file.
 fn new_path(path: &Path) -> Result<String, CliError> {
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let path = PathBuf::from(absolute(dir)?).join(path.file_name().unwrap_or_default());
     path.into_os_string().into_string().map_err(|path| CliError::NotUtf8(PathBuf::from(path)))
 }
 
-/// Shows what would change, asks, and does it. Exits with 1 when nothing would.
+/// Shows what would change, asks, and restores. Exits with 1 when nothing would change.
 pub(in crate::cli) fn restore(
     typed: &RestoreBackupArgs,
     context: &CommandContext,
@@ -59,7 +59,7 @@ pub(in crate::cli) fn restore(
     }
     show(&result, output)?;
     if is_asked && !is_none && output.ask("put the backup in the place of what is here?")? {
-        // The one that was shown: meanwhile there may be a newer one.
+        // Restore the backup that was shown: a newer one may exist by now.
         (params.dry_run, params.path) = (false, Some(result.path));
         result = client.call("memory.restore_backup", &params)?;
     }

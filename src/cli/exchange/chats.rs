@@ -1,7 +1,7 @@
 //! Reads exported conversations of Claude, ChatGPT and Slack.
 //!
-//! One memory a conversation; a long one in parts, each a memory of its own, so that nothing is cut off. A conversation that
-//! has grown since is known again by its name: `--merge` takes what is new.
+//! Each conversation becomes one memory; a long one becomes several, so that nothing is cut off. A conversation that has
+//! grown is recognised by its name, and `--merge` adds what is new.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -77,7 +77,7 @@ fn conversations(text: &str) -> Result<Vec<Value>, String> {
     }
 }
 
-/// Claude lists messages; ChatGPT keeps a tree of them, of which the branch that was shown last counts.
+/// Claude lists messages. ChatGPT keeps a tree of messages, of which the branch shown last counts.
 fn chat(value: &Value) -> Result<Chat, String> {
     let Value::Object(chat) = value else { return Err("no object".to_owned()) };
     let text = |names: &[&str]| names.iter().find_map(|name| chat.get(*name)?.as_str()).map(str::to_owned);
@@ -101,7 +101,7 @@ fn speaker(role: &str) -> String {
     if role == "human" { "user".to_owned() } else { role.to_owned() }
 }
 
-/// Returns what was said: a text, or the texts among the parts.
+/// Returns the content of a message: a text, or the texts among its parts.
 fn said(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => text.clone(),
@@ -116,7 +116,7 @@ fn said(value: &Value) -> Option<String> {
     (!text.trim().is_empty()).then(|| text.trim().to_owned())
 }
 
-/// Follows the parents from the last node up; a ring of them ends where it begins.
+/// Follows the parents from the last node up, and stops at a node that was seen before.
 fn branch(nodes: &Map<String, Value>, last: Option<String>) -> Vec<Message> {
     let is_leaf = |node: &Value| node["children"].as_array().is_none_or(Vec::is_empty);
     let leaf = || nodes.iter().rev().find(|(_, node)| is_leaf(node)).map(|(name, _)| name.clone());
@@ -137,7 +137,7 @@ fn of_node(message: &Value) -> Option<Message> {
     Some(Message { who: role.to_owned(), text, at: time(&message["create_time"]) })
 }
 
-/// RFC 3339, or seconds as a number or in a text.
+/// Parses RFC 3339, or seconds as a number or a string.
 fn time(value: &Value) -> Option<Timestamp> {
     let text = value.as_str();
     let of_seconds = || {
@@ -147,7 +147,7 @@ fn time(value: &Value) -> Option<Timestamp> {
     text.and_then(|text| text.parse().ok()).or_else(of_seconds)
 }
 
-/// A folder for each channel, in it a file for each day.
+/// Slack exports a folder for each channel with a file for each day.
 fn slack(path: &Path, sender: &mut Sender<'_>) -> Result<(), CliError> {
     if !path.is_dir() {
         let message = format!("{}: not a folder", path.display());
@@ -220,7 +220,7 @@ fn drafts(system: &str, number: u64, chat: &Chat) -> Vec<Draft> {
     parts.into_iter().enumerate().map(draft).collect()
 }
 
-/// Returns texts of at most [`PART_BYTES`], cut between messages where they fit, with the times of the messages.
+/// Returns texts of at most [`PART_BYTES`] with the times of their messages, split between messages where possible.
 fn parts(messages: &[Message]) -> Vec<(String, Vec<Timestamp>)> {
     let mut parts: Vec<(String, Vec<Timestamp>)> = Vec::new();
     for message in messages {

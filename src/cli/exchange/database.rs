@@ -1,6 +1,6 @@
 //! Imports the database of another memory system.
 //!
-//! The daemon reads a copy of it, page after page: this program has no SQLite.
+//! The daemon reads a copy of the database page by page, because this program does not link SQLite.
 
 use std::path::Path;
 

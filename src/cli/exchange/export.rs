@@ -28,7 +28,7 @@ enum Line<'a> {
     End(End),
 }
 
-/// Writes page after page; nothing is held but ids and links.
+/// Writes page by page, and holds only ids and links in memory.
 pub(in crate::cli) fn export(typed: ExportArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let mut params = ExportParams {
         caller: caller(context),
@@ -47,7 +47,7 @@ pub(in crate::cli) fn export(typed: ExportArgs, context: &CommandContext, output
         return Err(CliError::Usage { message, hint: "name a file elsewhere" });
     }
     if fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir()) {
-        // A pipe or a device: a file must not take its place.
+        // A file must not replace a pipe or a device.
         let mut file = BufWriter::new(File::options().write(true).open(path).at("open", path)?);
         let mut put = |line: &[u8]| Ok(file.write_all(line).at("write", path)?);
         let end = write(&mut client, &mut params, typed.archived, &mut put)?;
@@ -92,7 +92,7 @@ fn write(
         loop {
             let page: ExportResult = client.call("memory.export", params)?;
             for memory in &page.memories {
-                // What expired in between was among the living already.
+                // A memory that has expired since is in the file already.
                 if ids.insert(memory.id.clone()) {
                     put(&line(&Line::Memory(memory)))?;
                 }
@@ -119,7 +119,7 @@ fn line<T: Serialize>(value: &T) -> Vec<u8> {
     line
 }
 
-/// A file that takes the place of another when it is whole.
+/// A file that replaces another once it is complete.
 struct Aside {
     path: PathBuf,
     aside: PathBuf,
@@ -129,7 +129,7 @@ struct Aside {
 
 impl Aside {
     fn create(path: &Path) -> Result<Self, CliError> {
-        // What a link leads to is replaced, not the link.
+        // Replace the target of a symbolic link, not the link.
         let path = canonical(path).unwrap_or_else(|_| path.to_owned());
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.part", std::process::id()));

@@ -6,12 +6,12 @@ use super::lines;
 use crate::cli::error::CliError;
 use crate::paths::{IoContext, canonical};
 
-/// Returns whether a file begins as SQLite's do.
+/// Returns whether a file starts with the header of SQLite.
 pub(super) fn is_database(path: &Path) -> bool {
     begins_with(path, b"SQLite format 3\0")
 }
 
-/// Reads nothing but regular files: another process may hold the other end of anything else.
+/// Opens only regular files: reading anything else may block on another process.
 pub(super) fn begins_with(path: &Path, magic: &[u8]) -> bool {
     use std::io::Read as _;
     let mut start = Vec::new();
@@ -20,13 +20,13 @@ pub(super) fn begins_with(path: &Path, magic: &[u8]) -> bool {
     is_file && read().is_ok() && start == magic
 }
 
-/// Returns the path without links and dots, as it is known by in keys.
+/// Returns the canonical path, as it is used in keys.
 pub(super) fn absolute(path: &Path) -> Result<String, CliError> {
     let absolute = canonical(path)?;
     absolute.into_os_string().into_string().map_err(|path| CliError::NotUtf8(PathBuf::from(path)))
 }
 
-/// Reads a file whole that its user named: at most so many bytes of UTF-8.
+/// Reads a whole file of at most `most` bytes of UTF-8.
 pub(super) fn text_of(path: &Path, most_bytes: u64) -> Result<String, CliError> {
     use std::io::Read as _;
     let mut bytes = Vec::new();

@@ -8,7 +8,7 @@ use crate::cli::context::CommandContext;
 use crate::cli::error::{CliError, CliResult, EXIT_NONE};
 use crate::cli::output::Output;
 
-/// Exits with 1 when something was refused; all else is in then.
+/// Exits with 1 when something was refused; everything else is imported then.
 pub(in crate::cli) fn import(typed: &ImportArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let from = typed.from.unwrap_or_default();
     check(typed, from)?;
@@ -29,7 +29,7 @@ pub(in crate::cli) fn import(typed: &ImportArgs, context: &CommandContext, outpu
     Ok(if done.refused.is_empty() { 0 } else { EXIT_NONE })
 }
 
-/// Refuses what cannot be meant together.
+/// Refuses flags that contradict each other.
 fn check(typed: &ImportArgs, from: From) -> Result<(), CliError> {
     let is_wrong = |message: &str, hint| Err(CliError::Usage { message: message.to_owned(), hint });
     if typed.paths.len() > 1 && from != From::Markdown {

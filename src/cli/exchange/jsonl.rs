@@ -24,14 +24,14 @@ pub(super) struct Header {
     pub(super) memod: String,
 }
 
-/// The last line of an export: without it, the file is cut short.
+/// The last line of an export. A file without it is truncated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct End {
     pub(super) memories: u64,
     pub(super) links: u64,
 }
 
-/// What a line says.
+/// The content of a line.
 enum Said {
     Header(Header),
     Memory(Box<Draft>),
@@ -114,7 +114,7 @@ fn check(path: &Path, header: &Header) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Reads one line. What a person wrote must have no key that we do not know: it would be lost in silence.
+/// Parses one line. Unknown keys in a file written by hand are an error: ignoring them would lose data silently.
 fn said(line: &str, is_export: bool) -> Result<Said, String> {
     let object: Map<String, Value> =
         serde_json::from_str(line).map_err(|error| format!("no object of JSON: {}", plain(&error)))?;
@@ -142,7 +142,7 @@ fn parse<T: for<'a> Deserialize<'a>>(value: Value) -> Result<T, String> {
     serde_json::from_value(value).map_err(|error| plain(&error))
 }
 
-/// A line is one line: what the parser says of lines misleads.
+/// Removes the line number from an error of the parser, which saw a single line.
 fn plain(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.split(" at line ").next().unwrap_or(&text).to_owned()

@@ -4,10 +4,10 @@ use std::io::{self, BufRead};
 
 /// Longest line that is read, bytes: the longest memory with everything in it escaped.
 const MOST: usize = 2 << 20;
-/// What some editors put before the first line.
+/// The byte order mark that some editors write.
 pub(super) const BOM: &[u8] = "\u{feff}".as_bytes();
 
-/// Reads lines without ever holding a longer one than is allowed.
+/// Reads lines, and never holds more of a line than the limit.
 pub(super) struct Lines<R> {
     reader: R,
     number: u64,
@@ -16,9 +16,9 @@ pub(super) struct Lines<R> {
 /// One line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
-    /// Without its end.
+    /// Without the line break.
     Text(String),
-    /// Why it is of no use.
+    /// Why the line cannot be used.
     Bad(&'static str),
 }
 
@@ -27,7 +27,7 @@ impl<R: BufRead> Lines<R> {
         Self { reader, number: 0 }
     }
 
-    /// Returns the next line and its number, 1-based; none at the end.
+    /// Returns the next line and its number, 1-based; `None` at the end.
     ///
     /// # Errors
     /// When the file cannot be read.

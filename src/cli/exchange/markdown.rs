@@ -1,7 +1,6 @@
 //! Collects Markdown files to import and finds those that are gone since the last import.
 //!
-//! Folders are taken as they are, whatever git ignores. Links in them are not followed, and nothing but regular files is
-//! opened.
+//! Folders are read whether or not git ignores them. Symbolic links are not followed, and only regular files are opened.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,11 +16,11 @@ use crate::proto::exchange::{ImportParams, ImportResult, KeysParams, KeysResult,
 
 /// Largest document, as for the index.
 const MOST_BYTES: u64 = 1 << 20;
-/// What the keys of documents begin with.
+/// Prefix of the keys of documents.
 const PREFIX: &str = "import:";
 const ENDINGS: [&str; 3] = ["md", "markdown", "mdx"];
 
-/// Sends each document; what came from a folder and is gone there is archived.
+/// Sends each document, and archives memories of documents that are gone from a folder.
 pub(super) fn read(paths: &[PathBuf], typed: &ImportArgs, sender: &mut Sender<'_>) -> Result<(), CliError> {
     let mut found = Found::default();
     for path in paths {
@@ -74,7 +73,7 @@ impl Found {
                 }
             };
             for entry in entries.flatten() {
-                // Of the entry itself: a link is neither.
+                // The type of the entry itself: a symbolic link is neither file nor folder.
                 match entry.file_type() {
                     Ok(kind) if kind.is_dir() => left.push(entry.path()),
                     Ok(kind) if kind.is_file() && is_markdown(&entry.path()) => {
@@ -121,7 +120,7 @@ fn send(name: &str, text: String, typed: &ImportArgs, sender: &mut Sender<'_>) -
     Ok(())
 }
 
-/// A document counts as gone only where its name is: one that cannot be read now stays.
+/// A document counts as gone only if its name is gone: the memories of an unreadable one stay.
 fn archive_gone(
     folder: &Path,
     keys: &BTreeSet<String>,
@@ -131,7 +130,7 @@ fn archive_gone(
     let name = folder.to_str().unwrap_or_default().trim_end_matches('/');
     let params = KeysParams { caller: sender.caller(), beginning: format!("{PREFIX}{name}/") };
     let known: KeysResult = sender.client().call("memory.import_keys", &params)?;
-    // Not a folder that was taken away under us.
+    // The folder must still exist: it may have been removed while it was read.
     fs::read_dir(folder).at("list", folder)?;
     for key in known.keys.into_iter().filter(|key| !keys.contains(key)) {
         let path = Path::new(&key[PREFIX.len()..]);

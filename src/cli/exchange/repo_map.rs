@@ -1,7 +1,7 @@
 //! Reads a repository map in the JSON format of memo.
 //!
-//! JSON: `[{path, language?, symbols?, content?}]`. One file of it is one source: what it has no more is archived. So
-//! nothing is sent before all of it is read.
+//! The JSON is `[{path, language?, symbols?, content?}]`. Each map is one source: entries that it no longer has are
+//! archived, so nothing is sent before the whole map is read.
 
 use std::path::Path;
 

@@ -1,6 +1,6 @@
-//! Sends drafts to the daemon in batches and collects what became of them.
+//! Sends drafts to the daemon in batches and collects the outcomes.
 //!
-//! In batches, each of them one transaction: the daemon serves others in between.
+//! Each batch is one transaction, so that the daemon can serve other requests in between.
 
 use std::collections::HashMap;
 
@@ -19,34 +19,34 @@ use crate::proto::exchange::{
 use crate::proto::memory::Caller;
 use crate::proto::{MAX_DEPTH, depth};
 
-/// Size of a batch, bytes of JSON; with the largest draft it is far from the longest line that the daemon takes.
+/// Size of a batch, bytes of JSON. Even with the largest draft it is far below the daemon's limit on a line.
 const BATCH_BYTES: usize = 1 << 20;
-/// Largest draft, bytes of JSON: no memory is so large.
+/// Largest draft, bytes of JSON; no valid memory is larger.
 const MOST_DRAFT: usize = 4 << 20;
-/// Deepest draft: it stands in the list of drafts in the params of a call.
+/// Deepest nesting of a draft, which itself is nested in the params of a call.
 const MOST_DEPTH: usize = MAX_DEPTH - 3;
-/// Longest name of an end or a kind of a link, bytes.
+/// Longest id or kind of a link, bytes.
 const MOST_NAME: usize = 1 << 10;
-/// Drafts of a batch: so many take some tens of milliseconds.
+/// Most drafts of a batch; this many take some tens of milliseconds.
 const BATCH: usize = 500;
 
-/// Something that was not taken.
+/// An entry that was refused.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Refusal {
     /// The file.
     pub(super) place: String,
-    /// In it the line, entry, row or conversation, 1-based; 0: the file as a whole.
+    /// The line, entry, row or conversation in the file, 1-based; 0 stands for the whole file.
     pub(super) line: u64,
     /// What `line` counts.
     #[serde(skip)]
     unit: &'static str,
-    /// The memory that is in the way.
+    /// The existing memory that conflicts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) id: Option<String>,
     pub(super) why: String,
 }
 
-/// What became of everything.
+/// The outcome of an import.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Done {
     pub(super) dry_run: bool,
@@ -98,9 +98,9 @@ pub(super) struct Sender<'a> {
     unit: &'static str,
     drafts: Vec<Draft>,
     n_bytes: usize,
-    /// The names that the drafts of the batch have where they come from.
+    /// The ids that the drafts of the batch have in their source.
     names: Vec<Option<String>>,
-    /// What those became.
+    /// The ids that they have here.
     ids: HashMap<String, String>,
     links: Vec<LinkDraft>,
     snapshot: Option<Snapshot>,
@@ -127,12 +127,12 @@ impl<'a> Sender<'a> {
         })
     }
 
-    /// Says where the next drafts come from, and what `line` of a draft counts there.
+    /// Sets the file of the next drafts, and the unit that `line` counts in it.
     pub(super) fn at(&mut self, place: &str, unit: &'static str) {
         (self.place, self.unit) = (place.to_owned(), unit);
     }
 
-    /// Says that all that comes until [`Self::end_snapshot`] is one source.
+    /// Begins a source; it lasts until [`Self::end_snapshot`].
     pub(super) fn snapshot(&mut self, key: String) {
         self.snapshot = Some(Snapshot { key, run: run(), is_last: false });
     }
@@ -145,14 +145,14 @@ impl<'a> Sender<'a> {
         &mut self.client
     }
 
-    /// Takes a draft; `name` is what links call it.
+    /// Adds a draft; links refer to it by `name`.
     pub(super) fn draft(&mut self, mut draft: Draft, name: Option<String>) -> Result<(), CliError> {
         if let Some(container) = &self.typed.container {
             draft.container = Some(container.clone());
         }
         draft.tags.extend(self.typed.tag.iter().cloned());
         let json = serde_json::to_string(&draft).expect("our own types have string keys");
-        // One that the daemon cannot even read would take the others of its batch with it.
+        // The daemon would reject the whole batch with a draft that it cannot parse.
         if json.len() > MOST_DRAFT {
             self.refuse(draft.line, format!("over {} MiB", MOST_DRAFT >> 20));
             return Ok(());
@@ -167,7 +167,7 @@ impl<'a> Sender<'a> {
         if self.drafts.len() >= BATCH || self.n_bytes >= BATCH_BYTES { self.send() } else { Ok(()) }
     }
 
-    /// Takes a link; it is sent when all memories are there.
+    /// Adds a link; links are sent after all memories.
     pub(super) fn link(&mut self, link: LinkDraft) {
         let created = link.created.as_deref().unwrap_or_default();
         if [&*link.source, &*link.target, &*link.kind, created].iter().any(|name| name.len() > MOST_NAME) {
@@ -176,7 +176,7 @@ impl<'a> Sender<'a> {
         self.links.push(link);
     }
 
-    /// Notes what cannot even be sent.
+    /// Records an entry that cannot be sent.
     pub(super) fn refuse(&mut self, line: u64, why: impl Into<String>) {
         self.refused(Imported { line, fate: ImportStatus::Refused, id: None, why: Some(why.into()) });
     }
@@ -220,7 +220,7 @@ impl<'a> Sender<'a> {
         Ok(())
     }
 
-    /// Adds to the tally.
+    /// Adds the outcome of a batch.
     pub(super) fn count(&mut self, result: ImportResult) {
         self.done.archived += result.archived;
         self.done.redacted += result.redacted;
@@ -246,7 +246,7 @@ impl<'a> Sender<'a> {
         }
     }
 
-    /// Says that the source is told whole.
+    /// Ends a source: the daemon archives what it no longer has.
     pub(super) fn end_snapshot(&mut self) -> Result<(), CliError> {
         if self.typed.dry_run && self.n_batches > 0 {
             self.note("a dry run of so many does not count what would be archived".to_owned());
@@ -261,7 +261,7 @@ impl<'a> Sender<'a> {
         Ok(())
     }
 
-    /// Sends what is left, then the links; returns what became of all.
+    /// Sends the remaining drafts, then the links; returns the outcome.
     pub(super) fn end(mut self) -> Result<Done, CliError> {
         if !self.drafts.is_empty() {
             self.send()?;
@@ -296,7 +296,7 @@ impl<'a> Sender<'a> {
     }
 }
 
-/// Returns a number that no other import has.
+/// Returns a number that is unique to this import.
 pub(super) fn run() -> i64 {
     use std::hash::{BuildHasher as _, RandomState};
     RandomState::new().hash_one(std::process::id()).cast_signed()

@@ -1,4 +1,4 @@
-//! Prints what memories are about, and confirms that they still hold.
+//! Prints the anchors of memories, and confirms that memories still hold.
 
 use super::request::{caller, notice};
 use crate::cli::args::IdArgs;
@@ -10,7 +10,7 @@ use crate::cli::text::{escape, paint};
 use crate::proto::anchor::{Anchor, State};
 use crate::proto::memory::{ConfirmParams, UpdateResult};
 
-/// Prints the id, and what the memory is about now.
+/// Prints the id and the current anchors.
 pub(in crate::cli) fn confirm(typed: IdArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let params = ConfirmParams { caller: caller(context), id: typed.id, ..ConfirmParams::default() };
     let result: UpdateResult = context.connect()?.call("memory.confirm", &params)?;
@@ -26,7 +26,7 @@ pub(in crate::cli) fn confirm(typed: IdArgs, context: &CommandContext, output: &
     Ok(0)
 }
 
-/// Writes what a memory is about, a line for each, with its state.
+/// Writes the anchors of a memory with their states, one per line.
 pub(super) fn rows(anchors: &[Anchor], output: &mut Output) -> Result<(), CliError> {
     anchors.iter().try_for_each(|anchor| {
         let about = escape(&anchor.to_string());
@@ -34,7 +34,7 @@ pub(super) fn rows(anchors: &[Anchor], output: &mut Output) -> Result<(), CliErr
     })
 }
 
-/// Returns the state of an anchor behind a comma, with what people should know of it.
+/// Returns the state of an anchor after a comma, with a note if there is one.
 fn state(anchor: &Anchor, output: &Output) -> String {
     let mut text = match anchor.state {
         None => return String::new(),
@@ -50,7 +50,7 @@ fn state(anchor: &Anchor, output: &Output) -> String {
     text
 }
 
-/// Returns the mark of a memory that people should check.
+/// Returns the mark of a memory that should be checked.
 pub(super) fn mark(state: Option<State>, output: &Output) -> String {
     let bad = state.filter(|state| *state != State::Fresh);
     bad.map_or(String::new(), |state| {
@@ -58,7 +58,7 @@ pub(super) fn mark(state: Option<State>, output: &Output) -> String {
     })
 }
 
-/// Says why states may not be those of now.
+/// Reports why the states may be out of date.
 pub(super) fn say_unsure(reason: Option<&String>, output: &Output) {
     if let Some(reason) = reason {
         output.say(&format!("what memories are about may have changed since: {reason}"));

@@ -9,7 +9,7 @@ use crate::cli::output::Output;
 use crate::cli::text::{count, escape};
 use crate::proto::memory::{AutoConsolidateParams, ConsolidateParams, ConsolidateResult, Consolidated};
 
-/// Exits with 1 when there are none, or not all that were found became one.
+/// Exits with 1 when nothing was combined, or not everything that was found.
 pub(in crate::cli) fn consolidate(
     typed: ConsolidateArgs,
     context: &CommandContext,

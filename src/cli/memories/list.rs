@@ -14,10 +14,10 @@ use crate::proto::memory::{
     HistoryResult, IdsParams, ListParams, MemoriesResult, StatsResult, TallyParams, TallyResult,
 };
 
-/// Memories that are asked for at once where all are wanted.
+/// Page size of `--all`.
 const PAGE: u64 = 500;
 
-/// Words that a person may type, each with a description.
+/// Words to complete, each with a description.
 pub(in crate::cli) type Words = Vec<(String, String)>;
 
 pub(in crate::cli) fn get(typed: GetArgs, context: &CommandContext, output: &mut Output) -> CliResult {
@@ -70,7 +70,7 @@ fn pages(client: &mut Client, mut params: ListParams, is_all: bool) -> Result<Me
     Ok(result)
 }
 
-/// Returns ids of the newest memories and what they say, of the daemon that runs and answers in time.
+/// Returns ids and first lines of the newest memories, if a daemon runs and answers in time.
 pub(in crate::cli) fn some(
     context: &CommandContext,
     archived: bool,
@@ -82,7 +82,7 @@ pub(in crate::cli) fn some(
     Ok(pairs.collect())
 }
 
-/// Returns tags or containers and how often they are there, of the daemon that runs and answers in time.
+/// Returns tags or containers with their counts, if a daemon runs and answers in time.
 pub(in crate::cli) fn names(
     method: &str,
     context: &CommandContext,

@@ -40,7 +40,7 @@ pub(in crate::cli) fn recall(typed: RecallArgs, context: &CommandContext, output
     Ok(if result.memories.is_empty() { EXIT_NONE } else { 0 })
 }
 
-/// Writes a memory, and what recalling it did.
+/// Writes a memory and the effects of recalling it.
 fn write(recalled: &Recalled, output: &mut Output) -> Result<(), CliError> {
     show::lines(std::slice::from_ref(&recalled.memory), output)?;
     let mut done = vec![match recalled.memory.access_count {

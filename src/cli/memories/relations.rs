@@ -93,15 +93,15 @@ pub(in crate::cli) fn links(typed: LinksArgs, context: &CommandContext, output: 
     Ok(if result.links.is_empty() { EXIT_NONE } else { 0 })
 }
 
-/// What is linked, each memory once, below the nearest one that leads to it.
+/// A tree of linked memories; each appears once, below the nearest memory that links to it.
 struct Tree<'a> {
     result: &'a LinksResult,
-    /// Places of the links in the result that the tree shows.
+    /// Indices of the links that the tree shows.
     shown: HashSet<usize>,
 }
 
 impl<'a> Tree<'a> {
-    /// Writes a memory and what hangs on it; `at` is its place in the result.
+    /// Writes a memory and its subtree; `at` is its index in the result.
     fn write(&mut self, at: usize, output: &mut Output) -> Result<(), CliError> {
         let memories = &self.result.memories;
         let Some(node) = memories.get(at) else { return Ok(()) };
@@ -126,7 +126,7 @@ impl<'a> Tree<'a> {
             .find(|other| self.result.links.iter().any(|edge| joins(edge, &other.memory.id, &node.memory.id)))
     }
 
-    /// Returns all that the first is to the second.
+    /// Returns all relations of the first memory to the second.
     fn relations(&mut self, first: &str, second: &str) -> String {
         let mut relations = Vec::new();
         for (at, edge) in self.result.links.iter().enumerate() {

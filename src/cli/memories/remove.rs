@@ -9,7 +9,7 @@ use crate::cli::output::Output;
 use crate::cli::text::count;
 use crate::proto::memory::{RemoveParams, RemoveResult};
 
-/// What is done to memories that go, in words.
+/// The words for what is done to memories.
 struct Removal {
     method: &'static str,
     verb: &'static str,
@@ -30,7 +30,7 @@ pub(in crate::cli) fn purge(typed: RemoveArgs, context: &CommandContext, output:
     )
 }
 
-/// Shows what goes, asks, and then lets exactly that go. Exits with 1 when nothing does.
+/// Shows what would be removed, asks, and removes exactly that. Exits with 1 when nothing was removed.
 fn remove(removal: &Removal, typed: RemoveArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let is_asked = !typed.yes && !typed.dry_run;
     if is_asked && !output.can_ask() {

@@ -1,4 +1,4 @@
-//! Builds and reports what every verb about memories has in common.
+//! Holds what every verb about memories has in common: the caller, the text, the notice.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io::Read;
@@ -11,14 +11,14 @@ use crate::cli::text::count;
 use crate::paths::IoContext;
 use crate::proto::memory::Caller;
 
-/// Says who asks, and names the request, so that a retry after the daemon died is not done twice.
+/// Returns the caller with a name for the request, so that a retry after the daemon died is not carried out twice.
 pub(in crate::cli) fn caller(context: &CommandContext) -> Caller {
     let random = RandomState::new().hash_one(std::process::id());
     let request = Some(format!("{random:016x}{:08x}", std::process::id()));
     Caller { cwd: context.cwd.clone(), client: "cli".to_owned(), request }
 }
 
-/// Prints what the daemon wants people to know.
+/// Prints the notice of the daemon, if there is one.
 pub(super) fn notice(text: Option<&String>, output: &Output) {
     if let Some(text) = text {
         output.warn(text);
@@ -42,7 +42,7 @@ pub(super) fn text(typed: &TextArgs) -> Result<String, CliError> {
     }
 }
 
-/// Returns what is on stdin for `-`, else what was typed.
+/// Returns the content of stdin for `-`, and otherwise the argument itself.
 pub(super) fn or_stdin(typed: String) -> Result<String, CliError> {
     if typed != "-" {
         return Ok(typed);

@@ -57,13 +57,13 @@ pub(super) fn lines(memories: &[Memory], output: &mut Output) -> Result<(), CliE
     memories.iter().try_for_each(|memory| line(memory, output))
 }
 
-/// Writes memories in one line each, with the time of their last change in the place of the first.
+/// Writes memories in one line each, with the time of their last change instead of their creation.
 pub(super) fn changed_lines(memories: &[Memory], output: &mut Output) -> Result<(), CliError> {
     let of_change = |memory: &Memory| Memory { created: memory.updated.clone(), ..memory.clone() };
     memories.iter().try_for_each(|memory| line(&of_change(memory), output))
 }
 
-/// Returns a time, and how long ago that is.
+/// Returns a time with its age.
 fn when(time: &str, output: &Output) -> String {
     format!("{time} ({})", age(time, output.now_ms))
 }
@@ -106,7 +106,7 @@ pub(super) fn tallies(names: &[Tally], output: &mut Output) -> Result<(), CliErr
     names.iter().try_for_each(|tally| output.line(&format!("{:>6}  {}", tally.memories, escape(&tally.name))))
 }
 
-/// Writes what happened to a memory, a line for each field that changed.
+/// Writes the history of a memory, one line for each field that changed.
 pub(super) fn history(result: &HistoryResult, output: &mut Output) -> Result<(), CliError> {
     for Change { at, action, author, source, fields } in &result.changes {
         let action = paint(output.styles.title, &escape(action));
@@ -147,7 +147,7 @@ pub(super) fn stats(stats: &StatsResult, output: &mut Output) -> Result<(), CliE
     row("backups", &format!("{}{newest}", count(stats.backups.len() as u64, "copy", "copies")), output)
 }
 
-/// Returns counts with their names, the first of them.
+/// Returns the first few counts with their names.
 fn tallied(tallies: &[Tally]) -> String {
     const MOST: usize = 8;
     let mut named: Vec<_> = tallies

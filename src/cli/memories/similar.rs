@@ -11,7 +11,7 @@ use crate::proto::memory::{
     AddResult, DedupeParams, DedupeResult, Group, MergeParams, MergeResult, RelatedParams, RelatedResult,
 };
 
-/// Says what became of a text that was added.
+/// Reports the outcome of adding a text.
 pub(super) fn say_added(result: &AddResult, has_about: bool, output: &Output) {
     match (result.created, result.merged) {
         (true, _) => {}
@@ -32,7 +32,7 @@ pub(super) fn say_added(result: &AddResult, has_about: bool, output: &Output) {
     }
 }
 
-/// Exits with 1 when nothing is.
+/// Exits with 1 when there are none.
 pub(in crate::cli) fn related(
     typed: RelatedArgs,
     context: &CommandContext,

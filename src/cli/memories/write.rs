@@ -10,7 +10,7 @@ use crate::proto::memory::{
     AddParams, AddResult, FieldParams, IdsParams, MemoriesResult, UpdateParams, UpdateResult,
 };
 
-/// Prints the id alone on stdout, so that a script can keep it.
+/// Prints only the id on stdout, for scripts.
 pub(in crate::cli) fn add(typed: AddArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let params = AddParams {
         caller: caller(context),

@@ -1,7 +1,7 @@
 //! Writes rows as JSON, CSV, Markdown, XML and TOON.
 //!
-//! Pure. Text, JSON and Markdown are made for eyes too, or keep controls out by themselves; the others carry a value as it is,
-//! but for what their format cannot carry.
+//! JSON and Markdown escape control characters. The other formats write a value unchanged, except for what they cannot
+//! represent.
 
 use std::io::{self, Write};
 
@@ -10,25 +10,25 @@ use serde_json::Value;
 use super::{Fact, Format};
 use crate::cli::text::escape;
 
-/// What is known before the first row.
+/// The data that is known before the first row.
 pub(super) struct Head<'a> {
-    /// What the rows are called.
+    /// Name of the rows.
     pub(super) rows: &'a str,
-    /// What one is called.
+    /// Name of one row.
     pub(super) row: &'a str,
     /// Names of the values of a row, in order.
     pub(super) names: &'a [&'a str],
-    /// What is said beside them.
+    /// Scalars next to the rows.
     pub(super) facts: &'a [Fact],
 }
 
-/// Each with as many values as there are names.
+/// The rows; each has one value per name.
 type Rows<'a> = &'a mut dyn Iterator<Item = Vec<Value>>;
 
 /// Writes all rows in a format.
 ///
 /// # Errors
-/// When `out` does not take them.
+/// When writing to `out` fails.
 pub(super) fn write(format: Format, head: &Head<'_>, rows: Rows<'_>, out: &mut dyn Write) -> io::Result<()> {
     match format {
         Format::Text => tabs(rows, out),
@@ -41,7 +41,7 @@ pub(super) fn write(format: Format, head: &Head<'_>, rows: Rows<'_>, out: &mut d
     }
 }
 
-/// Returns a value as one text: nothing for null, a list by commas (a span of lines as `1-3`), the rest as JSON.
+/// Returns a value as text: empty for null, a list with commas (a span of lines as `1-3`), anything else as JSON.
 pub(super) fn text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -88,7 +88,7 @@ fn jsonl(head: &Head<'_>, rows: Rows<'_>, out: &mut dyn Write) -> io::Result<()>
     Ok(())
 }
 
-/// Names are of our own, and need no escapes.
+/// Names are ours and need no escaping.
 fn object(head: &Head<'_>, row: &[Value]) -> String {
     let pairs: Vec<_> = head.names.iter().zip(row).map(|(name, cell)| format!("\"{name}\":{cell}")).collect();
     format!("{{{}}}", pairs.join(","))
@@ -103,7 +103,7 @@ fn csv(head: &Head<'_>, rows: Rows<'_>, out: &mut dyn Write) -> io::Result<()> {
     csv.flush()
 }
 
-/// Returns the error of the stream below: a reader that has gone is to be known as one.
+/// Returns the error of the underlying stream, so that a closed pipe is recognised.
 fn of_csv(error: csv::Error) -> io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error,
@@ -111,7 +111,7 @@ fn of_csv(error: csv::Error) -> io::Error {
     }
 }
 
-/// GitHub Flavored Markdown, 4.10: a row is a line.
+/// Writes a Markdown table (GitHub Flavored Markdown, 4.10); a row is one line.
 fn markdown(head: &Head<'_>, rows: Rows<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "| {} |", head.names.join(" | "))?;
     writeln!(out, "|{}", " --- |".repeat(head.names.len()))?;
@@ -122,7 +122,7 @@ fn markdown(head: &Head<'_>, rows: Rows<'_>, out: &mut dyn Write) -> io::Result<
     Ok(())
 }
 
-/// A line break is `<br>`; what Markdown would obey has a backslash, but for `_` inside a word, which it does not obey.
+/// Escapes a Markdown cell: a line break becomes `<br>`, and markup gets a backslash, except `_` inside a word.
 fn markdown_cell(text: &str) -> String {
     let lines = text.split('\n').map(|line| {
         let line = escape(line.strip_suffix('\r').unwrap_or(line)).replace('\t', " ");
@@ -142,7 +142,7 @@ fn markdown_cell(text: &str) -> String {
     lines.collect::<Vec<_>>().join("<br>")
 }
 
-/// XML 1.0: facts are attributes of the root, values elements; what is null has none.
+/// Writes XML 1.0: facts are attributes of the root, values are elements; null is left out.
 fn xml(head: &Head<'_>, rows: Rows<'_>, out: &mut dyn Write) -> io::Result<()> {
     write!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<{}", head.rows)?;
     for (name, fact) in head.facts {
@@ -159,7 +159,7 @@ fn xml(head: &Head<'_>, rows: Rows<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "</{}>", head.rows)
 }
 
-/// A list is an element an item: XML has room for it.
+/// A list becomes one element per item.
 fn xml_cell(cell: &Value) -> String {
     match cell.as_array() {
         Some(list) => list.iter().map(|one| format!("<item>{}</item>", xml_text(&item(one)))).collect(),
@@ -167,7 +167,7 @@ fn xml_cell(cell: &Value) -> String {
     }
 }
 
-/// XML 1.0, 2.2: most controls may not stand in a document, not even by number; they are shown as in text, `\u{1b}`.
+/// XML 1.0, 2.2, allows most control characters not even as references; they are written as `\u{1b}`.
 fn xml_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -176,7 +176,7 @@ fn xml_text(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
-            // A parser would make spaces of them in an attribute, and a line feed of a carriage return.
+            // A parser would turn them into spaces in an attribute, and a carriage return into a line feed.
             '\t' | '\n' | '\r' => out.push_str(&format!("&#{};", u32::from(c))),
             '\0'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => out.extend(c.escape_unicode()),
             c => out.push(c),
@@ -185,7 +185,7 @@ fn xml_text(text: &str) -> String {
     out
 }
 
-/// TOON as ai-memory 0.6 defines it: `key:value|…`, then `rows[name|…]:`, then a line a row.
+/// Writes TOON as ai-memory 0.6 defines it: `key:value|…`, then `rows[name|…]:`, then one line per row.
 fn toon(head: &Head<'_>, rows: Rows<'_>, out: &mut dyn Write) -> io::Result<()> {
     let facts: Vec<_> = head.facts.iter().map(|(name, fact)| format!("{name}:{}", toon_cell(fact))).collect();
     if !facts.is_empty() {
@@ -198,7 +198,7 @@ fn toon(head: &Head<'_>, rows: Rows<'_>, out: &mut dyn Write) -> io::Result<()> 
     Ok(())
 }
 
-/// Two escapes and no more, not even of the backslash. One at the end would hide the `|` behind it: a space keeps them apart.
+/// TOON has two escapes, none for the backslash. A trailing backslash would hide the next `|`, so a space separates them.
 fn toon_cell(cell: &Value) -> String {
     let text = match cell {
         Value::Bool(is) => u8::from(*is).to_string(),

@@ -9,7 +9,7 @@ use crate::proto::memory::{
 };
 use crate::proto::{ChangedFile, ChangedResult, Hit, SearchResult, WhyCommit, WhyResult};
 
-/// Memories. TOON has the fields and the names that ai-memory 0.6 gave it; there each memory has a title.
+/// Memories. TOON has the fields and names of ai-memory 0.6, where each memory has a title.
 pub(in crate::cli) const MEMORIES: Table = Table {
     rows: "memories",
     row: "memory",
@@ -224,7 +224,7 @@ impl Listing for ChangedResult {
     }
 }
 
-/// Commits that made something what it is.
+/// Commits of `memo why`.
 pub(in crate::cli) const COMMITS: Table = Table {
     rows: "commits",
     row: "commit",

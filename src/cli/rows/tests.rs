@@ -10,7 +10,7 @@ use super::*;
 use crate::proto::memory::{Change, Edge, MemoriesResult, Memory, Related, Tally};
 use crate::proto::{ChangedFile, ChangedSymbols, CommitInfo, Explain, Hit, MemoryInfo, WhyCommit};
 
-/// Texts that a careless writer breaks on.
+/// Texts that are easy to write wrongly.
 const NASTY: &[&str] = &[
     "",
     " spaces around ",
@@ -104,7 +104,7 @@ fn xml_is_read_back() {
     }
 }
 
-/// What XML cannot carry is shown by its number.
+/// A character that XML cannot represent is shown by its number.
 fn without_forbidden(text: &str) -> String {
     let is_forbidden = |c: char| matches!(c, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');
     text.chars().fold(String::new(), |text, c| {
@@ -184,7 +184,7 @@ fn text_is_a_line_a_row() {
     }
 }
 
-/// Splits a line as the definition of TOON says to.
+/// Splits a line as the definition of TOON requires.
 fn toon_cells(line: &str) -> Vec<String> {
     let mut cells = vec![String::new()];
     let mut chars = line.chars().peekable();
@@ -265,7 +265,7 @@ fn of<R: Serialize>(row: &R) -> Value {
     serde_json::to_value(row).expect("JSON")
 }
 
-/// Every field that crosses the socket can be asked for, and every name leads somewhere or is known to be for others.
+/// Every field of the protocol can be selected, and every name resolves or is known to belong to other rows.
 #[test]
 fn tables_have_every_field() {
     let check = |table: &Table, row: Value, elsewhere: &[&str]| {

@@ -4,20 +4,20 @@ use crate::cli::args::{Colour, CommandLine, Global, Verb, parse};
 use crate::cli::output::talk;
 use crate::cli::usage::usage;
 
-/// Lines that are offered again.
+/// Number of lines in the history.
 pub(super) const MOST_LINES: usize = 1_000;
 
-/// What a line asks for.
+/// The meaning of a line.
 pub(super) enum Line {
     Nothing,
     Help,
     End,
     Verb(Box<CommandLine>),
-    /// It was said what is wrong with it.
+    /// The line is wrong, and the error has been printed.
     Wrong,
 }
 
-/// Reads a line as a shell would; what was said to `memo shell` itself holds for it too.
+/// Parses a line as a shell would; the global flags of `memo shell` apply to it too.
 pub(super) fn read(text: &str, global: &Global) -> Line {
     let text = text.trim();
     if text.is_empty() || text.starts_with('#') {

@@ -16,21 +16,21 @@ use crate::cli::complete;
 use crate::cli::context::CommandContext;
 use crate::cli::error::CliError;
 
-/// The terminal with what was typed before.
+/// The terminal and its history.
 pub(super) struct Prompt {
     editor: Editor<Words, MemHistory>,
     history: ShellHistory,
 }
 
 impl Prompt {
-    /// Takes the terminal and the lines of earlier shells.
+    /// Opens the terminal and loads the history.
     ///
     /// # Errors
     /// When the terminal cannot be used.
     pub(super) fn new(context: &CommandContext, dir: Option<PathBuf>) -> Result<Self, CliError> {
         let config = Config::builder()
             .completion_type(CompletionType::List)
-            // A prompt is no data.
+            // The prompt is not data, so it goes to stderr.
             .behavior(Behavior::PreferTerm)
             .max_history_size(MOST_LINES)
             .and_then(|config| config.history_ignore_dups(true));
@@ -45,7 +45,7 @@ impl Prompt {
         Ok(Self { editor, history })
     }
 
-    /// Asks for a line; none: the end.
+    /// Reads a line; `None` at the end of the input.
     ///
     /// # Errors
     /// When the terminal fails.
@@ -60,12 +60,12 @@ impl Prompt {
         }
     }
 
-    /// Offers a line again: now, and where it may be written down in later shells.
+    /// Adds a line to the history of this shell and, if it is not private, to that of later shells.
     pub(super) fn remember(&mut self, text: &str, line: &Line) {
         if matches!(line, Line::Nothing) || text.starts_with(' ') {
             return;
         }
-        // An entry that is not taken is one that cannot be offered again, no more.
+        // If the entry is not accepted, the history lacks a line; nothing else is affected.
         let _ = self.editor.add_history_entry(text);
         self.history.keep(text, line);
     }
@@ -78,7 +78,7 @@ fn terminal(error: ReadlineError) -> CliError {
     }
 }
 
-/// Completes as the shells do.
+/// Completes as the scripts for other shells do.
 struct Words(Option<PathBuf>);
 
 impl Helper for Words {}

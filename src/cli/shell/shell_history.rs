@@ -1,7 +1,7 @@
 //! Stores the lines of `memo shell` that hold no private text.
 //!
-//! In the state dir, for the owner alone. Only lines that were understood, and none with a text that is to be remembered: it may
-//! hold what the daemon would have cut out or refused.
+//! The file is in the state dir and readable by its owner only. It has only lines that were parsed, and none with the text
+//! of a memory, which may contain something that the daemon would remove or refuse.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -11,10 +11,10 @@ use super::line::{Line, MOST_LINES};
 use crate::cli::args::Verb;
 use crate::paths::RepoLayout;
 
-/// From this size on, lines that are not offered any more go.
+/// Size from which on old lines are dropped.
 const MOST_BYTES: u64 = 256 << 10;
 
-/// The file of lines.
+/// The history file.
 pub(super) struct ShellHistory {
     layout: RepoLayout,
 }
@@ -28,14 +28,14 @@ impl ShellHistory {
         self.layout.state_dir.join("shell_history")
     }
 
-    /// Returns the last `most` lines, oldest first; none where none can be read.
+    /// Returns the last `most` lines, oldest first; nothing if the file cannot be read.
     pub(super) fn lines(&self, most: usize) -> Vec<String> {
         let text = fs::read_to_string(self.file()).unwrap_or_default();
         let lines: Vec<_> = text.lines().map(str::to_owned).collect();
         lines[lines.len().saturating_sub(most)..].to_vec()
     }
 
-    /// Writes a line down if it may be. What cannot be written is not offered again, no more.
+    /// Appends a line unless it is private. A write error only means that the line is missing from the history.
     pub(super) fn keep(&self, text: &str, line: &Line) {
         let Line::Verb(typed) = line else { return };
         if is_private(text, &typed.verb) || self.layout.create_state_dir().is_err() {
@@ -50,7 +50,7 @@ impl ShellHistory {
         options.append(true).create(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        // One write: lines of two shells do not mix.
+        // A single write, so that the lines of two shells do not mix.
         let _ = options.open(&file).and_then(|mut file| file.write_all(format!("{text}\n").as_bytes()));
     }
 }
@@ -62,8 +62,8 @@ fn is_private(text: &str, verb: &Verb) -> bool {
         || text.split(['\'', '"', '=', ' ', '\t']).any(is_like_a_key)
 }
 
-/// Returns whether a word is long and mixed as keys are; ids of memories are known. Rather too few lines are offered
-/// again than one key is kept.
+/// Returns whether a word is as long and mixed as a key; ids of memories are exempt. It is better to lose a harmless
+/// line than to store a key.
 fn is_like_a_key(word: &str) -> bool {
     const SHORTEST: usize = 16;
     let has = |is: fn(&u8) -> bool| word.bytes().any(|byte| is(&byte));
