@@ -1,8 +1,8 @@
 //! Checks whether the code that memories are about has changed.
 //!
-//! Nothing of it is kept: who asks waits until the index holds what was written before the question, then the hashes of an
-//! anchor are compared with one snapshot of it. Each file that is looked at is compared with the disk too, as hits are;
-//! one that differs is indexed, and all is judged again.
+//! States are never stored. A request waits until the index holds everything written before it, then compares the hashes
+//! of each anchor with one snapshot. Every file involved is compared with the disk too, as hits are; if one differs, it is
+//! indexed and all anchors are checked again.
 
 mod resolve;
 
@@ -23,16 +23,16 @@ use crate::scan;
 use crate::store::{Anchored, Entry, Reader, StoreError};
 use crate::types::{Definition, SourceKey, TextHash};
 
-/// The states of anchors, as sure as they can be.
+/// The states of anchors, and how far they can be trusted.
 #[derive(Debug, Default)]
 pub(super) struct Judged<T> {
     pub(super) value: T,
-    /// Why some of it may not be so.
+    /// Why some states may be out of date.
     pub(super) reason: Option<String>,
 }
 
 impl<T> Judged<T> {
-    /// Returns what is to be written down: only what is so.
+    /// Returns the states that are certain, to be stored.
     pub(super) fn sure(self) -> RpcResult<T> {
         match self.reason {
             None => Ok(self.value),
@@ -42,7 +42,8 @@ impl<T> Judged<T> {
     }
 }
 
-/// Waits until the view of `cwd` is as fresh as asked, and judges on one snapshot of it; again, where the disk is newer.
+/// Waits until the view of `cwd` is as fresh as requested, and checks anchors on one snapshot of it. Repeats if the disk
+/// is newer.
 pub(super) async fn on_snapshot<T: Send + 'static>(
     shared: &Arc<Shared>,
     cwd: &str,
@@ -64,14 +65,14 @@ pub(super) async fn on_snapshot<T: Send + 'static>(
     Ok(Judged { value: value?, reason: reason.or(again) })
 }
 
-/// Anchors by the memories that have them, judged on one snapshot.
+/// Anchors by memory, checked on one snapshot.
 pub(super) struct JudgedAll {
     pub(super) value: Vec<Anchored>,
     /// Paths that the disk has otherwise than the snapshot.
     pub(super) stale: Vec<SourceKey>,
 }
 
-/// Judges the anchors of several memories; what is stale is for the caller, who asks again.
+/// Checks the anchors of several memories. The caller asks again if paths prove stale.
 ///
 /// # Errors
 /// When the index cannot be read.
@@ -82,7 +83,7 @@ pub(super) fn judge_all(
 ) -> Result<JudgedAll, StoreError> {
     shared.read(|reader: &Reader| {
         reader.snapshot(|reader| {
-            // What is there and not indexed is ignored: else the wait before had it indexed.
+            // A file that exists without being indexed is ignored: otherwise the wait before would have indexed it.
             let mut judge = AnchorChecker::new(reader, at, shared.config.index.max_file_bytes, true);
             for (_, anchors) in &mut all {
                 judge.judge(anchors)?;
@@ -92,24 +93,24 @@ pub(super) fn judge_all(
     })
 }
 
-/// Judges anchors on one snapshot of the index.
+/// Checks anchors on one snapshot of the index.
 pub(super) struct AnchorChecker<'a> {
     pub(super) reader: &'a Reader,
     pub(super) at: &'a Freshness,
     max_file_bytes: u64,
-    /// What is on the disk and not in the manifest was looked at a moment ago: it does not count.
+    /// Paths on disk that are not in the manifest do not count: they were examined a moment ago.
     is_rerun: bool,
     files: HashMap<SourceKey, Option<Entry>>,
-    /// The text that was read last: anchors of one file come together.
+    /// The text that was read last; anchors of one file are checked in sequence.
     text: Option<(SourceKey, Option<Rc<str>>)>,
     /// Paths that the disk has otherwise than the snapshot.
     pub(super) stale: Vec<SourceKey>,
 }
 
-/// What is found about an anchor.
+/// The result of checking an anchor.
 struct Finding {
     state: Option<State>,
-    /// Where the same text is.
+    /// Location of the same text.
     location: Option<AnchorLocation>,
     note: Option<String>,
 }
@@ -131,7 +132,7 @@ impl AnchorLocation {
         Self { key, symbol: Some(definition.title.clone()), lines: Some(definition.lines) }
     }
 
-    /// Returns it as it is typed.
+    /// Returns the target as a user types it.
     fn typed(&self) -> String {
         let (symbol, lines) = (self.symbol.clone(), self.lines);
         Anchor { path: self.key.to_string(), symbol, lines, ..Anchor::default() }.to_string()
@@ -154,7 +155,7 @@ impl<'a> AnchorChecker<'a> {
         Self { reader, at, max_file_bytes, is_rerun, files, text, stale }
     }
 
-    /// Notes the state of each anchor in it; returns that of the memory.
+    /// Sets the state of each anchor and returns the state of the memory.
     pub(super) fn judge(&mut self, anchors: &mut [Anchor]) -> Result<Option<State>, StoreError> {
         for anchor in anchors.iter_mut() {
             self.location(anchor)?;
@@ -162,7 +163,7 @@ impl<'a> AnchorChecker<'a> {
         Ok(State::of(anchors))
     }
 
-    /// Notes the state of an anchor in it; returns where it is now, as far as that is known.
+    /// Sets the state of an anchor and returns its present location, if known.
     pub(super) fn location(&mut self, anchor: &mut Anchor) -> Result<Option<AnchorLocation>, StoreError> {
         let Finding { state, location, note } = self.find(anchor)?;
         let is_stale = self.stale.iter().any(|key| {
@@ -229,14 +230,15 @@ impl<'a> AnchorChecker<'a> {
         Ok(elsewhere)
     }
 
-    /// Looks for the very lines of a definition in a file that could not be parsed well.
+    /// Looks for the exact lines of a definition in a file that was not parsed completely.
     fn find_run(&mut self, anchor: &Anchor, key: &SourceKey) -> Result<Option<(u32, u32)>, StoreError> {
         let (Some(lines), Some(run)) = (anchor.lines, &anchor.seen.run) else { return Ok(None) };
         let text = self.text(key)?;
         Ok(text.and_then(|text| Lines::new(&text).find(lines, run, None)))
     }
 
-    /// Looks for what is not where it was: it has moved when its text is in one other place, and was in none before.
+    /// Looks for a target that is gone from its place. It has moved if its text is in exactly one place where it was not
+    /// before.
     fn elsewhere(&mut self, anchor: &Anchor, key: &SourceKey) -> Result<Finding, StoreError> {
         let mut locations = self.same(anchor)?;
         locations.retain(|location| location.symbol == anchor.symbol);
@@ -251,7 +253,7 @@ impl<'a> AnchorChecker<'a> {
         Ok(Finding { state: Some(State::Orphaned), location: None, note })
     }
 
-    /// Returns places of the view that have the text of an anchor.
+    /// Returns the locations in the view that have the text of an anchor.
     fn same(&self, anchor: &Anchor) -> Result<Vec<AnchorLocation>, StoreError> {
         const ENOUGH: usize = 64;
         let view = self.at.view;
@@ -268,7 +270,7 @@ impl<'a> AnchorChecker<'a> {
         Ok(same.into_iter().map(|key| AnchorLocation { key, symbol: None, lines: anchor.lines }).collect())
     }
 
-    /// Says what may have become of something that is gone.
+    /// Returns a note on what may have happened to a target that is gone.
     fn hint(&self, anchor: &Anchor, key: &SourceKey) -> Result<Option<String>, StoreError> {
         let at_path = self.reader.definitions(self.at.view, key)?;
         let shape = anchor.seen.shape.as_deref();
@@ -283,7 +285,7 @@ impl<'a> AnchorChecker<'a> {
         Ok((is_there && !is_listed).then(|| format!("{key} is there, but ignored, so it is not looked at")))
     }
 
-    /// Returns what the snapshot has at a path, and notes where the disk has something else.
+    /// Returns the entry of a path in the snapshot, and records the path if the disk differs.
     pub(super) fn entry(&mut self, key: &SourceKey) -> Result<Option<Entry>, StoreError> {
         if let Some(known) = self.files.get(key) {
             return Ok(known.clone());
@@ -304,7 +306,7 @@ impl<'a> AnchorChecker<'a> {
         Ok(entry)
     }
 
-    /// Returns the text of a file, if it is still what the snapshot says.
+    /// Returns the text of a file if it still equals the snapshot.
     pub(super) fn text(&mut self, key: &SourceKey) -> Result<Option<Rc<str>>, StoreError> {
         if let Some((_, text)) = self.text.as_ref().filter(|(known, _)| known == key) {
             return Ok(text.clone());
@@ -319,11 +321,11 @@ impl<'a> AnchorChecker<'a> {
     }
 
     fn read(&self, key: &SourceKey, hash: &[u8; 32]) -> Option<String> {
-        // What cannot be read now is stale too, and is asked for again.
+        // An unreadable file counts as stale, so the request is repeated.
         scan::read_same(&self.at.layout.root, key, self.max_file_bytes, hash).ok().flatten()
     }
 
-    /// Returns a place as it is now, to be kept.
+    /// Returns an anchor for the present state of a location.
     pub(super) fn anchor(&mut self, location: &AnchorLocation) -> Result<Option<Anchor>, StoreError> {
         let AnchorLocation { key, symbol, lines } = location;
         let (Some(hash), Some(text)) = (self.entry(key)?.and_then(|entry| entry.hash), self.text(key)?)

@@ -1,7 +1,7 @@
 //! Collects what to know before starting work in a worktree.
 //!
-//! Memories that matter, what is new in the worktree and in history, and the map; each has its share of the budget, and what
-//! it leaves goes on to the next.
+//! The sections are important memories, changes in the worktree, recent commits and the map. Each has a share of the
+//! budget and passes on what it does not use.
 
 mod page;
 
@@ -27,9 +27,9 @@ use crate::proto::{
 use crate::types::escape;
 use page::{List, Page};
 
-/// Tokens when none are asked for.
+/// Default budget, tokens.
 const BUDGET: usize = 2_048;
-/// Until the page is so full, in percent, a section may go on.
+/// How full the page may be after each section, percent.
 const MEMORIES_UNTIL: usize = 40;
 const TO_CHECK_UNTIL: usize = 50;
 const CHANGES_UNTIL: usize = 60;
@@ -40,7 +40,7 @@ const MAP: &str = "## Map\n";
 const MOST_MEMORY: usize = 400;
 /// Most characters of any other line.
 const MOST_LINE: usize = 160;
-/// Most files, memories of one state and commits that are looked at.
+/// Most files, memories of one state, and commits that are read.
 const MOST_FILES: usize = 30;
 const MOST_TO_CHECK: u64 = 50;
 const MOST_COMMITS: usize = 12;
@@ -48,7 +48,7 @@ const MOST_WALKED: usize = 60;
 /// Digits of a commit's id.
 const SHORT_OID: usize = 12;
 
-/// Makes the page.
+/// Builds the page.
 pub(super) async fn brief(shared: &Arc<Shared>, params: BriefParams) -> RpcResult<BriefResult> {
     let began = Instant::now();
     let budget = params.budget.unwrap_or(BUDGET);
@@ -57,7 +57,7 @@ pub(super) async fn brief(shared: &Arc<Shared>, params: BriefParams) -> RpcResul
     let mut pinned = pinned(shared).await?;
     let (mut to_check, mut n_to_check) = to_check(shared, &params.cwd).await;
     for memory in &mut pinned {
-        // It is told once, with what is to be known of it.
+        // A pinned memory about changed code is listed once, with its state.
         if let Some(at) = to_check.iter().position(|other| other.id == memory.id) {
             *memory = to_check.remove(at);
             n_to_check -= 1;
@@ -96,7 +96,7 @@ pub(super) async fn brief(shared: &Arc<Shared>, params: BriefParams) -> RpcResul
     Ok(BriefResult { text, tokens, budget, sections, fresh, reason, clock, took_ms })
 }
 
-/// Returns memories about code that has changed or gone, and how many there are; none where that cannot be told now.
+/// Returns memories about code that has changed or is gone, and their number; nothing if that cannot be determined now.
 async fn to_check(shared: &Arc<Shared>, cwd: &str) -> (Vec<Memory>, usize) {
     let (mut memories, mut total) = (Vec::new(), 0);
     for state in [State::Drifted, State::Orphaned] {
@@ -111,7 +111,7 @@ async fn to_check(shared: &Arc<Shared>, cwd: &str) -> (Vec<Memory>, usize) {
     (memories, total)
 }
 
-/// Returns what differs from the last commit; nothing outside git and before the first one.
+/// Returns the changes since the last commit; nothing outside git and before the first commit.
 async fn uncommitted(shared: &Arc<Shared>, cwd: &str) -> ChangedResult {
     let since = "HEAD".to_owned();
     let limit = Some(MOST_FILES);
@@ -119,12 +119,12 @@ async fn uncommitted(shared: &Arc<Shared>, cwd: &str) -> ChangedResult {
     changed(shared, params).await.unwrap_or_default()
 }
 
-/// Returns the newest commits, a line each; none outside git.
+/// Returns the newest commits, one line each; nothing outside git.
 fn commits(at: &Freshness) -> Vec<String> {
     let Ok(past) = History::open(at) else { return Vec::new() };
     let Ok(Some(head)) = past.refs.find("HEAD") else { return Vec::new() };
     let known = HashMap::new();
-    // A merge says what its commits say.
+    // A merge repeats what its commits say.
     let own =
         Walk::new(&past.objects, &known, head).take(MOST_WALKED).filter(|(_, node)| node.parents.len() < 2);
     let described = own.take(MOST_COMMITS).filter_map(|(id, _)| past.describe(id).ok());
@@ -164,7 +164,7 @@ fn file_line(file: &ChangedFile) -> String {
     cut(&format!("{letter} {}{names}", file.path), MOST_LINE)
 }
 
-/// Returns a text on one line of at most so many characters, as it is shown.
+/// Returns a text on one line, shortened and escaped for display.
 fn cut(text: &str, most: usize) -> String {
     let line = escape(&text.split_whitespace().collect::<Vec<_>>().join(" "));
     match line.char_indices().nth(most) {

@@ -1,7 +1,7 @@
 //! Lists what changed in the worktree since a revision.
 //!
-//! The tree of a commit is compared with the manifest: git's index says of most files what they hold without reading
-//! them, the others are read. So uncommitted changes and new files count too.
+//! Compares the tree of a commit with the manifest, so uncommitted changes and new files count too. Git's index knows the
+//! content of most files; the others are read.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -20,15 +20,15 @@ use crate::scan;
 use crate::store::{Entry, Reader};
 use crate::types::{Refusal, SourceKey, Way, moment};
 
-/// Definitions are compared no longer than this.
+/// Time limit for comparing definitions.
 const BUDGET: Duration = Duration::from_secs(10);
-/// Files when no number is asked for, and the most.
+/// Default and maximum number of files.
 const LIMIT: (usize, usize) = (200, 100_000);
-/// So many added and removed files are compared with one another, to find those that were renamed and changed.
+/// Most added and removed files that are compared pairwise to find renamed files with changes.
 const MOST_COMPARED: usize = 100;
-/// Larger files that git does not know as unchanged count as changed, bytes.
+/// Files larger than this count as changed unless git knows that they are not, bytes.
 const MOST_HASHED_BYTES: u64 = 64 << 20;
-/// Larger files are not compared line by line, bytes.
+/// Files larger than this are not compared line by line, bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// Answers `changed`.
@@ -87,7 +87,7 @@ fn answer(
     })
 }
 
-/// Returns the commit that is compared with; none where all commits are younger than the time that was asked for.
+/// Returns the commit to compare with; `None` if all commits are newer than the requested time.
 fn base(past: &History, at: &Freshness, since: &str) -> RpcResult<Option<ObjectId>> {
     let is_ref = matches!(past.refs.find(since), Ok(Some(_)));
     let moment = if is_ref { None } else { moment(since, &local(now_ms()), Way::Back) };
@@ -111,10 +111,10 @@ fn base(past: &History, at: &Freshness, since: &str) -> RpcResult<Option<ObjectI
     }
 }
 
-/// A file that is not what it was, with its old content.
+/// A changed file with its old content.
 type Pair = (ChangedFile, Option<ObjectId>);
 
-/// A tree against the worktree.
+/// A comparison of a tree with the worktree.
 struct Comparison<'a> {
     shared: &'a Shared,
     at: &'a Freshness,
@@ -161,7 +161,7 @@ impl<'a> Comparison<'a> {
             }
         }
         for (path, was) in old {
-            // A sparse checkout leaves files out; ignore files of ours do too.
+            // A sparse checkout omits files, and so do our own ignore files.
             let is_left_out = self.tracked.left_out(path.as_str().into()).is_some();
             if was.is_file() && !is_left_out && scan::lstat(&self.at.layout.root.join(&path)).is_err() {
                 self.removed.insert(path, was);
@@ -171,10 +171,11 @@ impl<'a> Comparison<'a> {
         Ok(())
     }
 
-    /// Returns what git would call the content of a path: that of `was` if only line ends differ; none if it is gone.
+    /// Returns the object id that git would give to the content of a path: that of `was` if only line ends differ; `None` if
+    /// the file is gone.
     fn content(&self, key: &SourceKey, was: Option<&TreeEntry>) -> Option<ObjectId> {
         let entry = &self.manifest[key];
-        // A file with credentials is not read, and a huge one neither.
+        // Neither a file with credentials nor a huge file is read.
         let is_secret = entry.refusal == Some(Refusal::SecretName);
         let unknown = ObjectId::null(self.past.object_hash);
         match self.tracked.noted(key.as_str().into(), &entry.stat) {
@@ -193,7 +194,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Finds removed files under their new names: those of the same content, then the most similar.
+    /// Finds the new names of removed files: first by equal content, then by similarity.
     fn pair(&mut self) {
         let mut by_id: HashMap<ObjectId, Vec<String>> = HashMap::new();
         for (path, was) in &self.removed {
@@ -205,7 +206,7 @@ impl<'a> Comparison<'a> {
             .filter_map(|(path, id)| Some((path.clone(), by_id.get_mut(id)?.pop()?)))
             .collect();
         same.into_iter().for_each(|(new, old)| self.rename(new, old));
-        // As git does: a file that was moved keeps its name more often than not, and that is cheap to try.
+        // A moved file usually keeps its name, which is cheap to try first. Git does the same.
         let moved = self.moved();
         for (new, old) in moved {
             let was = self.removed.get(&old).and_then(|was| past_text(self.past, was.id));
@@ -219,7 +220,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Returns the added and the removed files that alone have a name in common, whatever their directories.
+    /// Pairs each added file with the removed file of the same name, if the name is unique among both.
     fn moved(&self) -> Vec<(String, String)> {
         let mut by_name: BTreeMap<&str, (Vec<&String>, Vec<&String>)> = BTreeMap::new();
         for path in self.added.keys() {
@@ -235,7 +236,7 @@ impl<'a> Comparison<'a> {
         pairs.collect()
     }
 
-    /// Compares each added file with each removed one, the most similar first.
+    /// Compares all pairs of added and removed files and takes the most similar first.
     fn pair_alike(&mut self) {
         let texts: Vec<(String, String)> = self
             .removed
@@ -282,7 +283,7 @@ impl<'a> Comparison<'a> {
         files
     }
 
-    /// Returns the text of a file of the worktree that is indexed; a removed one is not.
+    /// Returns the text of an indexed file in the worktree.
     fn text(&self, path: &str) -> Option<String> {
         let key = SourceKey::new(path);
         let hash = self.manifest.get(&key)?.hash?;

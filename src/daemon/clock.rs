@@ -10,18 +10,18 @@ use jiff::{Timestamp, Zoned};
 
 use crate::store::Uptime;
 
-/// Returns this moment, unix ms.
+/// Returns the current time, unix ms.
 pub(super) fn now_ms() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
 }
 
-/// Returns a moment in the zone of this machine.
+/// Converts a time to the zone of this machine.
 pub(super) fn local(unix_ms: i64) -> Zoned {
     let timestamp = Timestamp::from_millisecond(unix_ms).unwrap_or(Timestamp::UNIX_EPOCH);
     timestamp.to_zoned(TimeZone::try_system().unwrap_or(TimeZone::UTC))
 }
 
-/// Returns how long the machine has been running, sleep included.
+/// Returns the uptime of the machine, including sleep.
 #[cfg(target_os = "linux")]
 pub(super) fn uptime() -> Uptime {
     use rustix::time::{ClockId, clock_gettime};
@@ -34,7 +34,7 @@ pub(super) fn uptime() -> Uptime {
     Uptime { boot: boot.clone(), ms: time.tv_sec * 1_000 + time.tv_nsec / 1_000_000 }
 }
 
-/// Returns how long this process has been running, which is all that is known here.
+/// Returns the uptime of this process, because that of the machine is not available here.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn uptime() -> Uptime {
     static START: OnceLock<(String, Instant)> = OnceLock::new();

@@ -11,7 +11,7 @@ use crate::index::Extractor;
 use crate::proto::{ChangedFile, ChangedSymbols, RpcError, code};
 use crate::types::Kind;
 
-/// The time is over.
+/// The time limit was reached.
 #[derive(Debug)]
 pub(super) struct Late;
 
@@ -32,10 +32,10 @@ impl<'a> Definitions<'a> {
         Ok(Self { extractor: Extractor::new(&program, &shared.progress), until, shared })
     }
 
-    /// Returns what happened to the definitions of a file; none where it is no code.
+    /// Returns the added, changed and removed definitions of a file; `None` if it is not code.
     ///
     /// # Errors
-    /// When the time is over, or no process can be started.
+    /// When the time limit is reached, or no process can be started.
     pub(super) fn compare(
         &mut self,
         file: &ChangedFile,
@@ -70,7 +70,7 @@ impl<'a> Definitions<'a> {
     }
 }
 
-/// Returns each definition with its text; of several short ones in one chunk each with the line that names it.
+/// Returns each definition with its text; if a chunk has several short ones, each with the line that names it.
 fn named(extracted: &Extracted, text: &str) -> Named {
     let mut named: Named = Vec::new();
     let symbols = extracted.chunks.iter().filter(|chunk| chunk.kind == Kind::Symbol);
@@ -94,7 +94,7 @@ fn named(extracted: &Extracted, text: &str) -> Named {
     named
 }
 
-/// Tells whether an identifier stands in a line, not only within another one.
+/// Returns whether a line contains an identifier as a whole word.
 pub(super) fn has_word(line: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(word)

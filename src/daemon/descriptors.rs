@@ -1,24 +1,24 @@
-//! Raises the limit of open files, and shares out what it allows.
+//! Raises the limit of open files and divides it among connections and readers.
 
 use std::num::NonZero;
 use std::thread;
 
-/// Connections that design 11 allows.
+/// Most connections (design 11).
 const MAX_CONNECTIONS: u64 = 1_024;
 
-/// Descriptors that a daemon has open whatever it does: databases with their logs, watcher, runtime, socket, lock, log.
+/// Descriptors that are always open: databases with their logs, watcher, runtime, socket, lock, log.
 const ALWAYS_OPEN: u64 = 48;
 
-/// Descriptors of a thread at work: a snapshot, directories on the way to a file, the file, pipes to a parser.
+/// Descriptors of a working thread: a snapshot, the directories above a file, the file, pipes to a parser.
 const PER_THREAD: u64 = 8;
 
-/// The most that macOS takes for a limit where the hard one is unlimited (`OPEN_MAX` in sys/syslimits.h).
+/// Highest limit that macOS accepts if the hard limit is unlimited (`OPEN_MAX` in sys/syslimits.h).
 #[cfg(unix)]
 const OPEN_MAX: u64 = 10_240;
 
-/// Raises the limit of open files to the most that this process may set.
+/// Raises the limit of open files to the hard limit.
 ///
-/// Processes that this one starts inherit it. The only one is `memod extract`, which opens nothing.
+/// Child processes inherit it. The only one is `memod extract`, which opens no files.
 #[cfg(unix)]
 pub(super) fn raise_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -31,11 +31,11 @@ pub(super) fn raise_limit() {
     }
 }
 
-/// Windows counts handles, and sets no limit that matters.
+/// Windows has no limit that matters.
 #[cfg(not(unix))]
 pub(super) fn raise_limit() {}
 
-/// Returns how many files this process may have open; none: as many as it likes.
+/// Returns the limit of open files; `None` if there is no limit.
 #[cfg(unix)]
 fn limit() -> Option<u64> {
     rustix::process::getrlimit(rustix::process::Resource::Nofile).current
@@ -46,12 +46,12 @@ fn limit() -> Option<u64> {
     None
 }
 
-/// Returns how many connections may be open at once: what the index needs is kept back.
+/// Returns the maximum number of connections, which leaves a reserve for the index.
 pub(super) fn max_connections() -> usize {
     connections(limit(), n_processors())
 }
 
-/// Returns how many threads may read files at once.
+/// Returns the maximum number of threads that read files at once.
 pub(super) fn max_readers() -> usize {
     readers(limit(), n_processors())
 }
@@ -60,7 +60,7 @@ fn n_processors() -> usize {
     thread::available_parallelism().map_or(2, NonZero::get)
 }
 
-/// A quarter of a limit that is too low for the reserve: with no connection there is no daemon.
+/// Uses a quarter of a limit that is too low for the reserve: a daemon without connections is useless.
 fn connections(limit: Option<u64>, n_processors: usize) -> usize {
     let Some(limit) = limit else { return MAX_CONNECTIONS as usize };
     let n_threads = readers(Some(limit), n_processors) + n_processors * 2; // as many requests work at a time
@@ -68,7 +68,7 @@ fn connections(limit: Option<u64>, n_processors: usize) -> usize {
     limit.saturating_sub(reserve).max(limit / 4).clamp(1, MAX_CONNECTIONS) as usize
 }
 
-/// At most eight: more of them wait for the disk, or for the one that writes.
+/// At most eight, because further readers would only wait for the disk or the writer.
 fn readers(limit: Option<u64>, n_processors: usize) -> usize {
     let affordable = limit.map_or(u64::MAX, |limit| limit.saturating_sub(ALWAYS_OPEN) / (2 * PER_THREAD));
     (n_processors as u64).min(affordable).clamp(1, 8) as usize

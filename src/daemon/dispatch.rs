@@ -80,13 +80,13 @@ async fn status(shared: &Arc<Shared>, params: StatusParams) -> RpcResult<StatusR
     let mut status = reading(shared, &root, status).await?;
     let (memories, notices) = shared.memories.overview().await;
     status.counts.memories = memories;
-    // Why they cannot be counted is among the notices.
+    // The notices say why they cannot be counted.
     status.anchors = states::counts(shared, &cwd).await.unwrap_or_default();
     status.degraded.extend(notices);
     Ok(status)
 }
 
-/// Asks the loop what it knows of each worktree; nothing once it has ended.
+/// Asks the loop for its report on each worktree; empty once the loop has ended.
 async fn views(shared: &Shared) -> Vec<ViewReport> {
     let (reply, views) = oneshot::channel();
     shared.send(Event::Views(reply));
@@ -114,7 +114,7 @@ async fn sync(shared: &Arc<Shared>, params: SyncParams) -> RpcResult<SyncResult>
     blocking(shared, read).await
 }
 
-/// Empties the index and begins anew; does not wait for it.
+/// Empties the index and begins to rebuild it, without waiting.
 async fn reindex(shared: &Arc<Shared>, params: CwdParams) -> RpcResult<Value> {
     freshness(shared, &params.cwd, Sync::None, deadline(shared, None)).await?;
     shared.send(Event::Reindex);

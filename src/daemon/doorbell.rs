@@ -1,7 +1,7 @@
 //! Reads the file that git hooks append to.
 //!
-//! The doorbell only says that git changed something, never what. It is a file that hooks append to, which they do
-//! only where it is; so a worktree that no daemon has served has none.
+//! The doorbell says only that git changed something, not what. Hooks append to the file if it exists, so a worktree that
+//! no daemon has served needs none.
 
 use std::fs::{File, metadata, remove_file};
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::path::Path;
 use super::lock::private_file;
 use crate::paths::RepoLayout;
 
-/// Makes the doorbell of a worktree, and beside it the mark without which no hook starts a daemon.
+/// Creates the doorbell of a worktree, and next to it the marker that allows hooks to start a daemon.
 pub(super) fn hang(layout: &RepoLayout, autostart: bool) {
     let Some(doorbell) = layout.doorbell_file() else { return };
     let mark = doorbell.with_file_name("autostart");
@@ -24,10 +24,10 @@ pub(super) fn hang(layout: &RepoLayout, autostart: bool) {
     }
 }
 
-/// Returns whether somebody rang, and empties the file, so that it does not grow for ever.
+/// Returns whether a hook has rung, and truncates the file so that it does not grow.
 ///
-/// Emptying it is a change as well, and so is closing it; then nobody rang. A hook that appends between the look and
-/// the emptying is served by the reconcile that this call leads to, which begins later.
+/// Truncating and closing the file are change events too, after which it is empty. If a hook appends between reading and
+/// truncating, the reconcile that this call causes begins later and covers it.
 pub(super) fn has_rung(doorbell: &Path) -> bool {
     let rung = metadata(doorbell).is_ok_and(|meta| meta.is_file() && meta.len() > 0);
     if rung && let Err(error) = File::options().write(true).truncate(true).open(doorbell) {

@@ -12,7 +12,7 @@ use crate::proto::{METHODS, RpcError, code};
 use crate::store::{ForeignError, Stopped, StoreError};
 use crate::watch::WatchError;
 
-/// When to ask again after a limit was met: requests and reads under way give back what they hold.
+/// Delay before a retry after a limit was reached, ms: running requests release what they hold.
 pub(super) const RETRY_AFTER_MS: u64 = 100;
 
 pub(super) type RpcResult<T> = Result<T, RpcError>;
@@ -21,7 +21,7 @@ pub(super) fn bad_params(message: impl Into<String>) -> RpcError {
     RpcError::new(code::INVALID_PARAMS, message)
 }
 
-/// Returns the refusal of what is over a limit for now.
+/// Returns the error for a request over a limit that is worth retrying.
 pub(super) fn busy(message: impl Into<String>) -> RpcError {
     RpcError::new(code::BUSY, message).with_retry(RETRY_AFTER_MS)
 }
@@ -38,7 +38,7 @@ pub(super) fn no_method(method: &str) -> RpcError {
     RpcError::new(code::NO_METHOD, format!("{method}: no such method")).with_hint(hint)
 }
 
-/// Returns an error and what to do about it in one line.
+/// Returns an error with its remedy in one line.
 pub(super) fn hinted(error: &impl Display, hint: Option<&str>) -> String {
     hint.map_or_else(|| error.to_string(), |hint| format!("{error}; {hint}"))
 }
@@ -91,7 +91,7 @@ impl From<ForeignError> for RpcError {
     }
 }
 
-/// Something of git's could not be read.
+/// Git's files could not be read.
 impl From<GitError> for RpcError {
     fn from(error: GitError) -> Self {
         match error {
@@ -143,7 +143,7 @@ fn with(error: RpcError, hint: Option<&str>) -> RpcError {
     }
 }
 
-/// There is no worktree where one was looked for, or it cannot be known now.
+/// No worktree was found, or the directory cannot be examined now.
 impl From<LocateError> for RpcError {
     fn from(error: LocateError) -> Self {
         let refusal = |code| Self::new(code, error.to_string());
@@ -211,7 +211,7 @@ mod tests {
             "disk; the system's log",
             "another program",
         ];
-        // The remedy holds these words and none of the others.
+        // The remedy has the words of this case and of no other.
         let check = |what: &str, hint: Option<&str>, expected: &[&str]| {
             let hint = hint.unwrap_or_default();
             let found: Vec<_> = WORDS.into_iter().filter(|word| hint.contains(word)).collect();
@@ -242,7 +242,7 @@ mod tests {
             );
             check("start", hint_of(&anyhow::Error::from(file()).context("start")), expected);
             check("bind", hint_of(&anyhow::Error::from(os(errno)).context("bind")), expected);
-            // Of inotify's own limits ENOSPC and EMFILE tell.
+            // ENOSPC and EMFILE report the limits of inotify.
             let watch: &[&str] = match errno {
                 libc::ENOSPC | libc::EDQUOT => &["max_user_watches"],
                 _ => expected,

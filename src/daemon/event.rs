@@ -16,34 +16,34 @@ use crate::watch::WatchEvent;
 /// Everything the main loop reacts to.
 #[derive(Debug)]
 pub(super) enum Event {
-    /// The watcher saw something.
+    /// An event of the watcher.
     Watch(WatchEvent),
-    /// A request wants to know how fresh a view is.
+    /// A request waits for a fresh view.
     Ask(Ask),
-    /// A worktree is ready to be served, or why it is not.
+    /// A worktree was opened, or could not be.
     Opened {
-        /// The thread that touches its file system.
+        /// The thread of the worktree.
         lane: Lane,
-        /// What is known of it by now.
+        /// The opened worktree, or the error.
         result: Result<Box<Opened>, RpcError>,
     },
-    /// The thread of a worktree has done something.
+    /// The thread of a worktree has completed a task.
     Disk {
         /// Which thread.
         lane: Lane,
-        /// What it found.
+        /// The result.
         report: DiskReport,
     },
     /// A reconcile has ended.
     Indexed(Box<Indexed>),
-    /// Everything that waited for a vector when this round was asked for has been looked at.
+    /// A round of embedding has ended: it covered every text that waited for a vector when it was requested.
     Embedded {
         /// The round.
         round: u64,
-        /// Why some of it got none.
+        /// Why some texts have no vector.
         error: Option<String>,
     },
-    /// `reindex` was asked for.
+    /// A `reindex` was requested.
     Reindex,
     /// The index has been emptied.
     Cleared,
@@ -51,14 +51,14 @@ pub(super) enum Event {
     Commits {
         /// Which view.
         view: ViewId,
-        /// What they were read for.
+        /// The tip whose history was read.
         tip: Tip,
         /// What it did.
         result: Result<CommitStep, IndexError>,
     },
-    /// `status` wants what only the loop knows.
+    /// `status` asks for the loop's report on each worktree.
     Views(oneshot::Sender<Vec<ViewReport>>),
-    /// The daemon shall end.
+    /// The daemon is to stop, for this reason.
     Stop(&'static str),
 }
 
@@ -67,37 +67,37 @@ pub(super) enum Event {
 pub(super) struct ViewReport {
     /// The view.
     pub(super) view: ViewId,
-    /// Its files are counted by who asks.
+    /// The receiver counts the files of the view.
     pub(super) info: ViewInfo,
-    /// What does not work, each with its remedy.
+    /// Degradations with their remedies.
     pub(super) degraded: Vec<String>,
 }
 
-/// A request's question.
+/// A request that waits for freshness.
 #[derive(Debug)]
 pub(super) struct Ask {
-    /// The worktree that it is about, as the disk had it after the request arrived.
+    /// The worktree, located on disk after the request arrived.
     pub(super) layout: RepoLayout,
     /// How fresh it must be.
     pub(super) level: Sync,
-    /// When it must be answered, fresh or not.
+    /// Deadline of the answer, fresh or not.
     pub(super) deadline: Instant,
-    /// Paths found to differ from the index.
+    /// Paths that were found to differ from the index.
     pub(super) dirty: Vec<SourceKey>,
-    /// Commits belong to what must be fresh.
+    /// Whether commits must be fresh too.
     pub(super) needs_commits: bool,
-    /// The round of reading commits that must have ended; set by the view.
+    /// Round of reading commits that must end first; set by the view.
     pub(super) commits_round: u64,
-    /// It has had the walk that its level wants; set by the view.
+    /// Whether the walk that its level requires has ended; set by the view.
     pub(super) was_walked: bool,
-    /// How often the worktree was not held still while it was compared for this request.
+    /// Number of times that the worktree changed while it was compared for this request.
     pub(super) tries: u32,
-    /// The answer goes here.
+    /// Channel for the answer.
     pub(super) reply: oneshot::Sender<Result<Freshness, RpcError>>,
 }
 
 impl Ask {
-    /// Makes a question that names no dirty paths and leaves commits aside.
+    /// Returns a request without dirty paths that does not wait for commits.
     pub(super) fn new(
         layout: RepoLayout,
         level: Sync,
@@ -125,22 +125,22 @@ pub(super) struct Freshness {
     pub(super) view: ViewId,
     /// Its worktree.
     pub(super) layout: RepoLayout,
-    /// The promise of the asked level holds.
+    /// Whether the promise of the requested level holds.
     pub(super) fresh: bool,
-    /// Why it does not.
+    /// Why it does not hold.
     pub(super) reason: Option<String>,
-    /// What of the worktree, or of git's files, could not be read.
+    /// Files of the worktree or of git that could not be read.
     pub(super) files_note: Option<String>,
     /// Why commits are missing from the index, if any are.
     pub(super) commits_note: Option<String>,
-    /// What is still to be indexed; embeddings are counted by the asker.
+    /// Pending work; the receiver counts the embeddings.
     pub(super) pending: Pending,
-    /// [`Progress::removals`] when this was said.
+    /// [`Progress::removals`] at this time.
     pub(super) removals: u64,
 }
 
 impl Freshness {
-    /// Returns whether something was taken out of a manifest since this was said: a snapshot may lack it.
+    /// Returns whether something was removed from a manifest since; a snapshot may lack it.
     pub(super) fn is_outdated(&self, progress: &Progress) -> bool {
         progress.removals.load(Ordering::SeqCst) != self.removals
     }
@@ -151,14 +151,14 @@ impl Freshness {
 pub(super) struct Indexed {
     /// Which view.
     pub(super) view: ViewId,
-    /// What it was to compare.
+    /// The scope of the comparison.
     pub(super) scope: Scope,
     /// What it did.
     pub(super) result: Result<ReconcileOutcome, IndexError>,
-    /// What HEAD says.
+    /// Content of HEAD.
     pub(super) head: Option<String>,
     /// Why some directories are not watched, and the remedy.
     pub(super) unwatched: Option<String>,
-    /// What is left of the worktree, where it failed.
+    /// Whether the worktree still exists, if the reconcile failed.
     pub(super) survey: Option<Survey>,
 }

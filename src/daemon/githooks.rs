@@ -10,7 +10,7 @@ use crate::hooks::{Hooks, HooksError};
 use crate::paths::RepoLayout;
 use crate::proto::{HookMethod, HooksParams, HooksResult, Sync};
 
-/// What is asked for.
+/// The method.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Verb {
     /// `hooks.install`
@@ -28,7 +28,7 @@ pub(super) async fn call(shared: &Arc<Shared>, verb: Verb, params: HooksParams) 
     reading(shared, &root, move |_| Ok(run(&at.layout, verb, &params)?)).await
 }
 
-/// Who installs goes from what a file says to what it is to say: one after the other.
+/// Installations read files and rewrite them, so they run one at a time.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 fn run(layout: &RepoLayout, verb: Verb, params: &HooksParams) -> Result<HooksResult, HooksError> {
@@ -48,7 +48,7 @@ fn why_none(layout: &RepoLayout) -> String {
     }
 }
 
-/// Returns how hooks ring; what cannot be read rings nobody.
+/// Returns the state of each hook. A hook that cannot be read counts as not installed.
 pub(super) fn method(layout: &RepoLayout) -> HookMethod {
     let hooks = Hooks::of(layout, &UserDirs::read(), &HooksParams::default());
     hooks.ok().flatten().map_or(HookMethod::None, |hooks| hooks.status().method)

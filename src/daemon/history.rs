@@ -19,7 +19,7 @@ pub(super) struct History {
 }
 
 impl History {
-    /// Opens it; an error outside git.
+    /// Opens the history; fails outside git.
     pub(super) fn open(at: &Freshness) -> RpcResult<Self> {
         let layout = &at.layout;
         let settings = Settings::read(layout, &UserDirs::read())?;
@@ -41,7 +41,7 @@ impl History {
         Ok(self.objects.resolve(&self.refs, revision, upstream)?)
     }
 
-    /// Returns a commit for people, without what looks like a credential: who and when, subject, body.
+    /// Returns author, date, subject and body of a commit, without credentials.
     pub(super) fn describe(&self, id: ObjectId) -> RpcResult<(CommitInfo, String, String)> {
         let Commit { id, author, date, subject, body } = self.objects.commit(id)?;
         let (subject, body) = (redact(&subject, Syntax::Prose), redact(&body, Syntax::Prose));
@@ -50,13 +50,12 @@ impl History {
     }
 }
 
-/// Returns what a path of the user's is called from the top of the worktree; none for that itself, and where it leads out
-/// of it.
+/// Returns a path of the user relative to the top of the worktree; `None` for the top itself, and for paths outside.
 pub(super) fn key_of(path: &str, cwd: &str, layout: &RepoLayout) -> Option<SourceKey> {
     below(path, cwd, layout).filter(|below| !below.is_empty()).map(SourceKey::new)
 }
 
-/// As [`key_of`]; the top itself is called nothing.
+/// Like [`key_of`], but returns an empty path for the top.
 pub(super) fn below(path: &str, cwd: &str, layout: &RepoLayout) -> Option<String> {
     let mut clean = PathBuf::new();
     for part in Path::new(cwd).join(path).components() {

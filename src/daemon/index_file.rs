@@ -1,4 +1,4 @@
-//! Opens index.db, and puts a damaged one aside.
+//! Opens index.db, and renames a damaged one.
 
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -24,7 +24,7 @@ pub(super) fn open(path: &Path) -> anyhow::Result<Writer> {
     }
 }
 
-/// What the name of a damaged index ends with, before the time.
+/// Suffix of a damaged index, followed by the time.
 const DAMAGED: &str = ".damaged-";
 
 pub(super) fn quarantine(path: &Path) -> anyhow::Result<PathBuf> {

@@ -8,37 +8,37 @@ use tokio::time::{Instant, timeout_at};
 use crate::proto::{RpcError, code};
 
 const MAX_LINE_BYTES: usize = 8 << 20;
-/// How long a line may take from its first byte to its last.
+/// Time limit for a line, from its first byte to its last.
 const LINE_TIME: Duration = Duration::from_secs(30);
 
-/// Lines of a peer, each within the limits of size and time.
+/// The lines of a peer, within limits of size and time.
 pub(super) struct Lines<R> {
     reader: BufReader<R>,
     line_time: Duration,
-    /// What has arrived of the current line.
+    /// Bytes of the current line so far.
     line: Vec<u8>,
-    /// When the current line must be complete; none before its first byte.
+    /// Deadline of the current line; `None` before its first byte.
     deadline: Option<Instant>,
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
-    /// Takes what the peer sends.
+    /// Wraps the stream of a peer.
     pub(super) fn new(reader: R) -> Self {
         Self { reader: BufReader::new(reader), line_time: LINE_TIME, line: Vec::new(), deadline: None }
     }
 
-    /// Returns the next line without its end; `None` at the end of the stream. Safe to drop and call again.
+    /// Returns the next line without its line break; `None` at the end of the stream. Cancel safe.
     pub(super) async fn next(&mut self) -> Result<Option<Vec<u8>>, RpcError> {
         let deadline = match self.deadline {
             Some(deadline) => deadline,
-            // Between two lines a peer may take as long as it likes.
+            // There is no time limit between two lines.
             None if self.reader.fill_buf().await.map_or(true, <[u8]>::is_empty) => return Ok(None),
             None => *self.deadline.insert(Instant::now() + self.line_time),
         };
         let too = |what: String| RpcError::new(code::INVALID_REQUEST, what);
         let room = MAX_LINE_BYTES + 1 - self.line.len();
         let mut limited = (&mut self.reader).take(room as u64);
-        // Whether it ends with the line, the stream or an error: what has arrived is all there will be.
+        // In each case, line break, end of stream or error, the line has no further bytes.
         let _ = timeout_at(deadline, limited.read_until(b'\n', &mut self.line))
             .await
             .map_err(|_| too(format!("no line end within {} s", self.line_time.as_secs())))?;

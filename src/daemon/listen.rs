@@ -23,8 +23,8 @@ mod unix {
     }
 
     impl Listener {
-        /// Binds a temporary name, makes it ours alone, and moves it over `path`: no client ever meets a
-        /// socket with wider permissions, and a stale one is replaced at once.
+        /// Binds a temporary name, restricts its permissions, and renames it to `path`. So no client ever sees a socket with
+        /// wider permissions, and a stale socket is replaced atomically.
         pub(in super::super) fn bind(path: &Path) -> io::Result<Self> {
             let aside = path.with_extension("new");
             let _ = std::fs::remove_file(&aside); // absent, or left by a daemon that died here
@@ -35,7 +35,7 @@ mod unix {
             Ok(Self { listener, path: path.to_owned(), inode })
         }
 
-        /// Waits for the next peer of our own user; others are turned away.
+        /// Waits for the next peer of our own user and rejects others.
         pub(in super::super) async fn accept(&mut self) -> io::Result<Stream> {
             loop {
                 let (stream, _) = self.listener.accept().await?;
@@ -70,7 +70,7 @@ mod windows {
 
     type Stream = DuplexPipeStream<pipe_mode::Bytes>;
 
-    /// A named pipe that only its owner may open.
+    /// A named pipe that only its owner can open.
     pub(in super::super) struct Listener {
         listener: PipeListener<pipe_mode::Bytes, pipe_mode::Bytes>,
     }

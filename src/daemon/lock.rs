@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use crate::paths::{Env, IoContext, PathError, RepoLayout, create_private_dir};
 use crate::proto::{Endpoint, PROTOCOL};
 
-/// How long a lock is tried: a child of a daemon that was killed holds its lock until it has become `memod extract`.
+/// Time limit for taking the lock. A child of a killed daemon holds the lock until it has become `memod extract`.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// The lock that a daemon holds for life; freed by the system when it dies.
+/// The lock that a daemon holds while it runs; the system releases it when the daemon dies.
 pub(super) struct DaemonLock {
     _file: File,
 }
@@ -35,7 +35,7 @@ impl DaemonLock {
     }
 }
 
-/// Opens or creates a file that only we can read; the descriptor closes on exec.
+/// Opens or creates a file that only we can read, with close-on-exec.
 pub(super) fn private_file(path: &Path) -> std::io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
@@ -44,7 +44,7 @@ pub(super) fn private_file(path: &Path) -> std::io::Result<File> {
     options.open(path)
 }
 
-/// Returns where the socket goes; on Windows the name of the pipe.
+/// Returns the path of the socket; on Windows the name of the pipe.
 pub(super) fn socket_path(layout: &RepoLayout, env: &Env) -> Result<PathBuf, PathError> {
     if cfg!(windows) {
         return Ok(PathBuf::from(format!(r"\\.\pipe\memod-{}", layout.id)));
@@ -54,10 +54,10 @@ pub(super) fn socket_path(layout: &RepoLayout, env: &Env) -> Result<PathBuf, Pat
     Ok(dir.join(&layout.id))
 }
 
-/// Tells clients where the socket is. They never see half of it: written aside, then renamed.
+/// Publishes the path of the socket. The file is written under another name and renamed, so clients never see half of it.
 ///
-/// On a full disk what the last daemon published goes first, for its room. Where even that is too little nothing is
-/// published, and clients look for the socket where it usually is.
+/// On a full disk the file of the previous daemon is removed to make room. If that does not suffice, nothing is published
+/// and clients try the usual path.
 pub(super) fn publish(layout: &RepoLayout, socket: &Path) -> Result<(), PathError> {
     match write_endpoint(layout, socket) {
         Err(error) if is_full(&error) => {}

@@ -14,11 +14,11 @@ use crate::paths::{IoContext, PathError};
 /// Two files of this size are kept: `memod.log` and `memod.log.1`.
 const MAX_BYTES: u64 = 5 << 20;
 
-/// Sends everything at or over `level` to the file.
+/// Writes everything at or above `level` to the file.
 pub(super) fn start(path: &Path, level: &str) -> Result<(), PathError> {
     let log = Log { shared: Arc::new(Mutex::new(Rotating::open(path).at("open", path)?)) };
     let filter = EnvFilter::try_new(level).unwrap_or_else(|_| EnvFilter::new("info"));
-    // It fails only where a subscriber is set already: in a process that runs several daemons.
+    // This fails only if a subscriber is set already, in a process that runs several daemons.
     let _ = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(log).try_init();
     std::panic::set_hook(Box::new(|panic| tracing::error!(%panic, "panic")));
     Ok(())

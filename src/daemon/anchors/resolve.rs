@@ -11,15 +11,15 @@ use crate::proto::anchor::Anchor;
 use crate::scan;
 use crate::types::{Definition, Refusal, SourceKey};
 
-/// Paths and names that are offered in the place of one that is not there.
+/// Number of suggestions for a path or name that does not exist.
 const MOST_NEAR: usize = 5;
-/// How alike a name must be to be offered, 0 to 1: Jaro-Winkler, which favours names that begin alike.
+/// Minimum similarity of a suggestion, 0 to 1. Jaro-Winkler favours a common beginning.
 const NEAR: f64 = 0.9;
 
-/// Returns what a target names, as it is now.
+/// Returns an anchor for the present state of a target.
 ///
 /// # Errors
-/// When nothing of that name is there, or several things are; what is near is in the hint.
+/// When nothing has that name, or several definitions have it; the hint suggests similar names.
 pub(in crate::daemon) fn resolve(
     judge: &mut AnchorChecker<'_>,
     target: &str,
@@ -48,7 +48,7 @@ pub(in crate::daemon) fn resolve(
     anchor.ok_or_else(|| refused(&format!("{} changes while it is read", location.key), "try again"))
 }
 
-/// Returns which of a memory's anchors a target means: as it is shown, or as it was typed.
+/// Returns the anchor of a memory that a target refers to, as it is displayed or as it was typed.
 pub(in crate::daemon) fn named_by(
     anchors: &[Anchor],
     target: &str,
@@ -127,7 +127,7 @@ fn symbol(judge: &mut AnchorChecker<'_>, key: SourceKey, name: &str) -> RpcResul
     }
 }
 
-/// Says why nothing of a name is in the worktree, as git and memo see it.
+/// Explains why the worktree has nothing of a name, from the point of view of git and memo.
 fn not_there(judge: &AnchorChecker<'_>, target: &str, cwd: &str) -> RpcError {
     let location = &judge.at.layout;
     let parse = parse(target);
@@ -186,7 +186,7 @@ fn not_read(key: &SourceKey, refusal: Refusal) -> RpcError {
     refused(&message, "name a file that is indexed: `memo status --files` lists them")
 }
 
-/// Returns what is called nearly so, the nearest first: by its whole name or by the last part of it.
+/// Returns similar names, the most similar first, comparing whole names and their last parts.
 fn near<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let last = |name: &str| name.rsplit(['/', ':', '.', '#']).next().unwrap_or_default().to_lowercase();
     let file = |name: &str| name.rsplit('/').next().unwrap_or_default().to_lowercase();

@@ -1,6 +1,6 @@
 //! Fits the sections of a brief into a budget.
 //!
-//! Pure. Tokens are counted as for the map: four characters each. Nothing but what is pushed here is printed.
+//! Tokens are counted as for the map: four characters each.
 
 use crate::proto::BriefSection;
 
@@ -11,10 +11,10 @@ const TOKEN_CHARS: usize = 4;
 pub(super) struct List {
     name: &'static str,
     title: &'static str,
-    /// It may go on until the page is so full: what sections before it left is used too.
+    /// How full the page may be after this section; it may use what earlier sections left.
     percent: usize,
     lines: Vec<String>,
-    /// How many there are in all.
+    /// Total number of items.
     total: usize,
 }
 
@@ -36,9 +36,9 @@ pub(super) struct Page {
     text: String,
     n_chars: usize,
     budget_chars: usize,
-    /// Characters that every section may have beyond its share.
+    /// Characters that a section may use beyond its share.
     spare: usize,
-    /// Characters kept for what comes last.
+    /// Characters reserved for the last section.
     kept: usize,
     sections: Vec<BriefSection>,
 }
@@ -49,7 +49,7 @@ impl Page {
         Self { text: String::new(), n_chars: 0, budget_chars, spare: 0, kept: 0, sections: Vec::new() }
     }
 
-    /// Returns the page filled anew with what `last`, which is to be added, leaves of its share.
+    /// Fills the page again with the space that `last`, which is added at the end, does not need.
     pub(super) fn again(&self, lists: &[List], last: &str) -> Self {
         let kept = if last.is_empty() { 0 } else { last.chars().count() + 1 };
         let spare = self.budget_chars.saturating_sub(self.n_chars + kept);
@@ -59,7 +59,7 @@ impl Page {
         page
     }
 
-    /// Adds of each list the lines that fit. What does not fit is left out and something shorter after it tried.
+    /// Adds the lines of each list that fit. A line that does not fit is skipped, and a shorter one after it may fit.
     pub(super) fn fill(&mut self, lists: &[List]) {
         for list in lists {
             let List { name, title, total, .. } = list;
@@ -80,7 +80,7 @@ impl Page {
         }
     }
 
-    /// Adds a text that was made to fit into [`Self::tokens`]; nothing when it is empty.
+    /// Adds a text that fits into [`Self::tokens`]; does nothing if it is empty.
     pub(super) fn block(&mut self, name: &str, heading: &str, text: &str, (shown, total): (usize, usize)) {
         let gap = if self.text.is_empty() { "" } else { "\n" };
         let block = format!("{gap}{heading}{text}");
@@ -93,7 +93,7 @@ impl Page {
         self.sections.push(BriefSection { name: name.to_owned(), shown, total });
     }
 
-    /// Returns how many tokens are left below a heading.
+    /// Returns the number of tokens left below a heading.
     pub(super) fn tokens(&self, heading: &str) -> usize {
         let left = self.budget_chars.saturating_sub(self.n_chars);
         left.saturating_sub(heading.chars().count() + 1) / TOKEN_CHARS
@@ -105,7 +105,7 @@ impl Page {
         end.saturating_sub(self.n_chars)
     }
 
-    /// Returns the text, its tokens, and what is in it.
+    /// Returns the text, its tokens, and its sections.
     pub(super) fn finish(self) -> (String, usize, Vec<BriefSection>) {
         (self.text, self.n_chars.div_ceil(TOKEN_CHARS), self.sections)
     }
