@@ -1,12 +1,11 @@
 //! The loop that owns all mutable state of the daemon.
 //!
-//! One thread owns all mutable state. Events come in, jobs go out, and what a job found comes back as an
-//! event. With nothing pending the loop sleeps without a timer, except for the one of the idle exit.
-//! `views` opens and closes worktrees, `changes` takes what the watcher saw, `found` what the thread of a worktree did,
-//! `indexed` what a reconcile did.
+//! Events come in and jobs go out; the result of a job comes back as an event. When nothing is pending, the loop sleeps
+//! with no timer but that of the idle exit. `views` opens and closes worktrees, `changes` handles events of the watcher,
+//! `found` the results of a worktree's thread, and `indexed` the end of a reconcile.
 //!
-//! Invariant: the loop touches no file system, but for the kernel's table of mounts. One that hangs would hold up every
-//! worktree.
+//! Invariant: the loop touches no file system except the kernel's table of mounts, because one that hangs would stall
+//! every worktree.
 
 mod changes;
 mod found;
@@ -32,33 +31,33 @@ use crate::proto::{RpcError, code};
 #[cfg(target_os = "linux")]
 use crate::watch::Mounts;
 
-/// A wall clock that is this far from the monotonic one means that the machine slept or the clock was set.
+/// Difference between wall clock and monotonic clock from which on the machine must have slept or the clock was set.
 const CLOCK_JUMP: Duration = Duration::from_secs(5);
-/// How much longer than for freshness the row of a worktree is waited for: without it there is only an error.
+/// Extra time that a request waits for a worktree to be opened: without it the answer is an error.
 const OPEN_GRACE: Duration = Duration::from_secs(5);
-/// How long `status` waits for word of each worktree's file system.
+/// Time that `status` waits for the file system of each worktree.
 const SURVEY: Duration = Duration::from_millis(500);
-/// How long events that wait may be taken before answers that are due are given.
+/// Time limit for handling queued events before due answers are sent.
 const DRAIN: Duration = Duration::from_millis(20);
 
-/// The loop and all it owns.
+/// The loop and its state.
 pub(super) struct MainLoop {
     shared: Arc<Shared>,
     jobs: Sender<Job>,
     rounds: Sender<u64>,
     views: HashMap<PathBuf, WorktreeState>,
     opening: HashMap<PathBuf, Opening>,
-    /// Worktrees opened so far.
+    /// Number of worktrees opened so far.
     n_lanes: Lane,
     surveys: Vec<PendingSurvey>,
     embedding: Rounds,
-    /// Reconciles until what nobody needs is collected.
+    /// Reconciles until the next garbage collection.
     collect_in: u64,
     last_ask: Instant,
     clocks: (Instant, SystemTime),
     #[cfg(target_os = "linux")]
     mounts: Mounts,
-    /// Has somebody look whether the daemon's own files are where others look for them.
+    /// Asks the thread `own-files` to check that clients still find the daemon's files.
     own_files: Sender<()>,
 }
 
@@ -69,10 +68,10 @@ struct Opening {
     asks: Vec<Ask>,
 }
 
-/// A `status` that waits for word of the worktrees.
+/// A `status` that waits for the worktrees.
 struct PendingSurvey {
     reply: oneshot::Sender<Vec<ViewReport>>,
-    /// Whose file systems have yet to answer.
+    /// Worktrees whose file system has not answered yet.
     waits_for: HashSet<Lane>,
     until: Instant,
 }
@@ -102,7 +101,7 @@ impl MainLoop {
         }
     }
 
-    /// Runs until the daemon shall end; returns why.
+    /// Runs until the daemon is to stop; returns the reason.
     pub(super) fn run(mut self, events: &Receiver<Event>) -> &'static str {
         self.open(self.shared.layout.clone(), None);
         self.wake_embedder();
@@ -120,7 +119,7 @@ impl MainLoop {
                 None if self.is_idle(now) => return "idle",
                 None => {}
             }
-            // Everything at hand first: one reconcile serves all of it. A flood must not keep answers waiting.
+            // Handle all queued events first, so that one reconcile covers them; but a flood must not delay answers.
             while now.elapsed() < DRAIN
                 && let Ok(event) = events.try_recv()
             {
@@ -133,7 +132,7 @@ impl MainLoop {
         }
     }
 
-    /// Has somebody look whether others still find this daemon: something happened to its state dir or its socket.
+    /// Asks for a check that clients still find this daemon, after a change of its state dir or socket.
     fn check_own_files(&self) {
         let _ = self.own_files.send(()); // who looks ends only after the loop
     }
@@ -163,7 +162,7 @@ impl MainLoop {
         }
     }
 
-    /// Starts what is due and answers who need not wait any longer.
+    /// Starts due work and answers requests whose wait is over.
     fn advance(&mut self, now: Instant) {
         for view in self.views.values_mut() {
             view.expire_cookie(now);
@@ -197,7 +196,7 @@ impl MainLoop {
         self.end_surveys(now);
     }
 
-    /// Returns how long nothing has to be done unless an event comes.
+    /// Returns the time until something must be done without an event.
     fn quiet_for(&self) -> Duration {
         let now = Instant::now();
         let views = self.views.values().filter_map(|view| view.deadline(now));
@@ -211,7 +210,7 @@ impl MainLoop {
             .map_or(Duration::MAX, |at| at.saturating_duration_since(now))
     }
 
-    /// Returns when the daemon ends if nobody asks until then; `None`: never.
+    /// Returns the time of the idle exit; `None` if it is disabled.
     fn idle_at(&self) -> Option<Instant> {
         let minutes = self.shared.config.daemon.idle_exit_minutes;
         (minutes > 0).then(|| self.last_ask.max(self.shared.last_use()) + Duration::from_secs(minutes * 60))
@@ -228,7 +227,7 @@ impl MainLoop {
         !open
     }
 
-    /// Compares the wall clock with the monotonic one: after a sleep nothing the watcher said is complete.
+    /// Compares the wall clock with the monotonic clock: after a sleep, events may be missing.
     fn check_clock(&mut self, now: Instant) {
         let wall = SystemTime::now();
         let (then, then_wall) = std::mem::replace(&mut self.clocks, (now, wall));

@@ -1,7 +1,7 @@
 //! Answers the methods about memories.
 //!
-//! One thread owns memory.db (`keeper`). `call` finds the verb of a method; a verb reads and writes through `transaction`,
-//! one job after the other, and never waits for the index meanwhile. What was answered is on the disk.
+//! One thread owns memory.db (`keeper`). `call` maps a method to its verb. Verbs read and write through `transaction`, one
+//! job after the other, and never wait for the index inside one. An acknowledged change is on disk.
 
 mod about;
 mod add;

@@ -1,8 +1,7 @@
 //! The daemon: keeps the index of a repository current and answers requests.
 //!
-//! `server` reads requests and `dispatch` answers them; `main_loop` owns what is known of each worktree
-//! (`worktree`); `disk` touches its file system, and `worker` does what takes time. Events go to the loop, jobs and tasks
-//! come from it, and nobody else changes anything.
+//! `server` reads requests and `dispatch` answers them. `main_loop` owns the state of each worktree (`worktree`), `disk`
+//! accesses its file system, and `worker` does the long work. Events go to the loop, and jobs and tasks come from it.
 
 mod anchors;
 mod briefing;
@@ -65,19 +64,19 @@ use crate::index::{Commits, Indexer, Progress, Reading};
 use crate::paths::{Env, RepoLayout};
 use crate::watch::Watch;
 
-/// Threads for what blocks. More than may ever work at a time (`gates`): those that hang on a file system have one each.
+/// Threads for blocking calls. `gates` allows fewer to work at a time; the others may hang on file systems.
 const MOST_THREADS: usize = 512;
 
 /// How a daemon ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// It served, and then stopped.
+    /// The daemon served, and then stopped.
     Served,
     /// Another daemon serves the repository already.
     AlreadyRunning,
 }
 
-/// Serves the repository around `root` until it is asked to stop or nobody needs it.
+/// Serves the repository around `root` until a request, a signal or the idle exit stops it.
 ///
 /// `ready` is called once the socket accepts connections.
 ///
@@ -119,7 +118,7 @@ fn serve(layout: RepoLayout, env: Env, config: Config, ready: impl FnOnce()) -> 
         .context("start the runtime")?;
     let (listener, signalled) = {
         let _inside = runtime.enter();
-        // Before anybody can know of this process: a signal that comes at once must not leave the socket behind.
+        // Handle signals before the socket exists, so that an early signal does not leave it behind.
         let signalled = signals().context("handle signals")?;
         let bound = Listener::bind(&socket);
         (bound.with_context(|| format!("bind {}", socket.display()))?, signalled)
@@ -172,7 +171,7 @@ fn serve(layout: RepoLayout, env: Env, config: Config, ready: impl FnOnce()) -> 
     Ok(())
 }
 
-/// Takes SIGTERM and SIGINT from now on; what is returned ends with the first of them.
+/// Handles SIGTERM and SIGINT from now on; the returned future completes with the first of them.
 #[cfg(unix)]
 fn signals() -> std::io::Result<impl Future<Output = ()> + Send> {
     use tokio::signal::unix::{SignalKind, signal};

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use crate::types::Definition;
 
-/// Names shown where a file has no symbol of the name that was asked for.
+/// Number of names suggested if a file does not define the symbol.
 const MOST_NAMES: usize = 8;
 
-/// What of a file is meant.
+/// The part of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part<'a> {
     Whole,
@@ -16,7 +16,7 @@ pub(super) enum Part<'a> {
     Symbol(&'a str),
 }
 
-/// Returns what a target can mean, the likeliest first: a name may hold `:` and `#`.
+/// Returns the possible readings of a target, the likeliest first: file names may contain `:` and `#`.
 pub(super) fn parse(target: &str) -> Vec<(&str, Part<'_>)> {
     let mut parse = vec![(target, Part::Whole)];
     if let Some((path, symbol)) = target.split_once('#').filter(|(_, symbol)| !symbol.is_empty()) {
@@ -33,8 +33,8 @@ pub(super) fn parse(target: &str) -> Vec<(&str, Part<'_>)> {
     parse
 }
 
-/// Returns the definitions that somebody may mean by a name: the one that is called exactly so, else those whose qualified
-/// names end with it, whatever joins its parts (`Type::method`, `Type.method`).
+/// Returns the definitions that match a name: the exact one, or else those whose qualified names end with it. The parts may
+/// be joined in any style (`Type::method`, `Type.method`).
 pub(super) fn named<'a>(definitions: &'a [Definition], name: &str) -> Vec<&'a Definition> {
     let name = plain(name);
     let exact: Vec<_> = definitions.iter().filter(|definition| plain(&definition.title) == name).collect();
@@ -54,7 +54,7 @@ fn plain(name: &str) -> String {
     name.replace("::", ".").replace(['#', '\\', '/'], ".")
 }
 
-/// Says what a file defines instead.
+/// Returns a hint that lists what a file defines.
 pub(super) fn defines(definitions: &[Definition]) -> Option<String> {
     let mut names: BTreeSet<&str> = definitions.iter().map(|definition| definition.title.as_str()).collect();
     let n_more = names.len().saturating_sub(MOST_NAMES);

@@ -1,4 +1,4 @@
-//! Queues the replies to one peer, with a limit on what it leaves unread.
+//! Queues the replies to one peer, with a limit on unread bytes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,24 +11,24 @@ use tokio::time::timeout;
 use super::error::busy;
 use crate::proto::Response;
 
-/// Requests of one connection that may be under way.
+/// Most requests of one connection in progress.
 pub(super) const MAX_IN_FLIGHT: usize = 64;
-/// Bytes of replies that may wait for one peer, unless a single reply is longer.
+/// Most bytes of replies that wait for one peer, unless a single reply is longer.
 const MAX_UNREAD: usize = 4 << 20;
-/// A reply of this length finds room beside those of all other requests under way.
+/// Length up to which a reply fits next to those of all other requests in progress.
 const SHORT: usize = MAX_UNREAD / MAX_IN_FLIGHT;
-/// How long a peer may take to read one reply.
+/// Time limit for a peer to read one reply.
 const UNREAD: Duration = Duration::from_secs(10);
 
-/// The replies of one connection, on their way to its peer.
+/// The queue of replies of one connection.
 #[derive(Clone)]
 pub(super) struct Replies {
     queue: mpsc::Sender<Reply>,
     room: Arc<Semaphore>,
 }
 
-/// A line, the room that it takes until it has been written, and the place of its request in the connection until
-/// its turn comes: a peer that does not read is soon not served.
+/// A line, the room that it takes until it has been written, and the place of its request, which is released when the line
+/// is sent: a peer that does not read soon gets no further requests served.
 struct Reply {
     line: Vec<u8>,
     _room: OwnedSemaphorePermit,
@@ -36,7 +36,7 @@ struct Reply {
 }
 
 impl Replies {
-    /// Starts the task that writes. It ends once every clone is gone, or when the peer does not read.
+    /// Starts the task that writes. It ends once every clone is dropped, or when the peer does not read.
     pub(super) fn start(writer: impl AsyncWrite + Unpin + Send + 'static) -> (Self, JoinHandle<()>) {
         let (queue, waiting) = mpsc::channel(MAX_IN_FLIGHT);
         let replies = Self { queue, room: Arc::new(Semaphore::new(MAX_UNREAD)) };
@@ -48,8 +48,8 @@ impl Replies {
         self.wait_for_room(line_of(response), place).await;
     }
 
-    /// As [`Self::send`], for a request that may be repeated: a long reply without room becomes `busy`, so that a peer
-    /// that asks and does not read cannot fill the memory.
+    /// Like [`Self::send`], for a request that may be repeated: a long reply without room becomes `busy`, so that a peer
+    /// that does not read cannot fill the memory.
     pub(super) async fn send_if_room(&self, response: Response, place: OwnedSemaphorePermit) {
         let line = line_of(&response);
         if line.len() <= SHORT {
@@ -84,12 +84,12 @@ async fn write(mut writer: impl AsyncWrite + Unpin, mut waiting: mpsc::Receiver<
     let _ = writer.shutdown().await;
 }
 
-/// Writes one reply to a peer that gets no other. It may not read, and nothing more can be said to it.
+/// Writes one reply to a peer that gets no other, and ignores failures.
 pub(super) async fn send_last(mut writer: impl AsyncWrite + Unpin, response: &Response) {
     write_line(&mut writer, &line_of(response)).await;
 }
 
-/// Returns whether the peer took the line in time.
+/// Returns whether the peer read the line in time.
 async fn write_line(writer: &mut (impl AsyncWrite + Unpin), line: &[u8]) -> bool {
     matches!(timeout(UNREAD, writer.write_all(line)).await, Ok(Ok(())))
 }
@@ -100,7 +100,7 @@ fn line_of(response: &Response) -> Vec<u8> {
     line
 }
 
-/// Returns how much room a line takes; a very long one takes all.
+/// Returns the room that a line takes; a very long line takes all.
 fn weight(line: &[u8]) -> u32 {
     u32::try_from(line.len().min(MAX_UNREAD)).expect("the limit fits")
 }
@@ -115,8 +115,7 @@ mod tests {
     use super::*;
     use crate::proto::code;
 
-    /// Sends so many replies of this length to a peer that reads only then; returns how many came, and how many were
-    /// refused.
+    /// Sends replies to a peer that reads only afterwards; returns the numbers of replies that arrived and were refused.
     async fn sent(n_replies: usize, length: usize, only_reads: bool) -> (usize, usize) {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let (replies, _) = Replies::start(ours);
@@ -134,7 +133,7 @@ mod tests {
             sending.spawn(send);
         }
         drop(replies);
-        // Each has had its turn once none is left that could have one.
+        // All tasks have run once no clone is left.
         for _ in 0..4 * MAX_IN_FLIGHT {
             tokio::task::yield_now().await;
         }

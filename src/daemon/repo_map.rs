@@ -12,16 +12,16 @@ use crate::scan;
 use crate::store::{Reader, StoreError};
 use crate::types::SourceKey;
 
-/// Tokens when none are asked for.
+/// Default budget, tokens.
 const BUDGET: usize = 1_024;
-/// A file with a symbol takes at least so many tokens: no need to read more files than could fit.
+/// Minimum tokens of a file with a symbol; it bounds the number of files to read.
 const LEAST_TOKENS: usize = 10;
-/// Documentation longer than this hides its definition's signature.
+/// Documentation longer than this would hide the signature of its definition.
 const MOST_DOC_LINES: usize = 60;
-/// What a line of documentation or an attribute starts with, in one language or another.
+/// Prefixes of documentation and attribute lines in various languages.
 const COMMENT_STARTS: [&str; 8] = ["//", "/*", "*", "# ", "#[", "--", "@", "\"\"\""];
 
-/// One file as the index has it.
+/// An indexed file.
 #[derive(Default)]
 struct Source {
     path: String,
@@ -30,7 +30,7 @@ struct Source {
     symbols: Vec<(String, u32)>,
 }
 
-/// Ranks the files of a view and prints what fits.
+/// Ranks the files of a view and prints as many as fit.
 pub(super) fn map(shared: &Shared, params: &MapParams, at: &Freshness) -> Result<MapResult, StoreError> {
     let (sources, clock) = shared.read(|reader: &Reader| {
         reader.snapshot(|reader| Ok((load(reader, at)?, super::request::clock(reader, at)?)))
@@ -100,13 +100,13 @@ fn as_file(source: &Source) -> MapFile<'_> {
     MapFile { path: &source.path, symbols: symbols.collect(), references: references.collect() }
 }
 
-/// Returns the text of a file if it is still what was indexed: no stale line is shown.
+/// Returns the text of a file if it still equals the indexed content, so that no stale line is shown.
 fn text_of(source: &Source, at: &Freshness, max_file_bytes: u64) -> Option<String> {
     let key = SourceKey::new(source.path.as_str());
     scan::read_same(&at.layout.root, &key, max_file_bytes, &source.hash).ok().flatten()
 }
 
-/// Returns where a definition names itself, 1-based, and that line; its chunk may begin with documentation.
+/// Returns the line that names a definition, with its 1-based number; the chunk may begin with documentation.
 fn signature<'a>(lines: &[&'a str], symbol: &MapSymbol<'_>) -> Option<(u32, &'a str)> {
     let is_comment = |line: &str| COMMENT_STARTS.iter().any(|start| line.starts_with(start));
     let from = symbol.line as usize - 1;

@@ -1,4 +1,4 @@
-//! Removes what became a secret from the files of the state dir, and from memory.
+//! Removes contents that became secret from the files of the state dir and from memory.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -8,20 +8,20 @@ use super::shared::Shared;
 use super::vectors::load_vectors;
 use crate::index::Indexer;
 
-/// A reader that keeps the log is done in milliseconds.
+/// Delay before a retry while a reader holds the log, which takes milliseconds.
 const LOG_AGAIN: Duration = Duration::from_millis(100);
-/// What cannot be rebuilt for lack of room is tried again.
+/// Delay before a retry when the disk has no room for rebuilding.
 const FAILED_AGAIN: Duration = Duration::from_secs(60);
 
-/// Scrubs the index after each reconcile that purged something, and until all of it is gone.
+/// Scrubs the index after each reconcile that purged something, until nothing of it is left.
 #[derive(Default)]
 pub(super) struct Scrubber {
-    /// When it may be tried again.
+    /// Time of the next attempt.
     again: Option<Instant>,
 }
 
 impl Scrubber {
-    /// Waits for a job, and scrubs meanwhile. With nothing to scrub it waits without a timer.
+    /// Waits for a job, and scrubs in the meantime. If there is nothing to scrub, it waits without a timer.
     pub(super) fn next_job<Job>(
         &mut self,
         shared: &Shared,
@@ -39,7 +39,7 @@ impl Scrubber {
         jobs.recv().ok()
     }
 
-    /// Scrubs the index, if there is something and it has not failed a moment ago.
+    /// Scrubs the index if necessary, unless the last attempt failed a moment ago.
     pub(super) fn scrub(&mut self, shared: &Shared, indexer: &mut Indexer) {
         let writer = indexer.writer();
         if !writer.has_leftovers() || self.again.is_some_and(|at| Instant::now() < at) {

@@ -1,7 +1,7 @@
 //! Answers `search`.
 //!
-//! Hits of the index are verified on the disk, and the query is run again where one proves stale. Memories need neither:
-//! they are as current as the last that was acknowledged. Both have scores on one scale, and stand in one list.
+//! Hits of the index are verified on disk, and the query is repeated if one proves stale. Memories are always current and
+//! need no check. Both kinds have scores on one scale and appear in one list.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -26,9 +26,9 @@ use crate::types::{Kind, SourceKey};
 
 /// Most hits of one page.
 const MAX_LIMIT: usize = 200;
-/// Longest globs of one request, bytes in all: they are compiled before anything else is done.
+/// Maximum total length of the globs of a request, bytes: they are compiled before anything else.
 const MOST_GLOB_BYTES: usize = 16 << 10;
-/// A search counts waiting embeddings up to this many: exact figures are for `sync` and `status`.
+/// A search counts pending embeddings up to this many; `sync` and `status` count exactly.
 const MOST_PENDING: u32 = 1_000;
 
 /// Runs a search.
@@ -66,7 +66,7 @@ pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> RpcRes
     })
 }
 
-/// Returns where in the index to look; none where memories alone are asked for.
+/// Returns the filter for the index; `None` if only memories are requested.
 fn filter(params: &SearchParams) -> RpcResult<Option<Filter>> {
     let langs = params.lang.iter().map(|word| lang_of(word)).collect::<Result<_, _>>()?;
     let kinds: Vec<Kind> = params.kind.iter().copied().filter(|kind| *kind != Kind::Memory).collect();
@@ -81,7 +81,7 @@ fn filter(params: &SearchParams) -> RpcResult<Option<Filter>> {
     Ok((!are_memories_alone).then_some(filter))
 }
 
-/// Searches the memories alone. The index may be in any state, unless one that answers is about the code.
+/// Searches only the memories. The state of the index does not matter unless a memory that is found has anchors.
 async fn alone(shared: &Arc<Shared>, question: &Arc<Question>) -> RpcResult<SearchResult> {
     let caller = Caller { cwd: question.params.cwd.clone(), ..Caller::default() };
     let layout = locate(shared, &caller).await?;
@@ -97,7 +97,7 @@ async fn alone(shared: &Arc<Shared>, question: &Arc<Question>) -> RpcResult<Sear
     .await
 }
 
-/// Answers from a snapshot that is as fresh as asked; again, where the disk is newer.
+/// Answers from a snapshot that is as fresh as requested, and repeats if the disk is newer.
 async fn page(
     shared: &Arc<Shared>,
     question: &Arc<Question>,
@@ -120,20 +120,20 @@ async fn page(
     Ok(result)
 }
 
-/// A search whose params have been checked.
+/// A search with validated params.
 struct Question {
     params: SearchParams,
-    /// Where in the index to look; none: nowhere.
+    /// Filter for the index; `None` leaves it out.
     index: Option<Filter>,
-    /// What of the memories is wanted; none: nothing.
+    /// Query for the memories; `None` leaves them out.
     memories: Option<MemoryAsk>,
     limit: usize,
 }
 
-/// What one snapshot answers, and the paths that the disk has otherwise than it.
+/// The result on one snapshot, with the paths whose content on disk differs.
 type Page = (SearchResult, Vec<SourceKey>);
 
-/// Searches the index, and the memories where they are wanted.
+/// Searches the index and, if requested, the memories.
 fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page> {
     let Question { params, index, limit, .. } = question;
     let filter = index.clone().unwrap_or_default();
@@ -170,7 +170,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
         degraded.extend(at.commits_note.iter().map(|why| format!("commits: {why}")));
     }
     degraded.extend(memories.error.take().map(|error| format!("memories: {}", error.message)));
-    // Between the promise and this snapshot `reindex` may have emptied it.
+    // `reindex` may have emptied the index since the freshness check.
     let reason =
         at.reason.clone().or_else(|| (!is_whole).then(|| "the index is being built anew".to_owned()));
     let result = SearchResult {
@@ -187,7 +187,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
     Ok((result, stale))
 }
 
-/// Searches the memories; returns also whether all that are about the code are judged.
+/// Searches the memories; also returns whether all of their anchors were checked.
 fn memories_alone(
     shared: &Shared,
     question: &Question,
@@ -210,15 +210,15 @@ fn memories_alone(
     Ok(((result, memories.stale), memories.found.unjudged.is_empty()))
 }
 
-/// What the memories answer.
+/// The result of searching the memories.
 #[derive(Default)]
 struct Remembered<'a> {
     wanted: MemoryAsk,
     found: FoundMemories,
     error: Option<RpcError>,
-    /// What they are judged by; none: they are not.
+    /// The view that anchors are checked against; `None` if they are not checked.
     at: Option<&'a Freshness>,
-    /// Paths that the disk has otherwise than the snapshot.
+    /// Paths whose content on disk differs from the snapshot.
     stale: Vec<SourceKey>,
 }
 
@@ -239,7 +239,7 @@ impl<'a> Remembered<'a> {
         }
     }
 
-    /// Asks again once it is known what has become of the code: that moves memories down.
+    /// Searches again once the states of anchors are known, because they lower the rank of memories.
     fn try_ask(&mut self, shared: &Shared) -> RpcResult<()> {
         self.found = shared.memories.find(&self.wanted)?;
         let Some(at) = self.at.filter(|_| !self.found.unjudged.is_empty()) else { return Ok(()) };
@@ -251,7 +251,7 @@ impl<'a> Remembered<'a> {
         Ok(())
     }
 
-    /// Nothing was found as typed, so that this was looked for.
+    /// The corrected query, if the query as typed found nothing.
     fn ask_again(&mut self, shared: &Shared, text: &str) {
         if self.wanted.limit > 0 {
             self.wanted = self.wanted.with_query(text);
@@ -270,7 +270,7 @@ impl<'a> Remembered<'a> {
     }
 }
 
-/// Puts two lists, each best first, into one; of equal scores the memory comes first.
+/// Merges two sorted lists; at equal scores the memory comes first.
 fn merged(memories: Vec<Hit>, hits: Vec<Hit>, limit: usize) -> Vec<Hit> {
     let mut all = memories;
     all.extend(hits);
@@ -279,7 +279,7 @@ fn merged(memories: Vec<Hit>, hits: Vec<Hit>, limit: usize) -> Vec<Hit> {
     all
 }
 
-/// Returns the format that a `--lang` word names.
+/// Returns the format with the name of a `--lang` word.
 fn lang_of(word: &str) -> RpcResult<String> {
     let known = || format!("lang: {word} is none of {}", lang::names().join(", "));
     lang::canonical(word).map(str::to_owned).ok_or_else(|| bad_params(known()))

@@ -1,7 +1,7 @@
 //! Serves the connections of the socket, within limits.
 //!
-//! JSON-RPC 2.0, an object a line. Replies may come out of order; a peer that has closed its sending side
-//! still gets its answers. The numbers are those of design 11.
+//! The protocol is JSON-RPC 2.0 with one object per line. Replies may come out of order, and a peer that has closed its
+//! sending side still gets its answers. The limits are those of design 11.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
@@ -22,12 +22,12 @@ use super::shared::Shared;
 use super::{descriptors, dispatch, memories};
 use crate::proto::{MAX_DEPTH, Method, Request, Response, RpcError, code, depth};
 
-/// Requests in work over all connections, beyond one for each: what comes next waits for as many searches, and at 10 ms
-/// for each on two cores 64 of them leave two thirds of the second that freshness may take.
+/// Most requests in progress over all connections, not counting one for each. The next request waits for as many searches:
+/// at 10 ms each on two cores, 64 of them leave two thirds of the second that freshness may take.
 const MAX_IN_WORK: usize = 64;
 const DRAIN: Duration = Duration::from_secs(5);
 
-/// Accepts connections until `stop` says so, then lets those open finish what they have asked.
+/// Accepts connections until `stop` is set, then lets running requests finish.
 pub(super) async fn serve(shared: Arc<Shared>, mut listener: Listener, mut stop: watch::Receiver<bool>) {
     let mut connections = JoinSet::new();
     let in_work = Arc::new(Semaphore::new(MAX_IN_WORK));
@@ -41,7 +41,7 @@ pub(super) async fn serve(shared: Arc<Shared>, mut listener: Listener, mut stop:
         match accepted {
             Ok(stream) => {
                 let (reader, writer) = tokio::io::split(stream);
-                // Nobody else adds to them.
+                // No other task adds connections.
                 if shared.connections.load(Ordering::SeqCst) >= max_connections {
                     connections.spawn(turn_away(writer, max_connections));
                     continue;
@@ -56,7 +56,7 @@ pub(super) async fn serve(shared: Arc<Shared>, mut listener: Listener, mut stop:
             }
             Err(error) => {
                 tracing::warn!(%error, "cannot accept");
-                // Out of descriptors, most likely: a connection that ends frees some, and what else does tells nobody.
+                // Most likely out of descriptors. Closing connections frees some, but there is no event for other causes.
                 tokio::select! {
                     Some(_) = connections.join_next() => {}
                     () = tokio::time::sleep(Duration::from_millis(RETRY_AFTER_MS)) => {}
@@ -69,8 +69,8 @@ pub(super) async fn serve(shared: Arc<Shared>, mut listener: Listener, mut stop:
 }
 
 async fn turn_away(writer: impl AsyncWrite + Unpin, max_connections: usize) {
-    let busy = busy(format!("{max_connections} connections are open, and no more are served"))
-        .with_hint("end clients that keep one open, such as editors and agents, or try again");
+    let busy = busy(format!("{max_connections} connections are open, the maximum"))
+        .with_hint("close clients that keep a connection open, such as editors and agents, or try again");
     replies::send_last(writer, &Response::failure(Value::Null, busy)).await;
 }
 
@@ -136,7 +136,7 @@ async fn converse<R, W>(
     let _ = writing.await;
 }
 
-/// Returns the places of a request in its connection and, unless it is the only one there, among all requests.
+/// Reserves a place for a request in its connection and, unless it is the only one there, among all requests.
 fn admit(
     in_flight: &Arc<Semaphore>,
     in_work: &Arc<Semaphore>,
@@ -144,15 +144,15 @@ fn admit(
     let is_only = in_flight.available_permits() == MAX_IN_FLIGHT;
     let place = Arc::clone(in_flight).try_acquire_owned();
     let place =
-        place.map_err(|_| busy(format!("{MAX_IN_FLIGHT} requests of this connection are under way")))?;
+        place.map_err(|_| busy(format!("{MAX_IN_FLIGHT} requests of this connection are in progress")))?;
     match Arc::clone(in_work).try_acquire_owned() {
         Ok(work) => Ok((place, Some(work))),
         Err(_) if is_only => Ok((place, None)),
-        Err(_) => Err(busy(format!("{MAX_IN_WORK} requests of all connections are under way"))),
+        Err(_) => Err(busy(format!("{MAX_IN_WORK} requests of all connections are in progress"))),
     }
 }
 
-/// Runs one request; one that panics becomes an error. A notification has no response.
+/// Runs one request; a panic becomes an error. A notification has no response.
 async fn respond(shared: Arc<Shared>, request: Request, connection: Weak<()>) -> Option<Response> {
     let Request { id, method, params, .. } = request;
     let name = method.clone();
@@ -164,7 +164,7 @@ async fn respond(shared: Arc<Shared>, request: Request, connection: Weak<()>) ->
         Ok(Err(error)) => Response::failure(id, error),
         Err(panic) => {
             tracing::error!(method = name, %panic, "a request panicked");
-            let message = format!("{name}: an internal error, noted in the log; the daemon goes on");
+            let message = format!("{name}: internal error, see the log; the daemon keeps running");
             Response::failure(id, RpcError::new(code::INTERNAL, message))
         }
     })
@@ -178,7 +178,7 @@ fn parse(line: &[u8]) -> Result<Request, Box<Response>> {
     }
     let value: Value =
         serde_json::from_str(text).map_err(|error| bad(code::PARSE, format!("not JSON: {error}")))?;
-    // An id of null is one, and wants its reply; serde would take it for none.
+    // A null id is an id and requires a reply; serde would read it as absent.
     let id = value.get("id").cloned();
     match serde_json::from_value::<Request>(value) {
         Ok(request) => Ok(Request { id, ..request }),

@@ -20,9 +20,9 @@ use crate::search::shared_vectors::SharedVectors;
 use crate::store::{Reader, StoreError};
 use crate::watch::Watch;
 
-/// Shared by the loop, the workers and the requests.
+/// The state that the loop, the workers and the requests share.
 pub(super) struct Shared {
-    /// The worktree the daemon was started for; every other one has the same common dir.
+    /// The worktree that the daemon was started for; all others have the same common dir.
     pub(super) layout: RepoLayout,
     /// Directories of the environment.
     pub(super) env: Env,
@@ -36,15 +36,15 @@ pub(super) struct Shared {
     pub(super) started: Instant,
     /// All watched directories.
     pub(super) watch: Watch,
-    /// The model, once it is loaded, or why it is not.
+    /// The model once it is loaded, or the error.
     pub(super) model: Model,
-    /// All vectors, once they are loaded.
+    /// All vectors once they are loaded.
     pub(super) nearest: SharedVectors,
-    /// How far the reconcile is.
+    /// Progress of the reconcile.
     pub(super) progress: Arc<Progress>,
     /// Open connections.
     pub(super) connections: AtomicUsize,
-    /// File-system events taken.
+    /// Number of file-system events.
     pub(super) events: AtomicU64,
     /// Full walks after the first of each view.
     pub(super) rescans: AtomicU64,
@@ -54,13 +54,13 @@ pub(super) struct Shared {
     pub(super) embeds: AtomicU64,
     /// Searches answered.
     pub(super) queries: AtomicU64,
-    /// Who keeps what people wrote.
+    /// The thread that owns the memories.
     pub(super) memories: Memories,
-    /// How many events of the watcher wait for the loop.
+    /// Counts the events of the watcher that wait for the loop.
     pub(super) watch_queue: Arc<WatchQueue>,
-    /// Who may touch which file system, and how many work at a time.
+    /// Limits access to each file system, and the number of working threads.
     pub(super) gates: Gates,
-    /// When a method was called last, in milliseconds since the start.
+    /// Time of the last call of a method, ms since the start.
     last_use_ms: AtomicU64,
     own_files: OwnFiles,
     loop_events: Sender<Event>,
@@ -107,7 +107,7 @@ impl Shared {
         }
     }
 
-    /// Returns the model, or why there is none.
+    /// Returns the model, or the error.
     pub(super) fn embedder(&self) -> Result<&dyn Embedder, &str> {
         match self.model.get() {
             Some(Ok(embedder)) => Ok(embedder.as_ref()),
@@ -116,30 +116,30 @@ impl Shared {
         }
     }
 
-    /// Hands an event to the loop; one that has ended needs none. Never blocks, for async code calls it: the queue has no
-    /// bound of its own. Requests are counted by the server, jobs and tasks are one for each event, and what the watcher
-    /// saw is counted by [`WatchQueue`].
+    /// Sends an event to the loop. Does nothing once the loop has stopped. Never blocks, because async code calls it, so the
+    /// queue itself is unbounded: the server limits requests, [`WatchQueue`] limits events of the watcher, and there is one
+    /// job or task for each event.
     pub(super) fn send(&self, event: Event) {
         let _ = self.loop_events.send(event);
     }
 
-    /// Notes that somebody needs the daemon.
+    /// Records that the daemon is in use.
     pub(super) fn note_use(&self) {
         let since_start = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.last_use_ms.fetch_max(since_start, Ordering::Relaxed);
     }
 
-    /// Returns when somebody needed the daemon last.
+    /// Returns the time of the last use.
     pub(super) fn last_use(&self) -> Instant {
         self.started + Duration::from_millis(self.last_use_ms.load(Ordering::Relaxed))
     }
 
-    /// Returns whether lock, socket and index are still where others look for them.
+    /// Returns whether clients still find lock, socket and index.
     pub(super) fn is_found(&self) -> bool {
         self.own_files.are_found(&self.layout, &self.env)
     }
 
-    /// Lends a read connection, kept for the next request afterwards.
+    /// Runs `read` with a pooled read connection.
     ///
     /// # Errors
     /// When the database cannot be opened, or what `read` failed with.

@@ -12,7 +12,7 @@ use crate::proto::{
 };
 use crate::store::{Reader, StoreError};
 
-/// Collects everything `memo status` shows.
+/// Collects everything that `memo status` shows.
 pub(super) fn status(
     shared: &Shared,
     params: &StatusParams,
@@ -85,7 +85,7 @@ fn model(shared: &Shared) -> ModelInfo {
     }
 }
 
-/// Returns the resident set of this process, bytes; 0 where the platform does not say.
+/// Returns the resident set of this process, bytes; 0 if the platform does not report it.
 fn rss_bytes() -> u64 {
     // proc_pid_statm(5): pages, the second number.
     let pages = std::fs::read_to_string("/proc/self/statm")
@@ -113,7 +113,7 @@ pub(super) fn doctor(shared: &Shared, views: &[ViewReport]) -> DoctorResult {
     DoctorResult { checks }
 }
 
-/// Says how many memories are to be looked at; nothing where none is about the code.
+/// Reports how many memories should be checked; empty if no memory has anchors.
 pub(super) fn anchors(states: &StateCounts) -> Option<Check> {
     let detail = states.to_string();
     let hint = "`memo list --state drifted` shows which; `memo confirm ID` says that one still holds";

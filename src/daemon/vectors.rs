@@ -6,8 +6,8 @@ use crate::index::Indexer;
 use crate::search::nearest::VectorIndex;
 use crate::store::Reader;
 
-/// Brings the vectors in memory up to date, or loads them. To be called before anybody is told of what was
-/// written: the answer to `full` counts on them.
+/// Updates the vectors in memory, or loads them. Call this before reporting a write, because answers at level `full` rely
+/// on them.
 pub(super) fn copy_vectors(shared: &Shared, indexer: &mut Indexer) {
     let added = indexer.writer().take_added();
     if !shared.nearest.add(&added) {
@@ -15,7 +15,7 @@ pub(super) fn copy_vectors(shared: &Shared, indexer: &mut Indexer) {
     }
 }
 
-/// Replaces the vectors in memory by those of the database; searches go on with the old ones meanwhile.
+/// Replaces the vectors in memory by those of the database; searches use the old ones until then.
 pub(super) fn load_vectors(shared: &Shared) {
     let mut nearest = VectorIndex::new(BUILTIN_DIMS);
     let load = |reader: &Reader| {

@@ -1,7 +1,7 @@
 //! Reads the file of each hit again before it is shown.
 //!
-//! Whatever the level of freshness, the file of each hit is read and hashed before it is shown; the snippet is
-//! cut from those very bytes. So a stale line is never shown, even with a dead watcher.
+//! At every level of freshness, the file of each hit is read and hashed, and the snippet is cut from the same bytes. So no
+//! stale line is shown, even if the watcher is dead.
 
 use std::collections::HashMap;
 
@@ -12,14 +12,14 @@ use crate::scan;
 use crate::search::{Answer, Found, arms, explain, snippet};
 use crate::types::SourceKey;
 
-/// Hits that hold, and paths that do not.
+/// Verified hits, and stale paths.
 #[derive(Debug, Default)]
 pub(super) struct Verified {
     pub(super) hits: Vec<Hit>,
     pub(super) stale: Vec<SourceKey>,
 }
 
-/// Checks candidates in order until `limit` of them hold.
+/// Verifies candidates in order until `limit` of them hold.
 pub(super) fn verify(
     answer: &Answer,
     at: &Freshness,
@@ -40,7 +40,7 @@ pub(super) fn verify(
         let path = found.row.path.as_str();
         let text = texts.entry(path).or_insert_with(|| {
             let key = SourceKey::new(path);
-            // What cannot be read now is stale too, and is asked for again.
+            // An unreadable file counts as stale, so the request is repeated.
             let text = scan::read_same(&at.layout.root, &key, max_file_bytes, &found.row.hash).ok().flatten();
             verified.stale.extend(text.is_none().then_some(key));
             text.map(|text| {
@@ -56,7 +56,7 @@ pub(super) fn verify(
     verified
 }
 
-/// A commit never changes: what the index has of it is what it is.
+/// Returns a hit in a commit. Commits never change, so the index needs no check.
 fn commit(found: &Found, answer: &Answer, at: &Freshness, text: &str, explains: bool) -> Hit {
     let (header, message) = text.split_once("\n\n").unwrap_or((text, ""));
     let mut words = header.splitn(3, ' ').map(str::to_owned);

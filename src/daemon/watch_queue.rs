@@ -1,22 +1,22 @@
-//! Bounds the changes that wait for the loop.
+//! Limits the changes that wait for the loop.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::watch::WatchEvent;
 
-/// Names that may wait: some 10 MB.
+/// Most names that wait, about 10 MB.
 const MOST_QUEUED: usize = 64 << 10;
 
-/// Counts what the watcher saw and the loop has yet to take. Over the bound it becomes a loss, which is a rescan.
+/// Counts the changes that the loop has not taken yet. Above the limit they become a loss, which causes a rescan.
 #[derive(Debug, Default)]
 pub(super) struct WatchQueue {
     n_queued: AtomicUsize,
-    /// A loss is queued: it covers all that happens until the loop takes it.
+    /// Whether a loss is queued, which covers everything until the loop takes it.
     is_lost: AtomicBool,
 }
 
 impl WatchQueue {
-    /// Returns what is to be queued for an event of the watcher, if anything.
+    /// Returns what to queue for an event of the watcher, if anything.
     pub(super) fn push(&self, event: WatchEvent) -> Option<WatchEvent> {
         let WatchEvent::Changed(changes) = &event else { return self.lose() };
         if self.n_queued.load(Ordering::SeqCst) + changes.len() > MOST_QUEUED {
@@ -30,8 +30,8 @@ impl WatchQueue {
         (!self.is_lost.swap(true, Ordering::SeqCst)).then_some(WatchEvent::Lost)
     }
 
-    /// Notes that the loop takes an event. Call it before the rescan that a loss leads to is begun: what is lost after
-    /// this is a loss of its own.
+    /// Records that the loop takes an event. Call this before the rescan for a loss begins: a later loss needs a rescan of its
+    /// own.
     pub(super) fn pop(&self, event: &WatchEvent) {
         match event {
             WatchEvent::Lost => self.is_lost.store(false, Ordering::SeqCst),

@@ -16,9 +16,9 @@ use crate::scan::{self, Content, Read};
 use crate::store::Reader;
 use crate::types::SourceKey;
 
-/// History is searched no longer than this; what was found by then is the answer.
+/// Time limit for searching history; the answer has what was found by then.
 const BUDGET: Duration = Duration::from_secs(10);
-/// Commits when no number is asked for, and the most.
+/// Default and maximum number of commits.
 const LIMIT: (usize, usize) = (10, 1_000);
 
 /// Answers `why`.
@@ -34,7 +34,7 @@ pub(super) async fn why(shared: &Arc<Shared>, params: WhyParams) -> RpcResult<Wh
             result.memories = memories;
             result.reason = result.reason.or(unsure.map(|why| format!("states of memories: {why}")));
         }
-        // History is an answer, too.
+        // Without memories, history alone is an answer.
         Err(error) => result.reason = result.reason.or(Some(format!("memories: {}", error.message))),
     }
     Ok(WhyResult { took_ms: began.elapsed().as_secs_f64() * 1_000.0, ..result })
@@ -66,7 +66,7 @@ fn answer(shared: &Shared, params: &WhyParams, at: &Freshness, until: Instant) -
     }
 }
 
-/// Answers for a path that is neither in the worktree nor in `HEAD`, but may have been.
+/// Answers for a path that exists neither in the worktree nor in `HEAD`, but may have existed.
 fn past_path(
     past: &History,
     params: &WhyParams,
@@ -102,7 +102,7 @@ impl Question<'_> {
     fn whole(&self) -> RpcResult<WhyResult> {
         let log = self.past.objects.log(self.head, self.key.as_str(), self.limit, self.until);
         let mut result = of_log(self.past, log?, &self.key)?;
-        // A directory, or what is no text, is in a commit or not; of a text each line is.
+        // A directory or binary file is committed as a whole, and a text line by line.
         if let Ok(text) = self.text() {
             let lines = self.past.objects.uncommitted(self.head, self.key.as_str(), text.as_bytes());
             result.uncommitted = spans(&lines?);
@@ -157,7 +157,7 @@ impl Question<'_> {
         }
     }
 
-    /// Returns the lines of the definitions with a name.
+    /// Returns the lines of the definitions that match a name.
     fn symbol_lines(&self, name: &str) -> RpcResult<Vec<(u32, u32)>> {
         let read = |reader: &Reader| reader.definitions(self.at.view, &self.key);
         let definitions = self.shared.read(read)?;

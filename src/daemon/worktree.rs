@@ -2,11 +2,10 @@
 //!
 //! A view is fresh for a request once a cookie made after the request has come back as an event, and every
 //! path that was dirty then has been indexed (design 6). `dirty` holds what may differ from the index and when it is
-//! compared, `reconciles` numbers the comparisons, `watch_health` says whether events are believed, `probe` and `wait`
-//! keep who waits for what, `commits` how far history is read, and `reply` tells those who waited.
+//! compared, `reconciles` numbers the comparisons, `watch_health` says whether events can be trusted, `probe` and `wait`
+//! hold the waiting requests, `commits` tracks how far history is read, and `reply` answers requests.
 //!
-//! Invariant: nothing here touches a file system. What has to is sent to the worktree's own thread, and what that found
-//! comes back as an event.
+//! Invariant: nothing here touches a file system. The worktree's own thread does, and its results come back as events.
 
 mod commits;
 mod dirty;
@@ -38,7 +37,7 @@ use crate::store::ViewRow;
 use crate::types::{SourceKey, ViewId};
 use crate::watch::Debouncer;
 
-/// What makes a directory the top of a repository.
+/// The entry that makes a directory the top of a repository.
 pub(super) const DOT_GIT: &str = ".git";
 
 /// One worktree.
@@ -47,17 +46,17 @@ pub(super) struct WorktreeState {
     pub(super) layout: RepoLayout,
     pub(super) head: Option<String>,
     pub(super) seq: u64,
-    /// A walk of this process has ended well, and the index was not emptied since.
+    /// Whether a walk of this process has succeeded since the index was last emptied.
     pub(super) complete: bool,
-    /// A walk has ended well some time, also of an earlier process.
+    /// Whether a walk has ever succeeded, possibly in an earlier process.
     built: bool,
-    /// How often the index is still to be emptied.
+    /// Number of pending requests to empty the index.
     n_clears: u32,
     /// Why the last reconcile failed.
     pub(super) error: Option<String>,
-    /// What of the worktree, or of git's files, could not be read.
+    /// Files of the worktree or of git that could not be read.
     files_note: Option<String>,
-    /// Ignore files outside the worktree: the user's own, and `info/exclude`.
+    /// Ignore files outside the worktree: the user's, and `info/exclude`.
     excludes: Vec<PathBuf>,
     dirty: DirtySet,
     reconciles: Reconciles,
@@ -66,16 +65,16 @@ pub(super) struct WorktreeState {
     waiters: Vec<Waiter>,
     /// Its commits.
     pub(super) commits: CommitsState,
-    /// Which thread touches its file system.
+    /// The thread that accesses its file system.
     pub(super) lane: Lane,
     disk: Sender<DiskTask>,
 }
 
-/// What the next reconcile must compare.
+/// The scope of the next reconcile.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Due {
     pub(super) scope: Scope,
-    /// Git wrote its index or settings: what counts may be something else now.
+    /// Whether git wrote its index or settings, which may change the set of files.
     pub(super) git_changed: bool,
 }
 
@@ -84,12 +83,12 @@ pub(super) struct Due {
 pub(super) struct Rounds {
     pub(super) asked: u64,
     pub(super) done: u64,
-    /// Why the last one left something without its vector.
+    /// Why the last round left texts without vectors.
     pub(super) error: Option<String>,
 }
 
 impl WorktreeState {
-    /// Makes the state of a view whose manifest has yet to be compared with the disk.
+    /// Returns the state of a view whose manifest has not been compared with the disk yet.
     pub(super) fn new(
         row: &ViewRow,
         layout: RepoLayout,
@@ -118,12 +117,12 @@ impl WorktreeState {
         }
     }
 
-    /// Has the worktree's thread do something; what it finds comes back as an event.
+    /// Sends a task to the worktree's thread; the result comes back as an event.
     pub(super) fn send_task(&self, task: DiskTask) {
         let _ = self.disk.send(task); // the end of that thread is an event of its own
     }
 
-    /// Notes that a path may differ from the index.
+    /// Records that a path may differ from the index.
     pub(super) fn mark_dirty(&mut self, key: SourceKey, now: Instant) {
         self.dirty.mark(key, now);
         if self.dirty.has_too_many() {
@@ -131,8 +130,8 @@ impl WorktreeState {
         }
     }
 
-    /// Notes that anything may differ. A cookie on its way is served by the walk; the event of a late one may
-    /// be among those lost, so the watcher is tried again.
+    /// Records that any path may differ. The walk covers a pending cookie. The event of a late cookie may be among the lost
+    /// ones, so the watcher gets another try.
     pub(super) fn mark_all_dirty(&mut self, now: Instant) {
         self.dirty.mark_all(now);
         self.watch.forget_late();
@@ -140,8 +139,8 @@ impl WorktreeState {
         self.settle_probe();
     }
 
-    /// Notes that some directory is not watched: what came back as an event says nothing of it, so everybody
-    /// waits for a walk that begins from now on. `why` tells the user, and what to do.
+    /// Records that some directory is not watched. Events do not cover it, so every request waits for a walk that begins from
+    /// now on. `why` explains the cause and the remedy to the user.
     pub(super) fn mark_unwatched(&mut self, why: Option<String>) {
         if self.watch.mark_unwatched(why) {
             self.postpone();
@@ -150,26 +149,25 @@ impl WorktreeState {
         }
     }
 
-    /// Notes that the worktree is to be compared for every question. `why` is for the user who did not want it so.
+    /// Makes every request compare the worktree. `why` is for a user who has not configured it so.
     pub(super) fn poll(&mut self, why: Option<String>) {
         self.mark_unwatched(why);
         self.watch.poll();
     }
 
-    /// Has git's own directories watched anew after a walk that could watch all others, if the watcher may be believed
-    /// again then.
+    /// Watches git's directories again after a walk that could watch all others, if that would make the watcher reliable.
     pub(super) fn recover_watch(&self) {
         if let Some(recovery) = self.watch.recovery() {
             self.send_task(DiskTask::Watch { recovery: Some(recovery) });
         }
     }
 
-    /// Notes that every directory is watched again.
+    /// Records that every directory is watched again.
     pub(super) fn cover(&mut self, recovery: u64) {
         self.watch.cover(recovery);
     }
 
-    /// Notes that the reconcile that ends now could not do these.
+    /// Records paths that the reconcile that ends now could not handle.
     pub(super) fn retry(&mut self, keys: Vec<SourceKey>, now: Instant) {
         if !keys.is_empty() {
             keys.into_iter().for_each(|key| self.mark_dirty(key, now));
@@ -177,19 +175,19 @@ impl WorktreeState {
         }
     }
 
-    /// Notes that git wrote its index or settings: an empty reconcile finds out what that means.
+    /// Records that git wrote its index or settings; an empty reconcile finds the consequences.
     pub(super) fn mark_index_written(&mut self, now: Instant) {
         self.dirty.mark_index_written(now);
     }
 
-    /// Notes that the index is about to be emptied: from now on nothing is fresh.
+    /// Records that the index is about to be emptied: nothing is fresh from now on.
     pub(super) fn unsettle(&mut self) {
         (self.complete, self.built) = (false, false);
         self.n_clears += 1;
         self.commits.restart();
     }
 
-    /// Notes that the index was emptied: everything is compared again, as at the start.
+    /// Records that the index was emptied: everything is compared again, as at the start.
     pub(super) fn restart(&mut self, now: Instant) {
         self.complete = false;
         self.n_clears = self.n_clears.saturating_sub(1);
@@ -198,12 +196,12 @@ impl WorktreeState {
         self.mark_all_dirty(now);
     }
 
-    /// Notes whether git holds its index lock.
+    /// Records whether git holds its index lock.
     pub(super) fn git_lock(&mut self, is_held: bool, now: Instant) {
         self.dirty.set_git_lock(is_held, now);
     }
 
-    /// Returns whether nothing is known that the index does not hold.
+    /// Returns whether no known change is missing from the index.
     fn is_current(&self) -> bool {
         let is_quiet = !self.is_dirty() && !self.reconciles.is_running();
         let holds_all = is_quiet && self.commits.is_current();
@@ -214,7 +212,7 @@ impl WorktreeState {
         !self.dirty.is_empty()
     }
 
-    /// Returns what the next reconcile must compare, when it is time for it; `removals` is the count of now.
+    /// Returns the scope of the next reconcile if it is due; `removals` is the present count.
     pub(super) fn start(&mut self, removals: u64, now: Instant) -> Option<Due> {
         if self.reconciles.is_running() || !self.is_dirty() || self.start_at(now) > now {
             return None;
@@ -223,12 +221,12 @@ impl WorktreeState {
         Some(self.dirty.take())
     }
 
-    /// Returns the commits to be read now; files come first.
+    /// Returns the commits to read now; files have priority.
     pub(super) fn start_commits(&mut self) -> Option<git::Tip> {
         if self.complete { self.commits.start() } else { None }
     }
 
-    /// Returns when what is dirty is due.
+    /// Returns the time when the dirty set is due.
     fn start_at(&self, now: Instant) -> Instant {
         let next = self.reconciles.next();
         if self.waiters.iter().any(|waiter| waiter.reconcile >= next) || self.reconciles.is_first_to_come() {
@@ -237,12 +235,12 @@ impl WorktreeState {
         self.dirty.due_at(now, self.error.is_some())
     }
 
-    /// Notes how a reconcile ended. What a failed one left undone is found by a walk.
+    /// Records the end of a reconcile. A walk repeats the work of a failed one.
     pub(super) fn end(&mut self, scope: &Scope, failed: Option<String>, now: Instant) {
         self.reconciles.end();
         if *scope == Scope::Full {
             self.dirty.note_walk(now);
-            // A walk that ends before the index is emptied says nothing of it afterwards.
+            // A walk that ends before the index is emptied does not count afterwards.
             self.complete |= failed.is_none() && self.n_clears == 0;
         }
         if failed.is_some() {
@@ -251,8 +249,8 @@ impl WorktreeState {
         self.error = failed;
     }
 
-    /// Notes what the reconcile that has ended well could not read. It is tried again for everybody who asks, and now and
-    /// then if nobody does; until all of it can be read nothing is fresh.
+    /// Records what a successful reconcile could not read. It is tried again for each request, and now and then without one.
+    /// Nothing is fresh until everything can be read.
     pub(super) fn note_unread(&mut self, unread: Vec<Unread>, now: Instant) {
         let Some(first) = unread.first() else { return self.dirty.note_all_read() };
         let why = with_others(&first.why, unread.len() - 1);
@@ -267,7 +265,7 @@ impl WorktreeState {
         }
     }
 
-    /// Returns when something must happen even if no event comes; `None`: nothing is pending.
+    /// Returns the time when something must happen without an event; `None` if nothing is pending.
     pub(super) fn deadline(&self, now: Instant) -> Option<Instant> {
         let is_to_start = self.is_dirty() && !self.reconciles.is_running();
         let start = is_to_start.then(|| self.start_at(now));
@@ -275,8 +273,8 @@ impl WorktreeState {
         waits.chain(start).chain(self.probes.deadline()).min()
     }
 
-    /// Takes what could not be read. Only a whole walk tells that all could; one is asked for when a directory could
-    /// be listed, for it may be the one that could not.
+    /// Records paths that could not be read. Only a full walk shows that everything can be read; it is requested once a
+    /// directory could be listed, which may be the one that failed before.
     pub(super) fn note_problems(&mut self, outcome: &ReconcileOutcome, now: Instant) {
         if let Some((first, others)) = outcome.problems.split_first() {
             let log = if others.is_empty() { "" } else { ", see the log" };
@@ -288,7 +286,7 @@ impl WorktreeState {
         }
     }
 
-    /// Returns what `status` shows.
+    /// Returns the report for `status`.
     pub(super) fn report(&self) -> ViewReport {
         let info = ViewInfo {
             root: self.layout.root.display().to_string(),
@@ -302,7 +300,7 @@ impl WorktreeState {
         ViewReport { view: self.id, info, degraded: self.degraded() }
     }
 
-    /// Returns what does not work, each with its remedy.
+    /// Returns the degradations with their remedies.
     fn degraded(&self) -> Vec<String> {
         let root = self.layout.root.display();
         let behind = self.error.iter().map(|why| format!("index: {root}: {why}"));

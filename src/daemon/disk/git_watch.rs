@@ -1,4 +1,4 @@
-//! Watches the directories that git has of a worktree.
+//! Watches git's directories of a worktree.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use crate::paths::{RepoLayout, may_be_dir};
 use crate::types::ViewId;
 use crate::watch::{Role, WatchError};
 
-/// What git has of a worktree: HEAD and index, settings and excludes of the repository.
+/// Directories in which git keeps HEAD, index, settings and excludes.
 pub(super) struct GitDirs<'a> {
     pub(super) layout: &'a RepoLayout,
     pub(super) excludes: &'a [PathBuf],
@@ -23,12 +23,12 @@ impl GitDirs<'_> {
     }
 }
 
-/// Watches cookies and git's own files.
+/// The watches on cookies and on git's files.
 ///
 /// # Errors
-/// Why one of them is not watched, and the remedy; the view is to be polled then.
+/// Why one of them is not watched, with the remedy; the view is polled then.
 pub(super) fn watch_git(shared: &Shared, view: ViewId, dirs: &GitDirs<'_>) -> Result<(), String> {
-    // The socket's directory is in there to notice when the socket is removed.
+    // Watching the directory of the socket shows when the socket is removed.
     let socket_dir = shared.socket.parent().filter(|_| cfg!(unix)).map(Path::to_owned);
     let git = dirs.existing().chain(socket_dir).map(|dir| (Role::Git, dir));
     let mut all = git.chain([(Role::Cookies, dirs.layout.cookie_dir())]);
@@ -36,7 +36,7 @@ pub(super) fn watch_git(shared: &Shared, view: ViewId, dirs: &GitDirs<'_>) -> Re
     watched.map_err(|error| with_remedy(&error))
 }
 
-/// Returns why some directory is not watched, what to do about it, and what is done until then.
+/// Returns why some directory is not watched, the remedy, and the fallback.
 pub(in super::super) fn with_remedy(error: &WatchError) -> String {
     format!("{}; until then every query compares the worktree", hinted(error, error.hint()))
 }

@@ -18,7 +18,7 @@ use crate::scan;
 use crate::store::{ViewKey, ViewRow};
 use crate::watch::silent_file_system;
 
-/// Finds or makes the row of a worktree, and watches what git has of it.
+/// Finds or creates the row of a worktree, and watches git's directories.
 pub(super) fn open(
     shared: &Arc<Shared>,
     jobs: &Sender<Job>,
@@ -33,12 +33,12 @@ pub(super) fn open(
     let row = row(jobs, &layout)?;
     let below = mounts.iter().filter(|place| place.starts_with(&layout.root)).map(PathBuf::as_path);
     let silent = std::iter::once(layout.root.as_path()).chain(below).find_map(why_silent);
-    // Only here: a repository that was deleted or moved away must not be made anew.
+    // Only here: the state dir must not be created again in a repository that was deleted or moved.
     if let Err(error) = create_private_dir(&layout.cookie_dir()) {
         tracing::warn!(%error, "no cookies");
     }
     doorbell::hang(&layout, shared.config.hooks.autostart);
-    // Another place may have had this row, and be watched as such.
+    // The row may belong to a worktree that has moved and is watched under its old path.
     shared.watch.remove_view(row.id);
     let unwatched = watch_git(shared, row.id, &GitDirs { layout: &layout, excludes: &[] }).err();
     let mut disk = Disk {
@@ -58,7 +58,7 @@ pub(super) fn open(
 /// Asks the writer for the row of a worktree.
 fn row(jobs: &Sender<Job>, layout: &RepoLayout) -> RpcResult<ViewRow> {
     let git_dir = layout.git_dir.as_ref().unwrap_or(&layout.root);
-    // Without the inode it would pass for another worktree of that name, and its manifest for that one's.
+    // Without the inode it would be taken for another worktree of that name, and so would its manifest.
     let inode = scan::lstat(git_dir).at("look at", git_dir).map_err(LocateError::Io)?.inode;
     let key =
         ViewKey { git_dir: git_dir.display().to_string(), inode, root: layout.root.display().to_string() };
@@ -71,7 +71,7 @@ fn row(jobs: &Sender<Job>, layout: &RepoLayout) -> RpcResult<ViewRow> {
     })
 }
 
-/// As git, which refuses to work there.
+/// Refuses a worktree in which git would refuse to work.
 fn bare(layout: &RepoLayout) -> RpcError {
     let root = layout.root.display();
     RpcError::new(code::WRONG_REPOSITORY, format!("{root}: core.bare is true, so there is no worktree here"))
@@ -80,7 +80,7 @@ fn bare(layout: &RepoLayout) -> RpcError {
         )
 }
 
-/// Returns why events do not tell of every change in a directory.
+/// Returns why events may not report every change in a directory.
 pub(super) fn why_silent(dir: &Path) -> Option<String> {
     let name = silent_file_system(dir)?;
     Some(format!("{}: {name} does not report every change; every query compares the worktree", dir.display()))

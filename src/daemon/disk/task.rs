@@ -1,4 +1,4 @@
-//! Declares what the thread of a worktree is asked for, and what it finds.
+//! Declares the tasks of a worktree's thread, and their results.
 
 use std::path::PathBuf;
 
@@ -7,54 +7,54 @@ use crate::paths::{RepoLayout, may_be_dir};
 use crate::store::ViewRow;
 use crate::watch::Role;
 
-/// Names the thread of a worktree; none has the name of an earlier one.
+/// Number of a worktree's thread; numbers are never reused.
 pub(in super::super) type Lane = u64;
 
-/// What the thread of a worktree is asked for.
+/// A task for the thread of a worktree.
 #[derive(Debug)]
 pub(in super::super) enum DiskTask {
-    /// Look at the worktree for requests that have arrived: make a cookie of this name, resolve `HEAD`.
+    /// Probe the worktree for requests that have arrived: make a cookie with this name, resolve `HEAD`.
     Probe { number: u64, cookie: Option<String>, tip: bool },
     /// Resolve `HEAD`.
     Tip,
-    /// Read git's settings anew: other ignore files may count now.
+    /// Read git's settings again: other ignore files may apply now.
     Settings,
-    /// Watch what has the names of git's directories now; after a loss of watches, which one.
+    /// Watch git's directories again, which may be other directories under the same names; after a loss of watches, which.
     Watch { recovery: Option<u64> },
     /// Watch one directory.
     WatchDir { role: Role, path: PathBuf },
-    /// Has a hook of git's rung here?
+    /// Check whether a git hook has rung.
     Doorbell(PathBuf),
-    /// Is git at work in this git dir?
+    /// Check whether git is at work in this git dir.
     GitLock(PathBuf),
-    /// Something was mounted or unmounted here: do events tell of every change?
+    /// Check whether events report every change, after something was mounted or unmounted here.
     Mount(PathBuf),
-    /// Is the worktree still there?
+    /// Check whether the worktree still exists.
     Survey,
 }
 
-/// What it found.
+/// The result of a task.
 #[derive(Debug)]
 pub(in super::super) enum DiskReport {
-    /// What a probe found.
+    /// The result of a probe.
     Probed(Probed),
-    /// What `HEAD` leads to.
+    /// The tip that `HEAD` resolves to.
     Tip(Tip),
-    /// What git's settings say now.
+    /// The present settings of git.
     Settings(GitSettings),
-    /// Git's directories are watched, or why not.
+    /// Whether git's directories are watched, or why not.
     Watched { recovery: Option<u64>, unwatched: Option<String> },
-    /// A directory is watched from now on, unless it is none.
+    /// A directory is watched from now on, unless it does not exist.
     WatchedDir { role: Role, path: PathBuf },
     /// A hook has rung.
     Rung,
-    /// Git is at work, or not.
+    /// Whether git is at work.
     GitLock(bool),
-    /// Why events do not tell of every change.
+    /// Why events may not report every change.
     Silent(Option<String>),
-    /// What is left of the worktree.
+    /// Whether the worktree still exists.
     Survey(Survey),
-    /// The thread has ended, for a task of it panicked.
+    /// The thread has ended because a task panicked.
     Panicked,
 }
 
@@ -62,34 +62,34 @@ pub(in super::super) enum DiskReport {
 #[derive(Debug)]
 pub(in super::super) struct Probed {
     pub(in super::super) number: u64,
-    /// Why there was no cookie.
+    /// Why no cookie was made.
     pub(in super::super) cookie: Result<(), String>,
-    /// What `HEAD` leads to, where that was asked for.
+    /// The tip that `HEAD` resolves to, if requested.
     pub(in super::super) tip: Option<Tip>,
-    /// What git's settings say now, if the user's settings or rules have changed.
+    /// The present settings of git, if the user's settings or rules have changed.
     pub(in super::super) settings: Option<GitSettings>,
 }
 
-/// What git's settings say of a worktree.
+/// Git's settings for a worktree.
 #[derive(Debug)]
 pub(in super::super) struct GitSettings {
     /// The ignore files outside the worktree.
     pub(in super::super) excludes: Vec<PathBuf>,
-    /// Why the directories of some are not watched.
+    /// Why the directories of some of them are not watched.
     pub(in super::super) unwatched: Option<String>,
 }
 
-/// What is left of a worktree.
+/// Whether a worktree still exists.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Survey {
-    /// Git, or outside git anybody, knows of it.
+    /// Git knows the worktree; outside git, its directory exists.
     pub(in super::super) is_known: bool,
-    /// There is something to serve.
+    /// The directory can be served.
     pub(in super::super) exists: bool,
 }
 
 impl Survey {
-    /// Looks for a worktree.
+    /// Examines a worktree.
     pub(in super::super) fn of(layout: &RepoLayout) -> Self {
         let is_known = may_be_dir(layout.git_dir.as_ref().unwrap_or(&layout.root));
         Self { is_known, exists: is_known && may_be_dir(&layout.root) }
@@ -102,6 +102,6 @@ pub(in super::super) struct Opened {
     pub(in super::super) layout: RepoLayout,
     pub(in super::super) row: ViewRow,
     pub(in super::super) settings: GitSettings,
-    /// Why events do not tell of every change, so that it is polled.
+    /// Why events may not report every change, so that the worktree is polled.
     pub(in super::super) silent: Option<String>,
 }

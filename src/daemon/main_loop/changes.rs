@@ -13,7 +13,7 @@ use crate::scan::Admission;
 use crate::watch::{FsChange, Role, WatchEvent};
 
 impl MainLoop {
-    /// Takes what the watcher saw.
+    /// Handles an event of the watcher.
     pub(super) fn on_watch(&mut self, event: WatchEvent, now: Instant) {
         match event {
             WatchEvent::Changed(changes) => {
@@ -37,7 +37,7 @@ impl MainLoop {
         if change.role == Role::Cookies {
             if change.path == view.layout.cookie_dir() {
                 view.send_task(DiskTask::Survey);
-                // The git dir was moved and came back, or another did: what now has the names is watched.
+                // The git dir was moved, and it or another one is back: watch the directories that have the names now.
                 view.send_task(DiskTask::Watch { recovery: None });
                 view.mark_all_dirty(now);
                 self.check_own_files();
@@ -54,14 +54,14 @@ impl MainLoop {
         match view.key_of(&change.path) {
             Some(key) if !Admission::is_rule(&key) => {
                 if change.path.file_name() == Some(OsStr::new(DOT_GIT)) {
-                    // It is a repository only once more is in it.
+                    // A new `.git` becomes a repository only once it has more files.
                     let path = change.path.clone();
                     view.send_task(DiskTask::WatchDir { role: Role::Worktree, path });
                 }
                 view.mark_dirty(key, now);
             }
             _ if change.path == view.layout.root => {
-                // Moved or removed, perhaps with all that others look for here.
+                // The directory was moved or removed, possibly with the daemon's own files.
                 view.send_task(DiskTask::Survey);
                 view.mark_all_dirty(now);
                 self.check_own_files();
@@ -70,7 +70,7 @@ impl MainLoop {
         }
     }
 
-    /// Takes a change in a git dir; settings and excludes of the common dir are those of every worktree.
+    /// Handles a change in a git dir. Settings and excludes of the common dir apply to every worktree.
     fn on_git_change(&mut self, change: &FsChange, now: Instant) {
         if change.path == self.shared.socket {
             self.check_own_files();
@@ -82,7 +82,7 @@ impl MainLoop {
         let own = self.views.values_mut().find(|view| view.id == change.view);
         match (name, own) {
             ("info", own) => {
-                // Made only now, for the excludes that will be in it.
+                // `info` was created just now, and excludes may follow.
                 if let Some(view) = own {
                     let path = change.path.clone();
                     view.send_task(DiskTask::WatchDir { role: Role::Git, path });

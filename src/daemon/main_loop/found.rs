@@ -1,4 +1,4 @@
-//! Handles what the thread of a worktree found.
+//! Handles the results of a worktree's thread.
 
 use std::time::Instant;
 
@@ -8,11 +8,11 @@ use crate::daemon::worktree::WorktreeState;
 use crate::proto::{RpcError, code};
 use crate::watch::Role;
 
-/// How often a request may meet the end of a worktree's thread.
+/// Number of times that a request survives the end of a worktree's thread.
 const MOST_PANICS: u32 = 3;
 
 impl MainLoop {
-    /// Takes what the thread of a worktree found; of one that is not served any more it is of no use.
+    /// Handles the result of a worktree's thread. Ignores it if the worktree is not served any more.
     pub(super) fn on_report(&mut self, lane: Lane, report: DiskReport, now: Instant) {
         let Some(view) = self.views.values_mut().find(|view| view.lane == lane) else {
             if let DiskReport::Panicked = report {
@@ -32,7 +32,7 @@ impl MainLoop {
             DiskReport::Tip(tip) => view.on_tip(tip),
             DiskReport::Settings(settings) => view.take_settings(settings, now),
             DiskReport::Watched { unwatched: Some(why), .. } => view.mark_unwatched(Some(why)),
-            // What changed before they were watched nobody has told.
+            // Changes before the watch began were not reported.
             DiskReport::Watched { recovery: None, unwatched: None } => view.mark_all_dirty(now),
             DiskReport::Watched { recovery: Some(recovery), unwatched: None } => {
                 view.cover(recovery);
@@ -54,7 +54,7 @@ impl MainLoop {
         }
     }
 
-    /// Opens a worktree anew whose thread has ended by a panic; who waited asks again, but not for ever.
+    /// Reopens a worktree whose thread has panicked. Waiting requests are asked again, a limited number of times.
     fn reopen(&mut self, lane: Lane, now: Instant) {
         let gone: Vec<WorktreeState> =
             self.views.extract_if(|_, view| view.lane == lane).map(|(_, view)| view).collect();

@@ -10,7 +10,7 @@ use crate::git::Tip;
 use crate::index::{CommitStep, IndexError, Missed, Scope};
 use crate::types::ViewId;
 
-/// What nobody needs any more is collected after the first reconcile, then after so many that changed something.
+/// Number of reconciles with changes between garbage collections; the first runs after the first reconcile.
 const COLLECT_EVERY: u64 = 1_000;
 
 impl MainLoop {
@@ -53,8 +53,8 @@ impl MainLoop {
         view.note_unread(unread, now);
         view.look_for_commits(); // what git wrote may have been a commit
         if has_failed {
-            // An index that was deleted or cut off under us does not come back by itself, and with the whole repository
-            // elsewhere nobody finds this daemon any more.
+            // An index that was deleted or truncated does not come back by itself, and if the repository has moved, clients no
+            // longer find this daemon.
             self.check_own_files();
         }
         if let Some(survey) = survey {
@@ -67,7 +67,7 @@ impl MainLoop {
         }
     }
 
-    /// Goes on reading commits, or tells those who waited for them.
+    /// Continues reading commits, or answers the requests that waited for them.
     pub(super) fn on_commits(&mut self, view: ViewId, tip: Tip, result: Result<CommitStep, IndexError>) {
         let Some(view) = self.views.values_mut().find(|known| known.id == view) else { return };
         match result {

@@ -19,7 +19,7 @@ use crate::proto::{RpcError, Sync, code};
 use crate::watch::Debouncer;
 
 impl MainLoop {
-    /// Hands a question to its worktree, which is opened first if it is not served.
+    /// Passes a request to its worktree, which is opened first if it is not served.
     pub(super) fn on_ask(&mut self, ask: Ask, now: Instant) {
         self.last_ask = now;
         if ask.level != Sync::None {
@@ -31,7 +31,7 @@ impl MainLoop {
         }
     }
 
-    /// Starts the thread of a worktree, which opens it; who asked is answered when that is done.
+    /// Starts the thread of a worktree, which opens it. The request waits until that is done.
     pub(super) fn open(&mut self, layout: RepoLayout, ask: Option<Ask>) {
         if let Some(opening) = self.opening.get_mut(&layout.root) {
             opening.asks.extend(ask);
@@ -55,7 +55,7 @@ impl MainLoop {
         }
     }
 
-    /// Returns where something is mounted in a worktree.
+    /// Returns the mount points in a worktree.
     #[cfg(target_os = "linux")]
     fn mounts_below(&self, root: &Path) -> Vec<PathBuf> {
         self.mounts.below(root).map(Path::to_owned).collect()
@@ -66,7 +66,7 @@ impl MainLoop {
         Vec::new()
     }
 
-    /// Notes what was mounted or unmounted in a worktree, which no watch tells.
+    /// Looks for mounts and unmounts in worktrees, which no watch reports.
     #[cfg(target_os = "linux")]
     fn look_at_mounts(&mut self, now: Instant) {
         for place in self.mounts.changed() {
@@ -80,7 +80,7 @@ impl MainLoop {
     #[cfg(not(target_os = "linux"))]
     fn look_at_mounts(&mut self, _: Instant) {}
 
-    /// Serves a worktree that is open, or tells who asked why it is not.
+    /// Serves a worktree that has been opened, or answers its requests with the error.
     pub(super) fn on_opened(&mut self, lane: Lane, result: Result<Box<Opened>, RpcError>, now: Instant) {
         let Some((_, Opening { disk, asks, .. })) =
             self.opening.extract_if(|_, opening| opening.lane == lane).next()
@@ -91,7 +91,7 @@ impl MainLoop {
             Ok(opened) => *opened,
             Err(error) => return asks.into_iter().for_each(|ask| refuse(ask, error.clone())),
         };
-        // Another worktree may have been here, and this one elsewhere.
+        // Another worktree may have been at this path, and this one at another.
         let is_old = |root: &PathBuf, view: &mut WorktreeState| {
             *root == layout.root || view.layout.git_dir == layout.git_dir
         };
@@ -116,7 +116,7 @@ impl MainLoop {
         }
     }
 
-    /// Takes what is left of a worktree, and lets go of one that is gone: who waits for it asks again and is told.
+    /// Handles the check of a worktree, and closes one that is gone: its waiting requests are asked again and fail.
     pub(super) fn on_survey(&mut self, lane: Lane, survey: Survey) {
         for pending in &mut self.surveys {
             pending.waits_for.remove(&lane);
@@ -127,21 +127,21 @@ impl MainLoop {
         for (_, view) in self.views.extract_if(|_, view| view.lane == lane) {
             tracing::info!(root = %view.layout.root.display(), "the worktree is gone");
             self.shared.watch.remove_view(view.id);
-            // A worktree that git still knows may come back, as with a disk that is mounted again.
+            // A worktree that git still knows may come back, for example when its disk is mounted again.
             if !survey.is_known {
                 let _ = self.jobs.send(Job::Forget(view.id));
             }
         }
     }
 
-    /// Looks which worktrees are still there, for where nothing is watched nobody has told; then reports on them.
+    /// Checks which worktrees still exist, because unwatched ones report nothing, and then reports on them.
     pub(super) fn survey(&mut self, reply: oneshot::Sender<Vec<ViewReport>>, now: Instant) {
         self.views.values().for_each(|view| view.send_task(DiskTask::Survey));
         let waits_for = self.views.values().map(|view| view.lane).collect();
         self.surveys.push(PendingSurvey { reply, waits_for, until: now + SURVEY });
     }
 
-    /// Reports to those for whom all worktrees were looked for, or who have waited long enough.
+    /// Answers each `status` whose worktrees have all been checked, or whose time is over.
     pub(super) fn end_surveys(&mut self, now: Instant) {
         let is_over = |survey: &mut PendingSurvey| survey.waits_for.is_empty() || survey.until <= now;
         let over: Vec<PendingSurvey> = self.surveys.extract_if(.., is_over).collect();

@@ -1,40 +1,39 @@
 //! Tracks which commits of a worktree the index holds.
 //!
-//! Nothing watches refs: for whoever asks the worktree's thread resolves `HEAD`, in a few small reads, and what it leads
-//! to is compared with what the commits in the index were read for. So a commit is in the next answer whatever moved
-//! the branch.
+//! Refs are not watched. For each request the worktree's thread resolves `HEAD`, in a few small reads, and the tip is
+//! compared with the one that the index was built for. So the next answer includes a commit, whatever moved the branch.
 
 use std::time::{Duration, Instant};
 
 use crate::git::Tip;
 
-/// Nothing tells that what was missing has come back: who asks after so long has it looked for, and each time in vain
-/// doubles it up to the second.
+/// Delays until missing objects are looked for again by a request, since no event reports their return. Each failure
+/// doubles the first, up to the second.
 const RETRY: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(300));
 
-/// How far the commits of a view are.
+/// The state of the commits of a view.
 #[derive(Default)]
 pub(in super::super) struct CommitsState {
-    /// Outside git there is nothing to wait for.
+    /// Whether there is a repository; outside git there is nothing to wait for.
     is_in_git: bool,
-    /// What the index holds.
+    /// The tip that the index holds.
     indexed: Option<Tip>,
-    /// What is being read.
+    /// The tip that is being read.
     reading: Option<Tip>,
-    /// What is to be read next.
+    /// The tip to read next.
     wanted: Option<Tip>,
-    /// What `HEAD` led to when it was last looked at.
+    /// The tip that `HEAD` last resolved to.
     latest: Option<Tip>,
-    /// Looks that nobody waits for, under way.
+    /// Pending looks at `HEAD` that no request waits for.
     n_looks: u32,
-    /// Rounds of reading are numbered from 1; the last one started and the last one ended.
+    /// Numbers of the last round started and of the last round ended, from 1.
     started: u64,
     ended: u64,
     /// Why the last round failed.
     error: Option<String>,
-    /// What of the history the last round could not read.
+    /// Parts of the history that the last round could not read.
     note: Option<String>,
-    /// When to look again for what was missing, and how long that waits.
+    /// Time and delay of the next look for missing objects.
     retry: Option<(Instant, Duration)>,
 }
 
@@ -43,8 +42,7 @@ impl CommitsState {
         Self { is_in_git, ..Self::default() }
     }
 
-    /// Takes what `HEAD` leads to, and returns the round that must end before the index holds all commits of the moment
-    /// of that look.
+    /// Records the tip of `HEAD`, and returns the round that must end before the index holds all commits as of that look.
     pub(in super::super) fn look(&mut self, tip: Tip) -> u64 {
         self.latest = Some(tip.clone());
         match (&self.reading, &self.indexed) {
@@ -59,19 +57,19 @@ impl CommitsState {
         }
     }
 
-    /// Notes that somebody is about to look, unless there is nothing to see: until then nothing is known.
+    /// Records that a look at `HEAD` is pending; the state is unknown until it ends. Does nothing outside git.
     pub(super) fn expect_look(&mut self) -> bool {
         self.n_looks += u32::from(self.is_in_git);
         self.is_in_git
     }
 
-    /// Takes what that look saw.
+    /// Records the result of that look.
     pub(super) fn end_look(&mut self, tip: Tip) {
         self.n_looks = self.n_looks.saturating_sub(1);
         self.look(tip);
     }
 
-    /// Returns what is to be read now, if anything.
+    /// Returns the tip to read now, if any.
     pub(in super::super) fn start(&mut self) -> Option<Tip> {
         if self.reading.is_some() {
             return None;
@@ -85,7 +83,7 @@ impl CommitsState {
         self.retry.is_some_and(|(at, _)| at <= Instant::now())
     }
 
-    /// Notes that a round has ended; `notes` are what of the history could not be read, which may come back.
+    /// Records the end of a round; `notes` are the parts of history that could not be read and may come back.
     pub(in super::super) fn end(&mut self, failed: Option<String>, notes: &[String], may_come_back: bool) {
         let same = self.indexed.is_some() && self.indexed == self.reading;
         let gap = self.retry.filter(|_| same).map_or(RETRY.0, |(_, gap)| (gap * 2).min(RETRY.1));
@@ -99,18 +97,18 @@ impl CommitsState {
         self.error = failed;
     }
 
-    /// Notes that the index is emptied: what was read, or is being read, does not count.
+    /// Records that the index was emptied: everything read so far, or being read, does not count.
     pub(in super::super) fn restart(&mut self) {
         self.indexed = None;
         self.wanted = self.latest.clone();
     }
 
-    /// Returns whether what was asked for in a round is in the index.
+    /// Returns whether the index holds what a round was to read.
     pub(super) fn has_ended(&self, round: u64) -> bool {
         round <= self.ended && self.error.is_none()
     }
 
-    /// Returns why a round that has ended brought nothing.
+    /// Returns why a round that has ended failed.
     pub(super) fn failure(&self, round: u64) -> Option<&String> {
         self.error.as_ref().filter(|_| round <= self.ended)
     }
@@ -120,7 +118,7 @@ impl CommitsState {
         self.error.as_ref().or(self.note.as_ref())
     }
 
-    /// Returns whether nothing is known that the index does not hold.
+    /// Returns whether no known commit is missing from the index.
     pub(super) fn is_current(&self) -> bool {
         self.n_looks == 0 && self.reading.is_none() && self.wanted.is_none() && self.error.is_none()
     }
@@ -132,7 +130,7 @@ mod tests {
     use crate::git::{ObjectHash, ObjectId, Refs};
     use crate::paths::{Env, RepoLayout, effective_uid};
 
-    /// A repository whose `HEAD` says what a test wants.
+    /// A repository whose `HEAD` a test sets.
     struct Bench {
         commits: CommitsState,
         refs: Refs,

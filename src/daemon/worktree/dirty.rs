@@ -1,4 +1,4 @@
-//! Tracks what may differ from the index, and when it is compared.
+//! Tracks the paths that may differ from the index, and when they are compared.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -8,29 +8,29 @@ use crate::index::Scope;
 use crate::types::SourceKey;
 use crate::watch::Debouncer;
 
-/// Over so many dirty paths one walk is cheaper.
+/// Number of dirty paths above which a walk is cheaper.
 const MOST_DIRTY: usize = 5_000;
-/// How long git's own lock delays indexing.
+/// Longest delay of indexing by git's own lock.
 const LOCK_HOLD: Duration = Duration::from_secs(10);
-/// Between two walks that nobody waits for.
+/// Delay between two walks that no request waits for.
 pub(super) const RESCAN_GAP: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(30));
 
-/// Everything that may differ from the index, and when it is due.
+/// The paths that may differ from the index, and when they are due.
 pub(super) struct DirtySet {
     paths: BTreeSet<SourceKey>,
-    /// Anything may differ: a walk is needed.
+    /// Any path may differ, so a walk is needed.
     all: bool,
     index_written: bool,
     debouncer: Debouncer,
     git_lock: Option<Instant>,
     not_before: Option<Instant>,
     gap: Duration,
-    /// How long what could not be read is left alone while nobody asks.
+    /// Delay until unreadable files are tried again without a request.
     unread_gap: Duration,
 }
 
 impl DirtySet {
-    /// Makes the set of a worktree that has yet to be compared.
+    /// Returns the set of a worktree that has not been compared yet.
     pub(super) fn new(debouncer: Debouncer) -> Self {
         Self {
             paths: BTreeSet::new(),
@@ -44,12 +44,12 @@ impl DirtySet {
         }
     }
 
-    /// Adds a path that a request found to differ: it is compared when that request wants it.
+    /// Adds a path that a request found to differ; the request decides when it is compared.
     pub(super) fn insert(&mut self, key: SourceKey) {
         self.paths.insert(key);
     }
 
-    /// Adds a path that changed now.
+    /// Adds a path that has just changed.
     pub(super) fn mark(&mut self, key: SourceKey, now: Instant) {
         self.paths.insert(key);
         self.debouncer.note_change(now);
@@ -60,30 +60,30 @@ impl DirtySet {
         self.paths.len() > MOST_DIRTY
     }
 
-    /// Notes that anything may have changed now.
+    /// Records that anything may have changed.
     pub(super) fn mark_all(&mut self, now: Instant) {
         self.all = true;
         self.paths.clear();
         self.debouncer.note_change(now);
     }
 
-    /// Makes the next reconcile a walk, which a request waits for.
+    /// Makes the next reconcile a walk that a request waits for.
     pub(super) fn need_walk(&mut self) {
         self.all = true;
     }
 
-    /// Notes that git wrote its index or settings now.
+    /// Records that git has just written its index or settings.
     pub(super) fn mark_index_written(&mut self, now: Instant) {
         self.index_written = true;
         self.debouncer.note_change(now);
     }
 
-    /// Notes whether git holds its index lock.
+    /// Records whether git holds its index lock.
     pub(super) fn set_git_lock(&mut self, is_held: bool, now: Instant) {
         self.git_lock = is_held.then(|| self.git_lock.unwrap_or(now));
     }
 
-    /// Returns whether nothing is known to differ.
+    /// Returns whether no path is known to differ.
     pub(super) fn is_empty(&self) -> bool {
         !self.all && !self.index_written && self.paths.is_empty()
     }
@@ -93,7 +93,7 @@ impl DirtySet {
         self.paths.len()
     }
 
-    /// Takes everything: it is about to be compared.
+    /// Takes all paths, which are about to be compared.
     pub(super) fn take(&mut self) -> Due {
         self.debouncer.clear();
         let paths = std::mem::take(&mut self.paths);
@@ -101,7 +101,7 @@ impl DirtySet {
         Due { scope, git_changed: std::mem::take(&mut self.index_written) }
     }
 
-    /// Returns when it is compared if nobody waits for it. What failed is not tried again at once.
+    /// Returns the time of the next comparison if no request waits. After a failure there is a delay.
     pub(super) fn due_at(&self, now: Instant, has_failed: bool) -> Instant {
         let settled = self.debouncer.due().unwrap_or(now);
         let lock_over = self.git_lock.map_or(settled, |since| since + LOCK_HOLD);
@@ -109,32 +109,32 @@ impl DirtySet {
         settled.max(lock_over).max(not_before)
     }
 
-    /// Notes the end of a walk: each one that follows soon doubles the time until the next.
+    /// Records the end of a walk: each walk that follows soon doubles the delay until the next.
     pub(super) fn note_walk(&mut self, now: Instant) {
         let soon = self.not_before.is_some_and(|at| at + RESCAN_GAP.1 > now);
         self.gap = if soon { (self.gap * 2).min(RESCAN_GAP.1) } else { RESCAN_GAP.0 };
         self.not_before = Some(now + self.gap);
     }
 
-    /// Notes that a reconcile failed: a walk finds what it left undone.
+    /// Records that a reconcile failed; a walk repeats its work.
     pub(super) fn note_failure(&mut self, now: Instant) {
         self.all = true;
         self.not_before = Some(now + self.gap);
         self.debouncer.note_change(now);
     }
 
-    /// Notes that some of what was compared could not be read; each time doubles the time until the next.
+    /// Records that some files could not be read; each time doubles the delay until the next attempt.
     pub(super) fn note_unread(&mut self, now: Instant) {
         self.not_before = Some(now + self.unread_gap);
         self.unread_gap = (self.unread_gap * 2).min(RESCAN_GAP.1);
     }
 
-    /// Notes that all that was compared could be read.
+    /// Records that all compared files could be read.
     pub(super) fn note_all_read(&mut self) {
         self.unread_gap = RESCAN_GAP.0;
     }
 
-    /// Lets the next walk begin as soon as all is quiet.
+    /// Lets the next walk begin as soon as events settle.
     pub(super) fn hurry(&mut self) {
         self.not_before = None;
     }

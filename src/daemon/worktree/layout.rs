@@ -8,8 +8,8 @@ use crate::daemon::disk::task::GitSettings;
 use crate::types::SourceKey;
 
 impl WorktreeState {
-    /// Returns the key of what a change of an absolute path may have changed in this worktree: the path itself; its
-    /// directory when the name is not UTF-8; the directory with a `.git`, which may be another repository now.
+    /// Returns the key that a change of an absolute path affects in this worktree: the path itself; its directory if the name
+    /// is not UTF-8; for a `.git`, the directory around it, which may have become or ceased to be a repository.
     pub(in super::super) fn key_of(&self, path: &Path) -> Option<SourceKey> {
         let below = path.strip_prefix(&self.layout.root).ok()?;
         let is_git = |path: &&Path| path.file_name().is_some_and(|name| name == DOT_GIT);
@@ -24,7 +24,7 @@ impl WorktreeState {
         self.excludes.iter().any(|exclude| exclude == path)
     }
 
-    /// Takes what git's settings say by now: other files may count, and other directories have to be watched.
+    /// Applies new settings of git: the set of files and the watched directories may change.
     pub(in super::super) fn take_settings(&mut self, settings: GitSettings, now: Instant) {
         if self.excludes != settings.excludes {
             self.excludes = settings.excludes;

@@ -1,17 +1,17 @@
-//! Tracks the look at a worktree that follows the arrival of a request.
+//! Tracks the probe of a worktree that follows the arrival of a request.
 //!
-//! A probe goes out after the request arrived: the thread of the worktree makes a cookie and reads what `HEAD` leads to.
-//! One that is out already does not serve a later request; all that come meanwhile share the next one.
+//! A probe is sent after the request arrived: the thread of the worktree makes a cookie and resolves `HEAD`. A pending
+//! probe does not serve later requests; they share the next one.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::daemon::event::Ask;
 
-/// How long a cookie may take to come back before the watcher counts as broken.
+/// Time after which a missing cookie means that the watcher is broken.
 pub(super) const COOKIE_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// The probe that is out, and the requests that wait for it or for the next one.
+/// The pending probe, and the requests that wait for it or for the next one.
 #[derive(Default)]
 pub(super) struct Probes {
     n_sent: u64,
@@ -19,16 +19,16 @@ pub(super) struct Probes {
     pub(super) current: Option<Probe>,
 }
 
-/// One look at the worktree.
+/// A probe.
 pub(super) struct Probe {
     pub(super) number: u64,
-    /// A file is made and removed, and its event is waited for.
+    /// Whether it made a cookie: a file that is created and removed, whose event must come back.
     pub(super) has_cookie: bool,
-    /// Its event came, or a walk tells what it would have told.
+    /// Whether its event came back, or a walk replaces it.
     pub(super) is_back: bool,
-    /// When the worktree's thread was done with it; none: its file system has yet to answer.
+    /// When the worktree's thread had completed it; `None` until the file system answers.
     pub(super) answered_at: Option<Instant>,
-    /// The last reconcile that had ended when it was sent.
+    /// Number of the last reconcile that had ended when it was sent.
     pub(super) ended: u64,
     pub(super) asks: Vec<Ask>,
 }
@@ -39,14 +39,14 @@ impl Probe {
         format!("{}-{}", std::process::id(), self.number)
     }
 
-    /// Returns when its cookie is late.
+    /// Returns the time from which on its cookie is late.
     fn late_at(&self) -> Option<Instant> {
         self.answered_at.filter(|_| self.has_cookie && !self.is_back).map(|at| at + COOKIE_TIMEOUT)
     }
 }
 
 impl Probes {
-    /// Sends the next one for all who are queued, unless one is out or nobody waits.
+    /// Sends the next probe for all queued requests, unless one is pending or no request waits.
     pub(super) fn send(&mut self, has_cookie: bool, ended: u64) -> Option<&Probe> {
         if self.current.is_some() || self.queued.is_empty() {
             return None;
@@ -57,39 +57,39 @@ impl Probes {
         Some(self.current.insert(probe))
     }
 
-    /// Takes the one that is out if its file system has answered.
+    /// Takes the pending probe if the file system has answered.
     pub(super) fn take_answered(&mut self) -> Option<Probe> {
         self.current.take_if(|probe| probe.answered_at.is_some())
     }
 
-    /// Notes that a cookie came back as an event.
+    /// Records that a cookie came back as an event.
     pub(super) fn came_back(&mut self, path: &Path) {
         if let Some(probe) = &mut self.current {
             probe.is_back |= path.file_name().is_some_and(|name| name == probe.cookie().as_str());
         }
     }
 
-    /// Notes that a walk tells all that the cookie on its way would.
+    /// Records that a walk replaces the pending cookie.
     pub(super) fn is_served_by_walk(&mut self) {
         if let Some(probe) = &mut self.current {
             probe.is_back = true;
         }
     }
 
-    /// Returns the name of the cookie that should have come back by now.
+    /// Returns the name of the cookie that is late.
     pub(super) fn late_cookie(&self, now: Instant) -> Option<String> {
         let probe = self.current.as_ref()?;
         probe.late_at().filter(|at| *at <= now).map(|_| probe.cookie())
     }
 
-    /// Returns when something must be done if no event comes.
+    /// Returns the time when something must be done without an event.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let out = self.current.as_ref();
         let asks = out.into_iter().flat_map(|probe| &probe.asks).chain(&self.queued);
         asks.map(|ask| ask.deadline).chain(out.and_then(Probe::late_at)).min()
     }
 
-    /// Returns whether the file system of the worktree has yet to answer.
+    /// Returns whether the file system of the worktree has not answered yet.
     pub(super) fn is_unanswered(&self) -> bool {
         self.current.as_ref().is_some_and(|probe| probe.answered_at.is_none())
     }

@@ -5,20 +5,20 @@
 pub(super) struct Reconciles {
     started: u64,
     ended: u64,
-    /// The last one that listed directories, or met something gone: what it missed may have another name by now.
+    /// The last one that listed directories or met a missing file: a file that it missed may have been renamed.
     unsteady: u64,
     /// [`Progress::removals`](crate::index::Progress::removals) when the last one started.
     removals_at_start: u64,
 }
 
 impl Reconciles {
-    /// Numbers the one that starts now.
+    /// Records a start and returns its number.
     pub(super) fn start(&mut self, removals: u64) {
         self.started += 1;
         self.removals_at_start = removals;
     }
 
-    /// Notes that the one that runs has ended.
+    /// Records the end of the running one.
     pub(super) fn end(&mut self) {
         self.ended = self.started;
     }
@@ -28,39 +28,39 @@ impl Reconciles {
         self.started > self.ended
     }
 
-    /// Returns whether none has begun yet.
+    /// Returns whether none has started yet.
     pub(super) fn is_first_to_come(&self) -> bool {
         self.started == 0
     }
 
-    /// Returns the last one that has ended.
+    /// Returns the number of the last one that has ended.
     pub(super) fn ended(&self) -> u64 {
         self.ended
     }
 
-    /// Returns the one that has to end before the index holds all that is known now.
+    /// Returns the number of the one that must end before the index holds all present knowledge.
     pub(super) fn covering(&self, is_dirty: bool) -> u64 {
         if is_dirty { self.next() } else { self.started }
     }
 
-    /// Returns the next one to begin.
+    /// Returns the number of the next one.
     pub(super) fn next(&self) -> u64 {
         self.started + 1
     }
 
-    /// Notes that the one that has ended may have missed what was renamed under it.
+    /// Records that the one that has ended may have missed files that were renamed meanwhile.
     pub(super) fn mark_unsteady(&mut self) {
         self.unsteady = self.ended;
     }
 
-    /// Returns whether what was sent out when `ended` was the last to have ended tells of all that later ones missed.
+    /// Returns whether a probe that was sent when `ended` was the last to have ended covers everything that later ones missed.
     pub(super) fn is_told_by(&self, ended: u64) -> bool {
         ended >= self.unsteady
     }
 
-    /// Returns the count of removals that a snapshot of now is sure to have; `now` where none runs.
+    /// Returns the count of removals that a snapshot taken now certainly includes; `now` if none runs.
     pub(super) fn removals(&self, now: u64) -> u64 {
-        // What runs may have taken something out already that the reconcile before it left in.
+        // The running reconcile may have removed something that the previous one had left in.
         if self.is_running() { self.removals_at_start } else { now }
     }
 }

@@ -11,7 +11,7 @@ use crate::index::Progress;
 use crate::proto::{Pending, Sync};
 
 impl WorktreeState {
-    /// Answers everybody whose wait is over.
+    /// Answers every request whose wait is over.
     pub(in super::super) fn answer(&mut self, now: Instant, rounds: &Rounds, progress: &Progress) {
         let ended = if self.error.is_none() { self.reconciles.ended() } else { 0 };
         let mut waiting = Vec::new();
@@ -53,7 +53,7 @@ impl WorktreeState {
         }
     }
 
-    /// Returns whether a reconcile has ended that did not do what it was to do.
+    /// Returns whether a reconcile has ended without doing its work.
     fn has_failed(&self, reconcile: u64) -> bool {
         let Self { error, reconciles, .. } = self;
         error.is_some() && !reconciles.is_running() && reconcile <= reconciles.ended()
@@ -102,7 +102,7 @@ impl WorktreeState {
             pending: Pending { files: self.pending_files(progress), embeddings: 0 },
             removals,
         };
-        // A request that is gone needs no answer.
+        // The request may have been dropped.
         let _ = ask.reply.send(Ok(freshness));
     }
 
@@ -113,7 +113,7 @@ impl WorktreeState {
     }
 }
 
-/// Says why nothing is known of a worktree.
+/// Returns why the state of a worktree is unknown.
 pub(in super::super) fn unanswered(root: &Path) -> String {
     format!("{}: its file system has not answered yet", root.display())
 }

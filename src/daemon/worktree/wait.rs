@@ -11,7 +11,7 @@ use crate::git::Tip;
 use crate::index::Missed;
 use crate::proto::Sync;
 
-/// How often a request waits for another reconcile because files moved during the last one.
+/// Number of further reconciles that a request waits for because files moved during the last one.
 pub(super) const MOST_TRIES: u32 = 3;
 
 /// A request that waits for a reconcile, and then perhaps for embeddings.
@@ -19,7 +19,7 @@ pub(super) struct Waiter {
     pub(super) ask: Ask,
     pub(super) reconcile: u64,
     pub(super) round: Option<u64>,
-    /// Why there is no use in waiting any longer.
+    /// Why further waiting is useless.
     pub(super) restless: Option<String>,
 }
 
@@ -30,7 +30,7 @@ impl Waiter {
 }
 
 impl WorktreeState {
-    /// Takes a question; it is answered by [`Self::answer`] sooner or later.
+    /// Accepts a request; [`Self::answer`] answers it later.
     pub(in super::super) fn ask(&mut self, ask: Ask) {
         for key in &ask.dirty {
             self.dirty.insert(key.clone());
@@ -42,13 +42,13 @@ impl WorktreeState {
         }
     }
 
-    /// Makes a question wait for all that was written before this moment.
+    /// Makes a request wait for everything written before now.
     fn await_probe(&mut self, ask: Ask) {
         self.probes.queued.push(ask);
         self.send_probe();
     }
 
-    /// Sends the next probe when none is out and somebody waits for one.
+    /// Sends the next probe if none is pending and a request waits for one.
     fn send_probe(&mut self) {
         let by_cookie = |ask: &Ask| ask.level != Sync::Strict || ask.was_walked;
         let has_cookie = self.watch.is_good() && self.probes.queued.iter().any(by_cookie);
@@ -59,7 +59,7 @@ impl WorktreeState {
         self.send_task(task);
     }
 
-    /// Takes what a probe found.
+    /// Handles the result of a probe.
     pub(in super::super) fn on_probed(&mut self, probed: Probed, now: Instant) {
         let Some(probe) = self.probes.current.as_mut().filter(|probe| probe.number == probed.number) else {
             return;
@@ -78,14 +78,14 @@ impl WorktreeState {
         self.settle_probe();
     }
 
-    /// Takes a cookie that came back: all that was written before it is in the dirty set.
+    /// Handles a cookie that came back: everything written before it is in the dirty set.
     pub(in super::super) fn cookie_back(&mut self, path: &Path) {
         self.watch.came_back(path);
         self.probes.came_back(path);
         self.settle_probe();
     }
 
-    /// Gives up on a cookie that does not come back: the watcher is broken, the disk is compared instead.
+    /// Gives up on a late cookie: the watcher is broken, and the disk is compared instead.
     pub(in super::super) fn expire_cookie(&mut self, now: Instant) {
         if let Some(cookie) = self.probes.late_cookie(now) {
             tracing::warn!(root = %self.layout.root.display(), "the watcher did not answer; polling until it does");
@@ -94,8 +94,8 @@ impl WorktreeState {
         }
     }
 
-    /// Lets go on whose probe has told all that it was sent for. A walk is begun only here, once the file system has
-    /// answered after the request: one that hangs costs nobody else the thread that walks.
+    /// Continues the requests whose probe is complete. A walk begins only here, once the file system has answered, so that a
+    /// hanging one does not block the thread that walks for others.
     pub(super) fn settle_probe(&mut self) {
         let Some(mut probe) = self.probes.take_answered() else { return };
         let is_believed = probe.has_cookie && self.watch.is_good();
@@ -120,7 +120,7 @@ impl WorktreeState {
         self.waiters.extend(asks.into_iter().map(|ask| Waiter::new(ask, reconcile)));
     }
 
-    /// Lets everybody who waits for a reconcile wait for the next one.
+    /// Makes every request that waits for a reconcile wait for the next one.
     pub(super) fn postpone(&mut self) {
         for waiter in &mut self.waiters {
             waiter.reconcile = self.reconciles.next();
@@ -128,9 +128,9 @@ impl WorktreeState {
         }
     }
 
-    /// Makes those who waited for the reconcile that has ended wait for what happened meanwhile.
+    /// Makes the requests that waited for the reconcile that has ended wait for changes in the meantime.
     ///
-    /// What a listing missed a cookie brings; without a watcher another listing must, until no directory changes under it.
+    /// A cookie reveals what a listing missed. Without a watcher the listing is repeated until no directory changes during it.
     pub(in super::super) fn look_again(&mut self, missed: &Missed) {
         let Missed { moving, listed, shifted } = missed;
         let is_watched = self.watch.is_good();
@@ -159,19 +159,19 @@ impl WorktreeState {
         self.send_probe();
     }
 
-    /// Has the worktree's thread look what `HEAD` leads to, for what git wrote may have been a commit.
+    /// Asks the worktree's thread to resolve `HEAD`, because git may have made a commit.
     pub(in super::super) fn look_for_commits(&mut self) {
         if self.commits.expect_look() {
             self.send_task(DiskTask::Tip);
         }
     }
 
-    /// Takes what `HEAD` leads to.
+    /// Records the tip of `HEAD`.
     pub(in super::super) fn on_tip(&mut self, tip: Tip) {
         self.commits.end_look(tip);
     }
 
-    /// Returns all who wait.
+    /// Returns all waiting requests.
     pub(in super::super) fn into_asks(self) -> Vec<Ask> {
         let Probes { queued, current, .. } = self.probes;
         let waiting = self.waiters.into_iter().map(|waiter| waiter.ask);

@@ -1,24 +1,24 @@
-//! Tracks whether the watcher of a worktree is to be believed.
+//! Tracks whether the watcher of a worktree can be trusted.
 
 use std::path::Path;
 
-/// What is known of how far events tell of every change.
+/// The reliability of events.
 #[derive(Debug)]
 pub(super) struct WatchHealth {
-    /// No walk makes the watcher believed: the settings want it so, or the file system needs it.
+    /// Whether the watcher is never trusted, because of the settings or the file system.
     polls: bool,
-    /// Every directory that counts is watched.
+    /// Whether every relevant directory is watched.
     covered: bool,
-    /// Why not, and the remedy.
+    /// Why not, with the remedy.
     unwatched: Option<String>,
-    /// A cookie that is late: until it comes back the watcher is not believed.
+    /// The cookie that is late; the watcher is not trusted until it comes back.
     overdue: Option<String>,
-    /// How often a directory was found that is not watched.
+    /// Number of times that an unwatched directory was found.
     n_losses: u64,
 }
 
 impl WatchHealth {
-    /// Makes that of a watcher of which nothing bad is known.
+    /// Returns the state of a watcher without known problems.
     pub(super) fn new() -> Self {
         Self { polls: false, covered: true, unwatched: None, overdue: None, n_losses: 0 }
     }
@@ -28,7 +28,7 @@ impl WatchHealth {
         self.covered && self.overdue.is_none()
     }
 
-    /// Notes that some directory is not watched, and why; returns whether all were until now.
+    /// Records that some directory is not watched, and why; returns whether all were watched until now.
     pub(super) fn mark_unwatched(&mut self, why: Option<String>) -> bool {
         if !self.polls {
             self.unwatched = why;
@@ -37,40 +37,40 @@ impl WatchHealth {
         std::mem::replace(&mut self.covered, false)
     }
 
-    /// Notes that no walk makes the watcher believed any more.
+    /// Records that the watcher is never to be trusted again.
     pub(super) fn poll(&mut self) {
         self.polls = true;
     }
 
-    /// Returns what [`Self::cover`] has to be called with later, when what is under way by now ends well. None where the
-    /// watcher is believed already, or never.
+    /// Returns the argument for a later call of [`Self::cover`], once the work in progress succeeds. `None` if the watcher is
+    /// trusted already, or never.
     pub(super) fn recovery(&self) -> Option<u64> {
         (!self.covered && !self.polls).then_some(self.n_losses)
     }
 
-    /// Notes that every directory is watched, unless another was found since that is not.
+    /// Records that every directory is watched, unless an unwatched one was found since.
     pub(super) fn cover(&mut self, recovery: u64) {
         if self.recovery() == Some(recovery) {
             (self.covered, self.unwatched) = (true, None);
         }
     }
 
-    /// Notes that a cookie is late.
+    /// Records that a cookie is late.
     pub(super) fn mark_late(&mut self, cookie: String) {
         self.overdue = Some(cookie);
     }
 
-    /// Notes that a cookie came back as an event; a late one shows that the watcher goes on.
+    /// Records that a cookie came back as an event; a late one shows that the watcher works again.
     pub(super) fn came_back(&mut self, path: &Path) {
         self.overdue.take_if(|name| path.file_name().is_some_and(|found| found == name.as_str()));
     }
 
-    /// Notes that events were lost, the one of a late cookie perhaps among them: the watcher is tried again.
+    /// Records that events were lost, perhaps that of a late cookie: the watcher gets another try.
     pub(super) fn forget_late(&mut self) {
         self.overdue = None;
     }
 
-    /// Returns what does not work, each with its remedy.
+    /// Returns the degradations with their remedies.
     pub(super) fn notes(&self, root: &Path) -> Vec<String> {
         let late = "the watcher does not answer; until it does every query compares the worktree";
         let late = self.overdue.iter().map(|_| format!("watch: {}: {late}", root.display()));
