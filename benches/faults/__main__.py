@@ -30,6 +30,8 @@ HEAL_WITHIN = 20
 # Longest time an answer may take beyond what it may wait for freshness, seconds.
 ANSWER_WITHIN = 35
 FILE_SYSTEM_MIB = 192
+# Hits that are asked for.
+LIMIT = 200
 
 
 class Wrong(Exception):
@@ -159,7 +161,7 @@ class Run:
         if wait_ms == "any":
             wait_ms = random.choices([None, 0, 30, 8000], [8, 1, 1, 2])[0]
         wait = [] if wait_ms is None else ["--wait-ms", wait_ms]
-        asked = ["search", "-n", 200, "--sync", level, "--mode", mode, *wait, word]
+        asked = ["search", "-n", LIMIT, "--sync", level, "--mode", mode, *wait, word]
         reply = self.sandbox.memo(*asked, cwd=root, meanwhile=meanwhile)
         after = self.disk.files(root)
         self.note(f"{root.name}: {' '.join(map(str, asked))}: {tally.summary(reply)}")
@@ -171,7 +173,7 @@ class Run:
             self.wrong(f"an answer, or an error, within {ANSWER_WITHIN} s", reply)
         if not reply.error and before is not None and after is not None:
             on_disk = functools.partial(self.disk.read, root)
-            for what in oracle.judge(word, reply, before, after, level != "none", on_disk):
+            for what in oracle.judge(word, reply, before, after, level != "none", on_disk, LIMIT):
                 self.tally["stale" if "STALE" in what else "false"] += 1
                 self.wrong(f"not that it {what}", reply)
         return reply

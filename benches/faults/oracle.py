@@ -7,6 +7,8 @@ import stat
 WORDS = re.compile(r"[a-z]+")
 LETTERS = "bcdfghjklmnpqrst"
 KEEP_RECENT = 8
+# A word that so many files hold is found among the first hits, whatever else is like the query.
+SURELY_RANKED = 8
 
 
 class File:
@@ -97,12 +99,14 @@ class Words:
         return random.choice(own or self.recent or ["nothing"])
 
 
-def judge(word, reply, before, after, promised, on_disk):
+def judge(word, reply, before, after, promised, on_disk, limit):
     """Returns what is wrong with an answer to a search for one word.
 
     `before` and `after` are the files as they were when it was asked and when it came. What is the same in both was
     written before and not touched; of everything else both forms may be shown. Where nothing is `promised` but that no
-    line is stale, a file may be shown that is there and does not count any more: `on_disk` reads it.
+    line is stale, a file may be shown that is there and does not count any more: `on_disk` reads it. An answer of `limit`
+    hits may be cut, and then only a word of a few files must be shown in all of them: what many hold, the ranking may put
+    behind what is only like it.
     """
     wrong, showing = [], set()
     for hit in reply.json["hits"]:
@@ -123,6 +127,8 @@ def judge(word, reply, before, after, promised, on_disk):
             path: file for path, file in before.items()
             if word in file.words and path in after and after[path].signature == file.signature
         }
+        if len(reply.json["hits"]) >= limit and len(steady) > SURELY_RANKED:
+            steady = {}
         shown_texts = {file.text for path, file in after.items() if path in showing}
         for path, file in steady.items():
             # Of equal files one may stand for all.
