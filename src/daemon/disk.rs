@@ -1,7 +1,8 @@
 //! Runs what touches the file system of a worktree, on a thread of its own.
 //!
 //! Each worktree has a thread for that. It does one thing after the other, in the order in which they were asked for, and
-//! what it finds goes back to the loop as an event. A file system that hangs holds up this thread and nobody else.
+//! what it finds goes back to the loop as an event. A file system that hangs holds up this thread and nobody else. What takes
+//! its time, the reconciles, has one more (`reconcile`).
 
 mod git_watch;
 mod opening;
@@ -46,8 +47,8 @@ pub(super) fn serve(
     mounts: &[PathBuf],
     tasks: &Receiver<DiskTask>,
 ) {
-    let _end = EndGuard { shared, lane };
-    let (mut disk, result) = match opening::open(shared, jobs, layout, mounts) {
+    let _end = EndGuard::new(shared, lane);
+    let (mut disk, result) = match opening::open(shared, jobs, lane, layout, mounts) {
         Ok((disk, opened)) => (Some(disk), Ok(Box::new(opened))),
         Err(error) => (None, Err(error)),
     };
@@ -60,10 +61,16 @@ pub(super) fn serve(
     }
 }
 
-/// Tells the loop when the thread ends by a panic: without it the worktree would never be fresh again.
-struct EndGuard<'a> {
+/// Tells the loop when a thread of a worktree ends by a panic: without it the worktree would never be fresh again.
+pub(super) struct EndGuard<'a> {
     shared: &'a Shared,
     lane: Lane,
+}
+
+impl<'a> EndGuard<'a> {
+    pub(super) fn new(shared: &'a Shared, lane: Lane) -> Self {
+        Self { shared, lane }
+    }
 }
 
 impl Drop for EndGuard<'_> {

@@ -97,7 +97,7 @@ async fn sync(shared: &Arc<Shared>, params: SyncParams) -> RpcResult<SyncResult>
     let at =
         freshness_with(shared, &params.cwd, params.sync, deadline(shared, params.wait_ms), Vec::new(), true)
             .await?;
-    let (done_files, total_files) = shared.progress.files();
+    let (done_files, total_files) = at.progress.files();
     let read = move |shared: &Shared| {
         let read = |reader: &Reader| {
             reader.snapshot(|reader| {

@@ -1,13 +1,13 @@
 //! Declares the events that the main loop reacts to.
 
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
 use std::time::Instant;
 
 use tokio::sync::oneshot;
 
 use super::disk::task::{DiskReport, Lane, Opened, Survey};
 use crate::git::Tip;
-use crate::index::{CommitStep, IndexError, Progress, ReconcileOutcome, Scope};
+use crate::index::{CommitStep, IndexError, ReconcileOutcome, Scope, WalkProgress};
 use crate::paths::RepoLayout;
 use crate::proto::{Pending, RpcError, Sync, ViewInfo};
 use crate::types::{SourceKey, ViewId};
@@ -135,22 +135,24 @@ pub(super) struct Freshness {
     pub(super) commits_note: Option<String>,
     /// Pending work; the receiver counts the embeddings.
     pub(super) pending: Pending,
-    /// [`Progress::removals`] at this time.
+    /// Progress of the view's reconcile.
+    pub(super) progress: Arc<WalkProgress>,
+    /// [`WalkProgress::removals`] at this time.
     pub(super) removals: u64,
 }
 
 impl Freshness {
     /// Returns whether something was removed from a manifest since; a snapshot may lack it.
-    pub(super) fn is_outdated(&self, progress: &Progress) -> bool {
-        progress.removals.load(Ordering::SeqCst) != self.removals
+    pub(super) fn is_outdated(&self) -> bool {
+        self.progress.removals() != self.removals
     }
 }
 
 /// How a reconcile ended.
 #[derive(Debug)]
 pub(super) struct Indexed {
-    /// Which view.
-    pub(super) view: ViewId,
+    /// The worktree's thread.
+    pub(super) lane: Lane,
     /// The scope of the comparison.
     pub(super) scope: Scope,
     /// What it did.

@@ -25,7 +25,7 @@ use super::disk::task::{DiskTask, Lane};
 use super::event::{Ask, Event, ViewReport};
 use super::shared::Shared;
 use super::worker::Job;
-use super::worktree::{Due, Rounds, WorktreeState};
+use super::worktree::{Rounds, WorktreeState};
 use crate::index::Scope;
 use crate::proto::{RpcError, code};
 #[cfg(target_os = "linux")]
@@ -166,17 +166,14 @@ impl MainLoop {
     fn advance(&mut self, now: Instant) {
         for view in self.views.values_mut() {
             view.expire_cookie(now);
-            let removals = self.shared.progress.removals.load(Ordering::SeqCst);
             let was_complete = view.complete;
-            if let Some(Due { scope, git_changed }) = view.start(removals, now) {
+            if let Some(scope) = view.start(now) {
                 if scope == Scope::Full && was_complete {
                     self.shared.rescans.fetch_add(1, Ordering::Relaxed);
                 }
                 self.shared.reconciles.fetch_add(1, Ordering::Relaxed);
-                let layout = Box::new(view.layout.clone());
-                // The writer ends only after the loop.
-                let _ = self.jobs.send(Job::Reconcile { view: view.id, layout, scope, git_changed });
             }
+            // The writer ends only after the loop.
             if let Some(tip) = view.start_commits() {
                 let _ = self.jobs.send(Job::Commits {
                     view: view.id,
@@ -188,7 +185,7 @@ impl MainLoop {
         }
         for (root, opening) in &mut self.opening {
             for late in opening.asks.extract_if(.., |ask| ask.deadline + OPEN_GRACE <= now) {
-                let why = "another worktree is being indexed, or the file system does not answer";
+                let why = "the index is busy, or the file system does not answer";
                 let message = format!("{}: not known yet, {why}", root.display());
                 refuse(late, RpcError::new(code::BUSY, message));
             }

@@ -27,6 +27,7 @@ mod memories;
 mod own_files;
 mod path_spec;
 mod program;
+mod reconcile;
 mod replies;
 mod repo_map;
 mod request;
@@ -47,6 +48,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use anyhow::Context;
 
@@ -66,6 +68,11 @@ use crate::watch::Watch;
 
 /// Threads for blocking calls. `gates` allows fewer to work at a time; the others may hang on file systems.
 const MOST_THREADS: usize = 512;
+
+/// Longest wait for the threads of the index at the end.
+const END: Duration = Duration::from_secs(2);
+/// Longest wait for the last copy of the memories.
+const END_OF_MEMORIES: Duration = Duration::from_secs(10);
 
 /// How a daemon ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,7 +111,7 @@ fn serve(layout: RepoLayout, env: Env, config: Config, ready: impl FnOnce()) -> 
     let writer = index_file::open(&index_db)?;
     let reading =
         Reading { max_file_bytes: config.index.max_file_bytes, n_threads: descriptors::max_readers() };
-    let indexer = Indexer::new(writer, &index_db, &program::program()?, reading, Arc::clone(&progress))?;
+    let indexer = Indexer::new(&index_db, &program::program()?, reading, Arc::clone(&progress));
     let n_commits = usize::try_from(config.index.commits).unwrap_or(usize::MAX);
     let commits = Commits::new(&index_db, n_commits, Arc::clone(&progress))?;
     let socket = lock::socket_path(&layout, &env)?;
@@ -132,14 +139,15 @@ fn serve(layout: RepoLayout, env: Env, config: Config, ready: impl FnOnce()) -> 
     })?;
     let memories = Memories::start(&layout, &env, config.memory.on_expiry == "purge")?;
     let to_loop = (event_sender, watch_queue);
-    let shared = Shared::new(layout, env, config, index_db, socket, watch, progress, to_loop, memories);
+    let index = (indexer, progress);
+    let shared = Shared::new(layout, env, config, index_db, socket, watch, index, to_loop, memories);
     let shared = Arc::new(shared);
     lock::publish(&shared.layout, &shared.socket)?;
 
     let (jobs, job_queue) = channel();
     let (rounds, round_queue) = channel();
     let (for_writer, for_embed, embed_jobs) = (Arc::clone(&shared), Arc::clone(&shared), jobs.clone());
-    let writer = spawn("writer", move || worker::write(&for_writer, indexer, commits, &job_queue))?;
+    let writer = spawn("writer", move || worker::write(&for_writer, writer, commits, &job_queue))?;
     let embed = spawn("embed", move || worker::embed(&for_embed, &round_queue, &embed_jobs))?;
     let (own_files, asked) = channel();
     let for_own_files = Arc::clone(&shared);
@@ -147,6 +155,7 @@ fn serve(layout: RepoLayout, env: Env, config: Config, ready: impl FnOnce()) -> 
         let lost = || for_own_files.send(Event::Stop(own_files::LOST));
         own_files::look(&asked, || for_own_files.is_found(), lost);
     })?;
+    let last_job = jobs.clone();
     let main_loop = MainLoop::new(Arc::clone(&shared), jobs, rounds, own_files);
     let (stop, stopped) = tokio::sync::watch::channel(false);
     let for_loop = Arc::clone(&shared);
@@ -154,6 +163,7 @@ fn serve(layout: RepoLayout, env: Env, config: Config, ready: impl FnOnce()) -> 
         let why = main_loop.run(&events);
         tracing::info!(why, "stopping");
         for_loop.progress.cancelled.store(true, Ordering::Relaxed);
+        let _ = last_job.send(worker::Job::Stop); // it may have ended
         let _ = stop.send(true); // the server may have failed already
     })?;
     let for_signals = Arc::clone(&shared);
@@ -163,12 +173,27 @@ fn serve(layout: RepoLayout, env: Env, config: Config, ready: impl FnOnce()) -> 
     });
     ready();
     runtime.block_on(server::serve(Arc::clone(&shared), listener, stopped));
-    for thread in [looping, embed, writer] {
-        let _ = thread.join(); // a panic is in the log already
-    }
-    shared.memories.stop();
+    end_within(END, "the index", move || {
+        for thread in [looping, embed, writer] {
+            let _ = thread.join(); // a panic is in the log already
+        }
+    });
+    end_within(END_OF_MEMORIES, "the memories", move || shared.memories.stop());
     runtime.shutdown_background();
     Ok(())
+}
+
+/// Waits until threads have ended, but at most for `limit`, because a file system that hangs may block one for ever. This
+/// loses nothing that was acknowledged: it is on the disk.
+fn end_within(limit: Duration, what: &str, join: impl FnOnce() + Send + 'static) {
+    let (done, ended) = channel();
+    let joining = spawn("end", move || {
+        join();
+        let _ = done.send(()); // the receiver may have given up
+    });
+    if joining.is_err() || ended.recv_timeout(limit).is_err() {
+        tracing::warn!(what, ?limit, "a thread does not end; the daemon ends without it");
+    }
 }
 
 /// Handles SIGTERM and SIGINT from now on; the returned future completes with the first of them.

@@ -190,7 +190,7 @@ pub(super) async fn on_snapshot<T: Send + 'static>(
         let (run, root) = (Arc::clone(&run), at.layout.root.clone());
         let once = move |shared: &Shared| {
             let (value, newer) = run(shared, &at, reruns > 0)?;
-            Ok((value, newer, at.is_outdated(&shared.progress)))
+            Ok((value, newer, at.is_outdated()))
         };
         let (value, newer, has_moved) = reading(shared, &root, once).await?;
         let why_not = why_not(&newer, has_moved, level);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::index_file::remove_damaged;
 use super::shared::Shared;
 use super::vectors::load_vectors;
-use crate::index::Indexer;
+use crate::store::Writer;
 
 /// Delay before a retry while a reader holds the log, which takes milliseconds.
 const LOG_AGAIN: Duration = Duration::from_millis(100);
@@ -25,23 +25,22 @@ impl Scrubber {
     pub(super) fn next_job<Job>(
         &mut self,
         shared: &Shared,
-        indexer: &mut Indexer,
+        writer: &mut Writer,
         jobs: &Receiver<Job>,
     ) -> Option<Job> {
-        while indexer.writer().has_leftovers() {
+        while writer.has_leftovers() {
             let wait = self.again.map_or(Duration::ZERO, |at| at.saturating_duration_since(Instant::now()));
             match jobs.recv_timeout(wait) {
                 Ok(job) => return Some(job),
                 Err(RecvTimeoutError::Disconnected) => return None,
-                Err(RecvTimeoutError::Timeout) => self.scrub(shared, indexer),
+                Err(RecvTimeoutError::Timeout) => self.scrub(shared, writer),
             }
         }
         jobs.recv().ok()
     }
 
     /// Scrubs the index if necessary, unless the last attempt failed a moment ago.
-    pub(super) fn scrub(&mut self, shared: &Shared, indexer: &mut Indexer) {
-        let writer = indexer.writer();
+    pub(super) fn scrub(&mut self, shared: &Shared, writer: &mut Writer) {
         if !writer.has_leftovers() || self.again.is_some_and(|at| Instant::now() < at) {
             return;
         }

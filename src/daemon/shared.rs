@@ -14,7 +14,7 @@ use super::own_files::OwnFiles;
 use super::watch_queue::WatchQueue;
 use crate::config::Config;
 use crate::embed::Embedder;
-use crate::index::Progress;
+use crate::index::{Indexer, Progress};
 use crate::paths::{Env, RepoLayout};
 use crate::search::shared_vectors::SharedVectors;
 use crate::store::{Reader, StoreError};
@@ -40,8 +40,12 @@ pub(super) struct Shared {
     pub(super) model: Model,
     /// All vectors once they are loaded.
     pub(super) nearest: SharedVectors,
-    /// Progress of the reconcile.
+    /// Counters of the whole index.
     pub(super) progress: Arc<Progress>,
+    /// Shared by the reconciles of all worktrees.
+    pub(super) indexer: Arc<Indexer>,
+    /// Number of times the index was emptied.
+    pub(super) n_clears: AtomicU64,
     /// Open connections.
     pub(super) connections: AtomicUsize,
     /// Number of file-system events.
@@ -76,7 +80,7 @@ impl Shared {
         index_db: PathBuf,
         socket: PathBuf,
         watch: Watch,
-        progress: Arc<Progress>,
+        (indexer, progress): (Indexer, Arc<Progress>),
         (loop_events, watch_queue): (Sender<Event>, Arc<WatchQueue>),
         memories: Memories,
     ) -> Self {
@@ -94,6 +98,8 @@ impl Shared {
             model: memories.model(),
             nearest: SharedVectors::default(),
             progress,
+            indexer: Arc::new(indexer),
+            n_clears: AtomicU64::new(0),
             connections: AtomicUsize::new(0),
             events: AtomicU64::new(0),
             rescans: AtomicU64::new(0),

@@ -2,14 +2,13 @@
 
 use super::shared::Shared;
 use crate::embed::BUILTIN_DIMS;
-use crate::index::Indexer;
 use crate::search::nearest::VectorIndex;
-use crate::store::Reader;
+use crate::store::{Reader, Writer};
 
 /// Updates the vectors in memory, or loads them. Call this before reporting a write, because answers at level `full` rely
 /// on them.
-pub(super) fn copy_vectors(shared: &Shared, indexer: &mut Indexer) {
-    let added = indexer.writer().take_added();
+pub(super) fn copy_vectors(shared: &Shared, writer: &mut Writer) {
+    let added = writer.take_added();
     if !shared.nearest.add(&added) {
         load_vectors(shared);
     }

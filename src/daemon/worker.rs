@@ -1,15 +1,16 @@
 //! Runs the writer thread and the embedding thread.
 //!
-//! Two threads. `writer` owns the write connection: it reconciles views and keeps vectors, one job after the
-//! other. `embed` computes vectors after the lexical commit, and hands them to `writer` batch by batch.
+//! Two threads. `writer` owns the write connection: it writes what the threads of worktrees found and keeps vectors, one
+//! job after the other, and looks at no file of a worktree. `embed` computes vectors after the lexical commit, and hands
+//! them to `writer` batch by batch.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
 
 use super::clock::now_ms;
-use super::disk::task::Survey;
-use super::disk::with_remedy;
+use super::disk::task::Lane;
 use super::event::{Event, Indexed};
 use super::index_file::quarantine;
 use super::memories::finder;
@@ -17,23 +18,24 @@ use super::scrub::Scrubber;
 use super::shared::Shared;
 use super::vectors::{copy_vectors, load_vectors};
 use crate::embed::Embedder;
-use crate::git::{self, Tip};
-use crate::index::{Batch, Commits, IndexError, Indexer, Scope, embed_chunks, embed_paths};
+use crate::git::Tip;
+use crate::index::{Applied, Batch, Commits, IndexError, Scope, embed_chunks, embed_paths};
 use crate::paths::RepoLayout;
 use crate::scan;
-use crate::store::{NewVector, Reader, StoreError, ViewKey, ViewRow};
+use crate::store::{Change, NewVector, Reader, StoreError, ViewKey, ViewRow, Writer};
 use crate::types::{ChunkId, ViewId};
-use crate::watch::{Role, WatchError};
 
 /// Chunks a step of embedding.
 const EMBED_STEP: usize = 256;
 
 /// What the writer thread is asked for.
 pub(super) enum Job {
-    /// Find or make the row of a worktree.
-    Open(ViewKey, SyncSender<Result<ViewRow, StoreError>>),
-    /// Make a manifest equal the worktree.
-    Reconcile { view: ViewId, layout: Box<RepoLayout>, scope: Scope, git_changed: bool },
+    /// Find or make the row of a worktree, which this lane serves from now on.
+    Open { key: ViewKey, lane: Lane, reply: SyncSender<Result<ViewRow, StoreError>> },
+    /// Write what a reconcile found.
+    Apply { ticket: Ticket, changes: Vec<Change>, reply: SyncSender<Result<Applied, IndexError>> },
+    /// A reconcile has ended.
+    End(Ticket, Box<Indexed>),
     /// Read some of the commits that a tip reaches.
     Commits { view: ViewId, layout: Box<RepoLayout>, tip: Tip },
     /// Keep these; then say so.
@@ -44,6 +46,17 @@ pub(super) enum Job {
     Clear,
     /// Delete contents nobody refers to.
     Collect,
+    /// End: the daemon does.
+    Stop,
+}
+
+/// Whose reconcile it is, and which index it compares with.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ticket {
+    pub(super) view: ViewId,
+    pub(super) lane: Lane,
+    /// How often the index had been emptied when it began.
+    pub(super) n_clears: u64,
 }
 
 /// Ends the daemon when the writer does, be it by a panic: without it nothing would ever be fresh again.
@@ -55,65 +68,125 @@ impl Drop for ShutdownGuard<'_> {
     }
 }
 
-/// Runs jobs until the loop is gone.
-pub(super) fn write(shared: &Shared, mut indexer: Indexer, mut commits: Commits, jobs: &Receiver<Job>) {
+/// Runs jobs until the daemon ends.
+pub(super) fn write(shared: &Shared, mut writer: Writer, commits: Commits, jobs: &Receiver<Job>) {
     let _last_word = ShutdownGuard(shared);
     let mut scrubber = Scrubber::default();
-    while let Some(job) = scrubber.next_job(shared, &mut indexer, jobs) {
-        match job {
-            Job::Open(key, reply) => {
-                let row = open(&mut indexer, &shared.index_db, &key);
-                if let Ok(row) = &row {
-                    commits.forget_view(row.id);
-                }
-                let _ = reply.send(row); // who asked is gone only when the daemon ends
-                copy_vectors(shared, &mut indexer);
-            }
-            Job::Reconcile { view, layout, scope, git_changed } => {
-                let indexed = reconcile(shared, &mut indexer, view, &layout, scope, git_changed);
-                scrubber.scrub(shared, &mut indexer); // before anybody is told, as the vectors
-                copy_vectors(shared, &mut indexer); // before anybody is told: who waited searches the copy
+    let mut writing = Writing { shared, commits, lanes: HashMap::new() };
+    loop {
+        match scrubber.next_job(shared, &mut writer, jobs) {
+            None | Some(Job::Stop) => return,
+            Some(Job::End(ticket, indexed)) => {
+                let indexed = writing.end(&mut writer, ticket, *indexed);
+                scrubber.scrub(shared, &mut writer); // before anybody is told, as the vectors
+                copy_vectors(shared, &mut writer); // before anybody is told: who waited searches the copy
                 shared.send(Event::Indexed(Box::new(indexed)));
             }
-            Job::Commits { view, layout, tip } => {
-                let result = commits.step(indexer.writer(), &layout, view, &tip);
-                copy_vectors(shared, &mut indexer);
-                shared.send(Event::Commits { view, tip, result });
-            }
-            Job::Vectors(vectors, done) => {
-                let kept = indexer.writer().add_vectors(&vectors);
-                copy_vectors(shared, &mut indexer);
-                let _ = done.send(kept); // the other side is gone only when the daemon ends
-            }
-            Job::Forget(view) => {
-                if let Err(error) = indexer.writer().forget_view(view) {
-                    tracing::warn!(%error, "cannot forget a worktree that is gone");
-                }
-            }
-            Job::Clear => {
-                commits.forget();
-                match indexer.writer().clear() {
-                    Ok(()) => load_vectors(shared),
-                    Err(error) => tracing::error!(%error, "cannot empty the index"),
-                }
-                shared.send(Event::Cleared); // all is compared again even where nothing was emptied
-            }
-            Job::Collect => collect(shared, &mut indexer),
+            Some(job) => writing.run(&mut writer, job),
         }
     }
 }
 
+/// What the writer thread has beside the connection.
+struct Writing<'a> {
+    shared: &'a Shared,
+    commits: Commits,
+    /// Who serves which view.
+    lanes: HashMap<ViewId, Lane>,
+}
+
+impl Writing<'_> {
+    fn run(&mut self, writer: &mut Writer, job: Job) {
+        let shared = self.shared;
+        match job {
+            Job::Open { key, lane, reply } => {
+                let row = open(writer, &shared.index_db, &key);
+                if let Ok(row) = &row {
+                    self.commits.forget_view(row.id);
+                    self.lanes.insert(row.id, lane);
+                }
+                let _ = reply.send(row); // who asked is gone only when the daemon ends
+                copy_vectors(shared, writer);
+            }
+            Job::Apply { ticket, changes, reply } => {
+                let applied =
+                    self.check(ticket).and_then(|()| Ok(writer.apply(ticket.view, &changes, now_s())?));
+                let _ = reply.send(applied); // who asked is gone only by a panic
+            }
+            Job::Commits { view, layout, tip } => {
+                let result = self.commits.step(writer, &layout, view, &tip);
+                copy_vectors(shared, writer);
+                shared.send(Event::Commits { view, tip, result });
+            }
+            Job::Vectors(vectors, done) => {
+                let kept = writer.add_vectors(&vectors);
+                copy_vectors(shared, writer);
+                let _ = done.send(kept); // the other side is gone only when the daemon ends
+            }
+            Job::Forget(view) => {
+                self.lanes.remove(&view);
+                if let Err(error) = writer.forget_view(view) {
+                    tracing::warn!(%error, "cannot forget a worktree that is gone");
+                }
+            }
+            Job::Clear => self.clear(writer),
+            Job::Collect => collect(shared, writer),
+            Job::End(..) | Job::Stop => unreachable!("`write` takes them"),
+        }
+    }
+
+    /// # Errors
+    /// When what a reconcile compared with is not there any more: it may write nothing.
+    fn check(&self, ticket: Ticket) -> Result<(), IndexError> {
+        let Ticket { view, lane, n_clears } = ticket;
+        let is_served = self.lanes.get(&view) == Some(&lane);
+        let is_same_index = self.shared.n_clears.load(Ordering::SeqCst) == n_clears;
+        if is_served && is_same_index { Ok(()) } else { Err(IndexError::Outdated) }
+    }
+
+    /// Does what follows a reconcile.
+    fn end(&self, writer: &mut Writer, ticket: Ticket, mut indexed: Indexed) -> Indexed {
+        if let Ok(outcome) = indexed.result {
+            let done = self.check(ticket).and_then(|()| {
+                self.shared.indexer.purge_secrets(writer)?;
+                if indexed.scope == Scope::Full {
+                    writer.mark_complete(ticket.view, indexed.head.as_deref())?;
+                }
+                Ok(outcome)
+            });
+            indexed.result = done;
+        }
+        if let Err(IndexError::Store(StoreError::Corrupt { .. })) = &indexed.result {
+            set_aside(&self.shared.index_db);
+        }
+        indexed
+    }
+
+    fn clear(&mut self, writer: &mut Writer) {
+        self.commits.forget();
+        match writer.clear() {
+            Ok(()) => {
+                // Only now: who begins from here on compares with the empty index.
+                self.shared.n_clears.fetch_add(1, Ordering::SeqCst);
+                load_vectors(self.shared);
+            }
+            Err(error) => tracing::error!(%error, "cannot empty the index"),
+        }
+        self.shared.send(Event::Cleared); // all is compared again even where nothing was emptied
+    }
+}
+
 /// Forgets worktrees that went while nobody looked, then contents nobody refers to.
-fn collect(shared: &Shared, indexer: &mut Indexer) {
+fn collect(shared: &Shared, writer: &mut Writer) {
     let is_gone = |git_dir: &str, inode: u64| match scan::lstat(Path::new(git_dir)) {
         Ok(stat) => stat.inode != inode,
         Err(error) => error.kind() == std::io::ErrorKind::NotFound,
     };
-    if let Err(error) = indexer.writer().forget_views(is_gone) {
+    if let Err(error) = writer.forget_views(is_gone) {
         tracing::warn!(%error, "cannot forget worktrees that are gone");
     }
     let keep_s = shared.config.index.keep_days as i64 * 86_400;
-    match indexer.writer().collect_garbage(now_ms() / 1_000, keep_s) {
+    match writer.collect_garbage(now_s(), keep_s) {
         Ok(0) => {}
         Ok(n_blobs) => {
             tracing::info!(n_blobs, "deleted contents nobody refers to");
@@ -123,38 +196,14 @@ fn collect(shared: &Shared, indexer: &mut Indexer) {
     }
 }
 
-fn open(indexer: &mut Indexer, index_db: &Path, key: &ViewKey) -> Result<ViewRow, StoreError> {
-    let view = indexer.writer().view(key)?;
-    let row = Reader::open(index_db)?.view(view)?;
-    Ok(row.expect("the row was written a moment ago by this thread"))
+fn now_s() -> i64 {
+    now_ms() / 1_000
 }
 
-fn reconcile(
-    shared: &Shared,
-    indexer: &mut Indexer,
-    view: ViewId,
-    layout: &RepoLayout,
-    scope: Scope,
-    git_changed: bool,
-) -> Indexed {
-    let mut unwatched = None;
-    let mut on_dir = |dir: &Path| match shared.watch.add_dir(view, Role::Worktree, dir) {
-        Ok(()) | Err(WatchError::Gone(_) | WatchError::Closed(_)) => {}
-        Err(error) => unwatched = Some(with_remedy(&error)),
-    };
-    let mut result = indexer.reconcile(layout, view, &scope, git_changed, &mut on_dir);
-    let head = git::head(layout);
-    if result.is_ok()
-        && scope == Scope::Full
-        && let Err(error) = indexer.writer().mark_complete(view, head.as_deref())
-    {
-        result = Err(error.into());
-    }
-    if let Err(IndexError::Store(StoreError::Corrupt { .. })) = &result {
-        set_aside(&shared.index_db);
-    }
-    let survey = result.is_err().then(|| Survey::of(layout));
-    Indexed { view, scope, result, head, unwatched, survey }
+fn open(writer: &mut Writer, index_db: &Path, key: &ViewKey) -> Result<ViewRow, StoreError> {
+    let view = writer.view(key)?;
+    let row = Reader::open(index_db)?.view(view)?;
+    Ok(row.expect("the row was written a moment ago by this thread"))
 }
 
 /// Makes room for a new index, which the next daemon builds.

@@ -27,7 +27,7 @@ use self::reconciles::Reconciles;
 pub(super) use self::reply::unanswered;
 use self::wait::Waiter;
 use self::watch_health::WatchHealth;
-use super::disk::task::{DiskTask, Lane};
+use super::disk::task::{DiskTask, Lane, Walker};
 use super::event::ViewReport;
 use crate::git;
 use crate::index::{ReconcileOutcome, Scope, Unread};
@@ -68,14 +68,7 @@ pub(super) struct WorktreeState {
     /// The thread that accesses its file system.
     pub(super) lane: Lane,
     disk: Sender<DiskTask>,
-}
-
-/// The scope of the next reconcile.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Due {
-    pub(super) scope: Scope,
-    /// Whether git wrote its index or settings, which may change the set of files.
-    pub(super) git_changed: bool,
+    walker: Walker,
 }
 
 /// Rounds of embedding, numbered from 1.
@@ -93,7 +86,7 @@ impl WorktreeState {
         row: &ViewRow,
         layout: RepoLayout,
         debouncer: Debouncer,
-        (lane, disk): (Lane, Sender<DiskTask>),
+        (lane, disk, walker): (Lane, Sender<DiskTask>, Walker),
     ) -> Self {
         Self {
             id: row.id,
@@ -113,6 +106,7 @@ impl WorktreeState {
             commits: CommitsState::new(layout.git_dir.is_some()),
             lane,
             disk,
+            walker,
             layout,
         }
     }
@@ -212,13 +206,16 @@ impl WorktreeState {
         !self.dirty.is_empty()
     }
 
-    /// Returns the scope of the next reconcile if it is due; `removals` is the present count.
-    pub(super) fn start(&mut self, removals: u64, now: Instant) -> Option<Due> {
+    /// Starts the next reconcile if it is due; returns its scope.
+    pub(super) fn start(&mut self, now: Instant) -> Option<Scope> {
         if self.reconciles.is_running() || !self.is_dirty() || self.start_at(now) > now {
             return None;
         }
-        self.reconciles.start(removals);
-        Some(self.dirty.take())
+        self.reconciles.start(self.walker.progress.removals());
+        let due = self.dirty.take();
+        let scope = due.scope.clone();
+        let _ = self.walker.due.send(due); // the end of that thread is an event of its own
+        Some(scope)
     }
 
     /// Returns the commits to read now; files have priority.
@@ -247,6 +244,14 @@ impl WorktreeState {
             self.dirty.note_failure(now);
         }
         self.error = failed;
+    }
+
+    /// Records the end of a reconcile whose result was refused because the index was emptied.
+    pub(super) fn end_in_vain(&mut self, now: Instant) {
+        self.reconciles.end();
+        self.dirty.note_walk(now);
+        self.mark_all_dirty(now);
+        self.postpone();
     }
 
     /// Records what a successful reconcile could not read. It is tried again for each request, and now and then without one.
@@ -305,9 +310,10 @@ impl WorktreeState {
         let root = self.layout.root.display();
         let behind = self.error.iter().map(|why| format!("index: {root}: {why}"));
         let files = self.files_note.iter().map(|why| format!("files: {root}: {why}"));
+        let slow = self.unanswered_place().map(|place| format!("files: {}", unanswered(&place)));
         let commits = self.commits.note().map(|why| format!("commits: {root}: {why}"));
         let watch = self.watch.notes(&self.layout.root);
-        behind.chain(files).chain(commits).chain(watch).collect()
+        behind.chain(files).chain(slow).chain(commits).chain(watch).collect()
     }
 }
 

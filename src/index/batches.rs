@@ -2,40 +2,48 @@
 
 use std::sync::atomic::Ordering;
 
-use super::prepare::{Prepared, now_s};
-use super::{IndexError, Progress, ReconcileOutcome};
-use crate::store::{Change, Writer};
-use crate::types::ViewId;
+use super::prepare::Prepared;
+use super::{IndexError, Progress, ReconcileOutcome, WalkProgress};
+use crate::store::Change;
+use crate::types::SourceKey;
 
 /// A transaction is closed after so many changes …
-pub(super) const CHANGES: usize = 512;
+const CHANGES: usize = 512;
 /// … or so many bytes of new content.
 const BYTES: u64 = 8 << 20;
 
+/// Writes changes of the view in one transaction.
+///
+/// Its errors end the reconcile; what was written before stays.
+pub type Apply<'a> = dyn FnMut(Vec<Change>) -> Result<Applied, IndexError> + 'a;
+
+/// The view's new `seq`, and what is to be read again, as of [`Writer::apply`](crate::store::Writer::apply).
+pub type Applied = (u64, Vec<SourceKey>);
+
 /// Collects changes of one view into transactions.
 pub(super) struct Batches<'a> {
-    writer: &'a mut Writer,
-    view: ViewId,
+    apply: &'a mut Apply<'a>,
     progress: &'a Progress,
-    outcome: &'a mut ReconcileOutcome,
+    walk: &'a WalkProgress,
+    pub(super) outcome: ReconcileOutcome,
     changes: Vec<Change>,
     bytes: u64,
 }
 
 impl<'a> Batches<'a> {
     pub(super) fn new(
-        writer: &'a mut Writer,
-        view: ViewId,
+        apply: &'a mut Apply<'a>,
         progress: &'a Progress,
-        outcome: &'a mut ReconcileOutcome,
+        walk: &'a WalkProgress,
+        outcome: ReconcileOutcome,
     ) -> Self {
-        Self { writer, view, progress, outcome, changes: Vec::new(), bytes: 0 }
+        Self { apply, progress, walk, outcome, changes: Vec::new(), bytes: 0 }
     }
 
     /// Takes what is to become of a file, and writes when there is enough.
     pub(super) fn push(&mut self, prepared: Prepared) -> Result<(), IndexError> {
         let Prepared::Change(change) = prepared else {
-            self.progress.done_files.fetch_add(1, Ordering::Relaxed);
+            self.walk.add_done(1);
             if let Prepared::Unread(unread) = prepared {
                 self.outcome.unread.push(unread);
             }
@@ -52,6 +60,12 @@ impl<'a> Batches<'a> {
         Ok(())
     }
 
+    /// Takes changes that need no reading, and writes all of them.
+    pub(super) fn put_all(&mut self, changes: impl Iterator<Item = Change>) -> Result<(), IndexError> {
+        changes.map(Prepared::Change).try_for_each(|change| self.push(change))?;
+        self.flush()
+    }
+
     /// Writes what is left.
     pub(super) fn flush(&mut self) -> Result<(), IndexError> {
         if self.changes.is_empty() {
@@ -60,13 +74,14 @@ impl<'a> Batches<'a> {
         if self.progress.is_cancelled() {
             return Err(IndexError::Cancelled);
         }
-        self.outcome.note(&self.changes, self.progress);
-        let (seq, again) = self.writer.apply(self.view, &self.changes, now_s())?;
-        self.progress.done_files.fetch_add(self.changes.len() as u64, Ordering::Relaxed);
+        let changes = std::mem::take(&mut self.changes);
+        self.outcome.note(&changes, self.walk);
+        self.bytes = 0;
+        let n_changes = changes.len() as u64;
+        let (seq, again) = (self.apply)(changes)?;
+        self.walk.add_done(n_changes);
         self.outcome.seq = Some(seq);
         self.outcome.again.extend(again);
-        self.changes.clear();
-        self.bytes = 0;
         Ok(())
     }
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use super::plan::{Action, decide};
+use super::progress::Look;
 use super::{IndexError, Missed, Progress, Scope, Unread};
 use crate::extract::EXTRACTOR_VERSION;
 use crate::git::UserDirs;
@@ -45,6 +46,8 @@ pub(super) struct Comparison<'a> {
     progress: &'a Progress,
     admission: Admission,
     on_dir: &'a mut dyn FnMut(&Path),
+    /// Tells others what is looked at.
+    look: &'a Look<'a>,
     todo: Todo,
 }
 
@@ -60,6 +63,7 @@ impl<'a> Comparison<'a> {
         max_file_bytes: u64,
         progress: &'a Progress,
         on_dir: &'a mut dyn FnMut(&Path),
+        look: &'a Look<'a>,
     ) -> Result<Self, IndexError> {
         let mut todo = Todo::default();
         let admission = match Admission::open(layout, max_file_bytes) {
@@ -69,7 +73,7 @@ impl<'a> Comparison<'a> {
             }
             opened => opened?,
         };
-        Ok(Self { layout, view, reader, progress, admission, on_dir, todo })
+        Ok(Self { layout, view, reader, progress, admission, on_dir, look, todo })
     }
 
     /// Returns a digest of what decides which files count; none when not all of that could be read.
@@ -101,6 +105,7 @@ impl<'a> Comparison<'a> {
 
     /// Compares one path and what is below it. Of what cannot be looked at now the manifest keeps what it has.
     fn path(&mut self, key: &SourceKey) -> Result<(), IndexError> {
+        self.look.move_to(&self.layout.root.join(key.as_str()));
         let stat = match self.lstat(key) {
             Ok(stat) => stat,
             Err(error) => {
@@ -155,10 +160,10 @@ impl<'a> Comparison<'a> {
         below: Option<&SourceKey>,
         known: HashMap<SourceKey, Entry>,
     ) -> Result<(), IndexError> {
-        let Self { layout, progress, admission, on_dir, todo, .. } = self;
+        let Self { layout, progress, admission, on_dir, look, todo, .. } = self;
         let root = &layout.root;
         todo.missed.listed = true;
-        let mut walk = Walk { todo, root, known, on_dir, progress, n_unlisted: 0 };
+        let mut walk = Walk { todo, root, known, on_dir, look, progress, n_unlisted: 0 };
         let is_steady = scan::walk(layout, admission, below, &mut walk)?;
         if walk.stopped() {
             return Err(IndexError::Cancelled); // what was not met is not gone
@@ -210,13 +215,19 @@ struct Walk<'a> {
     root: &'a Path,
     known: HashMap<SourceKey, Entry>,
     on_dir: &'a mut dyn FnMut(&Path),
+    look: &'a Look<'a>,
     progress: &'a Progress,
     n_unlisted: usize,
 }
 
 impl Visit for Walk<'_> {
     fn dir(&mut self, path: &Path, _key: Option<&SourceKey>) {
+        self.look.move_to(path);
         (self.on_dir)(path);
+    }
+
+    fn approach(&mut self, path: &Path) {
+        self.look.move_to(path);
     }
 
     fn file(&mut self, found: Found) {

@@ -6,8 +6,8 @@
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -45,11 +45,6 @@ impl Extractor {
         Self { program: program.to_owned(), progress: Arc::clone(progress), process: None }
     }
 
-    /// Returns the program that is run.
-    pub(super) fn program(&self) -> &Path {
-        &self.program
-    }
-
     /// Finds everything in one source; the inner error says why it is to be left out.
     ///
     /// # Errors
@@ -85,6 +80,63 @@ impl Extractor {
             self.process = Some(process);
             extracted
         }))
+    }
+}
+
+/// A few extractors that the threads of all worktrees share. One is lent only for as long as a text is extracted, which
+/// needs no file: what hangs holds none of them.
+pub(super) struct Extractors {
+    /// The last is the one that was used last: its process is likeliest to be there.
+    free: Mutex<Vec<Extractor>>,
+    returned: Condvar,
+}
+
+impl Extractors {
+    /// Makes `n` of them; `program` is `memod`.
+    pub(super) fn new(program: &Path, progress: &Arc<Progress>, n: usize) -> Self {
+        let free = (0..n).map(|_| Extractor::new(program, progress)).collect();
+        Self { free: Mutex::new(free), returned: Condvar::new() }
+    }
+
+    /// As [`Extractor::extract`], by one that is free.
+    ///
+    /// # Errors
+    /// As there.
+    pub(super) fn extract(&self, path: &str, text: &str) -> Result<Result<Extracted, LeftOut>, IndexError> {
+        let mut free = self.free();
+        let extractor = loop {
+            match free.pop() {
+                Some(extractor) => break extractor,
+                None => free = self.returned.wait(free).unwrap_or_else(PoisonError::into_inner),
+            }
+        };
+        drop(free);
+        let mut lent = Lent { pool: self, extractor: Some(extractor) };
+        lent.extractor.as_mut().expect("it is given back by the drop alone").extract(path, text)
+    }
+
+    /// Ends the processes of all but one: what parsing took is given back.
+    pub(super) fn rest(&self) {
+        let mut free = self.free();
+        let n_others = free.len().saturating_sub(1);
+        free[..n_others].iter_mut().for_each(|extractor| extractor.process = None);
+    }
+
+    fn free(&self) -> MutexGuard<'_, Vec<Extractor>> {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An extractor that is given back even by a panic.
+struct Lent<'a> {
+    pool: &'a Extractors,
+    extractor: Option<Extractor>,
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        self.pool.free().extend(self.extractor.take());
+        self.pool.returned.notify_one();
     }
 }
 

@@ -1,8 +1,8 @@
 //! Keeps index.db equal to the worktrees.
 //!
 //! `compare` finds where manifest and disk differ and `plan` (pure) what that means, `prepare` reads and extracts it,
-//! with `extractor` in a process of its own (`worker`), `pipeline` runs them and writes in `batches`, `commits`
-//! does the same for history, `embedding` gives vectors to what was written.
+//! with `extractor` in a process of its own (`worker`), `pipeline` runs them on the caller's thread and hands what is to be
+//! written to another in `batches`, `commits` does the same for history, `embedding` gives vectors to what was written.
 
 mod batches;
 mod commits;
@@ -16,11 +16,12 @@ mod progress;
 mod secret_files;
 pub mod worker;
 
+pub use batches::{Applied, Apply};
 pub use commits::{CommitStep, Commits};
 pub use embedding::{Batch, embed_chunks, embed_paths};
 pub use extractor::Extractor;
-pub use pipeline::{Indexer, Reading, Scope};
-pub use progress::{Missed, Progress, ReconcileOutcome, Unread};
+pub use pipeline::{Indexer, Reading, Reconciler, Scope};
+pub use progress::{Missed, Progress, ReconcileOutcome, Unread, WalkProgress};
 
 use crate::scan::ScanError;
 use crate::store::StoreError;
@@ -43,6 +44,9 @@ pub enum IndexError {
     /// The daemon ends.
     #[error("the daemon is stopping")]
     Cancelled,
+    /// The index was emptied, or the worktree opened anew, since the reconcile began: what it compared with is gone.
+    #[error("the index was emptied meanwhile")]
+    Outdated,
 }
 
 impl IndexError {
@@ -51,7 +55,7 @@ impl IndexError {
         match self {
             Self::Scan(error) => error.hint(),
             Self::Store(error) => Some(error.hint()),
-            Self::Thread(_) | Self::Extractor(_) | Self::Cancelled => None,
+            Self::Thread(_) | Self::Extractor(_) | Self::Cancelled | Self::Outdated => None,
         }
     }
 }

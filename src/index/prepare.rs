@@ -6,8 +6,8 @@ use std::panic::catch_unwind;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::extractor::{Extractor, LeftOut};
-use super::{IndexError, Unread};
+use super::extractor::{Extractors, LeftOut};
+use super::{IndexError, Unread, WalkProgress};
 use crate::extract::{self, EXTRACTOR_VERSION, Extracted, redact, words};
 use crate::scan::{self, Content, Read, ReadError};
 use crate::store::{Change, NewBlob, NewChunk, Reader};
@@ -32,7 +32,8 @@ pub(super) struct Preparer<'a> {
     pub(super) root: &'a Path,
     pub(super) max_file_bytes: u64,
     pub(super) reader: &'a Reader,
-    pub(super) extractor: &'a mut Extractor,
+    pub(super) extractors: &'a Extractors,
+    pub(super) walk: &'a WalkProgress,
 }
 
 /// Returns nanoseconds since the epoch.
@@ -54,9 +55,13 @@ impl Preparer<'_> {
     ///
     /// # Errors
     /// When the index cannot be read, or no process be started to extract.
-    pub(super) fn prepare(&mut self, key: &SourceKey, stat: &Stat) -> Result<Prepared, IndexError> {
+    pub(super) fn prepare(&self, key: &SourceKey, stat: &Stat) -> Result<Prepared, IndexError> {
         let read_at_ns = now_ns();
-        let read = match scan::read(self.root, key, self.max_file_bytes) {
+        let read = {
+            let _look = self.walk.look_at(&self.root.join(key.as_str()));
+            scan::read(self.root, key, self.max_file_bytes)
+        };
+        let read = match read {
             Ok(read) => read,
             Err(error) => return self.prepare_unread(key, stat, &error),
         };
@@ -103,8 +108,8 @@ impl Preparer<'_> {
 
     /// Extracts one content. A content that cannot be extracted is recorded with the reason: as `parse-failed` when the
     /// content itself is the cause, as `parse-aborted` when a later attempt may succeed.
-    fn extract(&mut self, key: &SourceKey, text: &str, size: u64) -> Result<NewBlob, IndexError> {
-        let blob = self.extractor.extract(key.as_str(), text)?.and_then(|extracted| {
+    fn extract(&self, key: &SourceKey, text: &str, size: u64) -> Result<NewBlob, IndexError> {
+        let blob = self.extractors.extract(key.as_str(), text)?.and_then(|extracted| {
             catch_unwind(|| into_blob(extracted, text, size))
                 .map_err(|_| LeftOut { why: "splitting into words panicked".to_owned(), is_own: true })
         });

@@ -1,25 +1,23 @@
 //! Counts the progress and the results of a reconcile.
 
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::store::Change;
 use crate::types::{Refusal, SourceKey};
 
-/// How far a reconcile is; read by other threads.
+/// What all that is indexed counts together; read by other threads.
 #[derive(Debug, Default)]
 pub struct Progress {
-    /// Files to be read.
-    pub total_files: AtomicU64,
-    /// Of those, done.
-    pub done_files: AtomicU64,
     /// Files extracted since the start.
     pub parses: AtomicU64,
     /// Commits to be read.
     pub total_commits: AtomicU64,
     /// Of those, done.
     pub done_commits: AtomicU64,
-    /// Raised before anything is taken out of a manifest: a snapshot that may lack it is told by this.
-    pub removals: AtomicU64,
     /// Set once the daemon ends: what runs stops at the next batch.
     pub cancelled: AtomicBool,
 }
@@ -34,17 +32,85 @@ impl Progress {
     pub fn commits(&self) -> (u64, u64) {
         (self.done_commits.load(Ordering::Relaxed), self.total_commits.load(Ordering::Relaxed))
     }
+}
 
+/// How far the reconcile of one worktree is; read by other threads.
+#[derive(Debug, Default)]
+pub struct WalkProgress {
+    total_files: AtomicU64,
+    done_files: AtomicU64,
+    removals: AtomicU64,
+    looks: Mutex<Looks>,
+}
+
+/// What is looked at by each thread, and since when.
+#[derive(Debug, Default)]
+struct Looks {
+    n_begun: u64,
+    open: HashMap<u64, (Instant, PathBuf)>,
+}
+
+/// A look at a directory or file that has yet to end.
+pub(super) struct Look<'a> {
+    looks: &'a Mutex<Looks>,
+    number: u64,
+}
+
+impl WalkProgress {
     /// Begins to count files anew, of so many.
-    pub(super) fn begin(&self, total_files: u64) {
+    pub fn begin(&self, total_files: u64) {
         self.done_files.store(0, Ordering::Relaxed);
         self.total_files.store(total_files, Ordering::Relaxed);
     }
 
-    /// Returns how many files are done, and of how many.
+    /// Notes that so many more are done.
+    pub fn add_done(&self, n_files: u64) {
+        self.done_files.fetch_add(n_files, Ordering::Relaxed);
+    }
+
+    /// Returns how many files are done, and of how many; (0, 0) while they are being listed.
     pub fn files(&self) -> (u64, u64) {
         (self.done_files.load(Ordering::Relaxed), self.total_files.load(Ordering::Relaxed))
     }
+
+    /// Returns a count that is raised before anything is taken out of the manifest: a snapshot that may lack it is told by
+    /// this.
+    pub fn removals(&self) -> u64 {
+        self.removals.load(Ordering::SeqCst)
+    }
+
+    /// Returns what has been looked at for so long without an answer, if anything has.
+    pub fn unanswered_for(&self, long: Duration) -> Option<PathBuf> {
+        let looks = lock(&self.looks);
+        let longest = looks.open.values().min_by_key(|(since, _)| *since)?;
+        (longest.0.elapsed() >= long).then(|| longest.1.clone())
+    }
+
+    /// Notes that something is looked at until what is returned is dropped.
+    pub(super) fn look_at(&self, path: &Path) -> Look<'_> {
+        let mut looks = lock(&self.looks);
+        looks.n_begun += 1;
+        let number = looks.n_begun;
+        looks.open.insert(number, (Instant::now(), path.to_owned()));
+        Look { looks: &self.looks, number }
+    }
+}
+
+impl Look<'_> {
+    /// Notes that it has come to another place.
+    pub(super) fn move_to(&self, path: &Path) {
+        lock(self.looks).open.insert(self.number, (Instant::now(), path.to_owned()));
+    }
+}
+
+impl Drop for Look<'_> {
+    fn drop(&mut self) {
+        lock(self.looks).open.remove(&self.number);
+    }
+}
+
+fn lock(looks: &Mutex<Looks>) -> MutexGuard<'_, Looks> {
+    looks.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What a reconcile did.
@@ -87,7 +153,7 @@ pub struct Missed {
 
 impl ReconcileOutcome {
     /// Notes what is about to be taken out of the manifest.
-    pub(super) fn note(&mut self, changes: &[Change], progress: &Progress) {
+    pub(super) fn note(&mut self, changes: &[Change], walk: &WalkProgress) {
         let taken = changes.iter().find_map(|change| match change {
             Change::Remove { key, .. } | Change::Refuse { key, refusal: Refusal::Unreadable, .. } => {
                 Some(key)
@@ -95,8 +161,28 @@ impl ReconcileOutcome {
             _ => None,
         });
         if let Some(key) = taken {
-            progress.removals.fetch_add(1, Ordering::SeqCst);
+            walk.removals.fetch_add(1, Ordering::SeqCst);
             self.missed.moving = Some(key.clone());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_look_that_takes_longest_is_named() {
+        let walk = WalkProgress::default();
+        assert_eq!(walk.unanswered_for(Duration::ZERO), None);
+        let (first, second) = (walk.look_at(Path::new("a")), walk.look_at(Path::new("b")));
+        assert_eq!(walk.unanswered_for(Duration::ZERO), Some("a".into()));
+        first.move_to(Path::new("c"));
+        assert_eq!(walk.unanswered_for(Duration::ZERO), Some("b".into()), "the other goes on");
+        drop(second);
+        assert_eq!(walk.unanswered_for(Duration::ZERO), Some("c".into()));
+        assert_eq!(walk.unanswered_for(Duration::from_secs(60)), None);
+        drop(first);
+        assert_eq!(walk.unanswered_for(Duration::ZERO), None);
     }
 }

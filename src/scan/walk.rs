@@ -27,6 +27,8 @@ pub trait Visit {
     /// A directory is about to be listed, with its path below the root; none for the root itself. Whoever watches must
     /// watch it before this returns: what is created later is only heard of, not listed.
     fn dir(&mut self, abs: &Path, key: Option<&SourceKey>);
+    /// A directory is about to be looked at, which may take long.
+    fn approach(&mut self, _abs: &Path) {}
     /// A path is admitted or refused.
     fn file(&mut self, found: Found);
     /// A file that git ignores has a secret name.
@@ -131,6 +133,9 @@ impl Walk<'_> {
 
     /// Takes one path; asks for its stat only when it is needed.
     fn meet(&mut self, path: &RelPath, kind: FileKind, stat: impl FnOnce() -> io::Result<Stat>) {
+        if kind == FileKind::Directory {
+            self.visit.approach(&self.on_disk(path));
+        }
         if kind == FileKind::Directory && self.admission.enters_path(path) {
             self.pending.push(path.to_owned());
             return;

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
@@ -39,8 +40,14 @@ impl Hanging {
         (!has_ended).then_some(mount)
     }
 
+    /// Stops the server. A request that it has read already would keep its thread, and a process that ends, for good.
     fn hang(&self) {
         kill_process(Pid::from_child(&self.server), Signal::STOP).unwrap();
+        let tasks = format!("/proc/{}/task", self.server.id());
+        until("the server has stopped", || {
+            let stats = fs::read_dir(&tasks).unwrap().map(|task| task.unwrap().path().join("stat"));
+            stats.into_iter().all(|stat| fs::read_to_string(stat).is_ok_and(|stat| stat.contains(") T ")))
+        });
     }
 
     fn go_on(&self) {
@@ -126,4 +133,60 @@ fn a_worktree_whose_file_system_hangs() {
     expect_fresh(&live, &live.root(), "alpha", "a.md");
     live.call("stop", json!({}));
     assert_eq!(live.wait_for_end(), Some(0), "it ends with threads that hang");
+}
+
+/// A repository with another file system in it, at `sub`, and a second worktree.
+fn mounted_inside() -> Option<(Live, Hanging, PathBuf)> {
+    let (live, source, _) = repository();
+    let (sub, other) = (live.root().join("sub"), live.sandbox.path("other"));
+    live.git(&["worktree", "add", "-q", "-b", "other", other.to_str().unwrap()]);
+    fs::write(source.join("s.md"), "gamma").unwrap();
+    fs::create_dir(&sub).unwrap();
+    expect_fresh(&live, &other, "alpha", "a.md");
+    let mount = Hanging::mount(&source, &sub)?;
+    live.expect("gamma", "sub/s.md", "a file system inside the worktree");
+    Some((live, mount, other))
+}
+
+/// Makes the file system hang, and a walk that hangs with it; returns what is said of it.
+fn hang_in_a_walk(live: &Live, mount: &Hanging) -> String {
+    mount.hang();
+    let stuck = live.call("search", json!({ "query": "alpha", "sync": "strict" }));
+    assert_eq!(stuck["fresh"], json!(false), "{stuck}");
+    stuck["reason"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_walk_that_hangs_holds_up_no_other_worktree() {
+    let Some((live, mount, other)) = mounted_inside() else { return };
+    let reason = hang_in_a_walk(&live, &mount);
+    for number in 0..3 {
+        let path = format!("n{number}.md");
+        fs::write(other.join(&path), word(number)).unwrap();
+        expect_fresh(&live, &other, &word(number), &path);
+    }
+    let third = live.sandbox.path("third");
+    live.git(&["worktree", "add", "-q", "-b", "third", third.to_str().unwrap()]);
+    expect_fresh(&live, &third, "alpha", "a.md");
+    let degraded = live.call("status", json!({ "cwd": other }))["degraded"].to_string();
+    for told in [reason, degraded] {
+        assert!(told.contains("sub: its file system has not answered yet"), "{told}");
+    }
+    live.call("reindex", json!({ "cwd": other }));
+    expect_fresh(&live, &other, &word(0), "n0.md");
+    mount.go_on();
+    live.write("sub/t.md", "delta");
+    live.expect("delta", "sub/t.md", "afterwards");
+    live.expect("gamma", "sub/s.md", "what the walk met before the index was emptied");
+}
+
+#[test]
+fn it_ends_in_the_middle_of_a_walk_that_hangs() {
+    let Some((live, mount, _)) = mounted_inside() else { return };
+    live.call("memory.add", json!({ "content": "acknowledged before the end" }));
+    hang_in_a_walk(&live, &mount);
+    let asked = Instant::now();
+    live.call("stop", json!({}));
+    assert_eq!(live.wait_for_end(), Some(0));
+    assert!(asked.elapsed() < Duration::from_secs(8), "{:?}", asked.elapsed());
 }

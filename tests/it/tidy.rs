@@ -376,7 +376,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             &["mod"],
             &["server", "main_loop"],
             &["dispatch"],
-            &["disk", "worker"],
+            &["disk", "reconcile", "worker"],
             &["scrub"],
             &["vectors", "worktree", "doorbell", "listen", "lines", "replies"],
             &["briefing"],

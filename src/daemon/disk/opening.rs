@@ -6,9 +6,10 @@ use std::sync::mpsc::{Sender, sync_channel};
 
 use super::Disk;
 use super::git_watch::{GitDirs, watch_git};
-use super::task::Opened;
+use super::task::{Lane, Opened};
 use crate::daemon::doorbell;
 use crate::daemon::error::RpcResult;
+use crate::daemon::reconcile;
 use crate::daemon::shared::Shared;
 use crate::daemon::worker::Job;
 use crate::git::{self, Refs, UserDirs, UserRules};
@@ -22,6 +23,7 @@ use crate::watch::silent_file_system;
 pub(super) fn open(
     shared: &Arc<Shared>,
     jobs: &Sender<Job>,
+    lane: Lane,
     layout: RepoLayout,
     mounts: &[PathBuf],
 ) -> RpcResult<(Disk, Opened)> {
@@ -30,7 +32,7 @@ pub(super) fn open(
     if settings.is_bare {
         return Err(bare(&layout));
     }
-    let row = row(jobs, &layout)?;
+    let row = row(jobs, lane, &layout)?;
     let below = mounts.iter().filter(|place| place.starts_with(&layout.root)).map(PathBuf::as_path);
     let silent = std::iter::once(layout.root.as_path()).chain(below).find_map(why_silent);
     // Only here: the state dir must not be created again in a repository that was deleted or moved.
@@ -41,6 +43,10 @@ pub(super) fn open(
     // The row may belong to a worktree that has moved and is watched under its old path.
     shared.watch.remove_view(row.id);
     let unwatched = watch_git(shared, row.id, &GitDirs { layout: &layout, excludes: &[] }).err();
+    let walker = reconcile::start(shared, jobs, lane, &layout, row.id).map_err(|error| {
+        let busy = RpcError::new(code::BUSY, format!("{}: {error:#}", layout.root.display()));
+        busy.with_hint("`ulimit -u` may be too low")
+    })?;
     let mut disk = Disk {
         shared: Arc::clone(shared),
         view: row.id,
@@ -51,12 +57,12 @@ pub(super) fn open(
     };
     let mut settings = disk.read_settings(); // again, only now: what changes later is heard of
     settings.unwatched = unwatched.or(settings.unwatched);
-    let opened = Opened { layout: disk.layout.clone(), row, settings, silent };
+    let opened = Opened { layout: disk.layout.clone(), row, walker, settings, silent };
     Ok((disk, opened))
 }
 
 /// Asks the writer for the row of a worktree.
-fn row(jobs: &Sender<Job>, layout: &RepoLayout) -> RpcResult<ViewRow> {
+fn row(jobs: &Sender<Job>, lane: Lane, layout: &RepoLayout) -> RpcResult<ViewRow> {
     let git_dir = layout.git_dir.as_ref().unwrap_or(&layout.root);
     // Without the inode it would be taken for another worktree of that name, and so would its manifest.
     let inode = scan::lstat(git_dir).at("look at", git_dir).map_err(LocateError::Io)?.inode;
@@ -64,7 +70,7 @@ fn row(jobs: &Sender<Job>, layout: &RepoLayout) -> RpcResult<ViewRow> {
         ViewKey { git_dir: git_dir.display().to_string(), inode, root: layout.root.display().to_string() };
     let (reply, row) = sync_channel(1);
     let stopping = || RpcError::new(code::STOPPING, "the daemon is stopping");
-    jobs.send(Job::Open(key, reply)).map_err(|_| stopping())?;
+    jobs.send(Job::Open { key, lane, reply }).map_err(|_| stopping())?;
     row.recv().map_err(|_| stopping())?.map_err(|error| {
         tracing::error!(root = %layout.root.display(), %error, "cannot open the view");
         error.into()

@@ -1,14 +1,42 @@
 //! Declares the tasks of a worktree's thread, and their results.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
 
 use crate::git::Tip;
+use crate::index::{Scope, WalkProgress};
 use crate::paths::{RepoLayout, may_be_dir};
 use crate::store::ViewRow;
 use crate::watch::Role;
 
 /// Number of a worktree's thread; numbers are never reused.
 pub(in super::super) type Lane = u64;
+
+/// The scope of the next reconcile.
+#[derive(Debug, PartialEq, Eq)]
+pub(in super::super) struct Due {
+    pub(in super::super) scope: Scope,
+    /// Whether git wrote its index or settings, which may change the set of files.
+    pub(in super::super) git_changed: bool,
+}
+
+/// The thread that reconciles a worktree.
+#[derive(Debug)]
+pub(in super::super) struct Walker {
+    pub(in super::super) due: Sender<Due>,
+    /// Its progress.
+    pub(in super::super) progress: Arc<WalkProgress>,
+}
+
+impl Walker {
+    /// Returns a walker without a thread, and its queue.
+    #[cfg(test)]
+    pub(in super::super) fn new() -> (Self, std::sync::mpsc::Receiver<Due>) {
+        let (due, queue) = std::sync::mpsc::channel();
+        (Self { due, progress: Arc::default() }, queue)
+    }
+}
 
 /// A task for the thread of a worktree.
 #[derive(Debug)]
@@ -101,6 +129,7 @@ impl Survey {
 pub(in super::super) struct Opened {
     pub(in super::super) layout: RepoLayout,
     pub(in super::super) row: ViewRow,
+    pub(in super::super) walker: Walker,
     pub(in super::super) settings: GitSettings,
     /// Why events may not report every change, so that the worktree is polled.
     pub(in super::super) silent: Option<String>,

@@ -15,8 +15,11 @@ const COLLECT_EVERY: u64 = 1_000;
 
 impl MainLoop {
     pub(super) fn on_indexed(&mut self, indexed: Indexed, now: Instant) {
-        let Indexed { view, scope, result, head, unwatched, survey } = indexed;
-        let Some(view) = self.views.values_mut().find(|known| known.id == view) else { return };
+        let Indexed { lane, scope, result, head, unwatched, survey } = indexed;
+        let Some(view) = self.views.values_mut().find(|known| known.lane == lane) else { return };
+        if let Err(IndexError::Outdated) = result {
+            return view.end_in_vain(now);
+        }
         view.head = head;
         let covers = scope == Scope::Full && unwatched.is_none() && result.is_ok();
         if unwatched.is_some() {
@@ -32,7 +35,7 @@ impl MainLoop {
                 view.retry(outcome.again, now);
                 (missed, unread) = (outcome.missed, outcome.unread);
                 if let Some(seq) = outcome.seq {
-                    view.seq = seq;
+                    view.seq = view.seq.max(seq); // commits may have been written since
                     self.collect_in = self.collect_in.saturating_sub(1);
                 }
                 None
@@ -42,7 +45,7 @@ impl MainLoop {
                 Some(hinted(&error, error.hint()))
             }
         };
-        let (has_failed, lane) = (failed.is_some(), view.lane);
+        let has_failed = failed.is_some();
         if covers {
             view.recover_watch();
         }
@@ -72,7 +75,7 @@ impl MainLoop {
         let Some(view) = self.views.values_mut().find(|known| known.id == view) else { return };
         match result {
             Ok(CommitStep { seq, n_left, notes, may_come_back }) => {
-                view.seq = seq.unwrap_or(view.seq);
+                view.seq = view.seq.max(seq.unwrap_or(0));
                 if n_left > 0 {
                     let layout = Box::new(view.layout.clone());
                     let _ = self.jobs.send(Job::Commits { view: view.id, layout, tip });

@@ -5,11 +5,11 @@ use tokio::sync::oneshot;
 
 use super::*;
 use crate::config::Config;
-use crate::daemon::disk::task::{DiskReport, GitSettings, Opened, Probed, Survey};
+use crate::daemon::disk::task::{DiskReport, Due, GitSettings, Opened, Probed, Survey, Walker};
 use crate::daemon::event::{Ask, Freshness, Indexed, ViewReport};
 use crate::daemon::memories::keeper::Memories;
 use crate::daemon::watch_queue::WatchQueue;
-use crate::index::{IndexError, Missed, Progress, ReconcileOutcome};
+use crate::index::{IndexError, Indexer, Missed, Progress, Reading, ReconcileOutcome};
 use crate::paths::{Env, RepoLayout};
 use crate::proto::Sync;
 use crate::store::ViewRow;
@@ -21,6 +21,7 @@ struct Bench {
     main_loop: MainLoop,
     jobs: Receiver<Job>,
     tasks: Vec<(Lane, Receiver<DiskTask>)>,
+    due: Vec<(ViewId, Receiver<Due>)>,
     temp: tempfile::TempDir,
 }
 
@@ -33,11 +34,14 @@ impl Bench {
         let to_loop = (channel().0, Arc::new(WatchQueue::default()));
         let (watch, progress) = (Watch::start(|_| true).unwrap(), Arc::new(Progress::default()));
         let memories = Memories::start(&layout, &env, false).unwrap();
+        let reading = Reading { max_file_bytes: 0, n_threads: 0 };
+        let indexer = Indexer::new(&index_db, Path::new("memod"), reading, Arc::clone(&progress));
+        let index = (indexer, progress);
         let shared =
-            Shared::new(layout, env, Config::default(), index_db, socket, watch, progress, to_loop, memories);
+            Shared::new(layout, env, Config::default(), index_db, socket, watch, index, to_loop, memories);
         let ((jobs, job_queue), (rounds, _)) = (channel(), channel());
         let main_loop = MainLoop::new(Arc::new(shared), jobs, rounds, channel().0);
-        Self { main_loop, jobs: job_queue, tasks: Vec::new(), temp }
+        Self { main_loop, jobs: job_queue, tasks: Vec::new(), due: Vec::new(), temp }
     }
 
     fn handle(&mut self, event: Event) {
@@ -56,10 +60,12 @@ impl Bench {
         let (disk, tasks) = channel();
         let lane = id as Lane;
         self.main_loop.opening.insert(layout.root.clone(), Opening { lane, disk, asks: Vec::new() });
+        let (walker, due) = Walker::new();
         self.tasks.push((lane, tasks));
+        self.due.push((ViewId(id), due));
         let row = ViewRow { id: ViewId(id), head: None, epoch: 0, seq: 0, complete: false };
         let settings = GitSettings { excludes: Vec::new(), unwatched: None };
-        let opened = Box::new(Opened { layout, row, settings, silent: None });
+        let opened = Box::new(Opened { layout, row, walker, settings, silent: None });
         self.handle(Event::Opened { lane, result: Ok(opened) });
         ViewId(id)
     }
@@ -104,7 +110,7 @@ impl Bench {
     fn end(&mut self, view: ViewId, result: Result<ReconcileOutcome, IndexError>, unwatched: Option<&str>) {
         let unwatched = unwatched.map(str::to_owned);
         self.handle(Event::Indexed(Box::new(Indexed {
-            view,
+            lane: view.0 as Lane,
             scope: Scope::Full,
             result,
             head: None,
@@ -206,19 +212,13 @@ fn a_file_system_that_hangs_holds_up_its_own_worktree_alone() {
         bench.main_loop.advance(Instant::now());
         bench.end(view, Ok(ReconcileOutcome { whole: true, ..ReconcileOutcome::default() }), None);
     }
-    bench.jobs.try_iter().for_each(drop);
+    bench.due.iter().for_each(|(_, due)| due.try_iter().for_each(drop));
     let mut from_dead = [Sync::Fs, Sync::Strict].map(|level| bench.ask("dead", level, Duration::ZERO));
     let mut from_live = bench.ask("live", Sync::Strict, Duration::from_secs(60));
     bench.look(Some(dead));
     bench.main_loop.advance(Instant::now());
-    let walked: Vec<ViewId> = bench
-        .jobs
-        .try_iter()
-        .filter_map(|job| match job {
-            Job::Reconcile { view, .. } => Some(view),
-            _ => None,
-        })
-        .collect();
+    let walked = bench.due.iter().filter(|(_, due)| due.try_iter().next().is_some());
+    let walked: Vec<ViewId> = walked.map(|(view, _)| *view).collect();
     assert_eq!(walked, [live], "who walked the other would hang");
     bench.end(live, Ok(ReconcileOutcome { whole: true, ..ReconcileOutcome::default() }), None);
     bench.main_loop.advance(Instant::now());

@@ -87,7 +87,7 @@ impl MainLoop {
         else {
             return;
         };
-        let Opened { layout, row, settings, silent } = match result {
+        let Opened { layout, row, walker, settings, silent } = match result {
             Ok(opened) => *opened,
             Err(error) => return asks.into_iter().for_each(|ask| refuse(ask, error.clone())),
         };
@@ -105,7 +105,7 @@ impl MainLoop {
             Duration::from_millis(watch.settle_ms),
             Duration::from_millis(watch.settle_max_ms),
         );
-        let mut view = WorktreeState::new(&row, layout, debouncer, (lane, disk));
+        let mut view = WorktreeState::new(&row, layout, debouncer, (lane, disk, walker));
         if silent.is_some() || watch.poll {
             view.poll(silent);
         }

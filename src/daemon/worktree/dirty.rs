@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use super::Due;
+use crate::daemon::disk::task::Due;
 use crate::index::Scope;
 use crate::types::SourceKey;
 use crate::watch::Debouncer;

@@ -1,14 +1,17 @@
 //! Answers the requests whose wait is over.
 
-use std::path::Path;
-use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::wait::Waiter;
 use super::{Rounds, WorktreeState};
 use crate::daemon::event::{Ask, Freshness};
 use crate::index::Progress;
 use crate::proto::{Pending, Sync};
+
+/// An access to the disk that takes longer is reported.
+const SLOW: Duration = Duration::from_millis(500);
 
 impl WorktreeState {
     /// Answers every request whose wait is over.
@@ -36,7 +39,7 @@ impl WorktreeState {
                         Sync::Full => rounds.error.is_none(),
                     };
                 let reason = (!fresh).then(|| self.why_not(&waiter, rounds, progress));
-                self.reply(waiter.ask, fresh, reason, progress);
+                self.reply(waiter.ask, fresh, reason);
             } else {
                 waiting.push(waiter);
             }
@@ -49,7 +52,7 @@ impl WorktreeState {
             } else {
                 "the watcher has not answered yet".to_owned()
             };
-            self.reply(ask, false, Some(reason), progress);
+            self.reply(ask, false, Some(reason));
         }
     }
 
@@ -60,12 +63,14 @@ impl WorktreeState {
     }
 
     fn why_not(&self, waiter: &Waiter, rounds: &Rounds, progress: &Progress) -> String {
-        let how_far = match progress.files() {
+        let how_far = match self.walker.progress.files() {
             (_, 0) => String::new(), // they are being listed
             (done, total) => format!(": {done} of {total} files"),
         };
         if let Some(error) = self.error.as_ref().or(waiter.restless.as_ref()) {
             error.clone()
+        } else if let Some(place) = self.unanswered_place() {
+            unanswered(&place)
         } else if !self.complete {
             let what = if self.built { "compared with the worktree" } else { "built" };
             format!("the index is being {what}{how_far}")
@@ -90,8 +95,8 @@ impl WorktreeState {
         }
     }
 
-    fn reply(&self, ask: Ask, fresh: bool, reason: Option<String>, progress: &Progress) {
-        let removals = self.reconciles.removals(progress.removals.load(Ordering::SeqCst));
+    fn reply(&self, ask: Ask, fresh: bool, reason: Option<String>) {
+        let removals = self.reconciles.removals(self.walker.progress.removals());
         let freshness = Freshness {
             view: self.id,
             layout: self.layout.clone(),
@@ -99,21 +104,27 @@ impl WorktreeState {
             reason,
             files_note: self.files_note.clone(),
             commits_note: self.commits.note().cloned(),
-            pending: Pending { files: self.pending_files(progress), embeddings: 0 },
+            pending: Pending { files: self.pending_files(), embeddings: 0 },
+            progress: Arc::clone(&self.walker.progress),
             removals,
         };
         // The request may have been dropped.
         let _ = ask.reply.send(Ok(freshness));
     }
 
-    fn pending_files(&self, progress: &Progress) -> u64 {
-        let (done, total) = progress.files();
+    /// Returns the place that the running reconcile has waited for too long, if any.
+    pub(super) fn unanswered_place(&self) -> Option<PathBuf> {
+        self.walker.progress.unanswered_for(SLOW)
+    }
+
+    fn pending_files(&self) -> u64 {
+        let (done, total) = self.walker.progress.files();
         let running = if self.reconciles.is_running() { total.saturating_sub(done) } else { 0 };
         self.dirty.n_paths() as u64 + running
     }
 }
 
-/// Returns why the state of a worktree is unknown.
-pub(in super::super) fn unanswered(root: &Path) -> String {
-    format!("{}: its file system has not answered yet", root.display())
+/// Returns why the state of a directory or file is unknown.
+pub(in super::super) fn unanswered(place: &Path) -> String {
+    format!("{}: its file system has not answered yet", place.display())
 }

@@ -1,5 +1,4 @@
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, channel};
 use std::time::Duration;
 
@@ -9,7 +8,7 @@ use super::dirty::RESCAN_GAP;
 use super::probe::COOKIE_TIMEOUT;
 use super::wait::MOST_TRIES;
 use super::*;
-use crate::daemon::disk::task::Probed;
+use crate::daemon::disk::task::{Due, Probed};
 use crate::daemon::event::{Ask, Freshness};
 use crate::index::{Missed, Progress};
 use crate::proto::{RpcError, Sync};
@@ -25,6 +24,7 @@ struct Bench {
     now: Instant,
     rounds: Rounds,
     tasks: mpsc::Receiver<DiskTask>,
+    due: mpsc::Receiver<Due>,
 }
 
 impl Bench {
@@ -35,8 +35,9 @@ impl Bench {
         let layout = RepoLayout { common_dir: git_dir.clone(), git_dir, root, state_dir, id: String::new() };
         let row = ViewRow { id: ViewId(1), head: None, epoch: 0, seq: 0, complete: false };
         let (disk, tasks) = channel();
-        let view = WorktreeState::new(&row, layout, Debouncer::new(50 * MS, 500 * MS), (1, disk));
-        Self { view, now: Instant::now(), rounds: Rounds::default(), tasks }
+        let (walker, due) = Walker::new();
+        let view = WorktreeState::new(&row, layout, Debouncer::new(50 * MS, 500 * MS), (1, disk, walker));
+        Self { view, now: Instant::now(), rounds: Rounds::default(), tasks, due }
     }
 
     /// A view whose first walk has ended.
@@ -86,7 +87,7 @@ impl Bench {
     }
 
     fn start(&mut self) -> Option<Scope> {
-        self.view.start(0, self.now).map(|due| due.scope)
+        self.view.start(self.now)
     }
 
     fn end(&mut self, scope: &Scope, failed: Option<&str>) {
@@ -244,7 +245,9 @@ fn what_a_failed_reconcile_left_undone_is_found_by_a_walk() {
     bench.view.mark_index_written(bench.now);
     let mut answer = bench.ask(Sync::Fs);
     bench.cookie_back();
-    assert_eq!(bench.view.start(0, bench.now), Some(Due { scope: paths(&[]), git_changed: true }));
+    bench.due.try_iter().for_each(drop);
+    assert_eq!(bench.start(), Some(paths(&[])));
+    assert!(bench.due.try_recv().unwrap().git_changed);
     bench.end(&paths(&[]), Some("disk full"));
     assert_eq!(bench.fresh(&mut answer), Some(false));
     assert_eq!(bench.start(), None, "nobody waits: not at once");
@@ -346,10 +349,9 @@ fn how_far_the_index_is_is_what_is_known() {
         let mut bench = Bench::new();
         bench.view.built = was_complete;
         let mut answer = bench.ask(Sync::None);
-        let progress = Progress::default();
-        progress.done_files.store(files.0, Ordering::Relaxed);
-        progress.total_files.store(files.1, Ordering::Relaxed);
-        bench.view.answer(bench.now, &bench.rounds, &progress);
+        bench.view.walker.progress.begin(files.1);
+        bench.view.walker.progress.add_done(files.0);
+        bench.view.answer(bench.now, &bench.rounds, &Progress::default());
         assert_eq!(answer.try_recv().unwrap().unwrap().reason.as_deref(), Some(expected));
     };
     check(false, (0, 0), "the index is being built");

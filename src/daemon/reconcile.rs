@@ -1,0 +1,91 @@
+//! Reconciles a worktree with its files, on a thread of its own.
+//!
+//! Whatever it looks at may hang: then nobody waits but who asks about this worktree. What is to be written goes to the
+//! writer in batches, which is told when the reconcile has ended, too.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
+
+use super::disk::task::{Due, Lane, Survey, Walker};
+use super::disk::{EndGuard, with_remedy};
+use super::event::Indexed;
+use super::shared::Shared;
+use super::threads::spawn;
+use super::worker::{Job, Ticket};
+use crate::git;
+use crate::index::{Applied, IndexError, Reconciler};
+use crate::paths::RepoLayout;
+use crate::store::Change;
+use crate::types::ViewId;
+use crate::watch::{Role, WatchError};
+
+/// Starts the thread that reconciles a worktree whose row is there.
+///
+/// # Errors
+/// When it cannot be started, or the database not be opened.
+pub(super) fn start(
+    shared: &Arc<Shared>,
+    jobs: &Sender<Job>,
+    lane: Lane,
+    layout: &RepoLayout,
+    view: ViewId,
+) -> anyhow::Result<Walker> {
+    let reconciler = Reconciler::new(&shared.indexer, layout, view)?;
+    let progress = reconciler.progress();
+    let (due, queue) = channel();
+    let worktree = Worktree { shared: Arc::clone(shared), jobs: jobs.clone(), lane, view, reconciler };
+    spawn("reconcile", move || worktree.serve(&queue))?;
+    Ok(Walker { due, progress })
+}
+
+/// One worktree, on its thread.
+struct Worktree {
+    shared: Arc<Shared>,
+    jobs: Sender<Job>,
+    lane: Lane,
+    view: ViewId,
+    reconciler: Reconciler,
+}
+
+impl Worktree {
+    /// Does one reconcile after the other until the loop has no more use for it.
+    fn serve(mut self, queue: &Receiver<Due>) {
+        let shared = Arc::clone(&self.shared);
+        let _end = EndGuard::new(&shared, self.lane);
+        for due in queue {
+            let ticket = self.ticket();
+            let indexed = self.reconcile(due, ticket);
+            let _ = self.jobs.send(Job::End(ticket, Box::new(indexed))); // the writer ends only with the daemon
+        }
+    }
+
+    /// Returns what shows the writer that what is written is of the index as it is from now on.
+    fn ticket(&self) -> Ticket {
+        let n_clears = self.shared.n_clears.load(Ordering::SeqCst);
+        Ticket { view: self.view, lane: self.lane, n_clears }
+    }
+
+    fn reconcile(&mut self, due: Due, ticket: Ticket) -> Indexed {
+        let Due { scope, git_changed } = due;
+        let Self { shared, jobs, lane, view, reconciler } = self;
+        let mut unwatched = None;
+        let mut on_dir = |dir: &Path| match shared.watch.add_dir(*view, Role::Worktree, dir) {
+            Ok(()) | Err(WatchError::Gone(_) | WatchError::Closed(_)) => {}
+            Err(error) => unwatched = Some(with_remedy(&error)),
+        };
+        let mut apply = |changes| apply(jobs, ticket, changes);
+        let result = reconciler.reconcile(&scope, git_changed, &mut on_dir, &mut apply);
+        let head = git::head(reconciler.layout());
+        let survey = result.is_err().then(|| Survey::of(reconciler.layout()));
+        Indexed { lane: *lane, scope, result, head, unwatched, survey }
+    }
+}
+
+/// Has the writer write changes, and waits for it.
+fn apply(jobs: &Sender<Job>, ticket: Ticket, changes: Vec<Change>) -> Result<Applied, IndexError> {
+    let (reply, applied) = sync_channel(1);
+    jobs.send(Job::Apply { ticket, changes, reply }).map_err(|_| IndexError::Cancelled)?;
+    applied.recv().map_err(|_| IndexError::Cancelled)?
+}
