@@ -7,9 +7,9 @@ use super::{IndexError, Progress, ReconcileOutcome, WalkProgress};
 use crate::store::Change;
 use crate::types::SourceKey;
 
-/// A transaction is closed after so many changes …
+/// Most changes of a transaction …
 const CHANGES: usize = 512;
-/// … or so many bytes of new content.
+/// … and most bytes of new content.
 const BYTES: u64 = 8 << 20;
 
 /// Writes changes of the view in one transaction.
@@ -40,7 +40,7 @@ impl<'a> Batches<'a> {
         Self { apply, progress, walk, outcome, changes: Vec::new(), bytes: 0 }
     }
 
-    /// Takes what is to become of a file, and writes when there is enough.
+    /// Adds a prepared file, and writes when the batch is full.
     pub(super) fn push(&mut self, prepared: Prepared) -> Result<(), IndexError> {
         let Prepared::Change(change) = prepared else {
             self.walk.add_done(1);
@@ -66,7 +66,7 @@ impl<'a> Batches<'a> {
         self.flush()
     }
 
-    /// Writes what is left.
+    /// Writes the last batch.
     pub(super) fn flush(&mut self) -> Result<(), IndexError> {
         if self.changes.is_empty() {
             return Ok(());

@@ -1,7 +1,7 @@
 //! Indexes the commits of a worktree.
 //!
-//! Each commit that `HEAD` reaches, newest first and up to a limit, is a source `commit:<oid>` of the view: its rendered
-//! text is the content, so views share it. A merge has the paths that differ from its first parent: what it brought.
+//! Each commit reachable from `HEAD`, newest first and up to a limit, is a source `commit:<oid>` of the view. Its content
+//! is a rendered text, which views share. A merge lists the paths that differ from its first parent.
 
 use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,52 +20,52 @@ use crate::paths::RepoLayout;
 use crate::store::{Change, NewBlob, NewChunk, Reader, Writer};
 use crate::types::{Kind, SourceKey, Stat, ViewId};
 
-/// The format's name, which no file has.
+/// Name of the format, which no file has.
 const LANG: &str = "commit";
-/// Raise this when the rendered text or its words change.
+/// Version of the rendered text and its words; raise it when either changes.
 const VERSION: i64 = 2;
-/// More of a message is left out, bytes.
+/// Longest part of a message that is kept, bytes.
 const MOST_MESSAGE_BYTES: usize = 8 << 10;
-/// Further paths are only counted.
+/// Most paths that are listed; further ones are counted.
 const MOST_PATHS: usize = 100;
-/// A step ends after so long, so that a changed file need not wait for two thousand commits …
+/// Time limit of a step, so that a changed file need not wait for two thousand commits …
 const STEP: Duration = Duration::from_millis(100);
-/// … and is written after so many commits.
+/// … and most commits of a step.
 const BATCH: usize = 128;
 
-/// What is known of the history of one view.
+/// The state of the history of one view.
 #[derive(Default)]
 pub(super) struct HistoryProgress {
-    /// What of the last walk needs no reading in the next one.
+    /// Results of the last walk that the next one reuses.
     nodes: HashMap<ObjectId, Node>,
     plan: Option<Plan>,
 }
 
-/// What is still to be done for one tip.
+/// Remaining work for one tip.
 struct Plan {
     tip: Tip,
     /// To be read, the newest last.
     todo: Vec<ObjectId>,
     gone: Vec<SourceKey>,
     notes: Vec<String>,
-    /// Commits whose changed paths cannot be told.
+    /// Commits whose changed paths are unknown.
     n_pathless: usize,
 }
 
-/// How far the commits of a view are.
+/// The result of a step.
 #[derive(Debug, Default)]
 pub struct CommitStep {
     /// The view's new `seq`; `None` when nothing changed.
     pub seq: Option<u64>,
-    /// Commits still to be read; 0: all is done.
+    /// Commits still to be read; 0 when done.
     pub n_left: usize,
-    /// What of the history could not be read; complete only at the end.
+    /// Parts of the history that could not be read; complete only at the end.
     pub notes: Vec<String>,
-    /// It should be there, so it may come back: packs that are being replaced, an alternate that was not mounted.
+    /// Whether they may come back, as with packs that are being replaced or an alternate that is not mounted.
     pub may_come_back: bool,
 }
 
-/// Brings the commits of views into the index.
+/// Indexes the commits of views.
 pub struct Commits {
     reader: Reader,
     histories: HashMap<ViewId, HistoryProgress>,
@@ -74,7 +74,7 @@ pub struct Commits {
 }
 
 impl Commits {
-    /// Makes ready to keep the newest `limit` commits of each view in `index_db`.
+    /// Prepares to index the newest `limit` commits of each view in `index_db`.
     ///
     /// # Errors
     /// When the database cannot be opened.
@@ -82,13 +82,13 @@ impl Commits {
         Ok(Self { reader: Reader::open(index_db)?, histories: HashMap::new(), limit, progress })
     }
 
-    /// Does a step towards the view's commits being the newest of those `tip` reaches, as many as are kept.
+    /// Runs one step towards indexing the newest commits reachable from `tip`.
     ///
-    /// To be called until nothing is left. The first step with a tip compares, and reads only commits that are new;
-    /// the last one lets go of those no longer among them. What cannot be read is left out and noted.
+    /// Call it until nothing is left. The first step with a tip compares, so that only new commits are read; the last one
+    /// removes commits that no longer belong. Unreadable commits are skipped and noted.
     ///
     /// # Errors
-    /// When the database refuses; what was written before stays.
+    /// When the database fails; earlier steps stay written.
     pub fn step(
         &mut self,
         writer: &mut Writer,
@@ -127,12 +127,12 @@ impl Commits {
         Ok(step)
     }
 
-    /// Forgets what is half done: the index was emptied.
+    /// Discards unfinished work, after the index was emptied.
     pub fn forget(&mut self) {
         self.histories.clear();
     }
 
-    /// Forgets what is half done of one view: its row may be another's by now.
+    /// Discards unfinished work of one view, whose row may belong to another worktree now.
     pub fn forget_view(&mut self, view: ViewId) {
         self.histories.remove(&view);
     }
@@ -150,7 +150,7 @@ impl Commits {
         let mut indexed = self.reader.commits(view)?;
         match (&tip.head, objects) {
             _ if self.limit == 0 => {}
-            // What cannot be read now says nothing of what was read before.
+            // A commit that cannot be read now may have been read before.
             (Err(error), _) => {
                 plan.notes.push(error.clone());
                 return Ok(plan);
@@ -158,7 +158,7 @@ impl Commits {
             (Ok(Some(_)), None) => return Ok(plan),
             (Ok(None), _) => {}
             (Ok(Some(head)), Some(objects)) => {
-                // Where a history is cut off can change without any commit changing.
+                // The boundary of a shallow history can move without any new commit.
                 nodes.retain(|_, node| !node.is_cut && !tip.is_shallow());
                 let mut walk = Walk::new(objects, nodes, *head);
                 let found: Vec<(ObjectId, Node)> = self.newest(&mut walk);
@@ -178,9 +178,9 @@ impl Commits {
         Ok(plan)
     }
 
-    /// Returns the newest commits of a walk, as many as are kept.
+    /// Returns the newest commits of a walk, up to the limit.
     fn newest(&self, walk: &mut Walk<'_>) -> Vec<(ObjectId, Node)> {
-        // What is missing of a walk that was broken off is not taken for gone: the next write is refused.
+        // Commits missing from an interrupted walk must not count as gone, so nothing is written after it.
         walk.take(self.limit).take_while(|_| !self.progress.is_cancelled()).collect()
     }
 
@@ -199,7 +199,7 @@ impl Commits {
             while changes.len() < BATCH && began.elapsed() < STEP {
                 let Some(id) = plan.todo.pop() else { break };
                 let key = SourceKey::commit(&id);
-                // A file of that name, absurd as it is, stays what a search for it finds.
+                // A file may have such a name, and must stay searchable.
                 if self.reader.entry(view, &key)?.is_some_and(|entry| !entry.stat.is_commit()) {
                     continue;
                 }
@@ -242,16 +242,16 @@ fn pathless(n_pathless: usize) -> Option<String> {
     (n_pathless > 0).then(|| format!("{n_pathless} commits are searched {note}"))
 }
 
-/// A commit as the index has it.
+/// A rendered commit.
 struct Rendered {
     subject: String,
-    /// One line `<oid> <date> <author>`, a blank one, and what [`embedded`] returns.
+    /// A line `<oid> <date> <author>`, an empty line, and the part that [`embedded`] returns.
     text: String,
-    /// The changed paths cannot be told yet.
+    /// Whether the changed paths are still unknown.
     is_partial: bool,
 }
 
-/// Returns what of a rendered commit is embedded and shown: its message and changed paths.
+/// Returns the part of a rendered commit that is embedded and shown: its message and changed paths.
 pub(super) fn embedded(text: &str) -> &str {
     text.split_once("\n\n").map_or(text, |(_, rest)| rest)
 }
@@ -263,7 +263,7 @@ impl Rendered {
         Ok(Self::new(&commit, paths.ok().flatten()))
     }
 
-    /// `paths` are the first of the changed ones, with their number; none where they cannot be told.
+    /// `paths` are the first changed paths and their total number; `None` if they are unknown.
     fn new(commit: &Commit, paths: Option<(Vec<String>, usize)>) -> Self {
         let is_partial = paths.is_none();
         let mut message = format!("{}\n\n{}", commit.subject, commit.body);
@@ -324,8 +324,7 @@ impl Rendered {
     }
 }
 
-/// Returns the first changed paths of a commit against its first parent, and how many there are; none where history
-/// was cut off.
+/// Returns the first paths that differ from the first parent, and their total number; `None` at a shallow boundary.
 fn changed_paths(
     objects: &Objects,
     nodes: &HashMap<ObjectId, Node>,

@@ -1,7 +1,7 @@
 //! Runs extraction in a process of its own.
 //!
-//! A process of its own: the parsers are C, and a single step of theirs may take a minute and gigabytes. The process
-//! limits itself ([`super::worker`]); what outlives that is killed from here.
+//! The parsers are written in C, and a single step may take a minute and gigabytes. The process limits itself
+//! ([`super::worker`]), and is killed from here if it outlives its limits.
 
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -15,40 +15,40 @@ use super::worker::{self, Task};
 use super::{IndexError, Progress};
 use crate::extract::Extracted;
 
-/// How long a reply may take; only a process that was stopped, or whose limits do not hold here, takes longer.
+/// Time limit for a reply. Only a stopped process, or one without working limits, takes longer.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Number of aborted parses after which a content is left out (design 11).
 const MAX_ABORTS: usize = 2;
 
-/// How often it is looked whether the daemon ends, while a reply is awaited.
+/// Interval at which a wait for a reply checks whether the daemon is stopping.
 const LOOK_UP: Duration = Duration::from_millis(100);
 
-/// Extracts one text after the other, in a process that is started for the first.
+/// Extracts texts one after the other, in a process that the first one starts.
 pub struct Extractor {
     program: PathBuf,
     progress: Arc<Progress>,
     process: Option<Process>,
 }
 
-/// Why a text is to be left out.
+/// Why a text is left out.
 pub struct LeftOut {
     /// For the log.
     pub why: String,
-    /// The text itself did that; else it may be tried again another day.
+    /// Whether the text itself is the cause; otherwise a later attempt may succeed.
     pub is_own: bool,
 }
 
 impl Extractor {
-    /// `program` is `memod`, which is called as `memod extract`.
+    /// `program` is `memod`, which runs as `memod extract`.
     pub fn new(program: &Path, progress: &Arc<Progress>) -> Self {
         Self { program: program.to_owned(), progress: Arc::clone(progress), process: None }
     }
 
-    /// Finds everything in one source; the inner error says why it is to be left out.
+    /// Extracts one source; the inner error says why it is left out.
     ///
     /// # Errors
-    /// When no process can be started, or none does its work whatever the text; and when the daemon ends.
+    /// When no process can be started, when the process fails on any text, and when the daemon is stopping.
     pub fn extract(&mut self, path: &str, text: &str) -> Result<Result<Extracted, LeftOut>, IndexError> {
         let mut n_aborts = 0;
         loop {
@@ -56,7 +56,7 @@ impl Extractor {
                 Ok(extracted) => return Ok(Ok(extracted)),
                 Err(LeftOut { is_own: false, .. }) if n_aborts + 1 < MAX_ABORTS => n_aborts += 1,
                 Err(left_out) => {
-                    // Was it the text, or does no process live here?
+                    // An empty text shows whether the text or the process is the cause.
                     return match self.ask("nothing.txt", "")? {
                         Ok(_) => Ok(Err(left_out)),
                         Err(LeftOut { why, .. }) => Err(IndexError::Extractor(io::Error::other(why))),
@@ -167,7 +167,7 @@ impl Process {
         let (stdin, stdout) = pipes.expect("both were asked for");
         let (tasks, task_queue) = channel();
         let (reply_sender, replies) = channel();
-        // Only a thread can wait for a pipe with a deadline on every system.
+        // Not every system can read a pipe with a deadline, so a thread reads it.
         let exchange = move || exchange(stdin, stdout, &task_queue, &reply_sender);
         let process = Self { child, tasks, replies };
         thread::Builder::new().name("extract-pipe".to_owned()).spawn(exchange)?;
@@ -187,7 +187,7 @@ impl Process {
                 }
                 Err(RecvTimeoutError::Timeout) if Instant::now() >= until || progress.is_cancelled() => {
                     let why = format!("extraction took over {} s", REPLY_TIMEOUT.as_secs());
-                    // Where its time is limited the process was stopped, or the system is too busy.
+                    // The process has a limit on CPU time, so it was stopped or the system is overloaded.
                     return Err(LeftOut { why, is_own: !worker::IS_LIMITED });
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -205,10 +205,10 @@ impl Process {
     }
 }
 
-/// Tells what an end says of the text.
+/// Converts the exit status of the process.
 #[cfg(unix)]
 fn left_out(status: ExitStatus) -> LeftOut {
-    // What a process can do to itself; other signals come from outside, or from a system short of memory.
+    // Signals that the process itself can cause. Others come from outside, or from a system that is short of memory.
     const OWN: [i32; 6] =
         [libc::SIGABRT, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGSEGV, libc::SIGTRAP];
     match std::os::unix::process::ExitStatusExt::signal(&status) {
@@ -227,13 +227,13 @@ fn left_out(status: ExitStatus) -> LeftOut {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Both fail only for a process that is gone.
+        // Both fail only if the process is gone.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Carries tasks and replies until one side is gone.
+/// Transfers tasks and replies until one side is gone.
 fn exchange(mut stdin: ChildStdin, stdout: ChildStdout, tasks: &Receiver<String>, replies: &Sender<String>) {
     let mut stdout = BufReader::new(stdout);
     for task in tasks {

@@ -26,22 +26,22 @@ pub use progress::{Missed, Progress, ReconcileOutcome, Unread, WalkProgress};
 use crate::scan::ScanError;
 use crate::store::StoreError;
 
-/// A reconcile failed as a whole. The manifest is as it was, or as far as it had come.
+/// A reconcile failed as a whole. The batches before the failure are written.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
     /// The worktree cannot be listed; nothing was deleted.
     #[error(transparent)]
     Scan(#[from] ScanError),
-    /// The database refused.
+    /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Not one thread more may be started.
+    /// No further thread can be started.
     #[error("cannot start a thread to read files: {0}; `ulimit -u` may be too low")]
     Thread(#[source] std::io::Error),
-    /// Not one process more may be started, or none of them lives.
+    /// No further process can be started, or each one fails at once.
     #[error("cannot run `memod extract`, which parses files: {0}; `ulimit -u` or the memory may be too low")]
     Extractor(#[source] std::io::Error),
-    /// The daemon ends.
+    /// The daemon is stopping.
     #[error("the daemon is stopping")]
     Cancelled,
     /// The index was emptied, or the worktree opened anew, since the reconcile began: what it compared with is gone.
@@ -50,7 +50,7 @@ pub enum IndexError {
 }
 
 impl IndexError {
-    /// Returns what to do about it, where that is known and not said already.
+    /// Returns the remedy, if it is known and not part of the message.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Scan(error) => error.hint(),

@@ -3,21 +3,21 @@
 use crate::store::Entry;
 use crate::types::{Refusal, Stat};
 
-/// The answer.
+/// What to do about a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     /// The manifest is right.
     Keep,
     /// Its content must be read.
     Read,
-    /// Note why it is not read.
+    /// Record why it is not read.
     Refuse(Refusal),
 }
 
-/// Compares a manifest row with what `lstat` and the admission rules say.
+/// Compares a manifest row with `lstat` and the admission rules.
 ///
-/// Equal signatures mean "not written since" unless the row is racy: written so shortly before it was read
-/// that a later write could carry the same time.
+/// Equal signatures mean "not written since", unless the row is racy: the file was written so shortly before it was read
+/// that a later write could have the same time.
 pub(super) fn decide(
     known: Option<&Entry>,
     stat: &Stat,
@@ -36,7 +36,7 @@ pub(super) fn decide(
     }
 }
 
-/// Whether a refusal follows from the bytes or their size, and so holds while the signature does.
+/// Returns whether a refusal depends on the bytes or their size, and so holds while the signature is the same.
 fn by_content(refusal: Refusal) -> bool {
     matches!(refusal, Refusal::Binary | Refusal::TooBig)
 }

@@ -13,20 +13,20 @@ use crate::scan::{self, Content, Read, ReadError};
 use crate::store::{Change, NewBlob, NewChunk, Reader};
 use crate::types::{Kind, Refusal, SourceKey, Stat, ViewId};
 
-/// More chunks than this of one file are noise: a megabyte of one-word headings has 262,000.
+/// Most chunks of a file; more would be noise. A megabyte of one-word headings has 262,000.
 const MOST_CHUNKS: usize = 8_192;
 
-/// What is to become of the manifest's row of one file.
+/// What happens to the manifest row of a file.
 pub(super) enum Prepared {
-    /// It is written anew.
+    /// The row is written.
     Change(Change),
-    /// It is right as it is.
+    /// The row is correct.
     Unchanged,
-    /// It stays although it may be wrong, for nobody knows.
+    /// The row stays although it may be wrong, because the file could not be read.
     Unread(Unread),
 }
 
-/// Reads and extracts one file after the other.
+/// Reads and extracts files, one after the other.
 pub(super) struct Preparer<'a> {
     pub(super) view: ViewId,
     pub(super) root: &'a Path,
@@ -47,14 +47,14 @@ pub(super) fn now_s() -> i64 {
 }
 
 impl Preparer<'_> {
-    /// Reads a path and extracts it, unless its content is known. A path that is gone becomes a removal; nothing
-    /// changes where the manifest says already that it may not be read, or where it cannot be read now.
+    /// Reads a path and extracts it, unless its content is known. A path that is gone becomes a removal. Nothing changes if the
+    /// manifest already has it as unreadable, or if it cannot be read at the moment.
     ///
-    /// It is read also where git's index names its object: while git switches branches, the index is still the old
-    /// one, and with filters one object has several forms.
+    /// The file is read even if git's index names its object: while git switches branches the index is out of date, and
+    /// filters give one object several forms.
     ///
     /// # Errors
-    /// When the index cannot be read, or no process be started to extract.
+    /// When the index cannot be read, or the extracting process cannot be started.
     pub(super) fn prepare(&self, key: &SourceKey, stat: &Stat) -> Result<Prepared, IndexError> {
         let read_at_ns = now_ns();
         let read = {
@@ -101,7 +101,7 @@ impl Preparer<'_> {
         Ok(Prepared::Change(Change::Refuse { key, stat: *stat, refusal }))
     }
 
-    /// Returns why the manifest does not have a path, if so.
+    /// Returns the refusal of a path in the manifest, if there is one.
     fn refusal(&self, key: &SourceKey) -> Result<Option<Refusal>, IndexError> {
         Ok(self.reader.entry(self.view, key)?.and_then(|entry| entry.refusal))
     }
@@ -182,7 +182,7 @@ fn into_chunk(chunk: extract::Chunk, text: &str, secrets: &[Range<usize>], embed
     }
 }
 
-/// Returns the identity of what is embedded for a chunk.
+/// Returns the hash of the text that is embedded for a chunk.
 pub(super) fn embedded_text_hash(kind: Kind, symbol: &str, title: &str, body: &str) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     for part in [kind.as_str(), symbol, title, body] {

@@ -18,17 +18,17 @@ pub struct Progress {
     pub total_commits: AtomicU64,
     /// Of those, done.
     pub done_commits: AtomicU64,
-    /// Set once the daemon ends: what runs stops at the next batch.
+    /// Set once the daemon is stopping; running work ends at the next batch.
     pub cancelled: AtomicBool,
 }
 
 impl Progress {
-    /// Returns whether the daemon is about to end.
+    /// Returns whether the daemon is stopping.
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Returns how many commits are done, and of how many.
+    /// Returns the numbers of commits done and of all commits.
     pub fn commits(&self) -> (u64, u64) {
         (self.done_commits.load(Ordering::Relaxed), self.total_commits.load(Ordering::Relaxed))
     }
@@ -57,7 +57,7 @@ pub(super) struct Look<'a> {
 }
 
 impl WalkProgress {
-    /// Begins to count files anew, of so many.
+    /// Starts counting files, up to a new total.
     pub fn begin(&self, total_files: u64) {
         self.done_files.store(0, Ordering::Relaxed);
         self.total_files.store(total_files, Ordering::Relaxed);
@@ -113,46 +113,45 @@ fn lock(looks: &Mutex<Looks>) -> MutexGuard<'_, Looks> {
     looks.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a reconcile did.
+/// The result of a reconcile.
 #[derive(Debug, Default)]
 pub struct ReconcileOutcome {
     /// The view's new `seq`; `None` when nothing changed.
     pub seq: Option<u64>,
-    /// Paths to be compared again.
+    /// Paths that must be compared again.
     pub again: Vec<SourceKey>,
-    /// What may have escaped it.
+    /// Why it may have missed files.
     pub missed: Missed,
-    /// Directories that could not be listed, files of git's that could not be read.
+    /// Directories that could not be listed, and git's files that could not be read.
     pub problems: Vec<String>,
-    /// What could not be read this time; the manifest has of it what it had.
+    /// Files that could not be read this time; their rows are unchanged.
     pub unread: Vec<Unread>,
-    /// Everything was compared.
+    /// Whether everything was compared.
     pub whole: bool,
 }
 
-/// A path of which, and of what is below it, nothing is known this time.
+/// A path that could not be examined, with everything below it.
 #[derive(Debug)]
 pub struct Unread {
-    /// The path; none for the root.
+    /// The path; `None` for the root.
     pub key: Option<SourceKey>,
-    /// What failed, with the path and the error.
+    /// The failure, with path and error.
     pub why: String,
 }
 
-/// Why a reconcile may not have met a file that was there all the time.
+/// Why a reconcile may have missed a file that existed all the time.
 #[derive(Debug, Default)]
 pub struct Missed {
-    /// A path is gone, or changed faster than it can be read. What it held may be under a name by now that was not
-    /// looked at.
+    /// A path is gone, or changes faster than it can be read. Its content may be under another name that was not examined.
     pub moving: Option<SourceKey>,
-    /// A directory was listed. What is renamed under a listing can be missing from it, under both names.
+    /// A directory was listed. A file that is renamed during a listing can be missing from it under both names.
     pub listed: bool,
-    /// One of those directories changed before the last was listed: they were never all as they were met.
+    /// One of these directories changed before the last was listed, so the listings do not show one moment.
     pub shifted: bool,
 }
 
 impl ReconcileOutcome {
-    /// Notes what is about to be taken out of the manifest.
+    /// Records what is about to be removed from the manifest.
     pub(super) fn note(&mut self, changes: &[Change], walk: &WalkProgress) {
         let taken = changes.iter().find_map(|change| match change {
             Change::Remove { key, .. } | Change::Refuse { key, refusal: Refusal::Unreadable, .. } => {

@@ -1,7 +1,7 @@
-//! Finds files of secret names that may hold what is in the index under another name.
+//! Finds files with secret names whose content may be in the index under another name.
 //!
-//! They are not read, not even to compare them: a file that was renamed has the same inode, one that was copied, or checked
-//! out by git, the same size. Whoever has the size of a secret by chance is indexed again when it comes back.
+//! Such files are never read, not even to compare them. A renamed file has the same inode; one that was copied or checked
+//! out by git has the same size. A file that has the size of a secret by chance is indexed again when it comes back.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -9,17 +9,17 @@ use std::time::{Duration, Instant};
 use super::compare::Todo;
 use crate::types::{Refusal, Stat};
 
-/// How long after a file of a secret name appeared what others let go of is compared with it.
+/// Time after the appearance of a secret file during which removed contents are compared with it.
 const RECENT: Duration = Duration::from_secs(600);
 
-/// Files of secret names that were met, and when; none: they were there at the first walk.
+/// Files with secret names, and when they appeared; `None` for those of the first walk.
 #[derive(Default)]
 pub(super) struct SecretFiles {
     met: HashMap<Stat, Option<Instant>>,
 }
 
 impl SecretFiles {
-    /// Returns the files of secret names that were not met before.
+    /// Returns the files with secret names that are new.
     pub(super) fn meet(&mut self, todo: &Todo, was_walked: bool) -> Vec<Stat> {
         let refused = todo.refusals.iter();
         let refused = refused.filter(|(.., reason)| *reason == Refusal::SecretName).map(|(_, stat, _)| *stat);
@@ -34,14 +34,14 @@ impl SecretFiles {
         met
     }
 
-    /// Returns the sizes of those that appeared lately.
+    /// Returns the sizes of those that appeared recently.
     pub(super) fn recent_sizes(&self) -> Vec<u64> {
         let is_recent = |met: &Option<Instant>| met.is_some_and(|met| met.elapsed() < RECENT);
         self.met.iter().filter(|(_, met)| is_recent(met)).map(|(stat, _)| stat.size).collect()
     }
 }
 
-/// Returns whether a file of a secret name may hold what another file held.
+/// Returns whether a file with a secret name may hold the former content of another file.
 pub(super) fn may_hold(secret: &Stat, other: &Stat) -> bool {
     let is_renamed = secret.inode != 0 && (secret.dev, secret.inode) == (other.dev, other.inode);
     is_renamed || secret.size == other.size

@@ -6,7 +6,7 @@ use super::as_vector;
 use super::new_rows::{Added, NewBlob, NewChunk, ViewKey};
 use crate::types::{BlobId, ChunkId, Definition, Refusal, SourceKey, Stat, ViewId};
 
-/// Returns an id that no view has had: what is still under way for a view that is gone must not meet another one.
+/// Returns an id that no view has had, because work in progress for a view that is gone must not affect another one.
 fn next_view_id(tx: &Transaction<'_>) -> rusqlite::Result<ViewId> {
     tx.query_row(
         "INSERT INTO meta(key, value) SELECT 'last_view', coalesce(max(id), 0) + 1 FROM view WHERE true
@@ -27,7 +27,7 @@ pub(super) fn add_view(tx: &Transaction<'_>, key: &ViewKey) -> rusqlite::Result<
     Ok(id)
 }
 
-/// Gives the manifest of a worktree to a new id, with another root.
+/// Moves the manifest of a worktree to a new id with another root.
 pub(super) fn move_view(tx: &Transaction<'_>, from: ViewId, root: &str) -> rusqlite::Result<ViewId> {
     let id = next_view_id(tx)?;
     tx.execute_batch("PRAGMA defer_foreign_keys = ON")?;
@@ -36,7 +36,7 @@ pub(super) fn move_view(tx: &Transaction<'_>, from: ViewId, root: &str) -> rusql
     Ok(id)
 }
 
-/// Deletes a worktree and its manifest; the clock of what that held starts now.
+/// Deletes a worktree and its manifest; the retention of its contents starts now.
 pub(super) fn delete_view(tx: &Transaction<'_>, view: ViewId) -> rusqlite::Result<()> {
     tx.execute(
         "UPDATE blob SET last_ref = unixepoch()
@@ -47,7 +47,7 @@ pub(super) fn delete_view(tx: &Transaction<'_>, view: ViewId) -> rusqlite::Resul
     Ok(())
 }
 
-/// Returns the blob of a content, inserted when it is new; `None` when it is neither known nor given.
+/// Returns the blob of a content, and inserts a new one; `None` if it is neither known nor given.
 pub(super) fn blob_id(
     tx: &Transaction<'_>,
     hash: &[u8; 32],
@@ -154,7 +154,7 @@ fn add_chunk(
     Ok(())
 }
 
-/// Gives a chunk its vector, or notes that it has none. Does nothing when the chunk is gone or has one.
+/// Stores the vector of a chunk, or that it has none. Does nothing if the chunk is gone or has one.
 pub(super) fn set_vector(
     tx: &Transaction<'_>,
     chunk: ChunkId,
@@ -211,7 +211,7 @@ pub(super) fn delete_unused_paths(tx: &Transaction<'_>) -> rusqlite::Result<()> 
     )
 }
 
-/// Starts the clock of a content that this path is about to let go of, and returns it.
+/// Starts the retention of the content that a path is about to release, and returns it.
 pub(super) fn release_blob(
     tx: &Transaction<'_>,
     view: ViewId,

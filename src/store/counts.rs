@@ -10,7 +10,7 @@ use crate::proto::Counts;
 use crate::types::ViewId;
 
 impl Reader {
-    /// Returns row counts; memories are not kept here.
+    /// Returns row counts, except those of memories.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -32,7 +32,7 @@ impl Reader {
         })
     }
 
-    /// Returns how many files of a view are refused, by reason.
+    /// Returns the number of refused files of a view for each reason.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -46,7 +46,7 @@ impl Reader {
         })
     }
 
-    /// Returns how many files of a view are indexed.
+    /// Returns the number of indexed files of a view.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -59,7 +59,7 @@ impl Reader {
         })
     }
 
-    /// Returns how many commits of a view are indexed.
+    /// Returns the number of indexed commits of a view.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -72,7 +72,7 @@ impl Reader {
         })
     }
 
-    /// Returns how many chunks a view has.
+    /// Returns the number of chunks of a view.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -85,7 +85,7 @@ impl Reader {
         })
     }
 
-    /// Returns how many chunks of a view wait for a vector; counting stops at `at_most`.
+    /// Returns the number of chunks of a view that wait for a vector; counting stops at `at_most`.
     ///
     /// # Errors
     /// When the database cannot be read.

@@ -44,7 +44,7 @@ impl Reader {
         })
     }
 
-    /// Returns where a view has a definition with this text, by path.
+    /// Returns the locations in a view of definitions with this text, by path.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -88,7 +88,7 @@ impl Reader {
         })
     }
 
-    /// Returns whether all definitions of a file may be known: it was parsed, and without a complaint.
+    /// Returns whether a file was parsed without problems, so that all of its definitions are known.
     ///
     /// # Errors
     /// When the database cannot be read.

@@ -6,7 +6,7 @@ use rusqlite::functions::FunctionFlags;
 
 use crate::types::Kind;
 
-/// Where an arm may look.
+/// Restricts the chunks that an arm returns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     /// Empty: all.
@@ -38,13 +38,13 @@ impl Filter {
     /// Checks the globs before they reach SQL.
     ///
     /// # Errors
-    /// What is wrong with which glob, as it was given.
+    /// When a glob is invalid.
     pub fn check(&self) -> Result<(), GlobError> {
         glob_set(&self.paths).map(|_| ())
     }
 }
 
-/// A glob that cannot be read.
+/// An invalid glob.
 #[derive(Debug, thiserror::Error)]
 #[error("{glob}: {reason}")]
 pub struct GlobError {
@@ -59,13 +59,13 @@ fn glob_set(globs: &[String]) -> Result<GlobSet, GlobError> {
         let bad = |error: globset::Error| GlobError { glob: glob.clone(), reason: error.kind().clone() };
         let anywhere = if glob.contains('/') { glob.clone() } else { format!("**/{glob}") };
         set.add(GlobBuilder::new(&anywhere).literal_separator(true).build().map_err(bad)?);
-        // A directory names what is below it, as in `git log -- dir`.
+        // A directory stands for everything below it, as in `git log -- dir`.
         set.add(GlobBuilder::new(&format!("{}/**", anywhere.trim_end_matches('/'))).build().map_err(bad)?);
     }
     set.build().map_err(|error| GlobError { glob: globs.join(" "), reason: error.kind().clone() })
 }
 
-/// Adds `path_matches(globs as JSON, path)`; the set is compiled once a statement.
+/// Adds the function `path_matches(globs as JSON, path)`; the globs are compiled once per statement.
 pub(super) fn register_functions(conn: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     conn.create_scalar_function("path_matches", 2, flags, |context| {

@@ -1,8 +1,8 @@
 //! Reads the databases of other memory systems.
 //!
-//! Nothing is opened where it lies: it and its log are copied into a directory of ours, and the copy is read. So nobody who
-//! uses it waits for us, no file appears beside it, and whatever it may hold can only harm the copy. It is read as data:
-//! tables alone, no views and no computed columns.
+//! A database and its log are copied into a directory of ours, and the copy is read. So its users never wait for us, no
+//! file appears next to it, and malicious content can only harm the copy. Only tables are read, neither views nor computed
+//! columns.
 
 mod ai_memory;
 mod copied;
@@ -31,12 +31,12 @@ const PAGE_ROWS: usize = 500;
 pub struct Foreign {
     open: Open,
     notes: Vec<String>,
-    /// Last: the files go when nothing has them open any more.
+    /// Drop order is significant: the files are removed once nothing has them open.
     copied: Copied,
 }
 
 enum Open {
-    /// Tables of others, in the order they are read.
+    /// The tables of another system, in the order in which they are read.
     Tables(Connection, &'static [Table]),
     /// Another repository's memory.db.
     Memod(Box<MemoryDb>),
@@ -70,10 +70,10 @@ impl Foreign {
         Ok(Self { open: Open::Tables(conn, tables), notes: note.into_iter().collect(), copied })
     }
 
-    /// Reads the page behind `after`, which is what the page before said in `next`.
+    /// Reads the page after `after`, which is the `next` of the page before.
     ///
     /// # Errors
-    /// When the copy cannot be read, or `after` is none of ours.
+    /// When the copy cannot be read, or `after` is invalid.
     pub fn page(&self, after: Option<&str>) -> Result<DatabaseResult, ForeignError> {
         let place = after.map_or(Some((0, 0)), |after| {
             let (table, row) = after.split_once(':')?;

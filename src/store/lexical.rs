@@ -1,7 +1,7 @@
 //! Runs the lexical arms of a search on index.db.
 //!
-//! Every arm filters by view, kind, language and path inside its top-k, never after it: a hit of another
-//! worktree must not crowd out one's own.
+//! Every arm filters by view, kind, language and path inside its top-k, never after it: hits of another worktree must not
+//! crowd out those of this one.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use super::filter::{Filter, WITHIN};
 use super::{Reader, StoreError, as_vector};
 use crate::types::{ChunkId, Kind, ViewId};
 
-/// A chunk at a path of a view; of several with the same content the first, once.
+/// A chunk at a path of a view. Of several paths with the same content, only the first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChunkRow {
     /// Its id.
@@ -36,12 +36,12 @@ pub struct ChunkRow {
     pub title: Option<String>,
     /// Paths of the view with this content.
     pub n_copies: usize,
-    /// What the arm measured: `bm25` (smaller is better) or cosine; 0 where it measures nothing.
+    /// The value of the arm: `bm25` (smaller is better) or cosine; 0 if it has none.
     pub value: f64,
 }
 
-/// For so many rows of anything else an arm brings one commit. The messages of two thousand commits name whatever was
-/// worked on: without a bound they could fill an arm and push the code itself out.
+/// Number of other rows for each commit in an arm. The messages of two thousand commits name everything that was worked
+/// on; without a limit they could fill an arm and push out the code itself.
 pub const OTHERS_A_COMMIT: usize = 5;
 
 /// Weights of symbol, title and body in BM25.
@@ -50,18 +50,18 @@ const COLUMN_WEIGHTS: &str = "4.0, 2.0, 1.0";
 const COLUMNS: &str = "c.id, e.path, b.hash, c.kind, b.lang, c.b0, c.b1, c.l0, c.l1, c.symbol, c.title,
     (SELECT count(*) FROM entry f WHERE f.blob_id = b.id AND f.view_id = ?1)";
 
-/// Holds for the first of the paths that a blob `b` has within the globs, so that copies take one place of an arm.
+/// Holds for the first path within the globs that a blob `b` has, so that copies take one place in an arm.
 const FIRST_COPY: &str = "e.view_id = ?1 AND e.path = (SELECT min(f.path) FROM entry f
     WHERE f.blob_id = b.id AND f.view_id = ?1 AND (?4 IS NULL OR path_matches(?4, f.path)))";
 
-/// A path arm looks at so many paths for each that it brings: the others may be copies of those.
+/// Number of paths that a path arm reads for each path that it returns, because others may be copies.
 const PATHS_A_PLACE: usize = 16;
 
-/// Paths of one content that are compared with a query.
+/// Most paths of one content that are compared with a query.
 const MOST_COPIES: usize = 10_000;
 
 impl Reader {
-    /// Returns the best chunks by BM25, best first; of equal ones the older.
+    /// Returns the best chunks by BM25, best first and then by age.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -84,8 +84,8 @@ impl Reader {
         self.best(&rows_of_ids(), view, filter, ranked, n_batch, |row| room.take(row.kind))
     }
 
-    /// Returns the first chunk of the files whose path words match best, best first; of equal ones by path, of copies the
-    /// best.
+    /// Returns the first chunk of each of the files whose path words match best, best first and then by path. Of copies only
+    /// the best path counts.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -121,7 +121,7 @@ impl Reader {
         })
     }
 
-    /// Returns the chunks that define a symbol of this name, whatever its case.
+    /// Returns the chunks that define a symbol with this name, ignoring case.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -174,7 +174,7 @@ impl Reader {
         })
     }
 
-    /// Returns what a statement gives for an expression: the value of each match, less being better, and its key.
+    /// Returns the matches of an expression as pairs of value, smaller being better, and key.
     fn ranked<K: FromSql>(&self, sql: &str, expression: &str) -> Result<Vec<(f64, K)>, StoreError> {
         self.run(|conn| {
             let mut statement = conn.prepare_cached(sql)?;
@@ -182,8 +182,8 @@ impl Reader {
         })
     }
 
-    /// Looks up the best of `ranked` in [`batches`] as far as `take` goes. `sql` gives the rows of the keys in the array
-    /// ?5, in its order, each with the key's place there for value.
+    /// Looks up the best of `ranked` in [`batches`] until `take` has enough. `sql` returns the rows for the keys in the array
+    /// ?5, in its order, with the index of the key as value.
     fn best<K: Ord + Serialize>(
         &self,
         sql: &str,
@@ -261,7 +261,7 @@ impl Reader {
         })
     }
 
-    /// Returns the vector of a path, int8, where it has one.
+    /// Returns the int8 vector of a path, if it has one.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -281,7 +281,7 @@ impl Reader {
         self.run(|conn| conn.prepare_cached("SELECT 1 FROM chunk_vocab WHERE term = ?1")?.exists([term]))
     }
 
-    /// Calls `see` with every indexed term and in how many chunks it stands.
+    /// Calls `see` with every indexed term and its number of chunks.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -297,8 +297,8 @@ impl Reader {
     }
 }
 
-/// Yields what is ranked, less first, equal ones by key, in growing batches from `n_batch` on: no more is sorted than is
-/// asked for.
+/// Yields the ranked items in ascending order, then by key, in batches that grow from `n_batch`, so that only requested
+/// items are sorted.
 pub(super) fn batches<K: Ord>(
     mut rest: &mut [(f64, K)],
     mut n_batch: usize,
@@ -317,18 +317,18 @@ pub(super) fn batches<K: Ord>(
     })
 }
 
-/// What is done with a row.
+/// What to do with a row.
 enum Take {
     It,
     Another,
     NoMore,
 }
 
-/// How many rows more an arm may bring.
+/// The number of rows that an arm may still return.
 struct ArmQuota {
     others: usize,
     commits: usize,
-    /// Only commits are asked for.
+    /// Whether only commits are wanted.
     only_commits: bool,
 }
 

@@ -37,7 +37,7 @@ pub use new_rows::{Change, Embedded, NewBlob, NewChunk, NewVector, ViewKey};
 pub use reader::{Entry, PendingChunk, Reader, ViewRow};
 pub use writer::Writer;
 
-/// What went wrong in a database.
+/// An error of a database.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The schema is newer than this program.
@@ -47,7 +47,7 @@ pub enum StoreError {
         path: PathBuf,
         /// Its `user_version`.
         found: i64,
-        /// The newest we can read.
+        /// The newest that this program can read.
         known: i64,
     },
     /// Not a database, or damaged.
@@ -58,13 +58,13 @@ pub enum StoreError {
         /// What SQLite said.
         source: rusqlite::Error,
     },
-    /// No room on the disk.
+    /// The disk is full.
     #[error("{}: the disk is full", path.display())]
     Full {
         /// The database.
         path: PathBuf,
     },
-    /// A file or directory beside the database.
+    /// A file or directory next to the database.
     #[error("{}: {source}", path.display())]
     File {
         /// Which.
@@ -83,7 +83,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Returns what to do about it.
+    /// Returns the remedy.
     pub fn hint(&self) -> &'static str {
         let usual = "`memo doctor` checks the disk and the databases";
         match self {
@@ -109,7 +109,7 @@ impl StoreError {
         }
     }
 
-    /// A file around the database that cannot be moved or looked at.
+    /// Returns the error for a file next to the database.
     fn file(path: &Path, source: std::io::Error) -> Self {
         match source.kind() {
             std::io::ErrorKind::StorageFull => Self::Full { path: path.to_owned() },
@@ -129,10 +129,10 @@ impl StoreError {
     }
 }
 
-/// How long a connection waits for a lock of another one.
+/// Time that a connection waits for a lock of another one.
 const BUSY_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
 
-/// Opens a connection with the settings every connection needs.
+/// Opens a connection with the settings that every connection needs.
 ///
 /// The write connection creates the file; readers must find it and cannot change it.
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite::Error> {
@@ -144,13 +144,13 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite::Error>
          PRAGMA trusted_schema = OFF;",
     )?;
     conn.set_prepared_statement_cache_capacity(64);
-    // Else every bound LIMIT compiles its statement anew.
+    // Otherwise every bound LIMIT compiles its statement again.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     filter::register_functions(&conn)?;
     Ok(conn)
 }
 
-/// Reads every page that is reached.
+/// Reads every reachable page.
 ///
 /// # Errors
 /// When one is damaged.
@@ -159,7 +159,7 @@ fn check_quickly(conn: &Connection) -> rusqlite::Result<()> {
     if said == "ok" { Ok(()) } else { Err(corrupt(said)) }
 }
 
-/// A damage that a check has found.
+/// Returns the error for damage that a check has found.
 fn corrupt(said: String) -> rusqlite::Error {
     rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT), Some(said))
 }
@@ -171,18 +171,18 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Returns an int8 vector as it is stored.
+/// Converts an int8 vector to its stored form.
 fn as_bytes(vec: &[i8]) -> Vec<u8> {
     vec.iter().map(|value| value.cast_unsigned()).collect()
 }
 
-/// Returns a stored vector.
+/// Converts a stored vector.
 fn as_vector(bytes: &[u8]) -> Vec<i8> {
     bytes.iter().map(|byte| byte.cast_signed()).collect()
 }
 
-/// Sets up SQLite for the process, before its first connection: no account of memory, which would take a global
-/// lock at each allocation of each reader.
+/// Configures SQLite for the process before its first connection: memory statistics are off, because they take a global
+/// lock at each allocation.
 #[expect(unsafe_code, reason = "rusqlite has no safe way to configure the library as a whole")]
 fn set_up_sqlite() {
     use rusqlite::ffi;

@@ -2,15 +2,15 @@
 
 use crate::types::{ChunkId, Definition, Kind, Refusal, SourceKey, Stat};
 
-/// Vectors that chunks were given.
+/// Vectors that were assigned to chunks.
 pub(super) type Added = Vec<(ChunkId, Vec<i8>)>;
 
-/// What identifies a worktree.
+/// The identity of a worktree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ViewKey {
     /// Canonical git dir, or the root outside git.
     pub git_dir: String,
-    /// Inode of that directory: names are reused after `git worktree remove`.
+    /// Inode of that directory, because names are reused after `git worktree remove`.
     pub inode: u64,
     /// Top directory.
     pub root: String,
@@ -25,7 +25,7 @@ pub enum Change {
         key: SourceKey,
         /// Its signature when it was read.
         stat: Stat,
-        /// The signature does not prove that it is unchanged.
+        /// Whether an equal signature does not prove that the file is unchanged.
         racy: bool,
         /// blake3 of its bytes.
         hash: [u8; 32],
@@ -33,10 +33,10 @@ pub enum Change {
         lang: &'static str,
         /// Words of the path, for the path arm.
         path_words: String,
-        /// What is in it; `None` when the content was known already.
+        /// The extracted content; `None` if it was known already.
         blob: Option<Box<NewBlob>>,
     },
-    /// Git lists the path; we do not index it.
+    /// Git lists the path, but it is not indexed.
     Refuse {
         /// Which path.
         key: SourceKey,
@@ -49,12 +49,12 @@ pub enum Change {
     Remove {
         /// Which path.
         key: SourceKey,
-        /// What it held is under a secret name by now.
+        /// Whether its content is under a secret name now.
         is_secret: bool,
     },
 }
 
-/// One content, extracted.
+/// An extracted content.
 #[derive(Debug, Default)]
 pub struct NewBlob {
     /// Bytes.
@@ -63,13 +63,13 @@ pub struct NewBlob {
     pub kind: &'static str,
     /// Version of the extractors.
     pub extractor_version: i64,
-    /// Names used, `name count` a line.
+    /// Names used, one `name count` per line.
     pub refs: String,
-    /// Complaints, one a line.
+    /// Problems, one per line.
     pub problems: String,
     /// Credentials that were cut out.
     pub n_secrets: usize,
-    /// What has a name in it, each once.
+    /// Its definitions, each once.
     pub definitions: Vec<Definition>,
     /// In order.
     pub chunks: Vec<NewChunk>,
@@ -78,7 +78,7 @@ pub struct NewBlob {
 /// One chunk with the words to be indexed.
 #[derive(Debug)]
 pub struct NewChunk {
-    /// What it is a part of.
+    /// Kind of source.
     pub kind: Kind,
     /// Byte span, half-open.
     pub bytes: (usize, usize),
@@ -103,14 +103,14 @@ pub struct NewChunk {
 pub struct NewVector {
     /// What was embedded.
     pub of: Embedded,
-    /// int8 times 127; `None`: the model knows no word of it.
+    /// int8, times 127; `None` if the model knows no word of the text.
     pub vec: Option<Vec<i8>>,
 }
 
-/// What has a vector.
+/// The owner of a vector.
 #[derive(Clone, Copy, Debug)]
 pub enum Embedded {
-    /// A chunk, and the blake3 of its text: others with that text share the vector.
+    /// A chunk with the blake3 of its text; chunks with the same text share the vector.
     Chunk(ChunkId, [u8; 32]),
     /// A row of `path`.
     Path(i64),

@@ -1,13 +1,13 @@
-//! Deletes what has become a secret from index.db without a trace.
+//! Deletes contents that became secret from index.db without a trace.
 //!
-//! The rows go in the transaction that saw it, or as soon as no other path holds the same content: while an admitted file
-//! has it, it is no secret. What SQLite leaves behind goes right after:
+//! The rows are deleted in the transaction that notices it, or as soon as no other path has the same content: while an
+//! admitted file has it, it is not secret. The traces that SQLite leaves are removed right after:
 //!
 //! - FTS5's `secure-delete` does nothing in a table with `contentless_delete`, for it needs the words of the row, which are
 //!   not kept: a delete leaves the words in their segment, and a tombstone. So the segments are merged into one.
 //! - `PRAGMA secure_delete` overwrites what is freed, but not what balancing a tree has left between the cells of a page
 //!   (`rebuildPage` in SQLite's btree.c), nor what was freed before. So the database is rebuilt by `VACUUM`.
-//! - The log has the pages as they were. It is cut off once no reader needs it.
+//! - The log has the old pages. It is truncated once no reader needs it.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -18,10 +18,10 @@ use super::blob_rows::{delete_blob, delete_unused_paths};
 use super::{BUSY_TIMEOUT, StoreError, Writer};
 use crate::types::BlobId;
 
-/// How long the writer waits for readers of the log; it is asked again later.
+/// Time that the writer waits for readers of the log before it tries again later.
 const LOG_TIMEOUT: Duration = Duration::from_millis(50);
 
-/// What the files of the database may still show of rows that were purged.
+/// Traces of purged rows that the database files may still have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Leftovers {
     /// Nothing.
@@ -33,14 +33,14 @@ pub(super) enum Leftovers {
 }
 
 impl Leftovers {
-    /// Returns what a daemon before has left. Without a purge too the log is cut off once: after a crash it may have been
-    /// that of one.
+    /// Returns the traces that an earlier daemon has left. The log is truncated in any case, because after a crash it may
+    /// belong to a purge.
     pub(super) fn read(conn: &Connection) -> rusqlite::Result<Self> {
         let is_noted = conn.prepare("SELECT 1 FROM meta WHERE key = 'unscrubbed'")?.exists([])?;
         Ok(if is_noted { Self::Pages } else { Self::Log })
     }
 
-    /// Notes that rows were purged, if so.
+    /// Records whether rows were purged.
     pub(super) fn note(&mut self, has_purged: bool) {
         if has_purged {
             *self = Self::Pages;
@@ -48,14 +48,14 @@ impl Leftovers {
     }
 }
 
-/// Marks a content as a secret: it is purged once nobody refers to it.
+/// Marks a content as secret: it is purged once nothing refers to it.
 pub(super) fn mark(tx: &Transaction<'_>, blob: Option<BlobId>) -> rusqlite::Result<()> {
     let Some(blob) = blob else { return Ok(()) };
     tx.prepare_cached("UPDATE blob SET is_secret = 1 WHERE id = ?1")?.execute([blob.0])?;
     Ok(())
 }
 
-/// Marks the former content of a path if more is cut out of the present one.
+/// Marks the former content of a path if more was removed from the present one.
 pub(super) fn mark_if_cut(tx: &Transaction<'_>, former: BlobId, present: BlobId) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "UPDATE blob SET is_secret = 1
@@ -65,8 +65,7 @@ pub(super) fn mark_if_cut(tx: &Transaction<'_>, former: BlobId, present: BlobId)
     Ok(())
 }
 
-/// Deletes the contents that are marked and that nobody refers to, with all that was made of them. Returns whether there
-/// were any.
+/// Deletes marked contents that nothing refers to, with all derived data. Returns whether there were any.
 pub(super) fn sweep(tx: &Transaction<'_>) -> rusqlite::Result<bool> {
     let mut statement = tx.prepare_cached(
         "SELECT id FROM blob
@@ -109,13 +108,13 @@ fn delete_vectors(tx: &Transaction<'_>, mut texts: HashSet<[u8; 32]>) -> rusqlit
     Ok(())
 }
 
-/// Notes for whoever opens the database next that pages may show what was deleted.
+/// Records in the database that its pages may still show deleted rows.
 pub(super) fn note_leftovers(tx: &Transaction<'_>) -> rusqlite::Result<()> {
     tx.execute("INSERT OR REPLACE INTO meta(key, value) VALUES('unscrubbed', '1')", []).map(drop)
 }
 
 impl Writer {
-    /// Purges contents of these sizes that nobody refers to: a file of a secret name may hold the same.
+    /// Purges unreferenced contents of these sizes, because a file with a secret name may hold the same.
     ///
     /// # Errors
     /// When the database cannot be written; nothing is purged then.
@@ -134,7 +133,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Returns whether the files may show what was purged.
+    /// Returns whether the files may have traces of purged rows.
     pub fn has_leftovers(&self) -> bool {
         self.leftovers != Leftovers::None
     }
@@ -144,8 +143,8 @@ impl Writer {
         self.leftovers == Leftovers::Pages
     }
 
-    /// Brings the files to where they show nothing of what was purged. Something is left where a reader still needs the
-    /// log; then it is to be called again.
+    /// Removes all traces of purged rows from the files. If a reader still needs the log, something is left and this must be
+    /// called again.
     ///
     /// # Errors
     /// When the database cannot be written, for lack of room above all: it is written anew.
@@ -162,7 +161,7 @@ impl Writer {
 
     fn rebuild(&self) -> Result<(), StoreError> {
         let run = || {
-            // The copy may be larger than what memory has to spare.
+            // The copy may not fit into memory.
             self.conn.execute_batch("PRAGMA temp_store = FILE")?;
             let rebuilt = self.conn.execute_batch("VACUUM; DELETE FROM meta WHERE key = 'unscrubbed';");
             self.conn.execute_batch("PRAGMA temp_store = MEMORY")?;

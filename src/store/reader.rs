@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 use super::{StoreError, connect};
 use crate::types::{ChunkId, Kind, Refusal, SourceKey, Stat, ViewId};
 
-/// A read-only connection. One thread at a time; keep one for each.
+/// A read-only connection, for one thread at a time.
 pub struct Reader {
     pub(super) conn: Connection,
     path: PathBuf,
@@ -25,7 +25,7 @@ pub struct Entry {
     pub hash: Option<[u8; 32]>,
     /// Why it is refused.
     pub refusal: Option<Refusal>,
-    /// The extractors have not changed since.
+    /// Whether the extractors have not changed since.
     pub extractor_version: i64,
 }
 
@@ -34,13 +34,13 @@ pub struct Entry {
 pub struct ViewRow {
     /// Its id.
     pub id: ViewId,
-    /// What HEAD says.
+    /// Content of HEAD.
     pub head: Option<String>,
-    /// When the row was made, unix seconds: a clock of another epoch says nothing about this one.
+    /// Creation time of the row, unix seconds; clocks of different epochs cannot be compared.
     pub epoch: i64,
-    /// Raised by every change of the manifest.
+    /// Incremented by every change of the manifest.
     pub seq: u64,
-    /// The first walk has ended, and the index was not emptied since.
+    /// Whether a walk has ended since the index was last emptied.
     pub complete: bool,
 }
 
@@ -49,7 +49,7 @@ pub struct ViewRow {
 pub struct PendingChunk {
     /// Its id.
     pub id: ChunkId,
-    /// A worktree that has the content, and where.
+    /// A worktree that has the content.
     pub root: String,
     /// The path in it.
     pub key: SourceKey,
@@ -69,16 +69,16 @@ pub struct PendingChunk {
     pub text_hash: [u8; 32],
 }
 
-/// Rows that [`entry`] reads.
+/// The query for rows that [`entry`] reads.
 const ENTRY: &str =
     "SELECT e.path, e.mode, e.size, e.mtime_ns, e.ctime_ns, e.inode, e.dev, e.racy, b.hash, e.refusal,
          coalesce(b.extractor_version, 0)
      FROM entry e LEFT JOIN blob b ON b.id = e.blob_id";
 
-/// Holds for an entry `e` that is a file, no commit ([`Stat::COMMIT_MODE`]).
+/// Holds for an entry `e` that is a file, not a commit ([`Stat::COMMIT_MODE`]).
 pub(super) const IS_FILE: &str = "e.mode != 0xe000";
 
-/// Why nothing of an entry `e` with a blob `b` is indexed, null where something is.
+/// Why an entry `e` with a blob `b` is not indexed; null if it is.
 pub(super) const REFUSAL: &str =
     "coalesce(e.refusal, CASE WHEN b.kind IN ('opted-out', 'parse-failed', 'parse-aborted') THEN b.kind END)";
 
@@ -93,10 +93,10 @@ impl Reader {
         Ok(Self { conn, path: path.to_owned() })
     }
 
-    /// Runs `read` on one snapshot: nothing committed meanwhile is seen.
+    /// Runs `read` on one snapshot, which does not see later commits.
     ///
     /// # Errors
-    /// What `read` or the snapshot itself failed with.
+    /// When `read` or the snapshot itself fails.
     pub fn snapshot<T, E: From<StoreError>>(&self, read: impl FnOnce(&Self) -> Result<T, E>) -> Result<T, E> {
         let tx = self.conn.unchecked_transaction().map_err(|error| self.error(error))?;
         let value = read(self)?;
@@ -175,7 +175,7 @@ impl Reader {
         })
     }
 
-    /// Returns the paths of a view that were one of these inodes when they were read.
+    /// Returns the paths of a view that had one of these inodes when they were read.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -229,7 +229,7 @@ impl Reader {
         })
     }
 
-    /// Returns where a content is, by root and path, in every worktree.
+    /// Returns the locations of a content in all worktrees, by root and path.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -256,7 +256,7 @@ impl Reader {
         })
     }
 
-    /// Returns the paths of a view in order, each with the reason when it is refused.
+    /// Returns the paths of a view in order, each with its refusal, if any.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -270,7 +270,7 @@ impl Reader {
         })
     }
 
-    /// Returns the keys of the commits of a view, each with whether its changed paths were not all known.
+    /// Returns the keys of the commits of a view, each with whether some changed paths are unknown.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -285,7 +285,7 @@ impl Reader {
         })
     }
 
-    /// Returns the text of a chunk whose text is not a part of a file.
+    /// Returns the text of a chunk that is not part of a file.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -298,7 +298,7 @@ impl Reader {
         })
     }
 
-    /// Runs SQLite's and FTS5's own checks; returns what they complain of.
+    /// Runs SQLite's and FTS5's own checks; returns the problems that they find.
     ///
     /// # Errors
     /// When the database cannot be read at all.

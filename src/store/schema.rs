@@ -140,10 +140,10 @@ CREATE INDEX blob_parse_aborted ON blob(id) WHERE kind = 'parse-aborted';
 ",
 ];
 
-/// Brings a database to the newest of these schemas, one string a version.
+/// Migrates a database to the newest of these schemas, one string per version.
 ///
 /// # Errors
-/// When the schema is newer than ours, or a migration fails; the old schema is then still in place.
+/// When the schema is newer than ours, or a migration fails; the old schema then stays in place.
 pub(super) fn migrate(conn: &mut Connection, path: &Path, versions: &[&str]) -> Result<(), StoreError> {
     let known = versions.len() as i64;
     let found: i64 = conn
@@ -163,7 +163,7 @@ pub(super) fn migrate(conn: &mut Connection, path: &Path, versions: &[&str]) -> 
     })
 }
 
-/// Refuses what another program wrote, and what lost its version: no migration fits such tables.
+/// Refuses the database of another program, or one that lost its version: no migration applies to its tables.
 fn check_ours(conn: &Connection, version: i64) -> rusqlite::Result<()> {
     let sql = "SELECT count(*), count(*) FILTER (WHERE name = 'meta') FROM sqlite_schema
                WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'";

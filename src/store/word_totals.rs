@@ -9,13 +9,13 @@ use rusqlite::{Transaction, params};
 use super::StoreError;
 use super::writer::Writer;
 
-/// The full-text tables, and how many columns each has.
+/// The full-text tables with their numbers of columns.
 const TABLES: &[(&str, usize)] = &[("chunk_fts", 3), ("path_fts", 1)];
 
 impl Writer {
-    /// Sets the totals of the full-text tables to what their rows add up to.
+    /// Sets the totals of the full-text tables to the sums of their rows.
     ///
-    /// It has a transaction of its own: one that also writes the tables would write its old totals over the new.
+    /// Runs in its own transaction: one that also writes the tables would overwrite the new totals with old ones.
     ///
     /// # Errors
     /// When the database cannot be written; the old totals are still there then.
@@ -41,8 +41,8 @@ fn recount(tx: &Transaction<'_>, table: &str, n_columns: usize) -> rusqlite::Res
     tx.execute(&format!("UPDATE {table}_data SET block = ?1 WHERE id = 1"), params![block]).map(|_| ())
 }
 
-/// Takes a number off the front: seven bits a byte, the highest first (<https://www.sqlite.org/fileformat2.html#varint>).
-/// No size of a text reaches the ninth byte, which has eight.
+/// Reads a varint from the front: seven bits per byte, the highest first
+/// (<https://www.sqlite.org/fileformat2.html#varint>). No size reaches the ninth byte, which has eight bits.
 fn take_varint(bytes: &mut &[u8]) -> u64 {
     let mut value = 0;
     while let Some((first, rest)) = bytes.split_first() {

@@ -13,7 +13,7 @@ use super::purge::{self, Leftovers};
 use super::{StoreError, as_bytes, connect, schema};
 use crate::types::{BlobId, Refusal, SourceKey, ViewId};
 
-/// Unreferenced contents kept beyond the referenced ones, bytes: what a switch back to the other branch needs.
+/// Size of unreferenced contents that are kept for a switch back to another branch, bytes.
 const KEEP_BYTES: i64 = 256 << 20;
 
 /// The one write connection to index.db.
@@ -79,8 +79,8 @@ impl Writer {
         })
     }
 
-    /// Returns the row of a worktree: a new one when the git dir is another one under the same name; with the manifest
-    /// it had, under a new id, when the worktree has moved.
+    /// Returns the row of a worktree. Another git dir under the same name gets a new row; a worktree that has moved keeps its
+    /// manifest under a new id.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -107,7 +107,7 @@ impl Writer {
         })
     }
 
-    /// Forgets the views that `is_gone` says so of, given git dir and inode; contents stay until they are collected.
+    /// Forgets the views for which `is_gone` returns true, given git dir and inode; contents stay until they are collected.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -130,10 +130,10 @@ impl Writer {
 
     /// Applies changes of one view in one transaction and returns the view's new `seq`.
     ///
-    /// A `Put` without content whose blob is gone meanwhile is returned to be read again.
+    /// If the blob of a `Put` without content is gone, the path is returned to be read again.
     ///
     /// # Errors
-    /// When the database cannot be written; nothing of `changes` is applied then.
+    /// When the database cannot be written; no change is applied then.
     pub fn apply(
         &mut self,
         view: ViewId,
@@ -187,12 +187,12 @@ impl Writer {
         Ok((seq, again))
     }
 
-    /// Takes the vectors that chunks were given since the last call, all of them committed.
+    /// Takes the vectors that were committed for chunks since the last call.
     pub fn take_added(&mut self) -> Added {
         std::mem::take(&mut self.added)
     }
 
-    /// Notes that the first walk of a view has ended, and what its HEAD says.
+    /// Records that the first walk of a view has ended, and the content of its HEAD.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -206,7 +206,7 @@ impl Writer {
         })
     }
 
-    /// Keeps vectors of chunks and paths that are still there.
+    /// Stores the vectors of chunks and paths that still exist.
     ///
     /// # Errors
     /// When the database cannot be written; none is kept then.
@@ -237,9 +237,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Deletes contents that no view has referred to for `keep_s` seconds, and, least recently used first,
-    /// those beyond the size that is worth keeping; and vectors of texts that no chunk has any more. Returns how
-    /// many contents.
+    /// Deletes contents that no view has referred to for `keep_s` seconds and, least recently used first, those beyond the size
+    /// limit. Also deletes vectors of texts that no chunk has any more. Returns the number of deleted contents.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -281,7 +280,7 @@ impl Writer {
     /// Empties the manifest and all contents, so that everything is extracted again.
     ///
     /// # Errors
-    /// When the database cannot be written; everything is still there then.
+    /// When the database cannot be written; nothing is deleted then.
     pub fn clear(&mut self) -> Result<(), StoreError> {
         self.in_tx(|tx| {
             purge::note_leftovers(tx)?;

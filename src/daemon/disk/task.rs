@@ -86,7 +86,7 @@ pub(in super::super) enum DiskReport {
     Panicked,
 }
 
-/// What a probe found.
+/// The result of a probe.
 #[derive(Debug)]
 pub(in super::super) struct Probed {
     pub(in super::super) number: u64,

@@ -1,4 +1,4 @@
-//! Resolves what a memory is about, and unites anchors.
+//! Resolves the targets of a memory to anchors, and merges anchors.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use crate::paths::RepoLayout;
 use crate::proto::Sync;
 use crate::proto::anchor::Anchor;
 
-/// How long it may take until a file is indexed that a memory is about.
+/// Time limit for indexing a file that a memory is about.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Finds what `targets` name in the worktree of the caller, and puts it in the place of the anchors that were given.
+/// Resolves `targets` in the worktree of the caller, and replaces the given anchors.
 pub(super) async fn resolve_into(
     anchors: &mut Vec<Anchor>,
     targets: &[String],
@@ -33,7 +33,7 @@ pub(super) async fn resolve_into(
     Ok(())
 }
 
-/// Returns the anchors of a memory that loses some and gets others: one of a place.
+/// Returns the anchors of a memory after removing some and adding others, one per location.
 pub(super) fn united(
     before: &[Anchor],
     removed: &[String],

@@ -15,7 +15,7 @@ use crate::memory::{fields, id, time};
 use crate::proto::memory::{AddParams, AddResult};
 use crate::store::{Record, Rows};
 
-/// Adds a memory, unless another one says the same.
+/// Adds a memory, unless another one has the same text.
 pub(super) async fn add(call: &Call<'_>) -> RpcResult<Value> {
     let near = Near::of_daemon(call.shared);
     call.write_found(params(call), move |rows, params, stamp| put(rows, params, stamp, &near)).await
@@ -49,7 +49,7 @@ fn put(rows: &Rows<'_>, params: &AddParams, stamp: &Stamp, near: &Near) -> Done<
     Ok(AddResult { created: true, contradicted, ..result(record) })
 }
 
-/// Returns what is to be kept, and how many private parts were cut out.
+/// Returns the record to store, and the number of private parts that were removed.
 fn new_record(rows: &Rows<'_>, params: &AddParams, stamp: &Stamp) -> Done<(Record, usize)> {
     let content = fields::content(&params.content, params.fields.allow_secret).map_err(bad)?;
     let title = params.fields.title.as_deref().map(|title| fields::title(title, params.fields.allow_secret));

@@ -56,7 +56,7 @@ fn absolute(path: Option<String>) -> RpcResult<Option<PathBuf>> {
     }
 }
 
-/// A path that the caller chose is the caller's matter.
+/// The caller may choose any path.
 fn file_error(error: StoreError) -> RpcError {
     match error {
         StoreError::File { .. } | StoreError::Sqlite { .. } => bad_params(error.to_string()),

@@ -47,7 +47,7 @@ pub(in crate::daemon) async fn call(shared: &Arc<Shared>, method: &str, params: 
         "memory.read_database" => databases::page(call).await,
         "memory.backup" => backups::back_up(call).await,
         "memory.restore_backup" => backups::restore(call).await,
-        // It tells of memories, not of this worktree.
+        // It concerns all memories, not this worktree.
         "memory.export" => return call.read(export::export).await,
         _ => Err(no_method(method)),
     };

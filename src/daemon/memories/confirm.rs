@@ -1,4 +1,4 @@
-//! Confirms that a memory still holds, by anchoring it to the code as it is now.
+//! Confirms that a memory still holds, by anchoring it to the present code.
 
 use serde_json::Value;
 
@@ -15,12 +15,12 @@ use crate::proto::memory::{ConfirmParams, UpdateResult};
 use crate::proto::{RpcError, Sync, code};
 use crate::store::{MemoryEvent, Record, Rows, Stopped};
 
-/// Takes what a memory is about as it is now.
+/// Anchors a memory to the present code.
 pub(super) async fn confirm(call: &Call<'_>) -> RpcResult<Value> {
     call.write_found(looked_at(call), put).await
 }
 
-/// Returns the memory, and what it is about as that is now.
+/// Returns the memory with its present anchors.
 async fn looked_at(call: &Call<'_>) -> RpcResult<(Record, Vec<Anchor>)> {
     let params: ConfirmParams = call.params()?;
     let record = read(call.shared, move |rows| find(rows, &params.id)).await?;
@@ -38,7 +38,7 @@ async fn looked_at(call: &Call<'_>) -> RpcResult<(Record, Vec<Anchor>)> {
     Ok((record, anchor::each_once(&anchors)))
 }
 
-/// Returns an anchor as its place is now.
+/// Returns an anchor for the present state of its location.
 fn as_it_is(judge: &mut AnchorChecker<'_>, anchor: &Anchor, id: &str) -> RpcResult<Anchor> {
     let mut judged = anchor.clone();
     let location = judge.location(&mut judged)?;

@@ -16,10 +16,10 @@ use crate::proto::memory::{
 };
 use crate::store::{MemoryEvent, MemoryFilter, Record, Rows};
 
-/// How many may become one.
+/// Least and most memories that are combined into one.
 const SOURCES: std::ops::RangeInclusive<usize> = 2..=100;
 
-/// Those that are named become one, which says what the caller says.
+/// Combines the named memories into one with the text of the caller.
 pub(super) fn consolidate(
     rows: &Rows<'_>,
     params: &ConsolidateParams,
@@ -45,7 +45,7 @@ pub(super) fn consolidate(
     Ok(ConsolidateResult { redacted, groups: vec![group], ..ConsolidateResult::default() })
 }
 
-/// All that share container and first tag become one, which says what they said; what another one supersedes is left.
+/// Combines all memories that share container and first tag, joining their texts. Superseded memories are skipped.
 pub(super) fn auto(
     rows: &Rows<'_>,
     params: &AutoConsolidateParams,
@@ -84,7 +84,7 @@ pub(super) fn auto(
     Ok(result)
 }
 
-/// A group that is too large stays as it is, and says why.
+/// Refuses a group that is too large.
 fn group(
     rows: &Rows<'_>,
     container: String,
@@ -153,8 +153,8 @@ fn only_container(sources: &[Record]) -> Done<String> {
     }
 }
 
-/// Returns what the one has of all: their tags, metadata and what they are about, the highest priority, the latest end; and
-/// it is no surer than the least sure of them.
+/// Returns the combined fields: all tags, metadata and anchors, the highest priority, the latest expiry and the lowest
+/// confidence.
 fn united(rows: &Rows<'_>, sources: &[Record], stamp: &Stamp) -> Done<Record> {
     let mut tags: Vec<String> = sources.iter().flat_map(|record| record.tags.clone()).collect();
     tags.sort();
@@ -181,14 +181,14 @@ fn united(rows: &Rows<'_>, sources: &[Record], stamp: &Stamp) -> Done<Record> {
     })
 }
 
-/// Returns all metadata, of one key that of the source that was changed last, and what other sources have in its place.
+/// Returns the combined metadata and the values that lost. For each key, the source that was changed last takes precedence.
 fn metadata(sources: &[Record]) -> (Map<String, Value>, Map<String, Value>) {
     let mut sources: Vec<&Record> = sources.iter().collect();
     sources.sort_by_key(|record| (record.updated, record.created, &record.id));
     fields::united_metadata(sources.into_iter().map(|record| &record.metadata))
 }
 
-/// Archives the sources, puts the one and links it to each of them.
+/// Archives the sources, stores the new memory and links it to each source.
 fn become_one(rows: &Rows<'_>, new: &Record, sources: &[Record], stamp: &Stamp) -> Done<Consolidated> {
     rows.archive(sources, "consolidated", &stamp.event("consolidate"))?;
     check_text(rows, new)?;
@@ -200,7 +200,7 @@ fn become_one(rows: &Rows<'_>, new: &Record, sources: &[Record], stamp: &Stamp) 
     Ok(Consolidated { memory: show::brief(new), tag: None, sources, refused: None })
 }
 
-/// Returns the metadata that the one has in the place of what others said, for its history.
+/// Returns the metadata values that replaced others, for the history.
 fn replaced(new: &Record, sources: &[Record]) -> Map<String, Value> {
     let (_, replaced) = metadata(sources);
     if replaced.is_empty() {

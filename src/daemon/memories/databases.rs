@@ -1,7 +1,7 @@
 //! Reads the database of another memory system, page by page.
 //!
-//! The copy that the first page made stays open until the last, or until the connection that asked for it ends; who begins
-//! another import takes its place.
+//! The first page makes a copy, which stays open until the last page or until its connection ends. Another import replaces
+//! it.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, TryLockError};
@@ -44,14 +44,14 @@ pub(super) async fn page(call: &Call<'_>) -> RpcResult<Value> {
     .await
 }
 
-/// Removes the copy that was read over a connection that has ended.
+/// Removes the copy of a connection that has ended.
 pub(in crate::daemon) fn close_left(shared: &Arc<Shared>) {
     let is_left =
         |open: &Option<OpenForeign>| open.as_ref().is_some_and(|open| open.connection.strong_count() == 0);
     match shared.memories.foreign.try_lock() {
         Ok(open) if !is_left(&open) => return,
         Ok(_) | Err(TryLockError::Poisoned(_)) => {}
-        // A page is being read; whoever reads it looks afterwards whether somebody waits for it.
+        // A page is being read; its reader checks afterwards whether the connection still exists.
         Err(TryLockError::WouldBlock) => return,
     }
     let shared = Arc::clone(shared);

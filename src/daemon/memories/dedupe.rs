@@ -17,15 +17,15 @@ use crate::search::nearest::{IdSet, MutableVectorIndex};
 use crate::store::{MemoryFilter, Record, Rows};
 use crate::types::MemoryRow;
 
-/// Memories looked at beside each.
+/// Number of neighbours that are compared with each memory.
 const MOST_NEAR: usize = 50;
-/// The lowest bound of duplicates: below it are things of the same subject.
+/// Lowest cosine of duplicates; below it, memories merely share a subject.
 const LEAST_THRESHOLD: f64 = 0.5;
 
 /// Two memories and their cosine.
 type Pair = (MemoryRow, MemoryRow, f64);
 
-/// Compares the memories of each container with each other, before the thread that keeps them is asked.
+/// Compares the memories of each container pairwise, before the thread that owns them is involved.
 pub(super) async fn dedupe(call: &Call<'_>) -> RpcResult<Value> {
     let params: DedupeParams = call.params()?;
     let threshold = threshold(&params)?;
@@ -38,7 +38,7 @@ pub(super) async fn dedupe(call: &Call<'_>) -> RpcResult<Value> {
     with_store(call.shared, move |store, now_ms| store.read(now_ms, read)).await
 }
 
-/// Returns the living memories of each container that is meant.
+/// Returns the living memories of each selected container.
 fn by_container(rows: &Rows<'_>, params: &DedupeParams) -> Done<Vec<Vec<MemoryRow>>> {
     let names = match &params.container {
         Some(name) => vec![fields::container(name).map_err(bad)?],
@@ -48,7 +48,7 @@ fn by_container(rows: &Rows<'_>, params: &DedupeParams) -> Done<Vec<Vec<MemoryRo
     Ok(names.into_iter().map(meant).collect::<Result<_, _>>()?)
 }
 
-/// Returns which of `rows` are near each other. Takes a scan for each, so no lock is held meanwhile.
+/// Returns the pairs of `rows` that are near each other. Needs a scan per row, so it holds no lock.
 fn pairs(vectors: &MutableVectorIndex<MemoryRow>, rows: &[MemoryRow], threshold: f64) -> Vec<Pair> {
     let meant: IdSet = rows.iter().copied().collect();
     let mut pairs = Vec::new();
@@ -61,7 +61,7 @@ fn pairs(vectors: &MutableVectorIndex<MemoryRow>, rows: &[MemoryRow], threshold:
     pairs
 }
 
-/// Reads and checks what is asked for.
+/// Parses and validates the params.
 fn threshold(params: &DedupeParams) -> Done<f64> {
     let threshold = params.threshold.unwrap_or(NEAR);
     match (LEAST_THRESHOLD..=1.0).contains(&threshold) {
@@ -73,7 +73,7 @@ fn threshold(params: &DedupeParams) -> Done<f64> {
     }
 }
 
-/// Groups what says nearly the same; in each, the one to keep is that of the highest priority, most used, newest.
+/// Groups near-duplicates. Each group keeps the memory with the highest priority, then the most used, then the newest.
 fn groups(rows: &Rows<'_>, pairs: &[Pair], threshold: f64) -> Done<DedupeResult> {
     let mut ids: Vec<MemoryRow> = pairs.iter().flat_map(|(left, right, _)| [*left, *right]).collect();
     ids.sort_unstable();
@@ -101,7 +101,7 @@ fn groups(rows: &Rows<'_>, pairs: &[Pair], threshold: f64) -> Done<DedupeResult>
     Ok(DedupeResult { groups, threshold, notice: None })
 }
 
-/// Returns what hangs together by pairs, with the lowest cosine of each.
+/// Returns the connected groups of pairs, each with its lowest cosine.
 fn connected(pairs: &[Pair]) -> Vec<(Vec<MemoryRow>, f64)> {
     let mut group_of: HashMap<MemoryRow, usize> = HashMap::new();
     let mut groups: Vec<(Vec<MemoryRow>, f64)> = Vec::new();

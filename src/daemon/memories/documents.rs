@@ -9,17 +9,17 @@ use crate::extract::{CHUNK_CHARS, Chunk, Extracted, OVERLAP_CHARS};
 use crate::memory::fields::MAX_TITLE;
 use crate::proto::exchange::{Draft, ImportParams, MarkdownParams, Snapshot};
 
-/// Largest document, bytes, as for the index.
+/// Largest document, bytes; the same as for the index.
 pub(super) const MOST_BYTES: usize = 1 << 20;
-/// Characters of a token, about.
+/// Approximate characters per token.
 const TOKEN_CHARS: usize = 4;
 /// Shortest and longest chunks, tokens.
 const TOKENS: std::ops::RangeInclusive<usize> = 50..=4_000;
 
-/// Returns what is to be imported, and what is to be said of the document.
+/// Returns the drafts of a document, and the notes on it.
 ///
 /// # Errors
-/// What is wrong with the params.
+/// When the params are invalid.
 pub(super) fn drafts(params: MarkdownParams) -> Result<(ImportParams, Vec<String>), String> {
     let chunk_tokens = params.chunk_tokens.unwrap_or(CHUNK_CHARS / TOKEN_CHARS);
     if !TOKENS.contains(&chunk_tokens) {

@@ -5,7 +5,7 @@ use super::show;
 use crate::proto::exchange::{ExportParams, ExportResult};
 use crate::store::Rows;
 
-/// Size of a page: big enough to be fast, small enough to keep nobody waiting.
+/// Size of a page, bytes: large enough to be fast, small enough not to delay other requests.
 const PAGE_BYTES: usize = 1 << 20;
 
 pub(super) fn export(rows: &Rows<'_>, params: &ExportParams) -> Done<ExportResult> {

@@ -14,10 +14,10 @@ use crate::search::{arms, explain, snippet};
 use crate::store::{MemoryFilter, Rows, StoreError};
 use crate::types::{Kind, rfc3339};
 
-/// Reads what a search wants of the memories; none where it leaves them out.
+/// Returns the memory query of a search; `None` if the search leaves memories out.
 ///
 /// # Errors
-/// When a filter is none.
+/// When a filter is invalid.
 pub(in crate::daemon) fn wanted(params: &SearchParams, limit: usize) -> RpcResult<Option<MemoryAsk>> {
     let bad = |refused: Refused| bad_params(refused.to_string());
     let now = local(now_ms());
@@ -50,15 +50,15 @@ pub(in crate::daemon) fn wanted(params: &SearchParams, limit: usize) -> RpcResul
     }))
 }
 
-/// Returns whether a search has a filter that only memories can pass.
+/// Returns whether a search has a filter that only memories can satisfy.
 pub(in crate::daemon) fn is_about_memories(params: &SearchParams) -> bool {
     let is_dated = params.since.is_some() || params.until.is_some();
     params.container.is_some() || !params.tag.is_empty() || is_dated || params.traits != Traits::default()
 }
 
 impl Memories {
-    /// Returns the memories that answer best, and the text for people, if memories were restored. Blocks: for threads
-    /// that may. What was acknowledged before is found; what is archived or over is not.
+    /// Returns the best memories, and a notice if memories were restored. Blocks. Finds everything acknowledged before, and
+    /// nothing that is archived or expired.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -66,7 +66,7 @@ impl Memories {
         if let Some(Ok(found)) = self.finder.read(now_ms(), |rows, vectors| memories(rows, vectors, wanted)) {
             return Ok(found);
         }
-        // Not open, or damaged: who keeps the memories opens or heals them.
+        // Not open, or damaged: the thread that owns the memories opens or repairs them.
         let (wanted, finder) = (wanted.clone(), std::sync::Arc::clone(&self.finder));
         let answer = self.send(move |store| {
             let _ = store.open_now(now_ms()); // what is read next says why it cannot be

@@ -1,6 +1,6 @@
-//! Stores memories that come from elsewhere.
+//! Stores imported memories.
 //!
-//! One request is one transaction. A draft that may not be kept is refused alone, with its reason; the others go in.
+//! Each request is one transaction. An invalid draft is refused with a reason, and the others are stored.
 
 use serde_json::{Map, Value, json};
 
@@ -28,7 +28,7 @@ pub(super) fn import(rows: &Rows<'_>, params: &ImportParams, stamp: &Stamp) -> D
     take(rows, params, stamp)
 }
 
-/// Imports a document. It is cut before the thread that keeps the memories sees it.
+/// Imports a document. It is split before the thread that owns the memories is involved.
 pub(super) async fn markdown(call: &Call<'_>) -> RpcResult<Value> {
     let params = call.params()?;
     let (params, notes) = blocking(call.shared, move |_| drafts(params).map_err(bad_params)).await?;
@@ -37,7 +37,7 @@ pub(super) async fn markdown(call: &Call<'_>) -> RpcResult<Value> {
     Ok(answer)
 }
 
-/// As [`import`], of any length.
+/// Like [`import`], without a limit on the number of drafts.
 fn take(rows: &Rows<'_>, params: &ImportParams, stamp: &Stamp) -> Done<ImportResult> {
     if let Some(snapshot) = &params.snapshot {
         fields::key(&snapshot.key).map_err(bad)?;
@@ -89,7 +89,7 @@ impl Import<'_> {
         MemoryEvent { source: "import".to_owned(), ..self.stamp.event("import") }
     }
 
-    /// Returns what a draft is kept as, but for the id of a new one, and how many private parts were cut out.
+    /// Returns the record of a draft, without the id of a new one, and the number of private parts that were removed.
     fn record(&self, draft: &Draft) -> Result<(Record, usize), Refused> {
         let allow_secret = self.params.allow_secret;
         let content = fields::content(&draft.content, allow_secret)?;
@@ -104,7 +104,7 @@ impl Import<'_> {
         };
         let created = time("created", &draft.created)?.unwrap_or(self.stamp.now_ms);
         let tier = draft.tier.unwrap_or_default();
-        // What somebody wrote into a file by hand ends as if it were added now; all else as it was to.
+        // A relative expiry in a file written by hand counts from now; an absolute one is kept.
         let is_new = draft.id.is_none() && draft.original.is_none();
         let lasts = || self.stamp.tiers.end(tier, self.stamp.now_ms).filter(|_| is_new);
         let archived_at = time("archived_at", &draft.archived_at)?;
@@ -136,7 +136,7 @@ impl Import<'_> {
         Ok((record, redacted))
     }
 
-    /// Returns the id that a draft brings along; empty where it brings none.
+    /// Returns the id of a draft; empty if it has none.
     fn id(&self, draft: &Draft, created: i64) -> Result<String, Refused> {
         match (&draft.id, &draft.original) {
             (Some(given), _) => id::whole(given),
@@ -149,7 +149,7 @@ impl Import<'_> {
         }
     }
 
-    /// Puts a memory, unless it or its text is there.
+    /// Stores a memory, unless its id or text exists.
     fn put(&self, mut record: Record, draft: &Draft) -> Done<Imported> {
         let derived = derive(&record);
         let is_named = !record.id.is_empty();
@@ -182,7 +182,7 @@ impl Import<'_> {
         }
     }
 
-    /// Puts what a source says; a text that it said before keeps its id.
+    /// Stores an entry of a source; a text that the source had before keeps its id.
     fn put_of_source(&self, mut record: Record, snapshot: &Snapshot) -> Done<Imported> {
         let derived: Derived = derive(&record);
         let imported = match self.rows.same_text(&record, &derived.hash)? {
@@ -233,7 +233,7 @@ impl Import<'_> {
     }
 }
 
-/// Returns anchors as they are kept: what is true of them today is found out here.
+/// Returns imported anchors without states, which are determined here.
 fn anchors(given: &[Anchor]) -> Result<Vec<Anchor>, Refused> {
     let kept: Vec<_> =
         given.iter().map(|anchor| Anchor { state: None, now: None, note: None, ..anchor.clone() }).collect();
@@ -246,7 +246,7 @@ fn anchors(given: &[Anchor]) -> Result<Vec<Anchor>, Refused> {
     Ok(kept)
 }
 
-/// Returns whether two say the same; how often they were read says nothing.
+/// Returns whether two records are equal, apart from how often they were read.
 fn is_same(known: &Record, record: &Record) -> bool {
     let said = |record: &Record| {
         let mut said: Map<String, Value> = show::fields(record);

@@ -12,9 +12,9 @@ use crate::proto::memory::{
 use crate::store::{Link, Linked, Record, Rows};
 use crate::types::rfc3339;
 
-/// Farthest that links are followed.
+/// Maximum depth of following links.
 const MAX_DEPTH: u64 = 10;
-/// Most memories that are shown of what can be reached.
+/// Most linked memories that are shown.
 const MAX_REACHED: usize = 200;
 /// The confidence of a memory that another one supersedes.
 const LOSER_CONFIDENCE: f64 = 0.1;
@@ -43,7 +43,7 @@ pub(super) fn unlink(rows: &Rows<'_>, params: &LinkParams, stamp: &Stamp) -> Don
     Ok(LinkResult { from: show::brief(&from), to: show::brief(&to), changed, notice: None })
 }
 
-/// Of two memories one holds; the other stays, below it.
+/// Resolves a contradiction: one memory holds, and the other stays but ranks below it.
 pub(super) fn resolve(rows: &Rows<'_>, params: &ResolveParams, stamp: &Stamp) -> Done<ResolveResult> {
     let (winner, before) = two(rows, &params.winner, &params.loser)?;
     for end in [&winner, &before] {
@@ -70,7 +70,7 @@ fn two(rows: &Rows<'_>, first: &str, second: &str) -> Done<(Record, Record)> {
     Ok((first, second))
 }
 
-/// Links two memories; returns false where they were linked so before.
+/// Links two memories; returns false if the link existed.
 pub(super) fn put(rows: &Rows<'_>, from: &Record, to: &Record, kind: LinkKind, stamp: &Stamp) -> Done<bool> {
     let link = Link { from: from.id.clone(), to: to.id.clone(), kind, created: stamp.now_ms };
     match rows.link(&link, &stamp.event("link"))? {
@@ -83,7 +83,7 @@ pub(super) fn put(rows: &Rows<'_>, from: &Record, to: &Record, kind: LinkKind, s
     }
 }
 
-/// Returns why a link is not made.
+/// Returns the error for a link that would close a ring.
 pub(super) fn ring(link: &Link) -> String {
     let Link { from, to, kind, .. } = link;
     match from == to {
@@ -96,7 +96,7 @@ fn words(relation: &str) -> String {
     relation.replace('_', " ")
 }
 
-/// Returns the links of a memory as it sees them.
+/// Returns the links of a memory from its point of view.
 pub(super) fn of(rows: &Rows<'_>, id: &str) -> Done<Vec<Shown>> {
     let mut shown = Vec::new();
     for link in rows.links(id)? {

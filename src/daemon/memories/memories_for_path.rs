@@ -14,8 +14,8 @@ use crate::proto::memory::Sort;
 use crate::proto::{Sync, WhyMemory};
 use crate::store::{MemoryFilter, StoreError};
 
-/// Returns the living memories that are about a file, some of its lines, or anything in a directory, in the order of the
-/// file; and why their states may not be those of now.
+/// Returns the living memories about a file, some of its lines, or anything in a directory, in the order of the file; and
+/// why their states may be out of date.
 pub(in crate::daemon) async fn memories_for_path(
     shared: &Arc<Shared>,
     cwd: &str,
@@ -70,7 +70,7 @@ fn of_memory(
     Ok(None)
 }
 
-/// Adds what stands for each memory; one that has gone meanwhile goes.
+/// Adds the line that represents each memory, and drops memories that are gone by now.
 async fn with_lines(shared: &Arc<Shared>, found: Vec<WhyMemory>) -> RpcResult<Vec<WhyMemory>> {
     read(shared, move |rows| {
         let mut kept = Vec::new();

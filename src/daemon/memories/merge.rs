@@ -1,4 +1,4 @@
-//! Merges memories that say the same.
+//! Merges duplicate memories.
 
 use super::rules::{Done, bad, check_expected, digest, find, refused};
 use super::transaction::Stamp;
@@ -8,9 +8,8 @@ use crate::memory::{Refused, anchor, fields};
 use crate::proto::memory::{LinkKind, MergeParams, MergeResult};
 use crate::store::{Record, Rows};
 
-/// Puts what `others` say into `record`: tags, metadata and what they are about are united, of one key the value of the
-/// memory that was changed last; content that says more is added, the greatest priority and confidence hold. Returns it
-/// as it is then.
+/// Merges `others` into `record` and returns it. Tags, metadata and anchors are combined; for each metadata key the memory
+/// that was changed last takes precedence. Content that says more is added, and the highest priority and confidence hold.
 pub(super) fn merge_into(rows: &Rows<'_>, record: &Record, others: &[Record], stamp: &Stamp) -> Done<Record> {
     let mut all: Vec<&Record> = others.iter().chain([record]).collect();
     all.sort_by_key(|record| (record.updated, record.created)); // stable: of equal ones the one that stays is last
@@ -30,16 +29,16 @@ pub(super) fn merge_into(rows: &Rows<'_>, record: &Record, others: &[Record], st
     Ok(stamp.put(rows, "merge", record, after)?.0)
 }
 
-/// Checks what is the sum of good ones, and may be too much.
+/// Validates the merged record, whose fields may exceed a limit.
 pub(super) fn check_size(record: &Record) -> Result<(), Refused> {
-    // What was kept with a credential in it stays so.
+    // A credential that was stored on purpose stays.
     fields::content(&record.content, true)?;
     fields::tags(&record.tags)?;
     fields::metadata(record.metadata.clone(), true)?;
     anchor::check(&record.anchors)
 }
 
-/// Merges memories into one that stays; the others go into the archive, superseded by it.
+/// Merges memories into one; the others are archived and superseded by it.
 pub(super) fn merge(rows: &Rows<'_>, params: &MergeParams, stamp: &Stamp) -> Done<MergeResult> {
     let keep = find(rows, &params.keep)?;
     let others: Vec<Record> = params.ids.iter().map(|typed| find(rows, typed)).collect::<Done<_>>()?;
@@ -55,7 +54,7 @@ pub(super) fn merge(rows: &Rows<'_>, params: &MergeParams, stamp: &Stamp) -> Don
         ));
     }
     check_expected(params.expect.as_ref(), &digest([&keep].into_iter().chain(&others)), "merged")?;
-    // First out of the way: the sum may be the very text of one of them.
+    // Archive the others first: the merged text may equal that of one of them.
     rows.archive(&others, "merged", &stamp.event("merge"))?;
     let kept = merge_into(rows, &keep, &others, stamp)?;
     for other in &others {

@@ -1,4 +1,4 @@
-//! Finds memories that are near in meaning, and those that may contradict each other.
+//! Finds memories that are similar in meaning or may contradict each other.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,21 +20,21 @@ use crate::search::memory_search::nearest;
 use crate::store::{MemoryFilter, Record, Rows, Stopped, StoreError};
 use crate::types::MemoryRow;
 
-/// Memories looked at where all near ones are wanted.
+/// Most neighbours that are read when all near memories are wanted.
 const MOST_NEAR: usize = 50;
-/// Contradictions that are told of.
+/// Most contradictions that are reported.
 const MOST_TOLD: usize = 3;
-/// Related memories when nothing is said.
+/// Default number of related memories.
 const LIMIT: usize = 10;
-/// Most related memories.
+/// Maximum number of related memories.
 const MAX_LIMIT: usize = 200;
-/// From this cosine on two are "possibly related", says models/builtin/README.md.
+/// Lowest cosine of "possibly related" texts, according to models/builtin/README.md.
 const MAYBE_RELATED: f64 = 0.5;
 
-/// A memory, and how near it is.
+/// A memory with its cosine.
 type NearRecord = (Record, f64);
 
-/// What knows which memories are near, on the thread that keeps them.
+/// Finds near memories, on the thread that owns them.
 #[derive(Clone)]
 pub(super) struct Near {
     finder: Arc<Finder>,
@@ -46,7 +46,7 @@ impl Near {
         Self { finder: Arc::clone(&shared.memories.finder), model: shared.memories.model() }
     }
 
-    /// Returns the living memories of the record's container that are near it, nearest first.
+    /// Returns the living memories of the record's container that are near it, the nearest first.
     fn of(&self, rows: &Rows<'_>, record: &Record) -> Result<Vec<NearRecord>, StoreError> {
         let field = (record.title.clone().unwrap_or_default(), record.content.clone());
         let vectors =
@@ -58,7 +58,7 @@ impl Near {
         self.nearest(rows, &filter, &quantize(&vector), MOST_NEAR, NEAR)
     }
 
-    /// Returns the `k` nearest of those that are meant, nearest first; of equal ones the older. None is below `floor`.
+    /// Returns the `k` nearest memories that pass the filter, at least as near as `floor`, the nearest first and then the older.
     fn nearest(
         &self,
         rows: &Rows<'_>,
@@ -73,7 +73,7 @@ impl Near {
         Ok(near.into_iter().filter_map(|(row, cosine)| Some((records.remove(&row)?, cosine))).collect())
     }
 
-    /// Returns what says the same as a record that is not stored yet, and what it may contradict.
+    /// Returns the near-duplicates of a new record, and the memories that it may contradict.
     pub(super) fn compare(
         &self,
         rows: &Rows<'_>,
@@ -115,7 +115,7 @@ fn titled_alike(rows: &Rows<'_>, record: &Record) -> Result<Vec<Record>, StoreEr
         .collect())
 }
 
-/// Refuses what another memory says already.
+/// Returns the error for a near-duplicate.
 pub(super) fn refuse_same(other: &Record, cosine: f64) -> Stopped<RpcError> {
     let line = show::brief(other).line;
     let message = format!(
@@ -125,7 +125,7 @@ pub(super) fn refuse_same(other: &Record, cosine: f64) -> Stopped<RpcError> {
     refused(message, "--merge adds to that one what is new, --force keeps both")
 }
 
-/// Returns what is related to a memory: what it is linked with, then what is near it in meaning.
+/// Returns the memories related to a memory: the linked ones, then the similar ones.
 pub(super) async fn related(call: &Call<'_>) -> RpcResult<Value> {
     let near = Near::of_daemon(call.shared);
     call.read(move |rows, params| related_to(rows, &near, params)).await
@@ -166,7 +166,7 @@ impl Near {
         Ok(self.finder.vectors(|vectors| Some(f64::from(cosine_i8(vectors.get(left)?, vectors.get(right)?)))))
     }
 
-    /// Returns living memories that may be related, nearest first, none of them the record itself.
+    /// Returns other living memories that may be related, the nearest first.
     fn related(&self, rows: &Rows<'_>, record: &Record, k: usize) -> Result<Vec<Related>, StoreError> {
         let Some(own) = rows.row(&record.id)? else { return Ok(Vec::new()) };
         let vector = self.finder.vectors(|vectors| vectors.get(own).map(<[i8]>::to_vec));

@@ -9,14 +9,14 @@ use crate::daemon::shared::Shared;
 use crate::proto::memory::{Memory, Sort};
 use crate::store::{MemoryFilter, Record};
 
-/// What is tagged so is pinned, whatever its priority.
+/// Tag of pinned memories.
 const PINNED: &str = "pinned";
-/// From this priority on a memory is shown without being asked for.
+/// Lowest priority at which a memory is in every brief.
 const HIGH: u8 = 7;
-/// Most that are looked at, of either sort.
+/// Most memories of each kind that are read.
 const MOST: u64 = 200;
 
-/// Returns the pinned memories and those of high priority: pinned ones first, then the highest, then the newest.
+/// Returns the pinned memories and those of high priority, sorted by pinned, priority and age.
 pub(in crate::daemon) async fn pinned(shared: &Shared) -> RpcResult<Vec<Memory>> {
     read(shared, |rows| {
         let tagged = MemoryFilter { tags: vec![PINNED.to_owned()], ..MemoryFilter::default() };

@@ -14,9 +14,9 @@ use crate::proto::memory::{
 use crate::store::{MemoryStore, Record, Rows};
 use crate::types::rfc3339;
 
-/// Memories of a page when nothing is said.
+/// Default size of a page.
 const LIMIT: u64 = 20;
-/// Most memories of a page.
+/// Maximum size of a page.
 const MAX_LIMIT: u64 = 1_000;
 
 pub(super) fn named(rows: &Rows<'_>, params: &IdsParams) -> Done<Vec<Record>> {
@@ -35,7 +35,7 @@ pub(super) fn get(rows: &Rows<'_>, params: &IdsParams) -> Done<MemoriesResult> {
     Ok(MemoriesResult { total: memories.len() as u64, memories, ..MemoriesResult::default() })
 }
 
-/// Returns how many memories a page may have.
+/// Validates the size of a page.
 pub(super) fn at_most(params: &ListParams) -> Done<u64> {
     let limit = params.limit.unwrap_or(LIMIT);
     if !(1..=MAX_LIMIT).contains(&limit) {

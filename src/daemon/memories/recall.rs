@@ -15,23 +15,23 @@ use crate::proto::{Mode, SearchParams};
 use crate::search::memory_search::FoundMemory;
 use crate::store::{MemoryEvent, Record, Rows};
 
-/// Memories when nothing is said, and the most.
+/// Default and maximum number of memories.
 const LIMIT: (usize, usize) = (10, 200);
 
-/// What was found.
+/// A memory that was found.
 struct Hit {
     id: String,
     score: f64,
-    /// Else it is shown only.
+    /// Whether it is reinforced; otherwise it is only shown.
     is_reinforced: bool,
 }
 
-/// Looks as a search does, then reinforces in one transaction what was found by a word or clearly near.
+/// Searches, then reinforces in one transaction the memories that match by a word or are clearly near.
 pub(super) async fn recall(call: &Call<'_>) -> RpcResult<Value> {
     call.write_found(hits(call), reinforce).await
 }
 
-/// Returns what is found, best first.
+/// Returns the memories found, best first.
 async fn hits(call: &Call<'_>) -> RpcResult<Vec<Hit>> {
     let params: RecallParams = call.params()?;
     let limit = params.limit.unwrap_or(LIMIT.0);
@@ -66,7 +66,7 @@ async fn hits(call: &Call<'_>) -> RpcResult<Vec<Hit>> {
     blocking(call.shared, look).await
 }
 
-/// Memories that have gone since they were found are left out.
+/// Reinforces the memories found, and leaves out those that are gone by now.
 fn reinforce(rows: &Rows<'_>, hits: &Vec<Hit>, stamp: &Stamp) -> Done<RecallResult> {
     let mut memories = Vec::new();
     for Hit { id, score, is_reinforced } in hits {
@@ -87,7 +87,7 @@ fn reinforce(rows: &Rows<'_>, hits: &Vec<Hit>, stamp: &Stamp) -> Done<RecallResu
     Ok(RecallResult { memories, notice: None })
 }
 
-/// Takes a memory one tier up.
+/// Moves a memory up one tier.
 pub(super) fn promote(rows: &Rows<'_>, params: &PromoteParams, stamp: &Stamp) -> Done<UpdateResult> {
     let before = find_living(rows, &params.id, stamp.now_ms)?;
     let Some(after) = stamp.tiers.promoted(standing(&before), stamp.now_ms) else {

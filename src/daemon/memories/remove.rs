@@ -15,7 +15,7 @@ pub(super) fn restore(rows: &Rows<'_>, params: &IdsParams, stamp: &Stamp) -> Don
             return Err(not_found(message, "`memo list --archived` shows what is"));
         }
         check_text(rows, record)?;
-        // One by one: two of them may have the same text.
+        // One at a time, because two of them may have the same text.
         rows.restore(std::slice::from_ref(record), &stamp.event("restore"))?;
     }
     get(rows, params)
@@ -37,7 +37,7 @@ pub(super) fn purge(rows: &Rows<'_>, params: &RemoveParams, stamp: &Stamp) -> Do
     let mut records = selected(rows, params, true, stamp.now_ms)?;
     let n_meant = records.len();
     if params.selection.ids.is_empty() {
-        // What is over by the clock alone, which may be wrong, is archived once that time has surely passed.
+        // The clock may be wrong, so an expired memory is archived only once the time has certainly passed.
         records.retain(|record| record.archived_at.is_some());
     }
     let mut result = removed(params, &records)?;
@@ -58,7 +58,7 @@ fn selected(rows: &Rows<'_>, params: &RemoveParams, archived: bool, now_ms: i64)
     Ok(rows.list(&filter, Default::default(), 0, None)?.0)
 }
 
-/// Returns what is shown of what goes; refuses when it is not what was shown before.
+/// Returns the memories that would be removed; fails if they are not those that were shown before.
 fn removed(params: &RemoveParams, records: &[Record]) -> Done<RemoveResult> {
     let digest = digest(records);
     check_expected(params.expect.as_ref(), &digest, "removed")?;

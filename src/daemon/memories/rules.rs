@@ -7,10 +7,10 @@ use crate::proto::memory::{Selection, Traits};
 use crate::proto::{RpcError, code};
 use crate::store::{MemoryFilter, Record, Rows, Stopped};
 
-/// Ids shown where several begin as typed.
+/// Most ids that are listed for an ambiguous prefix.
 const MOST_CANDIDATES: usize = 10;
 
-/// A job on the rows ends with a value, a refusal, or because the database failed.
+/// Result of a job on the rows: a value, a refusal, or a failure of the database.
 pub(super) type Done<T> = Result<T, Stopped<RpcError>>;
 
 #[expect(clippy::needless_pass_by_value, reason = "the argument of `map_err`")]
@@ -34,7 +34,7 @@ fn error(code: i64, message: String, hint: Option<&str>) -> Stopped<RpcError> {
     })
 }
 
-/// Returns the memory whose id begins as typed.
+/// Returns the memory with this id or id prefix.
 pub(super) fn find(rows: &Rows<'_>, typed: &str) -> Done<Record> {
     let beginning = id::beginning(typed).map_err(bad)?;
     let mut found = rows.beginning(&beginning, MOST_CANDIDATES + 1)?;
@@ -53,14 +53,14 @@ pub(super) fn find(rows: &Rows<'_>, typed: &str) -> Done<Record> {
     }
 }
 
-/// As [`find`], of the living.
+/// Like [`find`], among living memories.
 pub(super) fn find_living(rows: &Rows<'_>, typed: &str, now_ms: i64) -> Done<Record> {
     let record = find(rows, typed)?;
     must_live(&record, now_ms)?;
     Ok(record)
 }
 
-/// Refuses a change of what is in the archive.
+/// Returns the error for a change of an archived memory.
 pub(super) fn must_live(record: &Record, now_ms: i64) -> Done<()> {
     if record.lives(now_ms) {
         return Ok(());
@@ -72,7 +72,7 @@ fn or_more(more: &str) -> &'static str {
     if more.is_empty() { ":" } else { " or more:" }
 }
 
-/// Reads what a request says about which memories it means.
+/// Parses the selection of a request.
 pub(super) fn memory_filter(
     rows: &Rows<'_>,
     selection: &Selection,
@@ -106,13 +106,13 @@ pub(super) fn memory_filter(
     })
 }
 
-/// Checks what memories must be like.
+/// Validates the conditions on fields.
 pub(super) fn traits(traits: &Traits) -> Result<Traits, Refused> {
     traits.min_priority.map(fields::priority).transpose()?;
     Ok(traits.clone())
 }
 
-/// Whoever names a memory is told why it is not among those that are meant.
+/// Explains why a memory that was named by id is not in the selection.
 fn ids(
     rows: &Rows<'_>,
     typed: &[String],
@@ -140,7 +140,7 @@ fn ids(
     Ok(ids)
 }
 
-/// Refuses a text that another living memory of the container has.
+/// Fails if another living memory of the container has the same text.
 pub(super) fn check_text(rows: &Rows<'_>, record: &Record) -> Done<()> {
     match rows.same_text(record, &text::hash(&record.content))? {
         Some(twin) if twin.id != record.id => {
@@ -152,7 +152,7 @@ pub(super) fn check_text(rows: &Rows<'_>, record: &Record) -> Done<()> {
     }
 }
 
-/// Returns what is another one once any of these memories has changed.
+/// Returns a hash that changes when any of these memories changes.
 pub(super) fn digest<'a>(records: impl IntoIterator<Item = &'a Record>) -> String {
     let mut hasher = blake3::Hasher::new();
     for record in records {
@@ -161,7 +161,7 @@ pub(super) fn digest<'a>(records: impl IntoIterator<Item = &'a Record>) -> Strin
     hasher.finalize().to_hex().to_string()
 }
 
-/// Refuses to do something to other memories than those that were shown.
+/// Fails if the selection is not the one that was shown.
 pub(super) fn check_expected(expected: Option<&String>, digest: &str, done: &str) -> Done<()> {
     if expected.is_none_or(|expected| expected == digest) {
         return Ok(());

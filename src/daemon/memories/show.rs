@@ -7,7 +7,7 @@ use crate::proto::memory::{Brief, Change, Memory};
 use crate::store::{MemoryEvent, Record};
 use crate::types::rfc3339;
 
-/// What is over is shown as archived, also before it is.
+/// An expired memory is shown as archived even before it is.
 pub(super) fn memory(record: Record, now_ms: i64) -> Memory {
     let is_over = record.archived_at.is_none() && !record.lives(now_ms);
     let archived_at = if is_over { record.expires_at } else { record.archived_at };
@@ -51,7 +51,7 @@ pub(super) fn change(event: MemoryEvent) -> Change {
     Change { at: rfc3339(at), action, author, source, fields }
 }
 
-/// Returns all fields as they cross the socket.
+/// Returns all fields as in the protocol.
 pub(super) fn fields(record: &Record) -> Map<String, Value> {
     match serde_json::to_value(memory(record.clone(), i64::MIN)) {
         Ok(Value::Object(fields)) => fields,
@@ -59,7 +59,7 @@ pub(super) fn fields(record: &Record) -> Map<String, Value> {
     }
 }
 
-/// Returns the fields that differ, but for the time of the change itself: `{field: [before, after]}`.
+/// Returns the fields that differ, except the time of the change: `{field: [before, after]}`.
 pub(super) fn differences(before: &Record, after: &Record) -> Map<String, Value> {
     let mut before = fields(before);
     let changed = fields(after).into_iter().filter_map(|(name, after)| {

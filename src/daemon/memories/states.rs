@@ -1,4 +1,4 @@
-//! Compares what memories are about with the code as it is now.
+//! Compares the anchors of memories with the present code.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::proto::anchor::{Anchor, State, StateCounts};
 use crate::proto::memory::{ListParams, MemoriesResult, Memory, Sort};
 use crate::store::{Anchored, MemoryFilter, Rows};
 
-/// Tells the state of each memory of an answer that is about something: of `memory`, or of `memories`.
+/// Sets the states of the memories with anchors in a result, under `memory` or `memories`.
 pub(super) async fn with_states(call: &Call<'_>, mut answer: Value) -> Value {
     let Value::Object(fields) = &mut answer else { return answer };
     if fields.contains_key("fresh") {
@@ -42,14 +42,14 @@ pub(super) async fn with_states(call: &Call<'_>, mut answer: Value) -> Value {
             }
             reason
         }
-        // What was written is written, whatever is known of the code.
+        // The write has succeeded, even if the states cannot be determined.
         Err(error) => Some(error.message),
     };
     (answer["fresh"], answer["reason"]) = (json!(reason.is_none()), json!(reason));
     answer
 }
 
-/// Judges the anchors of several memories.
+/// Checks the anchors of several memories.
 async fn states(
     shared: &Arc<Shared>,
     cwd: &str,
@@ -85,7 +85,7 @@ pub(in crate::daemon) async fn counts(shared: &Arc<Shared>, cwd: &str) -> RpcRes
     Ok(counts)
 }
 
-/// Returns the anchors of memories that have any, by id.
+/// Returns the anchors of memories by id, leaving out memories without any.
 pub(super) async fn anchored(
     shared: &Shared,
     filter: impl Fn(&Rows<'_>) -> Done<MemoryFilter> + Send + 'static,
@@ -94,7 +94,7 @@ pub(super) async fn anchored(
     read(shared, move |rows| Ok(rows.anchored(&filter(rows)?, sort)?)).await
 }
 
-/// Lists memories, those of one state where that is asked for.
+/// Lists memories, if requested only those of one state.
 pub(super) async fn list(call: &Call<'_>) -> RpcResult<Value> {
     let params: ListParams = call.params()?;
     match params.state {

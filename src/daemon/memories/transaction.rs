@@ -34,7 +34,7 @@ pub(super) struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// Reads who calls, and checks that the caller means this repository.
+    /// Parses the caller, and checks that the caller belongs to this repository.
     pub(super) async fn new(shared: &'a Arc<Shared>, method: &str, params: Value) -> RpcResult<Self> {
         let params = Value::Object(params_of::<Map<String, Value>>(params)?);
         let caller: Caller = typed(&params)?;
@@ -48,7 +48,7 @@ impl<'a> Call<'a> {
         typed(&self.params)
     }
 
-    /// Runs what changes nothing.
+    /// Runs a method that only reads.
     pub(super) async fn read<P: DeserializeOwned + Send + 'static, T: Serialize>(
         &self,
         run: impl Fn(&Rows<'_>, &P) -> Done<T> + Send + 'static,
@@ -58,7 +58,7 @@ impl<'a> Call<'a> {
         with_store(self.shared, move |store, now_ms| store.read(now_ms, read)).await
     }
 
-    /// Runs what writes; a request that comes again gets the answer that it got.
+    /// Runs a method that writes. A repeated request gets its first answer.
     pub(super) async fn write<P: DeserializeOwned + Send + 'static, T: Serialize>(
         &self,
         run: impl Fn(&Rows<'_>, &P, &Stamp) -> Done<T> + Send + 'static,
@@ -66,7 +66,7 @@ impl<'a> Call<'a> {
         self.write_of(self.params()?, run).await
     }
 
-    /// As [`Self::write`], with params that were made of those of the method.
+    /// Like [`Self::write`], with params derived from those of the method.
     pub(super) async fn write_of<P: Send + 'static, T: Serialize>(
         &self,
         params: P,
@@ -85,7 +85,7 @@ impl<'a> Call<'a> {
         .await
     }
 
-    /// As [`Self::write_of`], with params that must be looked for first: not for a request that was answered before.
+    /// Like [`Self::write_of`], with params that take work to find, which is skipped for a repeated request.
     pub(super) async fn write_found<P: Send + 'static, T: Serialize>(
         &self,
         params: impl Future<Output = RpcResult<P>> + Send,
@@ -99,7 +99,7 @@ impl<'a> Call<'a> {
         self.write_of(params.await?, run).await
     }
 
-    /// As [`Self::write`], of a method that has a dry run.
+    /// Like [`Self::write`], for a method with a dry run.
     pub(super) async fn write_or_rehearse<P: DeserializeOwned + Send + 'static, T: Serialize>(
         &self,
         run: impl Fn(&Rows<'_>, &P, &Stamp) -> Done<T> + Send + 'static,
@@ -107,7 +107,7 @@ impl<'a> Call<'a> {
         self.write_or_rehearse_of(self.params()?, run).await
     }
 
-    /// As [`Self::write_of`], of a method that has a dry run: that takes back what it wrote.
+    /// Like [`Self::write_of`], for a method with a dry run, which is rolled back.
     pub(super) async fn write_or_rehearse_of<P: Send + 'static, T: Serialize>(
         &self,
         params: P,
@@ -122,7 +122,7 @@ impl<'a> Call<'a> {
         .await
     }
 
-    /// Has the thread that keeps the memories do this for the caller, stamped with the moment that is its turn.
+    /// Runs a job for the caller on the thread that owns the memories, stamped with the time at which it runs.
     async fn stamped(
         &self,
         run: impl FnOnce(&mut MemoryStore, &Stamp) -> Done<Value> + Send + 'static,
@@ -137,23 +137,23 @@ fn typed<P: DeserializeOwned>(params: &Value) -> RpcResult<P> {
     P::deserialize(params).map_err(|error| bad_params(format!("params: {error}")))
 }
 
-/// A request that has a name, lest it is done twice.
+/// A named request, which is carried out only once.
 #[derive(Clone)]
 struct Request {
     name: String,
-    /// Of the method and its params.
+    /// Hash of the method and its params.
     digest: [u8; 32],
 }
 
 impl Request {
     fn new(name: String, method: &str, params: &Value) -> Self {
-        // The order in which a client writes its params says nothing.
+        // The order of the params does not matter.
         let params: Option<BTreeMap<_, _>> = params.as_object().map(|params| params.iter().collect());
         let digest = *blake3::hash(json!([method, params]).to_string().as_bytes()).as_bytes();
         Self { name, digest }
     }
 
-    /// Returns what it was answered when it came before; refuses the name of another one.
+    /// Returns the answer of an earlier run; fails if the name belongs to another request.
     fn answered(&self, rows: &Rows<'_>) -> Done<Option<Value>> {
         match rows.earlier(&self.name, &self.digest)? {
             Earlier::None => Ok(None),
@@ -168,7 +168,7 @@ impl Request {
         }
     }
 
-    /// Returns what it was answered when it came before, else what `run` answers, which is kept.
+    /// Returns the answer of an earlier run, or runs it and stores the answer.
     fn answer(&self, rows: &Rows<'_>, run: impl FnOnce() -> Done<Value>) -> Done<Value> {
         if let Some(answer) = self.answered(rows)? {
             return Ok(answer);
@@ -179,12 +179,12 @@ impl Request {
     }
 }
 
-/// What the daemon puts beside what a caller says.
+/// The data that the daemon adds to a change.
 pub(super) struct Stamp {
     pub(super) now_ms: i64,
     pub(super) author: String,
     pub(super) source: &'static str,
-    /// The worktree that it was said in.
+    /// The worktree of the caller.
     pub(super) layout: RepoLayout,
     pub(super) tiers: Tiers,
 }
@@ -195,7 +195,7 @@ impl Stamp {
         MemoryEvent { at: self.now_ms, action: action.to_owned(), author, source, ..MemoryEvent::default() }
     }
 
-    /// Keeps what a memory becomes, if anything differs. Returns it as it is then, and the fields that have changed.
+    /// Stores a changed memory, if anything differs. Returns it with the names of the changed fields.
     pub(super) fn put(
         &self,
         rows: &Rows<'_>,
@@ -213,7 +213,7 @@ impl Stamp {
     }
 }
 
-/// Settings that cannot be read leave the author unknown: a memory is worth more than its author's name.
+/// Unreadable settings leave the author unknown: storing the memory matters more than the author's name.
 fn stamp(now_ms: i64, caller: &Caller, layout: RepoLayout, tiers: Tiers) -> Stamp {
     let author = git::author(&layout, &git::UserDirs::read()).ok().flatten();
     let source = if caller.client == "cli" { "cli" } else { "api" };
@@ -221,7 +221,7 @@ fn stamp(now_ms: i64, caller: &Caller, layout: RepoLayout, tiers: Tiers) -> Stam
     Stamp { now_ms, author, source, layout, tiers }
 }
 
-/// Checks that the caller means this repository; returns the worktree.
+/// Checks that the caller belongs to this repository; returns the worktree.
 pub(in crate::daemon) async fn locate(shared: &Arc<Shared>, caller: &Caller) -> RpcResult<RepoLayout> {
     if caller.request.as_ref().is_some_and(|name| name.len() > MAX_REQUEST) {
         return Err(bad_params(format!("request: over {MAX_REQUEST} bytes")));
@@ -229,7 +229,7 @@ pub(in crate::daemon) async fn locate(shared: &Arc<Shared>, caller: &Caller) -> 
     request::locate(shared, &caller.cwd, deadline(shared, None)).await
 }
 
-/// Reads on the thread that keeps the memories.
+/// Reads on the thread that owns the memories.
 pub(super) async fn read<T: Send + 'static>(
     shared: &Shared,
     run: impl Fn(&Rows<'_>) -> Done<T> + Send + 'static,
@@ -237,7 +237,7 @@ pub(super) async fn read<T: Send + 'static>(
     Ok(shared.memories.ask(move |store| store.read(now_ms(), run)).await??)
 }
 
-/// Runs a job on the thread that keeps the memories; adds to its answer what people must know of the database.
+/// Runs a job on the thread that owns the memories, and adds a notice about the database to the answer if there is one.
 pub(super) async fn with_store<E: Into<RpcError>>(
     shared: &Shared,
     run: impl FnOnce(&mut MemoryStore, i64) -> Result<Value, E> + Send + 'static,
@@ -253,7 +253,7 @@ pub(super) async fn with_store<E: Into<RpcError>>(
     shared.memories.ask(job).await?
 }
 
-/// Says with what is not found where it was looked for, if that is not one place, and what could not be read.
+/// Adds to a not-found error the places that were searched, if there are several, and those that could not be read.
 fn looked_in(error: RpcError, store: &MemoryStore, now_ms: i64) -> RpcError {
     let Some(places) = store.places().filter(|_| error.code == code::NOT_FOUND) else { return error };
     let notice = store.notice(now_ms).map_or(String::new(), |notice| format!("; {notice}"));

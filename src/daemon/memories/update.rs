@@ -13,7 +13,7 @@ use crate::memory::{fields, time};
 use crate::proto::memory::{UpdateParams, UpdateResult};
 use crate::store::{Record, Rows};
 
-/// Changes a memory; what is absent stays.
+/// Changes a memory; absent fields stay.
 pub(super) async fn update(call: &Call<'_>) -> RpcResult<Value> {
     call.write_found(params(call), put).await
 }
@@ -34,7 +34,7 @@ fn put(rows: &Rows<'_>, params: &UpdateParams, stamp: &Stamp) -> Done<UpdateResu
     Ok(UpdateResult { changed, redacted, memory: show::memory(after, stamp.now_ms), notice: None })
 }
 
-/// Returns the memory as it is to be, and how many private parts were cut out of what is new.
+/// Returns the changed memory, and the number of private parts that were removed from new texts.
 fn changed(before: &Record, params: &UpdateParams, stamp: &Stamp) -> Done<(Record, usize)> {
     let now_ms = stamp.now_ms;
     let mut after = before.clone();
@@ -77,7 +77,7 @@ fn changed(before: &Record, params: &UpdateParams, stamp: &Stamp) -> Done<(Recor
     Ok((after, redacted))
 }
 
-/// Returns the whole content as it is to be, and how many private parts were cut out of what is new; none: it stays.
+/// Returns the changed content, and the number of private parts that were removed from it; `None` if it stays.
 fn content(before: &Record, params: &UpdateParams) -> Done<Option<Kept>> {
     match (&params.content, &params.append) {
         (Some(_), Some(_)) => {
@@ -88,7 +88,7 @@ fn content(before: &Record, params: &UpdateParams) -> Done<Option<Kept>> {
         (None, Some(added)) => {
             let added = fields::content(added, params.fields.allow_secret).map_err(bad)?;
             let text = format!("{}\n{}", before.content, added.text);
-            // The sum of two good texts may be too long. What was kept with a credential in it stays so.
+            // Two valid texts may together be too long. A credential that was stored on purpose stays.
             fields::content(&text, true).map_err(bad)?;
             Ok(Some(Kept { text, ..added }))
         }

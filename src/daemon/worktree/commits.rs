@@ -57,7 +57,7 @@ impl CommitsState {
         }
     }
 
-    /// Records that a look at `HEAD` is pending; the state is unknown until it ends. Does nothing outside git.
+    /// Records that a look at `HEAD` is pending; the state is unknown until it ends. Returns false outside git.
     pub(super) fn expect_look(&mut self) -> bool {
         self.n_looks += u32::from(self.is_in_git);
         self.is_in_git

@@ -1,4 +1,4 @@
-//! Copies a foreign database whole before it is read.
+//! Copies a foreign database completely before it is read.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -12,14 +12,14 @@ use super::table::Table;
 use crate::paths::canonical;
 use crate::store::{StoreError, beside, check_quickly, connect};
 
-/// How often a copy is begun again when somebody wrote meanwhile.
+/// Number of attempts to copy a database that is being written.
 const TRIES: usize = 5;
 /// Largest database, bytes.
 const MOST_BYTES: u64 = 4 << 30;
-/// Its log, and what is rolled back when it is opened.
+/// Suffixes of its log and of its rollback journal.
 const COMPANIONS: [&str; 2] = ["-wal", "-journal"];
 
-/// What a copy is made for; each has a directory of its own in the state dir.
+/// The purpose of a copy, which determines its directory in the state dir.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::store) enum Purpose {
     Import,
@@ -40,7 +40,7 @@ impl Purpose {
     }
 }
 
-/// Removes the copies that a daemon left which was killed.
+/// Removes the copies that a killed daemon has left.
 pub fn remove_left_copies(state_dir: &Path) {
     for copy in Purpose::ALL.map(|purpose| purpose.copy_in(state_dir)) {
         remove(&copy);
@@ -58,29 +58,29 @@ fn remove(copy: &Path) {
 /// Why a database cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ForeignError {
-    /// A file that cannot be read or copied.
+    /// A file cannot be read or copied.
     #[error("{}: {source}", path.display())]
     File {
         /// Which.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// It is not what it should be.
+    /// The database is not of the expected kind.
     #[error("{}: {why}", path.display())]
     Unusable {
-        /// Where it lies.
+        /// Its path.
         path: PathBuf,
         /// What is wrong with it.
         why: String,
-        /// What to do about it.
+        /// The remedy.
         hint: &'static str,
     },
 }
 
-/// A copy; its files go with it.
+/// A copy; dropping it removes its files.
 pub(in crate::store) struct Copied {
-    /// Where the original lies.
+    /// Path of the original.
     path: PathBuf,
     copy: PathBuf,
 }
@@ -106,7 +106,7 @@ impl Copied {
         let meta = fs::metadata(path).map_err(file(path))?;
         let copied = Self { path: path.to_owned(), copy: purpose.copy_in(state_dir) };
         let dir = copied.copy.parent().unwrap_or(state_dir);
-        // Opening and closing them here would drop SQLite's locks on them.
+        // Opening and closing our files here would drop SQLite's locks on them.
         if ours.iter().any(|own| is_same_file(own, path)) {
             return Err(
                 copied.unusable("the memories of this very repository".to_owned(), "name another one")
@@ -139,7 +139,7 @@ impl Copied {
         Err(copied.unusable(why, "try again when it is idle"))
     }
 
-    /// Opens the copy, with what its log holds, and checks that it has these tables.
+    /// Opens the copy with its log, and checks that it has these tables.
     pub(super) fn open(&self, tables: &[Table]) -> Result<Connection, ForeignError> {
         let conn = self.connect().map_err(|error| self.sqlite(error))?;
         for table in tables {
@@ -158,12 +158,12 @@ impl Copied {
         Ok(conn)
     }
 
-    /// Returns where the copy is.
+    /// Returns the path of the copy.
     pub(in crate::store) fn copy(&self) -> &Path {
         &self.copy
     }
 
-    /// Refuses a view, a virtual table and computed columns under the name of a table, and a table that lacks columns.
+    /// Refuses views, virtual tables and computed columns in place of a table, and tables that lack columns.
     pub(super) fn check(
         &self,
         conn: &Connection,
@@ -194,7 +194,7 @@ impl Copied {
         conn.query_row(select, [name], |row| row.get(0)).optional().map_err(|error| self.sqlite(error))
     }
 
-    /// Says what a version means that is newer than those that were known when this was written.
+    /// Returns a note on a version that is newer than those this program knows.
     pub(super) fn version_note(&self, found: i64, known: i64) -> Option<String> {
         let path = self.path.display();
         (found > known).then(|| {
@@ -235,7 +235,7 @@ fn with_companions(path: &Path) -> Vec<PathBuf> {
     [path.to_owned()].into_iter().chain(COMPANIONS.map(|suffix| beside(path, suffix))).collect()
 }
 
-/// What changes of the files of a database when somebody writes.
+/// The signature of the files of a database, which changes with every write.
 pub(in crate::store) type Stamps = Vec<Option<(u64, Option<SystemTime>)>>;
 
 pub(in crate::store) fn stamps(path: &Path) -> Stamps {

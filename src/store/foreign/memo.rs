@@ -23,7 +23,7 @@ pub(super) const TABLES: &[Table] = &[Table {
     read,
 }];
 
-/// What the tag of a named container begins with; the others are projects, named by a hash.
+/// Prefix of the tag of a named container; other containers are projects, named by a hash.
 const NAMED: &str = "memo_container_";
 
 fn read(fields: &Fields<'_>) -> Result<Read, String> {
@@ -32,7 +32,7 @@ fn read(fields: &Fields<'_>) -> Result<Read, String> {
     let kind = fields.text("type")?;
     let tags = fields.text("tags")?;
     let is_chunk = kind.as_deref() == Some("doc_chunk");
-    // Its keys are ours, but for a word: so the next import of the same document replaces these.
+    // Its keys equal ours except for one word, so the next import of the same document replaces these memories.
     let key = tags.clone().filter(|_| is_chunk).map(|source| match source.starts_with("repo-map:") {
         true => source,
         false => format!("import:{source}"),

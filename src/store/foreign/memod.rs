@@ -7,7 +7,7 @@ use crate::store::StoreError;
 use crate::store::memory::{MemoryDb, MemoryFilter, Record};
 use crate::types::rfc3339;
 
-/// Tables that are read, the columns that tell them from another system's, and whether an old version may lack them.
+/// The tables, the columns that identify them, and whether an old version may lack them.
 const TABLES: [(&str, &[&str], bool); 4] =
     [("memory", &["container"], false), ("tag", &[], true), ("link", &[], true), ("anchor", &[], true)];
 
@@ -20,7 +20,7 @@ pub(in crate::store) fn open(copied: &Copied) -> Result<MemoryDb, ForeignError> 
     MemoryDb::open_copy(copied.copy()).map_err(|error| copied.store(error))
 }
 
-/// Returns the living, or the archived, behind a row.
+/// Returns the living or the archived memories after a row.
 pub(super) fn page(db: &MemoryDb, archived: bool, after: i64) -> Result<DatabaseResult, StoreError> {
     let read: Result<_, StoreError> = db.read(0, |rows| {
         let found = rows.behind(&MemoryFilter { archived, ..MemoryFilter::default() }, after, PAGE_BYTES)?;

@@ -42,7 +42,7 @@ fn read(fields: &Fields<'_>) -> Result<Read, String> {
     })))
 }
 
-/// Its type is what it sorts by, and some keep tags beside.
+/// Returns the tags: the type of the memory, and tags in the metadata.
 fn tags_of(metadata: &Map<String, Value>) -> Vec<String> {
     let kind = metadata.get("type").and_then(Value::as_str).map(|kind| kind.replace(',', " "));
     let listed = match metadata.get("tags") {
@@ -53,7 +53,7 @@ fn tags_of(metadata: &Map<String, Value>) -> Vec<String> {
     kind.into_iter().filter(|kind| !kind.trim().is_empty()).chain(listed).collect()
 }
 
-/// A priority as ours, where one was noted; its values are often texts.
+/// Returns the priority on our scale, if there is one; its values are often texts.
 fn priority(metadata: &Map<String, Value>) -> Option<i64> {
     let value = metadata.get("priority")?;
     let number = value.as_i64().or_else(|| value.as_str()?.trim().parse().ok())?;

@@ -1,6 +1,7 @@
 //! Reads the columns of a foreign row.
 //!
-//! SQLite keeps anything in any column: each value is read as what it is, and a row that makes no sense is refused alone.
+//! SQLite allows values of any type in any column. Each value is read by its actual type, and an invalid row is refused
+//! without affecting others.
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
@@ -9,16 +10,16 @@ use serde_json::{Map, Value, json};
 use super::table::Table;
 use crate::types::rfc3339;
 
-/// Longest text that is read of one value, characters: longer than all that may be kept.
+/// Longest text of a value, characters; no valid text is longer.
 const MOST_CHARS: usize = 70_000;
 
-/// Returns the columns of a table that are kept, not computed.
+/// Returns the stored columns of a table, without the computed ones.
 pub(super) fn columns(conn: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
     let mut statement = conn.prepare("SELECT name FROM pragma_table_xinfo(?1) WHERE hidden = 0")?;
     statement.query_map([table], |row| row.get(0))?.collect()
 }
 
-/// Returns the query of a table's rows behind `?1`; none where this version has no such table.
+/// Returns the query for the rows of a table after `?1`; `None` if this version has no such table.
 pub(super) fn select(conn: &Connection, table: &Table) -> rusqlite::Result<Option<String>> {
     let columns = columns(conn, table.name)?;
     if columns.is_empty() {
@@ -35,7 +36,7 @@ pub(super) fn select(conn: &Connection, table: &Table) -> rusqlite::Result<Optio
     Ok(Some(format!("SELECT rowid, {values} FROM {name} WHERE rowid > ?1 ORDER BY rowid")))
 }
 
-/// The values of a row, by their columns' names.
+/// The values of a row by column name.
 pub(super) struct Fields<'a> {
     row: &'a Row<'a>,
 }
@@ -49,7 +50,7 @@ impl<'a> Fields<'a> {
         self.row.get_ref(name).map_err(|error| format!("{name}: {error}"))
     }
 
-    /// Returns a text; numbers are written out.
+    /// Returns a text; numbers are converted.
     pub(super) fn text(&self, name: &str) -> Result<Option<String>, String> {
         match self.value(name)? {
             ValueRef::Null => Ok(None),
@@ -63,12 +64,12 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Returns a text that must be there.
+    /// Returns a required text.
     pub(super) fn needed(&self, name: &str) -> Result<String, String> {
         self.text(name)?.ok_or_else(|| format!("{name}: missing"))
     }
 
-    /// Returns a number; none where there is none.
+    /// Returns a number, if there is one.
     pub(super) fn number(&self, name: &str) -> Result<Option<f64>, String> {
         match self.value(name)? {
             ValueRef::Null => Ok(None),
@@ -87,13 +88,13 @@ impl<'a> Fields<'a> {
         Ok(self.number(name)?.unwrap_or_default().max(0.0) as u64)
     }
 
-    /// Returns a time that is kept as a number: `per_second` of them in a second since 1970. 0 is none.
+    /// Returns a time that is stored as a number, counting `per_second` units since 1970; 0 means no time.
     pub(super) fn time(&self, name: &str, per_second: f64) -> Result<Option<String>, String> {
         let number = self.number(name)?.filter(|number| *number > 0.0);
         Ok(number.map(|number| rfc3339((number * 1_000.0 / per_second).round() as i64)))
     }
 
-    /// Returns an object that is kept as JSON; what is no object is kept as it is under `metadata`.
+    /// Returns an object that is stored as JSON; any other value is placed under `metadata`.
     pub(super) fn object(&self, name: &str) -> Result<Map<String, Value>, String> {
         let Some(text) = self.text(name)?.filter(|text| !text.trim().is_empty()) else {
             return Ok(Map::new());
@@ -106,7 +107,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Notes in metadata where a memory comes from; what is null is left out.
+/// Adds the origin of a memory to its metadata, leaving out null values.
 pub(super) fn imported(
     metadata: &mut Map<String, Value>,
     system: &str,
@@ -119,11 +120,11 @@ pub(super) fn imported(
     metadata.insert("imported".to_owned(), Value::Object(imported));
 }
 
-/// Returns the tags in a list of JSON or in a list with commas.
+/// Returns the tags in a JSON array or in a comma-separated list.
 pub(super) fn tags(text: &str) -> Vec<String> {
     let listed: Option<Vec<String>> = serde_json::from_str(text).ok();
     let split = || text.split(',').map(|tag| tag.trim().to_owned()).collect();
     let tags: Vec<String> = listed.unwrap_or_else(split);
-    // A comma parts tags here.
+    // A comma separates tags here.
     tags.into_iter().map(|tag| tag.replace(',', " ")).filter(|tag| !tag.trim().is_empty()).collect()
 }
