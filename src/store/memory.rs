@@ -1,7 +1,7 @@
 //! Stores memories in memory.db.
 //!
-//! One connection, used by one thread. What a transaction has committed is on the disk: `synchronous=FULL` syncs the
-//! write-ahead log at each commit.
+//! One thread uses one connection. A committed transaction is on disk: `synchronous=FULL` syncs the write-ahead log at each
+//! commit.
 
 mod anchors;
 mod backups;
@@ -39,10 +39,10 @@ use super::StoreError;
 use crate::proto::anchor::Anchor;
 use crate::proto::memory::Tier;
 
-/// A memory's id, and what it is about.
+/// The id of a memory with its anchors.
 pub type Anchored = (String, Vec<Anchor>);
 
-/// One memory as it is stored; times are unix milliseconds.
+/// A stored memory; times are unix milliseconds.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[expect(missing_docs, reason = "the fields are those of `proto::memory::Memory`")]
 pub struct Record {
@@ -69,13 +69,13 @@ pub struct Record {
 }
 
 impl Record {
-    /// Returns whether it is neither archived nor over.
+    /// Returns whether it is neither archived nor expired.
     pub fn lives(&self, now_ms: i64) -> bool {
         self.archived_at.is_none() && self.expires_at.is_none_or(|at| at > now_ms)
     }
 }
 
-/// What is kept beside a record, computed from it.
+/// Data that is computed from a record and stored with it.
 #[derive(Clone, Debug)]
 pub struct Derived {
     /// blake3 of the normalised content.
@@ -96,7 +96,7 @@ pub struct MemoryEvent {
 }
 
 impl MemoryEvent {
-    /// What nobody asked for.
+    /// Returns an event that the daemon causes by itself.
     fn of_daemon(at: i64, action: &str) -> Self {
         let [action, author, source] = [action, "memod", "daemon"].map(str::to_owned);
         Self { at, action, author, source, fields: Map::new() }

@@ -9,7 +9,7 @@ use crate::proto::memory::Sort;
 use crate::types::MemoryRow;
 
 impl Rows<'_> {
-    /// Returns the anchors of those of the memories that have any, by id, in a total order.
+    /// Returns the anchors of the selected memories that have any, by id, in a total order.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -29,7 +29,7 @@ impl Rows<'_> {
         })
     }
 
-    /// Returns the anchors of those of these memories that have any, by id.
+    /// Returns the anchors of those memories among `ids` that have any, by id.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -51,7 +51,7 @@ pub(super) fn anchors(json: &str) -> Vec<Anchor> {
     serde_json::from_str(json).unwrap_or_default()
 }
 
-/// Puts the anchors of a memory in the place of those that it had. What is true today is not kept.
+/// Replaces the anchors of a memory. Their present states are not stored.
 pub(super) fn put_anchors(conn: &Connection, row: i64, anchors: &[Anchor]) -> rusqlite::Result<()> {
     conn.prepare_cached("DELETE FROM anchor WHERE memory = ?1")?.execute([row])?;
     let mut put = conn.prepare_cached("INSERT INTO anchor(memory, ord, anchor) VALUES(?1, ?2, ?3)")?;

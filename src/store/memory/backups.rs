@@ -1,4 +1,4 @@
-//! Keeps backups of memory.db, and tells which of them is the newest.
+//! Makes backups of memory.db, deletes old ones, and finds the newest.
 
 use std::collections::HashMap;
 use std::fs;
@@ -10,34 +10,34 @@ use rusqlite::OpenFlags;
 use super::lineage::Lineage;
 use super::{MemoryDb, StoreError};
 
-/// Copies that are kept: the last of each of so many days, and as many of each other kind.
+/// Number of backups that are kept: the last of each day, for this many days, and as many of each other kind.
 const KEPT: usize = 7;
 
-/// The directory of the copies.
+/// The directory of the backups.
 pub(super) struct Backups {
     dir: PathBuf,
 }
 
-/// Why a copy was made.
+/// The reason for a backup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Label {
-    /// Each day.
+    /// The daily backup.
     Daily,
     /// Before a change of the schema, from this version.
     Schema(i64),
-    /// A person asked.
+    /// A request.
     Asked,
-    /// Before another copy took the place of what was there.
+    /// Before another backup replaced the database.
     Replaced,
 }
 
-/// A copy: `memory-<time>.db`; those that were not made of themselves have `-schema<version>`, `-asked` or `-replaced`
-/// behind the time. The clock may have been wrong: what is in a copy says how new it is, never its name.
+/// A backup, `memory-<time>.db`; all but the daily ones have `-schema<version>`, `-asked` or `-replaced` after the time.
+/// The clock may have been wrong, so the content of a backup determines how new it is, never its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Copy {
     pub(super) path: PathBuf,
     pub(super) name: String,
-    /// None where it cannot be read.
+    /// `None` if it cannot be read.
     pub(super) lineage: Option<Lineage>,
 }
 
@@ -46,7 +46,7 @@ impl Copy {
         self.name.get("memory-".len().."memory-20261121".len()).unwrap_or_default()
     }
 
-    /// Returns what it is one of: those of a kind make room for each other alone.
+    /// Returns its group: a backup is only deleted in favour of others of its group.
     fn kind(&self) -> &'static str {
         let kinds = ["-schema", "-asked", "-replaced"];
         kinds.into_iter().find(|kind| self.name.contains(kind)).unwrap_or_default()
@@ -63,7 +63,7 @@ impl Backups {
         self.names().next().is_some()
     }
 
-    /// Returns all copies, newest first; last those that cannot be read.
+    /// Returns all backups, newest first, with unreadable ones at the end.
     pub(super) fn all(&self) -> Vec<Copy> {
         let read = |(path, name): (PathBuf, String)| {
             let lineage =
@@ -83,7 +83,7 @@ impl Backups {
             .filter(|(_, name)| name.starts_with("memory-") && name.ends_with(".db"))
     }
 
-    /// Makes a copy, and deletes those there are too many of; returns where it is.
+    /// Makes a backup, deletes surplus ones, and returns its path.
     pub(super) fn add(&self, db: &MemoryDb, now_ms: i64, label: Label) -> Result<PathBuf, StoreError> {
         fs::create_dir_all(&self.dir).map_err(|error| StoreError::file(&self.dir, error))?;
         let aside = self.dir.join("new");
@@ -115,7 +115,7 @@ fn name(now_ms: i64, label: Label) -> String {
     format!("memory-{}{label}.db", time.strftime("%Y%m%dT%H%M%SZ"))
 }
 
-/// Returns what need not be kept of copies, newest first.
+/// Returns the surplus of backups that are sorted newest first.
 fn superfluous(backups: Vec<Copy>) -> Vec<Copy> {
     let mut n_kept: HashMap<&str, usize> = HashMap::new();
     let mut last_day = String::new();

@@ -3,19 +3,19 @@
 use super::{MemoryDb, StoreError};
 use crate::proto::memory::LinkKind;
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
-    /// What does not hold, a sentence each.
+    /// Problems, one sentence each.
     pub faults: Vec<String>,
     /// Living memories.
     pub living: u64,
-    /// Those of them whose vector is still to be computed.
+    /// Living memories whose vector is still to be computed.
     pub vectorless: u64,
 }
 
 impl MemoryDb {
-    /// Runs SQLite's and FTS5's own checks, and those of what they do not know; `model` is the one of the vectors.
+    /// Runs SQLite's and FTS5's checks and our own; `model` is that of the vectors.
     ///
     /// # Errors
     /// When the database cannot be read.

@@ -1,7 +1,7 @@
-//! Reads what another database holds, and takes it over.
+//! Reads the contents of another database and merges them.
 //!
-//! By id the newest version of a memory stays, with the changes that either knew of. `updated` only grows with each change
-//! of a memory, so it compares versions whatever the clock said. What either has deleted for good stays deleted.
+//! For each id the newest version of a memory stays, with the changes from both histories. `updated` grows with each
+//! change, so it orders versions whatever the clock was. A memory that either database has deleted stays deleted.
 
 use std::collections::HashSet;
 
@@ -11,22 +11,22 @@ use super::rows::{COLUMNS, record};
 use super::{Derived, Link, MemoryDb, MemoryEvent, Record, Rows, StoreError};
 use crate::store::corrupt;
 
-/// A memory, with what is known of its past and its links.
+/// A memory with its history and its links.
 type Saved = (Record, Vec<MemoryEvent>, Vec<Link>);
 
-/// A memory that was deleted for good: its last change, and when it was deleted.
+/// A deleted memory: its last change, and when it was deleted.
 pub(super) type Deleted = (String, i64, i64);
 
-/// What can be read of a database.
+/// The readable contents of a database.
 #[derive(Default)]
 pub(super) struct Contents {
     saved: Vec<Saved>,
     deleted: Vec<Deleted>,
-    /// Nothing of it is hidden by a damage.
+    /// Whether no damage hides any content.
     pub(super) is_whole: bool,
 }
 
-/// What became of a database that took over what another one holds.
+/// The result of merging another database.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct United {
     /// Memories that were missing or older.
@@ -36,13 +36,13 @@ pub(super) struct United {
 }
 
 impl MemoryDb {
-    /// Returns how many memories there are, archived ones too.
+    /// Returns the number of memories, including archived ones.
     pub(super) fn count(&self) -> Result<u64, StoreError> {
         self.run(|conn| conn.query_row("SELECT count(*) FROM memory", [], |row| row.get(0)))
     }
 
-    /// Returns every memory that can still be read: from the first on up to the damage, and from the last on back to
-    /// it; without tags and anchors where those are damaged, and without the columns that an older file does not have.
+    /// Returns every memory that can still be read: forwards from the first up to the damage, and backwards from the last.
+    /// Leaves out damaged tags and anchors, and columns that an older file does not have.
     pub(super) fn contents(&self) -> Contents {
         let mut found: Vec<Record> = Vec::new();
         let (own, _) = COLUMNS.split_once("(SELECT").unwrap_or_default();
@@ -82,7 +82,7 @@ impl MemoryDb {
         }
     }
 
-    /// Reads rows up to the first that cannot be reached; returns whether that was all, and each could be read.
+    /// Reads rows up to the first that cannot be reached; returns whether all rows could be read.
     fn scan(&self, columns: &str, order: &str) -> (Vec<Record>, bool) {
         let (mut records, mut is_all) = (Vec::new(), true);
         let ended = self.run(|conn| {
@@ -109,7 +109,7 @@ impl MemoryDb {
 }
 
 impl Rows<'_> {
-    /// Takes over what another database holds, and this one does not or not as new; `action` is what is noted.
+    /// Merges everything from another database that is missing or newer; `action` goes into the history.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -159,7 +159,7 @@ impl Rows<'_> {
         Ok(united)
     }
 
-    /// Puts a version that is missing or newer here; among the living no text is twice.
+    /// Stores a missing or newer version; no two living memories get the same text.
     fn put_newer(&self, record: &Record, derived: &Derived, event: &MemoryEvent) -> Result<(), StoreError> {
         let mut record = record.clone();
         if record.archived_at.is_none() && self.has_twin(&record, &derived.hash)? {
@@ -168,7 +168,7 @@ impl Rows<'_> {
         self.put(&record, derived, event)
     }
 
-    /// Puts the changes that either knows of, in their order; `event` is the last of them.
+    /// Stores the changes from both histories in order; `event` is the last of them.
     fn unite_history(
         &self,
         id: &str,
@@ -189,7 +189,7 @@ impl Rows<'_> {
         self.put_history(id, &all)
     }
 
-    /// Returns the links that differ, and whether each is to be there: as the one says that knows of more changes of it.
+    /// Returns the links that differ, and whether each is to exist. The database that knows more changes of a link decides.
     fn newer_links(&self, with: &Contents) -> Result<Vec<(Link, bool)>, StoreError> {
         let mut links = Vec::new();
         for (record, history, theirs) in &with.saved {
@@ -212,7 +212,7 @@ impl Rows<'_> {
         Ok(links)
     }
 
-    /// Returns the last change of a memory that was deleted for good, and when it was deleted.
+    /// Returns the last change of a deleted memory, and when it was deleted.
     fn deleted_at(&self, id: &str) -> Result<Option<(i64, i64)>, StoreError> {
         self.run(|conn| {
             conn.prepare_cached("SELECT updated, at FROM deleted WHERE id = ?1")?
@@ -221,7 +221,7 @@ impl Rows<'_> {
         })
     }
 
-    /// Notes that a memory is deleted for good which is not here.
+    /// Records the deletion of a memory that is not in this database.
     pub(super) fn set_deleted(&self, id: &str, updated: i64, at: i64) -> Result<(), StoreError> {
         self.run(|conn| {
             conn.prepare_cached("INSERT OR IGNORE INTO deleted VALUES(?1, ?2, ?3)")?
@@ -240,7 +240,7 @@ fn is_same(one: &Link, other: &Link) -> bool {
     one.kind == other.kind && (one.from == other.from && one.to == other.to || is_turned)
 }
 
-/// Returns how often a link was made or taken away, as one of its ends has it in its history.
+/// Returns the number of changes of a link according to the history of one of its ends.
 fn changes_of(link: &Link, end: &str, history: &[MemoryEvent]) -> usize {
     let (relation, other) = match end == link.from {
         true => (link.kind.as_str(), &link.to),

@@ -20,11 +20,11 @@ pub struct Numbers {
     pub links_archived: u64,
 }
 
-/// What ends within this time ends soon, ms.
+/// Time to expiry within which a memory counts as expiring soon, ms.
 const SOON_MS: i64 = 24 * 3_600_000;
 
 impl Rows<'_> {
-    /// Returns how many of the living have each tag.
+    /// Returns the number of living memories with each tag.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -32,7 +32,7 @@ impl Rows<'_> {
         self.tally("SELECT t.tag, count(*) FROM tag t JOIN memory m ON m.row = t.memory")
     }
 
-    /// Returns how many of the living are in each container.
+    /// Returns the number of living memories in each container.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -40,7 +40,7 @@ impl Rows<'_> {
         self.tally("SELECT m.container, count(*) FROM memory m")
     }
 
-    /// Returns how many of the living are of each tier.
+    /// Returns the number of living memories in each tier.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -59,7 +59,7 @@ impl Rows<'_> {
         })
     }
 
-    /// Returns how many links are between living memories, and how many others there are.
+    /// Returns the number of links between living memories, and of other links.
     fn count_links(&self) -> Result<(u64, u64), StoreError> {
         let (condition, values) = MemoryFilter::default().condition(self.now_ms);
         let lives =
@@ -73,7 +73,7 @@ impl Rows<'_> {
         })
     }
 
-    /// Counts.
+    /// Counts memories and links.
     ///
     /// # Errors
     /// When the database cannot be read.

@@ -1,6 +1,6 @@
 //! Opens, checks and copies one memory.db.
 //!
-//! Which file is open and what becomes of a damaged one is the matter of `keep`.
+//! `memory_store` decides which file is open, and what happens to a damaged one.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,7 +15,7 @@ use super::vectors::Touched;
 use super::{Rows, StoreError};
 use crate::store::{check_quickly, connect, schema};
 
-/// Pages that are copied at once.
+/// Number of pages that are copied at a time.
 const PAGES_A_STEP: i32 = 10_000;
 
 /// An open memory.db.
@@ -23,18 +23,18 @@ pub struct MemoryDb {
     pub(super) conn: Connection,
     pub(super) path: PathBuf,
     pub(super) touched: Touched,
-    /// What is over is deleted by the next write instead of archived.
+    /// Whether the next write deletes expired memories instead of archiving them.
     pub(super) purges_expired: bool,
-    /// How long the machine has been running; none: nothing is over yet.
+    /// Uptime of the machine; without it nothing expires.
     pub(super) uptime: Option<fn() -> Uptime>,
 }
 
 impl MemoryDb {
-    /// Opens or creates the file and brings it to the newest schema; `before_migration` is called with an old one
-    /// before it is changed. Returns whether it was empty before.
+    /// Opens or creates the file and migrates it to the newest schema; `before_migration` is called before an old one is
+    /// changed. Returns whether the file was empty before.
     ///
     /// # Errors
-    /// When it is damaged, of a newer schema, or cannot be opened or written; it is as it was then.
+    /// When it is damaged, of a newer schema, or cannot be opened or written; it is unchanged then.
     pub(super) fn open(
         path: &Path,
         before_migration: impl FnOnce(&Self, i64) -> Result<(), StoreError>,
@@ -56,19 +56,19 @@ impl MemoryDb {
         Ok((db, version == 0))
     }
 
-    /// As [`Self::open`], where nothing need be kept of an older schema: a copy that is ours alone.
+    /// Like [`Self::open`], for a private copy whose older schema need not be preserved.
     ///
     /// # Errors
-    /// As [`Self::open`].
+    /// See [`Self::open`].
     pub(in crate::store) fn open_copy(path: &Path) -> Result<Self, StoreError> {
         Self::open(path, |_, _| Ok(())).map(|(db, _)| db)
     }
 
-    /// Opens what is there, for reading a copy or what is left of a damaged file. The log is not written back into it.
+    /// Opens a file without migrating it, to read a copy or a damaged file. The log is not written back into it.
     pub(super) fn connect(path: &Path, flags: OpenFlags) -> Result<Self, StoreError> {
         let at = |error| StoreError::new(path, error);
         let conn = connect(path, flags).map_err(at)?;
-        // Who closes a file that somebody else has spoiled must not write the log over the rest of it.
+        // Closing a file that something has damaged must not write the log over the rest of it.
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(at)?;
         Ok(Self {
             conn,
@@ -80,7 +80,7 @@ impl MemoryDb {
     }
 
     /// # Errors
-    /// When a page that is reached is damaged.
+    /// When a reachable page is damaged.
     pub(super) fn check_quickly(&self) -> Result<(), StoreError> {
         self.run(check_quickly)
     }
@@ -95,15 +95,15 @@ impl MemoryDb {
     /// Reads; nothing is changed.
     ///
     /// # Errors
-    /// What `read` failed with.
+    /// When `read` fails.
     pub fn read<T, E>(&self, now_ms: i64, read: impl FnOnce(&Rows<'_>) -> Result<T, E>) -> Result<T, E> {
         read(&Rows { conn: &self.conn, path: &self.path, now_ms })
     }
 
-    /// Writes in one transaction; what is over, and surely so, is archived first. On the disk when it returns.
+    /// Writes in one transaction, after archiving memories that have certainly expired. The data is on disk on return.
     ///
     /// # Errors
-    /// What `write` or the commit failed with; nothing is changed then.
+    /// When `write` or the commit fails; nothing is changed then.
     pub fn write<T, E: From<StoreError>>(
         &mut self,
         now_ms: i64,
@@ -112,10 +112,10 @@ impl MemoryDb {
         self.transact(now_ms, write, true)
     }
 
-    /// As [`Self::write`], but nothing of it stays.
+    /// Like [`Self::write`], but rolls back.
     ///
     /// # Errors
-    /// What `write` failed with.
+    /// When `write` fails.
     pub(super) fn rehearse<T, E: From<StoreError>>(
         &mut self,
         now_ms: i64,
@@ -147,10 +147,10 @@ impl MemoryDb {
         Ok(value)
     }
 
-    /// Copies everything into a new file, as of one moment; there, all is in the one file.
+    /// Copies a snapshot into a new file, which needs no log.
     ///
     /// # Errors
-    /// When there is no room, or a page cannot be read; what is at `to` is then of no use.
+    /// When there is no room, or a page cannot be read; the file at `to` is useless then.
     pub(super) fn copy_to(&self, to: &Path) -> Result<(), StoreError> {
         let at = |error| StoreError::new(to, error);
         let mut copy =
@@ -159,7 +159,7 @@ impl MemoryDb {
         copy.execute_batch("PRAGMA journal_mode = DELETE").map_err(at)
     }
 
-    /// Puts everything of another one in the place of what is here, in one transaction.
+    /// Replaces all contents by those of another database, in one transaction.
     pub(super) fn replace_by(&mut self, other: &Self) -> Result<(), StoreError> {
         copy_all(&other.conn, &mut self.conn).map_err(|error| StoreError::new(&self.path, error))
     }

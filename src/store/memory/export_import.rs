@@ -6,7 +6,7 @@ use super::rows::{COLUMNS, record};
 use super::{MemoryEvent, MemoryFilter, Record, Rows, StoreError};
 
 impl Rows<'_> {
-    /// Returns memories behind row `after` in the order they came, about `most_bytes` of them, each with its row.
+    /// Returns memories after row `after` in order of insertion, about `most_bytes` of them, each with its row.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -37,7 +37,7 @@ impl Rows<'_> {
         })
     }
 
-    /// Notes that this import brought a memory, so that [`Self::archive_left`] leaves it.
+    /// Records that this import has a memory, so that [`Self::archive_left`] keeps it.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -49,7 +49,7 @@ impl Rows<'_> {
         })
     }
 
-    /// Archives what lives under a key and was not brought by this import; returns how many.
+    /// Archives living memories under a key that this import does not have; returns their number.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -66,7 +66,7 @@ impl Rows<'_> {
         Ok(left.len() as u64)
     }
 
-    /// Returns the keys of the living that begin so, in order.
+    /// Returns the keys of living memories with this prefix, in order.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -81,7 +81,7 @@ impl Rows<'_> {
         })
     }
 
-    /// Returns whether there is a memory of this id, living or archived.
+    /// Returns whether a memory with this id exists, living or archived.
     ///
     /// # Errors
     /// When the database cannot be read.

@@ -1,6 +1,6 @@
 //! Runs the arms of a search on memory.db.
 //!
-//! Every arm filters inside its top-k, never after it. What has expired is out at the moment it is asked for.
+//! Every arm filters inside its top-k, never after it. Memories that have expired by the time of the request are left out.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -16,7 +16,7 @@ use crate::types::MemoryRow;
 /// Weights of title, tags and content in BM25.
 const COLUMN_WEIGHTS: &str = "2.0, 1.5, 1.0";
 
-/// What ranking goes by, beside how well the text matches.
+/// The facts that affect ranking besides the match.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
     /// Which memory.
@@ -27,21 +27,20 @@ pub struct Facts {
     pub priority: u8,
     /// 0 to 1.
     pub confidence: f64,
-    /// How long it stays.
+    /// Tier.
     pub tier: Tier,
-    /// When anything of it last changed, unix ms.
+    /// Time of the last change, unix ms.
     pub updated: i64,
-    /// When it was last recalled, unix ms.
+    /// Time of the last recall, unix ms.
     pub last_access: Option<i64>,
-    /// How often it was recalled.
+    /// Number of recalls.
     pub access_count: u64,
-    /// Living memories that supersede it.
+    /// Number of living memories that supersede it.
     pub successors: Vec<MemoryRow>,
 }
 
 impl Rows<'_> {
-    /// Returns the best by BM25 of those that are meant, best first, the value the smaller the better; of equal ones
-    /// the newer.
+    /// Returns the best of the selected memories by BM25, where smaller is better, best first and then the newer.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -73,7 +72,7 @@ impl Rows<'_> {
         Ok(best)
     }
 
-    /// Returns which memories are meant, or which of `rows` are; in no order.
+    /// Returns the selected memories, or those among `rows`; in no order.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -100,7 +99,7 @@ impl Rows<'_> {
         })
     }
 
-    /// Returns what ranking must know of memories; in no order.
+    /// Returns the facts for ranking; in no order.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -133,7 +132,7 @@ impl Rows<'_> {
         })
     }
 
-    /// Returns what is searched of memories, title, tags and content, as one text; in no order.
+    /// Returns title, tags and content of memories as one text; in no order.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -149,7 +148,7 @@ impl Rows<'_> {
         })
     }
 
-    /// Returns memories as they are stored; in no order.
+    /// Returns stored memories; in no order.
     ///
     /// # Errors
     /// When the database cannot be read.

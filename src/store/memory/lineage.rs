@@ -1,7 +1,7 @@
-//! Tells whether one database holds all that another one does.
+//! Determines whether one database holds everything that another one does.
 //!
-//! Each database has an id and counts its writes; a copy has both. One that takes over what others hold notes their ids
-//! and counts. So what is newer is known without a clock and without the names of files.
+//! Each database has an id and counts its writes, and a copy inherits both. A database that merges others records their
+//! ids and counts. So no clock and no file name is needed to find the newer one.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -9,17 +9,17 @@ use rusqlite::{Connection, OptionalExtension};
 
 use super::{MemoryDb, Rows, StoreError};
 
-/// Which database it is, how often it was written, and what it holds of others.
+/// The id of a database, its number of writes, and what it holds of others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Lineage {
-    /// Empty in a database of an older schema.
+    /// Id; empty in a database of an older schema.
     id: String,
     writes: u64,
-    /// The count up to which each of the others is held.
+    /// The count up to which each other database is included.
     holds: BTreeMap<String, u64>,
 }
 
-/// Which version of a memory is there.
+/// The version of a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Version {
     row: i64,
@@ -28,17 +28,17 @@ pub(super) struct Version {
 }
 
 impl Lineage {
-    /// Returns how often it was written; never less than any that it holds.
+    /// Returns the number of writes; never less than that of any database it includes.
     pub(super) fn writes(&self) -> u64 {
         self.writes
     }
 
-    /// Returns whether it is noted that all of the other one is held.
+    /// Returns whether the other database is recorded as included completely.
     pub(super) fn holds(&self, other: &Self) -> bool {
         self.holds.get(&other.id).is_some_and(|writes| *writes >= other.writes)
     }
 
-    /// Notes that all of the other one is held.
+    /// Records that the other database is included completely.
     pub(super) fn take(&mut self, other: &Self) {
         let itself = [(&other.id, &other.writes)].into_iter().filter(|(id, _)| !id.is_empty());
         for (id, writes) in other.holds.iter().chain(itself).filter(|(id, _)| **id != self.id) {
@@ -48,17 +48,17 @@ impl Lineage {
         self.exceed(other);
     }
 
-    /// Counts on from the other one, of which perhaps not all is held.
+    /// Continues the count of the other database, which may not be included completely.
     pub(super) fn exceed(&mut self, other: &Self) {
         self.writes = self.writes.max(other.writes);
     }
 }
 
 impl MemoryDb {
-    /// Reads it as it is, also of an older schema.
+    /// Reads the lineage, also from an older schema.
     ///
     /// # Errors
-    /// When it is damaged, or no memory.db.
+    /// When the file is damaged or not a memory.db.
     pub(super) fn lineage(&self) -> Result<Lineage, StoreError> {
         self.run(|conn| {
             let meta = |key: &str| -> rusqlite::Result<Option<String>> {
@@ -73,8 +73,8 @@ impl MemoryDb {
         })
     }
 
-    /// Returns whether all is held that another one holds. A file that was copied goes on under the same id, so beyond what
-    /// is noted each memory is looked at.
+    /// Returns whether everything from another database is included. A copied file continues under the same id, so beyond the
+    /// recorded count each memory is compared.
     ///
     /// # Errors
     /// When one of them cannot be read.
@@ -82,7 +82,7 @@ impl MemoryDb {
         Ok(self.lineage()?.holds(&other.lineage()?) || self.holds_each(other)?)
     }
 
-    /// Returns whether each memory of another one is here as new, or was deleted here.
+    /// Returns whether each memory of another database is here in the same or a newer version, or was deleted here.
     ///
     /// # Errors
     /// When one of them cannot be read.
@@ -90,7 +90,7 @@ impl MemoryDb {
         let ours = self.versions()?;
         let deleted: Option<HashSet<String>> =
             self.deleted().ok().map(|all| all.into_iter().map(|of| of.0).collect());
-        // What a database of an older schema has deleted is known by its numbers: none is used again.
+        // In an older schema, gaps in the row numbers show deletions: numbers are never reused.
         let rows: HashSet<i64> = ours.values().map(|version| version.row).collect();
         let last = rows.iter().max().copied().unwrap_or_default();
         let is_held = |(id, theirs): (&String, &Version)| match (ours.get(id), &deleted) {
@@ -101,7 +101,7 @@ impl MemoryDb {
         Ok(other.versions()?.iter().all(is_held))
     }
 
-    /// Returns which version there is of each memory, by id.
+    /// Returns the version of each memory by id.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -120,7 +120,7 @@ impl MemoryDb {
 }
 
 impl Rows<'_> {
-    /// Makes another database of this one, which holds what this lineage does.
+    /// Gives this database a new id, with this lineage as included.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -138,7 +138,7 @@ impl Rows<'_> {
         self.set_meta("holds", &holds)
     }
 
-    /// Counts a write; in its transaction.
+    /// Counts a write, within its transaction.
     pub(super) fn count_write(&self) -> Result<(), StoreError> {
         self.run(|conn| {
             conn.prepare_cached("UPDATE meta SET value = value + 1 WHERE key = 'writes'")?
@@ -148,7 +148,7 @@ impl Rows<'_> {
     }
 }
 
-/// Returns how many memories and changes there ever were: what a database of an older schema has for a count.
+/// Returns the number of memories and changes that ever existed, which replaces the count in an older schema.
 fn rows_ever(conn: &Connection) -> rusqlite::Result<u64> {
     let sql = "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'memory'), 0)
                + coalesce((SELECT max(row) FROM history), 0)";

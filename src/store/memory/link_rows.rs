@@ -11,16 +11,16 @@ use crate::proto::exchange::LinkDraft;
 use crate::proto::memory::LinkKind;
 use crate::types::rfc3339;
 
-/// One link; what is mutual is kept in one direction only.
+/// A link; a mutual one is stored in one direction only.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Link {
-    /// When they were linked, unix ms.
+    /// Creation time, unix ms.
     pub created: i64,
     /// Id of the first, which supersedes or was derived.
     pub from: String,
     /// Id of the second.
     pub to: String,
-    /// What the first is to the second.
+    /// Relation of the first to the second.
     pub kind: LinkKind,
 }
 
@@ -32,15 +32,14 @@ impl From<Link> for LinkDraft {
     }
 }
 
-/// What became of a link that was to be made.
+/// The result of linking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Linked {
-    /// It is made.
+    /// The link was created.
     New,
-    /// They were linked so before, for what is mutual in either direction.
+    /// The link existed; a mutual one in either direction.
     Known,
-    /// It is not made: a memory would supersede itself or be derived from itself, however many links lie between, or be
-    /// linked to itself.
+    /// The link was refused: a memory would be linked to itself, or supersede or be derived from itself through other links.
     Ring,
 }
 
@@ -95,7 +94,7 @@ impl Rows<'_> {
         })
     }
 
-    /// Links two memories that are there, and notes it with both.
+    /// Links two existing memories, and records it in both histories.
     ///
     /// # Errors
     /// When the database cannot be written, also where an end is missing.
@@ -107,7 +106,7 @@ impl Rows<'_> {
         Ok(linked)
     }
 
-    /// Puts a link of another file if its ends are here; the histories of those know of it.
+    /// Stores a link of another file if both ends exist; their histories have it already.
     pub(super) fn put_saved_link(&self, link: &Link) -> Result<(), StoreError> {
         if self.has(&link.from)? && self.has(&link.to)? {
             self.put_link(link)?;
@@ -133,7 +132,7 @@ impl Rows<'_> {
         Ok(if n_new > 0 { Linked::New } else { Linked::Known })
     }
 
-    /// Takes a link away, and notes it with both ends; returns false where there was none. What is mutual goes in either
+    /// Removes a link and records it in both histories; returns false if there was none. Removes a mutual link in either
     /// direction.
     ///
     /// # Errors
@@ -162,7 +161,7 @@ impl Rows<'_> {
         Ok(true)
     }
 
-    /// Notes with those that memories are linked to which go for good that the links go too.
+    /// Records the end of links to memories that are about to be deleted in the histories of their other ends.
     pub(super) fn note_gone(&self, gone: &[Record], event: &MemoryEvent) -> Result<(), StoreError> {
         let ids: HashSet<&str> = gone.iter().map(|record| record.id.as_str()).collect();
         let event = MemoryEvent { action: "unlink".to_owned(), ..event.clone() };
@@ -177,7 +176,7 @@ impl Rows<'_> {
         Ok(())
     }
 
-    /// Notes with ends of a link what the other end is to them now, or was.
+    /// Records a change of a link in the histories of its ends.
     fn note_ends<const N: usize>(
         &self,
         link: &Link,

@@ -5,24 +5,24 @@ use serde_json::Value;
 
 use crate::proto::memory::Traits;
 
-/// Which memories are meant; all that is given must hold.
+/// Conditions on memories, combined with AND.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryFilter {
-    /// Whole ids; none: any.
+    /// Complete ids; empty for any.
     pub ids: Option<Vec<String>>,
-    /// Normal form.
+    /// Container, in normal form.
     pub container: Option<String>,
-    /// All of them.
+    /// Tags that must all be present.
     pub tags: Vec<String>,
-    /// What they are like.
+    /// Conditions on fields.
     pub traits: Traits,
-    /// Added (in the archive: archived) before, unix ms.
+    /// Only memories added (in the archive: archived) before this time, unix ms.
     pub before: Option<i64>,
-    /// Added at this time or later, unix ms.
+    /// Only memories added at this time or later, unix ms.
     pub since: Option<i64>,
-    /// An expression of FTS5.
+    /// An FTS5 expression.
     pub expression: Option<String>,
-    /// The archive instead of the living.
+    /// Whether to select archived instead of living memories.
     pub archived: bool,
 }
 
@@ -62,7 +62,7 @@ impl MemoryFilter {
             and("m.priority >= ?n", Sql::from(*priority));
         }
         for pair in metadata {
-            // Both sides as SQLite reads JSON: 1 and 1.0 are one number, "1" is a text.
+            // Compare both sides as SQLite reads JSON: 1 and 1.0 are the same number, "1" is a text.
             let pair = Value::from_iter([(pair.0.as_str(), pair.1.clone())]).to_string();
             let same = "SELECT 1 FROM json_each(m.metadata) has, json_each(?n) wants
                  WHERE has.key = wants.key AND has.value IS wants.value";

@@ -1,51 +1,51 @@
-//! Tells how much time has surely passed, whatever the clock on the wall says.
+//! Determines how much time has certainly passed, independent of the wall clock.
 //!
-//! A clock that is set forward, or that is wrong when the machine starts, must not end what people wrote: memories whose
-//! time is over by that clock are hidden, but moved and deleted only once the time has surely passed. That is, since
-//! the last look, what the machine has been running; and what the clock says once it has said so for a day of running.
+//! A clock that is set forward, or wrong when the machine starts, must not delete memories. Memories that have expired by
+//! that clock are hidden, but archived or deleted only once the time has certainly passed: the uptime since the last
+//! reading, or the time of the clock once it has been consistent for a day of uptime.
 
 use serde::{Deserialize, Serialize};
 
 use super::{MemoryDb, Rows, StoreError};
 
-/// Differences between the clock and what has passed that do not count: it is set by small steps all the time.
+/// Difference between clock and uptime that is tolerated, because clocks are adjusted in small steps all the time.
 const SLACK_MS: i64 = 60_000;
-/// A clock that was not set back for so long, while the machine was running, is right.
+/// Uptime after which a clock that was not set back counts as correct.
 const TRUST_MS: i64 = 86_400_000;
 /// Its name in `meta`.
 const TIME: &str = "time";
 
-/// How long the machine has been running, sleep included.
+/// Uptime of the machine, including sleep.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Uptime {
-    /// Another one after each start of the machine.
+    /// Id of the boot.
     pub boot: String,
-    /// Milliseconds since then.
+    /// Milliseconds since the boot.
     pub ms: i64,
 }
 
-/// What is known of the time since the last look. Times are unix ms.
+/// The state at the last reading; times are unix ms.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct PassedTime {
-    /// What has surely come.
+    /// The time that has certainly come.
     passed: i64,
-    /// What the clock said.
+    /// The time of the clock.
     clock: i64,
     boot: String,
     uptime: i64,
-    /// A time that the clock said and that it has not gone back from, and how long the machine was running since.
+    /// A time of the clock before which it has not gone back, and the uptime since.
     claimed: i64,
     claimed_for: i64,
 }
 
 impl PassedTime {
-    /// Begins at a time that has surely come.
+    /// Starts at a time that has certainly come.
     fn new(passed: i64, clock: i64, uptime: &Uptime) -> Self {
         let (boot, uptime) = (uptime.boot.clone(), uptime.ms);
         Self { passed: passed.min(clock), clock, boot, uptime, claimed: clock, claimed_for: 0 }
     }
 
-    /// Takes another look at the clock.
+    /// Processes another reading of the clock.
     fn look(mut self, clock: i64, uptime: &Uptime) -> Self {
         let run = if self.boot == uptime.boot { (uptime.ms - self.uptime).max(0) } else { 0 };
         let was_ahead = self.clock - self.passed > SLACK_MS;
@@ -69,7 +69,7 @@ impl PassedTime {
 }
 
 impl Rows<'_> {
-    /// Looks at the clock, keeps that, and returns the time that has surely come.
+    /// Reads the clock, stores the state, and returns the time that has certainly come.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -80,7 +80,7 @@ impl Rows<'_> {
         Ok(now.passed)
     }
 
-    /// Returns whether the time of a memory is surely over that is not archived yet.
+    /// Returns whether an unarchived memory has certainly expired.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -94,7 +94,7 @@ impl Rows<'_> {
         })
     }
 
-    /// Takes what another database knows of the time.
+    /// Merges the state of another database.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -109,7 +109,7 @@ impl Rows<'_> {
         let known = self.meta(TIME)?.and_then(|json| serde_json::from_str::<PassedTime>(&json).ok());
         Ok(match known {
             Some(known) => known.look(self.now_ms(), uptime),
-            // Of a database that did not count it yet only what was written is known.
+            // An older schema has no state; only its latest write is known.
             None => PassedTime::new(self.last_written()?.unwrap_or(self.now_ms()), self.now_ms(), uptime),
         })
     }
@@ -126,7 +126,7 @@ mod tests {
     const HOUR: i64 = 3_600_000;
     const YEAR: i64 = 8_760 * HOUR;
 
-    /// Looks after each of these `(boot, hours of uptime, hours on the clock)`; returns the hours that have passed.
+    /// Processes readings `(boot, hours of uptime, hours on the clock)`; returns the hours that have passed.
     fn check(looks: &[(&str, i64, i64)], expected: &[i64]) {
         let uptime = |boot: &str, hours| Uptime { boot: boot.to_owned(), ms: hours * HOUR };
         let mut time: Option<PassedTime> = None;

@@ -9,7 +9,7 @@ use super::anchors::anchors;
 use super::{MemoryEvent, MemoryFilter, Record, StoreError};
 use crate::proto::memory::{Sort, Tier};
 
-/// The rows of one moment.
+/// A snapshot of the rows.
 pub struct Rows<'a> {
     pub(super) conn: &'a Connection,
     pub(super) path: &'a Path,
@@ -24,7 +24,7 @@ pub(super) const COLUMNS: &str =
      (SELECT json_group_array(json(anchor) ORDER BY ord) FROM anchor WHERE memory = m.row)";
 
 impl Rows<'_> {
-    /// Returns the moment, unix ms.
+    /// Returns the time of the snapshot, unix ms.
     pub fn now_ms(&self) -> i64 {
         self.now_ms
     }
@@ -56,14 +56,14 @@ impl Rows<'_> {
         })
     }
 
-    /// Returns memories whose ids begin so, in order of their ids.
+    /// Returns memories whose ids have this prefix, in order of their ids.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn beginning(&self, beginning: &str, at_most: usize) -> Result<Vec<Record>, StoreError> {
         self.run(|conn| {
             conn.prepare_cached(&format!(
-                // '~' is behind all that an id has.
+                // '~' sorts after every character of an id.
                 "SELECT {COLUMNS} FROM memory m WHERE m.id >= ?1 AND m.id < ?1 || '~' ORDER BY m.id LIMIT ?2"
             ))?
             .query_map(params![beginning, at_most as i64], record)?
@@ -71,8 +71,8 @@ impl Rows<'_> {
         })
     }
 
-    /// Returns the living memory of a container that has the text of this record: of what was imported under a key, those
-    /// of the same key; of all else, those without one.
+    /// Returns the living memory of a container with the text of this record. Imported memories are compared within their key,
+    /// all others among those without a key.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -87,7 +87,7 @@ impl Rows<'_> {
         })
     }
 
-    /// Returns whether another memory that lives has the text of this record.
+    /// Returns whether another living memory has the text of this record.
     pub(super) fn has_twin(&self, of: &Record, hash: &[u8; 32]) -> Result<bool, StoreError> {
         self.run(|conn| {
             conn.prepare_cached(
@@ -104,7 +104,7 @@ impl Rows<'_> {
         })
     }
 
-    /// Returns a page of memories in a total order, and how many there are in all.
+    /// Returns a page of memories in a total order, and their total number.
     ///
     /// # Errors
     /// When the database cannot be read.

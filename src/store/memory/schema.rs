@@ -1,6 +1,6 @@
 //! The schema and migrations of memory.db.
 //!
-//! Migrations are only ever appended, and a copy is made before each. A database of a newer schema is refused, not touched.
+//! Migrations are only ever appended, and a backup is made before each. A database of a newer schema is refused unchanged.
 
 /// One string a version, oldest first.
 pub(super) const MEMORY: &[&str] = &[

@@ -1,8 +1,8 @@
 //! Stores the vectors of memories.
 //!
-//! They are derived, so no method writes them: whatever changes memories, those it touched get theirs in the same
-//! transaction. A trigger deletes the vector of a text that changes. What lacks one all the same (an older schema,
-//! another model, a copy that was restored) gets it when there is nothing else to do.
+//! No method writes them: the memories that a transaction has changed get their vectors in the same transaction, and a
+//! trigger deletes the vector of a text that changes. Memories that lack one nevertheless (after a migration, a change of
+//! model, or a restored backup) get it when there is nothing else to do.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,11 +13,11 @@ use super::{MemoryDb, Rows, StoreError};
 use crate::store::{as_bytes, as_vector};
 use crate::types::MemoryRow;
 
-/// What turns memories into vectors.
+/// A model that turns memories into vectors.
 pub struct VectorModel {
-    /// Vectors of two identities are never compared.
+    /// Identity of the model; vectors of different models are never compared.
     pub id: &'static str,
-    /// Returns one int8 vector for each title and content; none where the model knows no word of them.
+    /// Returns one int8 vector for each title and content; `None` if the model knows no word of them.
     pub embed: Box<Embed>,
 }
 
@@ -27,12 +27,12 @@ type Fields = (String, String);
 /// Titles and contents in, vectors out, `[n_memories]`.
 type Embed = dyn Fn(&[Fields]) -> Vec<Option<Vec<i8>>> + Send + Sync;
 
-/// Rows of `memory` that were written since somebody looked, also by what was rolled back.
+/// Rows of `memory` that were written since the last reading, including those of rolled back transactions.
 #[derive(Clone, Default)]
 pub(super) struct Touched(Arc<Mutex<Vec<i64>>>);
 
 impl Touched {
-    /// Notes every row that `conn` writes from now on.
+    /// Records every row that `conn` writes from now on.
     pub(super) fn watch(&self, conn: &Connection) -> rusqlite::Result<()> {
         let rows = Arc::clone(&self.0);
         conn.update_hook(Some(move |_, _: &str, table: &str, row| {
@@ -42,7 +42,7 @@ impl Touched {
         }))
     }
 
-    /// Notes rows whose vectors alone were written.
+    /// Records rows of which only the vectors were written.
     pub(super) fn add(&self, rows: &[i64]) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(rows);
     }
@@ -56,11 +56,11 @@ impl Touched {
     }
 }
 
-/// What a copy of the vectors of the living must be told.
+/// An update for a copy of the vectors of living memories.
 pub enum VectorChanges {
-    /// A database was opened: forget what you have, read through this from now on.
+    /// A database was opened: drop all vectors, and read through this connection from now on.
     All(Box<MemoryReader>, Vec<(MemoryRow, Vec<i8>)>),
-    /// These changed; none: it is archived, deleted, or the model knows no word of it.
+    /// Changed vectors; `None` if the memory is archived or deleted, or the model knows no word of it.
     Some(Vec<(MemoryRow, Option<Vec<i8>>)>),
 }
 
@@ -68,12 +68,12 @@ pub enum VectorChanges {
 pub struct MemoryReader(MemoryDb);
 
 impl MemoryReader {
-    /// Only for the thread that has the file open: nobody else knows whether it is being replaced.
+    /// Only for the thread that owns the file, which knows whether it is being replaced.
     pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
         MemoryDb::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map(Self)
     }
 
-    /// Reads in one snapshot: all that was committed before.
+    /// Reads in one snapshot, which includes every earlier commit.
     ///
     /// # Errors
     /// What `read` failed with.
@@ -89,7 +89,7 @@ impl MemoryReader {
 }
 
 impl MemoryDb {
-    /// Returns what the copy of the vectors must be told of the rows that were touched.
+    /// Returns the update for a copy of the vectors after the rows that were touched.
     pub(super) fn changed_vectors(&self, model: &VectorModel) -> Result<VectorChanges, StoreError> {
         let vectors = self.touched.take().into_iter().map(|row| {
             let row = MemoryRow(row);
@@ -173,7 +173,7 @@ impl Rows<'_> {
     }
 }
 
-/// Memories that are embedded at once.
+/// Number of memories that are embedded at a time.
 pub(super) const EMBED_STEP: usize = 256;
 
 fn each_once(mut rows: Vec<i64>) -> Vec<i64> {

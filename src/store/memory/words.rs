@@ -1,18 +1,18 @@
 //! Stores the full-text words of memories.
 //!
-//! They are derived: what changes a memory puts its words. After a change of schema, in a copy of before, or in what was
-//! saved from a damaged file, memories lack them.
+//! Every change of a memory stores its words. Memories lack them after a migration, in an old backup, and in what was saved
+//! from a damaged file.
 
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 use super::rows::{COLUMNS, record};
 use super::{Derived, MemoryDb, Record, StoreError};
 
-/// Memories that are read at once.
+/// Number of memories that are read at a time.
 const STEP: usize = 1_000;
 
 impl MemoryDb {
-    /// Puts the words that memories lack, of all or none of them.
+    /// Stores the missing words of all memories, in one transaction.
     ///
     /// # Errors
     /// When the database cannot be read or written.
@@ -35,7 +35,7 @@ impl MemoryDb {
     }
 }
 
-/// Puts the words of one memory in the place of those it had.
+/// Replaces the words of one memory.
 pub(super) fn put_words(conn: &Connection, row: i64, words: &[String; 3]) -> rusqlite::Result<()> {
     let [title, tags, body] = words;
     conn.prepare_cached("INSERT OR REPLACE INTO memory_fts(rowid, title, tags, body) VALUES(?1, ?2, ?3, ?4)")?

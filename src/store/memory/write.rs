@@ -8,22 +8,22 @@ use super::rows::{COLUMNS, record};
 use super::words::put_words;
 use super::{Derived, MemoryEvent, Record, Rows, StoreError};
 
-/// How long an answer is kept for a request that comes again, ms: much longer than any client tries.
+/// Time for which the answer to a named request is kept, ms; much longer than any client retries.
 const REQUEST_MS: i64 = 3_600_000;
 
-/// What is known of a request by its name.
+/// The state of a named request.
 #[derive(Debug)]
 pub enum Earlier {
-    /// None of this name came lately.
+    /// The name is new.
     None,
-    /// It was answered so.
+    /// The request was answered before.
     Same(Value),
-    /// Another one has this name.
+    /// The name belongs to another request.
     Other,
 }
 
 impl Rows<'_> {
-    /// Puts a memory as it is now, new or changed, and what happened to it.
+    /// Stores a new or changed memory, and the change in its history.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -42,7 +42,7 @@ impl Rows<'_> {
         })
     }
 
-    /// Puts how long and how firmly a memory stays: tier, end, priority and its recalls.
+    /// Stores the retention of a memory: tier, expiry, priority and recalls.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -69,7 +69,7 @@ impl Rows<'_> {
         })
     }
 
-    /// Puts what happened to a memory before; for one that comes from another file.
+    /// Stores the history of a memory that comes from another file.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -81,7 +81,7 @@ impl Rows<'_> {
         })
     }
 
-    /// Archives memories that live.
+    /// Archives living memories.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -89,7 +89,7 @@ impl Rows<'_> {
         self.set_archived(records, Some(why), event)
     }
 
-    /// Takes memories out of the archive; one whose time was over has no end now.
+    /// Restores memories from the archive; one that had expired has no expiry any more.
     ///
     /// # Errors
     /// When the database cannot be written, also where a living memory has the same text.
@@ -123,12 +123,12 @@ impl Rows<'_> {
         })
     }
 
-    /// Archives what was over at a time.
+    /// Archives memories that had expired at a time.
     pub(super) fn archive_expired(&self, at: i64) -> Result<(), StoreError> {
         self.archive_over("expires_at <= ?1", &[&at])
     }
 
-    /// Archives what is over by the clock and has the text of a record that is not, lest one text is there twice.
+    /// Archives memories that have expired by the clock and have the text of a living record, so that no text exists twice.
     fn make_room(&self, record: &Record, hash: &[u8; 32]) -> Result<(), StoreError> {
         let same =
             "expires_at <= ?1 AND container = ?2 AND hash = ?3 AND coalesce(key, '') = ?4 AND id != ?5";
@@ -153,7 +153,7 @@ impl Rows<'_> {
         })
     }
 
-    /// Deletes memories for good, with all that hangs on them; those they were linked to have it in their history.
+    /// Deletes memories with all their data; the histories of linked memories record it.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -162,7 +162,7 @@ impl Rows<'_> {
         self.run(|conn| conn.execute("DELETE FROM request", []).map(drop)) // answers repeat what they were about
     }
 
-    /// Deletes what was over at a time, and the answers that say anything of it.
+    /// Deletes memories that had expired at a time, and stored answers that mention them.
     pub(super) fn purge_expired(&self, at: i64) -> Result<(), StoreError> {
         let over: Vec<Record> = self.run(|conn| {
             conn.prepare_cached(&format!(
@@ -196,13 +196,13 @@ impl Rows<'_> {
                 words.execute([&record.id])?;
                 memory.execute([&record.id])?;
             }
-            // Until its parts are merged the index still has the words.
+            // The full-text index still has the words until its segments are merged.
             conn.execute("INSERT INTO memory_fts(memory_fts) VALUES('optimize')", [])?;
             Ok(())
         })
     }
 
-    /// Returns whether a request of this name came before; `digest` is that of what it asks for.
+    /// Returns the state of a named request; `digest` is the hash of its method and params.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -219,7 +219,7 @@ impl Rows<'_> {
         })
     }
 
-    /// Keeps the answer to a request for a while.
+    /// Stores the answer to a request for a while.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -233,7 +233,7 @@ impl Rows<'_> {
         })
     }
 
-    /// Returns what was noted under a name.
+    /// Returns the value of a name.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -245,7 +245,7 @@ impl Rows<'_> {
         })
     }
 
-    /// Notes something under a name.
+    /// Stores the value of a name.
     ///
     /// # Errors
     /// When the database cannot be written.
