@@ -1,7 +1,7 @@
 //! Connects to the daemon of a repository, starts it where needed, and calls its methods.
 //!
-//! Connect to the socket that the endpoint file names; refused or absent: take the spawn lock, probe again,
-//! start a daemon and wait for its one line. Synchronous, and free of everything the daemon links.
+//! The client connects to the socket that the endpoint file names. If that fails, it takes the spawn lock, probes again,
+//! starts a daemon and waits for its line. The client is synchronous and links nothing of the daemon.
 //!
 //! Invariant: no step waits without a deadline.
 
@@ -28,32 +28,32 @@ use version::Skew;
 /// `CARGO_PKG_VERSION` of this client.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// How long a request that the daemon refuses for now (`busy`, stopping) is tried again.
+/// Time for which a request is retried that the daemon refuses for now (`busy`, stopping).
 const RETRY_FOR: Duration = Duration::from_secs(30);
 
-/// Wait between two tries where the daemon did not say how long.
+/// Delay between two attempts if the daemon does not name one.
 const RETRY_AFTER: Duration = Duration::from_millis(20);
 
-/// How often a daemon may hang up on us before it is given up.
+/// Number of times that a daemon may close the connection before the client gives up.
 const MOST_RECONNECTS: usize = 2;
 
-/// What a client does where it has a choice.
+/// Options of a client.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Start a daemon when none answers, and replace an older one.
+    /// Whether to start a daemon if none answers, and to replace an older one.
     pub start: bool,
-    /// The program that is started.
+    /// The program to start.
     pub daemon: PathBuf,
-    /// Version this client claims to be.
+    /// Version that this client reports.
     pub version: String,
-    /// How long one answer may take.
+    /// Time limit for one answer.
     pub answer_within: Duration,
-    /// How long a daemon may take to be ready, or to be gone.
+    /// Time limit for a daemon to become ready, or to stop.
     pub ready_within: Duration,
 }
 
 impl Options {
-    /// Returns the usual choices: start `$MEMO_DAEMON`, else the `memod` beside this program, else in `PATH`.
+    /// Returns the default options: start `$MEMO_DAEMON`, or else the `memod` next to this program, or else that in `PATH`.
     ///
     /// Reads the environment.
     pub fn read() -> Self {
@@ -74,7 +74,7 @@ impl Options {
     }
 }
 
-/// A connection to the daemon of one place.
+/// A connection to the daemon of one repository.
 #[derive(Debug)]
 pub struct Client {
     layout: RepoLayout,
@@ -83,11 +83,11 @@ pub struct Client {
     connection: Connection,
     endpoint: Endpoint,
     next_id: u64,
-    /// The last answer was that too many are connected; the daemon has closed the connection.
+    /// Whether the last answer was that too many clients are connected, which closes the connection.
     turned_away: bool,
 }
 
-/// A call as it is written; borrows its params.
+/// A serializable call, which borrows its params.
 #[derive(Serialize)]
 struct Call<'a, P> {
     jsonrpc: &'static str,
@@ -96,7 +96,7 @@ struct Call<'a, P> {
     params: &'a P,
 }
 
-/// What a reply is, whatever it holds.
+/// A reply without its result.
 #[derive(Deserialize)]
 struct Head {
     id: Option<u64>,
@@ -104,7 +104,7 @@ struct Head {
     method: Option<String>,
 }
 
-/// What a reply holds, read straight into the type that was asked for.
+/// A reply with a result of the requested type.
 #[derive(Deserialize)]
 #[serde(bound = "R: DeserializeOwned")]
 struct Reply<R> {
@@ -113,10 +113,10 @@ struct Reply<R> {
 }
 
 impl Client {
-    /// Connects to the daemon of `layout`; starts or replaces it as `options` say.
+    /// Connects to the daemon of `layout`, and starts or replaces it according to `options`.
     ///
     /// # Errors
-    /// When no daemon can be reached that speaks our protocol; a daemon that was started may go on running.
+    /// When no daemon can be reached that speaks our protocol. A daemon that was started may keep running.
     pub fn connect(layout: &RepoLayout, env: &Env, options: Options) -> Result<Self, ClientError> {
         let (connection, endpoint) = reach(layout, env, &options)?;
         let (layout, env) = (layout.clone(), env.clone());
@@ -125,24 +125,23 @@ impl Client {
         Ok(client)
     }
 
-    /// Returns what the daemon published about itself.
+    /// Returns the published endpoint of the daemon.
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }
 
-    /// Allows answers to take this long from now on.
+    /// Sets the time limit for answers from now on.
     pub fn answer_within(&mut self, limit: Duration) {
         self.options.answer_within = limit;
     }
 
     /// Calls a method and waits for its answer.
     ///
-    /// A daemon that is stopping, or ends before it answered, is replaced and asked again; `busy` is waited for
-    /// as told. So every method must bear being asked twice.
+    /// If the daemon stops before it answers, it is replaced and asked again; after `busy` the call is repeated. So every
+    /// method must tolerate being called twice.
     ///
     /// # Errors
-    /// The daemon's own error, or why there is no answer. After [`ClientError::Hung`] the connection is of no
-    /// more use.
+    /// When the daemon returns an error or does not answer. After [`ClientError::Hung`] the connection is unusable.
     pub fn call<P: Serialize, R: DeserializeOwned>(
         &mut self,
         method: &str,
@@ -152,8 +151,8 @@ impl Client {
         self.result(&line)
     }
 
-    /// Writes a call and returns the reply to it, asked as often as [`Self::call`] promises. Apart from the types of a
-    /// method, lest each of them brings a copy of all this into the program.
+    /// Sends a call and returns the reply, with the retries of [`Self::call`]. Not generic, so that the program has one copy
+    /// of this code instead of one per method.
     fn ask(&mut self, call: &dyn Fn(u64) -> serde_json::Result<Vec<u8>>) -> Result<Vec<u8>, ClientError> {
         let give_up = self.give_up();
         let mut reconnects = 0;
@@ -182,7 +181,7 @@ impl Client {
         }
     }
 
-    /// Asks as long as the daemon is busy, and as [`Options::answer_within`] allows.
+    /// Repeats a call while the daemon is busy, within [`Options::answer_within`].
     fn ask_patiently(
         &mut self,
         call: &dyn Fn(u64) -> serde_json::Result<Vec<u8>>,
@@ -210,7 +209,7 @@ impl Client {
     /// Asks the daemon to drain and exit, and waits until it is gone.
     ///
     /// # Errors
-    /// When it does not answer, or is still there after [`Options::ready_within`].
+    /// When it does not answer, or has not exited after [`Options::ready_within`].
     pub fn stop(mut self) -> Result<(), ClientError> {
         self.stop_daemon()
     }
@@ -241,7 +240,7 @@ impl Client {
         let line = call(id).map_err(|error| self.garbage(&error.to_string()))?;
         self.turned_away = false;
         match self.connection.send(&line, deadline) {
-            // It is closed; who was turned away finds the reason in it.
+            // The connection is closed, but the reason for a rejection may still be in its buffer.
             Err(error) if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => {}
             sent => sent.map_err(|error| self.failed(&error))?,
         }
@@ -269,7 +268,7 @@ impl Client {
         self.settle()
     }
 
-    /// As [`Self::settle_versions`]; a daemon that accepted us and then ended is replaced.
+    /// Like [`Self::settle_versions`], and replaces a daemon that accepted the connection and then ended.
     fn settle(&mut self) -> Result<(), ClientError> {
         for _ in 0..MOST_RECONNECTS {
             match self.settle_versions() {
@@ -281,7 +280,7 @@ impl Client {
         self.settle_versions()
     }
 
-    /// Makes sure that both ends speak one protocol. The endpoint file saves the `hello` where versions are equal.
+    /// Ensures that both ends speak one protocol. If the endpoint file has our version, no `hello` is needed.
     fn settle_versions(&mut self) -> Result<(), ClientError> {
         if self.endpoint.version == self.options.version && self.endpoint.protocol == PROTOCOL {
             return Ok(());
@@ -332,7 +331,7 @@ impl Client {
     }
 }
 
-/// Connects to the daemon that runs, else starts one.
+/// Connects to the running daemon, or starts one.
 fn reach(layout: &RepoLayout, env: &Env, options: &Options) -> Result<(Connection, Endpoint), ClientError> {
     match transport::probe(layout, env, options.answer_within)? {
         Some(up) => Ok(up),
@@ -348,7 +347,7 @@ fn line<P: Serialize>(id: u64, method: &str, params: &P) -> serde_json::Result<V
     Ok(line)
 }
 
-/// Reads a result that is there; `null` is one too.
+/// Deserializes a result that is present; `null` counts as present.
 fn present<'de, D: Deserializer<'de>, R: DeserializeOwned>(input: D) -> Result<Option<R>, D::Error> {
     R::deserialize(input).map(Some)
 }
@@ -358,7 +357,7 @@ fn retry_after(rpc: &RpcError) -> Duration {
     told.map_or(RETRY_AFTER, |ms| Duration::from_millis(ms.clamp(1, 5_000)))
 }
 
-/// Waits for a time that the other side named; there is no event to wait for instead.
+/// Waits for the time that the daemon has named, because there is no event to wait for.
 pub fn pause(time: Duration) {
     let end = Instant::now() + time;
     // Parking may end early, so it is repeated.

@@ -1,7 +1,7 @@
 //! Loads settings: defaults, the user's file, the repository's file and the environment.
 //!
-//! Layers, the later wins: defaults, the user's file, the repository's file, the environment, flags. The
-//! layers are made from texts; only [`load`] reads files and the environment.
+//! Later layers take precedence: defaults, the user's file, the repository's file, the environment, flags. Layers are
+//! parsed from texts; only [`load`] reads files and the environment.
 
 mod key;
 
@@ -47,9 +47,9 @@ pub struct Daemon {
 /// Settings of the watcher.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Watch {
-    /// Quiet milliseconds before a batch goes.
+    /// Quiet milliseconds before a batch is processed.
     pub settle_ms: u64,
-    /// Milliseconds after which it goes anyway.
+    /// Milliseconds after which it is processed anyway.
     pub settle_max_ms: u64,
     /// Poll instead of subscribing.
     pub poll: bool,
@@ -95,12 +95,12 @@ pub struct Memory {
     pub mid_extension_minutes: u64,
     /// The recall that makes one of tier `mid` a `long` one.
     pub promote_at: u64,
-    /// What becomes of a memory whose time is over: `archive` or `purge`.
+    /// What happens to an expired memory: `archive` or `purge`.
     pub on_expiry: String,
 }
 
 impl Default for Config {
-    /// Returns what `defaults.toml` says, without parsing it: the client starts in a millisecond.
+    /// Returns the values of `defaults.toml` without parsing it, because the client must start within a millisecond.
     fn default() -> Self {
         Self {
             daemon: Daemon { idle_exit_minutes: 30, log: "info".to_owned() },
@@ -210,7 +210,7 @@ impl Layer {
         Ok(Self { values })
     }
 
-    /// Takes the settings among the variables of an environment; others are nobody's business here.
+    /// Reads the settings among environment variables, and ignores other variables.
     ///
     /// # Errors
     /// When a variable has a value that its key does not take.
@@ -237,7 +237,7 @@ pub struct Resolved {
     pub origins: Vec<Origin>,
 }
 
-/// Puts layers over the defaults; the later wins.
+/// Applies layers to the defaults; later ones take precedence.
 pub fn resolve(layers: impl IntoIterator<Item = Layer>) -> Resolved {
     let mut resolved = Resolved { config: Config::default(), origins: vec![Origin::Default; KEYS.len()] };
     for (key, value, origin) in layers.into_iter().flat_map(|layer| layer.values) {
@@ -271,7 +271,7 @@ pub fn with_value(text: &str, file: PathBuf, name: &str, value: &str) -> Result<
     Ok(document.to_string())
 }
 
-/// Returns `text` without `key`; none when it is not set there.
+/// Returns `text` without `key`; `None` if the key is not set.
 ///
 /// # Errors
 /// When the text is not TOML, or the key is unknown.
@@ -293,10 +293,10 @@ pub fn user_file() -> Option<PathBuf> {
     Some(base.config_dir().join("memod").join("config.toml"))
 }
 
-/// Reads the settings that hold at `layout`, or the user's alone.
+/// Reads the settings that apply to `layout`, or only the user's.
 ///
 /// # Errors
-/// When a file cannot be read, or says what it may not. A file that is absent says nothing.
+/// When a file cannot be read or has an invalid setting. An absent file is empty.
 pub fn load(layout: Option<&RepoLayout>) -> Result<Resolved, ConfigError> {
     let files = user_file().into_iter().chain(layout.map(RepoLayout::config_file));
     let mut layers = Vec::new();

@@ -19,12 +19,12 @@ struct Args {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Serve the repository until nobody needs it.
+    /// Serve the repository until it is idle or asked to stop.
     Run {
         /// A directory in the worktree.
         #[arg(long, default_value = ".")]
         root: PathBuf,
-        /// Stay in the session of the terminal.
+        /// Stay attached to the terminal.
         #[arg(long)]
         foreground: bool,
     },
@@ -36,7 +36,7 @@ enum Verb {
 fn main() -> ExitCode {
     match Args::parse().verb {
         Verb::Run { root, foreground } => run(root, foreground),
-        // Whoever reads the other end of the pipe sees it end, and says so.
+        // The daemon sees the pipe close, and reports it.
         Verb::Extract => worker::run().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS),
     }
 }
@@ -55,17 +55,17 @@ fn run(root: PathBuf, foreground: bool) -> ExitCode {
     ExitCode::from(3)
 }
 
-/// Tells the client that waits on the other end of stdout, then lets go of it.
+/// Writes the line to the client that waits at the other end of stdout, then releases stdout.
 fn say(ready: &Ready) {
     let line = serde_json::to_string(ready).expect("plain strings serialize");
     let mut stdout = std::io::stdout();
-    // A client that has gone needs no answer.
+    // The client may be gone.
     let _ = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
     #[cfg(unix)]
     release_stdout();
 }
 
-/// Puts /dev/null in the place of stdout: whoever started us may wait for its end.
+/// Replaces stdout by /dev/null, because the parent may wait for its end.
 #[cfg(unix)]
 fn release_stdout() {
     if let Ok(null) = std::fs::OpenOptions::new().write(true).open("/dev/null") {
@@ -73,7 +73,7 @@ fn release_stdout() {
     }
 }
 
-/// Leaves the session and every descriptor that we were started with: a hook's pipe must not stay open.
+/// Leaves the session and closes inherited descriptors, so that a hook's pipe does not stay open.
 fn detach() {
     #[cfg(unix)]
     {

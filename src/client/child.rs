@@ -7,17 +7,17 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// Longest line that is read, bytes.
+/// Longest line, bytes.
 const MAX_LINE: u64 = 64 << 10;
 
-/// Keeps `GIT_DIR` and its like from a program: git sets them for its hooks, and they may name another worktree.
+/// Removes `GIT_DIR` and similar variables, which git sets for its hooks and which may name another worktree.
 pub fn clear_git_env(command: &mut Command) {
     for (name, _) in env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"GIT_")) {
         command.env_remove(name);
     }
 }
 
-/// Reads the first line of a program; none when the time is up.
+/// Reads the first line of a program; `None` after the time limit.
 ///
 /// A pipe has no read time limit, so a thread reads; it ends with the line, or with the program.
 pub fn first_line(stdout: ChildStdout, within: Duration) -> Option<io::Result<Vec<u8>>> {

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use crate::paths::PathError;
 use crate::proto::{PROTOCOL, RpcError};
 
-/// Why a daemon could not be reached, or gave no answer.
+/// Why a daemon cannot be reached, or does not answer.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// A file of the state dir failed.
+    /// Access to a file of the state dir failed.
     #[error(transparent)]
     Path(#[from] PathError),
-    /// No daemon runs, and none was to be started.
+    /// No daemon runs, and the client must not start one.
     #[error("no daemon runs for {}", root.display())]
     NotRunning {
         /// Top directory of the worktree.
@@ -30,21 +30,21 @@ pub enum ClientError {
     Spawn {
         /// The program.
         program: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The daemon started, and said why it does not stay.
+    /// The daemon started, and reported why it cannot run.
     #[error("the daemon did not start: {message}")]
     Refused {
-        /// Its own words.
+        /// Its message.
         message: String,
-        /// Its own advice.
+        /// Its hint.
         hint: Option<String>,
     },
-    /// The daemon ended or fell silent before it was ready.
+    /// The daemon ended or stopped responding before it was ready.
     #[error("the daemon did not get ready: {reason}")]
     NotReady {
-        /// How it ended, or how long it was waited for.
+        /// Its exit status, or the time waited.
         reason: String,
         /// Where it may have said more.
         log: PathBuf,
@@ -79,7 +79,7 @@ pub enum ClientError {
         /// Where it may have said more.
         log: PathBuf,
     },
-    /// What came back is no answer.
+    /// The reply is invalid.
     #[error("{}: not an answer: {reason}", socket.display())]
     Garbage {
         /// Where it came from.
@@ -99,7 +99,7 @@ pub enum ClientError {
         /// Version of this client.
         client: String,
     },
-    /// A daemon was asked to go and did not.
+    /// A daemon did not stop when asked to.
     #[error("the daemon (pid {pid}, version {version}) did not stop within {waited_s} s")]
     Lingers {
         /// Its process id.

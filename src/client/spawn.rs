@@ -1,4 +1,4 @@
-//! Starts one daemon, however many clients want one at the same time.
+//! Starts one daemon, even if many clients want one at the same time.
 
 use std::env;
 use std::fs::File;
@@ -14,15 +14,15 @@ use crate::proto::{Endpoint, Ready};
 use super::transport::{self, Connection};
 use super::{ClientError, Options, child};
 
-/// A client that holds the spawn lock needs at most `ready_within`; a crowd of them, each finding the daemon
-/// up, far less. So three times that means somebody is stuck.
+/// A client holds the spawn lock for at most `ready_within`, and clients that find the daemon running hold it much shorter.
+/// So a wait of three times that means that a client is stuck.
 const LOCK_PATIENCE: u32 = 3;
 
 /// Returns `$MEMO_DAEMON`, else the `memod` beside this program, else the one in `PATH`.
 pub(super) fn daemon_program() -> PathBuf {
     let name = format!("memod{}", env::consts::EXE_SUFFIX);
     if let Some(program) = env::var_os("MEMO_DAEMON").filter(|program| !program.is_empty()) {
-        // Relative to where we are: the daemon starts in another directory. A bare name is looked up in PATH.
+        // Relative to the current directory, because the daemon starts in another one. A bare name is searched in PATH.
         let program = PathBuf::from(program);
         let in_path = program.components().count() == 1 && !program.is_absolute();
         return if in_path { program } else { std::path::absolute(&program).unwrap_or(program) };
@@ -31,7 +31,7 @@ pub(super) fn daemon_program() -> PathBuf {
     beside.filter(|program| program.is_file()).unwrap_or_else(|| name.into())
 }
 
-/// Takes the spawn lock and starts a daemon, unless another client did meanwhile.
+/// Takes the spawn lock and starts a daemon, unless another client has started one by then.
 pub(super) fn start(
     layout: &RepoLayout,
     env: &Env,
@@ -43,7 +43,7 @@ pub(super) fn start(
         return Ok(up);
     }
     let started = spawn_when_free(layout, options);
-    // Even after a failure: the daemon may have met one that was started by other means.
+    // Even after a failure, because the daemon may have found one that was started by other means.
     match transport::probe(layout, env, options.answer_within)? {
         Some(up) => Ok(up),
         None => Err(started.err().unwrap_or_else(|| ClientError::NotReady {
@@ -64,7 +64,7 @@ pub(super) fn wait_until_gone(
     Ok(succeeded || daemon_lock_is_free(layout, patience))
 }
 
-/// Returns whether the lock that a daemon holds for life is free before `patience` ends.
+/// Returns whether the lock that a running daemon holds becomes free within `patience`.
 ///
 /// The caller holds the spawn lock, so no daemon that a client started is turned away by the short look.
 fn daemon_lock_is_free(layout: &RepoLayout, patience: Duration) -> bool {
@@ -74,7 +74,7 @@ fn daemon_lock_is_free(layout: &RepoLayout, patience: Duration) -> bool {
 
 fn spawn_when_free(layout: &RepoLayout, options: &Options) -> Result<(), ClientError> {
     transport::nudge(layout, options.ready_within);
-    // A daemon that drains does not listen any more, but its databases are still open.
+    // A draining daemon does not listen any more, but its databases are still open.
     if !daemon_lock_is_free(layout, options.ready_within) {
         let lock = layout.daemon_lock_file();
         let reason = format!("a process that does not listen holds {}", lock.display());
@@ -94,10 +94,9 @@ fn take_lock(layout: &RepoLayout, patience: Duration) -> Result<File, ClientErro
         .ok_or(ClientError::SpawnLock { lock: path, waited_s: patience.as_secs() })
 }
 
-/// Locks a file; none when the deadline came first.
+/// Locks a file; `None` after the deadline.
 ///
-/// Locking has no time limit of its own, so a thread does the waiting. It outlives a failure, but the file it
-/// then locks is dropped at once.
+/// Locking has no time limit, so a thread waits. The thread outlives a timeout, but then drops the locked file at once.
 fn lock_until(file: File, deadline: Instant) -> Option<File> {
     if file.try_lock().is_ok() {
         return Some(file);
@@ -140,11 +139,11 @@ fn command(layout: &RepoLayout, options: &Options) -> Command {
     command.arg("run").arg("--root").arg(&layout.root).current_dir(&layout.state_dir);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     child::clear_git_env(&mut command);
-    // No process group of its own: a group's leader may not call setsid(2), which the daemon does first.
+    // Not in a new process group: the leader of a group may not call setsid(2), which the daemon does first.
     command
 }
 
-/// Describes how a silent daemon ended; it closed its output, so it is about to.
+/// Describes how a silent daemon ended; it has closed its output, so it is about to end.
 fn ending(child: &mut Child, within: Duration) -> String {
     let deadline = Instant::now() + within;
     while Instant::now() < deadline {

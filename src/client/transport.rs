@@ -1,6 +1,6 @@
 //! Sends and receives lines over a Unix socket or a named pipe.
 //!
-//! The platform's differences are in `stream`; the rest counts deadlines and splits lines.
+//! `stream` has the differences between platforms; the rest handles deadlines and splits lines.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Write};
@@ -13,7 +13,7 @@ use crate::proto::Endpoint;
 use super::ClientError;
 use stream::Stream;
 
-/// Longest line that is read, bytes; a listing of a million paths stays below.
+/// Longest line, bytes; a listing of a million paths is shorter.
 const MAX_LINE: usize = 256 << 20;
 
 /// An open connection.
@@ -37,7 +37,7 @@ impl Connection {
     pub(super) fn read_line(&mut self, deadline: Instant) -> io::Result<Vec<u8>> {
         let mut line = Vec::new();
         loop {
-            // The limit is the stream's since `send`; it is only set again when a line comes in pieces.
+            // `send` has set the limit of the stream; it is set again only if a line arrives in pieces.
             if !line.is_empty() {
                 stream::limit(self.stream.get_ref(), left(deadline)?)?;
             }
@@ -62,7 +62,7 @@ impl Connection {
         }
     }
 
-    /// Reads until the other end closes; false when the deadline came first.
+    /// Reads until the other end closes; false after the deadline.
     pub(super) fn wait_for_end(&mut self, deadline: Instant) -> bool {
         loop {
             let Ok(rest) = left(deadline) else { return false };
@@ -81,16 +81,16 @@ impl Connection {
     }
 }
 
-/// Returns the time that is left, never zero.
+/// Returns the remaining time, never zero.
 fn left(deadline: Instant) -> io::Result<Duration> {
     let rest = deadline.saturating_duration_since(Instant::now());
     if rest.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(rest) }
 }
 
-/// Returns what the daemon published; none when there is nothing, or nothing that makes sense.
+/// Returns the published endpoint; `None` if it is absent or invalid.
 ///
-/// Half-written or foreign text is as good as none: a starting daemon publishes itself anew. What came with a
-/// repository that was copied or moved leads to the daemon of another one.
+/// Invalid text is ignored, because a starting daemon publishes itself again. The file of a repository that was copied or
+/// moved names the daemon of another one.
 pub(super) fn published(layout: &RepoLayout) -> Result<Option<Endpoint>, ClientError> {
     let file = layout.endpoint_file();
     match read_file(&file) {
@@ -102,8 +102,8 @@ pub(super) fn published(layout: &RepoLayout) -> Result<Option<Endpoint>, ClientE
     }
 }
 
-/// Has a daemon look for its files that was moved together with its repository: it finds that it serves nobody there, and
-/// ends. No event tells it where the directory that moved is further up.
+/// Makes a daemon check its files after its repository was moved, so that it notices and ends. It gets no event if a
+/// directory further up has moved.
 pub(super) fn nudge(layout: &RepoLayout, limit: Duration) {
     let Ok(text) = read_file(&layout.endpoint_file()) else { return };
     let Ok(endpoint) = serde_json::from_slice::<Endpoint>(&text) else { return };
@@ -115,30 +115,30 @@ pub(super) fn nudge(layout: &RepoLayout, limit: Duration) {
     let call = serde_json::json!({ "jsonrpc": "2.0", "id": 0, "method": "sync", "params": params });
     let deadline = Instant::now() + limit;
     let mut connection = Connection::new(stream);
-    // Whatever it says, and where it does not answer, its lock tells whether it is gone.
+    // Whatever the answer, the lock shows whether the daemon is gone.
     let _ = connection.send(format!("{call}\n").as_bytes(), deadline);
     let _ = connection.read_line(deadline);
 }
 
 fn is_of(endpoint: &Endpoint, layout: &RepoLayout) -> bool {
     let theirs = Path::new(&endpoint.state_dir);
-    // A directory that is mounted at two paths has one daemon; it says which of them it serves.
+    // A directory that is mounted at two paths has one daemon, which reports the path that it serves.
     endpoint.state_dir.is_empty() || theirs == layout.state_dir || is_same_dir(theirs, &layout.state_dir)
 }
 
-/// Returns where a daemon listens whose endpoint file was lost, or is not written yet.
+/// Returns the usual endpoint of a daemon whose endpoint file is lost or not written yet.
 ///
-/// Version 0 and protocol 0 are nobody's, so `hello` is asked.
+/// No daemon has version 0 and protocol 0, so `hello` will be asked.
 fn usual(layout: &RepoLayout, env: &Env) -> Endpoint {
     let socket = RepoLayout::socket_dir(env).join(&layout.id).display().to_string();
     let state_dir = layout.state_dir.display().to_string();
     Endpoint { socket, state_dir, pid: 0, version: "0".to_owned(), protocol: 0 }
 }
 
-/// Connects to the daemon that published itself; none when nobody listens.
+/// Connects to the published daemon; `None` if nothing listens.
 ///
 /// # Errors
-/// When the socket is not ours, or a daemon is there that does not accept in time.
+/// When the socket is not ours, or the daemon does not accept in time.
 pub(super) fn probe(
     layout: &RepoLayout,
     env: &Env,
@@ -150,10 +150,10 @@ pub(super) fn probe(
     }
 }
 
-/// Connects to the daemon that listens as `endpoint` says; none when nobody does.
+/// Connects to the daemon at `endpoint`; `None` if nothing listens.
 ///
 /// # Errors
-/// As [`probe`].
+/// See [`probe`].
 pub(super) fn connect(
     endpoint: Endpoint,
     layout: &RepoLayout,
@@ -187,7 +187,7 @@ fn is_absent(error: &io::Error) -> bool {
 
 #[cfg(unix)]
 mod stream {
-    //! What does a Unix socket need?
+    //! Wraps a Unix socket.
 
     use rustix::net::sockopt::{Timeout, set_socket_timeout};
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with};
@@ -196,9 +196,9 @@ mod stream {
 
     pub(super) use std::os::unix::net::UnixStream as Stream;
 
-    /// Connects; with a full backlog, which a stopped daemon leaves, no longer than `limit`.
+    /// Connects within `limit`, even if a stopped daemon has left the backlog full.
     ///
-    /// `UnixStream::connect` would wait for ever: the limit must be set before.
+    /// `UnixStream::connect` would wait forever, because it offers no way to set a limit before.
     pub(super) fn connect(socket: &Path, limit: Duration) -> io::Result<Stream> {
         let fd = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags(), None)?;
         set_socket_timeout(&fd, Timeout::Send, Some(limit))?;
@@ -235,7 +235,7 @@ mod stream {
 
 #[cfg(windows)]
 mod stream {
-    //! What does a named pipe need? Its own access list keeps others out.
+    //! Wraps a named pipe, whose access list keeps other users out.
 
     use super::*;
 

@@ -24,8 +24,8 @@ pub(super) fn compare(client: (&str, u32), daemon: (&str, u32)) -> Skew {
     }
 }
 
-/// Returns what orders versions (Semantic Versioning 2.0.0, section 11), without the build; none, which comes first, when
-/// it is no version.
+/// Returns the precedence of a version without its build (Semantic Versioning 2.0.0, section 11). An invalid version is
+/// `None`, which comes first.
 fn precedence(version: &str) -> Option<Version> {
     let version = Version::parse(version).ok()?;
     Some(Version { build: BuildMetadata::EMPTY, ..version })

@@ -79,7 +79,7 @@ enum Slot {
 }
 
 const LEVELS: &[&str] = &["error", "warn", "info", "debug", "trace"];
-/// What may become of a memory whose time is over.
+/// What can happen to an expired memory.
 const ENDS: &[&str] = &["archive", "purge"];
 const ONE_YEAR_MINUTES: u64 = 525_600;
 const ONE_MINUTE_MS: u64 = 60_000;
@@ -133,7 +133,7 @@ impl Key {
         format!("MEMO_{}", self.name.replace('.', "_").to_uppercase())
     }
 
-    /// Reads a value from the command line or the environment; none when the key does not take it.
+    /// Parses a value from the command line or the environment; `None` if it is not allowed.
     pub fn parse(&self, text: &str) -> Option<Value> {
         let value = match self.kind {
             Takes::Number(..) => Value::Number(text.parse().ok()?),
@@ -143,7 +143,7 @@ impl Key {
         self.takes(&value).then_some(value)
     }
 
-    /// Takes a value from a file; none when the key does not take it.
+    /// Converts a value from a file; `None` if it is not allowed.
     pub(super) fn take(&self, value: &toml_edit::Value) -> Option<Value> {
         let value = match self.kind {
             Takes::Number(..) => Value::Number(u64::try_from(value.as_integer()?).ok()?),

@@ -1,19 +1,19 @@
 //! Limits the processor time of parsing one file.
 //!
-//! The clock is asked between steps of the parser, and some garbage makes one step long: 12 KB of `/*`
-//! lines as Python take 10 s and 5 GB when the parser unites its guesses at the end of the file. The process that
-//! extracts has limits for that. Nothing else in `extract` reads a clock.
+//! The clock is read between steps of the parser, and some garbage makes one step long: 12 KB of `/*` lines as Python take
+//! 10 s and 5 GB when the parser merges its guesses at the end of the file. The extracting process has limits for that.
+//! Nothing else in `extract` reads a clock.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-/// Longest time for parsing and querying one file. Of the processor where that is known: what is found must not
-/// depend on how busy the machine is.
+/// Time limit for parsing and querying one file. It is processor time where that is available, because the result must not
+/// depend on the load of the machine.
 pub(super) const TIME: Duration = Duration::from_secs(2);
 
-/// Deepest nesting of brackets that is parsed. People's code stays below 50; tables made by machines
-/// and parser stress tests do not.
+/// Deepest nesting of brackets that is parsed. Code written by people stays below 50; generated tables and stress tests
+/// of parsers do not.
 pub(super) const MAX_BRACKET_DEPTH: usize = 500;
 
 /// What is left for one file.
@@ -28,7 +28,7 @@ impl Budget {
         Self { end: time_used() + TIME, ran_out: Cell::new(false) }
     }
 
-    /// Says whether to go on; the answer of the progress callbacks.
+    /// Returns whether to continue, for the progress callbacks.
     pub(super) fn check(&self) -> ControlFlow<()> {
         if time_used() <= self.end {
             return ControlFlow::Continue(());
@@ -43,7 +43,7 @@ impl Budget {
     }
 }
 
-/// Returns the time that this thread has had, from any beginning.
+/// Returns the processor time of this thread, from an arbitrary start.
 #[cfg(target_os = "linux")]
 fn time_used() -> Duration {
     use rustix::time::{ClockId, clock_gettime};

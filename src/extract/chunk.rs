@@ -30,21 +30,21 @@ pub struct Chunk {
     pub text: Option<String>,
 }
 
-/// Everything found in one source. Serializable, for it comes from a process of its own.
+/// Everything found in one source. Serializable, because it comes from another process.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extracted {
     /// Chunks in order of their first byte; the map record, if any, first.
     pub chunks: Vec<Chunk>,
     /// Names used here (references and calls), each with the number of uses; sorted by name.
     pub references: Vec<(String, u32)>,
-    /// What has a name here, in order.
+    /// Definitions, in order.
     pub definitions: Vec<Definition>,
-    /// Byte spans of what looks like credentials, ascending and disjoint; nothing else here shows any of it.
+    /// Byte spans of likely credentials, ascending and disjoint; no other field contains any of them.
     pub secrets: Vec<Range<usize>>,
     /// The source asks not to be indexed.
     pub opted_out: bool,
     /// A line over 10,000 bytes: stays lexical, never embedded.
     pub minified: bool,
-    /// What went wrong; the chunks are still good (a budget ran out, the syntax tree had errors).
+    /// Problems that leave the chunks valid: a budget ran out, or the syntax tree had errors.
     pub problems: Vec<String>,
 }

@@ -1,6 +1,6 @@
 //! Recognises text that looks like a credential.
 //!
-//! One list serves all: what these rules find is cut out of files and commits, and refused in memories.
+//! One list serves all uses: text that these rules find is removed from files and commits, and refused in memories.
 
 use super::plausible::{
     is_bare_password, is_long_random, is_quoted_password, is_random, is_url_password, is_varied,
@@ -8,7 +8,7 @@ use super::plausible::{
 
 /// One shape of credentials.
 pub(super) struct Rule {
-    /// What a message calls it.
+    /// Name in messages.
     pub(super) name: &'static str,
     /// Words every such credential has at the start of its pattern; case is ignored.
     pub(super) anchors: &'static [&'static str],
@@ -48,7 +48,7 @@ const KEYWORDS: &[&str] = &[
     "private key",
 ];
 
-/// What may stand between a keyword and the `=` or `:` of its assignment.
+/// Text allowed between a keyword and the `=` or `:` of its assignment.
 macro_rules! after_keyword {
     ($rest:literal) => {
         concat!(
@@ -58,8 +58,8 @@ macro_rules! after_keyword {
     };
 }
 
-/// What stands before a value that a person typed: shorter and plainer than what a program makes, so the name must be one
-/// of credentials and nothing else.
+/// Text before a value that a person typed. Such values are shorter and plainer than generated ones, so the name must be
+/// unambiguous.
 macro_rules! after_name {
     ($rest:literal) => {
         concat!(
@@ -148,7 +148,7 @@ pub(super) const RULES: &[Rule] = &[
             ),
         )
     },
-    // Few bytes are a credential only at the end of a line: `token: base64 of …` is none.
+    // A short value counts only at the end of a line: `token: base64 of …` is not a credential.
     Rule {
         within_word: true,
         in_code: false,

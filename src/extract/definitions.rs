@@ -82,8 +82,8 @@ fn at_margin(text: &str) -> String {
     normal
 }
 
-/// Returns a text in which a definition's own names are blank where they are declared or called: it stays when the
-/// definition is only renamed. What it says of itself elsewhere, as in a message, seldom is.
+/// Returns the text with the definition's own names blank where they are declared or called, so that a rename does not
+/// change it. Other mentions, in messages for example, stay.
 fn without_names(text: &str, names: &[&str]) -> String {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let mut shape = String::with_capacity(text.len());

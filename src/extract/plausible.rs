@@ -1,9 +1,9 @@
-//! Tells values that may be credentials from names, types, placeholders and templates.
+//! Distinguishes likely credentials from names, types, placeholders and templates.
 //!
-//! All are guesses from the characters alone: what a program makes is random, what a person types has digits or signs
-//! among its letters.
+//! All functions guess from the characters: generated values are random, and values that a person types have digits or
+//! signs among letters.
 
-/// Words that only examples hold.
+/// Words that occur only in examples.
 const PLACEHOLDERS: &[&str] = &[
     "example",
     "placeholder",
@@ -62,7 +62,7 @@ pub(super) fn is_long_random(value: &str) -> bool {
     value.len() >= 16 && is_random(value)
 }
 
-/// Tells whether a value was made by chance, not of words: letters and digits mixed, no path or URL.
+/// Returns whether a value looks random: letters and digits mixed, not words, a path or a URL.
 pub(super) fn is_random(value: &str) -> bool {
     let n_digits = value.bytes().filter(u8::is_ascii_digit).count();
     let classes: [fn(&u8) -> bool; 4] =
@@ -92,7 +92,7 @@ fn is_made_of_words(value: &str, n_digits: usize) -> bool {
     n_in_runs * 2 >= value.len() && n_digits * 8 <= value.len()
 }
 
-/// Tells whether a value in quotes is what a person would type for a password: letters with digits or signs among them.
+/// Returns whether a quoted value looks like a typed password: letters with digits or signs among them.
 pub(super) fn is_quoted_password(value: &str) -> bool {
     is_mixed(value)
         && !is_placeholder(value)
@@ -104,7 +104,7 @@ pub(super) fn is_quoted_password(value: &str) -> bool {
         && has_digit_of_its_own(value)
 }
 
-/// As [`is_quoted_password`] for a value without quotes, whose last sign may end a sentence.
+/// Like [`is_quoted_password`], for a value without quotes, whose last sign may end a sentence.
 pub(super) fn is_bare_password(value: &str) -> bool {
     let value = value.trim_end_matches(['.', '!', '?']);
     let is_member = value.split('.').skip(1).any(|part| part.starts_with(|c: char| c.is_ascii_alphabetic()));
@@ -118,7 +118,7 @@ fn is_mixed(value: &str) -> bool {
         && (value.bytes().any(|byte| byte.is_ascii_digit()) || inner.contains(SIGNS))
 }
 
-/// What people put into passwords beside letters and digits.
+/// Signs that people use in passwords.
 const SIGNS: &[char] = &['!', '@', '#', '$', '%', '^', '&', '*'];
 
 /// `3600s`, `v1.2.3-rc1`, `0x80`, `1e9`.

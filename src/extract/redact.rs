@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::secrets::{Syntax, find_in, secrets};
 
-/// What stands in a stored text where a credential was.
+/// Replaces a credential in a stored text.
 pub const REDACTED: &str = "[REDACTED]";
 
 /// Returns the text with every credential replaced by [`REDACTED`].
@@ -13,7 +13,7 @@ pub fn redact(text: &str, syntax: Syntax) -> Cow<'_, str> {
     redact_span(text, 0..text.len(), &secrets(text, syntax))
 }
 
-/// Returns the text with letters of a filler in the place of every byte of `secrets`; lines and offsets stay.
+/// Returns the text with every byte of `secrets` replaced by a letter of a filler; lines and offsets stay.
 pub fn mask<'a>(text: &'a str, secrets: &[Range<usize>]) -> Cow<'a, str> {
     if secrets.is_empty() {
         return Cow::Borrowed(text);
@@ -33,10 +33,9 @@ fn is_line_end(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
 
-/// Returns the span `bytes` of `text`, with what lies in it of `secrets` replaced by [`REDACTED`].
+/// Returns the span `bytes` of `text` with its parts of `secrets` replaced by [`REDACTED`].
 ///
-/// `secrets` are those of the whole text: of a private key that was cut in two, the second half alone
-/// looks like nothing.
+/// `secrets` must be those of the whole text, because the second half of a private key is not recognisable by itself.
 pub fn redact_span<'a>(text: &'a str, bytes: Range<usize>, secrets: &[Range<usize>]) -> Cow<'a, str> {
     let first = secrets.partition_point(|secret| secret.end <= bytes.start);
     let inside = secrets[first..].iter().take_while(|secret| secret.start < bytes.end);
@@ -54,24 +53,24 @@ pub fn redact_span<'a>(text: &'a str, bytes: Range<usize>, secrets: &[Range<usiz
     Cow::Owned(redacted)
 }
 
-/// A text and where its credentials are: looked for from its beginning, since half a key is no longer known for one,
-/// up to the end of what is asked for.
+/// A text with its credentials, which are searched from the beginning up to the end of the requested span, because half a
+/// key is not recognisable.
 #[derive(Clone, Debug)]
 pub struct RedactedText {
     text: String,
     syntax: Syntax,
-    /// Those that begin before `searched_to`.
+    /// Credentials that begin before `searched_to`.
     secrets: Vec<Range<usize>>,
     searched_to: usize,
 }
 
 impl RedactedText {
-    /// Takes a text in which nothing was looked for yet.
+    /// Wraps a text that has not been searched yet.
     pub fn new(text: String, syntax: Syntax) -> Self {
         Self { text, syntax, secrets: Vec::new(), searched_to: 0 }
     }
 
-    /// Returns a byte span without its credentials; none when it is not a span of the text.
+    /// Returns a byte span without its credentials; `None` if the text has no such span.
     pub fn span(&mut self, bytes: Range<usize>) -> Option<Cow<'_, str>> {
         self.text.get(bytes.clone())?;
         if self.searched_to < bytes.end {

@@ -8,7 +8,7 @@ use regex::Regex;
 
 use super::credentials::RULES;
 
-/// What a word without quotes is.
+/// The meaning of a word without quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Syntax {
     /// A value: documents, settings, messages, shell scripts.
@@ -20,9 +20,9 @@ pub enum Syntax {
 /// A credential in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Secret {
-    /// What it is, as a message says it: `GitHub token`.
+    /// Name in messages: `GitHub token`.
     pub name: &'static str,
-    /// Where it is.
+    /// Its byte span.
     pub bytes: Range<usize>,
 }
 
@@ -31,13 +31,13 @@ pub fn secrets(text: &str, syntax: Syntax) -> Vec<Range<usize>> {
     find(text, syntax).into_iter().map(|secret| secret.bytes).collect()
 }
 
-/// Returns what looks like a credential, ascending and disjoint. Takes time linear in the text.
+/// Returns likely credentials, ascending and disjoint. Takes time linear in the text.
 pub fn find(text: &str, syntax: Syntax) -> Vec<Secret> {
     find_in(text, syntax, 0..text.len(), 0).0
 }
 
-/// Returns what begins in `range` of the text but not before `known_to`, the end of the last one known, and where
-/// to go on with the search.
+/// Returns the credentials that begin in `range` but not before `known_to`, the end of the last known one, and the place
+/// to continue the search from.
 pub(super) fn find_in(
     text: &str,
     syntax: Syntax,

@@ -1,13 +1,13 @@
 //! Maps English words to their stems.
 //!
-//! Snowball's English stemmer: `hashed`, `hashes` and `hashing` have the stem `hash`. In an index a stem stands beside
-//! its word, behind a mark that no word has, so that words are still found as they are, and those before their forms.
+//! Uses Snowball's English stemmer: `hashed`, `hashes` and `hashing` have the stem `hash`. The index has the stem next to
+//! the word, after a mark that no word has, so that exact words are still found and rank above other forms.
 
 use std::cell::LazyCell;
 
 use rust_stemmers::{Algorithm, Stemmer};
 
-/// Begins a stem. FTS5's `ascii` tokenizer takes it for a letter; `extract::words` for none.
+/// The mark before a stem: a letter for FTS5's `ascii` tokenizer, but not for `extract::words`.
 const MARK: char = '·';
 
 /// Shorter words have no other forms.
@@ -17,14 +17,14 @@ thread_local! {
     static STEMMER: LazyCell<Stemmer> = LazyCell::new(|| Stemmer::create(Algorithm::English));
 }
 
-/// Returns the stem of a token in the form of the index, marked; none for what is no English word: numbers, names with
-/// digits, other scripts.
+/// Returns the marked stem of a token of the index; `None` for anything but English words, such as numbers, names with
+/// digits and other scripts.
 pub fn stem(token: &str) -> Option<String> {
     let is_word = token.len() >= MIN_BYTES && token.bytes().all(|byte| byte.is_ascii_lowercase());
     is_word.then(|| STEMMER.with(|stemmer| format!("{MARK}{}", stemmer.stem(token))))
 }
 
-/// Appends the stems of the tokens of a stream, in their order, behind it: phrases stay together.
+/// Appends the stems of the tokens of a stream in their order, so that phrases stay together.
 pub fn add_stems(stream: &mut String) {
     let stems: Vec<String> = stream.split_ascii_whitespace().filter_map(stem).collect();
     for stem in stems {

@@ -12,9 +12,9 @@
 //! | `Größe`, `ｆｕｌｌ` | `große`, `full` (compatibility forms and diacritics are folded) |
 //! | `日本語処` | `日本語 本語処 語処 処` |
 //!
-//! The whole of a name is joined without its underscores, so that all spellings of one name share one
-//! token, and what somebody types in one go in lower case finds it. Hyphens and dots join nothing: they
-//! stand in prose and arithmetic as often as in names, and adjacent parts answer a phrase anyhow.
+//! A whole name is joined without its underscores, so that all spellings of one name share one token, which a query in
+//! lower case finds. Hyphens and dots do not join: they are as common in prose and arithmetic as in names, and adjacent
+//! parts match a phrase anyway.
 //!
 //! Scripts that put no spaces between words become trigrams, one from every character on, shorter at
 //! the end of a run. So a query of three or more characters is a sequence of whole trigrams, and a
@@ -41,7 +41,7 @@ pub enum Form {
     Both,
     /// The whole alone; of trigrams those of full length, or the one short of a shorter run.
     Whole,
-    /// The parts alone (the whole where there is but one), as the index holds another spelling's.
+    /// Only the parts (the whole if there is only one), as the index has them for another spelling.
     Parts,
 }
 
@@ -136,7 +136,7 @@ fn gram_ranges(run: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Returns the ranges of the parts of a word; none when there is but one.
+/// Returns the ranges of the parts of a word; nothing if there is only one.
 fn part_ranges(word: &str) -> impl Iterator<Item = Range<usize>> {
     let offset = |part: &str| part.as_ptr() as usize - word.as_ptr() as usize;
     Parts::of(word)
@@ -148,7 +148,7 @@ fn is_run(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-/// Appends `run` without diacritics and compatibility forms, its case kept, a space for what is no word.
+/// Appends `run` without diacritics and compatibility forms; keeps the case, and replaces other characters by spaces.
 fn fold(run: &str, folded: &mut String) {
     let mut in_word = false;
     for c in run.nfkd().filter(|&c| !is_folded_away(c)).nfc() {
@@ -325,7 +325,7 @@ mod tests {
         assert_eq!(index(&"ж".repeat(100)), "ж".repeat(MAX_TOKEN_BYTES / 2));
     }
 
-    /// What the module promises FTS5, for any text.
+    /// Checks the assumptions of FTS5 for any text.
     #[test]
     fn fts5_splits_at_the_spaces_and_nowhere_else() {
         let mut random = Random::new(1);

@@ -4,7 +4,7 @@ use super::settings::load;
 use super::{GitError, UserDirs};
 use crate::paths::RepoLayout;
 
-/// Returns `Name <address>` as git would sign a commit here, or the one of the two that is set; none outside git.
+/// Returns `Name <address>` as git would sign a commit here, or the part that is set; `None` outside git.
 ///
 /// # Errors
 /// When a file of settings does not parse, or the repository's own cannot be read.

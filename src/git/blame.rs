@@ -1,7 +1,7 @@
 //! Finds the commit that introduced each line.
 //!
-//! Our own walk and not `gix-blame`, which can neither stop when the time is over nor tell what it knew by then, and
-//! which brings filters and attributes of the repository along.
+//! This is our own walk, because `gix-blame` can neither stop at a time limit nor return partial results, and it applies
+//! the filters and attributes of the repository.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
@@ -12,31 +12,31 @@ use gix::ObjectId;
 use super::line_map::{hunks, split};
 use super::{GitError, Node, Objects, TreeEntry};
 
-/// Larger files are not blamed, bytes.
+/// Files larger than this are not blamed, bytes.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// Lines, 0-based: where each is in the text that was asked for, and in the version at hand.
+/// Lines, 0-based: the place of each in the requested text and in the current version.
 type Lines = Vec<(u32, u32)>;
 
-/// A parent, and what the file is in it.
+/// A parent with its version of the file.
 type Origin = (ObjectId, Node, String, TreeEntry);
 
-/// Who brought which lines.
+/// The commits that introduced the lines.
 #[derive(Debug, Default)]
 pub struct Blame {
-    /// By commit, newest first: what the file was called in it, and the lines of the text, 1-based, ascending.
+    /// For each commit, newest first: the name of the file in it, and the lines of the text, 1-based, ascending.
     pub commits: Vec<(ObjectId, String, Vec<u32>)>,
-    /// Lines that are in no commit.
+    /// Uncommitted lines.
     pub uncommitted: Vec<u32>,
-    /// Lines that were not told before the time was over, or since history has a gap.
+    /// Lines whose commit was not found, because of the time limit or a gap in history.
     pub unknown: Vec<u32>,
-    /// The time was over.
+    /// Whether the time limit was reached.
     pub late: bool,
-    /// Why history is not whole.
+    /// Why history is incomplete.
     pub gaps: Vec<String>,
 }
 
-/// Versions of the file whose lines are not told yet.
+/// Versions of the file that are still to be examined.
 struct Suspects<'a> {
     objects: &'a Objects,
     queue: BinaryHeap<(i64, Reverse<u64>, ObjectId)>,
@@ -47,8 +47,8 @@ struct Suspects<'a> {
 }
 
 impl Objects {
-    /// Tells for `lines` (1-based) of the text of a file which commits from `head` on brought them, as
-    /// `git blame` does. Lines that the file of `head` does not have are not committed yet.
+    /// Finds the commits reachable from `head` that introduced `lines` (1-based) of the text of a file, as `git blame` does.
+    /// Lines that the file in `head` does not have are uncommitted.
     ///
     /// # Errors
     /// When `head` or its file cannot be read.
@@ -126,7 +126,7 @@ impl Suspects<'_> {
         versions.entry(path.to_owned()).or_insert((entry, Vec::new())).1.extend(lines);
     }
 
-    /// Hands to the parents what they have; the rest is this commit's own.
+    /// Passes lines on to the parents that have them; the commit introduced the rest.
     fn ask(&mut self, id: ObjectId, node: &Node, path: String, entry: TreeEntry, mut lines: Lines) {
         let parents = match self.origins(node, &path, entry) {
             Ok(parents) => parents,
@@ -170,7 +170,7 @@ impl Suspects<'_> {
         }
     }
 
-    /// Returns the versions of the file in the parents, under whatever name; that of one parent where it is the same.
+    /// Returns the versions of the file in the parents, following renames; only that of one parent if it is identical.
     fn origins(&self, child: &Node, path: &str, entry: TreeEntry) -> Result<Vec<Origin>, GitError> {
         let mut found = Vec::new();
         let mut nameless = Vec::new();
@@ -182,7 +182,7 @@ impl Suspects<'_> {
                 None => nameless.push((*id, node)),
             }
         }
-        // Dear, and seldom needed: a merge mostly has the file from another parent as it is.
+        // Expensive, and rarely needed: a merge usually has the file unchanged from another parent.
         for (id, node) in nameless {
             let former = self.objects.former_name(node.tree, child.tree, entry)?;
             found.extend(former.map(|(path, old)| (id, node, path, old)));
@@ -201,7 +201,7 @@ fn pass(old: &[u8], new: &[u8], lines: Lines) -> (Lines, Lines) {
             rest.push((line, at));
             continue;
         }
-        // Behind the last span that ends before it, both texts run in step.
+        // After the last span that ends before it, the lines of both texts correspond.
         let (old_end, new_end) =
             next.checked_sub(1).map_or((0, 0), |last| (hunks[last].before.end, hunks[last].after.end));
         kept.push((line, old_end + (at - new_end)));

@@ -11,26 +11,26 @@ use gix::objs::tree::EntryKind;
 use super::GitError;
 use super::objects::{Objects, TreeEntry};
 
-/// Counting stops here: a commit that touches more says nothing by its paths.
+/// Counting stops here, because the paths of a commit with more changes mean nothing.
 const MOST_COUNTED: usize = 1_000_000;
 
-/// A file that is not the same in both trees.
+/// A file that differs between two trees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathChange {
     /// From the top; names that are not UTF-8 have U+FFFD.
     pub path: String,
-    /// In the old tree; none: it was added.
+    /// Entry in the old tree; `None` if the file was added.
     pub old: Option<TreeEntry>,
-    /// In the new tree; none: it was removed.
+    /// Entry in the new tree; `None` if the file was removed.
     pub new: Option<TreeEntry>,
 }
 
-/// What differs.
+/// The differences.
 #[derive(Debug, Default)]
 pub struct Changes {
-    /// The first of them, by depth, then by name.
+    /// The first differences, by depth, then by name.
     pub paths: Vec<PathChange>,
-    /// How many there are in all.
+    /// Their total number.
     pub total: usize,
 }
 
@@ -68,10 +68,10 @@ impl Objects {
     }
 }
 
-/// Takes files, passes over directories.
+/// Collects files and skips directories.
 struct Collect {
     most: usize,
-    /// Only for the path of this moment.
+    /// Buffer for the current path.
     at: Recorder,
     changes: Changes,
 }

@@ -9,23 +9,23 @@ use super::GitError;
 use super::settings::{UserDirs, is_true, load, path_value};
 use crate::paths::RepoLayout;
 
-/// What the settings of one worktree say of hooks.
+/// The hook settings of one worktree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HookSettings {
     /// `core.hooksPath`, absolute.
     pub hooks_path: Option<PathBuf>,
-    /// The hook that was asked for.
+    /// The requested hook.
     pub named: NamedHook,
 }
 
 /// One hook of the configuration, `hook.<name>.*` (git 2.54 and later).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamedHook {
-    /// What it runs.
+    /// Its command.
     pub command: Option<String>,
-    /// When it runs.
+    /// Its events.
     pub events: Vec<String>,
-    /// Whether it runs at all.
+    /// Whether it is enabled.
     pub enabled: bool,
 }
 

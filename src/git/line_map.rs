@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use imara_diff::{Algorithm, Diff, Hunk, InternedInput};
 
-/// Two texts are the same file under another name if they share so much, in hundredths, as with `git diff -M`.
+/// Minimum similarity of a renamed file, percent, as with `git diff -M`.
 pub const ALIKE: usize = 50;
 
 /// Returns the spans of lines in which `old` and `new` differ, in order.
 ///
-/// Line ends do not count: a worktree can have others than its repository. The algorithm and where a span slides to
-/// are git's own defaults, so that blame agrees with `git blame`.
+/// Line ends are ignored, because the worktree may have others than the repository. The algorithm and the placement of
+/// spans are git's defaults, so that blame agrees with `git blame`.
 pub(super) fn hunks(old: &[u8], new: &[u8]) -> Vec<Hunk> {
     let (old, new) = (split(old), split(new));
     let mut input: InternedInput<&[u8]> = InternedInput::default();
@@ -30,7 +30,7 @@ pub(super) fn split(text: &[u8]) -> Vec<&[u8]> {
     lines.into_iter().map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect()
 }
 
-/// Returns how much two texts share, 0 to 100: bytes of common lines against the larger text.
+/// Returns the similarity of two texts, 0 to 100: bytes of common lines relative to the larger text.
 pub fn likeness(old: &[u8], new: &[u8]) -> usize {
     let larger = old.len().max(new.len());
     if larger == 0 {

@@ -13,7 +13,7 @@ use super::{GitError, Node, Objects, TreeEntry};
 pub struct Touch {
     /// Which commit.
     pub id: ObjectId,
-    /// What the path was called in it.
+    /// Name of the path in it.
     pub path: String,
 }
 
@@ -22,15 +22,15 @@ pub struct Touch {
 pub struct Log {
     /// The first of them.
     pub touches: Vec<Touch>,
-    /// There may be more: the limit was reached.
+    /// Whether the limit was reached, so that there may be more.
     pub more: bool,
-    /// The time was over before the end of history.
+    /// Whether the time limit was reached before the end of history.
     pub late: bool,
-    /// Why history is not whole.
+    /// Why history is incomplete.
     pub gaps: Vec<String>,
 }
 
-/// A commit that is still to be looked at, and what the path is in it.
+/// A commit that is still to be examined, with its version of the path.
 struct Step {
     node: Node,
     path: String,
@@ -47,8 +47,8 @@ struct Follow<'a> {
 }
 
 impl Objects {
-    /// Returns the newest `most` commits from `head` on that touched a file or directory, as `git log -- PATH` tells
-    /// them: of a merge only the parents with the same content are followed. A file is followed under its former names.
+    /// Returns the newest `most` commits reachable from `head` that touched a file or directory, as `git log -- PATH` does: at
+    /// a merge, only parents with the same content are followed. A file is followed through renames.
     ///
     /// # Errors
     /// When `head` itself cannot be read.
@@ -90,7 +90,7 @@ impl Follow<'_> {
         }
     }
 
-    /// Goes on to the parents; returns the commit if it touched the path.
+    /// Queues the parents; returns the commit if it touched the path.
     fn take(&mut self, id: ObjectId) -> Option<Touch> {
         let step = self.steps.remove(&id)?;
         let mut parents = Vec::new();

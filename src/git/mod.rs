@@ -1,8 +1,8 @@
 //! Reads git repositories, with gix and never by running git.
 //!
-//! Built from gix's parts (index, ignore patterns, configuration, objects), not from a `gix::Repository`: so a batch of
-//! events costs one read of the index, the `GIT_*` variables of a hook cannot redirect anything, and no setting is
-//! ever looked at that could start a process (fsmonitor, filters, textconv, aliases).
+//! It uses gix's parts (index, ignore patterns, configuration, objects) instead of a `gix::Repository`. So a batch of
+//! events costs one read of the index, the `GIT_*` variables of a hook have no effect, and settings that could start a
+//! process (fsmonitor, filters, textconv, aliases) are never read.
 //!
 //! Invariant: nothing here writes, takes one of git's locks, or starts a process.
 
@@ -49,7 +49,7 @@ pub use tracked::{Tracked, TrackedAs};
 pub use user_rules::UserRules;
 pub use walk::Walk;
 
-/// What of git's could not be read.
+/// Why git's files cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
     /// The index is damaged or of an unknown format.
@@ -57,7 +57,7 @@ pub enum GitError {
     Index {
         /// The index file.
         path: PathBuf,
-        /// What the decoder said.
+        /// The error of the decoder.
         reason: String,
     },
     /// A configuration file does not parse; git itself refuses to run then.
@@ -65,24 +65,24 @@ pub enum GitError {
     Config {
         /// The configuration file.
         path: PathBuf,
-        /// What the parser said.
+        /// The error of the parser.
         reason: String,
     },
-    /// A ref that is damaged or kept where it cannot be read.
+    /// A ref is damaged, or stored where it cannot be read.
     #[error("git ref {name}: {reason}")]
     Ref {
-        /// As asked for.
+        /// The name.
         name: String,
         /// What is wrong with it.
         reason: String,
     },
-    /// An object that is not here: damage, or a shallow or partial clone.
+    /// An object is missing, because of damage or a shallow or partial clone.
     #[error("git object {id} is not in this repository")]
     Missing {
         /// Which one.
         id: ObjectId,
     },
-    /// An object that is damaged or of another type.
+    /// An object is damaged or of another type.
     #[error("git object {id}: {reason}")]
     Object {
         /// Which one.
@@ -90,18 +90,18 @@ pub enum GitError {
         /// What is wrong with it.
         reason: String,
     },
-    /// A file of git's cannot be read.
+    /// One of git's files cannot be read.
     #[error(transparent)]
     Io(#[from] PathError),
 }
 
 impl GitError {
-    /// Returns whether it may be read another time: nothing is damaged, as far as is known.
+    /// Returns whether a retry may succeed, because nothing is known to be damaged.
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::Io(error) if error.is_transient())
     }
 
-    /// Returns what to do about it, where that is known.
+    /// Returns the remedy, if it is known.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Index { .. } => Some("`git status` says whether git can read it"),
@@ -116,18 +116,18 @@ impl GitError {
     }
 }
 
-/// Returns the error of the system that kept gix from reading `path` this time, if there was one.
+/// Returns the transient error of the system that prevented gix from reading `path`, if there was one.
 fn interrupted(error: &gix::Error, path: &Path) -> Option<GitError> {
     let source = error.downcast_any_ref::<io::Error>().filter(|error| is_transient(error))?;
     let source = source.raw_os_error().map_or(source.kind().into(), io::Error::from_raw_os_error);
     Some(PathError { action: "read", path: path.to_owned(), source }.into())
 }
 
-/// What the file `HEAD` names where refs are kept in a reftable, see gitrepository-layout(5).
+/// The target in the file `HEAD` if refs are stored in a reftable, see gitrepository-layout(5).
 const IN_REFTABLE: &str = "refs/heads/.invalid";
 
-/// Returns what `HEAD` of the worktree holds: a full branch name (born or not) or an object id; none outside git, or
-/// where it is kept in a reftable.
+/// Returns the content of the worktree's `HEAD`: a full branch name (born or not) or an object id. `None` outside git and
+/// with a reftable.
 pub fn head(layout: &RepoLayout) -> Option<String> {
     let text = fs::read_to_string(layout.git_dir.as_ref()?.join("HEAD")).ok()?;
     let text = text.trim();
@@ -137,7 +137,7 @@ pub fn head(layout: &RepoLayout) -> Option<String> {
 
 /// Returns the ignore files outside the worktree, existing or not: the user's global one and `info/exclude`.
 ///
-/// A change of one of them can change which files count.
+/// A change of one of them can change the set of indexed files.
 pub fn excludes_files(layout: &RepoLayout, settings: &Settings) -> Vec<PathBuf> {
     let Some(common_dir) = &layout.common_dir else {
         return Vec::new();
@@ -145,17 +145,17 @@ pub fn excludes_files(layout: &RepoLayout, settings: &Settings) -> Vec<PathBuf> 
     settings.excludes_file.iter().cloned().chain([common_dir.join("info/exclude")]).collect()
 }
 
-/// Returns the id that git gives to a file of these bytes, filters apart.
+/// Returns the id that git gives to a file with these bytes, without filters.
 pub fn blob_id(object_hash: ObjectHash, bytes: &[u8]) -> ObjectId {
     let id = gix::objs::compute_hash(object_hash, gix::objs::Kind::Blob, bytes);
-    // An attack on SHA-1 was met: no object of git's has that content.
+    // The bytes are an attack on SHA-1; no object of git has such content.
     id.unwrap_or_else(|_| ObjectId::null(object_hash))
 }
 
-/// Returns the bytes of a blob; none when it is not there, as in a partial clone, which is never asked for more.
+/// Returns the bytes of a blob; `None` if it is absent, as in a partial clone, which never fetches anything.
 ///
 /// # Errors
-/// When it cannot be read now.
+/// When it cannot be read at the moment.
 pub fn read_blob(
     objects: &Path,
     object_hash: ObjectHash,

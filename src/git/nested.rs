@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use crate::paths::if_readable;
 
-/// Returns whether `dir/.git` makes `dir` the top of a worktree, as git decides it: an empty `.git` or a `.git` file
-/// that leads nowhere does not.
+/// Returns whether `dir/.git` makes `dir` the top of a worktree, by git's rules: an empty `.git` or a `.git` file that leads
+/// nowhere does not.
 ///
-/// A `.git` that exists and may not be read does: better to leave a repository alone than to mix it with another.
+/// An unreadable `.git` does, because leaving out a repository is better than mixing it with another.
 ///
 /// # Errors
-/// When it cannot be told now, but perhaps later.
+/// When it cannot be determined at the moment.
 pub fn is_repository(dir: &Path) -> io::Result<bool> {
     let dot_git = dir.join(".git");
     let Some(meta) = if_readable(fs::symlink_metadata(&dot_git))? else {

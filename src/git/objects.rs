@@ -1,7 +1,7 @@
 //! Reads commits, trees and blobs.
 //!
-//! Packs, loose objects and alternates are read. Replacements (`git replace`) and grafts are ignored, and what a
-//! partial clone lacks is never asked for.
+//! Packs, loose objects and alternates are read. Replacements (`git replace`) and grafts are ignored, and missing objects of
+//! a partial clone are never fetched.
 
 use std::collections::HashSet;
 use std::fs;
@@ -16,10 +16,10 @@ use gix::odb::pack::cache::lru::MemoryCappedHashmap;
 use super::{GitError, ObjectHash};
 use crate::paths::RepoLayout;
 
-/// Trees are kept as differences from one another; so much of what was put together is kept, bytes.
+/// Size of the cache for trees, which are stored as deltas, bytes.
 const DELTA_CACHE_BYTES: usize = 32 << 20;
 
-/// The objects of a repository. Where one is not found the packs are listed again: `git gc` may have put it elsewhere.
+/// The objects of a repository. If one is not found, the packs are listed again, because `git gc` may have moved it.
 pub struct Objects {
     pub(super) odb: gix::odb::Handle,
     object_hash: ObjectHash,
@@ -27,35 +27,35 @@ pub struct Objects {
     shallow: HashSet<ObjectId>,
 }
 
-/// What a walk needs of a commit.
+/// The data of a commit that a walk needs.
 #[derive(Clone, Debug)]
 pub struct Node {
     /// Its tree.
     pub tree: ObjectId,
-    /// Its parents; none of a commit where a shallow history ends.
+    /// Its parents; empty at the boundary of a shallow history.
     pub parents: Vec<ObjectId>,
-    /// When it was committed, unix seconds.
+    /// Commit time, unix seconds.
     pub time: i64,
-    /// It has parents, but they are not here.
+    /// Whether it has parents that are not here.
     pub is_cut: bool,
 }
 
-/// A commit as people read it.
+/// A commit for display.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
     /// Its id.
     pub id: ObjectId,
     /// `Name <mail>`.
     pub author: String,
-    /// When it was written, RFC 3339 with the author's offset.
+    /// Author time, RFC 3339 with the author's offset.
     pub date: String,
     /// The first paragraph in one line, as `git log --format=%s`.
     pub subject: String,
-    /// What follows it, without blank lines around.
+    /// The rest of the message, without blank lines around it.
     pub body: String,
 }
 
-/// What a tree has at a path.
+/// The entry of a tree at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TreeEntry {
     /// The object.
@@ -65,21 +65,21 @@ pub struct TreeEntry {
 }
 
 impl Node {
-    /// Returns why history ends at this commit although it has parents, if so.
+    /// Returns why history ends at this commit although it has parents, if it does.
     pub(super) fn cut(&self, id: ObjectId) -> Option<String> {
         self.is_cut.then(|| format!("history ends at {id}: this is a shallow clone"))
     }
 }
 
 impl TreeEntry {
-    /// Returns whether it is a file's content.
+    /// Returns whether it is the content of a file.
     pub fn is_file(&self) -> bool {
         matches!(self.kind, EntryKind::Blob | EntryKind::BlobExecutable)
     }
 }
 
 impl Objects {
-    /// Opens the objects of a repository; none outside git.
+    /// Opens the objects of a repository; `None` outside git.
     ///
     /// # Errors
     /// When the directory of objects cannot be read.
@@ -92,13 +92,13 @@ impl Objects {
         Ok(Some(Self { odb, object_hash, shallow: read_shallow(&common_dir.join("shallow")) }))
     }
 
-    /// Returns what a walk needs of a commit.
+    /// Returns the data of a commit that a walk needs.
     ///
     /// # Errors
     /// When it is missing, damaged or no commit.
     pub fn node(&self, id: ObjectId) -> Result<Node, GitError> {
         let bytes = self.read(id, gix::objs::Kind::Commit)?;
-        // Field by field: what follows them may be damaged, and is not needed.
+        // Parse field by field, because the rest may be damaged and is not needed.
         let mut fields = CommitRefIter::from_bytes(&bytes, self.object_hash);
         let tree = fields.tree_id().map_err(|error| damaged(id, &error))?;
         let is_cut = self.shallow.contains(&id);
@@ -107,7 +107,7 @@ impl Objects {
         Ok(Node { tree, parents, time, is_cut })
     }
 
-    /// Returns a commit as people read it.
+    /// Returns a commit for display.
     ///
     /// # Errors
     /// When it is missing, damaged or no commit.
@@ -119,7 +119,7 @@ impl Objects {
             _ => None,
         });
         let decode = |bytes: &BStr| decode(bytes, encoding);
-        // What follows the first blank line, whatever the fields above it look like.
+        // The message starts after the first blank line, even if the fields above are malformed.
         let message = bytes.find(b"\n\n").map(|at| decode(bytes[at + 2..].as_bstr()));
         let (subject, body) = split_message(&message.unwrap_or_default());
         let author = fields().author().ok();
@@ -137,7 +137,7 @@ impl Objects {
         })
     }
 
-    /// Returns what the tree of a commit has at a path; none where it has nothing.
+    /// Returns the entry in the tree of a commit at a path, if there is one.
     ///
     /// # Errors
     /// When a tree on the way is missing or damaged.
@@ -157,7 +157,7 @@ impl Objects {
         Ok(Some(at))
     }
 
-    /// Returns the bytes of a file's content; none when there are more than `most_bytes`.
+    /// Returns the bytes of a file's content; `None` if there are more than `most_bytes`.
     ///
     /// # Errors
     /// When it is missing or damaged.
@@ -175,10 +175,10 @@ impl Objects {
         self.read(id, gix::objs::Kind::Tree)
     }
 
-    /// Follows annotated tags to what they name.
+    /// Follows annotated tags to their commit.
     ///
     /// # Errors
-    /// When it leads to no commit, or an object on the way is missing or damaged.
+    /// When the target is not a commit, or an object on the way is missing or damaged.
     pub fn peel_to_commit(&self, mut id: ObjectId) -> Result<ObjectId, GitError> {
         loop {
             match self.kind(id)? {
@@ -226,13 +226,13 @@ fn damaged(id: ObjectId, error: &dyn std::fmt::Display) -> GitError {
     GitError::Object { id, reason: error.to_string() }
 }
 
-/// Reads the ids of the commits where a shallow history ends; none when it is whole.
+/// Reads the ids of the commits where a shallow history ends; empty for a complete history.
 fn read_shallow(path: &Path) -> HashSet<ObjectId> {
     let text = fs::read(path).unwrap_or_default();
     text.lines().filter_map(|line| ObjectId::from_hex(line.trim()).ok()).collect()
 }
 
-/// Returns text in UTF-8; what its encoding, or one that nobody knows, does not allow becomes U+FFFD.
+/// Converts text to UTF-8. Invalid bytes, also in an unknown encoding, become U+FFFD.
 fn decode(bytes: &BStr, encoding: Option<&BStr>) -> String {
     let known = encoding.and_then(|label| encoding_rs::Encoding::for_label(label));
     match known {
