@@ -6,8 +6,8 @@
 //!  start-up scan ─┘   (what must be redone)            └─ (embed lags behind)
 //! ```
 //!
-//! Commits come into the index as `HEAD` moves, and are sources like files. What is extracted is extracted in a process
-//! of its own. Memories go past the index, through a thread of their own, into a database of their own.
+//! Commits are indexed as `HEAD` moves, and are sources like files. Extraction runs in a process of its own. Memories
+//! bypass the index: they have their own thread and database.
 //!
 //! | module | what it does | may import |
 //! |---|---|---|
@@ -34,12 +34,12 @@
 //!
 //! - an answer that claims to be fresh and misses what was written before it was asked for ([`daemon`]);
 //! - a hit that shows a line the file no longer has: each is read again before it is shown;
-//! - a change that is lost in silence: a full queue, a failed watch or a failed reconcile becomes a walk;
-//! - a memory that was acknowledged and is not there afterwards, or a damage of memory.db in silence ([`store`]);
-//! - SQL outside [`store`], or a file of its databases opened by anything but SQLite;
-//! - a process of the repository's choice started, a lock of git's taken, or a setting of the repository obeyed that could
-//!   do either ([`git`]); and of git's own none but `git --version`, for a person who runs `memo hooks` or `memo init`;
-//! - a hook that makes git wait, fail or print, or a file of git's that uninstalling leaves otherwise than it was ([`hooks`]);
+//! - a change that is silently lost: a full queue, a failed watch or a failed reconcile causes a walk;
+//! - an acknowledged memory that is lost, or silent damage of memory.db ([`store`]);
+//! - SQL outside [`store`], or a database file opened by anything but SQLite;
+//! - a process that the repository chooses, one of git's locks, or a setting of the repository that leads to either
+//!   ([`git`]); git itself runs only as `git --version`, for a user who runs `memo hooks` or `memo init`;
+//! - a hook that makes git wait, fail or print, or a file of git that uninstalling does not restore ([`hooks`]);
 //! - a wait without a deadline, in the client or for a request;
 //! - a request or a file that takes the daemon down;
 //! - a client that links the daemon: [`client`] imports neither [`store`] nor [`embed`].

@@ -15,14 +15,14 @@ pub struct Patterns(Vec<Pattern>);
 impl Patterns {
     /// Parses the bytes of an ignore file; every line is either a pattern or skipped, none is an error.
     pub fn parse(bytes: &[u8]) -> Self {
-        // Git knows no "precious" patterns: a leading `$` is a character like any other.
+        // Git has no "precious" patterns: a leading `$` is an ordinary character.
         let support_precious = false;
         Self(gix::ignore::parse(bytes, support_precious).map(|(pattern, _, _)| pattern).collect())
     }
 
-    /// Returns whether the last pattern that matches ignores `path` (true) or keeps it (false); none matches: `None`.
+    /// Returns whether the last pattern that matches ignores `path` (true) or keeps it (false); `None` if none matches.
     ///
-    /// `path` is relative to the directory of the ignore file. Says nothing of the directories `path` is in.
+    /// `path` is relative to the directory of the ignore file. The directories above `path` are not considered.
     pub fn decide(&self, path: &BStr, is_dir: bool, case: Case) -> Option<bool> {
         let basename = path.rfind_byte(b'/').map(|slash| slash + 1);
         let matches = |pattern: &&Pattern| match stars_after_literal(pattern) {
@@ -33,11 +33,10 @@ impl Patterns {
     }
 }
 
-/// Returns the length of what comes before the first wildcard, if that is a `**` in the middle of a name, as in
-/// `a**/b`.
+/// Returns the length of the text before the first wildcard, if that is a `**` in the middle of a name, as in `a**/b`.
 ///
-/// By gitignore(5) those are two ordinary stars. But git compares what is literal first and matches the rest by
-/// itself (`match_pathname` in its dir.c), and there they stand at the beginning, where they match across directories.
+/// According to gitignore(5) these are two ordinary stars. But git compares the literal part first and matches the rest
+/// separately (`match_pathname` in its dir.c), where they are at the beginning and match across directories.
 fn stars_after_literal(pattern: &Pattern) -> Option<usize> {
     let is_basename =
         pattern.mode.contains(pattern::Mode::NO_SUB_DIR) && !pattern.mode.contains(pattern::Mode::ABSOLUTE);

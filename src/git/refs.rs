@@ -1,7 +1,7 @@
 //! Resolves references to commits.
 //!
-//! Loose and packed refs, symbolic ones followed, those private to a worktree included. What git keeps in a reftable
-//! cannot be read, and says so.
+//! Reads loose and packed refs, including those private to a worktree, and follows symbolic ones. Refs in a reftable are
+//! reported as unreadable.
 
 use std::fs;
 use std::time::SystemTime;
@@ -14,26 +14,26 @@ use gix::refs::{PartialName, Target};
 use super::{GitError, ObjectHash};
 use crate::paths::RepoLayout;
 
-/// Symbolic refs followed at most, as git does.
+/// Maximum depth of symbolic refs; the same as git's.
 const MOST_SYMBOLIC: usize = 5;
 
-/// The history that a worktree has at one moment. Equal values: the same commits.
+/// The history of a worktree at one moment. Equal values mean the same commits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tip {
-    /// The commit of `HEAD`; none on a branch without one. Else why it cannot be told.
+    /// The commit of `HEAD`, `None` on a branch without one, or why it is unknown.
     pub head: Result<Option<ObjectId>, String>,
-    /// Length and time of the file that says where a shallow history ends.
+    /// Length and time of the file with the boundary of a shallow history.
     shallow: Option<(u64, Option<SystemTime>)>,
 }
 
 impl Tip {
-    /// Returns whether the history is cut off somewhere.
+    /// Returns whether the history is shallow.
     pub fn is_shallow(&self) -> bool {
         self.shallow.is_some()
     }
 }
 
-/// The refs of one worktree. Every question reads the files anew.
+/// The refs of one worktree. Every call reads the files again.
 #[derive(Clone, Debug)]
 pub struct Refs {
     layout: RepoLayout,
@@ -41,13 +41,13 @@ pub struct Refs {
 }
 
 impl Refs {
-    /// Makes ready to read the refs of a worktree; none outside git.
+    /// Prepares to read the refs of a worktree; `None` outside git.
     pub fn new(layout: &RepoLayout, object_hash: ObjectHash) -> Option<Self> {
         layout.git_dir.as_ref()?;
         Some(Self { layout: layout.clone(), object_hash })
     }
 
-    /// Returns what the commits of the worktree follow from: a few small reads, no lock.
+    /// Returns the history of the worktree, with a few small reads and no lock.
     pub fn tip(&self) -> Tip {
         let shallow = self.layout.common_dir.as_ref().and_then(|dir| fs::metadata(dir.join("shallow")).ok());
         Tip {
@@ -56,11 +56,11 @@ impl Refs {
         }
     }
 
-    /// Returns the object that a name leads to, short as `main`, `v1.0`, `origin/main` or full; none where there is
-    /// no such ref, or it names a branch without a commit. An annotated tag leads to the tag.
+    /// Returns the object of a full or short name, such as `main`, `v1.0` or `origin/main`; `None` if there is no such ref or
+    /// the branch has no commit. For an annotated tag it is the tag object.
     ///
     /// # Errors
-    /// When a ref is damaged, leads in a circle, or is kept where it cannot be read.
+    /// When a ref is damaged, refers to itself, or is stored where it cannot be read.
     pub fn find(&self, name: &str) -> Result<Option<ObjectId>, GitError> {
         let mut name = name.to_owned();
         for _ in 0..=MOST_SYMBOLIC {
@@ -80,7 +80,7 @@ impl Refs {
             return Err(unreadable(name, "kept in a reftable, a format that is not read".to_owned()));
         }
         let Ok(partial) = PartialName::try_from(name) else { return Ok(None) };
-        // A store of its own each time: what it keeps of packed-refs goes by a time stamp, which can be too coarse.
+        // A new store each time, because it caches packed-refs by a time stamp that can be too coarse.
         let store = Store::for_linked_worktree(git_dir.clone(), common_dir.clone(), self.object_hash);
         let found = store.try_find(partial.as_ref());
         match found {

@@ -5,16 +5,16 @@ use gix::ObjectId;
 use super::line_map::{ALIKE, likeness};
 use super::{Changes, GitError, Objects, PathChange, TreeEntry};
 
-/// More changes than this are not searched for a former name.
+/// Most changes of a commit that are searched for a former name.
 const MOST_CHANGES: usize = 5_000;
-/// At most so many removed files are compared with an added one by their content …
+/// Most removed files that are compared with an added one by content …
 const MOST_COMPARED: usize = 200;
-/// … and none that is larger, bytes.
+/// … and their maximum size, bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
 impl Objects {
-    /// Returns what a file that `new` has and `old` has not was called in `old`: the removed file of the same content,
-    /// else the one that shares most lines, at least half.
+    /// Returns the name in `old` of a file that only `new` has: that of the removed file with the same content, or else of the
+    /// one that shares most lines, at least half.
     ///
     /// # Errors
     /// When a tree is missing or damaged.

@@ -1,7 +1,7 @@
 //! Resolves a revision such as `HEAD~3` to a commit.
 //!
-//! The part of gitrevisions(7) that people type: `HEAD` or `@`, branches, tags and remote branches, object ids and
-//! their beginnings, each with any number of `~`, `~N`, `^`, `^N`; and `@{upstream}` or `@{u}` of a branch.
+//! Supports the common part of gitrevisions(7): `HEAD` or `@`, branches, tags and remote branches, object ids and their
+//! prefixes, each with any number of `~`, `~N`, `^`, `^N`; and `@{upstream}` or `@{u}` of a branch.
 
 use std::collections::HashSet;
 
@@ -9,10 +9,10 @@ use gix::ObjectId;
 
 use super::{GitError, Objects, Refs};
 
-/// Fewer digits are no beginning of an object id, as git has it.
+/// Minimum length of a prefix of an object id; the same as git's.
 const LEAST_DIGITS: usize = 4;
 
-/// Why a revision names no commit.
+/// Why a revision cannot be resolved.
 #[derive(Debug, thiserror::Error)]
 pub enum RevisionError {
     /// Nothing has that name.
@@ -29,7 +29,7 @@ pub enum RevisionError {
     /// The branch has no commit yet.
     #[error("HEAD: {0} has no commit yet")]
     Unborn(String),
-    /// It asks for an ancestor that is not there.
+    /// The ancestor does not exist.
     #[error("{revision}: {id} has no {what}")]
     NoParent {
         /// As typed.
@@ -39,10 +39,10 @@ pub enum RevisionError {
         /// `parent`, `parent 3`.
         what: String,
     },
-    /// A branch without one.
+    /// The branch has no upstream.
     #[error("{0}: no upstream branch is set")]
     NoUpstream(String),
-    /// Something of git's cannot be read.
+    /// Git's files cannot be read.
     #[error(transparent)]
     Git(#[from] GitError),
 }

@@ -1,4 +1,4 @@
-//! Reads the settings that change what git lists.
+//! Reads the settings that affect which files git lists.
 
 use std::ffi::OsString;
 use std::fs;
@@ -14,7 +14,7 @@ use gix::config::{File, Source};
 use super::{GitError, ObjectHash, head, interrupted};
 use crate::paths::{PathError, RepoLayout, is_transient};
 
-/// Where the user's and the system's configuration lie; read once at the edge and passed in.
+/// Locations of the user's and the system's configuration; read once at the edge and passed in.
 #[derive(Clone, Debug, Default)]
 pub struct UserDirs {
     /// `$HOME`.
@@ -26,8 +26,7 @@ pub struct UserDirs {
 }
 
 impl UserDirs {
-    /// Reads the environment of this process. `GIT_*` variables are not looked at: a hook sets them for its own
-    /// worktree, which need not be ours.
+    /// Reads the environment of this process. Ignores `GIT_*` variables, which a hook sets for its own worktree.
     pub fn read() -> Self {
         let path = |name: &str| {
             let value: Option<OsString> = std::env::var_os(name);
@@ -60,7 +59,7 @@ impl UserDirs {
     }
 }
 
-/// The settings that change what git lists.
+/// The settings that affect which files git lists.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// `core.excludesFile`, absolute, else its default place; it may not exist.
@@ -69,9 +68,9 @@ pub struct Settings {
     pub ignore_case: bool,
     /// `extensions.objectFormat`.
     pub object_hash: ObjectHash,
-    /// `core.bare`, where that is said of this directory: its linked worktrees have files all the same.
+    /// `core.bare` of this directory. It does not apply to linked worktrees, which have files anyway.
     pub is_bare: bool,
-    /// Every file that they were read from, includes as well.
+    /// Every file that was read, including included ones.
     pub files: Vec<PathBuf>,
 }
 
@@ -79,7 +78,7 @@ impl Settings {
     /// Reads the settings of the system, the user, the repository and the worktree, includes followed.
     ///
     /// # Errors
-    /// When a file does not parse, the repository's own may not be read, or one cannot be read now; names it.
+    /// When a file does not parse, the repository's own is unreadable, or a read fails for the moment; names the file.
     pub fn read(layout: &RepoLayout, dirs: &UserDirs) -> Result<Self, GitError> {
         let (Some(config), Some(common_dir)) = (load(layout, dirs)?, &layout.common_dir) else {
             return Ok(Self::fallback(dirs));
@@ -108,7 +107,7 @@ impl Settings {
         Some(format!("refs/remotes/{remote}/{}", merge.strip_prefix("refs/heads/")?))
     }
 
-    /// Returns a number that differs when the settings or the user's excludes do.
+    /// Returns a fingerprint of the settings and the user's excludes.
     pub fn digest(&self) -> u64 {
         let stat = self.excludes_file.as_ref().and_then(|path| fs::metadata(path).ok());
         let signature = stat.map(|stat| (stat.len(), stat.modified().ok()));
@@ -117,10 +116,10 @@ impl Settings {
         std::hash::Hasher::finish(&hasher)
     }
 
-    /// As [`Settings::read`], or git's defaults where a file is damaged or may not be read.
+    /// Like [`Settings::read`], but returns git's defaults if a file is damaged or unreadable.
     ///
     /// # Errors
-    /// When a file cannot be read now; names it.
+    /// When a read fails for the moment; names the file.
     pub fn read_or_default(layout: &RepoLayout, dirs: &UserDirs) -> Result<Self, GitError> {
         match Self::read(layout, dirs) {
             Err(error) if !error.is_transient() => Ok(Self::fallback(dirs)),
@@ -139,10 +138,10 @@ impl Settings {
     }
 }
 
-/// Reads every file of settings that counts in the worktree; none outside git.
+/// Reads every settings file of the worktree; nothing outside git.
 ///
 /// # Errors
-/// As [`Settings::read`].
+/// See [`Settings::read`].
 pub(super) fn load(layout: &RepoLayout, dirs: &UserDirs) -> Result<Option<File>, GitError> {
     let (Some(git_dir), Some(common_dir)) = (&layout.git_dir, &layout.common_dir) else {
         return Ok(None);
@@ -150,7 +149,7 @@ pub(super) fn load(layout: &RepoLayout, dirs: &UserDirs) -> Result<Option<File>,
     Cascade { git_dir, branch: branch(layout), dirs }.load(common_dir).map(Some)
 }
 
-/// What is the same for every configuration file that is read.
+/// The data that is common to all configuration files.
 struct Cascade<'a> {
     git_dir: &'a Path,
     branch: Option<gix::refs::FullName>,
@@ -158,7 +157,7 @@ struct Cascade<'a> {
 }
 
 impl Cascade<'_> {
-    /// Loads every file in git's order; later values win.
+    /// Loads every file in git's order; later values take precedence.
     fn load(&self, common_dir: &Path) -> Result<File, GitError> {
         let mut config = File::new(Metadata::api());
         for (source, path) in self.dirs.sources() {
@@ -197,10 +196,10 @@ impl Cascade<'_> {
     }
 }
 
-/// Reads one configuration file; `None` where git, too, goes on without it.
+/// Reads one configuration file; `None` if git ignores its absence too.
 fn read_config_file(path: &Path, source: Source) -> Result<Option<Vec<u8>>, GitError> {
     let is_local = matches!(source, Source::Local | Source::Worktree);
-    // A FIFO in its place must not stop us for ever.
+    // A FIFO in its place must not block forever.
     if fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
         return Ok(None);
     }
@@ -236,7 +235,7 @@ fn excludes_file(config: &File, root: &Path, dirs: &UserDirs) -> Option<PathBuf>
     }
 }
 
-/// Returns a path that is set; a relative one is below the root, where git runs.
+/// Returns the path in a setting; a relative one starts at the root, where git runs.
 pub(super) fn path_value(config: &File, key: &str, root: &Path, dirs: &UserDirs) -> Option<PathBuf> {
     let path = config.path(key)?.interpolate(interpolation(dirs)).ok()?;
     (!path.as_os_str().is_empty()).then(|| root.join(path))

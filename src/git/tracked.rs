@@ -13,14 +13,14 @@ use super::{GitError, interrupted};
 use crate::paths::{IoContext, if_readable};
 use crate::types::Stat;
 
-/// What the index holds at a path.
+/// The entry of the index at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrackedAs {
-    /// Nothing.
+    /// No entry.
     Untracked,
-    /// A file or a symbolic link, in whatever stage.
+    /// A file or a symbolic link, in any stage.
     File,
-    /// A commit of another repository: a submodule.
+    /// A submodule.
     Repository,
 }
 
@@ -38,7 +38,7 @@ struct Folded {
 }
 
 impl Tracked {
-    /// Returns a number that differs when other paths are tracked; contents do not matter.
+    /// Returns a fingerprint of the tracked paths, without contents.
     pub fn digest(&self) -> u64 {
         let mut hasher = std::hash::DefaultHasher::new();
         for (index, entry) in
@@ -56,10 +56,10 @@ impl Tracked {
 
     /// Reads the index at `path`; a missing one is empty, as in a new repository.
     ///
-    /// Takes no lock: git replaces the file by renaming, so what is read is always one whole version.
+    /// Takes no lock: git replaces the file by renaming, so one complete version is read.
     ///
     /// # Errors
-    /// When it is damaged or of an unknown format, or cannot be read now; names it.
+    /// When it is damaged, of an unknown format, or unreadable at the moment; names it.
     pub fn read(path: &Path, object_hash: Kind, ignore_case: bool) -> Result<Self, GitError> {
         let damaged = |reason: String| GitError::Index { path: path.to_owned(), reason };
         match if_readable(fs::metadata(path)).at("look at", path)? {
@@ -67,7 +67,7 @@ impl Tracked {
             Some(_) => return Err(damaged("not a file".to_owned())),
             None => return Ok(Self::nothing()),
         }
-        // As git, which leaves the checksum to `git fsck`: it is most of the cost of reading.
+        // Skip the checksum, as git does outside `git fsck`: it is most of the cost of reading.
         let skip_hash = true;
         let index = File::at_or_default(path, object_hash, skip_hash, decode::Options::default())
             .map_err(|error| interrupted(&error, path).unwrap_or_else(|| damaged(error.to_string())))?;
@@ -75,7 +75,7 @@ impl Tracked {
         Ok(Self { index: Some(index), folded })
     }
 
-    /// Returns what the index holds at `path`; letters' case counts unless `core.ignoreCase` is set.
+    /// Returns the entry at `path`, ignoring case if `core.ignoreCase` is set.
     pub fn entry(&self, path: &BStr) -> TrackedAs {
         match self.find(path).map(|(index, at)| index.entry(at).mode) {
             None | Some(Mode::DIR) => TrackedAs::Untracked,
@@ -98,8 +98,8 @@ impl Tracked {
         index.entries().get(at).is_some_and(|entry| entry.path(index).starts_with(&prefix))
     }
 
-    /// Returns the content of a file whose signature is the one that git noted, and whether it is racy: written in the
-    /// second in which the index was, so that git itself would look.
+    /// Returns the content of a file whose signature equals the one in the index, and whether it is racy: written in the same
+    /// second as the index, so that git itself would read the file.
     pub fn noted(&self, path: &BStr, stat: &Stat) -> Option<(ObjectId, bool)> {
         let (index, at) = self.find(path)?;
         let entry = index.entry(at);

@@ -1,6 +1,7 @@
 //! Detects changes of the user's git settings and ignore file.
 //!
-//! They lie in the home directory, which is not watched: too much happens there. A few `stat`s a request tell.
+//! The files are in the home directory, which is not watched because too much happens there. A few `stat`s per request
+//! detect changes.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +12,7 @@ use super::UserDirs;
 
 type Signature = Option<(u64, Option<SystemTime>)>;
 
-/// The files outside the repository that change what git lists there, as they were last seen.
+/// The signatures of files outside the repository that affect which files git lists.
 #[derive(Default)]
 pub struct UserRules {
     seen: Vec<(PathBuf, Signature)>,
@@ -19,25 +20,25 @@ pub struct UserRules {
 }
 
 impl UserRules {
-    /// Looks at the user's settings, and at these files, existing or not.
+    /// Records the signatures of the user's settings and of these files, existing or not.
     pub fn look(&mut self, dirs: &UserDirs, mut files: BTreeSet<PathBuf>) {
         files.extend(dirs.config_files());
         self.is_forgotten = false;
         self.seen = files.into_iter().map(|path| (path.clone(), signature(&path))).collect();
     }
 
-    /// Forgets them: they count as changed until they are looked at again.
+    /// Forgets the signatures, so that the files count as changed.
     pub fn forget(&mut self) {
         self.is_forgotten = true;
     }
 
-    /// Returns whether one of them changed, came or went since they were looked at.
+    /// Returns whether a file was changed, created or removed since.
     pub fn changed(&self) -> bool {
         self.is_forgotten || self.seen.iter().any(|(path, seen)| signature(path) != *seen)
     }
 }
 
-/// Follows links, as git does here.
+/// Reads a signature through symbolic links, which git follows here.
 fn signature(path: &PathBuf) -> Signature {
     fs::metadata(path).ok().map(|meta| (meta.len(), meta.modified().ok()))
 }

@@ -7,22 +7,22 @@ use gix::ObjectId;
 
 use super::objects::{Node, Objects};
 
-/// Walks history by commit time, newest first, as `git log` does; of equal times the one met first.
+/// Walks history by commit time, newest first, as `git log` does; at equal times the first one reached comes first.
 ///
-/// What is missing or damaged ends the walk on that line; the rest is walked, and [`Walk::gaps`] tells.
+/// A missing or damaged commit ends the walk on its line and is listed in [`Walk::gaps`]; other lines continue.
 pub struct Walk<'a> {
     objects: &'a Objects,
-    /// Nodes of an earlier walk, which need no reading.
+    /// Nodes of an earlier walk, which are not read again.
     known: &'a HashMap<ObjectId, Node>,
     queue: BinaryHeap<(i64, Reverse<usize>, ObjectId)>,
     nodes: HashMap<ObjectId, Node>,
     seen: HashSet<ObjectId>,
-    /// Why history is not whole, one sentence for each end that should not be one.
+    /// Why history is incomplete, one sentence for each gap.
     pub gaps: Vec<String>,
 }
 
 impl<'a> Walk<'a> {
-    /// Begins at `start`.
+    /// Starts at `start`.
     pub fn new(objects: &'a Objects, known: &'a HashMap<ObjectId, Node>, start: ObjectId) -> Self {
         let (queue, nodes) = (BinaryHeap::new(), HashMap::new());
         let mut walk = Self { objects, known, queue, nodes, seen: HashSet::new(), gaps: Vec::new() };

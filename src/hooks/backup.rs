@@ -1,7 +1,7 @@
-//! Keeps the original bytes and modes of hooks that are changed.
+//! Stores the original bytes and modes of changed hooks.
 //!
-//! One file for each in `hooks/` of the state dir, and one that holds its path: so that uninstalling finds a hook when
-//! `core.hooksPath` leads elsewhere by then. Uninstalling itself needs no backup, it takes out what was put in.
+//! The directory `hooks/` of the state dir has one file for each hook and one with its path, so that uninstalling finds a
+//! hook even if `core.hooksPath` has changed. Uninstalling itself needs no backup, because it removes what was inserted.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,27 +14,27 @@ pub(super) struct Backups {
 }
 
 impl Backups {
-    /// Returns those of a repository; there may be none.
+    /// Returns the backups of a repository, which may be empty.
     pub(super) fn of(layout: &RepoLayout) -> Self {
         Self { dir: layout.state_dir.join("hooks") }
     }
 
-    /// Keeps what a hook was before; none when it was not there. An earlier backup stays: it is older.
+    /// Stores the former text of a hook, `None` if it did not exist. An earlier backup takes precedence.
     ///
     /// # Errors
-    /// When it cannot be written; the hook must stay as it is then.
+    /// When it cannot be written; the hook must not be changed then.
     pub(super) fn keep(&self, hook: &Path, text: Option<&[u8]>) -> Result<(), PathError> {
         create_private_dir(&self.dir)?;
         let (backup, record) = self.files(hook);
         if let Some(text) = text
             && !backup.exists()
         {
-            // On a full disk there is a whole one or none.
+            // On a full disk the backup is complete or absent.
             let part = backup.with_extension("part");
             let written = fs::write(&part, text).and_then(|()| fs::rename(&part, &backup));
             written.inspect_err(|_| drop(fs::remove_file(&part))).at("write", &backup)?;
         }
-        // A path that is not UTF-8 is not found again; the settings still lead to it.
+        // A path that is not UTF-8 cannot be stored, but the settings still name it.
         fs::write(&record, hook.to_string_lossy().as_bytes()).at("write", &record)
     }
 
@@ -45,7 +45,7 @@ impl Backups {
         records.filter_map(|path| fs::read_to_string(path).ok()).map(PathBuf::from).collect()
     }
 
-    /// Forgets a hook that nothing of ours is in any more.
+    /// Removes the backup of a hook that has nothing of ours any more.
     pub(super) fn forget(&self, hook: &Path) {
         let (backup, record) = self.files(hook);
         for file in [backup, record] {

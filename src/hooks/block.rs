@@ -1,30 +1,30 @@
 //! Inserts our block into the text of a hook, and removes it.
 //!
-//! An insertion can be undone from the text alone: a block that ends with a line feed takes it along, a block that
-//! ends the file takes the line feed before it.
+//! An insertion can be undone from the text alone: a block is removed with the line feed after it, or, at the end of the
+//! file, with the line feed before it.
 
-/// The whole of a hook of ours.
+/// The text of our own hook.
 pub(super) const HOOK: &str = include_str!("../../hooks/doorbell.sh");
 
 const START: &str = "# >>> memo hooks >>>\n";
 const END: &str = "\n# <<< memo hooks <<<";
 
-/// What the text of a hook is to us.
+/// The kind of a hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Text {
-    /// Ours alone, as we wrote it.
+    /// Our own, unchanged.
     Ours,
-    /// It holds our block.
+    /// Another hook with our block.
     Chained,
-    /// It holds a block that this version does not write.
+    /// A hook with the block of another version.
     Outdated,
-    /// Somebody else's, for a shell that understands our block.
+    /// Another hook, for a shell that can run our block.
     Shell,
-    /// Somebody else's, into which no block goes, and why.
+    /// Another hook that cannot take our block, and why.
     Foreign(&'static str),
 }
 
-/// Tells what the text of a hook is.
+/// Returns the kind of a hook.
 pub(super) fn classify(text: &[u8]) -> Text {
     if text == HOOK.as_bytes() {
         return Text::Ours;
@@ -36,7 +36,7 @@ pub(super) fn classify(text: &[u8]) -> Text {
     if text.contains(&0) {
         return Text::Foreign("a program");
     }
-    // Git gives a text without a first line of that kind to sh.
+    // Git runs a text without a `#!` line with sh.
     let Some(rest) = text.strip_prefix(b"#!") else { return Text::Shell };
     let first = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
     if first.ends_with(b"\r") {
@@ -45,7 +45,7 @@ pub(super) fn classify(text: &[u8]) -> Text {
     if is_shell(&String::from_utf8_lossy(first)) { Text::Shell } else { Text::Foreign("not a shell script") }
 }
 
-/// Returns whether what follows `#!` starts a shell that reads POSIX sh.
+/// Returns whether the text after `#!` starts a POSIX shell.
 fn is_shell(interpreter: &str) -> bool {
     let mut words = interpreter.split_whitespace().map(|word| word.rsplit('/').next().unwrap_or(word));
     let first = words.next().unwrap_or_default();
@@ -56,7 +56,7 @@ fn is_shell(interpreter: &str) -> bool {
     ["sh", "bash", "dash", "ksh", "mksh", "zsh", "ash", "sh.exe", "bash.exe"].contains(&program)
 }
 
-/// Returns the text with our block before everything that runs: a block behind an `exit` or `exec` never would.
+/// Returns the text with our block before all commands, because a block after an `exit` or `exec` would never run.
 pub(super) fn insert(text: &[u8]) -> Vec<u8> {
     let has_interpreter = text.starts_with(b"#!");
     let first_line = text.iter().position(|byte| *byte == b'\n').map_or(text.len(), |at| at + 1);
@@ -67,7 +67,7 @@ pub(super) fn insert(text: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Returns what is left without our block; none when there is none.
+/// Returns the text without our block; `None` if there is no block.
 pub(super) fn remove(text: &[u8]) -> Option<Vec<u8>> {
     let (start, end) = span(text)?;
     Some(match (&text[..start], &text[end..]) {
@@ -77,7 +77,7 @@ pub(super) fn remove(text: &[u8]) -> Option<Vec<u8>> {
     })
 }
 
-/// Returns whether nothing is left in a file that we made: what [`remove`] leaves of [`HOOK`].
+/// Returns whether the rest is what [`remove`] leaves of [`HOOK`], so that the file can be deleted.
 pub(super) fn is_bare(left: &[u8]) -> bool {
     left == header().as_bytes()
 }
@@ -94,7 +94,7 @@ fn block() -> &'static str {
     &HOOK[start..end]
 }
 
-/// Returns what is above our lines in a hook of ours.
+/// Returns the text above our lines in our own hook.
 fn header() -> &'static str {
     let (start, _) = span(HOOK.as_bytes()).expect("the hook has both marks");
     &HOOK[..start]

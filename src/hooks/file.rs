@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use crate::paths::{IoContext, PathError};
 
-/// Reads a regular file; none when nothing is there.
+/// Reads a regular file; `None` if nothing exists.
 ///
 /// # Errors
-/// When it cannot be read, or is no regular file: a link is not followed.
+/// When it cannot be read, or is not a regular file; links are not followed.
 pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, PathError> {
     match fs::symlink_metadata(path) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
@@ -31,10 +31,10 @@ pub(super) fn is_executable(path: &Path) -> bool {
     return path.exists();
 }
 
-/// Makes a new executable file for everybody who may commit here. What is there already stays.
+/// Creates an executable file for everybody who can commit here. An existing file stays.
 ///
 /// # Errors
-/// When something is there, or it cannot be written; nothing is left behind.
+/// When something exists, or the file cannot be written; nothing is left behind.
 pub(super) fn create(path: &Path, text: &[u8]) -> Result<(), PathError> {
     let dir = path.parent().unwrap_or(Path::new("/"));
     fs::create_dir_all(dir).at("create directory", dir)?;
@@ -46,11 +46,11 @@ pub(super) fn create(path: &Path, text: &[u8]) -> Result<(), PathError> {
 
 /// Replaces the text of a file that still is `before`; its mode stays.
 ///
-/// Git's `<path>.lock` is respected and not taken: a crash would leave it behind. Between the last look and the rename
-/// git would have to take the lock, write, and let go.
+/// Git's `<path>.lock` is respected but not taken, because a crash would leave it behind. A conflict would need git to take
+/// the lock, write and release it between the last check and the rename.
 ///
 /// # Errors
-/// When it changed meanwhile, git is changing it, or it cannot be written; the file is as it was.
+/// When it has changed, git is changing it, or it cannot be written; the file is unchanged then.
 pub(super) fn replace(path: &Path, before: &[u8], text: &[u8]) -> Result<(), PathError> {
     let mode = fs::metadata(path).at("look at", path)?.permissions();
     let aside = aside(path);
@@ -73,7 +73,7 @@ pub(super) fn is_locked(path: &Path) -> bool {
     fs::symlink_metadata(lock_of(path)).is_ok()
 }
 
-/// Removes a file; that it is gone already is as good.
+/// Removes a file. Succeeds if it is gone already.
 ///
 /// # Errors
 /// When it cannot be removed.
@@ -84,7 +84,7 @@ pub(super) fn remove(path: &Path) -> Result<(), PathError> {
     }
 }
 
-/// A rename would replace a file that somebody else made meanwhile; not every file system has links.
+/// A rename would replace a file that was created in the meantime, but not every file system supports links.
 fn link_or_rename(from: &Path, to: &Path) -> io::Result<()> {
     match fs::hard_link(from, to) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists && !to.exists() => fs::rename(from, to),
@@ -92,7 +92,7 @@ fn link_or_rename(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Writes a file beside another. What an interrupted process of our number left there goes.
+/// Writes a temporary file next to another, and replaces one that an interrupted process with our pid has left.
 fn write(path: &Path, text: &[u8], mode: Option<Permissions>) -> io::Result<()> {
     let _ = fs::remove_file(path);
     let mut file = File::create_new(path)?;
@@ -110,7 +110,7 @@ fn executable() -> Option<Permissions> {
     return None;
 }
 
-/// Returns a name beside `path` that neither git nor a neighbour takes for a hook.
+/// Returns a name next to `path` that neither git nor another tool takes for a hook.
 fn aside(path: &Path) -> PathBuf {
     let mut name = OsString::from(".");
     name.push(path.file_name().unwrap_or_default());

@@ -5,7 +5,7 @@ use crate::git::NamedHook;
 use crate::paths::PathError;
 
 impl Hooks<'_> {
-    /// Writes our section; false when a hook of that name is somebody else's.
+    /// Writes our section; returns false if another hook has that name.
     pub(super) fn install_config(&mut self, done: &mut Done) -> Result<bool, HooksError> {
         let text = self.config_text()?;
         let named = self.named(&text)?;
@@ -26,7 +26,7 @@ impl Hooks<'_> {
         Ok(true)
     }
 
-    /// Takes our section out, if it is there.
+    /// Removes our section, if it exists.
     pub(super) fn uninstall_config(&mut self, done: &mut Done) -> Result<(), HooksError> {
         let text = self.config_text()?;
         let Some(left) =
@@ -57,7 +57,7 @@ impl Hooks<'_> {
     }
 }
 
-/// Returns whether a named hook is as this version writes it.
+/// Returns whether a named hook equals what this version writes.
 fn is_current(named: &NamedHook) -> bool {
     named.command == Some(block::one_line()) && named.events == EVENTS
 }

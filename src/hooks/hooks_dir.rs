@@ -9,10 +9,10 @@ use super::{Done, EVENTS, Hooks, file};
 use crate::paths::PathError;
 use crate::proto::HookMethod;
 
-/// What lefthook and pre-commit append to the name of a hook that was there before theirs.
+/// Suffixes that lefthook and pre-commit append to hooks that existed before theirs.
 pub(super) const ASIDE: [&str; 2] = ["old", "legacy"];
 
-/// The hooks among ours that git-lfs installs. It refuses to where one is, be it ours: then none of its own are.
+/// The hooks among ours that git-lfs installs too. It installs none of its hooks if one of these exists, even ours.
 const OF_GIT_LFS: [&str; 3] = ["post-commit", "post-checkout", "post-merge"];
 
 impl Hooks<'_> {
@@ -51,12 +51,12 @@ impl Hooks<'_> {
         Ok(true)
     }
 
-    /// Returns whether git-lfs could not be installed any more if a file of ours were there.
+    /// Returns whether a file of ours would prevent the installation of git-lfs.
     pub(super) fn is_left_to_git_lfs(&self, event: &str) -> bool {
         self.git_lfs && OF_GIT_LFS.contains(&event)
     }
 
-    /// Returns whether a hook rings already, wherever a neighbour put ours.
+    /// Returns whether a hook rings already, even if another tool has moved ours.
     fn rings(&self, event: &str) -> bool {
         self.look(event, &Done::default()).method > HookMethod::WatchOnly
     }
@@ -74,7 +74,7 @@ impl Hooks<'_> {
         }
     }
 
-    /// Returns every path where something of ours may be, and of which hook.
+    /// Returns every path that may have something of ours, with its hook.
     fn files(&self, backups: &Backups) -> Vec<(&'static str, PathBuf)> {
         let on_record = backups.hooks().into_iter().filter_map(|hook| Some(hook.parent()?.to_owned()));
         let mut dirs: Vec<_> = on_record.chain([self.own_dir.clone(), self.dir.clone()]).collect();
@@ -90,7 +90,7 @@ impl Hooks<'_> {
     }
 }
 
-/// Returns whether something of ours was in it.
+/// Removes our part of a file; returns whether there was any.
 fn uninstall_file(path: &Path) -> Result<bool, PathError> {
     if fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
         return Ok(false); // we never write through a link
@@ -104,7 +104,7 @@ fn uninstall_file(path: &Path) -> Result<bool, PathError> {
     Ok(true)
 }
 
-/// Returns a hook with our block as this version writes it.
+/// Returns a hook with the block of this version.
 fn renewed(text: &[u8]) -> Vec<u8> {
     match block::remove(text) {
         Some(left) if block::is_bare(&left) => block::HOOK.as_bytes().to_owned(),

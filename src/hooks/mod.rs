@@ -1,15 +1,15 @@
 //! Installs git hooks and removes them without a trace.
 //!
-//! A hook of git's appends a byte to the doorbell of its worktree ([`RepoLayout::doorbell_file`]), and that is all. Three
-//! ways to have it do so, the first that can be: a named hook of the configuration (git 2.54 and later), a file where
-//! none is, a block in somebody else's hook. The last only when it is asked for.
+//! A hook only appends a byte to the doorbell of its worktree ([`RepoLayout::doorbell_file`]). It is installed in the first
+//! possible way: as a named hook of the configuration (git 2.54 and later), as a file if there is none, or, only on
+//! request, as a block in an existing hook.
 //!
-//! Nothing is remembered that the disk does not say: what is in force is read from git's settings and from the hooks
-//! each time, because neighbours (husky, lefthook, pre-commit, git-lfs) overwrite, rename and switch off hooks.
+//! No state is stored: git's settings and the hooks are read each time, because other tools (husky, lefthook, pre-commit,
+//! git-lfs) overwrite, rename and disable hooks.
 //!
 //! Invariants:
-//! - uninstalling leaves every file as it would be if we had never been there, also when others changed it since;
-//! - no process is started, and no lock of git's is taken: while git holds `config.lock` nothing is changed.
+//! - uninstalling leaves every file as it would be without us, even if others have changed it since;
+//! - no process is started, and none of git's locks is taken: while git holds `config.lock`, nothing is changed.
 
 mod backup;
 mod block;
@@ -26,14 +26,14 @@ use crate::git::{GitError, HookSettings, NamedHook, UserDirs};
 use crate::paths::{PathError, RepoLayout, canonical};
 use crate::proto::{HooksParams, HooksResult};
 
-/// The hooks that ring. Others come too often (`post-index-change`) or cost too much (`reference-transaction`).
+/// The hooks that ring. Others run too often (`post-index-change`) or cost too much (`reference-transaction`).
 pub const EVENTS: [&str; 5] =
     ["post-commit", "post-checkout", "post-merge", "post-rewrite", "post-applypatch"];
 
 /// The first version of git that runs hooks of its configuration.
 const CONFIG_SINCE: (u32, u32) = (2, 54);
 
-/// Why hooks are not as asked.
+/// Why hooks cannot be installed, removed or examined.
 #[derive(Debug, thiserror::Error)]
 pub enum HooksError {
     /// A file cannot be read or changed.
@@ -42,10 +42,10 @@ pub enum HooksError {
     /// Git's settings cannot be read.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// Git changes its configuration at this moment, or was interrupted when it did.
+    /// Git is changing its configuration, or was interrupted while doing so.
     #[error("{}: git holds it, so its configuration stays as it is", .0.display())]
     Locked(PathBuf),
-    /// What would be written is not what git would read.
+    /// The changed configuration would not parse as intended.
     #[error("{}: a hook at its end would not be read back; look at its last lines", .0.display())]
     Unreadable(PathBuf),
 }
@@ -56,21 +56,21 @@ pub struct Hooks<'a> {
     settings: HookSettings,
     /// The common dir's configuration, links resolved.
     config: PathBuf,
-    /// Where git looks for hooks.
+    /// The directory in which git looks for hooks.
     dir: PathBuf,
-    /// Where it looks unless told otherwise.
+    /// The default directory.
     own_dir: PathBuf,
-    /// Why `dir` is not ours to write into unasked.
+    /// Why `dir` must not be changed without a request.
     foreign_dir: Option<String>,
-    /// As `git --version` says, where it is known.
+    /// The version of git, if known.
     git: Option<(u32, u32)>,
-    /// git-lfs may come yet, and wants its hooks.
+    /// Whether git-lfs may be installed later and need its hooks.
     git_lfs: bool,
 }
 
 impl<'a> Hooks<'a> {
-    /// Reads what git's settings say; none outside git, and where the state lies outside the repository, so that no
-    /// hook could find the doorbell.
+    /// Reads git's settings; `None` outside git, and if the state is outside the repository, where no hook could find the
+    /// doorbell.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -108,9 +108,9 @@ impl<'a> Hooks<'a> {
         }))
     }
 
-    /// Installs by the first method that can be; into somebody else's hooks and directories only to `chain`.
+    /// Installs by the first possible method; changes existing hooks and other directories only with `chain`.
     ///
-    /// A hook that cannot be installed says why in the result; the others are.
+    /// If a hook cannot be installed, the result says why, and the others are still installed.
     ///
     /// # Errors
     /// When git's configuration cannot be changed; nothing was then.
@@ -124,7 +124,7 @@ impl<'a> Hooks<'a> {
         Ok(self.result(&done))
     }
 
-    /// Takes out all that is ours, wherever a neighbour moved it.
+    /// Removes everything of ours, even if other tools have moved it.
     ///
     /// # Errors
     /// When git's configuration cannot be changed; nothing was then.
@@ -135,26 +135,26 @@ impl<'a> Hooks<'a> {
         Ok(self.result(&done))
     }
 
-    /// Tells what is in force.
+    /// Reports the installed hooks.
     pub fn status(&self) -> HooksResult {
         self.result(&Done::default())
     }
 }
 
-/// What was done, and what could not be.
+/// The results of an installation.
 #[derive(Default)]
 struct Done {
     changed: Vec<PathBuf>,
-    /// Of which hook, and why.
+    /// The hooks that failed, and why.
     failures: Vec<(&'static str, PathError)>,
 }
 
-/// Returns whether a named hook rings our doorbell, be it of this version or another.
+/// Returns whether a named hook of any version rings our doorbell.
 fn rings(named: &NamedHook) -> bool {
     named.command.as_ref().is_some_and(|command| command.contains("/memo/cookies/doorbell"))
 }
 
-/// Reads `git version 2.54.1.windows.1`, or the number alone.
+/// Parses `git version 2.54.1.windows.1`, or only the number.
 fn version(text: &str) -> Option<(u32, u32)> {
     let number = text.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;
     let mut parts = number.split('.').map(|part| part.parse().ok());

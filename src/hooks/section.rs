@@ -1,7 +1,7 @@
 //! Inserts our section into the text of git's configuration, and removes it.
 //!
-//! An insertion can be undone from the text alone, as in [`super::block`]. A line that a person added to the section
-//! stays, unless it sets something of our hook.
+//! An insertion can be undone from the text alone, as in [`super::block`]. Lines that a user has added to the section stay,
+//! unless they set something of our hook.
 
 use super::EVENTS;
 use super::block::one_line;
@@ -11,7 +11,7 @@ pub(super) const NAME: &str = "memo";
 
 const HEADER: &str = "[hook \"memo\"]";
 
-/// What a line of our section may set.
+/// The keys of our section.
 const KEYS: [&str; 4] = ["command", "event", "enabled", "parallel"];
 
 /// Returns the text with our section at the end.
@@ -23,7 +23,7 @@ pub(super) fn insert(text: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Returns what is left without our section; none when there is none.
+/// Returns the text without our section; `None` if there is no section.
 pub(super) fn remove(text: &[u8]) -> Option<Vec<u8>> {
     let mut left = Vec::with_capacity(text.len());
     let (mut inside, mut found) = (false, false);

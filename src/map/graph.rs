@@ -4,16 +4,16 @@ use std::collections::HashMap;
 
 use super::MapFile;
 
-/// A name that more files define says nothing of any of them (`new`, `main`, `test`). It also bounds the
-/// number of edges, whatever the files hold.
+/// Most files that may define a name: a more common name (`new`, `main`, `test`) says nothing about them. This also limits
+/// the number of edges.
 const MAX_DEFINERS: usize = 24;
 
-/// One file uses one name that another defines.
+/// A use in one file of a name that another defines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Use {
-    /// Position of the file that defines it.
+    /// Index of the defining file.
     pub(super) definer: u32,
-    /// Position of its first symbol of that name.
+    /// Index of its first symbol with that name.
     pub(super) symbol: u32,
     /// Over 0.
     pub(super) weight: f64,
@@ -27,8 +27,8 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    /// Follows each reference to the files that define its name. A file that defines a name itself means
-    /// its own.
+    /// Follows each reference to the files that define its name. In a file that defines the name itself, references mean its
+    /// own.
     pub(super) fn of(files: &[MapFile<'_>]) -> Self {
         let names = defined_names(files);
         let mut uses = Vec::new();
@@ -51,12 +51,12 @@ impl Graph {
     }
 }
 
-/// Who defines a name.
+/// The definers of a name.
 #[derive(Default)]
 struct Name {
     /// Files, ascending, each with its first symbol of that name.
     places: Vec<(u32, u32)>,
-    /// What one use says of each of them; computed once, since names are used far more often.
+    /// Weight of one use for each of them; computed once, because names are used far more often.
     weight: f64,
 }
 
@@ -78,11 +78,11 @@ fn defined_names<'a>(files: &[MapFile<'a>]) -> HashMap<&'a str, Name> {
     names
 }
 
-/// Returns how much one use of `name` says of each file that defines it.
+/// Returns the weight of one use of `name` for each file that defines it.
 ///
-/// One use is spread over the definers, and counts less the more they are (as in inverse document
-/// frequency: it is also less sure that the name is theirs). A short name is likely a local one, a
-/// compound is unlikely to be anything else, and a leading underscore asks not to be used from outside.
+/// A use is divided among the definers and counts less the more there are, as in inverse document frequency, because it is
+/// also less certain that the name is theirs. A short name is probably local, a compound name is rarely ambiguous, and a
+/// leading underscore marks a private name.
 fn weight_of(name: &str, n_definers: usize, n_files: usize) -> f64 {
     let rarity = (1.0 + n_files as f64 / n_definers as f64).ln() / (1.0 + n_files as f64).ln();
     let length = match name.chars().count() {

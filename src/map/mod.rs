@@ -1,7 +1,7 @@
 //! Selects the symbols of the code map.
 //!
-//! Pure: files with their symbols and references in, text out. `graph` says who names whose symbols,
-//! [`rank()`] how much each file and symbol matters, [`render()`] what of it fits.
+//! Pure: takes files with their symbols and references, and returns text. `graph` connects files by the symbols they use,
+//! [`rank()`] computes the importance of files and symbols, and [`render()`] prints what fits.
 
 mod graph;
 mod rank;

@@ -3,21 +3,21 @@
 use super::MapFile;
 use super::graph::Graph;
 
-/// Share of a file's rank that follows its references; the rest starts anew.
+/// Share of a file's rank that follows its references; the rest restarts.
 /// Brin and Page, "The anatomy of a large-scale hypertextual Web search engine", 1998.
 const DAMPING: f64 = 0.85;
 
-/// Rounds at most. The error shrinks by [`DAMPING`] a round, to 1 % after these.
+/// Maximum number of rounds. Each multiplies the error by [`DAMPING`], to 1 % in total.
 const MAX_ROUNDS: usize = 30;
 
-/// Sum of changes, of ranks that sum to 1, below which another round says nothing new.
+/// Sum of changes of the ranks, which sum to 1, below which iteration stops.
 const CONVERGED: f64 = 1e-6;
 
-/// Share of new starts in the focused files, and in those they name or are named by; the rest is anywhere.
+/// Share of restarts in the focused files and their neighbours; the rest is uniform.
 const FOCUS_SHARE: f64 = 0.7;
 const NEIGHBOUR_SHARE: f64 = 0.2;
 
-/// One file with its place in the map.
+/// A ranked file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RankedFile {
     /// Position in the files given.
@@ -28,18 +28,18 @@ pub struct RankedFile {
     pub symbols: Vec<usize>,
 }
 
-/// Orders files by PageRank over who names whose symbols, equal ones by path.
+/// Orders files by PageRank over their references, then by path.
 ///
-/// `focus` are worktree-relative paths of files or folders that the ranking leans to; those that match
-/// nothing are ignored, and without any every file counts alike.
+/// `focus` has worktree-relative paths of files or folders to favour. Paths that match nothing are ignored; without any, all
+/// files are equal.
 pub fn rank(files: &[MapFile<'_>], focus: &[&str]) -> Vec<RankedFile> {
     let graph = Graph::of(files);
     let edges = Edges::of(&graph, files.len());
     let start = start_shares(files, focus, &edges);
     let scores = page_rank(&edges, &start);
     let uses = uses_by_symbol(files, &graph, &scores);
-    // What starts at a file counts as much as what comes to it: else a focused file that nobody names
-    // would come after all that it names.
+    // Restarts at a file count as much as references to it: otherwise a focused file without references would rank below
+    // everything that it references.
     let scores = scores.iter().zip(&start).map(|(rank, start)| f64::midpoint(*rank, *start));
     let mut ranked: Vec<RankedFile> = scores
         .enumerate()
@@ -86,7 +86,7 @@ impl Edges {
     }
 }
 
-/// Returns where attention starts, `[n_files]`, summing to 1.
+/// Returns the restart probabilities, `[n_files]`, summing to 1.
 fn start_shares(files: &[MapFile<'_>], focus: &[&str], edges: &Edges) -> Vec<f64> {
     let n_files = files.len() as f64;
     let is_focused: Vec<bool> =
@@ -119,7 +119,7 @@ pub fn holds(focus: &str, path: &str) -> bool {
     matches!(focus, "" | ".") || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Returns the ranks, `[n_files]`, summing to 1. Files without references pass theirs on to the starts.
+/// Returns the ranks, `[n_files]`, summing to 1. The rank of files without references restarts.
 fn page_rank(edges: &Edges, start: &[f64]) -> Vec<f64> {
     let mut ranks = start.to_vec();
     for _ in 0..MAX_ROUNDS {
@@ -145,8 +145,7 @@ fn page_rank(edges: &Edges, start: &[f64]) -> Vec<f64> {
     ranks
 }
 
-/// Returns how much attention comes to each symbol of each file: of each file that uses it, its rank times
-/// the share of this use.
+/// Returns the weight of each symbol of each file: the sum over its users of their rank times the share of the use.
 fn uses_by_symbol(files: &[MapFile<'_>], graph: &Graph, ranks: &[f64]) -> Vec<Vec<f64>> {
     let mut uses: Vec<Vec<f64>> = files.iter().map(|file| vec![0.0; file.symbols.len()]).collect();
     for (user, rank) in ranks.iter().enumerate() {
@@ -159,7 +158,7 @@ fn uses_by_symbol(files: &[MapFile<'_>], graph: &Graph, ranks: &[f64]) -> Vec<Ve
     uses
 }
 
-/// Orders the symbols of a file by use, then by line: what nobody uses from outside comes last.
+/// Orders the symbols of a file by use, then by line; symbols without outside uses come last.
 fn by_use(file: &MapFile<'_>, uses: &[f64]) -> Vec<usize> {
     let mut symbols: Vec<usize> = (0..uses.len()).collect();
     symbols.sort_by(|&left, &right| {

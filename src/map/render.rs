@@ -3,19 +3,19 @@
 use super::{MapFile, RankedFile};
 use crate::types::escape;
 
-/// Characters of a token. Tokenizers differ; English and code come to about four.
+/// Characters per token. Tokenizers differ; for English and code the average is about four.
 const TOKEN_CHARS: usize = 4;
 
-/// Symbols a file shows before the next file is looked at: breadth first, a map has many places.
+/// Symbols of a file that are shown before the next file, because a map should cover many files.
 const FIRST_SYMBOLS: usize = 6;
 
 /// Longest signature, in characters.
 const SIGNATURE_CHARS: usize = 120;
 
-/// A map as it is to be printed.
+/// A rendered map.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rendered {
-    /// A line a file, and under it a line a symbol; each ends with `\n`.
+    /// One line per file, each followed by one line per symbol, ending with `\n`.
     pub text: String,
     /// Files in `text`.
     pub n_files: usize,
@@ -28,10 +28,10 @@ pub(super) fn count_tokens(text: &str) -> usize {
     text.chars().count().div_ceil(TOKEN_CHARS)
 }
 
-/// Prints files in their order, each with its most used symbols by line, as long as tokens are left.
+/// Renders files in order, each with its most used symbols sorted by line, within the budget.
 ///
-/// What does not fit is left out and something shorter after it tried, so that small budgets hold what
-/// they can. What remains after the last file goes to further symbols of the first ones.
+/// Items that do not fit are skipped in favour of shorter ones, so that small budgets are used well. The remaining budget
+/// after the last file goes to further symbols of the first ones.
 pub fn render(files: &[MapFile<'_>], ranked: &[RankedFile], budget_tokens: usize) -> Rendered {
     let mut left = budget_tokens.saturating_mul(TOKEN_CHARS);
     let mut entries: Vec<Entry<'_>> = Vec::new();
@@ -52,10 +52,10 @@ pub fn render(files: &[MapFile<'_>], ranked: &[RankedFile], budget_tokens: usize
     Rendered { n_files: entries.len(), n_tokens: count_tokens(&text), text }
 }
 
-/// The shortest line there is: a character and its end.
+/// Length of the shortest line: a character and the line break.
 const MIN_LINE_CHARS: usize = 2;
 
-/// Takes the characters of `text` off the budget, if they are there.
+/// Takes the characters of `text` from the budget, if they fit.
 fn take(left: &mut usize, text: &str) -> bool {
     let n_chars = text.chars().count();
     let fits = n_chars <= *left;
@@ -63,11 +63,11 @@ fn take(left: &mut usize, text: &str) -> bool {
     fits
 }
 
-/// One file and what is shown of it.
+/// A file with its shown symbols.
 struct Entry<'a> {
     file: &'a MapFile<'a>,
     heading: String,
-    /// Symbols not looked at yet, the most used first.
+    /// Remaining symbols, the most used first.
     rest: std::slice::Iter<'a, usize>,
     /// Line number and printed line.
     shown: Vec<(u32, String)>,
@@ -79,7 +79,7 @@ impl<'a> Entry<'a> {
         Self { file, heading, rest: symbols.iter(), shown: Vec::new() }
     }
 
-    /// Shows up to `n_symbols` more of those that fit.
+    /// Shows up to `n_symbols` more symbols that fit.
     fn add(&mut self, n_symbols: usize, left: &mut usize) {
         let mut n_added = 0;
         while n_added < n_symbols && *left >= MIN_LINE_CHARS {
