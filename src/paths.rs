@@ -24,25 +24,25 @@ pub const PLAIN_STATE_DIR: &str = ".memo";
 /// Name of the file that git's hooks append to.
 pub const DOORBELL: &str = "doorbell";
 
-/// An input/output error that knows its path.
+/// An input/output error with its path.
 #[derive(Debug, thiserror::Error)]
 #[error("{action} {}: {source}", path.display())]
 pub struct PathError {
-    /// What was tried: `read`, `create directory`, …
+    /// The operation: `read`, `create directory`, …
     pub action: &'static str,
-    /// On which path.
+    /// The path.
     pub path: PathBuf,
-    /// What the operating system said.
+    /// The error of the operating system.
     pub source: io::Error,
 }
 
 impl PathError {
-    /// Returns whether nothing is at the path, or a directory on the way to it is none.
+    /// Returns whether the path does not exist, or a component of it is not a directory.
     pub fn is_absent(&self) -> bool {
         matches!(self.source.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
     }
 
-    /// Returns whether it may succeed when it is tried again; see [`is_transient`].
+    /// Returns whether a retry may succeed; see [`is_transient`].
     pub fn is_transient(&self) -> bool {
         is_transient(&self.source)
     }
@@ -50,7 +50,7 @@ impl PathError {
 
 /// Adds action and path to an [`io::Error`].
 pub trait IoContext<T> {
-    /// Names what was tried on which path.
+    /// Adds the operation and its path to the error.
     ///
     /// # Errors
     /// The error it was called on, with its path.
@@ -63,7 +63,7 @@ impl<T> IoContext<T> for io::Result<T> {
     }
 }
 
-/// What the environment says about directories; read once at the edge and passed in.
+/// Directories from the environment; read once at the edge and passed in.
 #[derive(Clone, Debug, Default)]
 pub struct Env {
     /// `$HOME`.
@@ -74,7 +74,7 @@ pub struct Env {
     pub state_home: Option<PathBuf>,
     /// `$TMPDIR`.
     pub tmp_dir: Option<PathBuf>,
-    /// Effective user id; 0 where the platform has none.
+    /// Effective user id; 0 if the platform has none.
     pub uid: u32,
 }
 
@@ -104,18 +104,18 @@ impl Env {
     }
 }
 
-/// One worktree, or one directory outside git, and where its state lives.
+/// A worktree, or a directory outside git, with the location of its state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepoLayout {
     /// Top directory, canonical.
     pub root: PathBuf,
-    /// Git dir of this worktree, canonical; none outside git.
+    /// Git dir of this worktree, canonical; `None` outside git.
     pub git_dir: Option<PathBuf>,
-    /// Common dir of the repository, canonical; none outside git.
+    /// Common dir of the repository, canonical; `None` outside git.
     pub common_dir: Option<PathBuf>,
     /// Directory of the databases, lock and endpoint. It may not exist yet.
     pub state_dir: PathBuf,
-    /// 16 hex digits that name the repository in the socket's name.
+    /// 16 hex digits that identify the repository in the name of the socket.
     pub id: String,
 }
 
@@ -130,12 +130,12 @@ impl RepoLayout {
         self.state_dir.join("spawn.lock")
     }
 
-    /// Returns the file whose lock the daemon holds for life.
+    /// Returns the file whose lock the daemon holds while it runs.
     pub fn daemon_lock_file(&self) -> PathBuf {
         self.state_dir.join("daemon.lock")
     }
 
-    /// Returns the daemon's log; the older half is `memod.log.1`.
+    /// Returns the daemon's log; the rotated one is `memod.log.1`.
     pub fn log_file(&self) -> PathBuf {
         self.state_dir.join("memod.log")
     }
@@ -155,18 +155,18 @@ impl RepoLayout {
         }
     }
 
-    /// Returns the file that git's hooks append to; none where the state lies outside the repository, because a
-    /// hook finds it from nothing but its git dir.
+    /// Returns the file that git's hooks append to; `None` if the state is outside the repository, because a hook knows only
+    /// its git dir.
     ///
-    /// It is beside the cookies: that directory is watched, the state dir, with its databases, is not.
+    /// It is next to the cookies, because that directory is watched and the state dir with its databases is not.
     pub fn doorbell_file(&self) -> Option<PathBuf> {
         let cookie_dir = self.cookie_dir();
         self.git_dir.as_ref().filter(|git_dir| cookie_dir.starts_with(git_dir))?;
         Some(cookie_dir.join(DOORBELL))
     }
 
-    /// Returns the directory that the daemon's socket goes into: `$XDG_RUNTIME_DIR/memod`, else under
-    /// `/run/user`, else `$TMPDIR/memod-<uid>`.
+    /// Returns the directory of the daemon's socket: `$XDG_RUNTIME_DIR/memod`, or else under `/run/user`, or else
+    /// `$TMPDIR/memod-<uid>`.
     pub fn socket_dir(env: &Env) -> PathBuf {
         if let Some(dir) = &env.runtime_dir
             && dir.is_dir()
@@ -180,10 +180,10 @@ impl RepoLayout {
         env.tmp_dir().join(format!("memod-{}", env.uid))
     }
 
-    /// Creates the state dir, mode 0700, outside git with a `.gitignore` of `*`.
+    /// Creates the state dir with mode 0700, and outside git with a `.gitignore` of `*`.
     ///
     /// # Errors
-    /// When it cannot be created, or is not a directory of ours.
+    /// When it cannot be created, or is not our directory.
     pub fn create_state_dir(&self) -> Result<(), PathError> {
         create_private_dir(&self.state_dir)?;
         if self.git_dir.is_none() {
@@ -199,7 +199,7 @@ impl RepoLayout {
 /// Creates a directory that only we can enter, and its parents.
 ///
 /// # Errors
-/// When it cannot be created, or what is there is a link or somebody else's.
+/// When it cannot be created, or a link or another user's directory is in its place.
 pub fn create_private_dir(dir: &Path) -> Result<(), PathError> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -215,10 +215,10 @@ pub fn create_private_dir(dir: &Path) -> Result<(), PathError> {
     Ok(())
 }
 
-/// Reads a file of ours. What is none, such as a FIFO, is an error at once: nobody may ever write to it.
+/// Reads one of our files. Anything but a regular file is an error at once: reading a FIFO might block forever.
 ///
 /// # Errors
-/// As read(2), and for what is not a file.
+/// When reading fails, or it is not a regular file.
 pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     if fs::metadata(path)?.is_file() {
         fs::read(path)
@@ -236,7 +236,7 @@ pub fn canonical(path: &Path) -> Result<PathBuf, PathError> {
     fs::canonicalize(path).at("open", path)
 }
 
-/// Returns our effective user id; 0 where the platform has none.
+/// Returns our effective user id; 0 if the platform has none.
 pub fn effective_uid() -> u32 {
     #[cfg(unix)]
     return rustix::process::geteuid().as_raw();
@@ -244,7 +244,7 @@ pub fn effective_uid() -> u32 {
     return 0;
 }
 
-/// Returns whether two paths lead to one directory, where the platform can tell.
+/// Returns whether two paths lead to the same directory, if the platform can tell.
 pub fn is_same_dir(one: &Path, other: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -259,7 +259,7 @@ pub fn is_same_dir(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// Returns the owner of a file, where the platform has owners.
+/// Returns the owner of a file, if the platform has owners.
 pub fn owner(meta: &fs::Metadata) -> Option<u32> {
     #[cfg(unix)]
     return Some(std::os::unix::fs::MetadataExt::uid(meta));
@@ -270,8 +270,8 @@ pub fn owner(meta: &fs::Metadata) -> Option<u32> {
     }
 }
 
-/// Returns whether nothing may be made in a directory, which is there. What the system fails to tell is no answer: state
-/// must not go elsewhere because of it.
+/// Returns whether an existing directory is certainly not writable. A transient failure does not count, because it must not
+/// move the state elsewhere.
 fn is_read_only(dir: &Path) -> bool {
     #[cfg(unix)]
     return rustix::fs::access(dir, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK).is_err_and(
@@ -283,7 +283,7 @@ fn is_read_only(dir: &Path) -> bool {
     return fs::metadata(dir).is_ok_and(|meta| meta.permissions().readonly());
 }
 
-/// Returns whether something may be made in a directory.
+/// Returns whether a directory is writable.
 pub fn may_write(dir: &Path) -> bool {
     #[cfg(unix)]
     return rustix::fs::access(dir, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK).is_ok();

@@ -1,6 +1,6 @@
 //! Helpers that the unit tests share.
 
-/// A small generator of pseudo-random numbers, so that a failure comes again.
+/// A small generator of pseudo-random numbers, so that failures are reproducible.
 ///
 /// Multiplier and increment: Knuth, MMIX; see Steele and Vigna, "Computationally easy, spectrally good
 /// multipliers", 2021.

@@ -28,7 +28,7 @@ impl SourceKey {
         &self.0
     }
 
-    /// Returns the key of a commit. A file can have that name too; then it is the file's.
+    /// Returns the key of a commit. If a file has that name, the key belongs to the file.
     pub fn commit(oid: &impl fmt::Display) -> Self {
         Self(format!("{COMMIT_PREFIX}{oid}"))
     }
@@ -39,7 +39,7 @@ impl SourceKey {
     }
 }
 
-/// What the key of a commit starts with.
+/// Prefix of the key of a commit.
 const COMMIT_PREFIX: &str = "commit:";
 
 impl fmt::Display for SourceKey {
@@ -52,7 +52,7 @@ impl fmt::Display for SourceKey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ViewId(pub i64);
 
-/// Row id of a blob: one sequence of worktree bytes, whatever its path.
+/// Row id of a blob: a content in worktrees, independent of its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlobId(pub i64);
 
@@ -60,7 +60,7 @@ pub struct BlobId(pub i64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChunkId(pub i64);
 
-/// The first half of a blake3 hash: enough to tell one text of a repository from another.
+/// The first half of a blake3 hash, which suffices to distinguish the texts of a repository.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TextHash(pub [u8; 16]);
@@ -86,7 +86,7 @@ impl fmt::Display for TextHash {
     }
 }
 
-/// What has a name in a source file, and what it says.
+/// A definition in a source file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Definition {
     /// Enclosing names and own name, as the language joins them: `Session::login`.
@@ -95,9 +95,9 @@ pub struct Definition {
     pub names: String,
     /// First and last line, 1-based and inclusive, with the comments above.
     pub lines: (u32, u32),
-    /// Of its own text: neither where it stands nor the comments above it count.
+    /// Hash of its own text, without its position and the comments above.
     pub text: TextHash,
-    /// Of that text without its own names.
+    /// Hash of that text without its own names.
     pub shape: TextHash,
 }
 
@@ -117,7 +117,7 @@ impl From<MemoryRow> for i64 {
     }
 }
 
-/// What a chunk is a part of.
+/// The kind of source of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -131,7 +131,7 @@ pub enum Kind {
     Text,
     /// A commit: message, author, date and changed paths.
     Commit,
-    /// What somebody wrote to be remembered; not in the index.
+    /// A memory; not in the index.
     Memory,
 }
 
@@ -157,11 +157,11 @@ impl Kind {
     }
 }
 
-/// Why a file that git lists is not read. Counted by `memo status --skipped`, beside what extraction leaves out.
+/// Why a file that git lists is not read. `memo status --skipped` counts these and the files that extraction leaves out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Refusal {
-    /// The name says credentials: `.env`, a private key, `.netrc`, …
+    /// The name stands for credentials: `.env`, a private key, `.netrc`, …
     SecretName,
     /// Over 1 MiB.
     TooBig,
@@ -212,7 +212,7 @@ impl Refusal {
     }
 }
 
-/// What `lstat` says of a path; equal signatures mean "not written since", unless racy.
+/// The signature of a path from `lstat`; equal ones mean "not written since", unless racy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Stat {
     /// Bytes.
@@ -230,7 +230,7 @@ pub struct Stat {
 }
 
 impl Stat {
-    /// The type of a manifest row that holds a commit, as git's trees have it: no file has it.
+    /// Type of a manifest row for a commit, as in git's trees; no file has it.
     pub const COMMIT_MODE: u32 = 0o160_000;
 
     /// Returns whether the row holds a commit.

@@ -4,7 +4,7 @@ use super::Refused;
 use crate::proto::anchor::Anchor;
 use crate::types::TextHash;
 
-/// Most lines of one anchor: more is the file.
+/// Most lines of an anchor; a longer span should be the whole file.
 pub const MOST_LINES: u32 = 1_000;
 /// Most anchors of a memory.
 pub const MOST: usize = 20;
@@ -12,8 +12,8 @@ pub const MOST: usize = 20;
 /// Bytes of a line's hash.
 const LINE_BYTES: usize = 8;
 
-/// Returns anchors, each once: of those of one place that saw the same there the last. What one saw otherwise stays beside
-/// the others, for what was said of that need not hold.
+/// Returns anchors without duplicates: for each location and content the last one. Anchors with different contents of the
+/// same location all stay, because a statement about one content need not hold for another.
 pub fn each_once<'a>(anchors: impl IntoIterator<Item = &'a Anchor>) -> Vec<Anchor> {
     let mut kept: Vec<Anchor> = Vec::new();
     for anchor in anchors {
@@ -28,7 +28,7 @@ pub fn each_once<'a>(anchors: impl IntoIterator<Item = &'a Anchor>) -> Vec<Ancho
     kept
 }
 
-/// Checks how many anchors a memory has.
+/// Checks the number of anchors of a memory.
 ///
 /// # Errors
 /// When there are more than [`MOST`].
@@ -40,7 +40,7 @@ pub fn check(anchors: &[Anchor]) -> Result<(), Refused> {
         .hint("one memory for each is easier to keep true"))
 }
 
-/// Returns the hash of a whole text, whatever its line ends.
+/// Returns the hash of a whole text, independent of its line ends.
 pub fn whole(text: &str) -> TextHash {
     let mut hasher = blake3::Hasher::new();
     for line in text.split_inclusive('\n') {
@@ -52,7 +52,7 @@ pub fn whole(text: &str) -> TextHash {
     hasher.finalize().into()
 }
 
-/// The lines of a text, each by its hash.
+/// The hashes of the lines of a text.
 pub struct Lines {
     hashes: Vec<u8>,
 }
@@ -65,17 +65,17 @@ impl Lines {
         Self { hashes }
     }
 
-    /// Returns how many there are.
+    /// Returns the number of lines.
     pub fn len(&self) -> u32 {
         u32::try_from(self.hashes.len() / LINE_BYTES).unwrap_or(u32::MAX)
     }
 
-    /// Returns whether there is none.
+    /// Returns whether there are no lines.
     pub fn is_empty(&self) -> bool {
         self.hashes.is_empty()
     }
 
-    /// Returns the hash of some lines, 1-based and inclusive; none when they are not all there.
+    /// Returns the hash of some lines, 1-based and inclusive; `None` if some do not exist.
     pub fn run(&self, (first, last): (u32, u32)) -> Option<TextHash> {
         let start = (first.checked_sub(1)? as usize) * LINE_BYTES;
         let run = self.hashes.get(start..(last as usize) * LINE_BYTES)?;
@@ -91,8 +91,8 @@ impl Lines {
         (1..=last_start).filter(is_it).collect()
     }
 
-    /// Returns where lines are now that were at `lines` and had this hash, when they stood there `nth` of `n`; none when
-    /// they, or one of their likes, are gone.
+    /// Returns the present place of lines that were at `lines` with this hash, as the `nth` of `n` equal runs; `None` if they,
+    /// or one of the equal runs, are gone.
     pub fn find(&self, lines: (u32, u32), run: &str, nth: Option<(u32, u32)>) -> Option<(u32, u32)> {
         let n_lines = lines.1 - lines.0 + 1;
         let places = self.places(n_lines, run);

@@ -18,33 +18,33 @@ pub const MAX_TAGS: usize = 50;
 pub const MAX_TAG: usize = 128;
 /// Longest metadata, bytes of JSON.
 pub const MAX_METADATA: usize = 64 << 10;
-/// Longest name of a person or of what a memory came through, bytes.
+/// Longest name of an author or source, bytes.
 pub const MAX_NAME: usize = 256;
 /// Longest key of a source, bytes.
 pub const MAX_KEY: usize = 8 << 10;
-/// Where a memory belongs when nothing is said.
+/// The default container.
 pub const DEFAULT_CONTAINER: &str = "project";
-/// The middle of 1 to 10.
+/// The default priority.
 pub const DEFAULT_PRIORITY: u8 = 5;
 /// Highest priority.
 pub const MAX_PRIORITY: u8 = 10;
 
-/// Most recalls that can be kept.
+/// Highest number of recalls that can be stored.
 pub const MAX_ACCESS_COUNT: u64 = i64::MAX.unsigned_abs();
 
-/// A text as it is kept.
+/// A text to store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
-    /// Without what is private.
+    /// The text without private parts.
     pub text: String,
-    /// Parts that were cut out.
+    /// Number of private parts.
     pub redacted: usize,
 }
 
-/// Returns a content as it is kept: without what is private and without space around it.
+/// Returns the content to store, without private parts and surrounding space.
 ///
 /// # Errors
-/// When nothing is left of it, it is too long, has a NUL or looks like a credential.
+/// When nothing is left, or it is too long, has a NUL or looks like a credential.
 pub fn content(raw: &str, allow_secret: bool) -> Result<Kept, Refused> {
     let kept = clean("content", raw, MAX_CONTENT, allow_secret)?;
     if kept.text.is_empty() {
@@ -56,7 +56,7 @@ pub fn content(raw: &str, allow_secret: bool) -> Result<Kept, Refused> {
     Ok(kept)
 }
 
-/// Returns a title as it is kept; none when it is empty.
+/// Returns the title to store; `None` if it is empty.
 ///
 /// # Errors
 /// When it is too long, has a NUL or a line break, or looks like a credential.
@@ -79,10 +79,10 @@ fn clean(field: &'static str, raw: &str, most: usize, allow_secret: bool) -> Res
     Ok(Kept { text, redacted })
 }
 
-/// Returns the normal form of a container's name: lower case, a dash for each run of anything but `a-z0-9`.
+/// Returns the normal form of a container's name: lower case, with a dash for each run of characters other than `a-z0-9`.
 ///
 /// # Errors
-/// When nothing is left of it, or it is too long.
+/// When nothing is left, or it is too long.
 pub fn container(raw: &str) -> Result<String, Refused> {
     no_nul("container", raw)?;
     at_most("container", raw.trim(), MAX_CONTAINER)?;
@@ -96,7 +96,7 @@ pub fn container(raw: &str) -> Result<String, Refused> {
     Ok(name)
 }
 
-/// Returns tags in their normal form (trimmed, lower case, a dash for space inside), each once, in order.
+/// Returns tags in their normal form (trimmed, lower case, dashes for inner space), sorted and without duplicates.
 ///
 /// # Errors
 /// When there are too many, or one is empty, too long, or has a comma or a control character.
@@ -123,7 +123,7 @@ fn tag(raw: &str) -> Result<String, Refused> {
     Ok(tag)
 }
 
-/// Returns who or what a memory came from, as it is kept.
+/// Returns the name of an author or source to store.
 ///
 /// # Errors
 /// When it is empty, too long, has a control character or looks like a credential.
@@ -137,10 +137,10 @@ pub fn name(field: &'static str, raw: &str) -> Result<String, Refused> {
     Ok(name.to_owned())
 }
 
-/// Refuses a name with something in it that would be cut out of a text, or that a text would be refused for.
+/// Fails if a name has a private part or a credential.
 ///
 /// # Errors
-/// When there is such a thing.
+/// When it has one.
 pub fn check_name(field: &'static str, name: &str) -> Result<(), Refused> {
     if without_private(name).1 > 0 {
         return Err(Refused::new(field, "has a private part").hint("leave it out: only texts may have one"));
@@ -148,7 +148,7 @@ pub fn check_name(field: &'static str, name: &str) -> Result<(), Refused> {
     check_secrets(field, name)
 }
 
-/// Returns the key of a source as it is kept.
+/// Returns the key of a source to store.
 ///
 /// # Errors
 /// When it is empty, too long or has a NUL.
@@ -161,10 +161,10 @@ pub fn key(raw: &str) -> Result<String, Refused> {
     Ok(raw.to_owned())
 }
 
-/// Returns how often something was recalled.
+/// Returns a valid number of recalls.
 ///
 /// # Errors
-/// When it is more than can be kept.
+/// When it is too large.
 pub fn access_count(raw: u64) -> Result<u64, Refused> {
     let too_many = || Refused::new("access_count", format!("{raw} is over {MAX_ACCESS_COUNT}"));
     (raw <= MAX_ACCESS_COUNT).then_some(raw).ok_or_else(too_many)
@@ -186,7 +186,7 @@ pub fn confidence(raw: f64) -> Result<f64, Refused> {
     is_good.then_some(raw).ok_or_else(|| Refused::new("confidence", format!("{raw} is not between 0 and 1")))
 }
 
-/// Returns metadata as it is kept: its texts without what is private.
+/// Returns the metadata to store, with its texts without private parts.
 ///
 /// # Errors
 /// When it is too long, or a text of it has a NUL or looks like a credential.
@@ -227,8 +227,8 @@ fn each_text(value: &mut Value, see: &mut dyn FnMut(&mut String)) {
     }
 }
 
-/// Returns the metadata of several memories together, and of each key for which they have several values those that the
-/// last one takes the place of.
+/// Merges the metadata of several memories, of which later ones take precedence. Also returns the values that were
+/// replaced.
 pub fn united_metadata<'a>(
     all: impl IntoIterator<Item = &'a Map<String, Value>>,
 ) -> (Map<String, Value>, Map<String, Value>) {
@@ -245,7 +245,7 @@ pub fn united_metadata<'a>(
     (united, replaced)
 }
 
-/// Lays `over` on metadata, key by key; null takes a key away.
+/// Merges `over` into metadata key by key; null removes a key.
 pub fn merge_metadata(into: &mut Map<String, Value>, over: Map<String, Value>) {
     for (key, value) in over {
         if value.is_null() {

@@ -1,8 +1,7 @@
 //! Makes and parses the ids of memories.
 //!
-//! `mem_` and a ULID (<https://github.com/ulid/spec>): 48 bits of milliseconds, then 80 random bits, in Crockford's
-//! base 32. So ids sort by time. Any beginning that begins no other id will do in its place, in any case, also without
-//! `mem_`.
+//! An id is `mem_` and a ULID (<https://github.com/ulid/spec>): 48 bits of milliseconds, then 80 random bits, in Crockford's
+//! base 32, so ids sort by time. A unique prefix can replace an id, in upper or lower case and without `mem_`.
 
 use super::{Refused, quoted};
 
@@ -12,7 +11,7 @@ pub const PREFIX: &str = "mem_";
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const DIGITS: usize = 26;
 
-/// Returns the id of a memory that is added now.
+/// Returns a new id.
 pub fn new_id(now_ms: i64, random: [u8; 10]) -> String {
     let low = random.iter().fold(0_u128, |bits, byte| bits << 8 | u128::from(*byte));
     let bits = u128::from(now_ms.max(0).unsigned_abs() & 0xffff_ffff_ffff) << 80 | low;
@@ -20,10 +19,10 @@ pub fn new_id(now_ms: i64, random: [u8; 10]) -> String {
     PREFIX.chars().chain(digits).collect()
 }
 
-/// Returns an id that was given whole.
+/// Parses a complete id.
 ///
 /// # Errors
-/// When it is none.
+/// When it is invalid.
 pub fn whole(given: &str) -> Result<String, Refused> {
     let digits = given.strip_prefix(PREFIX).filter(|digits| digits.len() == DIGITS);
     // 26 digits hold 130 bits, an id has 128.
@@ -37,10 +36,10 @@ pub fn whole(given: &str) -> Result<String, Refused> {
     Ok(given.to_owned())
 }
 
-/// Returns what an id or its beginning, as somebody typed it, begins with: `mem_` and digits in upper case.
+/// Normalises a typed id or prefix: `mem_` and digits in upper case.
 ///
 /// # Errors
-/// When no id begins so.
+/// When no id can have this prefix.
 pub fn beginning(typed: &str) -> Result<String, Refused> {
     let trimmed = typed.trim();
     let head = trimmed.get(..PREFIX.len()).filter(|head| head.eq_ignore_ascii_case(PREFIX));

@@ -1,8 +1,8 @@
 //! The rules of memories, without storage.
 //!
-//! The rules, pure: texts, values and the time in, what is kept out. `fields` has the limits and the normal forms,
-//! `privacy` what must not be kept, `tiers` and `time` how long, `id` how memories are named, `text` and `similar` what
-//! makes two the same and which words find them, `anchor` where the lines are that one is about.
+//! Pure: takes texts, values and the time, and returns what to store. `fields` has limits and normal forms, `privacy`
+//! removes what must not be stored, `tiers` and `time` compute lifetimes, `id` makes ids, `text` and `text_difference`
+//! compare texts, and `anchor` finds the lines that a memory is about.
 
 pub mod anchor;
 pub mod fields;
@@ -13,15 +13,15 @@ pub mod text_difference;
 pub mod tiers;
 pub mod time;
 
-/// A value that is not taken. Nothing was changed.
+/// A value that was refused. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{field}: {why}")]
 pub struct Refused {
     /// Which param.
     pub field: &'static str,
-    /// What is wrong with the value, and the value where it can be shown.
+    /// What is wrong with the value, with the value if it can be shown.
     pub why: String,
-    /// What to do about it.
+    /// The remedy.
     pub hint: Option<&'static str>,
 }
 
@@ -35,7 +35,7 @@ impl Refused {
     }
 }
 
-/// Returns a value as a message may show it: quoted, escaped, cut when it is long, and without what must not be kept.
+/// Returns a value for a message: quoted, escaped, shortened, and without private parts.
 fn quoted(value: &str) -> String {
     format!("\"{}\"", text::cut(&privacy::without_secrets(value), 60).escape_debug())
 }

@@ -12,8 +12,8 @@ static PRIVATE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)<\s*(/?)\s*private(?:\s[^<>]*)?>").expect("a test compiles the pattern")
 });
 
-/// Cuts out what stands in `<private>…</private>`: in any case, over lines, nested; without an end up to the end of the
-/// text. Returns the rest, with [`REDACTED`] for each part, and how many there were.
+/// Removes text in `<private>…</private>`, in upper or lower case, across lines and nested; an unclosed part extends to the
+/// end. Returns the rest, with [`REDACTED`] for each part, and the number of parts.
 pub(super) fn without_private(text: &str) -> (String, usize) {
     let (mut kept, mut kept_to, mut depth, mut n_parts) = (String::new(), 0, 0_usize, 0);
     for tag in PRIVATE.captures_iter(text) {
@@ -37,16 +37,16 @@ pub(super) fn without_private(text: &str) -> (String, usize) {
     (kept, n_parts)
 }
 
-/// Longest beginning of a text that is looked through for what may be shown of it, bytes.
+/// Longest part of a text that is searched before a beginning of it is shown, bytes.
 const MOST_SHOWN: usize = 4 << 10;
 
-/// Returns the beginning of a text without what is private and without credentials.
+/// Returns the beginning of a text without private parts and credentials.
 pub(super) fn without_secrets(text: &str) -> String {
     let (text, _) = without_private(&text[..text.floor_char_boundary(MOST_SHOWN)]);
     redact(&text, Syntax::Prose).into_owned()
 }
 
-/// Refuses what looks like a credential, without showing it.
+/// Refuses text that looks like a credential, without showing it.
 pub(super) fn check_secrets(field: &'static str, text: &str) -> Result<(), Refused> {
     let Some(Secret { name, bytes }) = find(text, Syntax::Prose).into_iter().next() else {
         return Ok(());

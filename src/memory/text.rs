@@ -4,7 +4,7 @@ use crate::extract::scripts::is_unspaced;
 use crate::extract::stems::add_stems;
 use crate::extract::words::{self, Form, GRAM_CHARS, index_words};
 
-/// Returns what is equal for two texts that differ only in line ends and in space at the ends of lines.
+/// Returns a hash that ignores line ends and trailing space of lines.
 pub fn hash(content: &str) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     let lines = content.trim().split('\n').map(str::trim_end);
@@ -24,34 +24,34 @@ pub fn index(title: Option<&str>, tags: &[String], content: &str) -> [String; 3]
     })
 }
 
-/// Returns the expression of FTS5 that holds for texts with all words of `text`; none when it has no word.
+/// Returns the FTS5 expression for texts with all words of `text`; `None` if it has no word.
 pub fn all_words(text: &str) -> Option<String> {
     let terms: Vec<String> = words_of(text).iter().map(|token| term(token)).collect();
     (!terms.is_empty()).then(|| terms.join(" AND "))
 }
 
-/// Returns the words of a text in the form of the index, each name as one.
+/// Returns the words of a text in the form of the index, with each name as one word.
 pub fn words_of(text: &str) -> Vec<String> {
     let mut tokens = String::new();
     words::write_words(text, Form::Whole, &mut tokens);
     tokens.split_ascii_whitespace().map(str::to_owned).collect()
 }
 
-/// Quotes a token; in it are letters and digits alone. Short runs of unspaced scripts are beginnings of trigrams.
+/// Quotes a token, which has only letters and digits. Short runs of unspaced scripts become prefixes of trigrams.
 fn term(token: &str) -> String {
     let is_short = token.starts_with(is_unspaced) && token.chars().count() < GRAM_CHARS;
     format!("\"{token}\"{}", if is_short { "*" } else { "" })
 }
 
-/// Longest beginning of a first line that stands for a memory, characters.
+/// Longest part of a first line that represents a memory, characters.
 const LINE_CHARS: usize = 100;
 
-/// Returns what stands for a memory in one line: its title, else the beginning of its first line.
+/// Returns one line that represents a memory: its title, or the beginning of its first line.
 pub fn line(title: Option<&str>, content: &str) -> String {
     cut(title.unwrap_or_else(|| content.lines().next().unwrap_or_default()), LINE_CHARS)
 }
 
-/// Returns the beginning of a text, with `…` for the rest of one that has more than `most` characters.
+/// Shortens a text to `most` characters, with `…` for the rest.
 pub(super) fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((at, _)) => format!("{}…", &text[..at]),

@@ -1,17 +1,17 @@
 //! Compares two texts: the same, different in numbers, or contradicting.
 //!
-//! A cosine cannot tell: the model knows neither word order nor negation, and contradictions score up to .98. So what
-//! is near is the same only if its numbers and negations are.
+//! A cosine does not suffice: the model knows neither word order nor negation, and contradictions score up to 0.98. So near
+//! texts are the same only if their numbers and negations are.
 
 use std::collections::BTreeSet;
 
 use super::text::words_of;
 
-/// From this cosine on two memories are shown as near: "likely a duplicate" in models/builtin/README.md, where
-/// paraphrases have .42 to .79 and unrelated pairs .48 at most.
+/// Minimum cosine of near memories: "likely a duplicate" in models/builtin/README.md, where paraphrases have 0.42 to 0.79
+/// and unrelated pairs at most 0.48.
 pub const NEAR: f64 = 0.90;
 
-/// Titles that share so many of their words, of all words of both, speak of the same thing.
+/// Minimum share of common words, of all words of two titles, for the same subject.
 const SIMILAR_TITLE: f64 = 0.75;
 
 const NEGATIONS: [&str; 12] = [
@@ -29,7 +29,7 @@ const NEGATIONS: [&str; 12] = [
     "off",
 ];
 
-/// How two near texts differ, if they may contradict each other.
+/// The difference of two near texts that may contradict each other.
 pub fn difference(left: &str, right: &str) -> Option<&'static str> {
     let (left, right) = (words_of(left), words_of(right));
     if numbers(&left) != numbers(&right) {
@@ -43,14 +43,14 @@ fn numbers(words: &[String]) -> BTreeSet<&str> {
     words.iter().filter(has_digit).map(String::as_str).collect()
 }
 
-/// Returns how often something is denied; twice is not once. `don't` is two words, `don` and `t`.
+/// Returns the number of negations; two are not the same as one. `don't` is two words, `don` and `t`.
 fn negations(words: &[String]) -> usize {
     let is_short = |pair: &[String]| pair[1] == "t" && pair[0].ends_with('n');
     words.iter().filter(|word| NEGATIONS.contains(&word.as_str())).count()
         + words.windows(2).filter(|pair| is_short(pair)).count()
 }
 
-/// Tells whether two titles are about the same thing.
+/// Returns whether two titles are about the same subject.
 pub fn is_similar_title(left: &str, right: &str) -> bool {
     let (left, right): (BTreeSet<String>, BTreeSet<String>) =
         (words_of(left).into_iter().collect(), words_of(right).into_iter().collect());
@@ -58,7 +58,7 @@ pub fn is_similar_title(left: &str, right: &str) -> bool {
     all > 0 && shared as f64 >= SIMILAR_TITLE * all as f64
 }
 
-/// Returns a content that says what both say: the first alone where it has every word of the other.
+/// Joins two contents; returns only the first if it has every word of the other.
 pub fn united(content: &str, other: &str) -> String {
     let known: BTreeSet<String> = words_of(content).into_iter().collect();
     if words_of(other).iter().all(|word| known.contains(word)) {

@@ -8,10 +8,10 @@ use crate::config;
 use crate::proto::memory::Tier;
 
 const MINUTE_MS: i64 = 60_000;
-/// Each so many recalls raise the priority by one.
+/// Number of recalls that raise the priority by one.
 const RECALLS_A_PRIORITY: u64 = 10;
 
-/// How long memories of each tier last.
+/// Lifetimes of the tiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tiers {
     short_ms: i64,
@@ -21,7 +21,7 @@ pub struct Tiers {
     promote_at: u64,
 }
 
-/// What promoting and recalling change.
+/// The fields that promoting and recalling change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are those of `proto::memory::Memory`")]
 pub struct Retention {
@@ -44,7 +44,7 @@ impl Tiers {
         }
     }
 
-    /// Returns when a memory ends that is of a tier from now on; none: never.
+    /// Returns the expiry of a memory that enters a tier now; `None` if it never expires.
     pub fn end(&self, tier: Tier, now_ms: i64) -> Option<i64> {
         match tier {
             Tier::Short => Some(now_ms + self.short_ms),
@@ -53,20 +53,19 @@ impl Tiers {
         }
     }
 
-    /// Returns what becomes of a memory that goes one tier up, never with an earlier end; none where there is no higher
-    /// one.
+    /// Returns the fields of a memory after moving up a tier, which never shortens its life; `None` at the highest tier.
     pub fn promoted(&self, before: Retention, now_ms: i64) -> Option<Retention> {
         let tier = match before.tier {
             Tier::Short => Tier::Mid,
             Tier::Mid => Tier::Long,
             Tier::Long => return None,
         };
-        // None is the latest end.
+        // `None`, no expiry, is the latest.
         let expires_at = before.expires_at.zip(self.end(tier, now_ms)).map(|(old, new)| old.max(new));
         Some(Retention { tier, expires_at, ..before })
     }
 
-    /// Returns what becomes of a memory that is recalled.
+    /// Returns the fields of a memory after a recall.
     pub fn recalled(&self, before: Retention, now_ms: i64) -> Retention {
         let access_count = before.access_count.saturating_add(1).min(MAX_ACCESS_COUNT);
         let is_tenth = access_count.is_multiple_of(RECALLS_A_PRIORITY);
@@ -81,7 +80,7 @@ impl Tiers {
             Tier::Long => 0,
         };
         let most = now_ms + MOST_MS;
-        // An end that lies farther already stays.
+        // A later expiry stays.
         let expires_at = before.expires_at.map(|at| at.saturating_add(extension_ms).min(most.max(at)));
         Retention { expires_at, ..after }
     }

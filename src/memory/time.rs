@@ -1,6 +1,6 @@
 //! Parses points in time, ages and lifetimes.
 //!
-//! Times are unix milliseconds. How a time is typed is the matter of [`moment`].
+//! Times are unix milliseconds. [`moment`] parses typed times.
 
 use jiff::{Timestamp, Zoned};
 
@@ -8,15 +8,15 @@ use super::{Refused, quoted};
 use crate::types::{Way, moment};
 
 const HOUR_MS: i64 = 3_600_000;
-/// The latest a memory may end, from now: what is to stay longer has no end.
+/// Longest lifetime; a memory that should last longer has no expiry.
 pub(super) const MOST_MS: i64 = 366 * 24 * HOUR_MS;
 
 const FORMS: &str = "write a duration (3d, 2h30m), a date (2026-11-01) or a time (2026-11-01T12:00:00Z)";
 
-/// Returns when a memory ends that is told to by a duration, a date or a time.
+/// Parses an expiry: a duration, a date or a time.
 ///
 /// # Errors
-/// When it is none of these, over by now, or over a year ahead.
+/// When it is invalid, in the past, or more than a year ahead.
 pub fn expiry(typed: &str, now: &Zoned) -> Result<i64, Refused> {
     let at = parse("ttl", typed, now, Way::Ahead)?;
     let now_ms = now.timestamp().as_millisecond();
@@ -30,18 +30,18 @@ pub fn expiry(typed: &str, now: &Zoned) -> Result<i64, Refused> {
     Ok(at)
 }
 
-/// Returns the moment that a date, a time or a duration back from now means; `field` is the param it was given for.
+/// Parses a date, a time, or a duration back from now; `field` is the name of the param.
 ///
 /// # Errors
-/// When it is none of these.
+/// When it is invalid.
 pub fn past(field: &'static str, typed: &str, now: &Zoned) -> Result<i64, Refused> {
     parse(field, typed, now, Way::Back)
 }
 
-/// Returns the moment of a whole time, as it stands in files (RFC 3339).
+/// Parses a time in RFC 3339, as in files.
 ///
 /// # Errors
-/// When it is none.
+/// When it is invalid.
 pub fn exact(field: &'static str, written: &str) -> Result<i64, Refused> {
     let time: Option<Timestamp> = written.trim().parse().ok();
     let no_time = || Refused::new(field, format!("{} is no time", quoted(written)));

@@ -1,7 +1,7 @@
-//! Finds the other places that the state of a repository may be kept in.
+//! Finds other places that may have the state of a repository.
 //!
-//! It is inside the repository where that can be written, else in the user's state directory. What can be written today
-//! could not yesterday, and a repository is moved: then the state of before is in another place.
+//! The state is inside the repository if that is writable, and otherwise in the user's state directory. If the repository
+//! is moved, or becomes writable or read-only, the earlier state is in another place.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,19 +11,19 @@ use serde::{Deserialize, Serialize};
 
 use super::{Env, IoContext, PLAIN_STATE_DIR, PathError, RepoLayout, STATE_DIR};
 
-/// Name of the file in a state dir outside its repository that says whose it is.
+/// Name of the file that identifies the owner of a state dir outside its repository.
 const OWNER_FILE: &str = "repository";
 
-/// Whose state it is.
+/// The owner of a state dir.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Owner {
     /// Common dir, or the top directory outside git.
     path: PathBuf,
-    /// What stays when the repository is moved; none where the platform does not tell.
+    /// Identity of the directory, which survives moves; `None` if the platform has none.
     identity: Option<Identity>,
 }
 
-/// A directory, wherever it is moved: numbers of inodes are used again, but not at the same nanosecond.
+/// Identity of a directory: inodes are reused, but not with the same creation time in nanoseconds.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Identity {
     inode: u64,
@@ -31,7 +31,7 @@ struct Identity {
 }
 
 impl RepoLayout {
-    /// Returns other directories that state of this repository may be in, whether or not they exist.
+    /// Returns other directories that may have state of this repository, existing or not.
     pub fn other_state_dirs(&self, env: &Env) -> Vec<PathBuf> {
         let homes = env.state_home().join("memod");
         let mut dirs = vec![self.inner_state_dir(), homes.join(&self.id)];
@@ -40,19 +40,19 @@ impl RepoLayout {
         dirs
     }
 
-    /// Returns the state dirs in the user's state directory from when the repository was elsewhere.
+    /// Returns the state dirs that the repository had in the user's state directory under earlier paths.
     fn dirs_of_before(&self, homes: &Path) -> impl Iterator<Item = PathBuf> {
         let ours = identity(self.top());
         let dirs = fs::read_dir(homes).into_iter().flatten().flatten().map(|entry| entry.path());
         dirs.filter(move |dir| {
             let owner = fs::read(dir.join(OWNER_FILE)).ok();
             let owner: Option<Owner> = owner.and_then(|json| serde_json::from_slice(&json).ok());
-            // A path that is another directory now was its own then: it was moved, not copied.
+            // If the earlier path is gone or another directory now, the repository was moved, not copied.
             owner.is_some_and(|owner| owner.identity.is_some() && owner.identity == ours)
         })
     }
 
-    /// Says in a state dir outside the repository whose it is.
+    /// Writes the owner into a state dir outside the repository.
     pub(super) fn sign_state_dir(&self) -> Result<(), PathError> {
         if self.state_dir == self.inner_state_dir() {
             return Ok(());

@@ -1,17 +1,17 @@
-//! Says what to do about a failed operation on a file.
+//! Suggests remedies for failed operations on files.
 
 use std::io;
 
 use super::PathError;
 
 impl PathError {
-    /// Returns what to do about it, where that is known.
+    /// Returns the remedy, if it is known.
     pub fn hint(&self) -> Option<&'static str> {
         io_hint(&self.source)
     }
 }
 
-/// Returns what to do about a failed operation on a file, where that is known.
+/// Returns the remedy for a failed operation on a file, if it is known.
 pub fn io_hint(error: &io::Error) -> Option<&'static str> {
     use io::ErrorKind as Kind;
     match error.kind() {
@@ -25,7 +25,7 @@ pub fn io_hint(error: &io::Error) -> Option<&'static str> {
     }
 }
 
-/// Returns whether a file could not be opened because too many are open.
+/// Returns whether opening a file failed because too many are open.
 pub fn is_out_of_descriptors(error: &io::Error) -> bool {
     #[cfg(unix)]
     return matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE));

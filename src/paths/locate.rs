@@ -1,6 +1,6 @@
 //! Finds the worktree around a directory.
 //!
-//! Needs nothing but `lstat` and two small files of git's, so that the client can use it without gix.
+//! Needs only `lstat` and two small files of git, so that the client can use it without gix.
 
 use std::fs;
 use std::io;
@@ -16,13 +16,13 @@ pub enum LocateError {
     /// The directory cannot be read.
     #[error(transparent)]
     Io(#[from] PathError),
-    /// It is a file.
+    /// The path is a file.
     #[error("{}: not a directory", .0.display())]
     NotADirectory(PathBuf),
     /// A bare repository, or the inside of a `.git`.
     #[error("{}: a git directory, not a worktree", .0.display())]
     GitDir(PathBuf),
-    /// `.git` is there but leads nowhere.
+    /// `.git` exists but leads nowhere.
     #[error("{}: {reason}", path.display())]
     BrokenGit {
         /// The `.git` or the file inside it.
@@ -30,7 +30,7 @@ pub enum LocateError {
         /// What is wrong with it.
         reason: String,
     },
-    /// Somebody else's.
+    /// The directory belongs to another user.
     #[error("{}: owned by uid {owner}, not by us (uid {us})", path.display())]
     NotOwner {
         /// The git dir or the directory.
@@ -48,7 +48,7 @@ pub enum LocateError {
 impl RepoLayout {
     /// Finds the worktree around `start` by walking up to `.git`.
     ///
-    /// Outside git the root is the nearest directory above with a `.memo` of ours, else `start`.
+    /// Outside git the root is the nearest directory above with our `.memo`, or else `start`.
     ///
     /// # Errors
     /// When `start` cannot be served; nothing was created.
@@ -88,7 +88,7 @@ impl RepoLayout {
             let reason = "has no objects directory; the repository is broken or was moved".to_owned();
             return Err(LocateError::BrokenGit { path: common_dir, reason });
         }
-        // As git since 2.35.2: with a directory of somebody else's around it, it is not our worktree.
+        // Like git since 2.35.2: a worktree in another user's directory is not ours.
         for dir in [root, &git_dir, &common_dir] {
             check_owner(dir, env)?;
         }
@@ -125,7 +125,7 @@ fn check_owner(path: &Path, env: &Env) -> Result<(), LocateError> {
     }
 }
 
-/// Returns what `stat` says of a path; `None` only where it is known that nothing is there.
+/// Returns the result of `stat`; `None` only if the path certainly does not exist.
 fn look_at(
     path: &Path,
     stat: impl FnOnce(&Path) -> io::Result<fs::Metadata>,
@@ -142,7 +142,7 @@ fn is_dir(path: &Path) -> Result<bool, PathError> {
     Ok(look_at(path, |path| fs::metadata(path))?.is_some_and(|meta| meta.is_dir()))
 }
 
-/// What every git dir of a main worktree has.
+/// The entries that every git dir of a main worktree has.
 const GIT_DIR_PARTS: [&str; 3] = ["HEAD", "objects", "refs"];
 
 fn looks_like_git_dir(dir: &Path) -> Result<bool, PathError> {
@@ -151,7 +151,7 @@ fn looks_like_git_dir(dir: &Path) -> Result<bool, PathError> {
         && (is_there("commondir")? || (is_dir(&dir.join("objects"))? && is_dir(&dir.join("refs"))?)))
 }
 
-/// Refuses what was a repository once: its files would count as if they were outside git.
+/// Refuses a broken repository, whose files would count as being outside git.
 fn check_unused(git_dir: &Path) -> Result<(), LocateError> {
     let [here, missing]: [Vec<_>; 2] = [true, false]
         .map(|there| GIT_DIR_PARTS.into_iter().filter(|part| git_dir.join(part).exists() == there).collect());
@@ -162,7 +162,7 @@ fn check_unused(git_dir: &Path) -> Result<(), LocateError> {
     Err(LocateError::BrokenGit { path: git_dir.to_owned(), reason })
 }
 
-/// Reads `gitdir: <path>`, as gitrepository-layout(5) has it.
+/// Reads `gitdir: <path>`, see gitrepository-layout(5).
 fn read_gitdir_file(dot_git: &Path) -> Result<PathBuf, LocateError> {
     let broken = |reason: String| LocateError::BrokenGit { path: dot_git.to_owned(), reason };
     let text = fs::read_to_string(dot_git).at("read", dot_git)?;
@@ -185,7 +185,7 @@ fn place_id(path: &Path) -> String {
 /// Longest state dir, bytes: SQLite opens no path of more than 512, and the longest name in it has some 60.
 const MAX_STATE_DIR: usize = 440;
 
-/// Returns `preferred`, or the user's state directory where that cannot be written, or is too long for a database.
+/// Returns `preferred`, or the user's state directory if `preferred` is not writable or too long for a database.
 fn usable_or_home(preferred: PathBuf, id: &str, env: &Env) -> PathBuf {
     let probe = if preferred.exists() { Some(preferred.as_path()) } else { preferred.parent() };
     if preferred.as_os_str().len() <= MAX_STATE_DIR && !probe.is_some_and(is_read_only) {

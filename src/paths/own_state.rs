@@ -1,15 +1,15 @@
-//! Tells whether a path leads into state of ours, which nothing else may be written into.
+//! Determines whether a path leads into our state, where nothing else may be written.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{Env, RepoLayout, STATE_DIR, canonical};
 
-/// Directories in a state dir whose files are looked at: `backups`, `hooks`, and what is in those.
+/// Depth of the directories in a state dir whose files are examined: `backups`, `hooks`, and their subdirectories.
 const MAX_DEPTH: usize = 3;
 
 impl RepoLayout {
-    /// Returns the state dir of ours that a path leads into, whatever its name, or where a file of it has another name.
+    /// Returns our state dir that a path leads into, under any name and through hard links.
     pub fn own_state(&self, path: &Path, env: &Env) -> Option<PathBuf> {
         let in_git_dir = self.git_dir.iter().map(|git_dir| git_dir.join(STATE_DIR));
         let dirs = [self.state_dir.clone()].into_iter().chain(self.other_state_dirs(env)).chain(in_git_dir);
@@ -33,7 +33,7 @@ fn has_file(dir: &Path, file: (u64, u64), depth: usize) -> bool {
     })
 }
 
-/// Returns device and inode of a file that has several names; no other can be one of ours.
+/// Returns device and inode of a file with several names; no other file can be one of ours.
 fn identity(path: &Path) -> Option<(u64, u64)> {
     #[cfg(unix)]
     {

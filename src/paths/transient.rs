@@ -1,18 +1,18 @@
-//! Tells errors of the moment from lasting ones.
+//! Distinguishes transient errors from permanent ones.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Errors that say something lasting of the path itself; it takes a change on the disk to get another answer.
+/// Permanent errors, which depend on the path and stay until the disk changes.
 ///
-/// | errors | what is so |
+/// | errors | cause |
 /// |---|---|
-/// | `ENOENT`, `ENOTDIR` | nothing is there |
-/// | `EACCES`, `EPERM`, `EROFS` | we may not |
-/// | `ELOOP`, `EMLINK`, `ENXIO`, `ENODEV`, `EISDIR` | it is a link, a socket, a device, a directory |
-/// | `ENAMETOOLONG`, `EILSEQ`, `EINVAL` | nothing can have that name here |
-/// | `EOVERFLOW`, `EOPNOTSUPP`, `ENOSYS` | this file system cannot |
+/// | `ENOENT`, `ENOTDIR` | the path does not exist |
+/// | `EACCES`, `EPERM`, `EROFS` | permission is denied |
+/// | `ELOOP`, `EMLINK`, `ENXIO`, `ENODEV`, `EISDIR` | it is a link, a socket, a device or a directory |
+/// | `ENAMETOOLONG`, `EILSEQ`, `EINVAL` | the name is impossible here |
+/// | `EOVERFLOW`, `EOPNOTSUPP`, `ENOSYS` | the file system does not support it |
 #[cfg(unix)]
 const LASTING: [i32; 16] = [
     libc::ENOENT,
@@ -33,18 +33,18 @@ const LASTING: [i32; 16] = [
     libc::ENOSYS,
 ];
 
-/// Returns whether an error says nothing of the path it was met on, only of this moment: a disk or a server that did not
-/// answer (`EIO`, `ESTALE`, `ETIMEDOUT`), too few descriptors or too little memory (`EMFILE`, `ENFILE`, `ENOMEM`,
-/// `ENOBUFS`), an interruption (`EINTR`, `EAGAIN`). What is known of the path stays, and it is tried again.
+/// Returns whether an error is independent of the path: a disk or server did not answer (`EIO`, `ESTALE`, `ETIMEDOUT`),
+/// descriptors or memory ran out (`EMFILE`, `ENFILE`, `ENOMEM`, `ENOBUFS`), or the call was interrupted (`EINTR`,
+/// `EAGAIN`). The known state of the path stays, and the operation is tried again.
 ///
-/// An error that is in no table counts as one of these: what is tried in vain is told of, what is given up is not.
+/// Unknown errors count as transient, because a retry in vain is reported, while giving up is not.
 pub fn is_transient(error: &io::Error) -> bool {
     use io::ErrorKind as Kind;
     #[cfg(unix)]
     if let Some(code) = error.raw_os_error() {
         return !LASTING.contains(&code);
     }
-    // Elsewhere, and where no system call failed, the kind is all there is.
+    // On other platforms, and if no system call failed, only the kind is available.
     !matches!(
         error.kind(),
         Kind::NotFound
@@ -60,10 +60,10 @@ pub fn is_transient(error: &io::Error) -> bool {
     )
 }
 
-/// Returns what was read; none where there is nothing to be read, or not by us.
+/// Returns the value of a read; `None` if the file does not exist or is not readable.
 ///
 /// # Errors
-/// When it may be read another time: nothing is known of it now.
+/// When the failure is transient.
 pub fn if_readable<T>(read: io::Result<T>) -> io::Result<Option<T>> {
     match read {
         Err(error) if is_transient(&error) => Err(error),
@@ -71,7 +71,7 @@ pub fn if_readable<T>(read: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-/// Returns false only where it is known that no directory is at the path.
+/// Returns false only if certainly no directory is at the path.
 pub fn may_be_dir(path: &Path) -> bool {
     if_readable(fs::metadata(path)).map_or(true, |meta| meta.is_some_and(|meta| meta.is_dir()))
 }

@@ -8,21 +8,21 @@ use crate::git::{Settings, Tracked, TrackedAs, UserDirs};
 use crate::paths::RepoLayout;
 use crate::types::{Refusal, SourceKey, Stat};
 
-/// What becomes of one path.
+/// The decision on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// A regular file that is to be read.
+    /// A regular file to read.
     Admitted,
-    /// Git lists it, but it is not to be read; counted with the reason.
+    /// Git lists it, but it is not read; it is counted with the reason.
     Refused(Refusal),
-    /// Git does not list it, or `.memoignore` leaves it out: as if it were not there.
+    /// Git does not list it, or `.memoignore` excludes it: it is treated as absent.
     Ignored,
 }
 
-/// The rule of one worktree at one moment.
+/// The admission rules of one worktree at one moment.
 ///
-/// Limits: remembers every ignore file and directory it has seen. Build it afresh for each walk and each batch of
-/// events, else changes of ignore files and of the index go unnoticed.
+/// Limits: it caches every ignore file and directory that it has seen. Create a new one for each walk and each batch of
+/// events; otherwise changes of ignore files and of the index go unnoticed.
 pub struct Admission {
     rules: Rules,
     settings_digest: u64,
@@ -30,19 +30,19 @@ pub struct Admission {
 }
 
 impl Admission {
-    /// Reads the index and the settings of git as they are now.
+    /// Reads the present index and settings of git.
     ///
     /// # Errors
-    /// When a file of git's is damaged or cannot be read; names it. [`Admission::open_untracked`] still works then,
-    /// unless that is transient.
+    /// When one of git's files is damaged or cannot be read; names it. [`Admission::open_untracked`] still works then, unless
+    /// the error is transient.
     pub fn open(layout: &RepoLayout, max_file_bytes: u64) -> Result<Self, ScanError> {
         Self::open_for(layout, &UserDirs::read(), max_file_bytes)
     }
 
-    /// As [`Admission::open`], with the user's configuration from `dirs`.
+    /// Like [`Admission::open`], with the user's configuration from `dirs`.
     ///
     /// # Errors
-    /// As [`Admission::open`].
+    /// See [`Admission::open`].
     pub fn open_for(layout: &RepoLayout, dirs: &UserDirs, max_file_bytes: u64) -> Result<Self, ScanError> {
         let settings = Settings::read(layout, dirs)?;
         let tracked = match &layout.git_dir {
@@ -52,10 +52,10 @@ impl Admission {
         Self::new(layout, &settings, tracked, max_file_bytes)
     }
 
-    /// Goes by the ignore files alone, as if nothing were tracked: for when the index is damaged.
+    /// Uses only the ignore files, as if nothing were tracked; for a damaged index.
     ///
     /// # Errors
-    /// When an ignore file that holds for the whole worktree cannot be read now.
+    /// When an ignore file for the whole worktree cannot be read at the moment.
     pub fn open_untracked(
         layout: &RepoLayout,
         dirs: &UserDirs,
@@ -75,10 +75,9 @@ impl Admission {
         Ok(Self { rules, settings_digest: settings.digest(), max_file_bytes })
     }
 
-    /// Decides about one path, given its [`super::lstat`]. The same rule as [`super::walk`].
+    /// Decides about a path, given its [`super::lstat`], by the same rules as [`super::walk`].
     ///
-    /// Of a directory only another repository is refused; all others are [`Verdict::Ignored`], see
-    /// [`Admission::enters`].
+    /// A directory is refused if it is another repository, and otherwise [`Verdict::Ignored`]; see [`Admission::enters`].
     pub fn judge(&mut self, key: &SourceKey, stat: &Stat) -> Verdict {
         match self.judge_kind(RelPath::new(key.as_str()), FileKind::of(stat)) {
             Verdict::Admitted => self.judge_size(stat),
@@ -86,25 +85,25 @@ impl Admission {
         }
     }
 
-    /// Returns whether a directory is to be listed and watched: a real directory that is not ignored or holds tracked
-    /// files, neither `.git` nor another repository.
+    /// Returns whether to list and watch a directory: it must not be ignored, or must have tracked files, and be neither `.git`
+    /// nor another repository.
     pub fn enters(&mut self, dir: &SourceKey) -> bool {
         self.enters_path(RelPath::new(dir.as_str()))
     }
 
-    /// Returns why it is not known now whether `path` counts, and what below it if it is a directory: an ignore file, or
-    /// what tells a repository, could not be read. What was decided about it must not be acted upon then.
+    /// Returns why the decision about `path`, and about everything below it, is uncertain: an ignore file or a `.git` could not
+    /// be read. The decision must not be used then.
     pub fn undecided(&mut self, path: &SourceKey, is_dir: bool) -> Option<String> {
         let path = RelPath::new(path.as_str());
         self.undecided_dir(if is_dir { path } else { super::rules::parent(path) })
     }
 
-    /// Returns a number that differs when other paths are tracked, or git's settings ignore by other rules.
+    /// Returns a fingerprint of the tracked paths and of git's settings for ignoring.
     pub fn digest(&self) -> u64 {
         self.rules.tracked().digest() ^ self.settings_digest
     }
 
-    /// Returns whether a change of `key` can change which other files count: an ignore file of git's or ours.
+    /// Returns whether `key` is an ignore file of git or ours, whose change affects other files.
     pub fn is_rule(key: &SourceKey) -> bool {
         key.as_str() == super::MEMO_IGNORE || key.as_str().rsplit('/').next() == Some(".gitignore")
     }
@@ -121,7 +120,7 @@ impl Admission {
         self.rules.enters(dir)
     }
 
-    /// Decides all that can be decided without knowing the size.
+    /// Decides as far as possible without the size.
     pub(super) fn judge_kind(&mut self, path: &RelPath, kind: FileKind) -> Verdict {
         if self.rules.is_reserved(path) || self.rules.barrier(super::rules::parent(path)).is_some() {
             return Verdict::Ignored;

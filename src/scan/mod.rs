@@ -1,10 +1,10 @@
 //! Lists and reads the files of a worktree.
 //!
-//! One rule, [`Admission`], for scanning, watching and answering; [`walk`] applies it to a tree and [`read`] gets the
-//! bytes of what it admits. The rule is `git ls-files --cached --others --exclude-standard`, then `.memoignore`, then
-//! the refusals, with these differences from git, all on purpose:
+//! [`Admission`] holds the rules for scanning, watching and answering; [`walk`] applies them to a tree, and [`read`] reads
+//! admitted files. The rules are those of `git ls-files --cached --others --exclude-standard`, then `.memoignore`, then
+//! the refusals, with these intended differences from git:
 //!
-//! - `.memo` at any depth, and git dirs or state dirs that lie inside the tree under another name than `.git`, are left out;
+//! - `.memo` at any depth, and git dirs or state dirs inside the tree with another name than `.git`, are left out;
 //! - another repository or worktree inside the tree, submodule or not, is one refusal and is not entered;
 //! - names that are not UTF-8 are one refusal each, under their lossy name.
 
@@ -29,28 +29,28 @@ use stat::FileKind;
 pub use stat::{is_racy, lstat, shared_inode};
 pub use walk::{Found, Visit, walk};
 
-/// Name of the ignore file of ours in the root of a worktree; gitignore(5) syntax, applies to tracked files as well.
+/// Name of our ignore file in the root of a worktree, in gitignore(5) syntax; it applies to tracked files too.
 pub const MEMO_IGNORE: &str = ".memoignore";
 
-/// Why a walk, or part of one, could not be done.
+/// Why a walk, or part of it, failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ScanError {
-    /// Git's own files could not be read; nothing can be said about any path.
+    /// Git's files could not be read, so no decision about any path is possible.
     #[error(transparent)]
     Git(#[from] GitError),
     /// The root of the worktree is gone or cannot be read.
     #[error(transparent)]
     Root(PathError),
-    /// One directory could not be listed: nothing is known of what is below it, so nothing below it may be dropped.
+    /// One directory could not be listed, so the state below it is unknown and nothing there may be dropped.
     #[error(transparent)]
     Directory(PathError),
-    /// An ignore file that holds for the whole worktree cannot be read now; nothing can be said about any path.
+    /// An ignore file for the whole worktree cannot be read at the moment, so no decision about any path is possible.
     #[error(transparent)]
     Rules(PathError),
 }
 
 impl ScanError {
-    /// Returns whether another walk may do better, without any change on the disk.
+    /// Returns whether another walk may succeed without any change on disk.
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Git(error) => error.is_transient(),
@@ -58,7 +58,7 @@ impl ScanError {
         }
     }
 
-    /// Returns what to do about it, where that is known.
+    /// Returns the remedy, if it is known.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Git(error) => error.hint(),
@@ -70,7 +70,7 @@ impl ScanError {
 /// Bytes of a path relative to the root, with `/` between its parts.
 type RelPath = gix::bstr::BStr;
 
-/// Returns where `path` lies on the disk.
+/// Returns the absolute path of `path`.
 fn on_disk(root: &Path, path: &RelPath) -> PathBuf {
     if path.is_empty() {
         return root.to_owned();
@@ -81,7 +81,7 @@ fn on_disk(root: &Path, path: &RelPath) -> PathBuf {
     root.join(path.to_string())
 }
 
-/// Returns the bytes of a name as git has them.
+/// Returns the bytes of a name as in git.
 fn name_bytes(name: &std::ffi::OsStr) -> Vec<u8> {
     #[cfg(unix)]
     return std::os::unix::ffi::OsStrExt::as_bytes(name).to_vec();
@@ -89,9 +89,9 @@ fn name_bytes(name: &std::ffi::OsStr) -> Vec<u8> {
     name.to_string_lossy().into_owned().into_bytes()
 }
 
-/// Reads a file only if it is a regular one; `follow` says whether through a final symlink.
+/// Reads a file if it is regular; `follow` says whether a final symlink is followed.
 ///
-/// Never blocks on a FIFO that was put in the file's place.
+/// Never blocks on a FIFO in the place of the file.
 fn open_regular(path: &Path, follow: bool) -> io::Result<fs::File> {
     let mut options = fs::OpenOptions::new();
     options.read(true);

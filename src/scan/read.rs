@@ -1,4 +1,4 @@
-//! Reads one file and checks that it did not change meanwhile.
+//! Reads one file and checks that it did not change during the read.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -8,55 +8,54 @@ use super::stat::{from_metadata, lstat};
 use crate::paths::{PathError, is_transient};
 use crate::types::{Refusal, SourceKey, Stat};
 
-/// Where a NUL byte makes a file binary: the first 8 KiB, as git's `buffer_is_binary` has it.
+/// Length of the beginning in which a NUL byte makes a file binary, as in git's `buffer_is_binary`.
 const BINARY_PROBE_BYTES: usize = 8 * 1024;
 
-/// How often a file that changes while it is read is read again.
+/// Number of attempts to read a file that keeps changing.
 const ATTEMPTS: usize = 3;
 
-/// One file, as it was between two equal stats.
+/// The content of a file between two equal stats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read {
     /// Its signature, the same before and after reading.
     pub stat: Stat,
-    /// BLAKE3 of its bytes. Of a file that is too big, which is not read to its end: of that fact and its size.
+    /// BLAKE3 of its bytes. For a file that is too big, a hash of that fact and its size, because it is not read to the end.
     pub hash: [u8; 32],
     /// What it holds.
     pub content: Content,
 }
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// Text; what was not UTF-8 became U+FFFD.
+    /// Text; invalid UTF-8 became U+FFFD.
     Text(String),
-    /// Not to be indexed: too big or binary.
+    /// Not indexed, because it is too big or binary.
     Refused(Refusal),
 }
 
 /// Why an admitted file could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// It, or a directory above it, is no longer there.
+    /// The file, or a directory above it, does not exist any more.
     #[error("{0}: gone")]
     Gone(SourceKey),
-    /// Something else is in its place, or in that of a directory above it: a link, a directory, a FIFO.
+    /// A link, a directory or a FIFO replaces it, or a directory above it.
     #[error("{0}: no longer a regular file below the root")]
     NotRegular(SourceKey),
-    /// It changed during each attempt; somebody is writing it, and will be heard of again.
+    /// It changed during each attempt. It is being written, so another event will follow.
     #[error("{0}: changes faster than it can be read")]
     Unsettled(SourceKey),
-    /// The operating system will not let it be read until something changes on the disk.
+    /// The operating system refuses the read until something changes on disk.
     #[error(transparent)]
     Unreadable(PathError),
-    /// It could not be read this time; nothing is known of it.
+    /// The read failed for the moment; the content is unknown.
     #[error(transparent)]
     Transient(PathError),
 }
 
 impl ReadError {
-    /// Returns how `memo status --skipped` counts it; none for what is simply no longer a file, or may be read the
-    /// next time.
+    /// Returns the refusal for `memo status --skipped`; `None` if it is not a file any more, or a retry may succeed.
     pub fn refusal(&self) -> Option<Refusal> {
         match self {
             Self::Gone(_) | Self::NotRegular(_) | Self::Transient(_) => None,
@@ -65,10 +64,10 @@ impl ReadError {
     }
 }
 
-/// Reads one admitted file, at most `max_bytes` of it, without following a symbolic link anywhere below `root`.
+/// Reads an admitted file of at most `max_bytes` without following any symbolic link below `root`.
 ///
 /// # Errors
-/// When there is no such regular file, it cannot be read, or it never held still.
+/// When it is not a regular file, cannot be read, or keeps changing.
 pub fn read(root: &Path, key: &SourceKey, max_bytes: u64) -> Result<Read, ReadError> {
     for _ in 0..ATTEMPTS {
         if let Some(read) = read_once(root, key, max_bytes)? {
@@ -78,10 +77,10 @@ pub fn read(root: &Path, key: &SourceKey, max_bytes: u64) -> Result<Read, ReadEr
     Err(ReadError::Unsettled(key.clone()))
 }
 
-/// Returns the text of a file if its bytes have this hash; none when it changed, is gone or may not be read.
+/// Returns the text of a file if its bytes have this hash; `None` if it has changed, is gone or is unreadable.
 ///
 /// # Errors
-/// When it cannot be read now, so that nobody knows.
+/// When the read fails for the moment, so that the content is unknown.
 pub fn read_same(
     root: &Path,
     key: &SourceKey,
@@ -95,7 +94,7 @@ pub fn read_same(
     }
 }
 
-/// Returns the bytes of a file, or where a symbolic link leads, as git keeps them; none when there are more than
+/// Returns the bytes of a file, or the target of a symbolic link, as git stores them; `None` if there are more than
 /// `max_bytes`.
 ///
 /// # Errors
@@ -110,7 +109,7 @@ pub fn bytes(root: &Path, key: &SourceKey, max_bytes: u64) -> io::Result<Option<
     read_up_to(&mut file, size, max_bytes)
 }
 
-/// Reads once; `None` when the file changed meanwhile.
+/// Reads once; `None` if the file changed during the read.
 fn read_once(root: &Path, key: &SourceKey, max_bytes: u64) -> Result<Option<Read>, ReadError> {
     let path = root.join(key.as_str());
     let failed = |source: io::Error| classify(source, key, &path);
@@ -154,7 +153,7 @@ fn into_text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-/// Opens directory by directory, so that no component can be a link, not even one swapped in a moment ago.
+/// Opens directory by directory, so that no component can be a link, even one that was just swapped in.
 #[cfg(unix)]
 fn open_below(root: &Path, key: &SourceKey) -> io::Result<File> {
     use rustix::fs::{Mode, OFlags, open, openat};
@@ -164,7 +163,7 @@ fn open_below(root: &Path, key: &SourceKey) -> io::Result<File> {
     for part in dirs.split('/').filter(|part| !part.is_empty()) {
         dir = openat(&dir, part, into | OFlags::NOFOLLOW, Mode::empty())?;
     }
-    // NONBLOCK: a FIFO in the file's place must not hold us until somebody writes to it.
+    // NONBLOCK: a FIFO in the place of the file must not block.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     Ok(openat(&dir, name, flags, Mode::empty())?.into())
 }

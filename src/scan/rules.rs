@@ -11,10 +11,10 @@ use super::{FileKind, MEMO_IGNORE, RelPath, lstat, on_disk, open_regular};
 use crate::git::{self, ObjectHash, Patterns, Settings, Tracked, TrackedAs};
 use crate::paths::{IoContext as _, PLAIN_STATE_DIR, PathError, RepoLayout, if_readable, is_transient};
 
-/// Git does not read larger ignore files either (`PATTERN_MAX_FILE_SIZE` in its dir.c).
+/// Largest ignore file; the same as git's limit (`PATTERN_MAX_FILE_SIZE` in its dir.c).
 const MAX_IGNORE_FILE_BYTES: u64 = 100 * 1024 * 1024;
 
-/// The rules of one worktree at one moment. What was once read is remembered, so it must not live long.
+/// The rules of one worktree at one moment. It caches what it reads, so it must be short-lived.
 pub(super) struct Rules {
     root: PathBuf,
     case: Case,
@@ -24,44 +24,44 @@ pub(super) struct Rules {
     memo: Patterns,
     /// Git dirs and state dirs that lie inside the tree.
     own: Vec<Vec<u8>>,
-    /// Common dir and hash, to read the ignore files that a sparse checkout leaves out.
+    /// Common dir and hash, to read ignore files that a sparse checkout leaves out.
     objects: Option<(PathBuf, ObjectHash)>,
     /// Invariant: the first is the root; a parent comes before its children.
     levels: Vec<Level>,
     by_dir: HashMap<Vec<u8>, usize>,
 }
 
-/// What is known of one directory.
+/// The cached state of one directory.
 struct Level {
-    /// Index of the directory above; the root is its own.
+    /// Index of the directory above; the root refers to itself.
     parent: usize,
-    /// Its path with the slash at its end; of the root: empty.
+    /// Its path with a trailing slash; empty for the root.
     prefix: Vec<u8>,
-    /// Git ignores it, or a directory above it.
+    /// Whether git ignores it or a directory above it.
     ignored: bool,
-    /// `.memoignore` ignores it, or a directory above it.
+    /// Whether `.memoignore` ignores it or a directory above it.
     memo_ignored: bool,
     barrier: Option<Barrier>,
-    /// Its `.gitignore`, read when something in the directory is asked about.
+    /// Its `.gitignore`, read on demand.
     patterns: Option<Patterns>,
-    /// Why what decides about the directory could not be read this time.
+    /// Why the rules for the directory could not be read this time.
     undecided: Option<String>,
 }
 
 /// Why a directory is not entered although no pattern ignores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Barrier {
-    /// It is no directory, or one of git's or ours.
+    /// It is not a directory, or belongs to git or to us.
     NotOurs,
     /// It is the top of another worktree.
     Repository,
 }
 
 impl Rules {
-    /// Reads what holds for the whole worktree; cheap apart from the index, which the caller has read.
+    /// Reads the rules for the whole worktree; cheap, because the caller has read the index.
     ///
     /// # Errors
-    /// When an ignore file cannot be read now.
+    /// When an ignore file cannot be read at the moment.
     pub(super) fn new(layout: &RepoLayout, settings: &Settings, tracked: Tracked) -> Result<Self, PathError> {
         let in_git = layout.common_dir.as_ref();
         let excludes = in_git.map(|dir| dir.join("info/exclude")).into_iter();
@@ -97,7 +97,7 @@ impl Rules {
         &self.tracked
     }
 
-    /// Returns whether git ignores `path` as long as it is not tracked.
+    /// Returns whether git ignores `path` if it is untracked.
     pub(super) fn is_ignored(&mut self, path: &RelPath, is_dir: bool) -> bool {
         let level = self.level(parent(path));
         self.load(level);
@@ -110,7 +110,7 @@ impl Rules {
         self.levels[level].memo_ignored || self.memo.decide(path, is_dir, self.case) == Some(true)
     }
 
-    /// Returns whether the name of `path` alone keeps it out: git's, ours, or no name at all.
+    /// Returns whether the name of `path` excludes it: it belongs to git or to us, or is invalid.
     pub(super) fn is_reserved(&self, path: &RelPath) -> bool {
         let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
         let is_git = match self.case {
@@ -123,20 +123,20 @@ impl Rules {
             || self.own.iter().any(|own| *own == path[..])
     }
 
-    /// Returns what stands in the way of entering `dir`, patterns aside.
+    /// Returns the obstacle to entering `dir`, apart from patterns.
     pub(super) fn barrier(&mut self, dir: &RelPath) -> Option<Barrier> {
         let level = self.level(dir);
         self.levels[level].barrier
     }
 
-    /// Returns whether `dir` is to be entered: nothing stands in the way, and it is not ignored or holds tracked files.
+    /// Returns whether to enter `dir`: there is no obstacle, and it is not ignored or has tracked files.
     pub(super) fn enters(&mut self, dir: &RelPath) -> bool {
         let level = self.level(dir);
         let level = &self.levels[level];
         level.barrier.is_none() && !level.memo_ignored && (!level.ignored || self.tracked.holds_below(dir))
     }
 
-    /// Returns why it is not known now what counts in the directory `dir`, if so.
+    /// Returns why the rules for the directory `dir` are uncertain, if they are.
     pub(super) fn undecided(&mut self, dir: &RelPath) -> Option<&str> {
         let mut at = self.level(dir);
         self.load(at);
@@ -146,7 +146,7 @@ impl Rules {
         self.levels[at].undecided.as_deref()
     }
 
-    /// Returns the level of a directory, after those of the directories above it.
+    /// Returns the index of a directory, adding the directories above it first.
     fn level(&mut self, dir: &RelPath) -> usize {
         if let Some(known) = self.by_dir.get(dir.as_bytes()) {
             return *known;
@@ -189,21 +189,21 @@ impl Rules {
         let is_other = match lstat(&path) {
             Ok(stat) => FileKind::of(&stat) != FileKind::Directory,
             Err(error) if is_transient(&error) => return Err(error).at("look at", &path),
-            // Where we may not look, whoever lists it is told why.
+            // Listing an unreadable directory reports the error.
             Err(error) => matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
         };
         if is_other || self.is_reserved(dir) {
             return Ok(Some(Barrier::NotOurs));
         }
-        // As git: a directory with files of ours in it stays ours, whatever else somebody made of it.
+        // Like git: a directory with tracked files belongs to this worktree, even if it has become a repository.
         let is_foreign = self.tracked.entry(dir) == TrackedAs::Repository
             || (!self.tracked.holds_below(dir) && git::is_repository(&path).at("look into", &path)?);
         Ok(is_foreign.then_some(Barrier::Repository))
     }
 
-    /// Asks the ignore files from the nearest to the farthest; the first that has an opinion decides.
+    /// Checks the ignore files from the nearest to the farthest; the first with a matching pattern decides.
     ///
-    /// What is in an ignored directory is ignored, whatever nearer patterns say (gitignore(5)).
+    /// Everything in an ignored directory is ignored, even if nearer patterns say otherwise (gitignore(5)).
     fn decide(&self, level: usize, path: &RelPath, is_dir: bool) -> bool {
         if self.levels[level].ignored {
             return true;
@@ -224,7 +224,7 @@ impl Rules {
         self.global.iter().find_map(|patterns| patterns.decide(path, is_dir, self.case)).unwrap_or(false)
     }
 
-    /// Reads the ignore file of a directory, unless that is known or does not matter.
+    /// Reads the ignore file of a directory, unless it is cached or irrelevant.
     fn load(&mut self, level: usize) {
         let known = &self.levels[level];
         if known.patterns.is_some() {
@@ -249,7 +249,7 @@ impl Rules {
         read.map_or_else(|| self.read_left_out(path), Ok)
     }
 
-    /// Reads an ignore file that a sparse checkout leaves out of the worktree; it counts all the same.
+    /// Reads an ignore file that a sparse checkout leaves out of the worktree, but that applies nevertheless.
     fn read_left_out(&self, path: &RelPath) -> Result<Patterns, String> {
         let (Some(id), Some((objects, hash))) = (self.tracked.left_out(path), &self.objects) else {
             return Ok(Patterns::default());
@@ -259,13 +259,12 @@ impl Rules {
     }
 }
 
-/// Returns the directory that `path` is in; empty for the root.
+/// Returns the directory of `path`; empty for the root.
 pub(super) fn parent(path: &RelPath) -> &RelPath {
     path.rfind_byte(b'/').map_or(b"".as_bstr(), |slash| path[..slash].as_bstr())
 }
 
-/// Reads an ignore file; one that is missing or may not be read is none, as for git. Git follows links only outside
-/// the worktree.
+/// Reads an ignore file; a missing or unreadable one is empty, as in git. Links are followed only outside the worktree.
 ///
 /// # Errors
 /// When it cannot be read now.

@@ -1,10 +1,9 @@
 //! Recognises files that hold credentials by their names.
 //!
-//! What the name does not say is left to the search for credentials in the text. So these stay searchable: `*.asc`
-//! (AsciiDoc, signatures and public keys far more often than private ones), `*.crt` and `*.cer` (public by nature),
-//! `*.pub`.
+//! Files with ambiguous names are left to the search for credentials in texts. So these stay searchable: `*.asc` (AsciiDoc,
+//! signatures and public keys far more often than private ones), `*.crt` and `*.cer` (public by nature), `*.pub`.
 
-/// File names that are credentials whatever directory they are in.
+/// File names that are credentials in any directory.
 const NAMES: &[&str] = &[
     ".dockercfg",
     ".git-credentials",
@@ -29,7 +28,7 @@ const EXTENSIONS: &[&str] =
 /// Directories whose whole content is credentials.
 const DIRECTORIES: &[&str] = &[".aws", ".gnupg", ".ssh"];
 
-/// Directory and file name that are credentials together.
+/// Directory and file names that together mean credentials.
 const IN_DIRECTORY: &[(&str, &str)] = &[
     (".cargo", "credentials"),
     (".cargo", "credentials.toml"),
@@ -38,10 +37,10 @@ const IN_DIRECTORY: &[(&str, &str)] = &[
     (".kube", "config"),
 ];
 
-/// Endings that make a `.env` a template for others to fill in.
+/// Endings that make a `.env` a template.
 const TEMPLATES: &[&str] = &[".dist", ".example", ".sample", ".template"];
 
-/// Returns whether a worktree-relative path names credentials; letters' case does not matter.
+/// Returns whether a worktree-relative path names credentials, ignoring case.
 pub fn is_secret_name(path: &str) -> bool {
     let path = path.to_ascii_lowercase();
     let (dirs, name) = path.rsplit_once('/').unwrap_or(("", &path));

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use crate::types::Stat;
 
-/// A file written this shortly before it was read may be written again without its times changing: file systems
-/// count in steps of up to 2 s (FAT).
+/// A file written within this time before it was read may be written again without a change of its times: the times of
+/// file systems have steps of up to 2 s (FAT).
 const RACY_NS: u64 = 2_000_000_000;
 
 /// Bits of `st_mode` that hold the type, and their values, as in inode(7).
@@ -16,14 +16,14 @@ const REGULAR: u32 = 0o100_000;
 const DIRECTORY: u32 = 0o040_000;
 const SYMLINK: u32 = 0o120_000;
 
-/// What sort of thing a path is.
+/// The type of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FileKind {
-    /// A file with content.
+    /// A regular file.
     Regular,
     /// A directory.
     Directory,
-    /// A symbolic link, wherever it leads.
+    /// A symbolic link.
     Symlink,
     /// A FIFO, socket or device.
     Special,
@@ -90,7 +90,7 @@ fn symlink_metadata(path: &Path) -> io::Result<Stat> {
     std::fs::symlink_metadata(path).map(|meta| from_metadata(&meta))
 }
 
-/// Returns the inode of a file that has other names too, in this worktree or elsewhere.
+/// Returns the inode of a file that has other names, in this worktree or elsewhere.
 #[cfg(unix)]
 pub fn shared_inode(path: &Path) -> Option<u64> {
     use std::os::unix::fs::MetadataExt;
@@ -98,7 +98,7 @@ pub fn shared_inode(path: &Path) -> Option<u64> {
     (meta.is_file() && meta.nlink() > 1).then(|| meta.ino())
 }
 
-/// As on Unix; elsewhere a stat does not tell.
+/// Like on Unix; `stat` does not report it on this platform.
 #[cfg(not(unix))]
 pub fn shared_inode(_: &Path) -> Option<u64> {
     None

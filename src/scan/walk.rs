@@ -11,21 +11,21 @@ use super::{Admission, FileKind, RelPath, ScanError, Verdict, is_secret_name, ls
 use crate::paths::{PathError, RepoLayout};
 use crate::types::{Refusal, SourceKey, Stat};
 
-/// One path that git lists, as it was met.
+/// A path that git lists, at the time of the visit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Its path; the lossy one where that is not UTF-8.
+    /// Its path; a lossy one if it is not UTF-8.
     pub key: SourceKey,
     /// Its signature.
     pub stat: Stat,
-    /// Why it is not to be read; none when it is admitted.
+    /// Why it is refused; `None` if it is admitted.
     pub refusal: Option<Refusal>,
 }
 
-/// What happens on a walk.
+/// Callbacks of a walk.
 pub trait Visit {
-    /// A directory is about to be listed, with its path below the root; none for the root itself. Whoever watches must
-    /// watch it before this returns: what is created later is only heard of, not listed.
+    /// A directory is about to be listed, with its path below the root; `None` for the root itself. A watcher must watch it
+    /// before this returns, because later files are only reported as events, not listed.
     fn dir(&mut self, abs: &Path, key: Option<&SourceKey>);
     /// A directory is about to be looked at, which may take long.
     fn approach(&mut self, _abs: &Path) {}
@@ -33,25 +33,25 @@ pub trait Visit {
     fn file(&mut self, found: Found);
     /// A file that git ignores has a secret name.
     fn ignored_secret(&mut self, _stat: Stat) {}
-    /// Something may not be looked at; the walk goes on.
+    /// Something is not accessible; the walk continues.
     fn problem(&mut self, problem: ScanError);
-    /// Of a path, and of what is below it, nothing is known this time; the walk goes on. None: of the root.
+    /// A path and everything below it could not be examined this time; the walk continues. `None` stands for the root.
     fn unread(&mut self, key: Option<SourceKey>, why: String);
-    /// Returns whether to end the walk early; asked before each directory.
+    /// Returns whether to end the walk early; called before each directory.
     fn stopped(&self) -> bool {
         false
     }
 }
 
-/// Walks the worktree, or what is at and below `below`, in the order of the names' bytes within each directory.
+/// Walks the worktree, or `below` and everything in it, in the order of the names' bytes within each directory.
 ///
-/// What vanishes meanwhile is passed over in silence. A directory that may not be listed is both a problem and one refusal;
-/// one that cannot be listed now, or whose ignore file cannot be read now, is unread.
-/// Returns whether every directory that was listed is as it was before: only then was all of it there at one moment. Two
-/// changes within one tick of the file system's clock (4 ms on Linux before 6.13) pass for one.
+/// Files that vanish are skipped silently. A directory without permission is both a problem and one refusal. If a directory
+/// cannot be listed at the moment, or its ignore file cannot be read, it is unread.
+/// Returns whether no listed directory has changed, so that the listings show one moment. Two changes within one tick of the
+/// file system's clock (4 ms on Linux before 6.13) look like one.
 ///
 /// # Errors
-/// When the root is gone or is no directory; nothing was visited.
+/// When the root is gone or not a directory; nothing was visited.
 pub fn walk(
     layout: &RepoLayout,
     admission: &mut Admission,
@@ -75,11 +75,11 @@ pub fn walk(
 struct Walk<'a> {
     admission: &'a mut Admission,
     visit: &'a mut dyn Visit,
-    /// Directories to be entered; the next one is the last. Not recursion: a hostile tree can be deeper than a stack.
+    /// A stack of directories to enter. This is not recursive, because a hostile tree can be deeper than the call stack.
     pending: Vec<BString>,
-    /// Directories as they were before they were listed.
+    /// Stats of directories before they were listed.
     listed: Vec<(PathBuf, Stat)>,
-    /// Lossy names already reported; two names can become the same.
+    /// Lossy names that were reported; two names can become the same.
     lossy: HashSet<String>,
 }
 
@@ -109,7 +109,7 @@ impl Walk<'_> {
         match dir.to_str() {
             Ok("") => self.visit.dir(&abs, None),
             Ok(key) => self.visit.dir(&abs, Some(&SourceKey::new(key))),
-            // Nothing below can be admitted, so nothing there need be watched.
+            // Nothing below can be admitted, so nothing there needs a watch.
             Err(_) => {}
         }
         if let Some(why) = self.admission.undecided_dir(dir) {
@@ -131,7 +131,7 @@ impl Walk<'_> {
         self.pending[first_pending..].reverse();
     }
 
-    /// Takes one path; asks for its stat only when it is needed.
+    /// Visits one path, and reads its stat only if necessary.
     fn meet(&mut self, path: &RelPath, kind: FileKind, stat: impl FnOnce() -> io::Result<Stat>) {
         if kind == FileKind::Directory {
             self.visit.approach(&self.on_disk(path));
@@ -151,7 +151,7 @@ impl Walk<'_> {
             return;
         }
         match stat() {
-            // Replaced between the listing and now: whoever did it makes an event of it, if it still matters.
+            // It was replaced since the listing, which causes an event if it still matters.
             Ok(stat) if FileKind::of(&stat) != kind => {}
             Ok(stat) if verdict == Verdict::Admitted => {
                 self.found(path, stat, self.admission.judge_size(&stat));
@@ -179,7 +179,7 @@ impl Walk<'_> {
         self.visit.file(Found { key: SourceKey::new(key), stat, refusal });
     }
 
-    /// Reports a path under its lossy name, unless a file has that very name.
+    /// Reports a path under its lossy name, unless a file has exactly that name.
     fn found_not_utf8(&mut self, path: &RelPath, stat: Stat) {
         let lossy = path.to_str_lossy().into_owned();
         let is_taken = lstat(&self.on_disk(RelPath::new(lossy.as_bytes()))).is_ok();
@@ -219,7 +219,7 @@ impl Walk<'_> {
     }
 }
 
-/// Returns the path itself, or the nearest directory above it whose name is UTF-8; none for the root.
+/// Returns the path itself, or the nearest directory above it whose name is UTF-8; `None` for the root.
 fn named(path: &RelPath) -> Option<SourceKey> {
     let mut path = path;
     while path.to_str().is_err() {
@@ -228,7 +228,7 @@ fn named(path: &RelPath) -> Option<SourceKey> {
     path.to_str().ok().filter(|path| !path.is_empty()).map(SourceKey::new)
 }
 
-/// Lists a directory in the order of its names, with its stat before; one that was swapped for a link meanwhile is an error.
+/// Lists a directory in the order of its names, with its earlier stat; fails if it was replaced by a link.
 fn list(dir: &Path) -> io::Result<(Stat, Vec<(BString, DirEntry)>)> {
     let before = lstat(dir)?; // also so that a network file system lists it anew when it has changed
     let mut entries = Vec::new();

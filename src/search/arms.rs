@@ -15,10 +15,10 @@ use crate::proto::Mode;
 use crate::store::{ChunkRow, Filter, OTHERS_A_COMMIT, Reader, StoreError};
 use crate::types::{ChunkId, Kind, ViewId};
 
-/// Words of a query that are looked up in the vocabulary; what comes after them is left out of the second try.
+/// Most words of a query that are looked up in the vocabulary; later ones are left out of the second attempt.
 const MOST_CORRECTED: usize = 8;
 
-/// One question.
+/// A search of the index.
 #[derive(Clone, Copy)]
 pub struct Ask<'a> {
     /// The worktree.
@@ -27,43 +27,43 @@ pub struct Ask<'a> {
     pub query: &'a str,
     /// Which arms answer.
     pub mode: Mode,
-    /// Where to look.
+    /// Filter.
     pub filter: &'a Filter,
     /// Hits wanted.
     pub limit: usize,
-    /// The model, or why there is none.
+    /// The model, or the error.
     pub embedder: Result<&'a dyn Embedder, &'a str>,
-    /// All vectors, once they are loaded.
+    /// All vectors once they are loaded.
     pub nearest: &'a SharedVectors,
-    /// Look for words of the index one or two edits away where nothing matches as typed.
+    /// Whether to look for words of the index one or two edits away if nothing matches as typed.
     pub corrects: bool,
 }
 
-/// A hit with the row it came from.
+/// A hit with its row.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// Score, factors and place in each arm.
+    /// Score, factors and rank in each arm.
     pub ranked: Ranked<Candidate>,
     /// Its chunk.
     pub row: ChunkRow,
-    /// The text of a commit; that of a file is on the disk.
+    /// The text of a commit; that of a file is on disk.
     pub text: Option<String>,
 }
 
-/// All candidates, the best first.
+/// All candidates, best first.
 #[derive(Debug, Default)]
 pub struct Answer {
-    /// More than were asked for, since some may prove stale.
+    /// More than requested, because some may prove stale.
     pub found: Vec<Found>,
-    /// The words that were looked for, for snippets.
+    /// The words of the query, for snippets.
     pub query: Query,
     /// Arms that did not run, and why.
     pub degraded: Vec<String>,
-    /// What was typed was not found; this was.
+    /// The corrected query, if the typed one found nothing.
     pub corrected: Option<String>,
 }
 
-/// Asks the arms and ranks what they bring. Equal snapshots and questions give equal answers.
+/// Runs the arms and ranks their candidates. The result is determined by the snapshot and the query.
 ///
 /// # Errors
 /// When the database cannot be read.
@@ -148,7 +148,7 @@ impl Pool {
         let rows = copies.choose(reader.by_path(ask.view, ask.filter, &expression, k)?)?;
         for (rank, row) in (1..).zip(rows) {
             let place = TextRank { rank, bm25: row.value };
-            // A path speaks for all chunks of the file; its first one stands in where no other was found.
+            // A path match applies to all chunks of the file; its first one represents it if no other was found.
             if !self.by_path.contains_key(&row.path) {
                 self.signals(row.clone());
             }
@@ -199,7 +199,7 @@ impl Pool {
         Ok(())
     }
 
-    /// Returns the signals of a chunk, which becomes a candidate if it is none yet.
+    /// Returns the signals of a chunk, and makes it a candidate if it is new.
     fn signals(&mut self, row: ChunkRow) -> &mut Signals {
         let index = *self.index.entry(row.id).or_insert_with(|| {
             self.by_path.entry(row.path.clone()).or_default().push(self.candidates.len());
@@ -219,12 +219,12 @@ impl Pool {
     }
 }
 
-/// Returns the `k` nearest chunks of the view that pass the filter, with their cosine, nearest first; none where the vectors
+/// Returns the `k` nearest chunks of the view that pass the filter, with their cosine, nearest first; nothing if the vectors
 /// are not loaded yet.
 ///
-/// Without a filter nearly all vectors are the view's: if `k` of some more than `k` are, no other can be nearer.
-/// Else the members are looked up first. Commits come besides, unless they alone are asked for: there are many, in
-/// the words of people, and they would be nearer to a question than the code.
+/// Without a filter nearly all vectors belong to the view: if `k` of slightly more than `k` do, no other can be nearer.
+/// Otherwise the members are looked up first. Commits are added separately, unless only they are wanted: there are many,
+/// written in prose, and they would be nearer to a question than the code.
 fn scan(
     reader: &Reader,
     ask: &Ask<'_>,
@@ -252,7 +252,7 @@ fn scan(
     Ok(Some(rows))
 }
 
-/// Returns what is asked for in two: everything but commits, and commits, each with how many may come.
+/// Splits the filter into everything but commits, and commits, each with its maximum number.
 fn kinds_apart(kinds: &[Kind], k: usize) -> Vec<(Vec<Kind>, usize)> {
     let all = if kinds.is_empty() { &Kind::ALL } else { kinds };
     let (commits, others): (Vec<Kind>, Vec<Kind>) = all.iter().partition(|kind| **kind == Kind::Commit);
@@ -271,13 +271,13 @@ fn rows_of(reader: &Reader, ask: &Ask<'_>, top: &[(ChunkId, f64)]) -> Result<Vec
     Ok(rows)
 }
 
-/// Adds the path's share to a chunk's cosine. Less than the 0.3 of a code file as a whole in
-/// models/builtin/README.md: all chunks of a file share it, so it cannot tell them apart.
+/// Adds the share of the path to the cosine of a chunk. It is less than the 0.3 for whole code files in
+/// models/builtin/README.md, because all chunks of a file share it.
 fn with_path(chunk: f64, path: f64) -> f64 {
     0.8 * chunk + 0.2 * path
 }
 
-/// Returns the query with each word that the index does not hold replaced by the nearest that it does.
+/// Returns the query with each unknown word replaced by the nearest word of the index.
 fn correct(reader: &Reader, query: &Query) -> Result<Option<String>, StoreError> {
     let words = &query.words()[..query.words().len().min(MOST_CORRECTED)];
     let mut text = String::new();
@@ -285,7 +285,7 @@ fn correct(reader: &Reader, query: &Query) -> Result<Option<String>, StoreError>
     let mut vocabulary = Vec::new();
     for word in words {
         let mut best = None;
-        // Looked up first, since a walk over all terms takes far longer than all else.
+        // Look up known words first, because a walk over all terms takes far longer than anything else.
         if !reader.has_term(&word.text)? {
             if vocabulary.is_empty() {
                 reader.each_term(|term, n_docs| vocabulary.push((term.to_owned(), n_docs)))?;

@@ -1,4 +1,4 @@
-//! Chooses which of several files with the same content stands for all of them.
+//! Chooses which of several files with the same content represents them.
 
 use std::collections::HashMap;
 
@@ -8,13 +8,13 @@ use super::rerank::likest;
 use crate::store::{ChunkRow, Filter, Reader, StoreError};
 use crate::types::ViewId;
 
-/// The copies chosen for one query; a content has one path in all arms.
+/// The copies chosen for one query, so that a content has the same path in all arms.
 pub(super) struct Copies<'a> {
     reader: &'a Reader,
     view: ViewId,
     filter: &'a Filter,
     query: &'a Query,
-    /// By hash and format: the same bytes are another content under another format.
+    /// By hash and format, because the same bytes in another format are another content.
     chosen: HashMap<([u8; 32], String), String>,
 }
 
@@ -23,7 +23,7 @@ impl<'a> Copies<'a> {
         Self { reader, view, filter, query, chosen: HashMap::new() }
     }
 
-    /// Gives each row the path of the copy that the query names best.
+    /// Gives each row the path of the copy that matches the query best.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -44,7 +44,7 @@ impl<'a> Copies<'a> {
     }
 }
 
-/// Returns the path that holds most words of the query; of equal ones the first.
+/// Returns the path with most words of the query, or the first of several.
 fn most_named(query: &Query, paths: Vec<String>) -> Option<String> {
     let mut best: Option<(f64, String)> = None;
     for path in paths {

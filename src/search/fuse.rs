@@ -1,8 +1,8 @@
 //! Fuses the ranked lists of the arms into one score.
 //!
-//! A sum of weight x value: BM25 as a share of the best one, cosines spread between worst and best. Adding up
-//! reciprocal ranks instead forgets by how much a hit leads; measured on labelled queries of code, documents
-//! and memories that gave an nDCG@10 of 85.1, 67.4 and 50.1 against 87.0, 69.3 and 54.6.
+//! The score is a sum of weight × value: BM25 as a share of the best, and cosines scaled between worst and best. Summing
+//! reciprocal ranks instead ignores by how much a hit leads: on labelled queries for code, documents and memories it gave
+//! an nDCG@10 of 85.1, 67.4 and 50.1 instead of 87.0, 69.3 and 54.6.
 
 use super::query::Query;
 use crate::types::Kind;
@@ -11,10 +11,10 @@ use crate::types::Kind;
 /// Fusion outperforms Condorcet and individual Rank Learning Methods", SIGIR 2009).
 const RANK_DAMPING: f64 = 60.0;
 
-/// A cosine below this is noise for the builtin model: a relevant record has more in 88 of 100 cases.
+/// Cosines below this are noise for the builtin model: 88 % of relevant records have more.
 pub const COSINE_FLOOR: f32 = 0.25;
 
-/// A rank in a list of FTS5's, and the value that gave it.
+/// A rank in a list of FTS5, with its value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TextRank {
     /// 1-based.
@@ -23,7 +23,7 @@ pub struct TextRank {
     pub bm25: f64,
 }
 
-/// Where each arm had one candidate; none where it did not.
+/// The rank of a candidate in each arm; `None` in arms without it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Signals {
     /// BM25 over chunks.
@@ -34,11 +34,11 @@ pub struct Signals {
     pub symbol: Option<u32>,
     /// 1-based rank among nearest vectors.
     pub knn: Option<u32>,
-    /// Cosine similarity to the query. It counts without a `knn` rank too, where it is cheap to know.
+    /// Cosine similarity to the query, which counts even without a `knn` rank.
     pub cosine: Option<f32>,
 }
 
-/// How much each arm counts, against BM25 over chunks at 1.
+/// Weights of the arms, relative to BM25 over chunks at 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weights {
     /// BM25 over chunks.
@@ -54,7 +54,7 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// Returns the weights for one query. A name is looked up by its letters, so its vector counts half.
+    /// Returns the weights for a query. For a name the vector counts half, because its spelling matters.
     pub fn new(query: &Query) -> Self {
         let share = if query.looks_like_symbol() { 0.5 } else { 1.0 };
         Self { bm25: 1.0, path: 0.3, symbol: 0.5, knn_code: 0.5 * share, knn_doc: 0.7 * share }
@@ -65,8 +65,7 @@ impl Weights {
     }
 }
 
-/// Returns one score a candidate, `[n_candidates]`, 0 to 1; 1 is the first place in every arm that found
-/// anything.
+/// Returns one score per candidate, `[n_candidates]`, 0 to 1; 1 is the first rank in every arm that found anything.
 pub fn fuse(candidates: &[(Kind, Signals)], weights: &Weights) -> Vec<f64> {
     let spread = Spread::of(candidates);
     let best = possible(candidates, weights);
@@ -79,7 +78,7 @@ pub fn fuse(candidates: &[(Kind, Signals)], weights: &Weights) -> Vec<f64> {
     candidates.iter().map(score).collect()
 }
 
-/// Returns the score of the first place in every arm that found anything; never 0.
+/// Returns the score of the first rank in every arm that found anything; never 0.
 fn possible(candidates: &[(Kind, Signals)], weights: &Weights) -> f64 {
     let found = |has: fn(&Signals) -> bool, weight: f64| {
         if candidates.iter().any(|(_, signals)| has(signals)) { weight } else { 0.0 }
@@ -93,12 +92,12 @@ fn possible(candidates: &[(Kind, Signals)], weights: &Weights) -> f64 {
     if sum > 0.0 { sum } else { 1.0 }
 }
 
-/// Returns 1 for the first rank, less for each further one, 0 for none.
+/// Returns 1 for the first rank, less for later ones, 0 without a rank.
 fn reciprocal(rank: Option<u32>) -> f64 {
     rank.map_or(0.0, |rank| (RANK_DAMPING + 1.0) / (RANK_DAMPING + f64::from(rank.max(1))))
 }
 
-/// What the values of a query are measured against.
+/// The scale for the values of a query.
 struct Spread {
     best_bm25: f64,
     best_path: f64,
@@ -120,8 +119,8 @@ impl Spread {
         }
     }
 
-    /// BM25, path, symbol, KNN; each 0 to 1. Equal names are equal whatever their order, so ranks of
-    /// symbols differ only a little.
+    /// Returns the values for BM25, path, symbol and KNN, each 0 to 1. The ranks of symbols make little difference, because the
+    /// order of equal names means nothing.
     fn values(&self, signals: &Signals) -> [f64; 4] {
         let share = |place: Option<TextRank>, best: f64| {
             place.filter(|_| best > 0.0).map_or(0.0, |place| (-place.bm25 / best).max(0.0))

@@ -1,6 +1,6 @@
 //! Ranks memories.
 //!
-//! What the arms give is fused, multiplied with small factors, and brought to the scale of the other hits. Pure.
+//! Fuses the results of the arms, multiplies them by small factors, and converts them to the scale of other hits. Pure.
 
 use super::fuse::{COSINE_FLOOR, Signals};
 use super::ranked::{Factor, Ranked};
@@ -8,58 +8,57 @@ use crate::proto::anchor::State;
 use crate::proto::memory::Tier;
 use crate::store::Facts;
 
-// All but the last three factors are small: they part what matches alike.
+// All factors except the last three are small: they decide among similar matches.
 
-/// Full at 10, nothing at 5, against it below.
+/// Full at priority 10, zero at 5, negative below.
 const PRIORITY: Factor = Factor::new("priority", 1.15);
-/// Full at 0, nothing at 1.
+/// Full at confidence 0, zero at 1.
 const CONFIDENCE: Factor = Factor::new("confidence", 0.7);
-/// Full for `short`, half for `mid`, nothing for `long`.
+/// Full for `short`, half for `mid`, zero for `long`.
 const TIER: Factor = Factor::new("tier", 0.94);
-/// Nothing when it was changed just now, half after 69 days: memori's e^(-0.01 days).
+/// Zero right after a change, half after 69 days, as in memori: e^(-0.01 days).
 const AGE: Factor = Factor::new("age", 0.9);
 /// Logarithmic, full from 50 recalls on.
 const USE: Factor = Factor::new("use", 1.12);
-/// Somebody has said what is right instead; never above that.
+/// The memory is superseded; it never ranks above the one that supersedes it.
 const SUPERSEDED: Factor = Factor::new("superseded", 0.5);
 /// The code it is about has changed since.
 const DRIFTED: Factor = Factor::new("drifted", 0.7);
 /// The code it is about is gone.
 const ORPHANED: Factor = Factor::new("orphaned", 0.5);
-/// One sentence that somebody wrote to be found is worth more than a section that names the same words.
+/// A sentence that was written to be found is worth more than a section with the same words.
 const WRITTEN: Factor = Factor::new("written", 2.0);
-/// A factor that differs less from 1 would be shown as 1.
+/// Smallest difference of a factor from 1 that is shown.
 const LEAST_EFFECT: f64 = 5e-4;
 
 /// Half-life of [`AGE`], days.
 const HALF_LIFE_DAYS: f64 = 69.0;
 /// Recalls from which on [`USE`] is full.
 const MOST_USES: f64 = 50.0;
-/// How much KNN counts, against BM25 at 1.
+/// Weight of KNN, relative to BM25 at 1.
 const KNN: f64 = 0.5;
-/// A cosine from which on it is as good as certain that a memory is meant: of related pairs one in twenty has more
-/// (models/builtin/README.md).
+/// Cosine at which a memory almost certainly matches: one in twenty related pairs has more (models/builtin/README.md).
 const COSINE_FULL: f64 = 0.75;
 
-/// A cosine from which on a memory is meant that has no word of the query (models/builtin/README.md: a vector hit that
-/// no other arm supports).
+/// Minimum cosine of a memory without any word of the query (models/builtin/README.md: a vector hit that no other arm
+/// supports).
 const CLEARLY_NEAR: f32 = 0.5;
 
-/// One memory that some arm found.
+/// A memory that some arm found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Candidate {
-    /// What is known of it.
+    /// Its facts.
     pub facts: Facts,
-    /// Where each arm had it.
+    /// Its rank in each arm.
     pub signals: Signals,
-    /// How much of the query its words cover, 0 to 1.
+    /// Share of the query that its words cover, 0 to 1.
     pub covered: f64,
-    /// What became of the code it is about; none: it is about none, or that is not known.
+    /// State of the code it is about; `None` if there is none, or the state is unknown.
     pub state: Option<State>,
 }
 
 impl Candidate {
-    /// Tells whether it has a word of the query, or is clearly near it.
+    /// Returns whether it has a word of the query, or is clearly near it.
     pub fn is_meant(&self) -> bool {
         self.signals.bm25.is_some() || self.signals.cosine.is_some_and(|cosine| cosine >= CLEARLY_NEAR)
     }
@@ -73,7 +72,7 @@ impl Ranked<Candidate> {
     }
 }
 
-/// Orders candidates, the best first: by score, then newest id.
+/// Orders candidates by score, then by newest id.
 pub fn rank(candidates: Vec<Candidate>, now_ms: i64) -> Vec<Ranked<Candidate>> {
     let fused = fuse(&candidates);
     let mut ranked = Ranked::all(candidates, fused);
@@ -116,7 +115,7 @@ fn apply_facts(hit: &mut Ranked<Candidate>, now_ms: i64) {
     }
 }
 
-/// Moves what is superseded behind the last of what supersedes it, where both are there. Of a circle the first stays.
+/// Moves superseded memories after the last one that supersedes them, if both are present. In a circle the first stays.
 fn put_below_successors(ranked: &mut Vec<Ranked<Candidate>>) {
     let n_hits = ranked.len();
     let mut at = 0;
@@ -136,10 +135,10 @@ fn put_below_successors(ranked: &mut Vec<Ranked<Candidate>>) {
     }
 }
 
-/// Returns one number a candidate, `[n_candidates]`, 0 to 1: BM25 times how much of the query is covered, as a share of
-/// the best (BM25 alone prefers a short memory that has one rare word), cosines spread between worst and best, and all of
-/// it times how well the best of them answer. Values of BM25 mean nothing among few texts: one
-/// memory is always the best. So what counts is how much of the query it covers, and how near the nearest is.
+/// Returns one value per candidate, `[n_candidates]`, 0 to 1. It combines BM25 times the covered share of the query,
+/// relative to the best (BM25 alone prefers a short memory with one rare word), with cosines scaled between worst and
+/// best, and multiplies the sum by the quality of the best match. BM25 means nothing among few texts, where one memory is
+/// always the best, so the quality is the covered share of the query and the cosine of the nearest memory.
 fn fuse(candidates: &[Candidate]) -> Vec<f64> {
     let by_words =
         |candidate: &Candidate| candidate.signals.bm25.map_or(0.0, |place| -place.bm25 * candidate.covered);

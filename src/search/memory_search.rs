@@ -1,7 +1,7 @@
 //! Searches memories.
 //!
-//! BM25 over their words and KNN over their vectors, each filtered inside its top-k, then ranked by `memory_rank`. What
-//! comes out has a score on the scale of the other hits, so that both can stand in one list.
+//! Runs BM25 over words and KNN over vectors, each filtered inside its top-k, and ranks with `memory_rank`. The scores are on
+//! the scale of other hits, so that both can appear in one list.
 
 use std::collections::HashMap;
 
@@ -19,57 +19,57 @@ use crate::proto::anchor::{Anchor, State};
 use crate::store::{Anchored, MemoryFilter, Record, Rows, StoreError};
 use crate::types::MemoryRow;
 
-/// One question.
+/// A search of the memories.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryAsk {
-    /// Understood.
+    /// The parsed query.
     pub query: Query,
     /// Which arms answer.
     pub mode: Mode,
-    /// Where to look.
+    /// Filter.
     pub filter: MemoryFilter,
     /// Hits wanted.
     pub limit: usize,
     /// The query's vector, if it has one.
     pub vector: Option<Vec<i8>>,
-    /// What memories are about, judged, by id.
+    /// States of anchors by memory id.
     pub judged: HashMap<String, Vec<Anchor>>,
 }
 
 impl MemoryAsk {
-    /// Looks for other words instead.
+    /// Replaces the query.
     pub fn with_query(&self, text: &str) -> Self {
         Self { query: parse(text), ..self.clone() }
     }
 
-    /// Adds the query's vector, if the model is there and knows a word of it.
+    /// Adds the vector of the query, if the model is loaded and knows a word of it.
     pub fn embed(&mut self, text: &str, embedder: Result<&dyn Embedder, &str>) {
         let vectors = embedder.ok().and_then(|embedder| embedder.embed(&[text]).ok());
         self.vector = vectors.and_then(|mut vectors| vectors.pop().flatten()).as_deref().map(quantize);
     }
 }
 
-/// A memory that answers.
+/// A memory that was found.
 #[derive(Clone, Debug)]
 pub struct FoundMemory {
-    /// Score, factors and place in each arm.
+    /// Score, factors and rank in each arm.
     pub ranked: Ranked<Candidate>,
-    /// As it is stored.
+    /// The stored memory.
     pub record: Record,
 }
 
-/// The best memories, and how many there were to choose from.
+/// The best memories, and the number of candidates.
 #[derive(Clone, Debug, Default)]
 pub struct FoundMemories {
-    /// At most as many as were wanted, best first.
+    /// At most the requested number, best first.
     pub found: Vec<FoundMemory>,
     /// Candidates of any arm.
     pub total: usize,
-    /// What candidates are about that was not judged, by id: their state is not known.
+    /// Anchors of candidates whose state is unknown, by memory id.
     pub unjudged: Vec<Anchored>,
 }
 
-/// Asks both arms and ranks what they bring; `vectors` are those of the living.
+/// Runs both arms and ranks their candidates; `vectors` are those of living memories.
 ///
 /// # Errors
 /// When the database cannot be read.
@@ -114,10 +114,10 @@ pub fn memories(
     Ok(FoundMemories { found: found.collect(), total, unjudged })
 }
 
-/// Returns the `k` nearest that are meant, with their cosine, nearest first; none below `floor`.
+/// Returns the `k` nearest memories that pass the filter, with their cosine of at least `floor`, nearest first.
 ///
-/// Nearly all are meant where nothing is filtered: if `k` of some more than `k` are, no other can be nearer. Else those
-/// that are meant are looked up first.
+/// Without a filter nearly all pass: if `k` of slightly more than `k` do, no other can be nearer. Otherwise those that pass
+/// are looked up first.
 ///
 /// # Errors
 /// When the database cannot be read.
@@ -144,7 +144,7 @@ pub fn nearest(
     Ok(near)
 }
 
-/// Adds what ranking must know of each; returns what of the code was not judged, too.
+/// Adds the facts for ranking; also returns the anchors without a known state.
 fn with_facts(
     rows: &Rows<'_>,
     vectors: &MutableVectorIndex<MemoryRow>,
@@ -172,7 +172,7 @@ fn with_facts(
     Ok((candidates, unjudged))
 }
 
-/// Returns how much of the words a text has, also in another form, by their weights; 0 to 1.
+/// Returns the weighted share of words that a text has, in this or another form; 0 to 1.
 fn covered(text: &str, words: &[Word]) -> f64 {
     let mut stream = String::new();
     index_words(text, &mut stream);
@@ -191,8 +191,8 @@ fn covered(text: &str, words: &[Word]) -> f64 {
     if all > 0.0 { there / all } else { 0.0 }
 }
 
-/// Tells whether two tokens may be forms of one word: no stemmer changes the first letters. Stemming each token would
-/// take longer than all the rest of a search.
+/// Returns whether two tokens may be forms of one word, judging by their first letters, which no stemmer changes. Stemming
+/// each token would take longer than the rest of a search.
 fn begin_alike(left: &str, right: &str) -> bool {
     left.bytes().zip(right.bytes()).take(2).all(|(left, right)| left == right)
 }

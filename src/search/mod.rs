@@ -1,6 +1,6 @@
 //! Searches the index: query, arms, fusion and ranking.
 //!
-//! `run` asks the arms on one snapshot; everything else here is pure.
+//! `run` runs the arms on one snapshot; everything else is pure.
 
 mod arms;
 mod copies;
@@ -25,15 +25,15 @@ pub use arms::{Answer, Ask, Found, run};
 #[cfg(test)]
 pub(crate) mod testing;
 
-/// Vectors looked at for each that is wanted, before it is known which of them count.
+/// Number of vectors that are read for each wanted one, before the filter is applied.
 const SPARE: usize = 4;
 
-/// Returns how many candidates an arm may bring where so many hits are wanted.
+/// Returns the number of candidates of an arm for a number of wanted hits.
 fn candidates(limit: usize) -> usize {
     (limit * 4).max(100)
 }
 
-/// Returns where each arm had a hit.
+/// Returns the rank of a hit in each arm.
 pub fn arms(signals: &fuse::Signals) -> Arms {
     Arms {
         bm25: signals.bm25.map(|place| place.rank),
@@ -44,7 +44,7 @@ pub fn arms(signals: &fuse::Signals) -> Arms {
     }
 }
 
-/// Returns what a score is made of, as it is shown.
+/// Returns the parts of a score for display.
 pub fn explain(signals: &fuse::Signals, fused: f64, factors: &[(&'static str, f64)]) -> Explain {
     let text = |arm: &str, place: Option<fuse::TextRank>| {
         place.map(|place| Signal { arm: arm.to_owned(), rank: Some(place.rank), value: Some(-place.bm25) })

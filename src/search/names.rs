@@ -3,17 +3,17 @@
 /// Most names taken from one query.
 const MAX_NAMES: usize = 8;
 
-/// Longest name, in bytes; longer ones are data.
+/// Longest name, in bytes; longer words are data.
 const MAX_NAME_BYTES: usize = 128;
 
-/// A dotted word with one of these ends is a file's name or a product's, not a member access.
+/// A dotted word with one of these endings is the name of a file or product, not a member access.
 const FILE_ENDINGS: [&str; 42] = [
     "bash", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "ex", "exs", "go", "h", "hpp", "hs", "html", "ini",
     "java", "js", "json", "jsx", "kt", "lock", "log", "lua", "md", "mjs", "php", "py", "rb", "rs", "scala",
     "sh", "sql", "swift", "toml", "ts", "tsx", "txt", "xml", "yaml", "yml", "zig",
 ];
 
-/// How sure the spelling of a word is to name a symbol.
+/// How likely the spelling of a word names a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Shape {
     /// Any other identifier: `config`.
@@ -55,8 +55,8 @@ pub(super) fn name_of(word: &str) -> Option<Name<'_>> {
     Some(Name { full, last, shape })
 }
 
-/// Returns the names worth an exact look-up, the surest first: those spelled like code, capitals that do
-/// not begin the query, and whatever stands alone.
+/// Returns the names worth an exact lookup, the likeliest first: those spelled like code, capitalized words after the first
+/// word, and a single word.
 pub(super) fn candidates(words: &[&str]) -> Vec<String> {
     let mut names: Vec<Name<'_>> = Vec::new();
     for (nth, word) in words.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! Finds the nearest vectors by scanning them in memory.
 //!
-//! A scan of int8 rows in memory: exact, and some twenty times faster than one inside SQLite, for 256 bytes a
-//! chunk. Pure: rows in, ranked ids out.
+//! Scans int8 rows in memory, which is exact and about twenty times faster than inside SQLite, for 256 bytes per chunk.
+//! Pure: takes rows and returns ranked ids.
 
 use std::collections::HashMap;
 use std::hash::Hash;

@@ -7,8 +7,8 @@
 //! item    = word | word* | "phrase" | ( query )
 //! ```
 //!
-//! Operators are upper case. Every text is a query: quotes and brackets close at the end, an operator
-//! without operands is left out, and what holds no letter or digit says nothing.
+//! Operators are upper case. Every text is a valid query: quotes and brackets close at the end, and operators without
+//! operands and words without letters and digits are ignored.
 
 use super::names::{self, Shape};
 use crate::extract::scripts::is_unspaced;
@@ -21,13 +21,13 @@ mod stop;
 
 use expression::Writer;
 
-/// What is read of a query, in bytes; the rest is junk.
+/// Longest part of a query that is parsed, in bytes.
 const MAX_QUERY_BYTES: usize = 16 * 1024;
 
-/// Brackets inside each other; FTS5 bounds the depth of an expression too.
+/// Maximum depth of brackets; FTS5 limits the depth of an expression too.
 const MAX_DEPTH: usize = 8;
 
-/// A query, understood.
+/// A parsed query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Query {
     any: Any,
@@ -42,9 +42,9 @@ pub struct Query {
 pub struct Word {
     /// A token as [`tokens::index_words`] writes it.
     pub text: String,
-    /// 1 for what was asked, less for the parts of a compound.
+    /// 1 for a word of the query, less for the parts of a compound.
     pub weight: f32,
-    /// Any token that starts with it will do.
+    /// Whether it is a prefix.
     pub is_prefix: bool,
 }
 
@@ -71,7 +71,7 @@ enum Item {
     Group(Any),
 }
 
-/// Understands any text as a query.
+/// Parses any text as a query.
 pub fn parse(input: &str) -> Query {
     let lexemes = lex(&input[..input.floor_char_boundary(MAX_QUERY_BYTES)]);
     let mut any = Parser { rest: lexemes.into_iter().peekable() }.any();
@@ -90,14 +90,13 @@ pub fn parse(input: &str) -> Query {
 }
 
 impl Query {
-    /// Returns the text for FTS5's `MATCH` over streams of [`tokens::index_words`]; none when nothing is
-    /// asked for. FTS5 takes it whatever the query was: every token is quoted, and there are at most
-    /// 64 wanted and 16 unwanted ones.
+    /// Returns the text for FTS5's `MATCH` over streams of [`tokens::index_words`]; `None` if nothing is wanted. It is always
+    /// valid: every token is quoted, and there are at most 64 wanted and 16 unwanted ones.
     pub fn match_expression(&self) -> Option<String> {
         Writer::new(expression::other_number).any(&self.any, false)
     }
 
-    /// As [`Self::match_expression`], over streams that have the stems of their words behind them.
+    /// Like [`Self::match_expression`], over streams followed by the stems of their words.
     pub fn match_with_stems(&self) -> Option<String> {
         Writer::new(stem).any(&self.any, false)
     }
@@ -108,18 +107,18 @@ impl Query {
         &self.words
     }
 
-    /// Returns what may be names of symbols as they were typed, the surest first, at most eight:
-    /// `Session::login` gives that and `login`. A query of one word is always one.
+    /// Returns possible names of symbols as typed, the likeliest first, at most eight: `Session::login` gives that and `login`.
+    /// A query of one word is always a name.
     pub fn symbols(&self) -> &[String] {
         &self.symbols
     }
 
-    /// Tells whether the query is nothing but one name, spelled like code or with a capital.
+    /// Returns whether the query is a single name, spelled like code or with a capital.
     pub fn looks_like_symbol(&self) -> bool {
         self.is_symbol
     }
 
-    /// Tells whether it is about how things came to be: commits answer that.
+    /// Returns whether the query is about history, which commits answer.
     pub fn asks_for_history(&self) -> bool {
         self.asks_for_history
     }
@@ -129,8 +128,7 @@ impl Query {
         self.words.iter().any(|word| tokens.contains(&word.text.as_str()))
     }
 
-    /// Returns the name that two to four words make when they are written as one (`parse query` gives
-    /// `parsequery`), to compare with [`tokens::joined`] of a symbol.
+    /// Joins two to four words to a name (`parse query` gives `parsequery`), to compare with [`tokens::joined`] of a symbol.
     pub fn joined_words(&self) -> Option<String> {
         let whole: Vec<&str> =
             self.words.iter().filter(|word| word.weight >= 1.0).map(|word| word.text.as_str()).collect();
@@ -177,7 +175,7 @@ fn is_quote(c: char) -> bool {
     matches!(c, '"' | '“' | '”' | '„')
 }
 
-/// Reads one word and the brackets it closes that it did not open: `foo())` closes one.
+/// Reads one word and the surplus brackets that it closes: `foo())` closes one.
 fn lex_word(raw: &str, depth: &mut usize, lexemes: &mut Vec<Lexeme>) {
     let count = |bracket| raw.bytes().filter(|&byte| byte == bracket).count();
     let n_trailing = raw.len() - raw.trim_end_matches(')').len();
@@ -248,7 +246,7 @@ impl Any {
         self.0.iter_mut().flat_map(|all| all.0.iter_mut())
     }
 
-    /// Calls `see` with each item that is asked for, groups opened.
+    /// Calls `see` with each wanted item, descending into groups.
     fn wanted(&mut self, see: &mut dyn FnMut(&Item)) {
         for item in self.bags().flat_map(|bag| bag.wanted.iter_mut()) {
             match item {

@@ -1,7 +1,7 @@
 //! Reorders the fused candidates by explained factors.
 //!
-//! The fused score is multiplied with small factors, each from one thing a person would say of a hit.
-//! Their sizes follow from what they must outweigh, not from a search for the best figures.
+//! The fused score is multiplied by small factors, each of which has a reason that a person would give. Their sizes follow
+//! from what they must outweigh, not from a search for the best figures.
 
 use std::collections::BTreeMap;
 
@@ -12,29 +12,29 @@ use super::ranked::{Factor, Ranked};
 use crate::extract::words as tokens;
 use crate::types::{ChunkId, Kind};
 
-/// Who asks for a name wants the place that makes it, before the many that use it.
+/// A query for a name wants its definition before its many uses.
 const DEFINITION: Factor = Factor::new("definition", 2.5);
-/// People name files after what is in them.
+/// Files are named after their content.
 const STEM: Factor = Factor::new("stem", 1.6);
-/// Folders say the area, for many files at once.
+/// Folders name an area, for many files at once.
 const FOLDER: Factor = Factor::new("folder", 1.2);
-/// The file about a thing speaks of it in several places; only its best chunk gains.
+/// A file about the subject mentions it in several places; only its best chunk gains.
 const FILE: Factor = Factor::new("file", 1.8);
-/// A map record repeats what the definitions beside it say with more.
+/// A map record repeats the definitions of its file with less detail.
 const MAP: Factor = Factor::new("map", 0.8);
-/// A message tells of code as it was, and names all that the code names; what is in the worktree comes first.
+/// A commit message describes former code with the same names; the worktree takes precedence.
 const COMMIT: Factor = Factor::new("commit", 0.4);
-/// Ten places are few: the second chunk of a file tells less than the first of the next.
+/// A second chunk of a file is worth less than the first of another, because there are only ten places.
 const FURTHER: Factor = Factor::new("further", 0.5);
 
-/// One chunk that some arm found.
+/// A chunk that some arm found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
     /// The chunk.
     pub key: ChunkId,
     /// Worktree-relative, with `/`.
     pub path: String,
-    /// What it is a part of.
+    /// Kind of source.
     pub kind: Kind,
     /// Name of the definition.
     pub symbol: Option<String>,
@@ -42,11 +42,11 @@ pub struct Candidate {
     pub title: Option<String>,
     /// First and last line, 1-based and inclusive.
     pub lines: (u32, u32),
-    /// Where each arm had it.
+    /// Its rank in each arm.
     pub signals: Signals,
 }
 
-/// Orders candidates, the best first. The order is total: score, then path, lines and key.
+/// Orders candidates by score, then by path, lines and key, which makes the order total.
 pub fn rank(query: &Query, candidates: Vec<Candidate>) -> Vec<Ranked<Candidate>> {
     let signals: Vec<_> = candidates.iter().map(|c| (c.kind, c.signals)).collect();
     let fused = fuse::fuse(&signals, &Weights::new(query));
@@ -75,7 +75,7 @@ fn order(left: &Ranked<Candidate>, right: &Ranked<Candidate>) -> std::cmp::Order
     right.score.total_cmp(&left.score).then_with(|| place(&left.candidate).cmp(&place(&right.candidate)))
 }
 
-/// The names a query asks for.
+/// The names in a query.
 struct Target<'a> {
     symbols: &'a [String],
     joined: Vec<String>,
@@ -89,14 +89,14 @@ impl<'a> Target<'a> {
         Self { symbols, joined, joined_words: query.joined_words() }
     }
 
-    /// Returns how surely the candidate defines what was asked for, 0 to 1.
+    /// Returns how likely the candidate defines a name of the query, 0 to 1.
     fn definition(&self, candidate: &Candidate) -> f64 {
         let (Kind::Symbol, Some(symbol)) = (candidate.kind, &candidate.symbol) else { return 0.0 };
         let title = candidate.title.as_deref().unwrap_or(symbol);
         let is_named = |name: &str| title == name || symbol == name;
         let is_qualified = |name: &String| tokens::joined(title).ends_with(&tokens::joined(name));
         if let Some(name) = self.symbols.iter().find(|name| is_named(name)) {
-            // `login` of another type is worth less than the `Session::login` that was asked for.
+            // `login` of another type is worth less than `Session::login` if the query names that.
             let full =
                 self.symbols.iter().find(|full| full.len() > name.len() && full.ends_with(name.as_str()));
             return if full.is_none_or(is_qualified) { 1.0 } else { 0.6 };
@@ -120,8 +120,8 @@ fn apply_path(query: &Query, hit: &mut Ranked<Candidate>) {
     }
 }
 
-/// Returns how much a name and the query have in common, 0 to 1: the mean of the name's share that the
-/// query names, and of the query's share that the name holds.
+/// Returns the similarity of a name and the query, 0 to 1: the mean of the share of the name in the query and of the share
+/// of the query in the name.
 fn shared_words(query: &Query, name: &[String]) -> f64 {
     let asked: Vec<&str> =
         query.words().iter().map(|word| word.text.as_str()).filter(|w| w.len() > 1).collect();
@@ -137,18 +137,18 @@ pub(super) fn likest<'a>(word: &str, others: impl Iterator<Item = &'a str>) -> f
     others.map(|other| likeness(word, other)).fold(0.0, f64::max)
 }
 
-/// Returns 1 for the same word, 0.6 for what may be another form of it (`retry`, `retries`), else 0.
+/// Returns 1 for the same word, 0.6 for a likely form of it (`retry`, `retries`), and 0 otherwise.
 fn likeness(left: &str, right: &str) -> f64 {
     if left == right {
         return 1.0;
     }
     let n_common = left.bytes().zip(right.bytes()).take_while(|(l, r)| l == r).count();
     let shorter = left.len().min(right.len());
-    // Three quarters: `parse` and `parsing` are alike, `content` and `context` are not.
+    // At three quarters, `parse` and `parsing` match, and `content` and `context` do not.
     if n_common >= 4 && 4 * n_common >= 3 * shorter { 0.6 } else { 0.0 }
 }
 
-/// Positions of each file's hits, the best first.
+/// Indices of the hits of each file, best first.
 fn by_file(ranked: &[Ranked<Candidate>]) -> Vec<Vec<usize>> {
     let mut files: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (nth, hit) in ranked.iter().enumerate() {
@@ -161,8 +161,8 @@ fn by_file(ranked: &[Ranked<Candidate>]) -> Vec<Vec<usize>> {
     files
 }
 
-/// Puts map records below their definitions, and lifts the best chunk of a file by what else of it matches,
-/// measured against the file of which most does.
+/// Moves map records below their definitions, and raises the best chunk of a file by its other matches, relative to the file
+/// with the most.
 fn lift_files(ranked: &mut [Ranked<Candidate>]) {
     let files = by_file(ranked);
     let further = |file: &[usize]| file[1..].iter().map(|&nth| ranked[nth].fused).sum::<f64>();
@@ -182,8 +182,7 @@ fn lift_files(ranked: &mut [Ranked<Candidate>]) {
     }
 }
 
-/// Halves each further chunk of a file once more, but not the sections of a document: each is on a subject of
-/// its own.
+/// Halves each further chunk of a file once more, except sections of a document, which have subjects of their own.
 fn spread_files(ranked: &mut [Ranked<Candidate>]) {
     for file in by_file(ranked) {
         let mut times = 1.0;

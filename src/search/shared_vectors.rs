@@ -1,18 +1,18 @@
-//! Lends the vectors of all chunks to searches while the writer adds to them.
+//! Shares the vectors of all chunks between searches and the writer.
 
 use std::sync::{PoisonError, RwLock};
 
 use super::nearest::VectorIndex;
 use crate::types::ChunkId;
 
-/// All vectors, once they are loaded.
+/// All vectors once they are loaded.
 ///
-/// Invariant: the lock is held inside these functions only, never across a read of the database.
+/// Invariant: the lock is held only inside these functions, never across a read of the database.
 #[derive(Default)]
 pub struct SharedVectors(RwLock<Option<VectorIndex>>);
 
 impl SharedVectors {
-    /// Adds vectors; returns whether there are any to add to.
+    /// Adds vectors; returns false if none are loaded yet.
     pub fn add(&self, added: &[(ChunkId, Vec<i8>)]) -> bool {
         let mut vectors = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let Some(vectors) = vectors.as_mut() else { return false };
@@ -20,12 +20,12 @@ impl SharedVectors {
         true
     }
 
-    /// Puts others in their place.
+    /// Replaces all vectors.
     pub fn replace(&self, vectors: VectorIndex) {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = Some(vectors);
     }
 
-    /// As [`VectorIndex::top`]; none where they are not loaded yet.
+    /// Like [`VectorIndex::top`]; nothing if no vectors are loaded yet.
     pub(super) fn top(
         &self,
         query: &[i8],

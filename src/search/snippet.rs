@@ -28,7 +28,7 @@ pub struct Snippet {
     pub line: u32,
 }
 
-/// Returns the window of `text` with the most different words, and of equal ones the first.
+/// Returns the first window of `text` with the most different words.
 ///
 /// `first_line` is the number of the first line of `text`, 1-based. Without a match the window is the
 /// beginning.
@@ -45,9 +45,9 @@ pub fn snippet(text: &str, first_line: u32, words: &[Word]) -> Snippet {
 
 struct Line<'a> {
     text: &'a str,
-    /// Byte range and number of the word; ascending, apart.
+    /// Byte range and number of the word; ascending and disjoint.
     matches: Vec<(Range<usize>, usize)>,
-    /// What is shown of it.
+    /// The shown text.
     shown: Range<usize>,
 }
 
@@ -58,7 +58,7 @@ impl<'a> Line<'a> {
             let found = words.iter().position(|word| is_match(word, token));
             match (found, matches.last_mut()) {
                 (None, _) => {}
-                // A part inside its whole adds nothing; trigrams grow into each other.
+                // A part inside its whole adds nothing; overlapping trigrams are merged.
                 (Some(_), Some((last, _))) if range.start < last.end => last.end = last.end.max(range.end),
                 (Some(word), _) => matches.push((range, word)),
             }
@@ -67,7 +67,7 @@ impl<'a> Line<'a> {
         Self { text, matches, shown }
     }
 
-    /// Characters in the snippet at most: with its line end and both ellipses.
+    /// Maximum length in the snippet, with line break and both ellipses.
     fn n_chars(&self) -> usize {
         self.text[self.shown.clone()].chars().count() + 3
     }
@@ -79,7 +79,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The plural shows why a chunk was found as well as the singular does.
+/// Plural and singular both show why a chunk was found.
 fn is_match(word: &Word, token: &str) -> bool {
     if word.is_prefix {
         return token.starts_with(&word.text);
@@ -99,8 +99,8 @@ fn shown_range(text: &str, at: usize) -> Range<usize> {
     start..start + len
 }
 
-/// Returns the window of most different words, trimmed to the first and last line with one and filled up
-/// evenly; none for a text without lines.
+/// Returns the window with the most different words, trimmed to the first and last line with one and extended evenly;
+/// `None` for a text without lines.
 fn best_window(lines: &[Line<'_>], words: &[Word]) -> Option<Range<usize>> {
     let with_match = (0..lines.len()).filter(|&nth| !lines[nth].matches.is_empty());
     let mut best: Option<(f32, usize)> = None;
@@ -122,7 +122,7 @@ fn best_window(lines: &[Line<'_>], words: &[Word]) -> Option<Range<usize>> {
     Some(start..lines.len().min(start + MAX_LINES))
 }
 
-/// Each different word counts its weight; that it comes again, a tenth.
+/// Each different word counts its weight; repetitions count a tenth.
 fn value(window: &[Line<'_>], words: &[Word]) -> f32 {
     let mut seen = vec![false; words.len()];
     let mut value = 0.0;

@@ -7,32 +7,32 @@ use levenshtein_automata::{Distance, LevenshteinAutomatonBuilder};
 /// Most corrections of one token.
 const MAX_CORRECTIONS: usize = 3;
 
-/// Shorter tokens are as near to too many words.
+/// Shortest token that is corrected; shorter ones are near too many words.
 const MIN_CHARS: usize = 3;
 
-/// The automaton of a token takes some 28 KiB a character.
+/// Longest token that is corrected; its automaton takes about 28 KiB per character.
 const MAX_CHARS: usize = 64;
 
-/// Tokens up to this many characters may differ by one edit, longer ones by two. Four of five errors are
-/// a single one: Damerau, "A technique for computer detection and correction of spelling errors", 1964.
+/// Longest token that may differ by one edit; longer ones may differ by two. Four of five errors are a single edit: Damerau,
+/// "A technique for computer detection and correction of spelling errors", 1964.
 const ONE_EDIT_CHARS: usize = 5;
 
-/// What makes automata for one and for two edits, swaps of neighbours counted as one.
+/// Builders of automata for one and for two edits; a swap of neighbours counts as one.
 static AUTOMATA: LazyLock<[LevenshteinAutomatonBuilder; 2]> =
     LazyLock::new(|| [1, 2].map(|edits| LevenshteinAutomatonBuilder::new(edits, true)));
 
-/// A word of the index near to what was typed.
+/// A word of the index near a typed one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Correction {
     /// The word.
     pub term: String,
     /// Insertions, deletions, substitutions and swaps of neighbours.
     pub distance: usize,
-    /// Chunks that hold it.
+    /// Number of chunks with it.
     pub n_docs: u64,
 }
 
-/// Returns the words nearest to `token`, then the most frequent, then by alphabet.
+/// Returns the nearest words to `token`, sorted by distance, frequency and alphabet.
 ///
 /// `vocabulary` gives each term of the index with the number of chunks that hold it. A token that is a
 /// term itself, a number, or of fewer than three or more than [`MAX_CHARS`] characters has no corrections.

@@ -1,8 +1,8 @@
 //! Escapes foreign text for display.
 
-/// Returns `text` with every character escaped that a terminal would obey or that hides or reorders text.
+/// Escapes every character that controls a terminal or hides or reorders text.
 ///
-/// Newlines are escaped too: what is shown is one line. Tabs stay.
+/// Newlines are escaped too, so that the result is one line. Tabs stay.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

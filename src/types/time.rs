@@ -1,16 +1,16 @@
 //! Parses and formats points in time.
 //!
-//! One rule wherever a time is typed: RFC 3339 with its zone (`2026-11-01T12:00:00Z`), a date or a date and a time in the
-//! zone of this machine, as git takes them (`2026-11-01`, `2026-11-01 12:00`), or a span from now (`3d`, `2h30m`, `2w`).
-//! What is shown is UTC, and says so.
+//! Typed times have the same forms everywhere: RFC 3339 with its zone (`2026-11-01T12:00:00Z`), a date with or without a time
+//! in the zone of this machine, as in git (`2026-11-01`, `2026-11-01 12:00`), or a span from now (`3d`, `2h30m`, `2w`).
+//! Times are shown in UTC.
 
 use jiff::civil::{Date, DateTime};
 use jiff::{Span, Timestamp, Zoned};
 
-/// Longest span that may be the beginning of an object id: `1234d`.
+/// Longest span that could be a prefix of an object id: `1234d`.
 const MOST_LIKE_AN_ID: usize = 5;
 
-/// Where a span leads to, from now.
+/// The direction of a span from now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// `3d` is three days ago.
@@ -19,7 +19,7 @@ pub enum Way {
     Ahead,
 }
 
-/// Returns the moment that was typed, unix ms; none when it is none. `now` has the zone of this machine.
+/// Parses a typed time to unix ms. `now` has the zone of this machine.
 pub fn moment(text: &str, now: &Zoned, way: Way) -> Option<i64> {
     let text = text.trim();
     if let Ok(timestamp) = text.parse::<Timestamp>() {
@@ -30,7 +30,7 @@ pub fn moment(text: &str, now: &Zoned, way: Way) -> Option<i64> {
         at.or_else(|| text.parse::<Date>().ok().map(Date::into))?.to_zoned(now.time_zone().clone())
     } else if is_span(text) {
         let span: Span = text.parse().ok()?;
-        // A day is a day of the calendar, whatever the clocks do in it.
+        // A day is a calendar day, even when clocks change.
         match way {
             Way::Back => now.checked_sub(span),
             Way::Ahead => now.checked_add(span),
@@ -41,8 +41,7 @@ pub fn moment(text: &str, now: &Zoned, way: Way) -> Option<i64> {
     Some(zoned.ok()?.timestamp().as_millisecond())
 }
 
-/// Returns whether it is numbers with units, one after the other; `P…` and signs, which spans may have too, are not, nor
-/// what is rather an object id.
+/// Returns whether the text is a sequence of numbers with units, without `P…`, signs, and anything like an object id.
 fn is_span(text: &str) -> bool {
     let is_like_an_id = text.len() > MOST_LIKE_AN_ID && text.chars().all(|c| c.is_ascii_hexdigit());
     text.starts_with(|c: char| c.is_ascii_digit())
@@ -51,7 +50,7 @@ fn is_span(text: &str) -> bool {
         && !is_like_an_id
 }
 
-/// Returns a time as it is shown: RFC 3339, UTC, to the millisecond.
+/// Formats a time for display: RFC 3339, UTC, with milliseconds.
 pub fn rfc3339(unix_ms: i64) -> String {
     let time = Timestamp::from_millisecond(unix_ms).unwrap_or(Timestamp::UNIX_EPOCH);
     format!("{time:.3}")

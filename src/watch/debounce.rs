@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// Waits for quiet, but never longer than a bound. Pure: the clock is passed in.
+/// Waits for quiet, up to a limit. Pure: the clock is passed in.
 #[derive(Clone, Copy, Debug)]
 pub struct Debouncer {
     quiet: Duration,
@@ -16,18 +16,18 @@ impl Debouncer {
         Self { quiet, at_most, burst: None }
     }
 
-    /// Notes a change.
+    /// Records a change.
     pub fn note_change(&mut self, now: Instant) {
         let first = self.burst.map_or(now, |(first, _)| first);
         self.burst = Some((first, now));
     }
 
-    /// Forgets the burst: it is being dealt with.
+    /// Resets after a burst was handled.
     pub fn clear(&mut self) {
         self.burst = None;
     }
 
-    /// Returns when the burst counts as over; `None` when there is none.
+    /// Returns the time when the burst counts as over; `None` if there is none.
     pub fn due(&self) -> Option<Instant> {
         self.burst.map(|(first, last)| (last + self.quiet).min(first + self.at_most))
     }

@@ -1,8 +1,8 @@
 //! Watches directories with inotify(7).
 //!
-//! One descriptor for all views, one thread that reads it. A directory is watched by whoever lists it, before
-//! it is listed; so a file in a new directory is either listed or reported. Events are taken in the kernel's
-//! order: when a cookie comes back, all earlier changes have been handed on.
+//! All views share one descriptor, which one thread reads. A directory is watched before it is listed, so a file in a new
+//! directory is either listed or reported. Events keep the kernel's order: when a cookie comes back, all earlier changes
+//! have been reported.
 
 use std::collections::HashMap;
 use std::io;
@@ -14,23 +14,23 @@ use inotify::{Event, EventMask, Inotify, WatchDescriptor, WatchMask, Watches};
 use super::{FsChange, Role, WatchError, WatchEvent};
 use crate::types::ViewId;
 
-/// Bytes of one read: some 1,000 events.
+/// Size of a read, about 1,000 events.
 const BUFFER_BYTES: usize = 64 << 10;
 
 /// All watched directories.
 ///
-/// Invariant: `state` is not locked while a path is looked up. A file system that hangs would hold up the reading thread,
-/// and with it every view.
+/// Invariant: `state` is not locked during a path lookup, because a hanging file system would block the reading thread and
+/// with it every view.
 pub struct Watch {
     state: Arc<Mutex<State>>,
 }
 
 struct State {
-    /// None when other programs hold all inotify instances.
+    /// `None` if other programs hold all inotify instances.
     watches: Option<Watches>,
-    /// Who watches a directory: the kernel has one watch of each, views may share it.
+    /// The owners of each watch: the kernel has one per directory, which views may share.
     owners: HashMap<WatchDescriptor, Vec<Dir>>,
-    /// How many descriptors have been given back.
+    /// Number of removed watch descriptors.
     n_removed: u64,
 }
 
@@ -41,12 +41,12 @@ struct Dir {
 }
 
 impl Watch {
-    /// Starts the reading thread, which hands everything to `sink` and ends when that returns false.
+    /// Starts the reading thread, which passes everything to `sink` and ends when that returns false.
     ///
-    /// Without an inotify instance no directory can be watched; [`Watch::add_dir`] says so for each.
+    /// Without an inotify instance no directory can be watched, and [`Watch::add_dir`] fails for each.
     ///
     /// # Errors
-    /// When inotify is not there at all, or no thread can be started.
+    /// When inotify is not available at all, or no thread can be started.
     pub fn start(sink: impl Fn(WatchEvent) -> bool + Send + 'static) -> Result<Self, WatchError> {
         let instance = Path::new("inotify instance");
         let inotify = match Inotify::init() {
@@ -69,10 +69,10 @@ impl Watch {
         Self { state: Arc::new(Mutex::new(State { watches: None, owners: HashMap::new(), n_removed: 0 })) }
     }
 
-    /// Watches one directory, not what is below it. Call it before listing the directory.
+    /// Watches one directory, without its subdirectories. Call it before listing the directory.
     ///
     /// # Errors
-    /// [`WatchError::Exhausted`] when the limit is reached: poll it then.
+    /// [`WatchError::Exhausted`] when the limit is reached; the directory must be polled then.
     pub fn add_dir(&self, view: ViewId, role: Role, path: &Path) -> Result<(), WatchError> {
         let mask = WatchMask::CREATE
             | WatchMask::DELETE
@@ -94,8 +94,8 @@ impl Watch {
                 let source = io::Error::from_raw_os_error(libc::EMFILE);
                 return Err(WatchError::Exhausted { path: path.to_owned(), source });
             };
-            // The reading thread may meet an event of it before it is in the table, and drops it: that was before this
-            // returns, so the listing that follows tells.
+            // The reading thread drops events that arrive before the directory is in the table. They precede the return of this
+            // function, so the listing that follows shows their effect.
             let descriptor = watches.add(path, mask).map_err(|error| WatchError::new(path, error))?;
             if lock(&self.state).own(descriptor, n_removed, Dir { view, role, path: path.to_owned() }) {
                 return Ok(());
@@ -120,8 +120,8 @@ impl Watch {
 }
 
 impl State {
-    /// Takes a directory into the table; returns whether it is there. Where descriptors have been given back since there
-    /// were `n_removed`, this one may be among them: it is to be added again.
+    /// Adds a directory to the table; returns whether it succeeded. If descriptors were removed since there were `n_removed`,
+    /// this one may be among them and must be added again.
     fn own(&mut self, descriptor: WatchDescriptor, n_removed: u64, dir: Dir) -> bool {
         if self.n_removed != n_removed {
             return false;
@@ -139,7 +139,7 @@ impl State {
         owners.retain(|descriptor, dirs| {
             dirs.retain(|dir| !gone(dir));
             if let (Some(watches), true) = (watches.as_mut(), dirs.is_empty()) {
-                // It fails when the directory is gone already, which is what is wanted.
+                // It fails if the directory is gone already, which is fine.
                 let _ = watches.remove(descriptor.clone());
                 *n_removed += 1;
             }
@@ -147,7 +147,7 @@ impl State {
         });
     }
 
-    /// Returns what an event says to each owner of the directory; nothing when it says nothing about a path.
+    /// Returns the changes that an event means for each owner of the directory; nothing if it is not about a path.
     fn translate(&mut self, event: &Event<&std::ffi::OsStr>) -> Vec<FsChange> {
         if event.mask.contains(EventMask::IGNORED) {
             self.owners.remove(&event.wd);
@@ -161,8 +161,8 @@ impl State {
         let mut changes: Vec<FsChange> =
             self.owners.get(&event.wd).into_iter().flatten().map(change).collect();
         if event.mask.contains(EventMask::MOVED_FROM | EventMask::ISDIR) {
-            // Watches follow the inode: below a renamed directory they would report the old names. Who does not
-            // watch the directory it was in hears of it by this alone: it may be back by now, unwatched.
+            // Watches follow the inode, so below a renamed directory they would report the old names. For an owner that does not
+            // watch the parent this is the only event, and the directory may be back by now, unwatched.
             for left in changes.clone() {
                 self.remove_where(|dir| {
                     let is_gone = dir.path.starts_with(&left.path);
@@ -206,7 +206,7 @@ fn read_events(mut inotify: Inotify, state: &Mutex<State>, sink: impl Fn(WatchEv
                 }
             }
         }
-        // Order matters: a cookie in `changes` must not pass for fresh what the overflow swallowed.
+        // Order is significant: a cookie in `changes` must not hide what was lost by the overflow.
         let goes_on =
             (!lost || sink(WatchEvent::Lost)) && (changes.is_empty() || sink(WatchEvent::Changed(changes)));
         if !goes_on {

@@ -1,7 +1,7 @@
 //! Watches directories and reports which names changed.
 //!
-//! Events carry names only: they make paths dirty, and what is true is read from the disk afterwards. A
-//! lost event is never silent: it becomes [`WatchEvent::Lost`], and that becomes a rescan.
+//! Events carry only names: they mark paths as dirty, and the state is read from disk afterwards. No loss is silent: it
+//! becomes [`WatchEvent::Lost`], which causes a rescan.
 
 mod debounce;
 #[cfg(target_os = "linux")]
@@ -29,18 +29,18 @@ use crate::types::ViewId;
 /// Why a directory is watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// It holds files that may count.
+    /// It has files that may be indexed.
     Worktree,
-    /// A part of the git dir or common dir: HEAD, index, info/exclude.
+    /// It is part of the git dir or common dir: HEAD, index, info/exclude.
     Git,
-    /// Cookies come and go here, and git's hooks ring.
+    /// It has the cookies and the doorbell.
     Cookies,
 }
 
-/// One name that changed somehow.
+/// A changed name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FsChange {
-    /// Whose directory it is in.
+    /// Owner of the directory.
     pub view: ViewId,
     /// Why that directory is watched.
     pub role: Role,
@@ -48,7 +48,7 @@ pub struct FsChange {
     pub path: PathBuf,
 }
 
-/// What the operating system told.
+/// An event of the operating system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WatchEvent {
     /// Names that changed, in order.
@@ -60,7 +60,7 @@ pub enum WatchEvent {
 /// A directory could not be watched.
 #[derive(Debug, thiserror::Error)]
 pub enum WatchError {
-    /// No watches or instances are left; what is not covered must be polled.
+    /// No watches or instances are left; uncovered directories must be polled.
     #[error("{}: not watched, a limit of inotify is reached: {source}", path.display())]
     Exhausted {
         /// The directory.
@@ -71,7 +71,7 @@ pub enum WatchError {
     /// It is gone, or not a directory any more; its parent's events tell the rest.
     #[error("{}: gone", .0.display())]
     Gone(PathBuf),
-    /// We may not list it, or no path leads there; events of those above it tell when we can.
+    /// The directory is not accessible; events of its parents show when it is.
     #[error("{}: cannot be listed", .0.display())]
     Closed(PathBuf),
     /// Anything else.
@@ -85,7 +85,7 @@ pub enum WatchError {
 }
 
 impl WatchError {
-    /// Returns what to do about it, where that is known.
+    /// Returns the remedy, if it is known.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Exhausted { source, .. } if paths::is_out_of_descriptors(source) => {
@@ -109,15 +109,15 @@ impl WatchError {
     }
 }
 
-/// Returns the name of a file system that does not report every change, if the directory is on one: changes made
-/// on another machine, or below an overlay, come without an event. Such a worktree is compared at each query.
+/// Returns the name of the directory's file system if that does not report every change: changes on another machine, or
+/// below an overlay, cause no events. Such a worktree is compared at each query.
 #[cfg(target_os = "linux")]
 pub fn silent_file_system(dir: &Path) -> Option<&'static str> {
     let magic = rustix::fs::statfs(dir).ok()?.f_type;
     SILENT.iter().find(|(known, _)| i128::from(*known) == i128::from(magic)).map(|(_, name)| *name)
 }
 
-/// As on Linux; elsewhere the operating system's own watcher is trusted.
+/// Like on Linux; on this platform the watcher of the operating system is trusted.
 #[cfg(not(target_os = "linux"))]
 pub fn silent_file_system(_: &Path) -> Option<&'static str> {
     None

@@ -1,7 +1,7 @@
 //! Detects file systems that are mounted or unmounted.
 //!
-//! What is mounted over a directory replaces all that is below it, and no watch tells. The kernel marks its table of
-//! mounts as changed, which costs whoever asks one system call.
+//! A mount over a directory replaces everything below it, which no watch reports. The kernel marks its table of mounts as
+//! changed, which takes one system call to check.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -12,23 +12,23 @@ use std::path::{Path, PathBuf};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// The mounts this process sees.
+/// The mounts that this process sees.
 pub struct Mounts {
-    /// None without `/proc`: then nothing is noticed.
+    /// `None` without `/proc`, where mounts go unnoticed.
     table: Option<File>,
     /// Id and place of each.
     known: HashSet<(Vec<u8>, PathBuf)>,
 }
 
 impl Mounts {
-    /// Takes what is mounted now as known.
+    /// Records the present mounts.
     pub fn read() -> Self {
         let mut mounts = Self { table: File::open("/proc/self/mountinfo").ok(), known: HashSet::new() };
         mounts.known = mounts.list();
         mounts
     }
 
-    /// Returns where mounts came or went since this was last asked.
+    /// Returns the mount points that were added or removed since the last call.
     pub fn changed(&mut self) -> Vec<PathBuf> {
         let Some(table) = &self.table else { return Vec::new() };
         let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -41,13 +41,13 @@ impl Mounts {
         changed
     }
 
-    /// Returns where that is mounted which a path is on, as far as its name tells.
+    /// Returns the mount point of a path, judging by its name.
     pub fn around<'a>(&'a self, path: &Path) -> Option<&'a Path> {
         let places = self.known.iter().map(|(_, place)| place.as_path());
         places.filter(|place| path.starts_with(place)).max_by_key(|place| place.as_os_str().len())
     }
 
-    /// Returns where something is mounted below a directory.
+    /// Returns the mount points below a directory.
     pub fn below<'a>(&'a self, dir: &'a Path) -> impl Iterator<Item = &'a Path> {
         self.known.iter().map(|(_, place)| place.as_path()).filter(move |place| place.starts_with(dir))
     }
@@ -55,7 +55,7 @@ impl Mounts {
     fn list(&mut self) -> HashSet<(Vec<u8>, PathBuf)> {
         let mut text = Vec::new();
         if let Some(table) = &mut self.table {
-            // What cannot be read counts as unmounted, and as mounted when it can be again.
+            // An unreadable table counts as empty, so that the mounts are new once it is readable again.
             let _ = table.rewind().and_then(|()| table.read_to_end(&mut text));
         }
         text.split(|byte| *byte == b'\n').filter_map(mount).collect()
@@ -68,7 +68,7 @@ fn mount(line: &[u8]) -> Option<(Vec<u8>, PathBuf)> {
     Some((fields.next()?.to_vec(), OsString::from_vec(unescaped(fields.nth(3)?)).into()))
 }
 
-/// Undoes the three octal digits that stand for a space, a tab, a newline and a backslash.
+/// Unescapes the octal codes for space, tab, newline and backslash.
 fn unescaped(field: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(field.len());
     let mut rest = field;

@@ -1,7 +1,7 @@
 //! Watches directory trees on macOS and Windows.
 //!
-//! One recursive watch on each root, never changed afterwards: the operating system does the recursion. Who is told of
-//! what is as on Linux: whoever has the directory in its worktree, or watches just that directory of git's.
+//! Each root has one recursive watch, which never changes. Events go to the same owners as on Linux: those with the
+//! directory in their worktree, and those that watch exactly that directory of git.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -12,23 +12,23 @@ use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher};
 use super::{FsChange, Role, WatchError, WatchEvent};
 use crate::types::ViewId;
 
-/// Who watches a root: views may share it, as worktrees do the common dir.
+/// The owners of a root, which views may share, as worktrees share the common dir.
 type Owners = HashMap<PathBuf, Vec<(ViewId, Role)>>;
 type Roots = Arc<Mutex<Owners>>;
 
 /// All watched roots.
 ///
-/// Invariant: `roots` is not locked while the watcher is called, which may wait for its thread, which locks `roots`.
+/// Invariant: `roots` is not locked during a call of the watcher, which may wait for its thread, which locks `roots`.
 pub struct Watch {
     watcher: Mutex<RecommendedWatcher>,
     roots: Roots,
 }
 
 impl Watch {
-    /// Hands everything to `sink`.
+    /// Passes everything to `sink`.
     ///
     /// # Errors
-    /// When the operating system gives no watcher.
+    /// When the operating system provides no watcher.
     pub fn start(sink: impl Fn(WatchEvent) -> bool + Send + 'static) -> Result<Self, WatchError> {
         let roots = Roots::default();
         let for_thread = Arc::clone(&roots);
@@ -40,13 +40,13 @@ impl Watch {
         Ok(Self { watcher: Mutex::new(watcher), roots })
     }
 
-    /// Watches a directory and, for a worktree, all below it; does nothing when that is done already.
+    /// Watches a directory and, for a worktree, everything below it; does nothing if it is watched already.
     ///
     /// # Errors
     /// When the operating system refuses.
     pub fn add_dir(&self, view: ViewId, role: Role, path: &Path) -> Result<(), WatchError> {
         let mut watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner);
-        // The owner is known before the first event.
+        // Register the owner before the first event.
         if !add_owner(&mut lock(&self.roots), (view, role), path) {
             return Ok(());
         }
@@ -56,7 +56,7 @@ impl Watch {
         })
     }
 
-    /// Stops watching every root that is this view's alone.
+    /// Stops watching the roots that only this view owns.
     pub fn remove_view(&self, view: ViewId) {
         let mut watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner);
         let left = remove_owner(&mut lock(&self.roots), view);
@@ -65,7 +65,7 @@ impl Watch {
         }
     }
 
-    /// Returns how many roots are watched.
+    /// Returns the number of watched roots.
     pub fn n_dirs(&self) -> u64 {
         lock(&self.roots).len() as u64
     }
@@ -80,7 +80,7 @@ fn lock(roots: &Roots) -> MutexGuard<'_, Owners> {
     roots.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Notes an owner of a directory; returns whether the directory has to be watched for it.
+/// Adds an owner of a directory; returns whether the directory needs a new watch.
 fn add_owner(roots: &mut Owners, owner: (ViewId, Role), path: &Path) -> bool {
     let n_above = if owner.1 == Role::Worktree { usize::MAX } else { 1 };
     let mut covering = path.ancestors().take(n_above);
@@ -92,7 +92,7 @@ fn add_owner(roots: &mut Owners, owner: (ViewId, Role), path: &Path) -> bool {
     owners.len() == 1
 }
 
-/// Returns the directories that nobody watches any more.
+/// Returns the directories without owners.
 fn remove_owner(roots: &mut Owners, view: ViewId) -> Vec<PathBuf> {
     let left = roots.extract_if(|_, owners| {
         owners.retain(|(owner, _)| *owner != view);
@@ -109,7 +109,7 @@ fn translate(roots: &Owners, event: notify::Result<Event>) -> WatchEvent {
     WatchEvent::Changed(event.paths.iter().flat_map(|path| changes(roots, path)).collect())
 }
 
-/// Returns what a change of a path says to each owner of a root around it.
+/// Returns the changes that an event means for each owner of a root around its path.
 fn changes(roots: &Owners, path: &Path) -> Vec<FsChange> {
     let mut changes = Vec::new();
     for (n_below, above) in path.ancestors().enumerate() {

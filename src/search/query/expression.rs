@@ -1,17 +1,17 @@
 //! Writes a query as an FTS5 expression.
 //!
-//! Grammar: <https://www.sqlite.org/fts5.html#full_text_query_syntax>. Every token is in quotes, where
-//! letters and digits are all that can be, so nothing in it is an operator or ends the quotes.
+//! Grammar: <https://www.sqlite.org/fts5.html#full_text_query_syntax>. Every token is quoted and has only letters and
+//! digits, so nothing in it is an operator or ends the quotes.
 
 use super::stop::is_stop_word;
 use super::{All, Any, Bag, Item};
 use crate::extract::scripts::is_unspaced;
 use crate::extract::words::{self as tokens, Form, GRAM_CHARS};
 
-/// Most tokens asked for.
+/// Most wanted tokens.
 pub(super) const MAX_TOKENS: usize = 64;
 
-/// Most tokens ruled out.
+/// Most unwanted tokens.
 const MAX_UNWANTED_TOKENS: usize = 16;
 
 /// One or more adjacent tokens.
@@ -21,14 +21,14 @@ struct Atom {
     is_prefix: bool,
 }
 
-/// Writes expressions as long as tokens are left.
+/// Writes expressions within the limits on tokens.
 pub(super) struct Writer {
     wanted: usize,
     unwanted: usize,
     other_form: OtherForm,
 }
 
-/// Returns another token that will do for one that need not be there as it is, if there is any.
+/// Returns an alternative for a token that need not match exactly, if there is any.
 type OtherForm = fn(&str) -> Option<String>;
 
 impl Writer {
@@ -36,13 +36,13 @@ impl Writer {
         Self { wanted: MAX_TOKENS, unwanted: MAX_UNWANTED_TOKENS, other_form }
     }
 
-    /// Writes alternatives. A compound counts as a whole where `is_strict`, else any part of it counts.
+    /// Writes alternatives. With `is_strict` a compound counts as a whole, and otherwise any part of it.
     pub(super) fn any(&mut self, any: &Any, is_strict: bool) -> Option<String> {
         let parts = any.0.iter().filter_map(|all| self.all(all, is_strict)).collect();
         join(parts, " OR ")
     }
 
-    /// What bags without a wanted item rule out is ruled out of the others: `x AND NOT y`.
+    /// Words that bags without a wanted item exclude are excluded from the others: `x AND NOT y`.
     fn all(&mut self, all: &All, is_strict: bool) -> Option<String> {
         let (bags, lone): (Vec<&Bag>, Vec<&Bag>) = all.0.iter().partition(|bag| !bag.wanted.is_empty());
         let is_strict = is_strict || bags.len() > 1;
@@ -57,7 +57,7 @@ impl Writer {
         Some(self.without(wanted, &bag.unwanted.iter().collect::<Vec<_>>()))
     }
 
-    /// Without anything wanted there is no expression: FTS5 cannot say "all but these".
+    /// Without a wanted token there is no expression, because FTS5 cannot express "all except these".
     fn without(&mut self, wanted: String, unwanted: &[&Item]) -> String {
         std::mem::swap(&mut self.wanted, &mut self.unwanted);
         let unwanted = self.items(unwanted, true);
@@ -112,8 +112,8 @@ impl Item {
     }
 }
 
-/// Returns what finds a word: the name typed in one go, its spellings in parts, and, unless it is meant as it is, each
-/// part and its other form.
+/// Returns the expression for a word: the joined name, its spellings in parts, and, unless it must match exactly, each part
+/// and its other form.
 fn word_atoms(text: &str, is_prefix: bool, other_form: Option<OtherForm>) -> Vec<Atom> {
     let (whole, parts) = (stream(text, Form::Whole), stream(text, Form::Parts));
     let mut atoms = Vec::new();
@@ -132,10 +132,10 @@ fn word_atoms(text: &str, is_prefix: bool, other_form: Option<OtherForm>) -> Vec
     atoms
 }
 
-/// Returns the plural of an English singular, and the other way round, where `s` or `ies` does it.
+/// Returns the plural of an English singular with `s` or `ies`, or the singular of such a plural.
 ///
-/// The index of files holds no stems, for which documents paid 3 points of nDCG; but names and questions seldom
-/// agree in number: the router is in `routers.rs`.
+/// The index of files has no stems, because they cost documents 3 points of nDCG. But names and questions often differ in
+/// number: the router is in `routers.rs`.
 pub(super) fn other_number(token: &str) -> Option<String> {
     if token.len() < 4 || !token.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return None;
@@ -153,21 +153,21 @@ pub(super) fn other_number(token: &str) -> Option<String> {
     }
 }
 
-/// Returns adjacent tokens as the index has them for `text` spelled as it is, and spelled apart:
-/// `"user getId"` meets `user getId` and `user get_id`, but also `user get id`.
+/// Returns adjacent tokens of the index for `text` as written and with separate parts: `"user getId"` matches `user getId`
+/// and `user get_id`, but also `user get id`.
 fn spellings(text: &str, is_prefix: bool) -> Vec<Atom> {
     let streams = [Form::Both, Form::Parts].map(|form| stream(text, form));
     let mut atoms: Vec<Atom> = streams.iter().filter_map(|tokens| adjacent(tokens, is_prefix)).collect();
     atoms.dedup();
-    // Before more letters a name's whole is another one: only the last part can be a prefix.
+    // With more letters the joined name would be different, so only the last part can be a prefix.
     if is_prefix && atoms.len() > 1 {
         atoms.remove(0);
     }
     atoms
 }
 
-/// Returns the atom for a stream. In the text its last run of an unspaced script may go on: then full
-/// trigrams stand where the stream has shorter ones.
+/// Returns the atom for a stream. In the text, its last run of an unspaced script may continue, with full trigrams in place
+/// of the shorter ones of the stream.
 fn adjacent(stream: &str, is_prefix: bool) -> Option<Atom> {
     let mut tokens: Vec<&str> = stream.split_ascii_whitespace().take(MAX_TOKENS).collect();
     while let [.., before, last] = tokens[..]
@@ -182,7 +182,7 @@ fn adjacent(stream: &str, is_prefix: bool) -> Option<Atom> {
     Some(Atom { tokens: tokens.join(" "), is_prefix })
 }
 
-/// Tells whether a token is less than a trigram, and so the start of one or the end of a run.
+/// Returns whether a token is shorter than a trigram, and so the start of one or the end of a run.
 pub(super) fn is_short_gram(token: &str) -> bool {
     token.starts_with(is_unspaced) && token.chars().nth(GRAM_CHARS - 1).is_none()
 }

@@ -1,13 +1,13 @@
 //! Recognises questions about the history of code.
 
-/// Words that do by themselves.
+/// Words that suffice alone.
 const WORDS: [&str; 8] =
     ["why", "who", "commit", "commits", "committed", "history", "introduced", "regressed"];
 
 /// `when is it done` asks for code, `when was it done` for a date.
 const AFTER_WHEN: [&str; 3] = ["did", "was", "were"];
 
-/// Tells whether the words of a question, as typed, ask for what commits say.
+/// Returns whether the words of a question, as typed, ask for history.
 pub(super) fn is_asked(raw: &[&str]) -> bool {
     let is_one_of = |word: &str, words: &[&str]| words.iter().any(|known| word.eq_ignore_ascii_case(known));
     raw.iter().any(|word| is_one_of(word, &WORDS))
