@@ -32,11 +32,6 @@ impl SourceKey {
     pub fn commit(oid: &impl fmt::Display) -> Self {
         Self(format!("{COMMIT_PREFIX}{oid}"))
     }
-
-    /// Returns the id in the key of a commit, in hexadecimal digits.
-    pub fn commit_oid(&self) -> Option<&str> {
-        self.0.strip_prefix(COMMIT_PREFIX)
-    }
 }
 
 /// Prefix of the key of a commit.
