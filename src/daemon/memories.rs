@@ -21,6 +21,7 @@ mod links;
 pub(super) mod memories_for_path;
 mod merge;
 mod near;
+mod panics;
 pub(super) mod pinned;
 mod queries;
 mod recall;

@@ -32,6 +32,7 @@ mod memory_io;
 mod memory_search;
 mod memory_similar;
 mod output;
+mod panics;
 mod past;
 mod protocol;
 mod purged;

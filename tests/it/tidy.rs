@@ -376,7 +376,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             &["mod"],
             &["server", "main_loop"],
             &["dispatch"],
-            &["disk", "reconcile", "worker"],
+            &["disk", "embedding", "reconcile", "worker"],
             &["scrub"],
             &["vectors", "worktree", "doorbell", "listen", "lines", "replies"],
             &["briefing"],
@@ -385,7 +385,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             &["anchors"],
             &["request", "verify", "history", "definition_diff"],
             &["shared"],
-            &["memories/keeper", "memories/finder", "own_files", "gates", "watch_queue"],
+            &["memories/keeper", "memories/finder", "memories/panics", "own_files", "gates", "watch_queue"],
             &["event", "disk/task"],
             &[
                 "error",

@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
-use crate::embed::{BUILTIN_DIMS, BUILTIN_ID, Builtin, Embedder, quantize, record_vectors};
+use crate::embed::{BUILTIN_DIMS, BUILTIN_ID, Builtin, Embedder, Guarded, quantize, record_vectors, runs};
 use crate::search::nearest::MutableVectorIndex;
 use crate::store::{MemoryReader, MemoryStore, Rows, StoreError, VectorChanges, VectorModel};
 use crate::types::MemoryRow;
@@ -16,8 +16,8 @@ pub(in crate::daemon) type Model = Arc<OnceLock<Result<Arc<dyn Embedder>, String
 /// Loads the model, unless somebody else has.
 pub(in crate::daemon) fn load(model: &Model) -> &Result<Arc<dyn Embedder>, String> {
     model.get_or_init(|| {
-        let loaded = Builtin::load().map(|model| Arc::new(model) as Arc<dyn Embedder>);
-        loaded.map_err(|error| {
+        let loaded = Guarded::load(|| Ok(Arc::new(Builtin::load()?)));
+        loaded.map(|model| Arc::new(model) as Arc<dyn Embedder>).map_err(|error| {
             tracing::error!(%error, "no embeddings");
             error.to_string()
         })
@@ -27,14 +27,25 @@ pub(in crate::daemon) fn load(model: &Model) -> &Result<Arc<dyn Embedder>, Strin
 /// Returns what the store computes vectors with.
 pub(super) fn vector_model(model: Model) -> VectorModel {
     let embed = move |fields: &[(String, String)]| {
-        let vectors = match load(&model) {
-            Ok(embedder) => record_vectors(embedder.as_ref(), fields).ok(),
-            Err(_) => None,
-        };
-        let vectors = vectors.unwrap_or_else(|| vec![None; fields.len()]);
-        vectors.into_iter().map(|vector| vector.as_deref().map(quantize)).collect()
+        let vectors = vectors(load(&model).as_ref().ok()?.as_ref(), fields)?;
+        Some(vectors.into_iter().map(|vector| vector.as_deref().map(quantize)).collect())
     };
     VectorModel { id: BUILTIN_ID, embed: Box::new(embed) }
+}
+
+/// Returns one vector a record; none where the model fails on that record, nothing where it fails on all.
+fn vectors(model: &dyn Embedder, fields: &[(String, String)]) -> Option<Vec<Option<Vec<f32>>>> {
+    let why = match (record_vectors(model, fields), fields) {
+        (Ok(vectors), _) => return Some(vectors),
+        (Err(error), [_]) => error,
+        (Err(_), _) => {
+            let alone = fields.iter().map(|field| vectors(model, std::slice::from_ref(field))?.pop());
+            return alone.collect();
+        }
+    };
+    let is_blamed = runs(model);
+    tracing::error!(%why, is_blamed, "no vector of a memory, which only words find");
+    is_blamed.then(|| vec![None])
 }
 
 /// What finds memories, once a database is open.

@@ -1,6 +1,6 @@
 //! Adds memories to the hits of a search.
 
-use super::keeper::{Memories, failed};
+use super::keeper::Memories;
 use super::rules::traits;
 use crate::daemon::clock::{local, now_ms};
 use crate::daemon::error::{RpcResult, bad_params};
@@ -74,7 +74,7 @@ impl Memories {
             let read = |rows: &Rows<'_>| Ok(finder.vectors(|vectors| memories(rows, vectors, &wanted))?);
             store.read(now_ms(), read).map_err(RpcError::from)
         })?;
-        answer.blocking_recv().map_err(|_| failed())?
+        answer.blocking_recv().map_err(|_| self.failed())?
     }
 
     /// Waits until every living memory has its vector.

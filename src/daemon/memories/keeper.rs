@@ -1,18 +1,20 @@
 //! Runs the thread that owns memory.db.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::thread::{Builder, JoinHandle};
+use std::thread::{self, Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use tokio::sync::oneshot;
 
 use super::finder::{Finder, Model, vector_model};
+use super::panics::Panics;
 use crate::daemon::clock::{now_ms, uptime};
 use crate::daemon::error::RpcResult;
+use crate::embed::panic_message;
 use crate::memory::text;
 use crate::paths::{Env, RepoLayout};
 use crate::proto::{Check, RpcError, code};
@@ -33,6 +35,8 @@ pub(super) struct OpenForeign {
 const COPY_AGAIN: Duration = Duration::from_secs(600);
 /// Making copies takes at most this part of the time.
 const COPY_SHARE: u32 = 100;
+/// How long after vectors could not be computed or kept it is tried again, when a job comes.
+const EMBED_AGAIN: Duration = Duration::from_secs(2);
 
 /// The way to the thread that keeps the memories.
 pub(in crate::daemon) struct Memories {
@@ -41,6 +45,7 @@ pub(in crate::daemon) struct Memories {
     model: Model,
     /// The database of another system that is being read.
     pub(super) foreign: Mutex<Option<OpenForeign>>,
+    panics: Arc<Panics>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -54,14 +59,20 @@ impl Memories {
         let (jobs, queue) = channel();
         let model = Model::default();
         remove_left_copies(&layout.state_dir);
-        let mut store = MemoryStore::new(&layout.state_dir, derive, vector_model(Arc::clone(&model)));
-        store.end_what_is_over(uptime, purges_expired);
-        store.look_elsewhere(&layout.other_state_dirs(env));
-        let finder = Arc::new(Finder::default());
-        let for_thread = Arc::clone(&finder);
-        let thread = Builder::new().name("memory".to_owned()).spawn(move || keep(store, &for_thread, &queue));
-        let thread = thread.context("start the thread memory")?;
-        Ok(Self { jobs, finder, model, foreign: Mutex::default(), thread: Mutex::new(Some(thread)) })
+        let (state_dir, elsewhere) = (layout.state_dir.clone(), layout.other_state_dirs(env));
+        let for_store = Arc::clone(&model);
+        let new_store = move || {
+            let mut store = MemoryStore::new(&state_dir, derive, vector_model(Arc::clone(&for_store)));
+            store.end_what_is_over(uptime, purges_expired);
+            store.look_elsewhere(&elsewhere);
+            store
+        };
+        let (finder, panics) = (Arc::new(Finder::default()), Arc::new(Panics::default()));
+        let (for_thread, noted) = (Arc::clone(&finder), Arc::clone(&panics));
+        let run = move || keep(new_store, &for_thread, &queue, &noted);
+        let thread = Builder::new().name("memory".to_owned()).spawn(run);
+        let thread = Mutex::new(Some(thread.context("start the thread memory")?));
+        Ok(Self { jobs, finder, model, foreign: Mutex::default(), panics, thread })
     }
 
     /// Returns the model, which the chunks of the index share.
@@ -74,7 +85,7 @@ impl Memories {
         &self,
         run: impl FnOnce(&mut MemoryStore) -> T + Send + 'static,
     ) -> RpcResult<T> {
-        self.send(run)?.await.map_err(|_| failed())
+        self.send(run)?.await.map_err(|_| self.failed())
     }
 
     pub(super) fn send<T: Send + 'static>(
@@ -85,8 +96,10 @@ impl Memories {
         let finder = Arc::clone(&self.finder);
         let job = Job::Run(Box::new(move |store| {
             let value = run(store);
-            finder.follow(store); // before anybody is told: what was acknowledged is found
+            // Before anybody is told: what was acknowledged is found. What was done is told in any case.
+            let followed = catch_unwind(AssertUnwindSafe(|| finder.follow(store)));
             drop(reply.send(value));
+            followed
         }));
         self.jobs.send(job).map_err(|_| RpcError::new(code::STOPPING, "the daemon is stopping"))?;
         Ok(answer)
@@ -100,7 +113,9 @@ impl Memories {
             (read.map_err(RpcError::from), store.notice(now_ms))
         });
         match numbers.await {
-            Ok((Ok(living), notice)) => (living, notice.into_iter().collect()),
+            Ok((Ok(living), notice)) => {
+                (living, notice.into_iter().chain(self.panics.notice(Instant::now())).collect())
+            }
             Ok((Err(error), notice)) => {
                 (0, notice.into_iter().chain([format!("memories: {}", error.message)]).collect())
             }
@@ -116,11 +131,23 @@ impl Memories {
             (said, store.notice(now_ms), store.places())
         });
         let (said, notice, places) = checked.await.unwrap_or_else(|error| (Err(error.message), None, None));
-        let ok = said.as_ref().is_ok_and(|checked| checked.faults.is_empty()) && notice.is_none();
+        let panic = self.panics.notice(Instant::now());
+        let has_notice = notice.is_some() || panic.is_some();
+        let ok = said.as_ref().is_ok_and(|checked| checked.faults.is_empty()) && !has_notice;
         let detail = said.map_or_else(|error| error, |checked| found(&checked));
-        let detail = [Some(detail), places.map(|places| format!("kept in {places}")), notice];
+        let detail = [Some(detail), places.map(|places| format!("kept in {places}")), notice, panic];
         let detail = detail.into_iter().flatten().collect::<Vec<_>>().join("; ");
         Check { name: "memory.db".to_owned(), ok, detail, hint: None }
+    }
+
+    /// Returns what is said where the thread did not answer.
+    pub(super) fn failed(&self) -> RpcError {
+        self.panics.refusal(Instant::now()).unwrap_or_else(|| {
+            RpcError::new(
+                code::INTERNAL,
+                "an internal error, noted in the log; nothing was changed, and the daemon goes on",
+            )
+        })
     }
 
     /// Ends the thread once it has done what it was asked before.
@@ -145,14 +172,6 @@ fn found(checked: &Checked) -> String {
     }
 }
 
-/// Returns what is said where the thread did not answer.
-pub(super) fn failed() -> RpcError {
-    RpcError::new(
-        code::INTERNAL,
-        "an internal error, noted in the log; nothing was changed, and the daemon goes on",
-    )
-}
-
 /// Computes what is kept beside a record.
 pub(super) fn derive(record: &Record) -> Derived {
     Derived {
@@ -163,26 +182,61 @@ pub(super) fn derive(record: &Record) -> Derived {
 
 /// What the thread is asked for.
 enum Job {
-    Run(Box<dyn FnOnce(&mut MemoryStore) + Send>),
+    Run(Box<Run>),
     Stop,
 }
 
-/// Runs jobs until the last; a copy is made when there is nothing else to do, lest somebody waits for it.
-fn keep(mut store: MemoryStore, finder: &Finder, queue: &Receiver<Job>) {
-    let mut not_before: Option<Instant> = None;
-    let _ = store.open_now(now_ms()).inspect_err(|error| tracing::error!(%error, "memories"));
-    finder.follow(&mut store);
+/// Returns the panic of what comes after the answer, if any.
+type Run = dyn FnOnce(&mut MemoryStore) -> thread::Result<()> + Send;
+
+/// Runs jobs until the last. After a panic outside of a job it goes on with a store that is opened anew, a few times; then
+/// who asks is told why not.
+fn keep(new_store: impl Fn() -> MemoryStore, finder: &Finder, queue: &Receiver<Job>, panics: &Panics) {
+    let (mut first, mut is_over) = (None, false);
     loop {
-        let job = match queue.recv_timeout(Duration::ZERO) {
+        let serve = || {
+            let mut store = new_store();
+            serve(&mut store, first.take(), finder, queue);
+            is_over = true;
+            finder.close();
+            let _ = store.close(now_ms()).inspect_err(warn_of_copy);
+        };
+        let Err(panic) = catch_unwind(AssertUnwindSafe(serve)) else { return };
+        if is_over {
+            return;
+        }
+        finder.close();
+        panics.note(panic_message(&*panic).to_owned(), Instant::now());
+        tracing::error!("the thread that keeps the memories panicked");
+        while panics.refusal(Instant::now()).is_some() {
+            match queue.recv() {
+                Ok(Job::Stop) | Err(_) => return,
+                Ok(job) => first = panics.refusal(Instant::now()).is_none().then_some(job), // else who asked is told
+            }
+        }
+    }
+}
+
+/// Runs jobs until the last; vectors and copies are made when there is nothing else to do, lest somebody waits for them.
+fn serve(store: &mut MemoryStore, mut first: Option<Job>, finder: &Finder, queue: &Receiver<Job>) {
+    let (mut copy_at, mut embed_at): (Option<Instant>, Option<Instant>) = (None, None);
+    let is_due = |at: Option<Instant>| at.is_none_or(|at| at <= Instant::now());
+    let _ = store.open_now(now_ms()).inspect_err(|error| tracing::error!(%error, "memories"));
+    finder.follow(store);
+    loop {
+        let job = match first.take().ok_or(()).or_else(|()| queue.recv_timeout(Duration::ZERO)) {
             Err(RecvTimeoutError::Timeout) => {
-                if store.embed_some(now_ms()).inspect_err(warn_of_vectors).unwrap_or(false) {
-                    finder.follow(&mut store);
-                    continue;
+                if store.lacks_vectors() && is_due(embed_at) {
+                    if store.embed_some(now_ms()).inspect_err(warn_of_vectors).unwrap_or(false) {
+                        finder.follow(store);
+                        continue;
+                    }
+                    embed_at = Some(Instant::now() + EMBED_AGAIN);
                 }
-                if not_before.is_none_or(|at| at <= Instant::now()) {
+                if is_due(copy_at) {
                     let started = Instant::now();
                     if store.back_up(now_ms()).inspect_err(warn_of_copy).unwrap_or(true) {
-                        not_before = Some(Instant::now() + COPY_AGAIN.max(started.elapsed() * COPY_SHARE));
+                        copy_at = Some(Instant::now() + COPY_AGAIN.max(started.elapsed() * COPY_SHARE));
                     }
                 }
                 queue.recv().ok()
@@ -190,15 +244,14 @@ fn keep(mut store: MemoryStore, finder: &Finder, queue: &Receiver<Job>) {
             received => received.ok(),
         };
         match job {
-            Some(Job::Run(job)) => {
+            Some(Job::Run(job)) => match catch_unwind(AssertUnwindSafe(|| job(store))) {
                 // Whoever asked is told by the end of its channel; the hook has put the panic into the log.
-                let _ = catch_unwind(AssertUnwindSafe(|| job(&mut store)));
-            }
-            Some(Job::Stop) | None => break,
+                Ok(Ok(())) | Err(_) => {}
+                Ok(Err(panic)) => resume_unwind(panic),
+            },
+            Some(Job::Stop) | None => return,
         }
     }
-    finder.close();
-    let _ = store.close(now_ms()).inspect_err(warn_of_copy);
 }
 
 fn warn_of_vectors(error: &StoreError) {

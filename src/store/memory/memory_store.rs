@@ -195,12 +195,13 @@ impl MemoryStore {
             let touched = db.touched.clone();
             db.write(now_ms, |rows| {
                 let value = write(rows)?;
-                rows.embed_touched(&touched, &model)?;
-                Ok(value)
+                Ok((value, rows.embed_touched(&touched, &model)?))
             })
-        })?;
+        });
+        let (value, has_vectors) = written?;
+        self.lacks_vectors |= !has_vectors;
         self.is_changed = true;
-        Ok(written)
+        Ok(value)
     }
 
     /// As [`Self::write`], but nothing of it stays: a dry run.
@@ -215,21 +216,23 @@ impl MemoryStore {
         self.run(now_ms, |db| db.rehearse(now_ms, &write))
     }
 
+    /// Returns whether some may be without a vector.
+    pub fn lacks_vectors(&self) -> bool {
+        self.lacks_vectors
+    }
+
     /// Computes some of the vectors that are lacking, if any are; returns whether it did.
     ///
     /// # Errors
-    /// When they cannot be kept; it is not tried again before the database is opened anew.
+    /// When they cannot be kept.
     pub fn embed_some(&mut self, now_ms: i64) -> Result<bool, StoreError> {
-        let Some((db, _)) = self.open.as_mut().filter(|_| std::mem::take(&mut self.lacks_vectors)) else {
-            return Ok(false);
-        };
+        let Some((db, _)) = self.open.as_mut().filter(|_| self.lacks_vectors) else { return Ok(false) };
         let rows = db.read(now_ms, |rows| rows.vectorless(self.model.id, EMBED_STEP))?;
-        if rows.is_empty() {
+        self.lacks_vectors = !rows.is_empty();
+        if rows.is_empty() || !db.write(now_ms, |all| all.embed(&rows, &self.model))? {
             return Ok(false);
         }
-        db.write(now_ms, |all| all.embed(&rows, &self.model))?;
         db.touched.add(&rows);
-        self.lacks_vectors = true;
         Ok(true)
     }
 

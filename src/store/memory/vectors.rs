@@ -17,7 +17,8 @@ use crate::types::MemoryRow;
 pub struct VectorModel {
     /// Identity of the model; vectors of different models are never compared.
     pub id: &'static str,
-    /// Returns one int8 vector for each title and content; `None` if the model knows no word of them.
+    /// Returns one int8 vector for each title and content; `None` in place of one if the model knows no word of them or
+    /// fails on them, and `None` for all if the model fails on every text.
     pub embed: Box<Embed>,
 }
 
@@ -25,7 +26,7 @@ pub struct VectorModel {
 type Fields = (String, String);
 
 /// Titles and contents in, vectors out, `[n_memories]`.
-type Embed = dyn Fn(&[Fields]) -> Vec<Option<Vec<i8>>> + Send + Sync;
+type Embed = dyn Fn(&[Fields]) -> Option<Vec<Option<Vec<i8>>>> + Send + Sync;
 
 /// Rows of `memory` that were written since the last reading, including those of rolled back transactions.
 #[derive(Clone, Default)]
@@ -100,16 +101,16 @@ impl MemoryDb {
 }
 
 impl Rows<'_> {
-    /// Computes the vectors that touched memories lack.
-    pub(super) fn embed_touched(&self, touched: &Touched, model: &VectorModel) -> Result<(), StoreError> {
+    /// Computes the vectors that touched memories lack; returns whether they could be.
+    pub(super) fn embed_touched(&self, touched: &Touched, model: &VectorModel) -> Result<bool, StoreError> {
         self.embed(&touched.get(), model)
     }
 
-    /// Computes the vectors that these memories lack.
-    pub(super) fn embed(&self, rows: &[i64], model: &VectorModel) -> Result<(), StoreError> {
+    /// Computes the vectors that these memories lack; returns whether they could be.
+    pub(super) fn embed(&self, rows: &[i64], model: &VectorModel) -> Result<bool, StoreError> {
         for rows in rows.chunks(EMBED_STEP) {
             let (rows, fields): (Vec<i64>, Vec<_>) = self.fields(rows, model.id)?.into_iter().unzip();
-            let vectors = (model.embed)(&fields);
+            let Some(vectors) = (model.embed)(&fields) else { return Ok(false) };
             self.run(|conn| {
                 let mut put = conn.prepare_cached(
                     "INSERT OR REPLACE INTO memory_vector(memory, model, vec) VALUES(?1, ?2, ?3)",
@@ -119,7 +120,7 @@ impl Rows<'_> {
                 })
             })?;
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Returns title and content of those of `rows` that have no vector of a model.

@@ -1,0 +1,127 @@
+//! Guards a model against its own panics.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use super::{EmbedError, Embedder};
+
+/// Loads a model.
+type Load = fn() -> Result<Arc<dyn Embedder>, EmbedError>;
+
+/// A model whose panics are errors. What panicked is loaded anew before the next text, for it may be left half done.
+pub struct Guarded {
+    id: String,
+    dims: usize,
+    load: Load,
+    model: RwLock<Arc<dyn Embedder>>,
+}
+
+impl Guarded {
+    /// Loads the model.
+    ///
+    /// # Errors
+    /// When `load` fails or panics.
+    pub fn load(load: Load) -> Result<Self, EmbedError> {
+        let model = catch_unwind(load).unwrap_or_else(|panic| {
+            let reason = format!("panicked: {}", panic_message(&*panic));
+            Err(EmbedError { model: "to be loaded".to_owned(), reason })
+        })?;
+        Ok(Self { id: model.id().to_owned(), dims: model.dims(), load, model: RwLock::new(model) })
+    }
+
+    /// Puts a new model in the place of the one that panicked; it stays where no other can be loaded.
+    fn renew(&self) {
+        match Self::load(self.load) {
+            Ok(Self { model, .. }) => {
+                let model = model.into_inner().unwrap_or_else(PoisonError::into_inner);
+                *self.model.write().unwrap_or_else(PoisonError::into_inner) = model;
+            }
+            Err(error) => tracing::error!(%error, "the model panicked, and cannot be loaded anew"),
+        }
+    }
+}
+
+impl Embedder for Guarded {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn dims(&self) -> usize {
+        self.dims
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>, EmbedError> {
+        let model = Arc::clone(&self.model.read().unwrap_or_else(PoisonError::into_inner));
+        catch_unwind(AssertUnwindSafe(|| model.embed(texts))).unwrap_or_else(|panic| {
+            self.renew();
+            let reason = format!("panicked: {}", panic_message(&*panic));
+            Err(EmbedError { model: self.id.clone(), reason })
+        })
+    }
+}
+
+/// Returns whether a model can embed anything: then it is a text that it fails on.
+pub fn runs(model: &dyn Embedder) -> bool {
+    catch_unwind(AssertUnwindSafe(|| model.embed(&["the text of a note"])))
+        .is_ok_and(|vectors| vectors.is_ok())
+}
+
+/// Returns what a panic said.
+pub fn panic_message(panic: &(dyn std::any::Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("for no reason given")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+    use super::*;
+
+    /// Panics for good once it has met a bad text.
+    #[derive(Default)]
+    struct Fragile {
+        is_broken: AtomicBool,
+    }
+
+    static LOADS: AtomicUsize = AtomicUsize::new(0);
+
+    impl Embedder for Fragile {
+        fn id(&self) -> &str {
+            "fragile"
+        }
+
+        fn dims(&self) -> usize {
+            1
+        }
+
+        fn embed(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>, EmbedError> {
+            assert!(!self.is_broken.load(Ordering::SeqCst), "broken");
+            self.is_broken.store(texts.contains(&"bad"), Ordering::SeqCst);
+            assert!(!texts.contains(&"bad"), "met a bad text");
+            Ok(texts.iter().map(|_| Some(vec![1.0])).collect())
+        }
+    }
+
+    #[test]
+    fn a_model_that_panicked_is_loaded_anew() {
+        let model = Guarded::load(|| {
+            LOADS.fetch_add(1, Ordering::SeqCst);
+            Ok(Arc::new(Fragile::default()))
+        });
+        let model = model.unwrap();
+        assert_eq!((model.id(), model.dims()), ("fragile", 1));
+        assert_eq!(model.embed(&["good"]).unwrap().len(), 1);
+        assert_eq!(LOADS.load(Ordering::SeqCst), 1);
+        let error = model.embed(&["good", "bad"]).unwrap_err();
+        assert_eq!(error.to_string(), "model fragile: panicked: met a bad text");
+        assert_eq!(model.embed(&["good"]).unwrap().len(), 1);
+        assert_eq!(LOADS.load(Ordering::SeqCst), 2);
+    }
+
+    #[test]
+    fn a_model_that_panics_while_it_is_loaded_is_none() {
+        let error = Guarded::load(|| panic!("no weights")).err().unwrap();
+        assert_eq!(error.to_string(), "model to be loaded: panicked: no weights");
+    }
+}

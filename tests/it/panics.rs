@@ -1,0 +1,128 @@
+//! Does the daemon go on, and say so, when one of its threads panics?
+//!
+//! The panics are real: the standard library panics when the system gives no random bytes to seed a hash map with, or
+//! does not know what time it is. A library that is loaded before libc refuses them to one thread of the daemon, by its
+//! name.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::live::{Live, PATIENCE, memo, not_checked, until};
+
+const LIBRARY: &str = r#"
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+static int n_left;
+__attribute__((constructor)) static void start(void) { n_left = atoi(getenv("FAIL_TIMES")); }
+static int fails(const char *call) {
+    char name[17] = "";
+    prctl(PR_GET_NAME, name);
+    int is_meant = !strcmp(call, getenv("FAIL_CALL")) && !strcmp(name, getenv("FAIL_THREAD"));
+    if (!is_meant || __atomic_fetch_sub(&n_left, 1, __ATOMIC_SEQ_CST) <= 0) return 0;
+    errno = EIO;
+    return 1;
+}
+ssize_t getrandom(void *bytes, size_t n_bytes, unsigned flags) {
+    return fails("getrandom") ? -1 : syscall(SYS_getrandom, bytes, n_bytes, flags);
+}
+int clock_gettime(clockid_t clock, struct timespec *time) {
+    return clock == CLOCK_REALTIME && fails("clock_gettime") ? -1 : (int)syscall(SYS_clock_gettime, clock, time);
+}
+"#;
+/// What the standard library says then.
+const SAID: &str = "failed to generate random data";
+/// More often than anything is tried here.
+const ALWAYS: usize = 1_000_000;
+
+/// Builds the library; none where that is not possible.
+fn library(live: &Live) -> Option<PathBuf> {
+    let (source, library) = (live.sandbox.path("tmp/fail.c"), live.sandbox.path("tmp/fail.so"));
+    fs::write(&source, LIBRARY).unwrap();
+    let cc = Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).status();
+    let is_built = cfg!(target_os = "linux") && cc.is_ok_and(|status| status.success());
+    if !is_built {
+        not_checked("threads that panic: no C compiler, or no Linux");
+    }
+    is_built.then_some(library)
+}
+
+/// Starts the daemon; in its thread of this name so many calls fail. Returns whether that is possible here.
+fn start_with_panics(live: &Live, thread: &str, call: &str, times: usize) -> bool {
+    let Some(library) = library(live) else { return false };
+    let mut memod = live.memod();
+    memod.env("LD_PRELOAD", library).env("FAIL_CALL", call);
+    memod.env("FAIL_THREAD", thread).env("FAIL_TIMES", times.to_string());
+    live.start_as(&mut memod);
+    true
+}
+
+/// As [`start_with_panics`]: the thread panics at each of its first hash maps.
+fn start_without_random(live: &Live, thread: &str, times: usize) -> bool {
+    start_with_panics(live, thread, "getrandom", times)
+}
+
+fn log(live: &Live) -> String {
+    fs::read_to_string(live.layout().log_file()).unwrap()
+}
+
+fn search(live: &Live, word: &str, level: &str) -> Value {
+    live.call("search", json!({ "query": word, "sync": level, "wait_ms": PATIENCE.as_millis() }))
+}
+
+fn degraded(live: &Live) -> String {
+    live.call("status", json!({}))["degraded"].to_string()
+}
+
+#[test]
+fn the_memories_are_kept_by_a_thread_that_is_started_anew() {
+    let live = Live::new();
+    assert_eq!(memo(&live, &["add", "the first memory"]).0, 0);
+    live.kill();
+    if !start_without_random(&live, "memory", 2) {
+        return;
+    }
+    let (code, added) = memo(&live, &["add", "the second memory"]);
+    assert_eq!(code, 0, "{added}");
+    let (code, listed) = memo(&live, &["list"]);
+    assert_eq!((code, listed["memories"].as_array().unwrap().len()), (0, 2), "{listed}");
+    let said = format!("memories: their thread panicked and was started anew: {SAID}");
+    assert!(degraded(&live).contains(&said), "{}", degraded(&live));
+    live.kill();
+    live.start();
+    assert_eq!(degraded(&live), "[]");
+    assert_eq!(memo(&live, &["list"]).1["memories"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn memories_that_no_thread_can_keep_are_refused_by_name() {
+    let live = Live::new();
+    live.write("a.md", "alpha");
+    live.expect("alpha", "a.md", "before");
+    assert_eq!(memo(&live, &["add", "the first memory"]).0, 0);
+    live.kill();
+    if !start_without_random(&live, "memory", ALWAYS) {
+        return;
+    }
+    let said = format!("the thread that keeps the memories panicked 4 times in 5 minutes: {SAID}");
+    until("it is given up", || memo(&live, &["list"]).1["error"]["message"].as_str() == Some(&said));
+    let (code, refused) = memo(&live, &["add", "the second memory"]);
+    assert_eq!((code, &refused["error"]["message"]), (3, &json!(said)), "{refused}");
+    assert!(refused["error"]["hint"].as_str().unwrap().contains("`memo restart`"), "{refused}");
+    let found = search(&live, "alpha", "fs");
+    assert_eq!((&found["fresh"], &found["hits"][0]["path"]), (&json!(true), &json!("a.md")), "{found}");
+    assert!(found["degraded"].to_string().contains(&format!("memories: {said}")), "{found}");
+    live.kill();
+    live.start();
+    assert_eq!(memo(&live, &["list"]).1["memories"].as_array().unwrap().len(), 1);
+}
+
