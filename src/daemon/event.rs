@@ -133,6 +133,8 @@ pub(super) struct Freshness {
     pub(super) files_note: Option<String>,
     /// Why commits are missing from the index, if any are.
     pub(super) commits_note: Option<String>,
+    /// Why the last round of embedding left something without a vector, if it did.
+    pub(super) embed_note: Option<String>,
     /// Pending work; the receiver counts the embeddings.
     pub(super) pending: Pending,
     /// Progress of the view's reconcile.

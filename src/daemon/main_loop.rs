@@ -148,10 +148,7 @@ impl MainLoop {
             Event::Disk { lane, report } => self.on_report(lane, report, now),
             Event::Indexed(indexed) => self.on_indexed(*indexed, now),
             Event::Commits { view, tip, result } => self.on_commits(view, tip, result),
-            Event::Embedded { round, error } => {
-                self.embedding.done = round;
-                self.embedding.error = error;
-            }
+            Event::Embedded { round, error } => self.embedding.end(round, error, now),
             Event::Reindex => {
                 self.views.values_mut().for_each(WorktreeState::unsettle);
                 let _ = self.jobs.send(Job::Clear); // the writer ends only after the loop

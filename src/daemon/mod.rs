@@ -1,7 +1,7 @@
 //! The daemon: keeps the index of a repository current and answers requests.
 //!
 //! `server` reads requests and `dispatch` answers them. `main_loop` owns the state of each worktree (`worktree`), `disk`
-//! accesses its file system, and `worker` does the long work. Events go to the loop, and jobs and tasks come from it.
+//! accesses its file system, `worker` and `embedding` do the long work. Events go to the loop, and jobs and tasks come from it.
 
 mod anchors;
 mod briefing;
@@ -12,6 +12,7 @@ mod descriptors;
 mod disk;
 mod dispatch;
 mod doorbell;
+mod embedding;
 mod error;
 mod event;
 mod gates;
@@ -148,7 +149,7 @@ fn serve(layout: RepoLayout, env: Env, config: Config, ready: impl FnOnce()) -> 
     let (rounds, round_queue) = channel();
     let (for_writer, for_embed, embed_jobs) = (Arc::clone(&shared), Arc::clone(&shared), jobs.clone());
     let writer = spawn("writer", move || worker::write(&for_writer, writer, commits, &job_queue))?;
-    let embed = spawn("embed", move || worker::embed(&for_embed, &round_queue, &embed_jobs))?;
+    let embed = spawn("embed", move || embedding::embed(&for_embed, &round_queue, &embed_jobs))?;
     let (own_files, asked) = channel();
     let for_own_files = Arc::clone(&shared);
     spawn("own-files", move || {

@@ -14,6 +14,7 @@ use super::memories::hits as memories;
 use super::memories::transaction::locate;
 use super::request::{SnapshotAsk, blocking, clock, deadline, on_snapshot};
 use super::shared::Shared;
+use super::status::embed_failed;
 use super::verify::{Verified, verify};
 use crate::extract::lang;
 use crate::paths::RepoLayout;
@@ -50,14 +51,21 @@ pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> RpcRes
     let question = Arc::new(Question { params, index, memories, limit });
     shared.queries.fetch_add(1, Ordering::Relaxed);
     let Question { params, .. } = &*question;
+    let mut vectorless = None;
     if question.memories.is_some() && params.sync == Sync::Full {
-        shared.memories.complete().await?;
+        vectorless = shared.memories.complete().await.err();
     }
     let mut result = match question.index {
         Some(_) => page(shared, &question, find).await?,
         None => alone(shared, &question).await?,
     };
     result.hits.retain(|hit| hit.score >= threshold);
+    if let Some(error) = vectorless {
+        let why = format!("memories: not all have their vectors: {}", error.message);
+        result.fresh = false;
+        result.reason.get_or_insert_with(|| why.clone());
+        result.degraded.push(why);
+    }
     Ok(SearchResult {
         query: params.query.clone(),
         mode: params.mode,
@@ -153,10 +161,11 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
             let answer = search::run(reader, &ask)?;
             let embeddings = reader.pending_embeddings(at.view, MOST_PENDING)?;
             let is_whole = reader.view(at.view)?.is_some_and(|row| row.complete);
-            Ok((answer, embeddings, clock(reader, at)?, is_whole))
+            let failed = if params.mode == Mode::Keyword { None } else { embed_failed(reader, at.view)? };
+            Ok((answer, embeddings, failed, clock(reader, at)?, is_whole))
         })
     };
-    let (answer, embeddings, clock, is_whole) = shared.read(read)?;
+    let (answer, embeddings, embed_failed, clock, is_whole) = shared.read(read)?;
     let max_file_bytes = shared.config.index.max_file_bytes;
     let Verified { hits, mut stale } = verify(&answer, at, *limit, max_file_bytes, params.explain);
     if let Some(text) = &answer.corrected {
@@ -165,6 +174,11 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
     stale.append(&mut memories.stale);
     let pending = Pending { embeddings, ..at.pending };
     let mut degraded = answer.degraded;
+    if params.mode != Mode::Keyword {
+        // Why there is no model is among them already.
+        let note = at.embed_note.iter().filter(|_| ask.embedder.is_ok());
+        degraded.extend(note.chain(&embed_failed).map(|why| format!("knn: {why}")));
+    }
     degraded.extend(at.files_note.iter().map(|why| format!("files: {why}")));
     if filter.kinds.contains(&Kind::Commit) {
         degraded.extend(at.commits_note.iter().map(|why| format!("commits: {why}")));

@@ -11,6 +11,10 @@ use crate::proto::{
     WatchInfo,
 };
 use crate::store::{Reader, StoreError};
+use crate::types::ViewId;
+
+/// Texts that the model fails on which are named.
+const MOST_FAILED: u32 = 3;
 
 /// Collects everything that `memo status` shows.
 pub(super) fn status(
@@ -19,10 +23,11 @@ pub(super) fn status(
     at: &Freshness,
     views: Vec<ViewReport>,
 ) -> Result<StatusResult, StoreError> {
-    let degraded = views.iter().flat_map(|view| view.degraded.clone()).collect();
+    let mut degraded: Vec<String> = views.iter().flat_map(|view| view.degraded.clone()).collect();
     let read = |reader: &Reader| {
         reader.snapshot(|reader| {
             let counts = reader.counts()?;
+            degraded.extend(embed_degraded(reader, &views)?);
             let embeddings = reader.pending_embeddings(at.view, u32::MAX)?;
             let skipped = reader.skipped(at.view)?;
             let paths = if params.files || params.skipped { reader.paths(at.view)? } else { Vec::new() };
@@ -85,6 +90,23 @@ fn model(shared: &Shared) -> ModelInfo {
     }
 }
 
+/// Says which texts of a view the model fails on, if any.
+pub(super) fn embed_failed(reader: &Reader, view: ViewId) -> Result<Option<String>, StoreError> {
+    let failed = reader.embed_failed(view, MOST_FAILED + 1)?;
+    let more = if failed.len() > MOST_FAILED as usize { ", and more" } else { "" };
+    let named = failed[..failed.len().min(MOST_FAILED as usize)].join(", ");
+    let said = || format!("the model fails on {named}{more}, which only words find; the log says why");
+    Ok((!failed.is_empty()).then(said))
+}
+
+fn embed_degraded(reader: &Reader, views: &[ViewReport]) -> Result<Vec<String>, StoreError> {
+    let failed = views.iter().map(|ViewReport { view, info, .. }| {
+        let failed = embed_failed(reader, *view)?;
+        Ok(failed.map(|why| format!("embeddings: {}: {why}", info.root)))
+    });
+    failed.filter_map(Result::transpose).collect()
+}
+
 /// Returns the resident set of this process, bytes; 0 if the platform does not report it.
 fn rss_bytes() -> u64 {
     // proc_pid_statm(5): pages, the second number.
@@ -104,7 +126,9 @@ fn page_bytes() -> u64 {
 /// Runs the checks that need the databases and the watcher.
 pub(super) fn doctor(shared: &Shared, views: &[ViewReport]) -> DoctorResult {
     let mut checks = vec![integrity(shared), watcher(shared), embedder(shared)];
-    checks.extend(views.iter().flat_map(|view| view.degraded.clone()).map(|detail| Check {
+    // Why the index cannot be read is told by its own check.
+    let embedding = shared.read(|reader| embed_degraded(reader, views)).unwrap_or_default();
+    checks.extend(views.iter().flat_map(|view| view.degraded.clone()).chain(embedding).map(|detail| Check {
         name: "degraded".to_owned(),
         ok: false,
         detail,

@@ -1,32 +1,26 @@
-//! Runs the writer thread and the embedding thread.
+//! Runs the writer thread.
 //!
-//! Two threads. `writer` owns the write connection: it writes what the threads of worktrees found and keeps vectors, one
-//! job after the other, and looks at no file of a worktree. `embed` computes vectors after the lexical commit, and hands
-//! them to `writer` batch by batch.
+//! It owns the write connection: it writes what the threads of worktrees found and keeps vectors, one job after the other,
+//! and looks at no file of a worktree.
 
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender};
 
 use super::clock::now_ms;
 use super::disk::task::Lane;
 use super::event::{Event, Indexed};
 use super::index_file::quarantine;
-use super::memories::finder;
 use super::scrub::Scrubber;
 use super::shared::Shared;
 use super::vectors::{copy_vectors, load_vectors};
-use crate::embed::Embedder;
 use crate::git::Tip;
-use crate::index::{Applied, Batch, Commits, IndexError, Scope, embed_chunks, embed_paths};
+use crate::index::{Applied, Commits, IndexError, Scope};
 use crate::paths::RepoLayout;
 use crate::scan;
-use crate::store::{Change, NewVector, Reader, StoreError, ViewKey, ViewRow, Writer};
-use crate::types::{ChunkId, ViewId};
-
-/// Chunks a step of embedding.
-const EMBED_STEP: usize = 256;
+use crate::store::{Change, Embedded, NewVector, Reader, StoreError, ViewKey, ViewRow, Writer};
+use crate::types::ViewId;
 
 /// What the writer thread is asked for.
 pub(super) enum Job {
@@ -40,6 +34,8 @@ pub(super) enum Job {
     Commits { view: ViewId, layout: Box<RepoLayout>, tip: Tip },
     /// Keep these; then say so.
     Vectors(Vec<NewVector>, SyncSender<Result<(), StoreError>>),
+    /// Note that the model fails on this text; then say so.
+    EmbedFailed(Embedded, SyncSender<Result<(), StoreError>>),
     /// Forget a worktree that is gone.
     Forget(ViewId),
     /// Forget all that can be made again.
@@ -122,6 +118,9 @@ impl Writing<'_> {
                 let kept = writer.add_vectors(&vectors);
                 copy_vectors(shared, writer);
                 let _ = done.send(kept); // the other side is gone only when the daemon ends
+            }
+            Job::EmbedFailed(of, done) => {
+                let _ = done.send(writer.mark_embed_failed(of)); // as above
             }
             Job::Forget(view) => {
                 self.lanes.remove(&view);
@@ -212,52 +211,4 @@ fn set_aside(index_db: &Path) {
         Ok(aside) => tracing::error!(aside = %aside.display(), "the index is damaged; put aside"),
         Err(error) => tracing::error!(%error, "the index is damaged, and cannot be put aside"),
     }
-}
-
-/// Loads the model, then embeds what waits, a round for each wake-up.
-pub(super) fn embed(shared: &Shared, rounds: &Receiver<u64>, jobs: &Sender<Job>) {
-    let model = finder::load(&shared.model);
-    while let Ok(mut round) = rounds.recv() {
-        round = rounds.try_iter().last().unwrap_or(round);
-        let error = match model {
-            Ok(embedder) => embed_round(shared, embedder.as_ref(), jobs).err().map(|e| e.to_string()),
-            Err(why) => Some(why.clone()),
-        };
-        if let Some(error) = &error {
-            tracing::warn!(error, "embedding stopped; keyword search goes on");
-        }
-        shared.send(Event::Embedded { round, error });
-    }
-}
-
-fn embed_round(shared: &Shared, embedder: &dyn Embedder, jobs: &Sender<Job>) -> anyhow::Result<()> {
-    let reader = Reader::open(&shared.index_db)?;
-    while !shared.progress.is_cancelled() {
-        let batch = embed_paths(&reader, embedder, EMBED_STEP)?;
-        if batch.n_seen == 0 {
-            break;
-        }
-        keep(shared, batch, jobs)?;
-    }
-    let mut after = ChunkId(0);
-    loop {
-        let batch = embed_chunks(&reader, embedder, after, EMBED_STEP, shared.config.index.max_file_bytes)?;
-        after = batch.last;
-        if batch.n_seen == 0 || shared.progress.is_cancelled() {
-            return Ok(());
-        }
-        keep(shared, batch, jobs)?;
-    }
-}
-
-fn keep(shared: &Shared, batch: Batch, jobs: &Sender<Job>) -> anyhow::Result<()> {
-    if let Some(error) = batch.failed {
-        return Err(error.into());
-    }
-    let n_vectors = batch.vectors.len() as u64;
-    let (done, ack) = sync_channel(1);
-    jobs.send(Job::Vectors(batch.vectors, done))?;
-    ack.recv()??;
-    shared.embeds.fetch_add(n_vectors, Ordering::Relaxed);
-    Ok(())
 }

@@ -18,7 +18,7 @@ mod watch_health;
 
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use self::commits::CommitsState;
 use self::dirty::DirtySet;
@@ -32,7 +32,7 @@ use super::event::ViewReport;
 use crate::git;
 use crate::index::{ReconcileOutcome, Scope, Unread};
 use crate::paths::RepoLayout;
-use crate::proto::ViewInfo;
+use crate::proto::{Sync, ViewInfo};
 use crate::store::ViewRow;
 use crate::types::{SourceKey, ViewId};
 use crate::watch::Debouncer;
@@ -71,6 +71,9 @@ pub(super) struct WorktreeState {
     walker: Walker,
 }
 
+/// How long after a round of embedding that failed it is tried again for who asks.
+const EMBED_AGAIN: Duration = Duration::from_secs(2);
+
 /// Rounds of embedding, numbered from 1.
 #[derive(Debug, Default)]
 pub(super) struct Rounds {
@@ -78,6 +81,21 @@ pub(super) struct Rounds {
     pub(super) done: u64,
     /// Why the last round left texts without vectors.
     pub(super) error: Option<String>,
+    ended_at: Option<Instant>,
+}
+
+impl Rounds {
+    /// Notes how a round ended.
+    pub(super) fn end(&mut self, round: u64, error: Option<String>, now: Instant) {
+        (self.done, self.error, self.ended_at) = (round, error, Some(now));
+    }
+
+    /// Returns whether the last round failed and another is due, now that somebody asks; who waits for embeddings does
+    /// not wait for that.
+    pub(super) fn is_to_retry(&self, level: Sync, now: Instant) -> bool {
+        let is_due = || self.ended_at.is_none_or(|at| now >= at + EMBED_AGAIN);
+        self.error.is_some() && self.done == self.asked && (level == Sync::Full || is_due())
+    }
 }
 
 impl WorktreeState {

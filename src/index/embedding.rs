@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use super::commits;
-use crate::embed::{EmbedError, Embedder, quantize, record_vectors};
+use crate::embed::{EmbedError, Embedder, panic_message, quantize, record_vectors};
 use crate::extract::{self, redact::RedactedText};
 use crate::scan;
 use crate::store::{Embedded, NewVector, PendingChunk, Reader, StoreError};
@@ -18,10 +19,19 @@ pub struct Batch {
     pub vectors: Vec<NewVector>,
     /// Where the next step begins.
     pub last: ChunkId,
-    /// Chunks looked at; 0 when none is left.
+    /// Texts looked at; 0 when none is left.
     pub n_seen: usize,
-    /// Why some got none, if so: the model failed.
-    pub failed: Option<EmbedError>,
+    /// Why none of them got a vector, if so.
+    pub failed: Option<Failed>,
+}
+
+/// The model, or what comes before it, failed on some of these texts.
+#[derive(Debug)]
+pub struct Failed {
+    /// The texts, each with a name for the log.
+    pub texts: Vec<(Embedded, String)>,
+    /// What was said.
+    pub why: String,
 }
 
 /// Embeds up to `limit` chunks with an id over `after`.
@@ -39,39 +49,11 @@ pub fn embed_chunks(
     max_file_bytes: u64,
 ) -> Result<Batch, StoreError> {
     let pending = reader.chunks_to_embed(after, limit)?;
-    let mut batch = Batch {
-        last: pending.last().map_or(after, |chunk| chunk.id),
-        n_seen: pending.len(),
-        ..Batch::default()
-    };
-    let mut texts: HashMap<[u8; 32], Option<RedactedText>> = HashMap::new();
-    let mut ready = Vec::new();
-    let mut fields = Vec::new();
-    for chunk in pending {
-        let body = match own_body(&chunk) {
-            Some(own) => Some(own.to_owned()),
-            None => {
-                let text =
-                    texts.entry(chunk.hash).or_insert_with(|| read_same(reader, &chunk, max_file_bytes));
-                text.as_mut().and_then(|text| text.span(chunk.bytes.0..chunk.bytes.1)).map(Cow::into_owned)
-            }
-        };
-        if let Some(body) = body {
-            fields.push((head(&chunk), body));
-            ready.push(chunk);
-        }
-    }
-    match record_vectors(embedder, &fields) {
-        Ok(vectors) => {
-            let pairs = ready.into_iter().zip(vectors);
-            batch.vectors.extend(pairs.map(|(chunk, vec)| NewVector {
-                of: Embedded::Chunk(chunk.id, chunk.text_hash),
-                vec: vec.as_deref().map(quantize),
-            }));
-        }
-        Err(error) => batch.failed = Some(error),
-    }
-    Ok(batch)
+    let vectors = caught(|| chunk_vectors(reader, embedder, &pending, max_file_bytes));
+    let name = |chunk: &PendingChunk| format!("{}, bytes {} to {}", chunk.key, chunk.bytes.0, chunk.bytes.1);
+    let texts = || pending.iter().map(|chunk| (Embedded::Chunk(chunk.id, chunk.text_hash), name(chunk)));
+    let last = pending.last().map_or(after, |chunk| chunk.id);
+    Ok(Batch { last, ..Batch::of(pending.len(), vectors, || texts().collect()) })
 }
 
 /// Embeds up to `limit` paths that have no vector yet.
@@ -80,18 +62,65 @@ pub fn embed_chunks(
 /// When the database cannot be read.
 pub fn embed_paths(reader: &Reader, embedder: &dyn Embedder, limit: usize) -> Result<Batch, StoreError> {
     let paths = reader.paths_to_embed(limit)?;
-    let texts: Vec<&str> = paths.iter().map(|(_, path)| path.as_str()).collect();
-    let mut batch = Batch { n_seen: paths.len(), ..Batch::default() };
-    match embedder.embed(&texts) {
-        Ok(vectors) => {
-            batch.vectors.extend(paths.iter().zip(vectors).map(|((id, _), vec)| NewVector {
-                of: Embedded::Path(*id),
-                vec: vec.as_deref().map(quantize),
-            }));
+    let vectors = caught(|| {
+        let texts: Vec<&str> = paths.iter().map(|(_, path)| path.as_str()).collect();
+        let vectors = paths.iter().zip(embedder.embed(&texts)?);
+        Ok(vectors.map(|((id, _), vector)| new_vector(Embedded::Path(*id), vector.as_deref())).collect())
+    });
+    let texts = || paths.iter().map(|(id, path)| (Embedded::Path(*id), path.clone()));
+    Ok(Batch::of(paths.len(), vectors, || texts().collect()))
+}
+
+impl Batch {
+    fn of(
+        n_seen: usize,
+        vectors: Result<Vec<NewVector>, String>,
+        texts: impl FnOnce() -> Vec<(Embedded, String)>,
+    ) -> Self {
+        match vectors {
+            Ok(vectors) => Self { n_seen, vectors, ..Self::default() },
+            Err(why) => Self { n_seen, failed: Some(Failed { texts: texts(), why }), ..Self::default() },
         }
-        Err(error) => batch.failed = Some(error),
     }
-    Ok(batch)
+}
+
+/// Runs what untrusted text goes through; says what went wrong, be it a panic.
+fn caught<T>(run: impl FnOnce() -> Result<T, EmbedError>) -> Result<T, String> {
+    match catch_unwind(AssertUnwindSafe(run)) {
+        Ok(result) => result.map_err(|error| error.to_string()),
+        Err(panic) => Err(format!("panicked: {}", panic_message(&*panic))),
+    }
+}
+
+fn chunk_vectors(
+    reader: &Reader,
+    embedder: &dyn Embedder,
+    pending: &[PendingChunk],
+    max_file_bytes: u64,
+) -> Result<Vec<NewVector>, EmbedError> {
+    let mut texts: HashMap<[u8; 32], Option<RedactedText>> = HashMap::new();
+    let mut ready = Vec::new();
+    let mut fields = Vec::new();
+    for chunk in pending {
+        let body = match own_body(chunk) {
+            Some(own) => Some(own.to_owned()),
+            None => {
+                let text =
+                    texts.entry(chunk.hash).or_insert_with(|| read_same(reader, chunk, max_file_bytes));
+                text.as_mut().and_then(|text| text.span(chunk.bytes.0..chunk.bytes.1)).map(Cow::into_owned)
+            }
+        };
+        if let Some(body) = body {
+            fields.push((head(chunk), body));
+            ready.push(Embedded::Chunk(chunk.id, chunk.text_hash));
+        }
+    }
+    let vectors = ready.into_iter().zip(record_vectors(embedder, &fields)?);
+    Ok(vectors.map(|(of, vector)| new_vector(of, vector.as_deref())).collect())
+}
+
+fn new_vector(of: Embedded, vector: Option<&[f32]>) -> NewVector {
+    NewVector { of, vec: vector.map(quantize) }
 }
 
 /// Returns the text that was indexed, from whichever file still has it.

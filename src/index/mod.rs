@@ -18,7 +18,7 @@ pub mod worker;
 
 pub use batches::{Applied, Apply};
 pub use commits::{CommitStep, Commits};
-pub use embedding::{Batch, embed_chunks, embed_paths};
+pub use embedding::{Batch, Failed, embed_chunks, embed_paths};
 pub use extractor::Extractor;
 pub use pipeline::{Indexer, Reading, Reconciler, Scope};
 pub use progress::{Missed, Progress, ReconcileOutcome, Unread, WalkProgress};

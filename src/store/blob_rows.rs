@@ -154,18 +154,23 @@ fn add_chunk(
     Ok(())
 }
 
-/// Stores the vector of a chunk, or that it has none. Does nothing if the chunk is gone or has one.
+/// Stores the vector of a chunk, or that it has none; an empty vector says that the model fails on the text. Does nothing
+/// if the chunk is gone or has one.
 pub(super) fn set_vector(
     tx: &Transaction<'_>,
     chunk: ChunkId,
     vec: Option<&[u8]>,
     added: &mut Added,
 ) -> rusqlite::Result<()> {
-    let state = if vec.is_some() { 1 } else { 2 };
+    let state = match vec {
+        Some([]) => 3,
+        Some(_) => 1,
+        None => 2,
+    };
     let waiting = tx
         .prepare_cached("UPDATE chunk SET vec_state = ?2 WHERE id = ?1 AND vec_state = 0")?
         .execute(params![chunk.0, state])?;
-    if let (1, Some(vec)) = (waiting, vec) {
+    if let (1, 1, Some(vec)) = (waiting, state, vec) {
         added.push((chunk, as_vector(vec)));
     }
     Ok(())

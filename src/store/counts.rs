@@ -85,6 +85,25 @@ impl Reader {
         })
     }
 
+    /// Returns the texts of a view that the model fails on, at most `at_most` of them: a chunk as path and lines, else a path.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn embed_failed(&self, view: ViewId, at_most: u32) -> Result<Vec<String>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT e.path || ':' || c.l0 || '-' || c.l1 FROM chunk c INDEXED BY chunk_embed_failed
+                 JOIN entry e ON e.blob_id = c.blob_id AND e.view_id = ?1 WHERE c.vec_state = 3
+                 UNION ALL
+                 SELECT p.path FROM path p INDEXED BY path_embed_failed
+                 JOIN entry e ON e.path = p.path AND e.view_id = ?1 WHERE p.vec_state = 3
+                 LIMIT ?2",
+            )?
+            .query_map(params![view.0, at_most], |row| row.get(0))?
+            .collect()
+        })
+    }
+
     /// Returns the number of chunks of a view that wait for a vector; counting stops at `at_most`.
     ///
     /// # Errors

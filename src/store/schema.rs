@@ -138,6 +138,11 @@ UPDATE blob SET kind = CASE kind WHEN 'struck' THEN 'parse-failed' ELSE 'parse-a
     WHERE kind IN ('struck', 'killed');
 CREATE INDEX blob_parse_aborted ON blob(id) WHERE kind = 'parse-aborted';
 ",
+    "
+-- Texts that the model fails on: `vec_state` is 3, and the vector of a text is empty. Another model tries them again.
+CREATE INDEX chunk_embed_failed ON chunk(id) WHERE vec_state = 3;
+CREATE INDEX path_embed_failed ON path(id) WHERE vec_state = 3;
+",
 ];
 
 /// Migrates a database to the newest of these schemas, one string per version.

@@ -72,7 +72,7 @@ impl Writer {
                 return Ok(());
             }
             tx.execute_batch(
-                "UPDATE chunk SET vec_state = 0 WHERE vec_state = 1; UPDATE path SET vec_state = 0, vec = NULL;",
+                "UPDATE chunk SET vec_state = 0 WHERE vec_state IN (1, 3); UPDATE path SET vec_state = 0, vec = NULL;",
             )?;
             tx.execute("INSERT OR REPLACE INTO meta(key, value) VALUES('model', ?1)", [identity])?;
             Ok(())
@@ -235,6 +235,29 @@ impl Writer {
         })?;
         self.added.extend(added);
         Ok(())
+    }
+
+    /// Records that the model fails on a text, which gets no vector until the text or the model changes.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn mark_embed_failed(&mut self, of: Embedded) -> Result<(), StoreError> {
+        let model_id = self.model_id.clone();
+        self.in_tx(|tx| {
+            let (id, text_hash) = match of {
+                Embedded::Path(id) => {
+                    tx.execute("UPDATE path SET vec_state = 3 WHERE id = ?1", [id])?;
+                    return Ok(());
+                }
+                Embedded::Chunk(id, text_hash) => (id, text_hash),
+            };
+            tx.execute(
+                "INSERT INTO embedding(text_hash, model_id, vec)
+                 SELECT ?1, ?2, x'' WHERE EXISTS (SELECT 1 FROM chunk WHERE id = ?3) ON CONFLICT DO NOTHING",
+                params![text_hash, model_id, id.0],
+            )?;
+            tx.execute("UPDATE chunk SET vec_state = 3 WHERE id = ?1 AND vec_state = 0", [id.0]).map(drop)
+        })
     }
 
     /// Deletes contents that no view has referred to for `keep_s` seconds and, least recently used first, those beyond the size

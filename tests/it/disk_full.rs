@@ -90,6 +90,69 @@ fn a_daemon_that_starts_on_a_full_disk_reads() {
     assert_eq!(memo(&live, &["list"]).1["memories"].as_array().unwrap().len(), 2);
 }
 
+/// Takes the vectors out of the databases, as if none had been computed yet, and kills the daemon: that leaves the files
+/// beside the databases, without which none can be opened on a full disk.
+fn remove_vectors(live: &Live, state_dir: &Path) {
+    let run = |name: &str, sql: &str| {
+        let conn = rusqlite::Connection::open(state_dir.join(name)).unwrap();
+        conn.execute_batch(sql).unwrap();
+        conn.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+    };
+    run("index.db", "UPDATE chunk SET vec_state = 0; DELETE FROM embedding;");
+    run("memory.db", "DELETE FROM memory_vector;");
+    live.kill();
+}
+
+#[test]
+fn embedding_goes_on_once_there_is_room() {
+    let live = Live::idle();
+    let state_dir = live.layout().state_dir;
+    let Some(_mounted) = small(&state_dir) else { return };
+    // One that was just written is looked at again, which is a write.
+    let write_old = |path: &str, text: &str| {
+        live.write(path, text);
+        live.sh(&format!("touch -d '2001-01-01' {path}"));
+    };
+    write_old("a.md", "# A\n\nalpha");
+    live.start();
+    live.expect("alpha", "a.md", "before");
+    assert_eq!(memo(&live, &["add", "the first memory"]).0, 0);
+    remove_vectors(&live, &state_dir);
+
+    let filler = fill(&state_dir);
+    live.start();
+    let full =
+        |live: &Live| live.call("search", json!({ "query": "alpha", "sync": "full", "wait_ms": 9_000 }));
+    let found = full(&live);
+    assert_eq!((&found["fresh"], paths(&found)), (&json!(false), vec!["a.md"]), "{found}");
+    let said = format!("knn: {}: the disk is full; free some space", state_dir.join("index.db").display());
+    let names = |found: &Value| found["degraded"].to_string().contains(&said);
+    assert!(names(&found) && names(&search(&live, "alpha")), "{found}");
+    let status = live.call("status", json!({}));
+    assert!(status["degraded"].to_string().contains(&said.replace("knn", "embeddings")), "{status}");
+
+    fs::remove_file(filler).unwrap();
+    let found = full(&live);
+    assert_eq!(
+        (&found["fresh"], &found["degraded"]),
+        (&json!(true), &json!([])),
+        "who waits for it is served"
+    );
+    write_old("b.md", "beta");
+    live.expect("beta", "b.md", "with room");
+    let vectors = || live.call("doctor", json!({}))["checks"].to_string().contains("1 of 1 have a vector");
+    until("the memory has its vector", vectors);
+
+    remove_vectors(&live, &state_dir);
+    let filler = fill(&state_dir);
+    live.start();
+    let found = full(&live);
+    assert!(names(&found), "{found}");
+    fs::remove_file(filler).unwrap();
+    until("whoever asks wakes the embedder", || search(&live, "alpha")["degraded"] == json!([]));
+    until("the memory has its vector", vectors);
+}
+
 #[test]
 fn restarting_on_a_full_disk_takes_no_service_away() {
     let live = Live::idle();

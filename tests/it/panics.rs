@@ -84,6 +84,36 @@ fn degraded(live: &Live) -> String {
 }
 
 #[test]
+fn the_embedder_passes_over_what_it_panics_on() {
+    let live = Live::idle();
+    live.write("a.md", "# A\n\nalpha");
+    if !start_without_random(&live, "embed", ALWAYS) {
+        return;
+    }
+    let found = search(&live, "alpha", "full");
+    assert_eq!((&found["fresh"], &found["hits"][0]["path"]), (&json!(true), &json!("a.md")), "{found}");
+    let said = "the model fails on a.md:1-3, which only words find; the log says why";
+    assert_eq!(found["degraded"], json!([format!("knn: {said}")]));
+    let of_status = format!("embeddings: {}: {said}", live.root().display());
+    assert!(degraded(&live).contains(&of_status), "{}", degraded(&live));
+    let checks = live.call("doctor", json!({}))["checks"].clone();
+    assert!(checks.as_array().unwrap().iter().any(|check| check["detail"] == of_status.as_str()), "{checks}");
+    assert!(log(&live).contains(SAID));
+    live.kill();
+
+    live.start();
+    assert_eq!(
+        search(&live, "alpha", "full")["degraded"],
+        json!([format!("knn: {said}")]),
+        "it is remembered"
+    );
+    live.write("a.md", "# A\n\nalpha beta");
+    let found = search(&live, "beta", "full");
+    assert_eq!((&found["fresh"], &found["degraded"]), (&json!(true), &json!([])), "once it is another text");
+    assert_eq!(found["pending"]["embeddings"], 0);
+}
+
+#[test]
 fn the_memories_are_kept_by_a_thread_that_is_started_anew() {
     let live = Live::new();
     assert_eq!(memo(&live, &["add", "the first memory"]).0, 0);

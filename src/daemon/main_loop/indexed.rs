@@ -8,6 +8,7 @@ use crate::daemon::event::Indexed;
 use crate::daemon::worker::Job;
 use crate::git::Tip;
 use crate::index::{CommitStep, IndexError, Missed, Scope};
+use crate::proto::Sync;
 use crate::types::ViewId;
 
 /// Number of reconciles with changes between garbage collections; the first runs after the first reconcile.
@@ -89,6 +90,13 @@ impl MainLoop {
             }
         }
         self.wake_embedder();
+    }
+
+    /// Begins another round of embedding for who asks, after one that failed.
+    pub(super) fn retry_embedding(&mut self, level: Sync, now: Instant) {
+        if self.embedding.is_to_retry(level, now) {
+            self.wake_embedder();
+        }
     }
 
     pub(super) fn wake_embedder(&mut self) {

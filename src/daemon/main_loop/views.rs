@@ -22,6 +22,7 @@ impl MainLoop {
     /// Passes a request to its worktree, which is opened first if it is not served.
     pub(super) fn on_ask(&mut self, ask: Ask, now: Instant) {
         self.last_ask = now;
+        self.retry_embedding(ask.level, now);
         if ask.level != Sync::None {
             self.look_at_mounts(now);
         }
@@ -156,6 +157,8 @@ impl MainLoop {
             };
             let mut reports: Vec<_> = self.views.values().map(report).collect();
             reports.sort_by(|a, b| a.info.root.cmp(&b.info.root));
+            let embedding = self.embedding.error.iter().map(|why| format!("embeddings: {why}"));
+            reports.first_mut().into_iter().for_each(|first| first.degraded.extend(embedding.clone()));
             let _ = reply.send(reports); // the asker may have gone
         }
     }

@@ -39,7 +39,7 @@ impl WorktreeState {
                         Sync::Full => rounds.error.is_none(),
                     };
                 let reason = (!fresh).then(|| self.why_not(&waiter, rounds, progress));
-                self.reply(waiter.ask, fresh, reason);
+                self.reply(waiter.ask, fresh, reason, rounds);
             } else {
                 waiting.push(waiter);
             }
@@ -52,7 +52,7 @@ impl WorktreeState {
             } else {
                 "the watcher has not answered yet".to_owned()
             };
-            self.reply(ask, false, Some(reason));
+            self.reply(ask, false, Some(reason), rounds);
         }
     }
 
@@ -95,7 +95,7 @@ impl WorktreeState {
         }
     }
 
-    fn reply(&self, ask: Ask, fresh: bool, reason: Option<String>) {
+    fn reply(&self, ask: Ask, fresh: bool, reason: Option<String>, rounds: &Rounds) {
         let removals = self.reconciles.removals(self.walker.progress.removals());
         let freshness = Freshness {
             view: self.id,
@@ -104,6 +104,7 @@ impl WorktreeState {
             reason,
             files_note: self.files_note.clone(),
             commits_note: self.commits.note().cloned(),
+            embed_note: rounds.error.clone(),
             pending: Pending { files: self.pending_files(), embeddings: 0 },
             progress: Arc::clone(&self.walker.progress),
             removals,

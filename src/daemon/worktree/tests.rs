@@ -296,7 +296,7 @@ fn without_waiting_nothing_is_claimed_that_is_not_known() {
 fn embeddings_are_waited_for_and_their_failure_is_told() {
     for (error, expected) in [(None, true), (Some("no model".to_owned()), false)] {
         let mut bench = Bench::walked();
-        bench.rounds = Rounds { asked: 3, done: 2, error };
+        bench.rounds = Rounds { asked: 3, done: 2, error, ..Rounds::default() };
         let mut answer = bench.ask(Sync::Full);
         bench.cookie_back();
         assert_eq!(bench.fresh(&mut answer), None);
@@ -465,4 +465,17 @@ fn a_loss_of_events_under_a_probe_does_not_make_the_watcher_late() {
     bench.reconcile(&Scope::Full);
     assert_eq!(bench.fresh(&mut answer), Some(true));
     assert_eq!(bench.view.deadline(bench.now), None, "nothing is waited for");
+}
+
+#[test]
+fn embedding_that_failed_is_tried_again_for_who_asks() {
+    let (mut rounds, now) = (Rounds { asked: 1, ..Rounds::default() }, Instant::now());
+    rounds.end(1, None, now);
+    assert!(!rounds.is_to_retry(Sync::Full, now + EMBED_AGAIN), "nothing failed");
+    rounds.end(1, Some("no room".to_owned()), now);
+    assert!(!rounds.is_to_retry(Sync::Fs, now), "a moment ago");
+    assert!(rounds.is_to_retry(Sync::Full, now), "who waits for embeddings");
+    assert!(rounds.is_to_retry(Sync::None, now + EMBED_AGAIN));
+    rounds.asked = 2;
+    assert!(!rounds.is_to_retry(Sync::Full, now + EMBED_AGAIN), "it is under way");
 }
