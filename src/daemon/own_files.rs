@@ -1,5 +1,6 @@
 //! Checks whether clients can still find this daemon.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
 
@@ -34,7 +35,8 @@ impl OwnFiles {
 pub(super) fn look(asked: &Receiver<()>, is_found: impl Fn() -> bool, is_lost: impl FnOnce()) {
     while asked.recv().is_ok() {
         while asked.try_recv().is_ok() {} // one look serves all of them
-        if !is_found() {
+        // A look that panics tells nothing: there are others.
+        if !catch_unwind(AssertUnwindSafe(&is_found)).unwrap_or(true) {
             return is_lost();
         }
     }

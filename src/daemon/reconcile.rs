@@ -76,7 +76,8 @@ impl Worktree {
             Err(error) => unwatched = Some(with_remedy(&error)),
         };
         let mut apply = |changes| apply(jobs, ticket, changes);
-        let result = reconciler.reconcile(&scope, git_changed, &mut on_dir, &mut apply);
+        let run = || reconciler.reconcile(&scope, git_changed, &mut on_dir, &mut apply);
+        let result = IndexError::caught(run);
         let head = git::head(reconciler.layout());
         let survey = result.is_err().then(|| Survey::of(reconciler.layout()));
         Indexed { lane: *lane, scope, result, head, unwatched, survey }

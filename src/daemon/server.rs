@@ -46,13 +46,9 @@ pub(super) async fn serve(shared: Arc<Shared>, mut listener: Listener, mut stop:
                     connections.spawn(turn_away(writer, max_connections));
                     continue;
                 }
-                shared.connections.fetch_add(1, Ordering::SeqCst);
-                let (shared, in_work, stop) = (Arc::clone(&shared), Arc::clone(&in_work), stop.clone());
-                connections.spawn(async move {
-                    converse(&shared, &in_work, reader, writer, stop).await;
-                    memories::databases::close_left(&shared);
-                    shared.connections.fetch_sub(1, Ordering::SeqCst);
-                });
+                let (in_work, stop) = (Arc::clone(&in_work), stop.clone());
+                let open = OpenConnection::new(&shared);
+                connections.spawn(async move { converse(&open.0, &in_work, reader, writer, stop).await });
             }
             Err(error) => {
                 tracing::warn!(%error, "cannot accept");
@@ -66,6 +62,23 @@ pub(super) async fn serve(shared: Arc<Shared>, mut listener: Listener, mut stop:
     }
     drop(listener);
     let _ = timeout(DRAIN, async { while connections.join_next().await.is_some() {} }).await;
+}
+
+/// One of the open connections, until its end, be it by a panic.
+struct OpenConnection(Arc<Shared>);
+
+impl OpenConnection {
+    fn new(shared: &Arc<Shared>) -> Self {
+        shared.connections.fetch_add(1, Ordering::SeqCst);
+        Self(Arc::clone(shared))
+    }
+}
+
+impl Drop for OpenConnection {
+    fn drop(&mut self) {
+        memories::databases::close_left(&self.0);
+        self.0.connections.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 async fn turn_away(writer: impl AsyncWrite + Unpin, max_connections: usize) {

@@ -4,6 +4,7 @@
 //! and looks at no file of a worktree.
 
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender};
@@ -55,7 +56,7 @@ pub(super) struct Ticket {
     pub(super) n_clears: u64,
 }
 
-/// Ends the daemon when the writer does, be it by a panic: without it nothing would ever be fresh again.
+/// Ends the daemon when the writer does: without it nothing would ever be fresh again.
 struct ShutdownGuard<'a>(&'a Shared);
 
 impl Drop for ShutdownGuard<'_> {
@@ -64,7 +65,8 @@ impl Drop for ShutdownGuard<'_> {
     }
 }
 
-/// Runs jobs until the daemon ends.
+/// Runs jobs until the daemon ends. A job that panics has failed, and whoever waits for it is told; its transaction was
+/// rolled back.
 pub(super) fn write(shared: &Shared, mut writer: Writer, commits: Commits, jobs: &Receiver<Job>) {
     let _last_word = ShutdownGuard(shared);
     let mut scrubber = Scrubber::default();
@@ -74,11 +76,16 @@ pub(super) fn write(shared: &Shared, mut writer: Writer, commits: Commits, jobs:
             None | Some(Job::Stop) => return,
             Some(Job::End(ticket, indexed)) => {
                 let indexed = writing.end(&mut writer, ticket, *indexed);
-                scrubber.scrub(shared, &mut writer); // before anybody is told, as the vectors
-                copy_vectors(shared, &mut writer); // before anybody is told: who waited searches the copy
+                let scrub = || scrubber.scrub(shared, &mut writer); // before anybody is told, as the vectors
+                let _ = catch_unwind(AssertUnwindSafe(scrub)); // it is done again when there is nothing else to do
+                update_vectors(shared, &mut writer); // before anybody is told: who waited searches the copy
                 shared.send(Event::Indexed(Box::new(indexed)));
             }
-            Some(job) => writing.run(&mut writer, job),
+            Some(job) => {
+                if catch_unwind(AssertUnwindSafe(|| writing.run(&mut writer, job))).is_err() {
+                    tracing::error!("a job of the writer panicked");
+                }
+            }
         }
     }
 }
@@ -102,21 +109,23 @@ impl Writing<'_> {
                     self.lanes.insert(row.id, lane);
                 }
                 let _ = reply.send(row); // who asked is gone only when the daemon ends
-                copy_vectors(shared, writer);
+                update_vectors(shared, writer);
             }
             Job::Apply { ticket, changes, reply } => {
-                let applied =
-                    self.check(ticket).and_then(|()| Ok(writer.apply(ticket.view, &changes, now_s())?));
+                let applied = IndexError::caught(|| {
+                    self.check(ticket)?;
+                    Ok(writer.apply(ticket.view, &changes, now_s())?)
+                });
                 let _ = reply.send(applied); // who asked is gone only by a panic
             }
             Job::Commits { view, layout, tip } => {
-                let result = self.commits.step(writer, &layout, view, &tip);
-                copy_vectors(shared, writer);
+                let result = IndexError::caught(|| self.commits.step(writer, &layout, view, &tip));
+                update_vectors(shared, writer);
                 shared.send(Event::Commits { view, tip, result });
             }
             Job::Vectors(vectors, done) => {
                 let kept = writer.add_vectors(&vectors);
-                copy_vectors(shared, writer);
+                update_vectors(shared, writer);
                 let _ = done.send(kept); // the other side is gone only when the daemon ends
             }
             Job::EmbedFailed(of, done) => {
@@ -146,7 +155,8 @@ impl Writing<'_> {
     /// Does what follows a reconcile.
     fn end(&self, writer: &mut Writer, ticket: Ticket, mut indexed: Indexed) -> Indexed {
         if let Ok(outcome) = indexed.result {
-            let done = self.check(ticket).and_then(|()| {
+            let done = IndexError::caught(|| {
+                self.check(ticket)?;
                 self.shared.indexer.purge_secrets(writer)?;
                 if indexed.scope == Scope::Full {
                     writer.mark_complete(ticket.view, indexed.head.as_deref())?;
@@ -163,15 +173,24 @@ impl Writing<'_> {
 
     fn clear(&mut self, writer: &mut Writer) {
         self.commits.forget();
-        match writer.clear() {
-            Ok(()) => {
-                // Only now: who begins from here on compares with the empty index.
-                self.shared.n_clears.fetch_add(1, Ordering::SeqCst);
-                load_vectors(self.shared);
-            }
-            Err(error) => tracing::error!(%error, "cannot empty the index"),
+        let cleared = IndexError::caught(|| {
+            writer.clear()?;
+            // Only now: who begins from here on compares with the empty index.
+            self.shared.n_clears.fetch_add(1, Ordering::SeqCst);
+            load_vectors(self.shared);
+            Ok(())
+        });
+        if let Err(error) = cleared {
+            tracing::error!(%error, "cannot empty the index");
         }
         self.shared.send(Event::Cleared); // all is compared again even where nothing was emptied
+    }
+}
+
+/// Brings the vectors in memory up to date; where that panics, searches say that they are not loaded.
+fn update_vectors(shared: &Shared, writer: &mut Writer) {
+    if catch_unwind(AssertUnwindSafe(|| copy_vectors(shared, writer))).is_err() {
+        shared.nearest.forget();
     }
 }
 

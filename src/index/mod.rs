@@ -23,6 +23,9 @@ pub use extractor::Extractor;
 pub use pipeline::{Indexer, Reading, Reconciler, Scope};
 pub use progress::{Missed, Progress, ReconcileOutcome, Unread, WalkProgress};
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::embed::panic_message;
 use crate::scan::ScanError;
 use crate::store::StoreError;
 
@@ -41,6 +44,9 @@ pub enum IndexError {
     /// No further process can be started, or each one fails at once.
     #[error("cannot run `memod extract`, which parses files: {0}; `ulimit -u` or the memory may be too low")]
     Extractor(#[source] std::io::Error),
+    /// The code panicked. The transaction under way was rolled back.
+    #[error("panicked: {0}; `memo logs` says more")]
+    Panicked(String),
     /// The daemon is stopping.
     #[error("the daemon is stopping")]
     Cancelled,
@@ -50,12 +56,23 @@ pub enum IndexError {
 }
 
 impl IndexError {
+    /// Runs a step of indexing. A panic becomes an error.
+    ///
+    /// # Errors
+    /// What `run` failed with, or that it panicked.
+    pub fn caught<T>(run: impl FnOnce() -> Result<T, Self>) -> Result<T, Self> {
+        catch_unwind(AssertUnwindSafe(run))
+            .unwrap_or_else(|panic| Err(Self::Panicked(panic_message(&*panic).to_owned())))
+    }
+
     /// Returns the remedy, if it is known and not part of the message.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Scan(error) => error.hint(),
             Self::Store(error) => Some(error.hint()),
-            Self::Thread(_) | Self::Extractor(_) | Self::Cancelled | Self::Outdated => None,
+            Self::Thread(_) | Self::Extractor(_) | Self::Panicked(_) | Self::Cancelled | Self::Outdated => {
+                None
+            }
         }
     }
 }

@@ -187,7 +187,7 @@ impl<'a> Files<'a> {
             return read;
         }
         let preparer = self.preparer(reader);
-        reads.iter().try_for_each(|(key, stat)| batches.push(preparer.prepare(key, stat)?))?;
+        reads.iter().try_for_each(|(key, stat)| batches.push(preparer.prepare_or_refuse(key, stat)?))?;
         batches.flush()
     }
 
@@ -253,7 +253,7 @@ impl Reads<'_> {
         while run.len() < RUN
             && let Some((key, stat)) = self.reads.get(self.next.fetch_add(1, Ordering::Relaxed))
         {
-            let prepared = preparer.prepare(key, stat)?;
+            let prepared = preparer.prepare_or_refuse(key, stat)?;
             let is_new = matches!(prepared, Prepared::Change(Change::Put { blob: Some(_), .. }));
             run.push(prepared);
             if is_new {

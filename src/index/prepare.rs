@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::panic::catch_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::extractor::{Extractors, LeftOut};
 use super::{IndexError, Unread, WalkProgress};
+use crate::embed::panic_message;
 use crate::extract::{self, EXTRACTOR_VERSION, Extracted, redact, words};
 use crate::scan::{self, Content, Read, ReadError};
 use crate::store::{Change, NewBlob, NewChunk, Reader};
@@ -47,6 +48,18 @@ pub(super) fn now_s() -> i64 {
 }
 
 impl Preparer<'_> {
+    /// Like [`Self::prepare`], but refuses a file that makes it panic. Such a file counts as unreadable and is tried again.
+    pub(super) fn prepare_or_refuse(&self, key: &SourceKey, stat: &Stat) -> Result<Prepared, IndexError> {
+        match catch_unwind(AssertUnwindSafe(|| self.prepare(key, stat))) {
+            Ok(prepared) => prepared,
+            Err(panic) => {
+                tracing::error!(path = %key, why = panic_message(&*panic), "reading the file panicked; it is left out");
+                let (key, refusal) = (key.clone(), Refusal::Unreadable);
+                Ok(Prepared::Change(Change::Refuse { key, stat: *stat, refusal }))
+            }
+        }
+    }
+
     /// Reads a path and extracts it, unless its content is known. A path that is gone becomes a removal. Nothing changes if the
     /// manifest already has it as unreadable, or if it cannot be read at the moment.
     ///
@@ -55,7 +68,7 @@ impl Preparer<'_> {
     ///
     /// # Errors
     /// When the index cannot be read, or the extracting process cannot be started.
-    pub(super) fn prepare(&self, key: &SourceKey, stat: &Stat) -> Result<Prepared, IndexError> {
+    fn prepare(&self, key: &SourceKey, stat: &Stat) -> Result<Prepared, IndexError> {
         let read_at_ns = now_ns();
         let read = {
             let _look = self.walk.look_at(&self.root.join(key.as_str()));

@@ -25,6 +25,11 @@ impl SharedVectors {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = Some(vectors);
     }
 
+    /// Removes all vectors: they are not loaded until [`Self::replace`] is called.
+    pub fn forget(&self) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
     /// Like [`VectorIndex::top`]; nothing if no vectors are loaded yet.
     pub(super) fn top(
         &self,

@@ -156,3 +156,40 @@ fn memories_that_no_thread_can_keep_are_refused_by_name() {
     assert_eq!(memo(&live, &["list"]).1["memories"].as_array().unwrap().len(), 1);
 }
 
+#[test]
+fn an_index_whose_writing_panics_is_behind_and_then_is_not() {
+    for (thread, call, times) in [("reconcile", "getrandom", 2), ("writer", "clock_gettime", 1)] {
+        let live = Live::idle();
+        live.write("a.md", "alpha");
+        live.commit_all();
+        if !start_with_panics(&live, thread, call, times) {
+            return;
+        }
+        until("the index is built", || {
+            let params = json!({ "query": "alpha", "cwd": live.root(), "wait_ms": 1_000 });
+            let found = live.rpc().call("search", &params);
+            found.is_ok_and(|found| found["fresh"] == true && found["hits"][0]["path"] == "a.md")
+        });
+        assert!(log(&live).contains(": panic panic="), "{thread} panicked");
+        assert!(!live.has_ended());
+        assert_eq!(degraded(&live), "[]", "{thread}");
+    }
+}
+
+#[test]
+fn a_file_whose_reader_panics_is_left_out_until_it_can_be_read() {
+    let live = Live::idle();
+    for number in 0..9 {
+        live.write(&format!("f{number}.md"), "alpha");
+    }
+    if !start_with_panics(&live, "read-0", "clock_gettime", 1) {
+        return;
+    }
+    let (files, skipped) = live.listed();
+    assert_eq!((files.len(), skipped.len()), (8, 1), "{files:?}, {skipped:?}");
+    let left_out = skipped[0].strip_suffix(" unreadable").unwrap_or_else(|| panic!("{skipped:?}"));
+    assert!(log(&live).contains("reading the file panicked; it is left out"));
+    live.write(left_out, "beta");
+    live.expect("beta", left_out, "it can be read");
+    assert_eq!(live.listed().1, [""; 0]);
+}

@@ -71,7 +71,8 @@ fn row(jobs: &Sender<Job>, lane: Lane, layout: &RepoLayout) -> RpcResult<ViewRow
     let (reply, row) = sync_channel(1);
     let stopping = || RpcError::new(code::STOPPING, "the daemon is stopping");
     jobs.send(Job::Open { key, lane, reply }).map_err(|_| stopping())?;
-    row.recv().map_err(|_| stopping())?.map_err(|error| {
+    let unopened = |_| RpcError::new(code::INTERNAL, "the worktree cannot be opened; `memo logs` says why");
+    row.recv().map_err(unopened)?.map_err(|error| {
         tracing::error!(root = %layout.root.display(), %error, "cannot open the view");
         error.into()
     })
