@@ -40,7 +40,7 @@ pub const PROTOCOL: u32 = 1;
 /// One method of the protocol.
 #[derive(Debug)]
 pub struct Method {
-    /// What a request calls it by.
+    /// Its name in requests.
     pub name: &'static str,
     /// Whether it changes nothing, so that a client without an answer may ask again.
     pub only_reads: bool,
@@ -148,23 +148,23 @@ pub struct SyncParams {
 /// Result of `sync`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct SyncResult {
-    /// Whether the promise of the asked level holds.
+    /// Whether the promise of the requested level holds.
     pub fresh: bool,
-    /// Why not, when it does not.
+    /// Why it does not hold.
     pub reason: Option<String>,
     /// What is still to be indexed.
     pub pending: Pending,
     /// `m1:<epoch>:<view>:<seq>`.
     pub clock: String,
-    /// Files to look at when the current walk began, for a progress bar; 0 when none runs.
+    /// Files to examine in the current walk, for a progress bar; 0 when none runs.
     pub total_files: u64,
-    /// Of those, done.
+    /// Files done.
     pub done_files: u64,
-    /// Chunks of the view in all, for a progress bar.
+    /// Total number of chunks of the view, for a progress bar.
     pub total_chunks: u64,
 }
 
-/// Params of the methods that need no more than a place: `reindex`, `doctor`, `stop`.
+/// Params of the methods that need only a directory: `reindex`, `doctor`, `stop`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CwdParams {
@@ -172,12 +172,12 @@ pub struct CwdParams {
     pub cwd: String,
 }
 
-/// What the endpoint file says in its one line of JSON: where the daemon listens.
+/// The endpoint file, one line of JSON: where the daemon listens.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Endpoint {
     /// Path of the socket, or name of the pipe.
     pub socket: String,
-    /// The state dir it was written for: the file is copied and moved with its repository. Empty: not said.
+    /// The state dir that it was written for, because the file is copied and moved with its repository. May be empty.
     #[serde(default)]
     pub state_dir: String,
     /// Process id of the daemon.
@@ -194,10 +194,10 @@ pub struct Endpoint {
 pub struct Ready {
     /// The socket accepts connections.
     pub ready: bool,
-    /// Why the daemon does not start.
+    /// Why the daemon cannot start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What to do about it.
+    /// The remedy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }

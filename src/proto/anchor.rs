@@ -4,13 +4,13 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Whether what a memory is about is still as it was; in one worktree, as it is now.
+/// The state of an anchor or a memory in a worktree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// The same text is there, perhaps elsewhere.
+    /// The same text exists, possibly in another place.
     Fresh,
-    /// Its text has changed.
+    /// The text has changed.
     Drifted,
     /// The file, or the definition, is gone.
     Orphaned,
@@ -34,7 +34,7 @@ impl State {
         Self::ALL.into_iter().find(|state| state.as_str() == word)
     }
 
-    /// Returns the state of a memory: the worst of its anchors; none when one of them is not known and the others are fine.
+    /// Returns the state of a memory: the worst of its anchors; `None` if one is unknown and the others are fresh.
     pub fn of(anchors: &[Anchor]) -> Option<Self> {
         let worst = anchors.iter().filter_map(|anchor| anchor.state).max();
         let all_known = anchors.iter().all(|anchor| anchor.state.is_some());
@@ -42,61 +42,61 @@ impl State {
     }
 }
 
-/// What of the code a memory is about: a file, some lines of it, or a definition in it.
+/// The code that a memory is about: a file, some of its lines, or a definition in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Anchor {
-    /// From the worktree's top, as it was called then.
+    /// Path from the worktree's top at that time.
     pub path: String,
     /// Qualified name of the definition, if it is one.
     pub symbol: Option<String>,
-    /// First and last line then, 1-based and inclusive; none: the whole file.
+    /// First and last line at that time, 1-based and inclusive; null for the whole file.
     pub lines: Option<(u32, u32)>,
-    /// What was there then.
+    /// The content at that time.
     pub seen: Seen,
-    /// Whether that is still so; none where it is not known, or was not asked for.
+    /// The present state; null if it is unknown or was not requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<State>,
-    /// Where the same text is now, when that is another path or other lines: as it is typed.
+    /// Present place of the same text, if the path or the lines differ, as it is typed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub now: Option<String>,
-    /// What people should know of its state.
+    /// A note on its state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// What was there when somebody last looked: hashes, in hexadecimal digits.
+/// The content at the last confirmation, as hashes in hexadecimal digits.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Seen {
     /// blake3 of the file's bytes.
     pub blob: String,
-    /// First half of the blake3 of the text: of the file, the lines, or the definition apart from where it stands.
+    /// First half of the blake3 of the text: of the file, the lines, or the definition independent of its position.
     pub text: String,
-    /// The same of a definition's text without its names.
+    /// The same for the text of a definition without its names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shape: Option<String>,
-    /// The same of the lines that a definition stands on.
+    /// The same for the lines of a definition.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// Of lines that stood several times in the file: which of them, from 1, and how many there were.
+    /// For lines that occur several times in the file: the number of this occurrence, from 1, and the total.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nth: Option<(u32, u32)>,
-    /// Nothing else in the worktree had the same text, so wherever it turns up it has moved there.
+    /// Whether nothing else in the worktree had the same text, so that it has moved if it appears elsewhere.
     pub alone: bool,
 }
 
-/// How many living memories that are about something are in which state, in one worktree.
+/// Numbers of living memories with anchors by state, in one worktree.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StateCounts {
-    /// Of which all is as it was.
+    /// Memories whose anchors are all unchanged.
     pub fresh: u64,
-    /// Of which something has changed.
+    /// Memories with a changed anchor.
     pub drifted: u64,
-    /// Of which something is gone.
+    /// Memories with an anchor that is gone.
     pub orphaned: u64,
-    /// Of which the index does not know enough yet.
+    /// Memories whose state the index does not know yet.
     pub unknown: u64,
 }
 

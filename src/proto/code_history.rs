@@ -13,31 +13,31 @@ pub struct WhyParams {
     pub cwd: String,
     /// `PATH`, `PATH:LINE`, `PATH:FIRST-LAST` or `PATH#SYMBOL`; the path relative to `cwd`, or absolute.
     pub target: String,
-    /// Most commits; 10 when absent.
+    /// Maximum number of commits; 10 when absent.
     pub limit: Option<usize>,
 }
 
 /// Result of `why`, as `memo why --json` prints it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct WhyResult {
-    /// From the worktree's top.
+    /// Path from the worktree's top.
     pub path: String,
-    /// Spans of lines that were asked for, 1-based and inclusive; none: the whole path.
+    /// Requested spans of lines, 1-based and inclusive; empty for the whole path.
     pub lines: Vec<(u32, u32)>,
-    /// The symbol that was asked for.
+    /// The requested symbol.
     pub symbol: Option<String>,
-    /// What is remembered of it, in the order of the file.
+    /// Memories about it, in the order of the file.
     #[serde(default)]
     pub memories: Vec<WhyMemory>,
-    /// The newest first.
+    /// Commits, newest first.
     pub commits: Vec<WhyCommit>,
-    /// Spans of lines that no commit has yet.
+    /// Spans of uncommitted lines.
     pub uncommitted: Vec<(u32, u32)>,
-    /// There are more commits than `limit`.
+    /// Whether there are more commits than `limit`.
     pub more: bool,
-    /// All that was asked for was looked at.
+    /// Whether the search was complete.
     pub complete: bool,
-    /// Why not.
+    /// Why it was not.
     pub reason: Option<String>,
     /// `repo`: the text comes from the repository, and is data, not an instruction.
     pub trust: String,
@@ -45,38 +45,38 @@ pub struct WhyResult {
     pub took_ms: f64,
 }
 
-/// A memory about what was asked for.
+/// A memory about the target.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WhyMemory {
     /// Its id.
     pub id: String,
-    /// What it is about, where that is now: `PATH`, `PATH:10-20` or `PATH#SYMBOL`.
+    /// The present place of its anchor: `PATH`, `PATH:10-20` or `PATH#SYMBOL`.
     pub about: String,
-    /// Title, else the beginning of the first line.
+    /// Title, or the beginning of the first line.
     pub line: String,
-    /// From the worktree's top.
+    /// Path from the worktree's top.
     pub path: String,
-    /// First and last line, as far as they are known; none: the whole file.
+    /// First and last line, if known; null for the whole file.
     pub lines: Option<(u32, u32)>,
-    /// Whether the code is as it was when somebody last looked; none where it is not known.
+    /// Whether the code has changed since the last confirmation; null if unknown.
     pub state: Option<State>,
-    /// What people should know of that.
+    /// A note on the state.
     pub note: Option<String>,
 }
 
-/// A commit that touched what was asked for.
+/// A commit that touched the target.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct WhyCommit {
-    /// Which one.
+    /// The commit.
     #[serde(flatten)]
     pub commit: CommitInfo,
     /// First paragraph of its message.
     pub subject: String,
-    /// The rest of it.
+    /// The rest of the message.
     pub body: String,
-    /// What the path was called in it.
+    /// Name of the path in it.
     pub path: String,
-    /// Spans of the lines asked for that it brought; none when a whole path was asked for.
+    /// Spans of the requested lines that it introduced; empty if a whole path was requested.
     pub lines: Vec<(u32, u32)>,
 }
 
@@ -86,34 +86,34 @@ pub struct WhyCommit {
 pub struct ChangedParams {
     /// Absolute path inside the worktree.
     pub cwd: String,
-    /// A revision (`HEAD~3`, `main`, an id), a time (`2026-11-01`, RFC 3339) or how long ago (`3d`, `2h30m`).
+    /// A revision (`HEAD~3`, `main`, an id), a time (`2026-11-01`, RFC 3339) or an age (`3d`, `2h30m`).
     pub since: String,
-    /// Most files listed; 200 when absent.
+    /// Maximum number of files; 200 when absent.
     pub limit: Option<usize>,
     /// How fresh the index must be.
     pub sync: Sync,
-    /// How long freshness may be waited for, ms; 1,000 when absent.
+    /// Maximum wait for freshness, ms; 1,000 when absent.
     pub wait_ms: Option<u64>,
 }
 
 /// Result of `changed`, as `memo changed --json` prints it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ChangedResult {
-    /// The commit that the worktree is compared with; none: every commit is younger, so everything is new.
+    /// The commit that the worktree is compared with; null if every commit is newer, so that everything is new.
     pub base: Option<CommitInfo>,
     /// First paragraph of its message.
     pub subject: Option<String>,
-    /// By path.
+    /// Changed files, by path.
     pub files: Vec<ChangedFile>,
-    /// Files in all.
+    /// Total number of files.
     pub total: usize,
-    /// Of those, not in `files`.
+    /// Number of files that are not in `files`.
     pub left_out: usize,
-    /// Everything was compared, symbols too.
+    /// Whether everything was compared, including symbols.
     pub complete: bool,
-    /// Whether the promise of the asked level holds.
+    /// Whether the promise of the requested level holds.
     pub fresh: bool,
-    /// Why something of it does not hold.
+    /// Why the result is incomplete or not fresh.
     pub reason: Option<String>,
     /// Milliseconds in the daemon, waiting included.
     pub took_ms: f64,
@@ -123,37 +123,37 @@ pub struct ChangedResult {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FileStatus {
-    /// It was not there.
+    /// It is new.
     Added,
-    /// It has other content.
+    /// Its content has changed.
     #[default]
     Modified,
-    /// It is not there any more.
+    /// It is gone.
     Removed,
-    /// It was under another name, with the same or similar content.
+    /// It had another name, with the same or similar content.
     Renamed,
 }
 
-/// A file that is not what it was.
+/// A changed file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedFile {
-    /// From the worktree's top.
+    /// Path from the worktree's top.
     pub path: String,
     /// What happened to it.
     pub status: FileStatus,
-    /// Its former name, when it was renamed.
+    /// Its former name, if it was renamed.
     pub from: Option<String>,
-    /// What happened to its definitions; none where it is no code.
+    /// Changes of its definitions; null if it is not code.
     pub symbols: Option<ChangedSymbols>,
 }
 
 /// Definitions by their qualified names, in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedSymbols {
-    /// Not there before.
+    /// New definitions.
     pub added: Vec<String>,
-    /// With another text.
+    /// Changed definitions.
     pub changed: Vec<String>,
-    /// Not there any more.
+    /// Removed definitions.
     pub removed: Vec<String>,
 }

@@ -1,7 +1,7 @@
 //! Params and results of imports, exports and backups.
 //!
-//! A big import is many requests, each of them one transaction: others are served in between, and what was interrupted is
-//! begun again, for what is in already is known by its id or its text.
+//! A large import consists of many requests, each of them one transaction, so that other requests are served in between. An
+//! interrupted import can be repeated, because existing memories are recognised by id or text.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -16,17 +16,17 @@ pub const FORMAT_VERSION: u32 = 1;
 /// Most drafts and links of one request.
 pub const MOST_DRAFTS: usize = 1_000;
 
-/// A memory on its way in. What is absent gets what `memory.add` would give it. Times are RFC 3339.
+/// A memory to import. Absent fields get the defaults of `memory.add`. Times are RFC 3339.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[expect(missing_docs, reason = "the others are those of `Memory`")]
 pub struct Draft {
-    /// Its place in the file it comes from, 1-based, for messages.
+    /// Its place in the source file, 1-based, for messages.
     #[serde(skip_serializing_if = "is_zero")]
     pub line: u64,
-    /// Whole; the memory gets this id.
+    /// A complete id, which the memory gets.
     pub id: Option<String>,
-    /// System and name there (`memori:57446832-…`), where it has no id of ours: it gets the same id each time.
+    /// System and name there (`memori:57446832-…`), if it has no id of ours: it gets the same id each time.
     pub original: Option<String>,
     pub content: String,
     pub title: Option<String>,
@@ -54,32 +54,32 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// One memory refers to another.
+/// A link to import.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LinkDraft {
-    /// Its place in the file it comes from, 1-based, for messages.
+    /// Its place in the source file, 1-based, for messages.
     #[serde(skip_serializing_if = "is_zero")]
     pub line: u64,
-    /// Id of the one that refers.
+    /// Id of the first memory.
     pub source: String,
-    /// Id of the one that is referred to.
+    /// Id of the second memory.
     pub target: String,
     /// `related_to`, `supersedes`, `contradicts` or `derived_from`.
     pub kind: String,
-    /// When it was made.
+    /// Creation time.
     pub created: Option<String>,
 }
 
-/// What was imported under one key is to be what the source says now.
+/// Makes the memories of a key equal to their source.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Snapshot {
-    /// The key; every draft of the request gets it.
+    /// The key, which every draft of the request gets.
     pub key: String,
-    /// A number of the caller's choice for this import, the same in all its requests.
+    /// A number that the caller chooses for this import, the same in all its requests.
     pub run: i64,
-    /// With this request the source is told whole: what is kept of it and was not among the drafts is archived.
+    /// Whether this is the last request: memories of the key that were not among the drafts are archived.
     pub is_last: bool,
 }
 
@@ -87,20 +87,20 @@ pub struct Snapshot {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ImportParams {
-    /// Who asks.
+    /// The caller.
     #[serde(flatten)]
     pub caller: Caller,
-    /// At most [`MOST_DRAFTS`].
+    /// Memories, at most [`MOST_DRAFTS`].
     pub drafts: Vec<Draft>,
-    /// After the drafts; at most [`MOST_DRAFTS`].
+    /// Links, which are stored after the drafts; at most [`MOST_DRAFTS`].
     pub links: Vec<LinkDraft>,
-    /// One source, and all of it.
+    /// Set if the import replaces a source.
     pub snapshot: Option<Snapshot>,
-    /// Where an id is known and its memory differs, the one that was changed last stays.
+    /// If a memory with the same id exists and differs, the one that was changed last stays.
     pub merge: bool,
-    /// Keep also what looks like a credential.
+    /// Also store texts that look like credentials.
     pub allow_secret: bool,
-    /// Say what would be done, and change nothing.
+    /// Report what would be done, and change nothing.
     pub dry_run: bool,
 }
 
@@ -108,53 +108,53 @@ pub struct ImportParams {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MarkdownParams {
-    /// Who asks.
+    /// The caller.
     #[serde(flatten)]
     pub caller: Caller,
     /// Absolute.
     pub path: String,
-    /// All of it; at most 1 MiB.
+    /// The whole text; at most 1 MiB.
     pub text: String,
-    /// Where the memories belong.
+    /// Container of the memories.
     pub container: Option<String>,
-    /// What they are tagged with.
+    /// Tags of the memories.
     pub tags: Vec<String>,
-    /// Longest chunk, tokens of four characters; 400 when absent.
+    /// Maximum length of a chunk, tokens of four characters; 400 when absent.
     pub chunk_tokens: Option<usize>,
-    /// Overlap where one section is cut; 80 when absent.
+    /// Overlap between the chunks of a section; 80 when absent.
     pub overlap_tokens: Option<usize>,
-    /// Keep also what looks like a credential.
+    /// Also store texts that look like credentials.
     pub allow_secret: bool,
-    /// Say what would be done, and change nothing.
+    /// Report what would be done, and change nothing.
     pub dry_run: bool,
 }
 
-/// What became of a draft or a link.
+/// The outcome of a draft or a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ImportStatus {
     /// It is new.
     Added,
-    /// It was there already.
+    /// It existed.
     #[default]
     Same,
-    /// It took the place of an older one.
+    /// It replaced an older one.
     Updated,
-    /// What is here was changed later, and stays.
+    /// The existing one was changed later and stays.
     Older,
-    /// It is not taken; `why` says why.
+    /// It was refused; `why` gives the reason.
     Refused,
 }
 
-/// What became of one draft or link, in the order they came.
+/// The outcome of one draft or link, in the order of the request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Imported {
-    /// As it was given.
+    /// The `line` of the draft or link.
     pub line: u64,
-    /// What became of it.
+    /// The outcome.
     pub fate: ImportStatus,
-    /// The memory that it is now.
+    /// Id of its memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// Why it was refused.
@@ -166,18 +166,18 @@ pub struct Imported {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ImportResult {
-    /// For each draft.
+    /// Outcomes of the drafts.
     pub drafts: Vec<Imported>,
-    /// For each link.
+    /// Outcomes of the links.
     pub links: Vec<Imported>,
-    /// Memories of the snapshot's key that its source has no more.
+    /// Number of archived memories that the source does not have any more.
     pub archived: u64,
-    /// Parts that were cut out as private.
+    /// Number of private parts that were removed.
     pub redacted: u64,
-    /// Why nothing of a document was taken, or not all of it.
+    /// Why a document was not imported, or only in part.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// For a person.
+    /// For the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }
@@ -186,10 +186,10 @@ pub struct ImportResult {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KeysParams {
-    /// Who asks.
+    /// The caller.
     #[serde(flatten)]
     pub caller: Caller,
-    /// What the keys begin with.
+    /// Prefix of the keys.
     pub beginning: String,
 }
 
@@ -197,25 +197,25 @@ pub struct KeysParams {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KeysResult {
-    /// Keys that living memories have, in order.
+    /// Keys of living memories, in order.
     pub keys: Vec<String>,
-    /// For a person.
+    /// For the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }
 
-/// Params of `memory.read_database`: a page of what another system keeps.
+/// Params of `memory.read_database`: reads a page of the database of another system.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DatabaseParams {
-    /// Who asks.
+    /// The caller.
     #[serde(flatten)]
     pub caller: Caller,
     /// Absolute.
     pub path: String,
     /// `memod`, `memo`, `memori` or `ai-memory`.
     pub system: String,
-    /// What the page before said in `next`.
+    /// The `next` of the page before.
     pub after: Option<String>,
 }
 
@@ -229,11 +229,11 @@ pub struct DatabaseResult {
     pub links: Vec<LinkDraft>,
     /// Rows of this page that cannot be read.
     pub unreadable: Vec<Imported>,
-    /// Where the next page begins; none: this was the last.
+    /// Start of the next page; null for the last one.
     pub next: Option<String>,
-    /// What is to be known of this database.
+    /// Notes on this database.
     pub notes: Vec<String>,
-    /// For a person.
+    /// For the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }
@@ -242,15 +242,15 @@ pub struct DatabaseResult {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ExportParams {
-    /// Who asks.
+    /// The caller.
     #[serde(flatten)]
     pub caller: Caller,
-    /// Which.
+    /// Conditions.
     #[serde(flatten)]
     pub selection: Selection,
-    /// The archive instead of the living.
+    /// Whether to export archived instead of living memories.
     pub archived: bool,
-    /// What the page before said in `next`.
+    /// The `next` of the page before.
     pub after: i64,
 }
 
@@ -258,13 +258,13 @@ pub struct ExportParams {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ExportResult {
-    /// In the order they came here.
+    /// Memories in order of insertion.
     pub memories: Vec<Memory>,
-    /// The links that lead from these, living and archived.
+    /// Links from these memories, living and archived.
     pub links: Vec<LinkDraft>,
-    /// Where the next page begins; none: this was the last.
+    /// Start of the next page; null for the last one.
     pub next: Option<i64>,
-    /// For a person.
+    /// For the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }
@@ -273,10 +273,10 @@ pub struct ExportResult {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BackupParams {
-    /// Who asks.
+    /// The caller.
     #[serde(flatten)]
     pub caller: Caller,
-    /// Absolute, and nothing is there yet; none: among the daemon's own copies.
+    /// Absolute path of a new file; null for a file next to the daemon's own backups.
     pub path: Option<String>,
 }
 
@@ -284,13 +284,13 @@ pub struct BackupParams {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BackupResult {
-    /// Where it is.
+    /// Its path.
     pub path: String,
     /// Its size.
     pub bytes: u64,
-    /// Memories in it, archived ones too.
+    /// Number of memories in it, including archived ones.
     pub memories: u64,
-    /// For a person.
+    /// For the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }
@@ -299,16 +299,16 @@ pub struct BackupResult {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RestoreParams {
-    /// Who asks.
+    /// The caller.
     #[serde(flatten)]
     pub caller: Caller,
-    /// Absolute; none: the newest of the daemon's own copies.
+    /// Absolute path; null for the newest of the daemon's own backups.
     pub path: Option<String>,
-    /// Compare, and change nothing.
+    /// Only compare.
     pub dry_run: bool,
 }
 
-/// Result of `memory.restore_backup`; all counts are of the time before, archived memories too.
+/// Result of `memory.restore_backup`. All counts are from before and include archived memories.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RestoreResult {
@@ -316,20 +316,20 @@ pub struct RestoreResult {
     pub path: String,
     /// Whether it was only compared.
     pub dry_run: bool,
-    /// Memories here.
+    /// Number of memories here.
     pub here: u64,
-    /// Memories in the backup.
+    /// Number of memories in the backup.
     pub there: u64,
-    /// Memories that are not in the backup: they go.
+    /// Memories that are not in the backup and are removed.
     pub only_here: u64,
-    /// Memories that are in the backup alone: they come back.
+    /// Memories that only the backup has and that come back.
     pub only_there: u64,
-    /// Memories that have changed since.
+    /// Memories that have changed since the backup.
     pub differ: u64,
-    /// Where what was here is kept.
+    /// Path of a backup of the former state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<String>,
-    /// For a person.
+    /// For the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }

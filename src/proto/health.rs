@@ -24,18 +24,18 @@ pub struct StatusResult {
     pub daemon: DaemonInfo,
     /// Common dir of the repository, or the root outside git.
     pub repo: String,
-    /// Where the databases are.
+    /// Directory of the databases.
     pub state_dir: String,
     /// Path of the socket.
     pub socket: String,
-    /// Worktrees this daemon serves.
+    /// Worktrees that this daemon serves.
     pub views: Vec<ViewInfo>,
     /// Rows.
     pub counts: Counts,
-    /// Memories that are about something in the code, by whether that is as it was in the worktree of `cwd`.
+    /// Memories with anchors by their state in the worktree of `cwd`.
     #[serde(default)]
     pub anchors: StateCounts,
-    /// Since the daemon started.
+    /// Counters since the daemon started.
     pub counters: Counters,
     /// What is still to be indexed.
     pub pending: Pending,
@@ -47,12 +47,12 @@ pub struct StatusResult {
     pub hooks: String,
     /// Which model embeds.
     pub model: ModelInfo,
-    /// What does not work, each with its remedy.
+    /// Degradations with their remedies.
     pub degraded: Vec<String>,
-    /// Indexed files of the view of `cwd`, when asked for.
+    /// Indexed files of the view of `cwd`, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<Vec<String>>,
-    /// Refused files of the view of `cwd`, when asked for: path and reason.
+    /// Refused files of the view of `cwd` with their reasons, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped_files: Option<Vec<(String, String)>>,
 }
@@ -64,7 +64,7 @@ pub struct DaemonInfo {
     pub pid: u32,
     /// `CARGO_PKG_VERSION`.
     pub version: String,
-    /// Seconds since it started.
+    /// Uptime, seconds.
     pub uptime_s: u64,
     /// Resident set, bytes.
     pub rss_bytes: u64,
@@ -75,18 +75,18 @@ pub struct DaemonInfo {
 pub struct ViewInfo {
     /// Its top directory.
     pub root: String,
-    /// Commit or branch its HEAD names, as written there.
+    /// Content of its HEAD: a commit or a branch.
     pub head: Option<String>,
     /// Indexed files.
     pub files: u64,
     /// Indexed commits.
     #[serde(default)]
     pub commits: u64,
-    /// Raised by every change of the manifest.
+    /// Incremented by every change of the manifest.
     pub seq: u64,
-    /// Nothing known to be pending.
+    /// Whether nothing is known to be pending.
     pub fresh: bool,
-    /// Not every change is reported here: each query compares the worktree.
+    /// Whether each query compares the worktree, because not every change is reported there.
     #[serde(default)]
     pub polled: bool,
 }
@@ -104,14 +104,14 @@ pub struct Counts {
     pub memories: u64,
 }
 
-/// What was done since the daemon started.
+/// Counters since the daemon started.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Counters {
-    /// File-system events taken.
+    /// File-system events.
     pub events: u64,
     /// Full walks after the first.
     pub rescans: u64,
-    /// Comparisons of what changed, those included.
+    /// Reconciles, including full walks.
     #[serde(default)]
     pub reconciles: u64,
     /// Files extracted.
@@ -145,19 +145,19 @@ pub struct ModelInfo {
 /// Result of `doctor`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct DoctorResult {
-    /// Each check in order.
+    /// The checks in order.
     pub checks: Vec<Check>,
 }
 
 /// One check of `doctor`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Check {
-    /// What was looked at.
+    /// Subject of the check.
     pub name: String,
-    /// Whether it is well.
+    /// Whether it passed.
     pub ok: bool,
-    /// What was seen.
+    /// The finding.
     pub detail: String,
-    /// What to do, where it is not well.
+    /// The remedy, if it failed.
     pub hint: Option<String>,
 }

@@ -2,25 +2,25 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How a hook of git's rings the doorbell.
+/// How a git hook rings the doorbell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HookMethod {
-    /// Not at all, and nothing stands in the way.
+    /// Not at all, and nothing prevents an installation.
     #[default]
     None,
-    /// Not at all: somebody else's hook or setting is in the way, so changes are seen by the watcher alone.
+    /// Not at all, because another hook or setting prevents it; only the watcher notices changes.
     WatchOnly,
-    /// A file of ours in git's own hooks directory.
+    /// By our file in git's hooks directory.
     File,
-    /// A block of ours in somebody else's hook, or a file of ours in somebody else's directory.
+    /// By our block in another hook, or our file in another directory.
     Chained,
-    /// `hook.memo.command` of the configuration, git 2.54 and later.
+    /// By `hook.memo.command` in the configuration, with git 2.54 and later.
     Config,
 }
 
 impl HookMethod {
-    /// Returns the word that is shown.
+    /// Returns the word for display.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -38,36 +38,36 @@ impl HookMethod {
 pub struct HooksParams {
     /// Absolute path inside the worktree.
     pub cwd: String,
-    /// What `git --version` says where the client runs; the daemon does not run git.
+    /// The client's output of `git --version`; the daemon does not run git.
     pub git_version: Option<String>,
-    /// `git-lfs` is in the client's `PATH`: it refuses to install over any hook, so its hooks are left to it.
+    /// Whether `git-lfs` is in the client's `PATH`. It does not install over any hook, so its hooks are left to it.
     pub git_lfs: bool,
-    /// Put a block into somebody else's hooks, where there are any.
+    /// Whether to add a block to existing hooks.
     pub chain: bool,
 }
 
-/// Result of the same, as `memo hooks --json` prints it.
+/// Result of these methods, as `memo hooks --json` prints it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HooksResult {
-    /// The best method in force.
+    /// The best method in use.
     pub method: HookMethod,
-    /// Each hook that can ring.
+    /// The hooks.
     pub hooks: Vec<HookInfo>,
     /// Files that were written or removed, in order.
     pub changed: Vec<String>,
-    /// What else the user should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
-/// One hook of git's.
+/// One git hook.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HookInfo {
     /// `post-commit`, …
     pub event: String,
     /// How it rings.
     pub method: HookMethod,
-    /// The file it is in, or would be in.
+    /// Its file, existing or not.
     pub path: String,
-    /// Why it does not ring, and what to do about it.
+    /// Why it does not ring, with the remedy.
     pub note: Option<String>,
 }

@@ -1,9 +1,9 @@
 //! Params and results of the methods about memories.
 //!
-//! Every method has `cwd`; those that write have a `request` too: a name of the caller's choice for this very request.
-//! When it comes again (the daemon died before it could answer), it gets the same answer and changes nothing. A name that
-//! was used for another method or other params is an error.
-//! `notice` in a result is for a person: memories were restored, and from what.
+//! Every method has `cwd`, and those that write have a `request`: a name that the caller chooses for the request. If the
+//! request is repeated, because the daemon died before it answered, it gets the same answer and changes nothing. Reusing a
+//! name for another method or other params is an error.
+//! `notice` in a result is for the user: memories were restored, and from what.
 
 mod add_update;
 mod consolidate;
@@ -33,7 +33,7 @@ pub use self::similar::{
 pub use self::tally::{BackupInfo, StatsResult, Tally, TallyParams, TallyResult};
 use super::anchor::{Anchor, State};
 
-/// How long a memory stays when nothing else is said.
+/// The lifetime of a memory without an explicit expiry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tier {
@@ -41,7 +41,7 @@ pub enum Tier {
     Short,
     /// 7 days, or `memory.mid_minutes`.
     Mid,
-    /// For good.
+    /// Forever.
     #[default]
     Long,
 }
@@ -71,61 +71,61 @@ impl Tier {
 pub struct Memory {
     /// `mem_` and a ULID.
     pub id: String,
-    /// What is to be remembered.
+    /// Text.
     pub content: String,
-    /// A heading of its own.
+    /// Title.
     pub title: Option<String>,
-    /// Where it belongs.
+    /// Container.
     pub container: String,
-    /// In order of the alphabet.
+    /// Tags, sorted.
     pub tags: Vec<String>,
-    /// What of the code it is about.
+    /// The code that it is about.
     pub anchors: Vec<Anchor>,
-    /// Whether that is still so, in the worktree that was asked from.
+    /// Its state in the worktree of the caller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<State>,
-    /// How long it stays.
+    /// Lifetime.
     pub tier: Tier,
-    /// When it is archived by itself.
+    /// Expiry.
     pub expires_at: Option<String>,
     /// 1 to 10.
     pub priority: u8,
     /// 0 to 1.
     pub confidence: f64,
-    /// Through what it came: `cli` or `api`.
+    /// How it was added: `cli` or `api`.
     pub source: String,
-    /// Who wrote it, as git's settings name them.
+    /// Author, from git's settings.
     pub author: String,
-    /// When it was added.
+    /// Creation time.
     pub created: String,
-    /// When anything of it last changed.
+    /// Time of the last change.
     pub updated: String,
-    /// When it was last recalled.
+    /// Time of the last recall.
     pub last_access: Option<String>,
-    /// How often it was recalled.
+    /// Number of recalls.
     pub access_count: u64,
-    /// Whatever the writer attached.
+    /// Data that the author attached.
     pub metadata: Map<String, Value>,
-    /// When it left the living.
+    /// Time of archiving.
     pub archived_at: Option<String>,
     /// `forgotten`, `expired`, `consolidated`, or `replaced` by an import.
     pub archived_why: Option<String>,
-    /// What it was imported from: `import:/docs/a.md`, `repo-map:/map.json`.
+    /// Source of an import: `import:/docs/a.md`, `repo-map:/map.json`.
     pub key: Option<String>,
-    /// Oldest first; for `memory.get` alone.
+    /// Links, oldest first; only for `memory.get`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub links: Option<Vec<Link>>,
 }
 
-/// Who asks, from where; a part of the params of every method.
+/// The caller; a part of the params of every method.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Caller {
     /// Absolute path inside the worktree.
     pub cwd: String,
-    /// `cli` for the command line; anything else is kept as `api`.
+    /// `cli` for the command line; anything else is stored as `api`.
     pub client: String,
-    /// Name of this very request, for those that write.
+    /// Name of this request, for methods that write.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
 }
@@ -134,10 +134,10 @@ pub struct Caller {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct IdsParams {
-    /// Who asks.
+    /// The caller.
     #[serde(flatten)]
     pub caller: Caller,
-    /// Ids, or the beginnings of ids that begin no other.
+    /// Ids, or unique prefixes of ids.
     pub ids: Vec<String>,
 }
 
@@ -145,60 +145,60 @@ pub struct IdsParams {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MemoriesResult {
-    /// In the order asked for.
+    /// Memories, in the requested order.
     pub memories: Vec<Memory>,
-    /// How many there are, shown or not.
+    /// Total number, shown or not.
     pub total: u64,
-    /// Whether all states are those of now; absent where no memory is about the code.
+    /// Whether all states are up to date; absent if no memory has anchors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fresh: Option<bool>,
-    /// Why not.
+    /// Why they are not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// For a person.
+    /// For the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }
 
-/// What a memory must be like to be meant: all that is given must hold.
+/// Conditions on the fields of memories, combined with AND.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Traits {
-    /// Of this tier.
+    /// Tier.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tier: Option<Tier>,
-    /// With this in the author's name or address, in any case.
+    /// Part of the author's name or address, ignoring case.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    /// Of this priority, or a higher one.
+    /// Minimum priority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_priority: Option<i64>,
-    /// With these values in its metadata.
+    /// Values in the metadata.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
 }
 
-/// Which memories: all that is given must hold.
+/// Conditions on memories, combined with AND.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Selection {
-    /// These; empty for any.
+    /// Ids; empty for any.
     pub ids: Vec<String>,
-    /// In this container.
+    /// Container.
     pub container: Option<String>,
-    /// With all of these tags.
+    /// Tags that must all be present.
     pub tags: Vec<String>,
-    /// What they are like.
+    /// Conditions on fields.
     #[serde(flatten)]
     pub traits: Traits,
-    /// Added (in the archive: archived) before this date or so long ago.
+    /// Only memories added (in the archive: archived) before this date or age.
     pub before: Option<String>,
-    /// With all these words in title, tags or content.
+    /// Words that must all be in title, tags or content.
     #[serde(rename = "match")]
     pub words: Option<String>,
 }
 
-/// In which order.
+/// Sort order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sort {
@@ -215,21 +215,21 @@ pub enum Sort {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ListParams {
-    /// Who asks.
+    /// The caller.
     #[serde(flatten)]
     pub caller: Caller,
-    /// Which.
+    /// Conditions.
     #[serde(flatten)]
     pub selection: Selection,
-    /// The archive instead of the living.
+    /// Whether to list archived instead of living memories.
     pub archived: bool,
-    /// Only those that are about something in this state.
+    /// Only memories with anchors in this state.
     pub state: Option<State>,
-    /// The order.
+    /// Sort order.
     pub sort: Sort,
-    /// At most so many, 1 to 1,000; 20 when absent.
+    /// Maximum number, 1 to 1,000; 20 when absent.
     pub limit: Option<u64>,
-    /// Leave out the first so many.
+    /// Number of memories to skip.
     pub offset: u64,
 }
 
@@ -239,10 +239,10 @@ pub struct ListParams {
 pub struct Brief {
     /// Its id.
     pub id: String,
-    /// Where it belongs.
+    /// Container.
     pub container: String,
-    /// When it was added.
+    /// Creation time.
     pub created: String,
-    /// Title, else the beginning of the first line.
+    /// Title, or the beginning of the first line.
     pub line: String,
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// How deep a line that the daemon takes may nest.
+/// Maximum nesting of a line that the daemon accepts.
 pub const MAX_DEPTH: usize = 64;
 
 /// One call.
@@ -27,23 +27,23 @@ pub struct Request {
 pub struct Response {
     /// Always `2.0`.
     pub jsonrpc: String,
-    /// The call's id; null when it could not be read.
+    /// The id of the call; null if it could not be read.
     pub id: Value,
-    /// What the method returns.
+    /// The result of the method.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Value>,
-    /// Why it returned nothing.
+    /// The error, if it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<RpcError>,
 }
 
 impl Response {
-    /// Returns the reply to a call that was carried out.
+    /// Returns the reply to a successful call.
     pub fn success(id: Value, result: Value) -> Self {
         Self { jsonrpc: "2.0".to_owned(), id, result: Some(result), error: None }
     }
 
-    /// Returns the reply to a call that was not.
+    /// Returns the reply to a failed call.
     pub fn failure(id: Value, error: RpcError) -> Self {
         Self { jsonrpc: "2.0".to_owned(), id, result: None, error: Some(error) }
     }
@@ -55,27 +55,27 @@ impl Response {
 pub struct RpcError {
     /// A JSON-RPC code (negative) as listed in [`code`].
     pub code: i64,
-    /// What happened, to which path, why.
+    /// What failed, for which path, and why.
     pub message: String,
-    /// `{hint, retry_after_ms}`, each where known.
+    /// `{hint, retry_after_ms}`, each if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<ErrorData>,
 }
 
 impl RpcError {
-    /// Makes an error that says all by itself.
+    /// Returns an error without a hint.
     pub fn new(code: i64, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), data: None }
     }
 
-    /// Says what to do about it, too.
+    /// Adds a hint.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.data.get_or_insert_default().hint = Some(hint.into());
         self
     }
 
-    /// Says when to try again, too.
+    /// Adds a delay before a retry.
     #[must_use]
     pub fn with_retry(mut self, after_ms: u64) -> Self {
         self.data.get_or_insert_default().retry_after_ms = Some(after_ms);
@@ -83,7 +83,7 @@ impl RpcError {
     }
 }
 
-/// What to do about a failed call.
+/// Advice on a failed call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ErrorData {
     /// One sentence.
@@ -104,7 +104,7 @@ pub mod code {
     pub const NO_METHOD: i64 = -32601;
     /// Params are missing or of the wrong type.
     pub const INVALID_PARAMS: i64 = -32602;
-    /// The request panicked or met an unexpected state; the daemon goes on.
+    /// The request panicked or met an unexpected state; the daemon keeps running.
     pub const INTERNAL: i64 = -32603;
     /// Over a limit; try again after `retry_after_ms`.
     pub const BUSY: i64 = -32000;
@@ -112,17 +112,17 @@ pub mod code {
     pub const WRONG_REPOSITORY: i64 = -32001;
     /// The daemon is draining.
     pub const STOPPING: i64 = -32002;
-    /// The named thing is not there.
+    /// The named object does not exist.
     pub const NOT_FOUND: i64 = -32003;
     /// The store failed (disk full, input/output error, corruption).
     pub const STORE: i64 = -32004;
-    /// A file of git's cannot be read or changed.
+    /// One of git's files cannot be read or changed.
     pub const GIT: i64 = -32005;
-    /// A path cannot be looked at (permission, input/output error), so nobody knows what is there.
+    /// A path cannot be examined (permission, input/output error), so its state is unknown.
     pub const IO: i64 = -32006;
 }
 
-/// Params of `hello`; `memo` asks it where the endpoint file names another version than its own.
+/// Params of `hello`; `memo` calls it if the endpoint file names another version than its own.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HelloParams {
     /// `CARGO_PKG_VERSION` of the client.
@@ -142,7 +142,7 @@ pub struct HelloResult {
     pub pid: u32,
 }
 
-/// Returns how deep brackets nest, those inside strings left out.
+/// Returns the nesting of brackets outside strings.
 pub fn depth(text: &str) -> usize {
     let (mut depth, mut deepest, mut in_string, mut escaped) = (0_usize, 0, false, false);
     for byte in text.bytes() {

@@ -17,6 +17,15 @@ fn small(state_dir: &Path) -> Option<Mounted<'_>> {
     mounted
 }
 
+/// Starts a daemon whose state dir is on a small file system, with `alpha` in its index; none where this user may not mount.
+fn served<'a>(live: &Live, state_dir: &'a Path) -> Option<Mounted<'a>> {
+    let mounted = small(state_dir)?;
+    live.write("a.md", "# A\n\nalpha");
+    live.start();
+    live.expect("alpha", "a.md", "before");
+    Some(mounted)
+}
+
 /// Writes until not a byte more finds room; returns what is to be removed to make some.
 fn fill(dir: &Path) -> PathBuf {
     let path = dir.join("filler");
@@ -49,10 +58,7 @@ fn assert_behind(live: &Live, answer: &Value) {
 fn a_daemon_that_starts_on_a_full_disk_reads() {
     let live = Live::idle();
     let state_dir = live.layout().state_dir;
-    let Some(_mounted) = small(&state_dir) else { return };
-    live.write("a.md", "# A\n\nalpha");
-    live.start();
-    live.expect("alpha", "a.md", "before");
+    let Some(_mounted) = served(&live, &state_dir) else { return };
     let (code, added) = memo(&live, &["add", "the first memory"]);
     assert_eq!(code, 0, "{added}");
     assert_eq!(memo(&live, &["stop"]).0, 0);
@@ -157,10 +163,7 @@ fn embedding_goes_on_once_there_is_room() {
 fn restarting_on_a_full_disk_takes_no_service_away() {
     let live = Live::idle();
     let state_dir = live.layout().state_dir;
-    let Some(_mounted) = small(&state_dir) else { return };
-    live.write("a.md", "# A\n\nalpha");
-    live.start();
-    live.expect("alpha", "a.md", "before");
+    let Some(_mounted) = served(&live, &state_dir) else { return };
     fill(&state_dir);
     let (code, restarted) = memo(&live, &["restart"]);
     assert_eq!(code, 0, "{restarted}");

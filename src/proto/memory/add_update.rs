@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::{Caller, Contradicted, Memory, Tier};
 use crate::proto::anchor::Anchor;
 
-/// What is said of a memory besides its text; a part of the params of `memory.add` and `memory.update`.
+/// The fields of a memory besides its text; a part of the params of `memory.add` and `memory.update`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FieldParams {
@@ -32,23 +32,23 @@ pub struct FieldParams {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AddParams {
-    /// Who asks.
+    /// The caller.
     #[serde(flatten)]
     pub caller: Caller,
-    /// At most 64 KiB; `<private>…</private>` is cut out before it is stored.
+    /// Text, at most 64 KiB; `<private>…</private>` is removed before it is stored.
     pub content: String,
     /// Title, container, tier and so on.
     #[serde(flatten)]
     pub fields: FieldParams,
-    /// At most 50 of 128 bytes.
+    /// Tags, at most 50 of 128 bytes.
     pub tags: Vec<String>,
-    /// What of the code it is about: `PATH`, `PATH:10-20` or `PATH#SYMBOL`; the path relative to `cwd`, or absolute.
+    /// The code it is about: `PATH`, `PATH:10-20` or `PATH#SYMBOL`; the path relative to `cwd`, or absolute.
     pub about: Vec<String>,
-    /// The same as another memod had it; what `about` names takes its place.
+    /// Anchors exported by another memod; `about` replaces them.
     pub anchors: Vec<Anchor>,
-    /// Store it although another memory of the container says nearly the same.
+    /// Store it even if another memory of the container says nearly the same.
     pub force: bool,
-    /// Add to that other memory what is new, instead.
+    /// Merge it into that other memory instead.
     pub merge: bool,
 }
 
@@ -56,62 +56,62 @@ pub struct AddParams {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AddResult {
-    /// False: the same text was there already, and nothing was changed, unless it was `merged`.
+    /// Whether a memory was created. If not, the same text existed, and nothing was changed unless `merged`.
     pub created: bool,
-    /// What is new in it was added to the memory that said nearly the same.
+    /// Whether it was merged into a memory that says nearly the same.
     pub merged: bool,
-    /// What it may contradict.
+    /// Memories that it may contradict.
     pub contradicted: Vec<Contradicted>,
-    /// Parts that were cut out as private.
+    /// Number of private parts that were removed.
     pub redacted: usize,
-    /// The memory as it is kept.
+    /// The stored memory.
     pub memory: Memory,
-    /// For a person.
+    /// For the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }
 
-/// Params of `memory.update`: what is absent stays.
+/// Params of `memory.update`; absent fields stay.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UpdateParams {
-    /// Who asks.
+    /// The caller.
     #[serde(flatten)]
     pub caller: Caller,
-    /// Which one.
+    /// Id of the memory.
     pub id: String,
-    /// Instead of the content.
+    /// New text.
     pub content: Option<String>,
-    /// A paragraph behind the content.
+    /// A paragraph to append to the text.
     pub append: Option<String>,
     /// Title, container, tier and so on.
     #[serde(flatten)]
     pub fields: FieldParams,
-    /// Take `metadata` instead of what was there.
+    /// Whether `metadata` replaces all former metadata.
     pub replace_metadata: bool,
-    /// Tags that it gets.
+    /// Tags to add.
     pub add_tags: Vec<String>,
-    /// Tags that it loses.
+    /// Tags to remove.
     pub remove_tags: Vec<String>,
-    /// What of the code it is about from now on, too; as for `memory.add`.
+    /// Code that it is now also about, as for `memory.add`.
     pub add_about: Vec<String>,
-    /// What it is no longer about.
+    /// Code that it is no longer about.
     pub remove_about: Vec<String>,
-    /// The same as another memod had it; what `add_about` names takes its place.
+    /// Anchors exported by another memod; `add_about` replaces them.
     pub anchors: Vec<Anchor>,
 }
 
-/// Params of `memory.confirm`: what the memory says still holds of what it is about, as that is now. `busy` where the memory
-/// is changed meanwhile.
+/// Params of `memory.confirm`: confirms that a memory still holds for the present code. Fails with `busy` if the memory
+/// changes in the meantime.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConfirmParams {
-    /// Who asks.
+    /// The caller.
     #[serde(flatten)]
     pub caller: Caller,
-    /// Which one.
+    /// Id of the memory.
     pub id: String,
-    /// Found by the daemon.
+    /// Set by the daemon.
     pub anchors: Vec<Anchor>,
 }
 
@@ -119,13 +119,13 @@ pub struct ConfirmParams {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UpdateResult {
-    /// Names of the fields that are others now.
+    /// Names of changed fields.
     pub changed: Vec<String>,
-    /// Parts that were cut out as private.
+    /// Number of private parts that were removed.
     pub redacted: usize,
-    /// The memory as it is kept.
+    /// The stored memory.
     pub memory: Memory,
-    /// For a person.
+    /// For the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }

@@ -4,43 +4,43 @@ use serde::{Deserialize, Serialize};
 
 use super::{Brief, Caller};
 
-/// Params of `memory.consolidate`: memories become one, which has all their tags, metadata and anchors, the highest
-/// priority, the lowest confidence and the latest end of them.
+/// Params of `memory.consolidate`: combines memories into one with all their tags, metadata and anchors, the highest
+/// priority, the lowest confidence and the latest expiry.
 ///
-/// Of one key of metadata it has the value of the memory that was changed last; its history has the others. A place that
-/// they saw differently is among its anchors as each of them saw it, so that it is `drifted` as long as one of them is.
+/// For each key of metadata, the memory that was changed last takes precedence; the history has the other values. If the
+/// memories saw different contents of one place, each is among the anchors, and the result is `drifted` while one is.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConsolidateParams {
-    /// Who asks.
+    /// The caller.
     #[serde(flatten)]
     pub caller: Caller,
     /// 2 to 100.
     pub ids: Vec<String>,
-    /// Heading of the one that they become.
+    /// Title of the new memory.
     pub title: Option<String>,
     /// Its content.
     pub summary: String,
-    /// Where it belongs; absent: where all of them are.
+    /// Container of the new memory; by default that of all originals.
     pub container: Option<String>,
     /// Store it although it looks like a credential.
     pub allow_secret: bool,
 }
 
-/// Params of `memory.auto_consolidate`: memories that share container and first tag become one, which holds all their texts.
+/// Params of `memory.auto_consolidate`: combines memories that share container and first tag, joining their texts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AutoConsolidateParams {
-    /// Who asks.
+    /// The caller.
     #[serde(flatten)]
     pub caller: Caller,
     /// Only this container.
     pub container: Option<String>,
-    /// Fewest that become one, 2 to 100; 3 when absent.
+    /// Minimum size of a group, 2 to 100; 3 when absent.
     pub min_count: usize,
     /// Only memories of tier `short`.
     pub short_only: bool,
-    /// Show what would be done, and change nothing.
+    /// Report what would be combined, and change nothing.
     pub dry_run: bool,
 }
 
@@ -50,17 +50,17 @@ impl Default for AutoConsolidateParams {
     }
 }
 
-/// Memories that have become one, or would.
+/// Memories that were combined, or would be.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Consolidated {
-    /// The one; its id is empty in a dry run.
+    /// The new memory; its id is empty in a dry run.
     pub memory: Brief,
-    /// The tag that they share, where they were found by it.
+    /// The common tag, if they were grouped by it.
     pub tag: Option<String>,
-    /// What it was made of, oldest first; in the archive now.
+    /// The originals, oldest first, which are archived.
     pub sources: Vec<Brief>,
-    /// Why they did not become one.
+    /// Why they were not combined.
     pub refused: Option<String>,
 }
 
@@ -68,13 +68,13 @@ pub struct Consolidated {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConsolidateResult {
-    /// Whether it was only looked at.
+    /// Whether this was a dry run.
     pub dry_run: bool,
-    /// Private parts that were cut out of the summary.
+    /// Number of private parts that were removed from the summary.
     pub redacted: usize,
-    /// One for `memory.consolidate`.
+    /// The groups; exactly one for `memory.consolidate`.
     pub groups: Vec<Consolidated>,
-    /// For a person.
+    /// For the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }

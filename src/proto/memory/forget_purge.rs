@@ -4,19 +4,19 @@ use serde::{Deserialize, Serialize};
 
 use super::{Brief, Caller, Selection};
 
-/// Params of `memory.forget` (the living go into the archive) and `memory.purge` (the archive goes for good).
+/// Params of `memory.forget` (archives living memories) and `memory.purge` (deletes archived ones).
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RemoveParams {
-    /// Who asks.
+    /// The caller.
     #[serde(flatten)]
     pub caller: Caller,
-    /// Which; `memory.forget` wants at least one condition.
+    /// Conditions; `memory.forget` requires at least one.
     #[serde(flatten)]
     pub selection: Selection,
-    /// Show what would go, and change nothing.
+    /// Report what would be removed, and change nothing.
     pub dry_run: bool,
-    /// The `digest` of a dry run: exactly what it showed goes, or nothing.
+    /// The `digest` of a dry run: exactly the memories that it showed are removed, or none.
     pub expect: Option<String>,
 }
 
@@ -24,13 +24,13 @@ pub struct RemoveParams {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RemoveResult {
-    /// Whether it was only looked at.
+    /// Whether this was a dry run.
     pub dry_run: bool,
-    /// What went, or would go; newest first.
+    /// The removed memories, newest first.
     pub memories: Vec<Brief>,
-    /// Stands for exactly these memories.
+    /// Identifies exactly these memories.
     pub digest: String,
-    /// For a person.
+    /// For the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }

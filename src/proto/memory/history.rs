@@ -7,16 +7,16 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Change {
-    /// When.
+    /// Time.
     pub at: String,
     /// `add`, `update`, `forget`, `expire`, `restore`, `salvage`, `unite`, `link`, `unlink`, `resolve`, `recall`,
     /// `promote` or `consolidate`.
     pub action: String,
-    /// Who.
+    /// Author.
     pub author: String,
-    /// Through what.
+    /// Source: `cli` or `api`.
     pub source: String,
-    /// By field: `[before, after]`.
+    /// Changed fields: `[before, after]`.
     pub fields: Map<String, Value>,
 }
 
@@ -24,11 +24,11 @@ pub struct Change {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HistoryResult {
-    /// The memory's whole id.
+    /// Full id of the memory.
     pub id: String,
-    /// Oldest first.
+    /// Changes, oldest first.
     pub changes: Vec<Change>,
-    /// For a person.
+    /// For the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }

@@ -4,18 +4,18 @@ use serde::{Deserialize, Serialize};
 
 use super::{Brief, Caller};
 
-/// What one memory is to another.
+/// The relation of one memory to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkKind {
-    /// Both are about one thing; each is to the other what that is to it.
+    /// Both are about the same thing. Symmetric.
     #[default]
     RelatedTo,
-    /// The first holds instead of the second.
+    /// The first replaces the second.
     Supersedes,
-    /// Both cannot be true; each is to the other what that is to it.
+    /// Both cannot be true. Symmetric.
     Contradicts,
-    /// The first was made out of the second.
+    /// The first was made from the second.
     DerivedFrom,
 }
 
@@ -33,7 +33,7 @@ impl LinkKind {
         }
     }
 
-    /// Returns the word for what the second is to the first.
+    /// Returns the word for the relation of the second to the first.
     pub fn inverse(self) -> &'static str {
         match self {
             Self::Supersedes => "superseded_by",
@@ -47,26 +47,26 @@ impl LinkKind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
 
-    /// Returns whether it is the same from either end.
+    /// Returns whether it is symmetric.
     pub fn is_mutual(self) -> bool {
         self.inverse() == self.as_str()
     }
 }
 
-/// A link as one of its ends sees it.
+/// A link from the point of view of one end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Link {
-    /// What it is.
+    /// Kind.
     pub kind: LinkKind,
-    /// What the memory that was asked for is to `memory`: `kind`, or `superseded_by` or `source_of`.
+    /// Relation of the requested memory to `memory`: `kind`, or `superseded_by` or `source_of`.
     pub relation: String,
     /// The other end.
     #[serde(flatten)]
     pub memory: Brief,
-    /// Whether the other end is in the archive.
+    /// Whether the other end is archived.
     pub archived: bool,
-    /// When they were linked.
+    /// Creation time.
     pub linked: String,
 }
 
@@ -74,14 +74,14 @@ pub struct Link {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LinkParams {
-    /// Who asks.
+    /// The caller.
     #[serde(flatten)]
     pub caller: Caller,
     /// The first, which supersedes or was derived.
     pub from: String,
     /// The second.
     pub to: String,
-    /// What the first is to the second; absent: `related_to`, or to unlink whatever it is.
+    /// Relation of the first to the second; when absent `related_to`, and for `memory.unlink` any.
     pub kind: Option<LinkKind>,
 }
 
@@ -93,9 +93,9 @@ pub struct LinkResult {
     pub from: Brief,
     /// The second.
     pub to: Brief,
-    /// What was linked or unlinked; nothing where it was so before.
+    /// Kinds that were linked or unlinked; empty if nothing changed.
     pub changed: Vec<LinkKind>,
-    /// For a person.
+    /// For the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }
@@ -104,25 +104,25 @@ pub struct LinkResult {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LinksParams {
-    /// Who asks.
+    /// The caller.
     #[serde(flatten)]
     pub caller: Caller,
-    /// Where it begins.
+    /// Id of the first memory.
     pub id: String,
-    /// So many links away, 1 to 10; 1 when absent.
+    /// Maximum number of links to follow, 1 to 10; 1 when absent.
     pub depth: Option<u64>,
 }
 
-/// A memory and how far away it is.
+/// A memory with its distance.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Node {
     /// Which.
     #[serde(flatten)]
     pub memory: Brief,
-    /// Whether it is in the archive.
+    /// Whether it is archived.
     pub archived: bool,
-    /// Fewest links to it; 0 for the one that was asked for.
+    /// Minimum number of links to it; 0 for the requested memory.
     pub depth: u64,
 }
 
@@ -134,37 +134,37 @@ pub struct Edge {
     pub from: String,
     /// Id of the second.
     pub to: String,
-    /// What the first is to the second.
+    /// Relation of the first to the second.
     pub kind: LinkKind,
-    /// When they were linked.
+    /// Creation time.
     pub linked: String,
 }
 
-/// Result of `memory.links`: what can be reached, and the links on the way.
+/// Result of `memory.links`: the reachable memories, and the links between them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LinksResult {
-    /// Nearest first; the first is the one that was asked for.
+    /// Memories, nearest first, beginning with the requested one.
     pub memories: Vec<Node>,
     /// Oldest first.
     pub links: Vec<Edge>,
-    /// Whether there are more memories within that depth than are shown.
+    /// Whether more memories than shown are within this depth.
     pub more: bool,
-    /// For a person.
+    /// For the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }
 
-/// Params of `memory.resolve`: of two that contradict each other one holds.
+/// Params of `memory.resolve`: decides which of two contradicting memories holds.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ResolveParams {
-    /// Who asks.
+    /// The caller.
     #[serde(flatten)]
     pub caller: Caller,
     /// The one that holds.
     pub winner: String,
-    /// The one that does not.
+    /// The one that no longer holds.
     pub loser: String,
 }
 
@@ -174,13 +174,13 @@ pub struct ResolveParams {
 pub struct ResolveResult {
     /// The one that holds.
     pub winner: Brief,
-    /// The one that does not.
+    /// The one that no longer holds.
     pub loser: Brief,
-    /// Links that are new.
+    /// New links.
     pub linked: Vec<LinkKind>,
-    /// Names of the loser's fields that are others now.
+    /// Names of changed fields of the memory that no longer holds.
     pub changed: Vec<String>,
-    /// For a person.
+    /// For the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }

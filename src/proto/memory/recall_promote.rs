@@ -6,29 +6,29 @@ use serde_json::{Map, Value};
 use super::{Caller, Memory, Traits};
 use crate::proto::Mode;
 
-/// Params of `memory.recall`: a search among the memories that says so to those it finds.
+/// Params of `memory.recall`: searches memories and extends the lifetime of those found.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RecallParams {
-    /// Who asks.
+    /// The caller.
     #[serde(flatten)]
     pub caller: Caller,
-    /// As for `search`.
+    /// The query, as for `search`.
     pub query: String,
-    /// Which arms answer.
+    /// How to match.
     pub mode: Mode,
-    /// Only of this container.
+    /// Only memories of this container.
     pub container: Option<String>,
-    /// Only with all of these tags.
+    /// Only memories with all of these tags.
     pub tags: Vec<String>,
-    /// Only added since: a date, a time, or `3d` for three days ago.
+    /// Only memories added since: a date, a time, or `3d` for three days ago.
     pub since: Option<String>,
-    /// Only added before.
+    /// Only memories added before.
     pub until: Option<String>,
-    /// Only that are like this.
+    /// Conditions on the fields of memories.
     #[serde(flatten)]
     pub traits: Traits,
-    /// At most so many, 1 to 200; 10 when absent.
+    /// Maximum number of memories, 1 to 200; 10 when absent.
     pub limit: Option<usize>,
 }
 
@@ -36,12 +36,12 @@ pub struct RecallParams {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Recalled {
-    /// As it is now.
+    /// Its present state.
     #[serde(flatten)]
     pub memory: Memory,
-    /// 0 to 1.
+    /// Score, 0 to 1.
     pub score: f64,
-    /// What recalling did to it: `{field: [before, after]}`; nothing: it is only remotely like the query.
+    /// Fields that the recall changed: `{field: [before, after]}`; empty if it is only remotely like the query.
     pub changed: Map<String, Value>,
 }
 
@@ -49,9 +49,9 @@ pub struct Recalled {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RecallResult {
-    /// Best first.
+    /// Memories, best first.
     pub memories: Vec<Recalled>,
-    /// For a person.
+    /// For the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }
@@ -60,9 +60,9 @@ pub struct RecallResult {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PromoteParams {
-    /// Who asks.
+    /// The caller.
     #[serde(flatten)]
     pub caller: Caller,
-    /// Which one.
+    /// Id of the memory.
     pub id: String,
 }

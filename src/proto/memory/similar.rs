@@ -4,16 +4,16 @@ use serde::{Deserialize, Serialize};
 
 use super::{Brief, Caller, Memory};
 
-/// A memory that what was added may contradict.
+/// A memory that the added text may contradict.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Contradicted {
     /// Which.
     #[serde(flatten)]
     pub memory: Brief,
-    /// `numbers` or `negation`: nearly the same text, but for these; `title`: it has a similar title.
+    /// `numbers` or `negation`: nearly the same text except for these; `title`: a similar title.
     pub by: String,
-    /// How near the two are, where that is why.
+    /// Cosine of the two, if that is the reason.
     pub cosine: Option<f64>,
 }
 
@@ -21,12 +21,12 @@ pub struct Contradicted {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RelatedParams {
-    /// Who asks.
+    /// The caller.
     #[serde(flatten)]
     pub caller: Caller,
-    /// Related to which; a beginning will do.
+    /// Id of the memory, or a prefix of it.
     pub id: String,
-    /// Most memories, 1 to 200; 10 when absent.
+    /// Maximum number of memories, 1 to 200; 10 when absent.
     pub limit: Option<usize>,
 }
 
@@ -34,11 +34,11 @@ pub struct RelatedParams {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RelatedResult {
-    /// The memory that was asked about.
+    /// The requested memory.
     pub id: String,
-    /// Those that are linked, then the others; the nearest first.
+    /// Linked memories, then others, the nearest first.
     pub memories: Vec<Related>,
-    /// For a person.
+    /// For the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }
@@ -50,22 +50,22 @@ pub struct Related {
     /// Which.
     #[serde(flatten)]
     pub memory: Brief,
-    /// How near in meaning; none where one of the two has no vector.
+    /// Cosine; null if one of the two has no vector.
     pub cosine: Option<f64>,
-    /// What the memory that was asked about is to this one, by links.
+    /// Relations of the requested memory to this one.
     pub relations: Vec<String>,
 }
 
-/// Params of `memory.dedupe`; nothing is changed by it.
+/// Params of `memory.dedupe`, which changes nothing.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DedupeParams {
-    /// Who asks.
+    /// The caller.
     #[serde(flatten)]
     pub caller: Caller,
     /// Only this container.
     pub container: Option<String>,
-    /// From this cosine on, 0.5 to 1; else the model's bound.
+    /// Minimum cosine, 0.5 to 1; by default the limit of the model.
     pub threshold: Option<f64>,
 }
 
@@ -73,26 +73,26 @@ pub struct DedupeParams {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DedupeResult {
-    /// Most memories first.
+    /// Groups, the largest first.
     pub groups: Vec<Group>,
-    /// From which cosine on.
+    /// The minimum cosine.
     pub threshold: f64,
-    /// For a person.
+    /// For the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }
 
-/// Memories of one container that say nearly the same.
+/// Near-duplicates in one container.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Group {
-    /// The proposal: this one stays.
+    /// The memory that stays, as proposed.
     pub keep: Brief,
-    /// These are merged into it.
+    /// Memories that are merged into it.
     pub merge: Vec<Brief>,
-    /// How near the farthest neighbours are.
+    /// Lowest cosine of neighbours.
     pub cosine: f64,
-    /// Stands for exactly these memories as they are.
+    /// Identifies exactly these memories in their present versions.
     pub digest: String,
 }
 
@@ -100,14 +100,14 @@ pub struct Group {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MergeParams {
-    /// Who asks.
+    /// The caller.
     #[serde(flatten)]
     pub caller: Caller,
-    /// Which stays.
+    /// Id of the memory that stays.
     pub keep: String,
-    /// What goes into it, and then into the archive.
+    /// Ids of memories that are merged into it and archived.
     pub ids: Vec<String>,
-    /// The `digest` of a group: exactly that is merged, or nothing.
+    /// The `digest` of a group: exactly that group is merged, or nothing.
     pub expect: Option<String>,
 }
 
@@ -115,11 +115,11 @@ pub struct MergeParams {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MergeResult {
-    /// As it is now.
+    /// The merged memory.
     pub memory: Memory,
-    /// What went into the archive.
+    /// Archived memories.
     pub merged: Vec<Brief>,
-    /// For a person.
+    /// For the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }

@@ -8,12 +8,12 @@ use super::Caller;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TallyParams {
-    /// Who asks.
+    /// The caller.
     #[serde(flatten)]
     pub caller: Caller,
 }
 
-/// A name and how many living memories have it.
+/// A name with its number of living memories.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     /// Tag or container.
@@ -26,18 +26,18 @@ pub struct Tally {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TallyResult {
-    /// Most memories first, then by name.
+    /// Names by number of memories, then alphabetically.
     pub names: Vec<Tally>,
-    /// For a person.
+    /// For the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }
 
-/// A copy of memory.db.
+/// A backup of memory.db.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BackupInfo {
-    /// Where it is.
+    /// Its path.
     pub path: String,
     /// Its size.
     pub bytes: u64,
@@ -55,30 +55,30 @@ pub struct StatsResult {
     pub tiers: Vec<Tally>,
     /// Living memories by container.
     pub containers: Vec<Tally>,
-    /// Living memories that end within 24 hours.
+    /// Living memories that expire within 24 hours.
     pub expiring: u64,
-    /// When the next one ends.
+    /// Time of the next expiry.
     pub next_end: Option<String>,
     /// Links between living memories.
     pub links: u64,
-    /// Links of which an end is in the archive.
+    /// Links with an archived end.
     pub links_archived: u64,
-    /// Bytes of all contents, archived ones too.
+    /// Bytes of all contents, including archived ones.
     pub content_bytes: u64,
-    /// When the first of the living was added.
+    /// Creation time of the oldest living memory.
     pub oldest: Option<String>,
-    /// When the last was.
+    /// Creation time of the newest living memory.
     pub newest: Option<String>,
     /// The database.
     pub path: String,
-    /// Its size, with what has not been moved into it yet.
+    /// Its size, including the write-ahead log.
     pub bytes: u64,
-    /// Other databases of this repository, from when its state was kept elsewhere; what they hold is taken over.
+    /// Other databases of this repository, from when its state was elsewhere; their memories are merged.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub elsewhere: Vec<String>,
-    /// Newest first.
+    /// Backups, newest first.
     pub backups: Vec<BackupInfo>,
-    /// For a person.
+    /// For the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }
