@@ -2,9 +2,12 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Instant;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout_at;
 
 #[cfg(target_os = "linux")]
 use crate::watch::Mounts;
@@ -24,6 +27,7 @@ pub(super) struct Gates {
     dirs: Gate,
     mounts: Gate,
     worktrees: Gate,
+    settings: Gate,
     /// Turns of those that work: twice as many as there are processors.
     pub(super) turns: Semaphore,
     #[cfg(target_os = "linux")]
@@ -37,6 +41,7 @@ impl Default for Gates {
             dirs: Gate::new(PER_DIR),
             mounts: Gate::new(PER_MOUNT),
             worktrees: Gate::new(n_processors),
+            settings: Gate::new(PER_DIR),
             turns: Semaphore::new(n_processors * 2),
             #[cfg(target_os = "linux")]
             table: Mutex::new(Mounts::read()),
@@ -44,16 +49,33 @@ impl Default for Gates {
     }
 }
 
+/// Why a gate let nobody in until the time was over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Full {
+    /// Those who are in come and go, but too many were waiting.
+    Busy,
+    /// Nobody who is in has left in all that time.
+    Stuck,
+}
+
 impl Gates {
     /// Waits until one more may look for the worktree around a directory.
-    pub(super) async fn enter_dir(&self, dir: &Path) -> [OwnedSemaphorePermit; 2] {
-        let place = self.dirs.enter(dir).await; // first: those of a directory that hangs are no burden to its mount
-        [place, self.mounts.enter(&self.mount_of(dir)).await]
+    pub(super) async fn enter_dir(&self, dir: &Path, until: Instant) -> Result<[Entered; 2], Full> {
+        // Both from now on: whether anybody leaves is judged by the whole wait.
+        let waits = [self.dirs.wait(dir), self.mounts.wait(&self.mount_of(dir))];
+        let [at_dir, at_mount] = waits;
+        // In this order: those of a directory that hangs are no burden to its mount.
+        Ok([at_dir.enter(until).await?, at_mount.enter(until).await?])
     }
 
     /// Waits until one more may read files of a worktree.
-    pub(super) async fn enter_worktree(&self, root: &Path) -> OwnedSemaphorePermit {
-        self.worktrees.enter(root).await
+    pub(super) async fn enter_worktree(&self, root: &Path, until: Instant) -> Result<Entered, Full> {
+        self.worktrees.wait(root).enter(until).await
+    }
+
+    /// Waits until one more may read git's settings of a worktree.
+    pub(super) async fn enter_settings(&self, root: &Path, until: Instant) -> Result<Entered, Full> {
+        self.settings.wait(root).enter(until).await
     }
 
     #[cfg(target_os = "linux")]
@@ -72,7 +94,44 @@ impl Gates {
 /// Lets so many into each place at a time.
 struct Gate {
     limit: usize,
-    places: Mutex<HashMap<PathBuf, Weak<Semaphore>>>,
+    places: Mutex<HashMap<PathBuf, Weak<Place>>>,
+}
+
+/// One place, and who is in it.
+struct Place {
+    room: Arc<Semaphore>,
+    /// How many have left.
+    n_left: AtomicU64,
+}
+
+/// Somebody who waits at a gate.
+struct Wait {
+    place: Arc<Place>,
+    /// How many had left when the wait began.
+    n_left: u64,
+}
+
+/// Somebody who was let in, and leaves when this is dropped.
+pub(super) struct Entered {
+    place: Arc<Place>,
+    _room: OwnedSemaphorePermit,
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        self.place.n_left.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Wait {
+    async fn enter(self, until: Instant) -> Result<Entered, Full> {
+        let Self { place, n_left } = self;
+        match timeout_at(until.into(), Arc::clone(&place.room).acquire_owned()).await {
+            Ok(room) => Ok(Entered { place, _room: room.expect("nobody closes these semaphores") }),
+            Err(_) if place.n_left.load(Ordering::Relaxed) == n_left => Err(Full::Stuck),
+            Err(_) => Err(Full::Busy),
+        }
+    }
 }
 
 impl Gate {
@@ -80,12 +139,14 @@ impl Gate {
         Self { limit, places: Mutex::default() }
     }
 
-    async fn enter(&self, place: &Path) -> OwnedSemaphorePermit {
-        let permit = self.place(place).acquire_owned().await;
-        permit.expect("nobody closes these semaphores")
+    /// Begins to wait.
+    fn wait(&self, place: &Path) -> Wait {
+        let place = self.place(place);
+        let n_left = place.n_left.load(Ordering::Relaxed);
+        Wait { place, n_left }
     }
 
-    fn place(&self, place: &Path) -> Arc<Semaphore> {
+    fn place(&self, place: &Path) -> Arc<Place> {
         let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = places.get(place).and_then(Weak::upgrade) {
             return known;
@@ -93,7 +154,7 @@ impl Gate {
         if places.len() >= MOST_IDLE {
             places.retain(|_, known| known.strong_count() > 0);
         }
-        let new = Arc::new(Semaphore::new(self.limit));
+        let new = Arc::new(Place { room: Arc::new(Semaphore::new(self.limit)), n_left: AtomicU64::new(0) });
         places.insert(place.to_owned(), Arc::downgrade(&new));
         new
     }
@@ -101,27 +162,55 @@ impl Gate {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+
+    /// Waits for so many milliseconds at most.
+    async fn enter(gate: &Gate, place: &str, ms: u64) -> Result<Entered, Full> {
+        gate.wait(Path::new(place)).enter(Instant::now() + Duration::from_millis(ms)).await
+    }
 
     #[tokio::test]
     async fn a_place_that_is_full_leaves_room_elsewhere() {
         let gate = Gate::new(2);
-        let held = [gate.enter(Path::new("/dead")).await, gate.enter(Path::new("/dead")).await];
-        assert!(gate.place(Path::new("/dead")).try_acquire().is_err(), "a third would wait");
-        drop(gate.enter(Path::new("/live")).await);
+        let held = [enter(&gate, "/dead", 0).await, enter(&gate, "/dead", 0).await];
+        assert_eq!(enter(&gate, "/dead", 0).await.err(), Some(Full::Stuck), "a third would wait");
+        assert!(enter(&gate, "/live", 0).await.is_ok());
         drop(held);
-        drop(gate.enter(Path::new("/dead")).await);
+        assert!(enter(&gate, "/dead", 0).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn who_waits_in_vain_where_others_come_and_go_is_told_that_it_is_busy() {
+        let gate = Gate::new(1);
+        let first = enter(&gate, "/a", 0).await;
+        let second = async {
+            let entered = enter(&gate, "/a", 60_000).await;
+            std::future::pending::<()>().await;
+            drop(entered);
+        };
+        let leave = async {
+            tokio::task::yield_now().await; // the others wait by now
+            drop(first);
+        };
+        tokio::select! {
+            () = second => unreachable!("it stays"),
+            (late, ()) = async { tokio::join!(enter(&gate, "/a", 50), leave) } => {
+                assert_eq!(late.err(), Some(Full::Busy));
+            }
+        }
     }
 
     #[tokio::test]
     async fn places_where_nobody_is_are_swept() {
         let gate = Gate::new(1);
-        let held = gate.enter(Path::new("/held")).await;
+        let held = enter(&gate, "/held", 0).await;
         for number in 0..MOST_IDLE * 3 {
-            drop(gate.enter(Path::new(&format!("/{number}"))).await);
+            drop(enter(&gate, &format!("/{number}"), 0).await);
         }
         assert!(gate.places.lock().unwrap().len() <= MOST_IDLE + 1);
-        assert!(Gate::place(&gate, Path::new("/held")).try_acquire().is_err(), "who is in counts");
+        assert!(enter(&gate, "/held", 0).await.is_err(), "who is in counts");
         drop(held);
     }
 }

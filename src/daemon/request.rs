@@ -10,10 +10,12 @@ use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
 use tokio::time::{timeout, timeout_at};
 
-use super::error::{RpcResult, bad_params, wrong_repository};
+use super::error::{RpcResult, bad_params, busy, wrong_repository};
 use super::event::{Ask, Event, Freshness};
+use super::gates::Full;
 use super::own_files;
 use super::shared::Shared;
+use crate::git;
 use crate::paths::RepoLayout;
 use crate::proto::{RpcError, Sync, code};
 use crate::store::{Reader, StoreError};
@@ -62,26 +64,23 @@ pub(super) async fn reading<T: Send + 'static>(
     root: &Path,
     run: impl FnOnce(&Shared) -> RpcResult<T> + Send + 'static,
 ) -> RpcResult<T> {
-    let work = async {
-        let place = shared.gates.enter_worktree(root).await;
-        let turn = shared.gates.turns.acquire().await;
-        let shared = Arc::clone(shared);
-        let mut done = spawn_blocking(move || {
-            let _place = place; // as long as the thread has it
-            run(&shared)
-        });
-        match timeout(TURN, &mut done).await {
-            Ok(done) => done,
-            Err(_) => {
-                drop(turn);
-                done.await
-            }
+    let (began, until) = (Instant::now(), Instant::now() + READ_WAIT);
+    let full = |full| not_let_in(full, root, began.elapsed());
+    let place = shared.gates.enter_worktree(root, until).await.map_err(full)?;
+    let turn = timeout_at(until.into(), shared.gates.turns.acquire()).await.map_err(|_| full(Full::Busy))?;
+    let shared = Arc::clone(shared);
+    let mut done = spawn_blocking(move || {
+        let _place = place; // as long as the thread has it
+        run(&shared)
+    });
+    let done = match timeout(TURN, &mut done).await {
+        Ok(done) => done,
+        Err(_) => {
+            drop(turn);
+            timeout(READ_WAIT - TURN, done).await.map_err(|_| unanswered(root, READ_WAIT))?
         }
     };
-    match timeout(READ_WAIT, work).await {
-        Ok(done) => done.map_err(|panic| panicked(&panic))?,
-        Err(_) => Err(unanswered(root, READ_WAIT)),
-    }
+    done.map_err(|panic| panicked(&panic))?
 }
 
 /// Finds the worktree of this repository around a directory.
@@ -93,20 +92,54 @@ pub(super) async fn locate(shared: &Arc<Shared>, cwd: &str, deadline: Instant) -
     if !cwd.is_absolute() {
         return Err(bad_params("cwd: an absolute path is needed, to know which worktree is meant"));
     }
-    let began = Instant::now();
-    let until = deadline.max(began + LOCATE_WAIT);
-    let look = async {
-        let places = shared.gates.enter_dir(&cwd).await;
-        let (shared, cwd) = (Arc::clone(shared), cwd.clone());
-        let look = move || {
-            let _places = places; // as long as the thread has it
-            look_around(&shared, &cwd)
-        };
-        spawn_blocking(look).await
+    let (began, until) = (Instant::now(), deadline.max(Instant::now() + LOCATE_WAIT));
+    let places = shared.gates.enter_dir(&cwd, until).await;
+    let places = places.map_err(|full| not_let_in(full, &cwd, began.elapsed()))?;
+    let for_thread = Arc::clone(shared);
+    let dir = cwd.clone();
+    let look = move || {
+        let _places = places; // as long as the thread has it
+        look_around(&for_thread, &dir)
     };
-    match timeout_at(until.into(), look).await {
-        Ok(done) => done.map_err(|panic| panicked(&panic))?,
-        Err(_) => Err(unanswered(&cwd, until - began)),
+    on_disk(&cwd, until, look).await?
+}
+
+/// Reads who signs commits in a worktree. Settings that cannot be read, or that hang, leave the author unknown: a memory is
+/// worth more than its author's name.
+pub(super) async fn author(shared: &Arc<Shared>, layout: &RepoLayout) -> RpcResult<Option<String>> {
+    let (began, until) = (Instant::now(), Instant::now() + LOCATE_WAIT);
+    let place = match shared.gates.enter_settings(&layout.root, until).await {
+        Ok(place) => place,
+        Err(Full::Stuck) => return Ok(None),
+        Err(Full::Busy) => return Err(not_let_in(Full::Busy, &layout.root, began.elapsed())),
+    };
+    let (root, layout) = (layout.root.clone(), layout.clone());
+    let read = move || {
+        let _place = place; // as long as the thread has it
+        git::author(&layout, &git::UserDirs::read()).ok().flatten()
+    };
+    Ok(on_disk(&root, until, read).await.unwrap_or_default())
+}
+
+/// Runs what looks at a file system on a thread of its own. It has until then, but at least [`LOCATE_WAIT`]: what was waited
+/// for at our own gates does not count.
+async fn on_disk<T: Send + 'static>(
+    path: &Path,
+    until: Instant,
+    look: impl FnOnce() -> T + Send + 'static,
+) -> RpcResult<T> {
+    let limit = until.saturating_duration_since(Instant::now()).max(LOCATE_WAIT);
+    let done = timeout(limit, spawn_blocking(look)).await.map_err(|_| unanswered(path, limit))?;
+    done.map_err(|panic| panicked(&panic))
+}
+
+/// Says why nobody was let in.
+fn not_let_in(full: Full, path: &Path, waited: Duration) -> RpcError {
+    match full {
+        Full::Stuck => unanswered(path, waited),
+        Full::Busy => {
+            busy(format!("{}: too many requests wait for it, over {} ms", path.display(), waited.as_millis()))
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use memod::proto::code;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
@@ -189,4 +190,79 @@ fn it_ends_in_the_middle_of_a_walk_that_hangs() {
     live.call("stop", json!({}));
     assert_eq!(live.wait_for_end(), Some(0));
     assert!(asked.elapsed() < Duration::from_secs(8), "{:?}", asked.elapsed());
+}
+
+#[test]
+fn settings_that_hang_hold_up_no_other_worktree() {
+    let (live, source, dead) = repository();
+    let other = live.sandbox.path("other");
+    live.git(&["worktree", "add", "-q", "-b", "other", other.to_str().unwrap()]);
+    fs::write(source.join("settings"), "[user]\n\tname = far\n\temail = far@example.org\n").unwrap();
+    let Some(mount) = Hanging::mount(&source, &dead) else { return };
+    live.git(&["config", "extensions.worktreeConfig", "true"]);
+    let settings = dead.join("settings");
+    live.git_in(&other, &["config", "--worktree", "include.path", settings.to_str().unwrap()]);
+    live.call_in(&other, "memory.add", json!({ "content": "the bridge is painted green" }));
+    mount.hang();
+
+    let mut stuck: Vec<_> = (0..8).map(|_| live.connect()).collect();
+    for (number, rpc) in stuck.iter().enumerate() {
+        let content = format!("note {} of a slow day", word(number));
+        let params = json!({ "cwd": other, "content": content, "force": true });
+        rpc.send(format!(
+            "{}\n",
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "memory.add", "params": params })
+        ));
+    }
+    let asked = Instant::now();
+    live.call("memory.add", json!({ "content": "the harbour opens at six" }));
+    live.call("memory.list", json!({}));
+    assert!(asked.elapsed() < Duration::from_secs(10), "{:?}", asked.elapsed());
+    for rpc in &mut stuck {
+        let reply = rpc.receive().expect("an answer within the limit");
+        assert!(reply["result"].is_object(), "{reply}");
+    }
+    let listed = live.call("memory.list", json!({}));
+    let authors =
+        listed["memories"].as_array().unwrap().iter().map(|memory| memory["author"].as_str().unwrap());
+    let n_of = |name: &str| authors.clone().filter(|author| *author == name).count();
+    assert_eq!((n_of("far <far@example.org>"), n_of("unknown")), (1, 8), "{listed}");
+}
+
+#[test]
+fn a_directory_that_is_slow_is_not_one_that_hangs() {
+    let live = Live::idle();
+    live.write("slow/a.md", "alpha");
+    let slow = live.root().join("slow");
+    let strace = |args: &[&str]| {
+        let mut command = live.sandbox.program("strace", &["-D", "-f", "-qq", "-o", "/dev/null"]);
+        command.args(args);
+        command
+    };
+    if !strace(&["true"]).status().is_ok_and(|status| status.success()) {
+        return not_checked("a directory that is slow: strace cannot be run");
+    }
+    // Far more of them than the gate lets in within their second, although each takes a part of it.
+    let memod = live.memod();
+    let mut command = strace(&["-P", slow.to_str().unwrap(), "-e", "trace=%file"]);
+    command.args(["-e", "inject=%file:delay_exit=150000"]).arg(memod.get_program()).args(memod.get_args());
+    live.start_as(&mut command);
+    let mut rpc = live.connect();
+    for id in 0..64 {
+        let params = json!({ "cwd": slow, "query": "alpha", "sync": "none" });
+        rpc.send(format!(
+            "{}\n",
+            json!({ "jsonrpc": "2.0", "id": id, "method": "search", "params": params })
+        ));
+    }
+    let (mut n_answers, mut n_busy) = (0, 0);
+    for _ in 0..64 {
+        let reply = rpc.receive().expect("an answer within the limit");
+        match reply["error"]["code"].as_i64() {
+            None => n_answers += 1,
+            Some(code) if code == code::BUSY => n_busy += 1,
+            Some(_) => panic!("{reply}"),
+        }
+    }
+    assert!(n_answers > 0, "{n_busy} of them found no place");
 }

@@ -14,7 +14,6 @@ use crate::daemon::clock::now_ms;
 use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::request::{self, deadline, params_of};
 use crate::daemon::shared::Shared;
-use crate::git;
 use crate::memory::tiers::Tiers;
 use crate::paths::RepoLayout;
 use crate::proto::memory::Caller;
@@ -128,8 +127,14 @@ impl<'a> Call<'a> {
         run: impl FnOnce(&mut MemoryStore, &Stamp) -> Done<Value> + Send + 'static,
     ) -> RpcResult<Value> {
         let (caller, layout) = (self.caller.clone(), self.layout.clone());
+        // Not on that thread: where settings hang, so would everybody's memories.
+        let author = request::author(self.shared, &layout).await?.unwrap_or_else(|| "unknown".to_owned());
         let tiers = Tiers::of(&self.shared.config.memory);
-        with_store(self.shared, move |store, now_ms| run(store, &stamp(now_ms, &caller, layout, tiers))).await
+        with_store(self.shared, move |store, now_ms| {
+            let source = if caller.client == "cli" { "cli" } else { "api" };
+            run(store, &Stamp { now_ms, author, source, layout, tiers })
+        })
+        .await
     }
 }
 
@@ -211,14 +216,6 @@ impl Stamp {
         }
         Ok((after, changed))
     }
-}
-
-/// Unreadable settings leave the author unknown: storing the memory matters more than the author's name.
-fn stamp(now_ms: i64, caller: &Caller, layout: RepoLayout, tiers: Tiers) -> Stamp {
-    let author = git::author(&layout, &git::UserDirs::read()).ok().flatten();
-    let source = if caller.client == "cli" { "cli" } else { "api" };
-    let author = author.unwrap_or_else(|| "unknown".to_owned());
-    Stamp { now_ms, author, source, layout, tiers }
 }
 
 /// Checks that the caller belongs to this repository; returns the worktree.
