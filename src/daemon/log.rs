@@ -41,13 +41,27 @@ impl Rotating {
         let bytes = file.seek(SeekFrom::End(0))?;
         Ok(Self { path: path.to_owned(), file, bytes })
     }
+
+    /// Moves the file aside and opens the next one.
+    fn rotate(&self) -> Result<Self, PathError> {
+        match std::fs::rename(&self.path, self.path.with_extension("log.1")) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {} // moved before, or deleted
+            renamed => renamed.at("rename", &self.path)?,
+        }
+        Self::open(&self.path).at("open", &self.path)
+    }
 }
 
 impl Write for Rotating {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
         if self.bytes + buffer.len() as u64 > MAX_BYTES {
-            std::fs::rename(&self.path, self.path.with_extension("log.1"))?;
-            *self = Self::open(&self.path)?;
+            match self.rotate() {
+                Ok(next) => *self = next,
+                Err(error) => {
+                    self.bytes = 0; // tried again after as much
+                    let _ = writeln!(self.file, "the log goes on in this file: {error}"); // else nobody can be told
+                }
+            }
         }
         let n_written = self.file.write(buffer)?;
         self.bytes += n_written as u64;
@@ -92,5 +106,26 @@ mod tests {
         }
         let size = |name: &str| std::fs::metadata(temp.path().join(name)).unwrap().len();
         assert_eq!((size("memod.log"), size("memod.log.1")), (2 << 20, 5 << 20));
+    }
+
+    #[test]
+    fn a_log_that_cannot_move_aside_goes_on_and_says_so_once() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("memod.log");
+        std::fs::create_dir(temp.path().join("memod.log.1")).unwrap();
+        let mut log = Rotating::open(&path).unwrap();
+        let line = [vec![b'x'; (1 << 20) - 1], vec![b'\n']].concat();
+        for _ in 0..8 {
+            log.write_all(&line).unwrap();
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let is_said = |line: &&str| line.starts_with("the log goes on in this file: rename ");
+        assert_eq!((text.lines().count(), text.lines().filter(is_said).count()), (9, 1));
+        std::fs::remove_dir(temp.path().join("memod.log.1")).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        for _ in 0..3 {
+            log.write_all(&line).unwrap();
+        }
+        assert_eq!(std::fs::metadata(&path).unwrap().len(), 1 << 20, "a log that was deleted begins anew");
     }
 }
