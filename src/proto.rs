@@ -162,6 +162,9 @@ pub struct SyncResult {
     pub done_files: u64,
     /// Total number of chunks of the view, for a progress bar.
     pub total_chunks: u64,
+    /// What failed when it was tried last, such as on a full disk; it is tried again. Absent while nothing fails.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
 }
 
 /// Params of the methods that need only a directory: `reindex`, `doctor`, `stop`.

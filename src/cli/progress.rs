@@ -19,6 +19,9 @@ const POLL_AT_LEAST: Duration = Duration::from_millis(20);
 /// Time without any progress after which waiting ends.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Time for which one failure may last, although it is tried again, before waiting ends.
+const FAILING: Duration = Duration::from_millis(500);
+
 /// The milestones of indexing.
 pub(super) struct Reached {
     /// Result of the last poll.
@@ -65,6 +68,7 @@ fn until(
     let params = SyncParams { cwd: cwd.to_owned(), sync: level, wait_ms: Some(POLL_MS) };
     let mut seen = (Pending::default(), 0);
     let mut moved = Instant::now();
+    let mut failing: Option<(String, Instant)> = None;
     loop {
         let asked = Instant::now();
         let result: SyncResult = client.call("sync", &params)?;
@@ -76,7 +80,12 @@ fn until(
         if now != seen {
             (seen, moved) = (now, Instant::now());
         }
-        if result.fresh || moved.elapsed() > PATIENCE {
+        failing = result.failed.clone().map(|why| match failing.take() {
+            Some((same, since)) if same == why => (same, since),
+            _ => (why, Instant::now()),
+        });
+        let is_hopeless = failing.as_ref().is_some_and(|(_, since)| since.elapsed() > FAILING);
+        if result.fresh || is_hopeless || moved.elapsed() > PATIENCE {
             return Ok(result);
         }
         client::pause(POLL_AT_LEAST.saturating_sub(asked.elapsed()));

@@ -105,8 +105,17 @@ async fn sync(shared: &Arc<Shared>, params: SyncParams) -> RpcResult<SyncResult>
                 let pending =
                     Pending { embeddings: reader.pending_embeddings(at.view, u32::MAX)?, ..at.pending };
                 let clock = clock(reader, &at)?;
-                let (fresh, reason) = (at.fresh, at.reason.clone());
-                Ok(SyncResult { fresh, reason, pending, clock, total_files, done_files, total_chunks })
+                let (fresh, reason, failed) = (at.fresh, at.reason.clone(), at.failed.clone());
+                Ok(SyncResult {
+                    fresh,
+                    reason,
+                    pending,
+                    clock,
+                    total_files,
+                    done_files,
+                    total_chunks,
+                    failed,
+                })
             })
         };
         shared.read(read)

@@ -129,6 +129,8 @@ pub(super) struct Freshness {
     pub(super) fresh: bool,
     /// Why it does not hold.
     pub(super) reason: Option<String>,
+    /// What failed when it was last tried to make the promise hold.
+    pub(super) failed: Option<String>,
     /// Files of the worktree or of git that could not be read.
     pub(super) files_note: Option<String>,
     /// Why commits are missing from the index, if any are.

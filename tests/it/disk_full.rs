@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -157,6 +158,24 @@ fn embedding_goes_on_once_there_is_room() {
     fs::remove_file(filler).unwrap();
     until("whoever asks wakes the embedder", || search(&live, "alpha")["degraded"] == json!([]));
     until("the memory has its vector", vectors);
+}
+
+#[test]
+fn init_on_a_full_disk_says_so_at_once() {
+    let live = Live::idle();
+    let state_dir = live.layout().state_dir;
+    let Some(_mounted) = small(&state_dir) else { return };
+    live.write("a.md", "# A\n\nalpha");
+    live.start();
+    live.expect("alpha", "a.md", "before");
+    fill(&state_dir);
+    live.write("b.md", (0..40_000).map(|number| format!("beta{number} ")).collect::<String>());
+    let began = Instant::now();
+    let (code, init) = memo(&live, &["init", "--no-hooks"]);
+    let took = began.elapsed();
+    assert_eq!((code, &init["fresh"]), (3, &json!(false)), "{init}");
+    assert!(init["reason"].as_str().unwrap().contains("the disk is full"), "{init}");
+    assert!(took < Duration::from_secs(2), "{took:?}");
 }
 
 #[test]

@@ -27,8 +27,8 @@ impl WorktreeState {
             }
             let done = lexical && waiter.round.is_none_or(|round| round <= rounds.done);
             let at_once = level == Sync::None && waiter.ask.dirty.is_empty();
-            let failed =
-                self.has_failed(waiter.reconcile) || self.commits.failure(waiter.ask.commits_round).is_some();
+            let no_commits = self.commits.failure(waiter.ask.commits_round);
+            let failed = self.has_failed(waiter.reconcile) || no_commits.is_some();
             let restless = waiter.restless.is_some();
             if done || at_once || failed || restless || waiter.ask.deadline <= now {
                 let fresh = done
@@ -39,7 +39,9 @@ impl WorktreeState {
                         Sync::Full => rounds.error.is_none(),
                     };
                 let reason = (!fresh).then(|| self.why_not(&waiter, rounds, progress));
-                self.reply(waiter.ask, fresh, reason, rounds);
+                let no_vectors = rounds.error.as_ref().filter(|_| level == Sync::Full);
+                let failed = self.error.as_ref().or(no_commits).or(no_vectors).cloned();
+                self.reply(waiter.ask, fresh, reason, failed, rounds);
             } else {
                 waiting.push(waiter);
             }
@@ -52,7 +54,7 @@ impl WorktreeState {
             } else {
                 "the watcher has not answered yet".to_owned()
             };
-            self.reply(ask, false, Some(reason), rounds);
+            self.reply(ask, false, Some(reason), self.error.clone(), rounds);
         }
     }
 
@@ -95,13 +97,14 @@ impl WorktreeState {
         }
     }
 
-    fn reply(&self, ask: Ask, fresh: bool, reason: Option<String>, rounds: &Rounds) {
+    fn reply(&self, ask: Ask, fresh: bool, reason: Option<String>, failed: Option<String>, rounds: &Rounds) {
         let removals = self.reconciles.removals(self.walker.progress.removals());
         let freshness = Freshness {
             view: self.id,
             layout: self.layout.clone(),
             fresh,
             reason,
+            failed,
             files_note: self.files_note.clone(),
             commits_note: self.commits.note().cloned(),
             embed_note: rounds.error.clone(),
