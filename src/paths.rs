@@ -201,11 +201,40 @@ impl RepoLayout {
 /// # Errors
 /// When it cannot be created, or a link or another user's directory is in its place.
 pub fn create_private_dir(dir: &Path) -> Result<(), PathError> {
+    private_dir_builder().recursive(true).create(dir).at("create directory", dir)?;
+    check_private(dir)
+}
+
+/// As [`create_private_dir`], but only in a directory that is there.
+///
+/// # Errors
+/// As [`create_private_dir`], and when the directory around it is gone.
+pub fn create_private_dir_in(dir: &Path) -> Result<(), PathError> {
+    create_dir_in(dir).at("create directory", dir)?;
+    check_private(dir)
+}
+
+/// Creates a directory in one that is there, unless it is there: a state dir that was deleted or moved away is not made
+/// anew.
+///
+/// # Errors
+/// When it cannot be created.
+pub fn create_dir_in(dir: &Path) -> io::Result<()> {
+    match private_dir_builder().create(dir) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        created => created,
+    }
+}
+
+fn private_dir_builder() -> fs::DirBuilder {
+    #[allow(unused_mut, reason = "only Unix has modes")]
     let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(dir).at("create directory", dir)?;
+    builder
+}
+
+fn check_private(dir: &Path) -> Result<(), PathError> {
     let meta = fs::symlink_metadata(dir).at("look at", dir)?;
     let foreign = owner(&meta).is_some_and(|owner| owner != effective_uid());
     if !meta.is_dir() || foreign {

@@ -1,51 +1,97 @@
-//! Opens index.db, and renames a damaged one.
+//! Opens index.db, and begins a damaged one anew.
 
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
-
-use anyhow::Context as _;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::embed::BUILTIN_ID;
+use crate::index::IndexError;
+use crate::paths::{IoContext as _, PathError};
 use crate::store::{StoreError, Writer};
 
-/// Opens index.db; a damaged one is put aside and begun anew, for it holds nothing that cannot be made again.
+/// How often an index.db is opened that cannot be read at the moment, …
+const TRIES: u32 = 8;
+/// … how long it is left alone after the first time, then twice as long each time, …
+const TRY_AGAIN: Duration = Duration::from_millis(10);
+/// … and when it is given up all the same: a client waits for the daemon.
+const TRY_FOR: Duration = Duration::from_secs(5);
+
+/// Opens what is made of index.db, again while that fails for a reason of the moment.
+pub(super) fn patiently<T>(open: impl Fn() -> anyhow::Result<T>) -> anyhow::Result<T> {
+    let (give_up, mut wait) = (Instant::now() + TRY_FOR, TRY_AGAIN);
+    for _ in 1..TRIES {
+        match open() {
+            Err(error) if Instant::now() < give_up && is_transient(&error) => {
+                tracing::warn!(%error, "the index is opened again");
+            }
+            opened => return opened,
+        }
+        std::thread::park_timeout(wait); // nothing tells when it can be read
+        wait *= 2;
+    }
+    open()
+}
+
+fn is_transient(error: &anyhow::Error) -> bool {
+    let store = match error.downcast_ref() {
+        Some(IndexError::Store(error)) => Some(error),
+        _ => error.downcast_ref(),
+    };
+    store.is_some_and(StoreError::is_transient)
+}
+
+/// Opens index.db; a damaged one is removed and begun anew. It holds nothing that cannot be made again, and what becomes a
+/// secret later would stay in it.
 pub(super) fn open(path: &Path) -> anyhow::Result<Writer> {
+    remove_damaged(path);
     if std::fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
         let aside = quarantine(path)?;
         tracing::error!(aside = %aside.display(), "index.db is not a file; put aside and rebuilt");
     }
     match Writer::open(path, BUILTIN_ID) {
         Err(StoreError::Corrupt { source, .. }) => {
-            let aside = quarantine(path)?;
-            tracing::error!(%source, aside = %aside.display(), "index.db is damaged; put aside and rebuilt");
+            tracing::error!(%source, "index.db is damaged; removed and rebuilt");
+            remove(path)?;
             Ok(Writer::open(path, BUILTIN_ID)?)
         }
         opened => Ok(opened?),
     }
 }
 
-/// Suffix of a damaged index, followed by the time.
+/// Removes a damaged index.
+pub(super) fn remove(path: &Path) -> Result<(), PathError> {
+    std::fs::remove_file(path).at("remove", path)?;
+    remove_companions(path);
+    Ok(())
+}
+
+/// Suffix of what was found in place of the index, followed by the time.
 const DAMAGED: &str = ".damaged-";
 
-pub(super) fn quarantine(path: &Path) -> anyhow::Result<PathBuf> {
+/// Renames what is no file, and so was never an index.
+fn quarantine(path: &Path) -> anyhow::Result<PathBuf> {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let mut aside = path.as_os_str().to_owned();
     aside.push(format!("{DAMAGED}{seconds}"));
     let aside = PathBuf::from(aside);
-    std::fs::rename(path, &aside).with_context(|| format!("rename {}", path.display()))?;
+    std::fs::rename(path, &aside).at("rename", path)?;
+    remove_companions(path);
+    Ok(aside)
+}
+
+fn remove_companions(path: &Path) {
     for suffix in ["-wal", "-shm"] {
         let mut companion = path.as_os_str().to_owned();
         companion.push(suffix);
         let _ = std::fs::remove_file(companion); // useless without the file they belong to
     }
-    Ok(aside)
 }
 
-/// Removes copies of a damaged index, which were put aside: they may hold the same.
-pub(super) fn remove_damaged(index_db: &Path) {
+/// Removes copies of a damaged index, which versions before this one have put aside.
+fn remove_damaged(index_db: &Path) {
     let name = index_db.file_name().unwrap_or_default().to_string_lossy();
     let is_copy = |entry: &std::fs::DirEntry| {
         entry.file_name().to_string_lossy().strip_prefix(&*name).is_some_and(|rest| rest.starts_with(DAMAGED))
+            && entry.file_type().is_ok_and(|kind| kind.is_file())
     };
     let entries = index_db.parent().and_then(|dir| std::fs::read_dir(dir).ok());
     for entry in entries.into_iter().flatten().flatten().filter(is_copy) {

@@ -27,6 +27,7 @@ mod main_loop;
 mod memories;
 mod own_files;
 mod path_spec;
+mod preflight;
 mod program;
 mod reconcile;
 mod replies;
@@ -59,6 +60,7 @@ use self::listen::Listener;
 use self::lock::DaemonLock;
 use self::main_loop::MainLoop;
 use self::memories::keeper::Memories;
+pub use self::preflight::check;
 use self::shared::Shared;
 use self::threads::spawn;
 use self::watch_queue::WatchQueue;
@@ -109,12 +111,14 @@ pub fn run(root: &Path, ready: impl FnOnce()) -> anyhow::Result<Ended> {
 fn serve(layout: RepoLayout, env: Env, config: Config, ready: impl FnOnce()) -> anyhow::Result<()> {
     let index_db = layout.state_dir.join("index.db");
     let progress = Arc::new(Progress::default());
-    let writer = index_file::open(&index_db)?;
+    let n_commits = usize::try_from(config.index.commits).unwrap_or(usize::MAX);
+    let (writer, commits) = index_file::patiently(|| {
+        let writer = index_file::open(&index_db)?;
+        Ok((writer, Commits::new(&index_db, n_commits, Arc::clone(&progress))?))
+    })?;
     let reading =
         Reading { max_file_bytes: config.index.max_file_bytes, n_threads: descriptors::max_readers() };
     let indexer = Indexer::new(&index_db, &program::program()?, reading, Arc::clone(&progress));
-    let n_commits = usize::try_from(config.index.commits).unwrap_or(usize::MAX);
-    let commits = Commits::new(&index_db, n_commits, Arc::clone(&progress))?;
     let socket = lock::socket_path(&layout, &env)?;
 
     let runtime = tokio::runtime::Builder::new_multi_thread()

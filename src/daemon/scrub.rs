@@ -3,7 +3,6 @@
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use super::index_file::remove_damaged;
 use super::shared::Shared;
 use super::vectors::load_vectors;
 use crate::store::Writer;
@@ -56,7 +55,6 @@ impl Scrubber {
         if has_purged && !writer.has_purged() {
             drop(writer.take_added()); // they are loaded with the others
             load_vectors(shared);
-            remove_damaged(&shared.index_db);
             let ms = began.elapsed().as_millis();
             tracing::info!(ms, "what became a secret is gone from the index");
         }

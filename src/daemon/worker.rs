@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, SyncSender};
 use super::clock::now_ms;
 use super::disk::task::Lane;
 use super::event::{Event, Indexed};
-use super::index_file::quarantine;
+use super::index_file;
 use super::scrub::Scrubber;
 use super::shared::Shared;
 use super::vectors::{copy_vectors, load_vectors};
@@ -166,7 +166,7 @@ impl Writing<'_> {
             indexed.result = done;
         }
         if let Err(IndexError::Store(StoreError::Corrupt { .. })) = &indexed.result {
-            set_aside(&self.shared.index_db);
+            remove(&self.shared.index_db);
         }
         indexed
     }
@@ -225,9 +225,9 @@ fn open(writer: &mut Writer, index_db: &Path, key: &ViewKey) -> Result<ViewRow, 
 }
 
 /// Makes room for a new index, which the next daemon builds.
-fn set_aside(index_db: &Path) {
-    match quarantine(index_db) {
-        Ok(aside) => tracing::error!(aside = %aside.display(), "the index is damaged; put aside"),
-        Err(error) => tracing::error!(%error, "the index is damaged, and cannot be put aside"),
+fn remove(index_db: &Path) {
+    match index_file::remove(index_db) {
+        Ok(()) => tracing::error!("the index is damaged; removed"),
+        Err(error) => tracing::error!(%error, "the index is damaged, and cannot be removed"),
     }
 }

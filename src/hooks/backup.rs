@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::paths::{IoContext, PathError, RepoLayout, create_private_dir};
+use crate::paths::{IoContext, PathError, RepoLayout, create_private_dir_in};
 
 /// The backups of one repository.
 pub(super) struct Backups {
@@ -24,7 +24,7 @@ impl Backups {
     /// # Errors
     /// When it cannot be written; the hook must not be changed then.
     pub(super) fn keep(&self, hook: &Path, text: Option<&[u8]>) -> Result<(), PathError> {
-        create_private_dir(&self.dir)?;
+        create_private_dir_in(&self.dir)?;
         let (backup, record) = self.files(hook);
         if let Some(text) = text
             && !backup.exists()

@@ -17,7 +17,7 @@ mod memory_filter;
 mod memory_store;
 mod passed_time;
 mod rows;
-mod schema;
+pub(super) mod schema;
 mod vectors;
 mod words;
 mod write;

@@ -14,7 +14,9 @@ mod memory;
 mod new_rows;
 mod purge;
 mod reader;
+mod reads;
 mod schema;
+mod versions;
 mod word_totals;
 mod writer;
 
@@ -35,6 +37,7 @@ pub use memory::{
 };
 pub use new_rows::{Change, Embedded, NewBlob, NewChunk, NewVector, ViewKey};
 pub use reader::{Entry, PendingChunk, Reader, ViewRow};
+pub use versions::{check_index, check_memory};
 pub use writer::Writer;
 
 /// An error of a database.
@@ -109,6 +112,26 @@ impl StoreError {
         }
     }
 
+    /// Returns whether it says nothing of what is in the database, only of this moment: the disk failed, or there is too
+    /// little of something.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::Newer { .. } | Self::Corrupt { .. } => false,
+            Self::Full { .. } => true,
+            Self::File { source, .. } => paths::is_transient(source),
+            Self::Sqlite { path, source } => match source.sqlite_error_code() {
+                Some(ErrorCode::CannotOpen) => may_open_later(path),
+                Some(
+                    ErrorCode::SystemIoFailure
+                    | ErrorCode::OutOfMemory
+                    | ErrorCode::DatabaseBusy
+                    | ErrorCode::DatabaseLocked,
+                ) => true,
+                _ => false,
+            },
+        }
+    }
+
     /// Returns the error for a file next to the database.
     fn file(path: &Path, source: std::io::Error) -> Self {
         match source.kind() {
@@ -122,11 +145,26 @@ impl StoreError {
         match source.sqlite_error_code() {
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Corrupt { path, source },
             Some(ErrorCode::DiskFull) => Self::Full { path },
+            Some(ErrorCode::SystemIoFailure) => Self::Sqlite { path, source: without_message(source) },
             // A damaged header has no code of its own.
             _ if source.to_string().contains("unsupported file format") => Self::Corrupt { path, source },
             _ => Self::Sqlite { path, source },
         }
     }
+}
+
+/// Leaves out what the statement was at, such as the constructor of a table: the code alone says what failed.
+fn without_message(error: rusqlite::Error) -> rusqlite::Error {
+    match error {
+        rusqlite::Error::SqliteFailure(error, _) => rusqlite::Error::SqliteFailure(error, None),
+        error => error,
+    }
+}
+
+/// Returns whether nothing can be opened at the moment where a database is; for SQLite does not say why it could not. The
+/// database itself is not tried: closing it would drop SQLite's locks.
+fn may_open_later(path: &Path) -> bool {
+    path.parent().is_some_and(|dir| std::fs::File::open(dir).is_err_and(|error| paths::is_transient(&error)))
 }
 
 /// Time that a connection waits for a lock of another one.
@@ -182,14 +220,15 @@ fn as_vector(bytes: &[u8]) -> Vec<i8> {
 }
 
 /// Configures SQLite for the process before its first connection: memory statistics are off, because they take a global
-/// lock at each allocation.
+/// lock at each allocation, and a read that fails is not reported as damage.
 #[expect(unsafe_code, reason = "rusqlite has no safe way to configure the library as a whole")]
 fn set_up_sqlite() {
     use rusqlite::ffi;
     static ONCE: std::sync::Once = std::sync::Once::new();
     // SAFETY: called once, before this process makes a connection, with the one int that MEMSTATUS takes.
-    ONCE.call_once(|| unsafe {
-        ffi::sqlite3_config(ffi::SQLITE_CONFIG_MEMSTATUS, 0);
+    ONCE.call_once(|| {
+        unsafe { ffi::sqlite3_config(ffi::SQLITE_CONFIG_MEMSTATUS, 0) };
+        reads::report_failed_reads();
     });
 }
 

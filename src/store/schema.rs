@@ -150,13 +150,8 @@ CREATE INDEX path_embed_failed ON path(id) WHERE vec_state = 3;
 /// # Errors
 /// When the schema is newer than ours, or a migration fails; the old schema then stays in place.
 pub(super) fn migrate(conn: &mut Connection, path: &Path, versions: &[&str]) -> Result<(), StoreError> {
-    let known = versions.len() as i64;
-    let found: i64 = conn
-        .pragma_query_value(None, "user_version", |row| row.get(0))
-        .map_err(|error| StoreError::new(path, error))?;
-    if found > known {
-        return Err(StoreError::Newer { path: path.to_owned(), found, known });
-    }
+    let found = version(conn).map_err(|error| StoreError::new(path, error))?;
+    check_known(path, found, versions)?;
     check_ours(conn, found).map_err(|error| StoreError::new(path, error))?;
     let migrations = Migrations::new(versions.iter().map(|sql| M::up(sql)).collect());
     migrations.to_latest(conn).map_err(|error| match error {
@@ -166,6 +161,20 @@ pub(super) fn migrate(conn: &mut Connection, path: &Path, versions: &[&str]) -> 
             source: rusqlite::Error::ToSqlConversionFailure(Box::new(other)),
         },
     })
+}
+
+/// Returns the version of a database's schema.
+pub(super) fn version(conn: &Connection) -> rusqlite::Result<i64> {
+    conn.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+/// Refuses a version that is newer than ours.
+pub(super) fn check_known(path: &Path, found: i64, versions: &[&str]) -> Result<(), StoreError> {
+    let known = versions.len() as i64;
+    if found > known {
+        return Err(StoreError::Newer { path: path.to_owned(), found, known });
+    }
+    Ok(())
 }
 
 /// Refuses the database of another program, or one that lost its version: no migration applies to its tables.

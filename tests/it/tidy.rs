@@ -403,10 +403,10 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
     (
         "store",
         &[
-            &["foreign", "memory"],
+            &["foreign", "memory", "versions"],
             &["blob_rows", "counts", "definitions", "lexical", "purge", "word_totals", "writer"],
             &["reader", "schema", "new_rows"],
-            &["filter", "mod"],
+            &["filter", "mod", "reads"],
         ],
     ),
 ];

@@ -14,6 +14,13 @@ const TIMES: usize = 6;
 
 /// Starts the daemon so that each thread's first calls of `syscall` on `path` fail. Returns whether that is possible here.
 fn start_with_fault(live: &Live, syscall: &str, error: &str, path: &str) -> bool {
+    let command = inject(live, syscall, error, path, &format!("1..{TIMES}"));
+    command.map(|mut command| live.start_as(&mut command)).is_some()
+}
+
+/// Returns the command line of a daemon whose calls of `syscall` on `path` fail, of each thread those that `when` says;
+/// none where that is not possible.
+pub(crate) fn inject(live: &Live, syscall: &str, error: &str, path: &str, when: &str) -> Option<Command> {
     let strace = |args: &[&str]| {
         let mut command = live.sandbox.program("strace", &["-D", "-f", "-qq", "-o", "/dev/null"]);
         command.args(args);
@@ -21,15 +28,14 @@ fn start_with_fault(live: &Live, syscall: &str, error: &str, path: &str) -> bool
     };
     if !strace(&["true"]).status().is_ok_and(|status| status.success()) {
         not_checked("reads that fail for a moment: strace cannot be run");
-        return false;
+        return None;
     }
-    let inject = format!("inject={syscall}:error={error}:when=1..{TIMES}");
+    let inject = format!("inject={syscall}:error={error}:when={when}");
     let trace = format!("trace={syscall}");
     let memod = live.memod();
     let mut command = strace(&["-P", path, "-e", &trace, "-e", &inject]);
     command.arg(memod.get_program()).args(memod.get_args());
-    live.start_as(&mut command);
-    true
+    Some(command)
 }
 
 /// Asks until the answer is fresh, and asserts that it is right then: exactly these paths show the word. Returns the

@@ -334,3 +334,20 @@ fn a_repository_that_moves_is_answered_from_its_new_place_at_once() {
     memo_in(&live, &further.join("moved"), &["stop"]);
     fs::rename(further.join("moved"), live.root()).unwrap(); // where the end of the test looks for it
 }
+
+/// What a daemon has to write when it ends goes with the repository or nowhere.
+#[test]
+fn a_repository_that_moves_leaves_nothing_behind() {
+    let live = Live::idle();
+    live.write("a.md", "alpha");
+    live.start();
+    live.expect("alpha", "a.md", "before");
+    let (root, moved) = (live.root(), live.sandbox.path("moved"));
+    live.call("memory.add", json!({ "content": "a fact that is copied when the daemon ends" }));
+    fs::rename(&root, &moved).unwrap();
+    assert_eq!(found_by_memo(&live, &moved, "alpha"), ["a.md"]); // tells the daemon that it is not found
+    live.wait_for_end();
+    assert!(!root.exists(), "{:?}", fs::read_dir(&root).unwrap().collect::<Vec<_>>());
+    memo_in(&live, &moved, &["stop"]);
+    fs::rename(&moved, &root).unwrap(); // where the end of the test looks for it
+}

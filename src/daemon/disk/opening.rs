@@ -13,7 +13,7 @@ use crate::daemon::reconcile;
 use crate::daemon::shared::Shared;
 use crate::daemon::worker::Job;
 use crate::git::{self, Refs, UserDirs, UserRules};
-use crate::paths::{IoContext as _, LocateError, RepoLayout, create_private_dir};
+use crate::paths::{IoContext as _, LocateError, PathError, RepoLayout, create_private_dir_in};
 use crate::proto::{RpcError, code};
 use crate::scan;
 use crate::store::{ViewKey, ViewRow};
@@ -35,8 +35,7 @@ pub(super) fn open(
     let row = row(jobs, lane, &layout)?;
     let below = mounts.iter().filter(|place| place.starts_with(&layout.root)).map(PathBuf::as_path);
     let silent = std::iter::once(layout.root.as_path()).chain(below).find_map(why_silent);
-    // Only here: the state dir must not be created again in a repository that was deleted or moved.
-    if let Err(error) = create_private_dir(&layout.cookie_dir()) {
+    if let Err(error) = create_cookie_dir(&layout) {
         tracing::warn!(%error, "no cookies");
     }
     doorbell::hang(&layout, shared.config.hooks.autostart);
@@ -59,6 +58,16 @@ pub(super) fn open(
     settings.unwatched = unwatched.or(settings.unwatched);
     let opened = Opened { layout: disk.layout.clone(), row, walker, settings, silent };
     Ok((disk, opened))
+}
+
+/// Creates the directory of the cookies; in the git dir of a linked worktree one around it, for the state is elsewhere.
+fn create_cookie_dir(layout: &RepoLayout) -> Result<(), PathError> {
+    let cookie_dir = layout.cookie_dir();
+    match cookie_dir.parent() {
+        Some(around) if around != layout.state_dir => create_private_dir_in(around)?,
+        _ => {}
+    }
+    create_private_dir_in(&cookie_dir)
 }
 
 /// Asks the writer for the row of a worktree.

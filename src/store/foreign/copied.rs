@@ -9,7 +9,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 use super::table::Table;
-use crate::paths::canonical;
+use crate::paths::{canonical, create_dir_in};
 use crate::store::{StoreError, beside, check_quickly, connect};
 
 /// Number of attempts to copy a database that is being written.
@@ -118,7 +118,7 @@ impl Copied {
         if meta.len() > MOST_BYTES {
             return Err(copied.unusable(format!("over {} GiB", MOST_BYTES >> 30), "import it in parts"));
         }
-        fs::create_dir_all(dir).map_err(file(dir))?;
+        create_dir_in(dir).map_err(file(dir))?;
         for _ in 0..TRIES {
             let before = stamps(path);
             for (from, to) in with_companions(path).into_iter().zip(with_companions(&copied.copy)) {

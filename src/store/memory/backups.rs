@@ -9,6 +9,7 @@ use rusqlite::OpenFlags;
 
 use super::lineage::Lineage;
 use super::{MemoryDb, StoreError};
+use crate::paths::create_dir_in;
 
 /// Number of backups that are kept: the last of each day, for this many days, and as many of each other kind.
 const KEPT: usize = 7;
@@ -39,6 +40,8 @@ pub(super) struct Copy {
     pub(super) name: String,
     /// `None` if it cannot be read.
     pub(super) lineage: Option<Lineage>,
+    /// It cannot be read at the moment: how new it is is not known.
+    is_unread: bool,
 }
 
 impl Copy {
@@ -68,7 +71,8 @@ impl Backups {
         let read = |(path, name): (PathBuf, String)| {
             let lineage =
                 MemoryDb::connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).and_then(|db| db.lineage());
-            Copy { path, name, lineage: lineage.ok() }
+            let is_unread = lineage.as_ref().is_err_and(StoreError::is_transient);
+            Copy { path, name, lineage: lineage.ok(), is_unread }
         };
         let mut copies: Vec<Copy> = self.names().map(read).collect();
         let age = |copy: &Copy| (copy.lineage.as_ref().map(Lineage::writes), copy.name.clone());
@@ -85,7 +89,7 @@ impl Backups {
 
     /// Makes a backup, deletes surplus ones, and returns its path.
     pub(super) fn add(&self, db: &MemoryDb, now_ms: i64, label: Label) -> Result<PathBuf, StoreError> {
-        fs::create_dir_all(&self.dir).map_err(|error| StoreError::file(&self.dir, error))?;
+        create_dir_in(&self.dir).map_err(|error| StoreError::file(&self.dir, error))?;
         let aside = self.dir.join("new");
         let _ = fs::remove_file(&aside); // what a daemon left that was killed here
         db.copy_safely(&aside).inspect_err(|_| drop(fs::remove_file(&aside)))?;
@@ -97,8 +101,11 @@ impl Backups {
             path = self.dir.join(name(now_ms + later * 1_000, label)); // two within a second are two
         }
         fs::rename(&aside, &path).map_err(|error| StoreError::file(&path, error))?;
-        for copy in superfluous(self.all()) {
-            let _ = fs::remove_file(copy.path); // the next one tries again
+        let copies = self.all();
+        if !copies.iter().any(|copy| copy.is_unread) {
+            for copy in superfluous(copies) {
+                let _ = fs::remove_file(copy.path); // the next one tries again
+            }
         }
         Ok(path)
     }
@@ -143,7 +150,7 @@ mod tests {
         names.push(name(day(0, 0), Label::Schema(1)));
         names.extend((0..8).map(|n| name(day(0, n * 1_000), Label::Asked)));
         names.sort_by(|a, b| b.cmp(a));
-        let copy = |name| Copy { path: PathBuf::new(), name, lineage: None };
+        let copy = |name| Copy { path: PathBuf::new(), name, lineage: None, is_unread: false };
         let backups = names.into_iter().map(copy).collect::<Vec<_>>();
         let gone = superfluous(backups.clone());
         let kept: Vec<_> =

@@ -43,7 +43,10 @@ impl MemoryDb {
 
     /// Returns every memory that can still be read: forwards from the first up to the damage, and backwards from the last.
     /// Leaves out damaged tags and anchors, and columns that an older file does not have.
-    pub(super) fn contents(&self) -> Contents {
+    ///
+    /// # Errors
+    /// When more may be read another time.
+    pub(super) fn contents(&self) -> Result<Contents, StoreError> {
         let mut found: Vec<Record> = Vec::new();
         let (own, _) = COLUMNS.split_once("(SELECT").unwrap_or_default();
         let (with_tags, _) = COLUMNS.rsplit_once("(SELECT").unwrap_or_default();
@@ -52,7 +55,7 @@ impl MemoryDb {
         let mut is_whole = false;
         'ways: for columns in ways.into_iter().chain(older.iter().map(String::as_str)) {
             for order in ["ASC", "DESC"] {
-                let (records, is_all) = self.scan(columns, order);
+                let (records, is_all) = self.scan(columns, order)?;
                 let known: HashSet<_> = found.iter().map(|record| record.id.clone()).collect();
                 found.extend(records.into_iter().filter(|record| !known.contains(&record.id)));
                 if is_all {
@@ -61,19 +64,22 @@ impl MemoryDb {
                 }
             }
         }
-        let history = |id: &str| self.read(0, |rows| rows.history(id)).unwrap_or_default();
-        let links = |id: &str| self.read(0, |rows| rows.links(id)).unwrap_or_default();
-        let save = |record: Record| (record.clone(), history(&record.id), links(&record.id));
-        let deleted = self.deleted();
-        is_whole &= deleted.is_ok();
-        let saved = found.into_iter().map(save).collect();
-        Contents { saved, deleted: deleted.unwrap_or_default(), is_whole }
+        let history = |id: &str| readable(self.read(0, |rows| rows.history(id)));
+        let links = |id: &str| readable(self.read(0, |rows| rows.links(id)));
+        let save = |record: Record| {
+            let (history, links) = (history(&record.id)?, links(&record.id)?);
+            Ok((record, history.unwrap_or_default(), links.unwrap_or_default()))
+        };
+        let deleted = readable(self.deleted())?;
+        is_whole &= deleted.is_some();
+        let saved = found.into_iter().map(save).collect::<Result<_, StoreError>>()?;
+        Ok(Contents { saved, deleted: deleted.unwrap_or_default(), is_whole })
     }
 
     /// # Errors
     /// When a memory cannot be read.
     pub(super) fn check_readable(&self) -> Result<(), StoreError> {
-        match self.scan(COLUMNS, "ASC") {
+        match self.scan(COLUMNS, "ASC")? {
             (_, true) => Ok(()),
             (records, _) => {
                 let said = format!("not all memories can be read, only {}", records.len());
@@ -83,7 +89,10 @@ impl MemoryDb {
     }
 
     /// Reads rows up to the first that cannot be reached; returns whether all rows could be read.
-    fn scan(&self, columns: &str, order: &str) -> (Vec<Record>, bool) {
+    ///
+    /// # Errors
+    /// When more may be read another time.
+    fn scan(&self, columns: &str, order: &str) -> Result<(Vec<Record>, bool), StoreError> {
         let (mut records, mut is_all) = (Vec::new(), true);
         let ended = self.run(|conn| {
             let mut statement =
@@ -96,7 +105,7 @@ impl MemoryDb {
             }
             Ok(())
         });
-        (records, ended.is_ok() && is_all)
+        Ok((records, readable(ended)?.is_some() && is_all))
     }
 
     pub(super) fn deleted(&self) -> Result<Vec<Deleted>, StoreError> {
@@ -105,6 +114,17 @@ impl MemoryDb {
                 .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
                 .collect()
         })
+    }
+}
+
+/// Returns what was read; none where a damage hides it, or there is none of it.
+///
+/// # Errors
+/// When it may be read another time.
+pub(super) fn readable<T>(read: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
+    match read {
+        Err(error) if error.is_transient() => Err(error),
+        read => Ok(read.ok()),
     }
 }
 

@@ -18,6 +18,7 @@ use super::vectors::EMBED_STEP;
 use super::{
     Checked, Derived, MemoryDb, MemoryReader, Record, Rows, StoreError, Uptime, VectorChanges, VectorModel,
 };
+use crate::paths;
 use crate::proto::memory::BackupInfo;
 use crate::store::beside;
 
@@ -86,13 +87,18 @@ struct Mark {
 }
 
 impl Mark {
-    fn of(path: &Path) -> Option<Self> {
-        let meta = fs::symlink_metadata(path).ok()?;
+    /// Returns none where no file is.
+    ///
+    /// # Errors
+    /// When it cannot be looked at now.
+    fn of(path: &Path) -> Result<Option<Self>, StoreError> {
+        let looked = paths::if_readable(fs::symlink_metadata(path));
+        let Some(meta) = looked.map_err(|error| StoreError::file(path, error))? else { return Ok(None) };
         #[cfg(unix)]
         let file = (std::os::unix::fs::MetadataExt::dev(&meta), std::os::unix::fs::MetadataExt::ino(&meta));
         #[cfg(not(unix))]
         let file = (0, 0);
-        Some(Self { file, bytes: meta.len(), modified: meta.modified().ok() })
+        Ok(Some(Self { file, bytes: meta.len(), modified: meta.modified().ok() }))
     }
 }
 
@@ -275,7 +281,7 @@ impl MemoryStore {
             self.restore(now_ms, &why)?;
             result = job(self.ready(now_ms)?);
         }
-        if let (Some((_, mark)), Some(now)) = (&mut self.open, Mark::of(&self.path)) {
+        if let (Some((_, mark)), Ok(Some(now))) = (&mut self.open, Mark::of(&self.path)) {
             *mark = now;
         }
         result
@@ -283,7 +289,7 @@ impl MemoryStore {
 
     /// Returns the database, opened, or opened anew where the file is another one than it was.
     fn ready(&mut self, now_ms: i64) -> Result<&mut MemoryDb, StoreError> {
-        let there = Mark::of(&self.path);
+        let there = Mark::of(&self.path)?;
         match (&self.open, &there) {
             (Some((_, mark)), Some(there)) if mark == there => {}
             (Some((_, mark)), Some(there)) if mark.file == there.file => {
@@ -333,7 +339,7 @@ impl MemoryStore {
         let notice = noted.as_deref().and_then(|noted| noted.split_once(' '));
         self.notice =
             notice.and_then(|(at, text)| Some(Notice { at_ms: at.parse().ok()?, text: text.to_owned() }));
-        let mark = Mark::of(&self.path);
+        let mark = Mark::of(&self.path)?;
         let gone = || StoreError::file(&self.path, std::io::ErrorKind::NotFound.into());
         self.open = Some((db, mark.ok_or_else(gone)?));
         (self.is_opened, self.lacks_vectors) = (true, true);

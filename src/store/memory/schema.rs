@@ -3,7 +3,7 @@
 //! Migrations are only ever appended, and a backup is made before each. A database of a newer schema is refused unchanged.
 
 /// One string a version, oldest first.
-pub(super) const MEMORY: &[&str] = &[
+pub(in crate::store) const MEMORY: &[&str] = &[
     "
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 

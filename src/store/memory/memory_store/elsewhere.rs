@@ -164,7 +164,7 @@ impl MemoryStore {
         let Some((db, _)) = &mut self.open else { return Ok(()) };
         let mut lineage = db.lineage()?;
         let is_held = lineage.holds(&source.lineage) && db.holds_each(&source.db)?;
-        let contents = if is_held { Contents::default() } else { source.db.contents() };
+        let contents = if is_held { Contents::default() } else { source.db.contents()? };
         lineage.take(&source.lineage);
         let is_new = db.count()? == 0;
         let all_seen: Seen = db.seen().into_iter().chain(seen).collect();
@@ -186,7 +186,7 @@ impl MemoryStore {
             self.notice = Some(notice);
         }
         (self.is_changed, self.lacks_vectors) = (self.is_changed || !is_held, true);
-        if let (Some((_, mark)), Some(now)) = (&mut self.open, Mark::of(&self.path)) {
+        if let (Some((_, mark)), Ok(Some(now))) = (&mut self.open, Mark::of(&self.path)) {
             *mark = now;
         }
         remove_database(&self.path.with_extension("db.copy"));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::OpenFlags;
 
 use super::super::backups::Copy;
-use super::super::contents::Contents;
+use super::super::contents::{Contents, readable};
 use super::super::lineage::Lineage;
 use super::super::{MemoryDb, StoreError};
 use super::{MemoryStore, NOTICE};
@@ -40,13 +40,17 @@ impl MemoryStore {
 
     /// Builds a database from the good copies and from what can be read of the damaged one, then puts it in the place of
     /// that.
+    ///
+    /// # Errors
+    /// When one of them cannot be read at the moment, for it may hold what no other does; or for lack of room. Nothing has
+    /// changed then, and the next job tries again.
     pub(super) fn restore(&mut self, now_ms: i64, why: &str) -> Result<(), StoreError> {
         self.open = None;
         let mut new = self.united_copies(now_ms)?;
         revive_log(&self.path);
-        let damaged = MemoryDb::connect(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE);
-        let saved = damaged.as_ref().map_or_else(|_| Contents::default(), MemoryDb::contents);
-        let last = damaged.and_then(|damaged| damaged.lineage()).ok();
+        let damaged = readable(MemoryDb::connect(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE))?;
+        let saved = damaged.as_ref().map_or_else(|| Ok(Contents::default()), MemoryDb::contents)?;
+        let last = damaged.map(|damaged| readable(damaged.lineage())).transpose()?.flatten();
         let n_saved = new.db.write(now_ms, |rows| {
             let united = rows.unite(&saved, "salvage", self.derive)?;
             let mut lineage = new.lineage.clone();
@@ -67,10 +71,17 @@ impl MemoryStore {
     fn united_copies(&self, now_ms: i64) -> Result<Restored, StoreError> {
         let (new, other) = (self.new_file(), self.path.with_extension("db.copy"));
         let (mut copies, mut bad) = (self.backups.all().into_iter(), Vec::new());
-        let newest = copies.find_map(|copy| {
-            let used = use_copy(&copy.path, &new);
-            used.map_err(|why| bad.push(named(&copy, &why))).ok().map(|used| (copy, used))
-        });
+        let mut newest = None;
+        for copy in copies.by_ref() {
+            match use_copy(&copy.path, &new) {
+                Ok(used) => {
+                    newest = Some((copy, used));
+                    break;
+                }
+                Err(why) if why.is_transient() => return Err(why),
+                Err(why) => bad.push(named(&copy, &why)),
+            }
+        }
         let Some((copy, (original, mut db))) = newest else {
             remove_database(&new);
             let db = MemoryDb::open_copy(&new)?;
@@ -86,12 +97,13 @@ impl MemoryStore {
             }
             match use_copy(&copy.path, &other) {
                 Ok((original, copied)) => {
-                    let contents = copied.contents();
+                    let contents = copied.contents()?;
                     let united = db.write(now_ms, |rows| rows.unite(&contents, "unite", self.derive))?;
                     lineage.take(&original.lineage()?);
                     held.push(original);
                     more.extend((united.n_put > 0).then_some((copy, united.n_put)));
                 }
+                Err(why) if why.is_transient() => return Err(why),
                 Err(why) => bad.push(named(&copy, &why)),
             }
         }
@@ -237,7 +249,10 @@ pub(super) fn has_log(path: &Path) -> bool {
 /// log holds comes before what the file does.
 fn revive_log(path: &Path) {
     const PAGE: usize = 4_096;
-    let is_empty = fs::symlink_metadata(path).map_or(true, |meta| meta.len() == 0);
+    let is_empty = match fs::symlink_metadata(path) {
+        Ok(meta) => meta.len() == 0,
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    };
     if is_empty && has_log(path) {
         let _ = fs::write(path, [0; PAGE]); // where nothing can be written, nothing is restored either
     }

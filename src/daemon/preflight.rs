@@ -1,0 +1,35 @@
+//! Looks whether a daemon could start, while another one serves.
+
+use std::path::Path;
+
+use super::{lock, program};
+use crate::config;
+use crate::paths::{Env, IoContext as _, PathError, RepoLayout, may_write};
+use crate::store;
+
+/// Looks at all that a daemon needs to serve the repository around `root`, as [`run`](super::run) does, but takes neither the
+/// lock nor the socket, and leaves what is there as it is.
+///
+/// # Errors
+/// Why a daemon would not start.
+pub fn check(root: &Path) -> anyhow::Result<()> {
+    let env = Env::read();
+    let layout = RepoLayout::locate(root, &env)?;
+    layout.create_state_dir()?;
+    config::load(Some(&layout))?;
+    program::program()?;
+    let socket = lock::socket_path(&layout, &env)?;
+    for dir in [Some(layout.state_dir.as_path()), socket.parent().filter(|_| !cfg!(windows))] {
+        dir.map_or(Ok(()), check_writable)?;
+    }
+    for file in [layout.daemon_lock_file(), layout.log_file()] {
+        lock::private_file(&file).at("open", &file)?;
+    }
+    store::check_index(&layout.state_dir.join("index.db"))?;
+    store::check_memory(&layout.state_dir.join("memory.db"))?;
+    Ok(())
+}
+
+fn check_writable(dir: &Path) -> Result<(), PathError> {
+    if may_write(dir) { Ok(()) } else { Err(std::io::ErrorKind::PermissionDenied.into()).at("write in", dir) }
+}

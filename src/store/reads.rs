@@ -1,0 +1,49 @@
+//! Keeps SQLite from taking a read that fails for a damage.
+//!
+//! SQLite reports `SQLITE_CORRUPT` where a read ends with `EIO`, `ENXIO` or `ERANGE`: it takes them for signs of a
+//! damaged file system (`unixRead` in os_unix.c, `abort_due_to_error` in vdbe.c). They say nothing of what is in the
+//! database, though, and whoever believes them makes a good one anew. So the call that reads fails with `EBADF` instead,
+//! which is reported as `SQLITE_IOERR`.
+
+use std::ffi::{c_int, c_void};
+use std::io;
+use std::sync::OnceLock;
+
+use rusqlite::ffi;
+
+/// `pread(2)` as SQLite calls it, with an offset of 64 bits.
+type Pread = unsafe extern "C" fn(c_int, *mut c_void, usize, i64) -> isize;
+
+/// SQLite's own.
+static PREAD: OnceLock<Pread> = OnceLock::new();
+
+/// Puts [`pread`] in the place of SQLite's own. Systems where SQLite does not call it keep theirs.
+#[expect(unsafe_code, reason = "rusqlite has no safe way to replace a system call of the library")]
+pub(super) fn report_failed_reads() {
+    let name = c"pread".as_ptr();
+    // SAFETY: called once, before this process makes a connection. `sqlite3_vfs_find` returns null or what lives as
+    // long as the process, and the two functions are there since version 3 of it. SQLite casts what is under this name to
+    // `Pread` before it calls it.
+    unsafe {
+        let vfs = ffi::sqlite3_vfs_find(std::ptr::null());
+        let Some(calls) = vfs.as_ref().filter(|calls| calls.iVersion >= 3) else { return };
+        let (Some(get), Some(set)) = (calls.xGetSystemCall, calls.xSetSystemCall) else { return };
+        let Some(original) = get(vfs, name) else { return };
+        PREAD.get_or_init(|| std::mem::transmute::<unsafe extern "C" fn(), Pread>(original));
+        set(vfs, name, Some(std::mem::transmute::<Pread, unsafe extern "C" fn()>(pread)));
+    }
+}
+
+/// Reads as SQLite's own, but every error except an interruption, which SQLite tries again, is `EBADF`.
+#[expect(unsafe_code, reason = "called by SQLite")]
+unsafe extern "C" fn pread(file: c_int, buffer: *mut c_void, n_bytes: usize, offset: i64) -> isize {
+    let Some(original) = PREAD.get() else { return -1 };
+    // SAFETY: the arguments are SQLite's; -1 is no file, so nothing is read from it.
+    unsafe {
+        let n_read = original(file, buffer, n_bytes, offset);
+        if n_read >= 0 || io::Error::last_os_error().kind() == io::ErrorKind::Interrupted {
+            return n_read;
+        }
+        original(-1, buffer, n_bytes, offset)
+    }
+}

@@ -1,0 +1,40 @@
+//! Looks at databases that another process may have open.
+
+use std::path::Path;
+
+use rusqlite::OpenFlags;
+
+use super::memory::schema::MEMORY;
+use super::schema::{INDEX, check_known, version};
+use super::{StoreError, connect};
+
+/// Looks whether index.db can be opened, while another process may have it open; one that is absent or damaged is made
+/// anew when it is.
+///
+/// # Errors
+/// When its schema is newer than ours, or it cannot be read.
+pub fn check_index(path: &Path) -> Result<(), StoreError> {
+    check_schema(path, INDEX)
+}
+
+/// As [`check_index`], for memory.db.
+///
+/// # Errors
+/// As [`check_index`].
+pub fn check_memory(path: &Path) -> Result<(), StoreError> {
+    check_schema(path, MEMORY)
+}
+
+fn check_schema(path: &Path, versions: &[&str]) -> Result<(), StoreError> {
+    if !path.is_file() {
+        return Ok(());
+    }
+    let read = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+        .and_then(|conn| version(&conn))
+        .map_err(|error| StoreError::new(path, error));
+    match read {
+        Ok(found) => check_known(path, found, versions),
+        Err(StoreError::Corrupt { .. }) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
