@@ -300,9 +300,19 @@ impl Client {
         }
     }
 
-    /// Stops an older daemon and starts our own.
-    fn replace(&mut self) -> Result<(), ClientError> {
+    /// Stops the daemon and starts our own program in its place, once that says that it could serve.
+    ///
+    /// # Errors
+    /// When it could not, and the daemon is left alone; or when one of the two fails all the same.
+    pub fn replace(&mut self) -> Result<(), ClientError> {
+        let Endpoint { pid, version, .. } = self.endpoint.clone();
+        spawn::check(&self.layout, &self.options).map_err(|source| ClientError::Stays {
+            pid,
+            version,
+            source: Box::new(source),
+        })?;
         self.stop_daemon()?;
+        self.options.start = true;
         (self.connection, self.endpoint) = reach(&self.layout, &self.env, &self.options)?;
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! The daemon: keeps the index of one repository current and answers queries.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -28,6 +28,13 @@ enum Verb {
         #[arg(long)]
         foreground: bool,
     },
+    /// Say whether a daemon could serve the repository, as it says that it is ready; another may be serving.
+    #[command(hide = true)]
+    Check {
+        /// A directory in the worktree.
+        #[arg(long, default_value = ".")]
+        root: PathBuf,
+    },
     /// Extract texts for the daemon that is the parent of this process.
     #[command(hide = true)]
     Extract,
@@ -36,6 +43,7 @@ enum Verb {
 fn main() -> ExitCode {
     match Args::parse().verb {
         Verb::Run { root, foreground } => run(root, foreground),
+        Verb::Check { root } => check(&root),
         // The daemon sees the pipe close, and reports it.
         Verb::Extract => worker::run().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS),
     }
@@ -46,12 +54,26 @@ fn run(root: PathBuf, foreground: bool) -> ExitCode {
         detach();
     }
     let root = std::path::absolute(&root).unwrap_or(root);
-    let (error, hint) = match daemon::run(&root, || say(&Ready { ready: true, ..Ready::default() })) {
-        Ok(Ended::Served) => return ExitCode::SUCCESS,
-        Ok(Ended::AlreadyRunning) => ("another daemon serves this repository".to_owned(), None),
-        Err(error) => (daemon::error_chain(&error), daemon::hint_of(&error).map(str::to_owned)),
-    };
-    say(&Ready { error: Some(error), hint, ..Ready::default() });
+    match daemon::run(&root, || say(&Ready { ready: true, ..Ready::default() })) {
+        Ok(Ended::Served) => ExitCode::SUCCESS,
+        Ok(Ended::AlreadyRunning) => refuse("another daemon serves this repository".to_owned(), None),
+        Err(error) => refuse(daemon::error_chain(&error), daemon::hint_of(&error)),
+    }
+}
+
+fn check(root: &Path) -> ExitCode {
+    match daemon::check(root) {
+        Ok(()) => {
+            say(&Ready { ready: true, ..Ready::default() });
+            ExitCode::SUCCESS
+        }
+        Err(error) => refuse(daemon::error_chain(&error), daemon::hint_of(&error)),
+    }
+}
+
+/// Says why no daemon starts.
+fn refuse(error: String, hint: Option<&str>) -> ExitCode {
+    say(&Ready { error: Some(error), hint: hint.map(str::to_owned), ..Ready::default() });
     ExitCode::from(3)
 }
 

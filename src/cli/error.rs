@@ -189,6 +189,7 @@ fn client(error: &ClientError) -> Row {
         ClientError::NewerDaemon { daemon, .. } => {
             ("newer-daemon", EXIT_FAILED, Some(format!("install memo {daemon}, or the later")))
         }
+        ClientError::Stays { source, .. } => client(source),
         ClientError::Lingers { pid, .. } => {
             ("daemon-lingers", EXIT_FAILED, Some(format!("`kill {pid}` ends it")))
         }

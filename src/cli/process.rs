@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::client::{ClientError, VERSION};
+use crate::client::{Client, ClientError, VERSION};
 use crate::proto::PROTOCOL;
 
 use super::context::CommandContext;
@@ -24,10 +24,16 @@ pub(super) fn stop(context: &CommandContext, output: &mut Output) -> CliResult {
     Ok(0)
 }
 
-/// Stops the daemon, if one runs, and starts it.
+/// Starts the daemon, in the place of the one that runs, if one does and the new one could start.
 pub(super) fn restart(context: &CommandContext, output: &mut Output) -> CliResult {
-    let before = stop_running(context)?;
-    let client = context.connect()?;
+    let (before, client) = match running(context)? {
+        Some(mut client) => {
+            let before = client.endpoint().pid;
+            client.replace()?;
+            (Some(before), client)
+        }
+        None => (None, context.connect()?),
+    };
     let now = client.endpoint();
     if output.json {
         output.json(&json!({ "before": before, "pid": now.pid, "version": now.version }))?;
@@ -39,12 +45,16 @@ pub(super) fn restart(context: &CommandContext, output: &mut Output) -> CliResul
 
 /// Stops the daemon and returns its pid; `None` if no daemon ran.
 fn stop_running(context: &CommandContext) -> Result<Option<u32>, CliError> {
+    let Some(client) = running(context)? else { return Ok(None) };
+    let pid = client.endpoint().pid;
+    client.stop()?;
+    Ok(Some(pid))
+}
+
+/// Connects to the daemon, if one runs.
+fn running(context: &CommandContext) -> Result<Option<Client>, CliError> {
     match context.connect_running() {
-        Ok(client) => {
-            let pid = client.endpoint().pid;
-            client.stop()?;
-            Ok(Some(pid))
-        }
+        Ok(client) => Ok(Some(client)),
         Err(CliError::Client(ClientError::NotRunning { .. })) => Ok(None),
         Err(error) => Err(error),
     }

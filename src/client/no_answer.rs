@@ -109,6 +109,16 @@ pub enum ClientError {
         /// Seconds waited.
         waited_s: u64,
     },
+    /// The daemon was to be replaced by one that would not start.
+    #[error("nothing was restarted, the daemon (pid {pid}, version {version}) serves on: {source}")]
+    Stays {
+        /// Its process id.
+        pid: u32,
+        /// Its version.
+        version: String,
+        /// Why the other one would not start.
+        source: Box<ClientError>,
+    },
     /// The daemon answered with an error.
     #[error(transparent)]
     Rpc(#[from] RpcError),

@@ -113,7 +113,17 @@ fn lock_until(file: File, deadline: Instant) -> Option<File> {
 
 /// Starts the daemon and waits for its line. The caller holds the spawn lock.
 fn spawn(layout: &RepoLayout, options: &Options) -> Result<(), ClientError> {
-    let mut child = command(layout, options)
+    run("run", layout, options)
+}
+
+/// Asks our program whether it could serve, while another one does.
+pub(super) fn check(layout: &RepoLayout, options: &Options) -> Result<(), ClientError> {
+    run("check", layout, options)
+}
+
+/// Runs a verb of the daemon's program and waits for its line.
+fn run(verb: &str, layout: &RepoLayout, options: &Options) -> Result<(), ClientError> {
+    let mut child = command(verb, layout, options)
         .spawn()
         .map_err(|source| ClientError::Spawn { program: options.daemon.clone(), source })?;
     let stdout = child.stdout.take().expect("stdout is piped");
@@ -134,9 +144,9 @@ fn spawn(layout: &RepoLayout, options: &Options) -> Result<(), ClientError> {
     }
 }
 
-fn command(layout: &RepoLayout, options: &Options) -> Command {
+fn command(verb: &str, layout: &RepoLayout, options: &Options) -> Command {
     let mut command = Command::new(&options.daemon);
-    command.arg("run").arg("--root").arg(&layout.root).current_dir(&layout.state_dir);
+    command.arg(verb).arg("--root").arg(&layout.root).current_dir(&layout.state_dir);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     child::clear_git_env(&mut command);
     // Not in a new process group: the leader of a group may not call setsid(2), which the daemon does first.

@@ -8,16 +8,18 @@ use std::process::Stdio;
 use std::time::Instant;
 
 use memod::proto::Ready;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::live::{Live, PATIENCE, word};
+use crate::live::{Live, PATIENCE, until, word};
 use crate::memories::{add, beside, stop};
 use crate::transient::inject;
 
 /// What the answers before a good one are about.
 const SAID: &str = "disk I/O error";
 
-/// Which reads of each thread fail, at most as many as are tried again. The later ones fail in the midst of a statement.
+/// Which reads of each thread fail, at the start at most as many as are tried again. The later ones fail in the midst of a
+/// statement.
 const WHEN: [&str; 5] = ["9..12", "5..8", "3..6", "2..3", "1..6"];
 
 /// Starts the daemon so that some reads of the file fail; returns whether that is possible here.
@@ -27,11 +29,28 @@ fn start(live: &Live, file: &str, error: &str, when: &str) -> bool {
     command.map(|mut command| live.start_as(&mut command)).is_some()
 }
 
-/// Asks until an answer satisfies `is_good`. Asserts that each one before it says what fails.
+/// Ends the fault: every thread that begins would fail anew.
+fn lift(live: &Live) {
+    let status = format!("/proc/{}/status", live.endpoint().pid);
+    let tracer = || {
+        let status = fs::read_to_string(&status).unwrap();
+        let tracer = status.lines().find_map(|line| line.strip_prefix("TracerPid:")).unwrap();
+        Pid::from_raw(tracer.trim().parse().unwrap())
+    };
+    if let Some(strace) = tracer() {
+        kill_process(strace, Signal::TERM).unwrap();
+        until("strace lets go", || tracer().is_none());
+    }
+}
+
+/// Asks, ends the fault, and asks until an answer satisfies `is_good`. Asserts that each one before it says what fails.
 fn answer_at_last(live: &Live, method: &str, mut params: Value, is_good: fn(&Value) -> bool) -> Value {
     let deadline = Instant::now() + PATIENCE;
     params["cwd"] = json!(live.root());
-    loop {
+    for number in 0.. {
+        if number == 1 {
+            lift(live);
+        }
         match live.rpc().call(method, &params) {
             Ok(answer) if is_good(&answer) => return answer,
             Ok(answer) => assert!(answer["reason"].to_string().contains(SAID), "{answer}"),
@@ -39,6 +58,7 @@ fn answer_at_last(live: &Live, method: &str, mut params: Value, is_good: fn(&Val
         }
         assert!(Instant::now() < deadline, "no answer to {method}");
     }
+    unreachable!("the deadline comes first")
 }
 
 #[test]

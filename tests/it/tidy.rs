@@ -374,6 +374,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
         "daemon",
         &[
             &["mod"],
+            &["preflight"],
             &["server", "main_loop"],
             &["dispatch"],
             &["disk", "embedding", "reconcile", "worker"],

@@ -22,7 +22,7 @@ fn start_with_fault(live: &Live, syscall: &str, error: &str, path: &str) -> bool
 /// none where that is not possible.
 pub(crate) fn inject(live: &Live, syscall: &str, error: &str, path: &str, when: &str) -> Option<Command> {
     let strace = |args: &[&str]| {
-        let mut command = live.sandbox.program("strace", &["-D", "-f", "-qq", "-o", "/dev/null"]);
+        let mut command = live.sandbox.program("strace", &["-D", "-I2", "-f", "-qq", "-o", "/dev/null"]);
         command.args(args);
         command
     };
