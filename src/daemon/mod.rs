@@ -46,6 +46,7 @@ mod why;
 mod worker;
 mod worktree;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -165,7 +166,8 @@ fn serve(layout: RepoLayout, env: Env, config: Config, ready: impl FnOnce()) -> 
     let (stop, stopped) = tokio::sync::watch::channel(false);
     let for_loop = Arc::clone(&shared);
     let looping = spawn("loop", move || {
-        let why = main_loop.run(&events);
+        let run = AssertUnwindSafe(move || main_loop.run(&events));
+        let why = catch_unwind(run).unwrap_or("the loop panicked, and it alone knows what is fresh");
         tracing::info!(why, "stopping");
         for_loop.progress.cancelled.store(true, Ordering::Relaxed);
         let _ = last_job.send(worker::Job::Stop); // it may have ended

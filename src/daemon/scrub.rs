@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::shared::Shared;
 use super::vectors::load_vectors;
+use crate::index::IndexError;
 use crate::store::Writer;
 
 /// Delay before a retry while a reader holds the log, which takes milliseconds.
@@ -44,7 +45,7 @@ impl Scrubber {
             return;
         }
         let (began, has_purged) = (Instant::now(), writer.has_purged());
-        self.again = match writer.scrub() {
+        self.again = match IndexError::caught(|| Ok(writer.scrub()?)) {
             Ok(()) => writer.has_leftovers().then_some(LOG_AGAIN),
             Err(error) => {
                 tracing::error!(%error, "what became a secret is out of the index, but may be left in its file");

@@ -1,4 +1,8 @@
 //! Keeps the vectors in memory equal to those of the database.
+//!
+//! After a panic none are in memory: searches say that the vectors are not loaded, and the next update loads them.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::shared::Shared;
 use crate::embed::BUILTIN_DIMS;
@@ -9,7 +13,8 @@ use crate::store::{Reader, Writer};
 /// on them.
 pub(super) fn copy_vectors(shared: &Shared, writer: &mut Writer) {
     let added = writer.take_added();
-    if !shared.nearest.add(&added) {
+    let is_added = catch_unwind(AssertUnwindSafe(|| shared.nearest.add(&added)));
+    if !is_added.unwrap_or(false) {
         load_vectors(shared);
     }
 }
@@ -23,8 +28,9 @@ pub(super) fn load_vectors(shared: &Shared) {
             nearest.add(id, &vector);
         })
     };
-    match shared.read(load) {
-        Ok(()) => shared.nearest.replace(nearest),
-        Err(error) => tracing::warn!(%error, "the vectors cannot be loaded; keyword search goes on"),
+    match catch_unwind(AssertUnwindSafe(|| shared.read(load))) {
+        Ok(Ok(())) => shared.nearest.replace(nearest),
+        Ok(Err(error)) => tracing::warn!(%error, "the vectors cannot be loaded; keyword search goes on"),
+        Err(_) => shared.nearest.forget(),
     }
 }

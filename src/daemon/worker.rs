@@ -76,9 +76,8 @@ pub(super) fn write(shared: &Shared, mut writer: Writer, commits: Commits, jobs:
             None | Some(Job::Stop) => return,
             Some(Job::End(ticket, indexed)) => {
                 let indexed = writing.end(&mut writer, ticket, *indexed);
-                let scrub = || scrubber.scrub(shared, &mut writer); // before anybody is told, as the vectors
-                let _ = catch_unwind(AssertUnwindSafe(scrub)); // it is done again when there is nothing else to do
-                update_vectors(shared, &mut writer); // before anybody is told: who waited searches the copy
+                scrubber.scrub(shared, &mut writer); // before anybody is told, as the vectors
+                copy_vectors(shared, &mut writer); // before anybody is told: who waited searches the copy
                 shared.send(Event::Indexed(Box::new(indexed)));
             }
             Some(job) => {
@@ -109,7 +108,7 @@ impl Writing<'_> {
                     self.lanes.insert(row.id, lane);
                 }
                 let _ = reply.send(row); // who asked is gone only when the daemon ends
-                update_vectors(shared, writer);
+                copy_vectors(shared, writer);
             }
             Job::Apply { ticket, changes, reply } => {
                 let applied = IndexError::caught(|| {
@@ -120,12 +119,12 @@ impl Writing<'_> {
             }
             Job::Commits { view, layout, tip } => {
                 let result = IndexError::caught(|| self.commits.step(writer, &layout, view, &tip));
-                update_vectors(shared, writer);
+                copy_vectors(shared, writer);
                 shared.send(Event::Commits { view, tip, result });
             }
             Job::Vectors(vectors, done) => {
                 let kept = writer.add_vectors(&vectors);
-                update_vectors(shared, writer);
+                copy_vectors(shared, writer);
                 let _ = done.send(kept); // the other side is gone only when the daemon ends
             }
             Job::EmbedFailed(of, done) => {
@@ -184,13 +183,6 @@ impl Writing<'_> {
             tracing::error!(%error, "cannot empty the index");
         }
         self.shared.send(Event::Cleared); // all is compared again even where nothing was emptied
-    }
-}
-
-/// Brings the vectors in memory up to date; where that panics, searches say that they are not loaded.
-fn update_vectors(shared: &Shared, writer: &mut Writer) {
-    if catch_unwind(AssertUnwindSafe(|| copy_vectors(shared, writer))).is_err() {
-        shared.nearest.forget();
     }
 }
 

@@ -193,3 +193,18 @@ fn a_file_whose_reader_panics_is_left_out_until_it_can_be_read() {
     live.expect("beta", left_out, "it can be read");
     assert_eq!(live.listed().1, [""; 0]);
 }
+
+#[test]
+fn a_daemon_whose_loop_panics_ends_and_another_serves() {
+    let live = Live::idle();
+    live.write("a.md", "alpha");
+    if !start_without_random(&live, "loop", ALWAYS) {
+        return;
+    }
+    let pid = live.endpoint().pid;
+    let _ = live.rpc().call("status", &json!({ "cwd": live.root() })); // what it answers is of no matter
+    live.wait_for_end();
+    assert!(log(&live).contains("the loop panicked"));
+    let (code, status) = memo(&live, &["status"]);
+    assert!(code == 0 && status["daemon"]["pid"] != pid, "{status}");
+}

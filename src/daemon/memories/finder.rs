@@ -109,3 +109,42 @@ impl Finder {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::embed::EmbedError;
+
+    /// Panics over texts that contain a word.
+    struct Fragile(&'static str);
+
+    impl Embedder for Fragile {
+        fn id(&self) -> &str {
+            "fragile"
+        }
+
+        fn dims(&self) -> usize {
+            1
+        }
+
+        fn embed(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>, EmbedError> {
+            assert!(!texts.iter().any(|text| text.contains(self.0)), "a weak spot");
+            Ok(texts.iter().map(|text| (!text.is_empty()).then(|| vec![1.0])).collect())
+        }
+    }
+
+    #[test]
+    fn a_memory_that_the_model_fails_on_costs_the_others_nothing() {
+        let fields = ["first", "poison", "third"].map(|text| (String::new(), text.to_owned()));
+        let has_vector = |panics_over: &'static str| {
+            let load: fn() -> _ = match panics_over {
+                "poison" => || Ok(Arc::new(Fragile("poison")) as Arc<dyn Embedder>),
+                _ => || Ok(Arc::new(Fragile("")) as Arc<dyn Embedder>),
+            };
+            let vectors = vectors(&Guarded::load(load).unwrap(), &fields)?;
+            Some(vectors.iter().map(Option::is_some).collect::<Vec<_>>())
+        };
+        assert_eq!(has_vector("poison"), Some(vec![true, false, true]));
+        assert_eq!(has_vector(""), None, "where it fails on all they are tried again");
+    }
+}
