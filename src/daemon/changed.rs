@@ -3,6 +3,7 @@
 //! Compares the tree of a commit with the manifest, so uncommitted changes and new files count too. Git's index knows the
 //! content of most files; the others are read.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,6 +16,7 @@ use super::history::History;
 use super::request::{deadline, freshness, reading};
 use super::shared::Shared;
 use crate::git::{ALIKE, ObjectId, Settings, Tracked, TreeEntry, UserDirs, Walk, blob_id, likeness};
+use crate::paths::{IoContext as _, PathError, if_readable};
 use crate::proto::{ChangedFile, ChangedParams, ChangedResult, FileStatus, RpcError, code};
 use crate::scan;
 use crate::store::{Entry, Reader};
@@ -64,7 +66,7 @@ fn answer(
     let mut n_late = 0;
     let mut listed = Vec::with_capacity(files.len());
     for (mut file, old) in files {
-        match definitions.compare(&file, || past_text(&past, old?), || comparison.text(&file.path)) {
+        match definitions.compare(&file, || comparison.past_text(old?), || comparison.text(&file.path)) {
             Ok(symbols) => file.symbols = symbols,
             Err(_) => n_late += 1,
         }
@@ -74,15 +76,16 @@ fn answer(
     let (base, subject) = described.map(|(base, subject, _)| (base, subject)).unzip();
     let late = (n_late > 0)
         .then(|| format!("the time was over before the definitions of {n_late} files were compared"));
+    let unread = comparison.unread.into_inner();
     Ok(ChangedResult {
         base,
         subject,
         left_out: total - listed.len(),
         total,
         files: listed,
-        complete: at.fresh && late.is_none(),
-        fresh: at.fresh,
-        reason: at.reason.clone().or(late),
+        complete: at.fresh && unread.is_none() && late.is_none(),
+        fresh: at.fresh && unread.is_none(),
+        reason: at.reason.clone().or(unread).or(late),
         took_ms: 0.0,
     })
 }
@@ -102,6 +105,9 @@ fn base(past: &History, at: &Freshness, since: &str) -> RpcResult<Option<ObjectI
     let known = HashMap::new();
     let mut walk = Walk::new(&past.objects, &known, head);
     let found = walk.find(|(_, node)| node.time <= moment.div_euclid(1_000)).map(|(id, _)| id);
+    if let Some(unread) = walk.unread {
+        return Err(RpcError::new(code::IO, unread));
+    }
     match (found, walk.gaps.first()) {
         (None, Some(gap)) => {
             let hint = "history before that is not here: `git fetch --unshallow`, or name a revision";
@@ -126,6 +132,8 @@ struct Comparison<'a> {
     modified: BTreeMap<String, ObjectId>,
     /// New path, old path and old content.
     renamed: BTreeMap<String, (String, ObjectId)>,
+    /// The first transient error.
+    unread: OnceCell<String>,
 }
 
 impl<'a> Comparison<'a> {
@@ -135,7 +143,8 @@ impl<'a> Comparison<'a> {
         let tracked = Tracked::read(&index, settings.object_hash, settings.ignore_case)?;
         let manifest = shared.read(|reader: &Reader| reader.entries(at.view, None))?;
         let (added, removed, modified, renamed) = Default::default();
-        Ok(Self { shared, at, past, tracked, manifest, added, removed, modified, renamed })
+        let unread = OnceCell::new();
+        Ok(Self { shared, at, past, tracked, manifest, added, removed, modified, renamed, unread })
     }
 
     fn compare(&mut self, base: Option<ObjectId>) -> RpcResult<()> {
@@ -163,7 +172,7 @@ impl<'a> Comparison<'a> {
         for (path, was) in old {
             // A sparse checkout omits files, and so do our own ignore files.
             let is_left_out = self.tracked.left_out(path.as_str().into()).is_some();
-            if was.is_file() && !is_left_out && scan::lstat(&self.at.layout.root.join(&path)).is_err() {
+            if was.is_file() && !is_left_out && self.is_gone(&path) {
                 self.removed.insert(path, was);
             }
         }
@@ -183,7 +192,10 @@ impl<'a> Comparison<'a> {
             _ if is_secret => return Some(unknown),
             _ => {}
         }
-        let Some(bytes) = scan::bytes(&self.at.layout.root, key, MOST_HASHED_BYTES).ok()? else {
+        let root = &self.at.layout.root;
+        let read =
+            if_readable(scan::bytes(root, key, MOST_HASHED_BYTES)).at("read", &root.join(key.as_str()));
+        let Some(bytes) = self.known(read)?? else {
             return Some(unknown);
         };
         let id = blob_id(self.past.object_hash, &bytes);
@@ -192,6 +204,17 @@ impl<'a> Comparison<'a> {
             Some(was) if id != was.id && lf() == was.id => Some(was.id),
             _ => Some(id),
         }
+    }
+
+    /// Returns whether a path does not exist any more.
+    fn is_gone(&self, path: &str) -> bool {
+        let path = self.at.layout.root.join(path);
+        self.known(if_readable(scan::lstat(&path)).at("look at", &path)).is_some_and(|stat| stat.is_none())
+    }
+
+    /// Returns what was read; `None` after a transient error, which is recorded.
+    fn known<T>(&self, read: Result<T, PathError>) -> Option<T> {
+        read.inspect_err(|error| drop(self.unread.set(error.to_string()))).ok()
     }
 
     /// Finds the new names of removed files: first by equal content, then by similarity.
@@ -209,7 +232,7 @@ impl<'a> Comparison<'a> {
         // A moved file usually keeps its name, which is cheap to try first. Git does the same.
         let moved = self.moved();
         for (new, old) in moved {
-            let was = self.removed.get(&old).and_then(|was| past_text(self.past, was.id));
+            let was = self.removed.get(&old).and_then(|was| self.past_text(was.id));
             let is = self.text(&new);
             if was.zip(is).is_some_and(|(was, is)| likeness(was.as_bytes(), is.as_bytes()) >= ALIKE) {
                 self.rename(new, old);
@@ -241,7 +264,7 @@ impl<'a> Comparison<'a> {
         let texts: Vec<(String, String)> = self
             .removed
             .iter()
-            .filter_map(|(path, was)| Some((path.clone(), past_text(self.past, was.id)?)))
+            .filter_map(|(path, was)| Some((path.clone(), self.past_text(was.id)?)))
             .collect();
         let mut alike = Vec::new();
         for new in self.added.keys() {
@@ -288,17 +311,24 @@ impl<'a> Comparison<'a> {
         let key = SourceKey::new(path);
         let hash = self.manifest.get(&key)?.hash?;
         let max_file_bytes = self.shared.config.index.max_file_bytes;
-        scan::read_same(&self.at.layout.root, &key, max_file_bytes, &hash).ok().flatten()
+        self.known(scan::read_same(&self.at.layout.root, &key, max_file_bytes, &hash))?
+    }
+
+    /// Returns the text of a past content.
+    fn past_text(&self, id: ObjectId) -> Option<String> {
+        let read = self.past.objects.blob(id, MOST_BYTES);
+        let bytes = read.inspect_err(|error| {
+            if error.is_transient() {
+                let _ = self.unread.set(error.to_string()); // the first is enough
+            }
+        });
+        let text = String::from_utf8(bytes.ok().flatten()?);
+        text.ok().filter(|text| !text.contains('\0'))
     }
 }
 
 fn name_of(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
-}
-
-fn past_text(past: &History, id: ObjectId) -> Option<String> {
-    let bytes = past.objects.blob(id, MOST_BYTES).ok().flatten()?;
-    String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
 }
 
 fn without_cr(bytes: &[u8]) -> Vec<u8> {

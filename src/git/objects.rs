@@ -13,7 +13,7 @@ use gix::objs::tree::EntryKind;
 use gix::objs::{CommitRefIter, Find as _, FindHeader as _, TreeRefIter};
 use gix::odb::pack::cache::lru::MemoryCappedHashmap;
 
-use super::{GitError, ObjectHash};
+use super::{GitError, ObjectHash, interrupted};
 use crate::paths::RepoLayout;
 
 /// Size of the cache for trees, which are stored as deltas, bytes.
@@ -206,13 +206,13 @@ impl Objects {
     }
 
     fn header(&self, id: ObjectId) -> Result<gix::objs::Header, GitError> {
-        let header = self.odb.try_header(&id).map_err(|error| damaged(id, &error))?;
+        let header = self.odb.try_header(&id).map_err(|error| unread(id, &error))?;
         header.ok_or(GitError::Missing { id })
     }
 
     fn read(&self, id: ObjectId, kind: gix::objs::Kind) -> Result<Vec<u8>, GitError> {
         let mut bytes = Vec::new();
-        let found = self.odb.try_find(&id, &mut bytes).map_err(|error| damaged(id, &error))?;
+        let found = self.odb.try_find(&id, &mut bytes).map_err(|error| unread(id, &error))?;
         let found = found.ok_or(GitError::Missing { id })?.kind;
         if found == kind { Ok(bytes) } else { Err(wrong(id, found, kind)) }
     }
@@ -220,6 +220,10 @@ impl Objects {
 
 fn wrong(id: ObjectId, found: gix::objs::Kind, wanted: gix::objs::Kind) -> GitError {
     GitError::Object { id, reason: format!("a {found} where a {wanted} is needed") }
+}
+
+fn unread(id: ObjectId, error: &gix::Error) -> GitError {
+    interrupted(error, Path::new(&format!("git object {id}"))).unwrap_or_else(|| damaged(id, error))
 }
 
 fn damaged(id: ObjectId, error: &dyn std::fmt::Display) -> GitError {

@@ -11,7 +11,7 @@ use gix::bstr::ByteSlice;
 use gix::refs::file::Store;
 use gix::refs::{PartialName, Target};
 
-use super::{GitError, ObjectHash};
+use super::{GitError, ObjectHash, interrupted};
 use crate::paths::RepoLayout;
 
 /// Maximum depth of symbolic refs; the same as git's.
@@ -22,6 +22,8 @@ const MOST_SYMBOLIC: usize = 5;
 pub struct Tip {
     /// The commit of `HEAD`, `None` on a branch without one, or why it is unknown.
     pub head: Result<Option<ObjectId>, String>,
+    /// Whether `head` is unknown because of a transient error.
+    pub is_unread: bool,
     /// Length and time of the file with the boundary of a shallow history.
     shallow: Option<(u64, Option<SystemTime>)>,
 }
@@ -50,8 +52,10 @@ impl Refs {
     /// Returns the history of the worktree, with a few small reads and no lock.
     pub fn tip(&self) -> Tip {
         let shallow = self.layout.common_dir.as_ref().and_then(|dir| fs::metadata(dir.join("shallow")).ok());
+        let head = self.find("HEAD");
         Tip {
-            head: self.find("HEAD").map_err(|error| error.to_string()),
+            is_unread: head.as_ref().is_err_and(GitError::is_transient),
+            head: head.map_err(|error| error.to_string()),
             shallow: shallow.map(|meta| (meta.len(), meta.modified().ok())),
         }
     }
@@ -85,7 +89,8 @@ impl Refs {
         let found = store.try_find(partial.as_ref());
         match found {
             Ok(reference) => Ok(reference.map(|reference| reference.target)),
-            Err(error) => Err(unreadable(name, error.to_string())),
+            Err(error) => Err(interrupted(&error, &git_dir.join(name))
+                .unwrap_or_else(|| unreadable(name, error.to_string()))),
         }
     }
 

@@ -19,13 +19,16 @@ pub struct Walk<'a> {
     seen: HashSet<ObjectId>,
     /// Why history is incomplete, one sentence for each gap.
     pub gaps: Vec<String>,
+    /// The first of the gaps that a retry may fill.
+    pub unread: Option<String>,
 }
 
 impl<'a> Walk<'a> {
     /// Starts at `start`.
     pub fn new(objects: &'a Objects, known: &'a HashMap<ObjectId, Node>, start: ObjectId) -> Self {
         let (queue, nodes) = (BinaryHeap::new(), HashMap::new());
-        let mut walk = Self { objects, known, queue, nodes, seen: HashSet::new(), gaps: Vec::new() };
+        let mut walk =
+            Self { objects, known, queue, nodes, seen: HashSet::new(), gaps: Vec::new(), unread: None };
         walk.push(start);
         walk
     }
@@ -40,7 +43,13 @@ impl<'a> Walk<'a> {
                 self.queue.push((node.time, Reverse(self.seen.len()), id));
                 self.nodes.insert(id, node);
             }
-            Err(error) => self.gaps.push(error.to_string()),
+            Err(error) => {
+                let gap = error.to_string();
+                if error.is_transient() {
+                    self.unread.get_or_insert_with(|| gap.clone());
+                }
+                self.gaps.push(gap);
+            }
         }
     }
 }

@@ -48,8 +48,25 @@ struct Plan {
     todo: Vec<ObjectId>,
     gone: Vec<SourceKey>,
     notes: Vec<String>,
+    /// The first transient error.
+    unread: Option<String>,
     /// Commits whose changed paths are unknown.
     n_pathless: usize,
+}
+
+impl Plan {
+    fn new(tip: &Tip) -> Self {
+        let (todo, gone, notes) = Default::default();
+        Self { tip: tip.clone(), todo, gone, notes, unread: None, n_pathless: 0 }
+    }
+
+    /// Records what could not be read.
+    fn note(&mut self, error: String, is_transient: bool) {
+        if is_transient {
+            self.unread.get_or_insert_with(|| error.clone());
+        }
+        self.notes.push(error);
+    }
 }
 
 /// The result of a step.
@@ -63,6 +80,8 @@ pub struct CommitStep {
     pub notes: Vec<String>,
     /// Whether they may come back, as with packs that are being replaced or an alternate that is not mounted.
     pub may_come_back: bool,
+    /// The first transient error: nobody knows what is missing. Set at the end.
+    pub unread: Option<String>,
 }
 
 /// Indexes the commits of views.
@@ -100,11 +119,13 @@ impl Commits {
         let object_hash = Settings::read(layout, &UserDirs::read()).map(|settings| settings.object_hash);
         let (objects, mut complaint) = match object_hash.and_then(|hash| Objects::open(layout, hash)) {
             Ok(objects) => (objects, None),
-            Err(error) => (None, Some(error.to_string())),
+            Err(error) => (None, Some((error.to_string(), error.is_transient()))),
         };
         if history.plan.as_ref().is_none_or(|plan| plan.tip != *tip) {
             let mut plan = self.plan(view, tip, objects.as_ref(), &mut history.nodes)?;
-            plan.notes.extend(complaint.take());
+            if let Some((error, is_transient)) = complaint.take() {
+                plan.note(error, is_transient);
+            }
             history.plan = Some(plan);
         }
         let plan = history.plan.as_mut().expect("it was made above");
@@ -119,6 +140,7 @@ impl Commits {
                 plan.gone.drain(..).map(|key| Change::Remove { key, is_secret: false }).collect();
             self.put(writer, view, &removals, &mut step)?;
             step.notes = std::mem::take(&mut plan.notes);
+            step.unread = plan.unread.take();
             step.may_come_back = !step.notes.is_empty();
             step.notes.extend(pathless(plan.n_pathless));
             history.plan = None;
@@ -145,14 +167,13 @@ impl Commits {
         objects: Option<&Objects>,
         nodes: &mut HashMap<ObjectId, Node>,
     ) -> Result<Plan, IndexError> {
-        let mut plan =
-            Plan { tip: tip.clone(), todo: Vec::new(), gone: Vec::new(), notes: Vec::new(), n_pathless: 0 };
+        let mut plan = Plan::new(tip);
         let mut indexed = self.reader.commits(view)?;
         match (&tip.head, objects) {
             _ if self.limit == 0 => {}
             // A commit that cannot be read now may have been read before.
             (Err(error), _) => {
-                plan.notes.push(error.clone());
+                plan.note(error.clone(), tip.is_unread);
                 return Ok(plan);
             }
             (Ok(Some(_)), None) => return Ok(plan),
@@ -163,6 +184,7 @@ impl Commits {
                 let mut walk = Walk::new(objects, nodes, *head);
                 let found: Vec<(ObjectId, Node)> = self.newest(&mut walk);
                 plan.notes.append(&mut walk.gaps);
+                plan.unread = walk.unread.take();
                 for (id, _) in found.iter().rev() {
                     let is_partial = indexed.remove(&SourceKey::commit(id));
                     if is_partial != Some(false) {
@@ -172,7 +194,9 @@ impl Commits {
                 *nodes = found.into_iter().collect();
             }
         }
-        plan.gone = indexed.into_keys().collect();
+        if plan.unread.is_none() {
+            plan.gone = indexed.into_keys().collect();
+        }
         self.progress.total_commits.store(plan.todo.len() as u64, Ordering::Relaxed);
         self.progress.done_commits.store(0, Ordering::Relaxed);
         Ok(plan)
@@ -209,7 +233,7 @@ impl Commits {
                         plan.n_pathless += usize::from(rendered.is_partial);
                         changes.push(rendered.into_change(key));
                     }
-                    Ok(Err(error)) => plan.notes.push(error.to_string()),
+                    Ok(Err(error)) => plan.note(error.to_string(), error.is_transient()),
                     Err(_) => plan.notes.push(format!("git object {id}: reading it panicked")),
                 }
             }

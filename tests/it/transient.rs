@@ -165,6 +165,61 @@ fn an_index_of_gits_that_cannot_be_read_for_a_moment() {
     check(fault, "EMFILE", "Too many open files");
 }
 
+/// Makes a commit and changes a file while no daemon runs, starts one that fails on `path` at first, and asks until the
+/// answer is fresh. Asserts that `is_right` then, and that the error was told before.
+fn check_past(path: &str, method: &str, params: &Value, is_right: impl Fn(&Value) -> bool) {
+    let live = Live::idle();
+    live.write("d/b.md", "beta");
+    live.commit_all();
+    live.start();
+    live.expect("beta", "d/b.md", "before");
+    live.kill();
+    live.git(&["commit", "-q", "--allow-empty", "-m", "gamma ray"]);
+    live.write("d/b.md", "delta");
+    let oid = live.git(&["rev-parse", "HEAD"]);
+    let object = format!("objects/{}/{}", &oid[..2], oid[2..].trim());
+    let branch = live.git(&["symbolic-ref", "HEAD"]);
+    let path = path.replace("[OBJECT]", &object).replace("[BRANCH]", branch.trim());
+    let path = path.replace("[GIT]", live.root().join(".git").to_str().unwrap());
+    if !start_with_fault(&live, "openat", "EIO", &path) {
+        return;
+    }
+    let (mut reasons, deadline) = (Vec::new(), Instant::now() + PATIENCE);
+    // A search without hits reads no file: the threads that index have failed then, those that answer have not.
+    let no_hit = json!({ "query": "xylophone", "kind": ["doc"], "mode": "keyword" });
+    while method == "changed" && live.call("search", no_hit.clone())["fresh"] != true {
+        assert!(Instant::now() < deadline, "never fresh");
+    }
+    loop {
+        let answer = live.call(method, params.clone());
+        if answer["fresh"] == json!(true) {
+            assert!(is_right(&answer), "{path}, after {reasons:?}: {answer}");
+            break;
+        }
+        reasons.push(answer["reason"].to_string());
+        assert!(Instant::now() < deadline, "never fresh: {reasons:?}");
+    }
+    let is_told = reasons.iter().any(|reason| reason.contains("Input/output error"));
+    assert!(is_told, "{path} is not told: {reasons:?}");
+}
+
+#[test]
+fn commits_that_cannot_be_read_for_a_moment() {
+    let params = json!({ "query": "gamma", "kind": ["commit"], "mode": "keyword", "wait_ms": 10_000 });
+    let is_found = |answer: &Value| answer["hits"].as_array().is_some_and(|hits| hits.len() == 1);
+    check_past("[GIT]/[BRANCH]", "search", &params, is_found);
+    check_past("[GIT]/[OBJECT]", "search", &params, is_found);
+}
+
+/// Of a file that could not be read nothing was said, and the answer was fresh.
+#[test]
+fn a_changed_file_that_cannot_be_read_for_a_moment() {
+    let params = json!({ "since": "HEAD", "wait_ms": 10_000 });
+    check_past("b.md", "changed", &params, |answer| {
+        answer["files"][0]["path"] == "d/b.md" && answer["files"][0]["status"] == "modified"
+    });
+}
+
 /// Starts the daemon with at most so many descriptors, and no way to have more.
 fn start_with_descriptors(live: &Live, n_descriptors: usize) {
     let memod = live.memod();

@@ -75,14 +75,18 @@ impl MainLoop {
     pub(super) fn on_commits(&mut self, view: ViewId, tip: Tip, result: Result<CommitStep, IndexError>) {
         let Some(view) = self.views.values_mut().find(|known| known.id == view) else { return };
         match result {
-            Ok(CommitStep { seq, n_left, notes, may_come_back }) => {
+            Ok(CommitStep { seq, n_left, notes, may_come_back, unread }) => {
                 view.seq = view.seq.max(seq.unwrap_or(0));
                 if n_left > 0 {
                     let layout = Box::new(view.layout.clone());
                     let _ = self.jobs.send(Job::Commits { view: view.id, layout, tip });
                     return;
                 }
-                view.commits.end(None, &notes, may_come_back);
+                if let Some(why) = &unread {
+                    let root = view.layout.root.display();
+                    tracing::warn!(%root, why, "not every commit could be read; trying again");
+                }
+                view.commits.end(unread, &notes, may_come_back);
             }
             Err(error) => {
                 tracing::error!(root = %view.layout.root.display(), %error, "commits are missing from the index");

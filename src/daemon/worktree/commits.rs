@@ -103,14 +103,14 @@ impl CommitsState {
         self.wanted = self.latest.clone();
     }
 
-    /// Returns whether the index holds what a round was to read.
+    /// Returns whether the index holds what a round was to read. Round 0 belongs to those who need no commits.
     pub(super) fn has_ended(&self, round: u64) -> bool {
-        round <= self.ended && self.error.is_none()
+        round == 0 || round <= self.ended && self.error.is_none()
     }
 
     /// Returns why a round that has ended failed.
     pub(super) fn failure(&self, round: u64) -> Option<&String> {
-        self.error.as_ref().filter(|_| round <= self.ended)
+        self.error.as_ref().filter(|_| (1..=self.ended).contains(&round))
     }
 
     /// Returns why commits are missing, if any are.
