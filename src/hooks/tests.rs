@@ -41,6 +41,7 @@ impl Repo {
         fs::write(dir.path().join("w/.git/config"), config).expect("config");
         let env = Env { uid: crate::paths::effective_uid(), ..Env::default() };
         let layout = RepoLayout::locate(&dir.path().join("w"), &env).expect("a repository");
+        layout.create_state_dir().expect("a state dir"); // as a daemon has it
         Self { dir, layout }
     }
 
