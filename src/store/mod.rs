@@ -145,12 +145,19 @@ impl StoreError {
         match source.sqlite_error_code() {
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Corrupt { path, source },
             Some(ErrorCode::DiskFull) => Self::Full { path },
+            Some(ErrorCode::SystemIoFailure) if is_shm_too_short(&source) => Self::Full { path },
             Some(ErrorCode::SystemIoFailure) => Self::Sqlite { path, source: without_message(source) },
             // A damaged header has no code of its own.
             _ if source.to_string().contains("unsupported file format") => Self::Corrupt { path, source },
             _ => Self::Sqlite { path, source },
         }
     }
+}
+
+/// Returns whether the `-shm` file, without which nothing is read, could not be made long enough: there is no room.
+fn is_shm_too_short(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    code == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
 }
 
 /// Leaves out what the statement was at, such as the constructor of a table: the code alone says what failed.
@@ -194,7 +201,23 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite::Error>
 /// When one is damaged.
 fn check_quickly(conn: &Connection) -> rusqlite::Result<()> {
     let said: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-    if said == "ok" { Ok(()) } else { Err(corrupt(said)) }
+    match unread_page(&said) {
+        _ if said == "ok" => Ok(()),
+        Some(code) => Err(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None)),
+        None => Err(corrupt(said)),
+    }
+}
+
+/// Returns why a page could not be read, where that is what the check says: it lists it like a damage (`checkTreePage` and
+/// `checkList` in SQLite's btree.c).
+fn unread_page(said: &str) -> Option<i32> {
+    use rusqlite::ffi::{SQLITE_CORRUPT, SQLITE_IOERR};
+    if said.contains("failed to get page") {
+        return Some(SQLITE_IOERR);
+    }
+    let (_, code) = said.split_once("unable to get the page. error code=")?;
+    let code: i32 = code.lines().next()?.trim().parse().ok()?;
+    (code & 0xff != SQLITE_CORRUPT).then_some(code)
 }
 
 /// Returns the error for damage that a check has found.

@@ -178,6 +178,29 @@ fn init_on_a_full_disk_says_so_at_once() {
     assert!(took < Duration::from_secs(2), "{took:?}");
 }
 
+/// Nobody can read a database without its `-shm`, and there is no room to make one.
+#[test]
+fn a_daemon_that_cannot_read_for_lack_of_room_says_so() {
+    let live = Live::idle();
+    let state_dir = live.layout().state_dir;
+    let Some(_mounted) = small(&state_dir) else { return };
+    live.write("a.md", "# A\n\nalpha");
+    live.start();
+    live.expect("alpha", "a.md", "before");
+    assert_eq!(memo(&live, &["stop"]).0, 0);
+    live.wait_for_end();
+    let _ = fs::remove_file(state_dir.join("index.db-shm")); // it may have gone with the daemon
+    let filler = fill(&state_dir);
+    let (code, found) = memo(&live, &["search", "alpha"]);
+    let said = found["error"]["message"].as_str().unwrap();
+    assert!(said.contains("index.db: the disk is full"), "{found}");
+    assert!(found["error"]["hint"].as_str().unwrap().contains("free some space"), "{found}");
+    assert_eq!(code, 3, "{found}");
+    fs::remove_file(filler).unwrap();
+    let (code, found) = memo(&live, &["search", "alpha"]);
+    assert_eq!((code, paths(&found)), (0, vec!["a.md"]), "{found}");
+}
+
 #[test]
 fn restarting_on_a_full_disk_takes_no_service_away() {
     let live = Live::idle();

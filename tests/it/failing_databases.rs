@@ -20,7 +20,7 @@ const SAID: &str = "disk I/O error";
 
 /// Which reads of each thread fail, at the start at most as many as are tried again. The later ones fail in the midst of a
 /// statement.
-const WHEN: [&str; 5] = ["9..12", "5..8", "3..6", "2..3", "1..6"];
+const WHEN: [&str; 7] = ["60..63", "20", "9..12", "5..8", "3..6", "2..3", "1..6"];
 
 /// Starts the daemon so that some reads of the file fail; returns whether that is possible here.
 fn start(live: &Live, file: &str, error: &str, when: &str) -> bool {
@@ -90,11 +90,16 @@ fn memories_that_cannot_be_read_for_a_moment_stay() {
     stop(&live); // makes a copy
     live.start();
     add(&live, "the second fact");
-    live.kill();
     let memory_db = live.layout().state_dir.join("memory.db");
     let inode = fs::metadata(&memory_db).unwrap().ino();
-    let files = ["memory.db", "memory.db-wal"];
-    for (file, when) in files.iter().flat_map(|file| WHEN.iter().map(move |when| (file, when))) {
+    let files = [("memory.db-wal", false), ("memory.db", true)];
+    for ((file, ends), when) in files.iter().flat_map(|file| WHEN.iter().map(move |when| (file, when))) {
+        if *ends {
+            stop(&live); // all is in the one file
+            live.wait_for_end();
+        } else {
+            live.kill(); // all is in the log
+        }
         if !start(&live, file, "EIO", when) {
             return;
         }
@@ -104,7 +109,6 @@ fn memories_that_cannot_be_read_for_a_moment_stay() {
         assert_eq!(fs::metadata(&memory_db).unwrap().ino(), inode, "{file} {when}");
         let status = live.call("status", json!({}));
         assert!(!status["degraded"].to_string().contains("restored"), "{}", status["degraded"]);
-        live.kill();
     }
 }
 
