@@ -238,7 +238,7 @@ fn check_private(dir: &Path) -> Result<(), PathError> {
     let meta = fs::symlink_metadata(dir).at("look at", dir)?;
     let foreign = owner(&meta).is_some_and(|owner| owner != effective_uid());
     if !meta.is_dir() || foreign {
-        let refused = io::Error::other("not a directory of ours; remove it or choose another");
+        let refused = io::Error::other("not our directory; remove it or choose another");
         return Err(refused).at("use", dir);
     }
     Ok(())

@@ -84,7 +84,7 @@ fn private(name: &str, dir: &Path) -> Check {
         }
     };
     if !meta.is_dir() || owner(&meta).is_some_and(|owner| owner != effective_uid()) {
-        return bad(format!("{shown}: not a directory of ours"), format!("remove {shown}"));
+        return bad(format!("{shown}: not our directory"), format!("remove {shown}"));
     }
     #[cfg(unix)]
     {

@@ -166,7 +166,7 @@ fn client(error: &ClientError) -> Row {
         ClientError::ForeignSocket { socket, .. } => (
             "foreign-socket",
             EXIT_FAILED,
-            Some(format!("somebody else put it there: look at {}", socket.display())),
+            Some(format!("another user created it: look at {}", socket.display())),
         ),
         ClientError::Spawn { source, .. } => ("no-daemon", EXIT_FAILED, spawn(source)),
         ClientError::Refused { hint, .. } => ("daemon-refused", EXIT_FAILED, hint.clone()),

@@ -22,7 +22,7 @@ pub(super) fn map(typed: MapArgs, context: &CommandContext, output: &mut Output)
         }
         output.flush()?;
         for path in &result.unfocused {
-            output.say(&format!("--focus {}: no file with symbols is there", escape(path)));
+            output.say(&format!("--focus {}: no file with symbols", escape(path)));
         }
         if !result.fresh {
             output.say(&behind(result.reason.as_deref()));

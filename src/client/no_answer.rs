@@ -42,7 +42,7 @@ pub enum ClientError {
         hint: Option<String>,
     },
     /// The daemon ended or stopped responding before it was ready.
-    #[error("the daemon did not get ready: {reason}")]
+    #[error("the daemon did not become ready: {reason}")]
     NotReady {
         /// Its exit status, or the time waited.
         reason: String,

@@ -47,7 +47,10 @@ pub(super) fn start(
     match transport::probe(layout, env, options.answer_within)? {
         Some(up) => Ok(up),
         None => Err(started.err().unwrap_or_else(|| ClientError::NotReady {
-            reason: format!("it said it was, but {} leads nowhere", layout.endpoint_file().display()),
+            reason: format!(
+                "it reported to be ready, but {} leads nowhere",
+                layout.endpoint_file().display()
+            ),
             log: layout.log_file(),
         })),
     }
@@ -132,14 +135,14 @@ fn run(verb: &str, layout: &RepoLayout, options: &Options) -> Result<(), ClientE
         Some(Ok(line)) if !line.is_empty() => match serde_json::from_slice::<Ready>(&line) {
             Ok(Ready { ready: true, .. }) => Ok(()),
             Ok(Ready { error: Some(message), hint, .. }) => Err(ClientError::Refused { message, hint }),
-            _ => Err(not_ready(format!("{} said something else than that", options.daemon.display()))),
+            _ => Err(not_ready(format!("{} printed something unexpected", options.daemon.display()))),
         },
         Some(Ok(_)) => Err(not_ready(ending(&mut child, options.ready_within))),
         Some(Err(error)) => Err(not_ready(format!("its output cannot be read: {error}"))),
         None => {
             let _ = child.kill();
             let _ = child.wait();
-            Err(not_ready(format!("it said nothing for {} s and was ended", options.ready_within.as_secs())))
+            Err(not_ready(format!("it was silent for {} s and was stopped", options.ready_within.as_secs())))
         }
     }
 }
@@ -160,10 +163,10 @@ fn ending(child: &mut Child, within: Duration) -> String {
         match child.try_wait() {
             Ok(Some(status)) => return format!("it ended with {status}"),
             Ok(None) => super::pause(Duration::from_millis(5)),
-            Err(error) => return format!("it cannot be waited for: {error}"),
+            Err(error) => return format!("waiting for it failed: {error}"),
         }
     }
     let _ = child.kill();
     let _ = child.wait();
-    "it closed its output without a word and was ended".to_owned()
+    "it closed its output silently and was stopped".to_owned()
 }

@@ -224,7 +224,7 @@ impl<'a> AnchorChecker<'a> {
         }
         let elsewhere = self.elsewhere(anchor, key)?;
         if !is_parsed_well && elsewhere.state == Some(State::Orphaned) {
-            let note = format!("{key} has errors of syntax, so its definitions are not all known");
+            let note = format!("{key} has syntax errors, so some definitions are unknown");
             return Ok(Finding::drifted(None, Some(note)));
         }
         Ok(elsewhere)
@@ -282,7 +282,7 @@ impl<'a> AnchorChecker<'a> {
         }
         let is_there = scan::lstat(&self.at.layout.root.join(key.as_str())).is_ok();
         let is_listed = self.files.get(key).is_some_and(Option::is_some);
-        Ok((is_there && !is_listed).then(|| format!("{key} is there, but ignored, so it is not looked at")))
+        Ok((is_there && !is_listed).then(|| format!("{key} exists but is ignored, so it is not checked")))
     }
 
     /// Returns the entry of a path in the snapshot, and records the path if the disk differs.

@@ -75,7 +75,7 @@ fn answer(
     let described = base.map(|base| past.describe(base)).transpose()?;
     let (base, subject) = described.map(|(base, subject, _)| (base, subject)).unzip();
     let late = (n_late > 0)
-        .then(|| format!("the time was over before the definitions of {n_late} files were compared"));
+        .then(|| format!("the time limit was reached before the definitions of {n_late} files were compared"));
     let unread = comparison.unread.into_inner();
     Ok(ChangedResult {
         base,
@@ -110,7 +110,7 @@ fn base(past: &History, at: &Freshness, since: &str) -> RpcResult<Option<ObjectI
     }
     match (found, walk.gaps.first()) {
         (None, Some(gap)) => {
-            let hint = "history before that is not here: `git fetch --unshallow`, or name a revision";
+            let hint = "earlier history is missing: run `git fetch --unshallow`, or name a revision";
             Err(RpcError::new(code::NOT_FOUND, format!("{since}: {gap}")).with_hint(hint))
         }
         (found, _) => Ok(found),

@@ -185,8 +185,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
     }
     degraded.extend(memories.error.take().map(|error| format!("memories: {}", error.message)));
     // `reindex` may have emptied the index since the freshness check.
-    let reason =
-        at.reason.clone().or_else(|| (!is_whole).then(|| "the index is being built anew".to_owned()));
+    let reason = at.reason.clone().or_else(|| (!is_whole).then(|| "the index is being rebuilt".to_owned()));
     let result = SearchResult {
         total: answer.found.len() + memories.found.total,
         hits: merged(memories.hits(&at.layout, params.explain), hits, *limit),

@@ -199,10 +199,10 @@ fn collect(shared: &Shared, writer: &mut Writer) {
     match writer.collect_garbage(now_s(), keep_s) {
         Ok(0) => {}
         Ok(n_blobs) => {
-            tracing::info!(n_blobs, "deleted contents nobody refers to");
+            tracing::info!(n_blobs, "deleted unreferenced contents");
             load_vectors(shared);
         }
-        Err(error) => tracing::warn!(%error, "cannot delete contents nobody refers to"),
+        Err(error) => tracing::warn!(%error, "cannot delete unreferenced contents"),
     }
 }
 

@@ -110,7 +110,7 @@ impl GitError {
             Self::Missing { .. } => {
                 Some("a shallow or partial clone lacks it: `git fetch --unshallow` or `git fetch --refetch`")
             }
-            Self::Object { .. } => Some("`git fsck` tells what is damaged"),
+            Self::Object { .. } => Some("`git fsck` shows what is damaged"),
             Self::Io(error) => error.hint(),
         }
     }

@@ -74,14 +74,14 @@ impl Refs {
                 Some(Target::Symbolic(next)) => name = next.as_bstr().to_string(),
             }
         }
-        Err(unreadable(&name, "symbolic refs lead in a circle".to_owned()))
+        Err(unreadable(&name, "symbolic refs form a circle".to_owned()))
     }
 
     fn target(&self, name: &str) -> Result<Option<Target>, GitError> {
         let common_dir = self.layout.common_dir.as_ref();
         let (Some(git_dir), Some(common_dir)) = (&self.layout.git_dir, common_dir) else { return Ok(None) };
         if common_dir.join("reftable").is_dir() {
-            return Err(unreadable(name, "kept in a reftable, a format that is not read".to_owned()));
+            return Err(unreadable(name, "stored in a reftable, which is not supported".to_owned()));
         }
         let Ok(partial) = PartialName::try_from(name) else { return Ok(None) };
         // A new store each time, because it caches packed-refs by a time stamp that can be too coarse.

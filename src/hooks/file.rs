@@ -56,7 +56,7 @@ pub(super) fn replace(path: &Path, before: &[u8], text: &[u8]) -> Result<(), Pat
     let aside = aside(path);
     let replaced = write(&aside, text, Some(mode)).and_then(|()| {
         if fs::read(path)? != before || is_locked(path) {
-            return Err(io::Error::other("somebody else changed it at this moment; try again"));
+            return Err(io::Error::other("another program changed it just now; try again"));
         }
         fs::rename(&aside, path)
     });

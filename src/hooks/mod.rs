@@ -43,7 +43,7 @@ pub enum HooksError {
     #[error(transparent)]
     Git(#[from] GitError),
     /// Git is changing its configuration, or was interrupted while doing so.
-    #[error("{}: git holds it, so its configuration stays as it is", .0.display())]
+    #[error("{}: git has locked its configuration, which stays unchanged", .0.display())]
     Locked(PathBuf),
     /// The changed configuration would not parse as intended.
     #[error("{}: a hook at its end would not be read back; look at its last lines", .0.display())]

@@ -78,7 +78,7 @@ impl Hooks<'_> {
         if !may_write(dir) {
             return (HookMethod::WatchOnly, Some(format!("{} is read-only", dir.display())));
         }
-        (HookMethod::None, self.moved_aside(event).map(|to| format!("a neighbour moved ours to {to}")))
+        (HookMethod::None, self.moved_aside(event).map(|to| format!("another tool moved ours to {to}")))
     }
 
     /// Reports an existing hook.
@@ -94,11 +94,12 @@ impl Hooks<'_> {
                 let note = "written by another version; `memo hooks install` renews it".to_owned();
                 return (HookMethod::Chained, Some(note));
             }
-            Text::Shell => format!("somebody else's hook; {CHAIN} puts a block into it"),
-            Text::Foreign(what) => format!("somebody else's hook, and {what}: no block can go into it"),
+            Text::Shell => format!("another hook is there; {CHAIN} adds a block to it"),
+            Text::Foreign(what) => format!("another hook is there, and {what}: it cannot take a block"),
         };
         let event = path.file_name().unwrap_or_default().to_string_lossy();
-        let moved = self.moved_aside(&event).map(|to| format!("; ours is in {to} now, where nobody runs it"));
+        let moved =
+            self.moved_aside(&event).map(|to| format!("; ours was renamed to {to}, where it never runs"));
         (HookMethod::WatchOnly, Some(theirs + &moved.unwrap_or_default()))
     }
 
@@ -123,7 +124,7 @@ impl Hooks<'_> {
                 .push(format!("hook.memo is in the configuration, but git {major}.{minor} does not read it"));
         }
         if !named.command.as_ref().is_none_or(|_| rings(named)) {
-            notes.push("hook.memo of the configuration is somebody else's".to_owned());
+            notes.push("hook.memo of the configuration is not memod's".to_owned());
         }
         let own_hook = |event: &&str| rings_at(&self.own_dir.join(event));
         if let Some(why) = self.foreign_dir.as_ref().filter(|_| self.dir != self.own_dir)

@@ -48,10 +48,10 @@ pub struct Kept {
 pub fn content(raw: &str, allow_secret: bool) -> Result<Kept, Refused> {
     let kept = clean("content", raw, MAX_CONTENT, allow_secret)?;
     if kept.text.is_empty() {
-        return Err(Refused::new("content", "empty").hint("say what is to be remembered"));
+        return Err(Refused::new("content", "empty").hint("write what to remember"));
     }
     if kept.text.replace(REDACTED, "").trim().is_empty() {
-        return Err(Refused::new("content", "all of it is private: nothing is left to be kept"));
+        return Err(Refused::new("content", "all of it is private, so nothing is left to store"));
     }
     Ok(kept)
 }
@@ -116,7 +116,7 @@ fn tag(raw: &str) -> Result<String, Refused> {
     if tag.is_empty() || tag.contains(|c: char| c == ',' || c.is_control()) {
         return Err(Refused::new(
             "tag",
-            format!("{} is no tag: neither empty nor with a comma", quoted(raw)),
+            format!("{} is not a tag: it must not be empty or have a comma", quoted(raw)),
         ));
     }
     check_name("tag", raw)?;
@@ -131,7 +131,7 @@ pub fn name(field: &'static str, raw: &str) -> Result<String, Refused> {
     let name = raw.trim();
     at_most(field, name, MAX_NAME)?;
     if name.is_empty() || name.contains(char::is_control) {
-        return Err(Refused::new(field, format!("{} is no name", quoted(raw))));
+        return Err(Refused::new(field, format!("{} is not a name", quoted(raw))));
     }
     check_name(field, name)?;
     Ok(name.to_owned())
@@ -289,7 +289,7 @@ mod tests {
             ("a\0b".to_owned(), "content: has a NUL at byte 1".to_owned()),
             (
                 "<private>a</private> <private>b</private>".to_owned(),
-                "content: all of it is private: nothing is left to be kept".to_owned(),
+                "content: all of it is private, so nothing is left to store".to_owned(),
             ),
         ];
         for (raw, expected) in cases {
@@ -345,7 +345,10 @@ mod tests {
 
         let own = |tags: &[&str]| tags.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>();
         assert_eq!(tags(&own(&["b c", "A", " a ", "ü"])).unwrap(), own(&["a", "b-c", "ü"]));
-        assert_eq!(refused(tags(&own(&["a,b"]))), "tag: \"a,b\" is no tag: neither empty nor with a comma");
+        assert_eq!(
+            refused(tags(&own(&["a,b"]))),
+            "tag: \"a,b\" is not a tag: it must not be empty or have a comma"
+        );
         assert!(refused(tags(&own(&[" "]))).starts_with("tag: \" \" is no tag"));
         assert!(refused(tags(&own(&["\u{7}"]))).starts_with("tag: \"\\u{7}\" is no tag"));
         let many: Vec<_> = (0..51).map(|number| number.to_string()).collect();

@@ -30,7 +30,7 @@ pub fn whole(given: &str) -> Result<String, Refused> {
         digits.as_bytes()[0] <= b'7' && digits.bytes().all(|byte| ALPHABET.contains(&byte))
     });
     if !is_id {
-        return Err(Refused::new("id", format!("{} is no id of a memory", quoted(given)))
+        return Err(Refused::new("id", format!("{} is not the id of a memory", quoted(given)))
             .hint("leave it out, or --new-ids: mem_ and 26 digits and letters"));
     }
     Ok(given.to_owned())
@@ -46,7 +46,7 @@ pub fn beginning(typed: &str) -> Result<String, Refused> {
     let digits = trimmed[head.map_or(0, str::len)..].to_ascii_uppercase();
     let is_good = (1..=DIGITS).contains(&digits.len()) && digits.bytes().all(|byte| ALPHABET.contains(&byte));
     if !is_good {
-        return Err(Refused::new("id", format!("{} is no id of a memory", quoted(typed)))
+        return Err(Refused::new("id", format!("{} is not the id of a memory", quoted(typed)))
             .hint("`memo list` shows ids: mem_ and 26 digits and letters; a beginning will do"));
     }
     Ok(format!("{PREFIX}{digits}"))
@@ -90,7 +90,7 @@ mod tests {
         }
         for typed in ["", "mem_", "mem_0%", "mem_U", "é", "mem_0é", "0000000000000000000000000001 "] {
             let error = beginning(typed).unwrap_err().to_string();
-            assert!(error.ends_with("is no id of a memory"), "{typed}: {error}");
+            assert!(error.ends_with("is not the id of a memory"), "{typed}: {error}");
         }
     }
 }

@@ -21,11 +21,11 @@ pub fn expiry(typed: &str, now: &Zoned) -> Result<i64, Refused> {
     let at = parse("ttl", typed, now, Way::Ahead)?;
     let now_ms = now.timestamp().as_millisecond();
     if at <= now_ms {
-        return Err(Refused::new("ttl", format!("{} is over already", quoted(typed))));
+        return Err(Refused::new("ttl", format!("{} is in the past", quoted(typed))));
     }
     if at - now_ms > MOST_MS {
         let why = format!("{} is more than a year ahead", quoted(typed));
-        return Err(Refused::new("ttl", why).hint("leave it out: a memory of tier long stays"));
+        return Err(Refused::new("ttl", why).hint("leave it out: a memory of tier long never expires"));
     }
     Ok(at)
 }
@@ -44,12 +44,12 @@ pub fn past(field: &'static str, typed: &str, now: &Zoned) -> Result<i64, Refuse
 /// When it is invalid.
 pub fn exact(field: &'static str, written: &str) -> Result<i64, Refused> {
     let time: Option<Timestamp> = written.trim().parse().ok();
-    let no_time = || Refused::new(field, format!("{} is no time", quoted(written)));
+    let no_time = || Refused::new(field, format!("{} is not a time", quoted(written)));
     time.map(Timestamp::as_millisecond).ok_or_else(|| no_time().hint("write RFC 3339: 2026-11-01T12:00:00Z"))
 }
 
 fn parse(field: &'static str, typed: &str, now: &Zoned, way: Way) -> Result<i64, Refused> {
-    let no_time = || Refused::new(field, format!("{} is no time", quoted(typed))).hint(FORMS);
+    let no_time = || Refused::new(field, format!("{} is not a time", quoted(typed))).hint(FORMS);
     moment(typed, now, way).ok_or_else(no_time)
 }
 
@@ -76,12 +76,12 @@ mod tests {
             assert_eq!(expiry(typed, &now()), Ok(expected), "{typed}");
         }
         let refused = [
-            ("", "ttl: \"\" is no time"),
-            ("soon", "ttl: \"soon\" is no time"),
-            ("2026-13-01", "ttl: \"2026-13-01\" is no time"),
-            ("\u{202e}3d", "ttl: \"\\u{202e}3d\" is no time"),
-            ("0s", "ttl: \"0s\" is over already"),
-            ("2026-11-21", "ttl: \"2026-11-21\" is over already"),
+            ("", "ttl: \"\" is not a time"),
+            ("soon", "ttl: \"soon\" is not a time"),
+            ("2026-13-01", "ttl: \"2026-13-01\" is not a time"),
+            ("\u{202e}3d", "ttl: \"\\u{202e}3d\" is not a time"),
+            ("0s", "ttl: \"0s\" is in the past"),
+            ("2026-11-21", "ttl: \"2026-11-21\" is in the past"),
             ("400d", "ttl: \"400d\" is more than a year ahead"),
         ];
         for (typed, expected) in refused {
@@ -93,6 +93,6 @@ mod tests {
     fn a_duration_looks_back_too() {
         assert_eq!(past("before", "3d", &now()), Ok(NOW_MS - 72 * HOUR_MS));
         assert_eq!(past("before", "2026-11-21", &now()), Ok(NOW_MS - 12 * HOUR_MS));
-        assert_eq!(past("since", "x", &now()).unwrap_err().to_string(), "since: \"x\" is no time");
+        assert_eq!(past("since", "x", &now()).unwrap_err().to_string(), "since: \"x\" is not a time");
     }
 }

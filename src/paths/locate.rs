@@ -41,7 +41,7 @@ pub enum LocateError {
         us: u32,
     },
     /// The root of the file system or the home directory, outside git.
-    #[error("{}: too wide to index outside a git repository", .0.display())]
+    #[error("{}: too large to index outside a git repository", .0.display())]
     TooWide(PathBuf),
 }
 

@@ -61,7 +61,7 @@ impl Foreign {
             "memori" => (memori::TABLES, Some((memori::version, memori::KNOWN))),
             "ai-memory" => (ai_memory::TABLES, Some((ai_memory::version, ai_memory::KNOWN))),
             _ => {
-                let why = format!("{system:?} is no system whose database is known");
+                let why = format!("{system:?} is not a known system");
                 return Err(copied.unusable(why, "memod, memo, memori or ai-memory"));
             }
         };

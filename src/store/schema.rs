@@ -182,7 +182,7 @@ fn check_ours(conn: &Connection, version: i64) -> rusqlite::Result<()> {
     let sql = "SELECT count(*), count(*) FILTER (WHERE name = 'meta') FROM sqlite_schema
                WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'";
     match (version, conn.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?) {
-        (0, (1_u64.., _)) => Err(corrupt("tables without a version of ours".to_owned())),
+        (0, (1_u64.., _)) => Err(corrupt("tables without our version".to_owned())),
         (1.., (_, 0_u64)) => Err(corrupt("a version of ours without our tables".to_owned())),
         _ => Ok(()),
     }

@@ -127,7 +127,7 @@ fn a_place_that_cannot_be_served_is_named() {
         ),
         (
             "../home",
-            "[TOP]/home: too wide to index outside a git repository",
+            "[TOP]/home: too large to index outside a git repository",
             "name a smaller directory with -C, or run `git init` in it",
         ),
     ];

@@ -251,14 +251,14 @@ fn a_daemon_that_does_not_start_says_why() {
     };
     let refused = r#"echo '{"error":"the disk is full","hint":"free some"}'; exit 1"#;
     check(refused, "the daemon did not start: the disk is full");
-    check("exit 7", "the daemon did not get ready: it ended with exit status: 7");
+    check("exit 7", "the daemon did not become ready: it ended with exit status: 7");
     let program = Sandbox::daemon();
-    let noise = format!("the daemon did not get ready: {} said something else than that", program.display());
+    let noise =
+        format!("the daemon did not become ready: {} printed something unexpected", program.display());
     check("echo hello", &noise);
-    let lies =
-        "the daemon did not get ready: it said it was, but [TOP]/work/.git/memo/endpoint leads nowhere";
+    let lies = "the daemon did not become ready: it reported to be ready, but [TOP]/work/.git/memo/endpoint leads nowhere";
     check(r#"echo '{"ready":true}'"#, lies);
-    let silent = "the daemon did not get ready: it said nothing for 0 s and was ended";
+    let silent = "the daemon did not become ready: it was silent for 0 s and was stopped";
     check("mkfifo never; read -r line < never", silent);
 }
 
@@ -272,9 +272,9 @@ fn a_draining_daemon_is_waited_for() {
     let mut impatient = options(true);
     impatient.ready_within = Duration::from_millis(30);
     let lock = "a process that does not listen holds [TOP]/work/.git/memo/daemon.lock";
-    assert_eq!(ask(&sandbox, impatient), format!("the daemon did not get ready: {lock}"));
+    assert_eq!(ask(&sandbox, impatient), format!("the daemon did not become ready: {lock}"));
     drop(held);
-    assert_eq!(ask(&sandbox, options(true)), "the daemon did not get ready: it ended with exit status: 7");
+    assert_eq!(ask(&sandbox, options(true)), "the daemon did not become ready: it ended with exit status: 7");
 }
 
 #[test]

@@ -277,7 +277,7 @@ fn a_file_that_cannot_be_compared_any_more() {
     live.git(&["rm", "-q", "--cached", "docs/notes.md"]);
     live.write(".gitignore", "docs/\n");
     assert_eq!(state(&live, &ids[0]), "orphaned");
-    assert_eq!(note(&ids[0]), "docs/notes.md is there, but ignored, so it is not looked at");
+    assert_eq!(note(&ids[0]), "docs/notes.md exists but is ignored, so it is not checked");
     live.remove(".gitignore");
     assert_eq!(state(&live, &ids[0]), "fresh");
     live.remove("src/auth.rs");
@@ -319,10 +319,10 @@ fn what_does_not_resolve_is_refused_with_what_is_near() {
         ("src/auth.rs:900", "about: src/auth.rs has 23 lines, no line 900", "name lines"),
         ("src/auth.rs:20-900", "about: src/auth.rs has 23 lines, no lines 20-900", "name lines"),
         ("src/auth.rs:9-7", "about: there is no src/auth.rs:9-7", "did you mean src/auth.rs"),
-        ("blank.txt:2-3", "about: blank.txt: nothing is on these lines", "say something"),
+        ("blank.txt:2-3", "about: blank.txt: these lines are empty", "say something"),
         ("src", "about: src is a directory", "name a file in it"),
         ("../work2/a.rs", "about: ../work2/a.rs is not in [ROOT]", "name a file of this worktree"),
-        ("a.log", "about: a.log is ignored, so nobody would notice", "check-ignore"),
+        ("a.log", "about: a.log is ignored, so changes of it would go unnoticed", "check-ignore"),
         ("b.bin", "about: b.bin is left out (binary)", "name a file that is indexed"),
         (".env", "about: .env is left out (secret-name)", "name a file that is indexed"),
         ("lib/dep/a.rs", "about: lib/dep is another repository", "run memo in it"),
@@ -332,7 +332,7 @@ fn what_does_not_resolve_is_refused_with_what_is_near() {
         (
             "src/auth.rs#renew",
             "about: src/auth.rs defines 2 of the name renew:\n  src/auth.rs#Session::renew  lines 14-16\n  src/auth.rs#Key::renew  lines 22-22",
-            "name the one that is meant",
+            "add the name of its type",
         ),
     ];
     for (target, message, hint) in cases {

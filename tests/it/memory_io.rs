@@ -200,7 +200,7 @@ fn bad_lines_are_listed_and_the_rest_goes_in() {
         (3, "65537 bytes, over 65536"),
         (4, "GitHub token"),
         (6, "11 is not between 1 and 10"),
-        (7, "\"yesterday\" is no time"),
+        (7, "\"yesterday\" is not a time"),
         (8, "\"mem_1\" is no id"),
         (9, "\"a,b\" is no tag"),
         (10, "has a NUL"),

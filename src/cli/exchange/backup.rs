@@ -45,7 +45,7 @@ pub(in crate::cli) fn restore(
 ) -> CliResult {
     let is_asked = !typed.yes && !typed.dry_run;
     if is_asked && !output.can_ask() {
-        let message = "nobody can be asked whether to replace the memories".to_owned();
+        let message = "replacing all memories needs a confirmation".to_owned();
         return Err(CliError::Usage { message, hint: "--dry-run shows what would change, --yes does it" });
     }
     let path = if typed.path == Path::new("latest") { None } else { Some(absolute(&typed.path)?) };
@@ -58,13 +58,13 @@ pub(in crate::cli) fn restore(
         return Ok(if is_none { EXIT_NONE } else { 0 });
     }
     show(&result, output)?;
-    if is_asked && !is_none && output.ask("put the backup in the place of what is here?")? {
+    if is_asked && !is_none && output.ask("replace all memories by the backup?")? {
         // Restore the backup that was shown: a newer one may exist by now.
         (params.dry_run, params.path) = (false, Some(result.path));
         result = client.call("memory.restore_backup", &params)?;
     }
     match &result.kept {
-        Some(kept) => output.say(&format!("restored; what was here is kept as {kept}")),
+        Some(kept) => output.say(&format!("restored; the former memories are kept as {kept}")),
         None => output.say("nothing was changed"),
     }
     Ok(if is_none { EXIT_NONE } else { 0 })
@@ -73,6 +73,6 @@ pub(in crate::cli) fn restore(
 fn show(result: &RestoreResult, output: &mut Output) -> Result<(), CliError> {
     let RestoreResult { path, here, there, only_here, only_there, differ, .. } = result;
     output.line(&format!("{path}: {}, here {here}", count(*there, "memory", "memories")))?;
-    output.line(&format!("{only_there} come back, {only_here} go, {differ} become as they were"))?;
+    output.line(&format!("{only_there} come back, {only_here} are removed, {differ} are reverted"))?;
     output.flush()
 }

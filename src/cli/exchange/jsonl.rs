@@ -95,7 +95,7 @@ fn read_lines(
         });
         sender.refuse(
             last,
-            format!("the file is not whole: it {told}, and has {} and {}", seen.memories, seen.links),
+            format!("the file is incomplete: it {told}, and has {} and {}", seen.memories, seen.links),
         );
     }
     Ok(())
@@ -105,7 +105,10 @@ fn check(path: &Path, header: &Header) -> Result<(), CliError> {
     let wrong =
         |why: String, hint| Err(CliError::Usage { message: format!("{}: {why}", path.display()), hint });
     if header.format != FORMAT {
-        return wrong(format!("of format {:?}, not {FORMAT}", header.format), "--from says who wrote it");
+        return wrong(
+            format!("of format {:?}, not {FORMAT}", header.format),
+            "--from names the system that wrote it",
+        );
     }
     if header.version > FORMAT_VERSION {
         let why = format!("of version {}, and this memo knows up to {FORMAT_VERSION}", header.version);

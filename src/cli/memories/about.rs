@@ -61,6 +61,6 @@ pub(super) fn mark(state: Option<State>, output: &Output) -> String {
 /// Reports why the states may be out of date.
 pub(super) fn say_unsure(reason: Option<&String>, output: &Output) {
     if let Some(reason) = reason {
-        output.say(&format!("what memories are about may have changed since: {reason}"));
+        output.say(&format!("the states of memories may be out of date: {reason}"));
     }
 }

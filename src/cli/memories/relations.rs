@@ -60,7 +60,7 @@ pub(in crate::cli) fn resolve(
         arrow(&result.winner.id, LinkKind::Supersedes, &result.loser.id, output)?;
         output.flush()?;
         match result.changed.is_empty() && result.linked.is_empty() {
-            true => output.say("resolved so already; nothing was changed"),
+            true => output.say("it was resolved before; nothing was changed"),
             false => output.say("the second ranks below the first now; `memo history` shows what it was"),
         }
         Ok(())

@@ -34,8 +34,11 @@ pub(in crate::cli) fn purge(typed: RemoveArgs, context: &CommandContext, output:
 fn remove(removal: &Removal, typed: RemoveArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let is_asked = !typed.yes && !typed.dry_run;
     if is_asked && !output.can_ask() {
-        let message = format!("nobody can be asked whether to {} memories", removal.verb);
-        return Err(CliError::Usage { message, hint: "--dry-run shows what would go, --yes does it" });
+        let message = format!("to {} memories needs a confirmation", removal.verb);
+        return Err(CliError::Usage {
+            message,
+            hint: "--dry-run shows what would be removed, --yes does it",
+        });
     }
     let selection = typed.filter.with_ids(typed.ids);
     let mut params = RemoveParams { caller: caller(context), selection, dry_run: !typed.yes, expect: None };

@@ -18,7 +18,7 @@ pub(super) fn say_added(result: &AddResult, has_about: bool, output: &Output) {
         (false, true) => output.say("merged into a memory that says nearly the same"),
         (false, false) => {
             let hint = if has_about { "; `memo update ID --about …` says what it is about" } else { "" };
-            output.say(&format!("this text is there already; nothing was changed{hint}"));
+            output.say(&format!("this text exists already; nothing was changed{hint}"));
         }
     }
     for other in &result.contradicted {
@@ -63,10 +63,10 @@ pub(in crate::cli) fn related(
 pub(in crate::cli) fn dedupe(typed: DedupeArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let is_asked = typed.merge && !typed.yes;
     if is_asked && !output.can_ask() {
-        let message = "dedupe --merge asks first, and nobody can answer here".to_owned();
+        let message = "dedupe --merge needs a confirmation".to_owned();
         return Err(CliError::Usage {
             message,
-            hint: "without --merge it shows the groups, --yes merges them",
+            hint: "leave out --merge to see the groups, or confirm with --yes",
         });
     }
     let mut client = context.connect()?;

@@ -91,7 +91,7 @@ fn lines(
     let n_lines = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
     if last > n_lines {
         let beyond = if first == last { format!("line {first}") } else { format!("lines {first}-{last}") };
-        return Err(refused(&format!("{key} has {n_lines} lines, no {beyond}"), "name lines that it has"));
+        return Err(refused(&format!("{key} has {n_lines} lines, no {beyond}"), "name existing lines"));
     }
     if last - first >= MOST_LINES {
         let message = format!("{key}: {} lines, over {MOST_LINES}", last - first + 1);
@@ -99,7 +99,7 @@ fn lines(
     }
     let mut wanted = text.lines().skip(first as usize - 1).take((last - first + 1) as usize);
     if wanted.all(|line| line.trim().is_empty()) {
-        return Err(refused(&format!("{key}: nothing is on these lines"), "name lines that say something"));
+        return Err(refused(&format!("{key}: these lines are empty"), "name lines with text"));
     }
     Ok(AnchorLocation { key, symbol: None, lines: Some((first, last)) })
 }
@@ -122,7 +122,7 @@ fn symbol(judge: &mut AnchorChecker<'_>, key: SourceKey, name: &str) -> RpcResul
             };
             let candidates: String = several.iter().map(line).collect();
             let message = format!("{key} defines {} of the name {name}:{candidates}", several.len());
-            Err(refused(&message, "name the one that is meant, with what it belongs to"))
+            Err(refused(&message, "add the name of its type or module"))
         }
     }
 }
@@ -140,8 +140,8 @@ fn not_there(judge: &AnchorChecker<'_>, target: &str, cwd: &str) -> RpcError {
             Some(other) => not_read(&other, Refusal::NestedRepository),
             None if stat.is_dir() => refused(&format!("{key} is a directory"), "name a file in it"),
             None => refused(
-                &format!("{key} is ignored, so nobody would notice a change of it"),
-                "`git check-ignore -v` and .memoignore say why; name a file that counts",
+                &format!("{key} is ignored, so changes of it would go unnoticed"),
+                "`git check-ignore -v` and .memoignore show why; name an indexed file",
             ),
         };
     }
@@ -161,7 +161,7 @@ fn not_there(judge: &AnchorChecker<'_>, target: &str, cwd: &str) -> RpcError {
     let near: Vec<_> = near(key.as_str(), paths).iter().map(|path| format!("{path}{behind}")).collect();
     let hint = did_you_mean(&near);
     let hint = hint.unwrap_or_else(|| {
-        "paths start at the current directory; `memo status --files` lists what there is".to_owned()
+        "paths start at the current directory; `memo status --files` lists the indexed files".to_owned()
     });
     let late = if judge.at.fresh { "" } else { ", or not indexed yet: `memo sync` waits for that" };
     refused(&format!("there is no {key}{late}"), &hint)
@@ -182,7 +182,7 @@ fn not_read(key: &SourceKey, refusal: Refusal) -> RpcError {
         let message = format!("{key} is another repository, with memories of its own");
         return refused(&message, "run memo in it, or name a file of this one");
     }
-    let message = format!("{key} is left out ({}), so nobody would notice a change of it", refusal.as_str());
+    let message = format!("{key} is left out ({}), so changes of it would go unnoticed", refusal.as_str());
     refused(&message, "name a file that is indexed: `memo status --files` lists them")
 }
 

@@ -60,7 +60,7 @@ impl MainLoop {
             self.views.extract_if(|_, view| view.lane == lane).map(|(_, view)| view).collect();
         for view in gone {
             let root = view.layout.root.display().to_string();
-            tracing::error!(root, "the thread of a worktree panicked; the worktree is opened anew");
+            tracing::error!(root, "the thread of a worktree panicked; it is opened again");
             self.shared.watch.remove_view(view.id);
             for mut ask in view.into_asks() {
                 ask.tries += 1;

@@ -81,8 +81,8 @@ fn changed(before: &Record, params: &UpdateParams, stamp: &Stamp) -> Done<(Recor
 fn content(before: &Record, params: &UpdateParams) -> Done<Option<Kept>> {
     match (&params.content, &params.append) {
         (Some(_), Some(_)) => {
-            let both = "content, append: both at once".to_owned();
-            Err(refused(both, "append to what is there, or put another content in its place"))
+            let both = "content, append: only one is allowed".to_owned();
+            Err(refused(both, "pass either the new text or the text to append"))
         }
         (Some(content), None) => Ok(Some(fields::content(content, params.fields.allow_secret).map_err(bad)?)),
         (None, Some(added)) => {

@@ -135,7 +135,7 @@ impl Copied {
                 return Ok(copied);
             }
         }
-        let why = format!("somebody wrote into it during each of {TRIES} copies");
+        let why = format!("it was written to during each of {TRIES} copies");
         Err(copied.unusable(why, "try again when it is idle"))
     }
 
@@ -172,8 +172,9 @@ impl Copied {
         may_lack: bool,
     ) -> Result<(), ForeignError> {
         let kind = self.kind(conn, table)?;
-        let other =
-            |why: String| self.unusable(why, "--from says who wrote it; `memo import --help` lists them");
+        let other = |why: String| {
+            self.unusable(why, "--from names the system that wrote it; `memo import --help` lists them")
+        };
         match kind.as_deref() {
             None if may_lack => return Ok(()),
             None => return Err(other(format!("has no table {table}"))),

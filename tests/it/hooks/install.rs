@@ -63,7 +63,7 @@ fn a_section_of_the_configuration() {
 
     fs::write(live.root().join(".git/config.lock"), "").unwrap();
     let refused = git.hooks(&["install"]);
-    let expected = "exit 3\nerr: memo: config.lock: git holds it, so its configuration stays as it is\n\
+    let expected = "exit 3\nerr: memo: config.lock: git has locked its configuration, which stays unchanged\n\
                     err: hint: try again; if no git is running, an interrupted one left config.lock behind\n";
     assert_eq!(refused, expected);
     assert_eq!(fs::read(&config).unwrap(), before);
@@ -77,9 +77,9 @@ fn hooks_of_others_are_named() {
     let git = Git(&live, "2.47.3");
     let shown = git.hooks(&["install", "-q"]);
     let expected = "exit 1
-out: post-commit     watch-only hooks/post-commit: somebody else's hook; `memo hooks install --chain` puts a block into it
+out: post-commit     watch-only hooks/post-commit: another hook is there; `memo hooks install --chain` adds a block to it
 out: post-checkout   file       hooks/post-checkout
-out: post-merge      watch-only hooks/post-merge: somebody else's hook, and not a shell script: no block can go into it
+out: post-merge      watch-only hooks/post-merge: another hook is there, and not a shell script: it cannot take a block
 out: post-rewrite    file       hooks/post-rewrite
 out: post-applypatch file       hooks/post-applypatch
 ";

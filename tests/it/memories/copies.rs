@@ -101,7 +101,7 @@ fn the_latest_backup_is_the_one_that_holds_the_latest() {
 /// What is wrong with the newest copy.
 const USELESS: [(&str, &str, &str); 4] = [
     ("newer", "PRAGMA user_version = 99", "newer memod"),
-    ("foreign", "PRAGMA user_version = 0", "tables without a version"),
+    ("foreign", "PRAGMA user_version = 0", "tables without our version"),
     ("not to be migrated", "PRAGMA user_version = 1", "duplicate column"),
     (
         "with broken rows",
@@ -185,7 +185,7 @@ fn a_database_without_a_version_is_put_aside() {
     live.start();
     live.expect("alpha", "a.md", "the index is made anew");
     assert_eq!(texts(&live), ["fact"]);
-    assert!(notice(&live).contains("tables without a version"));
+    assert!(notice(&live).contains("tables without our version"));
     assert!(is_whole(&live));
     for (name, n_kept) in [("memory.db.damaged-", 1), ("index.db.damaged-", 0)] {
         assert_eq!(beside(&live, name).len(), n_kept, "{name}");

@@ -220,7 +220,7 @@ fn said(united: United, path: &Path, old: Option<&str>) -> Option<String> {
     };
     let from = format!("taken over from {}", path.display());
     let said = format!(
-        "{memories} are {from}, where this repository's memories are kept too; that file stays as it is"
+        "{memories} are {from}, where this repository's memories are kept too; that file stays unchanged"
     );
     Some(match old {
         Some(old) if old.contains(&from) => old.to_owned(), // one that is written all the time
