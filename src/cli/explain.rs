@@ -56,7 +56,7 @@ fn number(value: f64) -> String {
     if value == 0.0 || value.abs() >= 0.001 { format!("{value:.3}") } else { format!("{value:.1e}") }
 }
 
-/// Returns whether `of` is the path, the id or the beginning of the id of a hit.
+/// Returns whether `name` is the path, the id or the beginning of the id of a hit.
 fn is_named(hit: &Hit, name: &str) -> bool {
     let id = hit.id.as_deref().unwrap_or_default();
     let beginning = name.to_ascii_uppercase();

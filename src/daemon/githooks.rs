@@ -48,7 +48,7 @@ fn why_none(layout: &RepoLayout) -> String {
     }
 }
 
-/// Returns the state of each hook. A hook that cannot be read counts as not installed.
+/// Returns the best method in use; none if the hooks cannot be read.
 pub(super) fn method(layout: &RepoLayout) -> HookMethod {
     let hooks = Hooks::of(layout, &UserDirs::read(), &HooksParams::default());
     hooks.ok().flatten().map_or(HookMethod::None, |hooks| hooks.status().method)

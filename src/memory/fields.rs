@@ -349,8 +349,8 @@ mod tests {
             refused(tags(&own(&["a,b"]))),
             "tag: \"a,b\" is not a tag: it must not be empty or have a comma"
         );
-        assert!(refused(tags(&own(&[" "]))).starts_with("tag: \" \" is no tag"));
-        assert!(refused(tags(&own(&["\u{7}"]))).starts_with("tag: \"\\u{7}\" is no tag"));
+        assert!(refused(tags(&own(&[" "]))).starts_with("tag: \" \" is not a tag"));
+        assert!(refused(tags(&own(&["\u{7}"]))).starts_with("tag: \"\\u{7}\" is not a tag"));
         let many: Vec<_> = (0..51).map(|number| number.to_string()).collect();
         assert_eq!(refused(tags(&many)), "tags: 51 tags, over 50");
         assert!(tags(&many[1..]).is_ok());

@@ -47,7 +47,7 @@ impl RepoLayout {
         dirs.filter(move |dir| {
             let owner = fs::read(dir.join(OWNER_FILE)).ok();
             let owner: Option<Owner> = owner.and_then(|json| serde_json::from_slice(&json).ok());
-            // If the earlier path is gone or another directory now, the repository was moved, not copied.
+            // A copy of the repository would be another directory, so an equal identity means that it was moved.
             owner.is_some_and(|owner| owner.identity.is_some() && owner.identity == ours)
         })
     }

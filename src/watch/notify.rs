@@ -92,7 +92,7 @@ fn add_owner(roots: &mut Owners, owner: (ViewId, Role), path: &Path) -> bool {
     owners.len() == 1
 }
 
-/// Returns the directories without owners.
+/// Removes a view from all owners; returns the directories that have none left.
 fn remove_owner(roots: &mut Owners, view: ViewId) -> Vec<PathBuf> {
     let left = roots.extract_if(|_, owners| {
         owners.retain(|(owner, _)| *owner != view);

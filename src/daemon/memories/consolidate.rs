@@ -84,7 +84,7 @@ pub(super) fn auto(
     Ok(result)
 }
 
-/// Refuses a group that is too large.
+/// Combines a group. One that is too large stays unchanged, and the result has the reason.
 fn group(
     rows: &Rows<'_>,
     container: String,

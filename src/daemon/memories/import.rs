@@ -104,7 +104,7 @@ impl Import<'_> {
         };
         let created = time("created", &draft.created)?.unwrap_or(self.stamp.now_ms);
         let tier = draft.tier.unwrap_or_default();
-        // A relative expiry in a file written by hand counts from now; an absolute one is kept.
+        // A memory written by hand expires as if it were added now; others keep their expiry.
         let is_new = draft.id.is_none() && draft.original.is_none();
         let lasts = || self.stamp.tiers.end(tier, self.stamp.now_ms).filter(|_| is_new);
         let archived_at = time("archived_at", &draft.archived_at)?;
