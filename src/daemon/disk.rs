@@ -1,8 +1,7 @@
-//! Runs what touches the file system of a worktree, on a thread of its own.
+//! Accesses the file system of a worktree, on a thread of its own.
 //!
-//! Each worktree has a thread for that. It does one thing after the other, in the order in which they were asked for, and
-//! what it finds goes back to the loop as an event. A file system that hangs holds up this thread and nobody else. What takes
-//! its time, the reconciles, has one more (`reconcile`).
+//! Each worktree has such a thread, which runs tasks in order and sends their results to the loop as events. A hanging file
+//! system blocks only this thread. Reconciles, which take long, have a thread of their own (`reconcile`).
 
 mod git_watch;
 mod opening;
@@ -24,7 +23,7 @@ use crate::git::{self, Refs, UserDirs, UserRules};
 use crate::paths::RepoLayout;
 use crate::types::ViewId;
 
-/// What git has in its git dir while it is at work: between the commits of a rebase there is no lock.
+/// Files in the git dir while git is at work: between the commits of a rebase there is no lock.
 pub(super) const AT_WORK: [&str; 4] = ["index.lock", "rebase-merge", "rebase-apply", "sequencer"];
 
 /// The file system of one worktree.
@@ -32,13 +31,13 @@ pub(super) struct Disk {
     shared: Arc<Shared>,
     view: ViewId,
     layout: RepoLayout,
-    /// None outside git.
+    /// `None` outside git.
     refs: Option<Refs>,
     user_rules: UserRules,
     excludes: Vec<PathBuf>,
 }
 
-/// Opens a worktree, then does what the loop asks for until it has no more use for it.
+/// Opens a worktree, then runs tasks of the loop until it drops the channel.
 pub(super) fn serve(
     shared: &Arc<Shared>,
     jobs: &Sender<Job>,
@@ -61,7 +60,7 @@ pub(super) fn serve(
     }
 }
 
-/// Tells the loop when a thread of a worktree ends by a panic: without it the worktree would never be fresh again.
+/// Notifies the loop when a thread of a worktree panics: without it the worktree would never be fresh again.
 pub(super) struct EndGuard<'a> {
     shared: &'a Shared,
     lane: Lane,
@@ -82,7 +81,7 @@ impl Drop for EndGuard<'_> {
 }
 
 impl Disk {
-    /// Does one thing; returns what the loop has to know of it.
+    /// Runs one task; returns the result for the loop.
     pub(super) fn run(&mut self, task: DiskTask) -> Option<DiskReport> {
         Some(match task {
             DiskTask::Probe { number, cookie, tip } => {
@@ -95,7 +94,7 @@ impl Disk {
                 DiskReport::Watched { recovery, unwatched }
             }
             DiskTask::WatchDir { role, path } => {
-                // What is no directory fails here, and needs no watch.
+                // A path that is not a directory fails here, and needs no watch.
                 let _ = self.shared.watch.add_dir(self.view, role, &path);
                 DiskReport::WatchedDir { role, path }
             }
@@ -107,7 +106,7 @@ impl Disk {
     }
 
     fn probe(&mut self, number: u64, cookie: Option<&str>, tip: bool) -> Probed {
-        // First: its event is on its way while the rest is looked at.
+        // The cookie comes first, so that its event is on its way during the rest.
         let cookie = cookie.map_or(Ok(()), |name| self.make_cookie(name));
         let tip = self.refs.as_ref().filter(|_| tip).map(Refs::tip);
         let settings = self.user_rules.changed().then(|| self.read_settings());
@@ -120,8 +119,7 @@ impl Disk {
         made.map_err(|error| format!("{}: {error}", path.display()))
     }
 
-    /// Reads which ignore files count, and watches their directories. What changes later is heard of, or found by the
-    /// next probe.
+    /// Reads which ignore files apply, and watches their directories. The watcher or the next probe notices later changes.
     fn read_settings(&mut self) -> GitSettings {
         let dirs = UserDirs::read();
         match git::Settings::read_or_default(&self.layout, &dirs) {

@@ -12,23 +12,23 @@ use tokio::time::timeout_at;
 #[cfg(target_os = "linux")]
 use crate::watch::Mounts;
 
-/// Requests that look at one directory at a time, to find the worktree around it.
+/// Most requests that examine one directory at a time, to find the worktree around it.
 const PER_DIR: usize = 4;
-/// Requests that look at directories of one mount. Names alone say what is mounted where: a link may lead out of it.
+/// Most requests that examine directories of one mount at a time. The mount is found by name, so a link may lead out of it.
 const PER_MOUNT: usize = 32;
-/// Empty gates are swept when there are so many.
+/// Number of gates from which on empty ones are removed.
 const MOST_IDLE: usize = 64;
 
-/// Who may touch which place, and how many work at a time.
+/// Limits access to each place, and the number of working threads.
 ///
-/// Invariant: a thread that hangs holds a place here and nothing else: what it is a thread of has room for as many as
-/// all gates let in, and gives up its turn after a while.
+/// Invariant: a hanging thread holds only a place here. The thread pool has room for as many threads as all gates admit, and
+/// a thread gives up its turn after a while.
 pub(super) struct Gates {
     dirs: Gate,
     mounts: Gate,
     worktrees: Gate,
     settings: Gate,
-    /// Turns of those that work: twice as many as there are processors.
+    /// Turns for working threads, twice the number of processors.
     pub(super) turns: Semaphore,
     #[cfg(target_os = "linux")]
     table: Mutex<Mounts>,
@@ -49,31 +49,31 @@ impl Default for Gates {
     }
 }
 
-/// Why a gate let nobody in until the time was over.
+/// Why a gate did not admit a request in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Full {
-    /// Those who are in come and go, but too many were waiting.
+    /// Others come and go, but too many were waiting.
     Busy,
-    /// Nobody who is in has left in all that time.
+    /// No admitted request has left in all that time.
     Stuck,
 }
 
 impl Gates {
-    /// Waits until one more may look for the worktree around a directory.
+    /// Waits for a place to look for the worktree around a directory.
     pub(super) async fn enter_dir(&self, dir: &Path, until: Instant) -> Result<[Entered; 2], Full> {
-        // Both from now on: whether anybody leaves is judged by the whole wait.
+        // Both waits start now, because whether any request leaves is judged over the whole wait.
         let waits = [self.dirs.wait(dir), self.mounts.wait(&self.mount_of(dir))];
         let [at_dir, at_mount] = waits;
-        // In this order: those of a directory that hangs are no burden to its mount.
+        // Order is significant: requests for a hanging directory must not fill the gate of its mount.
         Ok([at_dir.enter(until).await?, at_mount.enter(until).await?])
     }
 
-    /// Waits until one more may read files of a worktree.
+    /// Waits for a place to read files of a worktree.
     pub(super) async fn enter_worktree(&self, root: &Path, until: Instant) -> Result<Entered, Full> {
         self.worktrees.wait(root).enter(until).await
     }
 
-    /// Waits until one more may read git's settings of a worktree.
+    /// Waits for a place to read git's settings of a worktree.
     pub(super) async fn enter_settings(&self, root: &Path, until: Instant) -> Result<Entered, Full> {
         self.settings.wait(root).enter(until).await
     }
@@ -91,27 +91,27 @@ impl Gates {
     }
 }
 
-/// Lets so many into each place at a time.
+/// Admits a limited number of requests to each place.
 struct Gate {
     limit: usize,
     places: Mutex<HashMap<PathBuf, Weak<Place>>>,
 }
 
-/// One place, and who is in it.
+/// A place with its admitted requests.
 struct Place {
     room: Arc<Semaphore>,
-    /// How many have left.
+    /// Number of requests that have left.
     n_left: AtomicU64,
 }
 
-/// Somebody who waits at a gate.
+/// A request that waits at a gate.
 struct Wait {
     place: Arc<Place>,
-    /// How many had left when the wait began.
+    /// Number of requests that had left when the wait began.
     n_left: u64,
 }
 
-/// Somebody who was let in, and leaves when this is dropped.
+/// An admitted request, which leaves when this is dropped.
 pub(super) struct Entered {
     place: Arc<Place>,
     _room: OwnedSemaphorePermit,
@@ -139,7 +139,7 @@ impl Gate {
         Self { limit, places: Mutex::default() }
     }
 
-    /// Begins to wait.
+    /// Starts to wait.
     fn wait(&self, place: &Path) -> Wait {
         let place = self.place(place);
         let n_left = place.n_left.load(Ordering::Relaxed);
@@ -166,7 +166,7 @@ mod tests {
 
     use super::*;
 
-    /// Waits for so many milliseconds at most.
+    /// Waits for a limited time, ms.
     async fn enter(gate: &Gate, place: &str, ms: u64) -> Result<Entered, Full> {
         gate.wait(Path::new(place)).enter(Instant::now() + Duration::from_millis(ms)).await
     }

@@ -1,7 +1,7 @@
 //! Reconciles a worktree with its files, on a thread of its own.
 //!
-//! Whatever it looks at may hang: then nobody waits but who asks about this worktree. What is to be written goes to the
-//! writer in batches, which is told when the reconcile has ended, too.
+//! If a file system hangs, only requests for this worktree wait. Changes go to the writer in batches, and so does the end of
+//! the reconcile.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,10 +21,10 @@ use crate::store::Change;
 use crate::types::ViewId;
 use crate::watch::{Role, WatchError};
 
-/// Starts the thread that reconciles a worktree whose row is there.
+/// Starts the thread that reconciles a worktree whose row exists.
 ///
 /// # Errors
-/// When it cannot be started, or the database not be opened.
+/// When the thread cannot be started, or the database cannot be opened.
 pub(super) fn start(
     shared: &Arc<Shared>,
     jobs: &Sender<Job>,
@@ -40,7 +40,7 @@ pub(super) fn start(
     Ok(Walker { due, progress })
 }
 
-/// One worktree, on its thread.
+/// A worktree on its thread.
 struct Worktree {
     shared: Arc<Shared>,
     jobs: Sender<Job>,
@@ -50,7 +50,7 @@ struct Worktree {
 }
 
 impl Worktree {
-    /// Does one reconcile after the other until the loop has no more use for it.
+    /// Runs reconciles until the loop drops the channel.
     fn serve(mut self, queue: &Receiver<Due>) {
         let shared = Arc::clone(&self.shared);
         let _end = EndGuard::new(&shared, self.lane);
@@ -61,7 +61,7 @@ impl Worktree {
         }
     }
 
-    /// Returns what shows the writer that what is written is of the index as it is from now on.
+    /// Returns the generation of the index, by which the writer recognises changes from before it was emptied.
     fn ticket(&self) -> Ticket {
         let n_clears = self.shared.n_clears.load(Ordering::SeqCst);
         Ticket { view: self.view, lane: self.lane, n_clears }
@@ -84,7 +84,7 @@ impl Worktree {
     }
 }
 
-/// Has the writer write changes, and waits for it.
+/// Sends changes to the writer, and waits until they are written.
 fn apply(jobs: &Sender<Job>, ticket: Ticket, changes: Vec<Change>) -> Result<Applied, IndexError> {
     let (reply, applied) = sync_channel(1);
     jobs.send(Job::Apply { ticket, changes, reply }).map_err(|_| IndexError::Cancelled)?;

@@ -21,33 +21,33 @@ use crate::proto::{RpcError, Sync, code};
 use crate::store::{Reader, StoreError};
 use crate::types::SourceKey;
 
-/// How often what proves stale is indexed and asked for again before it is dropped.
+/// Number of times that stale files are indexed and the request is repeated before they are dropped.
 const RERUNS: usize = 2;
-/// Longest time a request may wait for freshness.
+/// Maximum wait of a request for freshness.
 const MAX_WAIT: Duration = Duration::from_secs(600);
-/// How long the file system of a directory may take at least until it is known which worktree is around it.
+/// Minimum time that a file system gets to find the worktree around a directory.
 const LOCATE_WAIT: Duration = Duration::from_secs(1);
-/// A request that has read a worktree for so long waits for its file system, most likely: another may have its turn …
+/// Time after which a request that reads a worktree gives up its turn, because it probably waits for the file system …
 const TURN: Duration = Duration::from_millis(500);
-/// … and after so long it is given up; history is searched for ten seconds.
+/// … and time after which it fails; history is searched for ten seconds.
 const READ_WAIT: Duration = Duration::from_secs(20);
 
 tokio::task_local! {
-    /// The connection that a request came over: it is gone once nobody holds it any more.
+    /// The connection of a request, which is gone once all references are dropped.
     pub(super) static CONNECTION: Weak<()>;
 }
 
-/// Parses the params of a method; none at all are an empty object.
+/// Parses the params of a method; absent params are an empty object.
 pub(super) fn params_of<P: DeserializeOwned>(params: Value) -> RpcResult<P> {
     let params = if params.is_null() { Value::Object(serde_json::Map::new()) } else { params };
-    // serde would take an array for the fields in the order of their declaration.
+    // serde would accept an array as the fields in order of declaration.
     if !params.is_object() {
         return Err(bad_params("params: an object is needed, each param by its name"));
     }
     serde_json::from_value(params).map_err(|error| bad_params(format!("params: {error}")))
 }
 
-/// Runs what blocks on a thread of its own. What reads a worktree does so by [`reading`].
+/// Runs blocking code on another thread. Use [`reading`] for code that reads a worktree.
 pub(super) async fn blocking<T: Send + 'static>(
     shared: &Arc<Shared>,
     run: impl FnOnce(&Shared) -> RpcResult<T> + Send + 'static,
@@ -57,8 +57,8 @@ pub(super) async fn blocking<T: Send + 'static>(
     spawn_blocking(move || run(&shared)).await.map_err(|panic| panicked(&panic))?
 }
 
-/// Runs what reads files of a worktree on a thread of its own. One whose file system hangs keeps that thread, but not
-/// the request, and nobody who asks about another worktree.
+/// Runs code that reads files of a worktree on another thread. A hanging file system blocks that thread, but neither the
+/// request nor requests for other worktrees.
 pub(super) async fn reading<T: Send + 'static>(
     shared: &Arc<Shared>,
     root: &Path,
@@ -85,8 +85,8 @@ pub(super) async fn reading<T: Send + 'static>(
 
 /// Finds the worktree of this repository around a directory.
 ///
-/// The disk is looked at after the request arrived, on a thread of its own: where the file system hangs, the request
-/// fails at its deadline, but no sooner than after a second.
+/// The disk is examined after the request arrived, on another thread. If the file system hangs, the request fails at its
+/// deadline, but not within the first second.
 pub(super) async fn locate(shared: &Arc<Shared>, cwd: &str, deadline: Instant) -> RpcResult<RepoLayout> {
     let cwd = PathBuf::from(cwd);
     if !cwd.is_absolute() {
@@ -104,8 +104,8 @@ pub(super) async fn locate(shared: &Arc<Shared>, cwd: &str, deadline: Instant) -
     on_disk(&cwd, until, look).await?
 }
 
-/// Reads who signs commits in a worktree. Settings that cannot be read, or that hang, leave the author unknown: a memory is
-/// worth more than its author's name.
+/// Reads the author of commits in a worktree. If the settings are unreadable or hang, the author is unknown, because storing
+/// a memory matters more than its author's name.
 pub(super) async fn author(shared: &Arc<Shared>, layout: &RepoLayout) -> RpcResult<Option<String>> {
     let (began, until) = (Instant::now(), Instant::now() + LOCATE_WAIT);
     let place = match shared.gates.enter_settings(&layout.root, until).await {
@@ -121,8 +121,8 @@ pub(super) async fn author(shared: &Arc<Shared>, layout: &RepoLayout) -> RpcResu
     Ok(on_disk(&root, until, read).await.unwrap_or_default())
 }
 
-/// Runs what looks at a file system on a thread of its own. It has until then, but at least [`LOCATE_WAIT`]: what was waited
-/// for at our own gates does not count.
+/// Runs code that examines a file system on another thread, until the deadline but for at least [`LOCATE_WAIT`]. The wait at
+/// our own gates does not count.
 async fn on_disk<T: Send + 'static>(
     path: &Path,
     until: Instant,
@@ -133,7 +133,7 @@ async fn on_disk<T: Send + 'static>(
     done.map_err(|panic| panicked(&panic))
 }
 
-/// Says why nobody was let in.
+/// Returns the error for a request that was not admitted.
 fn not_let_in(full: Full, path: &Path, waited: Duration) -> RpcError {
     match full {
         Full::Stuck => unanswered(path, waited),
@@ -148,7 +148,7 @@ fn look_around(shared: &Shared, cwd: &Path) -> RpcResult<RepoLayout> {
     if layout.state_dir == shared.layout.state_dir {
         return Ok(layout);
     }
-    // It moved, and this daemon with it, or its state may be written elsewhere by now, where others look for it.
+    // The repository has moved with this daemon, or its state is written elsewhere now, where clients look for it.
     if !shared.is_found() {
         shared.send(Event::Stop(own_files::LOST));
         return Err(stopping());
@@ -171,7 +171,7 @@ pub(super) fn stopping() -> RpcError {
     RpcError::new(code::STOPPING, "the daemon is stopping")
 }
 
-/// Waits until the files of the view of `cwd` are as fresh as asked, or the time is over.
+/// Waits until the files of the view of `cwd` are as fresh as requested, or the deadline.
 pub(super) async fn freshness(
     shared: &Arc<Shared>,
     cwd: &str,
@@ -181,7 +181,7 @@ pub(super) async fn freshness(
     freshness_with(shared, cwd, level, deadline, Vec::new(), false).await
 }
 
-/// As [`freshness`], where these paths were found `dirty`, and perhaps with the commits.
+/// Like [`freshness`], with paths that were found `dirty`, and optionally with the commits.
 pub(super) async fn freshness_with(
     shared: &Arc<Shared>,
     cwd: &str,
@@ -197,7 +197,7 @@ pub(super) async fn freshness_with(
     answer.await.map_err(|_| stopping())?
 }
 
-/// The snapshot that a request wants to be answered from.
+/// The required snapshot of a request.
 pub(super) struct SnapshotAsk {
     pub(super) cwd: String,
     pub(super) level: Sync,
@@ -205,11 +205,10 @@ pub(super) struct SnapshotAsk {
     pub(super) needs_commits: bool,
 }
 
-/// Runs `run` on a snapshot that is as fresh as asked, and again where the disk is newer than it. Returns the last value,
-/// and why it may not be what the disk says.
+/// Runs `run` on a snapshot that is as fresh as requested, and repeats it while the disk is newer. Returns the last value,
+/// and why it may differ from the disk.
 ///
-/// `run` is told whether it runs again; beside its value it returns the paths that the disk has otherwise than the
-/// snapshot.
+/// `run` gets whether it is repeated, and returns its value with the paths whose content on disk differs from the snapshot.
 pub(super) async fn on_snapshot<T: Send + 'static>(
     shared: &Arc<Shared>,
     ask: SnapshotAsk,
@@ -230,13 +229,13 @@ pub(super) async fn on_snapshot<T: Send + 'static>(
         if why_not.is_none() || reruns == RERUNS {
             return Ok((value, why_not));
         }
-        // What the disk says is newer than the index, whatever the watcher thinks: index it, ask again.
+        // The disk is newer than the index, even if the watcher has not noticed: index the paths and repeat.
         (stale, reruns) = (newer, reruns + 1);
     }
 }
 
-/// Returns why what was made of a snapshot is not the answer yet, if so: paths are `stale`, or files have `moved` since it
-/// was said to be fresh.
+/// Returns why the value of a snapshot is not final, if it is not: paths are `stale`, or files have `moved` since the
+/// freshness check.
 fn why_not(stale: &[SourceKey], has_moved: bool, level: Sync) -> Option<String> {
     match stale.first() {
         Some(path) => Some(format!("{path} changed, or could not be read, while the answer was made")),

@@ -8,7 +8,8 @@ use super::{EmbedError, Embedder};
 /// Loads a model.
 type Load = fn() -> Result<Arc<dyn Embedder>, EmbedError>;
 
-/// A model whose panics are errors. What panicked is loaded anew before the next text, for it may be left half done.
+/// A model whose panics become errors. After a panic the model is reloaded before the next text, because its state may be
+/// inconsistent.
 pub struct Guarded {
     id: String,
     dims: usize,
@@ -29,7 +30,7 @@ impl Guarded {
         Ok(Self { id: model.id().to_owned(), dims: model.dims(), load, model: RwLock::new(model) })
     }
 
-    /// Puts a new model in the place of the one that panicked; it stays where no other can be loaded.
+    /// Replaces the model after a panic; keeps it if no other can be loaded.
     fn renew(&self) {
         match Self::load(self.load) {
             Ok(Self { model, .. }) => {
@@ -60,13 +61,13 @@ impl Embedder for Guarded {
     }
 }
 
-/// Returns whether a model can embed anything: then it is a text that it fails on.
+/// Returns whether a model can embed anything, so that a failure is due to the text.
 pub fn runs(model: &dyn Embedder) -> bool {
     catch_unwind(AssertUnwindSafe(|| model.embed(&["the text of a note"])))
         .is_ok_and(|vectors| vectors.is_ok())
 }
 
-/// Returns what a panic said.
+/// Returns the message of a panic.
 pub fn panic_message(panic: &(dyn std::any::Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("for no reason given")
@@ -78,7 +79,7 @@ mod tests {
 
     use super::*;
 
-    /// Panics for good once it has met a bad text.
+    /// Panics forever after a bad text.
     #[derive(Default)]
     struct Fragile {
         is_broken: AtomicBool,

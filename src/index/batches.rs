@@ -14,10 +14,10 @@ const BYTES: u64 = 8 << 20;
 
 /// Writes changes of the view in one transaction.
 ///
-/// Its errors end the reconcile; what was written before stays.
+/// An error ends the reconcile; earlier batches stay written.
 pub type Apply<'a> = dyn FnMut(Vec<Change>) -> Result<Applied, IndexError> + 'a;
 
-/// The view's new `seq`, and what is to be read again, as of [`Writer::apply`](crate::store::Writer::apply).
+/// The view's new `seq`, and the paths to read again; see [`Writer::apply`](crate::store::Writer::apply).
 pub type Applied = (u64, Vec<SourceKey>);
 
 /// Collects changes of one view into transactions.
@@ -60,7 +60,7 @@ impl<'a> Batches<'a> {
         Ok(())
     }
 
-    /// Takes changes that need no reading, and writes all of them.
+    /// Adds changes that need no reading, and writes everything.
     pub(super) fn put_all(&mut self, changes: impl Iterator<Item = Change>) -> Result<(), IndexError> {
         changes.map(Prepared::Change).try_for_each(|change| self.push(change))?;
         self.flush()

@@ -13,14 +13,14 @@ use crate::scan::{self, Admission, Found, ScanError, Verdict, Visit};
 use crate::store::{Entry, Reader};
 use crate::types::{Refusal, SourceKey, Stat, ViewId};
 
-/// What is to be done about the differences.
+/// The actions for the differences.
 #[derive(Default)]
 pub(super) struct Todo {
     pub(super) reads: Vec<(SourceKey, Stat)>,
     pub(super) refusals: Vec<(SourceKey, Stat, Refusal)>,
-    /// What is gone, as it was.
+    /// Removed entries, with their former signatures.
     pub(super) removals: Vec<(SourceKey, Stat)>,
-    /// Files of secret names that git ignores.
+    /// Ignored files with secret names.
     pub(super) ignored_secrets: Vec<Stat>,
     pub(super) problems: Vec<String>,
     pub(super) unread: Vec<Unread>,
@@ -38,7 +38,7 @@ impl Todo {
     }
 }
 
-/// Compares the worktree at one moment; `on_dir` is called with each directory before it is listed.
+/// A comparison with the worktree; `on_dir` is called with each directory before it is listed.
 pub(super) struct Comparison<'a> {
     layout: &'a RepoLayout,
     view: ViewId,
@@ -46,16 +46,16 @@ pub(super) struct Comparison<'a> {
     progress: &'a Progress,
     admission: Admission,
     on_dir: &'a mut dyn FnMut(&Path),
-    /// Tells others what is looked at.
+    /// Reports what is being examined.
     look: &'a Look<'a>,
     todo: Todo,
 }
 
 impl<'a> Comparison<'a> {
-    /// Reads which files count now. With a damaged index of git's the ignore files decide alone.
+    /// Reads the present rules. If git's index is damaged, only the ignore files decide.
     ///
     /// # Errors
-    /// When what decides cannot be read now: nothing is compared, and nothing is changed.
+    /// When the rules cannot be read at the moment; nothing is compared or changed then.
     pub(super) fn new(
         layout: &'a RepoLayout,
         view: ViewId,
@@ -76,15 +76,15 @@ impl<'a> Comparison<'a> {
         Ok(Self { layout, view, reader, progress, admission, on_dir, look, todo })
     }
 
-    /// Returns a digest of what decides which files count; none when not all of that could be read.
+    /// Returns a digest of the rules; `None` if some could not be read.
     pub(super) fn rules(&self) -> Option<u64> {
         self.todo.problems.is_empty().then(|| self.admission.digest())
     }
 
-    /// Returns what differs within `scope`.
+    /// Returns the differences within `scope`.
     ///
     /// # Errors
-    /// When the worktree or the manifest cannot be read, or the daemon ends.
+    /// When the worktree or the manifest cannot be read, or the daemon is stopping.
     pub(super) fn run(mut self, scope: &Scope) -> Result<Todo, IndexError> {
         match scope {
             Scope::Full => {
@@ -92,7 +92,7 @@ impl<'a> Comparison<'a> {
                 self.walk(None, known)?;
             }
             Scope::Paths(keys) => {
-                // A repository can be recognized later than its first file is heard of.
+                // A nested repository may be recognised only after the event of its first file.
                 let keys: BTreeSet<_> = keys.iter().map(|key| self.nested(key)).collect();
                 for key in &keys {
                     self.path(key)?;
@@ -103,7 +103,7 @@ impl<'a> Comparison<'a> {
         Ok(self.todo)
     }
 
-    /// Compares one path and what is below it. Of what cannot be looked at now the manifest keeps what it has.
+    /// Compares one path and everything below it. The rows of paths that cannot be examined at the moment stay.
     fn path(&mut self, key: &SourceKey) -> Result<(), IndexError> {
         self.look.move_to(&self.layout.root.join(key.as_str()));
         let stat = match self.lstat(key) {
@@ -124,13 +124,13 @@ impl<'a> Comparison<'a> {
             return self.walk(Some(key), below);
         }
         self.todo.removals.extend(below.into_iter().map(|(key, entry)| (key, entry.stat)));
-        // Renamed while it is judged, a directory is taken for one that is not entered: its new name is not met here.
+        // A directory that is renamed during the check looks like one that is not entered; its new name is not visited here.
         self.todo.missed.listed |= stat.is_some_and(|stat| stat.is_dir());
         if stat.is_none() {
             self.todo.missed.moving = Some(key.clone());
         }
         let found = stat.and_then(|stat| self.judge(key, stat));
-        // A directory that is not entered may be one git lists as a whole: another repository. It may become ours.
+        // A directory that is not entered may be another repository, which git lists as a whole, and may become ours.
         if found.is_some() && stat.is_some_and(|stat| stat.is_dir()) {
             (self.on_dir)(&self.layout.root.join(key.as_str()));
         }
@@ -141,7 +141,7 @@ impl<'a> Comparison<'a> {
         Ok(())
     }
 
-    /// Compares the other names of files with several: a write is told of the name alone that it went through.
+    /// Compares the other names of files with several, because an event names only the one that was written through.
     fn other_names(&mut self, mut done: BTreeSet<SourceKey>) -> Result<(), IndexError> {
         done.extend(self.todo.reads.iter().map(|(key, _)| key.clone()));
         done.extend(self.todo.refusals.iter().map(|(key, ..)| key.clone()));
@@ -154,7 +154,7 @@ impl<'a> Comparison<'a> {
         names.iter().filter(|name| !done.contains(name)).try_for_each(|name| self.path(name))
     }
 
-    /// Compares all that is below a directory with `known`.
+    /// Compares everything below a directory with `known`.
     fn walk(
         &mut self,
         below: Option<&SourceKey>,
@@ -169,7 +169,7 @@ impl<'a> Comparison<'a> {
             return Err(IndexError::Cancelled); // what was not met is not gone
         }
         let Walk { known, n_unlisted, .. } = walk;
-        // What a failed listing did not show may still be there.
+        // Files that a failed listing did not show may still exist.
         let gone = |key: &SourceKey| n_unlisted == 0 || is_gone(&root.join(key.as_str()));
         let gone = known.into_iter().filter(|(key, _)| gone(key));
         self.todo.removals.extend(gone.map(|(key, entry)| (key, entry.stat)));
@@ -177,7 +177,7 @@ impl<'a> Comparison<'a> {
         Ok(())
     }
 
-    /// Returns the repository inside the worktree that a path lies in, else the path itself.
+    /// Returns the nested repository around a path, or the path itself.
     fn nested(&mut self, key: &SourceKey) -> SourceKey {
         let mut dirs = key.as_str().match_indices('/').map(|(at, _)| SourceKey::new(&key.as_str()[..at]));
         let barred = dirs.find(|dir| !self.admission.enters(dir));
@@ -202,14 +202,14 @@ impl<'a> Comparison<'a> {
         Some(Found { key: key.clone(), stat, refusal })
     }
 
-    /// Returns the signature of a path; none when it is gone, or may not be looked at.
+    /// Returns the signature of a path; `None` if it is gone or not accessible.
     fn lstat(&self, key: &SourceKey) -> Result<Option<Stat>, PathError> {
         let path = self.layout.root.join(key.as_str());
         if_readable(scan::lstat(&path)).at("look at", &path)
     }
 }
 
-/// One walk: what it does not meet stays in `known`.
+/// One walk; the entries that it does not visit stay in `known`.
 struct Walk<'a> {
     todo: &'a mut Todo,
     root: &'a Path,
@@ -232,7 +232,7 @@ impl Visit for Walk<'_> {
 
     fn file(&mut self, found: Found) {
         if found.refusal == Some(Refusal::NestedRepository) {
-            // Its `.git` may go, and then it is a directory like others.
+            // If its `.git` is removed, it becomes an ordinary directory.
             (self.on_dir)(&self.root.join(found.key.as_str()));
         }
         let known = self.known.remove(&found.key);

@@ -12,32 +12,32 @@ use crate::scan;
 use crate::store::{Embedded, NewVector, PendingChunk, Reader, StoreError};
 use crate::types::{ChunkId, Kind, SourceKey};
 
-/// Vectors of one step, to be written.
+/// The vectors of one step.
 #[derive(Debug, Default)]
 pub struct Batch {
-    /// What to keep.
+    /// Vectors to store.
     pub vectors: Vec<NewVector>,
-    /// Where the next step begins.
+    /// Start of the next step.
     pub last: ChunkId,
-    /// Texts looked at; 0 when none is left.
+    /// Number of texts; 0 when none is left.
     pub n_seen: usize,
-    /// Why none of them got a vector, if so.
+    /// Why none of them got a vector, if they failed.
     pub failed: Option<Failed>,
 }
 
 /// The model, or what comes before it, failed on some of these texts.
 #[derive(Debug)]
 pub struct Failed {
-    /// The texts, each with a name for the log.
+    /// The texts with names for the log.
     pub texts: Vec<(Embedded, String)>,
-    /// What was said.
+    /// The error.
     pub why: String,
 }
 
 /// Embeds up to `limit` chunks with an id over `after`.
 ///
-/// Text is read from the worktree again and used only when its hash is the one that was indexed; what changed
-/// meanwhile is on its way to being indexed anew.
+/// Text is read from the worktree again and used only if its hash equals the indexed one; changed files are about to be
+/// indexed again.
 ///
 /// # Errors
 /// When the database cannot be read.
@@ -84,7 +84,7 @@ impl Batch {
     }
 }
 
-/// Runs what untrusted text goes through; says what went wrong, be it a panic.
+/// Runs code on untrusted text, and converts a panic to an error.
 fn caught<T>(run: impl FnOnce() -> Result<T, EmbedError>) -> Result<T, String> {
     match catch_unwind(AssertUnwindSafe(run)) {
         Ok(result) => result.map_err(|error| error.to_string()),
@@ -123,7 +123,7 @@ fn new_vector(of: Embedded, vector: Option<&[f32]>) -> NewVector {
     NewVector { of, vec: vector.map(quantize) }
 }
 
-/// Returns the text that was indexed, from whichever file still has it.
+/// Returns the indexed text from any file that still has it.
 fn read_same(reader: &Reader, chunk: &PendingChunk, max_file_bytes: u64) -> Option<RedactedText> {
     let read = |root: &str, key: &SourceKey| {
         scan::read_same(Path::new(root), key, max_file_bytes, &chunk.hash).ok().flatten()
@@ -137,7 +137,7 @@ fn read_same(reader: &Reader, chunk: &PendingChunk, max_file_bytes: u64) -> Opti
     Some(RedactedText::new(text, syntax))
 }
 
-/// Returns what is embedded of a chunk whose text is not a part of a file.
+/// Returns the embedded text of a chunk that is not part of a file.
 fn own_body(chunk: &PendingChunk) -> Option<&str> {
     let text = chunk.text.as_deref()?;
     Some(if chunk.kind == Kind::Commit { commits::embedded(text) } else { text })

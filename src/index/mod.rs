@@ -1,8 +1,8 @@
 //! Keeps index.db equal to the worktrees.
 //!
-//! `compare` finds where manifest and disk differ and `plan` (pure) what that means, `prepare` reads and extracts it,
-//! with `extractor` in a process of its own (`worker`), `pipeline` runs them on the caller's thread and hands what is to be
-//! written to another in `batches`, `commits` does the same for history, `embedding` gives vectors to what was written.
+//! `compare` finds differences between manifest and disk, and `plan` (pure) decides on them. `prepare` reads and extracts
+//! files, through `extractor` in a separate process (`worker`). `pipeline` runs these on the caller's thread and sends
+//! changes to the writer in `batches`. `commits` does the same for history, and `embedding` computes the vectors.
 
 mod batches;
 mod commits;
@@ -44,13 +44,13 @@ pub enum IndexError {
     /// No further process can be started, or each one fails at once.
     #[error("cannot run `memod extract`, which parses files: {0}; `ulimit -u` or the memory may be too low")]
     Extractor(#[source] std::io::Error),
-    /// The code panicked. The transaction under way was rolled back.
+    /// The code panicked. The open transaction was rolled back.
     #[error("panicked: {0}; `memo logs` says more")]
     Panicked(String),
     /// The daemon is stopping.
     #[error("the daemon is stopping")]
     Cancelled,
-    /// The index was emptied, or the worktree opened anew, since the reconcile began: what it compared with is gone.
+    /// The index was emptied, or the worktree reopened, since the reconcile began, so its comparison is void.
     #[error("the index was emptied meanwhile")]
     Outdated,
 }
@@ -59,7 +59,7 @@ impl IndexError {
     /// Runs a step of indexing. A panic becomes an error.
     ///
     /// # Errors
-    /// What `run` failed with, or that it panicked.
+    /// When `run` fails or panics.
     pub fn caught<T>(run: impl FnOnce() -> Result<T, Self>) -> Result<T, Self> {
         catch_unwind(AssertUnwindSafe(run))
             .unwrap_or_else(|panic| Err(Self::Panicked(panic_message(&*panic).to_owned())))

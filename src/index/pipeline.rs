@@ -1,7 +1,7 @@
 //! Reconciles the manifest of a worktree with its files.
 //!
-//! Each worktree is reconciled on a thread of its own, with a few more that read. None of them writes: what is to be written
-//! is handed, in batches, to the one that does. A file system that hangs holds up its own worktree.
+//! Each worktree is reconciled on its own thread, with a few more threads that read. None of them writes: changes go to the
+//! writer in batches. So a hanging file system blocks only its own worktree.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -21,32 +21,32 @@ use crate::paths::RepoLayout;
 use crate::store::{Change, Reader, StoreError, Writer};
 use crate::types::{SourceKey, Stat, ViewId};
 
-/// Runs of changes prepared ahead of the writer; at most one content that was extracted is in each.
+/// Runs of changes that are prepared ahead of the writer; each has at most one extracted content.
 const QUEUE: usize = 64;
-/// Files of a run: they share a message to the writer.
+/// Most files of a run, which share a message to the writer.
 const RUN: usize = 32;
-/// Fewer files than this are not worth a thread.
+/// Minimum number of files for further threads.
 const INLINE_FILES: usize = 4;
 
-/// What is to be compared with the disk.
+/// The paths to compare with the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// Everything.
     Full,
-    /// These paths and what is below them.
+    /// These paths and everything below them.
     Paths(BTreeSet<SourceKey>),
 }
 
-/// What reading files may cost.
+/// Limits for reading files.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading {
-    /// Larger files are not read.
+    /// Maximum size of a file, bytes.
     pub max_file_bytes: u64,
-    /// Threads that read files of one worktree at once, and processes that parse for all of them.
+    /// Threads that read files of one worktree at a time, and processes that parse for all worktrees.
     pub n_threads: usize,
 }
 
-/// What the reconciles of all worktrees share.
+/// The data that the reconciles of all worktrees share.
 pub struct Indexer {
     index_db: PathBuf,
     extractors: Extractors,
@@ -56,15 +56,14 @@ pub struct Indexer {
 }
 
 impl Indexer {
-    /// Makes ready to fill `index_db`; `memod` is the program that is run to extract texts.
+    /// Prepares to fill `index_db`; `memod` is the program that extracts texts.
     pub fn new(index_db: &Path, memod: &Path, reading: Reading, progress: Arc<Progress>) -> Self {
         let extractors = Extractors::new(memod, &progress, reading.n_threads);
         let (index_db, secret_files) = (index_db.to_owned(), Mutex::default());
         Self { index_db, extractors, secret_files, reading, progress }
     }
 
-    /// Purges contents that nobody refers to and that may be in a file of a secret name. To be called after each reconcile
-    /// that has ended well.
+    /// Purges unreferenced contents that may be in a file with a secret name. Call it after each successful reconcile.
     ///
     /// # Errors
     /// When the database cannot be written; nothing is purged then.
@@ -81,12 +80,12 @@ pub struct Reconciler {
     view: ViewId,
     reader: Reader,
     walk: Arc<WalkProgress>,
-    /// The digest of what decided at the last walk, as far as it could be read; the outer none before the first.
+    /// Digest of the rules at the last walk, if they could be read; the outer option is `None` before the first walk.
     rules: Option<Option<u64>>,
 }
 
 impl Reconciler {
-    /// Makes that of a view whose row is there.
+    /// Creates the reconciler of a view whose row exists.
     ///
     /// # Errors
     /// When the database cannot be opened.
@@ -100,19 +99,19 @@ impl Reconciler {
         &self.layout
     }
 
-    /// Returns how far it is.
+    /// Returns the progress.
     pub fn progress(&self) -> Arc<WalkProgress> {
         Arc::clone(&self.walk)
     }
 
     /// Makes the manifest equal the worktree within `scope`.
     ///
-    /// `on_dir` is called with each directory before it is listed, so that it can be watched first. After
-    /// `git_changed` everything is compared if git tracks other paths, or ignores by other rules, than at the
-    /// last walk: what counts may have changed without any file changing.
+    /// `on_dir` is called with each directory before it is listed, so that it can be watched first. After `git_changed`
+    /// everything is compared if git's tracked paths or ignore rules have changed since the last walk, because the set of files
+    /// may have changed without a change of any file.
     ///
     /// # Errors
-    /// When the worktree cannot be listed or the database refuses; what was written before stays.
+    /// When the worktree cannot be listed or the database fails; earlier batches stay written.
     pub fn reconcile(
         &mut self,
         scope: &Scope,
@@ -151,8 +150,8 @@ impl Reconciler {
         batches.put_all(refusals.map(|(key, stat, refusal)| Change::Refuse { key, stat, refusal }))?;
         let files = Files { indexer, view: *view, root: &layout.root, walk };
         files.read_all(reads, reader, &mut batches)?;
-        // Last: what was renamed is under its old name until it is under the new one, never nowhere. The old one
-        // is not shown, for each hit is checked against the disk.
+        // Removals come last: a renamed file keeps its old name until it has the new one, so it is never missing. The old
+        // name is not shown, because each hit is checked against the disk.
         batches.put_all(removals.into_iter().map(|(key, stat)| {
             let is_secret = secrets.iter().any(|secret| secret_files::may_hold(secret, &stat));
             Change::Remove { key, is_secret }
@@ -161,7 +160,7 @@ impl Reconciler {
     }
 }
 
-/// Whose files are read, and with what.
+/// The files to read, and the means.
 #[derive(Clone, Copy)]
 struct Files<'a> {
     indexer: &'a Indexer,
@@ -171,8 +170,8 @@ struct Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    /// Reads what differs. A few files are read by this thread, more of them by several; the processes that extracted are
-    /// ended then but for one, and give back what parsing took.
+    /// Reads files that differ, a few on this thread and more on several. Afterwards all extracting processes but one end, to
+    /// release their memory.
     fn read_all(
         self,
         mut reads: Vec<(SourceKey, Stat)>,
@@ -180,7 +179,7 @@ impl<'a> Files<'a> {
         batches: &mut Batches<'_>,
     ) -> Result<(), IndexError> {
         if reads.len() > INLINE_FILES {
-            // Who does not wait for all of them is likelier to ask for what was written last.
+            // Read the latest changes first: a request that does not wait for all files most likely wants those.
             reads.sort_by_key(|(_, stat)| Reverse(stat.mtime_ns));
             let read = Reads { reads: &reads, next: AtomicUsize::new(0), files: self }.by_threads(batches);
             self.indexer.extractors.rest();
@@ -197,7 +196,7 @@ impl<'a> Files<'a> {
     }
 }
 
-/// Files that threads share out among themselves.
+/// A list of files that threads share.
 struct Reads<'a> {
     reads: &'a [(SourceKey, Stat)],
     next: AtomicUsize,
@@ -207,7 +206,7 @@ struct Reads<'a> {
 type Run = Result<Vec<Prepared>, IndexError>;
 
 impl Reads<'_> {
-    /// Reads them with so many threads; this one writes.
+    /// Reads the files on several threads; this thread passes on the changes.
     fn by_threads(&self, batches: &mut Batches<'_>) -> Result<(), IndexError> {
         let (sender, receiver) = sync_channel(QUEUE);
         thread::scope(|scope| {
@@ -232,7 +231,7 @@ impl Reads<'_> {
         })
     }
 
-    /// Takes files from the list until it is empty or the writer has given up.
+    /// Takes files from the list until it is empty or the receiver is gone.
     fn work(&self, sender: &SyncSender<Run>) -> Result<(), IndexError> {
         let reader = Reader::open(&self.files.indexer.index_db)?;
         let preparer = self.files.preparer(&reader);
@@ -247,7 +246,7 @@ impl Reads<'_> {
         Ok(())
     }
 
-    /// Prepares the next files, up to the first whose content is new; none when none is left.
+    /// Prepares the next files, up to the first with new content; `None` when none is left.
     fn run(&self, preparer: &Preparer<'_>) -> Run {
         let mut run = Vec::new();
         while run.len() < RUN

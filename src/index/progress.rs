@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::store::Change;
 use crate::types::{Refusal, SourceKey};
 
-/// What all that is indexed counts together; read by other threads.
+/// Counters that all worktrees share; read by other threads.
 #[derive(Debug, Default)]
 pub struct Progress {
     /// Files extracted since the start.
@@ -34,7 +34,7 @@ impl Progress {
     }
 }
 
-/// How far the reconcile of one worktree is; read by other threads.
+/// Progress of the reconcile of one worktree; read by other threads.
 #[derive(Debug, Default)]
 pub struct WalkProgress {
     total_files: AtomicU64,
@@ -43,14 +43,14 @@ pub struct WalkProgress {
     looks: Mutex<Looks>,
 }
 
-/// What is looked at by each thread, and since when.
+/// The path that each thread examines, and since when.
 #[derive(Debug, Default)]
 struct Looks {
     n_begun: u64,
     open: HashMap<u64, (Instant, PathBuf)>,
 }
 
-/// A look at a directory or file that has yet to end.
+/// A running access to a directory or file.
 pub(super) struct Look<'a> {
     looks: &'a Mutex<Looks>,
     number: u64,
@@ -63,30 +63,30 @@ impl WalkProgress {
         self.total_files.store(total_files, Ordering::Relaxed);
     }
 
-    /// Notes that so many more are done.
+    /// Adds to the number of files done.
     pub fn add_done(&self, n_files: u64) {
         self.done_files.fetch_add(n_files, Ordering::Relaxed);
     }
 
-    /// Returns how many files are done, and of how many; (0, 0) while they are being listed.
+    /// Returns the numbers of files done and of all files; (0, 0) while they are being listed.
     pub fn files(&self) -> (u64, u64) {
         (self.done_files.load(Ordering::Relaxed), self.total_files.load(Ordering::Relaxed))
     }
 
-    /// Returns a count that is raised before anything is taken out of the manifest: a snapshot that may lack it is told by
-    /// this.
+    /// Returns a count that is incremented before anything is removed from the manifest, which tells whether a snapshot may lack
+    /// it.
     pub fn removals(&self) -> u64 {
         self.removals.load(Ordering::SeqCst)
     }
 
-    /// Returns what has been looked at for so long without an answer, if anything has.
+    /// Returns the path that has been examined for this long without an answer, if any.
     pub fn unanswered_for(&self, long: Duration) -> Option<PathBuf> {
         let looks = lock(&self.looks);
         let longest = looks.open.values().min_by_key(|(since, _)| *since)?;
         (longest.0.elapsed() >= long).then(|| longest.1.clone())
     }
 
-    /// Notes that something is looked at until what is returned is dropped.
+    /// Records an access to a path until the returned guard is dropped.
     pub(super) fn look_at(&self, path: &Path) -> Look<'_> {
         let mut looks = lock(&self.looks);
         looks.n_begun += 1;
@@ -97,7 +97,7 @@ impl WalkProgress {
 }
 
 impl Look<'_> {
-    /// Notes that it has come to another place.
+    /// Records the next path of the access.
     pub(super) fn move_to(&self, path: &Path) {
         lock(self.looks).open.insert(self.number, (Instant::now(), path.to_owned()));
     }

@@ -1,7 +1,7 @@
 //! The extraction process, and its limits.
 //!
-//! A line of JSON in, a line of JSON out, until its input ends. Linux takes time and memory away from it where the
-//! budgets of `extract` do not reach: inside one step of a parser.
+//! It reads a line of JSON and writes a line of JSON until its input ends. On Linux its time and memory are limited, because
+//! the budgets of `extract` do not apply inside one step of a parser.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead as _, Write as _};
@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::extract;
 
-/// CPU time for one text, in seconds. More than the parsers' own budget, and a second less for what was used before.
+/// CPU time for one text, in seconds. It exceeds the parsers' own budget, plus a second that may be used already.
 pub(super) const CPU_S: u64 = 5;
 
-/// Whether the process takes [`CPU_S`] to mean anything on this system.
+/// Whether [`CPU_S`] is enforced on this system.
 pub(super) const IS_LIMITED: bool = cfg!(target_os = "linux");
 
-/// Address space of the process, in bytes. A megabyte of tables, the worst that people keep, takes 200 MB.
+/// Address space of the process, in bytes. A megabyte of tables, the worst realistic text, takes 200 MB.
 #[cfg(target_os = "linux")]
 const MEMORY_BYTES: u64 = 512 << 20;
 
@@ -30,7 +30,7 @@ pub(super) struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// Returns the task as it goes through the pipe.
+    /// Returns the task as a line for the pipe.
     pub(super) fn to_line(&self) -> String {
         let mut line = serde_json::to_string(self).expect("plain strings serialize");
         line.push('\n');
@@ -38,10 +38,10 @@ impl Task<'_> {
     }
 }
 
-/// Extracts what comes on stdin, a task a line, until it ends.
+/// Extracts tasks from stdin, one per line, until it ends.
 ///
 /// # Errors
-/// When a pipe breaks or the other side does not speak as we do; the process is to end then.
+/// When a pipe breaks or a line is invalid; the process must end then.
 pub fn run() -> io::Result<()> {
     limit_memory();
     let (stdin, mut stdout) = (io::stdin().lock(), io::stdout().lock());
@@ -56,7 +56,7 @@ pub fn run() -> io::Result<()> {
     Ok(())
 }
 
-/// Lets the process have so much memory and no core file; an allocation beyond ends it.
+/// Limits the memory of the process and disables core files; a larger allocation ends it.
 #[cfg(target_os = "linux")]
 fn limit_memory() {
     use rustix::process::Resource;
@@ -64,7 +64,7 @@ fn limit_memory() {
     set_limit(Resource::Core, 0);
 }
 
-/// Lets the process have [`CPU_S`] from now on.
+/// Allows the process [`CPU_S`] from now on.
 #[cfg(target_os = "linux")]
 fn limit_time() {
     use rustix::time::{ClockId, clock_gettime};
@@ -72,7 +72,7 @@ fn limit_time() {
     set_limit(rustix::process::Resource::Cpu, used_s + CPU_S);
 }
 
-/// Sets the soft limit. A refusal leaves the daemon's deadline, which is longer.
+/// Sets the soft limit. If that fails, the daemon's longer deadline applies.
 #[cfg(target_os = "linux")]
 fn set_limit(resource: rustix::process::Resource, limit: u64) {
     let maximum = rustix::process::getrlimit(resource).maximum;

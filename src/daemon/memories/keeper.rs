@@ -25,20 +25,20 @@ pub(super) struct OpenForeign {
     pub(super) path: PathBuf,
     /// Name of the system.
     pub(super) system: String,
-    /// Who reads it.
+    /// The connection that reads it.
     pub(super) connection: Weak<()>,
-    /// The copy that is read.
+    /// The copy.
     pub(super) copy: Foreign,
 }
 
-/// Shortest time between two copies: so much can be lost when the file is deleted while no daemon runs.
+/// Minimum time between two backups, and so the most that is lost if the file is deleted while no daemon runs.
 const COPY_AGAIN: Duration = Duration::from_secs(600);
-/// Making copies takes at most this part of the time.
+/// Maximum share of time for making backups.
 const COPY_SHARE: u32 = 100;
-/// How long after vectors could not be computed or kept it is tried again, when a job comes.
+/// Delay after a failure to compute or store vectors before the next job tries again.
 const EMBED_AGAIN: Duration = Duration::from_secs(2);
 
-/// The way to the thread that keeps the memories.
+/// A handle to the thread that owns the memories.
 pub(in crate::daemon) struct Memories {
     jobs: Sender<Job>,
     pub(super) finder: Arc<Finder>,
@@ -75,12 +75,12 @@ impl Memories {
         Ok(Self { jobs, finder, model, foreign: Mutex::default(), panics, thread })
     }
 
-    /// Returns the model, which the chunks of the index share.
+    /// Returns the model, which memories share with the index.
     pub(in crate::daemon) fn model(&self) -> Model {
         Arc::clone(&self.model)
     }
 
-    /// Runs a job on the thread and waits for what it returns.
+    /// Runs a job on the thread and waits for the result.
     pub(super) async fn ask<T: Send + 'static>(
         &self,
         run: impl FnOnce(&mut MemoryStore) -> T + Send + 'static,
@@ -96,7 +96,7 @@ impl Memories {
         let finder = Arc::clone(&self.finder);
         let job = Job::Run(Box::new(move |store| {
             let value = run(store);
-            // Before anybody is told: what was acknowledged is found. What was done is told in any case.
+            // Update the copy before answering, so that acknowledged changes are found. The answer is sent in any case.
             let followed = catch_unwind(AssertUnwindSafe(|| finder.follow(store)));
             drop(reply.send(value));
             followed
@@ -105,7 +105,7 @@ impl Memories {
         Ok(answer)
     }
 
-    /// Returns how many memories live, and what people must know of them.
+    /// Returns the number of living memories, and notices for the user.
     pub(in crate::daemon) async fn overview(&self) -> (u64, Vec<String>) {
         let numbers = self.ask(|store| {
             let now_ms = now_ms();
@@ -140,7 +140,7 @@ impl Memories {
         Check { name: "memory.db".to_owned(), ok, detail, hint: None }
     }
 
-    /// Returns what is said where the thread did not answer.
+    /// Returns the error for a thread that did not answer.
     pub(super) fn failed(&self) -> RpcError {
         self.panics.refusal(Instant::now()).unwrap_or_else(|| {
             RpcError::new(
@@ -150,7 +150,7 @@ impl Memories {
         })
     }
 
-    /// Ends the thread once it has done what it was asked before.
+    /// Ends the thread after its queued jobs.
     pub(in crate::daemon) fn stop(&self) {
         let _ = self.jobs.send(Job::Stop); // it may have ended
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -160,7 +160,7 @@ impl Memories {
     }
 }
 
-/// Says what a check found.
+/// Reports the result of a check.
 fn found(checked: &Checked) -> String {
     let Checked { faults, living, vectorless } = checked;
     match faults.as_slice() {
@@ -172,7 +172,7 @@ fn found(checked: &Checked) -> String {
     }
 }
 
-/// Computes what is kept beside a record.
+/// Computes the derived data of a record.
 pub(super) fn derive(record: &Record) -> Derived {
     Derived {
         hash: text::hash(&record.content),
@@ -180,17 +180,17 @@ pub(super) fn derive(record: &Record) -> Derived {
     }
 }
 
-/// What the thread is asked for.
+/// A job for the thread.
 enum Job {
     Run(Box<Run>),
     Stop,
 }
 
-/// Returns the panic of what comes after the answer, if any.
+/// Returns the panic of the work after the answer, if any.
 type Run = dyn FnOnce(&mut MemoryStore) -> thread::Result<()> + Send;
 
-/// Runs jobs until the last. After a panic outside of a job it goes on with a store that is opened anew, a few times; then
-/// who asks is told why not.
+/// Runs jobs until the last. After a panic outside of a job it continues with a reopened store, a limited number of times;
+/// then jobs fail with the reason.
 fn keep(new_store: impl Fn() -> MemoryStore, finder: &Finder, queue: &Receiver<Job>, panics: &Panics) {
     let (mut first, mut is_over) = (None, false);
     loop {
@@ -217,7 +217,7 @@ fn keep(new_store: impl Fn() -> MemoryStore, finder: &Finder, queue: &Receiver<J
     }
 }
 
-/// Runs jobs until the last; vectors and copies are made when there is nothing else to do, lest somebody waits for them.
+/// Runs jobs until the last. Vectors and backups are made while the queue is empty, so that no job waits for them.
 fn serve(store: &mut MemoryStore, mut first: Option<Job>, finder: &Finder, queue: &Receiver<Job>) {
     let (mut copy_at, mut embed_at): (Option<Instant>, Option<Instant>) = (None, None);
     let is_due = |at: Option<Instant>| at.is_none_or(|at| at <= Instant::now());
@@ -245,7 +245,7 @@ fn serve(store: &mut MemoryStore, mut first: Option<Job>, finder: &Finder, queue
         };
         match job {
             Some(Job::Run(job)) => match catch_unwind(AssertUnwindSafe(|| job(store))) {
-                // Whoever asked is told by the end of its channel; the hook has put the panic into the log.
+                // The caller notices the closed channel; the panic hook has logged the panic.
                 Ok(Ok(())) | Err(_) => {}
                 Ok(Err(panic)) => resume_unwind(panic),
             },
