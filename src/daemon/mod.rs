@@ -1,7 +1,8 @@
 //! The daemon: keeps the index of a repository current and answers requests.
 //!
 //! `server` reads requests and `dispatch` answers them. `main_loop` owns the state of each worktree (`worktree`), `disk`
-//! accesses its file system, `worker` and `embedding` do the long work. Events go to the loop, and jobs and tasks come from it.
+//! accesses its file system, `worker` and `embedding` do the long work. Events go to the loop, and jobs and tasks come from
+//! it.
 
 mod anchors;
 mod briefing;

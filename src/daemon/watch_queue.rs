@@ -30,8 +30,8 @@ impl WatchQueue {
         (!self.is_lost.swap(true, Ordering::SeqCst)).then_some(WatchEvent::Lost)
     }
 
-    /// Records that the loop takes an event. Call this before the rescan for a loss begins: a later loss needs a rescan of its
-    /// own.
+    /// Records that the loop takes an event. Call this before the rescan for a loss begins: a later loss needs a rescan of
+    /// its own.
     pub(super) fn pop(&self, event: &WatchEvent) {
         match event {
             WatchEvent::Lost => self.is_lost.store(false, Ordering::SeqCst),

@@ -151,8 +151,8 @@ impl WorktreeState {
         self.settle_probe();
     }
 
-    /// Records that some directory is not watched. Events do not cover it, so every request waits for a walk that begins from
-    /// now on. `why` explains the cause and the remedy to the user.
+    /// Records that some directory is not watched. Events do not cover it, so every request waits for a walk that begins
+    /// from now on. `why` explains the cause and the remedy to the user.
     pub(super) fn mark_unwatched(&mut self, why: Option<String>) {
         if self.watch.mark_unwatched(why) {
             self.postpone();

@@ -47,8 +47,8 @@ struct Follow<'a> {
 }
 
 impl Objects {
-    /// Returns the newest `most` commits reachable from `head` that touched a file or directory, as `git log -- PATH` does: at
-    /// a merge, only parents with the same content are followed. A file is followed through renames.
+    /// Returns the newest `most` commits reachable from `head` that touched a file or directory, as `git log -- PATH` does:
+    /// at a merge, only parents with the same content are followed. A file is followed through renames.
     ///
     /// # Errors
     /// When `head` itself cannot be read.

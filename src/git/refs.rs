@@ -60,8 +60,8 @@ impl Refs {
         }
     }
 
-    /// Returns the object of a full or short name, such as `main`, `v1.0` or `origin/main`; `None` if there is no such ref or
-    /// the branch has no commit. For an annotated tag it is the tag object.
+    /// Returns the object of a full or short name, such as `main`, `v1.0` or `origin/main`; `None` if there is no such ref
+    /// or the branch has no commit. For an annotated tag it is the tag object.
     ///
     /// # Errors
     /// When a ref is damaged, refers to itself, or is stored where it cannot be read.

@@ -13,8 +13,8 @@ const MOST_COMPARED: usize = 200;
 const MOST_BYTES: u64 = 1 << 20;
 
 impl Objects {
-    /// Returns the name in `old` of a file that only `new` has: that of the removed file with the same content, or else of the
-    /// one that shares most lines, at least half.
+    /// Returns the name in `old` of a file that only `new` has: that of the removed file with the same content, or else of
+    /// the one that shares most lines, at least half.
     ///
     /// # Errors
     /// When a tree is missing or damaged.

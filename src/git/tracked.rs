@@ -98,8 +98,8 @@ impl Tracked {
         index.entries().get(at).is_some_and(|entry| entry.path(index).starts_with(&prefix))
     }
 
-    /// Returns the content of a file whose signature equals the one in the index, and whether it is racy: written in the same
-    /// second as the index, so that git itself would read the file.
+    /// Returns the content of a file whose signature equals the one in the index, and whether it is racy: written in the
+    /// same second as the index, so that git itself would read the file.
     pub fn noted(&self, path: &BStr, stat: &Stat) -> Option<(ObjectId, bool)> {
         let (index, at) = self.find(path)?;
         let entry = index.entry(at);

@@ -107,8 +107,8 @@ impl Reconciler {
     /// Makes the manifest equal the worktree within `scope`.
     ///
     /// `on_dir` is called with each directory before it is listed, so that it can be watched first. After `git_changed`
-    /// everything is compared if git's tracked paths or ignore rules have changed since the last walk, because the set of files
-    /// may have changed without a change of any file.
+    /// everything is compared if git's tracked paths or ignore rules have changed since the last walk, because the set of
+    /// files may have changed without a change of any file.
     ///
     /// # Errors
     /// When the worktree cannot be listed or the database fails; earlier batches stay written.
@@ -170,8 +170,8 @@ struct Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    /// Reads files that differ, a few on this thread and more on several. Afterwards all extracting processes but one end, to
-    /// release their memory.
+    /// Reads files that differ, a few on this thread and more on several. Afterwards all extracting processes but one end,
+    /// to release their memory.
     fn read_all(
         self,
         mut reads: Vec<(SourceKey, Stat)>,

@@ -60,8 +60,8 @@ impl Preparer<'_> {
         }
     }
 
-    /// Reads a path and extracts it, unless its content is known. A path that is gone becomes a removal. Nothing changes if the
-    /// manifest already has it as unreadable, or if it cannot be read at the moment.
+    /// Reads a path and extracts it, unless its content is known. A path that is gone becomes a removal. Nothing changes if
+    /// the manifest already has it as unreadable, or if it cannot be read at the moment.
     ///
     /// The file is read even if git's index names its object: while git switches branches the index is out of date, and
     /// filters give one object several forms.

@@ -73,8 +73,8 @@ impl WalkProgress {
         (self.done_files.load(Ordering::Relaxed), self.total_files.load(Ordering::Relaxed))
     }
 
-    /// Returns a count that is incremented before anything is removed from the manifest, which tells whether a snapshot may lack
-    /// it.
+    /// Returns a count that is incremented before anything is removed from the manifest, which tells whether a snapshot may
+    /// lack it.
     pub fn removals(&self) -> u64 {
         self.removals.load(Ordering::SeqCst)
     }

@@ -91,8 +91,8 @@ impl Lines {
         (1..=last_start).filter(is_it).collect()
     }
 
-    /// Returns the present place of lines that were at `lines` with this hash, as the `nth` of `n` equal runs; `None` if they,
-    /// or one of the equal runs, are gone.
+    /// Returns the present place of lines that were at `lines` with this hash, as the `nth` of `n` equal runs; `None` if
+    /// they, or one of the equal runs, are gone.
     pub fn find(&self, lines: (u32, u32), run: &str, nth: Option<(u32, u32)>) -> Option<(u32, u32)> {
         let n_lines = lines.1 - lines.0 + 1;
         let places = self.places(n_lines, run);

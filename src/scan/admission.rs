@@ -33,8 +33,8 @@ impl Admission {
     /// Reads the present index and settings of git.
     ///
     /// # Errors
-    /// When one of git's files is damaged or cannot be read; names it. [`Admission::open_untracked`] still works then, unless
-    /// the error is transient.
+    /// When one of git's files is damaged or cannot be read; names it. [`Admission::open_untracked`] still works then,
+    /// unless the error is transient.
     pub fn open(layout: &RepoLayout, max_file_bytes: u64) -> Result<Self, ScanError> {
         Self::open_for(layout, &UserDirs::read(), max_file_bytes)
     }
@@ -85,14 +85,14 @@ impl Admission {
         }
     }
 
-    /// Returns whether to list and watch a directory: it must not be ignored, or must have tracked files, and be neither `.git`
-    /// nor another repository.
+    /// Returns whether to list and watch a directory: it must not be ignored, or must have tracked files, and be neither
+    /// `.git` nor another repository.
     pub fn enters(&mut self, dir: &SourceKey) -> bool {
         self.enters_path(RelPath::new(dir.as_str()))
     }
 
-    /// Returns why the decision about `path`, and about everything below it, is uncertain: an ignore file or a `.git` could not
-    /// be read. The decision must not be used then.
+    /// Returns why the decision about `path`, and about everything below it, is uncertain: an ignore file or a `.git` could
+    /// not be read. The decision must not be used then.
     pub fn undecided(&mut self, path: &SourceKey, is_dir: bool) -> Option<String> {
         let path = RelPath::new(path.as_str());
         self.undecided_dir(if is_dir { path } else { super::rules::parent(path) })

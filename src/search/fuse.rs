@@ -119,8 +119,8 @@ impl Spread {
         }
     }
 
-    /// Returns the values for BM25, path, symbol and KNN, each 0 to 1. The ranks of symbols make little difference, because the
-    /// order of equal names means nothing.
+    /// Returns the values for BM25, path, symbol and KNN, each 0 to 1. The ranks of symbols make little difference, because
+    /// the order of equal names means nothing.
     fn values(&self, signals: &Signals) -> [f64; 4] {
         let share = |place: Option<TextRank>, best: f64| {
             place.filter(|_| best > 0.0).map_or(0.0, |place| (-place.bm25 / best).max(0.0))

@@ -1,7 +1,7 @@
 //! Searches memories.
 //!
-//! Runs BM25 over words and KNN over vectors, each filtered inside its top-k, and ranks with `memory_rank`. The scores are on
-//! the scale of other hits, so that both can appear in one list.
+//! Runs BM25 over words and KNN over vectors, each filtered inside its top-k, and ranks with `memory_rank`. The scores are
+//! on the scale of other hits, so that both can appear in one list.
 
 use std::collections::HashMap;
 

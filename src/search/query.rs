@@ -90,8 +90,8 @@ pub fn parse(input: &str) -> Query {
 }
 
 impl Query {
-    /// Returns the text for FTS5's `MATCH` over streams of [`tokens::index_words`]; `None` if nothing is wanted. It is always
-    /// valid: every token is quoted, and there are at most 64 wanted and 16 unwanted ones.
+    /// Returns the text for FTS5's `MATCH` over streams of [`tokens::index_words`]; `None` if nothing is wanted. It is
+    /// always valid: every token is quoted, and there are at most 64 wanted and 16 unwanted ones.
     pub fn match_expression(&self) -> Option<String> {
         Writer::new(expression::other_number).any(&self.any, false)
     }
@@ -107,8 +107,8 @@ impl Query {
         &self.words
     }
 
-    /// Returns possible names of symbols as typed, the likeliest first, at most eight: `Session::login` gives that and `login`.
-    /// A query of one word is always a name.
+    /// Returns possible names of symbols as typed, the likeliest first, at most eight: `Session::login` gives that and
+    /// `login`. A query of one word is always a name.
     pub fn symbols(&self) -> &[String] {
         &self.symbols
     }

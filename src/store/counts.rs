@@ -85,7 +85,8 @@ impl Reader {
         })
     }
 
-    /// Returns the texts of a view that the model fails on, at most `at_most` of them: a chunk as path and lines, else a path.
+    /// Returns the texts of a view that the model fails on, at most `at_most` of them: a chunk as path and lines, else a
+    /// path.
     ///
     /// # Errors
     /// When the database cannot be read.

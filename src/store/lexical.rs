@@ -182,8 +182,8 @@ impl Reader {
         })
     }
 
-    /// Looks up the best of `ranked` in [`batches`] until `take` has enough. `sql` returns the rows for the keys in the array
-    /// ?5, in its order, with the index of the key as value.
+    /// Looks up the best of `ranked` in [`batches`] until `take` has enough. `sql` returns the rows for the keys in the
+    /// array ?5, in its order, with the index of the key as value.
     fn best<K: Ord + Serialize>(
         &self,
         sql: &str,

@@ -79,8 +79,8 @@ impl Writer {
         })
     }
 
-    /// Returns the row of a worktree. Another git dir under the same name gets a new row; a worktree that has moved keeps its
-    /// manifest under a new id.
+    /// Returns the row of a worktree. Another git dir under the same name gets a new row; a worktree that has moved keeps
+    /// its manifest under a new id.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -260,8 +260,8 @@ impl Writer {
         })
     }
 
-    /// Deletes contents that no view has referred to for `keep_s` seconds and, least recently used first, those beyond the size
-    /// limit. Also deletes vectors of texts that no chunk has any more. Returns the number of deleted contents.
+    /// Deletes contents that no view has referred to for `keep_s` seconds and, least recently used first, those beyond the
+    /// size limit. Also deletes vectors of texts that no chunk has any more. Returns the number of deleted contents.
     ///
     /// # Errors
     /// When the database cannot be written.

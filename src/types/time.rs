@@ -1,8 +1,8 @@
 //! Parses and formats points in time.
 //!
-//! Typed times have the same forms everywhere: RFC 3339 with its zone (`2026-11-01T12:00:00Z`), a date with or without a time
-//! in the zone of this machine, as in git (`2026-11-01`, `2026-11-01 12:00`), or a span from now (`3d`, `2h30m`, `2w`).
-//! Times are shown in UTC.
+//! Typed times have the same forms everywhere: RFC 3339 with its zone (`2026-11-01T12:00:00Z`), a date with or without a
+//! time in the zone of this machine, as in git (`2026-11-01`, `2026-11-01 12:00`), or a span from now (`3d`, `2h30m`,
+//! `2w`). Times are shown in UTC.
 
 use jiff::civil::{Date, DateTime};
 use jiff::{Span, Timestamp, Zoned};

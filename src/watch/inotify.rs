@@ -94,8 +94,8 @@ impl Watch {
                 let source = io::Error::from_raw_os_error(libc::EMFILE);
                 return Err(WatchError::Exhausted { path: path.to_owned(), source });
             };
-            // The reading thread drops events that arrive before the directory is in the table. They precede the return of this
-            // function, so the listing that follows shows their effect.
+            // The reading thread drops events that arrive before the directory is in the table. They precede the return of
+            // this function, so the listing that follows shows their effect.
             let descriptor = watches.add(path, mask).map_err(|error| WatchError::new(path, error))?;
             if lock(&self.state).own(descriptor, n_removed, Dir { view, role, path: path.to_owned() }) {
                 return Ok(());
@@ -120,8 +120,8 @@ impl Watch {
 }
 
 impl State {
-    /// Adds a directory to the table; returns whether it succeeded. If descriptors were removed since there were `n_removed`,
-    /// this one may be among them and must be added again.
+    /// Adds a directory to the table; returns whether it succeeded. If descriptors were removed since there were
+    /// `n_removed`, this one may be among them and must be added again.
     fn own(&mut self, descriptor: WatchDescriptor, n_removed: u64, dir: Dir) -> bool {
         if self.n_removed != n_removed {
             return false;
@@ -161,8 +161,8 @@ impl State {
         let mut changes: Vec<FsChange> =
             self.owners.get(&event.wd).into_iter().flatten().map(change).collect();
         if event.mask.contains(EventMask::MOVED_FROM | EventMask::ISDIR) {
-            // Watches follow the inode, so below a renamed directory they would report the old names. For an owner that does not
-            // watch the parent this is the only event, and the directory may be back by now, unwatched.
+            // Watches follow the inode, so below a renamed directory they would report the old names. For an owner that
+            // does not watch the parent this is the only event, and the directory may be back by now, unwatched.
             for left in changes.clone() {
                 self.remove_where(|dir| {
                     let is_gone = dir.path.starts_with(&left.path);

@@ -57,8 +57,8 @@ impl MainLoop {
         view.note_unread(unread, now);
         view.look_for_commits(); // what git wrote may have been a commit
         if has_failed {
-            // An index that was deleted or truncated does not come back by itself, and if the repository has moved, clients no
-            // longer find this daemon.
+            // An index that was deleted or truncated does not come back by itself, and if the repository has moved, clients
+            // no longer find this daemon.
             self.check_own_files();
         }
         if let Some(survey) = survey {

@@ -58,7 +58,8 @@ impl Near {
         self.nearest(rows, &filter, &quantize(&vector), MOST_NEAR, NEAR)
     }
 
-    /// Returns the `k` nearest memories that pass the filter, at least as near as `floor`, the nearest first and then the older.
+    /// Returns the `k` nearest memories that pass the filter, at least as near as `floor`, the nearest first and then the
+    /// older.
     fn nearest(
         &self,
         rows: &Rows<'_>,

@@ -8,8 +8,8 @@ use crate::daemon::disk::task::GitSettings;
 use crate::types::SourceKey;
 
 impl WorktreeState {
-    /// Returns the key that a change of an absolute path affects in this worktree: the path itself; its directory if the name
-    /// is not UTF-8; for a `.git`, the directory around it, which may have become or ceased to be a repository.
+    /// Returns the key that a change of an absolute path affects in this worktree: the path itself; its directory if the
+    /// name is not UTF-8; for a `.git`, the directory around it, which may have become or ceased to be a repository.
     pub(in super::super) fn key_of(&self, path: &Path) -> Option<SourceKey> {
         let below = path.strip_prefix(&self.layout.root).ok()?;
         let is_git = |path: &&Path| path.file_name().is_some_and(|name| name == DOT_GIT);

@@ -53,7 +53,8 @@ impl Reconciles {
         self.unsteady = self.ended;
     }
 
-    /// Returns whether a probe that was sent when `ended` was the last to have ended covers everything that later ones missed.
+    /// Returns whether a probe that was sent when `ended` was the last to have ended covers everything that later ones
+    /// missed.
     pub(super) fn is_told_by(&self, ended: u64) -> bool {
         ended >= self.unsteady
     }

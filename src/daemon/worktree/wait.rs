@@ -130,7 +130,8 @@ impl WorktreeState {
 
     /// Makes the requests that waited for the reconcile that has ended wait for changes in the meantime.
     ///
-    /// A cookie reveals what a listing missed. Without a watcher the listing is repeated until no directory changes during it.
+    /// A cookie reveals what a listing missed. Without a watcher the listing is repeated until no directory changes during
+    /// it.
     pub(in super::super) fn look_again(&mut self, missed: &Missed) {
         let Missed { moving, listed, shifted } = missed;
         let is_watched = self.watch.is_good();

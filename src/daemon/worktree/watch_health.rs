@@ -42,8 +42,8 @@ impl WatchHealth {
         self.polls = true;
     }
 
-    /// Returns the argument for a later call of [`Self::cover`], once the work in progress succeeds. `None` if the watcher is
-    /// trusted already, or never.
+    /// Returns the argument for a later call of [`Self::cover`], once the work in progress succeeds. `None` if the watcher
+    /// is trusted already, or never.
     pub(super) fn recovery(&self) -> Option<u64> {
         (!self.covered && !self.polls).then_some(self.n_losses)
     }

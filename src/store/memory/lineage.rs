@@ -73,8 +73,8 @@ impl MemoryDb {
         })
     }
 
-    /// Returns whether everything from another database is included. A copied file continues under the same id, so beyond the
-    /// recorded count each memory is compared.
+    /// Returns whether everything from another database is included. A copied file continues under the same id, so beyond
+    /// the recorded count each memory is compared.
     ///
     /// # Errors
     /// When one of them cannot be read.

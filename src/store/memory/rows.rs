@@ -71,8 +71,8 @@ impl Rows<'_> {
         })
     }
 
-    /// Returns the living memory of a container with the text of this record. Imported memories are compared within their key,
-    /// all others among those without a key.
+    /// Returns the living memory of a container with the text of this record. Imported memories are compared within their
+    /// key, all others among those without a key.
     ///
     /// # Errors
     /// When the database cannot be read.
