@@ -160,7 +160,7 @@ fn what_differs_is_said_and_nothing_is_lost() {
     let cut: String = export(&live).lines().take(2).map(|line| format!("{line}\n")).collect();
     let cut = file(&other, "cut.jsonl", &cut);
     let answer = import(&other, &[&cut], &json!({ "same": 1 }));
-    assert!(refused(&answer)[0].1.contains("not whole"), "{answer}");
+    assert!(refused(&answer)[0].1.contains("incomplete"), "{answer}");
 }
 
 #[test]
