@@ -1,7 +1,7 @@
 //! Runs the writer thread.
 //!
-//! It owns the write connection: it writes what the threads of worktrees found and keeps vectors, one job after the other,
-//! and looks at no file of a worktree.
+//! It owns the write connection, writes the changes that the threads of worktrees find, and stores vectors, one job after
+//! the other. It never accesses a file of a worktree.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,40 +23,40 @@ use crate::scan;
 use crate::store::{Change, Embedded, NewVector, Reader, StoreError, ViewKey, ViewRow, Writer};
 use crate::types::ViewId;
 
-/// What the writer thread is asked for.
+/// A job for the writer thread.
 pub(super) enum Job {
-    /// Find or make the row of a worktree, which this lane serves from now on.
+    /// Find or create the row of a worktree, which this lane serves from now on.
     Open { key: ViewKey, lane: Lane, reply: SyncSender<Result<ViewRow, StoreError>> },
-    /// Write what a reconcile found.
+    /// Write the changes of a reconcile.
     Apply { ticket: Ticket, changes: Vec<Change>, reply: SyncSender<Result<Applied, IndexError>> },
     /// A reconcile has ended.
     End(Ticket, Box<Indexed>),
     /// Read some of the commits that a tip reaches.
     Commits { view: ViewId, layout: Box<RepoLayout>, tip: Tip },
-    /// Keep these; then say so.
+    /// Store these, then acknowledge.
     Vectors(Vec<NewVector>, SyncSender<Result<(), StoreError>>),
-    /// Note that the model fails on this text; then say so.
+    /// Record that the model fails on this text, then acknowledge.
     EmbedFailed(Embedded, SyncSender<Result<(), StoreError>>),
     /// Forget a worktree that is gone.
     Forget(ViewId),
-    /// Forget all that can be made again.
+    /// Empty the index, which can be rebuilt.
     Clear,
-    /// Delete contents nobody refers to.
+    /// Delete unreferenced contents.
     Collect,
-    /// End: the daemon does.
+    /// End, because the daemon is stopping.
     Stop,
 }
 
-/// Whose reconcile it is, and which index it compares with.
+/// The worktree of a reconcile, and the generation of the index that it compares with.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ticket {
     pub(super) view: ViewId,
     pub(super) lane: Lane,
-    /// How often the index had been emptied when it began.
+    /// Number of times that the index had been emptied when it began.
     pub(super) n_clears: u64,
 }
 
-/// Ends the daemon when the writer does: without it nothing would ever be fresh again.
+/// Stops the daemon when the writer ends: without it nothing would ever be fresh again.
 struct ShutdownGuard<'a>(&'a Shared);
 
 impl Drop for ShutdownGuard<'_> {
@@ -65,8 +65,7 @@ impl Drop for ShutdownGuard<'_> {
     }
 }
 
-/// Runs jobs until the daemon ends. A job that panics has failed, and whoever waits for it is told; its transaction was
-/// rolled back.
+/// Runs jobs until the daemon stops. A job that panics fails, its transaction is rolled back, and the caller gets an error.
 pub(super) fn write(shared: &Shared, mut writer: Writer, commits: Commits, jobs: &Receiver<Job>) {
     let _last_word = ShutdownGuard(shared);
     let mut scrubber = Scrubber::default();
@@ -89,11 +88,11 @@ pub(super) fn write(shared: &Shared, mut writer: Writer, commits: Commits, jobs:
     }
 }
 
-/// What the writer thread has beside the connection.
+/// The state of the writer thread besides the connection.
 struct Writing<'a> {
     shared: &'a Shared,
     commits: Commits,
-    /// Who serves which view.
+    /// The lane that serves each view.
     lanes: HashMap<ViewId, Lane>,
 }
 
@@ -143,7 +142,7 @@ impl Writing<'_> {
     }
 
     /// # Errors
-    /// When what a reconcile compared with is not there any more: it may write nothing.
+    /// When the index that a reconcile compared with is gone, so that it must not write.
     fn check(&self, ticket: Ticket) -> Result<(), IndexError> {
         let Ticket { view, lane, n_clears } = ticket;
         let is_served = self.lanes.get(&view) == Some(&lane);
@@ -151,7 +150,7 @@ impl Writing<'_> {
         if is_served && is_same_index { Ok(()) } else { Err(IndexError::Outdated) }
     }
 
-    /// Does what follows a reconcile.
+    /// Runs the work that follows a reconcile.
     fn end(&self, writer: &mut Writer, ticket: Ticket, mut indexed: Indexed) -> Indexed {
         if let Ok(outcome) = indexed.result {
             let done = IndexError::caught(|| {
@@ -174,7 +173,7 @@ impl Writing<'_> {
         self.commits.forget();
         let cleared = IndexError::caught(|| {
             writer.clear()?;
-            // Only now: who begins from here on compares with the empty index.
+            // Only now, because reconciles that begin from here on compare with the empty index.
             self.shared.n_clears.fetch_add(1, Ordering::SeqCst);
             load_vectors(self.shared);
             Ok(())
@@ -186,7 +185,7 @@ impl Writing<'_> {
     }
 }
 
-/// Forgets worktrees that went while nobody looked, then contents nobody refers to.
+/// Forgets worktrees that have disappeared, then unreferenced contents.
 fn collect(shared: &Shared, writer: &mut Writer) {
     let is_gone = |git_dir: &str, inode: u64| match scan::lstat(Path::new(git_dir)) {
         Ok(stat) => stat.inode != inode,
@@ -216,7 +215,7 @@ fn open(writer: &mut Writer, index_db: &Path, key: &ViewKey) -> Result<ViewRow, 
     Ok(row.expect("the row was written a moment ago by this thread"))
 }
 
-/// Makes room for a new index, which the next daemon builds.
+/// Renames the damaged index; the next daemon builds a new one.
 fn remove(index_db: &Path) {
     match index_file::remove(index_db) {
         Ok(()) => tracing::error!("the index is damaged; removed"),

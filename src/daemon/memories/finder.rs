@@ -1,7 +1,7 @@
 //! Searches memories from their own read connection.
 //!
-//! A connection that only reads and a copy of the vectors, brought up to date after each job and before its answer: what
-//! was acknowledged is found. A long import or a slow disk keeps no search waiting.
+//! It has a read-only connection and a copy of the vectors, which are updated after each job and before its answer, so that
+//! acknowledged changes are found. Searches do not wait for a long import or a slow disk.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
@@ -10,10 +10,10 @@ use crate::search::nearest::MutableVectorIndex;
 use crate::store::{MemoryReader, MemoryStore, Rows, StoreError, VectorChanges, VectorModel};
 use crate::types::MemoryRow;
 
-/// The model, once it is loaded, or why it is not.
+/// The model once it is loaded, or the error.
 pub(in crate::daemon) type Model = Arc<OnceLock<Result<Arc<dyn Embedder>, String>>>;
 
-/// Loads the model, unless somebody else has.
+/// Loads the model, unless it is loaded already.
 pub(in crate::daemon) fn load(model: &Model) -> &Result<Arc<dyn Embedder>, String> {
     model.get_or_init(|| {
         let loaded = Guarded::load(|| Ok(Arc::new(Builtin::load()?)));
@@ -24,7 +24,7 @@ pub(in crate::daemon) fn load(model: &Model) -> &Result<Arc<dyn Embedder>, Strin
     })
 }
 
-/// Returns what the store computes vectors with.
+/// Returns the model for the store.
 pub(super) fn vector_model(model: Model) -> VectorModel {
     let embed = move |fields: &[(String, String)]| {
         let vectors = vectors(load(&model).as_ref().ok()?.as_ref(), fields)?;
@@ -33,7 +33,7 @@ pub(super) fn vector_model(model: Model) -> VectorModel {
     VectorModel { id: BUILTIN_ID, embed: Box::new(embed) }
 }
 
-/// Returns one vector a record; none where the model fails on that record, nothing where it fails on all.
+/// Returns one vector per record; `None` for a record on which the model fails, and an error if it fails on all.
 fn vectors(model: &dyn Embedder, fields: &[(String, String)]) -> Option<Vec<Option<Vec<f32>>>> {
     let why = match (record_vectors(model, fields), fields) {
         (Ok(vectors), _) => return Some(vectors),
@@ -48,7 +48,7 @@ fn vectors(model: &dyn Embedder, fields: &[(String, String)]) -> Option<Vec<Opti
     is_blamed.then(|| vec![None])
 }
 
-/// What finds memories, once a database is open.
+/// Finds memories once a database is open.
 #[derive(Default)]
 pub(super) struct Finder(RwLock<Option<Known>>);
 
@@ -58,7 +58,7 @@ struct Known {
 }
 
 impl Finder {
-    /// Takes over what the last job changed.
+    /// Applies the changes of the last job.
     pub(super) fn follow(&self, store: &mut MemoryStore) {
         let changes = match store.vector_changes() {
             Ok(None) => return,
@@ -83,7 +83,7 @@ impl Finder {
         }
     }
 
-    /// Reads; none where no database is open.
+    /// Reads; `None` if no database is open.
     pub(super) fn read<T>(
         &self,
         now_ms: i64,
@@ -95,7 +95,7 @@ impl Finder {
         Some(reader.read(now_ms, |rows| read(rows, vectors)))
     }
 
-    /// Calls `see` with the vectors, without reading anything; for the thread that keeps the memories.
+    /// Calls `see` with the vectors, without reading the database; for the thread that owns the memories.
     pub(super) fn vectors<T>(&self, see: impl FnOnce(&MutableVectorIndex<MemoryRow>) -> T) -> T {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
         match known.as_ref() {
@@ -104,7 +104,7 @@ impl Finder {
         }
     }
 
-    /// Lets go of the file.
+    /// Closes the file.
     pub(super) fn close(&self) {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = None;
     }
