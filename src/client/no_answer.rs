@@ -17,7 +17,7 @@ pub enum ClientError {
         /// Top directory of the worktree.
         root: PathBuf,
     },
-    /// The published socket belongs to somebody else.
+    /// The published socket belongs to another user.
     #[error("{}: socket owned by uid {owner}, not by us", socket.display())]
     ForeignSocket {
         /// As published.

@@ -1,4 +1,4 @@
-//! Opens index.db, and begins a damaged one anew.
+//! Opens index.db, and replaces a damaged one.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};

@@ -7,8 +7,8 @@ use crate::config;
 use crate::paths::{Env, IoContext as _, PathError, RepoLayout, may_write};
 use crate::store;
 
-/// Looks at all that a daemon needs to serve the repository around `root`, as [`run`](super::run) does, but takes neither the
-/// lock nor the socket, and leaves what is there as it is.
+/// Looks at all that a daemon needs to serve the repository around `root`, as [`run`](super::run) does, but takes neither
+/// the lock nor the socket, and leaves what is there as it is.
 ///
 /// # Errors
 /// Why a daemon would not start.

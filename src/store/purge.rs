@@ -147,7 +147,7 @@ impl Writer {
     /// called again.
     ///
     /// # Errors
-    /// When the database cannot be written, for lack of room above all: it is written anew.
+    /// When the database cannot be written, mainly for lack of room, because it is rebuilt.
     pub fn scrub(&mut self) -> Result<(), StoreError> {
         if self.leftovers == Leftovers::Pages {
             self.rebuild()?;

@@ -1,8 +1,8 @@
 //! Holds memory.db open, and recovers it when it is damaged or gone.
 //!
-//! A damaged file is put aside, never deleted. In its place comes the newest copy that is whole, and into that whatever
-//! can still be read of the damaged one and is newer. A file that vanishes while it is open is written back from the open
-//! connection. Each of these is noted in the database and said with every answer for a day.
+//! A damaged file is renamed, never deleted. The newest good backup replaces it, together with everything newer that can
+//! still be read from the damaged file. A file that vanishes while it is open is written back from the open connection.
+//! Each of these is recorded in the database and reported with every answer for a day.
 
 mod asked_backups;
 mod elsewhere;
@@ -26,7 +26,7 @@ pub use self::asked_backups::RestoreError;
 use self::elsewhere::Elsewhere;
 use self::recovery::has_log;
 
-/// How long it is said that memories were restored.
+/// Time for which a restoration is reported.
 const NOTICE_MS: i64 = 86_400_000;
 /// Its name in `meta`.
 const NOTICE: &str = "notice";
@@ -36,7 +36,7 @@ const NOTICE: &str = "notice";
 pub enum Stopped<R> {
     /// The database failed.
     Store(StoreError),
-    /// The job itself refused.
+    /// The job refused.
     Refused(R),
 }
 
@@ -46,7 +46,7 @@ impl<R> From<StoreError> for Stopped<R> {
     }
 }
 
-/// Holds memory.db open, and heals it.
+/// Holds memory.db open, and repairs it.
 pub struct MemoryStore {
     path: PathBuf,
     backups: Backups,
@@ -54,15 +54,15 @@ pub struct MemoryStore {
     model: Arc<VectorModel>,
     open: Option<(MemoryDb, Mark)>,
     notice: Option<Notice>,
-    /// Something was committed since the last copy.
+    /// Whether something was committed since the last backup.
     is_changed: bool,
-    /// What is over is deleted instead of archived.
+    /// Whether expired memories are deleted instead of archived.
     purges_expired: bool,
     uptime: Option<fn() -> Uptime>,
     elsewhere: Vec<Elsewhere>,
-    /// Opened since somebody asked for changes of vectors.
+    /// Whether the database was opened since the last request for changes of vectors.
     is_opened: bool,
-    /// Some may be without a vector.
+    /// Whether some memories may lack a vector.
     lacks_vectors: bool,
 }
 
@@ -78,7 +78,7 @@ impl Notice {
     }
 }
 
-/// What the file looked like when we last let go of it. Only checkpoints of our own change it.
+/// Signature of the file after our last access. Only our own checkpoints change it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Mark {
     file: (u64, u64),
@@ -87,10 +87,10 @@ struct Mark {
 }
 
 impl Mark {
-    /// Returns none where no file is.
+    /// Returns `None` if the file does not exist.
     ///
     /// # Errors
-    /// When it cannot be looked at now.
+    /// When it cannot be examined at the moment.
     fn of(path: &Path) -> Result<Option<Self>, StoreError> {
         let looked = paths::if_readable(fs::symlink_metadata(path));
         let Some(meta) = looked.map_err(|error| StoreError::file(path, error))? else { return Ok(None) };
@@ -103,7 +103,7 @@ impl Mark {
 }
 
 impl MemoryStore {
-    /// Nothing is opened yet. `derive` computes what is kept beside a record.
+    /// Creates a store without opening the database. `derive` computes the derived data of a record.
     pub fn new(state_dir: &Path, derive: fn(&Record) -> Derived, model: VectorModel) -> Self {
         Self {
             path: state_dir.join("memory.db"),
@@ -121,7 +121,7 @@ impl MemoryStore {
         }
     }
 
-    /// Returns the database's path.
+    /// Returns the path of the database.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -135,23 +135,23 @@ impl MemoryStore {
         size(&self.path) + size(&beside(&self.path, "-wal"))
     }
 
-    /// Returns the copies, newest first.
+    /// Returns the backups, newest first.
     pub fn backups(&self) -> Vec<BackupInfo> {
         let info = |copy: Copy| BackupInfo { bytes: size(&copy.path), path: copy.path.display().to_string() };
         self.backups.all().into_iter().map(info).collect()
     }
 
-    /// Returns what people must know of these memories: what happened for a day, what is wrong as long as it is.
+    /// Returns notices for the user: events for a day, and problems while they last.
     pub fn notice(&self, now_ms: i64) -> Option<String> {
         let happened = self.notice.as_ref().filter(|notice| notice.is_of_today(now_ms));
         let said = happened.map(|notice| notice.text.as_str()).into_iter().chain(self.troubles());
         Some(said.collect::<Vec<_>>().join("; ")).filter(|said| !said.is_empty())
     }
 
-    /// Opens the database; else the first job does.
+    /// Opens the database, which otherwise the first job does.
     ///
     /// # Errors
-    /// Why it cannot be opened.
+    /// When it cannot be opened.
     pub fn open_now(&mut self, now_ms: i64) -> Result<(), StoreError> {
         self.ready(now_ms).map(drop)
     }
@@ -159,7 +159,7 @@ impl MemoryStore {
     /// Reads.
     ///
     /// # Errors
-    /// What `read` failed with, or why there is nothing to be read.
+    /// When `read` fails, or the database cannot be opened.
     pub fn read<T, R>(
         &mut self,
         now_ms: i64,
@@ -169,7 +169,7 @@ impl MemoryStore {
         self.run(now_ms, |db| db.read(now_ms, &read))
     }
 
-    /// Deletes what is over before anybody sees it, where that is wanted. Where it cannot be deleted yet it is shown as
+    /// Deletes expired memories before they are shown, if the settings say so. Until they can be deleted they are shown as
     /// archived.
     fn purge_expired(&mut self, now_ms: i64) {
         let Some(uptime) = self.uptime.filter(|_| self.purges_expired) else { return };
@@ -182,15 +182,15 @@ impl MemoryStore {
         }
     }
 
-    /// From now on what is over is archived, or deleted: once its time has passed as `uptime` counts it.
+    /// Archives or deletes expired memories from now on, once their time has passed according to `uptime`.
     pub fn end_what_is_over(&mut self, uptime: fn() -> Uptime, purges: bool) {
         (self.uptime, self.purges_expired) = (Some(uptime), purges);
     }
 
-    /// Writes in one transaction; on the disk when it returns.
+    /// Writes in one transaction. The data is on disk on return.
     ///
     /// # Errors
-    /// What `write` failed with, or why nothing can be written; nothing is changed then.
+    /// When `write` fails, or the database is not writable; nothing is changed then.
     pub fn write<T, R>(
         &mut self,
         now_ms: i64,
@@ -210,10 +210,10 @@ impl MemoryStore {
         Ok(value)
     }
 
-    /// As [`Self::write`], but nothing of it stays: a dry run.
+    /// Like [`Self::write`], but rolls back, for a dry run.
     ///
     /// # Errors
-    /// What `write` failed with, or why nothing can be written.
+    /// When `write` fails, or the database is not writable.
     pub fn rehearse<T, R>(
         &mut self,
         now_ms: i64,
@@ -222,15 +222,15 @@ impl MemoryStore {
         self.run(now_ms, |db| db.rehearse(now_ms, &write))
     }
 
-    /// Returns whether some may be without a vector.
+    /// Returns whether some memories may lack a vector.
     pub fn lacks_vectors(&self) -> bool {
         self.lacks_vectors
     }
 
-    /// Computes some of the vectors that are lacking, if any are; returns whether it did.
+    /// Computes some missing vectors; returns whether there were any.
     ///
     /// # Errors
-    /// When they cannot be kept.
+    /// When they cannot be stored.
     pub fn embed_some(&mut self, now_ms: i64) -> Result<bool, StoreError> {
         let Some((db, _)) = self.open.as_mut().filter(|_| self.lacks_vectors) else { return Ok(false) };
         let rows = db.read(now_ms, |rows| rows.vectorless(self.model.id, EMBED_STEP))?;
@@ -242,10 +242,10 @@ impl MemoryStore {
         Ok(true)
     }
 
-    /// Returns what changed of the vectors since it was last asked for; nothing is known before the first job.
+    /// Returns the changes of vectors since the last call; nothing before the first job.
     ///
     /// # Errors
-    /// When they cannot be read: the next call tells of all of them.
+    /// When they cannot be read; the next call then returns all vectors.
     pub fn vector_changes(&mut self) -> Result<Option<VectorChanges>, StoreError> {
         let Some((db, _)) = &self.open else { return Ok(None) };
         if !std::mem::replace(&mut self.is_opened, true) {
@@ -269,7 +269,7 @@ impl MemoryStore {
         self.ready(now_ms)?.check(model)
     }
 
-    /// Runs a job; one that meets a damage runs again on what was restored.
+    /// Runs a job. If it finds damage, the database is restored and the job repeated.
     fn run<T, R>(
         &mut self,
         now_ms: i64,
@@ -287,7 +287,7 @@ impl MemoryStore {
         result
     }
 
-    /// Returns the database, opened, or opened anew where the file is another one than it was.
+    /// Returns the open database. Opens it if necessary, and reopens it if the file was replaced.
     fn ready(&mut self, now_ms: i64) -> Result<&mut MemoryDb, StoreError> {
         let there = Mark::of(&self.path)?;
         match (&self.open, &there) {
@@ -346,10 +346,11 @@ impl MemoryStore {
         Ok(())
     }
 
-    /// Makes a copy, if something was written since the last one; of each day the last one stays. Returns whether.
+    /// Makes a backup if something was written since the last one, and returns whether it did. The last one of each day
+    /// stays.
     ///
     /// # Errors
-    /// When it cannot be made; the memories are not touched by that.
+    /// When it cannot be made; the memories are not affected.
     pub fn back_up(&mut self, now_ms: i64) -> Result<bool, StoreError> {
         let Some((db, _)) = self.open.as_ref().filter(|_| self.is_changed) else { return Ok(false) };
         self.backups.add(db, now_ms, Label::Daily)?;
@@ -357,10 +358,10 @@ impl MemoryStore {
         Ok(true)
     }
 
-    /// Makes a last copy and closes the database, with all in the one file.
+    /// Makes a last backup and closes the database, without a log.
     ///
     /// # Errors
-    /// When one of the two cannot be done; the memories are not touched by that.
+    /// When either fails; the memories are not affected.
     pub fn close(&mut self, now_ms: i64) -> Result<(), StoreError> {
         let copied = self.back_up(now_ms);
         let closed = self.open.take().map_or(Ok(()), |(db, _)| db.checkpoint());

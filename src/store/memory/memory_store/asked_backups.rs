@@ -13,28 +13,28 @@ use crate::proto::exchange::{BackupResult, RestoreResult};
 use crate::store::foreign::{Copied, ForeignError, Purpose};
 use crate::store::{StoreError, corrupt};
 
-/// Why a copy was not restored.
+/// Why a backup was not restored.
 #[derive(Debug, thiserror::Error)]
 pub enum RestoreError {
-    /// What is here cannot be read, kept or replaced.
+    /// The database cannot be read, saved or replaced.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The copy is of no use.
+    /// The backup is unusable.
     #[error(transparent)]
     Copy(#[from] ForeignError),
-    /// There is none.
+    /// There is no backup.
     #[error("no backup yet")]
     None,
 }
 
-/// By id.
+/// Memories by id.
 type Versions = HashMap<String, Version>;
 
 impl MemoryStore {
-    /// Copies everything into a new file, or among our own copies, and reads it back. On the disk when it returns.
+    /// Copies everything into a new file, or next to our own backups, and reads it back. The backup is on disk on return.
     ///
     /// # Errors
-    /// When the file is there already, or cannot be written; nothing is left of it then.
+    /// When the file exists or cannot be written; nothing is left of it then.
     pub fn back_up_to(&mut self, now_ms: i64, path: Option<&Path>) -> Result<BackupResult, StoreError> {
         self.ready(now_ms)?;
         let (db, _) = self.open.as_ref().expect("it was made ready");
@@ -49,11 +49,11 @@ impl MemoryStore {
         Ok(BackupResult { path: path.display().to_string(), bytes, memories: db.count()?, notice: None })
     }
 
-    /// Puts a copy in the place of what is here, in one transaction; what is here is copied before. Without `path`: the
-    /// newest of our own. A dry run compares.
+    /// Replaces all memories by those of a backup in one transaction, after making a backup of the present ones. Without
+    /// `path` it uses our newest. A dry run only compares.
     ///
     /// # Errors
-    /// When the copy is of no use, or nothing can be written; all is as it was then.
+    /// When the backup is unusable, or the database is not writable; nothing is changed then.
     pub fn restore_backup(
         &mut self,
         now_ms: i64,
@@ -67,7 +67,7 @@ impl MemoryStore {
         self.ready(now_ms)?;
         let (here, _) = self.open.as_mut().expect("it was made ready");
         if here.programs()? != there.programs()? {
-            // They would run on what is written here from then on.
+            // Triggers would run on all later writes.
             let why = "it has triggers or views that are not memod's".to_owned();
             return Err(copied.unusable(why, "`memo import` takes the memories alone").into());
         }
@@ -86,7 +86,7 @@ impl MemoryStore {
     }
 }
 
-/// Makes a copy the next version of what is here: what goes with that does not come back out of other copies.
+/// Makes a backup the next version of this database, so that removed memories do not come back from other backups.
 fn succeed(here: &MemoryDb, there: &mut MemoryDb, now_ms: i64) -> Result<(), StoreError> {
     let mut lineage = here.lineage()?;
     lineage.take(&there.lineage()?);
@@ -119,7 +119,7 @@ fn compare(here: &Versions, there: &Versions) -> RestoreResult {
     }
 }
 
-/// Writes a copy beside its place, reads it back, and renames it; where something is, nothing is written.
+/// Writes a backup under a temporary name, reads it back, and renames it. Never replaces a file.
 fn write_new(db: &MemoryDb, path: &Path) -> Result<(), StoreError> {
     let at = |error| StoreError::file(path, error);
     if fs::symlink_metadata(path).is_ok() {
@@ -127,7 +127,7 @@ fn write_new(db: &MemoryDb, path: &Path) -> Result<(), StoreError> {
     }
     let part = path.with_added_extension(format!("{}.part", std::process::id()));
     let done = db.copy_safely(&part).and_then(|()| {
-        // Not `rename`: that would take the place of what somebody put there meanwhile.
+        // Not `rename`, which would replace a file that was created in the meantime.
         fs::hard_link(&part, path)
             .or_else(|error| match error.kind() {
                 std::io::ErrorKind::AlreadyExists => Err(error),
@@ -140,7 +140,7 @@ fn write_new(db: &MemoryDb, path: &Path) -> Result<(), StoreError> {
 }
 
 impl MemoryDb {
-    /// Copies into a new file that is ours alone, syncs it, and reads it back.
+    /// Copies into a new private file, syncs it, and reads it back.
     pub(in crate::store::memory) fn copy_safely(&self, to: &Path) -> Result<(), StoreError> {
         let at = |error| StoreError::file(to, error);
         let mut options = File::options();
@@ -164,7 +164,7 @@ impl MemoryDb {
         }
     }
 
-    /// Returns the names of what runs by itself, and what it does.
+    /// Returns the names and definitions of triggers and views.
     fn programs(&self) -> Result<Vec<(String, String)>, StoreError> {
         self.run(|conn| {
             conn.prepare(

@@ -1,8 +1,7 @@
-//! Takes over memories of this repository that are kept in another place.
+//! Merges memories of this repository from other places.
 //!
-//! State goes to another directory when the repository can no longer be written, and back. Whichever is in use takes over
-//! what the other holds and it does not, by id, whenever that has changed. The other file is only read: whoever writes
-//! it goes on.
+//! The state moves to another directory when the repository becomes read-only, and back. The database in use merges what
+//! only the other one has, by id, whenever that has changed. The other file is only read, so its writer is not affected.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,19 +20,19 @@ use crate::store::foreign::{Copied, ForeignError, Purpose, Stamps, open_memod, s
 /// Its name in `meta`.
 const SEEN: &str = "elsewhere";
 
-/// What the files of other databases looked like.
+/// Signatures of the files of other databases.
 type Seen = BTreeMap<PathBuf, Stamps>;
 
-/// A state dir that memories of this repository may be in, too.
+/// Another state dir that may have memories of this repository.
 pub(super) struct Elsewhere {
     dir: PathBuf,
-    /// What its files looked like when they were taken over.
+    /// Signatures of its files when they were merged.
     seen: Option<Stamps>,
-    /// Why what is there is not, or not all, taken over.
+    /// Why its memories were not merged, or only in part.
     trouble: Option<String>,
 }
 
-/// Why a database elsewhere cannot be taken over.
+/// Why a database elsewhere cannot be merged.
 #[derive(Debug, thiserror::Error)]
 enum ElsewhereError {
     #[error(transparent)]
@@ -42,13 +41,13 @@ enum ElsewhereError {
     Copy(#[from] ForeignError),
 }
 
-/// A database elsewhere, and the copy of it that is open.
+/// A database elsewhere, with its open copy.
 struct Source {
-    /// Where it lies.
+    /// Its path.
     path: PathBuf,
     lineage: Lineage,
     db: MemoryDb,
-    /// Last: the files go when nothing has them open any more.
+    /// Drop order is significant: the files are removed once nothing has them open.
     _copied: Option<Copied>,
 }
 
@@ -63,30 +62,30 @@ impl Elsewhere {
 }
 
 impl MemoryStore {
-    /// Takes over what is kept in these state dirs, from now on.
+    /// Merges memories from these state dirs from now on.
     pub fn look_elsewhere(&mut self, dirs: &[PathBuf]) {
         let place = |dir: &PathBuf| Elsewhere { dir: dir.clone(), seen: None, trouble: None };
         self.elsewhere = dirs.iter().map(place).collect();
     }
 
-    /// Returns the other databases that hold memories of this repository.
+    /// Returns the other databases with memories of this repository.
     pub fn elsewhere(&self) -> Vec<PathBuf> {
         self.elsewhere.iter().filter(|place| place.is_there()).map(Elsewhere::path).collect()
     }
 
-    /// Names all databases of this repository, where there are several.
+    /// Names all databases of this repository if there are several.
     pub fn places(&self) -> Option<String> {
         let others: Vec<String> = self.elsewhere().iter().map(|path| path.display().to_string()).collect();
         let here = self.path.display();
         (!others.is_empty()).then(|| format!("{here}, which takes over what is in {}", others.join(" and ")))
     }
 
-    /// Says which memories elsewhere cannot be read.
+    /// Reports which memories elsewhere cannot be read.
     pub(super) fn troubles(&self) -> impl Iterator<Item = &str> {
         self.elsewhere.iter().filter_map(|place| place.trouble.as_deref())
     }
 
-    /// Takes over what has changed elsewhere since the last time. What cannot be is said with every answer.
+    /// Merges changes from elsewhere since the last time. Failures are reported with every answer.
     pub(super) fn unite_elsewhere(&mut self, now_ms: i64) {
         for number in 0..self.elsewhere.len() {
             let place = &self.elsewhere[number];
@@ -112,10 +111,10 @@ impl MemoryStore {
         }
     }
 
-    /// Takes over what is in a state dir whose database looks like this; returns what is wrong there.
+    /// Merges the database of a state dir with these signatures; returns the problem, if any.
     ///
     /// # Errors
-    /// When it cannot be kept here.
+    /// When this database cannot be written.
     fn unite_with(&mut self, dir: &Path, now: &Stamps, now_ms: i64) -> Result<Option<String>, StoreError> {
         let path = dir.join("memory.db");
         if self.open.as_ref().is_some_and(|(db, _)| db.seen().get(&path) == Some(now)) {
@@ -138,7 +137,7 @@ impl MemoryStore {
     /// Opens a copy of a database elsewhere.
     fn source(&self, path: &Path) -> Result<Source, ElsewhereError> {
         let copied = Copied::make(path, self.state_dir(), Purpose::Unite, &[&self.path])?;
-        // Before it is brought to our schema: one of an older schema is another one each time.
+        // Before it is migrated, because the migration of an older schema gives a new id each time.
         let lineage = MemoryDb::connect(copied.copy(), OpenFlags::SQLITE_OPEN_READ_WRITE)?.lineage()?;
         let db = open_memod(&copied)?;
         db.check_readable()?;
@@ -154,7 +153,7 @@ impl MemoryStore {
         })
     }
 
-    /// Takes over what a database holds, and notes what its files look like.
+    /// Merges a database, and records the signatures of its files.
     fn take_over(
         &mut self,
         source: &Source,
@@ -195,7 +194,7 @@ impl MemoryStore {
 }
 
 impl MemoryDb {
-    /// Returns what the files of other databases looked like when all they hold was taken over.
+    /// Returns the signatures that the files of other databases had when they were merged completely.
     pub(super) fn seen(&self) -> Seen {
         let json = self.read(0, |rows| rows.meta(SEEN)).ok().flatten();
         json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default()
@@ -211,7 +210,7 @@ impl Rows<'_> {
     }
 }
 
-/// Says what was taken over, behind what is said already.
+/// Adds to the notice what was merged.
 fn said(united: United, path: &Path, old: Option<&str>) -> Option<String> {
     let memories = match united {
         United { n_put: 0, n_deleted: 0 } => return None,

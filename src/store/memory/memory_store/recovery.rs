@@ -13,7 +13,7 @@ use super::{MemoryStore, NOTICE};
 use crate::store::beside;
 
 impl MemoryStore {
-    /// Writes the open database back to where its file was.
+    /// Writes the open database back to its path.
     pub(super) fn write_back(&mut self, now_ms: i64) -> Result<(), StoreError> {
         let new = self.new_file();
         let (db, _) = self.open.as_ref().expect("only called while it is open");
@@ -38,11 +38,10 @@ impl MemoryStore {
         self.put_in_place(now_ms)
     }
 
-    /// Builds a database from the good copies and from what can be read of the damaged one, then puts it in the place of
-    /// that.
+    /// Builds a database from the good backups and the readable part of the damaged one, and replaces the latter.
     ///
     /// # Errors
-    /// When one of them cannot be read at the moment, for it may hold what no other does; or for lack of room. Nothing has
+    /// When one of them cannot be read at the moment, because it may have something unique, or for lack of room. Nothing has
     /// changed then, and the next job tries again.
     pub(super) fn restore(&mut self, now_ms: i64, why: &str) -> Result<(), StoreError> {
         self.open = None;
@@ -67,7 +66,7 @@ impl MemoryStore {
         self.put_in_place(now_ms)
     }
 
-    /// Builds a database from the newest copy that can be used, and from those that hold what it does not.
+    /// Builds a database from the newest usable backup and those with further memories.
     fn united_copies(&self, now_ms: i64) -> Result<Restored, StoreError> {
         let (new, other) = (self.new_file(), self.path.with_extension("db.copy"));
         let (mut copies, mut bad) = (self.backups.all().into_iter(), Vec::new());
@@ -111,8 +110,8 @@ impl MemoryStore {
         Ok(Restored { db, lineage, from, more, bad })
     }
 
-    /// Notes in a new database what happened, and gives it the name of one that has only to be put in its place: whoever
-    /// is killed from here on loses nothing, for the next one that opens the memories goes on.
+    /// Records the events in a new database, and gives it the name of a finished one. If the daemon is killed from here on,
+    /// nothing is lost, because the next one continues.
     fn finish(&self, mut db: MemoryDb, now_ms: i64, text: &str) -> Result<(), StoreError> {
         tracing::error!("{text}");
         db.write(now_ms, |rows| rows.set_meta(NOTICE, &format!("{now_ms} {text}")))?;
@@ -125,19 +124,19 @@ impl MemoryStore {
         rename_if_there(&new, &self.finished())
     }
 
-    /// Puts a finished database in its place, and what was there aside; uses it from now on.
+    /// Installs a finished database, renames the former one, and uses the new one from now on.
     pub(super) fn put_in_place(&mut self, now_ms: i64) -> Result<(), StoreError> {
         self.put_aside(now_ms)?;
         rename_if_there(&self.finished(), &self.path)?;
         self.use_db(MemoryDb::open_copy(&self.path)?)
     }
 
-    /// Returns the name of a database that is whole and not yet in its place.
+    /// Returns the name of a finished database that is not installed yet.
     pub(super) fn finished(&self) -> PathBuf {
         self.path.with_extension("db.finished")
     }
 
-    /// Returns where the next database is built; nothing is there.
+    /// Returns the path for building the next database, where nothing exists.
     fn new_file(&self) -> PathBuf {
         let new = self.path.with_extension("db.new");
         remove_database(&new); // of a daemon that was killed while it restored
@@ -148,7 +147,7 @@ impl MemoryStore {
         self.path.with_extension(format!("db.damaged-{now_ms}"))
     }
 
-    /// Renames what is there and its log.
+    /// Renames the present database and its log.
     fn put_aside(&self, now_ms: i64) -> Result<(), StoreError> {
         let aside = self.aside(now_ms);
         let ([log, index], [aside_log, _]) = (companions(&self.path), companions(&aside));
@@ -161,21 +160,21 @@ impl MemoryStore {
     }
 }
 
-/// A database that was built anew, and what of.
+/// A rebuilt database with its sources.
 struct Restored {
     db: MemoryDb,
-    /// What it holds.
+    /// Its contents.
     lineage: Lineage,
-    /// The newest copy, and its memories.
+    /// The newest backup, and its number of memories.
     from: Option<(Copy, u64)>,
-    /// Other copies, and what they alone had.
+    /// Other backups, and the number of memories that only they had.
     more: Vec<(Copy, u64)>,
-    /// Names of the copies that cannot be used, and why.
+    /// Names of unusable backups, and why.
     bad: Vec<String>,
 }
 
 impl Restored {
-    /// Says what it is made of.
+    /// Describes its sources.
     fn said(&self, n_saved: u64, knows_deleted: bool) -> String {
         let mut said = match &self.from {
             Some((copy, n)) => format!("{n} memories are restored from {}", copy.path.display()),
@@ -197,7 +196,7 @@ impl Restored {
     }
 }
 
-/// Opens a copy as it is, and a copy of it that is brought to our schema.
+/// Opens a backup unchanged, and a migrated copy of it.
 pub(super) fn use_copy(path: &Path, to: &Path) -> Result<(MemoryDb, MemoryDb), StoreError> {
     remove_database(to);
     let original = MemoryDb::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
@@ -208,7 +207,7 @@ pub(super) fn use_copy(path: &Path, to: &Path) -> Result<(MemoryDb, MemoryDb), S
     Ok((original, copy))
 }
 
-/// Names a copy that cannot be used.
+/// Names an unusable backup.
 fn named(copy: &Copy, why: &StoreError) -> String {
     let why = match why {
         StoreError::Corrupt { source, .. } | StoreError::Sqlite { source, .. } => source.to_string(),
@@ -221,14 +220,14 @@ fn named(copy: &Copy, why: &StoreError) -> String {
     format!("{} ({why})", copy.name)
 }
 
-/// Removes a database of ours that nobody needs.
+/// Removes a database that is no longer needed.
 pub(super) fn remove_database(path: &Path) {
     for file in companions(path).into_iter().chain([path.to_owned()]) {
         let _ = fs::remove_file(file); // absent, mostly
     }
 }
 
-/// Returns the names of a database's log and of the log's index.
+/// Returns the paths of a database's log and of the log's index.
 fn companions(path: &Path) -> [PathBuf; 2] {
     ["-wal", "-shm"].map(|suffix| beside(path, suffix))
 }
@@ -240,13 +239,13 @@ fn rename_if_there(from: &Path, to: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Returns whether there is a log with something in it.
+/// Returns whether a log exists and is not empty.
 pub(super) fn has_log(path: &Path) -> bool {
     fs::symlink_metadata(&companions(path)[0]).is_ok_and(|meta| meta.len() > 0)
 }
 
-/// Makes a log readable whose database is gone or empty: SQLite deletes the log of a database without a page. What the
-/// log holds comes before what the file does.
+/// Makes the log of an absent or empty database readable, because SQLite deletes the log of a database without pages. The
+/// log takes precedence over the file.
 fn revive_log(path: &Path) {
     const PAGE: usize = 4_096;
     let is_empty = match fs::symlink_metadata(path) {
