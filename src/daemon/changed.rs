@@ -74,8 +74,9 @@ fn answer(
     }
     let described = base.map(|base| past.describe(base)).transpose()?;
     let (base, subject) = described.map(|(base, subject, _)| (base, subject)).unzip();
-    let late = (n_late > 0)
-        .then(|| format!("the time limit was reached before the definitions of {n_late} files were compared"));
+    let late = (n_late > 0).then(|| {
+        format!("the time limit was reached before the definitions of {n_late} files were compared")
+    });
     let unread = comparison.unread.into_inner();
     Ok(ChangedResult {
         base,
