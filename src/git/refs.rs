@@ -24,6 +24,8 @@ pub struct Tip {
     pub head: Result<Option<ObjectId>, String>,
     /// Whether `head` is unknown because of a transient error.
     pub is_unread: bool,
+    /// How the repository names its objects.
+    pub object_hash: ObjectHash,
     /// Length and time of the file with the boundary of a shallow history.
     shallow: Option<(u64, Option<SystemTime>)>,
 }
@@ -56,6 +58,7 @@ impl Refs {
         Tip {
             is_unread: head.as_ref().is_err_and(GitError::is_transient),
             head: head.map_err(|error| error.to_string()),
+            object_hash: self.object_hash,
             shallow: shallow.map(|meta| (meta.len(), meta.modified().ok())),
         }
     }

@@ -15,7 +15,7 @@ use super::{IndexError, Progress};
 use crate::extract::redact::redact;
 use crate::extract::secrets::Syntax;
 use crate::extract::words;
-use crate::git::{Commit, GitError, Node, ObjectId, Objects, Settings, Tip, UserDirs, Walk};
+use crate::git::{Commit, GitError, Node, ObjectId, Objects, Tip, Walk};
 use crate::paths::RepoLayout;
 use crate::store::{Change, NewBlob, NewChunk, Reader, Writer};
 use crate::types::{Kind, SourceKey, Stat, ViewId};
@@ -116,8 +116,7 @@ impl Commits {
         tip: &Tip,
     ) -> Result<CommitStep, IndexError> {
         let mut history = self.histories.remove(&view).unwrap_or_default();
-        let object_hash = Settings::read(layout, &UserDirs::read()).map(|settings| settings.object_hash);
-        let (objects, mut complaint) = match object_hash.and_then(|hash| Objects::open(layout, hash)) {
+        let (objects, mut complaint) = match Objects::open(layout, tip.object_hash) {
             Ok(objects) => (objects, None),
             Err(error) => (None, Some((error.to_string(), error.is_transient()))),
         };

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use memod::proto::code;
@@ -229,24 +230,69 @@ fn settings_that_hang_hold_up_no_other_worktree() {
     assert_eq!((n_of("far <far@example.org>"), n_of("unknown")), (1, 8), "{listed}");
 }
 
-#[test]
-fn a_directory_that_is_slow_is_not_one_that_hangs() {
-    let live = Live::idle();
-    live.write("slow/a.md", "alpha");
-    let slow = live.root().join("slow");
+/// Starts the daemon so that these system calls on `path` take so long. Returns whether that is possible here.
+fn start_slow(live: &Live, path: &Path, syscalls: &str, delay: Duration) -> bool {
     let strace = |args: &[&str]| {
         let mut command = live.sandbox.program("strace", &["-D", "-f", "-qq", "-o", "/dev/null"]);
         command.args(args);
         command
     };
     if !strace(&["true"]).status().is_ok_and(|status| status.success()) {
-        return not_checked("a directory that is slow: strace cannot be run");
+        not_checked("a file system that is slow: strace cannot be run");
+        return false;
     }
-    // Far more of them than the gate lets in within their second, although each takes a part of it.
+    let (trace, inject) =
+        (format!("trace={syscalls}"), format!("inject={syscalls}:delay_exit={}", delay.as_micros()));
     let memod = live.memod();
-    let mut command = strace(&["-P", slow.to_str().unwrap(), "-e", "trace=%file"]);
-    command.args(["-e", "inject=%file:delay_exit=150000"]).arg(memod.get_program()).args(memod.get_args());
+    let mut command = strace(&["-P", path.to_str().unwrap(), "-e", &trace, "-e", &inject]);
+    command.arg(memod.get_program()).args(memod.get_args());
     live.start_as(&mut command);
+    true
+}
+
+#[test]
+fn slow_settings_of_one_worktree_hold_up_no_other() {
+    let live = Live::idle();
+    live.write("a.md", "alpha");
+    live.commit_all();
+    let (other, settings) = (live.sandbox.path("other"), live.sandbox.path("settings"));
+    live.git(&["worktree", "add", "-q", "-b", "other", other.to_str().unwrap()]);
+    fs::write(&settings, "[user]\n\tname = far\n").unwrap();
+    live.git(&["config", "extensions.worktreeConfig", "true"]);
+    live.git_in(&other, &["config", "--worktree", "include.path", settings.to_str().unwrap()]);
+    if !start_slow(&live, &settings, "openat", Duration::from_millis(2_500)) {
+        return;
+    }
+    live.expect("alpha", "a.md", "before");
+    let mut rpc = live.connect();
+    let params = json!({ "cwd": other, "query": "alpha", "wait_ms": 60_000 });
+    rpc.send(format!("{}\n", json!({ "jsonrpc": "2.0", "id": 1, "method": "search", "params": params })));
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let reply = rpc.receive();
+            is_over.store(true, Ordering::Relaxed);
+            assert_eq!(reply.unwrap()["result"]["fresh"], json!(true));
+        });
+        let mut numbers = 0..;
+        while !is_over.load(Ordering::Relaxed) {
+            let word = word(numbers.next().unwrap());
+            live.write("n.md", &word);
+            let found = live.search_with(&live.root(), &word, json!({ "wait_ms": 1_500 }));
+            assert!(found.fresh, "{word}: {:?}", found.reason);
+        }
+    });
+}
+
+#[test]
+fn a_directory_that_is_slow_is_not_one_that_hangs() {
+    let live = Live::idle();
+    live.write("slow/a.md", "alpha");
+    let slow = live.root().join("slow");
+    // Far more of them than the gate lets in within their second, although each takes a part of it.
+    if !start_slow(&live, &slow, "%file", Duration::from_millis(150)) {
+        return;
+    }
     let mut rpc = live.connect();
     for id in 0..64 {
         let params = json!({ "cwd": slow, "query": "alpha", "sync": "none" });
