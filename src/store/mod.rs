@@ -146,7 +146,7 @@ impl StoreError {
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Corrupt { path, source },
             Some(ErrorCode::DiskFull) => Self::Full { path },
             Some(ErrorCode::SystemIoFailure) if is_shm_too_short(&source) => Self::Full { path },
-            Some(ErrorCode::SystemIoFailure) => Self::Sqlite { path, source: without_message(source) },
+            Some(ErrorCode::SystemIoFailure) => Self::Sqlite { path, source: of_disk(source) },
             // A damaged header has no code of its own.
             _ if source.to_string().contains("unsupported file format") => Self::Corrupt { path, source },
             _ => Self::Sqlite { path, source },
@@ -160,10 +160,12 @@ fn is_shm_too_short(error: &rusqlite::Error) -> bool {
     code == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
 }
 
-/// Leaves out what the statement was at, such as the constructor of a table: the code alone says what failed.
-fn without_message(error: rusqlite::Error) -> rusqlite::Error {
+/// Says that the disk failed, and not what the statement was at, such as the constructor of a table.
+fn of_disk(error: rusqlite::Error) -> rusqlite::Error {
     match error {
-        rusqlite::Error::SqliteFailure(error, _) => rusqlite::Error::SqliteFailure(error, None),
+        rusqlite::Error::SqliteFailure(error, _) => {
+            rusqlite::Error::SqliteFailure(error, Some("disk I/O error".to_owned()))
+        }
         error => error,
     }
 }
