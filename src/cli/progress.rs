@@ -80,11 +80,14 @@ fn until(
         if now != seen {
             (seen, moved) = (now, Instant::now());
         }
-        failing = result.failed.clone().map(|why| match failing.take() {
-            Some((same, since)) if same == why => (same, since),
-            _ => (why, Instant::now()),
-        });
-        let is_hopeless = failing.as_ref().is_some_and(|(_, since)| since.elapsed() > FAILING);
+        let is_hopeless = match (&result.failed, &failing) {
+            (Some(why), Some((same, since))) if why == same => since.elapsed() > FAILING,
+            (Some(why), _) => {
+                failing = Some((why.clone(), Instant::now()));
+                false
+            }
+            (None, _) => false, // it is being tried again
+        };
         if result.fresh || is_hopeless || moved.elapsed() > PATIENCE {
             return Ok(result);
         }

@@ -91,16 +91,18 @@ impl Round<'_> {
         self.run_steps(|after, limit| embed_chunks(reader, embedder, after, limit, max_file_bytes))
     }
 
-    /// Takes step after step until nothing is left. After one that failed its texts are taken one by one.
+    /// Takes step after step until nothing is left. After one that failed its texts are taken one by one, a
+    /// lone one too: a text is passed over only when it fails twice.
     fn run_steps(&self, step: impl Fn(ChunkId, usize) -> Result<Batch, StoreError>) -> anyhow::Result<()> {
-        let (mut after, mut n_alone) = (ChunkId(0), 0);
+        let (mut after, mut n_alone, mut unread) = (ChunkId(0), 0, None);
         while !(self.is_cancelled)() {
             let limit = if n_alone > 0 { 1 } else { STEP };
-            let Batch { vectors, last, n_seen, failed } = step(after, limit)?;
+            let Batch { vectors, last, n_seen, failed, unread: of_step } = step(after, limit)?;
+            unread = unread.or(of_step);
             match failed {
                 _ if n_seen == 0 => break,
                 None => (self.keep)(Found::Vectors(vectors))?,
-                Some(_) if n_seen > 1 => {
+                Some(_) if n_alone == 0 => {
                     n_alone = n_seen;
                     continue;
                 }
@@ -108,7 +110,7 @@ impl Round<'_> {
             }
             (after, n_alone) = (last, n_alone.saturating_sub(1));
         }
-        Ok(())
+        unread.map_or(Ok(()), |error| Err(error.into())) // they are embedded by a later round
     }
 
     /// Notes the text that the model failed on alone, unless the model fails on any.

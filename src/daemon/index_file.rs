@@ -8,15 +8,15 @@ use crate::index::IndexError;
 use crate::paths::{IoContext as _, PathError};
 use crate::store::{StoreError, Writer};
 
-/// How often an index.db is opened that cannot be read at the moment, …
+/// Attempts to open an index.db that cannot be read at the moment.
 const TRIES: u32 = 8;
-/// … how long it is left alone after the first time, then twice as long each time, …
+/// Delay after the first attempt; it doubles with each.
 const TRY_AGAIN: Duration = Duration::from_millis(10);
-/// … and when it is given up all the same: a client waits for the daemon.
+/// Time after which no further attempt is made, because a client waits for the daemon.
 const TRY_FOR: Duration = Duration::from_secs(5);
 
 /// Opens what is made of index.db, again while that fails for a reason of the moment.
-pub(super) fn patiently<T>(open: impl Fn() -> anyhow::Result<T>) -> anyhow::Result<T> {
+pub(super) fn retry_transient<T>(open: impl Fn() -> anyhow::Result<T>) -> anyhow::Result<T> {
     let (give_up, mut wait) = (Instant::now() + TRY_FOR, TRY_AGAIN);
     for _ in 1..TRIES {
         match open() {

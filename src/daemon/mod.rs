@@ -114,7 +114,7 @@ fn serve(layout: RepoLayout, env: Env, config: Config, ready: impl FnOnce()) -> 
     let index_db = layout.state_dir.join("index.db");
     let progress = Arc::new(Progress::default());
     let n_commits = usize::try_from(config.index.commits).unwrap_or(usize::MAX);
-    let (writer, commits) = index_file::patiently(|| {
+    let (writer, commits) = index_file::retry_transient(|| {
         let writer = index_file::open(&index_db)?;
         Ok((writer, Commits::new(&index_db, n_commits, Arc::clone(&progress))?))
     })?;

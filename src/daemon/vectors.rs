@@ -1,6 +1,6 @@
 //! Keeps the vectors in memory equal to those of the database.
 //!
-//! After a panic none are in memory: searches say that the vectors are not loaded, and the next update loads them.
+//! After a panic, or when they cannot be read, none are in memory: searches say that the vectors are not loaded, and the next update loads them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -30,7 +30,10 @@ pub(super) fn load_vectors(shared: &Shared) {
     };
     match catch_unwind(AssertUnwindSafe(|| shared.read(load))) {
         Ok(Ok(())) => shared.nearest.replace(nearest),
-        Ok(Err(error)) => tracing::warn!(%error, "the vectors cannot be loaded; keyword search goes on"),
+        Ok(Err(error)) => {
+            tracing::warn!(%error, "the vectors cannot be loaded; keyword search goes on");
+            shared.nearest.forget();
+        }
         Err(_) => shared.nearest.forget(),
     }
 }

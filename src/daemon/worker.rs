@@ -1,7 +1,7 @@
 //! Runs the writer thread.
 //!
 //! It owns the write connection, writes the changes that the threads of worktrees find, and stores vectors, one job after
-//! the other. It never accesses a file of a worktree.
+//! the other. It accesses no file of a worktree, but it reads commits: a git directory that hangs blocks it.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -67,7 +67,7 @@ impl Drop for ShutdownGuard<'_> {
 
 /// Runs jobs until the daemon stops. A job that panics fails, its transaction is rolled back, and the caller gets an error.
 pub(super) fn write(shared: &Shared, mut writer: Writer, commits: Commits, jobs: &Receiver<Job>) {
-    let _last_word = ShutdownGuard(shared);
+    let _guard = ShutdownGuard(shared);
     let mut scrubber = Scrubber::default();
     let mut writing = Writing { shared, commits, lanes: HashMap::new() };
     loop {
@@ -164,7 +164,7 @@ impl Writing<'_> {
             indexed.result = done;
         }
         if let Err(IndexError::Store(StoreError::Corrupt { .. })) = &indexed.result {
-            remove(&self.shared.index_db);
+            remove_damaged_index(&self.shared.index_db);
         }
         indexed
     }
@@ -215,8 +215,8 @@ fn open(writer: &mut Writer, index_db: &Path, key: &ViewKey) -> Result<ViewRow, 
     Ok(row.expect("the row was written a moment ago by this thread"))
 }
 
-/// Renames the damaged index; the next daemon builds a new one.
-fn remove(index_db: &Path) {
+/// Removes the damaged index; the next daemon builds a new one.
+fn remove_damaged_index(index_db: &Path) {
     match index_file::remove(index_db) {
         Ok(()) => tracing::error!("the index is damaged; removed"),
         Err(error) => tracing::error!(%error, "the index is damaged, and cannot be removed"),

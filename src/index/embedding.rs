@@ -8,6 +8,7 @@ use std::path::Path;
 use super::commits;
 use crate::embed::{EmbedError, Embedder, panic_message, quantize, record_vectors};
 use crate::extract::{self, redact::RedactedText};
+use crate::paths::PathError;
 use crate::scan;
 use crate::store::{Embedded, NewVector, PendingChunk, Reader, StoreError};
 use crate::types::{ChunkId, Kind, SourceKey};
@@ -23,6 +24,8 @@ pub struct Batch {
     pub n_seen: usize,
     /// Why none of them got a vector, if they failed.
     pub failed: Option<Failed>,
+    /// The first file that cannot be read at the moment, whose texts got none.
+    pub unread: Option<PathError>,
 }
 
 /// The model, or what comes before it, failed on some of these texts.
@@ -49,11 +52,20 @@ pub fn embed_chunks(
     max_file_bytes: u64,
 ) -> Result<Batch, StoreError> {
     let pending = reader.chunks_to_embed(after, limit)?;
-    let vectors = caught(|| chunk_vectors(reader, embedder, &pending, max_file_bytes));
+    let mut unread = None;
+    let vectors = caught(|| {
+        chunk_vectors(embedder, &pending, |chunk| match read_same(reader, chunk, max_file_bytes) {
+            Ok(text) => text,
+            Err(error) => {
+                unread.get_or_insert(error);
+                None
+            }
+        })
+    });
     let name = |chunk: &PendingChunk| format!("{}, bytes {} to {}", chunk.key, chunk.bytes.0, chunk.bytes.1);
     let texts = || pending.iter().map(|chunk| (Embedded::Chunk(chunk.id, chunk.text_hash), name(chunk)));
     let last = pending.last().map_or(after, |chunk| chunk.id);
-    Ok(Batch { last, ..Batch::of(pending.len(), vectors, || texts().collect()) })
+    Ok(Batch { last, unread, ..Batch::of(pending.len(), vectors, || texts().collect()) })
 }
 
 /// Embeds up to `limit` paths that have no vector yet.
@@ -93,10 +105,9 @@ fn caught<T>(run: impl FnOnce() -> Result<T, EmbedError>) -> Result<T, String> {
 }
 
 fn chunk_vectors(
-    reader: &Reader,
     embedder: &dyn Embedder,
     pending: &[PendingChunk],
-    max_file_bytes: u64,
+    mut read: impl FnMut(&PendingChunk) -> Option<RedactedText>,
 ) -> Result<Vec<NewVector>, EmbedError> {
     let mut texts: HashMap<[u8; 32], Option<RedactedText>> = HashMap::new();
     let mut ready = Vec::new();
@@ -105,8 +116,7 @@ fn chunk_vectors(
         let body = match own_body(chunk) {
             Some(own) => Some(own.to_owned()),
             None => {
-                let text =
-                    texts.entry(chunk.hash).or_insert_with(|| read_same(reader, chunk, max_file_bytes));
+                let text = texts.entry(chunk.hash).or_insert_with(|| read(chunk));
                 text.as_mut().and_then(|text| text.span(chunk.bytes.0..chunk.bytes.1)).map(Cow::into_owned)
             }
         };
@@ -124,17 +134,28 @@ fn new_vector(of: Embedded, vector: Option<&[f32]>) -> NewVector {
 }
 
 /// Returns the indexed text from any file that still has it.
-fn read_same(reader: &Reader, chunk: &PendingChunk, max_file_bytes: u64) -> Option<RedactedText> {
-    let read = |root: &str, key: &SourceKey| {
-        scan::read_same(Path::new(root), key, max_file_bytes, &chunk.hash).ok().flatten()
+///
+/// # Errors
+/// When the file cannot be read at the moment, and no other has the text.
+fn read_same(
+    reader: &Reader,
+    chunk: &PendingChunk,
+    max_file_bytes: u64,
+) -> Result<Option<RedactedText>, PathError> {
+    let read =
+        |root: &str, key: &SourceKey| scan::read_same(Path::new(root), key, max_file_bytes, &chunk.hash);
+    let text = match read(&chunk.root, &chunk.key) {
+        Ok(Some(text)) => text,
+        without => {
+            let files = reader.files_with(&chunk.hash).unwrap_or_default();
+            match files.iter().find_map(|(root, key)| read(root, key).ok().flatten()) {
+                Some(text) => text,
+                None => return without.map(|_| None),
+            }
+        }
     };
-    let elsewhere = || {
-        let files = reader.files_with(&chunk.hash).unwrap_or_default();
-        files.iter().find_map(|(root, key)| read(root, key))
-    };
-    let text = read(&chunk.root, &chunk.key).or_else(elsewhere)?;
     let syntax = extract::syntax_of(chunk.key.as_str(), &text);
-    Some(RedactedText::new(text, syntax))
+    Ok(Some(RedactedText::new(text, syntax)))
 }
 
 /// Returns the embedded text of a chunk that is not part of a file.

@@ -54,8 +54,7 @@ impl Preparer<'_> {
             Ok(prepared) => prepared,
             Err(panic) => {
                 tracing::error!(path = %key, why = panic_message(&*panic), "reading the file panicked; it is left out");
-                let (key, refusal) = (key.clone(), Refusal::Unreadable);
-                Ok(Prepared::Change(Change::Refuse { key, stat: *stat, refusal }))
+                self.refuse_unreadable(key, stat)
             }
         }
     }
@@ -103,15 +102,24 @@ impl Preparer<'_> {
         if matches!(error, ReadError::Transient(_)) {
             return Ok(Prepared::Unread(Unread { key: Some(key.clone()), why: error.to_string() }));
         }
-        let key = key.clone();
         let Some(refusal) = error.refusal() else {
-            return Ok(Prepared::Change(Change::Remove { key, is_secret: false }));
+            return Ok(Prepared::Change(Change::Remove { key: key.clone(), is_secret: false }));
         };
-        if matches!(error, ReadError::Unreadable(_)) && self.refusal(&key)? == Some(refusal) {
-            return Ok(Prepared::Unchanged);
+        if matches!(error, ReadError::Unreadable(_)) {
+            return self.refuse_unreadable(key, stat);
         }
         tracing::warn!(path = %key, %error, "not indexed");
-        Ok(Prepared::Change(Change::Refuse { key, stat: *stat, refusal }))
+        Ok(Prepared::Change(Change::Refuse { key: key.clone(), stat: *stat, refusal }))
+    }
+
+    /// Records that a file cannot be read, unless the manifest has that already: a change would be looked at again.
+    fn refuse_unreadable(&self, key: &SourceKey, stat: &Stat) -> Result<Prepared, IndexError> {
+        let refusal = Refusal::Unreadable;
+        if self.refusal(key)? == Some(refusal) {
+            return Ok(Prepared::Unchanged);
+        }
+        tracing::warn!(path = %key, "not indexed: it cannot be read");
+        Ok(Prepared::Change(Change::Refuse { key: key.clone(), stat: *stat, refusal }))
     }
 
     /// Returns the refusal of a path in the manifest, if there is one.

@@ -96,15 +96,20 @@ impl StoreError {
                 "free some space on that file system (`df` shows it); what was acknowledged is kept"
             }
             Self::File { source, .. } => paths::io_hint(source).unwrap_or(usual),
-            Self::Sqlite { source, .. } => match source.sqlite_error_code() {
+            Self::Sqlite { path, source } => match source.sqlite_error_code() {
                 Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
                     "check the owner and the permissions of that file and of its directory"
                 }
                 Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
                     "another program holds it open: end that, or try again"
                 }
+                Some(ErrorCode::SystemIoFailure) if path.ends_with("index.db") => {
+                    "look at that file system and its disk; the system's log may say more; index.db may be deleted, and is built \
+                     again then"
+                }
                 Some(ErrorCode::SystemIoFailure) => {
-                    "look at that file system and its disk; the system's log may say more"
+                    "look at that file system and its disk; the system's log may say more; a backup that cannot be read may \
+                     be moved elsewhere"
                 }
                 Some(ErrorCode::OutOfMemory) => "free some memory",
                 _ => usual,

@@ -40,7 +40,12 @@ impl WorktreeState {
                     };
                 let reason = (!fresh).then(|| self.why_not(&waiter, rounds, progress));
                 let no_vectors = rounds.error.as_ref().filter(|_| level == Sync::Full);
-                let failed = self.error.as_ref().or(no_commits).or(no_vectors).cloned();
+                // Not what failed before, while that is tried again.
+                let failed = if failed || done {
+                    self.error.as_ref().or(no_commits).or(no_vectors).cloned()
+                } else {
+                    None
+                };
                 self.reply(waiter.ask, fresh, reason, failed, rounds);
             } else {
                 waiting.push(waiter);
@@ -54,7 +59,7 @@ impl WorktreeState {
             } else {
                 "the watcher has not answered yet".to_owned()
             };
-            self.reply(ask, false, Some(reason), self.error.clone(), rounds);
+            self.reply(ask, false, Some(reason), None, rounds);
         }
     }
 

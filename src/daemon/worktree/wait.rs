@@ -94,8 +94,7 @@ impl WorktreeState {
         }
     }
 
-    /// Continues the requests whose probe is complete. A walk begins only here, once the file system has answered, so that a
-    /// hanging one does not block the thread that walks for others.
+    /// Continues the requests whose probe is complete. A walk begins only here, once the file system has answered.
     pub(super) fn settle_probe(&mut self) {
         let Some(mut probe) = self.probes.take_answered() else { return };
         let is_believed = probe.has_cookie && self.watch.is_good();

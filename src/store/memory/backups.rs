@@ -101,11 +101,9 @@ impl Backups {
             path = self.dir.join(name(now_ms + later * 1_000, label)); // two within a second are two
         }
         fs::rename(&aside, &path).map_err(|error| StoreError::file(&path, error))?;
-        let copies = self.all();
-        if !copies.iter().any(|copy| copy.is_unread) {
-            for copy in superfluous(copies) {
-                let _ = fs::remove_file(copy.path); // the next one tries again
-            }
+        let read = self.all().into_iter().filter(|copy| !copy.is_unread);
+        for copy in superfluous(read.collect()) {
+            let _ = fs::remove_file(copy.path); // the next one tries again
         }
         Ok(path)
     }
