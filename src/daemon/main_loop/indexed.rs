@@ -18,9 +18,10 @@ impl MainLoop {
     pub(super) fn on_indexed(&mut self, indexed: Indexed, now: Instant) {
         let Indexed { lane, scope, result, head, unwatched, survey } = indexed;
         let Some(view) = self.views.values_mut().find(|known| known.lane == lane) else {
-            return if result.is_err() {
-                self.check_own_files()
-            };
+            if result.is_err() {
+                self.check_own_files();
+            }
+            return;
         };
         if let Err(IndexError::Outdated) = result {
             return view.end_in_vain(now);
