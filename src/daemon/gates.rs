@@ -195,6 +195,7 @@ mod tests {
             drop(first);
         };
         tokio::select! {
+            biased; // the second waits first
             () = second => unreachable!("it stays"),
             (late, ()) = async { tokio::join!(enter(&gate, "/a", 50), leave) } => {
                 assert_eq!(late.err(), Some(Full::Busy));

@@ -10,6 +10,8 @@ use crate::daemon::event::Ask;
 
 /// Time after which a missing cookie means that the watcher is broken.
 pub(super) const COOKIE_TIMEOUT: Duration = Duration::from_millis(500);
+/// An access to the disk that takes longer is reported.
+pub(in super::super) const SLOW: Duration = Duration::from_millis(500);
 
 /// The pending probe, and the requests that wait for it or for the next one.
 #[derive(Default)]
@@ -22,6 +24,8 @@ pub(super) struct Probes {
 /// A probe.
 pub(super) struct Probe {
     pub(super) number: u64,
+    /// When it was sent.
+    sent_at: Instant,
     /// Whether it made a cookie: a file that is created and removed, whose event must come back.
     pub(super) has_cookie: bool,
     /// Whether its event came back, or a walk replaces it.
@@ -53,7 +57,8 @@ impl Probes {
         }
         self.n_sent += 1;
         let (number, asks) = (self.n_sent, std::mem::take(&mut self.queued));
-        let probe = Probe { number, has_cookie, is_back: false, answered_at: None, ended, asks };
+        let sent_at = Instant::now();
+        let probe = Probe { number, sent_at, has_cookie, is_back: false, answered_at: None, ended, asks };
         Some(self.current.insert(probe))
     }
 
@@ -89,9 +94,10 @@ impl Probes {
         asks.map(|ask| ask.deadline).chain(out.and_then(Probe::late_at)).min()
     }
 
-    /// Returns whether the file system of the worktree has not answered yet.
-    pub(super) fn is_unanswered(&self) -> bool {
-        self.current.as_ref().is_some_and(|probe| probe.answered_at.is_none())
+    /// Returns whether the file system of the worktree takes too long to answer.
+    pub(super) fn is_unanswered(&self, now: Instant) -> bool {
+        let is_slow = |probe: &Probe| probe.answered_at.is_none() && probe.sent_at + SLOW <= now;
+        self.current.as_ref().is_some_and(is_slow)
     }
 
     /// Takes the requests whose time is over.
@@ -167,9 +173,11 @@ mod tests {
         }
         probes.send(true, 0);
         probes.queued.push(ask(now));
-        assert_eq!((probes.take_late(now).len(), probes.is_unanswered()), (2, true));
+        assert!(!probes.is_unanswered(now), "it was sent a moment ago");
+        let later = Instant::now() + SLOW;
+        assert_eq!((probes.take_late(now).len(), probes.is_unanswered(later)), (2, true));
         probes.current.as_mut().unwrap().answered_at = Some(now);
-        assert_eq!((probes.take_late(now).len(), probes.is_unanswered()), (0, false));
+        assert_eq!((probes.take_late(now).len(), probes.is_unanswered(later)), (0, false));
         assert_eq!(probes.take_late(now + COOKIE_TIMEOUT).len(), 1);
     }
 }

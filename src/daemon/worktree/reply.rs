@@ -2,16 +2,14 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use super::probe::SLOW;
 use super::wait::Waiter;
 use super::{Rounds, WorktreeState};
 use crate::daemon::event::{Ask, Freshness};
 use crate::index::Progress;
 use crate::proto::{Pending, Sync};
-
-/// An access to the disk that takes longer is reported.
-const SLOW: Duration = Duration::from_millis(500);
 
 impl WorktreeState {
     /// Answers every request whose wait is over.
@@ -54,8 +52,12 @@ impl WorktreeState {
         self.waiters = waiting;
         let late = self.probes.take_late(now);
         for ask in late {
-            let reason = if self.probes.is_unanswered() {
+            let reason = if self.probes.is_unanswered(now) {
                 unanswered(&self.layout.root)
+            } else if let Some(place) = self.unanswered_place() {
+                unanswered(&place)
+            } else if self.is_dirty() || self.reconciles.is_running() {
+                "changed files are being indexed".to_owned()
             } else {
                 "the watcher has not answered yet".to_owned()
             };
