@@ -1,8 +1,8 @@
 //! Runs the embedding thread.
 //!
-//! It computes vectors after the lexical commit, a round for each wake-up, and hands them to the writer batch by batch. A
-//! text that the model fails on, alone as in its batch, is noted and passed over until it, or the model, is another one. A
-//! round that fails as a whole is begun again for whoever asks next ([`super::worktree::Rounds`]).
+//! It computes vectors after the lexical commit, one round per wake-up, and hands them to the writer batch by batch. A text
+//! on which the model fails twice is recorded and skipped until the text or the model changes. A round that fails as a whole
+//! is retried for the next request ([`super::worktree::Rounds`]).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
@@ -21,9 +21,10 @@ use crate::index::{Batch, Failed, embed_chunks, embed_paths};
 use crate::store::{Embedded, NewVector, Reader, StoreError};
 use crate::types::ChunkId;
 
-/// Texts a step.
+/// Number of texts per step.
 const STEP: usize = 256;
-/// Embeds what waits, a round for each wake-up, until the loop is gone.
+
+/// Runs one round per wake-up until the main loop ends.
 pub(super) fn embed(shared: &Shared, rounds: &Receiver<u64>, jobs: &Sender<Job>) {
     while let Ok(mut round) = rounds.recv() {
         round = rounds.try_iter().last().unwrap_or(round);

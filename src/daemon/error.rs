@@ -66,6 +66,11 @@ pub fn hint_of(error: &anyhow::Error) -> Option<&'static str> {
     })
 }
 
+/// Returns what a request is told that comes while the daemon stops.
+pub(super) fn stopping() -> RpcError {
+    RpcError::new(code::STOPPING, "the daemon is stopping")
+}
+
 impl From<StoreError> for RpcError {
     fn from(error: StoreError) -> Self {
         Self::new(code::STORE, error.to_string()).with_hint(error.hint())

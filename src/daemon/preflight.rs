@@ -1,4 +1,4 @@
-//! Looks whether a daemon could start, while another one serves.
+//! Checks whether a daemon could start, while another one serves.
 
 use std::path::Path;
 
@@ -7,8 +7,9 @@ use crate::config;
 use crate::paths::{Env, IoContext as _, PathError, RepoLayout, may_write};
 use crate::store;
 
-/// Looks at all that a daemon needs to serve the repository around `root`, as [`run`](super::run) does, but takes neither
-/// the lock nor the socket, and leaves what is there as it is.
+/// Checks the files and directories that a daemon needs to serve the repository around `root`, as [`run`](super::run)
+/// does, but takes neither the lock nor the socket and changes nothing. It does not migrate a database, so a migration that
+/// has no room still fails afterwards.
 ///
 /// # Errors
 /// Why a daemon would not start.

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
 use tokio::time::{timeout, timeout_at};
 
-use super::error::{RpcResult, bad_params, busy, wrong_repository};
+use super::error::{RpcResult, bad_params, busy, stopping, wrong_repository};
 use super::event::{Ask, Event, Freshness};
 use super::gates::Full;
 use super::own_files;
@@ -165,10 +165,6 @@ fn unanswered(path: &Path, waited: Duration) -> RpcError {
 
 fn panicked(panic: &tokio::task::JoinError) -> RpcError {
     RpcError::new(code::INTERNAL, panic.to_string())
-}
-
-pub(super) fn stopping() -> RpcError {
-    RpcError::new(code::STOPPING, "the daemon is stopping")
 }
 
 /// Waits until the files of the view of `cwd` are as fresh as requested, or the deadline.

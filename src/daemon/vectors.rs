@@ -1,6 +1,7 @@
 //! Keeps the vectors in memory equal to those of the database.
 //!
-//! After a panic, or when they cannot be read, none are in memory: searches say that the vectors are not loaded, and the next update loads them.
+//! After a panic, or when they cannot be read, none are in memory: searches say that the vectors are not loaded, and the
+//! next update loads them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -104,12 +104,12 @@ impl StoreError {
                     "another program holds it open: end that, or try again"
                 }
                 Some(ErrorCode::SystemIoFailure) if path.ends_with("index.db") => {
-                    "look at that file system and its disk; the system's log may say more; index.db may be deleted, and is built \
-                     again then"
+                    "look at that file system and its disk; the system's log may say more; index.db may be deleted, \
+                     and is built again then"
                 }
                 Some(ErrorCode::SystemIoFailure) => {
-                    "look at that file system and its disk; the system's log may say more; a backup that cannot be read may \
-                     be moved elsewhere"
+                    "look at that file system and its disk; the system's log may say more; a backup that \
+                     cannot be read may be moved elsewhere"
                 }
                 Some(ErrorCode::OutOfMemory) => "free some memory",
                 _ => usual,

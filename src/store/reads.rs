@@ -1,9 +1,8 @@
-//! Keeps SQLite from taking a read that fails for a damage.
+//! Makes SQLite report a failed read as an I/O error, not as a damaged database.
 //!
-//! SQLite reports `SQLITE_CORRUPT` where a read ends with `EIO`, `ENXIO` or `ERANGE`: it takes them for signs of a
-//! damaged file system (`unixRead` in os_unix.c, `abort_due_to_error` in vdbe.c). They say nothing of what is in the
-//! database, though, and whoever believes them makes a good one anew. So the call that reads fails with `EBADF` instead,
-//! which is reported as `SQLITE_IOERR`.
+//! SQLite reports `SQLITE_CORRUPT` when a read fails with `EIO`, `ENXIO` or `ERANGE`, which it takes for signs of a damaged
+//! file system (`unixRead` in os_unix.c, `abort_due_to_error` in vdbe.c). The database may be sound nevertheless, and
+//! memod would replace it. The replaced call fails with `EBADF` instead, which SQLite reports as `SQLITE_IOERR`.
 
 use std::ffi::{c_int, c_void};
 use std::io;
@@ -17,7 +16,7 @@ type Pread = unsafe extern "C" fn(c_int, *mut c_void, usize, i64) -> isize;
 /// SQLite's own.
 static PREAD: OnceLock<Pread> = OnceLock::new();
 
-/// Puts [`pread`] in the place of SQLite's own. Systems where SQLite does not call it keep theirs.
+/// Replaces SQLite's `pread` by [`pread`], on systems where SQLite calls it.
 #[expect(unsafe_code, reason = "rusqlite has no safe way to replace a system call of the library")]
 pub(super) fn report_failed_reads() {
     let name = c"pread".as_ptr();
@@ -34,7 +33,7 @@ pub(super) fn report_failed_reads() {
     }
 }
 
-/// Reads as SQLite's own, but every error except an interruption, which SQLite tries again, is `EBADF`.
+/// Reads like SQLite's own, but fails with `EBADF` on every error except an interruption, which SQLite retries.
 #[expect(unsafe_code, reason = "called by SQLite")]
 unsafe extern "C" fn pread(file: c_int, buffer: *mut c_void, n_bytes: usize, offset: i64) -> isize {
     let Some(original) = PREAD.get() else { return -1 };

@@ -1,4 +1,4 @@
-//! Looks at databases that another process may have open.
+//! Checks the schema version of databases that another process may have open.
 
 use std::path::Path;
 
@@ -8,8 +8,7 @@ use super::memory::schema::MEMORY;
 use super::schema::{INDEX, check_known, version};
 use super::{StoreError, connect};
 
-/// Looks whether index.db can be opened, while another process may have it open; one that is absent or damaged is made
-/// anew when it is.
+/// Checks whether index.db can be opened. An absent or damaged one passes, because the daemon builds a new one.
 ///
 /// # Errors
 /// When its schema is newer than ours, or it cannot be read.

@@ -175,7 +175,8 @@ fn init_on_a_full_disk_says_so_at_once() {
     let took = began.elapsed();
     assert_eq!((code, &init["fresh"]), (3, &json!(false)), "{init}");
     assert!(init["reason"].as_str().unwrap().contains("the disk is full"), "{init}");
-    assert!(took < Duration::from_secs(2), "{took:?}");
+    // A minute without progress would end it, too.
+    assert!(took < Duration::from_secs(20), "{took:?}");
 }
 
 /// Nobody can read a database without its `-shm`, and there is no room to make one.

@@ -8,7 +8,7 @@ use super::Disk;
 use super::git_watch::{GitDirs, watch_git};
 use super::task::{Lane, Opened};
 use crate::daemon::doorbell;
-use crate::daemon::error::RpcResult;
+use crate::daemon::error::{RpcResult, stopping};
 use crate::daemon::reconcile;
 use crate::daemon::shared::Shared;
 use crate::daemon::worker::Job;
@@ -78,7 +78,6 @@ fn row(jobs: &Sender<Job>, lane: Lane, layout: &RepoLayout) -> RpcResult<ViewRow
     let key =
         ViewKey { git_dir: git_dir.display().to_string(), inode, root: layout.root.display().to_string() };
     let (reply, row) = sync_channel(1);
-    let stopping = || RpcError::new(code::STOPPING, "the daemon is stopping");
     jobs.send(Job::Open { key, lane, reply }).map_err(|_| stopping())?;
     let unopened = |_| RpcError::new(code::INTERNAL, "the worktree cannot be opened; `memo logs` says why");
     row.recv().map_err(unopened)?.map_err(|error| {

@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 use super::finder::{Finder, Model, vector_model};
 use super::panics::Panics;
 use crate::daemon::clock::{now_ms, uptime};
-use crate::daemon::error::RpcResult;
+use crate::daemon::error::{RpcResult, stopping};
 use crate::embed::panic_message;
 use crate::memory::text;
 use crate::paths::{Env, RepoLayout};
@@ -101,7 +101,7 @@ impl Memories {
             drop(reply.send(value));
             followed
         }));
-        self.jobs.send(job).map_err(|_| RpcError::new(code::STOPPING, "the daemon is stopping"))?;
+        self.jobs.send(job).map_err(|_| stopping())?;
         Ok(answer)
     }
 

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use crate::proto::{RpcError, code};
 
-/// After so many panics …
+/// Number of panics within [`WITHIN`] after which the thread is restarted; after another one it is not.
 const MOST: usize = 3;
-/// … within this time the thread is not started anew before one of them is longer ago.
+/// Time after which a panic no longer counts.
 const WITHIN: Duration = Duration::from_secs(300);
 
-/// The panics outside of a job, which end the thread; the last of them.
+/// The latest panics outside a job, each of which ends the thread.
 #[derive(Default)]
 pub(super) struct Panics(Mutex<VecDeque<(Instant, String)>>);
 
@@ -24,7 +24,7 @@ impl Panics {
         }
     }
 
-    /// Returns why the thread is not started anew, if so.
+    /// Returns why the thread is not restarted, after too many panics.
     pub(super) fn refusal(&self, now: Instant) -> Option<RpcError> {
         let (n_panics, why) = self.recent(now)?;
         let minutes = WITHIN.as_secs() / 60;
@@ -36,7 +36,7 @@ impl Panics {
         (n_panics > MOST).then(|| RpcError::new(code::INTERNAL, message).with_hint(hint))
     }
 
-    /// Returns what people must know of the last minutes.
+    /// Returns a notice for each answer, while a panic counts.
     pub(super) fn notice(&self, now: Instant) -> Option<String> {
         let (_, why) = self.recent(now)?;
         Some(format!(
