@@ -121,10 +121,14 @@ impl Bench {
 
     /// Whether the answer is there, and says fresh.
     fn fresh(&mut self, answer: &mut Answer) -> Option<bool> {
+        self.freshness(answer).map(|freshness| freshness.fresh)
+    }
+
+    fn freshness(&mut self, answer: &mut Answer) -> Option<Freshness> {
         self.view.answer(self.now, &self.rounds, &Progress::default());
         let freshness = answer.try_recv().ok()?.unwrap();
         assert_eq!(freshness.fresh, freshness.reason.is_none());
-        Some(freshness.fresh)
+        Some(freshness)
     }
 
     fn pass(&mut self, time: Duration) {
@@ -258,6 +262,28 @@ fn what_a_failed_reconcile_left_undone_is_found_by_a_walk() {
     bench.cookie_back();
     bench.reconcile(&Scope::Full);
     assert_eq!(bench.fresh(&mut again), Some(true));
+}
+
+/// `init` gives up on what has failed, and not while that is tried again.
+#[test]
+fn a_failure_is_reported_once_the_last_attempt_has_failed() {
+    let mut bench = Bench::walked();
+    for fails in [true, false] {
+        bench.mark_dirty("a");
+        let mut answer = bench.ask(Sync::Fs);
+        bench.cookie_back();
+        let scope = bench.start().expect("somebody waits");
+        bench.pass_silent(WAIT);
+        let late = bench.freshness(&mut answer).expect("the deadline has passed");
+        assert_eq!((late.fresh, late.failed), (false, None));
+        bench.end(&scope, fails.then_some("disk full"));
+        let mut answer = bench.ask(Sync::Fs);
+        bench.cookie_back();
+        let scope = fails.then(|| bench.start().expect("it is tried again"));
+        scope.inspect(|scope| bench.end(scope, Some("disk full")));
+        let told = bench.freshness(&mut answer).expect("nothing is left to wait for");
+        assert_eq!((told.fresh, told.failed.as_deref()), (!fails, fails.then_some("disk full")));
+    }
 }
 
 #[test]
