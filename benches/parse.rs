@@ -26,7 +26,7 @@ impl Visit for Files {
         }
     }
 
-    fn problem(&mut self, problem: ScanError) {
+    fn problem(&mut self, _: Option<memod::types::SourceKey>, problem: ScanError) {
         eprintln!("{problem}");
     }
 

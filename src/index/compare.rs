@@ -1,6 +1,6 @@
 //! Compares the manifest of a worktree with the disk.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use super::plan::{Action, decide};
@@ -163,14 +163,13 @@ impl<'a> Comparison<'a> {
         let Self { layout, progress, admission, on_dir, look, todo, .. } = self;
         let root = &layout.root;
         todo.missed.listed = true;
-        let mut walk = Walk { todo, root, known, on_dir, look, progress, n_unlisted: 0 };
+        let mut walk = Walk { todo, root, known, on_dir, look, progress, unlisted: Unlisted::default() };
         let is_steady = scan::walk(layout, admission, below, &mut walk)?;
         if walk.stopped() {
             return Err(IndexError::Cancelled); // what was not met is not gone
         }
-        let Walk { known, n_unlisted, .. } = walk;
-        // Files that a failed listing did not show may still exist.
-        let gone = |key: &SourceKey| n_unlisted == 0 || is_gone(&root.join(key.as_str()));
+        let Walk { known, unlisted, .. } = walk;
+        let gone = |key: &SourceKey| !unlisted.holds(key) || is_gone(&root.join(key.as_str()));
         let gone = known.into_iter().filter(|(key, _)| gone(key));
         self.todo.removals.extend(gone.map(|(key, entry)| (key, entry.stat)));
         self.todo.missed.shifted |= !is_steady;
@@ -217,7 +216,28 @@ struct Walk<'a> {
     on_dir: &'a mut dyn FnMut(&Path),
     look: &'a Look<'a>,
     progress: &'a Progress,
-    n_unlisted: usize,
+    unlisted: Unlisted,
+}
+
+/// The paths that a walk could not examine. Files there may still exist, while others that it did not visit are gone or
+/// ignored.
+#[derive(Default)]
+struct Unlisted {
+    is_all: bool,
+    keys: HashSet<SourceKey>,
+}
+
+impl Unlisted {
+    fn add(&mut self, key: Option<SourceKey>) {
+        self.is_all |= key.is_none();
+        self.keys.extend(key);
+    }
+
+    /// Returns whether a path is one of them or below one.
+    fn holds(&self, key: &SourceKey) -> bool {
+        let mut around = Path::new(key.as_str()).ancestors().filter_map(Path::to_str);
+        self.is_all || !self.keys.is_empty() && around.any(|dir| self.keys.contains(&SourceKey::new(dir)))
+    }
 }
 
 impl Visit for Walk<'_> {
@@ -243,13 +263,13 @@ impl Visit for Walk<'_> {
         self.todo.ignored_secrets.push(stat);
     }
 
-    fn problem(&mut self, error: ScanError) {
-        self.n_unlisted += 1;
+    fn problem(&mut self, key: Option<SourceKey>, error: ScanError) {
+        self.unlisted.add(key);
         self.todo.problems.push(error.to_string());
     }
 
     fn unread(&mut self, key: Option<SourceKey>, why: String) {
-        self.n_unlisted += 1;
+        self.unlisted.add(key.clone());
         self.todo.unread.push(Unread { key, why });
     }
 

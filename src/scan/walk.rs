@@ -33,8 +33,8 @@ pub trait Visit {
     fn file(&mut self, found: Found);
     /// A file that git ignores has a secret name.
     fn ignored_secret(&mut self, _stat: Stat) {}
-    /// Something is not accessible; the walk continues.
-    fn problem(&mut self, problem: ScanError);
+    /// A path and everything below it is not accessible; the walk continues. `None` stands for the root.
+    fn problem(&mut self, key: Option<SourceKey>, problem: ScanError);
     /// A path and everything below it could not be examined this time; the walk continues. `None` stands for the root.
     fn unread(&mut self, key: Option<SourceKey>, why: String);
     /// Returns whether to end the walk early; called before each directory.
@@ -210,7 +210,7 @@ impl Walk<'_> {
         if error.is_transient() {
             self.visit.unread(named(path), error.to_string());
         } else {
-            self.visit.problem(ScanError::Directory(error));
+            self.visit.problem(named(path), ScanError::Directory(error));
         }
     }
 

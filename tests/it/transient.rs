@@ -135,6 +135,24 @@ fn a_file_that_cannot_be_looked_at_for_a_moment() {
     check(Fault { syscall: "statx", path: "[ROOT]/d/b.md", ..A_FILE }, "EIO", "Input/output error");
 }
 
+/// The walk that finds it ignored cannot look at another file, and only that one is looked at again.
+#[test]
+fn what_is_ignored_now_leaves_while_another_file_cannot_be_looked_at() {
+    let live = Live::idle();
+    live.write("d/b.md", "beta");
+    live.write("new.md", "hydrogen");
+    live.start();
+    live.expect("hydrogen", "new.md", "before");
+    live.kill();
+    live.write(".gitignore", "new.md");
+    let path = live.root().join("d/b.md");
+    if !start_with_fault(&live, "statx", "EIO", path.to_str().unwrap()) {
+        return;
+    }
+    let reasons = reasons_until_fresh(&live, "hydrogen", &[], "fs");
+    assert!(reasons.iter().any(|reason| reason.contains("/d/b.md: ")), "{reasons:?}");
+}
+
 #[test]
 fn a_directory_that_cannot_be_listed_for_a_moment() {
     let (said, script) = ("/d: ", "echo gamma > d/c.md");

@@ -164,7 +164,7 @@ impl Visit for Seen {
         assert!(self.files.insert(key.clone(), found.refusal).is_none(), "{key} was met twice");
     }
 
-    fn problem(&mut self, problem: ScanError) {
+    fn problem(&mut self, _: Option<SourceKey>, problem: ScanError) {
         self.problems.push(problem.to_string());
     }
 

@@ -166,8 +166,8 @@ impl Visit for Vandal<'_> {
         self.seen.file(found);
     }
 
-    fn problem(&mut self, problem: ScanError) {
-        self.seen.problem(problem);
+    fn problem(&mut self, _: Option<SourceKey>, problem: ScanError) {
+        self.seen.problem(None, problem);
     }
 
     fn unread(&mut self, key: Option<SourceKey>, why: String) {
