@@ -201,7 +201,10 @@ impl RepoLayout {
 /// # Errors
 /// When it cannot be created, or a link or another user's directory is in its place.
 pub fn create_private_dir(dir: &Path) -> Result<(), PathError> {
-    private_dir_builder().recursive(true).create(dir).at("create directory", dir)?;
+    match private_dir_builder().recursive(true).create(dir) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {} // no directory, which the check names
+        created => created.at("create directory", dir)?,
+    }
     check_private(dir)
 }
 

@@ -1,6 +1,9 @@
 //! Finds the worktree of a command and connects to its daemon.
 
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
 use std::time::Duration;
 
 use crate::client::{Client, Options};
@@ -8,6 +11,9 @@ use crate::paths::{Env, IoContext, RepoLayout, canonical};
 
 use super::error::CliError;
 use super::text::{escape, shell_word};
+
+/// Longest wait for the file system of the directory.
+const LOCATE_WITHIN: Duration = Duration::from_secs(10);
 
 /// The directory that a command runs in.
 pub(super) struct CommandContext {
@@ -25,10 +31,8 @@ impl CommandContext {
     /// Finds the worktree around `dir`, or around the current directory.
     pub(super) fn find(dir: Option<&Path>) -> Result<Self, CliError> {
         let start = start(dir)?;
-        let env = Env::read();
-        let layout = RepoLayout::locate(&start, &env)?;
-        let cwd = canonical(&start)?.into_os_string().into_string();
-        let cwd = cwd.map_err(|path| CliError::NotUtf8(path.into()))?;
+        let (env, layout, cwd) = locate(&start)?;
+        let cwd = cwd.into_os_string().into_string().map_err(|path| CliError::NotUtf8(path.into()))?;
         let word = |dir: &Path| shell_word(&escape(&dir.display().to_string()));
         let memo = dir.map_or("memo".to_owned(), |dir| format!("memo -C {}", word(dir)));
         Ok(Self { env, layout, cwd, memo })
@@ -49,6 +53,26 @@ impl CommandContext {
         let options = Options { answer_within: patience, ..Options::read().never_start() };
         Ok(Client::connect(&self.layout, &self.env, options)?)
     }
+}
+
+/// Finds the worktree around a directory, and the directory's own path; on a thread, because a file system that hangs would
+/// block this one for ever.
+fn locate(start: &Path) -> Result<(Env, RepoLayout, PathBuf), CliError> {
+    let (found, finding) = mpsc::sync_channel(1);
+    let dir = start.to_owned();
+    let find = move || {
+        let env = Env::read();
+        let layout = RepoLayout::locate(&dir, &env);
+        let found_both =
+            layout.map_err(CliError::from).and_then(|layout| Ok((env, layout, canonical(&dir)?)));
+        let _ = found.send(found_both); // nobody waits any more
+    };
+    let spawned = thread::Builder::new().name("locate".to_owned()).spawn(find);
+    spawned.at("start a thread to open", start)?;
+    finding.recv_timeout(LOCATE_WITHIN).unwrap_or_else(|_| {
+        let why = format!("its file system has not answered within {} s", LOCATE_WITHIN.as_secs());
+        Ok(Err(io::Error::new(io::ErrorKind::TimedOut, why)).at("open", start)?)
+    })
 }
 
 fn start(dir: Option<&Path>) -> Result<PathBuf, CliError> {

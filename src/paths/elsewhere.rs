@@ -35,7 +35,7 @@ impl RepoLayout {
     pub fn other_state_dirs(&self, env: &Env) -> Vec<PathBuf> {
         let homes = env.state_home().join("memod");
         let mut dirs = vec![self.inner_state_dir(), homes.join(&self.id)];
-        dirs.extend(self.dirs_of_before(&homes));
+        dirs.extend(self.dirs_of_before(&homes).filter(|dir| *dir != homes.join(&self.id)));
         dirs.retain(|dir| *dir != self.state_dir);
         dirs
     }

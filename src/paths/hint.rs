@@ -20,6 +20,7 @@ pub fn io_hint(error: &io::Error) -> Option<&'static str> {
         Kind::QuotaExceeded => Some("free some space: the quota on that file system is used up"),
         Kind::ReadOnlyFilesystem => Some("mount that file system writable"),
         Kind::StaleNetworkFileHandle => Some("mount that file system again"),
+        Kind::TimedOut => Some("look at what is mounted there"),
         Kind::OutOfMemory => Some("free some memory"),
         _ => os_hint(error),
     }

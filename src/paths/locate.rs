@@ -187,7 +187,8 @@ const MAX_STATE_DIR: usize = 440;
 
 /// Returns `preferred`, or the user's state directory if `preferred` is not writable or too long for a database.
 fn usable_or_home(preferred: PathBuf, id: &str, env: &Env) -> PathBuf {
-    let probe = if preferred.exists() { Some(preferred.as_path()) } else { preferred.parent() };
+    // Anything else in its place is no reason to keep the state elsewhere, but refused when the directory is created.
+    let probe = if preferred.is_dir() { Some(preferred.as_path()) } else { preferred.parent() };
     if preferred.as_os_str().len() <= MAX_STATE_DIR && !probe.is_some_and(is_read_only) {
         preferred
     } else {

@@ -11,7 +11,7 @@ use memod::proto::code;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use crate::live::{Live, not_checked, until, word};
+use crate::live::{Live, memo, not_checked, until, word};
 
 /// A directory as another file system, whose server can be stopped: then whoever looks at it waits.
 struct Hanging {
@@ -189,6 +189,17 @@ fn it_ends_in_the_middle_of_a_walk_that_hangs() {
     hang_in_a_walk(&live, &mount);
     live.call("stop", json!({}));
     assert_eq!(live.wait_for_end(), Some(0));
+}
+
+#[test]
+fn a_client_in_a_directory_that_hangs_says_so() {
+    let (live, source, dead) = repository();
+    let Some(mount) = Hanging::mount(&source, &dead) else { return };
+    mount.hang();
+    let (exit, said) = memo(&live, &["-C", dead.to_str().unwrap(), "status"]);
+    let message = format!("open {}: its file system has not answered within 10 s", dead.display());
+    assert_eq!((exit, said["error"]["message"].as_str()), (3, Some(message.as_str())), "{said}");
+    assert_eq!(said["error"]["hint"], "look at what is mounted there");
 }
 
 #[test]

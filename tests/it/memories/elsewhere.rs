@@ -162,3 +162,28 @@ fn a_backup_that_was_restored_is_not_undone_by_what_is_elsewhere() {
     assert_eq!(texts(&live), ["first"], "and by the next daemon");
     stop(&live);
 }
+
+/// What is in the place of the state dir is no reason to keep memories elsewhere, where those of before are not seen.
+#[test]
+#[cfg(unix)]
+fn a_file_in_the_place_of_the_state_dir_is_refused() {
+    let live = Live::new();
+    add(&live, "before");
+    let state_dir = live.layout().state_dir;
+    let moved = state_dir.with_file_name("moved");
+    for is_link in [false, true] {
+        fs::rename(&state_dir, &moved).unwrap();
+        if is_link {
+            std::os::unix::fs::symlink("/nowhere", &state_dir).unwrap();
+        } else {
+            fs::write(&state_dir, "no directory").unwrap();
+        }
+        let (code, said) = memo(&live, &["add", "too late"]);
+        let expected = format!("use {}: not our directory; remove it or choose another", state_dir.display());
+        assert_eq!((code, said["error"]["message"].as_str()), (3, Some(expected.as_str())), "{said}");
+        fs::remove_file(&state_dir).unwrap();
+        fs::rename(&moved, &state_dir).unwrap();
+    }
+    let (_, list) = memo(&live, &["list"]);
+    assert_eq!(list["memories"].as_array().unwrap().len(), 1, "{list}");
+}
