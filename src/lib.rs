@@ -26,7 +26,7 @@
 //! | [`extract`] | splits texts into chunks, symbols and words | |
 //! | [`embed`] | computes vectors for texts | |
 //! | [`store`] | holds both databases | `proto` |
-//! | [`config`], [`paths`], [`types`] | data that everybody may use | each other |
+//! | [`config`], [`paths`], [`types`], [`unwind`] | what everybody may use | each other |
 //!
 //! `tests/it/tidy.rs` holds the same edges and fails when a new one appears.
 //!
@@ -61,6 +61,7 @@ pub mod scan;
 pub mod search;
 pub mod store;
 pub mod types;
+pub mod unwind;
 pub mod watch;
 
 #[cfg(test)]

@@ -4,7 +4,6 @@
 //! on which the model fails twice is recorded and skipped until the text or the model changes. A round that fails as a whole
 //! is retried for the next request ([`super::worktree::Rounds`]).
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, sync_channel};
 
@@ -16,10 +15,11 @@ use super::event::Event;
 use super::memories::finder;
 use super::shared::Shared;
 use super::worker::Job;
-use crate::embed::{Embedder, panic_message, runs};
+use crate::embed::{Embedder, runs};
 use crate::index::{Batch, Failed, embed_chunks, embed_paths};
 use crate::store::{Embedded, NewVector, Reader, StoreError};
 use crate::types::ChunkId;
+use crate::unwind::caught;
 
 /// Number of texts per step.
 const STEP: usize = 256;
@@ -28,8 +28,7 @@ const STEP: usize = 256;
 pub(super) fn embed(shared: &Shared, rounds: &Receiver<u64>, jobs: &Sender<Job>) {
     while let Ok(mut round) = rounds.recv() {
         round = rounds.try_iter().last().unwrap_or(round);
-        let done = catch_unwind(AssertUnwindSafe(|| run(shared, jobs)));
-        let done = done.unwrap_or_else(|panic| Err(anyhow!("panicked: {}", panic_message(&*panic))));
+        let done = caught(|| run(shared, jobs)).unwrap_or_else(|why| Err(anyhow!("panicked: {why}")));
         let error = done.err().map(|error| hinted(&error_chain(&error), hint_of(&error)));
         if let Some(error) = &error {
             tracing::warn!(error, "embedding stopped; keyword search goes on");

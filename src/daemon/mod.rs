@@ -47,7 +47,6 @@ mod why;
 mod worker;
 mod worktree;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -69,6 +68,7 @@ use self::watch_queue::WatchQueue;
 use crate::config::{self, Config};
 use crate::index::{Commits, Indexer, Progress, Reading};
 use crate::paths::{Env, RepoLayout};
+use crate::unwind::caught;
 use crate::watch::Watch;
 
 /// Threads for blocking calls. `gates` allows fewer to work at a time; the others may hang on file systems.
@@ -167,8 +167,8 @@ fn serve(layout: RepoLayout, env: Env, config: Config, ready: impl FnOnce()) -> 
     let (stop, stopped) = tokio::sync::watch::channel(false);
     let for_loop = Arc::clone(&shared);
     let looping = spawn("loop", move || {
-        let run = AssertUnwindSafe(move || main_loop.run(&events));
-        let why = catch_unwind(run).unwrap_or("the loop panicked, and it alone knows what is fresh");
+        let why = caught(move || main_loop.run(&events))
+            .unwrap_or("the loop panicked, and it alone knows what is fresh");
         tracing::info!(why, "stopping");
         for_loop.progress.cancelled.store(true, Ordering::Relaxed);
         let _ = last_job.send(worker::Job::Stop); // it may have ended

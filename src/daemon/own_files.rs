@@ -1,11 +1,11 @@
 //! Checks whether clients can still find this daemon.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
 
 use crate::paths::{Env, RepoLayout, if_readable};
 use crate::scan::lstat;
+use crate::unwind::caught;
 
 /// Reason for the exit of a daemon that clients cannot find any more.
 pub(super) const LOST: &str = "its state dir, its socket or its index is gone, or is looked for elsewhere";
@@ -36,7 +36,7 @@ pub(super) fn look(asked: &Receiver<()>, is_found: impl Fn() -> bool, is_lost: i
     while asked.recv().is_ok() {
         while asked.try_recv().is_ok() {} // one look serves all of them
         // A look that panics tells nothing: there are others.
-        if !catch_unwind(AssertUnwindSafe(&is_found)).unwrap_or(true) {
+        if !caught(&is_found).unwrap_or(true) {
             return is_lost();
         }
     }

@@ -3,18 +3,17 @@
 //! After a panic, or when they cannot be read, none are in memory: searches say that the vectors are not loaded, and the
 //! next update loads them.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use super::shared::Shared;
 use crate::embed::BUILTIN_DIMS;
 use crate::search::nearest::VectorIndex;
 use crate::store::{Reader, Writer};
+use crate::unwind::caught;
 
 /// Updates the vectors in memory, or loads them. Call this before reporting a write, because answers at level `full` rely
 /// on them.
 pub(super) fn copy_vectors(shared: &Shared, writer: &mut Writer) {
     let added = writer.take_added();
-    let is_added = catch_unwind(AssertUnwindSafe(|| shared.nearest.add(&added)));
+    let is_added = caught(|| shared.nearest.add(&added));
     if !is_added.unwrap_or(false) {
         load_vectors(shared);
     }
@@ -29,7 +28,7 @@ pub(super) fn load_vectors(shared: &Shared) {
             nearest.add(id, &vector);
         })
     };
-    match catch_unwind(AssertUnwindSafe(|| shared.read(load))) {
+    match caught(|| shared.read(load)) {
         Ok(Ok(())) => shared.nearest.replace(nearest),
         Ok(Err(error)) => {
             tracing::warn!(%error, "the vectors cannot be loaded; keyword search goes on");

@@ -4,7 +4,6 @@
 //! the other. It accesses no file of a worktree, but it reads commits: a git directory that hangs blocks it.
 
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender};
@@ -22,6 +21,7 @@ use crate::paths::RepoLayout;
 use crate::scan;
 use crate::store::{Change, Embedded, NewVector, Reader, StoreError, ViewKey, ViewRow, Writer};
 use crate::types::ViewId;
+use crate::unwind::caught;
 
 /// A job for the writer thread.
 pub(super) enum Job {
@@ -80,7 +80,7 @@ pub(super) fn write(shared: &Shared, mut writer: Writer, commits: Commits, jobs:
                 shared.send(Event::Indexed(Box::new(indexed)));
             }
             Some(job) => {
-                if catch_unwind(AssertUnwindSafe(|| writing.run(&mut writer, job))).is_err() {
+                if caught(|| writing.run(&mut writer, job)).is_err() {
                     tracing::error!("a job of the writer panicked");
                 }
             }

@@ -1,9 +1,9 @@
 //! Guards a model against its own panics.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use super::{EmbedError, Embedder};
+use crate::unwind::caught;
 
 /// Loads a model.
 type Load = fn() -> Result<Arc<dyn Embedder>, EmbedError>;
@@ -23,9 +23,8 @@ impl Guarded {
     /// # Errors
     /// When `load` fails or panics.
     pub fn load(load: Load) -> Result<Self, EmbedError> {
-        let model = catch_unwind(load).unwrap_or_else(|panic| {
-            let reason = format!("panicked: {}", panic_message(&*panic));
-            Err(EmbedError { model: "to be loaded".to_owned(), reason })
+        let model = caught(load).unwrap_or_else(|why| {
+            Err(EmbedError { model: "to be loaded".to_owned(), reason: format!("panicked: {why}") })
         })?;
         Ok(Self { id: model.id().to_owned(), dims: model.dims(), load, model: RwLock::new(model) })
     }
@@ -53,24 +52,16 @@ impl Embedder for Guarded {
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>, EmbedError> {
         let model = Arc::clone(&self.model.read().unwrap_or_else(PoisonError::into_inner));
-        catch_unwind(AssertUnwindSafe(|| model.embed(texts))).unwrap_or_else(|panic| {
+        caught(|| model.embed(texts)).unwrap_or_else(|why| {
             self.renew();
-            let reason = format!("panicked: {}", panic_message(&*panic));
-            Err(EmbedError { model: self.id.clone(), reason })
+            Err(EmbedError { model: self.id.clone(), reason: format!("panicked: {why}") })
         })
     }
 }
 
 /// Returns whether a model can embed anything, so that a failure is due to the text.
 pub fn runs(model: &dyn Embedder) -> bool {
-    catch_unwind(AssertUnwindSafe(|| model.embed(&["the text of a note"])))
-        .is_ok_and(|vectors| vectors.is_ok())
-}
-
-/// Returns the message of a panic.
-pub fn panic_message(panic: &(dyn std::any::Any + Send)) -> &str {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("for no reason given")
+    caught(|| model.embed(&["the text of a note"])).is_ok_and(|vectors| vectors.is_ok())
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ mod wordpiece;
 
 pub use builtin::{Builtin, DIMS as BUILTIN_DIMS, ID as BUILTIN_ID};
 pub use fields::{combine, cosine_i8, dot_i8, normalize, quantize, record_vectors};
-pub use guarded::{Guarded, panic_message, runs};
+pub use guarded::{Guarded, runs};
 
 /// A model that turns texts into vectors.
 pub trait Embedder: Send + Sync {

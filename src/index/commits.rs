@@ -4,7 +4,6 @@
 //! is a rendered text, which views share. A merge lists the paths that differ from its first parent.
 
 use std::collections::{HashMap, HashSet};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -19,6 +18,7 @@ use crate::git::{Commit, GitError, Node, ObjectId, Objects, Tip, Walk};
 use crate::paths::RepoLayout;
 use crate::store::{Change, NewBlob, NewChunk, Reader, Writer};
 use crate::types::{Kind, SourceKey, Stat, ViewId};
+use crate::unwind::caught;
 
 /// Name of the format, which no file has.
 const LANG: &str = "commit";
@@ -226,7 +226,7 @@ impl Commits {
                 if self.reader.entry(view, &key)?.is_some_and(|entry| !entry.stat.is_commit()) {
                     continue;
                 }
-                let rendered = catch_unwind(AssertUnwindSafe(|| Rendered::of(objects, nodes, id)));
+                let rendered = caught(|| Rendered::of(objects, nodes, id));
                 match rendered {
                     Ok(Ok(rendered)) => {
                         plan.n_pathless += usize::from(rendered.is_partial);

@@ -2,16 +2,16 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use super::commits;
-use crate::embed::{EmbedError, Embedder, panic_message, quantize, record_vectors};
+use crate::embed::{EmbedError, Embedder, quantize, record_vectors};
 use crate::extract::{self, redact::RedactedText};
 use crate::paths::PathError;
 use crate::scan;
 use crate::store::{Embedded, NewVector, PendingChunk, Reader, StoreError};
 use crate::types::{ChunkId, Kind, SourceKey};
+use crate::unwind;
 
 /// The vectors of one step.
 #[derive(Debug, Default)]
@@ -98,9 +98,9 @@ impl Batch {
 
 /// Runs code on untrusted text, and converts a panic to an error.
 fn caught<T>(run: impl FnOnce() -> Result<T, EmbedError>) -> Result<T, String> {
-    match catch_unwind(AssertUnwindSafe(run)) {
+    match unwind::caught(run) {
         Ok(result) => result.map_err(|error| error.to_string()),
-        Err(panic) => Err(format!("panicked: {}", panic_message(&*panic))),
+        Err(why) => Err(format!("panicked: {why}")),
     }
 }
 

@@ -23,11 +23,9 @@ pub use extractor::Extractor;
 pub use pipeline::{Indexer, Reading, Reconciler, Scope};
 pub use progress::{Missed, Progress, ReconcileOutcome, Unread, WalkProgress};
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
-use crate::embed::panic_message;
 use crate::scan::ScanError;
 use crate::store::StoreError;
+use crate::unwind;
 
 /// A reconcile failed as a whole. The batches before the failure are written.
 #[derive(Debug, thiserror::Error)]
@@ -61,8 +59,7 @@ impl IndexError {
     /// # Errors
     /// When `run` fails or panics.
     pub fn caught<T>(run: impl FnOnce() -> Result<T, Self>) -> Result<T, Self> {
-        catch_unwind(AssertUnwindSafe(run))
-            .unwrap_or_else(|panic| Err(Self::Panicked(panic_message(&*panic).to_owned())))
+        unwind::caught(run).unwrap_or_else(|why| Err(Self::Panicked(why)))
     }
 
     /// Returns the remedy, if it is known and not part of the message.

@@ -2,17 +2,16 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::extractor::{Extractors, LeftOut};
 use super::{IndexError, Unread, WalkProgress};
-use crate::embed::panic_message;
 use crate::extract::{self, EXTRACTOR_VERSION, Extracted, redact, words};
 use crate::scan::{self, Content, Read, ReadError};
 use crate::store::{Change, NewBlob, NewChunk, Reader};
 use crate::types::{Kind, Refusal, SourceKey, Stat, ViewId};
+use crate::unwind::caught;
 
 /// Most chunks of a file; more would be noise. A megabyte of one-word headings has 262,000.
 const MOST_CHUNKS: usize = 8_192;
@@ -50,13 +49,9 @@ pub(super) fn now_s() -> i64 {
 impl Preparer<'_> {
     /// Like [`Self::prepare`], but refuses a file that makes it panic. Such a file counts as unreadable and is tried again.
     pub(super) fn prepare_or_refuse(&self, key: &SourceKey, stat: &Stat) -> Result<Prepared, IndexError> {
-        match catch_unwind(AssertUnwindSafe(|| self.prepare(key, stat))) {
-            Ok(prepared) => prepared,
-            Err(panic) => {
-                tracing::error!(path = %key, why = panic_message(&*panic), "reading the file panicked; it is left out");
-                self.refuse_unreadable(key, stat)
-            }
-        }
+        caught(|| self.prepare(key, stat)).unwrap_or_else(|why| {
+            self.refuse_unreadable(key, stat, &format!("reading the file panicked; it is left out: {why}"))
+        })
     }
 
     /// Reads a path and extracts it, unless its content is known. A path that is gone becomes a removal. Nothing changes if
@@ -106,19 +101,19 @@ impl Preparer<'_> {
             return Ok(Prepared::Change(Change::Remove { key: key.clone(), is_secret: false }));
         };
         if matches!(error, ReadError::Unreadable(_)) {
-            return self.refuse_unreadable(key, stat);
+            return self.refuse_unreadable(key, stat, &error.to_string());
         }
         tracing::warn!(path = %key, %error, "not indexed");
         Ok(Prepared::Change(Change::Refuse { key: key.clone(), stat: *stat, refusal }))
     }
 
     /// Records that a file cannot be read, unless the manifest has that already: a change would be looked at again.
-    fn refuse_unreadable(&self, key: &SourceKey, stat: &Stat) -> Result<Prepared, IndexError> {
+    fn refuse_unreadable(&self, key: &SourceKey, stat: &Stat, why: &str) -> Result<Prepared, IndexError> {
         let refusal = Refusal::Unreadable;
         if self.refusal(key)? == Some(refusal) {
             return Ok(Prepared::Unchanged);
         }
-        tracing::warn!(path = %key, "not indexed: it cannot be read");
+        tracing::warn!(path = %key, why, "not indexed");
         Ok(Prepared::Change(Change::Refuse { key: key.clone(), stat: *stat, refusal }))
     }
 
@@ -131,7 +126,7 @@ impl Preparer<'_> {
     /// content itself is the cause, as `parse-aborted` when a later attempt may succeed.
     fn extract(&self, key: &SourceKey, text: &str, size: u64) -> Result<NewBlob, IndexError> {
         let blob = self.extractors.extract(key.as_str(), text)?.and_then(|extracted| {
-            catch_unwind(|| into_blob(extracted, text, size))
+            caught(|| into_blob(extracted, text, size))
                 .map_err(|_| LeftOut { why: "splitting into words panicked".to_owned(), is_own: true })
         });
         Ok(blob.unwrap_or_else(|LeftOut { why, is_own }| {

@@ -41,12 +41,13 @@ const EDGES: &[(&str, &[&str])] = &[
     ("config", &[]),
     ("paths", &[]),
     ("types", &[]),
+    ("unwind", &[]),
     ("memo", &["cli"]),
     // `proto` for the line that says it is ready, `index` for the process that extracts.
     ("memod", &["daemon", "index", "proto"]),
 ];
 
-const EVERYBODY: &[&str] = &["config", "paths", "types"];
+const EVERYBODY: &[&str] = &["config", "paths", "types", "unwind"];
 
 /// Text and values in, values out. A name that ends with `/` is a directory.
 const PURE: &[&str] = &[

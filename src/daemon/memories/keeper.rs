@@ -14,11 +14,11 @@ use super::finder::{Finder, Model, vector_model};
 use super::panics::Panics;
 use crate::daemon::clock::{now_ms, uptime};
 use crate::daemon::error::{RpcResult, stopping};
-use crate::embed::panic_message;
 use crate::memory::text;
 use crate::paths::{Env, RepoLayout};
 use crate::proto::{Check, RpcError, code};
 use crate::store::{Checked, Derived, Foreign, MemoryStore, Record, StoreError, remove_left_copies};
+use crate::unwind::caught;
 
 /// A database of another system that is being read.
 pub(super) struct OpenForeign {
@@ -201,12 +201,12 @@ fn keep(new_store: impl Fn() -> MemoryStore, finder: &Finder, queue: &Receiver<J
             finder.close();
             let _ = store.close(now_ms()).inspect_err(warn_of_copy);
         };
-        let Err(panic) = catch_unwind(AssertUnwindSafe(serve)) else { return };
+        let Err(why) = caught(serve) else { return };
         if is_over {
             return;
         }
         finder.close();
-        panics.note(panic_message(&*panic).to_owned(), Instant::now());
+        panics.note(why, Instant::now());
         tracing::error!("the thread that keeps the memories panicked");
         while panics.refusal(Instant::now()).is_some() {
             match queue.recv() {
