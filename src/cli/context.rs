@@ -58,18 +58,17 @@ impl CommandContext {
 /// Finds the worktree around a directory, and the directory's own path; on a thread, because a file system that hangs would
 /// block this one for ever.
 fn locate(start: &Path) -> Result<(Env, RepoLayout, PathBuf), CliError> {
-    let (found, finding) = mpsc::sync_channel(1);
+    let (reply, answer) = mpsc::sync_channel(1);
     let dir = start.to_owned();
     let find = move || {
         let env = Env::read();
         let layout = RepoLayout::locate(&dir, &env);
-        let found_both =
-            layout.map_err(CliError::from).and_then(|layout| Ok((env, layout, canonical(&dir)?)));
-        let _ = found.send(found_both); // nobody waits any more
+        let found = layout.map_err(CliError::from).and_then(|layout| Ok((env, layout, canonical(&dir)?)));
+        let _ = reply.send(found); // nobody waits any more
     };
     let spawned = thread::Builder::new().name("locate".to_owned()).spawn(find);
     spawned.at("start a thread to open", start)?;
-    finding.recv_timeout(LOCATE_WITHIN).unwrap_or_else(|_| {
+    answer.recv_timeout(LOCATE_WITHIN).unwrap_or_else(|_| {
         let why = format!("its file system has not answered within {} s", LOCATE_WITHIN.as_secs());
         Ok(Err(io::Error::new(io::ErrorKind::TimedOut, why)).at("open", start)?)
     })

@@ -164,10 +164,7 @@ fn embedding_goes_on_once_there_is_room() {
 fn init_on_a_full_disk_says_so_at_once() {
     let live = Live::idle();
     let state_dir = live.layout().state_dir;
-    let Some(_mounted) = small(&state_dir) else { return };
-    live.write("a.md", "# A\n\nalpha");
-    live.start();
-    live.expect("alpha", "a.md", "before");
+    let Some(_mounted) = served(&live, &state_dir) else { return };
     fill(&state_dir);
     live.write("b.md", (0..40_000).map(|number| format!("beta{number} ")).collect::<String>());
     let began = Instant::now();
@@ -184,10 +181,7 @@ fn init_on_a_full_disk_says_so_at_once() {
 fn a_daemon_that_cannot_read_for_lack_of_room_says_so() {
     let live = Live::idle();
     let state_dir = live.layout().state_dir;
-    let Some(_mounted) = small(&state_dir) else { return };
-    live.write("a.md", "# A\n\nalpha");
-    live.start();
-    live.expect("alpha", "a.md", "before");
+    let Some(_mounted) = served(&live, &state_dir) else { return };
     assert_eq!(memo(&live, &["stop"]).0, 0);
     live.wait_for_end();
     let _ = fs::remove_file(state_dir.join("index.db-shm")); // it may have gone with the daemon

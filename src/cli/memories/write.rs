@@ -4,7 +4,7 @@ use super::request::{caller, notice, or_stdin, say_redacted, text};
 use super::{show, similar};
 use crate::cli::args::{AddArgs, AppendArgs, IdsArgs, TagArgs, UpdateArgs};
 use crate::cli::context::CommandContext;
-use crate::cli::error::CliResult;
+use crate::cli::error::{CliError, CliResult};
 use crate::cli::output::Output;
 use crate::proto::memory::{
     AddParams, AddResult, FieldParams, IdsParams, MemoriesResult, UpdateParams, UpdateResult,
@@ -24,14 +24,11 @@ pub(in crate::cli) fn add(typed: AddArgs, context: &CommandContext, output: &mut
     };
     let has_about = !params.about.is_empty();
     let result: AddResult = context.connect()?.call("memory.add", &params)?;
-    if output.json {
-        output.json(&result)?;
-    } else {
-        output.line(&result.memory.id)?;
-        output.flush()?;
-        say_redacted(result.redacted, output);
+    output.value(&result, |output| {
+        show_id(&result.memory.id, result.redacted, output)?;
         similar::say_added(&result, has_about, output);
-    }
+        Ok(())
+    })?;
     notice(result.notice.as_ref(), output);
     Ok(0)
 }
@@ -63,20 +60,25 @@ pub(in crate::cli) fn untag(typed: TagArgs, context: &CommandContext, output: &m
     change(UpdateParams { id: typed.id, remove_tags: typed.tags, ..UpdateParams::default() }, context, output)
 }
 
+/// Prints the id before any notice, so that a reader of the pipe has it first.
+fn show_id(id: &str, n_redacted: usize, output: &mut Output) -> Result<(), CliError> {
+    output.line(id)?;
+    output.flush()?;
+    say_redacted(n_redacted, output);
+    Ok(())
+}
+
 fn change(params: UpdateParams, context: &CommandContext, output: &mut Output) -> CliResult {
     let params = UpdateParams { caller: caller(context), ..params };
     let result: UpdateResult = context.connect()?.call("memory.update", &params)?;
-    if output.json {
-        output.json(&result)?;
-    } else {
-        output.line(&result.memory.id)?;
-        output.flush()?;
-        say_redacted(result.redacted, output);
+    output.value(&result, |output| {
+        show_id(&result.memory.id, result.redacted, output)?;
         match result.changed.as_slice() {
             [] => output.say("nothing to change"),
             changed => output.say(&format!("changed: {}", changed.join(", "))),
         }
-    }
+        Ok(())
+    })?;
     notice(result.notice.as_ref(), output);
     Ok(0)
 }
