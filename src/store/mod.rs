@@ -188,8 +188,7 @@ const BUSY_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
 ///
 /// The write connection creates the file; readers must find it and cannot change it.
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite::Error> {
-    set_up_sqlite();
-    let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    let conn = open(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     conn.busy_timeout(BUSY_TIMEOUT)?;
     conn.execute_batch(
         "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384;
@@ -200,6 +199,24 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite::Error>
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     filter::register_functions(&conn)?;
     Ok(conn)
+}
+
+/// Opens a connection that does not wait for locks.
+///
+/// Where the disk has no room for the `-shm` file, SQLite keeps its content in the memory of this process, and no other
+/// process can open the database until it is closed (<https://www.sqlite.org/vfs.html>, 2.1).
+fn open(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite::Error> {
+    set_up_sqlite();
+    let conn = Connection::open_with_flags(path, flags)?;
+    conn.busy_timeout(std::time::Duration::ZERO)?;
+    match conn.pragma_query_value(None, "schema_version", |_| Ok(())) {
+        Err(error) if cfg!(unix) && is_shm_too_short(&error) => {
+            drop(conn);
+            tracing::warn!(path = %path.display(), "no room for the -shm file; opened for this process alone");
+            Connection::open_with_flags_and_vfs(path, flags, "unix-excl")
+        }
+        _ => Ok(conn), // whoever uses it sees what is wrong
+    }
 }
 
 /// Reads every reachable page.
