@@ -44,7 +44,7 @@ pub(super) fn params_of<P: DeserializeOwned>(params: Value) -> RpcResult<P> {
     if !params.is_object() {
         return Err(bad_params("params: an object is needed, each param by its name"));
     }
-    serde_json::from_value(params).map_err(|error| bad_params(format!("params: {error}")))
+    serde_path_to_error::deserialize(params).map_err(|error| bad_params(format!("params: {error}")))
 }
 
 /// Runs blocking code on another thread. Use [`reading`] for code that reads a worktree.

@@ -191,6 +191,9 @@ fn parse(line: &[u8]) -> Result<Request, Box<Response>> {
     }
     let value: Value =
         serde_json::from_str(text).map_err(|error| bad(code::PARSE, format!("not JSON: {error}")))?;
+    if value.is_array() {
+        return Err(bad(code::INVALID_REQUEST, "not a request: a batch; send one request a line".to_owned()));
+    }
     // A null id is an id and requires a reply; serde would read it as absent.
     let id = value.get("id").cloned();
     match serde_json::from_value::<Request>(value) {

@@ -46,7 +46,7 @@ fn what_is_no_request_is_an_error_and_no_more() {
         ("depth 65", deep(64).into_bytes(), code::PARSE),
         ("depth 100,000", deep(99_999).into_bytes(), code::PARSE),
         ("depth 64", deep(63).into_bytes(), code::NO_METHOD),
-        ("an array", b"[]".to_vec(), code::INVALID_REQUEST),
+        ("a batch", b"[{\"id\":1,\"method\":\"hello\"}]".to_vec(), code::INVALID_REQUEST),
         ("null", b"null".to_vec(), code::INVALID_REQUEST),
         ("no method", b"{\"id\":1}".to_vec(), code::INVALID_REQUEST),
         ("a method that is a number", b"{\"id\":1,\"method\":3}".to_vec(), code::INVALID_REQUEST),
@@ -114,6 +114,8 @@ fn params_are_checked() {
         assert_eq!(error["code"], code, "{params}: {error}");
         assert!(!error["message"].as_str().unwrap().is_empty(), "{params}");
     }
+    let error = rpc.call("search", &json!({ "query": "x", "cwd": 3 })).unwrap_err();
+    assert_eq!(error["message"], "params: cwd: invalid type: integer `3`, expected a string", "it is named");
     let params = json!({ "query": "alpha", "cwd": root, "wait_ms": u64::MAX, "colour": "blue", "later": { "a": [1] } });
     assert_eq!(rpc.call("search", &params).unwrap()["hits"][0]["path"], "a.md", "unknown params are ignored");
     for method in ["map", "status", "sync", "reindex"] {
