@@ -22,6 +22,7 @@ use crate::paths::{Env, RepoLayout};
 use crate::proto::{CwdParams, Endpoint, HelloParams, HelloResult, PROTOCOL, RpcError, code};
 
 pub use no_answer::ClientError;
+pub use spawn::start_in_background;
 use transport::Connection;
 use version::Skew;
 

@@ -140,6 +140,11 @@ impl RepoLayout {
         self.state_dir.join("memod.log")
     }
 
+    /// Returns the database of the index, which exists once somebody has asked for one.
+    pub fn index_file(&self) -> PathBuf {
+        self.state_dir.join("index.db")
+    }
+
     /// Returns the repository's own settings.
     pub fn config_file(&self) -> PathBuf {
         self.state_dir.join("config.toml")

@@ -4,6 +4,7 @@
 //! types live here. Unknown params are ignored; keys are added and never renamed. `rpc` holds the envelope, the other
 //! modules params and results. This file has what they share, and how a client finds a daemon.
 
+mod advice;
 pub mod anchor;
 mod brief;
 mod code_history;
@@ -16,6 +17,7 @@ mod search;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::advice::{Advice, AdviseParams, AdviseResult, Beginning, Evidence, Occasion};
 pub use self::brief::{BriefParams, BriefResult, BriefSection};
 pub use self::code_history::{
     ChangedFile, ChangedParams, ChangedResult, ChangedSymbols, FileStatus, WhyCommit, WhyMemory, WhyParams,
@@ -66,6 +68,7 @@ pub const METHODS: &[Method] = &[
     reads("hello"),
     reads("search"),
     reads("brief"),
+    writes("advise"),
     reads("map"),
     reads("why"),
     reads("changed"),
@@ -224,6 +227,7 @@ mod tests {
         check(&State::ALL, State::as_str);
         check(&Tier::ALL, Tier::as_str);
         check(&LinkKind::ALL, LinkKind::as_str);
+        check(&Occasion::ALL, Occasion::as_str);
         use HookMethod as Hook;
         check(&[Hook::None, Hook::WatchOnly, Hook::File, Hook::Chained, Hook::Config], Hook::as_str);
     }

@@ -23,8 +23,8 @@ pub(super) use relation_args::{
 };
 pub(super) use rows_args::{Format, RowsArgs};
 pub(super) use verb_args::{
-    BriefArgs, ChangedArgs, ConfigArgs, ConfigVerb, ExplainArgs, HooksArgs, HooksVerb, InitArgs, LogsArgs,
-    MapArgs, SearchArgs, StatusArgs, SyncArgs, WhyArgs,
+    BriefArgs, ChangedArgs, ConfigArgs, ConfigVerb, ExplainArgs, HookArgs, HooksArgs, HooksVerb, InitArgs,
+    LogsArgs, MapArgs, SearchArgs, StatusArgs, SyncArgs, WhyArgs,
 };
 pub(super) use verb_groups::parse;
 
@@ -328,6 +328,15 @@ pub(super) enum Verb {
     ///
     /// Example: memo reindex
     Reindex,
+    /// Tell a coding agent what it should know now, for the agent's hooks
+    ///
+    /// Reads the JSON of the agent's hook on stdin and prints what that agent expects: at the start of a session the brief, for
+    /// a prompt the memories that are clearly relevant, before an edit the memories about the file. Prints nothing where
+    /// nothing helps, and tells a session each thing once. Never fails and never waits longer than --within-ms: the exit
+    /// status is 0 whatever happens, 1 for wrong usage. With --explain it exits with 1 when nothing would be told.
+    ///
+    /// Example: memo hook prompt --explain "how long is a token valid"
+    Hook(HookArgs),
     /// Install, remove or show the git hooks that notify the daemon
     ///
     /// Without a subcommand it shows the state of each hook. Answers are correct without hooks; with them the daemon notices

@@ -3,6 +3,7 @@
 //! `args` declares what can be typed, and `ask` turns it into requests. Each verb then asks the daemon and prints
 //! through `output`, the only printer; `error` maps every failure to a code, a hint and an exit status.
 
+mod agent_hook;
 mod args;
 mod ask;
 mod brief;
@@ -49,7 +50,10 @@ pub fn run() -> ExitCode {
     ExitCode::from(match args::parse(spelled_out(std::env::args_os().collect())) {
         Ok(typed) => obey(typed),
         Err(error) => {
-            usage::usage(&error, usage::wants_json(std::env::args_os().take_while(|arg| arg != "--")))
+            let words = || std::env::args_os().take_while(|arg| arg != "--");
+            let status = usage::usage(&error, usage::wants_json(words()));
+            // To agents, 2 from a hook means that what they are about to do is forbidden.
+            if words().any(|word| word == "hook") { status.min(error::EXIT_NONE) } else { status }
         }
     })
 }
@@ -148,6 +152,7 @@ fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
         Verb::Logs(typed) => logs::logs(&typed, &context()?, output),
         Verb::Doctor => doctor::doctor(global.dir.as_deref(), output),
         Verb::Reindex => init::reindex(&context()?, output),
+        Verb::Hook(typed) => agent_hook::hook(typed, &global, output),
         Verb::Hooks(typed) => hooks::hooks(typed, &context()?, output),
         Verb::Config(typed) => config::config(typed, context(), output),
         Verb::Shell => shell::shell(&global, &context()?, obey),

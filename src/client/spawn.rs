@@ -56,6 +56,20 @@ pub(super) fn start(
     }
 }
 
+/// Starts a daemon and does not wait for it; does nothing while another client starts one.
+///
+/// # Errors
+/// When the program cannot be started.
+pub fn start_in_background(layout: &RepoLayout, options: &Options) -> Result<(), ClientError> {
+    let lock = open_lock(layout)?;
+    if lock.try_lock().is_err() {
+        return Ok(());
+    }
+    // Two that are started at once do no harm: the daemon has a lock of its own.
+    let spawned = command("run", layout, options).stdout(Stdio::null()).spawn();
+    spawned.map(drop).map_err(|source| ClientError::Spawn { program: options.daemon.clone(), source })
+}
+
 /// Waits until a daemon that published itself as `pid` is gone, its databases closed; false when it stays.
 pub(super) fn wait_until_gone(
     layout: &RepoLayout,
@@ -87,14 +101,18 @@ fn spawn_when_free(layout: &RepoLayout, options: &Options) -> Result<(), ClientE
 }
 
 fn take_lock(layout: &RepoLayout, patience: Duration) -> Result<File, ClientError> {
+    let lock = layout.spawn_lock_file();
+    lock_until(open_lock(layout)?, Instant::now() + patience)
+        .ok_or(ClientError::SpawnLock { lock, waited_s: patience.as_secs() })
+}
+
+fn open_lock(layout: &RepoLayout) -> Result<File, ClientError> {
     let path = layout.spawn_lock_file();
     let mut options = File::options();
     options.create(true).truncate(false).write(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options.open(&path).at("open", &path)?;
-    lock_until(file, Instant::now() + patience)
-        .ok_or(ClientError::SpawnLock { lock: path, waited_s: patience.as_secs() })
+    Ok(options.open(&path).at("open", &path)?)
 }
 
 /// Locks a file; `None` after the deadline.

@@ -50,9 +50,17 @@ const SHORT_OID: usize = 12;
 
 /// Builds the page.
 pub(super) async fn brief(shared: &Arc<Shared>, params: BriefParams) -> RpcResult<BriefResult> {
+    brief_until(shared, params, deadline(shared, None)).await
+}
+
+/// Like [`brief`], waiting for freshness until a deadline.
+pub(super) async fn brief_until(
+    shared: &Arc<Shared>,
+    params: BriefParams,
+    until: Instant,
+) -> RpcResult<BriefResult> {
     let began = Instant::now();
     let budget = params.budget.unwrap_or(BUDGET);
-    let until = deadline(shared, None);
     let at = freshness(shared, &params.cwd, params.sync, until).await?;
     let mut pinned = pinned(shared).await?;
     let (mut to_check, mut n_to_check) = to_check(shared, &params.cwd).await;
@@ -135,7 +143,8 @@ fn commits(at: &Freshness) -> Vec<String> {
     described.map(line).collect()
 }
 
-fn memory_line(memory: &Memory) -> String {
+/// Returns a memory on one line, with its state, id, priority, date and tags.
+pub(super) fn memory_line(memory: &Memory) -> String {
     let title = memory.title.as_ref().map_or(String::new(), |title| format!("{title}: "));
     let tags: String = memory.tags.iter().map(|tag| format!(" #{tag}")).collect();
     let text = cut(&format!("{title}{}", memory.content), MOST_MEMORY);

@@ -13,7 +13,7 @@ use super::memories::call as memories;
 use super::memories::states;
 use super::request::{blocking, clock, deadline, freshness, freshness_with, params_of, reading};
 use super::shared::Shared;
-use super::{briefing, changed, repo_map, search, status, why};
+use super::{advice, briefing, changed, repo_map, search, status, why};
 use crate::proto::{
     CwdParams, HelloParams, HelloResult, MapParams, MapResult, Method, PROTOCOL, Pending, RpcError,
     StatusParams, StatusResult, Sync, SyncParams, SyncResult, code,
@@ -30,6 +30,7 @@ pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> R
         "hello" => reply(&hello(&params_of::<HelloParams>(params)?)),
         "search" => reply(&search::search(shared, params_of(params)?).await?),
         "brief" => reply(&briefing::brief(shared, params_of(params)?).await?),
+        "advise" => reply(&advice::advise(shared, params_of(params)?).await?),
         "map" => reply(&map(shared, params_of(params)?).await?),
         "changed" => reply(&changed::changed(shared, params_of(params)?).await?),
         "why" => reply(&why::why(shared, params_of(params)?).await?),

@@ -25,6 +25,7 @@ mod panics;
 pub(super) mod pinned;
 mod queries;
 mod recall;
+pub(super) mod records;
 mod remove;
 mod rules;
 mod show;

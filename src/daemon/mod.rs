@@ -4,6 +4,7 @@
 //! accesses its file system, `worker` and `embedding` do the long work. Events go to the loop, and jobs and tasks come from
 //! it.
 
+mod advice;
 mod anchors;
 mod briefing;
 mod changed;
@@ -111,7 +112,7 @@ pub fn run(root: &Path, ready: impl FnOnce()) -> anyhow::Result<Ended> {
 }
 
 fn serve(layout: RepoLayout, env: Env, config: Config, ready: impl FnOnce()) -> anyhow::Result<()> {
-    let index_db = layout.state_dir.join("index.db");
+    let index_db = layout.index_file();
     let progress = Arc::new(Progress::default());
     let n_commits = usize::try_from(config.index.commits).unwrap_or(usize::MAX);
     let (writer, commits) = index_file::retry_transient(|| {

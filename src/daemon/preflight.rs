@@ -26,7 +26,7 @@ pub fn check(root: &Path) -> anyhow::Result<()> {
     for file in [layout.daemon_lock_file(), layout.log_file()] {
         lock::private_file(&file).at("open", &file)?;
     }
-    store::check_index(&layout.state_dir.join("index.db"))?;
+    store::check_index(&layout.index_file())?;
     store::check_memory(&layout.state_dir.join("memory.db"))?;
     Ok(())
 }

@@ -6,6 +6,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::advice::told::Told;
 use super::event::Event;
 use super::gates::Gates;
 use super::memories::finder::Model;
@@ -60,6 +61,8 @@ pub(super) struct Shared {
     pub(super) queries: AtomicU64,
     /// The thread that owns the memories.
     pub(super) memories: Memories,
+    /// What sessions of agents were told.
+    pub(super) told: Told,
     /// Counts the events of the watcher that wait for the loop.
     pub(super) watch_queue: Arc<WatchQueue>,
     /// Limits access to each file system, and the number of working threads.
@@ -86,6 +89,7 @@ impl Shared {
     ) -> Self {
         Self {
             own_files: OwnFiles::new(&layout, &socket, &index_db),
+            told: Told::new(&layout),
             watch_queue,
             gates: Gates::default(),
             layout,

@@ -29,7 +29,7 @@ pub(super) async fn why(shared: &Arc<Shared>, params: WhyParams) -> RpcResult<Wh
     let (cwd, root) = (params.cwd.clone(), at.layout.root.clone());
     let answer = move |shared: &Shared| answer(shared, &params, &at, began + BUDGET);
     let mut result = reading(shared, &root, answer).await?;
-    match memories_for_path(shared, &cwd, &result.path, &result.lines).await {
+    match memories_for_path(shared, &cwd, &result.path, &result.lines, deadline(shared, None)).await {
         Ok((memories, unsure)) => {
             result.memories = memories;
             result.reason = result.reason.or(unsure.map(|why| format!("states of memories: {why}")));

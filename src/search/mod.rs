@@ -5,6 +5,7 @@
 mod arms;
 mod copies;
 
+pub mod asked;
 pub mod fuse;
 pub mod memory_rank;
 pub mod memory_search;
@@ -13,6 +14,7 @@ pub mod nearest;
 pub mod path_class;
 pub mod query;
 pub mod ranked;
+pub mod relevance;
 pub mod rerank;
 pub mod shared_vectors;
 pub mod snippet;

@@ -20,6 +20,7 @@ mod history_question;
 mod stop;
 
 use expression::Writer;
+pub(super) use stop::is_stop_word;
 
 /// Longest part of a query that is parsed, in bytes.
 const MAX_QUERY_BYTES: usize = 16 * 1024;

@@ -281,6 +281,25 @@ impl Reader {
         self.run(|conn| conn.prepare_cached("SELECT 1 FROM chunk_vocab WHERE term = ?1")?.exists([term]))
     }
 
+    /// Returns the number of chunks with each of these terms, those that no chunk has left out, and about how many chunks
+    /// there are.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn term_counts(&self, terms: &[String]) -> Result<(Vec<(String, u64)>, u64), StoreError> {
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached("SELECT doc FROM chunk_vocab WHERE term = ?1")?;
+            let mut counts = Vec::new();
+            for term in terms {
+                let count = statement.query_row([term], |row| row.get(0)).optional()?;
+                counts.extend(count.map(|count| (term.clone(), count)));
+            }
+            // Counting rows would read all of them.
+            let all: Option<u64> = conn.query_row("SELECT max(id) FROM chunk", [], |row| row.get(0))?;
+            Ok((counts, all.unwrap_or(0)))
+        })
+    }
+
     /// Calls `see` with every indexed term and its number of chunks.
     ///
     /// # Errors

@@ -194,6 +194,50 @@ pub(in crate::cli) struct LogsArgs {
     pub(in crate::cli) follow: bool,
 }
 
+/// What happens in the session of an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum AgentEvent {
+    /// A session begins
+    SessionStart,
+    /// A prompt was submitted
+    Prompt,
+    /// A file is about to be edited
+    BeforeEdit,
+}
+
+impl From<AgentEvent> for proto::Occasion {
+    fn from(typed: AgentEvent) -> Self {
+        match typed {
+            AgentEvent::SessionStart => Self::SessionStart,
+            AgentEvent::Prompt => Self::Prompt,
+            AgentEvent::BeforeEdit => Self::BeforeEdit,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct HookArgs {
+    /// What happens
+    #[arg(value_enum)]
+    pub(in crate::cli) event: AgentEvent,
+    /// The prompt, or the files, instead of JSON on stdin
+    #[arg(value_name = "TEXT")]
+    pub(in crate::cli) text: Vec<String>,
+    /// Whose form to print: claude-code, codex, gemini, cursor, vscode; text for any other [default: the form that the JSON
+    /// is of]
+    #[arg(long, value_name = "NAME")]
+    pub(in crate::cli) agent: Option<String>,
+    /// Show what would be told and why, and remember nothing
+    #[arg(long)]
+    pub(in crate::cli) explain: bool,
+    /// Most tokens told [default: 400, at the start of a session 1200]
+    #[arg(short, long, value_name = "TOKENS")]
+    pub(in crate::cli) budget: Option<usize>,
+    /// Time after which it gives up, milliseconds
+    #[arg(long, value_name = "MS", default_value_t = 300, value_parser = wait_parser())]
+    pub(in crate::cli) within_ms: u64,
+}
+
 #[derive(Debug, Args)]
 pub(in crate::cli) struct HooksArgs {
     #[command(subcommand)]

@@ -1,13 +1,13 @@
 //! Finds the memories about a location in the code.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::show;
 use super::states::anchored;
 use super::transaction::read;
 use crate::daemon::anchors::{AnchorChecker, AnchorLocation, on_snapshot};
 use crate::daemon::error::RpcResult;
-use crate::daemon::request::deadline;
 use crate::daemon::shared::Shared;
 use crate::proto::anchor::{Anchor, State};
 use crate::proto::memory::Sort;
@@ -21,6 +21,7 @@ pub(in crate::daemon) async fn memories_for_path(
     cwd: &str,
     path: &str,
     lines: &[(u32, u32)],
+    until: Instant,
 ) -> RpcResult<(Vec<WhyMemory>, Option<String>)> {
     let all = anchored(shared, |_| Ok(MemoryFilter::default()), Sort::default()).await?;
     if all.is_empty() {
@@ -35,7 +36,7 @@ pub(in crate::daemon) async fn memories_for_path(
         }
         Ok(found)
     };
-    let mut judged = on_snapshot(shared, cwd, Sync::Fs, deadline(shared, None), here).await?;
+    let mut judged = on_snapshot(shared, cwd, Sync::Fs, until, here).await?;
     judged.value.sort_by(|a, b| (&a.path, a.lines, &a.id).cmp(&(&b.path, b.lines, &b.id)));
     if judged.value.is_empty() {
         return Ok((Vec::new(), None)); // nothing that could be wrong

@@ -1,6 +1,7 @@
 //! Compares the anchors of memories with the present code.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
@@ -35,7 +36,8 @@ pub(super) async fn with_states(call: &Call<'_>, mut answer: Value) -> Value {
     }
     let lists =
         memories.iter().map(|memory| serde_json::from_value(memory["anchors"].clone()).unwrap_or_default());
-    let reason = match states(call.shared, &call.caller.cwd, Sync::Fs, lists.collect()).await {
+    let until = deadline(call.shared, None);
+    let reason = match states(call.shared, &call.caller.cwd, Sync::Fs, until, lists.collect()).await {
         Ok(Judged { value, reason }) => {
             for (memory, anchors) in memories.into_iter().zip(value) {
                 (memory["state"], memory["anchors"]) = (json!(State::of(&anchors)), json!(anchors));
@@ -50,13 +52,14 @@ pub(super) async fn with_states(call: &Call<'_>, mut answer: Value) -> Value {
 }
 
 /// Checks the anchors of several memories.
-async fn states(
+pub(in crate::daemon) async fn states(
     shared: &Arc<Shared>,
     cwd: &str,
     level: Sync,
+    until: Instant,
     lists: Vec<Vec<Anchor>>,
 ) -> RpcResult<Judged<Vec<Vec<Anchor>>>> {
-    on_snapshot(shared, cwd, level, deadline(shared, None), move |judge| {
+    on_snapshot(shared, cwd, level, until, move |judge| {
         let mut lists = lists.clone();
         for anchors in &mut lists {
             judge.judge(anchors)?;
@@ -74,7 +77,7 @@ pub(in crate::daemon) async fn counts(shared: &Arc<Shared>, cwd: &str) -> RpcRes
     if lists.is_empty() {
         return Ok(counts);
     }
-    for anchors in states(shared, cwd, Sync::None, lists).await?.value {
+    for anchors in states(shared, cwd, Sync::None, deadline(shared, None), lists).await?.value {
         match State::of(&anchors) {
             Some(State::Fresh) => counts.fresh += 1,
             Some(State::Drifted) => counts.drifted += 1,
@@ -113,7 +116,8 @@ pub(in crate::daemon) async fn list_by_state(
     let (selection, archived) = (params.selection.clone(), params.archived);
     let meant = move |rows: &Rows<'_>| memory_filter(rows, &selection, archived, rows.now_ms());
     let (ids, lists): (Vec<_>, Vec<_>) = anchored(shared, meant, params.sort).await?.into_iter().unzip();
-    let Judged { value, reason } = states(shared, &params.caller.cwd, Sync::Fs, lists).await?;
+    let until = deadline(shared, None);
+    let Judged { value, reason } = states(shared, &params.caller.cwd, Sync::Fs, until, lists).await?;
     let judged = ids.into_iter().zip(value).filter(|(_, anchors)| State::of(anchors) == Some(state));
     let judged: Vec<_> = judged.collect();
     let total = judged.len() as u64;

@@ -16,7 +16,7 @@ const STOP_WORDS: [&str; 75] = [
 ];
 
 /// Returns whether a token of the index is a stop word.
-pub(super) fn is_stop_word(token: &str) -> bool {
+pub(in crate::search) fn is_stop_word(token: &str) -> bool {
     STOP_WORDS.binary_search(&token).is_ok()
 }
 

@@ -18,6 +18,7 @@ const TYPES: &[(&str, &str, &str)] = &[
     ("hello", "HelloParams", "HelloResult"),
     ("search", "SearchParams", "SearchResult"),
     ("brief", "BriefParams", "BriefResult"),
+    ("advise", "AdviseParams", "AdviseResult"),
     ("map", "MapParams", "MapResult"),
     ("why", "WhyParams", "WhyResult"),
     ("changed", "ChangedParams", "ChangedResult"),

@@ -1,0 +1,258 @@
+//! Parses the JSON that agents give to their hooks. Pure.
+//!
+//! The agents name the same things alike, with exceptions; unknown keys and keys of other types are ignored.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::proto::{Beginning, Occasion};
+
+/// Longest prompt that is sent, bytes: the question stands at the beginning or at the end.
+const MAX_PROMPT: usize = 48 << 10;
+/// Longest name of a session, bytes.
+const MAX_SESSION: usize = 128;
+/// Most files of one edit.
+const MOST_PATHS: usize = 32;
+/// Keys of a tool's input that name the files that it edits.
+const PATH_KEYS: [&str; 10] = [
+    "file_path",
+    "filePath",
+    "path",
+    "notebook_path",
+    "absolute_path",
+    "target_file",
+    "targetFile",
+    "file",
+    "files",
+    "paths",
+];
+/// Keys of a tool's input that hold a patch.
+const PATCH_KEYS: [&str; 3] = ["command", "input", "patch"];
+/// A tool whose name has one of these edits files.
+const EDITING: [&str; 7] = ["edit", "write", "patch", "replace", "create", "insert", "delete"];
+/// Authors of prompts that no person typed.
+const MACHINES: [&str; 4] = ["system", "loop_wakeup", "schedule_wakeup", "poll_event"];
+
+/// What an agent says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Call {
+    /// The agent's own name of the event.
+    pub(super) event: Option<String>,
+    /// The session, and the subagent in it.
+    pub(super) session: Option<String>,
+    pub(super) beginning: Beginning,
+    pub(super) cwd: Option<PathBuf>,
+    pub(super) prompt: String,
+    /// Who wrote the prompt, if the agent says.
+    pub(super) author: Option<String>,
+    pub(super) tool: Option<String>,
+    pub(super) paths: Vec<String>,
+    /// Keys that only Cursor and Codex have.
+    pub(super) is_cursor: bool,
+    pub(super) is_codex: bool,
+}
+
+/// Parses the input of a hook.
+///
+/// # Errors
+/// Why it is no input of a hook.
+pub(super) fn parse(text: &[u8]) -> Result<Call, String> {
+    let said: Value = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+    if !said.is_object() {
+        return Err("not a JSON object".to_owned());
+    }
+    let word = |keys: &[&str]| keys.iter().find_map(|key| said[*key].as_str()).map(str::to_owned);
+    let source = word(&["source"]).unwrap_or_default();
+    let session = word(&["session_id", "conversation_id", "sessionId"]).filter(|id| !id.is_empty());
+    let subagent = word(&["agent_id"]).map_or(String::new(), |id| format!("/{id}"));
+    let first_root = said["workspace_roots"][0].as_str().map(str::to_owned);
+    let input = ["tool_input", "toolArgs", "tool_args"].iter().map(|key| &said[*key]);
+    let input = input.map(unquoted).find(Value::is_object).unwrap_or_default();
+    Ok(Call {
+        event: word(&["hook_event_name", "hookEventName"]),
+        session: session.map(|id| cut(format!("{id}{subagent}"), MAX_SESSION)),
+        beginning: beginning(&source),
+        cwd: word(&["cwd"]).filter(|cwd| !cwd.is_empty()).or(first_root).map(PathBuf::from),
+        prompt: both_ends(&word(&["prompt"]).unwrap_or_default()),
+        author: Some(source).filter(|source| !source.is_empty()),
+        tool: word(&["tool_name", "toolName"]),
+        paths: paths(&input),
+        is_cursor: said["cursor_version"].is_string() || said["workspace_roots"].is_array(),
+        is_codex: said["turn_id"].is_string(),
+    })
+}
+
+impl Call {
+    /// Returns the call of a person who tries a hook.
+    pub(super) fn typed(occasion: Occasion, words: &[String]) -> Self {
+        match occasion {
+            Occasion::SessionStart => Self::default(),
+            Occasion::Prompt => Self { prompt: words.join(" "), ..Self::default() },
+            Occasion::BeforeEdit => Self { paths: words.to_vec(), ..Self::default() },
+        }
+    }
+
+    /// Returns whether the daemon need be asked at all.
+    ///
+    /// # Errors
+    /// Why it need not.
+    pub(super) fn is_worth_asking(&self, occasion: Occasion) -> Result<(), &'static str> {
+        match occasion {
+            Occasion::SessionStart => Ok(()),
+            Occasion::Prompt if self.prompt.trim().is_empty() => Err("no prompt"),
+            Occasion::Prompt if self.author.as_deref().is_some_and(|author| MACHINES.contains(&author)) => {
+                Err("no person wrote the prompt")
+            }
+            Occasion::Prompt if is_command(&self.prompt) => Err("the prompt is a command of the agent's"),
+            Occasion::Prompt => Ok(()),
+            Occasion::BeforeEdit if self.tool.as_deref().is_some_and(|tool| !edits(tool)) => {
+                Err("the tool edits no file")
+            }
+            Occasion::BeforeEdit if self.paths.is_empty() => Err("no file is named"),
+            Occasion::BeforeEdit => Ok(()),
+        }
+    }
+}
+
+fn beginning(source: &str) -> Beginning {
+    match source {
+        "resume" => Beginning::Resume,
+        "fork" => Beginning::Fork,
+        "clear" => Beginning::Clear,
+        "compact" | "compress" => Beginning::Compact,
+        _ => Beginning::Startup,
+    }
+}
+
+/// Returns whether a prompt is a slash command, and not a path.
+fn is_command(prompt: &str) -> bool {
+    let word = prompt.split_whitespace().next().unwrap_or_default();
+    word.strip_prefix('/')
+        .is_some_and(|name| name.starts_with(char::is_alphabetic) && !name.contains(['/', '.']))
+}
+
+fn edits(tool: &str) -> bool {
+    let tool = tool.to_lowercase();
+    EDITING.iter().any(|word| tool.contains(word))
+}
+
+/// Returns the object in a string of JSON, which some agents give.
+fn unquoted(value: &Value) -> Value {
+    let inner = value.as_str().and_then(|text| serde_json::from_str(text).ok());
+    inner.unwrap_or_else(|| value.clone())
+}
+
+fn paths(input: &Value) -> Vec<String> {
+    let named = PATH_KEYS.iter().flat_map(|key| match &input[*key] {
+        Value::Array(list) => list.iter().filter_map(Value::as_str).collect(),
+        one => one.as_str().into_iter().collect::<Vec<_>>(),
+    });
+    let patches = PATCH_KEYS.iter().filter_map(|key| input[*key].as_str());
+    let mut paths: Vec<String> = Vec::new();
+    for path in named.chain(patches.flat_map(patched)) {
+        if paths.len() < MOST_PATHS && !path.is_empty() && !paths.iter().any(|known| known == path) {
+            paths.push(path.to_owned());
+        }
+    }
+    paths
+}
+
+/// Returns the files of a patch in the form of Codex's `apply_patch`.
+fn patched(text: &str) -> impl Iterator<Item = &str> {
+    let is_patch = text.contains("*** Begin Patch");
+    let starts = ["*** Update File: ", "*** Delete File: ", "*** Add File: ", "*** Move to: "];
+    text.lines()
+        .filter(move |_| is_patch)
+        .filter_map(move |line| starts.iter().find_map(|start| line.strip_prefix(start)).map(str::trim))
+}
+
+/// Returns the beginning and the end of a text that is too long.
+fn both_ends(text: &str) -> String {
+    if text.len() <= MAX_PROMPT {
+        return text.to_owned();
+    }
+    let (first, last) = (MAX_PROMPT / 2, text.len() - MAX_PROMPT / 2);
+    format!("{}\n{}", &text[..text.floor_char_boundary(first)], &text[text.ceil_char_boundary(last)..])
+}
+
+fn cut(mut text: String, most: usize) -> String {
+    text.truncate(text.floor_char_boundary(most));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn parsed(said: &Value) -> Call {
+        parse(said.to_string().as_bytes()).expect("it is an object")
+    }
+
+    #[test]
+    fn agents_name_the_same_things() {
+        let claude = parsed(&json!({
+            "session_id": "s", "agent_id": "a", "cwd": "/r", "hook_event_name": "PreToolUse", "tool_name": "Edit",
+            "tool_input": { "file_path": "/r/a.rs", "old_string": "x" },
+        }));
+        assert_eq!((claude.session.as_deref(), claude.cwd), (Some("s/a"), Some(PathBuf::from("/r"))));
+        assert_eq!((claude.paths, claude.event.as_deref()), (vec!["/r/a.rs".to_owned()], Some("PreToolUse")));
+        let cursor = parsed(&json!({ "conversation_id": "c", "workspace_roots": ["/w"], "prompt": "p" }));
+        assert_eq!((cursor.session.as_deref(), cursor.cwd), (Some("c"), Some(PathBuf::from("/w"))));
+        assert!(cursor.is_cursor && cursor.prompt == "p");
+        let patch = "*** Begin Patch\n*** Update File: a.rs\n@@\n-x\n*** Move to: b.rs\n*** End Patch";
+        let codex = parsed(
+            &json!({ "turn_id": "t", "tool_name": "apply_patch", "tool_input": { "command": patch } }),
+        );
+        assert_eq!((codex.paths, codex.is_codex), (vec!["a.rs".to_owned(), "b.rs".to_owned()], true));
+        let quoted =
+            parsed(&json!({ "toolName": "edit", "toolArgs": "{\"path\":\"c.rs\"}", "sessionId": "s" }));
+        assert_eq!((quoted.paths, quoted.tool.as_deref()), (vec!["c.rs".to_owned()], Some("edit")));
+        let many = parsed(&json!({ "tool_input": { "files": ["a", "b", 3, "a"] } }));
+        assert_eq!(many.paths, ["a", "b"]);
+        assert_eq!(parsed(&json!({ "source": "compact" })).beginning, Beginning::Compact);
+    }
+
+    #[test]
+    fn odd_input_is_an_error_or_says_nothing() {
+        for text in ["", "{", "[]", "null", "\"x\"", "\u{feff}{}", "{\"a\":\"\\ud800\"}"] {
+            assert!(parse(text.as_bytes()).is_err(), "{text}");
+        }
+        assert!(parse(b"{\"prompt\":\"\xff\"}").is_err());
+        let odd =
+            json!({ "session_id": 3, "cwd": ["x"], "prompt": {}, "tool_input": 7, "workspace_roots": "x" });
+        assert_eq!(parsed(&odd), Call::default());
+    }
+
+    #[test]
+    fn some_calls_are_not_worth_asking() {
+        let check = |call: &Value, occasion, is_worth: bool| {
+            assert_eq!(parsed(call).is_worth_asking(occasion).is_ok(), is_worth, "{call}");
+        };
+        check(&json!({ "prompt": "/compact now" }), Occasion::Prompt, false);
+        check(&json!({ "prompt": "/src/a.rs is broken" }), Occasion::Prompt, true);
+        check(&json!({ "prompt": "what?", "source": "loop_wakeup" }), Occasion::Prompt, false);
+        check(&json!({ "prompt": "what?", "source": "user" }), Occasion::Prompt, true);
+        check(&json!({ "prompt": " " }), Occasion::Prompt, false);
+        check(
+            &json!({ "tool_name": "Read", "tool_input": { "file_path": "a" } }),
+            Occasion::BeforeEdit,
+            false,
+        );
+        check(
+            &json!({ "tool_name": "MultiEdit", "tool_input": { "file_path": "a" } }),
+            Occasion::BeforeEdit,
+            true,
+        );
+        check(&json!({ "tool_name": "Edit" }), Occasion::BeforeEdit, false);
+    }
+
+    #[test]
+    fn a_long_prompt_keeps_both_ends() {
+        let prompt = format!("first {} last", "é".repeat(100_000));
+        let kept = both_ends(&prompt);
+        assert!(kept.starts_with("first ") && kept.ends_with(" last") && kept.len() <= MAX_PROMPT + 1);
+    }
+}

@@ -1,0 +1,132 @@
+//! Writes the answer of a hook in the form that an agent expects. Pure.
+//!
+//! The forms, as the agents' types and documentation had them in November 2026:
+//!
+//! | agent | start of a session | prompt | edit |
+//! |---|---|---|---|
+//! | Claude Code, Codex | `additionalContext` | `additionalContext` | `additionalContext` of `PreToolUse` |
+//! | VS Code | `additionalContext` | nothing | `additionalContext` of `PreToolUse` |
+//! | Gemini CLI | `additionalContext` | `additionalContext` of `BeforeAgent` | only after it: `AfterTool` |
+//! | Cursor | `additional_context` | `additional_context`, undocumented | only after it: `postToolUse` |
+//! | any other | text | text | text |
+
+use serde_json::json;
+
+use super::call::Call;
+use crate::proto::Occasion;
+
+/// A form of answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// `hookSpecificOutput`, with the names of events of Claude Code.
+    Claude,
+    /// The same, but a prompt cannot be answered.
+    VsCode,
+    /// The same, with other names.
+    Gemini,
+    /// `additional_context`.
+    Cursor,
+    /// The text alone.
+    Text,
+}
+
+impl Form {
+    /// Returns the form of an agent, or guesses it from what it says.
+    pub(super) fn of(agent: Option<&str>, call: &Call) -> Self {
+        match agent.map(str::to_lowercase).as_deref() {
+            Some("claude-code" | "claude" | "codex") => Self::Claude,
+            Some("vscode" | "copilot") => Self::VsCode,
+            Some("gemini" | "gemini-cli") => Self::Gemini,
+            Some("cursor") => Self::Cursor,
+            Some(_) => Self::Text,
+            None if call.is_cursor => Self::Cursor,
+            None if is_gemini(call) => Self::Gemini,
+            None if call.event.is_some() || call.is_codex => Self::Claude,
+            None => Self::Text,
+        }
+    }
+
+    /// Returns whether the agent passes an answer on.
+    ///
+    /// # Errors
+    /// Why it does not.
+    pub(super) fn carries(self, occasion: Occasion, call: &Call) -> Result<(), &'static str> {
+        let is_before = call.event.as_deref().is_none_or(|event| !event.to_lowercase().contains("after"));
+        match (self, occasion) {
+            (Self::VsCode, Occasion::Prompt) => Err("VS Code passes nothing on with a prompt"),
+            (Self::Gemini, Occasion::BeforeEdit) if is_before => {
+                Err("Gemini CLI passes nothing on before a tool; use AfterTool")
+            }
+            (Self::Cursor, Occasion::BeforeEdit) if call.event.as_deref() != Some("postToolUse") => {
+                Err("Cursor passes nothing on before a tool; use postToolUse")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the answer, on one line unless it is text.
+    pub(super) fn reply(self, occasion: Occasion, call: &Call, text: &str) -> String {
+        match (self, occasion) {
+            (Self::Text, _) => text.trim_end().to_owned(),
+            (Self::Cursor, Occasion::Prompt) => {
+                json!({ "continue": true, "additional_context": text }).to_string()
+            }
+            (Self::Cursor, _) => json!({ "additional_context": text }).to_string(),
+            _ => {
+                let event = call.event.as_deref().unwrap_or_else(|| self.event(occasion));
+                json!({ "hookSpecificOutput": { "hookEventName": event, "additionalContext": text } })
+                    .to_string()
+            }
+        }
+    }
+
+    /// Returns the usual name of an event.
+    fn event(self, occasion: Occasion) -> &'static str {
+        match (occasion, self == Self::Gemini) {
+            (Occasion::SessionStart, _) => "SessionStart",
+            (Occasion::Prompt, true) => "BeforeAgent",
+            (Occasion::Prompt, false) => "UserPromptSubmit",
+            (Occasion::BeforeEdit, true) => "AfterTool",
+            (Occasion::BeforeEdit, false) => "PreToolUse",
+        }
+    }
+}
+
+fn is_gemini(call: &Call) -> bool {
+    call.event.as_deref().is_some_and(|event| matches!(event, "BeforeAgent" | "BeforeTool" | "AfterTool"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_agent_gets_its_form() {
+        let check = |agent, occasion, event: Option<&str>, expected: &str| {
+            let call = Call { event: event.map(str::to_owned), ..Call::default() };
+            let form = Form::of(agent, &call);
+            let reply = form.carries(occasion, &call).map(|()| form.reply(occasion, &call, "note\n"));
+            assert_eq!(reply.unwrap_or_default(), expected, "{agent:?} {occasion:?}");
+        };
+        use Occasion::{BeforeEdit, Prompt, SessionStart};
+        let claude = |event: &str| {
+            format!(r#"{{"hookSpecificOutput":{{"additionalContext":"note\n","hookEventName":"{event}"}}}}"#)
+        };
+        let cursor = r#"{"additional_context":"note\n"}"#;
+        check(Some("claude-code"), SessionStart, None, &claude("SessionStart"));
+        check(Some("claude-code"), BeforeEdit, Some("PreToolUse"), &claude("PreToolUse"));
+        check(Some("codex"), Prompt, None, &claude("UserPromptSubmit"));
+        check(Some("vscode"), Prompt, None, "");
+        check(Some("gemini"), Prompt, None, &claude("BeforeAgent"));
+        check(Some("gemini"), BeforeEdit, Some("BeforeTool"), "");
+        check(Some("gemini"), BeforeEdit, Some("AfterTool"), &claude("AfterTool"));
+        check(Some("cursor"), SessionStart, Some("sessionStart"), cursor);
+        check(Some("cursor"), Prompt, None, r#"{"additional_context":"note\n","continue":true}"#);
+        check(Some("cursor"), BeforeEdit, Some("preToolUse"), "");
+        check(Some("cursor"), BeforeEdit, Some("postToolUse"), cursor);
+        check(Some("a-new-agent"), Prompt, Some("x"), "note");
+        check(None, Prompt, Some("UserPromptSubmit"), &claude("UserPromptSubmit"));
+        check(None, Prompt, Some("BeforeAgent"), &claude("BeforeAgent"));
+        check(None, Prompt, None, "note");
+    }
+}

@@ -1,0 +1,133 @@
+//! Finds the memories that are relevant to a prompt.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::note::Note;
+use super::{Call, silent};
+use crate::daemon::error::RpcResult;
+use crate::daemon::memories::records::shown;
+use crate::daemon::memories::states::states;
+use crate::daemon::request::{blocking, locate};
+use crate::daemon::shared::Shared;
+use crate::proto::anchor::{Anchor, State};
+use crate::proto::memory::Memory;
+use crate::proto::{Advice, AdviseResult, Evidence, Sync};
+use crate::search::asked::{Asked, asked};
+use crate::search::memory_search::{FoundMemory, MemoryAsk};
+use crate::search::query::parse;
+use crate::search::relevance::{Rarity, Relevance, relevance, terms};
+use crate::store::Reader;
+use crate::types::MemoryRow;
+
+/// Number of memories that are weighed.
+const N_WEIGHED: usize = 12;
+/// What the state of a memory adds to its score. A memory that may be wrong must be more relevant to be worth telling.
+const SUPERSEDED: f64 = -1.5;
+const DRIFTED: f64 = -0.3;
+const ORPHANED: f64 = -1.0;
+
+/// A memory that was weighed.
+struct Weighed {
+    memory: Memory,
+    row: MemoryRow,
+    successors: Vec<MemoryRow>,
+    relevance: Relevance,
+}
+
+impl Call {
+    /// Tells the memories that are clearly relevant to the prompt.
+    pub(super) async fn prompt(&self, shared: &Arc<Shared>) -> RpcResult<AdviseResult> {
+        locate(shared, &self.params.cwd, self.until).await?;
+        let asked = asked(&self.params.prompt);
+        if asked.words.is_empty() && asked.names.is_empty() {
+            return Ok(silent("the prompt has no word to go by"));
+        }
+        let mut weighed = blocking(shared, move |shared| weigh(shared, &asked)).await?;
+        self.judge(shared, &mut weighed).await?;
+        sort(&mut weighed);
+        let told = self.told(shared).await?;
+        let memories = weighed.into_iter().map(|weighed| {
+            let advice = advice(&weighed.relevance);
+            (weighed.memory, Some(advice))
+        });
+        self.tell(shared, Note::of_memories(memories.collect(), &told, self.budget), false).await
+    }
+
+    /// Sets the states of memories that may be told.
+    async fn judge(&self, shared: &Arc<Shared>, weighed: &mut [Weighed]) -> RpcResult<()> {
+        let is_meant = |weighed: &&mut Weighed| {
+            !weighed.memory.anchors.is_empty() && (self.params.explain || weighed.relevance.score >= 0.0)
+        };
+        let meant: Vec<&mut Weighed> = weighed.iter_mut().filter(is_meant).collect();
+        if meant.is_empty() {
+            return Ok(());
+        }
+        let lists: Vec<Vec<Anchor>> = meant.iter().map(|weighed| weighed.memory.anchors.clone()).collect();
+        let judged = states(shared, &self.params.cwd, Sync::Fs, self.until, lists).await?;
+        for (weighed, anchors) in meant.into_iter().zip(judged.value) {
+            let state = State::of(&anchors);
+            match state {
+                Some(State::Drifted) => weighed.relevance.add("drifted", DRIFTED),
+                Some(State::Orphaned) => weighed.relevance.add("orphaned", ORPHANED),
+                Some(State::Fresh) | None => {}
+            }
+            (weighed.memory.state, weighed.memory.anchors) = (state, anchors);
+        }
+        Ok(())
+    }
+}
+
+/// Returns the candidates with their relevance. Blocks.
+fn weigh(shared: &Shared, asked: &Asked) -> RpcResult<Vec<Weighed>> {
+    let query = [asked.words.as_slice(), &asked.names].concat().join(" ");
+    let mut ask = MemoryAsk { query: parse(&query), limit: N_WEIGHED, ..MemoryAsk::default() };
+    ask.embed(&asked.prose, shared.embedder());
+    let found = shared.memories.find(&ask)?.found;
+    let texts: Vec<_> =
+        found.iter().map(|found| (text(found), found.ranked.candidate.signals.cosine)).collect();
+    let terms = terms(asked, &texts);
+    let (counts, n_chunks) = shared.read(|reader: &Reader| reader.term_counts(&terms))?;
+    let relevance = relevance(asked, &Rarity::new(counts, n_chunks), &texts);
+    let weighed = found.into_iter().zip(relevance).map(|(found, mut relevance)| {
+        let FoundMemory { ranked, record } = found;
+        let facts = ranked.candidate.facts;
+        if !facts.successors.is_empty() {
+            relevance.add("superseded", SUPERSEDED);
+        }
+        Weighed { memory: shown(record), row: facts.row, successors: facts.successors, relevance }
+    });
+    Ok(weighed.collect())
+}
+
+fn text(found: &FoundMemory) -> String {
+    let record = &found.record;
+    format!("{} {} {}", record.title.as_deref().unwrap_or_default(), record.tags.join(" "), record.content)
+}
+
+/// Puts the most relevant first, and what supersedes a memory before it.
+fn sort(weighed: &mut [Weighed]) {
+    let scores: HashMap<MemoryRow, f64> =
+        weighed.iter().map(|weighed| (weighed.row, weighed.relevance.score)).collect();
+    let place = |weighed: &Weighed| {
+        let above = weighed.successors.iter().filter_map(|row| scores.get(row));
+        above.fold(weighed.relevance.score, |place, score| place.min(score - f64::EPSILON))
+    };
+    weighed.sort_by(|left, right| {
+        place(right).total_cmp(&place(left)).then_with(|| right.memory.id.cmp(&left.memory.id))
+    });
+}
+
+fn advice(relevance: &Relevance) -> Advice {
+    let evidence = relevance.evidence.iter().map(|(name, value, share)| Evidence {
+        name: (*name).to_owned(),
+        value: *value,
+        share: *share,
+    });
+    Advice {
+        score: Some(relevance.score),
+        evidence: evidence.collect(),
+        reason: (relevance.score < 0.0).then(|| "not relevant enough".to_owned()),
+        ..Advice::default()
+    }
+}

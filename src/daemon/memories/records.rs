@@ -1,0 +1,26 @@
+//! Reads memories for the modules outside this one.
+
+use super::show;
+use super::transaction::read;
+use crate::daemon::clock::now_ms;
+use crate::daemon::error::RpcResult;
+use crate::daemon::shared::Shared;
+use crate::proto::memory::Memory;
+use crate::store::Record;
+
+/// Returns memories by their ids, in that order, without those that have gone.
+pub(in crate::daemon) async fn records(shared: &Shared, ids: Vec<String>) -> RpcResult<Vec<Memory>> {
+    read(shared, move |rows| {
+        let mut found = Vec::new();
+        for id in &ids {
+            found.extend(rows.get(id)?.map(|record| show::memory(record, rows.now_ms())));
+        }
+        Ok(found)
+    })
+    .await
+}
+
+/// Returns a stored memory as in the protocol.
+pub(in crate::daemon) fn shown(record: Record) -> Memory {
+    show::memory(record, now_ms())
+}

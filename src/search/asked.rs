@@ -1,0 +1,185 @@
+//! Separates what a prompt asks from what is pasted into it.
+//!
+//! A prompt is prose with, perhaps, a stack trace, a log or code below. The prose says what is wanted; names of code count
+//! wherever they are.
+
+use std::collections::HashSet;
+
+use super::query::is_stop_word;
+use crate::extract::words::{Form, joined, write_words};
+
+/// Longest part of a prompt that is read, bytes.
+const MAX_PROMPT_BYTES: usize = 64 << 10;
+/// Most words and names of a prompt that count; later ones are left out.
+const MOST_WORDS: usize = 40;
+const MOST_NAMES: usize = 32;
+/// Shorter joined names say nothing: `e.g.`, `x_1`.
+const MIN_NAME: usize = 4;
+/// A line of prose consists of letters and spaces to this share at least.
+const PROSE_SHARE: f64 = 0.8;
+/// Lines of a trace or a log begin so.
+const PASTED_STARTS: [&str; 16] = [
+    "at ",
+    "File \"",
+    "Traceback",
+    "thread '",
+    "goroutine ",
+    "error[",
+    "error: ",
+    "warning: ",
+    "-->",
+    "= note",
+    "| ",
+    "$ ",
+    "+++",
+    "---",
+    "@@",
+    "caused by",
+];
+/// A word between spaces that contains one of these is a name of code.
+const NAME_MARKS: [&str; 6] = ["_", "::", "()", "/", "#", "."];
+
+/// What a prompt asks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// The prose.
+    pub prose: String,
+    /// Its words in the form of the index, each once, without stop words.
+    pub words: Vec<String>,
+    /// Names of code in the whole prompt, as [`joined`] writes them.
+    pub names: Vec<String>,
+}
+
+/// Reads a prompt.
+pub fn asked(prompt: &str) -> Asked {
+    let prompt = &prompt[..prompt.floor_char_boundary(MAX_PROMPT_BYTES)];
+    let prose = prose_of(prompt);
+    let (mut words, mut names) = (words_of(&prose), Vec::new());
+    let mut seen = HashSet::new();
+    words.truncate(MOST_WORDS);
+    // Those of the prose first: a trace has many.
+    for name in names_in(&prose).into_iter().chain(names_in(prompt)) {
+        if names.len() < MOST_NAMES && seen.insert(name.clone()) {
+            names.push(name);
+        }
+    }
+    Asked { prose, words, names }
+}
+
+/// Returns the words of a text in the form of the index, each once, without stop words; of a name the whole and its parts.
+pub(super) fn words_of(text: &str) -> Vec<String> {
+    let mut stream = String::new();
+    write_words(text, Form::Both, &mut stream);
+    let mut seen = HashSet::new();
+    let words = stream.split_ascii_whitespace().filter(|word| word.len() > 1 && !is_stop_word(word));
+    words.filter(|word| seen.insert(*word)).map(str::to_owned).collect()
+}
+
+/// Returns the names of code in a text, as [`joined`] writes them: whole paths and qualified names, and what they end with.
+pub(super) fn names_in(text: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for raw in text.split_whitespace() {
+        let is_quoted = raw.contains('`');
+        let word = raw.trim_matches(|c: char| !c.is_alphanumeric() && !"_-/.()".contains(c));
+        let word = word.trim_end_matches(['.', '-']).trim_start_matches('(');
+        let is_flag = word.starts_with('-') && word.chars().filter(|c| c.is_alphabetic()).count() > 2;
+        if !(is_quoted || is_flag || is_name(word)) {
+            continue;
+        }
+        let last = word.rsplit(['/', ':', '#']).next().unwrap_or(word);
+        let member = if word.contains('/') { last } else { last.rsplit('.').next().unwrap_or(last) };
+        for name in [word, last, member] {
+            let is_own = name == word || is_name(name);
+            let name = joined(name);
+            if is_own && name.len() >= MIN_NAME && !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    names
+}
+
+/// Returns whether a word is spelled like code.
+fn is_name(word: &str) -> bool {
+    let inner = word.trim_matches(|c: char| !c.is_alphanumeric());
+    let mut pairs = inner.chars().zip(inner.chars().skip(1));
+    let has_change = pairs.any(|(left, right)| left.is_lowercase() && right.is_uppercase());
+    has_change || NAME_MARKS.iter().any(|mark| inner.contains(mark) || word.ends_with("()") && *mark == "()")
+}
+
+/// Returns the lines that are prose; if there are none, the first and the last of the others.
+fn prose_of(prompt: &str) -> String {
+    let lines: Vec<&str> = prompt.lines().filter(|line| !line.trim().is_empty()).collect();
+    if let [line] = lines.as_slice() {
+        return (*line).trim().to_owned();
+    }
+    let mut is_fenced = false;
+    let mut prose = Vec::new();
+    for line in &lines {
+        if line.trim_start().starts_with("```") {
+            is_fenced = !is_fenced;
+        } else if !is_fenced && is_prose(line) {
+            prose.push(line.trim());
+        }
+    }
+    if words_of(&prose.join(" ")).is_empty() {
+        let pasted: Vec<_> =
+            lines.iter().map(|line| line.trim()).filter(|line| !line.starts_with("```")).collect();
+        prose.extend(pasted.first());
+        prose.extend(pasted.last());
+    }
+    prose.join("\n")
+}
+
+fn is_prose(line: &str) -> bool {
+    let text = line.trim();
+    let is_indented = line.starts_with("    ") || line.starts_with('\t');
+    let starts_like_paste = PASTED_STARTS.iter().any(|start| text.starts_with(start));
+    let starts_with_date = text.as_bytes().get(..4).is_some_and(|year| year.iter().all(u8::is_ascii_digit));
+    let n_chars = text.chars().count();
+    let n_plain = text.chars().filter(|c| c.is_alphabetic() || *c == ' ').count();
+    !is_indented && !starts_like_paste && !starts_with_date && n_plain as f64 >= PROSE_SHARE * n_chars as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prose_is_told_from_what_is_pasted() {
+        let check = |prompt: &str, expected: &str| assert_eq!(asked(prompt).prose, expected, "{prompt}");
+        check("run the tests", "run the tests");
+        check("why does this fail?\n```\nlet x = 1;\n```\nplease look", "why does this fail?\nplease look");
+        check("it dies:\n  File \"a.py\", line 3, in f\n    raise X\nKeyError: 'a'", "it dies:");
+        check(
+            "2026-01-02T03:04:05 level=info msg=x\n    at f (a.js:3)",
+            "2026-01-02T03:04:05 level=info msg=x\nat f (a.js:3)",
+        );
+        check("", "");
+    }
+
+    #[test]
+    fn names_are_found_anywhere() {
+        let check = |text: &str, expected: &[&str]| assert_eq!(names_in(text), expected, "{text}");
+        check("call `teardown` in src/app.py, please.", &["teardown", "srcapppy", "apppy"]);
+        check(
+            "Session::login or parse_query() with --max-columns",
+            &["sessionlogin", "parsequery", "maxcolumns"],
+        );
+        check("e.g. a well-known thing, and/or not", &["andor"]);
+        check("getUserById", &["getuserbyid"]);
+        assert_eq!(asked("what\n```\nfoo_bar(1)\n```").names, ["foobar1"]);
+    }
+
+    #[test]
+    fn words_are_those_of_the_index() {
+        assert_eq!(
+            asked("How does the getUser cache work?").words,
+            ["getuser", "get", "user", "cache", "work"]
+        );
+        assert!(asked("is it so?").words.is_empty());
+        let long = format!("{} last", "wörd ".repeat(100_000));
+        let words = asked(&long).words;
+        assert!(words.contains(&"word".to_owned()) && !words.contains(&"last".to_owned()), "{words:?}");
+    }
+}
