@@ -47,7 +47,7 @@ pub(super) fn hook(typed: HookArgs, global: &Global, output: &mut Output) -> Cli
     let left = until.saturating_duration_since(Instant::now());
     if let Ok(Ok(Some(text))) = answer.recv_timeout(left) {
         // An agent that does not read the answer has no use for an error either.
-        let _ = output.line(&text).and_then(|()| output.flush());
+        output.line_if_possible(&text);
     }
     Ok(0)
 }

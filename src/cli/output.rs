@@ -106,6 +106,13 @@ impl Output {
         Ok(self.out.flush()?)
     }
 
+    /// Writes a line of data at once, and forgets it if that fails.
+    pub(super) fn line_if_possible(&mut self, text: &str) {
+        if self.line(text).and_then(|()| self.flush()).is_err() {
+            self.out = BufWriter::new(Box::new(io::sink()));
+        }
+    }
+
     /// Writes a sentence to stderr unless `--quiet` is given. The text may be untrusted.
     pub(super) fn say(&self, text: &str) {
         if !self.quiet {

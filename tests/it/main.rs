@@ -3,6 +3,7 @@
 #![allow(missing_docs, reason = "tests are read, not called")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should panic where it is")]
 
+mod agent_hooks;
 mod bad_repositories;
 mod becoming;
 mod brief;
