@@ -33,7 +33,7 @@ fn run(live: &Live, args: &[&str], input: &[u8]) -> Output {
 }
 
 /// Returns the text that Claude Code is given for an event; empty if nothing.
-fn told(live: &Live, event: &str, said: Value) -> String {
+fn told(live: &Live, event: &str, said: &Value) -> String {
     let mut call = json!({ "session_id": "s", "cwd": live.root() });
     for (key, value) in said.as_object().unwrap() {
         call[key] = value.clone();
@@ -50,17 +50,17 @@ fn told(live: &Live, event: &str, said: Value) -> String {
 }
 
 fn prompted(live: &Live, session: &str, prompt: &str) -> String {
-    told(live, "prompt", json!({ "session_id": session, "prompt": prompt }))
+    told(live, "prompt", &json!({ "session_id": session, "prompt": prompt }))
 }
 
 fn started(live: &Live, session: &str, source: &str) -> String {
-    told(live, "session-start", json!({ "session_id": session, "source": source }))
+    told(live, "session-start", &json!({ "session_id": session, "source": source }))
 }
 
 /// Says that a file is about to be edited.
 fn editing(live: &Live, session: &str, path: &str) -> String {
     let input = json!({ "file_path": path });
-    told(live, "before-edit", json!({ "session_id": session, "tool_name": "Edit", "tool_input": input }))
+    told(live, "before-edit", &json!({ "session_id": session, "tool_name": "Edit", "tool_input": input }))
 }
 
 fn add(live: &Live, args: &[&str]) -> String {

@@ -22,7 +22,7 @@ fn a_session_is_told_once_and_another_one_again() {
 #[test]
 fn a_subagent_is_told_for_itself() {
     let live = shop();
-    let ask = |agent: Option<&str>| told(&live, "prompt", json!({ "prompt": QUESTION, "agent_id": agent }));
+    let ask = |agent: Option<&str>| told(&live, "prompt", &json!({ "prompt": QUESTION, "agent_id": agent }));
     assert!(ask(None).contains(TOKENS));
     assert!(ask(Some("explorer")).contains(TOKENS), "it does not know what the session was told");
     assert_eq!(ask(None) + &ask(Some("explorer")), "");
