@@ -11,10 +11,11 @@
 //!
 //! | module | what it does | may import |
 //! |---|---|---|
-//! | [`cli`] | parses verbs, runs them and prints their results | `client`, `proto` |
+//! | [`cli`] | parses verbs, runs them and prints their results | `client`, `proto`, `setup` |
 //! | [`client`] | connects to the daemon and calls its methods | `proto` |
 //! | [`proto`] | declares what crosses the socket | |
 //! | [`daemon`] | keeps the index current and answers | all below |
+//! | [`setup`] | sets agents up to use memod, and undoes it | |
 //! | [`hooks`] | installs git hooks and removes them | `git`, `proto` |
 //! | [`watch`] | reports which names changed on disk | |
 //! | [`index`] | keeps index.db equal to the worktrees | `embed`, `extract`, `git`, `scan`, `store` |
@@ -39,6 +40,7 @@
 //! - SQL outside [`store`], or a database file opened by anything but SQLite;
 //! - a process that the repository chooses, one of git's locks, or a setting of the repository that leads to either
 //!   ([`git`]); git itself runs only as `git --version`, for a user who runs `memo hooks` or `memo init`;
+//! - a settings file of an agent that undoing does not restore ([`setup`]);
 //! - a hook that makes git wait, fail or print, or a file of git that uninstalling does not restore ([`hooks`]);
 //! - a wait without a deadline, in the client or for a request;
 //! - a request or a file that takes the daemon down;
@@ -59,6 +61,7 @@ pub mod paths;
 pub mod proto;
 pub mod scan;
 pub mod search;
+pub mod setup;
 pub mod store;
 pub mod types;
 pub mod unwind;

@@ -74,6 +74,16 @@ pub struct Env {
     pub state_home: Option<PathBuf>,
     /// `$TMPDIR`.
     pub tmp_dir: Option<PathBuf>,
+    /// `$XDG_CONFIG_HOME`.
+    pub config_home: Option<PathBuf>,
+    /// `%APPDATA%`.
+    pub app_data: Option<PathBuf>,
+    /// `$CLAUDE_CONFIG_DIR`.
+    pub claude_config_dir: Option<PathBuf>,
+    /// `$CODEX_HOME`.
+    pub codex_home: Option<PathBuf>,
+    /// `$PATH`.
+    pub search_path: Vec<PathBuf>,
     /// Effective user id; 0 if the platform has none.
     pub uid: u32,
 }
@@ -90,11 +100,19 @@ impl Env {
             runtime_dir: path("XDG_RUNTIME_DIR"),
             state_home: path("XDG_STATE_HOME"),
             tmp_dir: path("TMPDIR").or_else(|| path("TEMP")),
+            config_home: path("XDG_CONFIG_HOME"),
+            app_data: path("APPDATA"),
+            claude_config_dir: path("CLAUDE_CONFIG_DIR"),
+            codex_home: path("CODEX_HOME"),
+            search_path: std::env::var_os("PATH")
+                .map(|dirs| std::env::split_paths(&dirs).collect())
+                .unwrap_or_default(),
             uid: effective_uid(),
         }
     }
 
-    fn state_home(&self) -> PathBuf {
+    /// Returns the directory of programs' states: `$XDG_STATE_HOME`, or else `~/.local/state`.
+    pub fn state_home(&self) -> PathBuf {
         let home = || self.home.as_ref().map(|home| home.join(".local/state"));
         self.state_home.clone().or_else(home).unwrap_or_else(|| self.tmp_dir())
     }

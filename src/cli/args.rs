@@ -24,7 +24,7 @@ pub(super) use relation_args::{
 pub(super) use rows_args::{Format, RowsArgs};
 pub(super) use verb_args::{
     BriefArgs, ChangedArgs, ConfigArgs, ConfigVerb, ExplainArgs, HookArgs, HooksArgs, HooksVerb, InitArgs,
-    LogsArgs, MapArgs, SearchArgs, StatusArgs, SyncArgs, WhyArgs,
+    LogsArgs, MapArgs, SearchArgs, SetupArgs, SetupScope, StatusArgs, SyncArgs, WhyArgs,
 };
 pub(super) use verb_groups::parse;
 
@@ -337,6 +337,15 @@ pub(super) enum Verb {
     ///
     /// Example: memo hook prompt --explain "how long is a token valid"
     Hook(HookArgs),
+    /// Set up coding agents to use memod, or undo it
+    ///
+    /// Shows a diff of each file, then writes it: the MCP server, a marked section of the instructions, hooks and skills, as far
+    /// as the agent has them. Everything else in these files stays as it is, byte for byte, and --undo takes out exactly what
+    /// was written. A file that does not parse, or that holds an entry `memod` of somebody else, is left alone. Exits with 1
+    /// when a file was left alone or no agent was found.
+    ///
+    /// Example: memo setup --show claude-code
+    Setup(SetupArgs),
     /// Install, remove or show the git hooks that notify the daemon
     ///
     /// Without a subcommand it shows the state of each hook. Answers are correct without hooks; with them the daemon notices

@@ -27,6 +27,7 @@ mod output;
 mod process;
 mod progress;
 mod rows;
+mod setup;
 mod shell;
 mod status;
 mod text;
@@ -153,6 +154,7 @@ fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
         Verb::Doctor => doctor::doctor(global.dir.as_deref(), output),
         Verb::Reindex => init::reindex(&context()?, output),
         Verb::Hook(typed) => agent_hook::hook(typed, &global, output),
+        Verb::Setup(typed) => setup::setup(&typed, context, output),
         Verb::Hooks(typed) => hooks::hooks(typed, &context()?, output),
         Verb::Config(typed) => config::config(typed, context(), output),
         Verb::Shell => shell::shell(&global, &context()?, obey),

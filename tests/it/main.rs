@@ -45,6 +45,7 @@ mod rpc;
 mod safety;
 mod sandbox;
 mod scan;
+mod setup;
 mod shell;
 mod tidy;
 mod transient;

@@ -35,6 +35,7 @@ impl Sandbox {
             state_home: Some(self.path("home/.local/state")),
             tmp_dir: Some(self.path("tmp")),
             uid: effective_uid(),
+            ..Env::default()
         }
     }
 

@@ -12,7 +12,8 @@ use self::graph::Graph;
 ///
 /// Imports point down only. A new edge is a decision: it belongs here with the change that needs it.
 const EDGES: &[(&str, &[&str])] = &[
-    ("cli", &["client", "proto"]),
+    // `setup`: it changes files of a user, which no daemon needs to know of.
+    ("cli", &["client", "proto", "setup"]),
     ("client", &["proto"]),
     (
         "daemon",
@@ -21,6 +22,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "watch",
         ],
     ),
+    ("setup", &[]),
     // `proto`: what is installed is told as it is shown.
     ("hooks", &["git", "proto"]),
     ("watch", &[]),
@@ -74,6 +76,14 @@ const PURE: &[&str] = &[
     "search/ranked.rs",
     "search/relevance.rs",
     "search/rerank.rs",
+    "setup/agent_table.rs",
+    "setup/config_value.rs",
+    "setup/document.rs",
+    "setup/json_edit.rs",
+    "setup/json_tree.rs",
+    "setup/marked_section.rs",
+    "setup/our_command.rs",
+    "setup/unified_diff.rs",
     "types.rs",
     "types/",
     "watch/debounce.rs",
@@ -382,6 +392,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
                 "map",
                 "memories",
                 "process",
+                "setup",
                 "status",
                 "why",
             ],

@@ -261,6 +261,30 @@ pub(in crate::cli) enum HooksVerb {
 }
 
 #[derive(Debug, Args)]
+pub(in crate::cli) struct SetupArgs {
+    /// The agents; without any, those that are found
+    #[arg(value_name = "AGENT", value_parser = PossibleValuesParser::new(crate::setup::ids()))]
+    pub(in crate::cli) agents: Vec<String>,
+    /// Only show what would be changed
+    #[arg(long)]
+    pub(in crate::cli) show: bool,
+    /// Take out what `memo setup` has written
+    #[arg(long)]
+    pub(in crate::cli) undo: bool,
+    /// Whose files to change [default: user, project for agents-md]
+    #[arg(long, value_name = "SCOPE", value_enum)]
+    pub(in crate::cli) scope: Option<SetupScope>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum SetupScope {
+    /// Your own files, for all projects
+    User,
+    /// Files in this worktree, for all who work on it
+    Project,
+}
+
+#[derive(Debug, Args)]
 pub(in crate::cli) struct ConfigArgs {
     #[command(subcommand)]
     pub(in crate::cli) what: Option<ConfigVerb>,

@@ -1,0 +1,151 @@
+//! Sets agents up to use memod, shows what would change, and undoes it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::paths::{Env, IoContext};
+use crate::setup::{self, Action, AgentDirs, AgentReport, Detected, FileReport, Request, Scope, Unknown};
+
+use super::args::{SetupArgs, SetupScope};
+use super::context::CommandContext;
+use super::error::{CliError, CliResult, EXIT_NONE};
+use super::output::Output;
+use super::text::{count, escape, escape_lines, paint};
+
+/// Exits with 1 when a file was left alone, or no agent was found.
+pub(super) fn setup(
+    typed: &SetupArgs,
+    context: impl Fn() -> Result<CommandContext, CliError>,
+    output: &mut Output,
+) -> CliResult {
+    let scope = typed.scope.map(|scope| match scope {
+        SetupScope::User => Scope::User,
+        SetupScope::Project => Scope::Project,
+    });
+    let (dirs, memo) = surroundings(typed, scope, context)?;
+    let request = Request { agents: typed.agents.clone(), scope, undo: typed.undo, show: typed.show, memo };
+    let looked_for = if typed.agents.is_empty() && !typed.undo {
+        setup::detect(&dirs, scope.unwrap_or(Scope::User))
+    } else {
+        Vec::new()
+    };
+    let reports = setup::run(&request, &dirs).map_err(|error| usage(&error))?;
+    if output.json {
+        output.json(&json!({ "written": !typed.show, "looked_for": looked_for, "agents": reports }))?;
+    } else {
+        print_detected(&looked_for, output)?;
+        print(&reports, typed, output)?;
+    }
+    let files = reports.iter().flat_map(|report| &report.files);
+    let is_done = files.clone().all(|file| file.action != Action::LeftAlone);
+    let is_found = typed.undo || !reports.is_empty();
+    Ok(if is_done && is_found { 0 } else { EXIT_NONE })
+}
+
+/// Returns the directories of agents, and the path of this program.
+fn surroundings(
+    typed: &SetupArgs,
+    scope: Option<Scope>,
+    context: impl Fn() -> Result<CommandContext, CliError>,
+) -> Result<(AgentDirs, String), CliError> {
+    let is_in_project =
+        scope == Some(Scope::Project) || typed.agents.iter().any(|agent| agent == "agents-md");
+    // The files of a user need no worktree.
+    let (env, project) = match context() {
+        Ok(context) => (context.env, context.layout.root),
+        Err(CliError::Locate(_)) if !is_in_project => (Env::read(), std::path::PathBuf::new()),
+        Err(error) => return Err(error),
+    };
+    let dirs = AgentDirs::new(&env, &project).ok_or(CliError::NoHome)?;
+    let program = std::env::current_exe().at("find", Path::new("memo"))?;
+    Ok((dirs.clone(), dirs.stable_path(&program).display().to_string()))
+}
+
+fn usage(error: &Unknown) -> CliError {
+    CliError::Usage { message: error.to_string(), hint: "memo setup --scope project agents-md" }
+}
+
+/// Says which agents were looked for, and what was found of each.
+fn print_detected(detected: &[Detected], output: &mut Output) -> Result<(), CliError> {
+    for Detected { agent, found, looked_for } in detected {
+        let text = match found {
+            Some(found) => format!("found {found}"),
+            None => format!("not found ({})", looked_for.join(", ")),
+        };
+        output.line(&format!("{agent:<12} {}", escape(&text)))?;
+    }
+    Ok(())
+}
+
+fn print(reports: &[AgentReport], typed: &SetupArgs, output: &mut Output) -> Result<(), CliError> {
+    let mut shown = BTreeSet::new();
+    let mut gap = if typed.agents.is_empty() && !typed.undo { "\n" } else { "" };
+    for report in reports {
+        let done = report.files.iter().filter(|file| !(typed.undo && file.action == Action::Unchanged));
+        let files: Vec<&FileReport> = done.collect();
+        if files.is_empty() {
+            continue;
+        }
+        let title = format!("{} ({})", report.name, report.scope);
+        output.line(&format!("{gap}{}", paint(output.styles.title, &title)))?;
+        gap = "\n";
+        for file in &files {
+            // Skills are the same for every agent.
+            let is_new = shown.insert(without_names(&file.diff));
+            let again = if is_new || file.diff.is_empty() { "" } else { " (as shown above)" };
+            let reason = file.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
+            let text = format!("{} {}{reason}{again}", action(file.action, typed.show), file.shown);
+            output.line(&format!("  {}", escape(&text)))?;
+            if is_new {
+                print_diff(&file.diff, output)?;
+            }
+        }
+    }
+    // What is said comes after what is shown.
+    output.flush()?;
+    for report in reports.iter().filter(|report| !report.note.is_empty()) {
+        output.say(report.note);
+    }
+    let files = || reports.iter().flat_map(|report| &report.files);
+    let of = |action: Action| files().filter(|file| file.action == action).count() as u64;
+    let changed = of(Action::Created) + of(Action::Changed) + of(Action::Removed);
+    match (changed, typed.show) {
+        (0, _) if of(Action::LeftAlone) == 0 => output.say("nothing to do"),
+        (_, true) => output.say(&format!("{} would be changed", count(changed, "file", "files"))),
+        (_, false) => output.say(&format!("{} changed", count(changed, "file", "files"))),
+    }
+    for file in files().filter(|file| file.action == Action::LeftAlone) {
+        let reason = file.reason.as_deref().unwrap_or_default();
+        output.warn(&format!("{}: left alone: {reason}", file.shown));
+    }
+    Ok(())
+}
+
+/// Returns the word for what was done, or would be.
+fn action(action: Action, show: bool) -> String {
+    match action {
+        Action::Created | Action::Changed | Action::Removed if show => {
+            format!("would be {}:", action.as_str())
+        }
+        _ => format!("{}:", action.as_str()),
+    }
+}
+
+/// Returns a diff without the lines that name the file.
+fn without_names(diff: &str) -> &str {
+    diff.find("\n@@").map_or(diff, |at| &diff[at..])
+}
+
+fn print_diff(diff: &str, output: &mut Output) -> Result<(), CliError> {
+    for line in diff.lines() {
+        let style = match line.as_bytes().first() {
+            Some(b'+') => output.styles.good,
+            Some(b'-') => output.styles.bad,
+            _ => anstyle::Style::new(),
+        };
+        output.line(&paint(style, escape_lines(line).trim_end()))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,323 @@
+//! Lists the agents: how each is recognized, which files it reads, and what goes into them.
+//!
+//! A table, so that an agent that moves its files is one changed line. Where each fact comes from is written in
+//! `docs/src/agents.md`.
+
+use super::place::{Base, Place, at};
+
+/// An agent.
+#[derive(Debug)]
+pub(super) struct Agent {
+    /// What is typed.
+    pub(super) id: &'static str,
+    /// What it calls itself.
+    pub(super) name: &'static str,
+    /// Its programs.
+    pub(super) programs: &'static [&'static str],
+    /// What it leaves in the home directory once it has run.
+    pub(super) signs: &'static [Place],
+    /// What it leaves in a project that uses it.
+    pub(super) project_signs: &'static [Place],
+    /// The files of a user.
+    pub(super) user: &'static [FileSpec],
+    /// The files of a project.
+    pub(super) project: &'static [FileSpec],
+    /// What a person must know or do after the files are written; may be empty.
+    pub(super) note: &'static str,
+}
+
+/// A file of an agent.
+#[derive(Debug)]
+pub(super) struct FileSpec {
+    /// Where it is.
+    pub(super) place: Place,
+    /// Another name that the agent reads too, and that is used if it exists.
+    pub(super) or: Option<Place>,
+    /// What goes into it.
+    pub(super) parts: Parts,
+}
+
+/// What goes into a file.
+#[derive(Debug)]
+pub(super) enum Parts {
+    /// Entries of JSON.
+    Json(&'static [Entry]),
+    /// A table of TOML with our server, as Codex reads it.
+    CodexServer,
+    /// The marked section that says when to search, recall and remember.
+    Instructions,
+    /// A file of our own with the same text below these lines.
+    Rule(&'static str),
+    /// A file of our own with these hooks.
+    OwnHooks(&'static [Hook]),
+    /// A directory in which each skill has one of its own.
+    Skills,
+}
+
+/// An entry of JSON.
+#[derive(Debug)]
+pub(super) enum Entry {
+    /// Our server, as a member of this object.
+    Server(&'static [&'static str], ServerForm),
+    /// One of our hooks, in the object `hooks`.
+    Hook(Hook),
+    /// `"version": 1`.
+    VersionOne,
+}
+
+/// How an agent writes a server that is started as a program.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum ServerForm {
+    /// `command` and `args`.
+    Plain,
+    /// The same with `"type": "stdio"`.
+    Stdio,
+    /// `"type": "local"` and one array, as opencode has it.
+    Local,
+}
+
+/// A hook.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hook {
+    /// The event of `memo hook`.
+    pub(super) event: &'static str,
+    /// What the agent calls it.
+    pub(super) name: &'static str,
+    /// The tools it is for; empty for all.
+    pub(super) matcher: &'static str,
+    /// How it is written.
+    pub(super) form: HookForm,
+}
+
+/// How an agent writes a hook.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum HookForm {
+    /// A group with a matcher and a list of commands; the deadline in seconds.
+    Group,
+    /// The same with the deadline in milliseconds.
+    GroupMs,
+    /// A command and its matcher.
+    Flat,
+    /// A command with its type.
+    Typed,
+}
+
+const fn hook(event: &'static str, name: &'static str, matcher: &'static str, form: HookForm) -> Hook {
+    Hook { event, name, matcher, form }
+}
+
+const fn file(place: Place, parts: Parts) -> FileSpec {
+    FileSpec { place, or: None, parts }
+}
+
+const SERVERS: &[&str] = &["mcpServers"];
+
+const CLAUDE_HOOKS: &[Entry] = &[
+    Entry::Hook(hook("session-start", "SessionStart", "", HookForm::Group)),
+    Entry::Hook(hook("prompt", "UserPromptSubmit", "", HookForm::Group)),
+    Entry::Hook(hook("before-edit", "PreToolUse", "Edit|MultiEdit|Write|NotebookEdit", HookForm::Group)),
+];
+
+const CODEX_HOOKS: &[Entry] = &[
+    Entry::Hook(hook("session-start", "SessionStart", "", HookForm::Group)),
+    Entry::Hook(hook("prompt", "UserPromptSubmit", "", HookForm::Group)),
+    Entry::Hook(hook("before-edit", "PreToolUse", "apply_patch|Edit|Write", HookForm::Group)),
+];
+
+const CURSOR_HOOKS: &[Entry] = &[
+    Entry::VersionOne,
+    Entry::Hook(hook("session-start", "sessionStart", "", HookForm::Flat)),
+    Entry::Hook(hook("prompt", "beforeSubmitPrompt", "", HookForm::Flat)),
+    // Before a tool Cursor takes a verdict and no text.
+    Entry::Hook(hook("before-edit", "postToolUse", "Write", HookForm::Flat)),
+];
+
+const GEMINI: &[Entry] = &[
+    Entry::Server(SERVERS, ServerForm::Plain),
+    Entry::Hook(hook("session-start", "SessionStart", "", HookForm::GroupMs)),
+    Entry::Hook(hook("prompt", "BeforeAgent", "", HookForm::GroupMs)),
+    // Before a tool Gemini CLI takes a verdict and no text.
+    Entry::Hook(hook("before-edit", "AfterTool", "write_file|replace", HookForm::GroupMs)),
+];
+
+// With a prompt VS Code takes no text.
+const VSCODE_HOOKS: &[Hook] = &[
+    hook("session-start", "SessionStart", "", HookForm::Typed),
+    hook("before-edit", "PreToolUse", "", HookForm::Typed),
+];
+
+const PLAIN: Parts = Parts::Json(&[Entry::Server(SERVERS, ServerForm::Plain)]);
+const STDIO: Parts = Parts::Json(&[Entry::Server(SERVERS, ServerForm::Stdio)]);
+const VSCODE: Parts = Parts::Json(&[Entry::Server(&["servers"], ServerForm::Stdio)]);
+const OPENCODE: Parts = Parts::Json(&[Entry::Server(&["mcp"], ServerForm::Local)]);
+const ZED: Parts = Parts::Json(&[Entry::Server(&["context_servers"], ServerForm::Plain)]);
+
+const AGENTS_MD: FileSpec = file(at(Base::Project, "AGENTS.md"), Parts::Instructions);
+
+/// All agents, in the order in which they are shown.
+pub(super) const AGENTS: &[Agent] = &[
+    Agent {
+        id: "claude-code",
+        name: "Claude Code",
+        programs: &["claude"],
+        signs: &[at(Base::Claude, ""), at(Base::ClaudeState, ".claude.json")],
+        project_signs: &[at(Base::Project, ".claude"), at(Base::Project, "CLAUDE.md")],
+        user: &[
+            file(at(Base::ClaudeState, ".claude.json"), STDIO),
+            file(at(Base::Claude, "settings.json"), Parts::Json(CLAUDE_HOOKS)),
+            file(at(Base::Claude, "CLAUDE.md"), Parts::Instructions),
+            file(at(Base::Claude, "skills"), Parts::Skills),
+        ],
+        project: &[
+            file(at(Base::Project, ".mcp.json"), STDIO),
+            file(at(Base::Project, ".claude/settings.json"), Parts::Json(CLAUDE_HOOKS)),
+            file(at(Base::Project, "CLAUDE.md"), Parts::Instructions),
+            file(at(Base::Project, ".claude/skills"), Parts::Skills),
+        ],
+        note: "",
+    },
+    Agent {
+        id: "codex",
+        name: "Codex",
+        programs: &["codex"],
+        signs: &[at(Base::Codex, "")],
+        project_signs: &[at(Base::Project, ".codex")],
+        user: &[
+            file(at(Base::Codex, "config.toml"), Parts::CodexServer),
+            file(at(Base::Codex, "hooks.json"), Parts::Json(CODEX_HOOKS)),
+            file(at(Base::Codex, "AGENTS.md"), Parts::Instructions),
+            file(at(Base::Home, ".agents/skills"), Parts::Skills),
+        ],
+        project: &[
+            file(at(Base::Project, ".codex/config.toml"), Parts::CodexServer),
+            file(at(Base::Project, ".codex/hooks.json"), Parts::Json(CODEX_HOOKS)),
+            AGENTS_MD,
+            file(at(Base::Project, ".agents/skills"), Parts::Skills),
+        ],
+        note: "Codex runs new hooks only once you have trusted them: type /hooks in it",
+    },
+    Agent {
+        id: "cursor",
+        name: "Cursor",
+        programs: &["cursor", "cursor-agent"],
+        signs: &[at(Base::Home, ".cursor")],
+        project_signs: &[at(Base::Project, ".cursor")],
+        user: &[
+            file(at(Base::Home, ".cursor/mcp.json"), PLAIN),
+            file(at(Base::Home, ".cursor/hooks.json"), Parts::Json(CURSOR_HOOKS)),
+            file(at(Base::Home, ".cursor/skills"), Parts::Skills),
+        ],
+        project: &[
+            file(at(Base::Project, ".cursor/mcp.json"), PLAIN),
+            file(at(Base::Project, ".cursor/hooks.json"), Parts::Json(CURSOR_HOOKS)),
+            file(
+                at(Base::Project, ".cursor/rules/memod.mdc"),
+                Parts::Rule("---\ndescription: Project memory and search\nalwaysApply: true\n---\n\n"),
+            ),
+            file(at(Base::Project, ".cursor/skills"), Parts::Skills),
+        ],
+        note: "",
+    },
+    Agent {
+        id: "vscode",
+        name: "VS Code (Copilot)",
+        programs: &["code", "code-insiders"],
+        signs: &[at(Base::VsCode, "")],
+        project_signs: &[at(Base::Project, ".vscode"), at(Base::Project, ".github/copilot-instructions.md")],
+        user: &[
+            file(at(Base::VsCode, "mcp.json"), VSCODE),
+            file(at(Base::Home, ".copilot/hooks/memod.json"), Parts::OwnHooks(VSCODE_HOOKS)),
+            file(
+                at(Base::VsCode, "prompts/memod.instructions.md"),
+                Parts::Rule("---\ndescription: Project memory and search\napplyTo: '**'\n---\n\n"),
+            ),
+            file(at(Base::Home, ".copilot/skills"), Parts::Skills),
+        ],
+        project: &[
+            file(at(Base::Project, ".vscode/mcp.json"), VSCODE),
+            file(at(Base::Project, ".github/hooks/memod.json"), Parts::OwnHooks(VSCODE_HOOKS)),
+            file(at(Base::Project, ".github/copilot-instructions.md"), Parts::Instructions),
+            file(at(Base::Project, ".github/skills"), Parts::Skills),
+        ],
+        note: "",
+    },
+    Agent {
+        id: "gemini",
+        name: "Gemini CLI",
+        programs: &["gemini"],
+        signs: &[at(Base::Home, ".gemini/settings.json"), at(Base::Home, ".gemini/GEMINI.md")],
+        project_signs: &[at(Base::Project, ".gemini"), at(Base::Project, "GEMINI.md")],
+        user: &[
+            file(at(Base::Home, ".gemini/settings.json"), Parts::Json(GEMINI)),
+            file(at(Base::Home, ".gemini/GEMINI.md"), Parts::Instructions),
+            file(at(Base::Home, ".gemini/skills"), Parts::Skills),
+        ],
+        project: &[
+            file(at(Base::Project, ".gemini/settings.json"), Parts::Json(GEMINI)),
+            file(at(Base::Project, "GEMINI.md"), Parts::Instructions),
+            file(at(Base::Project, ".gemini/skills"), Parts::Skills),
+        ],
+        note: "",
+    },
+    Agent {
+        id: "opencode",
+        name: "opencode",
+        programs: &["opencode"],
+        signs: &[at(Base::Config, "opencode")],
+        project_signs: &[
+            at(Base::Project, ".opencode"),
+            at(Base::Project, "opencode.json"),
+            at(Base::Project, "opencode.jsonc"),
+        ],
+        user: &[
+            FileSpec {
+                place: at(Base::Config, "opencode/opencode.json"),
+                or: Some(at(Base::Config, "opencode/opencode.jsonc")),
+                parts: OPENCODE,
+            },
+            file(at(Base::Config, "opencode/AGENTS.md"), Parts::Instructions),
+            file(at(Base::Config, "opencode/skills"), Parts::Skills),
+        ],
+        project: &[
+            FileSpec {
+                place: at(Base::Project, "opencode.json"),
+                or: Some(at(Base::Project, "opencode.jsonc")),
+                parts: OPENCODE,
+            },
+            AGENTS_MD,
+            file(at(Base::Project, ".opencode/skills"), Parts::Skills),
+        ],
+        note: "",
+    },
+    Agent {
+        id: "zed",
+        name: "Zed",
+        programs: &["zed", "zeditor"],
+        signs: &[at(Base::Zed, "")],
+        project_signs: &[at(Base::Project, ".zed")],
+        user: &[file(at(Base::Zed, "settings.json"), ZED)],
+        project: &[file(at(Base::Project, ".zed/settings.json"), ZED), AGENTS_MD],
+        note: "",
+    },
+    Agent {
+        id: "neovim",
+        name: "Neovim (mcphub.nvim)",
+        // Neovim alone reads no such file: the plugin must be there.
+        programs: &[],
+        signs: &[at(Base::Home, ".config/mcphub")],
+        project_signs: &[at(Base::Project, ".mcphub")],
+        user: &[file(at(Base::Home, ".config/mcphub/servers.json"), PLAIN)],
+        project: &[file(at(Base::Project, ".mcphub/servers.json"), PLAIN), AGENTS_MD],
+        note: "Neovim reads this through the plugin mcphub.nvim",
+    },
+    Agent {
+        id: "agents-md",
+        name: "AGENTS.md",
+        programs: &[],
+        signs: &[],
+        project_signs: &[at(Base::Project, "AGENTS.md")],
+        user: &[],
+        project: &[AGENTS_MD],
+        note: "",
+    },
+];

@@ -1,0 +1,146 @@
+//! Parses JSON with comments into a tree that knows where each value stands in the text.
+
+use std::ops::Range;
+
+use jsonc_parser::ast::{ObjectPropName, Value};
+use jsonc_parser::common::Ranged;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+
+use super::config_value::ConfigValue;
+
+/// A value and its place.
+#[derive(Debug)]
+pub(super) struct JsonNode {
+    /// Bytes of the value, brackets included.
+    pub(super) range: Range<usize>,
+    /// The value.
+    pub(super) kind: JsonKind,
+}
+
+/// The kinds of values.
+#[derive(Debug)]
+pub(super) enum JsonKind {
+    /// An object. Of several members with one name, the last counts, as in `JSON.parse`.
+    Object(Vec<JsonItem>),
+    /// An array.
+    Array(Vec<JsonItem>),
+    /// A string, unescaped.
+    Text(String),
+    /// A number, `true`, `false` or `null`, as written.
+    Word(String),
+}
+
+/// A member of an object, or an element of an array.
+#[derive(Debug)]
+pub(super) struct JsonItem {
+    /// The name; empty in an array.
+    pub(super) key: String,
+    /// Bytes of name and value.
+    pub(super) range: Range<usize>,
+    /// The value.
+    pub(super) node: JsonNode,
+}
+
+impl JsonNode {
+    /// Parses a text; `None` if it holds no value.
+    ///
+    /// # Errors
+    /// Says what is wrong, with line and column.
+    pub(super) fn parse(text: &str) -> Result<Option<Self>, String> {
+        let bom = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        let options = ParseOptions {
+            allow_comments: true,
+            allow_trailing_commas: true,
+            allow_loose_object_property_names: false,
+            allow_missing_commas: false,
+            allow_single_quoted_strings: false,
+            allow_hexadecimal_numbers: false,
+            allow_unary_plus_numbers: false,
+            allow_bare_decimal_point_numbers: false,
+            allow_non_finite_numbers: false,
+            allow_extended_string_escapes: false,
+        };
+        let parsed = parse_to_ast(&text[bom..], &CollectOptions::default(), &options);
+        let parsed = parsed.map_err(|error| error.to_string())?;
+        Ok(parsed.value.map(|value| of(&value, bom)))
+    }
+
+    /// Returns the items of an object or an array; none for another value.
+    pub(super) fn items(&self) -> &[JsonItem] {
+        match &self.kind {
+            JsonKind::Object(items) | JsonKind::Array(items) => items,
+            JsonKind::Text(_) | JsonKind::Word(_) => &[],
+        }
+    }
+
+    /// Returns whether it is an object.
+    pub(super) fn is_object(&self) -> bool {
+        matches!(self.kind, JsonKind::Object(_))
+    }
+
+    /// Returns whether it is an array.
+    pub(super) fn is_array(&self) -> bool {
+        matches!(self.kind, JsonKind::Array(_))
+    }
+
+    /// Returns a member of an object.
+    pub(super) fn get(&self, key: &str) -> Option<&JsonNode> {
+        if !self.is_object() {
+            return None;
+        }
+        self.items().iter().rev().find(|item| item.key == key).map(|item| &item.node)
+    }
+
+    /// Returns the string that it is.
+    pub(super) fn as_text(&self) -> Option<&str> {
+        match &self.kind {
+            JsonKind::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Returns whether it holds a value; members of an object that the value lacks do not count.
+    pub(super) fn holds(&self, value: &ConfigValue) -> bool {
+        match (value, &self.kind) {
+            (ConfigValue::Text(text), JsonKind::Text(own)) => text == own,
+            (ConfigValue::Number(number), JsonKind::Word(own)) => *own == number.to_string(),
+            (ConfigValue::Flag(flag), JsonKind::Word(own)) => *own == flag.to_string(),
+            (ConfigValue::List(items), JsonKind::Array(own)) => {
+                items.len() == own.len() && items.iter().zip(own).all(|(item, own)| own.node.holds(item))
+            }
+            (ConfigValue::Map(members), JsonKind::Object(_)) => {
+                members.iter().all(|(key, value)| self.get(key).is_some_and(|own| own.holds(value)))
+            }
+            _ => false,
+        }
+    }
+}
+
+fn of(value: &Value<'_>, bom: usize) -> JsonNode {
+    let moved = |range: jsonc_parser::common::Range| range.start + bom..range.end + bom;
+    let kind = match value {
+        Value::Object(object) => {
+            let members = object.properties.iter().map(|member| {
+                let key = match &member.name {
+                    ObjectPropName::String(name) => name.value.clone().into_owned(),
+                    ObjectPropName::Word(name) => name.value.to_owned(),
+                };
+                JsonItem { key, range: moved(member.range), node: of(&member.value, bom) }
+            });
+            JsonKind::Object(members.collect())
+        }
+        Value::Array(array) => {
+            let elements = array.elements.iter().map(|element| JsonItem {
+                key: String::new(),
+                range: moved(element.range()),
+                node: of(element, bom),
+            });
+            JsonKind::Array(elements.collect())
+        }
+        Value::StringLit(text) => JsonKind::Text(text.value.clone().into_owned()),
+        Value::NumberLit(number) => JsonKind::Word(number.value.to_owned()),
+        Value::BooleanLit(flag) => JsonKind::Word(flag.value.to_string()),
+        Value::NullKeyword(_) => JsonKind::Word("null".to_owned()),
+    };
+    JsonNode { range: moved(value.range()), kind }
+}

@@ -1,0 +1,272 @@
+//! Sets agents up, or undoes it, file by file.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::Refusal;
+use super::agent_table::{AGENTS, Agent, FileSpec};
+use super::detect::detect;
+use super::document::{Content, install, is_bare, uninstall};
+use super::entries::{Command, contents};
+use super::place::AgentDirs;
+use super::records::{Record, Records};
+use super::report::{Action, AgentReport, FileReport, Outcome};
+use super::target_file::{TargetFile, remove_empty_dirs};
+use super::unified_diff::unified_diff;
+
+/// Whose files are changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The user's, for all projects.
+    User,
+    /// The project's, which are usually shared by all who work on it.
+    Project,
+}
+
+/// What is asked for.
+#[derive(Debug)]
+pub struct Request {
+    /// The agents; none means those that are there.
+    pub agents: Vec<String>,
+    /// Whose files; `None` means the user's, or the project's for an agent that has no others.
+    pub scope: Option<Scope>,
+    /// Whether to take everything out.
+    pub undo: bool,
+    /// Whether only to say what would be done.
+    pub show: bool,
+    /// The absolute path of `memo`, for the files of a user. Those of a project name `memo` alone, because others have it
+    /// elsewhere.
+    pub memo: String,
+}
+
+/// An agent that cannot be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum Unknown {
+    /// There is none of this name.
+    #[error("no agent is named {0}")]
+    Agent(String),
+    /// It has no files in this scope.
+    #[error("{0} reads no files of a {1}")]
+    Scope(&'static str, &'static str),
+}
+
+/// Returns the names of all agents.
+pub fn ids() -> impl Iterator<Item = &'static str> {
+    AGENTS.iter().map(|agent| agent.id)
+}
+
+impl Scope {
+    /// Returns the word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Project => "project",
+        }
+    }
+
+    pub(super) fn files(self, agent: &Agent) -> &'static [FileSpec] {
+        match self {
+            Self::User => agent.user,
+            Self::Project => agent.project,
+        }
+    }
+}
+
+/// Does what is asked for, and returns what was done to each file.
+///
+/// A file that cannot be changed is named with the reason, and the others are still done.
+///
+/// # Errors
+/// When an agent is not known, or has no files in the scope; nothing was done then.
+pub fn run(request: &Request, dirs: &AgentDirs) -> Result<Vec<AgentReport>, Unknown> {
+    let chosen = chosen(request, dirs)?;
+    let mut run = Run {
+        request,
+        dirs,
+        records: Records::read(&dirs.records),
+        seen: BTreeSet::new(),
+        emptied: Vec::new(),
+    };
+    let reports = chosen.into_iter().map(|(agent, scope)| run.agent(agent, scope)).collect();
+    remove_empty_dirs(&run.emptied);
+    Ok(reports)
+}
+
+fn chosen(request: &Request, dirs: &AgentDirs) -> Result<Vec<(&'static Agent, Scope)>, Unknown> {
+    if request.agents.is_empty() {
+        let scope = request.scope.unwrap_or(Scope::User);
+        let there = detect(dirs, scope);
+        let is_there = |agent: &Agent| there.iter().any(|at| at.agent == agent.id && at.found.is_some());
+        let agents = AGENTS.iter().filter(|agent| !scope.files(agent).is_empty());
+        // An agent that is gone may have left what is ours.
+        return Ok(agents
+            .filter(|agent| request.undo || is_there(agent))
+            .map(|agent| (agent, scope))
+            .collect());
+    }
+    let choose = |id: &String| {
+        let agent = AGENTS.iter().find(|agent| agent.id == id).ok_or_else(|| Unknown::Agent(id.clone()))?;
+        let usual = if agent.user.is_empty() { Scope::Project } else { Scope::User };
+        let scope = request.scope.unwrap_or(usual);
+        if scope.files(agent).is_empty() {
+            return Err(Unknown::Scope(agent.id, scope.as_str()));
+        }
+        Ok((agent, scope))
+    };
+    request.agents.iter().map(choose).collect()
+}
+
+struct Run<'a> {
+    request: &'a Request,
+    dirs: &'a AgentDirs,
+    records: Records,
+    /// Files that another agent of this run has changed already.
+    seen: BTreeSet<PathBuf>,
+    /// Directories that were created for files that are gone.
+    emptied: Vec<PathBuf>,
+}
+
+impl Run<'_> {
+    fn agent(&mut self, agent: &'static Agent, scope: Scope) -> AgentReport {
+        let memo = match scope {
+            Scope::User => &self.request.memo,
+            Scope::Project => "memo",
+        };
+        let command = Command { agent: agent.id, memo };
+        let all = scope.files(agent).iter().flat_map(|spec| contents(spec, self.dirs, command));
+        let mut files = Vec::new();
+        for (path, content) in all {
+            let outcome = self.file(agent, &path, &content).unwrap_or_else(Outcome::from);
+            files.push(FileReport {
+                shown: self.dirs.shown(&path),
+                path: path.display().to_string(),
+                action: outcome.action,
+                reason: outcome.reason,
+                diff: outcome.diff,
+            });
+        }
+        let note = if self.request.undo { "" } else { agent.note };
+        AgentReport { agent: agent.id, name: agent.name, scope: scope.as_str(), files, note }
+    }
+
+    fn file(&mut self, agent: &Agent, path: &Path, content: &Content) -> Result<Outcome, Refusal> {
+        if self.request.show && !self.seen.insert(path.to_owned()) {
+            return Ok(Outcome::of(Action::Unchanged, None)); // shown for another agent
+        }
+        let record = self.records.get(path).cloned();
+        let target = TargetFile::read(path)?;
+        if self.request.undo {
+            self.undo(agent, &target, path, content, record)
+        } else {
+            self.set_up(agent, &target, path, content, record)
+        }
+    }
+
+    fn set_up(
+        &mut self,
+        agent: &Agent,
+        target: &TargetFile,
+        path: &Path,
+        content: &Content,
+        record: Option<Record>,
+    ) -> Result<Outcome, Refusal> {
+        let before = target.text.as_deref();
+        let mut record = record.unwrap_or_else(|| Record { path: path.to_owned(), ..Record::default() });
+        let is_known = record.agents.iter().any(|known| known == agent.id);
+        if !is_known {
+            record.agents.push(agent.id.to_owned());
+        }
+        let Some(installed) = install(content, before, &record.pieces)? else {
+            // Entries that came with the project stay nobody's.
+            if !is_known && record.agents.len() > 1 && !self.request.show {
+                self.records.put(record)?;
+            }
+            return Ok(Outcome::of(Action::Unchanged, None));
+        };
+        target.check_writable()?;
+        let action = if before.is_none() { Action::Created } else { Action::Changed };
+        let diff = unified_diff(&self.dirs.shown(path), before, Some(&installed.text));
+        if !self.request.show {
+            record.created |= before.is_none();
+            record.pieces = installed.pieces;
+            if before.is_none() {
+                record.dirs = self.records.created_dirs(path);
+                record.dirs.extend(target.missing_dirs());
+            }
+            self.write(target, path, &installed.text, record)?;
+        }
+        Ok(Outcome { action, reason: None, diff })
+    }
+
+    /// Writes a file after its record: what is recorded and not there does no harm, what is there and not recorded could not be
+    /// removed to the byte.
+    fn write(&mut self, target: &TargetFile, path: &Path, text: &str, record: Record) -> Result<(), Refusal> {
+        let former = self.records.get(path).cloned();
+        self.records.put(record)?;
+        let written = target.write(text);
+        if written.is_err() {
+            match former {
+                Some(former) => self.records.put(former)?,
+                None => self.records.forget(path),
+            }
+        }
+        written
+    }
+
+    fn undo(
+        &mut self,
+        agent: &Agent,
+        target: &TargetFile,
+        path: &Path,
+        content: &Content,
+        record: Option<Record>,
+    ) -> Result<Outcome, Refusal> {
+        let is_recorded = record.is_some();
+        let mut record = record.unwrap_or_default();
+        record.agents.retain(|known| known != agent.id);
+        if !record.agents.is_empty() && self.is_asked_for_fewer_than(&record.agents) {
+            let reason = format!("{} reads it too", record.agents.join(", "));
+            if !self.request.show {
+                self.records.put(record)?;
+            }
+            return Ok(Outcome::of(Action::Kept, Some(reason)));
+        }
+        let Some(before) = target.text.as_deref() else {
+            self.forget(path, &record);
+            return Ok(Outcome::of(Action::Unchanged, None));
+        };
+        let left = match uninstall(content, before, &record.pieces) {
+            Err(Refusal::Foreign) if !is_recorded => None,
+            left => left?,
+        };
+        let Some(left) = left else {
+            self.forget(path, &record);
+            return Ok(Outcome::of(Action::Unchanged, None));
+        };
+        target.check_writable()?;
+        let is_gone = matches!(content, Content::Whole(_)) || (record.created && is_bare(content, &left));
+        let after = (!is_gone).then_some(left.as_str());
+        let diff = unified_diff(&self.dirs.shown(path), Some(before), after);
+        if !self.request.show {
+            match after {
+                Some(text) => target.write(text)?,
+                None => target.remove()?,
+            }
+            self.forget(path, &record);
+        }
+        let action = if is_gone { Action::Removed } else { Action::Changed };
+        Ok(Outcome { action, reason: None, diff })
+    }
+
+    /// Returns whether some of these agents stay set up in this run.
+    fn is_asked_for_fewer_than(&self, agents: &[String]) -> bool {
+        !self.request.agents.is_empty() && agents.iter().any(|agent| !self.request.agents.contains(agent))
+    }
+
+    fn forget(&mut self, path: &Path, record: &Record) {
+        if !self.request.show {
+            self.emptied.extend(record.dirs.iter().cloned());
+            self.records.forget(path);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Reads and replaces the files of agents.
+
+use std::fs::{self, File, Permissions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::paths::{IoContext, PathError, canonical};
+
+use super::Refusal;
+
+/// The largest file that is changed. A settings file is far below it.
+const MAX_BYTES: u64 = 8 << 20;
+
+/// A file that may be changed.
+#[derive(Debug)]
+pub(super) struct TargetFile {
+    /// Where it is; the end of all symbolic links.
+    path: PathBuf,
+    /// The text that was read; `None` when the file does not exist.
+    pub(super) text: Option<String>,
+    mode: Option<Permissions>,
+}
+
+impl TargetFile {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// When something else is in its place, or it is not a text that may be changed.
+    pub(super) fn read(path: &Path) -> Result<Self, Refusal> {
+        let found = match fs::symlink_metadata(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            found => Some(found.at("look at", path)?),
+        };
+        let Some(found) = found else {
+            return Ok(Self { path: path.to_owned(), text: None, mode: None });
+        };
+        let path = if found.is_symlink() {
+            canonical(path)
+                .map_err(|error| if error.is_absent() { Refusal::Dangling } else { error.into() })?
+        } else {
+            path.to_owned()
+        };
+        let meta = fs::metadata(&path).at("look at", &path)?;
+        if !meta.is_file() {
+            return Err(Refusal::NotAFile);
+        }
+        if meta.len() > MAX_BYTES {
+            return Err(Refusal::TooBig);
+        }
+        let text = String::from_utf8(fs::read(&path).at("read", &path)?).map_err(|_| Refusal::NotUtf8)?;
+        Ok(Self { path, text: Some(text), mode: Some(meta.permissions()) })
+    }
+
+    /// Returns why it must not be written, if so. A rename would replace a file that its owner has protected.
+    ///
+    /// # Errors
+    /// When it is read-only.
+    pub(super) fn check_writable(&self) -> Result<(), Refusal> {
+        if self.mode.as_ref().is_some_and(Permissions::readonly) { Err(Refusal::ReadOnly) } else { Ok(()) }
+    }
+
+    /// Returns the directories that [`Self::write`] would create, outermost first.
+    pub(super) fn missing_dirs(&self) -> Vec<PathBuf> {
+        let around = self.path.ancestors().skip(1);
+        let mut missing: Vec<PathBuf> = around.take_while(|dir| !dir.exists()).map(Path::to_owned).collect();
+        missing.reverse();
+        missing
+    }
+
+    /// Replaces the text, or creates the file with the directories around it.
+    ///
+    /// # Errors
+    /// When it cannot be written, or has changed since it was read; it is unchanged then.
+    pub(super) fn write(&self, text: &str) -> Result<(), Refusal> {
+        self.check_writable()?;
+        let dir = self.path.parent().unwrap_or(Path::new("/"));
+        let missing = self.missing_dirs();
+        fs::create_dir_all(dir).at("create directory", dir)?;
+        let aside = self.aside();
+        let written = write_new(&aside, text, self.mode.clone()).and_then(|()| {
+            self.check_unchanged()?;
+            fs::rename(&aside, &self.path)
+        });
+        let written = written.inspect_err(|_| {
+            let _ = fs::remove_file(&aside);
+            remove_empty_dirs(&missing);
+        });
+        Ok(written.at("write", &self.path)?)
+    }
+
+    /// Removes the file.
+    ///
+    /// # Errors
+    /// When it cannot be removed, or has changed since it was read.
+    pub(super) fn remove(&self) -> Result<(), Refusal> {
+        self.check_writable()?;
+        Ok(self.check_unchanged().and_then(|()| fs::remove_file(&self.path)).at("remove", &self.path)?)
+    }
+
+    fn check_unchanged(&self) -> io::Result<()> {
+        let now = match fs::read(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            read => Some(read?),
+        };
+        if now.as_deref() == self.text.as_deref().map(str::as_bytes) {
+            return Ok(());
+        }
+        Err(io::Error::other("another program changed it just now; try again"))
+    }
+
+    /// Returns a name next to the file that no agent reads.
+    fn aside(&self) -> PathBuf {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        self.path.with_file_name(format!(".{name}.memo-{}", std::process::id()))
+    }
+}
+
+/// Removes the directories that are empty, innermost first.
+pub(super) fn remove_empty_dirs(dirs: &[PathBuf]) {
+    let mut dirs: Vec<&PathBuf> = dirs.iter().collect();
+    dirs.sort_by_key(|dir| std::cmp::Reverse(dir.components().count()));
+    for dir in dirs {
+        let _ = fs::remove_dir(dir); // fails when something is in it
+    }
+}
+
+/// Writes a temporary file, in the place of one that an interrupted process has left.
+fn write_new(path: &Path, text: &str, mode: Option<Permissions>) -> io::Result<()> {
+    let _ = fs::remove_file(path);
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    if mode.is_some() {
+        // Nobody else may read what only its owner could before, not even for a moment.
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    let mut file = options.open(path)?;
+    file.write_all(text.as_bytes())?;
+    if let Some(mode) = mode {
+        file.set_permissions(mode)?;
+    }
+    file.sync_all()
+}
+
+impl From<PathError> for Refusal {
+    fn from(error: PathError) -> Self {
+        Self::Io(error)
+    }
+}

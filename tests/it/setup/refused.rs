@@ -1,0 +1,140 @@
+//! Is what cannot be changed left alone, and told of?
+
+use std::fs;
+
+use super::fixture::{Home, SERVERS};
+use crate::live::ran_without_privileges;
+
+/// Sets up an agent with this text in its file, and returns what was said; the file is as before.
+fn left_alone(agent: &str, file: &str, text: &[u8]) -> String {
+    let home = Home::new();
+    home.write(file, "");
+    fs::write(home.path(file), text).unwrap();
+    let before = home.files();
+    let said = home.run(&["setup", agent, "zed"]);
+    assert!(said.starts_with("exit 1\n"), "{said}");
+    assert_eq!(fs::read(home.path(file)).unwrap(), text);
+    assert!(home.read("home/.config/zed/settings.json").contains("memod"), "the others are still set up");
+    home.run(&["setup", "--undo", agent, "zed"]);
+    assert_eq!(home.files(), before);
+    said
+}
+
+#[test]
+fn files_that_do_not_parse() {
+    for server in SERVERS.iter().filter(|server| server.scope == "user" && server.agent != "zed") {
+        for text in ["{\"a\": ", "[1, 2", "= 1", "\u{0}\u{1}", "<xml/>", "{\"a\": 1} trailing"] {
+            let said = left_alone(server.agent, server.file, text.as_bytes());
+            assert!(said.contains("left alone: it is not valid"), "{text:?}: {said}");
+            assert!(said.contains(server.file.strip_prefix("home").unwrap()), "the path is named: {said}");
+        }
+    }
+}
+
+#[test]
+fn files_that_are_no_text() {
+    let claude = |text: &[u8]| left_alone("claude-code", "home/.claude.json", text);
+    assert!(claude(b"{\"a\": \"\xff\"}").contains("it is not UTF-8"));
+    assert!(claude(b"\xff\xfe{\0}\0").contains("it is not UTF-8"));
+    let mut big = vec![b' '; 9 << 20];
+    big[0] = b'{';
+    big[(9 << 20) - 1] = b'}';
+    assert!(claude(&big).contains("it is larger than 8 MiB"));
+    assert!(claude("[".repeat(100_000).as_bytes()).contains("it is not valid JSON"));
+}
+
+#[test]
+fn entries_of_others() {
+    let said = left_alone(
+        "claude-code",
+        "home/.claude.json",
+        br#"{"mcpServers": {"memod": {"command": "npx", "args": ["-y", "memod"]}}}"#,
+    );
+    assert!(said.contains("it has an entry `memod` that `memo setup` did not write"), "{said}");
+    let said = left_alone("codex", "home/.codex/config.toml", b"[mcp_servers.memod]\ncommand = \"x\"\n");
+    assert!(said.contains("it has an entry `memod` that `memo setup` did not write"), "{said}");
+    let said = left_alone("gemini", "home/.gemini/settings.json", br#"{"hooks": {"AfterTool": "x"}}"#);
+    assert!(said.contains("hooks.AfterTool is not an array"), "{said}");
+    let said = left_alone("claude-code", "home/.claude/skills/memod-search/SKILL.md", b"mine");
+    assert!(
+        said.contains("memod-search/SKILL.md: left alone: it is not as `memo setup` writes it"),
+        "{said}"
+    );
+    let said = left_alone("claude-code", "home/.claude/CLAUDE.md", b"<!-- memod: end -->\n");
+    assert!(said.contains("only one of the two marks"), "{said}");
+}
+
+#[test]
+fn what_is_no_file() {
+    let home = Home::new();
+    fs::create_dir_all(home.path("home/.claude.json")).unwrap();
+    let said = home.run(&["setup", "claude-code"]);
+    assert!(said.contains("~/.claude.json: left alone: it is not a file"), "{said}");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_followed_and_stay() {
+    let home = Home::new();
+    home.write("home/dotfiles/zed.json", "{}\n");
+    fs::create_dir_all(home.path("home/.config/zed")).unwrap();
+    let link = home.path("home/.config/zed/settings.json");
+    std::os::unix::fs::symlink("../../dotfiles/zed.json", &link).unwrap();
+    let before = home.files();
+    assert!(home.run(&["setup", "zed"]).starts_with("exit 0"));
+    assert!(link.is_symlink() && home.read("home/dotfiles/zed.json").contains("memod"));
+    home.run(&["setup", "zed", "--undo"]);
+    assert_eq!(home.files(), before);
+
+    fs::remove_file(home.path("home/dotfiles/zed.json")).unwrap();
+    let said = home.run(&["setup", "zed"]);
+    assert!(said.contains("left alone: it is a symbolic link to nothing"), "{said}");
+    assert!(link.is_symlink() && !home.exists("home/dotfiles/zed.json"));
+}
+
+#[cfg(unix)]
+#[test]
+fn modes_stay() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = Home::new();
+    home.write("home/.claude.json", "{}");
+    let path = home.path("home/.claude.json");
+    let mode = |mode: u32| fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+    mode(0o600);
+    home.run(&["setup", "claude-code"]);
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    home.run(&["setup", "claude-code", "--undo"]);
+    mode(0o400);
+    let said = home.run(&["setup", "claude-code"]);
+    assert!(said.contains("~/.claude.json: left alone: it is read-only"), "{said}");
+    assert_eq!(home.read("home/.claude.json"), "{}");
+    let shown = home.run(&["setup", "claude-code", "--show"]);
+    assert!(shown.contains("left alone: it is read-only"), "--show says the same: {shown}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_directory_that_cannot_be_written() {
+    use std::os::unix::fs::PermissionsExt;
+    if ran_without_privileges("setup::refused::a_directory_that_cannot_be_written") {
+        return;
+    }
+    let home = Home::new();
+    home.write("home/.config/zed/settings.json", "{}\n");
+    let dir = home.path("home/.config/zed");
+    let before = home.files();
+    fs::set_permissions(&dir, fs::Permissions::from_mode(0o500)).unwrap();
+    let said = home.run(&["setup", "zed"]);
+    fs::set_permissions(&dir, fs::Permissions::from_mode(0o755)).unwrap();
+    assert!(said.starts_with("exit 1\n") && said.contains("left alone: write "), "{said}");
+    assert_eq!(home.files(), before);
+    assert!(!home.has_records(), "nothing is on record that was not done");
+}
+
+#[test]
+fn wrong_usage() {
+    let home = Home::new();
+    assert!(home.run(&["setup", "emacs"]).starts_with("exit 2\n"));
+    let said = home.run(&["setup", "agents-md", "--scope", "user"]);
+    assert!(said.starts_with("exit 2\n") && said.contains("agents-md reads no files of a user"), "{said}");
+}
