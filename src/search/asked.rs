@@ -38,15 +38,168 @@ const PASTED_STARTS: [&str; 16] = [
 ];
 /// A word between spaces that contains one of these is a name of code.
 const NAME_MARKS: [&str; 6] = ["_", "::", "()", "/", "#", "."];
+/// What prompts to a coding agent are full of, whatever they are about. Sorted.
+const COMMON_WORDS: [&str; 150] = [
+    "add",
+    "added",
+    "again",
+    "another",
+    "answer",
+    "back",
+    "bad",
+    "best",
+    "better",
+    "break",
+    "broken",
+    "bug",
+    "call",
+    "change",
+    "changed",
+    "changes",
+    "check",
+    "clean",
+    "code",
+    "command",
+    "comment",
+    "compile",
+    "continue",
+    "correct",
+    "create",
+    "day",
+    "delete",
+    "diff",
+    "difference",
+    "different",
+    "done",
+    "edit",
+    "edited",
+    "error",
+    "errors",
+    "example",
+    "explain",
+    "fail",
+    "failed",
+    "failing",
+    "fails",
+    "feature",
+    "file",
+    "files",
+    "find",
+    "fine",
+    "first",
+    "fix",
+    "fixed",
+    "follow",
+    "found",
+    "function",
+    "functions",
+    "get",
+    "gets",
+    "give",
+    "go",
+    "good",
+    "great",
+    "happens",
+    "hello",
+    "help",
+    "hey",
+    "hi",
+    "idea",
+    "import",
+    "imports",
+    "instead",
+    "issue",
+    "just",
+    "keep",
+    "know",
+    "last",
+    "later",
+    "let",
+    "lets",
+    "like",
+    "line",
+    "lines",
+    "list",
+    "look",
+    "looks",
+    "make",
+    "makes",
+    "maybe",
+    "mean",
+    "method",
+    "missing",
+    "more",
+    "move",
+    "name",
+    "need",
+    "needs",
+    "new",
+    "next",
+    "nice",
+    "no",
+    "not",
+    "now",
+    "ok",
+    "okay",
+    "old",
+    "one",
+    "only",
+    "open",
+    "option",
+    "options",
+    "other",
+    "perfect",
+    "please",
+    "print",
+    "problem",
+    "put",
+    "question",
+    "read",
+    "refactor",
+    "remove",
+    "rename",
+    "return",
+    "returns",
+    "revert",
+    "right",
+    "run",
+    "same",
+    "say",
+    "see",
+    "show",
+    "simple",
+    "start",
+    "still",
+    "stop",
+    "sure",
+    "take",
+    "tell",
+    "test",
+    "tests",
+    "thank",
+    "thanks",
+    "thing",
+    "think",
+    "time",
+    "today",
+    "try",
+    "undo",
+    "update",
+    "use",
+    "used",
+    "using",
+    "want",
+    "way",
+];
 
 /// What a prompt asks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
-    /// The prose.
-    pub prose: String,
-    /// Its words in the form of the index, each once, without stop words.
+    /// The words of the prose that are not common, as typed, for a vector.
+    pub topic: String,
+    /// The words of the prose in the form of the index, each once, without stop words.
     pub words: Vec<String>,
-    /// Names of code in the whole prompt, as [`joined`] writes them.
+    /// Names of code in the whole prompt, as [`joined`] writes them, and short flags.
     pub names: Vec<String>,
 }
 
@@ -63,7 +216,21 @@ pub fn asked(prompt: &str) -> Asked {
             names.push(name);
         }
     }
-    Asked { prose, words, names }
+    let is_topic = |word: &&str| words_of(word).iter().any(|token| !is_common(token));
+    let topic: Vec<&str> = prose.split_whitespace().filter(is_topic).collect();
+    Asked { topic: topic.join(" "), words, names }
+}
+
+impl Asked {
+    /// Returns whether nothing is asked that a text could be about.
+    pub fn is_empty(&self) -> bool {
+        self.topic.is_empty() && self.names.is_empty()
+    }
+}
+
+/// Returns whether a word says little in a prompt.
+pub(super) fn is_common(token: &str) -> bool {
+    COMMON_WORDS.binary_search(&token).is_ok()
 }
 
 /// Returns the words of a text in the form of the index, each once, without stop words; of a name the whole and its parts.
@@ -75,14 +242,22 @@ pub(super) fn words_of(text: &str) -> Vec<String> {
     words.filter(|word| seen.insert(*word)).map(str::to_owned).collect()
 }
 
-/// Returns the names of code in a text, as [`joined`] writes them: whole paths and qualified names, and what they end with.
+/// Returns the names of code in a text: whole paths, flags and qualified names, and what they end with.
 pub(super) fn names_in(text: &str) -> Vec<String> {
-    let mut names = Vec::new();
-    for raw in text.split_whitespace() {
+    let mut names: Vec<String> = Vec::new();
+    let mut add = |name: String| {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    };
+    for raw in text.split(|c: char| c.is_whitespace() || c == '=' || c == ',') {
         let is_quoted = raw.contains('`');
         let word = raw.trim_matches(|c: char| !c.is_alphanumeric() && !"_-/.()".contains(c));
-        let word = word.trim_end_matches(['.', '-']).trim_start_matches('(');
-        let is_flag = word.starts_with('-') && word.chars().filter(|c| c.is_alphabetic()).count() > 2;
+        let word = word.trim_end_matches(['.', '-', '/']).trim_start_matches(['(', '.']);
+        if is_short_flag(word) {
+            add(word.to_owned());
+        }
+        let is_flag = word.starts_with("--") && word.len() > MIN_NAME;
         if !(is_quoted || is_flag || is_name(word)) {
             continue;
         }
@@ -91,12 +266,17 @@ pub(super) fn names_in(text: &str) -> Vec<String> {
         for name in [word, last, member] {
             let is_own = name == word || is_name(name);
             let name = joined(name);
-            if is_own && name.len() >= MIN_NAME && !names.contains(&name) {
-                names.push(name);
+            if is_own && name.len() >= MIN_NAME {
+                add(name);
             }
         }
     }
     names
+}
+
+/// Returns whether a word is a flag of one letter: `-z`, also with a value, `-C1`.
+fn is_short_flag(word: &str) -> bool {
+    matches!(word.as_bytes(), [b'-', letter] if letter.is_ascii_alphabetic())
 }
 
 /// Returns whether a word is spelled like code.
@@ -147,7 +327,7 @@ mod tests {
 
     #[test]
     fn prose_is_told_from_what_is_pasted() {
-        let check = |prompt: &str, expected: &str| assert_eq!(asked(prompt).prose, expected, "{prompt}");
+        let check = |prompt: &str, expected: &str| assert_eq!(prose_of(prompt), expected, "{prompt}");
         check("run the tests", "run the tests");
         check("why does this fail?\n```\nlet x = 1;\n```\nplease look", "why does this fail?\nplease look");
         check("it dies:\n  File \"a.py\", line 3, in f\n    raise X\nKeyError: 'a'", "it dies:");
@@ -167,6 +347,7 @@ mod tests {
             &["sessionlogin", "parsequery", "maxcolumns"],
         );
         check("e.g. a well-known thing, and/or not", &["andor"]);
+        check("set FLASK_ENV=production, or -z", &["flaskenv", "-z"]);
         check("getUserById", &["getuserbyid"]);
         assert_eq!(asked("what\n```\nfoo_bar(1)\n```").names, ["foobar1"]);
     }
@@ -181,5 +362,15 @@ mod tests {
         let long = format!("{} last", "wörd ".repeat(100_000));
         let words = asked(&long).words;
         assert!(words.contains(&"word".to_owned()) && !words.contains(&"last".to_owned()), "{words:?}");
+    }
+
+    #[test]
+    fn a_prompt_of_common_words_has_no_topic() {
+        assert!(COMMON_WORDS.is_sorted());
+        for prompt in ["run the tests", "yes, do it", "thanks!", "explain what this function returns", "..."]
+        {
+            assert!(asked(prompt).is_empty(), "{prompt}");
+        }
+        assert_eq!(asked("please fix the token cache, thanks").topic, "token cache,");
     }
 }

@@ -6,24 +6,28 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::asked::{Asked, names_in, words_of};
+use super::asked::{Asked, is_common, names_in, words_of};
 use super::fuse::COSINE_FLOOR;
 use crate::extract::stems::stem;
 
 /// What speaks for a memory, with the weight of each; the last is constant.
 const WEIGHTS: [(&str, f64); 7] = [
-    ("prompt-covered", 3.0),
-    ("rare-words", 4.0),
-    ("cosine", 4.0),
-    ("names", 2.5),
-    ("memory-covered", 1.5),
-    ("margin", 1.5),
-    ("silence", -5.5),
+    ("rare-words", 1.5),
+    ("cosine", 3.1),
+    ("words-and-cosine", 2.1),
+    ("names", 1.9),
+    ("memory-covered", 0.75),
+    ("margin", 2.15),
+    ("silence", -2.0),
 ];
+/// What a word counts that prompts are full of.
+const COMMON: f64 = 0.2;
 /// Sum of rarities from which on there are enough rare words.
 const MOST_RARITY: f64 = 4.0;
-/// Number of names that suffice.
-const MOST_NAMES: f64 = 2.0;
+/// Sum of the rarities of names that suffices.
+const MOST_NAMES: f64 = 1.5;
+/// What a flag of one letter counts.
+const SHORT_FLAG: f64 = 0.5;
 /// Cosine at which a memory almost certainly matches (models/builtin/README.md).
 const COSINE_FULL: f32 = 0.75;
 /// Sum of rarities by which the best memory leads the next ones, from which on the lead is full.
@@ -47,7 +51,9 @@ impl Rarity {
     }
 
     fn of(&self, word: &str) -> f64 {
-        self.0.get(word).copied().unwrap_or(1.0)
+        let rarity =
+            if word.starts_with('-') { SHORT_FLAG } else { self.0.get(word).copied().unwrap_or(1.0) };
+        if is_common(word) { COMMON * rarity } else { rarity }
     }
 }
 
@@ -106,7 +112,7 @@ impl Text {
     }
 }
 
-/// Returns how much each memory helps; of each the text and the cosine to the prompt's prose.
+/// Returns how much each memory helps; of each the text and the cosine to the prompt's topic.
 pub fn relevance(asked: &Asked, rarity: &Rarity, memories: &[(String, Option<f32>)]) -> Vec<Relevance> {
     let texts: Vec<Text> = memories.iter().map(|(text, _)| Text::new(text)).collect();
     let rare = |text: &Text| -> f64 {
@@ -114,16 +120,16 @@ pub fn relevance(asked: &Asked, rarity: &Rarity, memories: &[(String, Option<f32
         asked.words.iter().map(has).sum()
     };
     let covered: Vec<f64> = texts.iter().map(rare).collect();
-    let all: f64 = asked.words.iter().map(|word| rarity.of(word)).sum();
     let strength = |(nth, (text, (_, cosine))): (usize, (&Text, &(String, Option<f32>)))| {
         let own: f64 = text.words.iter().map(|word| rarity.of(word)).sum();
         let named = asked.names.iter().filter(|name| text.names.contains(name));
         let named: f64 = named.map(|name| rarity.of(name)).sum();
         let near = cosine.map_or(0.0, |cosine| (cosine - COSINE_FLOOR) / (COSINE_FULL - COSINE_FLOOR));
+        let (rare, near) = ((covered[nth] / MOST_RARITY).min(1.0), f64::from(near).clamp(0.0, 1.0));
         [
-            share(covered[nth], all),
-            (covered[nth] / MOST_RARITY).min(1.0),
-            f64::from(near).clamp(0.0, 1.0),
+            rare,
+            near,
+            (rare * near).sqrt(),
             (named / MOST_NAMES).min(1.0),
             share(covered[nth], own),
             margin(&covered, nth),

@@ -26,6 +26,8 @@ const N_WEIGHED: usize = 12;
 const SUPERSEDED: f64 = -1.5;
 const DRIFTED: f64 = -0.3;
 const ORPHANED: f64 = -1.0;
+/// By how much less than the best a memory may score. What is told beside a clear answer is seldom needed.
+const MOST_BEHIND: f64 = 0.8;
 
 /// A memory that was weighed.
 struct Weighed {
@@ -40,15 +42,16 @@ impl Call {
     pub(super) async fn prompt(&self, shared: &Arc<Shared>) -> RpcResult<AdviseResult> {
         locate(shared, &self.params.cwd, self.until).await?;
         let asked = asked(&self.params.prompt);
-        if asked.words.is_empty() && asked.names.is_empty() {
+        if asked.is_empty() {
             return Ok(silent("the prompt has no word to go by"));
         }
         let mut weighed = blocking(shared, move |shared| weigh(shared, &asked)).await?;
         self.judge(shared, &mut weighed).await?;
         sort(&mut weighed);
         let told = self.told(shared).await?;
+        let best = weighed.iter().map(|weighed| weighed.relevance.score).fold(f64::NEG_INFINITY, f64::max);
         let memories = weighed.into_iter().map(|weighed| {
-            let advice = advice(&weighed.relevance);
+            let advice = advice(&weighed.relevance, best);
             (weighed.memory, Some(advice))
         });
         self.tell(shared, Note::of_memories(memories.collect(), &told, self.budget), false).await
@@ -82,7 +85,7 @@ impl Call {
 fn weigh(shared: &Shared, asked: &Asked) -> RpcResult<Vec<Weighed>> {
     let query = [asked.words.as_slice(), &asked.names].concat().join(" ");
     let mut ask = MemoryAsk { query: parse(&query), limit: N_WEIGHED, ..MemoryAsk::default() };
-    ask.embed(&asked.prose, shared.embedder());
+    ask.embed(&asked.topic, shared.embedder());
     let found = shared.memories.find(&ask)?.found;
     let texts: Vec<_> =
         found.iter().map(|found| (text(found), found.ranked.candidate.signals.cosine)).collect();
@@ -118,7 +121,12 @@ fn sort(weighed: &mut [Weighed]) {
     });
 }
 
-fn advice(relevance: &Relevance) -> Advice {
+fn advice(relevance: &Relevance, best: f64) -> Advice {
+    let reason = match relevance.score {
+        score if score < 0.0 => Some("not relevant enough"),
+        score if score < best - MOST_BEHIND => Some("others are more relevant"),
+        _ => None,
+    };
     let evidence = relevance.evidence.iter().map(|(name, value, share)| Evidence {
         name: (*name).to_owned(),
         value: *value,
@@ -127,7 +135,7 @@ fn advice(relevance: &Relevance) -> Advice {
     Advice {
         score: Some(relevance.score),
         evidence: evidence.collect(),
-        reason: (relevance.score < 0.0).then(|| "not relevant enough".to_owned()),
+        reason: reason.map(str::to_owned),
         ..Advice::default()
     }
 }
