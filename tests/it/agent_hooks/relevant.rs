@@ -106,6 +106,11 @@ fn the_daemon_explains_its_decision() {
     let shares = item["evidence"].as_array().unwrap().iter().map(|part| part["share"].as_f64().unwrap());
     let (sum, score) = (shares.sum::<f64>(), item["score"].as_f64().unwrap());
     assert!((sum - score).abs() < 1e-6 && score >= 0.0, "{item}");
-    let result = call("run the tests");
-    assert_eq!((&result["text"], &result["silent"]), (&json!(""), &json!("no memory is clearly relevant")));
+    for (prompt, reason) in [
+        ("run the tests", "the prompt has no word to go by"),
+        ("is the sky blue", "no memory is clearly relevant"),
+    ] {
+        let result = call(prompt);
+        assert_eq!((&result["text"], &result["silent"]), (&json!(""), &json!(reason)), "{prompt}");
+    }
 }
