@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  files ─ watch ─┐                                   ┌─ memo (cli)
-//!  git hooks ─────┼─► plan ─► read ─► extract ─► write ┤   editors, nc   ─► search ─► answer
+//!  git hooks ─────┼─► plan ─► read ─► extract ─► write ┤   agents, nc    ─► search ─► answer
 //!  start-up scan ─┘   (what must be redone)            └─ (embed lags behind)
 //! ```
 //!
@@ -11,7 +11,8 @@
 //!
 //! | module | what it does | may import |
 //! |---|---|---|
-//! | [`cli`] | parses verbs, runs them and prints their results | `client`, `proto`, `setup` |
+//! | [`cli`] | parses verbs, runs them and prints their results | `client`, `mcp`, `proto`, `setup` |
+//! | [`mcp`] | serves agents by the Model Context Protocol, with verbs that `cli` lends it | `proto` |
 //! | [`client`] | connects to the daemon and calls its methods | `proto` |
 //! | [`proto`] | declares what crosses the socket | |
 //! | [`daemon`] | keeps the index current and answers | all below |
@@ -56,6 +57,7 @@ pub mod git;
 pub mod hooks;
 pub mod index;
 pub mod map;
+pub mod mcp;
 pub mod memory;
 pub mod paths;
 pub mod proto;

@@ -24,7 +24,7 @@ pub(super) use relation_args::{
 pub(super) use rows_args::{Format, RowsArgs};
 pub(super) use verb_args::{
     BriefArgs, ChangedArgs, ConfigArgs, ConfigVerb, ExplainArgs, HookArgs, HooksArgs, HooksVerb, InitArgs,
-    LogsArgs, MapArgs, SearchArgs, SetupArgs, SetupScope, StatusArgs, SyncArgs, WhyArgs,
+    LogsArgs, MapArgs, McpArgs, ProfileArg, SearchArgs, SetupArgs, SetupScope, StatusArgs, SyncArgs, WhyArgs,
 };
 pub(super) use verb_groups::parse;
 
@@ -63,6 +63,9 @@ pub(super) struct Global {
     /// Print only errors on stderr
     #[arg(short, long, global = true)]
     pub(super) quiet: bool,
+    /// Who asks, as memories are stamped
+    #[arg(skip = "cli")]
+    pub(super) client: &'static str,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -367,6 +370,14 @@ pub(super) enum Verb {
     ///
     /// Example: memo shell < lines
     Shell,
+    /// Serve agents over stdin and stdout by the Model Context Protocol
+    ///
+    /// Agents start it; nothing else reads its stdout. It answers in the directory where it was started, and connects to the
+    /// daemon at the first call that needs it. The default profile offers few tools, so that their list costs few tokens; every
+    /// verb is reached through one of them. Ends with its input.
+    ///
+    /// Example: memo mcp --profile full
+    Mcp(McpArgs),
     /// Print a script that completes verbs, flags, ids, tags and containers
     ///
     /// Completion never starts a daemon.

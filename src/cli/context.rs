@@ -25,6 +25,8 @@ pub(super) struct CommandContext {
     pub(super) cwd: String,
     /// The command to show in hints: `memo`, with `-C DIR` if it was given.
     pub(super) memo: String,
+    /// Who asks, as memories are stamped.
+    pub(super) client: &'static str,
 }
 
 impl CommandContext {
@@ -35,7 +37,7 @@ impl CommandContext {
         let cwd = cwd.into_os_string().into_string().map_err(|path| CliError::NotUtf8(path.into()))?;
         let word = |dir: &Path| shell_word(&escape(&dir.display().to_string()));
         let memo = dir.map_or("memo".to_owned(), |dir| format!("memo -C {}", word(dir)));
-        Ok(Self { env, layout, cwd, memo })
+        Ok(Self { env, layout, cwd, memo, client: "cli" })
     }
 
     /// Connects to the daemon, and starts it if necessary.

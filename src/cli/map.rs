@@ -13,13 +13,11 @@ use super::text::{behind, escape, escape_lines};
 pub(super) fn map(typed: MapArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let params = ask::map(typed, &context.cwd);
     let result: MapResult = context.connect()?.call("map", &params)?;
-    if output.json {
-        output.json(&result)?;
-    } else {
-        let text = escape_lines(&result.text);
-        if !text.is_empty() {
-            output.line(text.trim_end_matches('\n'))?;
-        }
+    output.value(&result, |output| match escape_lines(&result.text).trim_end_matches('\n') {
+        "" => Ok(()),
+        text => output.line(text),
+    })?;
+    if !output.json {
         output.flush()?;
         for path in &result.unfocused {
             output.say(&format!("--focus {}: no file with symbols", escape(path)));

@@ -22,6 +22,7 @@ mod hooks;
 mod init;
 mod logs;
 mod map;
+mod mcp;
 mod memories;
 mod output;
 mod process;
@@ -40,7 +41,7 @@ use std::process::ExitCode;
 use args::{CommandLine, RowsArgs, Verb};
 use context::CommandContext;
 use error::{CliError, CliResult};
-use output::Output;
+use output::{Kept, Output};
 use rows::{Shape, Table};
 
 /// Answers the command line of this process.
@@ -73,18 +74,34 @@ fn obey(mut typed: CommandLine) -> u8 {
     if let Some(dir) = &typed.global.dir {
         typed.verb.start_files_at(dir);
     }
-    let (global, json) = (typed.global.clone(), typed.global.json);
-    let shape = match listed(&typed.verb) {
-        Some((rows, table)) => rows.shape(table, json).map_err(|error| (error, json || rows.is_json())),
-        None => Ok(Shape::plain(json)),
-    };
-    let shape = match shape {
+    if let Verb::Mcp(args) = &typed.verb {
+        return mcp::serve(args, &typed.global, keep); // before stdout is locked
+    }
+    let global = typed.global.clone();
+    let shape = match shape(&typed) {
         Ok(shape) => shape,
         Err((error, json)) => return failed(&error, &mut Output::new(&global, Shape::plain(json))),
     };
     let mut output = Output::new(&global, shape);
     let outcome = answer(typed, &mut output).and_then(|exit| output.flush().map(|()| exit));
     outcome.unwrap_or_else(|error| failed(&error, &mut output))
+}
+
+/// Runs the command for a caller in this process: nothing is written.
+fn keep(typed: CommandLine) -> (CliResult, Kept) {
+    match shape(&typed) {
+        Ok(shape) => Output::kept(shape, |output| answer(typed, output)),
+        Err((error, _)) => (Err(error), Kept::default()),
+    }
+}
+
+/// Returns the format of the answer, or an error and whether that is to be JSON.
+fn shape(typed: &CommandLine) -> Result<Shape, (CliError, bool)> {
+    let json = typed.global.json;
+    match listed(&typed.verb) {
+        Some((rows, table)) => rows.shape(table, json).map_err(|error| (error, json || rows.is_json())),
+        None => Ok(Shape::plain(json)),
+    }
 }
 
 /// Returns which rows a verb lists and the flags for them; `None` for a verb that lists nothing.
@@ -108,7 +125,10 @@ fn listed(verb: &Verb) -> Option<(&RowsArgs, &'static Table)> {
 
 fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
     let CommandLine { global, verb } = typed;
-    let context = || CommandContext::find(global.dir.as_deref());
+    let context = || {
+        let found = CommandContext::find(global.dir.as_deref())?;
+        Ok::<_, CliError>(CommandContext { client: global.client, ..found })
+    };
     match verb {
         Verb::Init(typed) => init::init(&typed, &context()?, output),
         Verb::Search(typed) => hits::search(typed, &context()?, output),
@@ -157,6 +177,7 @@ fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
         Verb::Setup(typed) => setup::setup(&typed, context, output),
         Verb::Hooks(typed) => hooks::hooks(typed, &context()?, output),
         Verb::Config(typed) => config::config(typed, context(), output),
+        Verb::Mcp(_) => Err(mcp::nested()),
         Verb::Shell => shell::shell(&global, &context()?, obey),
         Verb::Completions { shell } => complete::script(shell, output),
         Verb::Man { dir } => docs::man(dir.as_deref(), output),

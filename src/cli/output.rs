@@ -2,11 +2,14 @@
 //!
 //! Data goes to stdout, messages to stderr. Nothing else in the crate prints.
 
+use std::cell::RefCell;
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anstream::{AutoStream, ColorChoice};
 use serde::Serialize;
+use serde_json::Value;
 
 use super::args::{Colour, Global};
 use super::error::{CliError, Shown};
@@ -27,6 +30,33 @@ pub(super) struct Output {
     /// Current time, unix ms.
     pub(super) now_ms: i64,
     talk: Styles,
+    /// What is kept for a caller in this process instead of being written; `None` for a command line.
+    kept: Option<RefCell<Kept>>,
+}
+
+/// What a verb would have written.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    /// stdout.
+    pub(super) text: String,
+    /// The whole result, whatever the format.
+    pub(super) json: Option<Value>,
+    /// Sentences for stderr, one each.
+    pub(super) notes: Vec<String>,
+}
+
+/// Bytes that a writer shares with its owner.
+#[derive(Clone, Debug, Default)]
+struct SharedBytes(Rc<RefCell<Vec<u8>>>);
+
+impl Write for SharedBytes {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl Output {
@@ -48,10 +78,41 @@ impl Output {
             json: shape.is_object(),
             quiet: global.quiet,
             styles: styles(data),
-            now_ms: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64),
+            now_ms: now_ms(),
             shape,
             talk: styles(talk),
+            kept: None,
         }
+    }
+
+    /// Runs a verb without the streams of this process, and returns its result with what it would have written.
+    pub(super) fn kept<R>(shape: Shape, run: impl FnOnce(&mut Self) -> R) -> (R, Kept) {
+        let bytes = SharedBytes::default();
+        let mut output = Self {
+            out: BufWriter::new(Box::new(bytes.clone())),
+            json: shape.is_object(),
+            // A bar would go to stderr.
+            quiet: true,
+            styles: Styles::default(),
+            now_ms: now_ms(),
+            shape,
+            talk: Styles::default(),
+            kept: Some(RefCell::default()),
+        };
+        let result = run(&mut output);
+        // Memory takes every byte.
+        let _ = output.flush();
+        let mut kept = output.kept.take().map(RefCell::into_inner).unwrap_or_default();
+        kept.text = String::from_utf8_lossy(&bytes.0.borrow()).into_owned();
+        (result, kept)
+    }
+
+    /// Keeps a whole result for a caller in this process.
+    pub(super) fn keep<T: Serialize>(&self, value: &T) -> Result<(), CliError> {
+        if let Some(kept) = &self.kept {
+            kept.borrow_mut().json = Some(serde_json::to_value(value).map_err(io::Error::from)?);
+        }
+        Ok(())
     }
 
     /// Writes data unchanged.
@@ -67,6 +128,11 @@ impl Output {
 
     /// Writes a value as one line of JSON.
     pub(super) fn json<T: Serialize>(&mut self, value: &T) -> Result<(), CliError> {
+        self.keep(value)?;
+        self.line_of_json(value)
+    }
+
+    fn line_of_json<T: Serialize>(&mut self, value: &T) -> Result<(), CliError> {
         serde_json::to_writer(&mut self.out, value).map_err(io::Error::from)?;
         self.raw(b"\n")
     }
@@ -77,7 +143,8 @@ impl Output {
         value: &T,
         text: impl FnOnce(&mut Self) -> Result<(), CliError>,
     ) -> Result<(), CliError> {
-        if self.json { self.json(value) } else { text(self) }
+        self.keep(value)?;
+        if self.json { self.line_of_json(value) } else { text(self) }
     }
 
     /// Writes a list in the requested format, or with `text` for people.
@@ -86,10 +153,11 @@ impl Output {
         list: &L,
         text: impl FnOnce(&mut Self) -> Result<(), CliError>,
     ) -> Result<(), CliError> {
+        self.keep(list)?;
         match &self.shape {
             Shape::Text => text(self),
-            Shape::Json => self.json(list),
-            Shape::JsonLines => list.rows().iter().try_for_each(|row| self.json(row)),
+            Shape::Json => self.line_of_json(list),
+            Shape::JsonLines => list.rows().iter().try_for_each(|row| self.line_of_json(row)),
             Shape::Rows(format, table, columns) => {
                 rows::print(list, (*format, *table, columns.as_slice()), &mut self.out)
             }
@@ -115,7 +183,9 @@ impl Output {
 
     /// Writes a sentence to stderr unless `--quiet` is given. The text may be untrusted.
     pub(super) fn say(&self, text: &str) {
-        if !self.quiet {
+        if let Some(kept) = &self.kept {
+            kept.borrow_mut().notes.push(escape(text));
+        } else if !self.quiet {
             // A closed stderr cannot be reported.
             let _ = writeln!(io::stderr(), "memo: {}", escape(text));
         }
@@ -123,12 +193,16 @@ impl Output {
 
     /// Writes a warning to stderr, even with `--quiet`.
     pub(super) fn warn(&self, text: &str) {
+        if let Some(kept) = &self.kept {
+            kept.borrow_mut().notes.push(escape(text));
+            return;
+        }
         let _ = writeln!(io::stderr(), "{} {}", paint(self.talk.bad, "memo:"), escape(text));
     }
 
     /// Returns whether a user can answer [`Self::ask`].
     pub(super) fn can_ask(&self) -> bool {
-        !self.json && io::stdin().is_terminal()
+        self.kept.is_none() && !self.json && io::stdin().is_terminal()
     }
 
     /// Asks on stderr; only `y` or `yes` on stdin confirms.
@@ -153,6 +227,10 @@ impl Output {
         }
         Ok(())
     }
+}
+
+fn now_ms() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
 }
 
 /// The shape of an error in JSON.

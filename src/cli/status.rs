@@ -13,6 +13,7 @@ use super::text::{bytes, count, duration, escape, paint};
 
 pub(super) fn status(typed: &StatusArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let status: StatusResult = context.connect()?.call("status", &ask::status(typed, &context.cwd))?;
+    output.keep(&status)?;
     if output.json {
         output.json(&status)?;
     } else if typed.files {

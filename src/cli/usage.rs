@@ -17,7 +17,7 @@ pub(super) fn usage(error: &clap::Error, json: bool) -> u8 {
     let message = text.strip_prefix("error: ").unwrap_or(&text);
     let (first, rest) = message.split_once("\n\n").unwrap_or((message, ""));
     if json {
-        let global = Global { json, dir: None, color: Colour::Never, quiet: false };
+        let global = Global { json, dir: None, color: Colour::Never, quiet: false, client: "cli" };
         let message = first.trim_end().to_owned();
         let hint = Some("`memo --help` lists the verbs, `memo VERB --help` the flags of one".to_owned());
         let shown = Shown { code: "usage", message, hint, exit: EXIT_USAGE };

@@ -27,6 +27,7 @@ mod hung;
 mod levels;
 mod lifecycle;
 mod live;
+mod mcp;
 mod memories;
 mod memory_anchors;
 mod memory_databases;

@@ -12,8 +12,10 @@ use self::graph::Graph;
 ///
 /// Imports point down only. A new edge is a decision: it belongs here with the change that needs it.
 const EDGES: &[(&str, &[&str])] = &[
-    // `setup`: it changes files of a user, which no daemon needs to know of.
-    ("cli", &["client", "proto", "setup"]),
+    // `mcp` is lent the verbs. `setup`: it changes files of a user, which no daemon needs to know of.
+    ("cli", &["client", "mcp", "proto", "setup"]),
+    // `proto`: the hits of a search are shown in its own way.
+    ("mcp", &["proto"]),
     ("client", &["proto"]),
     (
         "daemon",
@@ -66,6 +68,14 @@ const PURE: &[&str] = &[
     "hooks/section.rs",
     "index/plan.rs",
     "map/",
+    "mcp/agent_text.rs",
+    "mcp/arguments.rs",
+    "mcp/instructions.rs",
+    "mcp/lean_json.rs",
+    "mcp/more_tools.rs",
+    "mcp/prompts.rs",
+    "mcp/tool.rs",
+    "mcp/tools.rs",
     "memory/",
     "proto.rs",
     "proto/",
@@ -374,7 +384,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
         "cli",
         &[
             &["mod"],
-            &["shell"],
+            &["mcp", "shell"],
             &[
                 "agent_hook",
                 "brief",

@@ -185,6 +185,21 @@ pub(in crate::cli) struct SyncArgs {
 }
 
 #[derive(Debug, Args)]
+pub(in crate::cli) struct McpArgs {
+    /// Which tools to offer
+    #[arg(long, value_enum, default_value_t = ProfileArg::Default)]
+    pub(in crate::cli) profile: ProfileArg,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum ProfileArg {
+    /// Eight tools, one of which runs any verb
+    Default,
+    /// Also a tool for each verb about memories
+    Full,
+}
+
+#[derive(Debug, Args)]
 pub(in crate::cli) struct LogsArgs {
     /// Number of lines, from the end
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]

@@ -45,7 +45,10 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
     ("Git history", &["changed", "why"]),
     ("Daemon", &["status", "sync", "reindex", "stop", "restart", "logs", "doctor"]),
-    ("Set-up", &["init", "setup", "hook", "hooks", "config", "shell", "completions", "man", "version"]),
+    (
+        "Set-up",
+        &["init", "setup", "hook", "hooks", "config", "mcp", "shell", "completions", "man", "version"],
+    ),
 ];
 
 /// Parses a command line, program name first. `--help` lists the verbs in groups.

@@ -48,6 +48,7 @@ fn remove(removal: &Removal, typed: RemoveArgs, context: &CommandContext, output
         output.json(&result)?;
         return Ok(exit(&result));
     }
+    output.keep(&result)?;
     result.memories.iter().try_for_each(|memory| show::brief(memory, output))?;
     output.flush()?;
     let what = count(result.memories.len() as u64, "memory", "memories");

@@ -15,7 +15,7 @@ use crate::proto::memory::Caller;
 pub(in crate::cli) fn caller(context: &CommandContext) -> Caller {
     let random = RandomState::new().hash_one(std::process::id());
     let request = Some(format!("{random:016x}{:08x}", std::process::id()));
-    Caller { cwd: context.cwd.clone(), client: "cli".to_owned(), request }
+    Caller { cwd: context.cwd.clone(), client: context.client.to_owned(), request }
 }
 
 /// Prints the notice of the daemon, if there is one.

@@ -30,6 +30,7 @@ examples! {
     examples_of_history: "docs/src/history.md",
     examples_of_hooks: "docs/src/hooks.md",
     examples_of_indexed: "docs/src/indexed.md",
+    examples_of_mcp: "docs/src/mcp.md",
     examples_of_memories: "docs/src/memories.md",
     examples_of_protocol: "docs/src/protocol.md",
     examples_of_search: "docs/src/search.md",

@@ -1,0 +1,72 @@
+//! Serves agents over stdin and stdout by the Model Context Protocol.
+//!
+//! Both generations of the protocol are answered in one process: 2026-07-28 (`server/discover`) and 2024-11-05 to 2025-11-25
+//! (`initialize`). The SDK tells them apart; `server` answers, `stdio` moves lines, `tools` and `more_tools` are tables of
+//! what is offered, and `arguments` turns a call into the words of a verb. The caller passes in what runs verbs, so this
+//! module knows neither the command line nor the daemon.
+//!
+//! Invariant: the first reply waits for no daemon, no index and no repository.
+
+mod agent_text;
+mod arguments;
+mod instructions;
+mod lean_json;
+mod more_tools;
+mod prompts;
+mod resources;
+mod server;
+mod stdio;
+mod subscribers;
+mod tool;
+mod tools;
+mod verbs;
+
+use std::io;
+use std::sync::Arc;
+
+use rmcp::ServiceExt;
+
+use server::Server;
+use stdio::Stdio;
+pub use verbs::{Answer, Failure, Indexing, Profile, Verbs};
+
+/// Threads that run verbs, at most. A call whose client has gone keeps its thread until the verb's own deadline.
+const MOST_CALLS: usize = 128;
+
+/// Why the server cannot serve.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The streams or the threads of this process.
+    #[error("cannot serve on stdin and stdout: {0}")]
+    Io(#[from] io::Error),
+    /// The client broke the rules before it had said which generation it speaks.
+    #[error("the client did not begin as the protocol says: {0}")]
+    Begin(String),
+}
+
+/// Serves one client until its input ends.
+///
+/// # Errors
+/// When the streams of this process cannot be used, or the client does not begin as the protocol says. A client that leaves
+/// before it has said anything is no error.
+pub fn serve(profile: Profile, verbs: Arc<dyn Verbs>) -> Result<(), ServeError> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .max_blocking_threads(MOST_CALLS)
+        .thread_name("mcp-call")
+        .build()?;
+    let stdio = Stdio::open()?;
+    let served = runtime.block_on(async {
+        let server = Server::new(profile, verbs);
+        match server.serve(stdio).await {
+            Ok(running) => {
+                running.waiting().await.map(|_| ()).map_err(|error| io::Error::other(error).into())
+            }
+            Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+            Err(error) => Err(ServeError::Begin(error.to_string())),
+        }
+    });
+    // Verbs that still run belong to calls that nobody waits for.
+    runtime.shutdown_background();
+    served
+}

@@ -1,0 +1,250 @@
+//! Declares the tools that the full profile has besides those of the default one.
+//!
+//! They are those of comparable servers, under their names, on our verbs.
+
+use super::tool::{ADDED, ANY, Arg, Effect, Form, MEMORIES, Tool, View, flag, word};
+
+const TAG: Arg = flag("tag", Form::Text).about("comma-separated");
+const CONTAINER: Arg = flag("container", Form::Text);
+const TIER: Arg = flag("tier", Form::Text).about("short, mid or long");
+const TTL: Arg = flag("ttl", Form::Text).about("3d, 2026-11-01 or never");
+const TITLE: Arg = flag("title", Form::Text);
+const PRIORITY: Arg = flag("priority", Form::Integer).about("1 to 10");
+const CONFIDENCE: Arg = flag("confidence", Form::Number).about("0 to 1");
+const META: Arg = flag("meta", Form::Texts).about("KEY=VALUE");
+const ABOUT: Arg = flag("about", Form::Texts).about("PATH#SYMBOL it is about");
+const MATCH: Arg = flag("match", Form::Text).about("words that must all be there");
+const BEFORE: Arg = flag("before", Form::Text).about("added before: 30d or a date");
+const LIMIT: Arg = flag("limit", Form::Integer);
+const ID: Arg = word("id", Form::Text);
+const IDS: Arg = word("ids", Form::Texts);
+const YES: Arg = flag("yes", Form::Confirm).about("without it, shows what would be done");
+
+/// A row whose text comes from memories.
+const fn data(
+    name: &'static str,
+    about: &'static str,
+    verb: &'static [&'static str],
+    args: &'static [Arg],
+    effect: Effect,
+    output: &'static str,
+) -> Tool {
+    Tool { name, about, verb, args, effect, view: View::Data, output }
+}
+
+/// A row that says ids and sentences.
+const fn plain(
+    name: &'static str,
+    about: &'static str,
+    verb: &'static [&'static str],
+    args: &'static [Arg],
+    effect: Effect,
+    output: &'static str,
+) -> Tool {
+    Tool { name, about, verb, args, effect, view: View::Plain, output }
+}
+
+/// The tools of the full profile alone.
+pub(super) const MORE_TOOLS: &[Tool] = &[
+    plain(
+        "add",
+        "Add a memory, with every field.",
+        &["add"],
+        &[
+            word("text", Form::Text),
+            TITLE,
+            TAG,
+            CONTAINER,
+            TIER,
+            TTL,
+            PRIORITY,
+            CONFIDENCE,
+            META,
+            ABOUT,
+            flag("force", Form::Switch).about("even if another says nearly the same"),
+            flag("merge", Form::Switch).about("into one that says nearly the same"),
+        ],
+        Effect::AddsOnce,
+        ADDED,
+    ),
+    data("get", "Show memories by id.", &["get"], &[IDS], Effect::Reads, MEMORIES),
+    data(
+        "list",
+        "List memories.",
+        &["list"],
+        &[
+            CONTAINER,
+            TAG,
+            TIER,
+            MATCH,
+            BEFORE,
+            flag("state", Form::Text).about("fresh, drifted or orphaned"),
+            flag("sort", Form::Text).about("created, updated or priority"),
+            LIMIT,
+            flag("offset", Form::Integer),
+        ],
+        Effect::Reads,
+        MEMORIES,
+    ),
+    data("recent", "List the memories changed last.", &["recent"], &[LIMIT], Effect::Reads, MEMORIES),
+    plain(
+        "update",
+        "Change fields of a memory.",
+        &["update"],
+        &[
+            ID,
+            flag("content", Form::Text),
+            TITLE,
+            CONTAINER,
+            TIER,
+            TTL,
+            PRIORITY,
+            CONFIDENCE,
+            META,
+            ABOUT,
+            flag("replace", Form::Switch).about("remove metadata that is not given"),
+        ],
+        Effect::ChangesOnce,
+        ADDED,
+    ),
+    plain(
+        "append",
+        "Append a line to a memory.",
+        &["append"],
+        &[ID, word("text", Form::Text)],
+        Effect::Adds,
+        ADDED,
+    ),
+    plain(
+        "tag",
+        "Add tags to a memory.",
+        &["tag"],
+        &[ID, word("tags", Form::Texts)],
+        Effect::AddsOnce,
+        ADDED,
+    ),
+    plain(
+        "untag",
+        "Remove tags from a memory.",
+        &["untag"],
+        &[ID, word("tags", Form::Texts)],
+        Effect::ChangesOnce,
+        ADDED,
+    ),
+    plain("confirm", "A memory still holds for its code.", &["confirm"], &[ID], Effect::ChangesOnce, ADDED),
+    data(
+        "delete",
+        "Archive memories by id; archive_restore brings them back.",
+        &["forget", "--yes"],
+        &[IDS],
+        Effect::ChangesOnce,
+        ANY,
+    ),
+    data(
+        "forget",
+        "Archive the memories that meet all conditions.",
+        &["forget"],
+        &[CONTAINER, TAG, TIER, MATCH, BEFORE, YES],
+        Effect::ChangesOnce,
+        ANY,
+    ),
+    plain("promote", "Move a memory up a tier.", &["promote"], &[ID], Effect::Adds, ADDED),
+    plain("stats", "Count memories, by tier and more.", &["stats"], &[], Effect::Reads, ANY),
+    plain("tags", "Count memories by tag.", &["tags"], &[], Effect::Reads, ANY),
+    plain("containers", "Count memories by container.", &["containers"], &[], Effect::Reads, ANY),
+    plain(
+        "link",
+        "Link a memory to another.",
+        &["link"],
+        &[
+            word("from", Form::Text),
+            word("to", Form::Text),
+            flag("kind", Form::Text).about("related_to, supersedes, contradicts or derived_from"),
+        ],
+        Effect::AddsOnce,
+        ANY,
+    ),
+    plain(
+        "unlink",
+        "Remove links between two memories.",
+        &["unlink"],
+        &[word("from", Form::Text), word("to", Form::Text), flag("kind", Form::Text)],
+        Effect::ChangesOnce,
+        ANY,
+    ),
+    data(
+        "links",
+        "Show what a memory is linked to.",
+        &["links"],
+        &[ID, flag("depth", Form::Integer)],
+        Effect::Reads,
+        ANY,
+    ),
+    data(
+        "related",
+        "Memories linked to one or close to it in meaning.",
+        &["related"],
+        &[ID, LIMIT],
+        Effect::Reads,
+        ANY,
+    ),
+    plain(
+        "resolve",
+        "Say which of two contradicting memories holds.",
+        &["resolve"],
+        &[word("winner", Form::Text), word("loser", Form::Text)],
+        Effect::ChangesOnce,
+        ANY,
+    ),
+    data(
+        "dedupe",
+        "Show near-duplicates and how to merge them.",
+        &["dedupe"],
+        &[CONTAINER],
+        Effect::Reads,
+        ANY,
+    ),
+    data(
+        "consolidate",
+        "Combine memories into one, and archive them.",
+        &["consolidate"],
+        &[IDS, TITLE, flag("summary", Form::Text).required(), CONTAINER],
+        Effect::Any,
+        ANY,
+    ),
+    data("history", "Show every change of a memory.", &["history"], &[ID], Effect::Reads, ANY),
+    data(
+        "archive_list",
+        "List archived memories.",
+        &["list", "--archived"],
+        &[CONTAINER, TAG, MATCH, LIMIT, flag("offset", Form::Integer)],
+        Effect::Reads,
+        MEMORIES,
+    ),
+    data("archive_restore", "Bring memories back.", &["restore"], &[IDS], Effect::ChangesOnce, MEMORIES),
+    data(
+        "archive_purge",
+        "Delete archived memories for good.",
+        &["purge"],
+        &[IDS.optional(), CONTAINER, TAG, BEFORE, YES],
+        Effect::ChangesOnce,
+        ANY,
+    ),
+    data(
+        "archive_stats",
+        "Count archived memories.",
+        &["list", "--archived", "--limit=1"],
+        &[],
+        Effect::Reads,
+        MEMORIES,
+    ),
+    plain("capabilities", "What the daemon knows, runs and lacks.", &["status"], &[], Effect::Reads, ANY),
+    data(
+        "analyze",
+        "The project in brief: memories, changes, commits and its code.",
+        &["brief", "--budget=4096"],
+        &[],
+        Effect::Reads,
+        ANY,
+    ),
+];

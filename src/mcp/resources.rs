@@ -1,0 +1,206 @@
+//! Lists and reads resources: memories, and the documents of the worktree.
+//!
+//! Only what the index holds can be read: what git ignores, what is refused as secret and what lies behind a symbolic link
+//! is not there.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
+use rmcp::model::{Resource, ResourceTemplate};
+use serde_json::Value;
+
+use super::verbs::{Answer, Verbs};
+use crate::paths::canonical;
+
+/// What a URI does not take as it is (RFC 3986, section 3.3); a `%` begins an escape.
+const ESCAPED: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'%')
+    .add(b'<')
+    .add(b'>')
+    .add(b'?')
+    .add(b'[')
+    .add(b'\\')
+    .add(b']')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
+
+/// Largest document that is read, bytes; larger files are not indexed.
+const MAX_DOCUMENT: u64 = 1 << 20;
+
+/// Memories and documents of one page.
+pub(super) const PAGE: usize = 100;
+
+/// Template of a memory's URI.
+pub(super) const MEMORY_TEMPLATE: &str = "memory://{id}";
+
+/// Why a resource cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ResourceError {
+    /// It does not exist, or may not be read.
+    #[error("{0}")]
+    NotFound(String),
+    /// Whether it exists cannot be said.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// The content of a resource.
+#[derive(Debug)]
+pub(super) struct Content {
+    pub(super) mime_type: &'static str,
+    pub(super) text: String,
+}
+
+/// Returns the templates.
+pub(super) fn templates() -> Vec<ResourceTemplate> {
+    vec![
+        ResourceTemplate::new(MEMORY_TEMPLATE, "memory")
+            .with_description("A memory, by its id or the beginning of it")
+            .with_mime_type("text/markdown"),
+        ResourceTemplate::new("file:///{+path}", "file")
+            .with_description("An indexed file of this worktree, by its absolute path"),
+    ]
+}
+
+/// Returns all memories, last changed first, then all Markdown files.
+///
+/// # Errors
+/// When the daemon cannot be asked.
+pub(super) fn list(verbs: &dyn Verbs) -> Result<Vec<Resource>, ResourceError> {
+    let memories = ask(verbs, &["list", "--all", "--sort=updated"])?;
+    let memories = array(memories.json.as_ref(), "memories").iter().filter_map(memory);
+    let mut all: Vec<Resource> = memories.collect();
+    let root = root(verbs)?;
+    let documents = files(verbs)?.into_iter().filter(|path| is_document(path));
+    all.extend(documents.map(|path| document(&root, &path)));
+    Ok(all)
+}
+
+/// Returns the ids of memories that begin with a text, last changed first.
+pub(super) fn memory_ids(verbs: &dyn Verbs, start: &str, most: usize) -> Result<Vec<String>, ResourceError> {
+    let answer = ask(verbs, &["list", "--sort=updated", "--limit=1000"])?;
+    let ids = array(answer.json.as_ref(), "memories").iter().filter_map(|memory| memory["id"].as_str());
+    Ok(ids.filter(|id| id.starts_with(start)).take(most).map(str::to_owned).collect())
+}
+
+/// Reads a resource.
+///
+/// # Errors
+/// When the URI names nothing that may be read.
+pub(super) fn read(verbs: &dyn Verbs, uri: &str) -> Result<Content, ResourceError> {
+    if let Some(id) = uri.strip_prefix("memory://") {
+        return read_memory(verbs, id);
+    }
+    let path = uri.strip_prefix("file://localhost/").or_else(|| uri.strip_prefix("file:///"));
+    let path =
+        path.ok_or_else(|| ResourceError::NotFound("a URI is memory://ID or file:///PATH".to_owned()))?;
+    let path = percent_decode_str(path).decode_utf8();
+    let path = path.map_err(|_| ResourceError::NotFound("the path is not UTF-8".to_owned()))?;
+    read_file(verbs, &path)
+}
+
+fn read_memory(verbs: &dyn Verbs, id: &str) -> Result<Content, ResourceError> {
+    let is_id = !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if !is_id {
+        return Err(ResourceError::NotFound(format!("not the id of a memory: {id}")));
+    }
+    let answer = verbs.run(["get", "--", id].map(str::to_owned).to_vec());
+    if let Some(failure) = answer.failure {
+        return Err(ResourceError::NotFound(failure.to_string()));
+    }
+    let memory = array(answer.json.as_ref(), "memories").first();
+    let memory = memory.ok_or_else(|| ResourceError::NotFound(format!("no memory {id}")))?;
+    Ok(Content { mime_type: "text/markdown", text: markdown(memory) })
+}
+
+/// Returns a memory as Markdown with front matter.
+fn markdown(memory: &Value) -> String {
+    let mut text = "---\n".to_owned();
+    for key in
+        ["id", "title", "container", "tags", "tier", "priority", "author", "created", "updated", "state"]
+    {
+        let value = &memory[key];
+        let is_empty = value.is_null() || value.as_array().is_some_and(Vec::is_empty);
+        if !is_empty {
+            text += &format!("{key}: {value}\n"); // JSON is YAML
+        }
+    }
+    format!("{text}---\n\n{}\n", memory["content"].as_str().unwrap_or_default())
+}
+
+fn read_file(verbs: &dyn Verbs, path: &str) -> Result<Content, ResourceError> {
+    let refused = || ResourceError::NotFound(format!("not an indexed file of this worktree: {path}"));
+    let root = root(verbs)?;
+    let path_on_disk = if cfg!(windows) { PathBuf::from(path) } else { Path::new("/").join(path) };
+    let relative = path_on_disk.strip_prefix(&root).ok().and_then(Path::to_str).ok_or_else(refused)?;
+    let relative = if cfg!(windows) { relative.replace('\\', "/") } else { relative.to_owned() };
+    // The list has no `..`, no secret file and nothing behind a symbolic link.
+    if !files(verbs)?.contains(&relative) {
+        return Err(refused());
+    }
+    // A directory above it may have become a link since.
+    if canonical(&path_on_disk).ok().as_ref() != Some(&path_on_disk) {
+        return Err(refused());
+    }
+    let bytes = contents(&path_on_disk)
+        .map_err(|error| ResourceError::Failed(format!("cannot read {path}: {error}")))?;
+    let mime_type = if is_document(&relative) { "text/markdown" } else { "text/plain" };
+    Ok(Content { mime_type, text: String::from_utf8_lossy(&bytes).into_owned() })
+}
+
+fn contents(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MAX_DOCUMENT).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Returns the indexed files, relative to the top of the worktree.
+fn files(verbs: &dyn Verbs) -> Result<Vec<String>, ResourceError> {
+    ask(verbs, &["sync", "--wait-ms=1000"])?;
+    let status = ask(verbs, &["status", "--files"])?;
+    let paths = array(status.json.as_ref(), "files").iter().filter_map(Value::as_str);
+    Ok(paths.map(str::to_owned).collect())
+}
+
+fn ask(verbs: &dyn Verbs, words: &[&str]) -> Result<Answer, ResourceError> {
+    let answer = verbs.run(words.iter().map(ToString::to_string).collect());
+    match answer.failure {
+        Some(failure) => Err(ResourceError::Failed(failure.to_string())),
+        None => Ok(answer),
+    }
+}
+
+fn root(verbs: &dyn Verbs) -> Result<PathBuf, ResourceError> {
+    verbs.root().map_err(|failure| ResourceError::Failed(failure.to_string()))
+}
+
+fn array<'a>(result: Option<&'a Value>, key: &str) -> &'a [Value] {
+    result.and_then(|result| result[key].as_array()).map_or(&[], Vec::as_slice)
+}
+
+fn memory(memory: &Value) -> Option<Resource> {
+    let id = memory["id"].as_str()?;
+    let line =
+        memory["title"].as_str().or_else(|| memory["content"].as_str()?.lines().next()).unwrap_or_default();
+    let title: String = line.chars().take(80).collect();
+    Some(Resource::new(format!("memory://{id}"), id).with_title(title).with_mime_type("text/markdown"))
+}
+
+fn document(root: &Path, path: &str) -> Resource {
+    let whole = root.join(path).display().to_string().replace('\\', "/");
+    let uri = format!("file:///{}", utf8_percent_encode(whole.trim_start_matches('/'), ESCAPED));
+    Resource::new(uri, path).with_mime_type("text/markdown")
+}
+
+fn is_document(path: &str) -> bool {
+    let name = path.to_lowercase();
+    [".md", ".mdx", ".markdown"].iter().any(|ending| name.ends_with(ending))
+}

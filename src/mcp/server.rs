@@ -1,0 +1,317 @@
+//! Answers the requests of the protocol.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::ServerHandler;
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
+    CompleteResult, CompletionInfo, ContentBlock, CustomRequest, CustomResult, DiscoverResult, ErrorCode,
+    ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, Reference, ResourceContents, ServerCapabilities, ServerConfig, SubscriptionFilter,
+};
+use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
+use serde_json::{Value, json};
+
+use super::instructions::INSTRUCTIONS;
+use super::resources::{self, ResourceError};
+use super::subscribers::Subscribers;
+use super::tool::{Effect, Tool};
+use super::tools::tools;
+use super::verbs::{Answer, Failure, Indexing, Profile, Verbs};
+use super::{agent_text, arguments, lean_json, prompts};
+
+/// What depends on nothing but this program may be kept for so long, ms. Everything else is true when it is sent, and no
+/// longer.
+const TTL_MS: u64 = 3_600_000;
+
+/// Time between two notices of progress.
+const BETWEEN_NOTICES: Duration = Duration::from_millis(250);
+
+type Context = RequestContext<RoleServer>;
+
+/// The server of one client.
+pub(super) struct Server {
+    profile: Profile,
+    verbs: Arc<dyn Verbs>,
+    subscribers: Subscribers,
+}
+
+impl Server {
+    pub(super) fn new(profile: Profile, verbs: Arc<dyn Verbs>) -> Self {
+        Self { profile, verbs, subscribers: Subscribers::default() }
+    }
+
+    fn tool(&self, name: &str) -> Result<&'static Tool, ErrorData> {
+        tools(self.profile).find(|tool| tool.name == name).ok_or_else(|| {
+            let known: Vec<_> = tools(self.profile).map(|tool| tool.name).collect();
+            let name: String = name.chars().take(80).collect();
+            ErrorData::invalid_params(format!("unknown tool: {name}; there are: {}", known.join(", ")), None)
+        })
+    }
+
+    /// Runs what blocks on a thread of its own. Ends at once when the request is cancelled; the thread then ends with its
+    /// own deadline, and what it answers is dropped.
+    async fn on_thread<R: Send + 'static>(
+        &self,
+        context: &Context,
+        run: impl FnOnce(&dyn Verbs) -> R + Send + 'static,
+    ) -> Result<R, ErrorData> {
+        let verbs = self.verbs.clone();
+        let mut work = tokio::task::spawn_blocking(move || run(&*verbs));
+        tokio::select! {
+            done = &mut work => done.map_err(|_| ErrorData::internal_error("the request met an unexpected state", None)),
+            () = context.ct.cancelled() => Err(ErrorData::internal_error("cancelled", None)),
+            never = self.report_progress(context) => match never {},
+        }
+    }
+
+    /// Tells the client how far the first index is, if it asked to be told. Never returns.
+    async fn report_progress(&self, context: &Context) -> Infallible {
+        let Some(token) = context.meta.get_progress_token() else { return std::future::pending().await };
+        let mut last = None;
+        loop {
+            tokio::time::sleep(BETWEEN_NOTICES).await;
+            let verbs = self.verbs.clone();
+            let now = tokio::task::spawn_blocking(move || verbs.indexing()).await.ok().flatten();
+            // The protocol wants each notice to be further than the one before.
+            let Some(Indexing { done, total }) = now.filter(|now| last.is_none_or(|last| now.done > last))
+            else {
+                continue;
+            };
+            last = Some(done);
+            let mut notice = ProgressNotificationParam::new(token.clone(), done as f64);
+            notice.total = Some(total as f64);
+            notice.message = Some(format!("indexing: {done} of {total} files"));
+            let _ = context.peer.notify_progress(notice).await; // the client has gone
+        }
+    }
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_prompts()
+            .enable_resources()
+            .enable_resources_list_changed()
+            .enable_completions()
+            .build();
+        ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new("memo", env!("CARGO_PKG_VERSION")))
+            .with_protocol_version(ProtocolVersion::V_2025_11_25)
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn discover(&self, _: Context) -> Result<DiscoverResult, ErrorData> {
+        let versions = self.supported_protocol_versions().into_owned();
+        let result = DiscoverResult::from_server_info(versions, self.get_info());
+        Ok(result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Public))
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: Context,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let result = ListToolsResult::with_all_items(tools(self.profile).map(Tool::listed).collect());
+        Ok(match is_newer(&context) {
+            true => result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Public),
+            false => result,
+        })
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: Context,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let tool = self.tool(&request.name)?;
+        let words = match arguments::words(tool, &request.arguments.unwrap_or_default()) {
+            Ok(words) => words,
+            Err(failure) => return Ok(failed(failure).into()),
+        };
+        let is_whole = words.iter().any(|word| word == "--json");
+        let answer = match self.on_thread(&context, move |verbs| verbs.run(words)).await {
+            Ok(answer) => answer,
+            Err(error) => {
+                return Ok(failed(Failure { message: error.message.into_owned(), hint: None }).into());
+            }
+        };
+        if tool.effect != Effect::Reads && answer.failure.is_none() {
+            self.subscribers.resources_changed(&context.peer).await;
+        }
+        Ok(result(tool, answer, is_whole).into())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: Context,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let result = ListPromptsResult::with_all_items(prompts::listed());
+        Ok(match is_newer(&context) {
+            true => result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Public),
+            false => result,
+        })
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: Context,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let got = prompts::get(&request.name, request.arguments.as_ref());
+        got.map(Into::into).map_err(|why| ErrorData::invalid_params(why, None))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: Context,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let result = ListResourceTemplatesResult::with_all_items(resources::templates());
+        Ok(match is_newer(&context) {
+            true => result.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Public),
+            false => result,
+        })
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: Context,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let cursor = request.and_then(|request| request.cursor);
+        let start: usize = match cursor.map(|cursor| cursor.parse()) {
+            Some(Err(_)) => return Err(ErrorData::invalid_params("cursor: not one of ours", None)),
+            Some(Ok(start)) => start,
+            None => 0,
+        };
+        let all = self.on_thread(&context, resources::list).await?.map_err(protocol_error)?;
+        let end = start.saturating_add(resources::PAGE);
+        let mut result = ListResourcesResult::with_all_items(
+            all.iter().skip(start).take(resources::PAGE).cloned().collect(),
+        );
+        result.next_cursor = (end < all.len()).then(|| end.to_string());
+        Ok(result)
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: Context,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let uri = request.uri.clone();
+        let content = self
+            .on_thread(&context, move |verbs| resources::read(verbs, &uri))
+            .await?
+            .map_err(protocol_error)?;
+        let contents = ResourceContents::text(content.text, request.uri).with_mime_type(content.mime_type);
+        Ok(ReadResourceResult::new(vec![contents]).into())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: Context,
+    ) -> Result<CompleteResult, ErrorData> {
+        let is_id = matches!(&request.r#ref, Reference::Resource(of) if of.uri == resources::MEMORY_TEMPLATE);
+        if !is_id || request.argument.name != "id" {
+            return Ok(CompleteResult::default());
+        }
+        let start = request.argument.value;
+        let ids = move |verbs: &dyn Verbs| resources::memory_ids(verbs, &start, CompletionInfo::MAX_VALUES);
+        let ids = self.on_thread(&context, ids).await?.map_err(protocol_error)?;
+        let info = CompletionInfo::new(ids).map_err(|why| ErrorData::internal_error(why, None))?;
+        Ok(CompleteResult::new(info))
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(Subscribers::accepted(requested))
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        self.subscribers.hold(context).await;
+        Ok(())
+    }
+
+    /// A request that the SDK could not read: one of an unknown method, or with params of the wrong type.
+    async fn on_custom_request(&self, request: CustomRequest, _: Context) -> Result<CustomResult, ErrorData> {
+        let params = request.params.unwrap_or_default();
+        match wrong_param(&request.method, &params) {
+            Some(why) => Err(ErrorData::invalid_params(format!("{}: {why}", request.method), None)),
+            None => {
+                let method: String = request.method.chars().take(80).collect();
+                Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("unknown method: {method}"), None))
+            }
+        }
+    }
+}
+
+/// Returns what is wrong with the params of a method that we know.
+fn wrong_param(method: &str, params: &Value) -> Option<String> {
+    let wanted: &[(&str, &str)] = match method {
+        "tools/call" => &[("name", "a string"), ("arguments", "an object")],
+        "prompts/get" => &[("name", "a string"), ("arguments", "an object")],
+        "resources/read" => &[("uri", "a string")],
+        "completion/complete" => &[("ref", "an object"), ("argument", "an object")],
+        "subscriptions/listen" => &[("notifications", "an object")],
+        "initialize" => {
+            &[("protocolVersion", "a string"), ("capabilities", "an object"), ("clientInfo", "an object")]
+        }
+        "tools/list" | "prompts/list" | "resources/list" | "resources/templates/list" => {
+            &[("cursor", "a string")]
+        }
+        _ => return None,
+    };
+    let is =
+        |value: &Value, what: &str| if what == "a string" { value.is_string() } else { value.is_object() };
+    let is_optional = |name: &str| name == "arguments" || name == "cursor";
+    let wrong = wanted.iter().find(|(name, what)| match params.get(name) {
+        Some(value) if !value.is_null() => !is(value, what),
+        _ => !is_optional(name),
+    });
+    Some(
+        wrong.map_or("the params cannot be read".to_owned(), |(name, what)| {
+            format!("{name}: {what} is needed")
+        }),
+    )
+}
+
+/// Returns the answer of a verb as the result of a tool.
+fn result(tool: &Tool, answer: Answer, is_whole: bool) -> CallToolResult {
+    let text = ContentBlock::text(agent_text::text(&answer, tool.view));
+    if answer.failure.is_some() {
+        return CallToolResult::error(vec![text]);
+    }
+    let mut result = CallToolResult::success(vec![text]);
+    result.structured_content = Some(match answer.json {
+        Some(json) if is_whole && json.is_object() => json,
+        Some(json) if json.is_object() => lean_json::lean(json),
+        Some(json) => json!({ "result": json }),
+        None => json!({}),
+    });
+    result
+}
+
+fn failed(failure: Failure) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(format!("error: {failure}"))])
+}
+
+fn protocol_error(error: ResourceError) -> ErrorData {
+    match error {
+        ResourceError::NotFound(why) => ErrorData::resource_not_found(why, None),
+        ResourceError::Failed(why) => ErrorData::internal_error(why, None),
+    }
+}
+
+/// Returns whether the client speaks the generation that has hints for caches.
+fn is_newer(context: &Context) -> bool {
+    context
+        .protocol_version()
+        .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
+}

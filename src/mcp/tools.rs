@@ -1,0 +1,158 @@
+//! Declares the tools of the default profile.
+
+use super::more_tools::MORE_TOOLS;
+use super::tool::{ADDED, ANY, Effect, Form, MEMORIES, Tool, View, flag, word};
+use super::verbs::Profile;
+
+/// The tools of every profile.
+const TOOLS: &[Tool] = &[
+    Tool {
+        name: "search",
+        about: "Find code, docs, commits and memories by words or meaning. Use before grep or reading files.",
+        verb: &["search"],
+        args: &[
+            word("query", Form::Text),
+            flag("kind", Form::Text).about("symbol, doc, text, commit, memory"),
+            flag("path", Form::Text).about("glob"),
+            flag("limit", Form::Integer),
+        ],
+        effect: Effect::Reads,
+        view: View::Hits,
+        output: HITS,
+    },
+    Tool {
+        name: "map",
+        about: "The main files and signatures, around focus.",
+        verb: &["map"],
+        args: &[flag("focus", Form::Text).about("path"), flag("budget", Form::Integer).about("tokens")],
+        effect: Effect::Reads,
+        view: View::Data,
+        output: TEXT,
+    },
+    Tool {
+        name: "brief",
+        about: "What to know before starting work here.",
+        verb: &["brief"],
+        args: &[flag("budget", Form::Integer)],
+        effect: Effect::Reads,
+        view: View::Data,
+        output: TEXT,
+    },
+    Tool {
+        name: "remember",
+        about: "Keep a decision or fact for later sessions.",
+        verb: &["add"],
+        args: &[
+            word("text", Form::Text),
+            flag("about", Form::Text).about("PATH#SYMBOL it is about"),
+            flag("tag", Form::Text),
+        ],
+        effect: Effect::AddsOnce,
+        view: View::Plain,
+        output: ADDED,
+    },
+    Tool {
+        name: "recall",
+        about: "Find memories; those that help live longer.",
+        verb: &["recall"],
+        args: &[word("query", Form::Text)],
+        effect: Effect::Adds,
+        view: View::Data,
+        output: MEMORIES,
+    },
+    Tool {
+        name: "why",
+        about: "Memories and commits behind a piece of code.",
+        verb: &["why"],
+        args: &[word("target", Form::Text).about("PATH, PATH:LINE or PATH#SYMBOL")],
+        effect: Effect::Reads,
+        view: View::Data,
+        output: COMMITS,
+    },
+    Tool {
+        name: "changed",
+        about: "Files and definitions changed since then.",
+        verb: &["changed"],
+        args: &[flag("since", Form::Text).required().about("revision, date or 3d")],
+        effect: Effect::Reads,
+        view: View::Data,
+        output: FILES,
+    },
+    Tool {
+        name: "memo",
+        about: "Run another verb: get, list, update, forget, link, status, … or help.",
+        verb: &[],
+        args: &[word("command", Form::Words).about("as in a shell")],
+        effect: Effect::Any,
+        view: View::Data,
+        output: ANY,
+    },
+];
+
+const HITS: &str = r#"{"type":"object","required":["hits"],"properties":{
+    "hits":{"type":"array","items":{"type":"object","required":["kind","path","lines","snippet"],"properties":{
+        "kind":{"type":"string"},"path":{"type":"string"},"lines":{"type":"array","items":{"type":"integer"}},
+        "symbol":{"type":"string"},"title":{"type":"string"},"snippet":{"type":"string"},"id":{"type":"string"},
+        "state":{"type":"string"},"commit":{"type":"object"},"memory":{"type":"object"}}}},
+    "total":{"type":"integer"},"fresh":{"type":"boolean"},"reason":{"type":"string"}}}"#;
+
+const TEXT: &str = r#"{"type":"object","required":["text"],"properties":{
+    "text":{"type":"string"},"tokens":{"type":"integer"},"fresh":{"type":"boolean"},"reason":{"type":"string"}}}"#;
+
+const COMMITS: &str = r#"{"type":"object","required":["path","commits","memories"],"properties":{
+    "path":{"type":"string"},"symbol":{"type":"string"},
+    "commits":{"type":"array","items":{"type":"object","required":["oid","date","author","subject"],"properties":{
+        "oid":{"type":"string"},"date":{"type":"string"},"author":{"type":"string"},"subject":{"type":"string"},
+        "body":{"type":"string"}}}},
+    "memories":{"type":"array","items":{"type":"object","required":["id","about","line"]}},
+    "uncommitted":{"type":"array"},"more":{"type":"boolean"},"complete":{"type":"boolean"},"reason":{"type":"string"}}}"#;
+
+const FILES: &str = r#"{"type":"object","required":["files","total"],"properties":{
+    "files":{"type":"array","items":{"type":"object","required":["path","status"],"properties":{
+        "path":{"type":"string"},"status":{"type":"string"},"from":{"type":"string"},"symbols":{"type":"object"}}}},
+    "base":{"type":"object"},"total":{"type":"integer"},"left_out":{"type":"integer"},"complete":{"type":"boolean"},
+    "fresh":{"type":"boolean"},"reason":{"type":"string"}}}"#;
+
+/// Returns the tools of a profile.
+pub(super) fn tools(profile: Profile) -> impl Iterator<Item = &'static Tool> {
+    let more = if profile == Profile::Full { MORE_TOOLS } else { &[] };
+    TOOLS.iter().chain(more)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_row_can_be_listed() {
+        let mut names: Vec<_> = tools(Profile::Full).map(|tool| tool.name).collect();
+        for tool in tools(Profile::Full) {
+            let listed = tool.listed();
+            assert_eq!(listed.output_schema.expect("every tool has one")["type"], "object", "{}", tool.name);
+            assert!(
+                !tool.verb.is_empty() || tool.args.iter().all(|arg| arg.form == Form::Words),
+                "{}",
+                tool.name
+            );
+        }
+        names.sort_unstable();
+        let n_names = names.len();
+        names.dedup();
+        assert_eq!(names.len(), n_names, "two tools have one name");
+    }
+
+    /// The bound of 500 tokens is held with real tokenizers by `benches/mcp_tokens.mjs`; there a token of this JSON is at
+    /// least 3.9 characters.
+    #[test]
+    fn the_default_list_is_small() {
+        let given = |tool: &Tool| {
+            let listed = tool.listed();
+            json!({ "name": listed.name, "description": listed.description, "input_schema": listed.input_schema })
+        };
+        let list: Vec<_> = tools(Profile::Default).map(given).collect();
+        let characters = serde_json::to_string(&list).expect("a list is JSON").len();
+        assert!(characters <= 1_900, "{characters} characters");
+    }
+}

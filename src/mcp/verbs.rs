@@ -1,0 +1,68 @@
+//! Declares what the server asks for: verbs that run in this process, and their answers.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+/// Which tools are offered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Profile {
+    /// Few, so that their list costs few tokens in every session.
+    #[default]
+    Default,
+    /// One for each verb about memories as well.
+    Full,
+}
+
+/// Runs verbs of the command line in this process.
+pub trait Verbs: Send + Sync + 'static {
+    /// Runs a verb with its arguments. Neither stdin nor stdout is touched.
+    fn run(&self, words: Vec<String>) -> Answer;
+
+    /// Returns the top of the worktree.
+    ///
+    /// # Errors
+    /// When the directory of the server is in none.
+    fn root(&self) -> Result<PathBuf, Failure>;
+
+    /// Returns how far the first index is; `None` if no daemon runs, or it has nothing to do.
+    fn indexing(&self) -> Option<Indexing>;
+}
+
+/// What a verb answered.
+#[derive(Debug, Default)]
+pub struct Answer {
+    /// The text for people.
+    pub text: String,
+    /// The whole result.
+    pub json: Option<Value>,
+    /// Sentences beside the text, such as why it is not up to date.
+    pub notes: Vec<String>,
+    /// Why it failed. That nothing was found is no failure.
+    pub failure: Option<Failure>,
+}
+
+/// Why a verb failed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Failure {
+    /// What failed, for which path, and why.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{}", self.message)?;
+        self.hint.as_ref().map_or(Ok(()), |hint| write!(out, "\nhint: {hint}"))
+    }
+}
+
+/// How far indexing is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Indexing {
+    /// Files done.
+    pub done: u64,
+    /// Files to examine.
+    pub total: u64,
+}
