@@ -164,7 +164,7 @@ fn contents(path: &Path) -> std::io::Result<Vec<u8>> {
 
 /// Returns the indexed files, relative to the top of the worktree.
 fn files(verbs: &dyn Verbs) -> Result<Vec<String>, ResourceError> {
-    ask(verbs, &["sync", "--wait-ms=1000"])?;
+    ask(verbs, &["sync", "--wait-ms=5000"])?;
     let status = ask(verbs, &["status", "--files"])?;
     let paths = array(status.json.as_ref(), "files").iter().filter_map(Value::as_str);
     Ok(paths.map(str::to_owned).collect())

@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use super::{LEGACY, MODERN, Mcp, meta, shop, text};
+use super::{LEGACY, MODERN, Mcp, indexed, meta, shop, text};
 use crate::live::Live;
 
 #[test]
 fn the_older_generation_begins_with_initialize() {
-    let live = shop();
+    let live = indexed();
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", LEGACY] {
         let mut mcp = Mcp::start(&mut live.memo(&["mcp"]));
         let result = mcp.initialize(version);
@@ -35,7 +35,7 @@ fn an_unknown_version_gets_the_newest_of_initialize() {
 
 #[test]
 fn the_newer_generation_needs_no_beginning() {
-    let live = shop();
+    let live = indexed();
     let mut mcp = Mcp::modern(&live, &[]);
     let tools = mcp.call("tools/list", json!({})).unwrap();
     assert_eq!((&tools["resultType"], &tools["cacheScope"]), (&json!("complete"), &json!("public")));

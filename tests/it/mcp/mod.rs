@@ -156,6 +156,15 @@ fn text(result: &Value) -> &str {
     result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text: {result}"))
 }
 
+/// Makes a repository with something to find, and waits until it is found; on a busy machine that takes longer than a
+/// search waits.
+fn indexed() -> Live {
+    let live = shop();
+    let status = live.memo(&["sync", "--wait-ms", "60000"]).status().unwrap();
+    assert!(status.success());
+    live
+}
+
 /// Makes a repository with something to find.
 fn shop() -> Live {
     let live = Live::idle();

@@ -5,7 +5,7 @@ use std::process::Stdio;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::json;
 
-use super::{Mcp, shop, text};
+use super::{Mcp, indexed, shop, text};
 use crate::live::{Live, until};
 
 /// Starts the daemon of a repository and stops it, so that a call hangs in it.
@@ -57,7 +57,7 @@ fn the_server_ends_with_its_input_even_in_a_call() {
 
 #[test]
 fn answers_come_although_the_input_has_ended() {
-    let live = shop();
+    let live = indexed();
     let mut mcp = Mcp::legacy(&live, &[]);
     let asked = mcp.ask("tools/call", json!({ "name": "search", "arguments": { "query": "LIFETIME_S" } }));
     drop(mcp.stdin.take());
@@ -66,7 +66,7 @@ fn answers_come_although_the_input_has_ended() {
 
 #[test]
 fn a_killed_daemon_is_replaced_and_a_dead_one_is_told_of() {
-    let live = shop();
+    let live = indexed();
     let mut mcp = Mcp::legacy(&live, &[]);
     let search = json!({ "query": "LIFETIME_S" });
     assert!(text(&mcp.tool("search", search.clone())).contains("src/session.rs"));
@@ -89,7 +89,7 @@ fn a_killed_daemon_is_replaced_and_a_dead_one_is_told_of() {
 
 #[test]
 fn servers_that_are_killed_leave_one_daemon_and_nothing_else() {
-    let live = shop();
+    let live = indexed();
     let mut servers: Vec<Mcp> = (0..12).map(|_| Mcp::legacy(&live, &[])).collect();
     for mcp in &mut servers {
         mcp.ask("tools/call", json!({ "name": "search", "arguments": { "query": "token" } }));

@@ -4,11 +4,11 @@ use std::os::unix::fs::symlink;
 
 use serde_json::json;
 
-use super::{Mcp, shop};
+use super::{Mcp, indexed};
 
 #[test]
 fn memories_and_documents_are_listed_and_read() {
-    let live = shop();
+    let live = indexed();
     live.write("docs/a b%.md", "# Odd\n");
     let mut mcp = Mcp::modern(&live, &[]);
     let added = mcp.tool("remember", json!({ "text": "tokens last a day", "tag": "auth" }));
@@ -33,7 +33,7 @@ fn memories_and_documents_are_listed_and_read() {
 
 #[test]
 fn many_resources_come_in_pages() {
-    let live = shop();
+    let live = indexed();
     for number in 0..150 {
         live.write(&format!("docs/n{number}.md"), format!("# {number}\n"));
     }
@@ -47,7 +47,7 @@ fn many_resources_come_in_pages() {
 
 #[test]
 fn nothing_else_can_be_read() {
-    let live = shop();
+    let live = indexed();
     let outside = live.sandbox.path("home/secret.md");
     std::fs::write(&outside, "hidden").unwrap();
     live.write(".gitignore", "ignored.md\n");

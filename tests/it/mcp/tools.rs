@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{Mcp, shop, text};
+use super::{Mcp, indexed, text};
 
 #[test]
 fn text_is_fenced_and_structure_is_lean() {
-    let live = shop();
+    let live = indexed();
     let mut mcp = Mcp::legacy(&live, &[]);
     let found = mcp.tool("search", json!({ "query": "\"curl /login\"" }));
     let shown = text(&found);
@@ -25,7 +25,7 @@ fn text_is_fenced_and_structure_is_lean() {
 
 #[test]
 fn what_is_remembered_is_recalled_and_stamped() {
-    let live = shop();
+    let live = indexed();
     let mut mcp = Mcp::legacy(&live, &["--profile", "full"]);
     let text_of = "support asked for a whole day";
     let added =
@@ -55,7 +55,7 @@ fn what_is_remembered_is_recalled_and_stamped() {
 
 #[test]
 fn nothing_found_is_an_answer_and_a_failure_is_told() {
-    let live = shop();
+    let live = indexed();
     let mut mcp = Mcp::legacy(&live, &[]);
     let none = mcp.tool("search", json!({ "query": "zzzyx", "kind": "symbol" }));
     assert!(none["isError"] != true && text(&none).starts_with("no match for zzzyx"), "{none}");
@@ -87,7 +87,7 @@ fn nothing_found_is_an_answer_and_a_failure_is_told() {
 
 #[test]
 fn every_tool_is_annotated_and_promises_a_shape() {
-    let live = shop();
+    let live = indexed();
     for (profile, least) in [("default", 8), ("full", 30)] {
         let mut mcp = Mcp::modern(&live, &["--profile", profile]);
         let listed = mcp.call("tools/list", json!({})).unwrap();
@@ -135,7 +135,7 @@ fn check(value: &Value, schema: &Value, what: &str) {
 
 #[test]
 fn answers_are_of_the_shapes_that_are_promised() {
-    let live = shop();
+    let live = indexed();
     let mut mcp = Mcp::modern(&live, &["--profile", "full"]);
     let added = |mcp: &mut Mcp, text: &str| {
         let added =
