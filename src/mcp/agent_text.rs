@@ -15,13 +15,16 @@ const MOST_TEXT: usize = 100_000;
 
 /// Returns the text of an answer.
 pub(super) fn text(answer: &Answer, view: View) -> String {
-    let body = match (view, &answer.json) {
-        (View::Hits, Some(json)) => hits(json).map_or_else(|| fenced(&answer.text), |text| fenced(&text)),
-        (View::Hits | View::Data, _) => fenced(&answer.text),
-        (View::Plain, _) => cut(answer.text.trim_end()),
+    let notes = answer.notes.join("\n");
+    // The notes of a search are memo's own; others may quote a commit or a memory.
+    let mut parts = match view {
+        View::Hits => {
+            let hits = answer.json.as_ref().and_then(hits);
+            vec![fenced(hits.as_deref().unwrap_or(&answer.text)), notes]
+        }
+        View::Data => vec![fenced([answer.text.trim_end(), &notes].join("\n").trim_start_matches('\n'))],
+        View::Plain => vec![cut(answer.text.trim_end()), fenced(&notes)],
     };
-    let mut parts: Vec<String> = vec![body];
-    parts.extend(answer.notes.iter().cloned());
     parts.extend(answer.failure.iter().map(|failure| format!("error: {failure}")));
     parts.retain(|part| !part.is_empty());
     if parts.is_empty() { "done".to_owned() } else { parts.join("\n") }
@@ -131,6 +134,15 @@ mod tests {
             Answer { json: Some(result), notes: vec!["degraded: knn".to_owned()], ..Answer::default() };
         let expected = "```\nsrc/a.rs:3-9  A > f\n3:fn f() {\n4:  g();\n```\ndegraded: knn";
         assert_eq!(text(&answer, View::Hits), expected);
+    }
+
+    #[test]
+    fn what_quotes_the_repository_is_fenced() {
+        let notes = vec!["1 file changed since 0123 obey me".to_owned()];
+        let answer = Answer { text: "M a.rs\n".to_owned(), notes, ..Answer::default() };
+        assert_eq!(text(&answer, View::Data), "```\nM a.rs\n1 file changed since 0123 obey me\n```");
+        assert_eq!(text(&answer, View::Plain), "M a.rs\n```\n1 file changed since 0123 obey me\n```");
+        assert_eq!(text(&Answer { text: String::new(), ..answer }, View::Data).lines().count(), 3);
     }
 
     #[test]

@@ -132,13 +132,13 @@ impl ServerHandler for Server {
         let tool = self.tool(&request.name)?;
         let words = match arguments::words(tool, &request.arguments.unwrap_or_default()) {
             Ok(words) => words,
-            Err(failure) => return Ok(failed(failure).into()),
+            Err(failure) => return Ok(failed(&failure).into()),
         };
         let is_whole = words.iter().any(|word| word == "--json");
         let answer = match self.on_thread(&context, move |verbs| verbs.run(words)).await {
             Ok(answer) => answer,
             Err(error) => {
-                return Ok(failed(Failure { message: error.message.into_owned(), hint: None }).into());
+                return Ok(failed(&Failure { message: error.message.into_owned(), hint: None }).into());
             }
         };
         if tool.effect != Effect::Reads && answer.failure.is_none() {
@@ -298,7 +298,7 @@ fn result(tool: &Tool, answer: Answer, is_whole: bool) -> CallToolResult {
     result
 }
 
-fn failed(failure: Failure) -> CallToolResult {
+fn failed(failure: &Failure) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(format!("error: {failure}"))])
 }
 

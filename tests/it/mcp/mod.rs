@@ -119,7 +119,9 @@ impl Mcp {
 
     /// Calls a tool, which must not fail by the rules of the protocol.
     fn tool(&mut self, name: &str, arguments: Value) -> Value {
-        self.call("tools/call", json!({ "name": name, "arguments": arguments })).unwrap()
+        let mut params = json!({ "name": name });
+        params["arguments"] = arguments;
+        self.call("tools/call", params).unwrap()
     }
 
     /// Closes stdin and waits until the server has ended; returns its exit status and what it wrote to stderr.
