@@ -55,7 +55,7 @@ pub fn run() -> ExitCode {
             let words = || std::env::args_os().take_while(|arg| arg != "--");
             let status = usage::usage(&error, usage::wants_json(words()));
             // To agents, 2 from a hook means that what they are about to do is forbidden.
-            if words().any(|word| word == "hook") { status.min(error::EXIT_NONE) } else { status }
+            if usage::is_agent_hook(words()) { status.min(error::EXIT_NONE) } else { status }
         }
     })
 }

@@ -30,6 +30,19 @@ pub(super) fn usage(error: &clap::Error, json: bool) -> u8 {
     EXIT_USAGE
 }
 
+/// Returns whether the verb of a command line that clap rejected is `hook`.
+pub(super) fn is_agent_hook(words: impl Iterator<Item = OsString>) -> bool {
+    let mut words = words.skip(1);
+    while let Some(word) = words.next() {
+        if word == "-C" || word == "--color" {
+            words.next(); // its value
+        } else if !word.as_encoded_bytes().starts_with(b"-") {
+            return word == "hook";
+        }
+    }
+    false
+}
+
 /// Returns whether a command line that clap rejected asks for JSON.
 pub(super) fn wants_json(words: impl Iterator<Item = OsString>) -> bool {
     let mut is_format = false;

@@ -108,9 +108,9 @@ pub(super) fn words_of(text: &str) -> Vec<String> {
 
 /// Returns the names of code in a text: whole paths, flags and qualified names, and what they end with.
 pub(super) fn names_in(text: &str) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
+    let (mut names, mut seen) = (Vec::new(), HashSet::new());
     let mut add = |name: String| {
-        if !names.contains(&name) {
+        if seen.insert(name.clone()) {
             names.push(name);
         }
     };

@@ -81,48 +81,64 @@ pub fn terms(asked: &Asked, memories: &[(String, Option<f32>)]) -> Vec<String> {
     all.into_iter().collect()
 }
 
+/// A word of the prompt.
+struct Word<'a> {
+    text: &'a str,
+    stem: Option<String>,
+    rarity: f64,
+    /// Whether it may be another word with an error.
+    may_be_misspelt: bool,
+}
+
+impl<'a> Word<'a> {
+    fn new(text: &'a String, rarity: &Rarity) -> Self {
+        let is_unknown = rarity.of(text) >= 1.0;
+        let may_be_misspelt = is_unknown && text.len() >= MIN_MISSPELT && text.is_ascii();
+        Self { text, stem: stem(text), rarity: rarity.of(text), may_be_misspelt }
+    }
+
+    fn is_misspelt(&self, own: &str) -> bool {
+        own.len() >= MIN_MISSPELT
+            && own.get(..1) == self.text.get(..1)
+            && strsim::osa_distance(own, self.text) == 1
+    }
+}
+
 /// The words of a memory.
 struct Text {
     words: Vec<String>,
-    stems: HashSet<String>,
-    names: Vec<String>,
+    /// Words and stems.
+    forms: HashSet<String>,
+    names: HashSet<String>,
 }
 
 impl Text {
     fn new(text: &str) -> Self {
         let words = words_of(text);
-        let stems = words.iter().filter_map(|word| stem(word)).collect();
-        Self { words, stems, names: names_in(text) }
+        let forms = words.iter().filter_map(|word| stem(word)).chain(words.iter().cloned()).collect();
+        Self { words, forms, names: names_in(text).into_iter().collect() }
     }
 
     /// Returns 1 if the text has the word in this or another form, less if it has it with one error, else 0.
-    fn has(&self, word: &str, is_unknown: bool) -> f64 {
-        if self.words.iter().any(|own| own == word)
-            || stem(word).is_some_and(|stem| self.stems.contains(&stem))
+    fn has(&self, word: &Word<'_>) -> f64 {
+        if self.forms.contains(word.text) || word.stem.as_ref().is_some_and(|stem| self.forms.contains(stem))
         {
             return 1.0;
         }
-        let is_misspelt = |own: &String| {
-            own.len() >= MIN_MISSPELT
-                && own.as_bytes()[0] == word.as_bytes()[0]
-                && strsim::osa_distance(own, word) == 1
-        };
-        let may_be = is_unknown && word.len() >= MIN_MISSPELT && word.is_ascii();
-        if may_be && self.words.iter().any(is_misspelt) { MISSPELT } else { 0.0 }
+        let is_misspelt = word.may_be_misspelt && self.words.iter().any(|own| word.is_misspelt(own));
+        if is_misspelt { MISSPELT } else { 0.0 }
     }
 }
 
 /// Returns how much each memory helps; of each the text and the cosine to the prompt's topic.
 pub fn relevance(asked: &Asked, rarity: &Rarity, memories: &[(String, Option<f32>)]) -> Vec<Relevance> {
     let texts: Vec<Text> = memories.iter().map(|(text, _)| Text::new(text)).collect();
-    let rare = |text: &Text| -> f64 {
-        let has = |word: &String| text.has(word, rarity.of(word) >= 1.0) * rarity.of(word);
-        asked.words.iter().map(has).sum()
-    };
+    let words: Vec<Word<'_>> = asked.words.iter().map(|word| Word::new(word, rarity)).collect();
+    let rare = |text: &Text| -> f64 { words.iter().map(|word| text.has(word) * word.rarity).sum() };
     let covered: Vec<f64> = texts.iter().map(rare).collect();
     let strength = |(nth, (text, (_, cosine))): (usize, (&Text, &(String, Option<f32>)))| {
         let own: f64 = text.words.iter().map(|word| rarity.of(word)).sum();
-        let named = asked.names.iter().filter(|name| text.names.contains(name));
+        let named = asked.names.iter().filter(|name| text.names.contains(*name));
         let named: f64 = named.map(|name| rarity.of(name)).sum();
         let near = cosine.map_or(0.0, |cosine| (cosine - COSINE_FLOOR) / (COSINE_FULL - COSINE_FLOOR));
         let (rare, near) = ((covered[nth] / MOST_RARITY).min(1.0), f64::from(near).clamp(0.0, 1.0));

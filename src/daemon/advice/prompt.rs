@@ -22,6 +22,8 @@ use crate::types::MemoryRow;
 
 /// Number of memories that are weighed.
 const N_WEIGHED: usize = 12;
+/// Longest part of a memory that is weighed, bytes.
+const MOST_TEXT: usize = 8 << 10;
 /// What the state of a memory adds to its score. A memory that may be wrong must be more relevant to be worth telling.
 const SUPERSEDED: f64 = -1.5;
 const DRIFTED: f64 = -0.3;
@@ -105,7 +107,8 @@ fn weigh(shared: &Shared, asked: &Asked) -> RpcResult<Vec<Weighed>> {
 
 fn text(found: &FoundMemory) -> String {
     let record = &found.record;
-    format!("{} {} {}", record.title.as_deref().unwrap_or_default(), record.tags.join(" "), record.content)
+    let content = &record.content[..record.content.floor_char_boundary(MOST_TEXT)];
+    format!("{} {} {content}", record.title.as_deref().unwrap_or_default(), record.tags.join(" "))
 }
 
 /// Puts the most relevant first, and what supersedes a memory before it.

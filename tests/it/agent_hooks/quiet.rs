@@ -168,6 +168,10 @@ fn wrong_usage_never_forbids_anything() {
         assert!(!output.stderr.is_empty(), "{args:?}");
     }
     assert_eq!(hook(&live, &["prompt", "--agent", "unheard-of"], b"{}"), "");
+    for (args, status) in [(&["-C", ".", "hook", "promt"][..], 1), (&["search", "hook", "--no-such-flag"], 2)]
+    {
+        assert_eq!(live.memo(args).output().unwrap().status.code(), Some(status), "{args:?}");
+    }
 }
 
 #[test]
