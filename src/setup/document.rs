@@ -1,5 +1,7 @@
 //! Brings what is ours into the text of one file, and takes it out again.
 
+use std::collections::BTreeMap;
+
 use super::Refusal;
 use super::json_edit::{JsonPart, Piece, Put, put, take};
 use super::json_tree::JsonNode;
@@ -73,8 +75,11 @@ pub(super) fn uninstall(
 ) -> Result<Option<String>, Refusal> {
     match content {
         Content::Json(parts) => uninstall_json(parts, text, recorded),
-        Content::Section(_) => marked_section::remove(text, Marks::Html),
-        Content::Toml { .. } => marked_section::remove(text, Marks::Hash),
+        Content::Section(lines) => {
+            let removed = marked_section::remove(text, Marks::Html, lines)?;
+            Ok(removed.map(|removed| removed.with(removed.added)))
+        }
+        Content::Toml { section, table } => uninstall_toml(text, section, *table),
         Content::Whole(wanted) => {
             let is_ours = text == wanted || recorded.first().is_some_and(|whole| whole.text == text);
             if is_ours { Ok(Some(String::new())) } else { Err(Refusal::Foreign) }
@@ -85,6 +90,8 @@ pub(super) fn uninstall(
 /// Returns whether a text is only what a file of ours began with.
 pub(super) fn is_bare(content: &Content, text: &str) -> bool {
     match content {
+        // A comment is somebody's.
+        Content::Json(_) if text.contains("//") || text.contains("/*") => false,
         Content::Json(parts) => match JsonNode::parse(text) {
             Ok(Some(root)) => root.is_object() && root.items().iter().all(|item| is_needed(parts, &item.key)),
             Ok(None) => text.trim_matches('\u{feff}').trim().is_empty(),
@@ -176,7 +183,7 @@ fn without_pieces(text: &str, pieces: &[Piece]) -> Option<String> {
 }
 
 fn install_toml(text: &str, section: &str, [parent, name]: [&'static str; 2]) -> Result<String, Refusal> {
-    let bare = marked_section::remove(text, Marks::Hash)?;
+    let bare = uninstall_toml(text, section, [parent, name])?;
     let others = parse_toml(bare.as_deref().unwrap_or(text))?;
     match others.get(parent) {
         Some(item) if item.as_table_like().is_some_and(|table| table.contains_key(name)) => {
@@ -191,6 +198,55 @@ fn install_toml(text: &str, section: &str, [parent, name]: [&'static str; 2]) ->
     let parsed = parse_toml(&installed)?;
     let is_in = parsed.get(parent).and_then(|item| item.as_table_like()?.get(name)).is_some();
     if is_in { Ok(installed) } else { Err(Refusal::Toml(format!("no place for a table {parent}.{name}"))) }
+}
+
+fn uninstall_toml(text: &str, section: &str, [parent, name]: [&str; 2]) -> Result<Option<String>, Refusal> {
+    let Some(removed) = marked_section::remove(text, Marks::Hash, section)? else { return Ok(None) };
+    let left = removed.with(&other_tables(removed.added, &format!("{parent}.{name}")));
+    let mut others = parse_toml(text)?;
+    if let Some(tables) = others.get_mut(parent).and_then(|item| item.as_table_like_mut()) {
+        tables.remove(name);
+    }
+    // The lines were found by their beginnings; what they mean decides.
+    let is_exact = values(parse_toml(&left)?.as_table()) == values(others.as_table());
+    if is_exact { Ok(Some(left)) } else { Err(Refusal::Foreign) }
+}
+
+/// Returns lines of TOML without those that belong to a table, in which they begin. A comment goes with what follows it.
+fn other_tables(lines: &str, table: &str) -> String {
+    let (own, inner) = (format!("[{table}]"), format!("[{table}."));
+    let (mut kept, mut comment, mut is_kept) = (String::new(), String::new(), false);
+    for line in lines.split_inclusive('\n') {
+        let start = line.trim_start();
+        if start.is_empty() || start.starts_with('#') {
+            comment += line;
+            continue;
+        }
+        if start.starts_with('[') {
+            is_kept = !start.starts_with(&own) && !start.starts_with(&inner);
+        }
+        let comment = std::mem::take(&mut comment);
+        if is_kept {
+            kept += &comment;
+            kept += line;
+        }
+    }
+    if comment.trim().is_empty() && kept.is_empty() { kept } else { kept + &comment }
+}
+
+/// Returns the values of TOML with the names that lead to them. Tables that hold none do not count.
+fn values(table: &dyn toml_edit::TableLike) -> BTreeMap<Vec<String>, String> {
+    let mut all = BTreeMap::new();
+    for (key, item) in table.iter() {
+        match item.as_table_like() {
+            Some(inner) => {
+                let inner = values(inner).into_iter();
+                all.extend(inner.map(|(path, value)| ([vec![key.to_owned()], path].concat(), value)));
+            }
+            None => drop(all.insert(vec![key.to_owned()], item.to_string().trim().to_owned())),
+        }
+    }
+    all
 }
 
 fn parse_toml(text: &str) -> Result<toml_edit::DocumentMut, Refusal> {

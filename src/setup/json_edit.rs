@@ -6,7 +6,7 @@
 use super::Refusal;
 use super::config_value::{ConfigValue, Layout, quoted};
 use super::json_tree::{JsonItem, JsonNode};
-use super::our_command::OurCommand;
+use super::our_command::{OurCommand, command_line};
 
 /// An entry of ours in a JSON file.
 #[derive(Clone, Debug)]
@@ -119,7 +119,8 @@ fn put_server(
         return if own.holds(value) {
             Ok(Put::Nothing)
         } else if OurCommand::Server.is_run_by(own) {
-            Ok(Put::Update(merged(text, path, key, value)?))
+            let merged = merged(text, path, key, value)?;
+            Ok(if merged == text { Put::Nothing } else { Put::Update(merged) })
         } else {
             Err(Refusal::Taken(key.to_owned()))
         };
@@ -142,11 +143,13 @@ fn put_hook(
         let leaf = &container.items()[index].node;
         let Some((key, own)) = command.value_in(leaf) else { return Ok(Put::Nothing) };
         let Some(wanted) = find_text(value, key) else { return Ok(Put::Nothing) };
-        if own.as_text() == Some(wanted) {
+        let line = own.as_text().unwrap_or_default();
+        let wanted = command_line(line, wanted);
+        if line == wanted {
             return Ok(Put::Nothing);
         }
         let (before, after) = (&text[..own.range.start], &text[own.range.end..]);
-        return Ok(Put::Update([before, &quoted(wanted), after].concat()));
+        return Ok(Put::Update([before, &quoted(&wanted), after].concat()));
     }
     let (object, left) = deepest(root, &path[..1], JsonNode::is_object, "an object")?;
     if left > 0 {
@@ -193,7 +196,7 @@ fn merged(text: &str, path: &[&str], key: &str, value: &ConfigValue) -> Result<S
         let Some(entry) = entry else { break };
         match entry.get(name) {
             Some(own) if own.holds(wanted) => {}
-            Some(own) => text.replace_range(own.range.clone(), &wanted.render(Layout::Compact)),
+            Some(own) => replace(&mut text, own, wanted),
             None => {
                 let piece = insertion(&text, entry, path, |layout| member(name, wanted, layout));
                 text.insert_str(piece.at, &piece.text);
@@ -201,6 +204,22 @@ fn merged(text: &str, path: &[&str], key: &str, value: &ConfigValue) -> Result<S
         }
     }
     Ok(text)
+}
+
+/// Puts our value in the place of another one. What somebody has added to the end of a list stays.
+fn replace(text: &mut String, own: &JsonNode, wanted: &ConfigValue) {
+    let ConfigValue::List(items) = wanted else {
+        return text.replace_range(own.range.clone(), &wanted.render(Layout::Compact));
+    };
+    if !own.is_array() || own.items().len() < items.len() {
+        return text.replace_range(own.range.clone(), &wanted.render(Layout::Compact));
+    }
+    // From the end, because the places of those before stay valid.
+    for (item, own) in items.iter().zip(own.items()).rev() {
+        if !own.node.holds(item) {
+            text.replace_range(own.range.clone(), &item.render(Layout::Compact));
+        }
+    }
 }
 
 /// Returns the string that a member of this name has, at any depth.

@@ -1,7 +1,9 @@
 //! Inserts our section between two marks into a text with comments, and removes it.
 //!
 //! An insertion can be undone from the text alone: the section goes to the end after an empty line, and comes out with the
-//! line end after it, or at the end of the file with the second line end before it.
+//! line end after it, or at the end of the file with the second line end before it. The first mark has a hash of our lines, so
+//! that what others have added between the marks is told from them: programs that rewrite their settings put new tables before
+//! the last comment of a file, which is our second mark.
 
 use super::Refusal;
 use super::json_edit::eol;
@@ -15,10 +17,12 @@ pub(super) enum Marks {
     Hash,
 }
 
-const START: &str = "memod: begin (written by `memo setup`, removed by `memo setup --undo`)";
-/// What [`START`] begins with in every version.
-const START_WORDS: &str = "memod: begin";
+/// What the first mark begins with in every version.
+const START: &str = "memod: begin";
+const NOTE: &str = "(written by `memo setup`, removed by `memo setup --undo`)";
 const END: &str = "memod: end";
+/// Digits of the hash in the first mark.
+const HASH_DIGITS: usize = 8;
 
 impl Marks {
     fn line(self, words: &str) -> String {
@@ -37,17 +41,46 @@ impl Marks {
     }
 }
 
-/// Returns the text with a section of these lines, in the place of an earlier one or at the end.
+/// A text without our section.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Removed<'a> {
+    before: &'a str,
+    /// What others have added between the marks.
+    pub(super) added: &'a str,
+    after: &'a str,
+}
+
+impl Removed<'_> {
+    /// Returns the text with these lines in the place of those that were added.
+    pub(super) fn with(&self, added: &str) -> String {
+        match strip_eol_start(self.after) {
+            Some(after) => [strip_eol(self.before), added, after].concat(),
+            None if self.after.is_empty() && added.is_empty() => strip_eol(strip_eol(self.before)).to_owned(),
+            None => [self.before, added, self.after].concat(),
+        }
+    }
+}
+
+/// Returns the text with a section of these lines, in the place of an earlier one or at the end. What others have added between
+/// the marks stays there.
 ///
 /// # Errors
-/// When the text has only one of the marks.
+/// When the text has other marks than one pair, or somebody has changed our lines.
 pub(super) fn insert(text: &str, marks: Marks, lines: &str) -> Result<String, Refusal> {
     let eol = eol(text);
-    let section = format!("{}\n{}\n{}", marks.line(START), lines.trim_end(), marks.line(END));
-    let section = section.replace('\n', eol);
-    if let Some((start, end)) = span(text, marks)? {
-        return Ok([&text[..start], &section, &text[end..]].concat());
+    let lines = lines.trim_end();
+    let start =
+        marks.line(&format!("{START} {} {NOTE}", hash_of_lines(lines.lines()).last().unwrap_or_default()));
+    let own = format!("{start}\n{lines}\n").replace('\n', eol);
+    if let Some(section) = find(text, marks)? {
+        let n_own = section.own(lines).ok_or(Refusal::Foreign)?;
+        let (body, added) = section.body.split_at(n_own);
+        if body.lines().eq(lines.lines()) {
+            return Ok(text.to_owned());
+        }
+        return Ok([section.before, &own, added, &marks.line(END), section.after].concat());
     }
+    let section = own + &marks.line(END);
     let bare = text.trim_start_matches('\u{feff}');
     Ok(if bare.is_empty() {
         [text, &section, eol].concat()
@@ -61,29 +94,65 @@ pub(super) fn insert(text: &str, marks: Marks, lines: &str) -> Result<String, Re
 /// Returns the text without our section; `None` when it has none.
 ///
 /// # Errors
-/// When the text has only one of the marks.
-pub(super) fn remove(text: &str, marks: Marks) -> Result<Option<String>, Refusal> {
-    let Some((start, end)) = span(text, marks)? else { return Ok(None) };
-    let (before, after) = (&text[..start], &text[end..]);
-    Ok(Some(match strip_eol_start(after) {
-        Some(after) => [strip_eol(before), after].concat(),
-        None if after.is_empty() => strip_eol(strip_eol(before)).to_owned(),
-        None => [before, after].concat(),
-    }))
+/// When the text has other marks than one pair, or somebody has changed our lines.
+pub(super) fn remove<'a>(text: &'a str, marks: Marks, lines: &str) -> Result<Option<Removed<'a>>, Refusal> {
+    let Some(section) = find(text, marks)? else { return Ok(None) };
+    let n_own = section.own(lines.trim_end()).ok_or(Refusal::Foreign)?;
+    Ok(Some(Removed { before: section.before, added: &section.body[n_own..], after: section.after }))
 }
 
-/// Returns where the section is, without the line end after it.
-fn span(text: &str, marks: Marks) -> Result<Option<(usize, usize)>, Refusal> {
-    let at_line_start = |prefix: &str, from: usize| {
-        let mut found = text[from..].match_indices(prefix).map(|(at, _)| from + at);
-        found.find(|at| *at == 0 || text[..*at].ends_with(['\n', '\u{feff}']))
+/// A section and the text around it.
+struct Section<'a> {
+    before: &'a str,
+    /// The first mark.
+    start: &'a str,
+    /// The lines between the marks.
+    body: &'a str,
+    after: &'a str,
+}
+
+impl Section<'_> {
+    /// Returns how many bytes of the body are ours: these lines, or those that the hash in the mark stands for.
+    fn own(&self, lines: &str) -> Option<usize> {
+        let current = lines.lines().count();
+        let is_current = self.body.lines().take(current).eq(lines.lines());
+        let is_marked = |hash: String| self.start.split_whitespace().any(|word| word == hash);
+        let marked = || hash_of_lines(self.body.lines()).position(is_marked).map(|at| at + 1);
+        let n_lines = if is_current { current } else { marked()? };
+        Some(self.body.split_inclusive('\n').take(n_lines).map(str::len).sum())
+    }
+}
+
+/// Returns the hash of the first line, of the first two, and so on.
+fn hash_of_lines<'a>(lines: impl Iterator<Item = &'a str>) -> impl Iterator<Item = String> {
+    let mut hasher = blake3::Hasher::new();
+    lines.map(move |line| {
+        hasher.update(line.as_bytes()).update(b"\n");
+        hasher.finalize().to_hex()[..HASH_DIGITS].to_owned()
+    })
+}
+
+/// Finds the section.
+fn find(text: &str, marks: Marks) -> Result<Option<Section<'_>>, Refusal> {
+    let at_line_starts = |prefix: String| -> Vec<usize> {
+        let found = text.match_indices(&prefix).map(|(at, _)| at);
+        found.filter(|at| *at == 0 || text[..*at].ends_with(['\n', '\u{feff}'])).collect()
     };
-    let Some(start) = at_line_start(&marks.prefix(START_WORDS), 0) else {
-        let has_end = at_line_start(&marks.line(END), 0).is_some();
-        return if has_end { Err(Refusal::HalfSection) } else { Ok(None) };
+    let end_mark = marks.line(END);
+    let (starts, ends) = (at_line_starts(marks.prefix(START)), at_line_starts(end_mark.clone()));
+    let (start, end) = match (starts.as_slice(), ends.as_slice()) {
+        ([], []) => return Ok(None),
+        ([start], [end]) if start < end => (*start, *end),
+        _ => return Err(Refusal::Marks),
     };
-    let end = at_line_start(&marks.line(END), start).ok_or(Refusal::HalfSection)?;
-    Ok(Some((start, end + marks.line(END).len())))
+    // The second mark begins a line, so the first one has ended.
+    let body = text[start..end].find('\n').map_or(end, |at| start + at + 1);
+    Ok(Some(Section {
+        before: &text[..start],
+        start: &text[start..body],
+        body: &text[body..end],
+        after: &text[end + end_mark.len()..],
+    }))
 }
 
 fn strip_eol(text: &str) -> &str {
@@ -97,6 +166,10 @@ fn strip_eol_start(text: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn without(text: &str, marks: Marks, lines: &str) -> Option<String> {
+        remove(text, marks, lines).unwrap().map(|removed| removed.with(removed.added))
+    }
 
     #[test]
     fn a_section_comes_out_without_a_trace() {
@@ -117,7 +190,7 @@ mod tests {
                 let with = insert(text, marks, "one\ntwo\n").unwrap();
                 assert!(with.replace("\r\n", "\n").contains("\none\ntwo\n"), "{with:?}");
                 assert_eq!(insert(&with, marks, "one\ntwo\n").unwrap(), with, "a second time: {text:?}");
-                assert_eq!(remove(&with, marks).unwrap().as_deref(), Some(text), "{with:?}");
+                assert_eq!(without(&with, marks, "one\ntwo").as_deref(), Some(text), "{with:?}");
             }
         }
     }
@@ -126,26 +199,50 @@ mod tests {
     fn what_others_wrote_around_it_stays() {
         let with = insert("# Title\n", Marks::Html, "ours").unwrap();
         let edited = format!("new\n{with}more\n").replace("# Title", "# Other");
-        assert_eq!(remove(&edited, Marks::Html).unwrap().as_deref(), Some("new\n# Other\nmore\n"));
+        assert_eq!(without(&edited, Marks::Html, "ours").as_deref(), Some("new\n# Other\nmore\n"));
         let updated = insert(&edited, Marks::Html, "newer").unwrap();
         assert!(updated.contains("newer") && !updated.contains("ours") && updated.ends_with("more\n"));
-        assert_eq!(remove(&updated, Marks::Html).unwrap().as_deref(), Some("new\n# Other\nmore\n"));
+        assert_eq!(without(&updated, Marks::Html, "newer").as_deref(), Some("new\n# Other\nmore\n"));
+    }
+
+    #[test]
+    fn what_others_wrote_into_it_stays() {
+        for eol in ["\n", "\r\n"] {
+            let with = insert(&format!("a = 1{eol}"), Marks::Hash, "[ours]\nb = 2").unwrap();
+            let edited = with.replace("# memod: end", &format!("{eol}[theirs]{eol}# memod: end"));
+            assert_eq!(insert(&edited, Marks::Hash, "[ours]\nb = 2").unwrap(), edited);
+            let updated = insert(&edited, Marks::Hash, "[ours]\nb = 3\nc = 4").unwrap();
+            assert!(
+                updated.contains(&format!("b = 3{eol}c = 4{eol}{eol}[theirs]{eol}# memod: end")),
+                "{updated}"
+            );
+            let left = without(&updated, Marks::Hash, "[ours]").unwrap();
+            assert_eq!(left, format!("a = 1{eol}{eol}[theirs]{eol}"));
+        }
+        let changed = insert("", Marks::Html, "ours").unwrap().replace("ours", "mine");
+        assert!(matches!(insert(&changed, Marks::Html, "ours"), Err(Refusal::Foreign)));
+        assert!(matches!(remove(&changed, Marks::Html, "ours"), Err(Refusal::Foreign)));
     }
 
     #[test]
     fn a_section_of_another_version_is_found() {
-        let old = "a\n\n<!-- memod: begin v0 -->\nold\n<!-- memod: end -->\n";
-        assert!(insert(old, Marks::Html, "new").unwrap().contains("new"));
-        assert_eq!(remove(old, Marks::Html).unwrap().as_deref(), Some("a\n"));
+        let old = insert("a\n", Marks::Html, "old\nlines").unwrap();
+        assert!(insert(&old, Marks::Html, "new").unwrap().contains("new"));
+        assert_eq!(without(&old, Marks::Html, "new").as_deref(), Some("a\n"));
     }
 
     #[test]
-    fn half_a_section_is_left_alone() {
-        for text in ["<!-- memod: begin x -->\n", "<!-- memod: end -->\n"] {
-            assert!(matches!(insert(text, Marks::Html, "x"), Err(Refusal::HalfSection)));
-            assert!(matches!(remove(text, Marks::Html), Err(Refusal::HalfSection)));
+    fn other_marks_than_one_pair_are_left_alone() {
+        let (begin, end) = ("<!-- memod: begin x -->\n", "<!-- memod: end -->\n");
+        let pair = format!("{begin}x\n{end}");
+        let twice = [&pair, "mine\n", &pair].concat();
+        let nested = [begin, "mine\n", &pair].concat();
+        let turned = [end, "mine\n", begin].concat();
+        for text in [begin, end, &twice, &nested, &turned, &[&pair, end].concat()] {
+            assert!(matches!(insert(text, Marks::Html, "x"), Err(Refusal::Marks)), "{text}");
+            assert!(matches!(remove(text, Marks::Html, "x"), Err(Refusal::Marks)), "{text}");
         }
         let quoted = "say `<!-- memod: begin -->` and `<!-- memod: end -->`\n";
-        assert_eq!(remove(quoted, Marks::Html).unwrap(), None, "a mark begins a line");
+        assert_eq!(remove(quoted, Marks::Html, "x").unwrap(), None, "a mark begins a line");
     }
 }

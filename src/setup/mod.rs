@@ -57,9 +57,9 @@ pub enum Refusal {
     /// Somebody else wrote the file, or has changed it.
     #[error("it is not as `memo setup` writes it: a person has written or changed it")]
     Foreign,
-    /// One of our marks is missing.
-    #[error("it has only one of the two marks around the section of memod")]
-    HalfSection,
+    /// One of our marks is missing, or there are several.
+    #[error("it has other marks of a section of memod than one pair")]
+    Marks,
     /// It is not text.
     #[error("it is not UTF-8")]
     NotUtf8,
@@ -72,6 +72,9 @@ pub enum Refusal {
     /// A symbolic link leads nowhere.
     #[error("it is a symbolic link to nothing")]
     Dangling,
+    /// A project has a link in its place or around it.
+    #[error("it leads out of the project, to {0}")]
+    Outside(String),
     /// Its owner has protected it.
     #[error("it is read-only")]
     ReadOnly,

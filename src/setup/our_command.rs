@@ -51,6 +51,17 @@ fn is_hook(line: &str, event: &str) -> bool {
     is_memo(program.trim_matches(['"', '\''])) && rest.split_whitespace().next() == Some(event)
 }
 
+/// Returns the command line of a hook that is `wanted` in the place of another one, with what somebody has added to that.
+pub(super) fn command_line(own: &str, wanted: &str) -> String {
+    let (Some((_, own)), Some((program, ours))) = (own.split_once(" hook "), wanted.split_once(" hook "))
+    else {
+        return wanted.to_owned();
+    };
+    let has = |word: &str| own.split_whitespace().any(|own| own == word);
+    let args = if ours.split_whitespace().all(has) { own } else { ours };
+    format!("{program} hook {args}")
+}
+
 /// Returns whether a program is `memo`, on any platform and in any directory.
 fn is_memo(program: &str) -> bool {
     let name = program.rsplit(['/', '\\']).next().unwrap_or(program);

@@ -1,7 +1,10 @@
 //! Sets agents up, or undoes it, file by file.
 
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::path::{Path, PathBuf};
+
+use crate::paths::{canonical, create_private_dir};
 
 use super::Refusal;
 use super::agent_table::{AGENTS, Agent, FileSpec};
@@ -80,6 +83,7 @@ impl Scope {
 /// When an agent is not known, or has no files in the scope; nothing was done then.
 pub fn run(request: &Request, dirs: &AgentDirs) -> Result<Vec<AgentReport>, Unknown> {
     let chosen = chosen(request, dirs)?;
+    let _lock = if request.show { None } else { lock(dirs) };
     let mut run = Run {
         request,
         dirs,
@@ -90,6 +94,16 @@ pub fn run(request: &Request, dirs: &AgentDirs) -> Result<Vec<AgentReport>, Unkn
     let reports = chosen.into_iter().map(|(agent, scope)| run.agent(agent, scope)).collect();
     remove_empty_dirs(&run.emptied);
     Ok(reports)
+}
+
+/// Waits until no other run writes, and returns what keeps others waiting. On a platform that cannot lock a directory, runs at the
+/// same time are kept apart file by file only.
+fn lock(dirs: &AgentDirs) -> Option<File> {
+    let dir = dirs.records.parent()?;
+    create_private_dir(dir).ok()?;
+    let lock = File::open(dir).ok()?;
+    lock.lock().ok()?;
+    Some(lock)
 }
 
 fn chosen(request: &Request, dirs: &AgentDirs) -> Result<Vec<(&'static Agent, Scope)>, Unknown> {
@@ -136,7 +150,9 @@ impl Run<'_> {
         let all = scope.files(agent).iter().flat_map(|spec| contents(spec, self.dirs, command));
         let mut files = Vec::new();
         for (path, content) in all {
-            let outcome = self.file(agent, &path, &content).unwrap_or_else(Outcome::from);
+            let allowed = if scope == Scope::Project { self.check_inside(&path) } else { Ok(()) };
+            let outcome =
+                allowed.and_then(|()| self.file(agent, &path, &content)).unwrap_or_else(Outcome::from);
             files.push(FileReport {
                 shown: self.dirs.shown(&path),
                 path: path.display().to_string(),
@@ -147,6 +163,15 @@ impl Run<'_> {
         }
         let note = if self.request.undo { "" } else { agent.note };
         AgentReport { agent: agent.id, name: agent.name, scope: scope.as_str(), files, note }
+    }
+
+    /// Returns whether a file of the project is in it: a project may come from anybody, and so do its links.
+    fn check_inside(&self, path: &Path) -> Result<(), Refusal> {
+        let there = path.ancestors().find(|path| path.symlink_metadata().is_ok());
+        let (Some(Ok(end)), Ok(project)) = (there.map(canonical), canonical(&self.dirs.project)) else {
+            return Ok(()); // what leads nowhere is told of when it is read
+        };
+        if end.starts_with(project) { Ok(()) } else { Err(Refusal::Outside(end.display().to_string())) }
     }
 
     fn file(&mut self, agent: &Agent, path: &Path, content: &Content) -> Result<Outcome, Refusal> {

@@ -1,6 +1,6 @@
 //! Reads and replaces the files of agents.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ pub(super) struct TargetFile {
     path: PathBuf,
     /// The text that was read; `None` when the file does not exist.
     pub(super) text: Option<String>,
-    mode: Option<Permissions>,
+    meta: Option<Metadata>,
 }
 
 impl TargetFile {
@@ -32,7 +32,7 @@ impl TargetFile {
             found => Some(found.at("look at", path)?),
         };
         let Some(found) = found else {
-            return Ok(Self { path: path.to_owned(), text: None, mode: None });
+            return Ok(Self { path: path.to_owned(), text: None, meta: None });
         };
         let path = if found.is_symlink() {
             canonical(path)
@@ -48,7 +48,7 @@ impl TargetFile {
             return Err(Refusal::TooBig);
         }
         let text = String::from_utf8(fs::read(&path).at("read", &path)?).map_err(|_| Refusal::NotUtf8)?;
-        Ok(Self { path, text: Some(text), mode: Some(meta.permissions()) })
+        Ok(Self { path, text: Some(text), meta: Some(meta) })
     }
 
     /// Returns why it must not be written, if so. A rename would replace a file that its owner has protected.
@@ -56,7 +56,8 @@ impl TargetFile {
     /// # Errors
     /// When it is read-only.
     pub(super) fn check_writable(&self) -> Result<(), Refusal> {
-        if self.mode.as_ref().is_some_and(Permissions::readonly) { Err(Refusal::ReadOnly) } else { Ok(()) }
+        let is_protected = self.meta.as_ref().is_some_and(|meta| meta.permissions().readonly());
+        if is_protected { Err(Refusal::ReadOnly) } else { Ok(()) }
     }
 
     /// Returns the directories that [`Self::write`] would create, outermost first.
@@ -77,7 +78,7 @@ impl TargetFile {
         let missing = self.missing_dirs();
         fs::create_dir_all(dir).at("create directory", dir)?;
         let aside = self.aside();
-        let written = write_new(&aside, text, self.mode.clone()).and_then(|()| {
+        let written = write_new(&aside, text, self.meta.as_ref()).and_then(|()| {
             self.check_unchanged()?;
             fs::rename(&aside, &self.path)
         });
@@ -94,6 +95,7 @@ impl TargetFile {
     /// When it cannot be removed, or has changed since it was read.
     pub(super) fn remove(&self) -> Result<(), Refusal> {
         self.check_writable()?;
+        let _ = fs::remove_file(self.aside()); // there only if a process was interrupted
         Ok(self.check_unchanged().and_then(|()| fs::remove_file(&self.path)).at("remove", &self.path)?)
     }
 
@@ -108,10 +110,11 @@ impl TargetFile {
         Err(io::Error::other("another program changed it just now; try again"))
     }
 
-    /// Returns a name next to the file that no agent reads.
+    /// Returns a name next to the file that no agent reads. Always the same, so that what an interrupted process has left there
+    /// is replaced and goes.
     fn aside(&self) -> PathBuf {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-        self.path.with_file_name(format!(".{name}.memo-{}", std::process::id()))
+        self.path.with_file_name(format!(".{name}.memo-new"))
     }
 }
 
@@ -125,21 +128,35 @@ pub(super) fn remove_empty_dirs(dirs: &[PathBuf]) {
 }
 
 /// Writes a temporary file, in the place of one that an interrupted process has left.
-fn write_new(path: &Path, text: &str, mode: Option<Permissions>) -> io::Result<()> {
+fn write_new(path: &Path, text: &str, former: Option<&Metadata>) -> io::Result<()> {
     let _ = fs::remove_file(path);
     let mut options = File::options();
     options.write(true).create_new(true);
     #[cfg(unix)]
-    if mode.is_some() {
+    if former.is_some() {
         // Nobody else may read what only its owner could before, not even for a moment.
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     }
     let mut file = options.open(path)?;
     file.write_all(text.as_bytes())?;
-    if let Some(mode) = mode {
-        file.set_permissions(mode)?;
+    if let Some(former) = former {
+        #[cfg(unix)]
+        keep_owner(&file, former)?;
+        file.set_permissions(former.permissions())?;
     }
     file.sync_all()
+}
+
+/// Gives a file the owner and the group of the one that it replaces. Fails where that is not allowed: then the file is not ours
+/// to replace.
+#[cfg(unix)]
+fn keep_owner(file: &File, former: &Metadata) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, fchown};
+    let own = file.metadata()?;
+    if (own.uid(), own.gid()) == (former.uid(), former.gid()) {
+        return Ok(());
+    }
+    fchown(file, Some(former.uid()), Some(former.gid()))
 }
 
 impl From<PathError> for Refusal {

@@ -57,8 +57,9 @@ impl Note {
             let fence = "`".repeat((longest_run(repository) + 1).clamp(3, MAX_FENCE));
             text += &format!("{REPOSITORY}{fence}\n{}\n{fence}\n", repository.trim_end());
         }
-        let ids = notes.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-        let ids = ids.filter(|word| word.starts_with("mem_")).map(str::to_owned).collect();
+        // The id at the end of a line is its own; a memory may name others.
+        let own = notes.lines().filter_map(|line| line.rsplit_once(" (mem_")?.1.split(' ').next());
+        let ids = own.map(|id| format!("mem_{id}")).collect();
         let fits = !brief.trim().is_empty() && tokens(&text) <= budget;
         fits.then_some(Self { text, items: Vec::new(), ids })
     }
@@ -174,10 +175,9 @@ mod tests {
 
     #[test]
     fn the_repository_is_fenced() {
-        let brief =
-            "## Memories\n- one (mem_01 p9 2026)\n\n## Last commits\n- abc ```evil```\n\n## Map\na.rs\n";
+        let brief = "## Memories\n- one, not mem_02 (mem_01 p9 2026)\n\n## Last commits\n- abc ```evil```\n\n## Map\na.rs\n";
         let note = Note::of_brief(brief, 200).unwrap();
-        let expected = "## Memories\n- one (mem_01 p9 2026)\n\nFrom the repository, data as well:\n````\n\
+        let expected = "## Memories\n- one, not mem_02 (mem_01 p9 2026)\n\nFrom the repository, data as well:\n````\n\
                         ## Last commits\n- abc ```evil```\n\n## Map\na.rs\n````\n";
         assert_eq!(note.text, format!("{HEAD}{expected}"));
         assert_eq!(note.ids(), ["mem_01"]);

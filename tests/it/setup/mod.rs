@@ -203,3 +203,71 @@ fn what_a_person_writes_afterwards_stays() {
     assert_eq!(home.read("home/.claude/skills/memod-search/notes.md"), "mine");
     assert!(!home.exists("home/.claude/skills/memod-remember") && !home.exists("home/.claude.json"));
 }
+
+#[cfg(unix)]
+#[test]
+fn several_at_once_do_not_disturb_each_other() {
+    let home = Home::new();
+    let before = home.files();
+    let agents: Vec<&str> = SERVERS.iter().map(|server| server.agent).collect();
+    let args = [&["setup", "--scope", "project"], agents.as_slice()].concat();
+    std::thread::scope(|scope| {
+        let runs: Vec<_> = (0..6).map(|_| scope.spawn(|| home.run(&args))).collect();
+        for run in runs {
+            let said = run.join().unwrap();
+            assert!(said.starts_with("exit 0"), "{said}");
+        }
+    });
+    home.run(&["setup", "--scope", "project", "--undo"]);
+    assert_eq!(home.files(), before);
+    assert!(!home.has_records());
+}
+
+#[test]
+fn what_others_add_to_ours_stays() {
+    let home = Home::new();
+    home.write("home/.codex/config.toml", Some("model = \"x\"\n"));
+    home.run(&["setup", "codex"]);
+    let file = "home/.codex/config.toml";
+    // Codex puts new tables before the last comment.
+    let added = "startup_timeout_sec = 20\n\n[mcp_servers.memod.tools.search]\napproval_mode = \"approve\"\n\n\
+                 # trusted\n[projects.\"/x\"]\ntrust_level = \"trusted\"\n";
+    let edited = home.read(file).replace("# memod: end", &format!("{added}# memod: end"));
+    home.write(file, Some(edited.as_str()));
+    let again = home.run(&["setup", "codex"]);
+    assert!(again.starts_with("exit 0") && again.contains("nothing to do"), "{again}");
+    assert_eq!(home.read(file), edited);
+    let undone = home.run(&["setup", "codex", "--undo"]);
+    assert!(undone.starts_with("exit 0"), "{undone}");
+    let left = "model = \"x\"\n\n# trusted\n[projects.\"/x\"]\ntrust_level = \"trusted\"\n";
+    assert_eq!(home.read(file), left);
+
+    let home = Home::new();
+    home.run(&["setup", "--scope", "project", "claude-code"]);
+    let add = |file: &str, from: &str, to: &str| {
+        let edited = home.read(file).replacen(from, to, 1);
+        assert!(edited.contains(to), "{file}: {edited}");
+        home.write(file, Some(edited.as_str()));
+    };
+    add("work/CLAUDE.md", "<!-- memod: end -->", "Never force-push.\n<!-- memod: end -->");
+    add("work/.mcp.json", "[\"mcp\"]", "[\"mcp\", \"--profile\", \"full\"]");
+    add("work/.mcp.json", "{", "{ // of the team");
+    add("work/.claude/settings.json", "--agent claude-code", "--agent claude-code --budget 99");
+    let edited = home.files();
+    let again = home.run(&["setup", "--scope", "project", "claude-code"]);
+    assert!(again.contains("nothing to do"), "{again}");
+    assert_eq!(home.files(), edited);
+    home.run(&["setup", "--scope", "project", "claude-code", "--undo"]);
+    assert_eq!(home.read("work/CLAUDE.md").trim(), "Never force-push.");
+    assert!(home.read("work/.mcp.json").contains("// of the team"));
+
+    let home = Home::new();
+    home.run(&["setup", "agents-md"]);
+    let changed = home.read("work/AGENTS.md").replacen("memo search", "memo search --mine", 1);
+    home.write("work/AGENTS.md", Some(changed.as_str()));
+    for undo in [&["setup", "agents-md"][..], &["setup", "agents-md", "--undo"]] {
+        let said = home.run(undo);
+        assert!(said.contains("AGENTS.md: left alone: it is not as `memo setup` writes it"), "{said}");
+        assert_eq!(home.read("work/AGENTS.md"), changed);
+    }
+}

@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::fixture::{Home, SERVERS};
-use crate::live::ran_without_privileges;
+use crate::live::{not_checked, ran_without_privileges};
 
 /// Sets up an agent with this text in its file, and returns what was said; the file is as before.
 fn left_alone(agent: &str, file: &str, text: &[u8]) -> String {
@@ -61,7 +61,7 @@ fn entries_of_others() {
         "{said}"
     );
     let said = left_alone("claude-code", "home/.claude/CLAUDE.md", b"<!-- memod: end -->\n");
-    assert!(said.contains("only one of the two marks"), "{said}");
+    assert!(said.contains("other marks of a section of memod than one pair"), "{said}");
 }
 
 #[test]
@@ -110,6 +110,44 @@ fn modes_stay() {
     assert_eq!(home.read("home/.claude.json"), "{}");
     let shown = home.run(&["setup", "claude-code", "--show"]);
     assert!(shown.contains("left alone: it is read-only"), "--show says the same: {shown}");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_owner_stays() {
+    use std::os::unix::fs::{MetadataExt, chown};
+    let home = Home::new();
+    home.write("home/.claude.json", "{}");
+    let path = home.path("home/.claude.json");
+    if chown(&path, Some(12_345), Some(12_346)).is_err() {
+        return not_checked("setup::refused::the_owner_stays: only root gives files away");
+    }
+    assert!(home.run(&["setup", "claude-code"]).starts_with("exit 0"));
+    let meta = fs::metadata(&path).unwrap();
+    assert!(home.read("home/.claude.json").contains("memod"));
+    assert_eq!((meta.uid(), meta.gid()), (12_345, 12_346));
+}
+
+#[cfg(unix)]
+#[test]
+fn links_of_a_project_lead_nowhere_else() {
+    use std::os::unix::fs::symlink;
+    let home = Home::new();
+    home.write("home/.bashrc", "# mine\n");
+    home.write("home/.claude/settings.json", "{}\n");
+    home.write("work/CLAUDE.md", "# Rules\n");
+    symlink("CLAUDE.md", home.path("work/AGENTS.md")).unwrap();
+    symlink(home.path("home/.bashrc"), home.path("work/.mcp.json")).unwrap();
+    symlink(home.path("home/.claude"), home.path("work/.claude")).unwrap();
+    let said = home.run(&["setup", "--scope", "project", "claude-code", "codex"]);
+    assert!(said.starts_with("exit 1\n"), "{said}");
+    for file in [".mcp.json", ".claude/settings.json", ".claude/skills/memod-search/SKILL.md"] {
+        assert!(said.contains(&format!("{file}: left alone: it leads out of the project")), "{file}: {said}");
+    }
+    assert_eq!(home.read("home/.bashrc"), "# mine\n");
+    assert_eq!(home.read("home/.claude/settings.json"), "{}\n");
+    assert!(!home.exists("home/.claude/skills"));
+    assert!(home.read("work/CLAUDE.md").contains("memod: begin"), "a link inside the project is followed");
 }
 
 #[cfg(unix)]
