@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use super::instructions::INSTRUCTIONS;
 use super::resources::{self, ResourceError};
 use super::subscribers::Subscribers;
-use super::tool::{Effect, Tool};
+use super::tool::Tool;
 use super::tools::tools;
 use super::verbs::{Answer, Failure, Indexing, Profile, Verbs};
 use super::{agent_text, arguments, lean_json, prompts};
@@ -27,6 +27,20 @@ use super::{agent_text, arguments, lean_json, prompts};
 /// What depends on nothing but this program may be kept for so long, ms. Everything else is true when it is sent, and no
 /// longer.
 const TTL_MS: u64 = 3_600_000;
+
+/// Verbs after which the list of memories may be another one.
+const CHANGE_THE_LIST: &[&str] = &[
+    "add",
+    "append",
+    "consolidate",
+    "dedupe",
+    "forget",
+    "import",
+    "purge",
+    "restore",
+    "restore-backup",
+    "update",
+];
 
 /// Time between two notices of progress.
 const BETWEEN_NOTICES: Duration = Duration::from_millis(250);
@@ -135,13 +149,14 @@ impl ServerHandler for Server {
             Err(failure) => return Ok(failed(&failure).into()),
         };
         let is_whole = words.iter().any(|word| word == "--json");
+        let changes_list = words.first().is_some_and(|verb| CHANGE_THE_LIST.contains(&verb.as_str()));
         let answer = match self.on_thread(&context, move |verbs| verbs.run(words)).await {
             Ok(answer) => answer,
             Err(error) => {
                 return Ok(failed(&Failure { message: error.message.into_owned(), hint: None }).into());
             }
         };
-        if tool.effect != Effect::Reads && answer.failure.is_none() {
+        if changes_list && answer.failure.is_none() {
             self.subscribers.resources_changed(&context.peer).await;
         }
         Ok(result(tool, answer, is_whole).into())

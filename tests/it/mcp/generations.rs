@@ -101,6 +101,9 @@ fn subscribers_hear_of_new_memories() {
     assert_eq!(notice["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], listening);
     assert!(mcp.reply(added).is_ok());
 
+    let read = mcp.ask("tools/call", json!({ "name": "memo", "arguments": { "command": "list" } }));
+    assert_eq!(mcp.next()["id"], read, "reading changes nothing");
+
     let mut older = Mcp::legacy(&live, &[]);
     older.ask("tools/call", json!({ "name": "remember", "arguments": { "text": "and no longer" } }));
     assert_eq!(older.next()["method"], "notifications/resources/list_changed");

@@ -162,8 +162,8 @@ fn text(result: &Value) -> &str {
 /// search waits.
 fn indexed() -> Live {
     let live = shop();
-    let status = live.memo(&["sync", "--wait-ms", "60000"]).status().unwrap();
-    assert!(status.success());
+    let synced = live.memo(&["sync", "--wait-ms", "60000"]).output().unwrap();
+    assert!(synced.status.success(), "{synced:?}");
     live
 }
 

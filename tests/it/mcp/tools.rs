@@ -24,6 +24,29 @@ fn text_is_fenced_and_structure_is_lean() {
 }
 
 #[test]
+fn hits_are_those_of_the_command_line() {
+    let live = indexed();
+    let (mut older, mut newer) = (Mcp::legacy(&live, &[]), Mcp::modern(&live, &[]));
+    for query in
+        ["token", "how long is a login good for", "LIFETIME_S", "\"curl /login\"", "sess*", "token NOT login"]
+    {
+        let (_, expected) =
+            crate::live::memo(&live, &["search", "--sync", "full", "--wait-ms", "60000", query]);
+        let place = |hit: &Value| {
+            (hit["kind"].clone(), hit["path"].clone(), hit["lines"].clone(), hit["snippet"].clone())
+        };
+        let expected: Vec<_> = expected["hits"].as_array().unwrap().iter().map(place).collect();
+        assert!(!expected.is_empty(), "{query}");
+        for mcp in [&mut older, &mut newer] {
+            let found = mcp.tool("search", json!({ "query": query }));
+            let hits: Vec<_> =
+                found["structuredContent"]["hits"].as_array().unwrap().iter().map(place).collect();
+            assert_eq!(hits, expected, "{query}");
+        }
+    }
+}
+
+#[test]
 fn what_is_remembered_is_recalled_and_stamped() {
     let live = indexed();
     let mut mcp = Mcp::legacy(&live, &["--profile", "full"]);
