@@ -29,6 +29,8 @@ const BUDGET: usize = 400;
 const BRIEF_BUDGET: usize = 1_200;
 /// Time that a caller listens if it does not say how long.
 const WITHIN: Duration = Duration::from_secs(1);
+/// Time that is left for the answer when the map of a brief is given up.
+const AFTER_MAP: Duration = Duration::from_millis(60);
 /// Most files of one edit that are looked at.
 const MOST_PATHS: usize = 32;
 /// Longest name of a session, bytes.
@@ -80,7 +82,8 @@ impl Call {
         }
         let budget = Some(note::room_for_brief(self.budget));
         let params = BriefParams { cwd: self.params.cwd.clone(), budget, sync: Sync::Fs };
-        let brief = briefing::brief_until(shared, params, self.until).await?;
+        let map_until = self.until.checked_sub(AFTER_MAP).unwrap_or_else(Instant::now);
+        let brief = briefing::brief_until(shared, params, self.until, Some(map_until)).await?;
         let Some(note) = Note::of_brief(&brief.text, self.budget) else {
             return Ok(silent("nothing to show, or the budget is too small for it"));
         };

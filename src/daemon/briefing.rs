@@ -9,6 +9,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
+use tokio::time::timeout_at;
+
 use super::changed::changed;
 use super::error::RpcResult;
 use super::event::Freshness;
@@ -22,7 +24,8 @@ use crate::git::Walk;
 use crate::proto::anchor::State;
 use crate::proto::memory::{Caller, ListParams, MemoriesResult, Memory, Sort};
 use crate::proto::{
-    BriefParams, BriefResult, ChangedFile, ChangedParams, ChangedResult, FileStatus, MapParams, Sync,
+    BriefParams, BriefResult, ChangedFile, ChangedParams, ChangedResult, FileStatus, MapParams, MapResult,
+    Sync,
 };
 use crate::types::escape;
 use page::{List, Page};
@@ -50,14 +53,16 @@ const SHORT_OID: usize = 12;
 
 /// Builds the page.
 pub(super) async fn brief(shared: &Arc<Shared>, params: BriefParams) -> RpcResult<BriefResult> {
-    brief_until(shared, params, deadline(shared, None)).await
+    brief_until(shared, params, deadline(shared, None), None).await
 }
 
-/// Like [`brief`], waiting for freshness until a deadline.
+/// Like [`brief`], waiting for freshness until a deadline. The map is left out if it is not there in time: it takes longer
+/// than everything else.
 pub(super) async fn brief_until(
     shared: &Arc<Shared>,
     params: BriefParams,
     until: Instant,
+    map_until: Option<Instant>,
 ) -> RpcResult<BriefResult> {
     let began = Instant::now();
     let budget = params.budget.unwrap_or(BUDGET);
@@ -79,29 +84,37 @@ pub(super) async fn brief_until(
         List::new("to-check", TO_CHECK, TO_CHECK_UNTIL, &to_check, memory_line, n_to_check),
         List::new("changes", "Not committed", CHANGES_UNTIL, &changes.files, file_line, changes.total),
     ];
-    let (cwd, sync, root) = (params.cwd, params.sync, at.layout.root.clone());
-    let rest = move |shared: &Shared| {
-        let commits = commits(&at);
-        lists.push(List::new(
-            "commits",
-            "Last commits",
-            COMMITS_UNTIL,
-            &commits,
-            String::clone,
-            commits.len(),
-        ));
-        let mut page = Page::new(budget);
-        page.fill(&lists);
-        let params = MapParams { cwd, budget: Some(page.tokens(MAP)), focus, sync };
-        let map = repo_map::map(shared, &params, &at)?;
-        let mut page = page.again(&lists, &format!("{MAP}{}", map.text));
-        page.block("map", MAP, &map.text, (map.files, map.total_files));
-        Ok((page.finish(), map))
-    };
-    let ((text, tokens, sections), map) = reading(shared, &root, rest).await?;
+    let at = Arc::new(at);
+    let for_commits = Arc::clone(&at);
+    let commits = reading(shared, &at.layout.root, move |_| Ok(commits(&for_commits))).await?;
+    lists.push(List::new("commits", "Last commits", COMMITS_UNTIL, &commits, String::clone, commits.len()));
+    let mut page = Page::new(budget);
+    page.fill(&lists);
+    let params = MapParams { cwd: params.cwd, budget: Some(page.tokens(MAP)), focus, sync: params.sync };
+    let map = map_of(shared, params, &at, map_until).await?;
+    let mut page = page.again(&lists, &format!("{MAP}{}", map.text));
+    page.block("map", MAP, &map.text, (map.files, map.total_files));
+    let (text, tokens, sections) = page.finish();
     let took_ms = began.elapsed().as_secs_f64() * 1_000.0;
     let (fresh, reason, clock) = (map.fresh, map.reason, map.clock);
     Ok(BriefResult { text, tokens, budget, sections, fresh, reason, clock, took_ms })
+}
+
+/// Returns the map; an empty one if it is not there in time. Then the thread goes on, and nobody waits for it.
+async fn map_of(
+    shared: &Arc<Shared>,
+    params: MapParams,
+    at: &Arc<Freshness>,
+    until: Option<Instant>,
+) -> RpcResult<MapResult> {
+    let for_map = Arc::clone(at);
+    let map = move |shared: &Shared| Ok(repo_map::map(shared, &params, &for_map)?);
+    let map = reading(shared, &at.layout.root, map);
+    let Some(until) = until else { return map.await };
+    timeout_at(until.into(), map).await.unwrap_or_else(|_| {
+        let (fresh, reason) = (at.fresh, at.reason.clone());
+        Ok(MapResult { fresh, reason, ..MapResult::default() })
+    })
 }
 
 /// Returns memories about code that has changed or is gone, and their number; nothing if that cannot be determined now.
