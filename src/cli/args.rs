@@ -411,11 +411,26 @@ impl Verb {
             Self::Import(args) => {
                 args.paths.iter_mut().filter(|path| *path != Path::new("-")).for_each(start);
             }
+            Self::Add(AddArgs { text, .. }) | Self::Append(AppendArgs { text, .. }) => {
+                text.file.iter_mut().for_each(start);
+            }
             Self::Export(args) => args.out.iter_mut().for_each(start),
             Self::Backup(args) => args.path.iter_mut().for_each(start),
             Self::RestoreBackup(args) if args.path != Path::new("latest") => start(&mut args.path),
             Self::Man { dir } => dir.iter_mut().for_each(start),
             _ => {}
+        }
+    }
+
+    /// Returns the files that the verb reads.
+    pub(super) fn files_to_read(&self) -> Vec<&Path> {
+        match self {
+            Self::Add(AddArgs { text, .. }) | Self::Append(AppendArgs { text, .. }) => {
+                text.file.iter().map(PathBuf::as_path).collect()
+            }
+            Self::Import(args) => args.paths.iter().map(PathBuf::as_path).collect(),
+            Self::RestoreBackup(args) => vec![args.path.as_path()],
+            _ => Vec::new(),
         }
     }
 }

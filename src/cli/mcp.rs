@@ -1,6 +1,7 @@
 //! Runs `memo mcp`: lends the verbs to the server for agents.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -59,6 +60,9 @@ impl Verbs for InProcess {
             typed.verb.start_files_at(dir);
             typed.global.dir = Some(dir.clone());
         }
+        if let Err(error) = check_files(&typed.verb) {
+            return of_error(&error, Kept::default());
+        }
         match (self.keep)(typed) {
             (Ok(_), Kept { text, json, notes }) => Answer { text, json, notes, failure: None },
             (Err(error), kept) => of_error(&error, kept),
@@ -107,6 +111,21 @@ fn check(typed: &CommandLine, has_stdin: bool) -> Result<(), CliError> {
         }
         Verb::Logs(args) if args.follow => Err(refused("--follow has no end", "leave it out")),
         _ if has_stdin => Err(refused("`-`: there is no stdin", "give the text itself, or --file")),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses what a person at a terminal could interrupt or would have seen: devices and pipes, which may have no end, and a file
+/// in the place of which something else would be written.
+fn check_files(verb: &Verb) -> Result<(), CliError> {
+    let is_special = |path: &&Path| fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir());
+    if let Some(path) = verb.files_to_read().into_iter().find(is_special) {
+        return Err(refused(&format!("{}: not a regular file", path.display()), "name a file"));
+    }
+    match verb {
+        Verb::Export(args) if args.out.as_ref().is_some_and(|out| out.symlink_metadata().is_ok()) => {
+            Err(refused("--out: the file exists", "name another one, or leave it out"))
+        }
         _ => Ok(()),
     }
 }

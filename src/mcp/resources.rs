@@ -1,10 +1,10 @@
 //! Lists and reads resources: memories, and the documents of the worktree.
 //!
 //! Only what the index holds can be read: what git ignores, what is refused as secret and what lies behind a symbolic link
-//! is not there.
+//! is not there, and credentials are replaced as in hits.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
@@ -12,6 +12,8 @@ use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::Value;
 
 use super::verbs::{Answer, Verbs};
+use crate::extract::redact::redact;
+use crate::extract::secrets::Syntax;
 use crate::paths::canonical;
 
 /// What a URI does not take as it is (RFC 3986, section 3.3); a `%` begins an escape.
@@ -32,8 +34,10 @@ const ESCAPED: &AsciiSet = &CONTROLS
     .add(b'|')
     .add(b'}');
 
-/// Largest document that is read, bytes; larger files are not indexed.
+/// Largest document that is read, bytes; unless configured otherwise, larger files are not indexed.
 const MAX_DOCUMENT: u64 = 1 << 20;
+/// Most characters of a path in a message.
+const MOST_SHOWN: usize = 300;
 
 /// Memories and documents of one page.
 pub(super) const PAGE: usize = 100;
@@ -137,28 +141,47 @@ fn markdown(memory: &Value) -> String {
 }
 
 fn read_file(verbs: &dyn Verbs, path: &str) -> Result<Content, ResourceError> {
-    let refused = || ResourceError::NotFound(format!("not an indexed file of this worktree: {path}"));
-    let root = root(verbs)?;
     let path_on_disk = if cfg!(windows) { PathBuf::from(path) } else { Path::new("/").join(path) };
+    let shown: String = path_on_disk.display().to_string().chars().take(MOST_SHOWN).collect();
+    let refused = || ResourceError::NotFound(format!("not an indexed file of this worktree: {shown}"));
+    let root = root(verbs)?;
     let relative = path_on_disk.strip_prefix(&root).ok().and_then(Path::to_str).ok_or_else(refused)?;
     let relative = if cfg!(windows) { relative.replace('\\', "/") } else { relative.to_owned() };
     // The list has no `..`, no secret file and nothing behind a symbolic link.
     if !files(verbs)?.contains(&relative) {
         return Err(refused());
     }
+    let failed = |error: io::Error| ResourceError::Failed(format!("cannot read {shown}: {error}"));
+    let file = open_regular(&path_on_disk).map_err(failed)?;
     // A directory above it may have become a link since.
     if canonical(&path_on_disk).ok().as_ref() != Some(&path_on_disk) {
         return Err(refused());
     }
-    let bytes = contents(&path_on_disk)
-        .map_err(|error| ResourceError::Failed(format!("cannot read {path}: {error}")))?;
+    let bytes = contents(file).map_err(failed)?;
     let mime_type = if is_document(&relative) { "text/markdown" } else { "text/plain" };
-    Ok(Content { mime_type, text: String::from_utf8_lossy(&bytes).into_owned() })
+    // Which words of code are values, only a grammar knows, and this program has none: rather one too many is replaced.
+    let text = redact(&String::from_utf8_lossy(&bytes), Syntax::Prose).into_owned();
+    Ok(Content { mime_type, text })
 }
 
-fn contents(path: &Path) -> std::io::Result<Vec<u8>> {
+/// Opens a regular file. What has come into its place since it was listed is refused: a link is not followed, and a FIFO does
+/// not block.
+fn open_regular(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK | libc::O_NOFOLLOW);
+    let file = options.open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("not a regular file")) }
+}
+
+/// Reads a file whole: of a half, a credential could not be recognised.
+fn contents(file: File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(MAX_DOCUMENT).read_to_end(&mut bytes)?;
+    file.take(MAX_DOCUMENT + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_DOCUMENT {
+        return Err(io::Error::other(format!("larger than {} MiB", MAX_DOCUMENT >> 20)));
+    }
     Ok(bytes)
 }
 
@@ -203,4 +226,26 @@ fn document(root: &Path, path: &str) -> Resource {
 fn is_document(path: &str) -> bool {
     let name = path.to_lowercase();
     [".md", ".mdx", ".markdown"].iter().any(|ending| name.ends_with(ending))
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_took_the_place_of_a_file_is_not_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let [file, link, fifo] = ["file", "link", "fifo"].map(|name| dir.path().join(name));
+        std::fs::write(&file, "text").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(&fifo).status().unwrap();
+        assert!(made.success());
+        assert_eq!(contents(open_regular(&file).unwrap()).unwrap(), b"text");
+        for path in [&link, &fifo, &dir.path().to_owned()] {
+            assert!(open_regular(path).is_err(), "{}", path.display());
+        }
+        std::fs::write(&file, vec![b'x'; (1 << 20) + 1]).unwrap();
+        assert!(contents(open_regular(&file).unwrap()).is_err(), "half a file is not the file");
+    }
 }

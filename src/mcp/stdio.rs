@@ -104,6 +104,10 @@ fn read(mut input: impl BufRead, forward: &mpsc::Sender<ClientJsonRpcMessage>, r
                 let Ok(line) = line(&ServerJsonRpcMessage::error(error, id)) else { continue };
                 let _ = replies.send((line, None)); // the writing thread ends with the process
             }
+            // Nothing was asked of the client, and before the beginning the SDK would end the connection.
+            Decoded::Message(message)
+                if matches!(*message, ClientJsonRpcMessage::Response(_) | ClientJsonRpcMessage::Error(_)) => {
+            }
             Decoded::Message(message) => {
                 // The SDK ends a connection that begins with a notification, although there is nothing to answer.
                 has_begun |= matches!(*message, ClientJsonRpcMessage::Request(_));

@@ -15,7 +15,8 @@ const EDGES: &[(&str, &[&str])] = &[
     // `mcp` is lent the verbs. `setup`: it changes files of a user, which no daemon needs to know of.
     ("cli", &["client", "mcp", "proto", "setup"]),
     // `proto`: the hits of a search are shown in its own way.
-    ("mcp", &["proto"]),
+    // `extract`: what is read is without credentials.
+    ("mcp", &["extract", "proto"]),
     ("client", &["proto"]),
     (
         "daemon",

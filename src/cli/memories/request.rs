@@ -1,5 +1,6 @@
 //! Holds what every verb about memories has in common: the caller, the text, the notice.
 
+use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io::Read;
 
@@ -10,6 +11,9 @@ use crate::cli::output::Output;
 use crate::cli::text::count;
 use crate::paths::IoContext;
 use crate::proto::memory::Caller;
+
+/// Largest file that is read, bytes: private parts, which are cut out, do not count for the size of a memory.
+const MAX_FILE: u64 = 8 << 20;
 
 /// Returns the caller with a name for the request, so that a retry after the daemon died is not carried out twice.
 pub(in crate::cli) fn caller(context: &CommandContext) -> Caller {
@@ -35,7 +39,13 @@ pub(super) fn say_redacted(n_parts: usize, output: &Output) {
 pub(super) fn text(typed: &TextArgs) -> Result<String, CliError> {
     match (&typed.file, typed.text.as_slice()) {
         (Some(file), _) => {
-            let bytes = std::fs::read(file).at("read", file)?;
+            let mut bytes = Vec::new();
+            let opened = File::open(file).at("open", file)?;
+            opened.take(MAX_FILE + 1).read_to_end(&mut bytes).at("read", file)?;
+            if bytes.len() as u64 > MAX_FILE {
+                let message = format!("{}: larger than {} MiB", file.display(), MAX_FILE >> 20);
+                return Err(CliError::Usage { message, hint: "a memory has 64 KiB at most" });
+            }
             String::from_utf8(bytes).map_err(|_| not_text(&file.display().to_string()))
         }
         (None, words) => or_stdin(words.join(" ")),

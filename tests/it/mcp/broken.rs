@@ -9,6 +9,7 @@ use crate::live::Live;
 fn a_line_that_is_no_request_is_answered() {
     let mut mcp = Mcp::start(&mut Live::idle().memo(&["mcp"]));
     // What comes before the beginning does not end the server.
+    mcp.write("{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}\n");
     mcp.write(
         "\n  \n{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":9}}\n",
     );
@@ -24,6 +25,11 @@ fn a_line_that_is_no_request_is_answered() {
         let answer = mcp.next();
         assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &id), "{line}: {answer}");
     }
+    // Neither does an answer to nothing.
+    mcp.write(
+        "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}\n{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}\n",
+    );
+    assert_eq!(mcp.next()["id"], 7);
     mcp.initialize(super::LEGACY);
     mcp.say(&json!({ "jsonrpc": "2.0", "method": "notifications/nonsense" }));
     mcp.write("{\n");

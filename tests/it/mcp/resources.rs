@@ -46,6 +46,17 @@ fn many_resources_come_in_pages() {
 }
 
 #[test]
+fn credentials_are_replaced() {
+    let live = indexed();
+    let token = ["ghp_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"].concat();
+    live.write("docs/deploy.md", format!("# Deploy\n\nUse {token} for it.\n"));
+    let mut mcp = Mcp::modern(&live, &[]);
+    let uri = format!("file://{}/docs/deploy.md", live.root().display());
+    let read = mcp.call("resources/read", json!({ "uri": uri })).unwrap();
+    assert_eq!(read["contents"][0]["text"], "# Deploy\n\nUse [REDACTED] for it.\n");
+}
+
+#[test]
 fn nothing_else_can_be_read() {
     let live = indexed();
     let outside = live.sandbox.path("home/secret.md");

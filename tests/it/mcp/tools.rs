@@ -90,6 +90,9 @@ fn nothing_found_is_an_answer_and_a_failure_is_told() {
         ("memo", json!({ "command": "mcp" }), "this verb needs a terminal"),
         ("memo", json!({ "command": "logs -f" }), "--follow has no end"),
         ("memo", json!({ "command": "add -" }), "there is no stdin"),
+        ("memo", json!({ "command": "add --file /dev/zero" }), "/dev/zero: not a regular file"),
+        ("memo", json!({ "command": "import /dev/zero" }), "/dev/zero: not a regular file"),
+        ("memo", json!({ "command": "export --out docs/auth.md" }), "--out: the file exists"),
         (
             "memo",
             json!({ "command": "-C / status" }),
