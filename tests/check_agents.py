@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Asks the agents' own programs whether they see what `memo setup` writes and what `plugin/` holds.
 
-    tests/check_agents.py [--memo PATH] [--npm DIR]
+    tests/check_agents.py [--memo PATH] [--npm DIR] [--schemas DIR]
 
 Installs Claude Code, Codex, Gemini CLI and opencode from npm into a directory of its own (or uses DIR, where they are
-installed), gives each a home of its own, and runs only commands that need no login. Prints one line for each check; exits
+installed), gives each a home of its own, and runs only commands that need no login. With DIR holding `server.schema.json` of the MCP registry and
+`plugin.schema.json` of Agent Plugins 1.0, and the Python package jsonschema, validates these files too. Prints one line for each check; exits
 with 1 when one failed, and says which did not run.
 """
 
 import argparse
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -115,6 +117,20 @@ class Checks:
             self.say("FAILED", what, f"exit {status}: {said.strip()[-400:]}")
 
 
+    def validate(self, schemas, name, file):
+        what = f"{file} against {name}"
+        try:
+            import jsonschema
+        except ImportError:
+            return self.say("NOT RUN", what, "the package jsonschema is not installed")
+        if schemas is None or not (schemas / name).exists():
+            return self.say("NOT RUN", what, "no --schemas")
+        schema = json.loads((schemas / name).read_text())
+        validator = jsonschema.validators.validator_for(schema)(schema)
+        wrong = [error.message for error in validator.iter_errors(json.loads((TOP / file).read_text()))]
+        self.say("FAILED" if wrong else "ok", what, "; ".join(wrong))
+
+
 def hashes(*dirs):
     found = {}
     for top in dirs:
@@ -134,6 +150,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--memo", type=Path, default=TOP / "target" / "debug" / "memo")
     parser.add_argument("--npm", type=Path)
+    parser.add_argument("--schemas", type=Path)
     args = parser.parse_args()
     memo = args.memo.resolve()
     if not memo.exists():
@@ -161,6 +178,8 @@ def main():
         checks.run("codex", ["plugin", "add", "memod@memod"], "Added plugin", home, TOP)
         checks.run("codex", ["mcp", "list"], "memod  memo     mcp   -    -", home, TOP)
         checks.run("gemini", ["extensions", "validate", "plugin"], "successfully validated", home, TOP)
+    checks.validate(args.schemas, "server.schema.json", "plugin/server.json")
+    checks.validate(args.schemas, "plugin.schema.json", "plugin/portable/plugin.json")
     if own is not None:
         own.cleanup()
     print(f"{len(checks.failed)} failed, {len(checks.not_run)} not run")

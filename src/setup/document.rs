@@ -152,6 +152,7 @@ fn uninstall_json(parts: &[JsonPart], text: &str, recorded: &[Piece]) -> Result<
             left = less;
         }
     }
+    JsonNode::parse(&left).map_err(Refusal::Json)?;
     Ok((left != text).then_some(left))
 }
 

@@ -95,7 +95,7 @@ pub(super) fn take(text: &str, part: &JsonPart, kept: &[Vec<String>]) -> Result<
     };
     let Some(chain) = chain else { return Ok(None) };
     let mut at = chain.len() - 1;
-    while at > 0 && goes_with_its_last(&chain, at, kept) {
+    while at > 0 && goes_with_its_last(text, &chain, at, kept) {
         at -= 1;
     }
     let (container, index) = chain[at];
@@ -344,16 +344,42 @@ fn find_command<'a>(node: &'a JsonNode, command: &OurCommand, chain: &mut Chain<
 }
 
 /// Returns whether the container at this place of the chain is removed together with its only item.
-fn goes_with_its_last(chain: &Chain<'_>, at: usize, kept: &[Vec<String>]) -> bool {
+fn goes_with_its_last(text: &str, chain: &Chain<'_>, at: usize, kept: &[Vec<String>]) -> bool {
     let (container, index) = chain[at];
+    let (parent, place) = chain[at - 1];
+    if has_own_comment(text, container) || has_comment_before_value(text, &parent.items()[place]) {
+        return false;
+    }
     let path: Vec<&str> = chain[..at].iter().map(|(node, index)| node.items()[*index].key.as_str()).collect();
     if kept.iter().any(|kept| *kept == path) {
         return false;
     }
     // A group of hooks is its commands: without them a matcher is nothing.
-    let is_group =
-        container.is_object() && container.items()[index].key == "hooks" && chain[at - 1].0.is_array();
+    let is_group = container.is_object() && container.items()[index].key == "hooks" && parent.is_array();
     container.items().len() == 1 || is_group
+}
+
+/// Returns whether a comment stands in a container, outside of its items. We write none.
+fn has_own_comment(text: &str, container: &JsonNode) -> bool {
+    let mut at = container.range.start;
+    let ends = container.items().iter().map(|item| item.range.clone());
+    ends.chain([container.range.end..container.range.end]).any(|item| {
+        let gap = &text[at..item.start];
+        at = item.end;
+        gap.contains('/')
+    })
+}
+
+/// Returns whether a comment stands between the name of a member and its value.
+fn has_comment_before_value(text: &str, item: &JsonItem) -> bool {
+    let head = &text[item.range.start..item.node.range.start];
+    let mut is_escaped = false;
+    let name_end = head.char_indices().skip(1).find(|(_, c)| {
+        let is_end = *c == '"' && !is_escaped;
+        is_escaped = *c == '\\' && !is_escaped;
+        is_end
+    });
+    name_end.is_some_and(|(end, _)| head[end..].contains('/'))
 }
 
 /// Returns the text without an item of a container.
@@ -362,28 +388,30 @@ fn without(text: &str, container: &JsonNode, index: usize) -> String {
     let item = &items[index];
     let line = line_start(text, item.range.start);
     let has_own_line = line > container.range.start && text[line..item.range.start].trim().is_empty();
-    let start = if has_own_line { eol_before(text, line) } else { item.range.start };
     let end = item.range.end;
     let after = past_trivia(text, end);
-    if text[after..].starts_with(',') {
-        let rest = &text[after + 1..];
-        let rest = if has_own_line { rest } else { rest.trim_start_matches([' ', '\t']) };
-        return [&text[..start], &text[end..after], rest].concat();
-    }
-    match index.checked_sub(1).map(|before| &items[before]) {
-        Some(JsonItem { range, .. }) => {
-            let comma = past_trivia(text, range.end);
+    let has_comma = text[after..].starts_with(',');
+    let rest =
+        if has_comma { [&text[end..after], &text[after + 1..]].concat() } else { text[end..].to_owned() };
+    // The line end before the item goes too, if one follows: it may end a comment.
+    let ends_line = rest.trim_start_matches([' ', '\t']).starts_with(['\r', '\n']);
+    let start = if has_own_line && ends_line { eol_before(text, line) } else { item.range.start };
+    let rest = if has_own_line && ends_line { rest.as_str() } else { rest.trim_start_matches([' ', '\t']) };
+    let before = index.checked_sub(1).map(|before| past_trivia(text, items[before].range.end));
+    match before {
+        Some(comma) if !has_comma => {
             let between = text[comma..start].strip_prefix(',').unwrap_or(&text[comma..start]);
             let between = if has_own_line { between } else { between.trim_end_matches([' ', '\t']) };
-            [&text[..comma], between, &text[end..]].concat()
+            [&text[..comma], between, rest].concat()
         }
-        None => {
+        None if items.len() == 1 => {
             let open = container.range.start + 1;
-            let close = container.range.end - 1;
-            let left = [&text[open..start], &text[end..close]].concat();
+            let inner_len = rest.len() - (text.len() - (container.range.end - 1));
+            let left = [&text[open..start], &rest[..inner_len]].concat();
             let left = if left.trim().is_empty() { "" } else { left.as_str() };
-            [&text[..open], left, &text[close..]].concat()
+            [&text[..open], left, &rest[inner_len..]].concat()
         }
+        _ => [&text[..start], rest].concat(),
     }
 }
 

@@ -175,11 +175,11 @@ impl Run<'_> {
     }
 
     fn file(&mut self, agent: &Agent, path: &Path, content: &Content) -> Result<Outcome, Refusal> {
-        if self.request.show && !self.seen.insert(path.to_owned()) {
+        let target = TargetFile::read(path)?;
+        if self.request.show && !self.seen.insert(target.path().to_owned()) {
             return Ok(Outcome::of(Action::Unchanged, None)); // shown for another agent
         }
-        let record = self.records.get(path).cloned();
-        let target = TargetFile::read(path)?;
+        let record = self.records.get(target.path()).cloned();
         if self.request.undo {
             self.undo(agent, &target, path, content, record)
         } else {
@@ -196,7 +196,8 @@ impl Run<'_> {
         record: Option<Record>,
     ) -> Result<Outcome, Refusal> {
         let before = target.text.as_deref();
-        let mut record = record.unwrap_or_else(|| Record { path: path.to_owned(), ..Record::default() });
+        let mut record =
+            record.unwrap_or_else(|| Record { path: target.path().to_owned(), ..Record::default() });
         let is_known = record.agents.iter().any(|known| known == agent.id);
         if !is_known {
             record.agents.push(agent.id.to_owned());
@@ -215,24 +216,24 @@ impl Run<'_> {
             record.created |= before.is_none();
             record.pieces = installed.pieces;
             if before.is_none() {
-                record.dirs = self.records.created_dirs(path);
+                record.dirs = self.records.created_dirs(target.path());
                 record.dirs.extend(target.missing_dirs());
             }
-            self.write(target, path, &installed.text, record)?;
+            self.write(target, &installed.text, record)?;
         }
         Ok(Outcome { action, reason: None, diff })
     }
 
     /// Writes a file after its record: what is recorded and not there does no harm, what is there and not recorded could not be
     /// removed to the byte.
-    fn write(&mut self, target: &TargetFile, path: &Path, text: &str, record: Record) -> Result<(), Refusal> {
-        let former = self.records.get(path).cloned();
+    fn write(&mut self, target: &TargetFile, text: &str, record: Record) -> Result<(), Refusal> {
+        let former = self.records.get(target.path()).cloned();
         self.records.put(record)?;
         let written = target.write(text);
         if written.is_err() {
             match former {
                 Some(former) => self.records.put(former)?,
-                None => self.records.forget(path),
+                None => self.records.forget(target.path()),
             }
         }
         written
@@ -257,7 +258,7 @@ impl Run<'_> {
             return Ok(Outcome::of(Action::Kept, Some(reason)));
         }
         let Some(before) = target.text.as_deref() else {
-            self.forget(path, &record);
+            self.forget(target.path(), &record);
             return Ok(Outcome::of(Action::Unchanged, None));
         };
         let left = match uninstall(content, before, &record.pieces) {
@@ -265,7 +266,7 @@ impl Run<'_> {
             left => left?,
         };
         let Some(left) = left else {
-            self.forget(path, &record);
+            self.forget(target.path(), &record);
             return Ok(Outcome::of(Action::Unchanged, None));
         };
         target.check_writable()?;
@@ -277,7 +278,7 @@ impl Run<'_> {
                 Some(text) => target.write(text)?,
                 None => target.remove()?,
             }
-            self.forget(path, &record);
+            self.forget(target.path(), &record);
         }
         let action = if is_gone { Action::Removed } else { Action::Changed };
         Ok(Outcome { action, reason: None, diff })

@@ -51,6 +51,11 @@ impl TargetFile {
         Ok(Self { path, text: Some(text), meta: Some(meta) })
     }
 
+    /// Returns where the file is, links resolved: two names of one file have one record.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Returns why it must not be written, if so. A rename would replace a file that its owner has protected.
     ///
     /// # Errors

@@ -232,3 +232,95 @@ fn a_file_of_our_own() {
     assert!(matches!(install(&content, Some("ours, edited\n"), &with.pieces), Err(Refusal::Foreign)));
     assert!(matches!(uninstall(&content, "ours, edited\n", &with.pieces), Err(Refusal::Foreign)));
 }
+
+/// Makes texts that are valid, and laid out as no person would.
+struct Scribe(u64);
+
+impl Scribe {
+    /// A number below `n` (xorshift64, Marsaglia 2003).
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % n as u64) as usize
+    }
+
+    fn one_of(&mut self, words: &[&'static str]) -> &'static str {
+        words[self.below(words.len())]
+    }
+
+    fn gap(&mut self) -> &'static str {
+        self.one_of(&[
+            "",
+            "",
+            "",
+            " ",
+            "\n",
+            "\n  ",
+            "\t",
+            "\r\n\t",
+            " // c\n",
+            "/* c */",
+            "\n/* c\n*/ ",
+            "//\r\n",
+            "\n\n",
+        ])
+    }
+
+    fn value(&mut self, depth: usize) -> String {
+        match self.below(if depth == 0 { 3 } else { 6 }) {
+            0 => self.one_of(&["1", "-2.5e3", "true", "null"]).to_owned(),
+            1 => self.one_of(&["\"\"", "\"}{][,//\"", "\"a\\\"b\\\\\"", "\"é🦀\""]).to_owned(),
+            2 => self.one_of(&["{}", "[]", "{ }", "[\n]"]).to_owned(),
+            3 => self.container('[', ']', depth - 1, false),
+            _ => self.container('{', '}', depth - 1, true),
+        }
+    }
+
+    fn container(&mut self, open: char, close: char, depth: usize, has_keys: bool) -> String {
+        let mut text = format!("{open}{}", self.gap());
+        let n_items = self.below(4);
+        for at in 0..n_items {
+            if has_keys {
+                let key = self.one_of(&["a", "mcpServers", "hooks", "SessionStart", "BeforeTool", "version"]);
+                text += &format!("\"{key}\"{}:{}", self.gap(), self.gap());
+            }
+            text += &self.value(depth);
+            text += self.gap();
+            if at + 1 < n_items || self.below(5) == 0 {
+                text.push(',');
+            }
+            text += self.gap();
+        }
+        text.push(close);
+        text
+    }
+}
+
+#[test]
+fn any_layout_comes_back() {
+    let mut scribe = Scribe(0x9e37_79b9_7f4a_7c15);
+    let mut n_written = 0;
+    for _ in 0..3_000 {
+        let text = [scribe.gap(), &scribe.container('{', '}', 3, true), scribe.gap()].concat();
+        JsonNode::parse(&text).unwrap_or_else(|error| panic!("{text:?}: {error}"));
+        for content in contents("memo") {
+            let with = match install(&content, Some(&text), &[]) {
+                Err(Refusal::Shape { .. }) => continue,
+                with => with.unwrap_or_else(|error| panic!("{text:?}: {error}")).expect("it was not in it"),
+            };
+            n_written += 1;
+            assert_eq!(install(&content, Some(&with.text), &with.pieces).unwrap(), None, "{text:?}");
+            let left = uninstall(&content, &with.text, &with.pieces).unwrap();
+            assert_eq!(left.as_deref(), Some(text.as_str()), "{with:?}");
+            let left = uninstall(&content, &with.text, &[]).unwrap().expect("ours was in it");
+            assert!(JsonNode::parse(&left).is_ok() && !left.contains("memo"), "{text:?} became {left:?}");
+            assert_eq!(
+                left.matches("c */").count(),
+                text.matches("c */").count(),
+                "{text:?} became {left:?}"
+            );
+        }
+    }
+    assert!(n_written > 3_000, "{n_written}");
+}

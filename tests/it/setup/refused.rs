@@ -94,6 +94,21 @@ fn links_are_followed_and_stay() {
 
 #[cfg(unix)]
 #[test]
+fn two_names_of_one_file_have_one_record() {
+    let home = Home::new();
+    home.write("work/AGENTS.md", "# Mine\n");
+    std::os::unix::fs::symlink("AGENTS.md", home.path("work/CLAUDE.md")).unwrap();
+    let before = home.files();
+    home.run(&["setup", "--scope", "project", "codex", "claude-code"]);
+    assert_eq!(home.read("work/AGENTS.md").matches("memod: begin").count(), 1);
+    let kept = home.run(&["setup", "--scope", "project", "--undo", "codex"]);
+    assert!(kept.contains("kept: AGENTS.md: claude-code reads it too"), "{kept}");
+    home.run(&["setup", "--scope", "project", "--undo", "claude-code"]);
+    assert_eq!(home.files(), before);
+}
+
+#[cfg(unix)]
+#[test]
 fn modes_stay() {
     use std::os::unix::fs::PermissionsExt;
     let home = Home::new();
