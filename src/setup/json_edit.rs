@@ -362,12 +362,12 @@ fn goes_with_its_last(text: &str, chain: &Chain<'_>, at: usize, kept: &[Vec<Stri
 /// Returns whether a comment stands in a container, outside of its items. We write none.
 fn has_own_comment(text: &str, container: &JsonNode) -> bool {
     let mut at = container.range.start;
-    let ends = container.items().iter().map(|item| item.range.clone());
-    ends.chain([container.range.end..container.range.end]).any(|item| {
-        let gap = &text[at..item.start];
-        at = item.end;
+    let between = container.items().iter().any(|item| {
+        let gap = &text[at..item.range.start];
+        at = item.range.end;
         gap.contains('/')
-    })
+    });
+    between || text[at..container.range.end].contains('/')
 }
 
 /// Returns whether a comment stands between the name of a member and its value.
