@@ -117,8 +117,9 @@ impl Section<'_> {
         let current = lines.lines().count();
         let is_current = self.body.lines().take(current).eq(lines.lines());
         let is_marked = |hash: String| self.start.split_whitespace().any(|word| word == hash);
-        let marked = || hash_of_lines(self.body.lines()).position(is_marked).map(|at| at + 1);
-        let n_lines = if is_current { current } else { marked()? };
+        // The mark first: the lines of another version may begin with the present ones.
+        let marked = hash_of_lines(self.body.lines()).position(is_marked).map(|at| at + 1);
+        let n_lines = marked.or(is_current.then_some(current))?;
         Some(self.body.split_inclusive('\n').take(n_lines).map(str::len).sum())
     }
 }

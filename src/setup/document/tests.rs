@@ -200,6 +200,9 @@ fn a_table_comes_out_without_a_trace() {
         let with = installed(&toml(), text, &[]).text;
         assert_eq!(install(&toml(), Some(&with), &[]).unwrap(), None, "{with}");
         assert_eq!(uninstall(&toml(), &with, &[]).unwrap().as_deref(), Some(text), "{with}");
+        if text.starts_with('\u{feff}') {
+            continue; // only the first bytes of a file can be one
+        }
         let edited = format!("# first\n{with}\n[last]\n");
         let left = uninstall(&toml(), &edited, &[]).unwrap().expect("ours was in it");
         assert!(left.starts_with("# first\n") && left.ends_with("\n[last]\n") && !left.contains("# memod"));
