@@ -13,9 +13,6 @@ use crate::store::{Change, NewBlob, NewChunk, Reader};
 use crate::types::{Kind, Refusal, SourceKey, Stat, ViewId};
 use crate::unwind::caught;
 
-/// Most chunks of a file; more would be noise. A megabyte of one-word headings has 262,000.
-const MOST_CHUNKS: usize = 8_192;
-
 /// What happens to the manifest row of a file.
 pub(super) enum Prepared {
     /// The row is written.
@@ -154,23 +151,15 @@ fn into_blob(extracted: Extracted, text: &str, size: u64) -> NewBlob {
     }
     let embeds = !extracted.minified;
     let secrets = extracted.secrets;
-    let mut chunks = extracted.chunks;
-    let mut problems = extracted.problems;
-    if chunks.len() > MOST_CHUNKS {
-        problems.push(format!("{} chunks; only the first {MOST_CHUNKS} are indexed", chunks.len()));
-        chunks.truncate(MOST_CHUNKS);
-    }
-    let mut definitions = extracted.definitions;
-    definitions.truncate(MOST_CHUNKS);
     NewBlob {
         size,
         kind,
         extractor_version: EXTRACTOR_VERSION,
         refs,
-        problems: problems.join("\n"),
+        problems: extracted.problems.join("\n"),
         n_secrets: secrets.len(),
-        definitions,
-        chunks: chunks.into_iter().map(|chunk| into_chunk(chunk, text, &secrets, embeds)).collect(),
+        definitions: extracted.definitions,
+        chunks: extracted.chunks.into_iter().map(|chunk| into_chunk(chunk, text, &secrets, embeds)).collect(),
     }
 }
 

@@ -8,7 +8,7 @@ use std::io::{self, BufRead as _, Write as _};
 
 use serde::{Deserialize, Serialize};
 
-use crate::extract;
+use crate::extract::{self, Extracted};
 
 /// CPU time for one text, in seconds. It exceeds the parsers' own budget, plus a second that may be used already.
 pub(super) const CPU_S: u64 = 5;
@@ -19,6 +19,9 @@ pub(super) const IS_LIMITED: bool = cfg!(target_os = "linux");
 /// Address space of the process, in bytes. A megabyte of tables, the worst realistic text, takes 200 MB.
 #[cfg(target_os = "linux")]
 const MEMORY_BYTES: u64 = 512 << 20;
+
+/// Most chunks of a file; more would be noise. A megabyte of one-word headings has 262,000.
+const MOST_CHUNKS: usize = 8_192;
 
 /// One text to extract.
 #[derive(Serialize, Deserialize)]
@@ -49,11 +52,22 @@ pub fn run() -> io::Result<()> {
         limit_time();
         let line = line?;
         let task: Task<'_> = serde_json::from_str(&line)?;
-        let mut reply = serde_json::to_string(&extract::extract(&task.path, &task.text))?;
+        let mut reply = serde_json::to_string(&shortened(extract::extract(&task.path, &task.text)))?;
         reply.push('\n');
         stdout.write_all(reply.as_bytes())?;
     }
     Ok(())
+}
+
+/// Returns what is indexed of a file: what goes over the pipe costs time, too.
+fn shortened(mut extracted: Extracted) -> Extracted {
+    let n_chunks = extracted.chunks.len();
+    if n_chunks > MOST_CHUNKS {
+        extracted.problems.push(format!("{n_chunks} chunks; only the first {MOST_CHUNKS} are indexed"));
+        extracted.chunks.truncate(MOST_CHUNKS);
+    }
+    extracted.definitions.truncate(MOST_CHUNKS);
+    extracted
 }
 
 /// Limits the memory of the process and disables core files; a larger allocation ends it.
