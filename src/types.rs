@@ -1,5 +1,6 @@
 //! Plain values that all modules share.
 
+mod secret_name;
 mod shown;
 mod time;
 
@@ -7,6 +8,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::secret_name::is_secret_name;
 pub use self::shown::escape;
 pub use self::time::{Way, moment, rfc3339};
 

@@ -11,7 +11,7 @@ use crate::git::UserDirs;
 use crate::paths::{IoContext as _, PathError, RepoLayout, if_readable};
 use crate::scan::{self, Admission, Found, ScanError, Verdict, Visit};
 use crate::store::{Entry, Reader};
-use crate::types::{Refusal, SourceKey, Stat, ViewId};
+use crate::types::{Refusal, SourceKey, Stat, ViewId, is_secret_name};
 
 /// The actions for the differences.
 #[derive(Default)]
@@ -194,7 +194,7 @@ impl<'a> Comparison<'a> {
             Verdict::Admitted => None,
             Verdict::Refused(refusal) => Some(refusal),
             Verdict::Ignored => {
-                self.todo.ignored_secrets.extend(Some(stat).filter(|_| scan::is_secret_name(key.as_str())));
+                self.todo.ignored_secrets.extend(Some(stat).filter(|_| is_secret_name(key.as_str())));
                 return None;
             }
         };

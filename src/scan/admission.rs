@@ -3,10 +3,10 @@
 use gix::bstr::ByteSlice;
 
 use super::rules::{Barrier, Rules};
-use super::{FileKind, RelPath, ScanError, is_secret_name};
+use super::{FileKind, RelPath, ScanError};
 use crate::git::{Settings, Tracked, TrackedAs, UserDirs};
 use crate::paths::RepoLayout;
-use crate::types::{Refusal, SourceKey, Stat};
+use crate::types::{Refusal, SourceKey, Stat, is_secret_name};
 
 /// The decision on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

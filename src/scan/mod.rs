@@ -18,13 +18,11 @@ use crate::paths::PathError;
 mod admission;
 mod read;
 mod rules;
-mod secret;
 mod stat;
 mod walk;
 
 pub use admission::{Admission, Verdict};
 pub use read::{Content, Read, ReadError, bytes, read, read_same};
-pub use secret::is_secret_name;
 use stat::FileKind;
 pub use stat::{is_racy, lstat, shared_inode};
 pub use walk::{Found, Visit, walk};

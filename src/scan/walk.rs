@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use gix::bstr::{BString, ByteSlice};
 
-use super::{Admission, FileKind, RelPath, ScanError, Verdict, is_secret_name, lstat, name_bytes, on_disk};
+use super::{Admission, FileKind, RelPath, ScanError, Verdict, lstat, name_bytes, on_disk};
 use crate::paths::{PathError, RepoLayout};
-use crate::types::{Refusal, SourceKey, Stat};
+use crate::types::{Refusal, SourceKey, Stat, is_secret_name};
 
 /// A path that git lists, at the time of the visit.
 #[derive(Clone, Debug, PartialEq, Eq)]
