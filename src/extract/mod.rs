@@ -13,6 +13,7 @@ mod fixtures;
 mod front_matter;
 pub mod lang;
 pub mod markdown;
+mod markdown_outline;
 mod outline;
 pub mod plain_text;
 mod plausible;
