@@ -53,25 +53,20 @@ fn optional(context: Result<CommandContext, CliError>) -> Result<Option<CommandC
 
 fn show(context: Option<&CommandContext>, output: &mut Output) -> Result<(), CliError> {
     let resolved = config::load(context.map(|context| &context.layout))?;
-    if output.json {
-        let all: Map<_, _> = KEYS.iter().map(|key| (key.name.to_owned(), as_json(key, &resolved))).collect();
-        return output.json(&all);
-    }
-    for (key, origin) in KEYS.iter().zip(&resolved.origins) {
-        let setting = format!("{} = {}", key.name, key.get(&resolved.config).to_toml());
-        let origin = paint(output.styles.title, &escape(&origin.to_string()));
-        output.line(&format!("{setting:<36} {origin}"))?;
-    }
-    Ok(())
+    let all: Map<_, _> = KEYS.iter().map(|key| (key.name.to_owned(), as_json(key, &resolved))).collect();
+    output.value(&all, |output| {
+        KEYS.iter().zip(&resolved.origins).try_for_each(|(key, origin)| {
+            let setting = format!("{} = {}", key.name, key.get(&resolved.config).to_toml());
+            let origin = paint(output.styles.title, &escape(&origin.to_string()));
+            output.line(&format!("{setting:<36} {origin}"))
+        })
+    })
 }
 
 fn get(name: &str, context: Option<&CommandContext>, output: &mut Output) -> Result<(), CliError> {
     let key = Key::find(name).ok_or_else(|| config::unknown(name, Origin::CommandLine))?;
     let resolved = config::load(context.map(|context| &context.layout))?;
-    if output.json {
-        return output.json(&as_json(key, &resolved));
-    }
-    output.line(&key.get(&resolved.config).to_string())
+    output.value(&as_json(key, &resolved), |output| output.line(&key.get(&resolved.config).to_string()))
 }
 
 fn as_json(key: &Key, resolved: &Resolved) -> Value {

@@ -20,13 +20,8 @@ pub(super) fn doctor(dir: Option<&Path>, output: &mut Output) -> CliResult {
         Err(error) => vec![failed("worktree", &error)],
     };
     let exit = if checks.iter().all(|check| check.ok) { 0 } else { EXIT_NONE };
-    if output.json {
-        output.json(&DoctorResult { checks })?;
-    } else {
-        for check in &checks {
-            print(check, output)?;
-        }
-    }
+    let result = DoctorResult { checks };
+    output.value(&result, |output| result.checks.iter().try_for_each(|check| print(check, output)))?;
     Ok(exit)
 }
 

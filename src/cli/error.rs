@@ -101,7 +101,7 @@ impl CliError {
             }
             Self::Usage { hint: text, .. } => ("usage", EXIT_USAGE, hint(text)),
             Self::Field { known, .. } => ("usage", EXIT_USAGE, Some(format!("there are: {known}"))),
-            Self::NoHome => ("no-home", EXIT_USAGE, hint("set HOME")),
+            Self::NoHome => ("no-home", EXIT_USAGE, hint("set HOME to an absolute path")),
             Self::NoLog(_) => {
                 ("not-found", EXIT_NONE, hint("`memo status` starts the daemon, which writes it"))
             }

@@ -27,11 +27,7 @@ pub(super) fn hooks(typed: HooksArgs, context: &CommandContext, output: &mut Out
         HooksVerb::Status => ("hooks.status", false),
     };
     let result = call(&mut client, method, chain, context)?;
-    if output.json {
-        output.json(&result)?;
-    } else {
-        print(&result, output)?;
-    }
+    output.value(&result, |output| print(&result, output))?;
     let done = match what {
         HooksVerb::Install { .. } => !result.hooks.is_empty() && n_ringing(&result) == result.hooks.len(),
         HooksVerb::Uninstall => n_ringing(&result) == 0,

@@ -70,14 +70,12 @@ pub(super) fn version(context: Option<&CommandContext>, output: &mut Output) -> 
             None
         }
     });
-    if output.json {
-        output.json(&json!({ "client": { "version": VERSION, "protocol": PROTOCOL }, "daemon": daemon }))?;
-        return Ok(0);
-    }
-    output.line(&format!("memo {VERSION} (protocol {PROTOCOL})"))?;
-    if let Some(daemon) = daemon {
+    let client = json!({ "version": VERSION, "protocol": PROTOCOL });
+    output.value(&json!({ "client": client, "daemon": daemon }), |output| {
+        output.line(&format!("memo {VERSION} (protocol {PROTOCOL})"))?;
+        let Some(daemon) = &daemon else { return Ok(()) };
         let version = escape(&daemon.version);
-        output.line(&format!("memod {version} (protocol {}), pid {}", daemon.protocol, daemon.pid))?;
-    }
+        output.line(&format!("memod {version} (protocol {}), pid {}", daemon.protocol, daemon.pid))
+    })?;
     Ok(0)
 }

@@ -13,18 +13,17 @@ use super::text::{bytes, count, duration, escape, paint};
 
 pub(super) fn status(typed: &StatusArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let status: StatusResult = context.connect()?.call("status", &ask::status(typed, &context.cwd))?;
-    output.keep(&status)?;
-    if output.json {
-        output.json(&status)?;
-    } else if typed.files {
-        list(status.files.unwrap_or_default().iter().map(String::as_str), typed.null, output)?;
-    } else if typed.skipped {
-        let files = status.skipped_files.unwrap_or_default();
-        let lines: Vec<_> = files.iter().map(|(path, reason)| format!("{reason}\t{path}")).collect();
-        list(lines.iter().map(String::as_str), typed.null, output)?;
-    } else {
-        print(&status, output)?;
-    }
+    output.value(&status, |output| {
+        if typed.files {
+            list(status.files.iter().flatten().map(String::as_str), typed.null, output)
+        } else if typed.skipped {
+            let files = status.skipped_files.iter().flatten();
+            let lines: Vec<_> = files.map(|(path, reason)| format!("{reason}\t{path}")).collect();
+            list(lines.iter().map(String::as_str), typed.null, output)
+        } else {
+            print(&status, output)
+        }
+    })?;
     Ok(0)
 }
 

@@ -90,7 +90,7 @@ pub(in crate::cli) struct FieldsArgs {
     meta: Vec<(String, Value)>,
     /// Keep it although it looks like a credential
     #[arg(long)]
-    allow_secret: bool,
+    pub(in crate::cli) allow_secret: bool,
 }
 
 impl From<FieldsArgs> for FieldParams {

@@ -20,13 +20,12 @@ pub(in crate::cli) fn back_up(
     let path = typed.path.as_deref().map(new_path).transpose()?;
     let params = BackupParams { caller: caller(context), path };
     let result: BackupResult = context.connect()?.call("memory.backup", &params)?;
-    if output.json {
-        output.json(&result)?;
-    } else {
+    output.value(&result, |output| {
         output.line(&result.path)?;
         output.flush()?;
         output.say(&format!("{}, {}", count(result.memories, "memory", "memories"), bytes(result.bytes)));
-    }
+        Ok(())
+    })?;
     Ok(0)
 }
 

@@ -63,9 +63,10 @@ pub(super) struct Done {
 
 impl Done {
     pub(super) fn show(&self, output: &mut Output) -> Result<(), CliError> {
-        if output.json {
-            return output.json(self);
-        }
+        output.value(self, |output| self.print(output))
+    }
+
+    fn print(&self, output: &mut Output) -> Result<(), CliError> {
         for Refusal { place, line, unit, why, .. } in &self.refused {
             let line = if *line > 0 { format!("{unit} {line}: ") } else { String::new() };
             output.warn(&format!("{place}: {line}{why}"));

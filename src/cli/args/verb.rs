@@ -1,0 +1,389 @@
+//! Declares the verbs with their help, and says which files each reads and writes.
+
+use std::path::{Path, PathBuf};
+
+use clap::Subcommand;
+
+use super::exchange_args::{BackupArgs, ExportArgs, ImportArgs, RestoreBackupArgs};
+use super::memory_args::{
+    AddArgs, AppendArgs, GetArgs, HistoryArgs, IdArgs, IdsArgs, ListArgs, PromoteArgs, RecallArgs,
+    RecentArgs, RemoveArgs, TagArgs, UpdateArgs,
+};
+use super::relation_args::{ConsolidateArgs, DedupeArgs, LinkingArgs, LinksArgs, RelatedArgs, ResolveArgs};
+use super::rows_args::RowsArgs;
+use super::verb_args::{
+    BriefArgs, ChangedArgs, ConfigArgs, ExplainArgs, HookArgs, HooksArgs, InitArgs, LogsArgs, MapArgs,
+    McpArgs, SearchArgs, SetupArgs, StatusArgs, SyncArgs, WhyArgs,
+};
+
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum Verb {
+    /// Index the repository now and show what was indexed and skipped
+    ///
+    /// The first search indexes as well, so this is optional; running it again is harmless. Installs git hooks as
+    /// `memo hooks install` does, unless --no-hooks is given. Exits with 3 when indexing makes no progress for a minute.
+    ///
+    /// Example: memo init
+    Init(InitArgs),
+    /// Search documents, the code map, definitions, commits and memories
+    ///
+    /// Prints the best hits with their lines. The index holds everything written before the search started, or the answer
+    /// says why it does not. Exits with 1 when nothing matches.
+    ///
+    /// Example: memo search --kind symbol --path 'src/**' "parse config file"
+    #[command(visible_alias = "s")]
+    Search(SearchArgs),
+    /// Explain how each hit of a search was ranked
+    ///
+    /// Shows the rank in each arm and every factor of the score. Takes the flags of `memo search`. Exits with 1 when nothing
+    /// matches, or nothing that --hit or --of selects.
+    ///
+    /// Example: memo explain "token expiry" --of src/session.rs
+    Explain(ExplainArgs),
+    /// Show the most important part of the code map that fits a budget
+    ///
+    /// Ranks files by how often other files name their symbols, weighted towards --focus. Exits with 1 when nothing fits.
+    ///
+    /// Example: memo map --budget 2048 --focus src/auth.rs
+    Map(MapArgs),
+    /// Show what to know before starting work, within a budget
+    ///
+    /// Prints memories tagged `pinned` or of priority 7 and above, memories whose code has changed, uncommitted changes, the
+    /// latest commits, and the code map weighted towards the uncommitted changes. The budget counts what is printed, four
+    /// characters a token; with --json it counts `text` alone. Exits with 1 when there is nothing to show.
+    ///
+    /// Example: memo brief --budget 1000
+    Brief(BriefArgs),
+    /// Show which files and definitions changed since a revision or a time
+    ///
+    /// Compares the worktree, with uncommitted changes and new files, with a commit: a revision as git names it (an id, a
+    /// branch, a tag, HEAD~3, @{upstream}), or the newest commit at or before a local time (2026-11-01, RFC 3339) or an age
+    /// (3d, 2h30m). Exits with 1 when nothing changed.
+    ///
+    /// Example: memo changed --since 3d
+    Changed(ChangedArgs),
+    /// Show the memories about a piece of code and the commits that shaped it
+    ///
+    /// Prints memories about the file, line or definition first, then commits, newest first, with their messages. PATH alone
+    /// follows the file through renames; PATH:LINE, PATH:FIRST-LAST and PATH#SYMBOL show the commits their lines come from.
+    /// Exits with 1 when there are none.
+    ///
+    /// Example: memo why src/auth.rs#login
+    Why(WhyArgs),
+    /// Add a memory
+    ///
+    /// Prints its id once it is on disk. The same text in the same container is stored once. Text inside
+    /// <private>…</private> is removed before anything is stored; text that looks like a credential is refused.
+    ///
+    /// Example: memo add --tag auth "sessions are signed tokens; nothing is kept on the server"
+    Add(AddArgs),
+    /// Show memories by id
+    ///
+    /// Example: memo get mem_01KAJ
+    Get(GetArgs),
+    /// List memories
+    ///
+    /// Exits with 1 when there are none.
+    ///
+    /// Example: memo list --tag auth --sort priority
+    #[command(visible_alias = "ls")]
+    List(ListArgs),
+    /// Change the fields of a memory that are given
+    ///
+    /// Example: memo update mem_01KAJ --priority 8 --ttl never
+    Update(UpdateArgs),
+    /// Confirm that a memory still holds for the code it is about
+    ///
+    /// A drifted memory becomes fresh again. Fails when the code is gone.
+    ///
+    /// Example: memo confirm mem_01KAJ
+    Confirm(IdArgs),
+    /// Append a line to a memory
+    ///
+    /// Example: memo append mem_01KAJ "and tokens expire after 24 hours"
+    Append(AppendArgs),
+    /// Archive memories
+    ///
+    /// Shows what would be archived and asks first; nothing is deleted. Memories must meet every condition that is given.
+    /// Exits with 1 when none do.
+    ///
+    /// Example: memo forget --tag draft --before 30d
+    Forget(RemoveArgs),
+    /// Restore memories from the archive
+    ///
+    /// Example: memo restore mem_01KAJ
+    Restore(IdsArgs),
+    /// Delete archived memories for good
+    ///
+    /// Shows what would be deleted and asks first. Without a condition it deletes the whole archive. Backups of the last days
+    /// still hold what was deleted. Exits with 1 when there is nothing to delete.
+    ///
+    /// Example: memo purge --before 90d --dry-run
+    Purge(RemoveArgs),
+    /// Add tags to a memory
+    ///
+    /// Example: memo tag mem_01KAJ auth jwt
+    Tag(TagArgs),
+    /// Remove tags from a memory
+    ///
+    /// Example: memo untag mem_01KAJ jwt
+    Untag(TagArgs),
+    /// Count memories by tag
+    ///
+    /// Example: memo tags
+    Tags(RowsArgs),
+    /// Count memories by container
+    ///
+    /// Example: memo containers
+    Containers(RowsArgs),
+    /// Search memories and extend the lifetime of what was found
+    ///
+    /// A recall adds an hour to a short memory and a day to a mid one; the fifth makes a mid memory long, and every tenth
+    /// raises the priority by one. A hit without a word of the query is shown and not extended. `memo search --kind memory`
+    /// finds the same and changes nothing. Exits with 1 when nothing matches.
+    ///
+    /// Example: memo recall token expiry
+    Recall(RecallArgs),
+    /// List the memories that were added or changed last
+    ///
+    /// Exits with 1 when there are none.
+    ///
+    /// Example: memo recent -n 5
+    Recent(RecentArgs),
+    /// Move a memory up a tier: short to mid, mid to long
+    ///
+    /// Example: memo promote mem_01KAJ
+    Promote(PromoteArgs),
+    /// Combine several memories into one and archive the originals
+    ///
+    /// The new memory has all their tags, the highest priority, the lowest confidence and the longest lifetime, and is linked
+    /// to each as derived from it. --auto combines memories that share container and first tag, at least three at a time, and
+    /// skips superseded ones. A group is combined completely or not at all. Exits with 1 when nothing was combined.
+    ///
+    /// Example: memo consolidate mem_01KAJ mem_01K9Z --title Tokens --summary "tokens expire after 24 hours"
+    Consolidate(ConsolidateArgs),
+    /// Link a memory to another
+    ///
+    /// related_to and contradicts hold in both directions. `memo get` shows the links of a memory.
+    ///
+    /// Example: memo link mem_01KAJ mem_01K9Z --kind supersedes
+    Link(LinkingArgs),
+    /// Remove links between two memories
+    ///
+    /// Example: memo unlink mem_01KAJ mem_01K9Z
+    Unlink(LinkingArgs),
+    /// Show the links of a memory
+    ///
+    /// Exits with 1 when there are none.
+    ///
+    /// Example: memo links mem_01KAJ --depth 2
+    Links(LinksArgs),
+    /// Decide which of two contradicting memories holds
+    ///
+    /// Links them as contradicting and the first as superseding the second. The second stays, with priority 1 and confidence
+    /// 0.1, and ranks below the first.
+    ///
+    /// Example: memo resolve mem_01KAJ mem_01K9Z
+    Resolve(ResolveArgs),
+    /// Show memories that are linked to a memory or close to it in meaning
+    ///
+    /// Exits with 1 when there are none.
+    ///
+    /// Example: memo related mem_01KAJ
+    Related(RelatedArgs),
+    /// Show near-duplicate memories and how they could be merged
+    ///
+    /// Changes nothing without --merge. With it, the first memory of a group gets the tags of the others and the text it
+    /// lacks, and the others are archived. Texts that differ in numbers or negations are never proposed. Exits with 1 when
+    /// there are none.
+    ///
+    /// Example: memo dedupe --container auth
+    Dedupe(DedupeArgs),
+    /// Show every change of a memory
+    ///
+    /// Example: memo history mem_01KAJ
+    History(HistoryArgs),
+    /// Count memories and show where they and their backups are stored
+    ///
+    /// Example: memo stats
+    Stats,
+    /// Export memories and their links as JSON lines
+    ///
+    /// `memo import` reads them again. Change histories are not exported; `memo backup` keeps them. Writes to stdout without
+    /// --out.
+    ///
+    /// Example: memo export --tag auth --out auth.jsonl
+    Export(ExportArgs),
+    /// Import memories from files and other systems
+    ///
+    /// Skips what is already here, by id or by text. Lists each entry that was refused with its position and the reason, and
+    /// imports the rest. An interrupted import can be run again. Markdown and repository maps replace what an earlier import
+    /// of the same file stored. Exits with 1 when something was refused.
+    ///
+    /// Example: memo import --from markdown --container handbook ~/handbook
+    Import(ImportArgs),
+    /// Copy all memories, with their history, into one file
+    ///
+    /// Reads the copy back before printing its path. Without PATH it is kept beside the daemon's daily copies; the last seven
+    /// made on request stay.
+    ///
+    /// Example: memo backup ~/memories.db
+    Backup(BackupArgs),
+    /// Replace all memories by those of a backup
+    ///
+    /// Shows what would change and asks first. The present memories are copied before, and the copy is named. `memo import
+    /// --merge` adds the memories of a backup instead. Exits with 1 when nothing would change.
+    ///
+    /// Example: memo restore-backup latest --dry-run
+    RestoreBackup(RestoreBackupArgs),
+    /// Show the state of the daemon and the index
+    ///
+    /// Does not wait for pending work; run `memo sync` first when the lists must be complete. Paths are relative to the top
+    /// of the worktree.
+    ///
+    /// Example: memo status --files -z | xargs -0 wc -l
+    Status(StatusArgs),
+    /// Bring the index up to date and wait for it
+    ///
+    /// Exits with 1 when the index is not up to date within --wait-ms.
+    ///
+    /// Example: memo sync --sync full --wait-ms 60000
+    Sync(SyncArgs),
+    /// Stop the daemon; the next command starts it again
+    ///
+    /// Example: memo stop
+    Stop,
+    /// Stop the daemon and start it again
+    ///
+    /// Example: memo restart
+    Restart,
+    /// Show the daemon's log
+    ///
+    /// Example: memo logs -n 200 -f
+    Logs(LogsArgs),
+    /// Check that everything the daemon needs works
+    ///
+    /// Exits with 1 when a check fails.
+    ///
+    /// Example: memo doctor
+    Doctor,
+    /// Discard the index and build it again; memories are kept
+    ///
+    /// Example: memo reindex
+    Reindex,
+    /// Tell a coding agent what it should know now, for the agent's hooks
+    ///
+    /// Reads the JSON of the agent's hook on stdin and prints what that agent expects: at the start of a session the brief, for
+    /// a prompt the memories that are clearly relevant, before an edit the memories about the file. Prints nothing where
+    /// nothing helps, and tells a session each thing once. Never fails and never waits longer than --within-ms: the exit
+    /// status is 0 whatever happens, 1 for wrong usage. With --explain it exits with 1 when nothing would be told.
+    ///
+    /// Example: memo hook prompt --explain "how long is a token valid"
+    Hook(HookArgs),
+    /// Set up coding agents to use memod, or undo it
+    ///
+    /// Shows a diff of each file, then writes it: the MCP server, a marked section of the instructions, hooks and skills, as far
+    /// as the agent has them. Everything else in these files stays as it is, byte for byte, and --undo takes out exactly what
+    /// was written. A file that does not parse, or that holds an entry `memod` of somebody else, is left alone. Exits with 1
+    /// when a file was left alone or no agent was found.
+    ///
+    /// Example: memo setup --show claude-code
+    Setup(SetupArgs),
+    /// Install, remove or show the git hooks that notify the daemon
+    ///
+    /// Without a subcommand it shows the state of each hook. Answers are correct without hooks; with them the daemon notices
+    /// changes sooner.
+    ///
+    /// Example: memo hooks install --chain
+    Hooks(HooksArgs),
+    /// Show or change settings
+    ///
+    /// Without a subcommand it lists every setting in force and where it comes from.
+    ///
+    /// Example: memo config set search.limit 20 --user
+    Config(ConfigArgs),
+    /// Run several commands from a prompt or from stdin
+    ///
+    /// A terminal gets completion, and a history in the state dir that omits lines with texts of memories and lines that begin
+    /// with a space. Otherwise lines are read from stdin, `#` begins a comment, and the exit status is that of the last line
+    /// that failed. Ctrl-D, `exit` and `quit` end it.
+    ///
+    /// Example: memo shell < lines
+    Shell,
+    /// Serve agents over stdin and stdout by the Model Context Protocol
+    ///
+    /// Agents start it; nothing else reads its stdout. It answers in the directory where it was started, and connects to the
+    /// daemon at the first call that needs it. The default profile offers few tools, so that their list costs few tokens; every
+    /// verb is reached through one of them. Ends with its input.
+    ///
+    /// Example: memo mcp --profile full
+    Mcp(McpArgs),
+    /// Print a script that completes verbs, flags, ids, tags and containers
+    ///
+    /// Completion never starts a daemon.
+    ///
+    /// Example: memo completions bash > ~/.local/share/bash-completion/completions/memo
+    Completions {
+        /// The shell to complete in
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write all pages into a directory
+    ///
+    /// Example: memo man ~/.local/share/man/man1
+    Man {
+        /// Directory for the pages, one for each command
+        // The id `dir` belongs to -C; clap would confuse the two.
+        #[arg(id = "pages", value_name = "DIR")]
+        dir: Option<PathBuf>,
+    },
+    /// Show the versions of this program and of the running daemon
+    ///
+    /// Example: memo version --json
+    Version,
+}
+
+impl Verb {
+    /// Resolves the files that the verb reads and writes against `dir`, the directory of `-C`.
+    pub(in crate::cli) fn start_files_at(&mut self, dir: &Path) {
+        let start = |path: &mut PathBuf| *path = dir.join(&*path);
+        match self {
+            Self::Import(args) => {
+                args.paths.iter_mut().filter(|path| *path != Path::new("-")).for_each(start);
+            }
+            Self::Add(AddArgs { text, .. }) | Self::Append(AppendArgs { text, .. }) => {
+                text.file.iter_mut().for_each(start);
+            }
+            Self::Export(args) => args.out.iter_mut().for_each(start),
+            Self::Backup(args) => args.path.iter_mut().for_each(start),
+            Self::RestoreBackup(args) if args.path != Path::new("latest") => start(&mut args.path),
+            Self::Man { dir } => dir.iter_mut().for_each(start),
+            _ => {}
+        }
+    }
+
+    /// Returns the files that the verb reads.
+    pub(in crate::cli) fn files_to_read(&self) -> Vec<&Path> {
+        match self {
+            Self::Add(AddArgs { text, .. }) | Self::Append(AppendArgs { text, .. }) => {
+                text.file.iter().map(PathBuf::as_path).collect()
+            }
+            Self::Import(args) => args.paths.iter().map(PathBuf::as_path).collect(),
+            Self::RestoreBackup(args) => vec![args.path.as_path()],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns whether the verb is told to keep what looks like a credential.
+    pub(in crate::cli) fn allows_secrets(&self) -> bool {
+        match self {
+            Self::Add(AddArgs { fields, .. }) | Self::Update(UpdateArgs { fields, .. }) => {
+                fields.allow_secret
+            }
+            Self::Append(AppendArgs { allow_secret, .. })
+            | Self::Import(ImportArgs { allow_secret, .. })
+            | Self::Consolidate(ConsolidateArgs { allow_secret, .. }) => *allow_secret,
+            _ => false,
+        }
+    }
+}
