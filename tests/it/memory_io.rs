@@ -46,6 +46,26 @@ fn file(live: &Live, name: &str, text: &str) -> String {
 }
 
 #[test]
+fn files_start_at_the_directory_of_the_command() {
+    let live = Live::new();
+    live.write("note.txt", "at the top");
+    live.write("sub/note.txt", "in the directory");
+    let add = |verb: &[&str]| {
+        let (code, answer) = memo(&live, &[verb, &["--file", "note.txt"]].concat());
+        assert_eq!(code, 0, "{answer}");
+        answer["memory"].clone()
+    };
+    assert_eq!(add(&["add"])["content"], "at the top");
+    let memory = add(&["-C", "sub", "add"]);
+    assert_eq!(memory["content"], "in the directory");
+    let appended = add(&["append", memory["id"].as_str().unwrap()]);
+    assert_eq!(appended["content"], "in the directory\nat the top");
+    let absolute = live.root().join("note.txt");
+    let (code, answer) = memo(&live, &["-C", "sub", "add", "--file", absolute.to_str().unwrap()]);
+    assert_eq!((code, &answer["memory"]["content"]), (0, &json!("at the top")), "{answer}");
+}
+
+#[test]
 fn what_goes_out_comes_in_the_same() {
     let (here, there) = (Live::new(), Live::new());
     let full = json!({ "content": "é\n \"two\" lines \u{202e}", "title": "T", "tags": ["b", "a"], "tier": "mid",
@@ -108,6 +128,35 @@ fn an_export_takes_the_place_of_files_alone() {
     assert_eq!(memo(&live, &["export", "--out", &pipe]).0, 0);
     assert_eq!(reader.join().unwrap(), fs::read_to_string(&old).unwrap());
     assert!(!fs::metadata(&pipe).unwrap().is_file());
+}
+
+#[test]
+fn an_export_writes_through_no_link_that_lies_beside_its_file() {
+    let live = Live::new();
+    live.call("memory.add", json!({ "content": "one" }));
+    let other = file(&live, "other", "as it was");
+    // Whoever makes the links knows the id of the process, which `exec` keeps.
+    let export = |links: &str| {
+        let memo = env!("CARGO_BIN_EXE_memo");
+        let script = format!(
+            "for end in {links}; do ln -s {other} out.jsonl.$$$end.part; done; exec {memo} export -o out.jsonl"
+        );
+        live.sandbox.program("sh", &["-ec", &script]).output().unwrap()
+    };
+    let written = export("''");
+    assert!(written.status.success(), "{written:?}");
+    assert_eq!(fs::read_to_string(&other).unwrap(), "as it was");
+    let out = live.root().join("out.jsonl");
+    assert!(fs::read_to_string(&out).unwrap().contains("one") && !out.is_symlink());
+
+    fs::remove_file(&out).unwrap();
+    let refused = export("'' $(seq -f -%g 100)");
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(
+        !refused.status.success() && said.contains("create out.jsonl.") && said.contains("exists"),
+        "{said}"
+    );
+    assert!(fs::read_to_string(&other).unwrap() == "as it was" && !out.exists());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -119,6 +119,20 @@ fn line<T: Serialize>(value: &T) -> Vec<u8> {
     line
 }
 
+/// Names next to a file that are tried; others may be left of exports that were killed.
+const MOST_TAKEN: u32 = 100;
+
+/// Returns a name next to a file; another one for each number.
+fn aside_name(path: &Path, taken: u32) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}", std::process::id()));
+    if taken > 0 {
+        name.push(format!("-{taken}"));
+    }
+    name.push(".part");
+    path.with_file_name(name)
+}
+
 /// A file that replaces another once it is complete.
 struct Aside {
     path: PathBuf,
@@ -131,14 +145,20 @@ impl Aside {
     fn create(path: &Path) -> Result<Self, CliError> {
         // Replace the target of a symbolic link, not the link.
         let path = canonical(path).unwrap_or_else(|_| path.to_owned());
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".{}.part", std::process::id()));
-        let aside = path.with_file_name(name);
         let mut options = File::options();
-        options.write(true).create(true).truncate(true);
+        // Not over what is there: it may be a link that came with the repository.
+        options.write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = BufWriter::new(options.open(&aside).at("create", &aside)?);
+        let mut taken = 0;
+        let (file, aside) = loop {
+            let aside = aside_name(&path, taken);
+            match options.open(&aside) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists && taken < MOST_TAKEN => taken += 1,
+                opened => break (opened.at("create", &aside)?, aside),
+            }
+        };
+        let file = BufWriter::new(file);
         Ok(Self { path, aside, file, is_kept: false })
     }
 
