@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
+use tokio::join;
 use tokio::time::timeout_at;
 
 use super::changed::changed;
@@ -67,8 +68,12 @@ pub(super) async fn brief_until(
     let began = Instant::now();
     let budget = params.budget.unwrap_or(BUDGET);
     let at = freshness(shared, &params.cwd, params.sync, until).await?;
-    let mut pinned = pinned(shared).await?;
-    let (mut to_check, mut n_to_check) = to_check(shared, &params.cwd).await;
+    let at = Arc::new(at);
+    let for_commits = Arc::clone(&at);
+    let commits = reading(shared, &at.layout.root, move |_| Ok(commits(&for_commits)));
+    let (pinned, (mut to_check, mut n_to_check), changes, commits) =
+        join!(pinned(shared), to_check(shared, &params.cwd), uncommitted(shared, &params.cwd), commits);
+    let (mut pinned, commits) = (pinned?, commits?);
     for memory in &mut pinned {
         // A pinned memory about changed code is listed once, with its state.
         if let Some(at) = to_check.iter().position(|other| other.id == memory.id) {
@@ -76,18 +81,14 @@ pub(super) async fn brief_until(
             n_to_check -= 1;
         }
     }
-    let changes = uncommitted(shared, &params.cwd).await;
     let focus =
         changes.files.iter().map(|file| at.layout.root.join(&file.path).display().to_string()).collect();
-    let mut lists = vec![
+    let lists = vec![
         List::new("memories", "Memories", MEMORIES_UNTIL, &pinned, memory_line, pinned.len()),
         List::new("to-check", TO_CHECK, TO_CHECK_UNTIL, &to_check, memory_line, n_to_check),
         List::new("changes", "Not committed", CHANGES_UNTIL, &changes.files, file_line, changes.total),
+        List::new("commits", "Last commits", COMMITS_UNTIL, &commits, String::clone, commits.len()),
     ];
-    let at = Arc::new(at);
-    let for_commits = Arc::clone(&at);
-    let commits = reading(shared, &at.layout.root, move |_| Ok(commits(&for_commits))).await?;
-    lists.push(List::new("commits", "Last commits", COMMITS_UNTIL, &commits, String::clone, commits.len()));
     let mut page = Page::new(budget);
     page.fill(&lists);
     let params = MapParams { cwd: params.cwd, budget: Some(page.tokens(MAP)), focus, sync: params.sync };

@@ -13,9 +13,10 @@ use super::definition_diff::Definitions;
 use super::error::{RpcResult, bad_params};
 use super::event::Freshness;
 use super::history::History;
+use super::object_ids::{ContentKey, ObjectIds};
 use super::request::{deadline, freshness, reading};
 use super::shared::Shared;
-use crate::git::{ALIKE, ObjectId, Settings, Tracked, TreeEntry, UserDirs, Walk, blob_id, likeness};
+use crate::git::{ALIKE, ObjectId, Settings, Tracked, TreeEntry, UserDirs, Walk, likeness};
 use crate::paths::{IoContext as _, PathError, if_readable};
 use crate::proto::{ChangedFile, ChangedParams, ChangedResult, FileStatus, RpcError, code};
 use crate::scan;
@@ -193,18 +194,39 @@ impl<'a> Comparison<'a> {
             _ if is_secret => return Some(unknown),
             _ => {}
         }
-        let root = &self.at.layout.root;
-        let read =
-            if_readable(scan::bytes(root, key, MOST_HASHED_BYTES)).at("read", &root.join(key.as_str()));
-        let Some(bytes) = self.known(read)?? else {
-            return Some(unknown);
+        let content = ContentKey::of(key, entry);
+        let ids = match self.shared.object_ids.of(&content) {
+            Some(known) => known,
+            None => match self.read_ids(key, content)? {
+                Some(read) => read,
+                None => return Some(unknown),
+            },
         };
-        let id = blob_id(self.past.object_hash, &bytes);
-        let lf = || blob_id(self.past.object_hash, &without_cr(&bytes));
         match was {
-            Some(was) if id != was.id && lf() == was.id => Some(was.id),
-            _ => Some(id),
+            Some(was) if ids.lf == was.id => Some(was.id),
+            _ => Some(ids.raw),
         }
+    }
+
+    /// Reads a file and returns the object ids of its content: `Some(None)` if it is too large, `None` if it is gone.
+    fn read_ids(&self, key: &SourceKey, listed: ContentKey) -> Option<Option<ObjectIds>> {
+        let root = &self.at.layout.root;
+        let path = root.join(key.as_str());
+        let read_at_ns = now_ms() * 1_000_000;
+        let read = if_readable(scan::bytes(root, key, MOST_HASHED_BYTES)).at("read", &path);
+        let Some(bytes) = self.known(read)?? else { return Some(None) };
+        let ids = ObjectIds::of(self.past.object_hash, &bytes);
+        // What was read may be newer than the manifest.
+        let is_listed = match &listed {
+            ContentKey::Hash(hash) => blake3::hash(&bytes) == *hash,
+            ContentKey::Stat(_, stat) => {
+                scan::lstat(&path).is_ok_and(|now| now == *stat) && !scan::is_racy(stat, read_at_ns)
+            }
+        };
+        if is_listed {
+            self.shared.object_ids.add(listed, ids);
+        }
+        Some(Some(ids))
     }
 
     /// Returns whether a path does not exist any more.
@@ -330,15 +352,4 @@ impl<'a> Comparison<'a> {
 
 fn name_of(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
-}
-
-fn without_cr(bytes: &[u8]) -> Vec<u8> {
-    let mut kept = Vec::with_capacity(bytes.len());
-    let mut rest = bytes.iter().copied().peekable();
-    while let Some(byte) = rest.next() {
-        if byte != b'\r' || rest.peek() != Some(&b'\n') {
-            kept.push(byte);
-        }
-    }
-    kept
 }

@@ -8,6 +8,7 @@ use super::program::program;
 use super::shared::Shared;
 use crate::extract::{self, Extracted};
 use crate::index::Extractor;
+use crate::map::has_word;
 use crate::proto::{ChangedFile, ChangedSymbols, RpcError, code};
 use crate::types::Kind;
 
@@ -92,13 +93,6 @@ fn named(extracted: &Extracted, text: &str) -> Named {
         }
     }
     named
-}
-
-/// Returns whether a line contains an identifier as a whole word.
-pub(super) fn has_word(line: &str, word: &str) -> bool {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    line.match_indices(word)
-        .any(|(at, _)| !line[..at].ends_with(is_part) && !line[at + word.len()..].starts_with(is_part))
 }
 
 fn difference(old: &Named, new: &Named) -> ChangedSymbols {

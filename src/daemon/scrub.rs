@@ -56,6 +56,7 @@ impl Scrubber {
         if has_purged && !writer.has_purged() {
             drop(writer.take_added()); // they are loaded with the others
             load_vectors(shared);
+            shared.maps.retain(&[]); // they hold names
             let ms = began.elapsed().as_millis();
             tracing::info!(ms, "what became a secret is gone from the index");
         }

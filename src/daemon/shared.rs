@@ -9,8 +9,10 @@ use std::time::{Duration, Instant};
 use super::advice::told::Told;
 use super::event::Event;
 use super::gates::Gates;
+use super::kept_maps::KeptMaps;
 use super::memories::finder::Model;
 use super::memories::keeper::Memories;
+use super::object_ids::KnownObjectIds;
 use super::own_files::OwnFiles;
 use super::watch_queue::WatchQueue;
 use crate::config::Config;
@@ -41,6 +43,10 @@ pub(super) struct Shared {
     pub(super) model: Model,
     /// All vectors once they are loaded.
     pub(super) nearest: SharedVectors,
+    /// The code maps of worktrees.
+    pub(super) maps: KeptMaps,
+    /// Ids under which git stores contents.
+    pub(super) object_ids: KnownObjectIds,
     /// Counters of the whole index.
     pub(super) progress: Arc<Progress>,
     /// Shared by the reconciles of all worktrees.
@@ -101,6 +107,8 @@ impl Shared {
             watch,
             model: memories.model(),
             nearest: SharedVectors::default(),
+            maps: KeptMaps::default(),
+            object_ids: KnownObjectIds::default(),
             progress,
             indexer: Arc::new(indexer),
             n_clears: AtomicU64::new(0),

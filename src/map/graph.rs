@@ -1,8 +1,6 @@
 //! Builds the graph of files that name each other's symbols.
 
-use std::collections::HashMap;
-
-use super::MapFile;
+use super::CodeMap;
 
 /// Most files that may define a name: a more common name (`new`, `main`, `test`) says nothing about them. This also limits
 /// the number of edges.
@@ -20,6 +18,7 @@ pub(super) struct Use {
 }
 
 /// Uses by file, in the order of its references.
+#[derive(Clone, Default)]
 pub(super) struct Graph {
     /// All uses; those of file `n` are `uses[starts[n]..starts[n + 1]]`.
     uses: Vec<Use>,
@@ -29,15 +28,15 @@ pub(super) struct Graph {
 impl Graph {
     /// Follows each reference to the files that define its name. In a file that defines the name itself, references mean its
     /// own.
-    pub(super) fn of(files: &[MapFile<'_>]) -> Self {
-        let names = defined_names(files);
+    pub(super) fn of(map: &CodeMap) -> Self {
+        let names = defined_names(map);
         let mut uses = Vec::new();
         let mut starts = vec![0];
-        for (user, file) in files.iter().enumerate() {
-            for (name, n_uses) in &file.references {
-                let Some(Name { places, weight }) = names.get(name) else { continue };
-                if *n_uses > 0 && places.iter().all(|(definer, _)| *definer as usize != user) {
-                    let weight = f64::from(*n_uses).sqrt() * weight;
+        for (user, file) in map.files().iter().enumerate() {
+            for &(name, n_uses) in file.references() {
+                let Name { places, weight } = &names[name as usize];
+                if n_uses > 0 && places.iter().all(|(definer, _)| *definer as usize != user) {
+                    let weight = f64::from(n_uses).sqrt() * weight;
                     uses.extend(places.iter().map(|&(definer, symbol)| Use { definer, symbol, weight }));
                 }
             }
@@ -49,10 +48,15 @@ impl Graph {
     pub(super) fn uses_of(&self, user: usize) -> &[Use] {
         &self.uses[self.starts[user]..self.starts[user + 1]]
     }
+
+    /// Its memory, bytes.
+    pub(super) fn size(&self) -> usize {
+        size_of_val(&*self.uses) + size_of_val(&*self.starts)
+    }
 }
 
-/// The definers of a name.
-#[derive(Default)]
+/// The definers of a name; none if too many files define it.
+#[derive(Clone, Default)]
 struct Name {
     /// Files, ascending, each with its first symbol of that name.
     places: Vec<(u32, u32)>,
@@ -60,21 +64,26 @@ struct Name {
     weight: f64,
 }
 
-/// Returns the names that few enough files define.
-fn defined_names<'a>(files: &[MapFile<'a>]) -> HashMap<&'a str, Name> {
-    let mut names: HashMap<&str, Name> = HashMap::new();
-    for (nth, file) in files.iter().enumerate() {
-        for (symbol, definition) in file.symbols.iter().enumerate() {
-            let places = &mut names.entry(definition.name).or_default().places;
+/// Returns the definers of each name, by its number.
+fn defined_names(map: &CodeMap) -> Vec<Name> {
+    let mut names = vec![Name::default(); map.n_names()];
+    for (nth, file) in map.files().iter().enumerate() {
+        for (symbol, &(name, _)) in file.symbols().iter().enumerate() {
+            let places = &mut names[name as usize].places;
             if places.last().is_none_or(|(last, _)| *last as usize != nth) {
                 places.push((nth as u32, symbol as u32));
             }
         }
     }
-    names.retain(|text, name| {
-        name.weight = weight_of(text, name.places.len(), files.len());
-        name.places.len() <= MAX_DEFINERS
-    });
+    for (number, name) in names.iter_mut().enumerate() {
+        match name.places.len() {
+            0 => {}
+            1..=MAX_DEFINERS => {
+                name.weight = weight_of(map.name(number as u32), name.places.len(), map.n_files());
+            }
+            _ => *name = Name::default(),
+        }
+    }
     names
 }
 

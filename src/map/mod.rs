@@ -1,36 +1,19 @@
 //! Selects the symbols of the code map.
 //!
-//! Pure: takes files with their symbols and references, and returns text. `graph` connects files by the symbols they use,
-//! [`rank()`] computes the importance of files and symbols, and [`render()`] prints what fits.
+//! Pure: takes files with their symbols and references, and returns text. `code_map` keeps them, with numbers for names;
+//! `graph` connects files by the symbols they use, [`rank()`] computes the importance of files and symbols, and [`render()`]
+//! prints what fits.
 
+mod code_map;
 mod graph;
 mod rank;
 mod render;
+mod signature;
 
-pub use rank::{RankedFile, holds, rank};
-pub use render::render;
-
-/// One source file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct MapFile<'a> {
-    /// Worktree-relative, with `/`.
-    pub path: &'a str,
-    /// Its definitions.
-    pub symbols: Vec<MapSymbol<'a>>,
-    /// Names used in it, each with the number of uses.
-    pub references: Vec<(&'a str, u32)>,
-}
-
-/// One definition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MapSymbol<'a> {
-    /// Own name, without those around it.
-    pub name: &'a str,
-    /// What is printed: the first line, or all, of its signature.
-    pub signature: &'a str,
-    /// 1-based.
-    pub line: u32,
-}
+pub use code_map::{CodeMap, ListedFile, Outline};
+pub use rank::{Ranking, holds, rank};
+pub use render::{Rendered, render};
+pub use signature::has_word;
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! Ranks files and symbols with PageRank.
 
-use super::MapFile;
+use super::CodeMap;
 use super::graph::Graph;
 
 /// Share of a file's rank that follows its references; the rest restarts.
@@ -17,50 +17,64 @@ const CONVERGED: f64 = 1e-6;
 const FOCUS_SHARE: f64 = 0.7;
 const NEIGHBOUR_SHARE: f64 = 0.2;
 
-/// A ranked file.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RankedFile {
-    /// Position in the files given.
-    pub file: usize,
-    /// Half its PageRank, half its share of the focus; the scores of all files sum to 1.
-    pub score: f64,
-    /// Positions of its symbols, the most used first.
-    pub symbols: Vec<usize>,
+/// An order of files and of their symbols.
+#[derive(Clone, Debug, Default)]
+pub struct Ranking {
+    /// Positions of the files, the most important first.
+    pub files: Vec<usize>,
+    /// How much each symbol is used from outside; those of file `n` begin at `starts[n]`.
+    uses: Vec<f64>,
+    starts: Vec<usize>,
 }
 
 /// Orders files by PageRank over their references, then by path.
 ///
 /// `focus` has worktree-relative paths of files or folders to favour. Paths that match nothing are ignored; without any, all
 /// files are equal.
-pub fn rank(files: &[MapFile<'_>], focus: &[&str]) -> Vec<RankedFile> {
-    let graph = Graph::of(files);
-    let edges = Edges::of(&graph, files.len());
-    let start = start_shares(files, focus, &edges);
-    let scores = page_rank(&edges, &start);
-    let uses = uses_by_symbol(files, &graph, &scores);
+pub fn rank(map: &CodeMap, focus: &[&str]) -> Ranking {
+    let (scores, ranks) = scores(map, focus);
+    let (uses, starts) = uses_by_symbol(map, &ranks);
+    let mut files: Vec<usize> = (0..map.n_files()).collect();
+    files.sort_unstable_by(|&left, &right| {
+        let paths = || map.listed(left).path.cmp(&map.listed(right).path);
+        scores[right].total_cmp(&scores[left]).then_with(paths)
+    });
+    Ranking { files, uses, starts }
+}
+
+/// Returns the score of each file, half its PageRank and half its share of the focus, and its PageRank; both sum to 1.
+pub(super) fn scores(map: &CodeMap, focus: &[&str]) -> (Vec<f64>, Vec<f64>) {
+    let start = start_shares(map, focus);
+    let ranks = page_rank(&map.edges, &start);
     // Restarts at a file count as much as references to it: otherwise a focused file without references would rank below
     // everything that it references.
-    let scores = scores.iter().zip(&start).map(|(rank, start)| f64::midpoint(*rank, *start));
-    let mut ranked: Vec<RankedFile> = scores
-        .enumerate()
-        .map(|(file, score)| RankedFile { file, score, symbols: by_use(&files[file], &uses[file]) })
-        .collect();
-    ranked.sort_by(|left, right| {
-        let paths = || files[left.file].path.cmp(files[right.file].path);
-        right.score.total_cmp(&left.score).then_with(paths).then(left.file.cmp(&right.file))
-    });
-    ranked
+    let scores = ranks.iter().zip(&start).map(|(rank, start)| f64::midpoint(*rank, *start)).collect();
+    (scores, ranks)
+}
+
+impl Ranking {
+    /// Returns the positions of a file's symbols: by use, then by line; symbols without outside uses come last.
+    pub fn symbols(&self, map: &CodeMap, file: usize) -> Vec<usize> {
+        let lines = map.files()[file].symbols();
+        let uses = &self.uses[self.starts[file]..];
+        let mut symbols: Vec<usize> = (0..lines.len()).collect();
+        symbols.sort_by(|&left, &right| {
+            uses[right].total_cmp(&uses[left]).then(lines[left].1.cmp(&lines[right].1))
+        });
+        symbols
+    }
 }
 
 /// References between files, summed, as shares of all that a file makes.
-struct Edges {
+#[derive(Clone, Default)]
+pub(super) struct Edges {
     /// Definer and share; those of file `n` are `ends[starts[n]..starts[n + 1]]`.
     ends: Vec<(u32, f64)>,
     starts: Vec<usize>,
 }
 
 impl Edges {
-    fn of(graph: &Graph, n_files: usize) -> Self {
+    pub(super) fn of(graph: &Graph, n_files: usize) -> Self {
         let mut edges = Self { ends: Vec::new(), starts: vec![0] };
         let mut sums = vec![0.0; n_files];
         for user in 0..n_files {
@@ -84,16 +98,21 @@ impl Edges {
     fn from(&self, user: usize) -> &[(u32, f64)] {
         &self.ends[self.starts[user]..self.starts[user + 1]]
     }
+
+    /// Their memory, bytes.
+    pub(super) fn size(&self) -> usize {
+        size_of_val(&*self.ends) + size_of_val(&*self.starts)
+    }
 }
 
 /// Returns the restart probabilities, `[n_files]`, summing to 1.
-fn start_shares(files: &[MapFile<'_>], focus: &[&str], edges: &Edges) -> Vec<f64> {
-    let n_files = files.len() as f64;
+fn start_shares(map: &CodeMap, focus: &[&str]) -> Vec<f64> {
+    let n_files = map.n_files();
     let is_focused: Vec<bool> =
-        files.iter().map(|file| focus.iter().any(|at| holds(at, file.path))).collect();
-    let mut is_near = vec![false; files.len()];
-    for user in 0..files.len() {
-        for (definer, _) in edges.from(user) {
+        map.files().iter().map(|file| focus.iter().any(|at| holds(at, file.path()))).collect();
+    let mut is_near = vec![false; n_files];
+    for user in 0..n_files {
+        for (definer, _) in map.edges.from(user) {
             is_near[*definer as usize] |= is_focused[user];
             is_near[user] |= is_focused[*definer as usize];
         }
@@ -102,7 +121,7 @@ fn start_shares(files: &[MapFile<'_>], focus: &[&str], edges: &Edges) -> Vec<f64
     let n_near = is_near.iter().filter(|is| **is).count() as f64;
     let focus_share = if n_focused > 0.0 { FOCUS_SHARE } else { 0.0 };
     let near_share = if n_near > 0.0 { NEIGHBOUR_SHARE } else { 0.0 };
-    let anywhere = (1.0 - focus_share - near_share) / n_files;
+    let anywhere = (1.0 - focus_share - near_share) / n_files as f64;
     let share = |is: bool, share: f64, n: f64| if is { share / n } else { 0.0 };
     let shares = is_focused.iter().zip(&is_near);
     shares
@@ -145,25 +164,22 @@ fn page_rank(edges: &Edges, start: &[f64]) -> Vec<f64> {
     ranks
 }
 
-/// Returns the weight of each symbol of each file: the sum over its users of their rank times the share of the use.
-fn uses_by_symbol(files: &[MapFile<'_>], graph: &Graph, ranks: &[f64]) -> Vec<Vec<f64>> {
-    let mut uses: Vec<Vec<f64>> = files.iter().map(|file| vec![0.0; file.symbols.len()]).collect();
+/// Returns the weight of each symbol, and where those of each file begin: the sum over its users of their rank times the
+/// share of the use.
+fn uses_by_symbol(map: &CodeMap, ranks: &[f64]) -> (Vec<f64>, Vec<usize>) {
+    let mut n_symbols = 0;
+    let begin = |file: &super::code_map::MapFile| {
+        n_symbols += file.symbols().len();
+        n_symbols - file.symbols().len()
+    };
+    let starts: Vec<usize> = map.files().iter().map(begin).collect();
+    let mut weights = vec![0.0; n_symbols];
     for (user, rank) in ranks.iter().enumerate() {
-        let found = graph.uses_of(user);
+        let found = map.graph.uses_of(user);
         let total: f64 = found.iter().map(|one| one.weight).sum();
         for one in found {
-            uses[one.definer as usize][one.symbol as usize] += rank * one.weight / total;
+            weights[starts[one.definer as usize] + one.symbol as usize] += rank * one.weight / total;
         }
     }
-    uses
-}
-
-/// Orders the symbols of a file by use, then by line; symbols without outside uses come last.
-fn by_use(file: &MapFile<'_>, uses: &[f64]) -> Vec<usize> {
-    let mut symbols: Vec<usize> = (0..uses.len()).collect();
-    symbols.sort_by(|&left, &right| {
-        let lines = || file.symbols[left].line.cmp(&file.symbols[right].line);
-        uses[right].total_cmp(&uses[left]).then_with(lines).then(left.cmp(&right))
-    });
-    symbols
+    (weights, starts)
 }

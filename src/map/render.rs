@@ -1,6 +1,9 @@
 //! Prints the part of the code map that fits a budget.
 
-use super::{MapFile, RankedFile};
+use std::collections::BTreeSet;
+
+use super::signature::Lines;
+use super::{CodeMap, Ranking};
 use crate::types::escape;
 
 /// Characters per token. Tokenizers differ; for English and code the average is about four.
@@ -32,28 +35,44 @@ pub(super) fn count_tokens(text: &str) -> usize {
 ///
 /// Items that do not fit are skipped in favour of shorter ones, so that small budgets are used well. The remaining budget
 /// after the last file goes to further symbols of the first ones.
-pub fn render(files: &[MapFile<'_>], ranked: &[RankedFile], budget_tokens: usize) -> Rendered {
+///
+/// `text` returns the text of a file, given its position, from which signatures are taken; it is called for each file with
+/// room for a symbol. Without it, symbols are printed as their names.
+pub fn render(
+    map: &CodeMap,
+    ranking: &Ranking,
+    budget_tokens: usize,
+    mut text: impl FnMut(usize) -> Option<String>,
+) -> Rendered {
     let mut left = budget_tokens.saturating_mul(TOKEN_CHARS);
-    let mut entries: Vec<Entry<'_>> = Vec::new();
-    for one in ranked {
-        if left < MIN_LINE_CHARS {
+    let mut entries: Vec<Entry> = Vec::new();
+    for &file in &ranking.files {
+        if left < MIN_HEADING_CHARS {
             break;
         }
-        let mut entry = Entry::new(&files[one.file], &one.symbols);
-        if take(&mut left, &entry.heading) {
-            entry.add(FIRST_SYMBOLS, &mut left);
+        let heading = format!("{}\n", escape(&map.listed(file).path));
+        if take(&mut left, &heading) {
+            let rest = ranking.symbols(map, file).into_iter();
+            let has_room = left >= MIN_SYMBOL_CHARS;
+            let lines = if has_room { text(file).map(Lines::of) } else { None };
+            let mut entry = Entry { file, heading, lines, rest, shown: BTreeSet::new() };
+            entry.add(map, FIRST_SYMBOLS, &mut left);
             entries.push(entry);
         }
     }
     for entry in &mut entries {
-        entry.add(usize::MAX, &mut left);
+        entry.add(map, usize::MAX, &mut left);
     }
-    let text: String = entries.iter_mut().map(Entry::text).collect();
-    Rendered { n_files: entries.len(), n_tokens: count_tokens(&text), text }
+    let n_files = entries.len();
+    let text: String = entries.into_iter().map(Entry::printed).collect();
+    Rendered { n_files, n_tokens: count_tokens(&text), text }
 }
 
-/// Length of the shortest line: a character and the line break.
-const MIN_LINE_CHARS: usize = 2;
+/// Length of the shortest heading: a character and the line break.
+const MIN_HEADING_CHARS: usize = 2;
+
+/// Length of the line of a symbol without its signature.
+const MIN_SYMBOL_CHARS: usize = "    1: \n".len();
 
 /// Takes the characters of `text` from the budget, if they fit.
 fn take(left: &mut usize, text: &str) -> bool {
@@ -64,44 +83,43 @@ fn take(left: &mut usize, text: &str) -> bool {
 }
 
 /// A file with its shown symbols.
-struct Entry<'a> {
-    file: &'a MapFile<'a>,
+struct Entry {
+    /// Its position.
+    file: usize,
     heading: String,
-    /// Remaining symbols, the most used first.
-    rest: std::slice::Iter<'a, usize>,
+    /// Of its text.
+    lines: Option<Lines>,
+    /// Positions of the remaining symbols, the most used first.
+    rest: std::vec::IntoIter<usize>,
     /// Line number and printed line.
-    shown: Vec<(u32, String)>,
+    shown: BTreeSet<(u32, String)>,
 }
 
-impl<'a> Entry<'a> {
-    fn new(file: &'a MapFile<'a>, symbols: &'a [usize]) -> Self {
-        let heading = format!("{}\n", escape(file.path));
-        Self { file, heading, rest: symbols.iter(), shown: Vec::new() }
-    }
-
+impl Entry {
     /// Shows up to `n_symbols` more symbols that fit.
-    fn add(&mut self, n_symbols: usize, left: &mut usize) {
+    fn add(&mut self, map: &CodeMap, n_symbols: usize, left: &mut usize) {
         let mut n_added = 0;
-        while n_added < n_symbols && *left >= MIN_LINE_CHARS {
-            let Some(symbol) = self.rest.next().map(|&nth| self.file.symbols[nth]) else { return };
-            let line = format!("{:>5}: {}\n", symbol.line, signature(symbol.signature));
-            let is_new = self.shown.iter().all(|(_, shown)| *shown != line);
-            if is_new && take(left, &line) {
-                self.shown.push((symbol.line, line));
+        while n_added < n_symbols && *left >= MIN_SYMBOL_CHARS {
+            let Some(symbol) = self.rest.next() else { return };
+            let (name, first) = map.symbol(self.file, symbol);
+            let declared = self.lines.as_ref().and_then(|lines| lines.signature(name, first));
+            let (number, declared) = declared.unwrap_or((first, name));
+            let line = (number, format!("{number:>5}: {}\n", one_line(declared)));
+            if !self.shown.contains(&line) && take(left, &line.1) {
+                self.shown.insert(line);
                 n_added += 1;
             }
         }
     }
 
-    fn text(&mut self) -> String {
-        self.shown.sort();
+    fn printed(self) -> String {
         let lines = self.shown.iter().map(|(_, line)| line.as_str());
         std::iter::once(self.heading.as_str()).chain(lines).collect()
     }
 }
 
 /// Returns a signature on one line of bounded length, without the bracket that opens the body.
-fn signature(text: &str) -> String {
+fn one_line(text: &str) -> String {
     let mut line = String::new();
     let mut n_chars = 0;
     let mut is_after_space = true;

@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::{Reader, StoreError};
-use crate::types::{Definition, SourceKey, TextHash, ViewId};
+use crate::types::{ChunkId, Definition, SourceKey, TextHash, ViewId};
 
 /// Columns in the order of [`definition`].
 const COLUMNS: &str = "d.title, d.names, d.l0, d.l1, d.text, d.shape";
@@ -102,44 +102,68 @@ impl Reader {
         })
     }
 
-    /// Calls `see` with each file of a view that defines something: path, hash, names used (`name count` a line).
+    /// Returns a number that grows whenever a content is extracted.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn newest_chunk(&self) -> Result<ChunkId, StoreError> {
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached("SELECT coalesce(max(id), 0) FROM chunk")?;
+            statement.query_row([], |row| row.get(0).map(ChunkId))
+        })
+    }
+
+    /// Calls `see` with each file of a view that defines something, by path: path, hash, and the chunk of its map record,
+    /// which identifies what was extracted from it.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn each_map(
         &self,
         view: ViewId,
-        mut see: impl FnMut(&str, [u8; 32], &str),
+        mut see: impl FnMut(String, [u8; 32], ChunkId),
     ) -> Result<(), StoreError> {
         self.run(|conn| {
             let mut statement = conn.prepare_cached(
-                "SELECT e.path, b.hash, coalesce(b.refs, '') FROM entry e
+                "SELECT e.path, b.hash, c.id FROM entry e
                  JOIN blob b ON b.id = e.blob_id JOIN chunk c ON c.blob_id = b.id AND c.ord = 0 AND c.kind = 'map'
                  WHERE e.view_id = ?1 ORDER BY e.path",
             )?;
             let mut rows = statement.query([view.0])?;
             while let Some(row) = rows.next()? {
-                let text = |index| row.get_ref(index).map(|value| value.as_str().unwrap_or_default());
-                see(text(0)?, row.get(1)?, text(2)?);
+                see(row.get(0)?, row.get(1)?, ChunkId(row.get(2)?));
             }
             Ok(())
         })
     }
 
-    /// Calls `see` with each definition of a view: path, name, first line; by path and line.
+    /// Returns the names that a content uses, `name count` a line, given the chunk of its map record.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn each_symbol(&self, view: ViewId, mut see: impl FnMut(&str, &str, u32)) -> Result<(), StoreError> {
+    pub fn references(&self, map: ChunkId) -> Result<String, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT coalesce(b.refs, '') FROM chunk c JOIN blob b ON b.id = c.blob_id WHERE c.id = ?1",
+            )?
+            .query_row([map.0], |row| row.get(0))
+        })
+    }
+
+    /// Calls `see` with each definition of a content, by line, given the chunk of its map record: names, joined by spaces,
+    /// and first line.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn each_symbol(&self, map: ChunkId, mut see: impl FnMut(&str, u32)) -> Result<(), StoreError> {
         self.run(|conn| {
             let mut statement = conn.prepare_cached(
-                "SELECT e.path, c.symbol, c.l0 FROM entry e JOIN chunk c ON c.blob_id = e.blob_id
-                 WHERE e.view_id = ?1 AND c.kind = 'symbol' ORDER BY e.path, c.ord",
+                "SELECT c.symbol, c.l0 FROM chunk m JOIN chunk c ON c.blob_id = m.blob_id
+                 WHERE m.id = ?1 AND c.kind = 'symbol' ORDER BY c.ord",
             )?;
-            let mut rows = statement.query([view.0])?;
+            let mut rows = statement.query([map.0])?;
             while let Some(row) = rows.next()? {
-                let text = |index| row.get_ref(index).map(|value| value.as_str().unwrap_or_default());
-                see(text(0)?, text(1)?, row.get(2)?);
+                see(row.get_ref(0)?.as_str().unwrap_or_default(), row.get(1)?);
             }
             Ok(())
         })

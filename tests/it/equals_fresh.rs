@@ -100,7 +100,9 @@ impl Run {
             15 if !self.alone => {
                 let word = word(self.random.below(N_WORDS));
                 self.live.search(&word);
-                format!("search {word}")
+                // A kept map is updated from here.
+                let map = self.live.call("map", json!({}));
+                format!("search {word}, map of {} files", map["files"])
             }
             _ => self.git(&existing),
         };
@@ -203,9 +205,9 @@ fn below(root: &Path, paths: &mut Vec<String>) {
     paths.sort();
 }
 
-type Everything = (Vec<String>, Vec<String>, Vec<(String, BTreeSet<String>)>);
+type Everything = (Vec<String>, Vec<String>, Vec<(String, BTreeSet<String>)>, Vec<String>);
 
-/// Returns the listed files, the refused ones, and what each word is found in.
+/// Returns the listed files, the refused ones, what each word is found in, and the map.
 fn everything(live: &Live) -> Everything {
     let (files, skipped) = live.listed();
     let hits = |number: usize| {
@@ -218,7 +220,10 @@ fn everything(live: &Live) -> Everything {
         let hits = result["hits"].as_array().unwrap().iter().filter(shows).map(place).collect();
         (word, hits)
     };
-    (files, skipped, (0..N_WORDS).map(hits).collect())
+    let hits = (0..N_WORDS).map(hits).collect();
+    let map = live.call("map", json!({ "budget": 5_000 }));
+    assert_eq!(map["fresh"], true, "{}", map["reason"]);
+    (files, skipped, hits, map["text"].as_str().unwrap().lines().map(str::to_owned).collect())
 }
 
 /// What index.db keeps of each path: its content, the chunks with their vectors, and the vector of the path.

@@ -442,6 +442,8 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             ],
             &["event", "disk/task"],
             &[
+                "kept_maps",
+                "object_ids",
                 "error",
                 "clock",
                 "descriptors",

@@ -47,6 +47,15 @@ fn a_map_says_where_nothing_is_to_lean_to() {
 }
 
 #[test]
+fn a_map_shows_no_credentials() {
+    let live = Live::idle();
+    let token = ["ghp_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"].concat();
+    live.write("src/lib.rs", format!("pub const WALRUS: &str = \"{token}\";\n"));
+    let (_, map) = memo(&live, &["map"]);
+    assert_eq!(map["text"], "src/lib.rs\n    1: pub const WALRUS: &str = \"[REDACTED]\";\n");
+}
+
+#[test]
 fn init_stop_and_restart_meet_one_daemon() {
     let live = Live::idle();
     live.write("a.md", "# A\n");
