@@ -22,7 +22,7 @@ use crate::paths::{Env, RepoLayout};
 use crate::proto::{CwdParams, Endpoint, HelloParams, HelloResult, PROTOCOL, RpcError, code};
 
 pub use no_answer::ClientError;
-pub use spawn::start_in_background;
+pub use spawn::{may_replace_in_background, run_in_background, start_in_background};
 use transport::Connection;
 use version::Skew;
 
@@ -129,6 +129,16 @@ impl Client {
     /// Returns the published endpoint of the daemon.
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint
+    }
+
+    /// Returns whether the daemon is older than this client.
+    pub fn is_daemon_older(&self) -> bool {
+        self.skew() == Skew::DaemonOlder
+    }
+
+    fn skew(&self) -> Skew {
+        let daemon = (self.endpoint.version.as_str(), self.endpoint.protocol);
+        version::compare((&self.options.version, PROTOCOL), daemon)
     }
 
     /// Sets the time limit for answers from now on.
@@ -290,7 +300,7 @@ impl Client {
         let line = self.ask_patiently(&|id| line(id, "hello", &ours))?;
         let HelloResult { version, protocol, pid } = self.result(&line)?;
         self.endpoint = Endpoint { version, protocol, pid, ..self.endpoint.clone() };
-        match version::compare((&ours.version, PROTOCOL), (&self.endpoint.version, protocol)) {
+        match self.skew() {
             Skew::DaemonOlder if self.options.start => self.replace(),
             Skew::DaemonNewer if protocol != PROTOCOL => Err(ClientError::NewerDaemon {
                 daemon: self.endpoint.version.clone(),

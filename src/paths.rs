@@ -1,6 +1,7 @@
 //! Locates the state, sockets and logs of a repository.
 
 mod elsewhere;
+mod file_lock;
 mod hint;
 mod locate;
 mod own_state;
@@ -11,6 +12,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use self::file_lock::{lock_within, open_lock};
 pub use self::hint::{io_hint, is_out_of_descriptors};
 pub use self::locate::LocateError;
 pub use self::transient::{if_readable, is_transient, may_be_dir};

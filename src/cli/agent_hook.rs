@@ -5,25 +5,28 @@
 //! Invariant: an agent is never held up and never fails because of us. Whatever happens, the exit status is 0 and nothing is
 //! printed that the agent does not expect, within the time limit. `--explain` says what happened.
 
-mod call;
 mod explained;
-mod forms;
+mod hook_input;
+mod reply_form;
 
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::path::Path;
+use std::sync::{Arc, OnceLock, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::client::{Client, ClientError, Options, pause, start_in_background};
-use crate::paths::{Env, RepoLayout, canonical};
+use crate::client::{
+    Client, ClientError, Options, may_replace_in_background, pause, run_in_background, start_in_background,
+};
+use crate::paths::RepoLayout;
 use crate::proto::{AdviseParams, AdviseResult, Occasion};
 
 use super::args::{Global, HookArgs};
+use super::context::CommandContext;
 use super::error::{CliError, CliResult};
 use super::output::Output;
-use call::Call;
-use forms::Form;
+use hook_input::HookInput;
+use reply_form::ReplyForm;
 
 /// Largest input that is parsed, bytes. The rest is read too, because an agent may fail when it cannot write.
 const MAX_INPUT: usize = 16 << 20;
@@ -38,8 +41,10 @@ pub(super) fn hook(typed: HookArgs, global: &Global, output: &mut Output) -> Cli
     let until = Instant::now() + Duration::from_millis(typed.within_ms);
     let dir = global.dir.clone();
     let (reply, answer) = mpsc::sync_channel(1);
+    let older = Arc::new(OnceLock::new());
+    let found_older = Arc::clone(&older);
     let work = move || {
-        let _ = reply.send(answer_for(&typed, dir.as_deref(), until)); // nobody waits any more
+        let _ = reply.send(answer_for(&typed, dir.as_deref(), until, &found_older)); // nobody waits any more
     };
     if thread::Builder::new().name("hook".to_owned()).spawn(work).is_err() {
         return Ok(0);
@@ -49,21 +54,34 @@ pub(super) fn hook(typed: HookArgs, global: &Global, output: &mut Output) -> Cli
         // An agent that does not read the answer has no use for an error either.
         output.line_if_possible(&text);
     }
+    // Only now, because the agent waits for the answer; and without one too, because an older daemon may be the slow one.
+    if let Some(layout) = older.get() {
+        replace_daemon(layout);
+    }
     Ok(0)
 }
 
-/// Returns what to print; `None` to be silent.
-fn answer_for(typed: &HookArgs, dir: Option<&Path>, until: Instant) -> Result<Option<String>, Silence> {
-    let call = read_call(typed)?;
-    let form = Form::of(typed.agent.as_deref(), &call);
-    form.carries(typed.event.into(), &call).map_err(Silence::Agent)?;
-    let place = Place::find(dir, &call)?;
-    let mut client = place.connect(typed, until)?;
+/// Returns what to print; `None` to be silent. Tells `older` of a daemon that is to be replaced, before it is asked.
+fn answer_for(
+    typed: &HookArgs,
+    dir: Option<&Path>,
+    until: Instant,
+    older: &OnceLock<RepoLayout>,
+) -> Result<Option<String>, Silence> {
+    let input = read_input(typed)?;
+    let form = ReplyForm::of(typed.agent.as_deref(), &input);
+    form.carries(typed.event.into(), &input).map_err(Silence::Agent)?;
+    let context = context(dir, &input)?;
+    let mut client = connect(&context, typed, until)?;
+    if client.is_daemon_older() {
+        // For the next hook: this one takes what the older daemon knows.
+        let _ = older.set(context.layout.clone()); // nobody else sets it
+    }
     let within_ms = u64::try_from(until.saturating_duration_since(Instant::now()).as_millis()).unwrap_or(0);
-    let params = AdviseParams { within_ms: Some(within_ms), ..params(typed, &call, &place) };
+    let params = AdviseParams { within_ms: Some(within_ms), ..params(typed, &input, &context) };
     let result: AdviseResult = client.call("advise", &params)?;
     let text = Some(result.text).filter(|text| !text.is_empty());
-    Ok(text.map(|text| form.reply(typed.event.into(), &call, &text)))
+    Ok(text.map(|text| form.reply(typed.event.into(), &input, &text)))
 }
 
 /// Why nothing is told.
@@ -86,14 +104,14 @@ impl From<ClientError> for Silence {
 }
 
 /// Reads what the agent says, or takes the words of the command line.
-fn read_call(typed: &HookArgs) -> Result<Call, Silence> {
-    let call = if typed.text.is_empty() {
-        call::parse(&read_all(&mut io::stdin().lock())?).map_err(Silence::Input)?
+fn read_input(typed: &HookArgs) -> Result<HookInput, Silence> {
+    let input = if typed.text.is_empty() {
+        hook_input::parse(&read_all(&mut io::stdin().lock())?).map_err(Silence::Input)?
     } else {
-        Call::typed(typed.event.into(), &typed.text)
+        HookInput::typed(typed.event.into(), &typed.text)
     };
-    call.is_worth_asking(typed.event.into()).map_err(Silence::Agent)?;
-    Ok(call)
+    input.is_worth_asking(typed.event.into()).map_err(Silence::Agent)?;
+    Ok(input)
 }
 
 fn read_all(from: &mut impl Read) -> Result<Vec<u8>, Silence> {
@@ -107,58 +125,54 @@ fn read_all(from: &mut impl Read) -> Result<Vec<u8>, Silence> {
     Ok(text)
 }
 
-fn params(typed: &HookArgs, call: &Call, place: &Place) -> AdviseParams {
+fn params(typed: &HookArgs, input: &HookInput, context: &CommandContext) -> AdviseParams {
     AdviseParams {
-        cwd: place.cwd.display().to_string(),
+        cwd: context.cwd.clone(),
         occasion: typed.event.into(),
-        session: call.session.clone(),
-        beginning: call.beginning,
-        prompt: call.prompt.clone(),
-        paths: call.paths.clone(),
+        session: input.session.clone(),
+        beginning: input.beginning,
+        prompt: input.prompt.clone(),
+        paths: input.paths.clone(),
         budget: typed.budget,
         ..AdviseParams::default()
     }
 }
 
-/// The worktree of a session. Nothing is created in it.
-struct Place {
-    env: Env,
-    layout: RepoLayout,
-    cwd: PathBuf,
+/// Finds the worktree around `dir`, else around the directory that the agent names, else around the current one. Nothing is
+/// created in it, and it fails where nobody made an index.
+fn context(dir: Option<&Path>, input: &HookInput) -> Result<CommandContext, Silence> {
+    let named = dir.or(input.cwd.as_deref().filter(|dir| dir.is_absolute()));
+    let context = CommandContext::find(named)?;
+    if context.layout.index_file().exists() { Ok(context) } else { Err(Silence::NoIndex) }
 }
 
-impl Place {
-    /// Finds the worktree around `dir`, else around the directory that the agent names, else around the current one. Fails
-    /// where nobody made an index.
-    fn find(dir: Option<&Path>, call: &Call) -> Result<Self, Silence> {
-        let named = dir.map(Path::to_owned).or_else(|| call.cwd.clone().filter(|dir| dir.is_absolute()));
-        let start = named.unwrap_or_else(|| PathBuf::from("."));
-        let env = Env::read();
-        let layout = RepoLayout::locate(&start, &env).map_err(CliError::from)?;
-        let cwd = canonical(&start).map_err(CliError::from)?;
-        let place = Self { env, layout, cwd };
-        if place.layout.index_file().exists() { Ok(place) } else { Err(Silence::NoIndex) }
-    }
-
-    /// Connects to the daemon. If none runs, starts one; only the start of a session waits for it, because it has no other
-    /// chance.
-    fn connect(&self, typed: &HookArgs, until: Instant) -> Result<Client, Silence> {
-        let mut has_started = false;
-        loop {
-            let answer_within = until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
-            let options = Options { answer_within, ..Options::read().never_start() };
-            match Client::connect(&self.layout, &self.env, options.clone()) {
-                Err(ClientError::NotRunning { .. }) if !has_started => {
-                    start_in_background(&self.layout, &options)?;
-                    has_started = true;
-                }
-                Err(ClientError::NotRunning { .. }) if Instant::now() < until => {}
-                done => return Ok(done?),
+/// Connects to the daemon. If none runs, starts one; only the start of a session waits for it, because it has no other chance.
+fn connect(context: &CommandContext, typed: &HookArgs, until: Instant) -> Result<Client, Silence> {
+    let mut has_started = false;
+    loop {
+        let answer_within = until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+        let options = Options { answer_within, ..Options::read().never_start() };
+        match Client::connect(&context.layout, &context.env, options.clone()) {
+            Err(ClientError::NotRunning { .. }) if !has_started => {
+                start_in_background(&context.layout, &options)?;
+                has_started = true;
             }
-            if Occasion::from(typed.event) != Occasion::SessionStart {
-                return Err(ClientError::NotRunning { root: self.layout.root.clone() }.into());
-            }
-            pause(AGAIN);
+            Err(ClientError::NotRunning { .. }) if Instant::now() < until => {}
+            done => return Ok(done?),
         }
+        if Occasion::from(typed.event) != Occasion::SessionStart {
+            return Err(ClientError::NotRunning { root: context.layout.root.clone() }.into());
+        }
+        pause(AGAIN);
     }
+}
+
+/// Replaces the daemon in the background, as any other verb does before it asks: `status` is one that does nothing else.
+fn replace_daemon(layout: &RepoLayout) {
+    if !may_replace_in_background(layout).unwrap_or(false) {
+        return;
+    }
+    let root = layout.root.as_os_str();
+    // If it fails, whoever asks next tries again.
+    let _ = run_in_background(&["-C".as_ref(), root, "status".as_ref()]);
 }

@@ -1,14 +1,14 @@
 //! Starts one daemon, even if many clients want one at the same time.
 
 use std::env;
-use std::fs::File;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
-use crate::paths::{Env, IoContext, RepoLayout};
+use crate::paths::{Env, IoContext, PathError, RepoLayout, lock_within, open_lock};
 use crate::proto::{Endpoint, Ready};
 
 use super::transport::{self, Connection};
@@ -17,6 +17,8 @@ use super::{ClientError, Options, child};
 /// A client holds the spawn lock for at most `ready_within`, and clients that find the daemon running hold it much shorter.
 /// So a wait of three times that means that a client is stuck.
 const LOCK_PATIENCE: u32 = 3;
+/// Time between two attempts to replace one daemon in the background.
+const REPLACE_AGAIN: Duration = Duration::from_secs(60);
 
 /// Returns `$MEMO_DAEMON`, else the `memod` beside this program, else the one in `PATH`.
 pub(super) fn daemon_program() -> PathBuf {
@@ -61,13 +63,50 @@ pub(super) fn start(
 /// # Errors
 /// When the program cannot be started.
 pub fn start_in_background(layout: &RepoLayout, options: &Options) -> Result<(), ClientError> {
-    let lock = open_lock(layout)?;
+    let lock = open_lock(&layout.spawn_lock_file())?;
     if lock.try_lock().is_err() {
         return Ok(());
     }
     // Two that are started at once do no harm: the daemon has a lock of its own.
     let spawned = command("run", layout, options).stdout(Stdio::null()).spawn();
     spawned.map(drop).map_err(|source| ClientError::Spawn { program: options.daemon.clone(), source })
+}
+
+/// Returns whether to replace the running daemon in the background now, and notes that it was tried.
+///
+/// Not while another client starts or replaces one, nor again within a minute: a daemon that drains is gone soon, and one
+/// whose successor cannot start stays. The note is the time of the spawn lock; a daemon that came after it is another one.
+///
+/// # Errors
+/// When the lock cannot be opened or marked.
+pub fn may_replace_in_background(layout: &RepoLayout) -> Result<bool, PathError> {
+    let path = layout.spawn_lock_file();
+    let lock = open_lock(&path)?;
+    if lock.try_lock().is_err() {
+        return Ok(false);
+    }
+    let tried = lock.metadata().and_then(|meta| meta.modified()).at("look at", &path)?;
+    let published = fs::metadata(layout.endpoint_file()).and_then(|meta| meta.modified());
+    let is_same = published.is_ok_and(|published| tried > published);
+    // A time that is still to come says nothing: the clock was set.
+    if is_same && tried.elapsed().is_ok_and(|ago| ago < REPLACE_AGAIN) {
+        return Ok(false);
+    }
+    lock.set_modified(SystemTime::now()).at("mark", &path)?;
+    Ok(true)
+}
+
+/// Runs this program with other arguments, and does not wait for it. It outlives the process that started it.
+///
+/// # Errors
+/// When it cannot be started.
+pub fn run_in_background(args: &[&OsStr]) -> io::Result<()> {
+    let mut command = Command::new(env::current_exe()?);
+    command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // A group of its own, because an agent may end the group of its hook.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    command.spawn().map(drop)
 }
 
 /// Waits until a daemon that published itself as `pid` is gone, its databases closed; false when it stays.
@@ -86,7 +125,7 @@ pub(super) fn wait_until_gone(
 /// The caller holds the spawn lock, so no daemon that a client started is turned away by the short look.
 fn daemon_lock_is_free(layout: &RepoLayout, patience: Duration) -> bool {
     let Ok(lock) = File::open(layout.daemon_lock_file()) else { return true };
-    lock_until(lock, Instant::now() + patience).is_some()
+    lock_within(lock, patience).is_ok()
 }
 
 fn spawn_when_free(layout: &RepoLayout, options: &Options) -> Result<(), ClientError> {
@@ -102,34 +141,12 @@ fn spawn_when_free(layout: &RepoLayout, options: &Options) -> Result<(), ClientE
 
 fn take_lock(layout: &RepoLayout, patience: Duration) -> Result<File, ClientError> {
     let lock = layout.spawn_lock_file();
-    lock_until(open_lock(layout)?, Instant::now() + patience)
-        .ok_or(ClientError::SpawnLock { lock, waited_s: patience.as_secs() })
-}
-
-fn open_lock(layout: &RepoLayout) -> Result<File, ClientError> {
-    let path = layout.spawn_lock_file();
-    let mut options = File::options();
-    options.create(true).truncate(false).write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    Ok(options.open(&path).at("open", &path)?)
-}
-
-/// Locks a file; `None` after the deadline.
-///
-/// Locking has no time limit, so a thread waits. The thread outlives a timeout, but then drops the locked file at once.
-fn lock_until(file: File, deadline: Instant) -> Option<File> {
-    if file.try_lock().is_ok() {
-        return Some(file);
-    }
-    let (send, receive) = mpsc::sync_channel(0);
-    let wait = move || {
-        if file.lock().is_ok() {
-            let _ = send.send(file);
+    match lock_within(open_lock(&lock)?, patience) {
+        Err(error) if error.kind() == ErrorKind::TimedOut => {
+            Err(ClientError::SpawnLock { lock, waited_s: patience.as_secs() })
         }
-    };
-    thread::Builder::new().name("lock".to_owned()).spawn(wait).ok()?;
-    receive.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()
+        locked => Ok(locked.at("lock", &lock)?),
+    }
 }
 
 /// Starts the daemon and waits for its line. The caller holds the spawn lock.

@@ -56,8 +56,8 @@ const EVERYBODY: &[&str] = &["config", "paths", "types", "unwind"];
 
 /// Text and values in, values out. A name that ends with `/` is a directory.
 const PURE: &[&str] = &[
-    "cli/agent_hook/call.rs",
-    "cli/agent_hook/forms.rs",
+    "cli/agent_hook/hook_input.rs",
+    "cli/agent_hook/reply_form.rs",
     "cli/ask.rs",
     "cli/text.rs",
     "client/version.rs",

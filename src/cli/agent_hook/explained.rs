@@ -2,9 +2,8 @@
 
 use crate::proto::{Advice, AdviseParams, AdviseResult};
 
-use super::{Place, Silence, params, read_call};
+use super::{Silence, context, params, read_input};
 use crate::cli::args::{Global, HookArgs};
-use crate::cli::context::CommandContext;
 use crate::cli::error::{CliError, CliResult, EXIT_NONE};
 use crate::cli::output::Output;
 use crate::cli::text::{escape, escape_lines};
@@ -21,11 +20,10 @@ pub(super) fn explain(typed: &HookArgs, global: &Global, output: &mut Output) ->
 }
 
 fn ask(typed: &HookArgs, global: &Global) -> Result<AdviseResult, Silence> {
-    let call = read_call(typed)?;
-    let place = Place::find(global.dir.as_deref(), &call)?;
-    let context = CommandContext::find(Some(&place.cwd))?;
-    let params = AdviseParams { explain: true, ..params(typed, &call, &place) };
-    Ok(context.connect()?.call("advise", &params).map_err(CliError::from)?)
+    let input = read_input(typed)?;
+    let context = context(global.dir.as_deref(), &input)?;
+    let params = AdviseParams { explain: true, ..params(typed, &input, &context) };
+    Ok(context.connect()?.call("advise", &params)?)
 }
 
 fn print(result: &AdviseResult, output: &mut Output) -> Result<(), CliError> {

@@ -1,6 +1,7 @@
 //! Is an agent told what helps, once, and is it never held up?
 
 mod forms;
+mod older;
 mod once;
 mod quiet;
 mod relevant;

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::{QUESTION, TOKENS, add, editing, hook, prompted, shop, started, told};
+use crate::live::until;
 
 #[test]
 fn a_session_is_told_once_and_another_one_again() {
@@ -98,4 +99,19 @@ fn the_budget_holds() {
         let n_tokens = hook(&live, &args, call.as_bytes()).trim_end().chars().count().div_ceil(4);
         assert!(n_tokens <= budget && (budget < 300 || n_tokens > 0), "{n_tokens} of {budget}");
     }
+}
+
+#[test]
+fn a_session_that_cannot_wait_begins_without_the_map() {
+    let live = shop();
+    let advise = |within_ms: u64| {
+        let params = json!({ "occasion": "session-start", "within_ms": within_ms });
+        live.call("advise", params)["text"].as_str().unwrap().to_owned()
+    };
+    assert!(advise(10_000).contains("## Map"));
+    // 60 ms are kept back for what follows the map, so that none are left for it; it may be there at once nevertheless.
+    until("a brief without its map", || {
+        let told = advise(59);
+        told.contains("## Memories") && !told.contains("## Map")
+    });
 }

@@ -12,12 +12,12 @@
 
 use serde_json::json;
 
-use super::call::Call;
+use super::hook_input::HookInput;
 use crate::proto::Occasion;
 
 /// A form of answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum ReplyForm {
     /// `hookSpecificOutput`, with the names of events of Claude Code.
     Claude,
     /// The same, but a prompt cannot be answered.
@@ -30,18 +30,18 @@ pub(super) enum Form {
     Text,
 }
 
-impl Form {
+impl ReplyForm {
     /// Returns the form of an agent, or guesses it from what it says.
-    pub(super) fn of(agent: Option<&str>, call: &Call) -> Self {
+    pub(super) fn of(agent: Option<&str>, input: &HookInput) -> Self {
         match agent.map(str::to_lowercase).as_deref() {
             Some("claude-code" | "claude" | "codex") => Self::Claude,
             Some("vscode" | "copilot") => Self::VsCode,
             Some("gemini" | "gemini-cli") => Self::Gemini,
             Some("cursor") => Self::Cursor,
             Some(_) => Self::Text,
-            None if call.is_cursor => Self::Cursor,
-            None if is_gemini(call) => Self::Gemini,
-            None if call.event.is_some() || call.is_codex => Self::Claude,
+            None if input.is_cursor => Self::Cursor,
+            None if is_gemini(input) => Self::Gemini,
+            None if input.event.is_some() || input.is_codex => Self::Claude,
             None => Self::Text,
         }
     }
@@ -50,14 +50,14 @@ impl Form {
     ///
     /// # Errors
     /// Why it does not.
-    pub(super) fn carries(self, occasion: Occasion, call: &Call) -> Result<(), &'static str> {
-        let is_before = call.event.as_deref().is_none_or(|event| !event.to_lowercase().contains("after"));
+    pub(super) fn carries(self, occasion: Occasion, input: &HookInput) -> Result<(), &'static str> {
+        let is_before = input.event.as_deref().is_none_or(|event| !event.to_lowercase().contains("after"));
         match (self, occasion) {
             (Self::VsCode, Occasion::Prompt) => Err("VS Code passes nothing on with a prompt"),
             (Self::Gemini, Occasion::BeforeEdit) if is_before => {
                 Err("Gemini CLI passes nothing on before a tool; use AfterTool")
             }
-            (Self::Cursor, Occasion::BeforeEdit) if call.event.as_deref() != Some("postToolUse") => {
+            (Self::Cursor, Occasion::BeforeEdit) if input.event.as_deref() != Some("postToolUse") => {
                 Err("Cursor passes nothing on before a tool; use postToolUse")
             }
             _ => Ok(()),
@@ -65,7 +65,7 @@ impl Form {
     }
 
     /// Returns the answer, on one line unless it is text.
-    pub(super) fn reply(self, occasion: Occasion, call: &Call, text: &str) -> String {
+    pub(super) fn reply(self, occasion: Occasion, input: &HookInput, text: &str) -> String {
         match (self, occasion) {
             (Self::Text, _) => text.trim_end().to_owned(),
             (Self::Cursor, Occasion::Prompt) => {
@@ -73,7 +73,7 @@ impl Form {
             }
             (Self::Cursor, _) => json!({ "additional_context": text }).to_string(),
             _ => {
-                let event = call.event.as_deref().unwrap_or_else(|| self.event(occasion));
+                let event = input.event.as_deref().unwrap_or_else(|| self.event(occasion));
                 json!({ "hookSpecificOutput": { "hookEventName": event, "additionalContext": text } })
                     .to_string()
             }
@@ -92,8 +92,8 @@ impl Form {
     }
 }
 
-fn is_gemini(call: &Call) -> bool {
-    call.event.as_deref().is_some_and(|event| matches!(event, "BeforeAgent" | "BeforeTool" | "AfterTool"))
+fn is_gemini(input: &HookInput) -> bool {
+    input.event.as_deref().is_some_and(|event| matches!(event, "BeforeAgent" | "BeforeTool" | "AfterTool"))
 }
 
 #[cfg(test)]
@@ -103,9 +103,9 @@ mod tests {
     #[test]
     fn each_agent_gets_its_form() {
         let check = |agent, occasion, event: Option<&str>, expected: &str| {
-            let call = Call { event: event.map(str::to_owned), ..Call::default() };
-            let form = Form::of(agent, &call);
-            let reply = form.carries(occasion, &call).map(|()| form.reply(occasion, &call, "note\n"));
+            let input = HookInput { event: event.map(str::to_owned), ..HookInput::default() };
+            let form = ReplyForm::of(agent, &input);
+            let reply = form.carries(occasion, &input).map(|()| form.reply(occasion, &input, "note\n"));
             assert_eq!(reply.unwrap_or_default(), expected, "{agent:?} {occasion:?}");
         };
         use Occasion::{BeforeEdit, Prompt, SessionStart};

@@ -36,7 +36,7 @@ const MACHINES: [&str; 4] = ["system", "loop_wakeup", "schedule_wakeup", "poll_e
 
 /// What an agent says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Call {
+pub(super) struct HookInput {
     /// The agent's own name of the event.
     pub(super) event: Option<String>,
     /// The session, and the subagent in it.
@@ -57,7 +57,7 @@ pub(super) struct Call {
 ///
 /// # Errors
 /// Why it is no input of a hook.
-pub(super) fn parse(text: &[u8]) -> Result<Call, String> {
+pub(super) fn parse(text: &[u8]) -> Result<HookInput, String> {
     let said: Value = serde_json::from_slice(text).map_err(|error| error.to_string())?;
     if !said.is_object() {
         return Err("not a JSON object".to_owned());
@@ -69,7 +69,7 @@ pub(super) fn parse(text: &[u8]) -> Result<Call, String> {
     let first_root = said["workspace_roots"][0].as_str().map(str::to_owned);
     let input = ["tool_input", "toolArgs", "tool_args"].iter().map(|key| &said[*key]);
     let input = input.map(unquoted).find(Value::is_object).unwrap_or_default();
-    Ok(Call {
+    Ok(HookInput {
         event: word(&["hook_event_name", "hookEventName"]),
         session: session.map(|id| cut(format!("{id}{subagent}"), MAX_SESSION)),
         beginning: beginning(&source),
@@ -83,8 +83,8 @@ pub(super) fn parse(text: &[u8]) -> Result<Call, String> {
     })
 }
 
-impl Call {
-    /// Returns the call of a person who tries a hook.
+impl HookInput {
+    /// Returns the input of a person who tries a hook.
     pub(super) fn typed(occasion: Occasion, words: &[String]) -> Self {
         match occasion {
             Occasion::SessionStart => Self::default(),
@@ -187,7 +187,7 @@ mod tests {
 
     use super::*;
 
-    fn parsed(said: &Value) -> Call {
+    fn parsed(said: &Value) -> HookInput {
         parse(said.to_string().as_bytes()).expect("it is an object")
     }
 
@@ -223,7 +223,7 @@ mod tests {
         assert!(parse(b"{\"prompt\":\"\xff\"}").is_err());
         let odd =
             json!({ "session_id": 3, "cwd": ["x"], "prompt": {}, "tool_input": 7, "workspace_roots": "x" });
-        assert_eq!(parsed(&odd), Call::default());
+        assert_eq!(parsed(&odd), HookInput::default());
     }
 
     #[test]
