@@ -6,7 +6,9 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::paths::{Env, IoContext};
-use crate::setup::{self, Action, AgentDirs, AgentReport, Detected, FileReport, Request, Scope, Unknown};
+use crate::setup::{
+    self, Action, AgentDirs, AgentReport, Detected, FileReport, Scope, SetupError, SetupRequest,
+};
 
 use super::args::{SetupArgs, SetupScope};
 use super::context::CommandContext;
@@ -25,18 +27,20 @@ pub(super) fn setup(
         SetupScope::Project => Scope::Project,
     });
     let (dirs, memo) = surroundings(typed, scope, context)?;
-    let request = Request { agents: typed.agents.clone(), scope, undo: typed.undo, show: typed.show, memo };
+    let request =
+        SetupRequest { agents: typed.agents.clone(), scope, undo: typed.undo, show: typed.show, memo };
     let looked_for = if typed.agents.is_empty() && !typed.undo {
         setup::detect(&dirs, scope.unwrap_or(Scope::User))
     } else {
         Vec::new()
     };
-    let reports = setup::run(&request, &dirs).map_err(|error| usage(&error))?;
+    let reports = setup::run(&request, &dirs).map_err(failed)?;
     if output.json {
         output.json(&json!({ "written": !typed.show, "looked_for": looked_for, "agents": reports }))?;
     } else {
         print_detected(&looked_for, output)?;
         print(&reports, typed, output)?;
+        sum_up(&reports, typed.show, output);
     }
     let files = reports.iter().flat_map(|report| &report.files);
     let is_done = files.clone().all(|file| file.action != Action::LeftAlone);
@@ -60,11 +64,15 @@ fn surroundings(
     };
     let dirs = AgentDirs::new(&env, &project).ok_or(CliError::NoHome)?;
     let program = std::env::current_exe().at("find", Path::new("memo"))?;
-    Ok((dirs.clone(), dirs.stable_path(&program).display().to_string()))
+    let memo = dirs.stable_path(&program).display().to_string();
+    Ok((dirs, memo))
 }
 
-fn usage(error: &Unknown) -> CliError {
-    CliError::Usage { message: error.to_string(), hint: "memo setup --scope project agents-md" }
+fn failed(error: SetupError) -> CliError {
+    match error {
+        SetupError::Locked(error) => error.into(),
+        error => CliError::Usage { message: error.to_string(), hint: "memo setup --scope project agents-md" },
+    }
 }
 
 /// Says which agents were looked for, and what was found of each.
@@ -104,14 +112,18 @@ fn print(reports: &[AgentReport], typed: &SetupArgs, output: &mut Output) -> Res
         }
     }
     // What is said comes after what is shown.
-    output.flush()?;
+    output.flush()
+}
+
+/// Says what a person must know or do, how much was changed, and what was not.
+fn sum_up(reports: &[AgentReport], show: bool, output: &Output) {
     for report in reports.iter().filter(|report| !report.note.is_empty()) {
         output.say(report.note);
     }
     let files = || reports.iter().flat_map(|report| &report.files);
     let of = |action: Action| files().filter(|file| file.action == action).count() as u64;
     let changed = of(Action::Created) + of(Action::Changed) + of(Action::Removed);
-    match (changed, typed.show) {
+    match (changed, show) {
         (0, _) if of(Action::LeftAlone) == 0 => output.say("nothing to do"),
         (_, true) => output.say(&format!("{} would be changed", count(changed, "file", "files"))),
         (_, false) => output.say(&format!("{} changed", count(changed, "file", "files"))),
@@ -120,7 +132,6 @@ fn print(reports: &[AgentReport], typed: &SetupArgs, output: &mut Output) -> Res
         let reason = file.reason.as_deref().unwrap_or_default();
         output.warn(&format!("{}: left alone: {reason}", file.shown));
     }
-    Ok(())
 }
 
 /// Returns the word for what was done, or would be.

@@ -3,7 +3,7 @@
 //! A table, so that an agent that moves its files is one changed line. Where each fact comes from is written in
 //! `docs/src/agents.md`.
 
-use super::place::{Base, Place, at};
+use super::place::{AgentPath, Base, at};
 
 /// An agent.
 #[derive(Debug)]
@@ -15,9 +15,9 @@ pub(super) struct Agent {
     /// Its programs.
     pub(super) programs: &'static [&'static str],
     /// What it leaves in the home directory once it has run.
-    pub(super) signs: &'static [Place],
+    pub(super) signs: &'static [AgentPath],
     /// What it leaves in a project that uses it.
-    pub(super) project_signs: &'static [Place],
+    pub(super) project_signs: &'static [AgentPath],
     /// The files of a user.
     pub(super) user: &'static [FileSpec],
     /// The files of a project.
@@ -30,9 +30,9 @@ pub(super) struct Agent {
 #[derive(Debug)]
 pub(super) struct FileSpec {
     /// Where it is.
-    pub(super) place: Place,
+    pub(super) place: AgentPath,
     /// Another name that the agent reads too, and that is used if it exists.
-    pub(super) or: Option<Place>,
+    pub(super) or: Option<AgentPath>,
     /// What goes into it.
     pub(super) parts: Parts,
 }
@@ -106,7 +106,7 @@ const fn hook(event: &'static str, name: &'static str, matcher: &'static str, fo
     Hook { event, name, matcher, form }
 }
 
-const fn file(place: Place, parts: Parts) -> FileSpec {
+const fn file(place: AgentPath, parts: Parts) -> FileSpec {
     FileSpec { place, or: None, parts }
 }
 

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::Refusal;
-use super::json_edit::{JsonPart, Piece, Put, put, take};
+use super::json_edit::{Put, put};
+use super::json_insert::Piece;
+use super::json_part::JsonPart;
+use super::json_remove::take;
 use super::json_tree::JsonNode;
 use super::marked_section::{self, Marks};
 
@@ -122,7 +125,7 @@ fn install_json(parts: &[JsonPart], text: &str, recorded: &[Piece]) -> Result<In
     // What an earlier version has inserted is inserted anew, as long as it stands there unchanged.
     let bare = without_pieces(text, recorded);
     let mut installed = Installed::bare(bare.unwrap_or_else(|| text.to_owned()));
-    let theirs = JsonNode::parse(&installed.text).map_err(Refusal::Json)?;
+    let theirs = JsonNode::parse(&installed.text)?;
     // Each goes first in its object, so the last one begins.
     for part in parts.iter().rev() {
         match put(&installed.text, part)? {
@@ -135,15 +138,14 @@ fn install_json(parts: &[JsonPart], text: &str, recorded: &[Piece]) -> Result<In
             }
         }
     }
-    match JsonNode::parse(&installed.text) {
-        Ok(Some(_)) => Ok(installed),
-        Ok(None) => Err(Refusal::Json("nothing is left".to_owned())),
-        Err(why) => Err(Refusal::Json(why)),
+    match JsonNode::parse(&installed.text)? {
+        Some(_) => Ok(installed),
+        None => Err(Refusal::Json("nothing is left".to_owned())),
     }
 }
 
 fn uninstall_json(parts: &[JsonPart], text: &str, recorded: &[Piece]) -> Result<Option<String>, Refusal> {
-    JsonNode::parse(text).map_err(Refusal::Json)?;
+    JsonNode::parse(text)?;
     let kept: Vec<Vec<String>> = recorded.iter().map(|piece| piece.inside.clone()).collect();
     let exact = if recorded.is_empty() { None } else { without_pieces(text, recorded) };
     let mut left = exact.unwrap_or_else(|| text.to_owned());
@@ -152,7 +154,7 @@ fn uninstall_json(parts: &[JsonPart], text: &str, recorded: &[Piece]) -> Result<
             left = less;
         }
     }
-    JsonNode::parse(&left).map_err(Refusal::Json)?;
+    JsonNode::parse(&left)?;
     Ok((left != text).then_some(left))
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::agent_table::{Entry, FileSpec, Hook, HookForm, Parts, ServerForm};
 use super::config_value::{ConfigValue, Layout};
 use super::document::Content;
-use super::json_edit::JsonPart;
+use super::json_part::JsonPart;
 use super::our_command::OurCommand;
 use super::place::AgentDirs;
 
@@ -45,8 +45,8 @@ pub(super) fn contents(spec: &FileSpec, dirs: &AgentDirs, command: Command<'_>) 
             Content::Json(entries.iter().map(|entry| json_part(entry, command)).collect())
         }
         Parts::CodexServer => {
-            let memo = command.memo.replace('\\', "\\\\").replace('"', "\\\"");
-            let section = format!("[mcp_servers.{SERVER}]\ncommand = \"{memo}\"\nargs = [\"mcp\"]");
+            let memo = toml_edit::Value::from(command.memo);
+            let section = format!("[mcp_servers.{SERVER}]\ncommand = {memo}\nargs = [\"mcp\"]");
             Content::Toml { section, table: ["mcp_servers", SERVER] }
         }
         Parts::Instructions => Content::Section(INSTRUCTIONS.to_owned()),

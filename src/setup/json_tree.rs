@@ -6,6 +6,7 @@ use jsonc_parser::ast::{ObjectPropName, Value};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
+use super::Refusal;
 use super::config_value::ConfigValue;
 
 /// A value and its place.
@@ -37,6 +38,8 @@ pub(super) struct JsonItem {
     pub(super) key: String,
     /// Bytes of name and value.
     pub(super) range: Range<usize>,
+    /// The end of the name; in an array the start of the value.
+    pub(super) key_end: usize,
     /// The value.
     pub(super) node: JsonNode,
 }
@@ -46,7 +49,7 @@ impl JsonNode {
     ///
     /// # Errors
     /// Says what is wrong, with line and column.
-    pub(super) fn parse(text: &str) -> Result<Option<Self>, String> {
+    pub(super) fn parse(text: &str) -> Result<Option<Self>, Refusal> {
         let bom = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         let options = ParseOptions {
             allow_comments: true,
@@ -61,7 +64,7 @@ impl JsonNode {
             allow_extended_string_escapes: false,
         };
         let parsed = parse_to_ast(&text[bom..], &CollectOptions::default(), &options);
-        let parsed = parsed.map_err(|error| error.to_string())?;
+        let parsed = parsed.map_err(|error| Refusal::Json(error.to_string()))?;
         Ok(parsed.value.map(|value| of(&value, bom)))
     }
 
@@ -89,6 +92,11 @@ impl JsonNode {
             return None;
         }
         self.items().iter().rev().find(|item| item.key == key).map(|item| &item.node)
+    }
+
+    /// Returns the value at the end of a path of members.
+    pub(super) fn get_path(&self, path: &[&str]) -> Option<&JsonNode> {
+        path.iter().try_fold(self, |node, key| node.get(key))
     }
 
     /// Returns the string that it is.
@@ -125,7 +133,8 @@ fn of(value: &Value<'_>, bom: usize) -> JsonNode {
                     ObjectPropName::String(name) => name.value.clone().into_owned(),
                     ObjectPropName::Word(name) => name.value.to_owned(),
                 };
-                JsonItem { key, range: moved(member.range), node: of(&member.value, bom) }
+                let key_end = member.name.end() + bom;
+                JsonItem { key, range: moved(member.range), key_end, node: of(&member.value, bom) }
             });
             JsonKind::Object(members.collect())
         }
@@ -133,6 +142,7 @@ fn of(value: &Value<'_>, bom: usize) -> JsonNode {
             let elements = array.elements.iter().map(|element| JsonItem {
                 key: String::new(),
                 range: moved(element.range()),
+                key_end: element.start() + bom,
                 node: of(element, bom),
             });
             JsonKind::Array(elements.collect())

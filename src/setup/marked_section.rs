@@ -6,7 +6,7 @@
 //! the last comment of a file, which is our second mark.
 
 use super::Refusal;
-use super::json_edit::eol;
+use super::text_lines::{eol, strip_eol, strip_eol_start};
 
 /// How a mark is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,14 +154,6 @@ fn find(text: &str, marks: Marks) -> Result<Option<Section<'_>>, Refusal> {
         body: &text[body..end],
         after: &text[end + end_mark.len()..],
     }))
-}
-
-fn strip_eol(text: &str) -> &str {
-    text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n')).unwrap_or(text)
-}
-
-fn strip_eol_start(text: &str) -> Option<&str> {
-    text.strip_prefix("\r\n").or_else(|| text.strip_prefix('\n'))
 }
 
 #[cfg(test)]

@@ -17,6 +17,9 @@ mod detect;
 mod document;
 mod entries;
 mod json_edit;
+mod json_insert;
+mod json_part;
+mod json_remove;
 mod json_tree;
 mod marked_section;
 mod our_command;
@@ -25,6 +28,7 @@ mod records;
 mod report;
 mod run;
 mod target_file;
+mod text_lines;
 mod unified_diff;
 
 use crate::paths::PathError;
@@ -32,7 +36,7 @@ use crate::paths::PathError;
 pub use self::detect::{Detected, detect};
 pub use self::place::AgentDirs;
 pub use self::report::{Action, AgentReport, FileReport};
-pub use self::run::{Request, Scope, Unknown, ids, run};
+pub use self::run::{Scope, SetupError, SetupRequest, ids, run};
 
 /// Why a file is left alone.
 #[derive(Debug, thiserror::Error)]
@@ -52,13 +56,13 @@ pub enum Refusal {
         expected: &'static str,
     },
     /// Somebody else wrote an entry of our name.
-    #[error("it has an entry `{0}` that `memo setup` did not write")]
+    #[error("it has an entry `{0}` that `memo setup` did not write; rename or remove that")]
     Taken(String),
     /// Somebody else wrote the file, or has changed it.
     #[error("it is not as `memo setup` writes it: a person has written or changed it")]
     Foreign,
     /// One of our marks is missing, or there are several.
-    #[error("it has other marks of a section of memod than one pair")]
+    #[error("it has other marks of a section of memod than one pair; remove them by hand")]
     Marks,
     /// It is not text.
     #[error("it is not UTF-8")]

@@ -13,6 +13,8 @@ pub(super) enum OurCommand {
 
 /// The keys under which agents keep a command line.
 const COMMAND_KEYS: [&str; 2] = ["command", "bash"];
+/// The verb between our program and the event.
+const HOOK: &str = " hook ";
 
 impl OurCommand {
     /// Returns whether an entry runs it, from whatever directory.
@@ -47,19 +49,24 @@ fn is_server(entry: &JsonNode) -> bool {
 }
 
 fn is_hook(line: &str, event: &str) -> bool {
-    let Some((program, rest)) = line.split_once(" hook ") else { return false };
-    is_memo(program.trim_matches(['"', '\''])) && rest.split_whitespace().next() == Some(event)
+    split_hook(line).is_some_and(|(_, args)| args.split_whitespace().next() == Some(event))
+}
+
+/// Returns the program of a command line that runs a hook of ours, as it is quoted, and what follows `hook`.
+fn split_hook(line: &str) -> Option<(&str, &str)> {
+    // The path of the program may hold the word as well.
+    let mut splits = line.match_indices(HOOK).map(|(at, _)| (&line[..at], &line[at + HOOK.len()..]));
+    splits.find(|(program, _)| is_memo(program.trim_matches(['"', '\''])))
 }
 
 /// Returns the command line of a hook that is `wanted` in the place of another one, with what somebody has added to that.
 pub(super) fn command_line(own: &str, wanted: &str) -> String {
-    let (Some((_, own)), Some((program, ours))) = (own.split_once(" hook "), wanted.split_once(" hook "))
-    else {
+    let (Some((_, own)), Some((program, ours))) = (split_hook(own), split_hook(wanted)) else {
         return wanted.to_owned();
     };
     let has = |word: &str| own.split_whitespace().any(|own| own == word);
     let args = if ours.split_whitespace().all(has) { own } else { ours };
-    format!("{program} hook {args}")
+    format!("{program}{HOOK}{args}")
 }
 
 /// Returns whether a program is `memo`, on any platform and in any directory.
@@ -96,6 +103,7 @@ mod tests {
         };
         assert!(is_ours("memo hook prompt --agent codex"));
         assert!(is_ours("'/a b/memo' hook prompt"));
+        assert!(is_ours("'/a hook b/memo' hook prompt --agent x"));
         assert!(is_ours("\"C:\\Program Files\\memo.exe\" hook prompt --agent cursor"));
         assert!(!is_ours("memo hook session-start"));
         assert!(!is_ours("mymemo hook prompt"));

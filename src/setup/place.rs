@@ -6,7 +6,7 @@ use crate::paths::{Env, canonical};
 
 /// A file or directory relative to a [`Base`].
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct AgentPath {
     base: Base,
     path: &'static str,
 }
@@ -33,8 +33,8 @@ pub(super) enum Base {
 }
 
 /// Returns a place.
-pub(super) const fn at(base: Base, path: &'static str) -> Place {
-    Place { base, path }
+pub(super) const fn at(base: Base, path: &'static str) -> AgentPath {
+    AgentPath { base, path }
 }
 
 /// The directories that places begin in.
@@ -78,7 +78,7 @@ impl AgentDirs {
     }
 
     /// Returns the path of a place.
-    pub(super) fn path(&self, place: Place) -> PathBuf {
+    pub(super) fn path(&self, place: AgentPath) -> PathBuf {
         let base = match place.base {
             Base::Home => self.home.clone(),
             Base::Config => self.config.clone(),

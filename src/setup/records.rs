@@ -11,8 +11,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::paths::{IoContext, PathError, create_private_dir};
 
-use super::json_edit::Piece;
-use super::target_file::remove_empty_dirs;
+use super::json_insert::Piece;
+use super::target_file::{remove_empty_dirs, write_new};
+
+/// Extension of a record.
+const RECORD: &str = "json";
+/// Extension of a record that is being written.
+const PART: &str = "part";
 
 /// What was done to one file.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
@@ -40,6 +45,7 @@ impl Records {
     /// Reads the records. One that cannot be read counts as lost.
     pub(super) fn read(dir: &Path) -> Self {
         let files = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+        let files = files.filter(|file| file.extension().is_some_and(|extension| extension == RECORD));
         let records = files.filter_map(|file| serde_json::from_slice::<Record>(&fs::read(file).ok()?).ok());
         Self { dir: dir.to_owned(), known: records.map(|record| (record.path.clone(), record)).collect() }
     }
@@ -64,27 +70,27 @@ impl Records {
     /// When it cannot be written.
     pub(super) fn put(&mut self, record: Record) -> Result<(), PathError> {
         create_private_dir(&self.dir)?;
-        let file = self.file(&record.path);
-        let part = file.with_extension("part");
+        let (file, part) = (self.file(&record.path, RECORD), self.file(&record.path, PART));
         let text = serde_json::to_vec(&record).expect("a record has only strings, numbers and lists");
-        let written = fs::write(&part, text).and_then(|()| fs::rename(&part, &file));
+        let written = write_new(&part, &text, None).and_then(|()| fs::rename(&part, &file));
         written.inspect_err(|_| drop(fs::remove_file(&part))).at("write", &file)?;
         self.known.insert(record.path.clone(), record);
         Ok(())
     }
 
-    /// Removes the record of a file that has nothing of ours any more.
+    /// Removes the record of a file that has nothing of ours any more, and what an interrupted process has left of one.
     pub(super) fn forget(&mut self, path: &Path) {
-        if self.known.remove(path).is_some() {
-            let _ = fs::remove_file(self.file(path)); // a record without a file's entry does no harm
+        self.known.remove(path);
+        for extension in [RECORD, PART] {
+            let _ = fs::remove_file(self.file(path, extension)); // a record without a file's entry does no harm
         }
         if self.known.is_empty() {
             remove_empty_dirs(std::slice::from_ref(&self.dir));
         }
     }
 
-    fn file(&self, path: &Path) -> PathBuf {
+    fn file(&self, path: &Path, extension: &str) -> PathBuf {
         let hash = blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex();
-        self.dir.join(format!("{}.json", &hash[..16]))
+        self.dir.join(format!("{}.{extension}", &hash[..16]))
     }
 }

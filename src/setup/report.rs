@@ -72,7 +72,7 @@ impl Action {
 
 /// The outcome for one file, before its path is added.
 #[derive(Debug)]
-pub(super) struct Outcome {
+pub(super) struct FileOutcome {
     /// What was done.
     pub(super) action: Action,
     /// Why nothing was done.
@@ -81,14 +81,14 @@ pub(super) struct Outcome {
     pub(super) diff: String,
 }
 
-impl Outcome {
+impl FileOutcome {
     /// Returns an outcome without a change.
     pub(super) fn of(action: Action, reason: Option<String>) -> Self {
         Self { action, reason, diff: String::new() }
     }
 }
 
-impl From<Refusal> for Outcome {
+impl From<Refusal> for FileOutcome {
     fn from(refusal: Refusal) -> Self {
         Self::of(Action::LeftAlone, Some(refusal.to_string()))
     }

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use crate::paths::{canonical, create_private_dir};
+use crate::paths::{PathError, canonical, create_private_dir, lock_within, open_lock};
 
 use super::Refusal;
 use super::agent_table::{AGENTS, Agent, FileSpec};
@@ -13,7 +15,7 @@ use super::document::{Content, install, is_bare, uninstall};
 use super::entries::{Command, contents};
 use super::place::AgentDirs;
 use super::records::{Record, Records};
-use super::report::{Action, AgentReport, FileReport, Outcome};
+use super::report::{Action, AgentReport, FileOutcome, FileReport};
 use super::target_file::{TargetFile, remove_empty_dirs};
 use super::unified_diff::unified_diff;
 
@@ -28,7 +30,7 @@ pub enum Scope {
 
 /// What is asked for.
 #[derive(Debug)]
-pub struct Request {
+pub struct SetupRequest {
     /// The agents; none means those that are there.
     pub agents: Vec<String>,
     /// Whose files; `None` means the user's, or the project's for an agent that has no others.
@@ -42,15 +44,21 @@ pub struct Request {
     pub memo: String,
 }
 
-/// An agent that cannot be set up.
+/// A run holds the lock for some file writes, so a longer wait means that one is stuck.
+const LOCK_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Why nothing was done.
 #[derive(Debug, thiserror::Error)]
-pub enum Unknown {
+pub enum SetupError {
     /// There is none of this name.
     #[error("no agent is named {0}")]
     Agent(String),
     /// It has no files in this scope.
     #[error("{0} reads no files of a {1}")]
     Scope(&'static str, &'static str),
+    /// Another run holds the lock.
+    #[error(transparent)]
+    Locked(PathError),
 }
 
 /// Returns the names of all agents.
@@ -80,33 +88,34 @@ impl Scope {
 /// A file that cannot be changed is named with the reason, and the others are still done.
 ///
 /// # Errors
-/// When an agent is not known, or has no files in the scope; nothing was done then.
-pub fn run(request: &Request, dirs: &AgentDirs) -> Result<Vec<AgentReport>, Unknown> {
+/// When an agent is not known or has no files in the scope, or another run does not end; nothing was done then.
+pub fn run(request: &SetupRequest, dirs: &AgentDirs) -> Result<Vec<AgentReport>, SetupError> {
     let chosen = chosen(request, dirs)?;
-    let _lock = if request.show { None } else { lock(dirs) };
-    let mut run = Run {
-        request,
-        dirs,
-        records: Records::read(&dirs.records),
-        seen: BTreeSet::new(),
-        emptied: Vec::new(),
-    };
-    let reports = chosen.into_iter().map(|(agent, scope)| run.agent(agent, scope)).collect();
-    remove_empty_dirs(&run.emptied);
-    Ok(reports)
+    let _lock = if request.show { None } else { lock(dirs)? };
+    let mut run = Run { request, dirs, records: Records::read(&dirs.records), seen: BTreeSet::new() };
+    Ok(chosen.into_iter().map(|(agent, scope)| run.agent(agent, scope)).collect())
 }
 
-/// Waits until no other run writes, and returns what keeps others waiting. On a platform that cannot lock a directory, runs at the
-/// same time are kept apart file by file only.
-fn lock(dirs: &AgentDirs) -> Option<File> {
-    let dir = dirs.records.parent()?;
-    create_private_dir(dir).ok()?;
-    let lock = File::open(dir).ok()?;
-    lock.lock().ok()?;
-    Some(lock)
+/// Waits until no other run writes, and returns what keeps others waiting. Without a place for the lock, on a full disk for
+/// example, runs are kept apart file by file only.
+fn lock(dirs: &AgentDirs) -> Result<Option<File>, SetupError> {
+    let path = dirs.records.with_extension("lock");
+    let Some(dir) = path.parent() else { return Ok(None) };
+    let Ok(file) = create_private_dir(dir).and_then(|()| open_lock(&path)) else { return Ok(None) };
+    match lock_within(file, LOCK_PATIENCE) {
+        Err(error) if error.kind() == ErrorKind::TimedOut => {
+            let why = format!(
+                "another `memo setup` has been running for {} s; end it, if it is stuck",
+                LOCK_PATIENCE.as_secs()
+            );
+            let source = io::Error::new(ErrorKind::TimedOut, why);
+            Err(SetupError::Locked(PathError { action: "lock", path, source }))
+        }
+        locked => Ok(locked.ok()),
+    }
 }
 
-fn chosen(request: &Request, dirs: &AgentDirs) -> Result<Vec<(&'static Agent, Scope)>, Unknown> {
+fn chosen(request: &SetupRequest, dirs: &AgentDirs) -> Result<Vec<(&'static Agent, Scope)>, SetupError> {
     if request.agents.is_empty() {
         let scope = request.scope.unwrap_or(Scope::User);
         let there = detect(dirs, scope);
@@ -119,11 +128,12 @@ fn chosen(request: &Request, dirs: &AgentDirs) -> Result<Vec<(&'static Agent, Sc
             .collect());
     }
     let choose = |id: &String| {
-        let agent = AGENTS.iter().find(|agent| agent.id == id).ok_or_else(|| Unknown::Agent(id.clone()))?;
+        let agent =
+            AGENTS.iter().find(|agent| agent.id == id).ok_or_else(|| SetupError::Agent(id.clone()))?;
         let usual = if agent.user.is_empty() { Scope::Project } else { Scope::User };
         let scope = request.scope.unwrap_or(usual);
         if scope.files(agent).is_empty() {
-            return Err(Unknown::Scope(agent.id, scope.as_str()));
+            return Err(SetupError::Scope(agent.id, scope.as_str()));
         }
         Ok((agent, scope))
     };
@@ -131,13 +141,22 @@ fn chosen(request: &Request, dirs: &AgentDirs) -> Result<Vec<(&'static Agent, Sc
 }
 
 struct Run<'a> {
-    request: &'a Request,
+    request: &'a SetupRequest,
     dirs: &'a AgentDirs,
     records: Records,
     /// Files that another agent of this run has changed already.
     seen: BTreeSet<PathBuf>,
-    /// Directories that were created for files that are gone.
-    emptied: Vec<PathBuf>,
+}
+
+/// A file of an agent, and what is to be in it.
+struct FileTask<'a> {
+    agent: &'a Agent,
+    /// The file as the agent names it.
+    path: &'a Path,
+    content: &'a Content,
+    target: TargetFile,
+    /// What earlier runs have done to it.
+    record: Option<Record>,
 }
 
 impl Run<'_> {
@@ -152,7 +171,7 @@ impl Run<'_> {
         for (path, content) in all {
             let allowed = if scope == Scope::Project { self.check_inside(&path) } else { Ok(()) };
             let outcome =
-                allowed.and_then(|()| self.file(agent, &path, &content)).unwrap_or_else(Outcome::from);
+                allowed.and_then(|()| self.file(agent, &path, &content)).unwrap_or_else(FileOutcome::from);
             files.push(FileReport {
                 shown: self.dirs.shown(&path),
                 path: path.display().to_string(),
@@ -174,27 +193,21 @@ impl Run<'_> {
         if end.starts_with(project) { Ok(()) } else { Err(Refusal::Outside(end.display().to_string())) }
     }
 
-    fn file(&mut self, agent: &Agent, path: &Path, content: &Content) -> Result<Outcome, Refusal> {
+    fn file(&mut self, agent: &Agent, path: &Path, content: &Content) -> Result<FileOutcome, Refusal> {
         let target = TargetFile::read(path)?;
         if self.request.show && !self.seen.insert(target.path().to_owned()) {
-            return Ok(Outcome::of(Action::Unchanged, None)); // shown for another agent
+            return Ok(FileOutcome::of(Action::Unchanged, None)); // shown for another agent
+        }
+        if !self.request.show {
+            target.remove_leftover();
         }
         let record = self.records.get(target.path()).cloned();
-        if self.request.undo {
-            self.undo(agent, &target, path, content, record)
-        } else {
-            self.set_up(agent, &target, path, content, record)
-        }
+        let task = FileTask { agent, path, content, target, record };
+        if self.request.undo { self.undo(task) } else { self.set_up(task) }
     }
 
-    fn set_up(
-        &mut self,
-        agent: &Agent,
-        target: &TargetFile,
-        path: &Path,
-        content: &Content,
-        record: Option<Record>,
-    ) -> Result<Outcome, Refusal> {
+    fn set_up(&mut self, task: FileTask<'_>) -> Result<FileOutcome, Refusal> {
+        let FileTask { agent, path, content, target, record } = task;
         let before = target.text.as_deref();
         let mut record =
             record.unwrap_or_else(|| Record { path: target.path().to_owned(), ..Record::default() });
@@ -207,7 +220,7 @@ impl Run<'_> {
             if !is_known && record.agents.len() > 1 && !self.request.show {
                 self.records.put(record)?;
             }
-            return Ok(Outcome::of(Action::Unchanged, None));
+            return Ok(FileOutcome::of(Action::Unchanged, None));
         };
         target.check_writable()?;
         let action = if before.is_none() { Action::Created } else { Action::Changed };
@@ -219,9 +232,9 @@ impl Run<'_> {
                 record.dirs = self.records.created_dirs(target.path());
                 record.dirs.extend(target.missing_dirs());
             }
-            self.write(target, &installed.text, record)?;
+            self.write(&target, &installed.text, record)?;
         }
-        Ok(Outcome { action, reason: None, diff })
+        Ok(FileOutcome { action, reason: None, diff })
     }
 
     /// Writes a file after its record: what is recorded and not there does no harm, what is there and not recorded could not be
@@ -239,14 +252,8 @@ impl Run<'_> {
         written
     }
 
-    fn undo(
-        &mut self,
-        agent: &Agent,
-        target: &TargetFile,
-        path: &Path,
-        content: &Content,
-        record: Option<Record>,
-    ) -> Result<Outcome, Refusal> {
+    fn undo(&mut self, task: FileTask<'_>) -> Result<FileOutcome, Refusal> {
+        let FileTask { agent, path, content, target, record } = task;
         let is_recorded = record.is_some();
         let mut record = record.unwrap_or_default();
         record.agents.retain(|known| known != agent.id);
@@ -255,11 +262,11 @@ impl Run<'_> {
             if !self.request.show {
                 self.records.put(record)?;
             }
-            return Ok(Outcome::of(Action::Kept, Some(reason)));
+            return Ok(FileOutcome::of(Action::Kept, Some(reason)));
         }
         let Some(before) = target.text.as_deref() else {
             self.forget(target.path(), &record);
-            return Ok(Outcome::of(Action::Unchanged, None));
+            return Ok(FileOutcome::of(Action::Unchanged, None));
         };
         let left = match uninstall(content, before, &record.pieces) {
             Err(Refusal::Foreign) if !is_recorded => None,
@@ -267,7 +274,7 @@ impl Run<'_> {
         };
         let Some(left) = left else {
             self.forget(target.path(), &record);
-            return Ok(Outcome::of(Action::Unchanged, None));
+            return Ok(FileOutcome::of(Action::Unchanged, None));
         };
         target.check_writable()?;
         let is_gone = matches!(content, Content::Whole(_)) || (record.created && is_bare(content, &left));
@@ -281,7 +288,7 @@ impl Run<'_> {
             self.forget(target.path(), &record);
         }
         let action = if is_gone { Action::Removed } else { Action::Changed };
-        Ok(Outcome { action, reason: None, diff })
+        Ok(FileOutcome { action, reason: None, diff })
     }
 
     /// Returns whether some of these agents stay set up in this run.
@@ -289,9 +296,11 @@ impl Run<'_> {
         !self.request.agents.is_empty() && agents.iter().any(|agent| !self.request.agents.contains(agent))
     }
 
+    /// Forgets a file that has nothing of ours any more. The directories go first: what is on record is found again by the run
+    /// after one that was interrupted.
     fn forget(&mut self, path: &Path, record: &Record) {
         if !self.request.show {
-            self.emptied.extend(record.dirs.iter().cloned());
+            remove_empty_dirs(&record.dirs);
             self.records.forget(path);
         }
     }

@@ -83,7 +83,7 @@ impl TargetFile {
         let missing = self.missing_dirs();
         fs::create_dir_all(dir).at("create directory", dir)?;
         let aside = self.aside();
-        let written = write_new(&aside, text, self.meta.as_ref()).and_then(|()| {
+        let written = write_new(&aside, text.as_bytes(), self.meta.as_ref()).and_then(|()| {
             self.check_unchanged()?;
             fs::rename(&aside, &self.path)
         });
@@ -100,8 +100,12 @@ impl TargetFile {
     /// When it cannot be removed, or has changed since it was read.
     pub(super) fn remove(&self) -> Result<(), Refusal> {
         self.check_writable()?;
-        let _ = fs::remove_file(self.aside()); // there only if a process was interrupted
         Ok(self.check_unchanged().and_then(|()| fs::remove_file(&self.path)).at("remove", &self.path)?)
+    }
+
+    /// Removes what an interrupted process has left beside the file.
+    pub(super) fn remove_leftover(&self) {
+        let _ = fs::remove_file(self.aside()); // it is seldom there
     }
 
     fn check_unchanged(&self) -> io::Result<()> {
@@ -115,8 +119,7 @@ impl TargetFile {
         Err(io::Error::other("another program changed it just now; try again"))
     }
 
-    /// Returns a name next to the file that no agent reads. Always the same, so that what an interrupted process has left there
-    /// is replaced and goes.
+    /// Returns a name next to the file that no agent reads. Always the same, so that [`Self::remove_leftover`] finds it.
     fn aside(&self) -> PathBuf {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         self.path.with_file_name(format!(".{name}.memo-new"))
@@ -132,8 +135,8 @@ pub(super) fn remove_empty_dirs(dirs: &[PathBuf]) {
     }
 }
 
-/// Writes a temporary file, in the place of one that an interrupted process has left.
-fn write_new(path: &Path, text: &str, former: Option<&Metadata>) -> io::Result<()> {
+/// Writes a temporary file to the disk, in the place of one that an interrupted process has left.
+pub(super) fn write_new(path: &Path, bytes: &[u8], former: Option<&Metadata>) -> io::Result<()> {
     let _ = fs::remove_file(path);
     let mut options = File::options();
     options.write(true).create_new(true);
@@ -143,7 +146,7 @@ fn write_new(path: &Path, text: &str, former: Option<&Metadata>) -> io::Result<(
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     }
     let mut file = options.open(path)?;
-    file.write_all(text.as_bytes())?;
+    file.write_all(bytes)?;
     if let Some(former) = former {
         #[cfg(unix)]
         keep_owner(&file, former)?;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -228,6 +229,11 @@ impl Home {
 
     pub(super) fn run(&self, args: &[&str]) -> String {
         self.sandbox.run(args)
+    }
+
+    /// Returns a program that sees this home alone.
+    pub(super) fn program(&self, program: &str, args: &[&str]) -> Command {
+        self.sandbox.program(program, args)
     }
 
     pub(super) fn json(&self, args: &[&str]) -> Value {

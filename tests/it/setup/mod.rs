@@ -1,6 +1,8 @@
 //! Does `memo setup` write what agents read, and does undoing restore every byte?
 
 mod fixture;
+#[cfg(target_os = "linux")]
+mod killed;
 mod packages;
 mod refused;
 mod samples;

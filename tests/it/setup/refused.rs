@@ -185,6 +185,42 @@ fn a_directory_that_cannot_be_written() {
 }
 
 #[test]
+fn without_a_home_it_says_what_to_set() {
+    let home = Home::new();
+    for value in [None, Some("relative/home")] {
+        let mut command = home.program(env!("CARGO_BIN_EXE_memo"), &["setup", "zed"]);
+        match value {
+            Some(value) => command.env("HOME", value),
+            None => command.env_remove("HOME"),
+        };
+        let output = command.output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(
+            said.contains("no home directory") && said.contains("hint: set HOME to an absolute path"),
+            "{said}"
+        );
+    }
+    assert_eq!(home.files(), Home::new().files());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_run_that_is_stuck_is_named() {
+    let home = Home::new();
+    home.write("home/.local/state/memod/setup.lock", "");
+    let lock = fs::File::open(home.path("home/.local/state/memod/setup.lock")).unwrap();
+    lock.lock().unwrap();
+    let said = home.run(&["setup", "zed", "--show"]);
+    assert!(said.starts_with("exit 0"), "what is only shown waits for nobody: {said}");
+    let said = home.run(&["setup", "zed"]);
+    assert!(said.starts_with("exit 3\n") && said.contains("setup.lock: another `memo setup`"), "{said}");
+    assert!(!home.exists("home/.config/zed"));
+    drop(lock);
+    assert!(home.run(&["setup", "zed"]).starts_with("exit 0"));
+}
+
+#[test]
 fn wrong_usage() {
     let home = Home::new();
     assert!(home.run(&["setup", "emacs"]).starts_with("exit 2\n"));

@@ -1,0 +1,104 @@
+//! Computes the text that puts an entry into JSON, in the layout of the text around it.
+//!
+//! An entry goes to the start of its object or array, so that one contiguous piece is inserted and no line of others is
+//! touched: not even the one before, which would need a comma. Removing that piece again restores every byte.
+
+use super::Refusal;
+use super::config_value::{ConfigValue, Layout, quoted};
+use super::json_tree::JsonNode;
+use super::text_lines::{eol, indent_unit, line_indent};
+
+/// A text that was inserted.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+pub(super) struct Piece {
+    /// First byte of it, once all pieces before it are in.
+    pub(super) at: usize,
+    /// The bytes.
+    pub(super) text: String,
+    /// The object or array that it was inserted into, which was there before.
+    pub(super) inside: Vec<String>,
+}
+
+/// Returns the piece that puts a member into a document, with the objects around it that are not there; without a root a new
+/// document.
+///
+/// # Errors
+/// When a value that is not an object is in the way.
+pub(super) fn insert_member(
+    text: &str,
+    root: Option<&JsonNode>,
+    path: &[&str],
+    value: &ConfigValue,
+) -> Result<Piece, Refusal> {
+    let Some(mut container) = root else { return Ok(new_document(text, path, value)) };
+    let mut depth = 0;
+    while depth + 1 < path.len()
+        && let Some(inner) = container.get(path[depth])
+    {
+        depth += 1;
+        if !inner.is_object() {
+            return Err(Refusal::Shape { path: path[..depth].join("."), expected: "an object" });
+        }
+        container = inner;
+    }
+    let (inside, missing) = path.split_at(depth);
+    Ok(insert_item(text, container, inside, |layout| nested(missing, value, layout)))
+}
+
+/// Returns the piece that puts an item first into an object or an array.
+pub(super) fn insert_item(
+    text: &str,
+    container: &JsonNode,
+    inside: &[&str],
+    item: impl Fn(Layout<'_>) -> String,
+) -> Piece {
+    let (open, close) = (container.range.start + 1, container.range.end - 1);
+    let (eol, unit) = (eol(text), indent_unit(text));
+    let first = container.items().first().map(|item| item.range.start);
+    let base = line_indent(text, container.range.start);
+    let lines = |indent: &str| item(Layout::Lines { indent, unit, eol });
+    let is_broken = text[open..first.unwrap_or(close)].contains('\n');
+    let (at, piece) = match first {
+        Some(first) if is_broken => {
+            let indent = line_indent(text, first);
+            (past_comment(text, open), format!("{eol}{indent}{},", lines(indent)))
+        }
+        Some(first) => (first, format!("{}, ", item(Layout::Compact))),
+        None => {
+            let indent = format!("{base}{unit}");
+            let line = format!("{eol}{indent}{}", lines(&indent));
+            if is_broken {
+                (past_comment(text, open), line)
+            } else if inside.is_empty() || text.trim_end().contains('\n') {
+                (open, format!("{line}{eol}{base}"))
+            } else {
+                (open, item(Layout::Compact))
+            }
+        }
+    };
+    Piece { at, text: piece, inside: inside.iter().map(|&key| key.to_owned()).collect() }
+}
+
+/// Returns the piece that makes a document of a text that holds no value.
+fn new_document(text: &str, path: &[&str], value: &ConfigValue) -> Piece {
+    let eol = eol(text);
+    let inner = nested(path, value, Layout::Lines { indent: "  ", unit: "  ", eol });
+    let gap = if text.is_empty() || text.ends_with('\n') || text == "\u{feff}" { "" } else { eol };
+    Piece { at: text.len(), text: format!("{gap}{{{eol}  {inner}{eol}}}{eol}"), inside: Vec::new() }
+}
+
+/// Returns a member, with the objects around it that are not there.
+fn nested(path: &[&str], value: &ConfigValue, layout: Layout<'_>) -> String {
+    let wrap = |value: ConfigValue, key: &&str| ConfigValue::Map(vec![((*key).to_owned(), value)]);
+    let inner = path[1..].iter().rev().fold(value.clone(), wrap);
+    format!("{}: {}", quoted(path[0]), inner.render(layout))
+}
+
+/// Returns the end of a comment that follows on the same line and ends it, or the place itself.
+fn past_comment(text: &str, at: usize) -> usize {
+    let line = text[at..].lines().next().unwrap_or_default();
+    let rest = line.trim();
+    let closes = rest.find("*/").is_some_and(|end| end + 2 == rest.len());
+    let is_comment = rest.starts_with("//") || (rest.starts_with("/*") && closes);
+    if is_comment { at + line.len() } else { at }
+}

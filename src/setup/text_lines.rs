@@ -1,0 +1,34 @@
+//! Finds lines, their ends and their indentation in a text.
+
+/// Returns the line end of a text.
+pub(super) fn eol(text: &str) -> &'static str {
+    if text.contains("\r\n") { "\r\n" } else { "\n" }
+}
+
+/// Returns a text without the line end that it ends with.
+pub(super) fn strip_eol(text: &str) -> &str {
+    text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n')).unwrap_or(text)
+}
+
+/// Returns what follows the line end that a text begins with; `None` when it begins with another character.
+pub(super) fn strip_eol_start(text: &str) -> Option<&str> {
+    text.strip_prefix("\r\n").or_else(|| text.strip_prefix('\n'))
+}
+
+/// Returns the start of the line of a place.
+pub(super) fn line_start(text: &str, at: usize) -> usize {
+    text[..at].rfind('\n').map_or(0, |newline| newline + 1)
+}
+
+/// Returns the white space that the line of a place begins with.
+pub(super) fn line_indent(text: &str, at: usize) -> &str {
+    let line = &text[line_start(text, at)..];
+    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
+}
+
+/// Returns what one level of the text is indented by.
+pub(super) fn indent_unit(text: &str) -> &str {
+    let indents = text.lines().map(|line| line_indent(line, 0));
+    let least = indents.filter(|indent| !indent.is_empty()).min_by_key(|indent| indent.len());
+    least.filter(|indent| indent.len() <= 8).unwrap_or("  ")
+}
