@@ -1,14 +1,18 @@
 //! Runs `memo mcp`: lends the verbs to the server for agents.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+mod permission;
+
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+
+use serde_json::Value;
 
 use super::args::{self, CommandLine, Global, McpArgs, ProfileArg, Verb};
 use super::context::CommandContext;
 use super::error::{CliError, CliResult, EXIT_FAILED};
 use super::output::{Kept, talk};
+use crate::client::ClientError;
 use crate::mcp::{Answer, Failure, Indexing, Profile, Verbs};
 use crate::proto::{Sync, SyncParams, SyncResult};
 
@@ -60,10 +64,17 @@ impl Verbs for InProcess {
             typed.verb.start_files_at(dir);
             typed.global.dir = Some(dir.clone());
         }
-        if let Err(error) = check_files(&typed.verb) {
+        if let Err(error) = permission::check_files(&typed.verb, self.dir.as_deref()) {
             return of_error(&error, Kept::default());
         }
+        let is_import = matches!(typed.verb, Verb::Import(_));
         match (self.keep)(typed) {
+            (Ok(_), kept) if is_import && kept.json.as_ref().is_some_and(took_nothing) => {
+                let message = "every entry was refused".to_owned();
+                let hint = Some("the reasons are above".to_owned());
+                let failure = Some(Failure { message, hint, is_quoting: false });
+                Answer { text: kept.text, json: None, notes: kept.notes, failure }
+            }
             (Ok(_), Kept { text, json, notes }) => Answer { text, json, notes, failure: None },
             (Err(error), kept) => of_error(&error, kept),
         }
@@ -93,45 +104,28 @@ fn spelled_out(mut words: Vec<String>) -> Vec<String> {
     words
 }
 
-/// Refuses what cannot work, or must not, without a terminal.
+/// Refuses what cannot work without a terminal, or is for people.
 fn check(typed: &CommandLine, has_stdin: bool) -> Result<(), CliError> {
-    match &typed.verb {
-        _ if typed.global.dir.is_some() => Err(refused(
-            "-C: the server answers in the directory where it was started",
-            "start another one there",
-        )),
-        Verb::Shell | Verb::Mcp(_) | Verb::Completions { .. } | Verb::Man { .. } => {
-            Err(refused("this verb needs a terminal", "run it in a shell"))
-        }
-        Verb::Setup(_) => {
-            Err(refused("memo setup changes files outside the repository", "ask the user to run it"))
-        }
-        Verb::Hook(_) => {
-            Err(refused("memo hook answers hooks of agents on stdin", "search and recall find the same"))
-        }
-        Verb::Logs(args) if args.follow => Err(refused("--follow has no end", "leave it out")),
-        _ if has_stdin => Err(refused("`-`: there is no stdin", "give the text itself, or --file")),
-        _ => Ok(()),
+    if typed.global.dir.is_some() {
+        let message = "-C: the server answers in the directory where it was started";
+        return Err(refused(message, "start another one there"));
     }
-}
-
-/// Refuses what a person at a terminal could interrupt or would have seen: devices and pipes, which may have no end, and a file
-/// in the place of which something else would be written.
-fn check_files(verb: &Verb) -> Result<(), CliError> {
-    let is_special = |path: &&Path| fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir());
-    if let Some(path) = verb.files_to_read().into_iter().find(is_special) {
-        return Err(refused(&format!("{}: not a regular file", path.display()), "name a file"));
+    permission::check_verb(&typed.verb)?;
+    if has_stdin {
+        return Err(refused("`-`: there is no stdin", "give the text itself, or --file"));
     }
-    match verb {
-        Verb::Export(args) if args.out.as_ref().is_some_and(|out| out.symlink_metadata().is_ok()) => {
-            Err(refused("--out: the file exists", "name another one, or leave it out"))
-        }
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 fn refused(message: &str, hint: &'static str) -> CliError {
     CliError::Usage { message: message.to_owned(), hint }
+}
+
+/// Returns whether an import refused entries, and did nothing else.
+fn took_nothing(import: &Value) -> bool {
+    let is_zero = |key: &str| import[key] == 0;
+    import["refused"].as_array().is_some_and(|refused| !refused.is_empty())
+        && ["added", "updated", "same", "older", "archived", "links"].into_iter().all(is_zero)
 }
 
 /// Returns help as an answer, and a wrong command line as a failure.
@@ -141,9 +135,11 @@ fn explained(error: &clap::Error) -> Answer {
         return Answer { text, ..Answer::default() };
     }
     let text = text.strip_prefix("error: ").unwrap_or(&text);
-    let message = text.split("\n\nUsage:").next().unwrap_or(text).trim().to_owned();
-    let hint = "the command `help` lists the verbs, `help VERB` the flags of one".to_owned();
-    Answer { failure: Some(Failure { message, hint: Some(hint) }), ..Answer::default() }
+    // What follows is for a shell.
+    let before = |text, end| str::split(text, end).next().unwrap_or(text);
+    let message = before(before(text, "\n\nUsage:"), "\n\nFor more information").trim().to_owned();
+    let hint = Some("the command `help` lists the verbs, `help VERB` the flags of one".to_owned());
+    Answer { failure: Some(Failure { message, hint, is_quoting: false }), ..Answer::default() }
 }
 
 fn of_error(error: &CliError, kept: Kept) -> Answer {
@@ -152,5 +148,7 @@ fn of_error(error: &CliError, kept: Kept) -> Answer {
 
 fn failure(error: &CliError) -> Failure {
     let shown = error.shown();
-    Failure { message: shown.message, hint: shown.hint }
+    // The daemon quotes memories and definitions; a message of this process names what the caller typed.
+    let is_quoting = matches!(error, CliError::Client(ClientError::Rpc(_)));
+    Failure { message: shown.message, hint: shown.hint, is_quoting }
 }

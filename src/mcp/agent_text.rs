@@ -2,13 +2,16 @@
 //!
 //! Pure.
 
+use std::collections::HashSet;
 use std::fmt::Write;
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::tool::View;
-use super::verbs::Answer;
+use super::verbs::{Answer, Failure};
 use crate::proto::{Hit, SearchResult};
+use crate::types::Kind;
 
 /// Most characters of a text; `memo export` could print a whole database.
 const MOST_TEXT: usize = 100_000;
@@ -25,9 +28,18 @@ pub(super) fn text(answer: &Answer, view: View) -> String {
         View::Data => vec![fenced([answer.text.trim_end(), &notes].join("\n").trim_start_matches('\n'))],
         View::Plain => vec![cut(answer.text.trim_end()), fenced(&notes)],
     };
-    parts.extend(answer.failure.iter().map(|failure| format!("error: {failure}")));
+    parts.extend(answer.failure.as_ref().map(error));
     parts.retain(|part| !part.is_empty());
     if parts.is_empty() { "done".to_owned() } else { parts.join("\n") }
+}
+
+/// Returns the text of a failure.
+pub(super) fn error(failure: &Failure) -> String {
+    if !failure.is_quoting {
+        return format!("error: {failure}");
+    }
+    let hint = failure.hint.iter().map(|hint| format!("\nhint: {hint}"));
+    format!("error: the reason:\n{}{}", fenced(&failure.message), hint.collect::<String>())
 }
 
 /// Returns a text between fences that it cannot close.
@@ -57,12 +69,13 @@ fn cut(text: &str) -> String {
 
 /// Returns the hits, one line each and their snippets as `LINE:TEXT`; `None` for what is not a result of a search.
 fn hits(json: &Value) -> Option<String> {
-    let result: SearchResult = serde_json::from_value(json.clone()).ok()?;
+    let result = SearchResult::deserialize(json).ok()?;
+    let shown = lines_of_definitions(&result.hits);
     let mut out = String::new();
-    for hit in &result.hits {
+    for hit in result.hits.iter().filter(|hit| !repeats(hit, &shown)) {
         let _ = writeln!(out, "{}", head(hit)); // a string takes every text
         let is_numbered = hit.commit.is_none() && hit.memory.is_none();
-        for (number, line) in (hit.snippet_line..).zip(hit.snippet.lines()) {
+        for (number, line) in numbered(hit) {
             let _ = match is_numbered {
                 true => writeln!(out, "{number}:{line}"),
                 false if hit.title.as_deref() == Some(line) => Ok(()),
@@ -71,6 +84,21 @@ fn hits(json: &Value) -> Option<String> {
         }
     }
     Some(out)
+}
+
+fn numbered(hit: &Hit) -> impl Iterator<Item = (u32, &str)> {
+    (hit.snippet_line..).zip(hit.snippet.lines())
+}
+
+/// Returns the lines that hits of definitions show.
+fn lines_of_definitions(hits: &[Hit]) -> HashSet<(&str, u32)> {
+    let definitions = hits.iter().filter(|hit| hit.kind == Kind::Symbol);
+    definitions.flat_map(|hit| numbered(hit).map(|(number, _)| (hit.path.as_str(), number))).collect()
+}
+
+/// Returns whether a hit is the outline of a small file, and its lines are shown with their definitions.
+fn repeats(hit: &Hit, shown: &HashSet<(&str, u32)>) -> bool {
+    hit.kind == Kind::Map && numbered(hit).all(|(number, _)| shown.contains(&(hit.path.as_str(), number)))
 }
 
 fn head(hit: &Hit) -> String {
@@ -105,7 +133,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::mcp::verbs::Failure;
 
     #[test]
     fn a_fence_is_longer_than_what_it_holds() {
@@ -120,20 +147,40 @@ mod tests {
         }
     }
 
-    #[test]
-    fn hits_are_short() {
-        let hit = json!({
-            "kind": "symbol", "path": "src/a.rs", "lines": [3, 9], "symbol": "f", "title": "A > f", "snippet": "fn f() {\n  g();",
-            "snippet_line": 3, "score": 0.5, "arms": {}, "id": null, "view": "/r", "blob": "00", "trust": "repo", "state": null,
-        });
+    fn found(hits: &[Value]) -> Answer {
         let result = json!({
-            "query": "f", "mode": "hybrid", "hits": [hit], "total": 1, "fresh": true, "reason": null, "degraded": [],
+            "query": "f", "mode": "hybrid", "hits": hits, "total": hits.len(), "fresh": true, "reason": null, "degraded": [],
             "pending": { "files": 0, "embeddings": 0 }, "corrected": null, "clock": "", "took_ms": 1.0,
         });
-        let answer =
-            Answer { json: Some(result), notes: vec!["degraded: knn".to_owned()], ..Answer::default() };
+        Answer { json: Some(result), notes: vec!["degraded: knn".to_owned()], ..Answer::default() }
+    }
+
+    fn hit(kind: &str, lines: (u32, u32), title: Option<&str>, snippet: &str) -> Value {
+        json!({
+            "kind": kind, "path": "src/a.rs", "lines": lines, "symbol": null, "title": title, "snippet": snippet,
+            "snippet_line": lines.0, "score": 0.5, "arms": {}, "id": null, "view": "/r", "blob": "00", "trust": "repo",
+            "state": null,
+        })
+    }
+
+    #[test]
+    fn hits_are_short() {
+        let answer = found(&[hit("symbol", (3, 9), Some("A > f"), "fn f() {\n  g();")]);
         let expected = "```\nsrc/a.rs:3-9  A > f\n3:fn f() {\n4:  g();\n```\ndegraded: knn";
         assert_eq!(text(&answer, View::Hits), expected);
+    }
+
+    #[test]
+    fn an_outline_that_only_repeats_definitions_is_left_out() {
+        let definition = hit("symbol", (1, 2), Some("f"), "fn f() {\n}");
+        let same = hit("map", (1, 2), None, "fn f() {\n}");
+        let more = hit("map", (1, 3), None, "fn f() {\n}\nfn g() {}");
+        let shown = |hits: &[Value]| text(&found(hits), View::Hits).matches("src/a.rs:").count();
+        let cases = [(vec![&same, &definition], 1), (vec![&definition, &more], 2), (vec![&same], 1)];
+        for (hits, n_shown) in cases {
+            let hits: Vec<Value> = hits.into_iter().cloned().collect();
+            assert_eq!(shown(&hits), n_shown, "{hits:?}");
+        }
     }
 
     #[test]
@@ -147,7 +194,10 @@ mod tests {
 
     #[test]
     fn a_failure_says_what_to_do() {
-        let failure = Failure { message: "it failed".to_owned(), hint: Some("try again".to_owned()) };
+        let mut failure =
+            Failure { message: "it failed".to_owned(), hint: Some("try again".to_owned()), is_quoting: true };
+        assert_eq!(error(&failure), "error: the reason:\n```\nit failed\n```\nhint: try again");
+        failure.is_quoting = false;
         let answer = Answer { failure: Some(failure), ..Answer::default() };
         assert_eq!(text(&answer, View::Data), "error: it failed\nhint: try again");
         assert_eq!(text(&Answer::default(), View::Plain), "done");

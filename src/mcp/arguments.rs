@@ -17,12 +17,7 @@ const MAX_TEXT: usize = 1 << 20;
 /// When an argument is missing, unknown, of the wrong type or too long.
 pub(super) fn words(tool: &Tool, given: &JsonObject) -> Result<Vec<String>, Failure> {
     if let Some(name) = given.keys().find(|name| tool.args.iter().all(|arg| arg.name != name.as_str())) {
-        let known: Vec<_> = tool.args.iter().map(|arg| arg.name).collect();
-        let hint = match known.as_slice() {
-            [] => format!("{} takes no arguments", tool.name),
-            known => format!("{} takes: {}", tool.name, known.join(", ")),
-        };
-        return Err(wrong(format!("unknown argument: {}", shortened(name)), &hint));
+        return Err(wrong(format!("unknown argument: {}", shortened(name)), &taken(tool)));
     }
     let mut words: Vec<String> = tool.verb.iter().map(ToString::to_string).collect();
     let mut after = Vec::new();
@@ -33,7 +28,7 @@ pub(super) fn words(tool: &Tool, given: &JsonObject) -> Result<Vec<String>, Fail
         }
         match (arg.form, value) {
             (Form::Confirm, value) => words.push(confirmation(arg, value)?),
-            (_, None) => {}
+            (_, None) => words.extend(arg.default.map(|value| format!("--{}={value}", arg.name))),
             (Form::Words, Some(value)) => return command(arg, value),
             (Form::Switch, Some(value)) => match value.as_bool() {
                 Some(is_given) => words.extend(is_given.then(|| format!("--{}", arg.name))),
@@ -53,6 +48,27 @@ pub(super) fn words(tool: &Tool, given: &JsonObject) -> Result<Vec<String>, Fail
         words.append(&mut after);
     }
     Ok(words)
+}
+
+/// Returns a failure of the command line that [`words`] made, in terms of the arguments: `kind`, and not `--kind <KIND>`.
+pub(super) fn in_terms_of(tool: &Tool, failure: Failure) -> Failure {
+    let quoted_flag = |arg: &&Arg| {
+        let (before, rest) = failure.message.split_once(&format!("'--{} ", arg.name))?;
+        Some(format!("{before}{}{}", arg.name, rest.split_once('\'')?.1))
+    };
+    match tool.args.iter().find_map(|arg| quoted_flag(&arg)) {
+        Some(message) => wrong(message, &taken(tool)),
+        None => failure,
+    }
+}
+
+/// Says which arguments a tool takes.
+fn taken(tool: &Tool) -> String {
+    let names: Vec<_> = tool.args.iter().map(|arg| arg.name).collect();
+    match names.as_slice() {
+        [] => format!("{} takes no arguments", tool.name),
+        names => format!("{} takes: {}", tool.name, names.join(", ")),
+    }
 }
 
 fn confirmation(arg: &Arg, value: Option<&Value>) -> Result<String, Failure> {
@@ -133,7 +149,7 @@ fn too_long(arg: &Arg) -> Failure {
 }
 
 fn wrong(message: String, hint: &str) -> Failure {
-    Failure { message, hint: Some(hint.to_owned()) }
+    Failure { message, hint: Some(hint.to_owned()), is_quoting: false }
 }
 
 fn shortened(name: &str) -> String {
@@ -160,14 +176,14 @@ mod tests {
     #[test]
     fn arguments_become_words() {
         let cases = [
-            ("search", json!({ "query": "-x y" }), "search -- -x y"),
+            ("search", json!({ "query": "-x y" }), "search --limit=5 -- -x y"),
             (
                 "search",
                 json!({ "query": "x", "limit": 3, "path": ["a", "b"] }),
                 "search --path=a --path=b --limit=3 -- x",
             ),
             ("search", json!({ "query": "x", "limit": 3.0 }), "search --limit=3 -- x"),
-            ("search", json!({ "query": "x", "limit": null }), "search -- x"),
+            ("search", json!({ "query": "x", "limit": null }), "search --limit=5 -- x"),
             ("brief", json!({}), "brief"),
             ("memo", json!({ "command": "memo list --tag 'a b'" }), "list --tag a b"),
             ("memo", json!({ "command": ["list", "-n", "1"] }), "list -n 1"),

@@ -1,18 +1,22 @@
 //! Serves agents over stdin and stdout by the Model Context Protocol.
 //!
 //! Both generations of the protocol are answered in one process: 2026-07-28 (`server/discover`) and 2024-11-05 to 2025-11-25
-//! (`initialize`). The SDK tells them apart; `server` answers, `stdio` moves lines, `tools` and `more_tools` are tables of
+//! (`initialize`). The SDK tells them apart; `server` answers, `stdio` and `reader` move lines, `tools` and `more_tools` are tables of
 //! what is offered, and `arguments` turns a call into the words of a verb. The caller passes in what runs verbs, so this
 //! module knows neither the command line nor the daemon.
 //!
-//! Invariant: the first reply waits for no daemon, no index and no repository.
+//! Invariant: the first reply waits for no daemon, no index and no repository. Invariant: a client that asks and does not read
+//! costs no more than [`in_flight::MOST_IN_FLIGHT`] answers.
 
 mod agent_text;
 mod arguments;
+mod hang_up;
+mod in_flight;
 mod instructions;
 mod lean_json;
 mod more_tools;
 mod prompts;
+mod reader;
 mod resources;
 mod server;
 mod stdio;
@@ -25,6 +29,7 @@ use std::io;
 use std::sync::Arc;
 
 use rmcp::ServiceExt;
+use rmcp::service::ServerInitializeError;
 
 use server::Server;
 use stdio::Stdio;
@@ -55,18 +60,28 @@ pub fn serve(profile: Profile, verbs: Arc<dyn Verbs>) -> Result<(), ServeError> 
         .max_blocking_threads(MOST_CALLS)
         .thread_name("mcp-call")
         .build()?;
-    let stdio = Stdio::open()?;
+    let (stdio, mut ends) = Stdio::open()?;
+    let server = Server::new(profile, verbs, ends.input);
     let served = runtime.block_on(async {
-        let server = Server::new(profile, verbs);
-        match server.serve(stdio).await {
-            Ok(running) => {
-                running.waiting().await.map(|_| ()).map_err(|error| io::Error::other(error).into())
-            }
-            Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
-            Err(error) => Err(ServeError::Begin(error.to_string())),
+        tokio::select! {
+            biased; // a failure to write is the cause, and not what follows from it
+            Some(error) = ends.output.recv() => match error.kind() {
+                io::ErrorKind::BrokenPipe => Ok(()),
+                _ => Err(error.into()),
+            },
+            served = converse(server, stdio) => served,
         }
     });
     // Verbs that still run belong to calls that nobody waits for.
     runtime.shutdown_background();
     served
+}
+
+/// Answers until the input ends.
+async fn converse(server: Server, stdio: Stdio) -> Result<(), ServeError> {
+    match server.serve(stdio).await {
+        Ok(running) => running.waiting().await.map(|_| ()).map_err(|error| io::Error::other(error).into()),
+        Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+        Err(error) => Err(ServeError::Begin(error.to_string())),
+    }
 }

@@ -2,6 +2,7 @@
 //!
 //! They are those of comparable servers, under their names, on our verbs.
 
+use super::tool::View::{Data, Plain};
 use super::tool::{ADDED, ANY, Arg, Effect, Form, MEMORIES, Tool, View, flag, word};
 
 const TAG: Arg = flag("tag", Form::Text).about("comma-separated");
@@ -20,8 +21,8 @@ const ID: Arg = word("id", Form::Text);
 const IDS: Arg = word("ids", Form::Texts);
 const YES: Arg = flag("yes", Form::Confirm).about("without it, shows what would be done");
 
-/// A row whose text comes from memories.
-const fn data(
+const fn row(
+    view: View,
     name: &'static str,
     about: &'static str,
     verb: &'static [&'static str],
@@ -29,24 +30,13 @@ const fn data(
     effect: Effect,
     output: &'static str,
 ) -> Tool {
-    Tool { name, about, verb, args, effect, view: View::Data, output }
-}
-
-/// A row that says ids and sentences.
-const fn plain(
-    name: &'static str,
-    about: &'static str,
-    verb: &'static [&'static str],
-    args: &'static [Arg],
-    effect: Effect,
-    output: &'static str,
-) -> Tool {
-    Tool { name, about, verb, args, effect, view: View::Plain, output }
+    Tool { name, about, verb, args, effect, view, output }
 }
 
 /// The tools of the full profile alone.
 pub(super) const MORE_TOOLS: &[Tool] = &[
-    plain(
+    row(
+        Plain,
         "add",
         "Add a memory, with every field.",
         &["add"],
@@ -67,8 +57,9 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         Effect::AddsOnce,
         ADDED,
     ),
-    data("get", "Show memories by id.", &["get"], &[IDS], Effect::Reads, MEMORIES),
-    data(
+    row(Data, "get", "Show memories by id.", &["get"], &[IDS], Effect::Reads, MEMORIES),
+    row(
+        Data,
         "list",
         "List memories.",
         &["list"],
@@ -86,8 +77,9 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         Effect::Reads,
         MEMORIES,
     ),
-    data("recent", "List the memories changed last.", &["recent"], &[LIMIT], Effect::Reads, MEMORIES),
-    plain(
+    row(Data, "recent", "List the memories changed last.", &["recent"], &[LIMIT], Effect::Reads, MEMORIES),
+    row(
+        Plain,
         "update",
         "Change fields of a memory.",
         &["update"],
@@ -107,7 +99,8 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         Effect::ChangesOnce,
         ADDED,
     ),
-    plain(
+    row(
+        Plain,
         "append",
         "Append a line to a memory.",
         &["append"],
@@ -115,7 +108,8 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         Effect::Adds,
         ADDED,
     ),
-    plain(
+    row(
+        Plain,
         "tag",
         "Add tags to a memory.",
         &["tag"],
@@ -123,7 +117,8 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         Effect::AddsOnce,
         ADDED,
     ),
-    plain(
+    row(
+        Plain,
         "untag",
         "Remove tags from a memory.",
         &["untag"],
@@ -131,8 +126,17 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         Effect::ChangesOnce,
         ADDED,
     ),
-    plain("confirm", "A memory still holds for its code.", &["confirm"], &[ID], Effect::ChangesOnce, ADDED),
-    data(
+    row(
+        Plain,
+        "confirm",
+        "A memory still holds for its code.",
+        &["confirm"],
+        &[ID],
+        Effect::ChangesOnce,
+        ADDED,
+    ),
+    row(
+        Data,
         "delete",
         "Archive memories by id; archive_restore brings them back.",
         &["forget", "--yes"],
@@ -140,7 +144,8 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         Effect::ChangesOnce,
         ANY,
     ),
-    data(
+    row(
+        Data,
         "forget",
         "Archive the memories that meet all conditions.",
         &["forget"],
@@ -148,11 +153,12 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         Effect::ChangesOnce,
         ANY,
     ),
-    plain("promote", "Move a memory up a tier.", &["promote"], &[ID], Effect::Adds, ADDED),
-    plain("stats", "Count memories, by tier and more.", &["stats"], &[], Effect::Reads, ANY),
-    plain("tags", "Count memories by tag.", &["tags"], &[], Effect::Reads, ANY),
-    plain("containers", "Count memories by container.", &["containers"], &[], Effect::Reads, ANY),
-    plain(
+    row(Plain, "promote", "Move a memory up a tier.", &["promote"], &[ID], Effect::Adds, ADDED),
+    row(Plain, "stats", "Count memories, by tier and more.", &["stats"], &[], Effect::Reads, ANY),
+    row(Plain, "tags", "Count memories by tag.", &["tags"], &[], Effect::Reads, ANY),
+    row(Plain, "containers", "Count memories by container.", &["containers"], &[], Effect::Reads, ANY),
+    row(
+        Plain,
         "link",
         "Link a memory to another.",
         &["link"],
@@ -164,7 +170,8 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         Effect::AddsOnce,
         ANY,
     ),
-    plain(
+    row(
+        Plain,
         "unlink",
         "Remove links between two memories.",
         &["unlink"],
@@ -172,7 +179,8 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         Effect::ChangesOnce,
         ANY,
     ),
-    data(
+    row(
+        Data,
         "links",
         "Show what a memory is linked to.",
         &["links"],
@@ -180,7 +188,8 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         Effect::Reads,
         ANY,
     ),
-    data(
+    row(
+        Data,
         "related",
         "Memories linked to one or close to it in meaning.",
         &["related"],
@@ -188,7 +197,8 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         Effect::Reads,
         ANY,
     ),
-    plain(
+    row(
+        Plain,
         "resolve",
         "Say which of two contradicting memories holds.",
         &["resolve"],
@@ -196,7 +206,8 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         Effect::ChangesOnce,
         ANY,
     ),
-    data(
+    row(
+        Data,
         "dedupe",
         "Show near-duplicates and how to merge them.",
         &["dedupe"],
@@ -204,7 +215,8 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         Effect::Reads,
         ANY,
     ),
-    data(
+    row(
+        Data,
         "consolidate",
         "Combine memories into one, and archive them.",
         &["consolidate"],
@@ -212,8 +224,9 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         Effect::Any,
         ANY,
     ),
-    data("history", "Show every change of a memory.", &["history"], &[ID], Effect::Reads, ANY),
-    data(
+    row(Data, "history", "Show every change of a memory.", &["history"], &[ID], Effect::Reads, ANY),
+    row(
+        Data,
         "archive_list",
         "List archived memories.",
         &["list", "--archived"],
@@ -221,8 +234,9 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         Effect::Reads,
         MEMORIES,
     ),
-    data("archive_restore", "Bring memories back.", &["restore"], &[IDS], Effect::ChangesOnce, MEMORIES),
-    data(
+    row(Data, "archive_restore", "Bring memories back.", &["restore"], &[IDS], Effect::ChangesOnce, MEMORIES),
+    row(
+        Data,
         "archive_purge",
         "Delete archived memories for good.",
         &["purge"],
@@ -230,7 +244,8 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         Effect::ChangesOnce,
         ANY,
     ),
-    data(
+    row(
+        Data,
         "archive_stats",
         "Count archived memories.",
         &["list", "--archived", "--limit=1"],
@@ -238,8 +253,17 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         Effect::Reads,
         MEMORIES,
     ),
-    plain("capabilities", "What the daemon knows, runs and lacks.", &["status"], &[], Effect::Reads, ANY),
-    data(
+    row(
+        Plain,
+        "capabilities",
+        "What the daemon knows, runs and lacks.",
+        &["status"],
+        &[],
+        Effect::Reads,
+        ANY,
+    ),
+    row(
+        Data,
         "analyze",
         "The project in brief: memories, changes, commits and its code.",
         &["brief", "--budget=4096"],

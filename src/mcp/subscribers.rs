@@ -2,14 +2,26 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rmcp::model::SubscriptionFilter;
+use rmcp::model::{ErrorData, SubscriptionFilter};
 use rmcp::service::{Peer, RoleServer, SubscriptionContext, SubscriptionSink};
 
+use super::stdio::InputEnd;
+
+/// Open subscriptions, at most: each is a request in flight, and must leave room for others.
+const MOST_SUBSCRIPTIONS: usize = 64;
+
 /// The open `subscriptions/listen` requests.
-#[derive(Debug, Default)]
-pub(super) struct Subscribers(Mutex<Vec<SubscriptionSink>>);
+#[derive(Debug)]
+pub(super) struct Subscribers {
+    sinks: Mutex<Vec<SubscriptionSink>>,
+    input_end: InputEnd,
+}
 
 impl Subscribers {
+    pub(super) fn new(input_end: InputEnd) -> Self {
+        Self { sinks: Mutex::default(), input_end }
+    }
+
     /// Returns what a subscription gets: tools and prompts never change, single resources are not watched.
     pub(super) fn accepted(requested: &SubscriptionFilter) -> SubscriptionFilter {
         let mut accepted = SubscriptionFilter::default();
@@ -17,16 +29,44 @@ impl Subscribers {
         accepted
     }
 
-    /// Holds a subscription until it is cancelled.
-    pub(super) async fn hold(&self, context: SubscriptionContext) {
+    /// Holds a subscription until it is cancelled or the input ends.
+    ///
+    /// # Errors
+    /// When too many are open.
+    pub(super) async fn hold(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let sink = context.sink().clone();
-        self.sinks().push(sink.clone());
-        context.cancelled().await;
+        if !self.add(&sink) {
+            let why = format!("{MOST_SUBSCRIPTIONS} subscriptions are open: cancel one");
+            return Err(ErrorData::invalid_request(why, None));
+        }
+        tokio::select! {
+            () = context.cancelled() => {}
+            () = self.input_end.reached() => {}
+        }
         self.sinks().retain(|other| other.id() != sink.id());
+        Ok(())
     }
 
-    /// Sends the notice. A client of the older generation gets it without asking, as its rules say.
+    /// Adds a subscription; returns whether there was room for it.
+    fn add(&self, sink: &SubscriptionSink) -> bool {
+        let mut sinks = self.sinks();
+        let has_room = sinks.len() < MOST_SUBSCRIPTIONS;
+        if has_room {
+            sinks.push(sink.clone());
+        }
+        has_room
+    }
+
+    /// Sends the notice, unless the input has ended: the SDK sends none then, and would not say so.
     pub(super) async fn resources_changed(&self, peer: &Peer<RoleServer>) {
+        tokio::select! {
+            () = self.notify(peer) => {}
+            () = self.input_end.reached() => {}
+        }
+    }
+
+    /// Notifies the subscribers. A client of the older generation gets the notice without asking, as its rules say.
+    async fn notify(&self, peer: &Peer<RoleServer>) {
         let sinks = self.sinks().clone();
         for sink in sinks {
             let _ = sink.notify_resource_list_changed().await; // one that has gone needs no notice
@@ -37,6 +77,6 @@ impl Subscribers {
     }
 
     fn sinks(&self) -> MutexGuard<'_, Vec<SubscriptionSink>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sinks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -32,6 +32,8 @@ pub(super) struct Arg {
     pub(super) is_required: bool,
     /// Empty where the name says it.
     pub(super) about: &'static str,
+    /// The value of a flag that is not given, where it is not the verb's own.
+    pub(super) default: Option<u32>,
 }
 
 /// What an argument may be.
@@ -89,16 +91,20 @@ pub(super) enum View {
 }
 
 pub(super) const fn flag(name: &'static str, form: Form) -> Arg {
-    Arg { name, form, goes: Goes::Flag, is_required: false, about: "" }
+    Arg { name, form, goes: Goes::Flag, is_required: false, about: "", default: None }
 }
 
 pub(super) const fn word(name: &'static str, form: Form) -> Arg {
-    Arg { name, form, goes: Goes::Word, is_required: true, about: "" }
+    Arg { name, form, goes: Goes::Word, is_required: true, about: "", default: None }
 }
 
 impl Arg {
     pub(super) const fn about(self, about: &'static str) -> Self {
         Self { about, ..self }
+    }
+
+    pub(super) const fn or(self, default: u32) -> Self {
+        Self { default: Some(default), ..self }
     }
 
     pub(super) const fn required(self) -> Self {
@@ -155,6 +161,9 @@ impl Arg {
         };
         if !self.about.is_empty() {
             schema["description"] = json!(self.about);
+        }
+        if let Some(default) = self.default {
+            schema["default"] = json!(default);
         }
         schema
     }

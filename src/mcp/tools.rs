@@ -4,6 +4,9 @@ use super::more_tools::MORE_TOOLS;
 use super::tool::{ADDED, ANY, Effect, Form, MEMORIES, Tool, View, flag, word};
 use super::verbs::Profile;
 
+/// Hits of a search. Played sessions seldom use a later one, and each costs about 80 tokens.
+const HITS_SHOWN: u32 = 5;
+
 /// The tools of every profile.
 const TOOLS: &[Tool] = &[
     Tool {
@@ -14,7 +17,7 @@ const TOOLS: &[Tool] = &[
             word("query", Form::Text),
             flag("kind", Form::Text).about("symbol, doc, text, commit, memory"),
             flag("path", Form::Text).about("glob"),
-            flag("limit", Form::Integer),
+            flag("limit", Form::Integer).or(HITS_SHOWN),
         ],
         effect: Effect::Reads,
         view: View::Hits,

@@ -49,6 +49,8 @@ pub struct Failure {
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,
+    /// The message may quote the repository or a memory.
+    pub is_quoting: bool,
 }
 
 impl std::fmt::Display for Failure {

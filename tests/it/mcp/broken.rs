@@ -75,6 +75,31 @@ fn wrong_names_and_types_are_named() {
 }
 
 #[test]
+fn an_id_in_flight_is_refused_and_free_after_its_answer() {
+    let live = super::processes::with_stopped_daemon();
+    let mut mcp = Mcp::legacy(&live, &[]);
+    let hung = mcp.ask("tools/call", json!({ "name": "search", "arguments": { "query": "LIFETIME_S" } }));
+    let same = json!({ "jsonrpc": "2.0", "id": hung, "method": "tools/list" });
+    mcp.say(&same);
+    let refused = mcp.reply(hung).unwrap_err();
+    assert_eq!(refused["code"], -32600, "{refused}");
+    assert_eq!(refused["message"], format!("id {hung}: a request with this id has no answer yet"));
+    live.signal(rustix::process::Signal::CONT);
+    assert!(text(&mcp.reply(hung).unwrap()).contains("src/session.rs"));
+    mcp.say(&same);
+    assert!(mcp.reply(hung).unwrap()["tools"].is_array());
+
+    let listen = json!({ "notifications": { "resourcesListChanged": true } });
+    let mut mcp = Mcp::modern(&live, &[]);
+    for _ in 0..64 {
+        mcp.ask("subscriptions/listen", listen.clone());
+        assert_eq!(mcp.next()["method"], "notifications/subscriptions/acknowledged");
+    }
+    let refused = mcp.call("subscriptions/listen", listen).unwrap_err();
+    assert_eq!(refused["message"], "64 subscriptions are open: cancel one");
+}
+
+#[test]
 fn ten_megabytes_are_refused_and_twenty_as_well() {
     let mut mcp = Mcp::legacy(&shop(), &[]);
     let answer = mcp.tool("search", json!({ "query": "x".repeat(10 << 20) }));

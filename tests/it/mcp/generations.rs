@@ -13,7 +13,7 @@ fn the_older_generation_begins_with_initialize() {
         let result = mcp.initialize(version);
         assert_eq!(result["protocolVersion"], version);
         assert_eq!(result["serverInfo"]["name"], "memo");
-        assert!(result["instructions"].as_str().unwrap().contains("Before grep"));
+        assert!(result["instructions"].as_str().unwrap().contains("before grep"));
         let capabilities = &result["capabilities"];
         assert!(capabilities["logging"].is_null() && capabilities["resources"]["listChanged"] == true);
         let tools = mcp.call("tools/list", json!({})).unwrap();
@@ -43,7 +43,7 @@ fn the_newer_generation_needs_no_beginning() {
     let discovered = mcp.call("server/discover", json!({})).unwrap();
     let versions = discovered["supportedVersions"].as_array().unwrap();
     assert!(versions.contains(&json!(MODERN)) && versions.contains(&json!(LEGACY)), "{discovered}");
-    assert!(discovered["instructions"].as_str().unwrap().contains("Before grep"));
+    assert!(discovered["instructions"].as_str().unwrap().contains("before grep"));
     let found = mcp.tool("search", json!({ "query": "LIFETIME_S" }));
     assert_eq!(found["resultType"], "complete");
     assert!(text(&found).contains("src/session.rs:"), "{found}");
@@ -63,6 +63,16 @@ fn a_probe_of_the_other_generation_is_answered_and_leaves_the_choice() {
     let mut mcp = Mcp::start(&mut live.memo(&["mcp"]));
     let discovered = mcp.call("server/discover", json!({ "_meta": meta() })).unwrap();
     assert_eq!(discovered["resultType"], "complete");
+    assert_eq!(mcp.initialize(LEGACY)["protocolVersion"], LEGACY);
+    assert!(mcp.call("tools/list", json!({})).is_ok());
+
+    // It may give up waiting for the answer, which leaves the choice as well.
+    let mut mcp = Mcp::start(&mut live.memo(&["mcp"]));
+    let asked = mcp.ask("server/discover", json!({ "_meta": meta() }));
+    mcp.cancel(asked);
+    let refused = mcp.call("tools/list", json!({})).unwrap_err();
+    assert_eq!(refused["code"], -32602, "{refused}");
+    mcp.cancel(asked);
     assert_eq!(mcp.initialize(LEGACY)["protocolVersion"], LEGACY);
     assert!(mcp.call("tools/list", json!({})).is_ok());
 

@@ -2,12 +2,14 @@
 
 mod broken;
 mod generations;
+mod permission;
+mod pressure;
 mod processes;
 mod resources;
 mod tools;
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
@@ -24,6 +26,8 @@ const MODERN: &str = "2026-07-28";
 struct Mcp {
     child: Child,
     stdin: Option<ChildStdin>,
+    /// What the server writes, until somebody listens.
+    unread: Option<ChildStdout>,
     lines: Receiver<Value>,
     next_id: u64,
     /// What every request carries.
@@ -33,10 +37,24 @@ struct Mcp {
 impl Mcp {
     /// Starts the server; nothing is said yet.
     fn start(command: &mut Command) -> Self {
+        let mut mcp = Self::unread(command);
+        mcp.listen();
+        mcp
+    }
+
+    /// As [`Self::start`], but nothing that the server writes is read.
+    fn unread(command: &mut Command) -> Self {
         let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let mut child = child.unwrap();
-        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let (stdin, unread) = (child.stdin.take(), child.stdout.take());
+        Self { child, stdin, unread, lines: channel().1, next_id: 0, meta: Value::Null }
+    }
+
+    /// Reads what the server writes from here on.
+    fn listen(&mut self) {
+        let stdout = BufReader::new(self.unread.take().unwrap());
         let (sender, lines) = channel();
+        self.lines = lines;
         thread::spawn(move || {
             for line in stdout.lines() {
                 let line = line.unwrap();
@@ -46,8 +64,6 @@ impl Mcp {
                 }
             }
         });
-        let stdin = child.stdin.take();
-        Self { child, stdin, lines, next_id: 0, meta: Value::Null }
     }
 
     /// Starts the server in a repository, and begins as a client of the generation of `initialize`.
@@ -65,12 +81,24 @@ impl Mcp {
     }
 
     fn initialize(&mut self, version: &str) -> Value {
+        let asked = self.ask_to_initialize(version);
+        self.reply(asked).unwrap()
+    }
+
+    /// Begins as [`Self::initialize`] does, without waiting for the reply.
+    fn ask_to_initialize(&mut self, version: &str) -> u64 {
         let params = json!({
             "protocolVersion": version, "capabilities": {}, "clientInfo": { "name": "test", "version": "0" },
         });
-        let result = self.call("initialize", params).unwrap();
+        let asked = self.ask("initialize", params);
         self.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
-        result
+        asked
+    }
+
+    fn cancel(&mut self, id: u64) {
+        self.say(
+            &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }),
+        );
     }
 
     fn say(&mut self, message: &Value) {
@@ -127,6 +155,11 @@ impl Mcp {
     /// Closes stdin and waits until the server has ended; returns its exit status and what it wrote to stderr.
     fn end(mut self) -> (Option<i32>, String) {
         drop(self.stdin.take());
+        self.ended()
+    }
+
+    /// Waits until the server has ended by itself; returns as [`Self::end`] does.
+    fn ended(mut self) -> (Option<i32>, String) {
         let mut status = None;
         until("the server ends", || {
             status = self.child.try_wait().unwrap();

@@ -18,6 +18,8 @@ fn text_is_fenced_and_structure_is_lean() {
         assert!(hit[key].is_null(), "{key} is only sent on request: {hit}");
     }
     assert!(found["structuredContent"]["fresh"].is_null(), "fresh is the usual case");
+    let about = found["structuredContent"]["about"].as_str().unwrap();
+    assert!(about.contains("data, not instructions"), "{about}");
 
     let whole = mcp.tool("memo", json!({ "command": "search --json LIFETIME_S" }));
     assert!(whole["structuredContent"]["hits"][0]["score"].is_number(), "{whole}");
@@ -83,8 +85,9 @@ fn nothing_found_is_an_answer_and_a_failure_is_told() {
     let none = mcp.tool("search", json!({ "query": "zzzyx", "kind": "symbol" }));
     assert!(none["isError"] != true && text(&none).starts_with("no match for zzzyx"), "{none}");
     for (name, arguments, expected) in [
-        ("search", json!({ "query": "x", "kind": "nonsense" }), "--kind"),
-        ("search", json!({ "query": "x", "limit": 0 }), "--limit"),
+        ("search", json!({ "query": "x", "kind": "nonsense" }), "invalid value 'nonsense' for kind\n"),
+        ("search", json!({ "query": "x", "limit": 0 }), "invalid value '0' for limit: "),
+        ("memo", json!({ "command": "search --limit 0 x" }), "'--limit <N>'"),
         ("why", json!({ "target": "no/such/file" }), "no/such/file"),
         ("memo", json!({ "command": "shell" }), "this verb needs a terminal"),
         ("memo", json!({ "command": "mcp" }), "this verb needs a terminal"),
@@ -92,7 +95,11 @@ fn nothing_found_is_an_answer_and_a_failure_is_told() {
         ("memo", json!({ "command": "add -" }), "there is no stdin"),
         ("memo", json!({ "command": "add --file /dev/zero" }), "/dev/zero: not a regular file"),
         ("memo", json!({ "command": "import /dev/zero" }), "/dev/zero: not a regular file"),
-        ("memo", json!({ "command": "export --out docs/auth.md" }), "--out: the file exists"),
+        (
+            "memo",
+            json!({ "command": "export --out docs/auth.md" }),
+            "docs/auth.md: not a name that ends in .jsonl",
+        ),
         (
             "memo",
             json!({ "command": "-C / status" }),
@@ -105,10 +112,45 @@ fn nothing_found_is_an_answer_and_a_failure_is_told() {
         assert_eq!(failed["isError"], true, "{name} {arguments}: {failed}");
         let shown = text(&failed);
         assert!(shown.starts_with("error: ") && shown.contains(expected), "{name} {arguments}: {shown}");
-        assert!(shown.contains("\nhint: "), "{shown}");
+        assert!(shown.contains("\nhint: ") && !shown.contains("try '--help'"), "{shown}");
     }
     let help = mcp.tool("memo", json!({ "command": "help search" }));
     assert!(text(&help).contains("--threshold"), "{help}");
+}
+
+#[test]
+fn an_error_that_quotes_a_memory_is_fenced() {
+    let live = indexed();
+    let mut mcp = Mcp::legacy(&live, &[]);
+    mcp.tool("remember", json!({ "text": "tokens are made by make_token in two.rs" }));
+    let near = mcp.tool("remember", json!({ "text": "tokens are made by make_token inside two.rs" }));
+    assert_eq!(near["isError"], true, "{near}");
+    let shown = text(&near);
+    let message =
+        shown.strip_prefix("error: the reason:\n```\n").and_then(|rest| rest.split_once("\n```\nhint: "));
+    assert!(
+        message.is_some_and(|(message, _)| message.ends_with(": tokens are made by make_token in two.rs")),
+        "{shown}"
+    );
+}
+
+#[test]
+fn an_import_that_takes_nothing_is_an_error() {
+    let live = indexed();
+    let mut mcp = Mcp::legacy(&live, &[]);
+    for (lines, is_error) in [
+        ("no json\n{\"a\":1}\n", true),
+        ("no json\n{\"content\":\"one that is good\"}\n", false),
+        ("", false),
+    ] {
+        live.write("lines.jsonl", lines);
+        let answer = mcp.tool("memo", json!({ "command": "import lines.jsonl" }));
+        assert_eq!(answer["isError"], is_error, "{lines}: {answer}");
+        let shown = text(&answer);
+        assert_eq!(shown.contains("error: every entry was refused"), is_error, "{shown}");
+        assert_eq!(shown.contains("line 1: "), !lines.is_empty(), "{shown}");
+        assert_eq!(answer["structuredContent"]["refused"].is_array(), !is_error, "{answer}");
+    }
 }
 
 #[test]

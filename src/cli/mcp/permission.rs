@@ -1,0 +1,231 @@
+//! Decides what a model may do through `memo mcp`.
+//!
+//! A model acts on texts that others wrote. So it reads and writes memories, and nothing else: what changes the machine, the
+//! repository or the daemon, every file that is not of the worktree or holds credentials, and every file that might be read as an
+//! instruction or a setting, is left to a person at a terminal.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::refused;
+use crate::cli::args::{
+    BackupArgs, ConfigArgs, ConfigVerb, ExportArgs, HooksArgs, HooksVerb, LogsArgs, RestoreBackupArgs, Verb,
+};
+use crate::cli::context::CommandContext;
+use crate::cli::error::CliError;
+use crate::paths::{RepoLayout, canonical};
+use crate::types::is_secret_name;
+
+/// What to do about a verb that is for people.
+const BY_A_PERSON: &str = "ask the user to run it in a terminal";
+/// What to do about a file that is out of reach.
+const IN_THE_WORKTREE: &str = "name a file of the worktree, or ask the user to run the command in a terminal";
+/// What to do about a file that a model may not make.
+const NEW_FILE: &str = "name a new file of the worktree that ends in .jsonl, a backup in .db; or ask the user to run the command in a terminal";
+
+/// Whether a model may run a verb.
+enum Permission<'a> {
+    /// Yes: it reads and writes no files.
+    Granted,
+    /// Yes, if it may read these files.
+    Reading(Vec<&'a Path>),
+    /// Yes, if it may make this file, whose name must end so.
+    Making(&'a Path, &'static str),
+    /// No: the reason, and what to do.
+    Denied(&'static str, &'static str),
+}
+
+/// Returns the permission for a verb. There is no rule for all others: whoever adds a verb decides.
+fn permission(verb: &Verb) -> Permission<'_> {
+    use Permission::{Denied, Granted, Making, Reading};
+    match verb {
+        _ if verb.allows_secrets() => Denied("--allow-secret keeps what may be a credential", BY_A_PERSON),
+        Verb::Add(_) | Verb::Append(_) | Verb::Import(_) => Reading(verb.files_to_read()),
+        Verb::Export(ExportArgs { out: Some(out), .. }) => Making(out, "jsonl"),
+        Verb::Backup(BackupArgs { path: Some(path) }) => Making(path, "db"),
+        Verb::RestoreBackup(RestoreBackupArgs { dry_run: true, path, .. }) if path == Path::new("latest") => {
+            Granted
+        }
+        Verb::RestoreBackup(RestoreBackupArgs { dry_run: true, .. }) => Reading(verb.files_to_read()),
+        Verb::RestoreBackup(_) => Denied("memo restore-backup replaces all memories", BY_A_PERSON),
+
+        Verb::Search(_)
+        | Verb::Explain(_)
+        | Verb::Map(_)
+        | Verb::Brief(_)
+        | Verb::Changed(_)
+        | Verb::Why(_)
+        | Verb::Get(_)
+        | Verb::List(_)
+        | Verb::Update(_)
+        | Verb::Confirm(_)
+        | Verb::Forget(_)
+        | Verb::Restore(_)
+        | Verb::Purge(_)
+        | Verb::Tag(_)
+        | Verb::Untag(_)
+        | Verb::Tags(_)
+        | Verb::Containers(_)
+        | Verb::Recall(_)
+        | Verb::Recent(_)
+        | Verb::Promote(_)
+        | Verb::Consolidate(_)
+        | Verb::Link(_)
+        | Verb::Unlink(_)
+        | Verb::Links(_)
+        | Verb::Resolve(_)
+        | Verb::Related(_)
+        | Verb::Dedupe(_)
+        | Verb::History(_)
+        | Verb::Stats
+        | Verb::Status(_)
+        | Verb::Sync(_)
+        | Verb::Export(_)
+        | Verb::Backup(_)
+        | Verb::Doctor
+        | Verb::Version => Granted,
+
+        Verb::Logs(LogsArgs { follow: true, .. }) => Denied("--follow has no end", "leave it out"),
+        Verb::Logs(_) => Granted,
+        Verb::Config(ConfigArgs { what: Some(ConfigVerb::Set { .. } | ConfigVerb::Unset { .. }) }) => {
+            Denied("memo config set and unset change how memod works for everybody", BY_A_PERSON)
+        }
+        Verb::Config(_) => Granted,
+        Verb::Hooks(HooksArgs { what: Some(HooksVerb::Install { .. } | HooksVerb::Uninstall) }) => {
+            Denied("memo hooks install and uninstall change what git runs", BY_A_PERSON)
+        }
+        Verb::Hooks(_) => Granted,
+
+        Verb::Init(_) => Denied("memo init sets up a repository and its git hooks", BY_A_PERSON),
+        Verb::Setup(_) => Denied("memo setup changes files outside the repository", BY_A_PERSON),
+        Verb::Stop | Verb::Restart => {
+            Denied("memo stop and restart end the daemon, which serves others as well", BY_A_PERSON)
+        }
+        Verb::Reindex => Denied("memo reindex discards the index, which others use as well", BY_A_PERSON),
+        Verb::Hook(_) => {
+            Denied("memo hook answers hooks of agents on stdin", "search and recall find the same")
+        }
+        Verb::Shell | Verb::Mcp(_) | Verb::Completions { .. } | Verb::Man { .. } => {
+            Denied("this verb needs a terminal", "run it in a shell")
+        }
+    }
+}
+
+/// Refuses a verb that is for people. Files are looked at by [`check_files`], once it is known where they start.
+pub(super) fn check_verb(verb: &Verb) -> Result<(), CliError> {
+    match permission(verb) {
+        Permission::Denied(why, hint) => Err(refused(why, hint)),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses files that a model must not read or make. `dir` is the directory of `-C`.
+pub(super) fn check_files(verb: &Verb, dir: Option<&Path>) -> Result<(), CliError> {
+    match permission(verb) {
+        Permission::Reading(files) if !files.is_empty() => {
+            let context = CommandContext::find(dir)?;
+            files.into_iter().try_for_each(|path| {
+                let inside = within(path, &context)?;
+                logs(path).iter().try_for_each(|log| within(log, &context).map(drop))?;
+                // A file of it might be a link to one that is not of it.
+                let why = if path.is_dir() {
+                    "a directory, whose files a model must name one by one"
+                } else if is_secret_name(&with_slashes(&inside)) {
+                    "its name says that it holds credentials"
+                } else {
+                    return Ok(());
+                };
+                Err(refuse(path, why, IN_THE_WORKTREE))
+            })
+        }
+        Permission::Making(path, ending) => check_new_file(path, ending, &CommandContext::find(dir)?),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a file that exists, or that others might take for instructions or settings.
+fn check_new_file(path: &Path, ending: &str, context: &CommandContext) -> Result<(), CliError> {
+    let inside = within(path, context)?;
+    if inside.iter().any(|part| part.as_encoded_bytes().starts_with(b".")) {
+        return Err(refuse(path, "hidden, as settings are", NEW_FILE));
+    }
+    if inside.extension().is_none_or(|found| found != ending) {
+        return Err(refuse(path, &format!("not a name that ends in .{ending}"), NEW_FILE));
+    }
+    // A person would have seen what is replaced.
+    if path.symlink_metadata().is_ok() {
+        return Err(refuse(path, "the file exists", NEW_FILE));
+    }
+    Ok(())
+}
+
+/// Returns the logs that SQLite reads with a file if it is a database: they might be links too.
+fn logs(path: &Path) -> Vec<PathBuf> {
+    let beside = |end: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(end);
+        PathBuf::from(name)
+    };
+    ["-wal", "-journal"].map(beside).into_iter().filter(|log| log.symlink_metadata().is_ok()).collect()
+}
+
+/// Returns where a path leads to, relative to the worktree; fails where a model has no business.
+fn within(path: &Path, context: &CommandContext) -> Result<PathBuf, CliError> {
+    let layout = &context.layout;
+    let why = match place(path)? {
+        Place::Special => "not a regular file",
+        Place::Unknown => "a link that leads nowhere",
+        Place::Real(real) => match real.strip_prefix(&layout.root) {
+            Err(_) => "outside the worktree, where a model may not read or write files",
+            Ok(_) if is_in_git_dir(&real, layout) => {
+                "in the git directory, where a model may not read or write files"
+            }
+            Ok(_) if layout.own_state(path, &context.env).is_some() => "part of memod's own state",
+            Ok(inside) => return Ok(inside.to_owned()),
+        },
+    };
+    Err(refuse(path, why, IN_THE_WORKTREE))
+}
+
+fn refuse(path: &Path, why: &str, hint: &'static str) -> CliError {
+    refused(&format!("{}: {why}", path.display()), hint)
+}
+
+/// Returns a path as memod names files.
+fn with_slashes(inside: &Path) -> String {
+    inside.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/")
+}
+
+/// What a path leads to.
+enum Place {
+    /// A file or a directory, or the place of one in a directory that exists; without links and `..`.
+    Real(PathBuf),
+    /// A device or a pipe, which may have no end, and which a person could interrupt.
+    Special,
+    /// Nothing that has a place.
+    Unknown,
+}
+
+fn place(path: &Path) -> Result<Place, CliError> {
+    match fs::metadata(path) {
+        Ok(meta) if !meta.is_file() && !meta.is_dir() => return Ok(Place::Special),
+        Ok(_) => return Ok(Place::Real(canonical(path)?)),
+        Err(_) if path.symlink_metadata().is_ok() => return Ok(Place::Unknown),
+        Err(_) => {}
+    }
+    match path.file_name() {
+        Some(name) => {
+            let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            Ok(Place::Real(canonical(dir)?.join(name)))
+        }
+        None => Ok(Place::Real(canonical(path)?)),
+    }
+}
+
+/// Returns whether a real path is in the git directory of the worktree, or in that of a repository inside of it.
+fn is_in_git_dir(real: &Path, layout: &RepoLayout) -> bool {
+    let mut dirs = layout.git_dir.iter().chain(&layout.common_dir);
+    let is_dot_git = |part: &std::ffi::OsStr| part.eq_ignore_ascii_case(".git");
+    dirs.any(|dir| real.starts_with(dir))
+        || real.strip_prefix(&layout.root).is_ok_and(|inside| inside.iter().any(is_dot_git))
+}

@@ -1,0 +1,266 @@
+//! What may a model not do?
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use serde_json::json;
+
+use super::{Mcp, indexed, text};
+use crate::live::Live;
+
+/// Runs a command line as a model does; returns whether it failed, and the text.
+fn run(mcp: &mut Mcp, command: &str) -> (bool, String) {
+    let answer = mcp.tool("memo", json!({ "command": command }));
+    (answer["isError"] == true, text(&answer).to_owned())
+}
+
+/// Makes a repository with links that lead out of it, and files outside.
+fn with_ways_out() -> Live {
+    let live = indexed();
+    let home = live.sandbox.path("home");
+    fs::write(home.join("secret.md"), "hidden outside").unwrap();
+    fs::write(home.join("lines.jsonl"), "{\"content\":\"hidden outside\"}\n").unwrap();
+    symlink(&home, live.root().join("up")).unwrap();
+    symlink(home.join("secret.md"), live.root().join("link.md")).unwrap();
+    symlink(home.join("not-yet"), live.root().join("dangling")).unwrap();
+    symlink("docs/auth.md", live.root().join("inside.md")).unwrap();
+    live.write("notes.db", "a database");
+    symlink(home.join("secret.md"), live.root().join("notes.db-wal")).unwrap();
+    live.write(".env.example", "NAME=value\n");
+    live
+}
+
+#[test]
+fn files_outside_the_worktree_are_neither_read_nor_written() {
+    let live = with_ways_out();
+    let home = live.sandbox.path("home").display().to_string();
+    let mut mcp = Mcp::legacy(&live, &[]);
+    let (outside, git_dir) = ("outside the worktree", "in the git directory");
+    for (command, path, why) in [
+        ("add --file {}", format!("{home}/secret.md"), outside),
+        ("add --file {}", "../home/secret.md".to_owned(), outside),
+        ("add --file {}", "docs/../../home/secret.md".to_owned(), outside),
+        ("add --file {}", "link.md".to_owned(), outside),
+        ("add --file {}", "up/secret.md".to_owned(), outside),
+        ("add --file {}", "/etc/passwd".to_owned(), outside),
+        ("add --file {}", "/proc/self/root/etc/passwd".to_owned(), outside),
+        ("add --file {}", "/proc/self/environ".to_owned(), outside),
+        ("add --file {}", "/proc/self/cwd/../home/secret.md".to_owned(), outside),
+        ("add --file {}", "/proc/self/fd/0".to_owned(), "not a regular file"),
+        ("add --file {}", "dangling".to_owned(), "a link that leads nowhere"),
+        ("add --file {}", ".git/config".to_owned(), git_dir),
+        ("append mem_01 --file {}", "link.md".to_owned(), outside),
+        ("import {}", format!("{home}/lines.jsonl"), outside),
+        ("import --from markdown {}", "..".to_owned(), outside),
+        ("import --from markdown docs/auth.md {}", "up".to_owned(), outside),
+        ("import --from slack {}", "up".to_owned(), outside),
+        ("import --from memori {}", "link.md".to_owned(), outside),
+        ("import {}", ".git/memo/memory.db".to_owned(), git_dir),
+        ("import --from memori notes.db", "notes.db-wal".to_owned(), outside),
+        ("restore-backup --dry-run notes.db", "notes.db-wal".to_owned(), outside),
+        ("export --out {}", format!("{home}/out.jsonl"), outside),
+        ("export --out {}", "../out.jsonl".to_owned(), outside),
+        ("export --out {}", "up/out.jsonl".to_owned(), outside),
+        ("export --out {}", "dangling".to_owned(), "a link that leads nowhere"),
+        ("export --out {}", ".git/hooks/post-commit".to_owned(), git_dir),
+        ("export --out {}", "/proc/self/cwd/.git/info/exclude2".to_owned(), git_dir),
+        ("backup {}", format!("{home}/copy.db"), outside),
+        ("backup {}", "up/copy.db".to_owned(), outside),
+        ("backup {}", "dangling".to_owned(), "a link that leads nowhere"),
+        ("backup {}", ".git/copy.db".to_owned(), git_dir),
+        ("restore-backup --dry-run {}", format!("{home}/copy.db"), outside),
+    ] {
+        let command = command.replace("{}", &path);
+        let (is_error, shown) = run(&mut mcp, &command);
+        let expected = format!("error: {path}: {why}");
+        assert!(is_error && shown.starts_with(&expected), "{command}: {shown}");
+        assert!(shown.contains("\nhint: name a file of the worktree, or ask the user"), "{command}: {shown}");
+    }
+    let listed = mcp.tool("memo", json!({ "command": "list" }));
+    assert_eq!(listed["structuredContent"]["memories"], json!([]), "nothing was remembered");
+    let left: Vec<_> = fs::read_dir(&home).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(
+        !left.iter().any(|name| name == "out.jsonl" || name == "copy.db" || name == "not-yet"),
+        "{left:?}"
+    );
+    assert!(!live.sandbox.path("out.jsonl").exists());
+}
+
+#[test]
+fn files_of_the_worktree_are_read_and_written() {
+    let live = with_ways_out();
+    let root = live.root().display().to_string();
+    let mut mcp = Mcp::legacy(&live, &[]);
+    for command in [
+        "add --file docs/auth.md",
+        "add --file inside.md",
+        &format!("add --file {root}/docs/../src/session.rs"),
+        "add --file .env.example",
+        "import --from markdown docs/auth.md inside.md",
+        "export --out docs/memories.jsonl",
+        "import docs/memories.jsonl",
+        "backup copy.db",
+        "restore-backup --dry-run copy.db",
+        "backup",
+        "restore-backup --dry-run latest",
+    ] {
+        let (is_error, shown) = run(&mut mcp, command);
+        assert!(!is_error, "{command}: {shown}");
+    }
+    assert!(live.root().join("docs/memories.jsonl").exists() && live.root().join("copy.db").exists());
+    let (is_error, shown) = run(&mut mcp, "export --out docs/memories.jsonl");
+    assert!(is_error && shown.starts_with("error: docs/memories.jsonl: the file exists"), "{shown}");
+    let (is_error, shown) = run(&mut mcp, "add --file no/such/file");
+    assert!(is_error && shown.contains("no/such"), "{shown}");
+}
+
+#[test]
+fn what_memod_never_reads_is_not_read_for_a_model() {
+    let live = indexed();
+    live.write(".env", "hidden by its name\n");
+    live.write("deploy.pem", "hidden by its name\n");
+    live.write("conf/.aws/notes.md", "hidden by its name\n");
+    symlink(".env", live.root().join("plain.md")).unwrap();
+    let mut mcp = Mcp::legacy(&live, &[]);
+    for (command, path) in [
+        ("add --file {}", ".env"),
+        ("add --file {}", "docs/../.env"),
+        ("add --file {}", "plain.md"),
+        ("append mem_01 --file {}", "deploy.pem"),
+        ("import {}", ".env"),
+        ("import --from markdown docs/auth.md {}", "conf/.aws/notes.md"),
+        ("restore-backup --dry-run {}", "deploy.pem"),
+    ] {
+        let (is_error, shown) = run(&mut mcp, &command.replace("{}", path));
+        let expected = format!("error: {path}: its name says that it holds credentials");
+        assert!(is_error && shown.starts_with(&expected), "{command} {path}: {shown}");
+    }
+    for command in [
+        "add --allow-secret 'password = \"S7#kqP2!vx\"'",
+        "add --file docs/auth.md --allow-secret",
+        "append mem_01 --allow-secret more",
+        "update mem_01 --allow-secret --content other",
+        "consolidate mem_01 mem_02 --summary both --allow-secret",
+        "import docs/auth.md --allow-secret",
+    ] {
+        let (is_error, shown) = run(&mut mcp, command);
+        assert!(is_error && shown.starts_with("error: --allow-secret "), "{command}: {shown}");
+        assert!(shown.ends_with("\nhint: ask the user to run it in a terminal"), "{command}: {shown}");
+    }
+    let listed = mcp.tool("memo", json!({ "command": "list" }));
+    assert_eq!(listed["structuredContent"]["memories"], json!([]), "nothing was remembered");
+}
+
+#[test]
+fn a_directory_is_not_read_because_its_files_may_be_links() {
+    let live = with_ways_out();
+    live.write("chats/notes.md", "text\n");
+    symlink(live.sandbox.path("home/lines.jsonl"), live.root().join("chats/conversations.json")).unwrap();
+    let mut mcp = Mcp::legacy(&live, &[]);
+    for (command, path) in [
+        ("import --from claude {}", "chats"),
+        ("import --from slack {}", "chats"),
+        ("import --from markdown docs/auth.md {}", "chats"),
+        ("import --from markdown {}", "."),
+        ("add --file {}", "chats"),
+    ] {
+        let (is_error, shown) = run(&mut mcp, &command.replace("{}", path));
+        let expected = format!("error: {path}: a directory");
+        assert!(is_error && shown.starts_with(&expected), "{command} {path}: {shown}");
+    }
+    let listed = mcp.tool("memo", json!({ "command": "list" }));
+    assert_eq!(listed["structuredContent"]["memories"], json!([]), "nothing was remembered");
+}
+
+#[test]
+fn a_model_writes_no_instructions_and_no_settings() {
+    let live = indexed();
+    for dir in [".cursor/rules", "x.git/hooks"] {
+        fs::create_dir_all(live.root().join(dir)).unwrap();
+    }
+    symlink(".cursor/rules", live.root().join("rules")).unwrap();
+    let mut mcp = Mcp::legacy(&live, &[]);
+    let (export, backup, hidden) =
+        ("not a name that ends in .jsonl", "not a name that ends in .db", "hidden");
+    for (command, path, why) in [
+        ("export --out {}", "AGENTS.md", export),
+        ("export --out {}", "x.git/hooks/post-commit", export),
+        ("export --out {}", "package.json", export),
+        ("export --out {}", "copy.db", export),
+        ("export --out {}", ".memoignore", hidden),
+        ("export --out {}", ".jsonl", hidden),
+        ("export --out {}", ".cursor/rules/x.mdc", hidden),
+        ("export --out {}", ".cursor/rules/x.jsonl", hidden),
+        ("export --out {}", "rules/x.jsonl", hidden),
+        ("export --out {}", "docs/../.cursor/x.jsonl", hidden),
+        ("backup {}", "Makefile", backup),
+        ("backup {}", "copy.jsonl", backup),
+        ("backup {}", ".copy.db", hidden),
+        ("backup {}", ".cursor/copy.db", hidden),
+    ] {
+        let (is_error, shown) = run(&mut mcp, &command.replace("{}", path));
+        let expected = format!("error: {path}: {why}");
+        assert!(is_error && shown.starts_with(&expected), "{command} {path}: {shown}");
+        assert!(!live.root().join(path).exists(), "{path}");
+    }
+}
+
+#[test]
+fn a_server_elsewhere_looks_at_its_own_worktree() {
+    let live = with_ways_out();
+    let mut command = live.memo(&["-C", live.root().to_str().unwrap(), "mcp"]);
+    let mut mcp = Mcp::start(command.current_dir(live.sandbox.path("home")));
+    mcp.initialize(super::LEGACY);
+    let (is_error, shown) = run(&mut mcp, "add --file link.md");
+    assert!(is_error && shown.contains("outside the worktree"), "{shown}");
+    let (is_error, shown) = run(&mut mcp, "add --file docs/auth.md");
+    assert!(!is_error, "{shown}");
+}
+
+#[test]
+fn the_machine_and_the_daemon_are_for_people() {
+    let live = indexed();
+    let mut mcp = Mcp::legacy(&live, &[]);
+    let pid = live.endpoint().pid;
+    for command in [
+        "init",
+        "init --no-hooks",
+        "setup",
+        "setup --show",
+        "setup --undo",
+        "hooks install --chain",
+        "hooks uninstall",
+        "config set search.limit 20",
+        "config set search.limit 20 --user",
+        "config unset search.limit",
+        "stop",
+        "restart",
+        "reindex",
+        "restore-backup latest --yes",
+        "restore-backup latest",
+    ] {
+        let (is_error, shown) = run(&mut mcp, command);
+        let verb = format!("error: memo {}", command.split_whitespace().next().unwrap());
+        let is_told =
+            shown.starts_with(&verb) || command == "restart" && shown.starts_with("error: memo stop");
+        assert!(is_error && is_told, "{command}: {shown}");
+        assert!(shown.ends_with("\nhint: ask the user to run it in a terminal"), "{command}: {shown}");
+    }
+    assert_eq!(live.endpoint().pid, pid, "the daemon goes on");
+    assert!(!live.root().join(".git/hooks/post-commit").exists());
+    let answers =
+        ["config", "config get search.limit", "config path", "hooks", "hooks status", "logs", "doctor"];
+    for command in answers {
+        let (is_error, shown) = run(&mut mcp, command);
+        assert!(!is_error, "{command}: {shown}");
+    }
+    for (command, key) in [
+        ("config get search.limit", "value"),
+        ("hooks", "hooks"),
+        ("doctor", "checks"),
+        ("version", "daemon"),
+    ] {
+        let answer = mcp.tool("memo", json!({ "command": command }));
+        assert!(!answer["structuredContent"][key].is_null(), "{command}: {answer}");
+    }
+}
