@@ -1,17 +1,21 @@
-// Drives `memo mcp` with the TypeScript SDK; run by mcp_clients.py in the folder that has node_modules.
+// Drives `memo mcp` with a TypeScript SDK; run by mcp_clients.py in the folder that has node_modules.
 //
-// Prints `ok WHAT` or `BAD WHAT: WHY` for each tool, prompt and resource. The SDK itself validates structured content.
+// MODE is `sdk` for the package @modelcontextprotocol/sdk, and `legacy`, `auto` or a version for @modelcontextprotocol/client.
+// Prints `ok WHAT` or `BAD WHAT: WHY` for each tool, prompt and resource. The SDKs themselves validate structured content.
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const require = createRequire(join(process.cwd(), "package.json"));
 const load = (name) => import(pathToFileURL(require.resolve(name)).href);
-const { Client } = await load("@modelcontextprotocol/sdk/client/index.js");
-const { StdioClientTransport } = await load("@modelcontextprotocol/sdk/client/stdio.js");
 
-const [memo, root, profile, calls] = process.argv.slice(2);
-const client = new Client({ name: "check", version: "0" });
+const [memo, root, profile, mode, calls] = process.argv.slice(2);
+const isOld = mode === "sdk";
+const { Client } = await load(isOld ? "@modelcontextprotocol/sdk/client/index.js" : "@modelcontextprotocol/client");
+const { StdioClientTransport } = await load(isOld ? "@modelcontextprotocol/sdk/client/stdio.js" : "@modelcontextprotocol/client/stdio");
+
+const versionNegotiation = { mode: mode === "legacy" || mode === "auto" ? mode : { pin: mode } };
+const client = new Client({ name: "check", version: "0" }, isOld ? {} : { versionNegotiation });
 await client.connect(new StdioClientTransport({ command: memo, args: ["-C", root, "mcp", "--profile", profile] }));
 
 async function check(what, run) {

@@ -2,12 +2,13 @@
 """Drives `memo mcp` with clients that others wrote, and checks every answer against its schema.
 
     pip install mcp jsonschema
-    npm install @modelcontextprotocol/sdk @modelcontextprotocol/inspector
+    npm install @modelcontextprotocol/sdk @modelcontextprotocol/client @modelcontextprotocol/inspector
     benches/mcp_clients.py --memo target/release/memo --node FOLDER_OF_NODE_MODULES
 
-Lists and calls every tool, prompt and resource of both profiles: with the Python SDK in each generation that it speaks, with
-the TypeScript SDK, and with the inspector's command line. Then measures the first reply in a repository that was never
-indexed, and starts servers at once and kills them at random. Exits with 1 when something is not as it should be.
+Lists and calls every tool, prompt and resource of both profiles: with the Python SDK and both TypeScript SDKs (1.x is the
+package `sdk`, 2.x is `client`) in each generation that they speak, and with the inspector's command line, from its version 2
+(node 22) in both. Then starts servers at once and ends them at random (killed, or their input closed) with a call in flight, and
+measures the first reply in a repository that was never indexed. Exits with 1 when something is not as it should be.
 """
 
 import argparse
@@ -29,6 +30,9 @@ from mcp.client.stdio import stdio_client
 
 HERE = Path(__file__).resolve().parent
 FAILED = []
+# What this program starts has its id in this variable.
+MARK = "MCP_CLIENTS"
+os.environ[MARK] = str(os.getpid())
 
 
 def check(what, is_good, why=""):
@@ -123,27 +127,34 @@ async def exercise(name, client, memo, root):
     check(f"{name} templates", len(found) == 2)
 
 
-def typescript_sdk(memo, root, profile, node):
+def typescript_sdk(memo, root, profile, mode, node):
     given = json.dumps(calls(memories(memo, root)))
     script = HERE / "mcp_client.mjs"
-    run = subprocess.run(["node", str(script), memo, str(root), profile, given], cwd=node, text=True, capture_output=True)
+    run = subprocess.run(["node", str(script), memo, str(root), profile, mode, given], cwd=node, text=True, capture_output=True)
     for line in run.stdout.splitlines():
         good, _, rest = line.partition(" ")
         what, _, why = rest.partition(": ")
-        check(f"typescript {profile} {what}", good == "ok", why)
-    check(f"typescript {profile}", run.returncode == 0, run.stderr[-500:])
+        check(f"typescript {mode} {profile} {what}", good == "ok", why)
+    check(f"typescript {mode} {profile}", run.returncode == 0, run.stderr[-500:])
 
 
-def inspector(memo, root, profile, node):
+def inspector_eras(node):
+    """Returns the generations that the inspector can be told to speak: none before 2.0."""
+    package = json.loads((Path(node) / "node_modules/@modelcontextprotocol/inspector/package.json").read_text())
+    return ("legacy", "modern") if int(package["version"].split(".")[0]) >= 2 else ("",)
+
+
+def inspector(memo, root, profile, era, node):
     def run(method, *more):
         command = ["npx", "--no-install", "mcp-inspector", "--cli", memo, "-C", str(root), "mcp", "--profile", profile]
+        command += ["--protocol-era", era] if era else []
         done = subprocess.run([*command, "--method", method, *more], cwd=node, text=True, capture_output=True)
         try:
             return json.loads(done.stdout)
         except json.JSONDecodeError:
             return {"failed": (done.stdout + done.stderr)[-300:]}
 
-    name = f"inspector {profile}"
+    name = f"inspector {era} {profile}"
     given = calls(memories(memo, root))
     tools = run("tools/list").get("tools", [])
     check(f"{name} tools/list", len(tools) >= 8)
@@ -200,12 +211,14 @@ def first_reply(memo, repository_to_copy, rounds):
 
 
 def processes(root):
-    """Returns id, name and RSS in MiB of each memo and memod that runs in the repository."""
-    found = []
+    """Returns id, name and RSS in MiB of each memo and memod that runs in the repository or was started by this program."""
+    found, mark = [], f"{MARK}={os.environ[MARK]}".encode()
     for entry in Path("/proc").iterdir():
         try:
             name = (entry / "comm").read_text().strip()
-            if name in ("memo", "memod") and os.readlink(entry / "cwd").startswith(str(root)):
+            if name not in ("memo", "memod"):
+                continue
+            if os.readlink(entry / "cwd").startswith(str(root)) or mark in (entry / "environ").read_bytes():
                 status = dict(line.split(":", 1) for line in (entry / "status").read_text().splitlines())
                 found.append((int(entry.name), name, int(status["VmRSS"].split()[0]) / 1024))
         except (OSError, KeyError):
@@ -236,14 +249,23 @@ def many(memo, root, number):
         server.stdin.write(message("tools/call", 3, name="search", arguments={"query": "token"}))
         server.stdin.flush()
     for server in random.sample(servers, number):
-        server.send_signal(random.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGINT]))
+        ending = random.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGINT, None])
+        server.stdin.close() if ending is None else server.send_signal(ending)
     for server in servers:
         server.wait(timeout=20)
         server.stdout.close()
     left = processes(root)
-    check(f"{number} servers killed: one daemon and nothing else", [name for _, name, _ in left] == ["memod"], str(left))
+    check(f"{number} servers ended: one daemon and nothing else", [name for _, name, _ in left] == ["memod"], str(left))
+    search = subprocess.run([memo, "-C", str(root), "search", "token"], capture_output=True, text=True)
+    again = [row for row in processes(root) if row[0] == left[0][0]]
+    check("the same daemon answers", search.returncode in (0, 1) and len(again) == 1, search.stderr)
+    print(f"     RSS of the daemon afterwards {sum(size for _, _, size in again):.1f} MiB")
     subprocess.run([memo, "-C", str(root), "stop"], check=True, capture_output=True)
-    check("the daemon stops", processes(root) == [], str(processes(root)))
+    # It says that it has stopped a few milliseconds before its process has ended.
+    end = time.monotonic() + 2
+    while (left := processes(root)) and time.monotonic() < end:
+        time.sleep(0.01)
+    check("the daemon stops", left == [], str(left))
 
 
 def main():
@@ -261,10 +283,15 @@ def main():
             for mode in ("legacy", "2026-07-28", "auto"):
                 asyncio.run(python_sdk(memo, root, profile, mode))
             if asked.node:
-                typescript_sdk(memo, root, profile, asked.node)
-                inspector(memo, root, profile, asked.node)
+                is_there = (Path(asked.node) / "node_modules/@modelcontextprotocol/client").exists()
+                if not is_there:
+                    print("NOT CHECKED: TypeScript SDK 2.x; @modelcontextprotocol/client is not installed")
+                for mode in ("sdk", "legacy", "2026-07-28", "auto") if is_there else ("sdk",):
+                    typescript_sdk(memo, root, profile, mode, asked.node)
+                for era in inspector_eras(asked.node):
+                    inspector(memo, root, profile, era, asked.node)
             else:
-                print("NOT CHECKED: TypeScript SDK and inspector; --node is not given")
+                print("NOT CHECKED: TypeScript SDKs and inspector; --node is not given")
         many(memo, root, asked.servers)
     first_reply(memo, asked.repository, asked.rounds)
     print(f"{len(FAILED)} failed")
