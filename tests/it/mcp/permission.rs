@@ -14,6 +14,17 @@ fn run(mcp: &mut Mcp, command: &str) -> (bool, String) {
     (answer["isError"] == true, text(&answer).to_owned())
 }
 
+/// Runs a command with a path that is refused for a reason.
+fn is_refused(mcp: &mut Mcp, command: &str, path: &str, why: &str) {
+    let (is_error, shown) = run(mcp, &command.replace("{}", path));
+    assert!(is_error && shown.starts_with(&format!("error: {path}: {why}")), "{command} {path}: {shown}");
+}
+
+fn nothing_is_remembered(mcp: &mut Mcp) {
+    let listed = mcp.tool("memo", json!({ "command": "list" }));
+    assert_eq!(listed["structuredContent"]["memories"], json!([]));
+}
+
 /// Makes a repository with links that lead out of it, and files outside.
 fn with_ways_out() -> Live {
     let live = indexed();
@@ -76,8 +87,7 @@ fn files_outside_the_worktree_are_neither_read_nor_written() {
         assert!(is_error && shown.starts_with(&expected), "{command}: {shown}");
         assert!(shown.contains("\nhint: name a file of the worktree, or ask the user"), "{command}: {shown}");
     }
-    let listed = mcp.tool("memo", json!({ "command": "list" }));
-    assert_eq!(listed["structuredContent"]["memories"], json!([]), "nothing was remembered");
+    nothing_is_remembered(&mut mcp);
     let left: Vec<_> = fs::read_dir(&home).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(
         !left.iter().any(|name| name == "out.jsonl" || name == "copy.db" || name == "not-yet"),
@@ -131,9 +141,7 @@ fn what_memod_never_reads_is_not_read_for_a_model() {
         ("import --from markdown docs/auth.md {}", "conf/.aws/notes.md"),
         ("restore-backup --dry-run {}", "deploy.pem"),
     ] {
-        let (is_error, shown) = run(&mut mcp, &command.replace("{}", path));
-        let expected = format!("error: {path}: its name says that it holds credentials");
-        assert!(is_error && shown.starts_with(&expected), "{command} {path}: {shown}");
+        is_refused(&mut mcp, command, path, "its name says that it holds credentials");
     }
     for command in [
         "add --allow-secret 'password = \"S7#kqP2!vx\"'",
@@ -147,8 +155,7 @@ fn what_memod_never_reads_is_not_read_for_a_model() {
         assert!(is_error && shown.starts_with("error: --allow-secret "), "{command}: {shown}");
         assert!(shown.ends_with("\nhint: ask the user to run it in a terminal"), "{command}: {shown}");
     }
-    let listed = mcp.tool("memo", json!({ "command": "list" }));
-    assert_eq!(listed["structuredContent"]["memories"], json!([]), "nothing was remembered");
+    nothing_is_remembered(&mut mcp);
 }
 
 #[test]
@@ -164,12 +171,9 @@ fn a_directory_is_not_read_because_its_files_may_be_links() {
         ("import --from markdown {}", "."),
         ("add --file {}", "chats"),
     ] {
-        let (is_error, shown) = run(&mut mcp, &command.replace("{}", path));
-        let expected = format!("error: {path}: a directory");
-        assert!(is_error && shown.starts_with(&expected), "{command} {path}: {shown}");
+        is_refused(&mut mcp, command, path, "a directory");
     }
-    let listed = mcp.tool("memo", json!({ "command": "list" }));
-    assert_eq!(listed["structuredContent"]["memories"], json!([]), "nothing was remembered");
+    nothing_is_remembered(&mut mcp);
 }
 
 #[test]
