@@ -75,6 +75,7 @@ pub struct AdviseParams {
 
 /// Result of `advise`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct AdviseResult {
     /// The text for the agent; empty if there is nothing that would help.
     pub text: String,
