@@ -40,7 +40,7 @@ pub(super) fn setup(
     } else {
         print_detected(&looked_for, output)?;
         print(&reports, typed, output)?;
-        sum_up(&reports, typed.show, output);
+        sum_up(&reports, typed, output);
     }
     let files = reports.iter().flat_map(|report| &report.files);
     let is_done = files.clone().all(|file| file.action != Action::LeftAlone);
@@ -116,14 +116,17 @@ fn print(reports: &[AgentReport], typed: &SetupArgs, output: &mut Output) -> Res
 }
 
 /// Says what a person must know or do, how much was changed, and what was not.
-fn sum_up(reports: &[AgentReport], show: bool, output: &Output) {
+fn sum_up(reports: &[AgentReport], typed: &SetupArgs, output: &Output) {
     for report in reports.iter().filter(|report| !report.note.is_empty()) {
         output.say(report.note);
     }
     let files = || reports.iter().flat_map(|report| &report.files);
     let of = |action: Action| files().filter(|file| file.action == action).count() as u64;
     let changed = of(Action::Created) + of(Action::Changed) + of(Action::Removed);
-    match (changed, show) {
+    match (changed, typed.show) {
+        (0, _) if reports.is_empty() && !typed.undo => {
+            output.say("no agent was found; `memo setup agents-md` writes AGENTS.md, which most agents read");
+        }
         (0, _) if of(Action::LeftAlone) == 0 => output.say("nothing to do"),
         (_, true) => output.say(&format!("{} would be changed", count(changed, "file", "files"))),
         (_, false) => output.say(&format!("{} changed", count(changed, "file", "files"))),

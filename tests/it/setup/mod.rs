@@ -90,6 +90,7 @@ fn those_that_are_there_are_found() {
         none.starts_with("exit 1\n") && none.contains("zed          not found (~/.config/zed, zed in PATH"),
         "{none}"
     );
+    assert!(none.contains("no agent was found; `memo setup agents-md` writes"), "{none}");
     assert_eq!(home.files(), Home::new().files(), "nothing is written for an agent that is not there");
 
     home.write("home/.config/zed/settings.json", Some("{}\n"));
