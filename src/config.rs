@@ -73,6 +73,8 @@ pub struct Index {
     pub max_file_bytes: u64,
     /// Newest commits of each worktree that are indexed; 0: none.
     pub commits: u64,
+    /// Vectors up to this size are kept in memory, MiB.
+    pub vector_memory_mb: u64,
 }
 
 /// Settings of git's hooks.
@@ -106,7 +108,7 @@ impl Default for Config {
             daemon: Daemon { idle_exit_minutes: 30, log: "info".to_owned() },
             watch: Watch { settle_ms: 50, settle_max_ms: 500, poll: false },
             search: Search { limit: 10, wait_ms: 1_000 },
-            index: Index { keep_days: 30, max_file_bytes: 1_048_576, commits: 2_000 },
+            index: Index { keep_days: 30, max_file_bytes: 1_048_576, commits: 2_000, vector_memory_mb: 64 },
             hooks: Hooks { autostart: false },
             memory: Memory {
                 short_minutes: 6 * 60,

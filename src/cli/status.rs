@@ -75,12 +75,7 @@ fn print(status: &StatusResult, output: &mut Output) -> Result<(), CliError> {
     let watched = count(status.watch.dirs, "directory", "directories");
     row("watch", &format!("{}, {watched}", escape(&status.watch.backend)), output)?;
     row("hooks", &escape(&status.hooks), output)?;
-    let model = &status.model;
-    row(
-        "model",
-        &format!("{}, {} dimensions, {}", escape(&model.id), model.dims, escape(&model.state)),
-        output,
-    )?;
+    row("model", &model(status), output)?;
     row("counters", &counters(status), output)?;
     for problem in &status.degraded {
         row("degraded", &paint(output.styles.bad, &escape(problem)), output)?;
@@ -115,6 +110,16 @@ fn pending(status: &StatusResult) -> String {
             format!("{}, {}", count(files, "file", "files"), count(vectors, "embedding", "embeddings"))
         }
     }
+}
+
+/// Returns which model embeds, and where the nearest vectors are found.
+fn model(status: &StatusResult) -> String {
+    let model = &status.model;
+    let vectors = match status.vectors.as_str() {
+        "" => String::new(), // an older daemon
+        place => format!(", vectors {}", escape(place)),
+    };
+    format!("{}, {} dimensions, {}{vectors}", escape(&model.id), model.dims, escape(&model.state))
 }
 
 /// Returns the number of refused files for each reason.

@@ -97,6 +97,7 @@ pub const KEYS: &[Key] = &[
     number("index.keep_days", 0, 36_500, |config| &mut config.index.keep_days),
     number("index.max_file_bytes", 1, 1 << 30, |config| &mut config.index.max_file_bytes),
     number("index.commits", 0, 100_000, |config| &mut config.index.commits),
+    number("index.vector_memory_mb", 0, 1 << 20, |config| &mut config.index.vector_memory_mb),
     switch("hooks.autostart", |config| &mut config.hooks.autostart),
     number("memory.short_minutes", 1, ONE_YEAR_MINUTES, |config| &mut config.memory.short_minutes),
     number("memory.mid_minutes", 1, ONE_YEAR_MINUTES, |config| &mut config.memory.mid_minutes),

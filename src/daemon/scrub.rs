@@ -54,8 +54,7 @@ impl Scrubber {
         }
         .map(|after| Instant::now() + after);
         if has_purged && !writer.has_purged() {
-            drop(writer.take_added()); // they are loaded with the others
-            load_vectors(shared);
+            load_vectors(shared, writer);
             shared.maps.retain(&[]); // they hold names
             let ms = began.elapsed().as_millis();
             tracing::info!(ms, "what became a secret is gone from the index");

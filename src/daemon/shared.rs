@@ -41,7 +41,7 @@ pub(super) struct Shared {
     pub(super) watch: Watch,
     /// The model once it is loaded, or the error.
     pub(super) model: Model,
-    /// All vectors once they are loaded.
+    /// All vectors.
     pub(super) nearest: SharedVectors,
     /// The code maps of worktrees.
     pub(super) maps: KeptMaps,

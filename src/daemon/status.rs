@@ -63,6 +63,7 @@ pub(super) fn status(
         watch: WatchInfo { backend: backend.to_owned(), dirs: shared.watch.n_dirs() },
         hooks: githooks::method(&at.layout).as_str().to_owned(),
         model: model(shared),
+        vectors: vectors(shared)?.to_owned(),
         degraded,
         files: params.files.then(|| indexed.into_iter().map(|(path, _)| path).collect()),
         skipped_files: params.skipped.then(|| refused.collect()),
@@ -88,6 +89,14 @@ fn model(shared: &Shared) -> ModelInfo {
         Some(Err(why)) => ModelInfo { state: format!("failed: {why}"), ..ModelInfo::default() },
         None => ModelInfo { state: "loading".to_owned(), ..ModelInfo::default() },
     }
+}
+
+/// Returns where the nearest vectors are found.
+fn vectors(shared: &Shared) -> Result<&'static str, StoreError> {
+    if shared.nearest.is_in_memory() {
+        return Ok("in memory");
+    }
+    Ok(if shared.read(Reader::has_vector_table)? { "in sqlite-vec" } else { "loading" })
 }
 
 /// Says which texts of a view the model fails on, if any.
@@ -180,5 +189,8 @@ fn watcher(shared: &Shared) -> Check {
 fn embedder(shared: &Shared) -> Check {
     let ModelInfo { id, dims, state } = model(shared);
     let ok = !state.starts_with("failed");
-    Check { name: "model".to_owned(), ok, detail: format!("{id}, {dims} dimensions, {state}"), hint: None }
+    // Why the index cannot be read is told by its own check.
+    let vectors = vectors(shared).map_or(String::new(), |place| format!(", vectors {place}"));
+    let detail = format!("{id}, {dims} dimensions, {state}{vectors}");
+    Check { name: "model".to_owned(), ok, detail, hint: None }
 }

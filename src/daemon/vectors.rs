@@ -1,39 +1,117 @@
-//! Keeps the vectors in memory equal to those of the database.
+//! Keeps the vectors where searches find them: in memory up to the budget, above it in the table of sqlite-vec.
 //!
-//! After a panic, or when they cannot be read, none are in memory: searches say that the vectors are not loaded, and the
-//! next update loads them.
+//! After a panic, or when they cannot be read, none are in memory: searches say that the vectors are not loaded, unless the
+//! table has them, and the next update loads them.
 
 use super::shared::Shared;
 use crate::embed::BUILTIN_DIMS;
-use crate::search::nearest::VectorIndex;
-use crate::store::{Reader, Writer};
+use crate::search::nearest::{IdSet, VectorIndex};
+use crate::search::shared_vectors::Adding;
+use crate::store::{Reader, StoreError, VectorTable, Writer};
+use crate::types::ChunkId;
 use crate::unwind::caught;
+
+/// Share of the budget that is left free when vectors are loaded, because they are about to become more: one eighth.
+const SPARE: usize = 8;
+
+/// Number of chunks whose vectors are put into the table between two jobs of the writer; 10,000 take about 0.15 s.
+const STEP: usize = 10_000;
 
 /// Updates the vectors in memory, or loads them. Call this before reporting a write, because answers at level `full` rely
 /// on them.
 pub(super) fn copy_vectors(shared: &Shared, writer: &mut Writer) {
     let added = writer.take_added();
-    let is_added = caught(|| shared.nearest.add(&added));
-    if !is_added.unwrap_or(false) {
-        load_vectors(shared);
+    let is_copied = match caught(|| shared.nearest.add(&added)) {
+        Ok(Adding::InTable) => true,
+        // While the table is being filled, the copy answers.
+        Ok(Adding::InMemory(n)) => n <= most_in_memory(shared) || is_filling(writer),
+        Ok(Adding::NotLoaded) => false,
+        Err(_) => {
+            shared.nearest.forget(); // it may have only some of them
+            false
+        }
+    };
+    if !is_copied {
+        load_vectors(shared, writer);
     }
 }
 
-/// Replaces the vectors in memory by those of the database; searches use the old ones until then.
-pub(super) fn load_vectors(shared: &Shared) {
-    let mut nearest = VectorIndex::new(BUILTIN_DIMS);
-    let load = |reader: &Reader| {
-        reader.each_vector(|id, bytes| {
-            let vector: Vec<i8> = bytes.iter().map(|byte| byte.cast_signed()).collect();
-            nearest.add(id, &vector);
-        })
-    };
-    match caught(|| shared.read(load)) {
-        Ok(Ok(())) => shared.nearest.replace(nearest),
+/// Makes the vectors in memory equal to those of the database if they fit into the budget; prepares the table otherwise.
+pub(super) fn load_vectors(shared: &Shared, writer: &mut Writer) {
+    match caught(|| load(shared, writer)) {
+        Ok(Ok(())) => {}
         Ok(Err(error)) => {
             tracing::warn!(%error, "the vectors cannot be loaded; keyword search goes on");
             shared.nearest.forget();
         }
         Err(_) => shared.nearest.forget(),
     }
+}
+
+fn load(shared: &Shared, writer: &mut Writer) -> Result<(), StoreError> {
+    shared.nearest.add(&writer.take_added());
+    let most = most_in_memory(shared);
+    let most = most - most / SPARE;
+    let ids = shared.read(|reader| reader.ids_with_vector(most + 1))?;
+    if ids.len() > most {
+        match writer.make_vector_table(BUILTIN_DIMS) {
+            Err(error) => warn_of_table(&error),
+            // The copy in memory answers until the table is filled.
+            Ok(()) if shared.nearest.is_in_memory() && is_filling(writer) => {}
+            Ok(()) => shared.nearest.use_table(),
+        }
+        return Ok(());
+    }
+    let n_ids = ids.len();
+    let ids: IdSet = ids.into_iter().collect();
+    if !shared.nearest.retain(&ids) {
+        let mut vectors = VectorIndex::new(BUILTIN_DIMS);
+        vectors.reserve(n_ids);
+        shared.read(|reader: &Reader| {
+            reader.each_vector(|id, bytes| {
+                let vector: Vec<i8> = bytes.iter().map(|byte| byte.cast_signed()).collect();
+                vectors.add(id, &vector);
+            })
+        })?;
+        shared.nearest.replace(vectors);
+    }
+    writer.drop_vector_table()
+}
+
+/// Puts some vectors into the table if that has to be done; returns whether more remain.
+pub(super) fn fill_table(shared: &Shared, writer: &mut Writer) -> bool {
+    let fill = || {
+        if writer.vector_table()? != VectorTable::Partial {
+            return Ok(false);
+        }
+        writer.fill_vector_table(STEP)?;
+        let is_partial = writer.vector_table()? == VectorTable::Partial;
+        if !is_partial {
+            shared.nearest.use_table();
+            tracing::info!("vectors exceed `index.vector_memory_mb`; searches read them from the disk");
+        }
+        Ok::<_, StoreError>(is_partial)
+    };
+    match caught(fill) {
+        Ok(Ok(is_partial)) => is_partial,
+        Ok(Err(error)) => {
+            warn_of_table(&error);
+            false
+        }
+        Err(_) => false,
+    }
+}
+
+fn warn_of_table(error: &StoreError) {
+    tracing::warn!(%error, "the vectors cannot be put into their table; tried again with the next change");
+}
+
+fn is_filling(writer: &Writer) -> bool {
+    writer.vector_table().is_ok_and(|table| table == VectorTable::Partial)
+}
+
+/// Returns the number of vectors that the budget allows.
+fn most_in_memory(shared: &Shared) -> usize {
+    let bytes = shared.config.index.vector_memory_mb << 20;
+    usize::try_from(bytes).unwrap_or(usize::MAX) / (BUILTIN_DIMS + size_of::<ChunkId>())
 }

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, SyncSender};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
 
 use super::clock::now_ms;
 use super::disk::task::Lane;
@@ -14,7 +14,7 @@ use super::event::{Event, Indexed};
 use super::index_file;
 use super::scrub::Scrubber;
 use super::shared::Shared;
-use super::vectors::{copy_vectors, load_vectors};
+use super::vectors::{copy_vectors, fill_table, load_vectors};
 use crate::git::Tip;
 use crate::index::{Applied, Commits, IndexError, Scope};
 use crate::paths::RepoLayout;
@@ -71,7 +71,7 @@ pub(super) fn write(shared: &Shared, mut writer: Writer, commits: Commits, jobs:
     let mut scrubber = Scrubber::default();
     let mut writing = Writing { shared, commits, lanes: HashMap::new() };
     loop {
-        match scrubber.next_job(shared, &mut writer, jobs) {
+        match next_job(shared, &mut writer, &mut scrubber, jobs) {
             None | Some(Job::Stop) => return,
             Some(Job::End(ticket, indexed)) => {
                 let indexed = writing.end(&mut writer, ticket, *indexed);
@@ -86,6 +86,22 @@ pub(super) fn write(shared: &Shared, mut writer: Writer, commits: Commits, jobs:
             }
         }
     }
+}
+
+/// Waits for a job; fills the table of vectors and scrubs the index in the meantime.
+fn next_job(
+    shared: &Shared,
+    writer: &mut Writer,
+    scrubber: &mut Scrubber,
+    jobs: &Receiver<Job>,
+) -> Option<Job> {
+    while fill_table(shared, writer) {
+        match jobs.try_recv() {
+            Err(TryRecvError::Empty) => {}
+            job => return job.ok(),
+        }
+    }
+    scrubber.next_job(shared, writer, jobs)
 }
 
 /// The state of the writer thread besides the connection.
@@ -175,7 +191,7 @@ impl Writing<'_> {
             writer.clear()?;
             // Only now, because reconciles that begin from here on compare with the empty index.
             self.shared.n_clears.fetch_add(1, Ordering::SeqCst);
-            load_vectors(self.shared);
+            load_vectors(self.shared, writer);
             Ok(())
         });
         if let Err(error) = cleared {
@@ -199,7 +215,7 @@ fn collect(shared: &Shared, writer: &mut Writer) {
         Ok(0) => {}
         Ok(n_blobs) => {
             tracing::info!(n_blobs, "deleted unreferenced contents");
-            load_vectors(shared);
+            load_vectors(shared, writer);
         }
         Err(error) => tracing::warn!(%error, "cannot delete unreferenced contents"),
     }

@@ -47,6 +47,9 @@ pub struct StatusResult {
     pub hooks: String,
     /// Which model embeds.
     pub model: ModelInfo,
+    /// Where the nearest vectors are found: `in memory`, above its budget `in sqlite-vec`; `loading` while they are not.
+    #[serde(default)]
+    pub vectors: String,
     /// Degradations with their remedies.
     pub degraded: Vec<String>,
     /// Indexed files of the view of `cwd`, if requested.

@@ -33,7 +33,7 @@ pub struct Ask<'a> {
     pub limit: usize,
     /// The model, or the error.
     pub embedder: Result<&'a dyn Embedder, &'a str>,
-    /// All vectors once they are loaded.
+    /// All vectors.
     pub nearest: &'a SharedVectors,
     /// Whether to look for words of the index one or two edits away if nothing matches as typed.
     pub corrects: bool,
@@ -232,7 +232,7 @@ fn scan(
     k: usize,
 ) -> Result<Option<Vec<ChunkRow>>, StoreError> {
     if *ask.filter == Filter::default() {
-        let Some(top) = ask.nearest.top(vector, k * SPARE, |_| true) else { return Ok(None) };
+        let Some(top) = ask.nearest.top(reader, vector, k * SPARE, None)? else { return Ok(None) };
         let rows = rows_of(reader, ask, &top)?;
         let (commits, mut rows): (Vec<_>, Vec<_>) =
             rows.into_iter().partition(|row| row.kind == Kind::Commit);
@@ -246,7 +246,7 @@ fn scan(
     for (kinds, k) in kinds_apart(&ask.filter.kinds, k) {
         let filter = Filter { kinds, ..ask.filter.clone() };
         let members: IdSet = reader.member_ids(ask.view, &filter)?.into_iter().collect();
-        let Some(top) = ask.nearest.top(vector, k, |id| members.contains(id)) else { return Ok(None) };
+        let Some(top) = ask.nearest.top(reader, vector, k, Some(&members))? else { return Ok(None) };
         rows.extend(rows_of(reader, ask, &top)?);
     }
     Ok(Some(rows))

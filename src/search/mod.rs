@@ -18,6 +18,7 @@ pub mod relevance;
 pub mod rerank;
 pub mod shared_vectors;
 pub mod snippet;
+pub mod stored_vectors;
 pub mod typo;
 
 use crate::proto::{Arms, Explain, Factor, Signal};

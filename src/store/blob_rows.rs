@@ -2,8 +2,8 @@
 
 use rusqlite::{OptionalExtension, Transaction, params};
 
-use super::as_vector;
 use super::new_rows::{Added, NewBlob, NewChunk, ViewKey};
+use super::{as_vector, vector_rows};
 use crate::types::{BlobId, ChunkId, Definition, Refusal, SourceKey, Stat, ViewId};
 
 /// Returns an id that no view has had, because work in progress for a view that is gone must not affect another one.
@@ -187,9 +187,10 @@ fn delete_chunks(tx: &Transaction<'_>, blob: BlobId) -> rusqlite::Result<()> {
         .prepare_cached("SELECT id FROM chunk WHERE blob_id = ?1")?
         .query_map([blob.0], |row| row.get(0))?
         .collect::<Result<_, _>>()?;
-    for id in ids {
+    for id in &ids {
         tx.prepare_cached("DELETE FROM chunk_fts WHERE rowid = ?1")?.execute([id])?;
     }
+    vector_rows::delete_rows(tx, &ids)?;
     tx.prepare_cached("DELETE FROM chunk WHERE blob_id = ?1")?.execute([blob.0])?;
     tx.prepare_cached("DELETE FROM definition WHERE blob_id = ?1")?.execute([blob.0])?;
     Ok(())

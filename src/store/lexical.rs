@@ -226,6 +226,18 @@ impl Reader {
         })
     }
 
+    /// Returns the ids of the chunks that have a vector, at most `at_most` of them.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn ids_with_vector(&self, at_most: usize) -> Result<Vec<ChunkId>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached("SELECT id FROM chunk WHERE vec_state = 1 LIMIT ?1")?
+                .query_map([at_most], |row| row.get(0).map(ChunkId))?
+                .collect()
+        })
+    }
+
     /// Calls `see` with every chunk's vector.
     ///
     /// # Errors

@@ -16,6 +16,8 @@ mod purge;
 mod reader;
 mod reads;
 mod schema;
+mod vector_rows;
+mod vector_table;
 mod versions;
 mod word_totals;
 mod writer;
@@ -37,6 +39,7 @@ pub use memory::{
 };
 pub use new_rows::{Change, Embedded, NewBlob, NewChunk, NewVector, ViewKey};
 pub use reader::{Entry, PendingChunk, Reader, ViewRow};
+pub use vector_table::VectorTable;
 pub use versions::{check_index, check_memory};
 pub use writer::Writer;
 
@@ -267,14 +270,24 @@ fn as_vector(bytes: &[u8]) -> Vec<i8> {
 }
 
 /// Configures SQLite for the process before its first connection: memory statistics are off, because they take a global
-/// lock at each allocation, and a read that fails is not reported as damage.
+/// lock at each allocation, a read that fails is not reported as damage, and each connection has sqlite-vec.
 #[expect(unsafe_code, reason = "rusqlite has no safe way to configure the library as a whole")]
 fn set_up_sqlite() {
     use rusqlite::ffi;
+    type Init = unsafe extern "C" fn(
+        *mut ffi::sqlite3,
+        *mut *mut std::ffi::c_char,
+        *const ffi::sqlite3_api_routines,
+    ) -> std::ffi::c_int;
     static ONCE: std::sync::Once = std::sync::Once::new();
-    // SAFETY: called once, before this process makes a connection, with the one int that MEMSTATUS takes.
+    // SAFETY: called once, before this process makes a connection, with the one int that MEMSTATUS takes. The entry point of
+    // sqlite-vec, which its crate declares without parameters, has those of every extension.
     ONCE.call_once(|| {
-        unsafe { ffi::sqlite3_config(ffi::SQLITE_CONFIG_MEMSTATUS, 0) };
+        unsafe {
+            ffi::sqlite3_config(ffi::SQLITE_CONFIG_MEMSTATUS, 0);
+            let init = sqlite_vec::sqlite3_vec_init as *const ();
+            ffi::sqlite3_auto_extension(Some(std::mem::transmute::<*const (), Init>(init)));
+        }
         reads::report_failed_reads();
     });
 }

@@ -143,6 +143,9 @@ CREATE INDEX blob_parse_aborted ON blob(id) WHERE kind = 'parse-aborted';
 CREATE INDEX chunk_embed_failed ON chunk(id) WHERE vec_state = 3;
 CREATE INDEX path_embed_failed ON path(id) WHERE vec_state = 3;
 ",
+    "
+-- A table of sqlite-vec may have the vectors of chunks too (`vector_table.rs`); an older version would not keep it equal.
+",
 ];
 
 /// Migrates a database to the newest of these schemas, one string per version.

@@ -10,7 +10,7 @@ use super::blob_rows::{
 };
 use super::new_rows::{Added, Change, Embedded, NewVector, ViewKey};
 use super::purge::{self, Leftovers};
-use super::{StoreError, as_bytes, connect, schema};
+use super::{StoreError, as_bytes, connect, schema, vector_rows};
 use crate::types::{BlobId, Refusal, SourceKey, ViewId};
 
 /// Size of unreferenced contents that are kept for a switch back to another branch, bytes.
@@ -74,6 +74,7 @@ impl Writer {
             tx.execute_batch(
                 "UPDATE chunk SET vec_state = 0 WHERE vec_state IN (1, 3); UPDATE path SET vec_state = 0, vec = NULL;",
             )?;
+            vector_rows::drop_table(tx)?;
             tx.execute("INSERT OR REPLACE INTO meta(key, value) VALUES('model', ?1)", [identity])?;
             Ok(())
         })
@@ -179,6 +180,7 @@ impl Writer {
                 tx.query_row("UPDATE view SET seq = seq + 1 WHERE id = ?1 RETURNING seq", [view.0], |row| {
                     row.get(0)
                 })?;
+            vector_rows::add_rows(tx, &added)?;
             Ok((seq as u64, again, purge::sweep(tx)?))
         })?;
         self.added.extend(added);
@@ -231,7 +233,7 @@ impl Writer {
                     }
                 }
             }
-            Ok(())
+            vector_rows::add_rows(tx, &added)
         })?;
         self.added.extend(added);
         Ok(())
@@ -307,6 +309,7 @@ impl Writer {
     pub fn clear(&mut self) -> Result<(), StoreError> {
         self.in_tx(|tx| {
             purge::note_leftovers(tx)?;
+            vector_rows::drop_table(tx)?;
             tx.execute_batch(
                 "DELETE FROM entry;
                  INSERT INTO chunk_fts(chunk_fts) VALUES('delete-all');

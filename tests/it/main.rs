@@ -50,6 +50,7 @@ mod setup;
 mod shell;
 mod tidy;
 mod transient;
+mod vectors;
 mod views;
 mod whole;
 mod worktrees;
