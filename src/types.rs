@@ -1,5 +1,6 @@
 //! Plain values that all modules share.
 
+mod id_set;
 mod secret_name;
 mod shown;
 mod time;
@@ -8,6 +9,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::id_set::IdSet;
 pub use self::secret_name::is_secret_name;
 pub use self::shown::escape;
 pub use self::time::{Way, moment, rfc3339};

@@ -4,11 +4,11 @@ use super::args::ExplainArgs;
 use super::ask;
 use super::context::CommandContext;
 use super::error::{CliError, CliResult, EXIT_NONE};
-use super::hits::{hits, note, print_hit};
+use super::hits::{hits, marked_terms, note, print_hit};
 use super::output::Output;
 use super::status::row;
-use super::text::terms;
-use crate::proto::{Explain, Hit};
+use super::text::escape;
+use crate::proto::{Explain, Hit, Parsed, ParsedFilter};
 
 /// Number of hits that are searched for the one given by name.
 const MOST_HITS: usize = 200;
@@ -29,10 +29,11 @@ pub(super) fn explain(typed: ExplainArgs, context: &CommandContext, output: &mut
     let hits = (1..).zip(std::mem::take(&mut result.hits));
     let (places, hits): (Vec<usize>, Vec<Hit>) = hits.filter(|(place, hit)| is_meant(*place, hit)).unzip();
     result.hits = hits;
-    let terms = terms(&result.query);
+    let terms = marked_terms(&result);
     output.list(&result, |output| {
+        print_parsed(&result.parsed, output)?;
         for (nth, (place, hit)) in places.iter().zip(&result.hits).enumerate() {
-            if nth > 0 {
+            if nth > 0 || !result.parsed.is_plain() {
                 output.line("")?;
             }
             print_hit(hit, &terms, output)?;
@@ -49,6 +50,17 @@ pub(super) fn explain(typed: ExplainArgs, context: &CommandContext, output: &mut
         }
     }
     Ok(if result.hits.is_empty() { EXIT_NONE } else { 0 })
+}
+
+/// Shows how a query was understood that is more than words side by side.
+fn print_parsed(parsed: &Parsed, output: &mut Output) -> Result<(), CliError> {
+    if let Some(expression) = &parsed.expression {
+        row("query", &escape(expression), output)?;
+    }
+    for ParsedFilter { key, value, not } in &parsed.filters {
+        row("filter", &escape(&format!("{}{key}:{value}", if *not { "not " } else { "" })), output)?;
+    }
+    parsed.notes.iter().try_for_each(|note| row("note", &escape(note), output))
 }
 
 /// BM25 scores of very few texts are around a millionth, so small numbers keep their digits.

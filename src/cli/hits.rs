@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::proto::{CommitInfo, Hit, MemoryInfo, Mode, SearchParams, SearchResult};
+use crate::proto::{CommitInfo, Hit, MemoryInfo, Mode, Parsed, SearchParams, SearchResult};
 
 use super::args::SearchArgs;
 use super::ask;
@@ -34,8 +34,15 @@ pub(super) fn hits(params: &SearchParams, context: &CommandContext) -> Result<Se
     Ok(client.call("search", params)?)
 }
 
+/// Returns the words of a query to be marked.
+pub(super) fn marked_terms(result: &SearchResult) -> Vec<String> {
+    let Parsed { terms: words, phrases, .. } = &result.parsed;
+    let words: Vec<&str> = words.iter().chain(phrases).chain(&result.corrected).map(String::as_str).collect();
+    terms(&if words.is_empty() { result.query.clone() } else { words.join(" ") })
+}
+
 fn print(result: &SearchResult, output: &mut Output) -> Result<(), CliError> {
-    let terms = terms(&result.query);
+    let terms = marked_terms(result);
     for (at, hit) in result.hits.iter().enumerate() {
         if at > 0 {
             output.line("")?;
@@ -128,10 +135,12 @@ pub(super) fn note(result: &SearchResult) -> Option<String> {
         parts.push(format!("{} still without a vector", count(result.pending.embeddings, "chunk", "chunks")));
     }
     if let Some(corrected) = &result.corrected {
-        parts.push(format!("nothing found as typed; this is for: {}", escape(corrected)));
+        parts.push(format!("little or nothing found as typed; also searched: {}", escape(corrected)));
     }
+    parts.extend(result.parsed.notes.iter().map(|note| escape(note)));
     let has_words = |hit: &Hit| (hit.arms.bm25, hit.arms.path, hit.arms.symbol) != (None, None, None);
-    if result.mode == Mode::Hybrid && !result.hits.is_empty() && !result.hits.iter().any(has_words) {
+    let are_near = result.hits.iter().any(|hit| hit.arms.knn.is_some());
+    if result.mode == Mode::Hybrid && are_near && !result.hits.iter().any(has_words) {
         parts.push(format!("no word of {} was found; these are near in meaning", query(result)));
     }
     if !result.degraded.is_empty() {

@@ -27,7 +27,7 @@ mod queries;
 mod recall;
 pub(super) mod records;
 mod remove;
-mod rules;
+pub(super) mod rules;
 mod show;
 pub(super) mod states;
 pub(super) mod transaction;

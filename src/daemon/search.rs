@@ -7,28 +7,26 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use super::anchors::judge_all;
 use super::error::{RpcResult, bad_params};
 use super::event::Freshness;
-use super::memories::hits as memories;
 use super::memories::transaction::locate;
+use super::remembered::Remembered;
 use super::request::{SnapshotAsk, blocking, clock, deadline, on_snapshot};
+use super::search_scope::Scope;
 use super::shared::Shared;
 use super::status::embed_failed;
 use super::verify::{Verified, verify};
-use crate::extract::lang;
 use crate::paths::RepoLayout;
 use crate::proto::memory::Caller;
-use crate::proto::{Hit, Mode, Pending, RpcError, SearchParams, SearchResult, Sync};
-use crate::search;
-use crate::search::memory_search::{FoundMemories, MemoryAsk};
+use crate::proto::{Hit, Mode, Pending, SearchParams, SearchResult, Sync};
+use crate::search::correction::{FEW, corrected as corrected_query};
+use crate::search::memory_search::MemoryAsk;
+use crate::search::{self, Answer};
 use crate::store::{Filter, Reader};
 use crate::types::{Kind, SourceKey};
 
 /// Most hits of one page.
 const MAX_LIMIT: usize = 200;
-/// Maximum total length of the globs of a request, bytes: they are compiled before anything else.
-const MOST_GLOB_BYTES: usize = 16 << 10;
 /// A search counts pending embeddings up to this many; `sync` and `status` count exactly.
 const MOST_PENDING: u32 = 1_000;
 
@@ -46,16 +44,16 @@ pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> RpcRes
     if !(0.0..=1.0).contains(&threshold) {
         return Err(bad_params(format!("threshold: {threshold} is not between 0 and 1")));
     }
-    let memories = memories::wanted(&params, limit)?;
-    let index = filter(&params)?;
-    let question = Arc::new(Question { params, index, memories, limit });
+    let scope = Scope::of(&params)?;
+    let memories = scope.memory_ask(&params, limit);
+    let question = Arc::new(Question { params, scope, memories, limit });
     shared.queries.fetch_add(1, Ordering::Relaxed);
     let Question { params, .. } = &*question;
     let mut vectorless = None;
     if question.memories.is_some() && params.sync == Sync::Full {
         vectorless = shared.memories.complete().await.err();
     }
-    let mut result = match question.index {
+    let mut result = match question.scope.index {
         Some(_) => page(shared, &question, find).await?,
         None => alone(shared, &question).await?,
     };
@@ -66,27 +64,15 @@ pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> RpcRes
         result.reason.get_or_insert_with(|| why.clone());
         result.degraded.push(why);
     }
+    let mut parsed = question.scope.query.parsed();
+    parsed.notes.extend(question.scope.notes.iter().cloned());
     Ok(SearchResult {
         query: params.query.clone(),
         mode: params.mode,
+        parsed,
         took_ms: started.elapsed().as_secs_f64() * 1_000.0,
         ..result
     })
-}
-
-/// Returns the filter for the index; `None` if only memories are requested.
-fn filter(params: &SearchParams) -> RpcResult<Option<Filter>> {
-    let langs = params.lang.iter().map(|word| lang_of(word)).collect::<Result<_, _>>()?;
-    let kinds: Vec<Kind> = params.kind.iter().copied().filter(|kind| *kind != Kind::Memory).collect();
-    let are_memories_alone =
-        kinds.is_empty() && !params.kind.is_empty() || memories::is_about_memories(params);
-    let filter = Filter { kinds, langs, paths: params.path.clone() };
-    let glob_bytes: usize = params.path.iter().map(String::len).sum();
-    if glob_bytes > MOST_GLOB_BYTES {
-        return Err(bad_params(format!("path: {glob_bytes} bytes of globs, over {MOST_GLOB_BYTES}")));
-    }
-    filter.check().map_err(|error| bad_params(format!("path: {error}")))?;
-    Ok((!are_memories_alone).then_some(filter))
 }
 
 /// Searches only the memories. The state of the index does not matter unless a memory that is found has anchors.
@@ -116,7 +102,7 @@ async fn page(
         cwd: params.cwd.clone(),
         level: params.sync,
         deadline: deadline(shared, params.wait_ms),
-        needs_commits: params.kind.is_empty() || params.kind.contains(&Kind::Commit),
+        needs_commits: question.scope.index.as_ref().is_some_and(has_commits),
     };
     let asked = Arc::clone(question);
     let (mut result, why_not) =
@@ -128,11 +114,14 @@ async fn page(
     Ok(result)
 }
 
+fn has_commits(filter: &Filter) -> bool {
+    filter.kinds.is_empty() || filter.kinds.contains(&Kind::Commit)
+}
+
 /// A search with validated params.
 struct Question {
     params: SearchParams,
-    /// Filter for the index; `None` leaves it out.
-    index: Option<Filter>,
+    scope: Scope,
     /// Query for the memories; `None` leaves them out.
     memories: Option<MemoryAsk>,
     limit: usize,
@@ -143,34 +132,38 @@ type Page = (SearchResult, Vec<SourceKey>);
 
 /// Searches the index and, if requested, the memories.
 fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page> {
-    let Question { params, index, limit, .. } = question;
-    let filter = index.clone().unwrap_or_default();
-    let mut memories = Remembered::of(shared, question, Some(at));
+    let Question { params, scope, limit, .. } = question;
+    let filter = scope.index.clone().unwrap_or_default();
+    let mut memories = Remembered::of(shared, question.memories.as_ref(), Some(at));
     let ask = search::Ask {
         view: at.view,
-        query: &params.query,
+        query: &scope.query,
         mode: params.mode,
         filter: &filter,
+        conditions: &scope.conditions,
         limit: *limit,
         embedder: shared.embedder(),
         nearest: &shared.nearest,
-        corrects: !memories.has_words(),
     };
     let read = |reader: &Reader| -> RpcResult<_> {
         reader.snapshot(|reader| {
             let answer = search::run(reader, &ask)?;
+            let n_exact = answer.exact_scores().count() + memories.found.exact_scores().count();
+            let corrected = match params.mode != Mode::Vector && n_exact < FEW {
+                true => corrected_query(&scope.query, &[reader, &shared.memories])?,
+                false => None,
+            };
+            let again = corrected.map(|query| search::run(reader, &search::Ask { query: &query, ..ask }));
             let embeddings = reader.pending_embeddings(at.view, MOST_PENDING)?;
             let is_whole = reader.view(at.view)?.is_some_and(|row| row.complete);
             let failed = if params.mode == Mode::Keyword { None } else { embed_failed(reader, at.view)? };
-            Ok((answer, embeddings, failed, clock(reader, at)?, is_whole))
+            Ok(((answer, again.transpose()?), embeddings, failed, clock(reader, at)?, is_whole))
         })
     };
-    let (answer, embeddings, embed_failed, clock, is_whole) = shared.read(read)?;
+    let ((mut answer, again), embeddings, embed_failed, clock, is_whole) = shared.read(read)?;
+    let corrected = again.and_then(|again| memories.add_corrected(shared, &mut answer, again));
     let max_file_bytes = shared.config.index.max_file_bytes;
     let Verified { hits, mut stale } = verify(&answer, at, *limit, max_file_bytes, params.explain);
-    if let Some(text) = &answer.corrected {
-        memories.ask_again(shared, text);
-    }
     stale.append(&mut memories.stale);
     let pending = Pending { embeddings, ..at.pending };
     let mut degraded = answer.degraded;
@@ -191,7 +184,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
         hits: merged(memories.hits(&at.layout, params.explain), hits, *limit),
         pending,
         degraded,
-        corrected: answer.corrected,
+        corrected,
         clock,
         fresh: at.fresh && is_whole,
         reason,
@@ -207,80 +200,30 @@ fn memories_alone(
     layout: &RepoLayout,
     at: Option<&Freshness>,
 ) -> RpcResult<(Page, bool)> {
-    let mut memories = Remembered::of(shared, question, at);
+    let mut memories = Remembered::of(shared, question.memories.as_ref(), at);
     if let Some(error) = memories.error.take() {
         return Err(error);
+    }
+    let mut corrected = None;
+    if question.params.mode != Mode::Vector && memories.found.exact_scores().count() < FEW {
+        let query = corrected_query(&question.scope.query, &[&shared.memories])?;
+        let again = query.map(|query| Answer { query, ..Answer::default() });
+        corrected = again.and_then(|again| memories.add_corrected(shared, &mut Answer::default(), again));
+        if let Some(error) = memories.error.take() {
+            return Err(error);
+        }
     }
     let why_not = shared.embedder().err().filter(|_| question.params.mode != Mode::Keyword);
     let result = SearchResult {
         total: memories.found.total,
         hits: memories.hits(layout, question.params.explain),
         degraded: why_not.map(|why| format!("knn: {why}")).into_iter().collect(),
+        corrected,
         fresh: at.is_none_or(|at| at.fresh),
         reason: at.and_then(|at| at.reason.clone()),
         ..SearchResult::default()
     };
     Ok(((result, memories.stale), memories.found.unjudged.is_empty()))
-}
-
-/// The result of searching the memories.
-#[derive(Default)]
-struct Remembered<'a> {
-    wanted: MemoryAsk,
-    found: FoundMemories,
-    error: Option<RpcError>,
-    /// The view that anchors are checked against; `None` if they are not checked.
-    at: Option<&'a Freshness>,
-    /// Paths whose content on disk differs from the snapshot.
-    stale: Vec<SourceKey>,
-}
-
-impl<'a> Remembered<'a> {
-    fn of(shared: &Shared, question: &Question, at: Option<&'a Freshness>) -> Self {
-        let Some(mut wanted) = question.memories.clone() else { return Self::default() };
-        if wanted.mode != Mode::Keyword {
-            wanted.embed(&question.params.query, shared.embedder());
-        }
-        let mut memories = Self { wanted, at, ..Self::default() };
-        memories.ask(shared);
-        memories
-    }
-
-    fn ask(&mut self, shared: &Shared) {
-        if let Err(error) = self.try_ask(shared) {
-            self.error = Some(error);
-        }
-    }
-
-    /// Searches again once the states of anchors are known, because they lower the rank of memories.
-    fn try_ask(&mut self, shared: &Shared) -> RpcResult<()> {
-        self.found = shared.memories.find(&self.wanted)?;
-        let Some(at) = self.at.filter(|_| !self.found.unjudged.is_empty()) else { return Ok(()) };
-        let unjudged = std::mem::take(&mut self.found.unjudged);
-        let judged = judge_all(shared, at, unjudged)?;
-        self.wanted.judged.extend(judged.value);
-        self.stale.extend(judged.stale);
-        self.found = shared.memories.find(&self.wanted)?;
-        Ok(())
-    }
-
-    /// The corrected query, if the query as typed found nothing.
-    fn ask_again(&mut self, shared: &Shared, text: &str) {
-        if self.wanted.limit > 0 {
-            self.wanted = self.wanted.with_query(text);
-            self.wanted.embed(text, shared.embedder());
-            self.ask(shared);
-        }
-    }
-
-    fn has_words(&self) -> bool {
-        self.found.found.iter().any(|hit| hit.ranked.candidate.signals.bm25.is_some())
-    }
-
-    fn hits(&self, layout: &RepoLayout, explains: bool) -> Vec<Hit> {
-        let root = layout.root.display().to_string();
-        self.found.found.iter().map(|found| memories::hit(found, &self.wanted, &root, explains)).collect()
-    }
 }
 
 /// Merges two sorted lists; at equal scores the memory comes first.
@@ -290,10 +233,4 @@ fn merged(memories: Vec<Hit>, hits: Vec<Hit>, limit: usize) -> Vec<Hit> {
     all.sort_by(|left, right| right.score.total_cmp(&left.score)); // stable
     all.truncate(limit);
     all
-}
-
-/// Returns the format with the name of a `--lang` word.
-fn lang_of(word: &str) -> RpcResult<String> {
-    let known = || format!("lang: {word} is none of {}", lang::names().join(", "));
-    lang::canonical(word).map(str::to_owned).ok_or_else(|| bad_params(known()))
 }

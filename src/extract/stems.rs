@@ -24,6 +24,11 @@ pub fn stem(token: &str) -> Option<String> {
     is_word.then(|| STEMMER.with(|stemmer| format!("{MARK}{}", stemmer.stem(token))))
 }
 
+/// Returns whether a token of the index is a stem.
+pub fn is_stem(token: &str) -> bool {
+    token.starts_with(MARK)
+}
+
 /// Appends the stems of the tokens of a stream in their order, so that phrases stay together.
 pub fn add_stems(stream: &mut String) {
     let stems: Vec<String> = stream.split_ascii_whitespace().filter_map(stem).collect();

@@ -26,7 +26,7 @@ pub enum Mode {
 pub struct SearchParams {
     /// Absolute path inside the worktree to search.
     pub cwd: String,
-    /// Words, `"phrases"`, `prefix*`, `AND OR NOT`; every text is valid.
+    /// Words, `"phrases"`, `prefix*`, `AND OR NOT ( )`, filters such as `path:src/**`; every text is valid.
     pub query: String,
     /// How to match.
     pub mode: Mode,
@@ -42,11 +42,11 @@ pub struct SearchParams {
     pub container: Option<String>,
     /// Only memories with all of these tags.
     pub tag: Vec<String>,
-    /// Only memories added since: a date, a time, or `3d` for three days ago.
+    /// Only commits and memories since: a date, a time, or `3d` for three days ago.
     pub since: Option<String>,
-    /// Only memories added before.
+    /// Only commits and memories before.
     pub until: Option<String>,
-    /// Conditions on the fields of memories.
+    /// Conditions on the fields of memories; commits have an `author` too.
     #[serde(flatten)]
     pub traits: Traits,
     /// Minimum score, 0 to 1.
@@ -79,12 +79,58 @@ pub struct SearchResult {
     pub pending: Pending,
     /// Arms that did not run, each with its reason.
     pub degraded: Vec<String>,
-    /// The corrected query, if nothing was found as typed.
+    /// The corrected query that was searched as well, if little or nothing was found as typed.
     pub corrected: Option<String>,
+    /// How the query was understood.
+    #[serde(default)]
+    pub parsed: Parsed,
     /// `m1:<epoch>:<view>:<seq>`.
     pub clock: String,
     /// Milliseconds in the daemon, waiting included.
     pub took_ms: f64,
+}
+
+/// How a query was understood.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Parsed {
+    /// Words and `prefix*`, without stop words when others remain.
+    pub terms: Vec<String>,
+    /// Words that stand next to each other.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub phrases: Vec<String>,
+    /// What `NOT` leaves out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub excluded: Vec<String>,
+    /// The whole with its operators and brackets, if any of them binds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expression: Option<String>,
+    /// Filters of the query; those of other params are not repeated.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub filters: Vec<ParsedFilter>,
+    /// What was not taken as one may have meant it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+impl Parsed {
+    /// Returns whether the query is only words side by side.
+    pub fn is_plain(&self) -> bool {
+        self.expression.is_none() && self.filters.is_empty() && self.notes.is_empty()
+    }
+}
+
+/// A filter of a query.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ParsedFilter {
+    /// `path`, `lang`, `kind`, `symbol`, `tag`, `container`, `author`, `after` or `before`.
+    pub key: String,
+    /// As typed, without quotes.
+    pub value: String,
+    /// Whether hits must not satisfy it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub not: bool,
 }
 
 /// One hit.

@@ -2,41 +2,41 @@
 
 use std::collections::HashMap;
 
+use super::SPARE;
 use super::copies::Copies;
+use super::correction::lower;
 use super::fuse::{COSINE_FLOOR, Signals, TextRank};
+use super::listing::list;
 use super::nearest::IdSet;
-use super::query::{self, Query};
+use super::query::Query;
 use super::ranked::Ranked;
 use super::rerank::{self, Candidate};
+use super::restriction::{Conditions, restricted};
 use super::shared_vectors::SharedVectors;
-use super::{SPARE, typo};
 use crate::embed::{Embedder, cosine_i8, quantize};
 use crate::proto::Mode;
 use crate::store::{ChunkRow, Filter, OTHERS_A_COMMIT, Reader, StoreError};
 use crate::types::{ChunkId, Kind, ViewId};
-
-/// Most words of a query that are looked up in the vocabulary; later ones are left out of the second attempt.
-const MOST_CORRECTED: usize = 8;
 
 /// A search of the index.
 #[derive(Clone, Copy)]
 pub struct Ask<'a> {
     /// The worktree.
     pub view: ViewId,
-    /// As typed.
-    pub query: &'a str,
+    /// The parsed query.
+    pub query: &'a Query,
     /// Which arms answer.
     pub mode: Mode,
     /// Filter.
     pub filter: &'a Filter,
+    /// Conditions beyond the filter.
+    pub conditions: &'a Conditions,
     /// Hits wanted.
     pub limit: usize,
     /// The model, or the error.
     pub embedder: Result<&'a dyn Embedder, &'a str>,
     /// All vectors.
     pub nearest: &'a SharedVectors,
-    /// Whether to look for words of the index one or two edits away if nothing matches as typed.
-    pub corrects: bool,
 }
 
 /// A hit with its row.
@@ -59,8 +59,41 @@ pub struct Answer {
     pub query: Query,
     /// Arms that did not run, and why.
     pub degraded: Vec<String>,
-    /// The corrected query, if the typed one found nothing.
-    pub corrected: Option<String>,
+}
+
+impl Answer {
+    /// Returns the scores of hits that have a word of the query.
+    pub fn exact_scores(&self) -> impl Iterator<Item = f64> {
+        self.found.iter().filter(|hit| hit.is_exact()).map(|hit| hit.ranked.score)
+    }
+
+    /// Returns whether another answer has a hit with a word of its query that has no word of this one's.
+    pub fn lacks_exact_of(&self, other: &Self) -> bool {
+        let exact = |answer: &Self| -> Vec<ChunkId> {
+            answer.found.iter().filter(|hit| hit.is_exact()).map(|hit| hit.row.id).collect()
+        };
+        let own = exact(self);
+        exact(other).iter().any(|id| !own.contains(id))
+    }
+
+    /// Adds the hits of the corrected query below the exact ones, and replaces those that are only near.
+    pub fn add_corrected(&mut self, corrected: Self, factor: f64) {
+        self.found.retain(Found::is_exact);
+        self.query = corrected.query;
+        for mut hit in corrected.found {
+            if !self.found.iter().any(|known| known.row.id == hit.row.id) {
+                lower(&mut hit.ranked, factor);
+                self.found.push(hit);
+            }
+        }
+    }
+}
+
+impl Found {
+    fn is_exact(&self) -> bool {
+        let Signals { bm25, path, symbol, .. } = &self.ranked.candidate.signals;
+        bm25.is_some() || path.is_some() || symbol.is_some()
+    }
 }
 
 /// Runs the arms and ranks their candidates. The result is determined by the snapshot and the query.
@@ -68,34 +101,15 @@ pub struct Answer {
 /// # Errors
 /// When the database cannot be read.
 pub fn run(reader: &Reader, ask: &Ask<'_>) -> Result<Answer, StoreError> {
-    let query = query::parse(ask.query);
-    let mut answer = gather(reader, ask, query)?;
-    if ask.corrects
-        && answer.found.iter().all(|hit| is_vector_only(&hit.ranked.candidate.signals))
-        && ask.mode != Mode::Vector
-        && let Some(text) = correct(reader, &answer.query)?
-    {
-        let degraded = std::mem::take(&mut answer.degraded);
-        let again = gather(reader, ask, query::parse(&text))?;
-        if !again.found.is_empty() {
-            answer = Answer { corrected: Some(text), ..again };
-        }
-        answer.degraded = degraded;
-    }
-    Ok(answer)
-}
-
-fn is_vector_only(signals: &Signals) -> bool {
-    signals.bm25.is_none() && signals.path.is_none() && signals.symbol.is_none()
-}
-
-fn gather(reader: &Reader, ask: &Ask<'_>, query: Query) -> Result<Answer, StoreError> {
+    let query = ask.query;
+    let filter = restricted(reader, ask.view, ask.filter, query, ask.conditions)?;
+    let ask = &Ask { filter: &filter, ..*ask };
     let mut pool = Pool::default();
-    let mut copies = Copies::new(reader, ask.view, ask.filter, &query);
+    let mut copies = Copies::new(reader, ask.view, ask.filter, query);
     let mut degraded = Vec::new();
     let k = super::candidates(ask.limit);
     if ask.mode != Mode::Vector {
-        pool.add_words(reader, ask, &query, &mut copies, k)?;
+        pool.add_words(reader, ask, &mut copies, k)?;
     }
     if ask.mode != Mode::Keyword {
         match ask.embedder {
@@ -103,15 +117,21 @@ fn gather(reader: &Reader, ask: &Ask<'_>, query: Query) -> Result<Answer, StoreE
             Err(why) => degraded.push(format!("knn: {why}")),
         }
     }
+    let lists = query.words().is_empty() && !query.filters().is_empty() && pool.candidates.is_empty();
+    if lists {
+        for row in copies.choose(list(reader, ask, k)?)? {
+            pool.signals(row);
+        }
+    }
     let Pool { candidates, mut rows, .. } = pool;
-    let ranked = rerank::rank(&query, candidates);
+    let ranked = if lists { Ranked::unranked(candidates) } else { rerank::rank(query, candidates) };
     let mut found = Vec::with_capacity(ranked.len());
     for ranked in ranked {
         let Some(row) = rows.remove(&ranked.candidate.key) else { continue };
         let text = if row.kind == Kind::Commit { reader.own_text(row.id)? } else { None };
         found.push(Found { ranked, row, text });
     }
-    Ok(Answer { found, query, degraded, corrected: None })
+    Ok(Answer { found, query: query.clone(), degraded })
 }
 
 /// Candidates of all arms, each chunk once.
@@ -128,11 +148,15 @@ impl Pool {
         &mut self,
         reader: &Reader,
         ask: &Ask<'_>,
-        query: &Query,
         copies: &mut Copies<'_>,
         k: usize,
     ) -> Result<(), StoreError> {
-        for (rank, name) in query.symbols().iter().enumerate() {
+        let query = ask.query;
+        let names = match query.words() {
+            [] => &ask.conditions.own_names(),
+            _ => query.symbols(),
+        };
+        for (rank, name) in names.iter().enumerate() {
             for row in copies.choose(reader.by_symbol(ask.view, ask.filter, name, k)?)? {
                 let signals = self.signals(row);
                 signals.symbol = signals.symbol.or(Some(rank as u32 + 1));
@@ -145,6 +169,7 @@ impl Pool {
             let signals = self.signals(row);
             signals.bm25 = signals.bm25.or(Some(TextRank { rank, bm25 }));
         }
+        let Some(expression) = query.match_any_word() else { return Ok(()) };
         let rows = copies.choose(reader.by_path(ask.view, ask.filter, &expression, k)?)?;
         for (rank, row) in (1..).zip(rows) {
             let place = TextRank { rank, bm25: row.value };
@@ -168,7 +193,7 @@ impl Pool {
         k: usize,
         degraded: &mut Vec<String>,
     ) -> Result<(), StoreError> {
-        let vector = match embedder.embed(&[ask.query]) {
+        let vector = match embedder.embed(&[ask.query.text()]) {
             Ok(mut vectors) => vectors.pop().flatten(),
             Err(error) => {
                 degraded.push(format!("knn: {error}"));
@@ -222,8 +247,8 @@ impl Pool {
 /// Returns the `k` nearest chunks of the view that pass the filter, with their cosine, nearest first; nothing if the vectors
 /// are not loaded yet.
 ///
-/// Without a filter nearly all vectors belong to the view: if `k` of slightly more than `k` do, no other can be nearer.
-/// Otherwise the members are looked up first. Commits are added separately, unless only they are wanted: there are many,
+/// Without a filter, or with one by chunks, nearly all vectors that are let pass belong to the view: if `k` of slightly more
+/// than `k` do, no other can be nearer. Otherwise the members are looked up first. Commits are added separately, unless only they are wanted: there are many,
 /// written in prose, and they would be nearer to a question than the code.
 fn scan(
     reader: &Reader,
@@ -231,12 +256,14 @@ fn scan(
     vector: &[i8],
     k: usize,
 ) -> Result<Option<Vec<ChunkRow>>, StoreError> {
-    if *ask.filter == Filter::default() {
-        let Some(top) = ask.nearest.top(reader, vector, k * SPARE, None)? else { return Ok(None) };
+    if ask.filter.has_only_chunks() {
+        let among = ask.filter.chunks.as_ref();
+        let Some(top) = ask.nearest.top(reader, vector, k * SPARE, among)? else { return Ok(None) };
+        let has_seen_all = top.len() < k * SPARE;
         let rows = rows_of(reader, ask, &top)?;
         let (commits, mut rows): (Vec<_>, Vec<_>) =
             rows.into_iter().partition(|row| row.kind == Kind::Commit);
-        if rows.len() >= k {
+        if rows.len() >= k || has_seen_all {
             rows.truncate(k);
             rows.extend(commits.into_iter().take(k / OTHERS_A_COMMIT));
             return Ok(Some(rows));
@@ -275,27 +302,4 @@ fn rows_of(reader: &Reader, ask: &Ask<'_>, top: &[(ChunkId, f64)]) -> Result<Vec
 /// models/builtin/README.md, because all chunks of a file share it.
 fn with_path(chunk: f64, path: f64) -> f64 {
     0.8 * chunk + 0.2 * path
-}
-
-/// Returns the query with each unknown word replaced by the nearest word of the index.
-fn correct(reader: &Reader, query: &Query) -> Result<Option<String>, StoreError> {
-    let words = &query.words()[..query.words().len().min(MOST_CORRECTED)];
-    let mut text = String::new();
-    let mut changed = false;
-    let mut vocabulary = Vec::new();
-    for word in words {
-        let mut best = None;
-        // Look up known words first, because a walk over all terms takes far longer than anything else.
-        if !reader.has_term(&word.text)? {
-            if vocabulary.is_empty() {
-                reader.each_term(|term, n_docs| vocabulary.push((term.to_owned(), n_docs)))?;
-            }
-            let terms = vocabulary.iter().map(|(term, n_docs)| (term.as_str(), *n_docs));
-            best = typo::corrections(&word.text, terms).into_iter().next();
-        }
-        changed |= best.is_some();
-        text.push_str(best.as_ref().map_or(&word.text, |best| &best.term));
-        text.push(' ');
-    }
-    Ok(changed.then(|| text.trim_end().to_owned()))
 }

@@ -5,10 +5,11 @@
 
 use std::collections::HashMap;
 
+use super::correction::lower;
 use super::fuse::{COSINE_FLOOR, TextRank};
 use super::memory_rank::{self, Candidate};
 use super::nearest::{IdSet, MutableVectorIndex};
-use super::query::{Query, Word, parse};
+use super::query::{Query, Restriction, Word};
 use super::ranked::Ranked;
 use super::{SPARE, candidates};
 use crate::embed::{Embedder, cosine_i8, quantize};
@@ -37,16 +38,27 @@ pub struct MemoryAsk {
 }
 
 impl MemoryAsk {
-    /// Replaces the query.
-    pub fn with_query(&self, text: &str) -> Self {
-        Self { query: parse(text), ..self.clone() }
+    /// Returns the filter with what the operators of the query demand: title, tags and content of a memory together must
+    /// satisfy them.
+    fn restricted_filter(&self) -> MemoryFilter {
+        let Restriction { required, excluded } = self.query.restriction_with_stems();
+        MemoryFilter { expression: required, excluded, ..self.filter.clone() }
     }
 
     /// Adds the vector of the query, if the model is loaded and knows a word of it.
-    pub fn embed(&mut self, text: &str, embedder: Result<&dyn Embedder, &str>) {
-        let vectors = embedder.ok().and_then(|embedder| embedder.embed(&[text]).ok());
-        self.vector = vectors.and_then(|mut vectors| vectors.pop().flatten()).as_deref().map(quantize);
+    pub fn embed(&mut self, embedder: Result<&dyn Embedder, &str>) {
+        self.vector = vector_of(self.query.text(), embedder);
     }
+
+    /// Like [`Self::embed`], for another text.
+    pub fn embed_text(&mut self, text: &str, embedder: Result<&dyn Embedder, &str>) {
+        self.vector = vector_of(text, embedder);
+    }
+}
+
+fn vector_of(text: &str, embedder: Result<&dyn Embedder, &str>) -> Option<Vec<i8>> {
+    let mut vectors = embedder.ok()?.embed(&[text]).ok()?;
+    vectors.pop()?.as_deref().map(quantize)
 }
 
 /// A memory that was found.
@@ -69,6 +81,43 @@ pub struct FoundMemories {
     pub unjudged: Vec<Anchored>,
 }
 
+impl FoundMemories {
+    /// Returns the scores of memories that have a word of the query.
+    pub fn exact_scores(&self) -> impl Iterator<Item = f64> {
+        self.found.iter().filter(|hit| hit.is_exact()).map(|hit| hit.ranked.score)
+    }
+
+    /// Returns whether another answer has a memory with a word of its query that has no word of this one's.
+    pub fn lacks_exact_of(&self, other: &Self) -> bool {
+        let exact = |found: &Self| -> Vec<MemoryRow> {
+            let exact = found.found.iter().filter(|hit| hit.is_exact());
+            exact.map(|hit| hit.ranked.candidate.facts.row).collect()
+        };
+        let own = exact(self);
+        exact(other).iter().any(|row| !own.contains(row))
+    }
+
+    /// Adds the memories of the corrected query below the exact ones, and replaces those that are only near.
+    pub fn add_corrected(&mut self, corrected: Self, factor: f64, limit: usize) {
+        self.found.retain(FoundMemory::is_exact);
+        for mut hit in corrected.found {
+            if !self.found.iter().any(|known| known.record.id == hit.record.id) {
+                lower(&mut hit.ranked, factor);
+                self.found.push(hit);
+            }
+        }
+        self.found.truncate(limit);
+        self.total = self.total.max(corrected.total);
+        self.unjudged.extend(corrected.unjudged);
+    }
+}
+
+impl FoundMemory {
+    fn is_exact(&self) -> bool {
+        self.ranked.candidate.signals.bm25.is_some()
+    }
+}
+
 /// Runs both arms and ranks their candidates; `vectors` are those of living memories.
 ///
 /// # Errors
@@ -79,11 +128,12 @@ pub fn memories(
     ask: &MemoryAsk,
 ) -> Result<FoundMemories, StoreError> {
     let k = candidates(ask.limit);
+    let filter = &ask.restricted_filter();
     let mut pool: HashMap<MemoryRow, Candidate> = HashMap::new();
     if ask.mode != Mode::Vector
         && let Some(expression) = ask.query.match_with_stems()
     {
-        let found = rows.bm25(&ask.filter, &expression, k)?;
+        let found = rows.bm25(filter, &expression, k)?;
         let texts: HashMap<_, _> =
             rows.texts(&found.iter().map(|(row, _)| *row).collect::<Vec<_>>())?.into_iter().collect();
         for (rank, (row, bm25)) in (1..).zip(found) {
@@ -95,11 +145,16 @@ pub fn memories(
     if ask.mode != Mode::Keyword
         && let Some(vector) = &ask.vector
     {
-        let near = nearest(rows, vectors, &ask.filter, vector, k, f64::from(COSINE_FLOOR))?;
+        let near = nearest(rows, vectors, filter, vector, k, f64::from(COSINE_FLOOR))?;
         for (rank, (row, cosine)) in (1..).zip(near) {
             let signals = &mut pool.entry(row).or_default().signals;
             (signals.knn, signals.cosine) = (Some(rank), Some(cosine as f32));
         }
+    }
+    if ask.query.words().is_empty() && !ask.query.filters().is_empty() {
+        let mut newest = rows.meant(filter, None)?;
+        newest.sort_unstable_by(|left, right| right.cmp(left));
+        pool.extend(newest.into_iter().take(k).map(|row| (row, Candidate::default())));
     }
     let (found, unjudged) = with_facts(rows, vectors, ask, pool)?;
     let total = found.len();
@@ -200,6 +255,7 @@ fn begin_alike(left: &str, right: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::query::parse;
 
     #[test]
     fn another_form_of_a_word_covers_it() {

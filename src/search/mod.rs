@@ -4,8 +4,10 @@
 
 mod arms;
 mod copies;
+mod listing;
 
 pub mod asked;
+pub mod correction;
 pub mod fuse;
 pub mod memory_rank;
 pub mod memory_search;
@@ -16,6 +18,7 @@ pub mod query;
 pub mod ranked;
 pub mod relevance;
 pub mod rerank;
+pub mod restriction;
 pub mod shared_vectors;
 pub mod snippet;
 pub mod stored_vectors;

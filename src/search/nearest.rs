@@ -8,6 +8,7 @@ use std::hash::Hash;
 use crate::embed::dot_i8;
 use crate::store::StoreError;
 use crate::types::ChunkId;
+pub use crate::types::IdSet;
 
 /// Number of rows that are multiplied at once, unless none of them passes the filter: 32 KiB of 256 dimensions.
 const ROWS_AT_ONCE: usize = 128;
@@ -214,34 +215,6 @@ fn dots_any(query: &[i8], rows: &[i8], dims: usize) -> Vec<i32> {
     dots
 }
 
-/// A set of ids.
-#[derive(Default)]
-pub struct IdSet {
-    bits: Vec<u64>,
-}
-
-impl IdSet {
-    /// Returns whether the id is in the set.
-    pub fn contains(&self, id: impl Into<i64>) -> bool {
-        let id = id.into() as usize;
-        self.bits.get(id / 64).is_some_and(|word| word >> (id % 64) & 1 == 1)
-    }
-}
-
-impl<Id: Into<i64>> FromIterator<Id> for IdSet {
-    fn from_iter<I: IntoIterator<Item = Id>>(ids: I) -> Self {
-        let mut set = Self::default();
-        for id in ids {
-            let id = id.into() as usize;
-            if set.bits.len() <= id / 64 {
-                set.bits.resize(id / 64 + 1, 0);
-            }
-            set.bits[id / 64] |= 1 << (id % 64);
-        }
-        set
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -283,15 +256,5 @@ mod tests {
         changing.put(MemoryRow(2), None);
         assert_eq!(ids(&changing), [0_i64; 0]);
         assert_eq!(changing.get(MemoryRow(2)), None);
-    }
-
-    #[test]
-    fn an_id_set_holds_what_was_put_in() {
-        let set: IdSet = [0, 63, 64, 1_000].into_iter().map(ChunkId).collect();
-        for (id, expected) in
-            [(0, true), (1, false), (63, true), (64, true), (999, false), (1_000, true), (9_999, false)]
-        {
-            assert_eq!(set.contains(ChunkId(id)), expected, "{id}");
-        }
     }
 }

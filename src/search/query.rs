@@ -7,31 +7,38 @@
 //! item    = word | word* | "phrase" | ( query )
 //! ```
 //!
-//! Operators are upper case. Every text is a valid query: quotes and brackets close at the end, and operators without
-//! operands and words without letters and digits are ignored.
+//! Operators are upper case. Every text is a valid query: brackets close at the end, a quote without its other half is text,
+//! and operators without operands and words without letters and digits are ignored. Filters (`path:src/**`) may stand
+//! anywhere and hold for the whole query.
 
 use super::names::{self, Shape};
 use crate::extract::scripts::is_unspaced;
 use crate::extract::stems::stem;
 use crate::extract::words::{self as tokens, Form};
+use crate::proto::{Parsed, ParsedFilter};
 
 mod expression;
+mod filter_term;
 mod history_question;
+mod lexer;
 mod stop;
+mod tree;
 
 use expression::Writer;
+use tree::{Any, Item};
+
+pub use expression::Restriction;
+pub(super) use expression::other_number;
+pub use filter_term::{FilterCheck, FilterKey, FilterTerm};
 pub(super) use stop::is_stop_word;
-
-/// Longest part of a query that is parsed, in bytes.
-const MAX_QUERY_BYTES: usize = 16 * 1024;
-
-/// Maximum depth of brackets; FTS5 limits the depth of an expression too.
-const MAX_DEPTH: usize = 8;
 
 /// A parsed query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Query {
     any: Any,
+    filters: Vec<FilterTerm>,
+    notes: Vec<String>,
+    text: String,
     words: Vec<Word>,
     symbols: Vec<String>,
     is_symbol: bool,
@@ -49,50 +56,49 @@ pub struct Word {
     pub is_prefix: bool,
 }
 
-/// Alternatives: any of these.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Any(Vec<All>);
-
-/// Requirements: each of these.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct All(Vec<Bag>);
-
-/// Words side by side.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Bag {
-    wanted: Vec<Item>,
-    unwanted: Vec<Item>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum Item {
-    Word(String),
-    Prefix(String),
-    Phrase(String),
-    Group(Any),
-}
-
-/// Parses any text as a query.
+/// Parses any text as a query without filters.
 pub fn parse(input: &str) -> Query {
-    let lexemes = lex(&input[..input.floor_char_boundary(MAX_QUERY_BYTES)]);
-    let mut any = Parser { rest: lexemes.into_iter().peekable() }.any();
-    let mut raw = Vec::new();
-    any.wanted(&mut |item| raw.extend(item.text().map(str::to_owned)));
-    if raw.iter().any(|text| !stop::is_stop_text(text)) {
-        any.drop_stop_words();
-    }
-    let mut words = Vec::new();
-    any.wanted(&mut |item| item.add_words(&mut words));
-    let raw: Vec<&str> = raw.iter().flat_map(|text| text.split_whitespace()).collect();
-    let symbols = names::candidates(&raw);
-    let is_symbol = raw.len() == 1 && names::name_of(raw[0]).is_some_and(|name| name.shape > Shape::Plain);
-    let asks_for_history = history_question::is_asked(&raw);
-    Query { any, words, symbols, is_symbol, asks_for_history }
+    parse_lexed(input, lexer::lex(input, None))
+}
+
+/// Parses any text as a query. A filter whose value fails `check` is text, and a note says why.
+pub fn parse_with_filters(input: &str, check: FilterCheck<'_>) -> Query {
+    parse_lexed(input, lexer::lex(input, Some(check)))
+}
+
+fn parse_lexed(input: &str, lexed: lexer::Lexed) -> Query {
+    let any = tree::tree_of(lexed.lexemes);
+    let is_plain = lexed.filters.is_empty() && !any.is_binding();
+    Query::new(any, lexed.filters, lexed.notes, is_plain.then_some(input))
 }
 
 impl Query {
+    /// `input` is the text to embed; without it, that is all wanted words.
+    fn new(mut any: Any, filters: Vec<FilterTerm>, notes: Vec<String>, input: Option<&str>) -> Self {
+        let raw: Vec<String> = any.wanted().into_iter().filter_map(Item::text).map(str::to_owned).collect();
+        if raw.iter().any(|text| !stop::is_stop_text(text)) {
+            any.drop_stop_words();
+        }
+        let mut words = Vec::new();
+        any.wanted().into_iter().for_each(|item| item.add_words(&mut words));
+        let text = input.map_or_else(|| raw.join(" "), str::to_owned);
+        let raw: Vec<&str> = raw.iter().flat_map(|text| text.split_whitespace()).collect();
+        let symbols = names::candidates(&raw);
+        let is_symbol =
+            raw.len() == 1 && names::name_of(raw[0]).is_some_and(|name| name.shape > Shape::Plain);
+        let asks_for_history = history_question::is_asked(&raw);
+        Self { any, filters, notes, text, words, symbols, is_symbol, asks_for_history }
+    }
+
+    /// Returns the query with other texts in place of wanted words; `None` if `replace` knows none.
+    pub fn replaced(&self, replace: &mut dyn FnMut(&str) -> Option<String>) -> Option<Self> {
+        let mut any = self.any.clone();
+        any.replace_wanted(replace);
+        (any != self.any).then(|| Self::new(any, self.filters.clone(), Vec::new(), None))
+    }
+
     /// Returns the text for FTS5's `MATCH` over streams of [`tokens::index_words`]; `None` if nothing is wanted. It is
-    /// always valid: every token is quoted, and there are at most 64 wanted and 16 unwanted ones.
+    /// always valid: every token is quoted, and there are at most 64 wanted and 64 unwanted ones.
     pub fn match_expression(&self) -> Option<String> {
         Writer::new(expression::other_number).any(&self.any, false)
     }
@@ -100,6 +106,38 @@ impl Query {
     /// Like [`Self::match_expression`], over streams followed by the stems of their words.
     pub fn match_with_stems(&self) -> Option<String> {
         Writer::new(stem).any(&self.any, false)
+    }
+
+    /// Like [`Self::match_expression`], for any of the wanted words, whatever operators are between them.
+    pub fn match_any_word(&self) -> Option<String> {
+        Writer::new(expression::other_number).words(&self.any)
+    }
+
+    /// Returns what operators demand of every hit; nothing if there are only words side by side.
+    pub fn restriction(&self) -> Restriction {
+        self.restriction_by(Writer::new(expression::other_number))
+    }
+
+    /// Like [`Self::restriction`], over streams followed by the stems of their words.
+    pub fn restriction_with_stems(&self) -> Restriction {
+        self.restriction_by(Writer::new(stem))
+    }
+
+    fn restriction_by(&self, mut writer: Writer) -> Restriction {
+        match self.any.is_binding() {
+            true => writer.restriction(&self.any),
+            false => Restriction::default(),
+        }
+    }
+
+    /// Returns the filters in their order.
+    pub fn filters(&self) -> &[FilterTerm] {
+        &self.filters
+    }
+
+    /// Returns the text to embed: the query as typed, or, if it has operators or filters, its wanted words.
+    pub fn text(&self) -> &str {
+        &self.text
     }
 
     /// Returns the words to look for in a text, without those of `NOT`, and without stop words when
@@ -135,150 +173,50 @@ impl Query {
             self.words.iter().filter(|word| word.weight >= 1.0).map(|word| word.text.as_str()).collect();
         (2..=4).contains(&whole.len()).then(|| whole.concat())
     }
-}
 
-#[derive(Clone, Debug, PartialEq)]
-enum Lexeme {
-    Item(Item),
-    Open,
-    Close,
-    And,
-    Or,
-    Not,
-}
-
-fn lex(mut rest: &str) -> Vec<Lexeme> {
-    let mut lexemes = Vec::new();
-    let mut depth = 0;
-    loop {
-        rest = rest.trim_start();
-        let Some(first) = rest.chars().next() else { return lexemes };
-        if is_quote(first) {
-            let inside = &rest[first.len_utf8()..];
-            let end = inside.find(is_quote).unwrap_or(inside.len());
-            lexemes.push(Lexeme::Item(Item::Phrase(inside[..end].to_owned())));
-            rest = inside[end..].trim_start_matches(is_quote);
-        } else if first == '(' {
-            if depth < MAX_DEPTH {
-                depth += 1;
-                lexemes.push(Lexeme::Open);
-            }
-            rest = &rest[1..];
-        } else {
-            let end = rest.find(|c: char| c.is_whitespace() || is_quote(c)).unwrap_or(rest.len());
-            lex_word(&rest[..end], &mut depth, &mut lexemes);
-            rest = &rest[end..];
-        }
-    }
-}
-
-fn is_quote(c: char) -> bool {
-    matches!(c, '"' | '“' | '”' | '„')
-}
-
-/// Reads one word and the surplus brackets that it closes: `foo())` closes one.
-fn lex_word(raw: &str, depth: &mut usize, lexemes: &mut Vec<Lexeme>) {
-    let count = |bracket| raw.bytes().filter(|&byte| byte == bracket).count();
-    let n_trailing = raw.len() - raw.trim_end_matches(')').len();
-    let n_closing = count(b')').saturating_sub(count(b'(')).min(n_trailing).min(*depth);
-    let text = &raw[..raw.len() - n_closing];
-    match text {
-        "" => {}
-        "AND" => lexemes.push(Lexeme::And),
-        "OR" => lexemes.push(Lexeme::Or),
-        "NOT" => lexemes.push(Lexeme::Not),
-        _ => lexemes.push(Lexeme::Item(match text.strip_suffix('*') {
-            Some(stem) => Item::Prefix(stem.to_owned()),
-            None => Item::Word(text.to_owned()),
-        })),
-    }
-    lexemes.extend(std::iter::repeat_n(Lexeme::Close, n_closing));
-    *depth -= n_closing;
-}
-
-/// Recursion is bounded by the lexer, which opens at most [`MAX_DEPTH`] brackets.
-struct Parser {
-    rest: std::iter::Peekable<std::vec::IntoIter<Lexeme>>,
-}
-
-impl Parser {
-    fn any(&mut self) -> Any {
-        let mut any = vec![self.all()];
-        while self.rest.next_if_eq(&Lexeme::Or).is_some() {
-            any.push(self.all());
-        }
-        Any(any)
-    }
-
-    fn all(&mut self) -> All {
-        let mut all = vec![self.bag()];
-        while self.rest.next_if_eq(&Lexeme::And).is_some() {
-            all.push(self.bag());
-        }
-        All(all)
-    }
-
-    fn bag(&mut self) -> Bag {
-        let mut bag = Bag::default();
-        loop {
-            let is_unwanted = self.rest.next_if_eq(&Lexeme::Not).is_some();
-            if let Some(item) = self.item() {
-                if is_unwanted { &mut bag.unwanted } else { &mut bag.wanted }.push(item);
-            } else if !is_unwanted {
-                return bag;
-            }
-        }
-    }
-
-    fn item(&mut self) -> Option<Item> {
-        match self.rest.next_if(|lexeme| matches!(lexeme, Lexeme::Item(_) | Lexeme::Open))? {
-            Lexeme::Item(item) => Some(item),
-            _ => {
-                let group = self.any();
-                self.rest.next_if_eq(&Lexeme::Close);
-                Some(Item::Group(group))
-            }
-        }
-    }
-}
-
-impl Any {
-    fn bags(&mut self) -> impl Iterator<Item = &mut Bag> {
-        self.0.iter_mut().flat_map(|all| all.0.iter_mut())
-    }
-
-    /// Calls `see` with each wanted item, descending into groups.
-    fn wanted(&mut self, see: &mut dyn FnMut(&Item)) {
-        for item in self.bags().flat_map(|bag| bag.wanted.iter_mut()) {
+    /// Returns the query as it was understood, for display.
+    pub fn parsed(&self) -> Parsed {
+        let mut parsed = Parsed { notes: self.notes.clone(), ..Parsed::default() };
+        for item in self.any.wanted().into_iter().take(expression::MAX_TOKENS) {
             match item {
-                Item::Group(any) => any.wanted(see),
-                _ => see(item),
+                Item::Phrase(text) => parsed.phrases.push(text.clone()),
+                _ => parsed.terms.push(item.to_string()),
             }
         }
-    }
-
-    fn drop_stop_words(&mut self) {
-        for bag in self.bags() {
-            bag.wanted.retain_mut(|item| match item {
-                Item::Word(text) => !stop::is_stop_text(text),
-                Item::Group(any) => {
-                    any.drop_stop_words();
-                    true
-                }
-                _ => true,
-            });
+        let unwanted = self.any.unwanted().into_iter().take(expression::MAX_TOKENS);
+        parsed.excluded = unwanted.map(ToString::to_string).collect();
+        parsed.expression = self.any.is_binding().then(|| self.any.to_string());
+        let filter = |term: &FilterTerm| ParsedFilter {
+            key: term.key.as_str().to_owned(),
+            value: term.value.clone(),
+            not: term.is_negated,
+        };
+        parsed.filters = self.filters.iter().map(filter).collect();
+        let mut writer = Writer::new(expression::other_number);
+        writer.any(&self.any, false);
+        if writer.is_cut {
+            parsed.notes.push(format!("only the first {} words count", expression::MAX_TOKENS));
         }
+        if self.words.is_empty() && !parsed.excluded.is_empty() {
+            parsed.notes.push("nothing is looked for: NOT only leaves out".to_owned());
+        }
+        parsed
+    }
+}
+
+/// As one may type it.
+impl std::fmt::Display for Query {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.any)?;
+        for (nth, filter) in self.filters.iter().enumerate() {
+            f.write_str(if nth > 0 || !self.any.0.is_empty() { " " } else { "" })?;
+            write!(f, "{filter}")?;
+        }
+        Ok(())
     }
 }
 
 impl Item {
-    fn text(&self) -> Option<&str> {
-        match self {
-            Self::Word(text) | Self::Prefix(text) | Self::Phrase(text) => Some(text),
-            Self::Group(_) => None,
-        }
-    }
-
     fn add_words(&self, words: &mut Vec<Word>) {
         let Some(text) = self.text() else { return };
         let is_prefix = matches!(self, Self::Prefix(_));

@@ -39,6 +39,12 @@ impl<C> Ranked<C> {
         candidates.into_iter().zip(fused).map(ranked).collect()
     }
 
+    /// Keeps the order of candidates that no arm compared with the query.
+    pub(super) fn unranked(candidates: Vec<C>) -> Vec<Self> {
+        let scores = vec![0.0; candidates.len()];
+        Self::all(candidates, scores)
+    }
+
     /// Multiplies the score, and records the factor.
     pub(super) fn apply(&mut self, name: &'static str, times: f64) {
         if (times - 1.0).abs() > 1e-9 {

@@ -6,10 +6,10 @@
 use std::collections::HashSet;
 
 use rusqlite::types::FromSql;
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{OptionalExtension, Row};
 use serde::Serialize;
 
-use super::filter::{Filter, WITHIN};
+use super::filter::{Filter, within, within_globs};
 use super::{Reader, StoreError, as_vector};
 use crate::types::{ChunkId, Kind, ViewId};
 
@@ -47,12 +47,18 @@ pub const OTHERS_A_COMMIT: usize = 5;
 /// Weights of symbol, title and body in BM25.
 const COLUMN_WEIGHTS: &str = "4.0, 2.0, 1.0";
 
-const COLUMNS: &str = "c.id, e.path, b.hash, c.kind, b.lang, c.b0, c.b1, c.l0, c.l1, c.symbol, c.title,
+pub(super) const COLUMNS: &str =
+    "c.id, e.path, b.hash, c.kind, b.lang, c.b0, c.b1, c.l0, c.l1, c.symbol, c.title,
     (SELECT count(*) FROM entry f WHERE f.blob_id = b.id AND f.view_id = ?1)";
 
-/// Holds for the first path within the globs that a blob `b` has, so that copies take one place in an arm.
-const FIRST_COPY: &str = "e.view_id = ?1 AND e.path = (SELECT min(f.path) FROM entry f
-    WHERE f.blob_id = b.id AND f.view_id = ?1 AND (?4 IS NULL OR path_matches(?4, f.path)))";
+/// Returns the condition on the first path within the globs that a blob `b` has, so that copies take one place in an arm.
+fn first_copy() -> String {
+    let globs = within_globs("f.path");
+    format!(
+        "e.view_id = ?1 AND e.path = (SELECT min(f.path) FROM entry f
+         WHERE f.blob_id = b.id AND f.view_id = ?1 AND {globs})"
+    )
+}
 
 /// Number of paths that a path arm reads for each path that it returns, because others may be copies.
 const PATHS_A_PLACE: usize = 16;
@@ -100,14 +106,16 @@ impl Reader {
             "SELECT f.rank, p.path FROM path_fts f CROSS JOIN path p ON p.id = f.rowid WHERE f.path_fts MATCH ?1",
             expression,
         )?;
+        let within = within();
         let sql = format!(
             "SELECT {COLUMNS}, wanted.key FROM json_each(?5) wanted
              CROSS JOIN entry e ON e.view_id = ?1 AND e.path = wanted.value
              CROSS JOIN blob b ON b.id = e.blob_id
              CROSS JOIN chunk c ON c.blob_id = b.id
-             WHERE {WITHIN}
+             WHERE {within}
                AND c.ord = (SELECT min(first.ord) FROM chunk first WHERE first.blob_id = b.id
-                            AND (?2 IS NULL OR first.kind IN (SELECT value FROM json_each(?2))))"
+                            AND (?2 IS NULL OR first.kind IN (SELECT value FROM json_each(?2)))
+                            AND (?8 IS NULL OR has_id(?8, first.id)))"
         );
         let mut seen = HashSet::new();
         let mut looked_at = 0..k * PATHS_A_PLACE;
@@ -132,12 +140,13 @@ impl Reader {
         name: &str,
         k: usize,
     ) -> Result<Vec<ChunkRow>, StoreError> {
+        let (first_copy, within) = (first_copy(), within());
         let sql = format!(
             "SELECT {COLUMNS}, 0.0 FROM symbol s
              CROSS JOIN chunk c ON c.id = s.chunk_id
              CROSS JOIN blob b ON b.id = c.blob_id
-             CROSS JOIN entry e ON {FIRST_COPY}
-             WHERE s.name = ?5 AND {WITHIN}
+             CROSS JOIN entry e ON {first_copy}
+             WHERE s.name = ?5 AND {within}
              ORDER BY s.name = ?5 COLLATE BINARY DESC, c.kind = 'symbol' DESC, e.path, c.ord LIMIT {k}"
         );
         self.arm(&sql, view, filter, name)
@@ -163,14 +172,16 @@ impl Reader {
     /// # Errors
     /// When the database cannot be read.
     pub fn copies(&self, view: ViewId, filter: &Filter, chunk: ChunkId) -> Result<Vec<String>, StoreError> {
-        let [_, _, globs] = filter.params();
+        let within = within();
         let sql = format!(
-            "SELECT e.path FROM chunk c CROSS JOIN entry e ON e.blob_id = c.blob_id AND e.view_id = ?1
-             WHERE c.id = ?2 AND (?3 IS NULL OR path_matches(?3, e.path)) ORDER BY e.path LIMIT {MOST_COPIES}"
+            "SELECT e.path FROM chunk c CROSS JOIN blob b ON b.id = c.blob_id
+             CROSS JOIN entry e ON e.blob_id = c.blob_id AND e.view_id = ?1
+             WHERE c.id = ?5 AND {within} ORDER BY e.path LIMIT {MOST_COPIES}"
         );
+        let id = chunk.0.to_string();
         self.run(|conn| {
             let mut statement = conn.prepare_cached(&sql)?;
-            statement.query_map(params![view.0, chunk.0, globs], |row| row.get(0))?.collect()
+            statement.query_map(filter.params(view, &id), |row| row.get(0))?.collect()
         })
     }
 
@@ -209,23 +220,6 @@ impl Reader {
         Ok(best)
     }
 
-    /// Returns all chunks of the view that pass the filter.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn member_ids(&self, view: ViewId, filter: &Filter) -> Result<Vec<ChunkId>, StoreError> {
-        let [kinds, langs, paths] = filter.params();
-        let sql = format!(
-            "SELECT c.id FROM entry e JOIN blob b ON b.id = e.blob_id JOIN chunk c ON c.blob_id = b.id WHERE {WITHIN}"
-        );
-        self.run(|conn| {
-            let mut statement = conn.prepare_cached(&sql)?;
-            statement
-                .query_map(params![view.0, kinds, langs, paths], |row| row.get(0).map(ChunkId))?
-                .collect()
-        })
-    }
-
     /// Returns the ids of the chunks that have a vector, at most `at_most` of them.
     ///
     /// # Errors
@@ -259,17 +253,16 @@ impl Reader {
     }
 
     /// Runs a statement whose ?5 is the query.
-    fn arm(
+    pub(super) fn arm(
         &self,
         sql: &str,
         view: ViewId,
         filter: &Filter,
         query: &str,
     ) -> Result<Vec<ChunkRow>, StoreError> {
-        let [kinds, langs, paths] = filter.params();
         self.run(|conn| {
             let mut statement = conn.prepare_cached(sql)?;
-            statement.query_map(params![view.0, kinds, langs, paths, query], chunk_row)?.collect()
+            statement.query_map(filter.params(view, query), chunk_row)?.collect()
         })
     }
 
@@ -381,12 +374,13 @@ impl ArmQuota {
 
 /// Returns the statement for the rows of the chunks whose ids are in the array ?5.
 fn rows_of_ids() -> String {
+    let (first_copy, within) = (first_copy(), within());
     format!(
         "SELECT {COLUMNS}, wanted.key FROM json_each(?5) wanted
          CROSS JOIN chunk c ON c.id = wanted.value
          CROSS JOIN blob b ON b.id = c.blob_id
-         CROSS JOIN entry e ON {FIRST_COPY}
-         WHERE {WITHIN}"
+         CROSS JOIN entry e ON {first_copy}
+         WHERE {within}"
     )
 }
 

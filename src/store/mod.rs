@@ -10,6 +10,7 @@ mod definitions;
 mod filter;
 mod foreign;
 mod lexical;
+mod members;
 mod memory;
 mod new_rows;
 mod purge;

@@ -39,6 +39,7 @@ mod panics;
 mod past;
 mod protocol;
 mod purged;
+mod query_language;
 mod random;
 mod restart;
 mod restless;

@@ -207,7 +207,7 @@ pub(in crate::cli) struct TraitsArgs {
     /// Only memories of this tier
     #[arg(long, value_enum)]
     tier: Option<TierArg>,
-    /// Only memories whose author's name or address contains this
+    /// Only memories (in a search: and commits) whose author's name or address contains this
     #[arg(long, value_name = "TEXT")]
     author: Option<String>,
     /// Only memories of this priority or a higher one
@@ -234,10 +234,10 @@ pub(in crate::cli) struct MemoryScopeArgs {
     /// Only memories with all of these tags (comma-separated, or given again)
     #[arg(short, long, value_name = "TAG", value_delimiter = ',')]
     pub(in crate::cli) tag: Vec<String>,
-    /// Only memories added since: 2026-11-01, or 3d for three days ago
+    /// Only commits and memories since: 2026-11-01, or 3d for three days ago
     #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
     pub(in crate::cli) since: Option<String>,
-    /// Only memories added before
+    /// Only commits and memories before
     #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
     pub(in crate::cli) until: Option<String>,
     #[command(flatten)]

@@ -71,7 +71,10 @@ pub(in crate::cli) struct FreshArgs {
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct SearchArgs {
-    /// Words, "phrases", prefix*, AND OR NOT, ( ); after `--` also words that start with a dash
+    /// Words, "phrases", prefix*, AND OR NOT, ( ), filters; after `--` also words that start with a dash
+    ///
+    /// Filters: path: lang: kind: symbol: tag: container: author: after: before:, as in `retry path:src/** NOT kind:doc`.
+    /// Operators and filters hold for every hit, also for those found by meaning.
     #[arg(required = true, value_name = "QUERY")]
     pub(in crate::cli) query: Vec<String>,
     /// How to match

@@ -87,7 +87,7 @@ impl Call {
 fn weigh(shared: &Shared, asked: &Asked) -> RpcResult<Vec<Weighed>> {
     let query = [asked.words.as_slice(), &asked.names].concat().join(" ");
     let mut ask = MemoryAsk { query: parse(&query), limit: N_WEIGHED, ..MemoryAsk::default() };
-    ask.embed(&asked.topic, shared.embedder());
+    ask.embed_text(&asked.topic, shared.embedder());
     let found = shared.memories.find(&ask)?.found;
     let texts: Vec<_> =
         found.iter().map(|found| (text(found), found.ranked.candidate.signals.cosine)).collect();

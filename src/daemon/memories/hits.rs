@@ -1,60 +1,16 @@
 //! Adds memories to the hits of a search.
 
 use super::keeper::Memories;
-use super::rules::traits;
-use crate::daemon::clock::{local, now_ms};
-use crate::daemon::error::{RpcResult, bad_params};
-use crate::memory::{Refused, fields, text, time};
+use crate::daemon::clock::now_ms;
+use crate::daemon::error::RpcResult;
+use crate::memory::text;
 use crate::proto::anchor::State;
-use crate::proto::memory::Traits;
-use crate::proto::{Hit, MemoryInfo, RpcError, SearchParams};
+use crate::proto::{Hit, MemoryInfo, RpcError};
+use crate::search::correction::Vocabulary;
 use crate::search::memory_search::{FoundMemories, FoundMemory, MemoryAsk, memories};
-use crate::search::query::parse;
 use crate::search::{arms, explain, snippet};
-use crate::store::{MemoryFilter, Rows, StoreError};
+use crate::store::{Rows, StoreError};
 use crate::types::{Kind, rfc3339};
-
-/// Returns the memory query of a search; `None` if the search leaves memories out.
-///
-/// # Errors
-/// When a filter is invalid.
-pub(in crate::daemon) fn wanted(params: &SearchParams, limit: usize) -> RpcResult<Option<MemoryAsk>> {
-    let bad = |refused: Refused| bad_params(refused.to_string());
-    let now = local(now_ms());
-    let moment = |field, typed: &Option<String>| {
-        typed.as_deref().map(|typed| time::past(field, typed, &now)).transpose().map_err(bad)
-    };
-    let filter = MemoryFilter {
-        container: params.container.as_deref().map(fields::container).transpose().map_err(bad)?,
-        tags: fields::tags(&params.tag).map_err(bad)?,
-        since: moment("since", &params.since)?,
-        before: moment("until", &params.until)?,
-        traits: traits(&params.traits).map_err(bad)?,
-        ..MemoryFilter::default()
-    };
-    let is_left_out = !params.kind.is_empty() && !params.kind.contains(&Kind::Memory)
-        || !params.path.is_empty()
-        || !params.lang.is_empty();
-    if is_left_out && is_about_memories(params) {
-        let message = "container, tag, since, until, tier, author, min_priority, metadata: these are about memories, \
-             which kind, path or lang leave out";
-        return Err(bad_params(message.to_owned()));
-    }
-    let query = parse(&params.query);
-    Ok((!is_left_out).then_some(MemoryAsk {
-        query,
-        mode: params.mode,
-        filter,
-        limit,
-        ..MemoryAsk::default()
-    }))
-}
-
-/// Returns whether a search has a filter that only memories can satisfy.
-pub(in crate::daemon) fn is_about_memories(params: &SearchParams) -> bool {
-    let is_dated = params.since.is_some() || params.until.is_some();
-    params.container.is_some() || !params.tag.is_empty() || is_dated || params.traits != Traits::default()
-}
 
 impl Memories {
     /// Returns the best memories, and a notice if memories were restored. Blocks. Finds everything acknowledged before, and
@@ -85,6 +41,17 @@ impl Memories {
         })
         .await?
         .map_err(|error: StoreError| error.into())
+    }
+}
+
+/// The words of the memories; none while no database is open.
+impl Vocabulary for Memories {
+    fn has_term(&self, term: &str) -> Result<bool, StoreError> {
+        self.finder.read(now_ms(), |rows, _| rows.has_term(term)).unwrap_or(Ok(false))
+    }
+
+    fn each_term(&self, see: &mut dyn FnMut(&str, u64)) -> Result<(), StoreError> {
+        self.finder.read(now_ms(), |rows, _| rows.each_term(see)).unwrap_or(Ok(()))
     }
 }
 

@@ -2,18 +2,19 @@
 
 use serde_json::Value;
 
-use super::hits::wanted;
 use super::rules::{Done, find_living};
 use super::show;
 use super::transaction::{Call, Stamp};
 use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::request::blocking;
+use crate::daemon::search_scope::Scope;
 use crate::daemon::shared::Shared;
 use crate::memory::tiers::Retention;
 use crate::proto::memory::{PromoteParams, RecallParams, RecallResult, Recalled, UpdateResult};
 use crate::proto::{Mode, SearchParams};
 use crate::search::memory_search::FoundMemory;
 use crate::store::{MemoryEvent, Record, Rows};
+use crate::types::Kind;
 
 /// Default and maximum number of memories.
 const LIMIT: (usize, usize) = (10, 200);
@@ -43,6 +44,7 @@ async fn hits(call: &Call<'_>) -> RpcResult<Vec<Hit>> {
     }
     let search = SearchParams {
         query: params.query,
+        kind: vec![Kind::Memory],
         mode: params.mode,
         container: params.container,
         tag: params.tags,
@@ -51,10 +53,10 @@ async fn hits(call: &Call<'_>) -> RpcResult<Vec<Hit>> {
         traits: params.traits,
         ..SearchParams::default()
     };
-    let Some(mut wanted) = wanted(&search, limit)? else { return Ok(Vec::new()) };
+    let Some(mut wanted) = Scope::of(&search)?.memory_ask(&search, limit) else { return Ok(Vec::new()) };
     let look = move |shared: &Shared| {
         if wanted.mode != Mode::Keyword {
-            wanted.embed(&search.query, shared.embedder());
+            wanted.embed(shared.embedder());
         }
         let hit = |FoundMemory { ranked, record }: FoundMemory| Hit {
             id: record.id,

@@ -107,7 +107,7 @@ pub(super) fn memory_filter(
 }
 
 /// Validates the conditions on fields.
-pub(super) fn traits(traits: &Traits) -> Result<Traits, Refused> {
+pub(in crate::daemon) fn traits(traits: &Traits) -> Result<Traits, Refused> {
     traits.min_priority.map(fields::priority).transpose()?;
     Ok(traits.clone())
 }

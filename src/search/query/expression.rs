@@ -4,7 +4,7 @@
 //! digits, so nothing in it is an operator or ends the quotes.
 
 use super::stop::is_stop_word;
-use super::{All, Any, Bag, Item};
+use super::tree::{All, Any, Bag, Item};
 use crate::extract::scripts::is_unspaced;
 use crate::extract::words::{self as tokens, Form, GRAM_CHARS};
 
@@ -12,7 +12,7 @@ use crate::extract::words::{self as tokens, Form, GRAM_CHARS};
 pub(super) const MAX_TOKENS: usize = 64;
 
 /// Most unwanted tokens.
-const MAX_UNWANTED_TOKENS: usize = 16;
+const MAX_UNWANTED_TOKENS: usize = 64;
 
 /// One or more adjacent tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,20 +26,62 @@ pub(super) struct Writer {
     wanted: usize,
     unwanted: usize,
     other_form: OtherForm,
+    /// Whether a limit left something out.
+    pub(super) is_cut: bool,
 }
 
 /// Returns an alternative for a token that need not match exactly, if there is any.
 type OtherForm = fn(&str) -> Option<String>;
 
+/// What operators demand of every hit, whatever arm finds it: FTS5 expressions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Restriction {
+    /// A hit must match this.
+    pub required: Option<String>,
+    /// A hit must not match this.
+    pub excluded: Option<String>,
+}
+
 impl Writer {
     pub(super) fn new(other_form: OtherForm) -> Self {
-        Self { wanted: MAX_TOKENS, unwanted: MAX_UNWANTED_TOKENS, other_form }
+        Self { wanted: MAX_TOKENS, unwanted: MAX_UNWANTED_TOKENS, other_form, is_cut: false }
+    }
+
+    /// Writes what operators demand. Words side by side demand nothing, and beside `NOT` they only rank what is left.
+    pub(super) fn restriction(&mut self, any: &Any) -> Restriction {
+        let unwanted = |bags: &[Bag]| bags.iter().flat_map(|bag| bag.unwanted.clone()).collect::<Vec<_>>();
+        match any.0.as_slice() {
+            [All(bags)] if bags.len() == 1 || bags.iter().all(|bag| bag.wanted.is_empty()) => {
+                let required = bags.iter().find_map(|bag| self.bag_requirement(bag));
+                Restriction { required, excluded: self.excluded(&unwanted(bags).iter().collect::<Vec<_>>()) }
+            }
+            _ => match self.any(any, false) {
+                None => Restriction { required: None, excluded: self.excluded(&any.unwanted()) },
+                required => Restriction { required, excluded: None },
+            },
+        }
+    }
+
+    /// Writes what words side by side demand: the phrases and groups among them, or any of them beside a prefix.
+    fn bag_requirement(&mut self, bag: &Bag) -> Option<String> {
+        let (required, _) = bag.by_requirement();
+        let parts: Vec<String> = required.iter().filter_map(|item| self.items(&[item], true)).collect();
+        let has_prefix = bag.wanted.iter().any(|item| matches!(item, Item::Prefix(_)));
+        match parts.is_empty() && has_prefix {
+            true => self.items(&bag.wanted.iter().collect::<Vec<_>>(), false),
+            false => join(parts, " AND "),
+        }
     }
 
     /// Writes alternatives. With `is_strict` a compound counts as a whole, and otherwise any part of it.
     pub(super) fn any(&mut self, any: &Any, is_strict: bool) -> Option<String> {
         let parts = any.0.iter().filter_map(|all| self.all(all, is_strict)).collect();
         join(parts, " OR ")
+    }
+
+    /// Writes any of the wanted words, whatever operators are between them.
+    pub(super) fn words(&mut self, any: &Any) -> Option<String> {
+        self.items(&any.wanted(), false)
     }
 
     /// Words that bags without a wanted item exclude are excluded from the others: `x AND NOT y`.
@@ -52,20 +94,33 @@ impl Writer {
         Some(self.without(wanted, &unwanted))
     }
 
+    /// Words beside a required item need not match, but count when they do.
     fn bag(&mut self, bag: &Bag, is_strict: bool) -> Option<String> {
-        let wanted = self.items(&bag.wanted.iter().collect::<Vec<_>>(), is_strict)?;
+        let (required, others) = bag.by_requirement();
+        let mut parts: Vec<String> = required.iter().filter_map(|item| self.items(&[item], true)).collect();
+        let others = self.items(&others, is_strict);
+        match (parts.first().cloned(), others) {
+            (Some(first), Some(others)) => parts.push(format!("({others} OR {first})")),
+            (_, others) => parts.extend(others),
+        }
+        let wanted = join(parts, " AND ")?;
         Some(self.without(wanted, &bag.unwanted.iter().collect::<Vec<_>>()))
     }
 
     /// Without a wanted token there is no expression, because FTS5 cannot express "all except these".
     fn without(&mut self, wanted: String, unwanted: &[&Item]) -> String {
-        std::mem::swap(&mut self.wanted, &mut self.unwanted);
-        let unwanted = self.items(unwanted, true);
-        std::mem::swap(&mut self.wanted, &mut self.unwanted);
-        match unwanted {
+        match self.excluded(unwanted) {
             Some(unwanted) => format!("({wanted} NOT {unwanted})"),
             None => wanted,
         }
+    }
+
+    /// Writes what must not match.
+    fn excluded(&mut self, unwanted: &[&Item]) -> Option<String> {
+        std::mem::swap(&mut self.wanted, &mut self.unwanted);
+        let unwanted = self.items(unwanted, true);
+        std::mem::swap(&mut self.wanted, &mut self.unwanted);
+        unwanted
     }
 
     fn items(&mut self, items: &[&Item], is_strict: bool) -> Option<String> {
@@ -78,9 +133,14 @@ impl Writer {
             for atom in item.atoms(is_strict, self.other_form) {
                 let n_tokens = atom.tokens.split(' ').count();
                 let text = atom.to_string();
-                if n_tokens <= self.wanted && !parts.contains(&text) {
+                if parts.contains(&text) {
+                    continue;
+                }
+                if n_tokens <= self.wanted {
                     self.wanted -= n_tokens;
                     parts.push(text);
+                } else {
+                    self.is_cut = true;
                 }
             }
         }
@@ -136,7 +196,7 @@ fn word_atoms(text: &str, is_prefix: bool, other_form: Option<OtherForm>) -> Vec
 ///
 /// The index of files has no stems, because they cost documents 3 points of nDCG. But names and questions often differ in
 /// number: the router is in `routers.rs`.
-pub(super) fn other_number(token: &str) -> Option<String> {
+pub(in crate::search) fn other_number(token: &str) -> Option<String> {
     if token.len() < 4 || !token.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return None;
     }

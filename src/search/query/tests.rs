@@ -38,11 +38,132 @@ fn expressions() {
     check("x NOT y*", r#"("x" NOT "y"*)"#);
     check("x NOT getUser", r#"("x" NOT ("getuser" OR "getuser get user" OR "get user"))"#);
     check("x AND", r#""x""#);
+    check("x \"v w\"", r#"("v w" AND ("x" OR "v w"))"#);
+    check("\"v w\" \"y z\"", r#"("v w" AND "y z")"#);
+    check("x (y) (z)", r#"("x" OR "y" OR "z")"#);
+    check("x (y OR z)", r#"(("y" OR "z") AND ("x" OR ("y" OR "z")))"#);
+    check("x (NOT y)", r#"("x" NOT "y")"#);
+    check("x (y AND (NOT z))", r#"(("y" NOT "z") AND ("x" OR ("y" NOT "z")))"#);
     check("(x OR y) AND (z", r#"(("x" OR "y") AND "z")"#);
     check("foo() bar)", r#"("foo" OR "bar")"#);
     check("(foo() OR bar())", r#"("foo" OR "bar")"#);
     check("日本", r#""日本"*"#);
     check("日本語処", r#"("日本語 本語処" OR "日本語" OR "本語処")"#);
+}
+
+#[test]
+fn what_operators_demand() {
+    let check = |query: &str, required: &str, excluded: &str| {
+        let found = parse(query).restriction();
+        let found = (found.required.unwrap_or_default(), found.excluded.unwrap_or_default());
+        assert_eq!(found, (required.to_owned(), excluded.to_owned()), "{query}");
+    };
+    check("v w", "", "");
+    check("v (w x)", "", "");
+    check("how does it work", "", "");
+    check("AND v OR", "", "");
+    check("v \"w x\"", r#""w x""#, "");
+    check("v \"w x\" \"y z\"", r#"("w x" AND "y z")"#, "");
+    check("v w*", r#"("v" OR "w"*)"#, "");
+    check("v w NOT x", "", r#""x""#);
+    check("v NOT (x y)", "", r#"("x" OR "y")"#);
+    check("v \"w x\" NOT y", r#""w x""#, r#""y""#);
+    check("v AND w NOT x", r#"("v" AND ("w" NOT "x"))"#, "");
+    check("v AND NOT x", r#"("v" NOT "x")"#, "");
+    check("v OR w", r#"("v" OR "w")"#, "");
+    check("v (w OR x)", r#"("w" OR "x")"#, "");
+    check("the AND v", r#"("the" AND "v")"#, "");
+    check("NOT x", "", r#""x""#);
+    check("💥 AND NOT x", "", r#""x""#);
+    check("(NOT x) AND (NOT y)", "", r#"("x" OR "y")"#);
+    check("💥 OR NOT x", "", r#""x""#);
+}
+
+/// A filter is valid unless its value is `bad`.
+fn understood(input: &str) -> Query {
+    parse_with_filters(input, &|_, value| match value {
+        "bad" => Err("it is bad".to_owned()),
+        _ => Ok(()),
+    })
+}
+
+#[test]
+fn filters() {
+    let check = |query: &str, text: &str, expected: &[&str]| {
+        let query = understood(query);
+        let filters: Vec<String> = query.filters().iter().map(ToString::to_string).collect();
+        assert_eq!(
+            (query.any.to_string().as_str(), filters),
+            (text, expected.iter().map(ToString::to_string).collect())
+        );
+    };
+    check("retry path:src/** kind:doc", "retry", &["path:src/**", "kind:doc"]);
+    check("path:\"a b/**\" retry", "retry", &["path:\"a b/**\""]);
+    check("tag:“ä b”x", "x", &["tag:\"ä b\""]);
+    check("-path:tests retry NOT lang:rust", "retry", &["-path:tests", "-lang:rust"]);
+    check("NOT -path:tests x", "x", &["path:tests"]);
+    check("x AND NOT path:a AND y", "x AND y", &["-path:a"]);
+    check("(x OR y) AND (kind:doc z)", "(x OR y) AND z", &["kind:doc"]);
+    check("(x OR y kind:doc)", "(x OR y)", &["kind:doc"]);
+    check("symbol:Session::login", "", &["symbol:Session::login"]);
+    check("symbol:foo() author:a@b.c after:3d", "", &["symbol:\"foo()\"", "author:a@b.c", "after:3d"]);
+    for text in [
+        "std::path::Path",
+        "path::Path",
+        "kind::Foo",
+        "http://x",
+        "foo:bar",
+        "path:",
+        "path: x",
+        "path :x",
+        "Path:x",
+        "f(path:str)",
+        "--path:x",
+        "path:bad",
+        "\"path:x\"",
+    ] {
+        check(text, text, &[]);
+    }
+    assert_eq!(parse("path:x").filters(), [], "only where filters are asked for");
+}
+
+#[test]
+fn what_was_understood() {
+    let check = |query: &str, expected: &str| {
+        assert_eq!(serde_json::to_string(&understood(query).parsed()).unwrap(), expected, "{query}");
+    };
+    check("the retry loop", r#"{"terms":["retry","loop"]}"#);
+    check(
+        "retry* \"a b\" NOT (c OR d) -path:x",
+        r#"{"terms":["retry*"],"phrases":["a b"],"excluded":["(c OR d)"],"expression":"retry* \"a b\" NOT (c OR d)","filters":[{"key":"path","value":"x","not":true}]}"#,
+    );
+    let note =
+        |query: &str, expected: &[&str]| assert_eq!(understood(query).parsed().notes, expected, "{query}");
+    note("plain words, 5 of them: a:b", &[]);
+    note("5\" disk", &["unbalanced quote taken as text"]);
+    note("(a AND b", &["a bracket that is not closed ends with the query"]);
+    note("kind:bad", &["kind:bad taken as text: it is bad"]);
+    note("(kind:doc) a", &["kind:doc holds for the whole query"]);
+    note("kind:doc OR a", &["kind:doc holds for the whole query"]);
+    note("a OR kind:doc", &["kind:doc holds for the whole query"]);
+    note("NOT a", &["nothing is looked for: NOT only leaves out"]);
+    note(
+        &"(".repeat(9),
+        &["brackets deeper than 8 levels are ignored", "a bracket that is not closed ends with the query"],
+    );
+    note(&"word1 ".repeat(99), &[]);
+    let many: String = (0..99).map(|n| format!("word{n} ")).collect();
+    note(&many, &["only the first 64 words count"]);
+    note(&"a ".repeat(16 << 10), &["only the first 16384 bytes of the query are read"]);
+}
+
+#[test]
+fn what_a_model_embeds() {
+    let check = |query: &str, expected: &str| assert_eq!(understood(query).text(), expected);
+    check("  how does (the) retry work? ", "  how does (the) retry work? ");
+    check("retry NOT test", "retry");
+    check("\"how it\" AND (works OR fails*) kind:doc", "how it works fails");
+    check("NOT test", "");
 }
 
 #[test]
@@ -126,13 +247,94 @@ fn any_text_is_a_query_that_fts5_takes() {
     );
     inputs.push((0..3_000).map(|n| format!("word{n}x NOT no{n} ")).collect());
     inputs.push("日本語処理".repeat(2_000));
+    inputs.push((0..500).map(|n| format!("word{n}x AND \"no {n}\" OR ")).collect());
+    inputs.extend(["path:", "kind:doc ", "-path:\"", "NOT path:a OR ", "after:b) "].map(|s| s.repeat(2_000)));
     for input in inputs {
-        let query = parse(&input);
+        let query = understood(&input);
         assert!(query.words().len() <= expression::MAX_TOKENS);
-        let Some(text) = query.match_expression() else { continue };
-        assert!(text.len() < 16 * 1024, "{} bytes", text.len());
-        if let Err(error) = fts.search(&text) {
-            panic!("{input:?} gives {text}: {error}");
+        let Restriction { required, excluded } = query.restriction();
+        let expressions = [query.match_expression(), query.match_any_word(), required, excluded];
+        for text in expressions.into_iter().flatten() {
+            assert!(text.len() < 16 * 1024, "{} bytes", text.len());
+            if let Err(error) = fts.search(&text) {
+                panic!("{input:?} gives {text}: {error}");
+            }
+        }
+        assert!(query.parsed().notes.len() <= 10, "{:?}", query.parsed().notes);
+    }
+}
+
+/// What a random query means for a text of single letters, as one reads it in the documentation.
+#[derive(Debug)]
+enum Meaning {
+    Word(&'static str),
+    Phrase(&'static str, &'static str),
+    And(Vec<Meaning>),
+    Or(Vec<Meaning>),
+    Not(Box<Meaning>, Box<Meaning>),
+}
+
+impl Meaning {
+    fn random(random: &mut Random, depth: usize) -> Self {
+        const LETTERS: [&str; 5] = ["v", "w", "x", "y", "z"];
+        let some =
+            |random: &mut Random| (0..2 + random.below(2)).map(|_| Self::random(random, depth - 1)).collect();
+        match random.below(if depth == 0 { 2 } else { 5 }) {
+            0 => Self::Word(LETTERS[random.below(5)]),
+            1 => Self::Phrase(LETTERS[random.below(5)], LETTERS[random.below(5)]),
+            2 => Self::And(some(random)),
+            3 => Self::Or(some(random)),
+            _ => {
+                let [left, right] = [(); 2].map(|()| Box::new(Self::random(random, depth - 1)));
+                Self::Not(left, right)
+            }
         }
     }
+
+    fn holds(&self, text: &[&str]) -> bool {
+        match self {
+            Self::Word(word) => text.contains(word),
+            Self::Phrase(left, right) => text.windows(2).any(|pair| pair == [*left, *right]),
+            Self::And(all) => all.iter().all(|one| one.holds(text)),
+            Self::Or(any) => any.iter().any(|one| one.holds(text)),
+            Self::Not(wanted, unwanted) => wanted.holds(text) && !unwanted.holds(text),
+        }
+    }
+}
+
+impl std::fmt::Display for Meaning {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let joined = |all: &[Self], between: &str| {
+            all.iter().map(|one| format!("({one})")).collect::<Vec<_>>().join(between)
+        };
+        match self {
+            Self::Word(word) => f.write_str(word),
+            Self::Phrase(left, right) => write!(f, "\"{left} {right}\""),
+            Self::And(all) => f.write_str(&joined(all, " AND ")),
+            Self::Or(any) => f.write_str(&joined(any, " OR ")),
+            Self::Not(wanted, unwanted) => write!(f, "({wanted}) AND NOT ({unwanted})"),
+        }
+    }
+}
+
+#[test]
+fn operators_mean_what_they_say() {
+    let mut random = Random::new(12);
+    let mut letters = |n| (0..n).map(|_| random.pick(&["v", "w", "x", "y", "z"])).collect::<Vec<_>>();
+    let texts: Vec<Vec<&str>> = (0..60).map(|nth| letters(1 + nth % 6)).collect();
+    let streams: Vec<String> = texts.iter().map(|text| text.join(" ")).collect();
+    let fts = fts_with(&streams.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut n_bound = 0;
+    for _ in 0..2_000 {
+        let meaning = Meaning::random(&mut random, 2);
+        let query = parse(&meaning.to_string());
+        let expected: Vec<i64> =
+            (1..).zip(&texts).filter(|(_, text)| meaning.holds(text)).map(|(row, _)| row).collect();
+        assert_eq!(fts.search(&query.match_expression().unwrap()).unwrap(), expected, "{meaning}");
+        if let Some(required) = query.restriction().required {
+            assert_eq!(fts.search(&required).unwrap(), expected, "{meaning}");
+            n_bound += 1;
+        }
+    }
+    assert!(n_bound > 1_000, "{n_bound}");
 }

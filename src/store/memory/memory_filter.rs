@@ -12,16 +12,28 @@ pub struct MemoryFilter {
     pub ids: Option<Vec<String>>,
     /// Container, in normal form.
     pub container: Option<String>,
+    /// Containers of which it must be one; empty for any.
+    pub containers: Vec<String>,
+    /// Containers that are left out.
+    pub not_containers: Vec<String>,
     /// Tags that must all be present.
     pub tags: Vec<String>,
+    /// Tags that must not be present.
+    pub not_tags: Vec<String>,
+    /// Lists of parts of the author's name or address, of each of which one must be there, ignoring case.
+    pub authors: Vec<Vec<String>>,
+    /// Parts of authors that are left out.
+    pub not_authors: Vec<String>,
     /// Conditions on fields.
     pub traits: Traits,
     /// Only memories added (in the archive: archived) before this time, unix ms.
     pub before: Option<i64>,
     /// Only memories added at this time or later, unix ms.
     pub since: Option<i64>,
-    /// An FTS5 expression.
+    /// An FTS5 expression that must match.
     pub expression: Option<String>,
+    /// An FTS5 expression that must not match.
+    pub excluded: Option<String>,
     /// Whether to select archived instead of living memories.
     pub archived: bool,
 }
@@ -48,8 +60,27 @@ impl MemoryFilter {
         if let Some(container) = &self.container {
             and("m.container = ?n", Sql::from(container.clone()));
         }
+        let list = |items: &[String]| Sql::from(Value::from(items).to_string());
+        if !self.containers.is_empty() {
+            and("m.container IN (SELECT value FROM json_each(?n))", list(&self.containers));
+        }
+        if !self.not_containers.is_empty() {
+            and("m.container NOT IN (SELECT value FROM json_each(?n))", list(&self.not_containers));
+        }
+        let has_tag = "EXISTS (SELECT 1 FROM tag t WHERE t.memory = m.row AND t.tag = ?n)";
         for tag in &self.tags {
-            and("EXISTS (SELECT 1 FROM tag t WHERE t.memory = m.row AND t.tag = ?n)", Sql::from(tag.clone()));
+            and(has_tag, Sql::from(tag.clone()));
+        }
+        for tag in &self.not_tags {
+            and(&format!("NOT {has_tag}"), Sql::from(tag.clone()));
+        }
+        let has_author =
+            "EXISTS (SELECT 1 FROM json_each(?n) part WHERE instr(lower(m.author), lower(part.value)) > 0)";
+        for authors in &self.authors {
+            and(has_author, list(authors));
+        }
+        if !self.not_authors.is_empty() {
+            and(&format!("NOT {has_author}"), list(&self.not_authors));
         }
         let Traits { tier, author, min_priority, metadata } = &self.traits;
         if let Some(tier) = tier {
@@ -74,11 +105,12 @@ impl MemoryFilter {
         if let Some(since) = self.since {
             and(&format!("{date} >= ?n"), Sql::from(since));
         }
+        let matches = "(SELECT rowid FROM memory_fts WHERE memory_fts MATCH ?n)";
         if let Some(expression) = &self.expression {
-            and(
-                "m.row IN (SELECT rowid FROM memory_fts WHERE memory_fts MATCH ?n)",
-                Sql::from(expression.clone()),
-            );
+            and(&format!("m.row IN {matches}"), Sql::from(expression.clone()));
+        }
+        if let Some(expression) = &self.excluded {
+            and(&format!("m.row NOT IN {matches}"), Sql::from(expression.clone()));
         }
         (condition, values)
     }

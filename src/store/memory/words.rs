@@ -6,7 +6,7 @@
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 use super::rows::{COLUMNS, record};
-use super::{Derived, MemoryDb, Record, StoreError};
+use super::{Derived, MemoryDb, Record, Rows, StoreError};
 
 /// Number of memories that are read at a time.
 const STEP: usize = 1_000;
@@ -31,6 +31,39 @@ impl MemoryDb {
                     put_words(&tx, row, &derive(&record).words)?;
                 }
             }
+        })
+    }
+}
+
+/// The vocabulary of the memories, which needs no place in the file.
+const VOCABULARY: &str =
+    "CREATE VIRTUAL TABLE IF NOT EXISTS temp.memory_vocab USING fts5vocab('main', 'memory_fts', 'row')";
+
+impl Rows<'_> {
+    /// Returns whether a memory has a term.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn has_term(&self, term: &str) -> Result<bool, StoreError> {
+        self.run(|conn| {
+            conn.execute_batch(VOCABULARY)?;
+            conn.prepare("SELECT 1 FROM temp.memory_vocab WHERE term = ?1")?.exists([term])
+        })
+    }
+
+    /// Calls `see` with every term and the number of memories that have it, those in the archive included.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn each_term(&self, see: &mut dyn FnMut(&str, u64)) -> Result<(), StoreError> {
+        self.run(|conn| {
+            conn.execute_batch(VOCABULARY)?;
+            let mut statement = conn.prepare("SELECT term, doc FROM temp.memory_vocab")?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                see(row.get_ref(0)?.as_str().unwrap_or_default(), row.get(1)?);
+            }
+            Ok(())
         })
     }
 }

@@ -1,0 +1,88 @@
+//! Searches the memories for a search of everything.
+
+use super::anchors::judge_all;
+use super::error::RpcResult;
+use super::event::Freshness;
+use super::memories::hits as memories;
+use super::shared::Shared;
+use crate::paths::RepoLayout;
+use crate::proto::{Hit, Mode, RpcError};
+use crate::search::memory_search::{FoundMemories, MemoryAsk};
+use crate::search::{Answer, correction};
+use crate::types::SourceKey;
+
+/// The result of searching the memories.
+#[derive(Default)]
+pub(super) struct Remembered<'a> {
+    wanted: MemoryAsk,
+    pub(super) found: FoundMemories,
+    pub(super) error: Option<RpcError>,
+    /// The view that anchors are checked against; `None` if they are not checked.
+    at: Option<&'a Freshness>,
+    /// Paths whose content on disk differs from the snapshot.
+    pub(super) stale: Vec<SourceKey>,
+}
+
+impl<'a> Remembered<'a> {
+    /// Without `wanted` nothing is searched.
+    pub(super) fn of(shared: &Shared, wanted: Option<&MemoryAsk>, at: Option<&'a Freshness>) -> Self {
+        let Some(wanted) = wanted.cloned() else { return Self::default() };
+        let mut memories = Self { wanted, at, ..Self::default() };
+        memories.ask(shared);
+        memories
+    }
+
+    fn ask(&mut self, shared: &Shared) {
+        if self.wanted.mode != Mode::Keyword {
+            self.wanted.embed(shared.embedder());
+        }
+        if let Err(error) = self.try_ask(shared) {
+            self.error = Some(error);
+        }
+    }
+
+    /// Searches again once the states of anchors are known, because they lower the rank of memories.
+    fn try_ask(&mut self, shared: &Shared) -> RpcResult<()> {
+        self.found = shared.memories.find(&self.wanted)?;
+        let Some(at) = self.at.filter(|_| !self.found.unjudged.is_empty()) else { return Ok(()) };
+        let unjudged = std::mem::take(&mut self.found.unjudged);
+        let judged = judge_all(shared, at, unjudged)?;
+        self.wanted.judged.extend(judged.value);
+        self.stale.extend(judged.stale);
+        self.found = shared.memories.find(&self.wanted)?;
+        Ok(())
+    }
+
+    /// Adds what a corrected query finds, `again` in the index and whatever it finds here, below the exact hits of both.
+    /// Returns the corrected query if it has found a word where the typed one has not.
+    pub(super) fn add_corrected(
+        &mut self,
+        shared: &Shared,
+        answer: &mut Answer,
+        again: Answer,
+    ) -> Option<String> {
+        let exact = std::mem::take(&mut self.found);
+        let typed = std::mem::replace(&mut self.wanted.query, again.query.clone());
+        if self.wanted.limit > 0 {
+            self.ask(shared);
+        }
+        let corrected = std::mem::replace(&mut self.found, exact);
+        if !answer.lacks_exact_of(&again) && !self.found.lacks_exact_of(&corrected) {
+            self.wanted.query = typed;
+            return None;
+        }
+        let lowest = answer.exact_scores().chain(self.found.exact_scores()).reduce(f64::min);
+        let of_index = again.found.iter().map(|hit| hit.ranked.score);
+        let best = corrected.found.iter().map(|hit| hit.ranked.score).chain(of_index).fold(0.0, f64::max);
+        let factor = correction::factor(lowest, best);
+        let text = again.query.to_string();
+        self.found.add_corrected(corrected, factor, self.wanted.limit);
+        answer.add_corrected(again, factor);
+        Some(text)
+    }
+
+    pub(super) fn hits(&self, layout: &RepoLayout, explains: bool) -> Vec<Hit> {
+        let root = layout.root.display().to_string();
+        self.found.found.iter().map(|found| memories::hit(found, &self.wanted, &root, explains)).collect()
+    }
+}

@@ -1,0 +1,279 @@
+//! Decides where a search looks: what its params and the filters of its query demand, taken together.
+
+use jiff::Zoned;
+
+use super::clock::{local, now_ms};
+use super::error::{RpcResult, bad_params};
+use super::memories::rules::traits;
+use crate::extract::lang;
+use crate::memory::{fields, time};
+use crate::proto::SearchParams;
+use crate::proto::memory::Traits;
+use crate::search::memory_search::MemoryAsk;
+use crate::search::query::{FilterKey, FilterTerm, Query, parse_with_filters};
+use crate::search::restriction::{CommitConditions, Conditions};
+use crate::store::{Filter, MemoryFilter};
+use crate::types::{IdSet, Kind};
+
+/// Maximum total length of the globs of a request, bytes: they are compiled before anything else.
+const MOST_GLOB_BYTES: usize = 16 << 10;
+/// Kinds of hits in files, which have a path, a language and symbols.
+const FILES: [Kind; 4] = [Kind::Doc, Kind::Map, Kind::Symbol, Kind::Text];
+/// Kinds of hits with a date and an author.
+const DATED: [Kind; 2] = [Kind::Commit, Kind::Memory];
+
+/// Where a search looks.
+pub(super) struct Scope {
+    pub(super) query: Query,
+    /// Filter for the index; `None` leaves it out.
+    pub(super) index: Option<Filter>,
+    pub(super) conditions: Conditions,
+    /// Filter for the memories; `None` leaves them out.
+    pub(super) memories: Option<MemoryFilter>,
+    /// What a user may not expect.
+    pub(super) notes: Vec<String>,
+}
+
+impl Scope {
+    /// Takes params and query together: a hit must satisfy both.
+    ///
+    /// # Errors
+    /// When a param is invalid, or the params leave no kind of hit. A filter in the query that is invalid is text.
+    pub(super) fn of(params: &SearchParams) -> RpcResult<Self> {
+        let now = local(now_ms());
+        let check = |key, value: &str| {
+            let (value, is_negated) = (value.to_owned(), false);
+            TypedFilters::default().add(&FilterTerm { key, value, is_negated }, &now)
+        };
+        let query = parse_with_filters(&params.query, &check);
+        let mut typed = TypedFilters::default();
+        for term in query.filters() {
+            typed.add(term, &now).map_err(bad_params)?;
+        }
+        let (kinds, notes) = kinds(params, &typed)?;
+        let mut filters = Filters::of(params, typed, &now)?;
+        let in_index: Vec<Kind> = kinds.iter().copied().filter(|kind| *kind != Kind::Memory).collect();
+        // Without any kind nothing is found, which is no error: the filters of the query say so.
+        let index = (!in_index.is_empty() || kinds.is_empty()).then(|| {
+            let are_all = in_index.len() + 1 == Kind::ALL.len();
+            filters.index.kinds = if are_all { Vec::new() } else { in_index };
+            if kinds.is_empty() {
+                filters.index.only(IdSet::default());
+            }
+            filters.index
+        });
+        let memories = kinds.contains(&Kind::Memory).then_some(filters.memories);
+        Ok(Self { query, index, conditions: filters.conditions, memories, notes })
+    }
+
+    /// Returns the query for the memories; `None` if the search leaves them out.
+    pub(super) fn memory_ask(&self, params: &SearchParams, limit: usize) -> Option<MemoryAsk> {
+        let filter = self.memories.clone()?;
+        Some(MemoryAsk {
+            query: self.query.clone(),
+            mode: params.mode,
+            filter,
+            limit,
+            ..MemoryAsk::default()
+        })
+    }
+}
+
+/// The kinds of hits that may be found, and what to say about the others.
+fn kinds(params: &SearchParams, typed: &TypedFilters) -> RpcResult<(Vec<Kind>, Vec<String>)> {
+    let mut kinds = Kind::ALL.to_vec();
+    let mut notes = Vec::new();
+    let Traits { tier, author, min_priority, metadata } = &params.traits;
+    let is_dated = params.since.is_some() || params.until.is_some() || author.is_some();
+    let is_of_memories = params.container.is_some()
+        || !params.tag.is_empty()
+        || tier.is_some()
+        || min_priority.is_some()
+        || !metadata.is_empty();
+    let is_of_files = !params.path.is_empty() || !params.lang.is_empty();
+    let mut keep = |is_limited: bool, few: &[Kind]| kinds.retain(|kind| !is_limited || few.contains(kind));
+    keep(!params.kind.is_empty(), &params.kind);
+    keep(is_of_files, &FILES);
+    keep(is_of_memories, &[Kind::Memory]);
+    let had_files = kinds.iter().any(|kind| FILES.contains(kind));
+    kinds.retain(|kind| !is_dated || DATED.contains(kind));
+    if kinds.is_empty() {
+        let message = "container, tag, tier, min_priority, metadata: these are about memories, and since, until, \
+             author about commits and memories, which kind, path or lang leave out";
+        return Err(bad_params(message.to_owned()));
+    }
+    let mut keep = |is_limited: bool, few: &[Kind]| kinds.retain(|kind| !is_limited || few.contains(kind));
+    keep(!typed.kinds.is_empty(), &typed.kinds);
+    keep(!typed.paths.is_empty() || !typed.langs.is_empty() || !typed.symbols.is_empty(), &FILES);
+    keep(!typed.tags.is_empty() || !typed.containers.is_empty(), &[Kind::Memory]);
+    keep(typed.is_dated(), &DATED);
+    kinds.retain(|kind| !typed.not_kinds.contains(kind));
+    if kinds.is_empty() {
+        notes.push("no kind of hit can satisfy all filters".to_owned());
+    } else if had_files && (is_dated || typed.is_dated()) {
+        notes.push("files have no date or author: only commits and memories are searched".to_owned());
+    }
+    Ok((kinds, notes))
+}
+
+/// The filters of a query, with their values.
+#[derive(Default)]
+struct TypedFilters {
+    kinds: Vec<Kind>,
+    not_kinds: Vec<Kind>,
+    langs: Vec<String>,
+    not_langs: Vec<String>,
+    paths: Vec<String>,
+    not_paths: Vec<String>,
+    symbols: Vec<String>,
+    not_symbols: Vec<String>,
+    tags: Vec<String>,
+    not_tags: Vec<String>,
+    containers: Vec<String>,
+    not_containers: Vec<String>,
+    authors: Vec<String>,
+    not_authors: Vec<String>,
+    since: Option<i64>,
+    before: Option<i64>,
+}
+
+impl TypedFilters {
+    /// Adds a filter; the error says why its value is none.
+    fn add(&mut self, term: &FilterTerm, now: &Zoned) -> Result<(), String> {
+        let value = term.value.as_str();
+        let parts = || value.split(',').map(str::trim);
+        let said = |error: crate::memory::Refused| error.to_string();
+        let not = term.is_negated;
+        match term.key {
+            FilterKey::Path => {
+                check_globs(&[value.to_owned()])?;
+                pick(not, &mut self.paths, &mut self.not_paths).push(value.to_owned());
+            }
+            FilterKey::Lang => {
+                let langs = parts().map(|word| lang_of(word).map_err(|_| "no such language".to_owned()));
+                let langs = langs.collect::<Result<Vec<_>, _>>()?;
+                pick(not, &mut self.langs, &mut self.not_langs).extend(langs);
+            }
+            FilterKey::Kind => {
+                let kinds = parts().map(kind_of).collect::<Result<Vec<_>, _>>()?;
+                pick(not, &mut self.kinds, &mut self.not_kinds).extend(kinds);
+            }
+            FilterKey::Symbol => pick(not, &mut self.symbols, &mut self.not_symbols).push(value.to_owned()),
+            FilterKey::Tag => {
+                let tags = fields::tags(&parts().map(str::to_owned).collect::<Vec<_>>()).map_err(said)?;
+                pick(not, &mut self.tags, &mut self.not_tags).extend(tags);
+            }
+            FilterKey::Container => {
+                let name = fields::container(value).map_err(said)?;
+                pick(not, &mut self.containers, &mut self.not_containers).push(name);
+            }
+            FilterKey::Author => pick(not, &mut self.authors, &mut self.not_authors).push(value.to_owned()),
+            FilterKey::After | FilterKey::Before => {
+                let at = time::past(term.key.as_str(), value, now).map_err(said)?;
+                if (term.key == FilterKey::After) == not {
+                    self.before = earliest(self.before, Some(at));
+                } else {
+                    self.since = self.since.max(Some(at));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn is_dated(&self) -> bool {
+        self.since.is_some() || self.before.is_some() || !self.authors.is_empty()
+    }
+}
+
+fn pick<T>(is_negated: bool, wanted: T, unwanted: T) -> T {
+    if is_negated { unwanted } else { wanted }
+}
+
+fn earliest(left: Option<i64>, right: Option<i64>) -> Option<i64> {
+    left.into_iter().chain(right).min()
+}
+
+/// What params and filters demand of the index and of the memories.
+struct Filters {
+    index: Filter,
+    conditions: Conditions,
+    memories: MemoryFilter,
+}
+
+impl Filters {
+    fn of(params: &SearchParams, typed: TypedFilters, now: &Zoned) -> RpcResult<Self> {
+        let bad = |refused: crate::memory::Refused| bad_params(refused.to_string());
+        let moment = |field, typed: &Option<String>| {
+            typed.as_deref().map(|typed| time::past(field, typed, now)).transpose().map_err(bad)
+        };
+        let since = moment("since", &params.since)?.max(typed.since);
+        let before = earliest(moment("until", &params.until)?, typed.before);
+        let lists = |lists: [Vec<String>; 2]| lists.into_iter().filter(|list| !list.is_empty()).collect();
+        let author: Vec<String> = params.traits.author.iter().cloned().collect();
+        let authors: Vec<Vec<String>> = lists([author, typed.authors.clone()]);
+        let is_dated = since.is_some() || before.is_some() || !authors.is_empty();
+        let mut tags = fields::tags(&params.tag).map_err(bad)?;
+        tags.extend(typed.tags);
+        let langs = params.lang.iter().map(|word| lang_of(word)).collect::<Result<Vec<_>, _>>();
+        let mut index = Filter {
+            langs: langs.map_err(|error| bad_params(format!("lang: {error}")))?,
+            not_langs: typed.not_langs,
+            paths: lists([params.path.clone(), typed.paths]),
+            not_paths: typed.not_paths,
+            ..Filter::default()
+        };
+        check_globs(&params.path).map_err(|error| bad_params(format!("path: {error}")))?;
+        match (index.langs.is_empty(), typed.langs.is_empty()) {
+            (_, true) => {}
+            (true, _) => index.langs = typed.langs,
+            (false, false) => {
+                index.langs.retain(|lang| typed.langs.contains(lang));
+                if index.langs.is_empty() {
+                    index.only(IdSet::default());
+                }
+            }
+        }
+        Ok(Self {
+            index,
+            conditions: Conditions {
+                symbols: typed.symbols,
+                not_symbols: typed.not_symbols,
+                commits: is_dated.then(|| CommitConditions { since, before, authors: authors.clone() }),
+                not_authors: typed.not_authors.clone(),
+            },
+            memories: MemoryFilter {
+                container: params.container.as_deref().map(fields::container).transpose().map_err(bad)?,
+                containers: typed.containers,
+                not_containers: typed.not_containers,
+                tags,
+                not_tags: typed.not_tags,
+                authors,
+                not_authors: typed.not_authors,
+                since,
+                before,
+                traits: Traits { author: None, ..traits(&params.traits).map_err(bad)? },
+                ..MemoryFilter::default()
+            },
+        })
+    }
+}
+
+fn check_globs(globs: &[String]) -> Result<(), String> {
+    let glob_bytes: usize = globs.iter().map(String::len).sum();
+    if glob_bytes > MOST_GLOB_BYTES {
+        return Err(format!("{glob_bytes} bytes of globs, over {MOST_GLOB_BYTES}"));
+    }
+    let filter = Filter { paths: vec![globs.to_vec()], ..Filter::default() };
+    filter.check().map_err(|error| error.to_string())
+}
+
+/// Returns the format with the name of a word.
+fn lang_of(word: &str) -> Result<String, String> {
+    let known = || format!("{word} is none of {}", lang::names().join(", "));
+    lang::canonical(word).map(str::to_owned).ok_or_else(known)
+}
+
+fn kind_of(word: &str) -> Result<Kind, String> {
+    let known = || format!("a kind is one of {}", Kind::ALL.map(Kind::as_str).join(", "));
+    Kind::parse(word).ok_or_else(known)
+}

@@ -1,0 +1,231 @@
+//! Corrects the unknown words of a query, and adds what the corrected query finds.
+
+use super::query::{Query, is_stop_word, other_number};
+use super::ranked::Ranked;
+use super::typo;
+use crate::extract::stems::{is_stem, stem};
+use crate::extract::words::{Form, write_words};
+use crate::store::{Reader, StoreError};
+
+/// With fewer hits that have a word of the query, its unknown words are corrected.
+pub const FEW: usize = 3;
+
+/// Most unknown words of a query that are corrected.
+const MOST_CORRECTED: usize = 8;
+
+/// Share of the lowest exact hit that the best hit of a corrected query gets.
+const BELOW_EXACT: f64 = 0.99;
+
+/// The words of some texts.
+pub trait Vocabulary {
+    /// Returns whether a text has this word.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    fn has_term(&self, term: &str) -> Result<bool, StoreError>;
+
+    /// Calls `see` with every word and the number of texts that have it.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    fn each_term(&self, see: &mut dyn FnMut(&str, u64)) -> Result<(), StoreError>;
+}
+
+impl Vocabulary for Reader {
+    fn has_term(&self, term: &str) -> Result<bool, StoreError> {
+        self.has_term(term)
+    }
+
+    fn each_term(&self, see: &mut dyn FnMut(&str, u64)) -> Result<(), StoreError> {
+        self.each_term(see)
+    }
+}
+
+/// Returns the query with each unknown word replaced by the nearest known one; `None` if there is nothing to replace.
+///
+/// Operators and filters stay. Words of `NOT` and prefixes are not corrected.
+///
+/// # Errors
+/// When a vocabulary cannot be read.
+pub fn corrected(query: &Query, known: &[&dyn Vocabulary]) -> Result<Option<Query>, StoreError> {
+    let mut words = KnownWords { known, terms: None, n_left: MOST_CORRECTED };
+    let mut error = None;
+    let replaced = query.replaced(&mut |text| match words.correct_text(text) {
+        Ok(text) => text,
+        Err(failed) => {
+            error.get_or_insert(failed);
+            None
+        }
+    });
+    error.map_or(Ok(replaced), Err)
+}
+
+struct KnownWords<'a> {
+    known: &'a [&'a dyn Vocabulary],
+    /// All words, once one is unknown: the walk takes far longer than anything else.
+    terms: Option<Vec<(String, u64)>>,
+    n_left: usize,
+}
+
+impl KnownWords<'_> {
+    fn correct_text(&mut self, text: &str) -> Result<Option<String>, StoreError> {
+        let mut corrected = Vec::new();
+        let mut is_changed = false;
+        for word in text.split_whitespace() {
+            let other = self.correct_word(word)?;
+            is_changed |= other.is_some();
+            corrected.push(other.unwrap_or_else(|| word.to_owned()));
+        }
+        Ok(is_changed.then(|| corrected.join(" ")))
+    }
+
+    /// Corrects a name as a whole, or else in its parts.
+    fn correct_word(&mut self, word: &str) -> Result<Option<String>, StoreError> {
+        let [whole, parts] = [Form::Whole, Form::Parts].map(|form| tokens(word, form));
+        let corrected = self.correct_tokens(&whole, "-")?;
+        match corrected.is_none() && parts != whole && !self.knows_all(&whole)? {
+            true => self.correct_tokens(&parts, "_"),
+            false => Ok(corrected),
+        }
+    }
+
+    fn knows_all(&self, tokens: &[String]) -> Result<bool, StoreError> {
+        tokens.iter().try_fold(true, |all, token| Ok(all && self.knows(token)?))
+    }
+
+    /// Returns whether some text has the token or another form of it, which an exact search finds too.
+    fn knows(&self, token: &str) -> Result<bool, StoreError> {
+        let forms = [Some(token.to_owned()), stem(token), other_number(token)];
+        let mut has_any = false;
+        for form in forms.into_iter().flatten() {
+            for vocabulary in self.known {
+                has_any = has_any || vocabulary.has_term(&form)?;
+            }
+        }
+        Ok(has_any)
+    }
+
+    fn correct_tokens(&mut self, tokens: &[String], between: &str) -> Result<Option<String>, StoreError> {
+        let mut corrected = tokens.to_vec();
+        for token in &mut corrected {
+            if let Some(other) = self.nearest(token)? {
+                *token = other;
+            }
+        }
+        Ok((corrected != tokens).then(|| corrected.join(between)))
+    }
+
+    /// Returns the nearest known word to an unknown one.
+    fn nearest(&mut self, token: &str) -> Result<Option<String>, StoreError> {
+        if self.n_left == 0 || self.knows(token)? {
+            return Ok(None);
+        }
+        self.n_left -= 1;
+        let terms = match &mut self.terms {
+            Some(terms) => terms,
+            terms => {
+                let mut all = Vec::new();
+                for vocabulary in self.known {
+                    vocabulary.each_term(&mut |term, n_texts| {
+                        if !is_stem(term) && !is_stop_word(term) {
+                            all.push((term.to_owned(), n_texts));
+                        }
+                    })?;
+                }
+                terms.insert(all)
+            }
+        };
+        let terms = terms.iter().map(|(term, n_texts)| (term.as_str(), *n_texts));
+        Ok(typo::corrections(token, terms).into_iter().next().map(|nearest| nearest.term))
+    }
+}
+
+fn tokens(text: &str, form: Form) -> Vec<String> {
+    let mut stream = String::new();
+    write_words(text, form, &mut stream);
+    stream.split_ascii_whitespace().map(str::to_owned).collect()
+}
+
+/// Returns the factor for hits of a corrected query, of which the best has the score `best`, so that they stay below every
+/// exact hit.
+pub fn factor(lowest_exact: Option<f64>, best: f64) -> f64 {
+    let product = |score: f64| -(-score).ln_1p();
+    match lowest_exact {
+        Some(lowest) if best > 0.0 => (BELOW_EXACT * product(lowest) / product(best)).min(1.0),
+        _ => 1.0,
+    }
+}
+
+/// Applies the factor of a corrected query to a final score.
+pub(super) fn lower<C>(ranked: &mut Ranked<C>, factor: f64) {
+    let product = -(-ranked.score).ln_1p();
+    ranked.score = -(-product * factor).exp_m1();
+    if factor < 1.0 {
+        ranked.factors.push(("corrected", factor));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::query::{parse, parse_with_filters};
+
+    struct Words(&'static [&'static str]);
+
+    impl Vocabulary for Words {
+        fn has_term(&self, term: &str) -> Result<bool, StoreError> {
+            Ok(self.0.contains(&term))
+        }
+
+        fn each_term(&self, see: &mut dyn FnMut(&str, u64)) -> Result<(), StoreError> {
+            self.0.iter().for_each(|term| see(term, 1));
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn unknown_words_are_corrected_where_they_stand() {
+        let index = Words(&["session", "token", "store", "verify", "sessionstore"]);
+        let memories = Words(&["deployment", "asked", "·ask", "as"]);
+        let check = |query: &str, expected: &str| {
+            let query = parse_with_filters(query, &|_, _| Ok(()));
+            let found = corrected(&query, &[&index, &memories]).unwrap();
+            assert_eq!(found.map(|query| query.to_string()).unwrap_or_default(), expected);
+        };
+        check("session", "");
+        check("the sesion of token", "session token");
+        check("deploymnet", "deployment");
+        check(
+            "\"sesion token\" AND (verfy OR stroe) NOT sesion",
+            "\"session token\" AND (verify OR store) NOT sesion",
+        );
+        check("sesion path:src/sesion kind:doc", "session path:src/sesion kind:doc");
+        check("sesion-store", "session-store");
+        check("SesionStore", "sessionstore");
+        check("verfyToken", "verify_token");
+        check("sesio*", "");
+        check("tokens that verifies", "");
+        check("what did they ask", "");
+        check("ass", "");
+        check("zzzzzzzz", "");
+        check("", "");
+    }
+
+    #[test]
+    fn only_so_many_words_are_corrected() {
+        let known = Words(&["session"]);
+        let query = parse(&"sesion ".repeat(20));
+        let text = corrected(&query, &[&known]).unwrap().unwrap().to_string();
+        assert_eq!(text.matches("session").count(), MOST_CORRECTED);
+    }
+
+    #[test]
+    fn corrected_hits_stay_below_exact_ones() {
+        for (lowest, best) in [(0.1, 0.9), (0.9, 0.1), (0.5, 0.5), (0.001, 0.999)] {
+            let mut ranked = Ranked { candidate: (), score: best, fused: best, factors: Vec::new() };
+            lower(&mut ranked, factor(Some(lowest), best));
+            assert!(ranked.score < lowest && ranked.score > 0.0, "{lowest} {best}: {}", ranked.score);
+        }
+        assert!((factor(None, 0.5) - 1.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,87 @@
+//! Reads the filters of a query: `path:src/**`, `-kind:doc`.
+
+use std::fmt;
+
+/// What a filter restricts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FilterKey {
+    /// A glob over the paths of files.
+    Path,
+    /// Languages of files.
+    Lang,
+    /// Kinds of hits.
+    Kind,
+    /// The name of a definition.
+    Symbol,
+    /// Tags of memories.
+    Tag,
+    /// The container of memories.
+    Container,
+    /// A part of the author of commits and memories.
+    Author,
+    /// The first moment of commits and memories.
+    After,
+    /// The moment at which commits and memories are too late.
+    Before,
+}
+
+/// One filter of a query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilterTerm {
+    /// What it restricts.
+    pub key: FilterKey,
+    /// As typed, without quotes.
+    pub value: String,
+    /// Whether hits must not satisfy it.
+    pub is_negated: bool,
+}
+
+/// Checks the value of a filter; the error says why it is none.
+pub type FilterCheck<'a> = &'a dyn Fn(FilterKey, &str) -> Result<(), String>;
+
+impl FilterKey {
+    /// All keys.
+    pub const ALL: [Self; 9] = [
+        Self::Path,
+        Self::Lang,
+        Self::Kind,
+        Self::Symbol,
+        Self::Tag,
+        Self::Container,
+        Self::Author,
+        Self::After,
+        Self::Before,
+    ];
+
+    /// Returns the word before the colon.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Path => "path",
+            Self::Lang => "lang",
+            Self::Kind => "kind",
+            Self::Symbol => "symbol",
+            Self::Tag => "tag",
+            Self::Container => "container",
+            Self::Author => "author",
+            Self::After => "after",
+            Self::Before => "before",
+        }
+    }
+
+    /// Splits `-path:rest` into negation, key and rest. `path::Path` and `path:` alone are no filters.
+    pub(super) fn split(text: &str) -> Option<(bool, Self, &str)> {
+        let positive = text.strip_prefix('-');
+        let (key, rest) = positive.unwrap_or(text).split_once(':')?;
+        let key = Self::ALL.into_iter().find(|known| known.as_str() == key)?;
+        let has_value = rest.starts_with(|c: char| c != ':' && !c.is_whitespace());
+        has_value.then_some((positive.is_some(), key, rest))
+    }
+}
+
+impl fmt::Display for FilterTerm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let not = if self.is_negated { "-" } else { "" };
+        let quote = if self.value.contains(|c: char| c.is_whitespace() || c == ')') { "\"" } else { "" };
+        write!(f, "{not}{}:{quote}{}{quote}", self.key.as_str(), self.value)
+    }
+}

@@ -1,0 +1,101 @@
+//! Finds the chunks that filters and operators let pass.
+
+use super::filter::{Filter, within};
+use super::lexical::COLUMNS;
+use super::{ChunkRow, Reader, StoreError};
+use crate::types::{ChunkId, IdSet, ViewId};
+
+impl Reader {
+    /// Returns the chunks of all views that match an expression.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn matching(&self, expression: &str) -> Result<IdSet, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached("SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?1")?
+                .query_map([expression], |row| row.get(0).map(ChunkId))?
+                .collect()
+        })
+    }
+
+    /// Returns all chunks of all views, and perhaps some that are gone.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn all_ids(&self) -> Result<IdSet, StoreError> {
+        self.run(|conn| {
+            let last: Option<i64> = conn.query_row("SELECT max(id) FROM chunk", [], |row| row.get(0))?;
+            Ok(IdSet::up_to(last.unwrap_or(0)))
+        })
+    }
+
+    /// Returns the chunks of all views that define a symbol with this name, ignoring case, and whose title contains
+    /// `qualified`.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn definitions_named(&self, name: &str, qualified: &str) -> Result<Vec<ChunkId>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT s.chunk_id FROM symbol s JOIN chunk c ON c.id = s.chunk_id
+                 WHERE s.name = ?1 AND (?2 = '' OR instr(lower(c.title), lower(?2)) > 0)",
+            )?
+            .query_map([name, qualified], |row| row.get(0).map(ChunkId))?
+            .collect()
+        })
+    }
+
+    /// Calls `see` with each commit of a view and the first line of its text: id, date and author.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn each_commit(&self, view: ViewId, mut see: impl FnMut(ChunkId, &str)) -> Result<(), StoreError> {
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached(
+                "SELECT c.id, substr(c.text, 1, instr(c.text, char(10)) - 1) FROM entry e
+                 CROSS JOIN blob b ON b.id = e.blob_id CROSS JOIN chunk c ON c.blob_id = b.id
+                 WHERE e.view_id = ?1 AND e.path >= 'commit:' AND e.path < 'commit;' AND c.kind = 'commit'",
+            )?;
+            let mut rows = statement.query([view.0])?;
+            while let Some(row) = rows.next()? {
+                see(ChunkId(row.get(0)?), row.get_ref(1)?.as_str().unwrap_or_default());
+            }
+            Ok(())
+        })
+    }
+
+    /// Returns the first `k` chunks of the view that pass the filter, by path and place.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn first_members(
+        &self,
+        view: ViewId,
+        filter: &Filter,
+        k: usize,
+    ) -> Result<Vec<ChunkRow>, StoreError> {
+        let within = within();
+        let sql = format!(
+            "SELECT {COLUMNS}, 0.0 FROM entry e CROSS JOIN blob b ON b.id = e.blob_id
+             CROSS JOIN chunk c ON c.blob_id = b.id WHERE ?5 = '' AND {within} ORDER BY e.path, c.ord LIMIT {k}"
+        );
+        self.arm(&sql, view, filter, "")
+    }
+
+    /// Returns all chunks of the view that pass the filter.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn member_ids(&self, view: ViewId, filter: &Filter) -> Result<Vec<ChunkId>, StoreError> {
+        let within = within();
+        // ?5 is the query of other arms.
+        let sql = format!(
+            "SELECT c.id FROM entry e JOIN blob b ON b.id = e.blob_id JOIN chunk c ON c.blob_id = b.id
+             WHERE ?5 = '' AND {within}"
+        );
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached(&sql)?;
+            statement.query_map(filter.params(view, ""), |row| row.get(0).map(ChunkId))?.collect()
+        })
+    }
+}
