@@ -42,6 +42,10 @@ impl Scope {
     pub(super) fn of(params: &SearchParams) -> RpcResult<Self> {
         let now = local(now_ms());
         let check = |key, value: &str| {
+            let is_of_files = matches!(key, FilterKey::Path | FilterKey::Lang | FilterKey::Symbol);
+            if is_of_files && params.kind == [Kind::Memory] {
+                return Err("memories have none".to_owned());
+            }
             let (value, is_negated) = (value.to_owned(), false);
             TypedFilters::default().add(&FilterTerm { key, value, is_negated }, &now)
         };

@@ -72,7 +72,10 @@ impl Filter {
 
     /// Returns whether the filter restricts nothing, or only to a set of chunks.
     pub fn has_only_chunks(&self) -> bool {
-        Self { chunks: None, ..self.clone() } == Self::default()
+        let Self { kinds, langs, not_langs, paths, not_paths, chunks: _ } = self;
+        kinds.is_empty()
+            && [langs, not_langs, not_paths].iter().all(|list| list.is_empty())
+            && paths.is_empty()
     }
 
     /// Restricts the filter further to these chunks.

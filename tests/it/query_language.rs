@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::live::{Live, PATIENCE};
 use crate::memories::call;
+use crate::random::Random;
 
 /// Searches with everything indexed and embedded.
 fn search(live: &Live, query: &str, mut params: Value) -> Value {
@@ -112,6 +113,68 @@ fn operators_hold_for_every_hit_of_every_arm() {
     assert!(hits(&near).iter().any(|hit| hit["arms"]["bm25"].is_null()), "words only rank: {near}");
 }
 
+/// The words of random texts; the model knows them, and none is a form of another.
+const WORDS: [&str; 5] = ["budget", "delay", "retry", "token", "wizard"];
+
+/// Returns a random query and what every hit must satisfy.
+fn random_query(random: &mut Random) -> (String, impl Fn(&str) -> bool) {
+    let [a, b, c] = [(); 3].map(|()| random.pick(&WORDS));
+    let phrase = format!("{a} {b}");
+    let forms = [
+        format!("\"{phrase}\""),
+        format!("{c} \"{phrase}\""),
+        format!("{a} AND {b}"),
+        format!("{a} AND ({b} OR {c})"),
+        format!("{a} {b} NOT {c}"),
+        format!("{a} OR \"{b} {c}\""),
+        format!("\"{phrase}\" NOT {c}"),
+        format!("{}* AND NOT {b}", &a[..4]),
+    ];
+    let nth = random.below(forms.len());
+    let holds = move |text: &str| {
+        let has = |word: &str| text.contains(word);
+        match nth {
+            0 | 1 => has(&phrase),
+            2 => has(a) && has(b),
+            3 => has(a) && (has(b) || has(c)),
+            4 => !has(c),
+            5 => has(a) || has(&format!("{b} {c}")),
+            6 => has(&phrase) && !has(c),
+            _ => has(a) && !has(b),
+        }
+    };
+    (forms[nth].clone(), holds)
+}
+
+#[test]
+fn random_queries_hold_for_every_hit() {
+    let live = Live::new();
+    let mut random = Random(7);
+    let mut text = || (0..4).map(|_| random.pick(&WORDS)).collect::<Vec<_>>().join(" ");
+    for nth in 0..40 {
+        live.write(&format!("f{nth}.txt"), text());
+    }
+    let mut memories: Vec<String> = (0..20).map(|_| text()).collect();
+    memories.sort();
+    memories.dedup();
+    for content in &memories {
+        call(&live, "memory.add", json!({ "content": content, "force": true }));
+    }
+    let mut n_hits = 0;
+    for _ in 0..150 {
+        let (query, holds) = random_query(&mut random);
+        for mode in MODES {
+            let result = search(&live, &query, json!({ "mode": mode }));
+            for hit in hits(&result) {
+                let text = hit["snippet"].as_str().unwrap();
+                assert!(holds(text), "{mode} {query}: {text}");
+                n_hits += 1;
+            }
+        }
+    }
+    assert!(n_hits > 1_000, "{n_hits}");
+}
+
 #[test]
 fn filters_stand_in_the_query_and_combine_with_params() {
     let live = repository();
@@ -178,6 +241,20 @@ fn filters_alone_list_what_passes() {
     assert_eq!(order("kind:doc -path:docs/uk"), ["Failure", "Retry"]);
     assert_eq!(order("kind:doc NOT later"), ["Retry", "Retry"]);
     assert_eq!(order("NOT later"), [""; 0]);
+}
+
+#[test]
+fn filters_that_memories_cannot_satisfy_are_text_to_recall() {
+    let live = repository();
+    let recalled = |query: &str| -> Vec<String> {
+        let result = call(&live, "memory.recall", json!({ "query": query, "mode": "keyword" }));
+        let title = |recalled: &Value| recalled["title"].as_str().unwrap().to_owned();
+        result["memories"].as_array().unwrap().iter().map(title).collect()
+    };
+    assert_eq!(recalled("budget path:src"), ["budget note"]);
+    assert_eq!(recalled("budget tag:ops"), ["budget note"]);
+    assert_eq!(recalled("budget -tag:ops"), [""; 0]);
+    assert_eq!(recalled("delay NOT grow"), [""; 0]);
 }
 
 #[test]
