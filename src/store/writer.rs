@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params};
 
 use super::blob_rows::{
-    add_path, add_view, blob_id, delete_blob, delete_unused_paths, delete_view, move_view, put_entry,
-    release_blob, set_vector,
+    add_path, add_view, blob_id, delete_blob, delete_unused_paths, delete_unused_vectors, delete_view,
+    move_view, put_entry, release_blob, set_vector,
 };
 use super::new_rows::{Added, Change, Embedded, NewVector, ViewKey};
 use super::purge::{self, Leftovers};
@@ -282,10 +282,14 @@ impl Writer {
                 delete_blob(tx, BlobId(*id))?;
             }
             delete_unused_paths(tx)?;
-            tx.execute("DELETE FROM embedding WHERE text_hash NOT IN (SELECT text_hash FROM chunk)", [])?;
+            delete_unused_vectors(tx)?;
             Ok(ids.len())
         })?;
         self.recount_words()?;
+        // All pages were read, which nothing else does.
+        self.conn
+            .execute_batch("PRAGMA shrink_memory")
+            .map_err(|error| StoreError::new(&self.path, error))?;
         Ok(n_deleted)
     }
 
