@@ -14,8 +14,8 @@ use crate::unwind::caught;
 /// Share of the budget that is left free when vectors are loaded, because they are about to become more: one eighth.
 const SPARE: usize = 8;
 
-/// Number of chunks whose vectors are put into the table between two jobs of the writer; 10,000 take about 0.15 s.
-const STEP: usize = 10_000;
+/// Number of chunks whose vectors are put into the table between two jobs of the writer, which takes about 60 ms.
+const STEP: usize = 5_000;
 
 /// Updates the vectors in memory, or loads them. Call this before reporting a write, because answers at level `full` rely
 /// on them.
