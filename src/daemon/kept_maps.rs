@@ -1,29 +1,17 @@
 //! Keeps the code maps of worktrees, and updates them by what changed.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use super::per_view::{Kept, PerView};
 use crate::map::{CodeMap, ListedFile, Outline};
 use crate::store::{Reader, StoreError};
 use crate::types::{ChunkId, ViewId};
 
-/// Memory of all kept maps together, bytes. A map that is larger alone is built for each request.
-const MOST_BYTES: usize = 48 << 20;
+/// Memory of all kept maps together, bytes.
+pub(super) const MOST_MAP_BYTES: usize = 48 << 20;
 
-/// Code maps, the one used last at the end.
-///
-/// Invariant: the lock of all of them is held only inside these functions; that of one view is held while index.db is read,
-/// so that two requests do not build the same map, but never while a worktree is.
-#[derive(Default)]
-pub(super) struct KeptMaps(Mutex<Vec<Slot>>);
-
-/// Holds the map of one view.
-#[derive(Clone)]
-struct Slot {
-    view: ViewId,
-    /// Memory of the map, bytes.
-    size: usize,
-    kept: Arc<Mutex<Option<KeptMap>>>,
-}
+/// Code maps of worktrees.
+pub(super) type KeptMaps = PerView<KeptMap>;
 
 /// The map of a view as it was in the index.
 #[derive(Clone)]
@@ -33,48 +21,10 @@ pub(super) struct KeptMap {
     pub(super) map: Arc<CodeMap>,
 }
 
-impl KeptMaps {
-    /// Returns the map of a view, which `make` makes of the former one.
-    pub(super) fn of(
-        &self,
-        view: ViewId,
-        make: impl FnOnce(Option<KeptMap>) -> Result<KeptMap, StoreError>,
-    ) -> Result<KeptMap, StoreError> {
-        let slot = self.slot(view);
-        let mut kept = lock(&slot.kept);
-        let map = make(kept.take())?;
-        *kept = Some(map.clone());
-        drop(kept);
-        self.keep(Slot { size: map.map.size(), ..slot });
-        Ok(map)
+impl Kept for KeptMap {
+    fn size(&self) -> usize {
+        self.map.size()
     }
-
-    /// Forgets the maps of all but these views.
-    pub(super) fn retain(&self, views: &[ViewId]) {
-        lock(&self.0).retain(|slot| views.contains(&slot.view));
-    }
-
-    fn slot(&self, view: ViewId) -> Slot {
-        let known = lock(&self.0).iter().find(|slot| slot.view == view).cloned();
-        known.unwrap_or_else(|| Slot { view, size: 0, kept: Arc::default() })
-    }
-
-    /// Puts a slot at the end, and forgets the first ones while all of them are too large.
-    fn keep(&self, used: Slot) {
-        let mut slots = lock(&self.0);
-        slots.retain(|slot| slot.view != used.view);
-        if used.size > MOST_BYTES {
-            return;
-        }
-        slots.push(used);
-        while slots.iter().map(|slot| slot.size).sum::<usize>() > MOST_BYTES {
-            slots.remove(0);
-        }
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl KeptMap {

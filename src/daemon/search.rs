@@ -20,9 +20,10 @@ use crate::paths::RepoLayout;
 use crate::proto::memory::Caller;
 use crate::proto::{Hit, Mode, Pending, SearchParams, SearchResult, Sync};
 use crate::search::correction::{FEW, corrected as corrected_query};
+use crate::search::filter::Filter;
 use crate::search::memory_search::MemoryAsk;
 use crate::search::{self, Answer};
-use crate::store::{Filter, Reader};
+use crate::store::Reader;
 use crate::types::{Kind, SourceKey};
 
 /// Most hits of one page.
@@ -135,18 +136,19 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
     let Question { params, scope, limit, .. } = question;
     let filter = scope.index.clone().unwrap_or_default();
     let mut memories = Remembered::of(shared, question.memories.as_ref(), Some(at));
-    let ask = search::Ask {
-        view: at.view,
-        query: &scope.query,
-        mode: params.mode,
-        filter: &filter,
-        conditions: &scope.conditions,
-        limit: *limit,
-        embedder: shared.embedder(),
-        nearest: &shared.nearest,
-    };
     let read = |reader: &Reader| -> RpcResult<_> {
         reader.snapshot(|reader| {
+            let ask = search::Ask {
+                view: at.view,
+                chunks: &*shared.chunks.current(reader, at.view)?,
+                query: &scope.query,
+                mode: params.mode,
+                filter: &filter,
+                conditions: &scope.conditions,
+                limit: *limit,
+                embedder: shared.embedder(),
+                nearest: &shared.nearest,
+            };
             let answer = search::run(reader, &ask)?;
             let n_exact = answer.exact_scores().count() + memories.found.exact_scores().count();
             let corrected = match params.mode != Mode::Vector && n_exact < FEW {
@@ -169,7 +171,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
     let mut degraded = answer.degraded;
     if params.mode != Mode::Keyword {
         // Why there is no model is among them already.
-        let note = at.embed_note.iter().filter(|_| ask.embedder.is_ok());
+        let note = at.embed_note.iter().filter(|_| shared.embedder().is_ok());
         degraded.extend(note.chain(&embed_failed).map(|why| format!("knn: {why}")));
     }
     degraded.extend(at.files_note.iter().map(|why| format!("files: {why}")));

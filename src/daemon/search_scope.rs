@@ -1,5 +1,6 @@
 //! Decides where a search looks: what its params and the filters of its query demand, taken together.
 
+use globset::GlobSet;
 use jiff::Zoned;
 
 use super::clock::{local, now_ms};
@@ -9,10 +10,11 @@ use crate::extract::lang;
 use crate::memory::{fields, time};
 use crate::proto::SearchParams;
 use crate::proto::memory::Traits;
+use crate::search::filter::{Filter, glob_set};
 use crate::search::memory_search::MemoryAsk;
 use crate::search::query::{FilterKey, FilterTerm, Query, parse_with_filters};
 use crate::search::restriction::{CommitConditions, Conditions};
-use crate::store::{Filter, MemoryFilter};
+use crate::store::MemoryFilter;
 use crate::types::{IdSet, Kind};
 
 /// Maximum total length of the globs of a request, bytes: they are compiled before anything else.
@@ -150,7 +152,7 @@ impl TypedFilters {
         let not = term.is_negated;
         match term.key {
             FilterKey::Path => {
-                check_globs(&[value.to_owned()])?;
+                compiled(&[value.to_owned()])?;
                 pick(not, &mut self.paths, &mut self.not_paths).push(value.to_owned());
             }
             FilterKey::Lang => {
@@ -222,11 +224,13 @@ impl Filters {
         let mut index = Filter {
             langs: langs.map_err(|error| bad_params(format!("lang: {error}")))?,
             not_langs: typed.not_langs,
-            paths: lists([params.path.clone(), typed.paths]),
-            not_paths: typed.not_paths,
             ..Filter::default()
         };
-        check_globs(&params.path).map_err(|error| bad_params(format!("path: {error}")))?;
+        let bad_path = |error| bad_params(format!("path: {error}"));
+        for globs in lists([params.path.clone(), typed.paths]) {
+            index.paths.push(compiled(&globs).map_err(bad_path)?);
+        }
+        index.not_paths = compiled(&typed.not_paths).map_err(bad_path)?;
         match (index.langs.is_empty(), typed.langs.is_empty()) {
             (_, true) => {}
             (true, _) => index.langs = typed.langs,
@@ -262,13 +266,12 @@ impl Filters {
     }
 }
 
-fn check_globs(globs: &[String]) -> Result<(), String> {
+fn compiled(globs: &[String]) -> Result<GlobSet, String> {
     let glob_bytes: usize = globs.iter().map(String::len).sum();
     if glob_bytes > MOST_GLOB_BYTES {
         return Err(format!("{glob_bytes} bytes of globs, over {MOST_GLOB_BYTES}"));
     }
-    let filter = Filter { paths: vec![globs.to_vec()], ..Filter::default() };
-    filter.check().map_err(|error| error.to_string())
+    glob_set(globs).map_err(|error| error.to_string())
 }
 
 /// Returns the format with the name of a word.

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use super::advice::told::Told;
 use super::event::Event;
 use super::gates::Gates;
-use super::kept_maps::KeptMaps;
+use super::kept_chunks::KeptChunks;
+use super::kept_maps::{KeptMaps, MOST_MAP_BYTES};
 use super::memories::finder::Model;
 use super::memories::keeper::Memories;
 use super::object_ids::KnownObjectIds;
@@ -45,6 +46,8 @@ pub(super) struct Shared {
     pub(super) nearest: SharedVectors,
     /// The code maps of worktrees.
     pub(super) maps: KeptMaps,
+    /// The chunks of worktrees.
+    pub(super) chunks: KeptChunks,
     /// Ids under which git stores contents.
     pub(super) object_ids: KnownObjectIds,
     /// Counters of the whole index.
@@ -107,7 +110,8 @@ impl Shared {
             watch,
             model: memories.model(),
             nearest: SharedVectors::default(),
-            maps: KeptMaps::default(),
+            maps: KeptMaps::new(MOST_MAP_BYTES),
+            chunks: KeptChunks::default(),
             object_ids: KnownObjectIds::default(),
             progress,
             indexer: Arc::new(indexer),

@@ -37,11 +37,11 @@ pub(super) fn verify(
             verified.hits.push(commit(found, answer, at, text, explains));
             continue;
         }
-        let path = found.row.path.as_str();
+        let path = found.ranked.candidate.path.as_str();
         let text = texts.entry(path).or_insert_with(|| {
             let key = SourceKey::new(path);
             // An unreadable file counts as stale, so the request is repeated.
-            let text = scan::read_same(&at.layout.root, &key, max_file_bytes, &found.row.hash).ok().flatten();
+            let text = scan::read_same(&at.layout.root, &key, max_file_bytes, &found.hash).ok().flatten();
             verified.stale.extend(text.is_none().then_some(key));
             text.map(|text| {
                 let syntax = extract::syntax_of(path, &text);
@@ -49,7 +49,7 @@ pub(super) fn verify(
             })
         });
         if let Some(text) = text {
-            let shown = text.span(found.row.bytes.0..found.row.bytes.1).unwrap_or_default();
+            let shown = text.span(found.bytes.0..found.bytes.1).unwrap_or_default();
             verified.hits.push(hit(found, answer, at, &shown, explains));
         }
     }
@@ -66,26 +66,25 @@ fn commit(found: &Found, answer: &Answer, at: &Freshness, text: &str, explains: 
 }
 
 fn hit(found: &Found, answer: &Answer, at: &Freshness, shown: &str, explains: bool) -> Hit {
-    let row = &found.row;
-    let snippet = snippet::snippet(shown, row.lines.0, answer.query.words());
-    let signals = &found.ranked.candidate.signals;
+    let candidate = &found.ranked.candidate;
+    let snippet = snippet::snippet(shown, candidate.lines.0, answer.query.words());
     Hit {
-        kind: row.kind,
-        path: row.path.clone(),
-        lines: row.lines,
-        symbol: row.symbol.clone(),
-        title: row.title.clone(),
+        kind: candidate.kind,
+        path: candidate.path.clone(),
+        lines: candidate.lines,
+        symbol: candidate.symbol.clone(),
+        title: candidate.title.clone(),
         snippet: snippet.text,
         snippet_line: snippet.line,
         score: found.ranked.score,
-        arms: arms(signals),
+        arms: arms(&candidate.signals),
         id: None,
         view: at.layout.root.display().to_string(),
-        blob: blake3::Hash::from_bytes(row.hash).to_hex().to_string(),
+        blob: blake3::Hash::from_bytes(found.hash).to_hex().to_string(),
         trust: "repo".to_owned(),
         state: None,
         commit: None,
         memory: None,
-        explain: explains.then(|| explain(signals, found.ranked.fused, &found.ranked.factors)),
+        explain: explains.then(|| explain(&candidate.signals, found.ranked.fused, &found.ranked.factors)),
     }
 }

@@ -206,7 +206,7 @@ pub struct Explain {
 /// The value of one arm.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Signal {
-    /// `bm25`, `path`, `symbol` or `knn`.
+    /// `bm25`, `path`, `symbol`, `knn`, or of the file as a whole `file` and `covered`.
     pub arm: String,
     /// 1-based; null if only the value is known.
     pub rank: Option<u32>,

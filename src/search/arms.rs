@@ -1,28 +1,37 @@
 //! Runs the arms of a search on one snapshot.
-
-use std::collections::HashMap;
+//!
+//! Every arm admits what the view and the filter do inside its top-k, never after it: hits of another worktree must not crowd
+//! out those of this one.
 
 use super::SPARE;
-use super::copies::Copies;
+use super::bm25::{self, PhraseCounts};
 use super::correction::lower;
-use super::fuse::{COSINE_FLOOR, Signals, TextRank};
+use super::filter::Filter;
+use super::fuse::{COSINE_FLOOR, Signals};
 use super::listing::list;
-use super::nearest::IdSet;
+use super::pool::Pool;
 use super::query::Query;
 use super::ranked::Ranked;
 use super::rerank::{self, Candidate};
 use super::restriction::{Conditions, restricted};
 use super::shared_vectors::SharedVectors;
+use super::view_chunks::{Members, ViewChunk, ViewChunks};
 use crate::embed::{Embedder, cosine_i8, quantize};
 use crate::proto::Mode;
-use crate::store::{ChunkRow, Filter, OTHERS_A_COMMIT, Reader, StoreError};
+use crate::store::{Reader, StoreError};
 use crate::types::{ChunkId, Kind, ViewId};
+
+/// Number of other chunks for each commit in an arm. The messages of two thousand commits name everything that was worked
+/// on; without a limit they could fill an arm and push out the code itself.
+const OTHERS_A_COMMIT: usize = 5;
 
 /// A search of the index.
 #[derive(Clone, Copy)]
 pub struct Ask<'a> {
     /// The worktree.
     pub view: ViewId,
+    /// Its chunks in the snapshot of the reader.
+    pub chunks: &'a ViewChunks,
     /// The parsed query.
     pub query: &'a Query,
     /// Which arms answer.
@@ -39,13 +48,15 @@ pub struct Ask<'a> {
     pub nearest: &'a SharedVectors,
 }
 
-/// A hit with its row.
+/// A hit.
 #[derive(Clone, Debug)]
 pub struct Found {
     /// Score, factors and rank in each arm.
     pub ranked: Ranked<Candidate>,
-    /// Its chunk.
-    pub row: ChunkRow,
+    /// Byte span in the file.
+    pub bytes: (usize, usize),
+    /// blake3 of the file's bytes.
+    pub hash: [u8; 32],
     /// The text of a commit; that of a file is on disk.
     pub text: Option<String>,
 }
@@ -70,7 +81,7 @@ impl Answer {
     /// Returns whether another answer has a hit with a word of its query that has no word of this one's.
     pub fn lacks_exact_of(&self, other: &Self) -> bool {
         let exact = |answer: &Self| -> Vec<ChunkId> {
-            answer.found.iter().filter(|hit| hit.is_exact()).map(|hit| hit.row.id).collect()
+            answer.found.iter().filter(|hit| hit.is_exact()).map(|hit| hit.ranked.candidate.key).collect()
         };
         let own = exact(self);
         exact(other).iter().any(|id| !own.contains(id))
@@ -81,7 +92,7 @@ impl Answer {
         self.found.retain(Found::is_exact);
         self.query = corrected.query;
         for mut hit in corrected.found {
-            if !self.found.iter().any(|known| known.row.id == hit.row.id) {
+            if !self.found.iter().any(|known| known.ranked.candidate.key == hit.ranked.candidate.key) {
                 lower(&mut hit.ranked, factor);
                 self.found.push(hit);
             }
@@ -103,199 +114,201 @@ impl Found {
 pub fn run(reader: &Reader, ask: &Ask<'_>) -> Result<Answer, StoreError> {
     let query = ask.query;
     let filter = restricted(reader, ask.view, ask.filter, query, ask.conditions)?;
-    let ask = &Ask { filter: &filter, ..*ask };
+    let members = &ask.chunks.within(&filter);
     let mut pool = Pool::default();
-    let mut copies = Copies::new(reader, ask.view, ask.filter, query);
     let mut degraded = Vec::new();
     let k = super::candidates(ask.limit);
     if ask.mode != Mode::Vector {
-        pool.add_words(reader, ask, &mut copies, k)?;
+        add_names(&mut pool, reader, ask, members, k)?;
+        add_words(&mut pool, reader, ask, members, k)?;
+        add_paths(&mut pool, reader, ask, members, k)?;
     }
     if ask.mode != Mode::Keyword {
         match ask.embedder {
-            Ok(embedder) => pool.add_nearest(reader, ask, embedder, &mut copies, k, &mut degraded)?,
+            Ok(embedder) => add_nearest(&mut pool, reader, ask, members, embedder, k, &mut degraded)?,
             Err(why) => degraded.push(format!("knn: {why}")),
         }
     }
-    let lists = query.words().is_empty() && !query.filters().is_empty() && pool.candidates.is_empty();
+    let lists = query.words().is_empty() && !query.filters().is_empty() && pool.is_empty();
     if lists {
-        for row in copies.choose(list(reader, ask, k)?)? {
-            pool.signals(row);
-        }
+        list(reader, ask.view, members, k)?.into_iter().for_each(|chunk| pool.add(chunk));
     }
-    let Pool { candidates, mut rows, .. } = pool;
+    let candidates = pool.candidates(reader, members, query)?;
     let ranked = if lists { Ranked::unranked(candidates) } else { rerank::rank(query, candidates) };
-    let mut found = Vec::with_capacity(ranked.len());
-    for ranked in ranked {
-        let Some(row) = rows.remove(&ranked.candidate.key) else { continue };
-        let text = if row.kind == Kind::Commit { reader.own_text(row.id)? } else { None };
-        found.push(Found { ranked, row, text });
-    }
+    let found = ranked.into_iter().map(|ranked| found(reader, members, ranked)).collect::<Result<_, _>>()?;
     Ok(Answer { found, query: query.clone(), degraded })
 }
 
-/// Candidates of all arms, each chunk once.
-#[derive(Default)]
-struct Pool {
-    candidates: Vec<Candidate>,
-    rows: HashMap<ChunkId, ChunkRow>,
-    index: HashMap<ChunkId, usize>,
-    by_path: HashMap<String, Vec<usize>>,
+fn found(reader: &Reader, members: &Members<'_>, ranked: Ranked<Candidate>) -> Result<Found, StoreError> {
+    let Candidate { key, kind, content, bytes, .. } = ranked.candidate;
+    let text = if kind == Kind::Commit { reader.own_text(key)? } else { None };
+    Ok(Found { bytes, hash: members.view.content(content).hash, text, ranked })
 }
 
-impl Pool {
-    fn add_words(
-        &mut self,
-        reader: &Reader,
-        ask: &Ask<'_>,
-        copies: &mut Copies<'_>,
-        k: usize,
-    ) -> Result<(), StoreError> {
-        let query = ask.query;
-        let names = match query.words() {
-            [] => &ask.conditions.own_names(),
-            _ => query.symbols(),
-        };
-        for (rank, name) in names.iter().enumerate() {
-            for row in copies.choose(reader.by_symbol(ask.view, ask.filter, name, k)?)? {
-                let signals = self.signals(row);
-                signals.symbol = signals.symbol.or(Some(rank as u32 + 1));
-            }
-        }
-        let Some(expression) = query.match_expression() else { return Ok(()) };
-        let rows = copies.choose(reader.bm25(ask.view, ask.filter, &expression, k)?)?;
-        for (rank, row) in (1..).zip(rows) {
-            let bm25 = row.value;
-            let signals = self.signals(row);
-            signals.bm25 = signals.bm25.or(Some(TextRank { rank, bm25 }));
-        }
-        let Some(expression) = query.match_any_word() else { return Ok(()) };
-        let rows = copies.choose(reader.by_path(ask.view, ask.filter, &expression, k)?)?;
-        for (rank, row) in (1..).zip(rows) {
-            let place = TextRank { rank, bm25: row.value };
-            // A path match applies to all chunks of the file; its first one represents it if no other was found.
-            if !self.by_path.contains_key(&row.path) {
-                self.signals(row.clone());
-            }
-            for index in self.by_path.get(&row.path).into_iter().flatten() {
-                self.candidates[*index].signals.path = Some(place);
-            }
-        }
-        Ok(())
-    }
-
-    fn add_nearest(
-        &mut self,
-        reader: &Reader,
-        ask: &Ask<'_>,
-        embedder: &dyn Embedder,
-        copies: &mut Copies<'_>,
-        k: usize,
-        degraded: &mut Vec<String>,
-    ) -> Result<(), StoreError> {
-        let vector = match embedder.embed(&[ask.query.text()]) {
-            Ok(mut vectors) => vectors.pop().flatten(),
-            Err(error) => {
-                degraded.push(format!("knn: {error}"));
-                None
-            }
-        };
-        let Some(vector) = vector.as_deref().map(quantize) else { return Ok(()) };
-        let Some(near) = scan(reader, ask, &vector, k)? else {
-            degraded.push("knn: vectors loading".to_owned());
-            return Ok(());
-        };
-        let mut near = copies.choose(near)?;
-        for row in &mut near {
-            if row.kind == Kind::Commit {
-                continue; // its key says nothing
-            }
-            let path = reader.path_vector(&row.path)?.map_or(0.0, |path| cosine_i8(&vector, &path));
-            row.value = with_path(row.value, f64::from(path));
-        }
-        near.sort_by(|a, b| b.value.total_cmp(&a.value).then_with(|| a.id.cmp(&b.id)));
-        near.retain(|row| row.value >= f64::from(COSINE_FLOOR));
-        for (rank, row) in (1..).zip(near) {
-            let cosine = row.value as f32;
-            let signals = self.signals(row);
-            signals.knn = signals.knn.or(Some(rank));
-            signals.cosine = signals.cosine.or(Some(cosine));
-        }
-        Ok(())
-    }
-
-    /// Returns the signals of a chunk, and makes it a candidate if it is new.
-    fn signals(&mut self, row: ChunkRow) -> &mut Signals {
-        let index = *self.index.entry(row.id).or_insert_with(|| {
-            self.by_path.entry(row.path.clone()).or_default().push(self.candidates.len());
-            self.candidates.push(Candidate {
-                key: row.id,
-                path: row.path.clone(),
-                kind: row.kind,
-                symbol: row.symbol.clone(),
-                title: row.title.clone(),
-                lines: row.lines,
-                signals: Signals::default(),
-            });
-            self.rows.insert(row.id, row);
-            self.candidates.len() - 1
-        });
-        &mut self.candidates[index].signals
-    }
-}
-
-/// Returns the `k` nearest chunks of the view that pass the filter, with their cosine, nearest first; nothing if the vectors
-/// are not loaded yet.
-///
-/// Without a filter, or with one by chunks, nearly all vectors that are let pass belong to the view: if `k` of slightly more
-/// than `k` do, no other can be nearer. Otherwise the members are looked up first. Commits are added separately, unless only they are wanted: there are many,
-/// written in prose, and they would be nearer to a question than the code.
-fn scan(
+/// Adds the definitions of the names in a query.
+fn add_names(
+    pool: &mut Pool,
     reader: &Reader,
     ask: &Ask<'_>,
-    vector: &[i8],
+    members: &Members<'_>,
     k: usize,
-) -> Result<Option<Vec<ChunkRow>>, StoreError> {
-    if ask.filter.has_only_chunks() {
-        let among = ask.filter.chunks.as_ref();
-        let Some(top) = ask.nearest.top(reader, vector, k * SPARE, among)? else { return Ok(None) };
-        let has_seen_all = top.len() < k * SPARE;
-        let rows = rows_of(reader, ask, &top)?;
-        let (commits, mut rows): (Vec<_>, Vec<_>) =
-            rows.into_iter().partition(|row| row.kind == Kind::Commit);
-        if rows.len() >= k || has_seen_all {
-            rows.truncate(k);
-            rows.extend(commits.into_iter().take(k / OTHERS_A_COMMIT));
-            return Ok(Some(rows));
+) -> Result<(), StoreError> {
+    let names = match ask.query.words() {
+        [] => &ask.conditions.own_names(),
+        _ => ask.query.symbols(),
+    };
+    for (rank, name) in (1..).zip(names) {
+        let found = reader.by_symbol(name)?.into_iter();
+        let mut found: Vec<_> =
+            found.filter_map(|(id, is_exact)| Some((is_exact, *members.get(id)?))).collect();
+        found.sort_by_key(|(is_exact, chunk)| {
+            (!is_exact, chunk.chunk.kind != Kind::Symbol, chunk.content, chunk.chunk.id)
+        });
+        found.truncate(k);
+        found.iter().for_each(|(_, chunk)| pool.add_name(chunk, rank));
+    }
+    Ok(())
+}
+
+/// Adds the chunks whose words match best, and what their files as a whole say.
+fn add_words(
+    pool: &mut Pool,
+    reader: &Reader,
+    ask: &Ask<'_>,
+    members: &Members<'_>,
+    k: usize,
+) -> Result<(), StoreError> {
+    let phrases = ask.query.phrases();
+    let Some(expression) = phrases.expression() else { return Ok(()) };
+    let mut counts = PhraseCounts::new(phrases.word_of.len());
+    reader.phrase_counts(&expression, |id, row| counts.add(id, row))?;
+    let mut scores = bm25::score(members, &counts, &phrases.word_of);
+    for (rank, scored) in (1..).zip(best(&mut scores.chunks, members, k)) {
+        pool.add_words(&scored.chunk, rank, scored.bm25);
+    }
+    pool.set_files(scores);
+    Ok(())
+}
+
+/// Returns the best `k` chunks and some commits, best first and then by age.
+fn best(chunks: &mut [bm25::Scored], members: &Members<'_>, k: usize) -> Vec<bm25::Scored> {
+    let order = |a: &bm25::Scored, b: &bm25::Scored| {
+        b.bm25.total_cmp(&a.bm25).then_with(|| a.chunk.chunk.id.cmp(&b.chunk.chunk.id))
+    };
+    let is_commit = |scored: &bm25::Scored| scored.chunk.chunk.kind == Kind::Commit;
+    let n_commits = if members.are_commits() { k } else { k / OTHERS_A_COMMIT };
+    let (mut commits, mut others): (Vec<bm25::Scored>, Vec<_>) = chunks.iter().copied().partition(is_commit);
+    for (list, most) in [(&mut commits, n_commits), (&mut others, k)] {
+        if list.len() > most {
+            list.select_nth_unstable_by(most, order);
+            list.truncate(most);
         }
     }
-    let mut rows = Vec::new();
-    for (kinds, k) in kinds_apart(&ask.filter.kinds, k) {
-        let filter = Filter { kinds, ..ask.filter.clone() };
-        let members: IdSet = reader.member_ids(ask.view, &filter)?.into_iter().collect();
-        let Some(top) = ask.nearest.top(reader, vector, k, Some(&members))? else { return Ok(None) };
-        rows.extend(rows_of(reader, ask, &top)?);
-    }
-    Ok(Some(rows))
+    others.append(&mut commits);
+    others.sort_unstable_by(order);
+    others
 }
 
-/// Splits the filter into everything but commits, and commits, each with its maximum number.
-fn kinds_apart(kinds: &[Kind], k: usize) -> Vec<(Vec<Kind>, usize)> {
-    let all = if kinds.is_empty() { &Kind::ALL } else { kinds };
-    let (commits, others): (Vec<Kind>, Vec<Kind>) = all.iter().partition(|kind| **kind == Kind::Commit);
-    let of_commits = if others.is_empty() { k } else { k / OTHERS_A_COMMIT };
-    [(others, k), (commits, of_commits)].into_iter().filter(|(kinds, _)| !kinds.is_empty()).collect()
+/// Adds the files whose path words match best; of copies only the best path counts.
+fn add_paths(
+    pool: &mut Pool,
+    reader: &Reader,
+    ask: &Ask<'_>,
+    members: &Members<'_>,
+    k: usize,
+) -> Result<(), StoreError> {
+    let Some(expression) = ask.query.phrases().expression() else { return Ok(()) };
+    let mut found: Vec<(f64, String, &ViewChunk)> = reader
+        .by_path(&expression)?
+        .into_iter()
+        .filter_map(|(bm25, path)| members.first_at(&path).map(|chunk| (bm25, path, chunk)))
+        .collect();
+    found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    let mut rank = 0;
+    for (bm25, _, chunk) in found {
+        if rank == k {
+            break;
+        }
+        rank += usize::from(pool.add_path(chunk, rank as u32 + 1, bm25));
+    }
+    Ok(())
 }
 
-fn rows_of(reader: &Reader, ask: &Ask<'_>, top: &[(ChunkId, f64)]) -> Result<Vec<ChunkRow>, StoreError> {
-    let ids: Vec<ChunkId> = top.iter().map(|(id, _)| *id).collect();
-    let cosines: HashMap<ChunkId, f64> = top.iter().copied().collect();
-    let mut rows = reader.members(ask.view, ask.filter, &ids)?;
-    for row in &mut rows {
-        row.value = cosines[&row.id];
+fn add_nearest(
+    pool: &mut Pool,
+    reader: &Reader,
+    ask: &Ask<'_>,
+    members: &Members<'_>,
+    embedder: &dyn Embedder,
+    k: usize,
+    degraded: &mut Vec<String>,
+) -> Result<(), StoreError> {
+    let vector = match embedder.embed(&[ask.query.text()]) {
+        Ok(mut vectors) => vectors.pop().flatten(),
+        Err(error) => {
+            degraded.push(format!("knn: {error}"));
+            None
+        }
+    };
+    let Some(vector) = vector.as_deref().map(quantize) else { return Ok(()) };
+    let Some(top) = scan(reader, ask, members, &vector, k)? else {
+        degraded.push("knn: vectors loading".to_owned());
+        return Ok(());
+    };
+    let mut near = Vec::with_capacity(top.len());
+    for (chunk, cosine) in top {
+        // The key of a commit says nothing.
+        let path = match members.paths(chunk.content).next().filter(|_| chunk.chunk.kind != Kind::Commit) {
+            Some(path) => reader.path_vector(path)?.map_or(0.0, |path| cosine_i8(&vector, &path)),
+            None => cosine as f32,
+        };
+        near.push((chunk, with_path(cosine, f64::from(path))));
     }
-    rows.sort_by(|a, b| b.value.total_cmp(&a.value).then_with(|| a.id.cmp(&b.id)));
-    Ok(rows)
+    near.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.chunk.id.cmp(&b.0.chunk.id)));
+    near.retain(|(_, cosine)| *cosine >= f64::from(COSINE_FLOOR));
+    for (rank, (chunk, cosine)) in (1..).zip(near) {
+        pool.add_near(chunk, rank, cosine as f32);
+    }
+    Ok(())
+}
+
+/// Returns the `k` nearest admitted chunks with their cosine; nothing if the vectors are not loaded yet.
+///
+/// Without a filter, or with one by chunks, nearly all vectors that are let pass belong to the view: if `k` of slightly more
+/// than `k` do, no other can be nearer. Otherwise the ids of the members are listed first. Commits are added separately,
+/// unless only they are wanted: there are many, written in prose, and they would be nearer to a question than the code.
+fn scan<'a>(
+    reader: &Reader,
+    ask: &Ask<'_>,
+    members: &'a Members<'_>,
+    vector: &[i8],
+    k: usize,
+) -> Result<Option<Vec<(&'a ViewChunk, f64)>>, StoreError> {
+    let rows = |top: Vec<(ChunkId, f64)>| {
+        top.into_iter().filter_map(|(id, cosine)| Some((members.get(id)?, cosine)))
+    };
+    let is_commit = |kind| kind == Kind::Commit;
+    let n_commits = if members.are_commits() { k } else { k / OTHERS_A_COMMIT };
+    if members.are_all_or_listed() {
+        let Some(top) = ask.nearest.top(reader, vector, k * SPARE, members.listed())? else {
+            return Ok(None);
+        };
+        let has_seen_all = top.len() < k * SPARE;
+        let (commits, mut others): (Vec<_>, Vec<_>) =
+            rows(top).partition(|(chunk, _)| is_commit(chunk.chunk.kind));
+        if others.len() >= k || has_seen_all {
+            others.truncate(k);
+            others.extend(commits.into_iter().take(n_commits));
+            return Ok(Some(others));
+        }
+    }
+    let mut found = Vec::new();
+    for (of_commits, k) in [(false, k), (true, n_commits)] {
+        let ids = members.ids(|kind| is_commit(kind) == of_commits);
+        let Some(top) = ask.nearest.top(reader, vector, k, Some(&ids))? else { return Ok(None) };
+        found.extend(rows(top));
+    }
+    Ok(Some(found))
 }
 
 /// Adds the share of the path to the cosine of a chunk. It is less than the 0.3 for whole code files in

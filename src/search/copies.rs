@@ -5,58 +5,52 @@ use std::collections::HashMap;
 use super::path_class::PathWords;
 use super::query::Query;
 use super::rerank::likest;
-use crate::store::{ChunkRow, Filter, Reader, StoreError};
-use crate::types::ViewId;
+use super::view_chunks::Members;
+
+/// Most paths of one content that are compared with a query.
+const MOST_COPIES: usize = 10_000;
 
 /// The copies chosen for one query, so that a content has the same path in all arms.
 pub(super) struct Copies<'a> {
-    reader: &'a Reader,
-    view: ViewId,
-    filter: &'a Filter,
+    members: &'a Members<'a>,
     query: &'a Query,
-    /// By hash and format, because the same bytes in another format are another content.
-    chosen: HashMap<([u8; 32], String), String>,
+    chosen: HashMap<u32, &'a str>,
 }
 
 impl<'a> Copies<'a> {
-    pub(super) fn new(reader: &'a Reader, view: ViewId, filter: &'a Filter, query: &'a Query) -> Self {
-        Self { reader, view, filter, query, chosen: HashMap::new() }
+    pub(super) fn new(members: &'a Members<'a>, query: &'a Query) -> Self {
+        Self { members, query, chosen: HashMap::new() }
     }
 
-    /// Gives each row the path of the copy that matches the query best.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub(super) fn choose(&mut self, mut rows: Vec<ChunkRow>) -> Result<Vec<ChunkRow>, StoreError> {
-        for row in rows.iter_mut().filter(|row| row.n_copies > 1) {
-            let content = (row.hash, row.lang.clone());
-            if let Some(path) = self.chosen.get(&content) {
-                row.path.clone_from(path);
-                continue;
-            }
-            let paths = self.reader.copies(self.view, self.filter, row.id)?;
-            if let Some(path) = most_named(self.query, paths) {
-                row.path.clone_from(&path);
-                self.chosen.insert(content, path);
-            }
-        }
-        Ok(rows)
+    /// Returns the admitted path of a content that matches the query best.
+    pub(super) fn path(&mut self, content: u32) -> &'a str {
+        let paths = || self.members.paths(content).take(MOST_COPIES);
+        self.chosen.entry(content).or_insert_with(|| most_named(self.query, paths()).unwrap_or_default())
     }
 }
 
 /// Returns the path with most words of the query, or the first of several.
-fn most_named(query: &Query, paths: Vec<String>) -> Option<String> {
-    let mut best: Option<(f64, String)> = None;
+fn most_named<'a>(query: &Query, paths: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let mut paths = paths.peekable();
+    let first = paths.next()?;
+    if paths.peek().is_none() {
+        return Some(first);
+    }
+    let mut best = (named(query, first), first);
     for path in paths {
-        let words = PathWords::of(&path);
-        let named = |word: &str| likest(word, words.folders.iter().chain(&words.stem).map(String::as_str));
-        let words = query.words().iter().map(|word| word.text.as_str());
-        let share: f64 = words.filter(|word| word.len() > 1).map(named).sum();
-        if best.as_ref().is_none_or(|(most, _)| share > *most) {
-            best = Some((share, path));
+        let share = named(query, path);
+        if share > best.0 {
+            best = (share, path);
         }
     }
-    best.map(|(_, path)| path)
+    Some(best.1)
+}
+
+/// Returns how many words of the query a path has.
+fn named(query: &Query, path: &str) -> f64 {
+    let words = PathWords::of(path);
+    let named = |word: &str| likest(word, words.folders.iter().chain(&words.stem).map(String::as_str));
+    query.words().iter().map(|word| word.text.as_str()).filter(|word| word.len() > 1).map(named).sum()
 }
 
 #[cfg(test)]
@@ -67,8 +61,7 @@ mod tests {
     #[test]
     fn the_path_with_most_words_of_the_query_is_chosen() {
         let check = |query: &str, paths: &[&str], expected: Option<&str>| {
-            let paths = paths.iter().map(|path| (*path).to_owned()).collect();
-            assert_eq!(most_named(&parse(query), paths).as_deref(), expected, "{query}");
+            assert_eq!(most_named(&parse(query), paths.iter().copied()), expected, "{query}");
         };
         let configs = ["admin/tsconfig.json", "billing/tsconfig.json", "billing/web/tsconfig.json"];
         check("billing tsconfig", &configs, Some("billing/tsconfig.json"));

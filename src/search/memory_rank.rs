@@ -141,7 +141,7 @@ fn put_below_successors(ranked: &mut Vec<Ranked<Candidate>>) {
 /// always the best, so the quality is the covered share of the query and the cosine of the nearest memory.
 fn fuse(candidates: &[Candidate]) -> Vec<f64> {
     let by_words =
-        |candidate: &Candidate| candidate.signals.bm25.map_or(0.0, |place| -place.bm25 * candidate.covered);
+        |candidate: &Candidate| candidate.signals.bm25.map_or(0.0, |place| place.bm25 * candidate.covered);
     let first = candidates.iter().max_by(|left, right| by_words(left).total_cmp(&by_words(right)));
     let (best, covered) = first.map_or((0.0, 0.0), |first| (by_words(first), first.covered));
     let cosine = |candidate: &Candidate| candidate.signals.cosine.map(f64::from);
@@ -184,7 +184,7 @@ mod tests {
             ..Facts::default()
         };
         let signals =
-            Signals { bm25: Some(TextRank { rank: 1, bm25: -2.0 }), cosine: Some(0.6), ..Signals::default() };
+            Signals { bm25: Some(TextRank { rank: 1, bm25: 2.0 }), cosine: Some(0.6), ..Signals::default() };
         let mut candidate = Candidate { facts, signals, covered: 1.0, state: None };
         change(&mut candidate);
         candidate
@@ -233,7 +233,7 @@ mod tests {
             let bm25 = bm25.map(|bm25| TextRank { rank: 1, bm25 });
             alike(1, |c| (c.signals.bm25, c.signals.cosine) = (bm25, cosine)).is_meant()
         };
-        assert!(is_meant(Some(-0.1), None) && is_meant(Some(-0.1), Some(0.1)) && is_meant(None, Some(0.6)));
+        assert!(is_meant(Some(0.1), None) && is_meant(Some(0.1), Some(0.1)) && is_meant(None, Some(0.6)));
         assert!(!is_meant(None, Some(0.4)));
     }
 
@@ -243,7 +243,7 @@ mod tests {
             let successors: Vec<_> = successor.iter().copied().map(MemoryRow).collect();
             alike(row, |c| {
                 c.facts.successors = successors;
-                c.signals.bm25 = Some(TextRank { rank: 1, bm25: -9.0 });
+                c.signals.bm25 = Some(TextRank { rank: 1, bm25: 9.0 });
             })
         };
         let ranked = rank(vec![better(1, &[2]), alike(2, |_| ()), alike(3, |_| ())], NOW);

@@ -138,7 +138,7 @@ pub fn memories(
             rows.texts(&found.iter().map(|(row, _)| *row).collect::<Vec<_>>())?.into_iter().collect();
         for (rank, (row, bm25)) in (1..).zip(found) {
             let candidate = pool.entry(row).or_default();
-            candidate.signals.bm25 = Some(TextRank { rank, bm25 });
+            candidate.signals.bm25 = Some(TextRank { rank, bm25: -bm25 });
             candidate.covered = texts.get(&row).map_or(0.0, |text| covered(text, ask.query.words()));
         }
     }

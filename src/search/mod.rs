@@ -5,9 +5,12 @@
 mod arms;
 mod copies;
 mod listing;
+mod pool;
 
 pub mod asked;
+pub mod bm25;
 pub mod correction;
+pub mod filter;
 pub mod fuse;
 pub mod memory_rank;
 pub mod memory_search;
@@ -23,6 +26,7 @@ pub mod shared_vectors;
 pub mod snippet;
 pub mod stored_vectors;
 pub mod typo;
+pub mod view_chunks;
 
 use crate::proto::{Arms, Explain, Factor, Signal};
 
@@ -36,7 +40,7 @@ const SPARE: usize = 4;
 
 /// Returns the number of candidates of an arm for a number of wanted hits.
 fn candidates(limit: usize) -> usize {
-    (limit * 4).max(100)
+    (limit * 4).max(200)
 }
 
 /// Returns the rank of a hit in each arm.
@@ -53,14 +57,18 @@ pub fn arms(signals: &fuse::Signals) -> Arms {
 /// Returns the parts of a score for display.
 pub fn explain(signals: &fuse::Signals, fused: f64, factors: &[(&'static str, f64)]) -> Explain {
     let text = |arm: &str, place: Option<fuse::TextRank>| {
-        place.map(|place| Signal { arm: arm.to_owned(), rank: Some(place.rank), value: Some(-place.bm25) })
+        place.map(|place| Signal { arm: arm.to_owned(), rank: Some(place.rank), value: Some(place.bm25) })
     };
     let symbol =
         signals.symbol.map(|rank| Signal { arm: "symbol".to_owned(), rank: Some(rank), value: None });
     let is_near = signals.knn.is_some() || signals.cosine.is_some();
     let value = signals.cosine.map(f64::from);
     let knn = is_near.then(|| Signal { arm: "knn".to_owned(), rank: signals.knn, value });
-    let arms = [text("bm25", signals.bm25), text("path", signals.path), symbol, knn];
+    let share = |arm: &str, value: f64| {
+        (value > 0.0).then(|| Signal { arm: arm.to_owned(), rank: None, value: Some(value) })
+    };
+    let [file, covered] = [share("file", signals.file.bm25), share("covered", signals.file.covered)];
+    let arms = [text("bm25", signals.bm25), text("path", signals.path), symbol, knn, file, covered];
     let factors = factors.iter().map(|(name, times)| Factor { name: (*name).to_owned(), times: *times });
     Explain { signals: arms.into_iter().flatten().collect(), fused, factors: factors.collect() }
 }

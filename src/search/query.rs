@@ -24,6 +24,7 @@ mod lexer;
 mod stop;
 mod tree;
 
+pub use expression::Phrases;
 use expression::Writer;
 use tree::{Any, Item};
 
@@ -97,20 +98,18 @@ impl Query {
         (any != self.any).then(|| Self::new(any, self.filters.clone(), Vec::new(), None))
     }
 
-    /// Returns the text for FTS5's `MATCH` over streams of [`tokens::index_words`]; `None` if nothing is wanted. It is
-    /// always valid: every token is quoted, and there are at most 64 wanted and 64 unwanted ones.
-    pub fn match_expression(&self) -> Option<String> {
-        Writer::new(expression::other_number).any(&self.any, false)
-    }
-
-    /// Like [`Self::match_expression`], over streams followed by the stems of their words.
+    /// Returns the text for FTS5's `MATCH` over streams of [`tokens::index_words`] followed by the stems of their words;
+    /// `None` if nothing is wanted. It is always valid: every token is quoted, and there are at most 64 wanted and 64 unwanted
+    /// ones.
     pub fn match_with_stems(&self) -> Option<String> {
         Writer::new(stem).any(&self.any, false)
     }
 
-    /// Like [`Self::match_expression`], for any of the wanted words, whatever operators are between them.
-    pub fn match_any_word(&self) -> Option<String> {
-        Writer::new(expression::other_number).words(&self.any)
+    /// Returns every phrase of streams of [`tokens::index_words`] that the query wants, whatever operators are between them.
+    pub fn phrases(&self) -> Phrases {
+        let mut phrases = Phrases::default();
+        self.any.wanted().into_iter().for_each(|item| phrases.add(item));
+        phrases
     }
 
     /// Returns what operators demand of every hit; nothing if there are only words side by side.
@@ -155,6 +154,11 @@ impl Query {
     /// Returns whether the query is a single name, spelled like code or with a capital.
     pub fn looks_like_symbol(&self) -> bool {
         self.is_symbol
+    }
+
+    /// Returns whether the query is one word or name.
+    pub fn is_one_word(&self) -> bool {
+        self.words.iter().filter(|word| word.weight >= 1.0).count() == 1
     }
 
     /// Returns whether the query is about history, which commits answer.

@@ -32,6 +32,8 @@ const FURTHER: Factor = Factor::new("further", 0.5);
 pub struct Candidate {
     /// The chunk.
     pub key: ChunkId,
+    /// Which content of the view it is part of.
+    pub content: u32,
     /// Worktree-relative, with `/`.
     pub path: String,
     /// Kind of source.
@@ -42,6 +44,8 @@ pub struct Candidate {
     pub title: Option<String>,
     /// First and last line, 1-based and inclusive.
     pub lines: (u32, u32),
+    /// Byte span, half-open.
+    pub bytes: (usize, usize),
     /// Its rank in each arm.
     pub signals: Signals,
 }
@@ -53,8 +57,7 @@ pub fn rank(query: &Query, candidates: Vec<Candidate>) -> Vec<Ranked<Candidate>>
     let mut ranked = Ranked::all(candidates, fused);
     let target = Target::of(query);
     for hit in &mut ranked {
-        let definition = target.definition(&hit.candidate);
-        hit.apply_at(DEFINITION, definition);
+        hit.apply_at(DEFINITION, target.definition(&hit.candidate));
         if hit.candidate.kind != Kind::Commit {
             apply_path(query, hit);
         } else if !query.asks_for_history() {
@@ -225,8 +228,10 @@ mod tests {
                 symbol: symbol.map(|symbol| symbol.rsplit("::").next().unwrap_or(symbol).to_owned()),
                 title: symbol.map(str::to_owned),
                 lines: (rank, rank + 1),
+                content: rank,
+                bytes: (0, 1),
                 signals: Signals {
-                    bm25: Some(TextRank { rank, bm25: -10.0 + f64::from(rank) / 2.0 }),
+                    bm25: Some(TextRank { rank, bm25: 10.0 - f64::from(rank) / 2.0 }),
                     ..Signals::default()
                 },
             }

@@ -6,9 +6,10 @@ use std::borrow::Cow;
 
 use jiff::Timestamp;
 
+use super::filter::Filter;
 use super::names;
 use super::query::Query;
-use crate::store::{Filter, Reader, StoreError};
+use crate::store::{Reader, StoreError};
 use crate::types::{ChunkId, IdSet, ViewId};
 
 /// Conditions on definitions and commits that need the index to be resolved.

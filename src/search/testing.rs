@@ -18,7 +18,27 @@ pub(crate) fn fts_with(streams: &[&str]) -> Fts {
     Fts(db)
 }
 
+/// Returns a table of symbol, title and body as the store keeps it, row ids from 1 on.
+pub(crate) fn fts_of_chunks(rows: &[[String; 3]]) -> Fts {
+    let db = Connection::open_in_memory().expect("memory is there");
+    let schema = "CREATE VIRTUAL TABLE words USING fts5(symbol, title, body, content='', tokenize='ascii');";
+    db.execute_batch(schema).expect("the schema is valid");
+    for (nth, [symbol, title, body]) in rows.iter().enumerate() {
+        let sql = "INSERT INTO words(rowid, symbol, title, body) VALUES (?1, ?2, ?3, ?4)";
+        db.execute(sql, (nth as i64 + 1, symbol, title, body)).expect("a row can be inserted");
+    }
+    Fts(db)
+}
+
 impl Fts {
+    /// Returns the matching row ids, ascending, with FTS5's BM25: smaller is better.
+    pub(crate) fn bm25(&self, expression: &str) -> Vec<(i64, f64)> {
+        let sql = "SELECT rowid, bm25(words, 4, 2, 1) FROM words WHERE words MATCH ?1 ORDER BY rowid";
+        let mut statement = self.0.prepare(sql).expect("the table is there");
+        let rows = statement.query_map([expression], |row| Ok((row.get(0)?, row.get(1)?)));
+        rows.expect("it can be read").map(|row| row.expect("a number")).collect()
+    }
+
     /// Returns all tokens in their order.
     pub(crate) fn tokens(&self) -> Vec<String> {
         let mut statement =

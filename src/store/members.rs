@@ -1,8 +1,6 @@
-//! Finds the chunks that filters and operators let pass.
+//! Finds the chunks that operators, and filters by name, date and author, let pass.
 
-use super::filter::{Filter, within};
-use super::lexical::COLUMNS;
-use super::{ChunkRow, Reader, StoreError};
+use super::{Reader, StoreError};
 use crate::types::{ChunkId, IdSet, ViewId};
 
 impl Reader {
@@ -61,41 +59,6 @@ impl Reader {
                 see(ChunkId(row.get(0)?), row.get_ref(1)?.as_str().unwrap_or_default());
             }
             Ok(())
-        })
-    }
-
-    /// Returns the first `k` chunks of the view that pass the filter, by path and place.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn first_members(
-        &self,
-        view: ViewId,
-        filter: &Filter,
-        k: usize,
-    ) -> Result<Vec<ChunkRow>, StoreError> {
-        let within = within();
-        let sql = format!(
-            "SELECT {COLUMNS}, 0.0 FROM entry e CROSS JOIN blob b ON b.id = e.blob_id
-             CROSS JOIN chunk c ON c.blob_id = b.id WHERE ?5 = '' AND {within} ORDER BY e.path, c.ord LIMIT {k}"
-        );
-        self.arm(&sql, view, filter, "")
-    }
-
-    /// Returns all chunks of the view that pass the filter.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn member_ids(&self, view: ViewId, filter: &Filter) -> Result<Vec<ChunkId>, StoreError> {
-        let within = within();
-        // ?5 is the query of other arms.
-        let sql = format!(
-            "SELECT c.id FROM entry e JOIN blob b ON b.id = e.blob_id JOIN chunk c ON c.blob_id = b.id
-             WHERE ?5 = '' AND {within}"
-        );
-        self.run(|conn| {
-            let mut statement = conn.prepare_cached(&sql)?;
-            statement.query_map(filter.params(view, ""), |row| row.get(0).map(ChunkId))?.collect()
         })
     }
 }

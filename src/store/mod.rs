@@ -5,9 +5,9 @@
 //! (<https://www.sqlite.org/howtocorrupt.html>, 2.2).
 
 mod blob_rows;
+mod contents;
 mod counts;
 mod definitions;
-mod filter;
 mod foreign;
 mod lexical;
 mod members;
@@ -17,6 +17,7 @@ mod purge;
 mod reader;
 mod reads;
 mod schema;
+mod term_counts;
 mod vector_rows;
 mod vector_table;
 mod versions;
@@ -30,9 +31,8 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::paths;
 
-pub use filter::{Filter, GlobError};
+pub use contents::{Content, ContentChunk, Place};
 pub use foreign::{Foreign, ForeignError, remove_left_copies};
-pub use lexical::{ChunkRow, OTHERS_A_COMMIT};
 pub use memory::{
     Anchored, Checked, Derived, Earlier, Facts, Link, Linked, MemoryDb, MemoryEvent, MemoryFilter,
     MemoryReader, MemoryStore, Numbers, Record, RestoreError, Rows, Stopped, Uptime, VectorChanges,
@@ -201,7 +201,7 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite::Error>
     conn.set_prepared_statement_cache_capacity(64);
     // Otherwise every bound LIMIT compiles its statement again.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    filter::register_functions(&conn)?;
+    term_counts::register(&conn)?;
     Ok(conn)
 }
 

@@ -77,15 +77,6 @@ fn a_vector_leaves_with_the_last_chunk_of_its_text() {
 }
 
 #[test]
-fn a_bad_glob_is_shown_as_it_was_given() {
-    for glob in ["[", "a/[b", "{a"] {
-        let filter = Filter { paths: vec![vec!["*.rs".to_owned(), glob.to_owned()]], ..Filter::default() };
-        let message = filter.check().unwrap_err().to_string();
-        assert!(message.starts_with(&format!("{glob}: unclosed")), "{message}");
-    }
-}
-
-#[test]
 fn what_a_worktree_held_is_kept_from_when_it_goes() {
     let keep_s = 100;
     let forget: [fn(&mut Bench, ViewId); 3] = [

@@ -43,7 +43,7 @@ fn recount(tx: &Transaction<'_>, table: &str, n_columns: usize) -> rusqlite::Res
 
 /// Reads a varint from the front: seven bits per byte, the highest first
 /// (<https://www.sqlite.org/fileformat2.html#varint>). No size reaches the ninth byte, which has eight bits.
-fn take_varint(bytes: &mut &[u8]) -> u64 {
+pub(super) fn take_varint(bytes: &mut &[u8]) -> u64 {
     let mut value = 0;
     while let Some((first, rest)) = bytes.split_first() {
         *bytes = rest;

@@ -14,7 +14,8 @@ impl IdSet {
 
     /// Returns whether the id is in the set.
     pub fn contains(&self, id: impl Into<i64>) -> bool {
-        Self::has_bit(&self.bits, id.into())
+        usize::try_from(id.into())
+            .is_ok_and(|id| self.bits.get(id / 8).is_some_and(|byte| byte >> (id % 8) & 1 == 1))
     }
 
     /// Removes what is not in `other`.
@@ -26,16 +27,6 @@ impl IdSet {
     /// Removes what is in `other`.
     pub fn remove(&mut self, other: &Self) {
         self.bits.iter_mut().zip(&other.bits).for_each(|(bits, other)| *bits &= !other);
-    }
-
-    /// Returns the set as bytes, of which [`Self::has_bit`] reads the bits.
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.bits
-    }
-
-    /// Returns whether the bit of an id is set.
-    pub fn has_bit(bytes: &[u8], id: i64) -> bool {
-        usize::try_from(id).is_ok_and(|id| bytes.get(id / 8).is_some_and(|byte| byte >> (id % 8) & 1 == 1))
     }
 }
 

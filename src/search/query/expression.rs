@@ -79,11 +79,6 @@ impl Writer {
         join(parts, " OR ")
     }
 
-    /// Writes any of the wanted words, whatever operators are between them.
-    pub(super) fn words(&mut self, any: &Any) -> Option<String> {
-        self.items(&any.wanted(), false)
-    }
-
     /// Words that bags without a wanted item exclude are excluded from the others: `x AND NOT y`.
     fn all(&mut self, all: &All, is_strict: bool) -> Option<String> {
         let (bags, lone): (Vec<&Bag>, Vec<&Bag>) = all.0.iter().partition(|bag| !bag.wanted.is_empty());
@@ -145,6 +140,37 @@ impl Writer {
             }
         }
         join(parts, " OR ")
+    }
+}
+
+/// Phrases of FTS5, any of which may match.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Phrases {
+    phrases: Vec<String>,
+    /// For each phrase, the place of the word of the query that it stands for.
+    pub word_of: Vec<usize>,
+    n_words: usize,
+    n_tokens: usize,
+}
+
+impl Phrases {
+    /// Returns the expression, whose phrases are in the order of `word_of`; `None` if there are none.
+    pub fn expression(&self) -> Option<String> {
+        (!self.phrases.is_empty()).then(|| self.phrases.join(" OR "))
+    }
+
+    /// Adds the phrases of the next word, as far as the limit on tokens allows.
+    pub(super) fn add(&mut self, item: &Item) {
+        for atom in item.atoms(false, other_number) {
+            let n_tokens = atom.tokens.split(' ').count();
+            let text = atom.to_string();
+            if self.n_tokens + n_tokens <= MAX_TOKENS && !self.phrases.contains(&text) {
+                self.n_tokens += n_tokens;
+                self.phrases.push(text);
+                self.word_of.push(self.n_words);
+            }
+        }
+        self.n_words += 1;
     }
 }
 

@@ -9,10 +9,15 @@ fn index(text: &str) -> String {
     out
 }
 
+/// Returns the expression without stems.
+fn match_expression(query: &Query) -> Option<String> {
+    Writer::new(expression::other_number).any(&query.any, false)
+}
+
 #[test]
 fn expressions() {
     let check = |query: &str, expected: &str| {
-        assert_eq!(parse(query).match_expression().unwrap_or_default(), expected, "{query}");
+        assert_eq!(match_expression(&parse(query)).unwrap_or_default(), expected, "{query}");
     };
     check("", "");
     check(" \"\" * ( ) AND OR NOT -- 💥 \"", "");
@@ -181,7 +186,7 @@ fn what_a_query_finds() {
     let streams: Vec<&str> = streams.iter().map(String::as_str).collect();
     let fts = fts_with(&streams);
     let check = |query: &str, expected: &[i64]| {
-        let found = parse(query).match_expression().map_or(Vec::new(), |text| fts.search(&text).unwrap());
+        let found = match_expression(&parse(query)).map_or(Vec::new(), |text| fts.search(&text).unwrap());
         assert_eq!(found, expected, "{query}");
     };
     check("getuserbyid", &[1, 2, 7]);
@@ -253,7 +258,7 @@ fn any_text_is_a_query_that_fts5_takes() {
         let query = understood(&input);
         assert!(query.words().len() <= expression::MAX_TOKENS);
         let Restriction { required, excluded } = query.restriction();
-        let expressions = [query.match_expression(), query.match_any_word(), required, excluded];
+        let expressions = [match_expression(&query), query.phrases().expression(), required, excluded];
         for text in expressions.into_iter().flatten() {
             assert!(text.len() < 16 * 1024, "{} bytes", text.len());
             if let Err(error) = fts.search(&text) {
@@ -330,11 +335,28 @@ fn operators_mean_what_they_say() {
         let query = parse(&meaning.to_string());
         let expected: Vec<i64> =
             (1..).zip(&texts).filter(|(_, text)| meaning.holds(text)).map(|(row, _)| row).collect();
-        assert_eq!(fts.search(&query.match_expression().unwrap()).unwrap(), expected, "{meaning}");
+        assert_eq!(fts.search(&match_expression(&query).unwrap()).unwrap(), expected, "{meaning}");
         if let Some(required) = query.restriction().required {
             assert_eq!(fts.search(&required).unwrap(), expected, "{meaning}");
             n_bound += 1;
         }
     }
     assert!(n_bound > 1_000, "{n_bound}");
+}
+
+#[test]
+fn phrases_stand_for_the_words_of_a_query() {
+    let check = |query: &str, expression: &str, word_of: &[usize]| {
+        let phrases = parse(query).phrases();
+        assert_eq!(phrases.expression().unwrap_or_default(), expression, "{query}");
+        assert_eq!(phrases.word_of, word_of, "{query}");
+    };
+    check("", "", &[]);
+    check(
+        "login of getUser",
+        r#""login" OR "logins" OR "getuser" OR "getuser get user" OR "get user" OR "getusers" OR "get" OR "user" OR "users""#,
+        &[0, 0, 1, 1, 1, 1, 1, 1, 1],
+    );
+    check("a AND (b OR \"c d\") NOT e", r#""a" OR "b" OR "c d""#, &[0, 1, 2]);
+    check("x x y", r#""x" OR "y""#, &[0, 2]);
 }

@@ -10,7 +10,6 @@ use rusqlite::{OptionalExtension, params, params_from_iter};
 use super::rows::{COLUMNS, record};
 use super::{MemoryFilter, Record, Rows, StoreError};
 use crate::proto::memory::Tier;
-use crate::store::lexical::batches;
 use crate::types::MemoryRow;
 
 /// Weights of title, tags and content in BM25.
@@ -179,4 +178,21 @@ impl Rows<'_> {
 pub(super) fn json(rows: &[MemoryRow]) -> String {
     let rows: Vec<i64> = rows.iter().map(|row| row.0).collect();
     serde_json::json!(rows).to_string()
+}
+
+/// Yields the ranked items in ascending order, then by key, in batches that grow from `n_batch`, so that only requested
+/// items are sorted.
+fn batches<K: Ord>(mut rest: &mut [(f64, K)], mut n_batch: usize) -> impl Iterator<Item = &[(f64, K)]> {
+    let order = |a: &(f64, K), b: &(f64, K)| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1));
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        n_batch = n_batch.clamp(1, rest.len());
+        rest.select_nth_unstable_by(n_batch - 1, order);
+        let (batch, later) = std::mem::take(&mut rest).split_at_mut(n_batch);
+        batch.sort_unstable_by(order);
+        (rest, n_batch) = (later, 2 * n_batch);
+        Some(&*batch)
+    })
 }

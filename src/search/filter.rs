@@ -1,0 +1,117 @@
+//! Restricts a search to kinds, formats, paths and chunks.
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use crate::types::{IdSet, Kind};
+
+/// Restricts the chunks that an arm returns.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// Empty: all.
+    pub kinds: Vec<Kind>,
+    /// Format names; empty: all.
+    pub langs: Vec<String>,
+    /// Format names that are left out.
+    pub not_langs: Vec<String>,
+    /// Each must match a worktree-relative path; empty: all.
+    pub paths: Vec<GlobSet>,
+    /// Matches paths that are left out.
+    pub not_paths: GlobSet,
+    /// Only these chunks.
+    pub chunks: Option<IdSet>,
+}
+
+/// An invalid glob.
+#[derive(Debug, thiserror::Error)]
+#[error("{glob}: {reason}")]
+pub struct GlobError {
+    /// As it was given.
+    glob: String,
+    reason: globset::ErrorKind,
+}
+
+impl Filter {
+    /// Restricts the filter further to these chunks.
+    pub fn only(&mut self, set: IdSet) {
+        match &mut self.chunks {
+            Some(chunks) => chunks.keep(&set),
+            None => self.chunks = Some(set),
+        }
+    }
+
+    /// Returns whether neither format nor path is restricted.
+    pub fn admits_all_contents(&self) -> bool {
+        self.langs.is_empty()
+            && self.not_langs.is_empty()
+            && self.paths.is_empty()
+            && self.not_paths.is_empty()
+    }
+
+    /// Returns whether a kind is admitted.
+    pub fn admits_kind(&self, kind: Kind) -> bool {
+        self.kinds.is_empty() || self.kinds.contains(&kind)
+    }
+
+    /// Returns whether a format is admitted.
+    pub fn admits_lang(&self, lang: &str) -> bool {
+        (self.langs.is_empty() || self.langs.iter().any(|admitted| admitted == lang))
+            && !self.not_langs.iter().any(|refused| refused == lang)
+    }
+
+    /// Returns whether a path is admitted. That of a commit is none: it is not where paths are wanted, and is where they are
+    /// left out.
+    pub fn admits_path(&self, path: &str, is_commit: bool) -> bool {
+        match is_commit {
+            true => self.paths.is_empty(),
+            false => self.paths.iter().all(|globs| globs.is_match(path)) && !self.not_paths.is_match(path),
+        }
+    }
+}
+
+/// Compiles globs over worktree-relative paths.
+///
+/// # Errors
+/// When a glob is invalid.
+pub fn glob_set(globs: &[String]) -> Result<GlobSet, GlobError> {
+    let mut set = GlobSetBuilder::new();
+    for glob in globs {
+        let bad = |error: globset::Error| GlobError { glob: glob.clone(), reason: error.kind().clone() };
+        let anywhere = if glob.contains('/') { glob.clone() } else { format!("**/{glob}") };
+        set.add(GlobBuilder::new(&anywhere).literal_separator(true).build().map_err(bad)?);
+        // A directory stands for everything below it, as in `git log -- dir`.
+        set.add(GlobBuilder::new(&format!("{}/**", anywhere.trim_end_matches('/'))).build().map_err(bad)?);
+    }
+    set.build().map_err(|error| GlobError { glob: globs.join(" "), reason: error.kind().clone() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn globs(globs: &[&str]) -> Result<GlobSet, GlobError> {
+        glob_set(&globs.iter().map(|glob| (*glob).to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_bad_glob_is_shown_as_it_was_given() {
+        for glob in ["[", "a/[b", "{a"] {
+            let error = globs(&["*.rs", glob]).unwrap_err();
+            assert!(error.to_string().starts_with(&format!("{glob}: unclosed")), "{error}");
+        }
+    }
+
+    #[test]
+    fn every_list_of_globs_must_match_and_none_of_those_left_out() {
+        let (paths, not_paths) = (vec![globs(&["src", "*.md"]).unwrap()], globs(&["**/old/**"]).unwrap());
+        let mut filter = Filter { paths, not_paths, ..Filter::default() };
+        let admitted = |filter: &Filter| {
+            ["src/a.rs", "src/old/a.rs", "b/c.md", "b/c.rs"].map(|path| filter.admits_path(path, false))
+        };
+        assert_eq!(admitted(&filter), [true, false, true, false]);
+        assert!(!filter.admits_path("commit:1", true));
+        filter.paths.push(globs(&["*.md"]).unwrap());
+        assert_eq!(admitted(&filter), [false, false, true, false]);
+        let left_out = Filter { not_paths: globs(&["**"]).unwrap(), ..Filter::default() };
+        assert!(left_out.admits_path("commit:1", true) && !left_out.admits_path("a", false));
+    }
+}

@@ -1,0 +1,275 @@
+//! Keeps in memory which chunks a worktree has, at which paths.
+//!
+//! An arm finds ids of chunks; what the view and a filter admit is looked up here, without the database. Pure: the rows are
+//! given by `update`.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::filter::Filter;
+use crate::store::{Content, ContentChunk};
+use crate::types::{ChunkId, IdSet, Kind};
+
+/// The chunks of one worktree.
+#[derive(Clone, Default)]
+pub struct ViewChunks {
+    /// In the order of their first paths.
+    contents: Vec<Listed>,
+    /// By id.
+    chunks: Vec<ViewChunk>,
+    /// In order; each with the place of its content in `contents`.
+    paths: Vec<(Box<str>, u32)>,
+    /// Of all chunks.
+    n_words: u64,
+}
+
+/// A content with its paths.
+#[derive(Clone)]
+struct Listed {
+    content: Arc<Content>,
+    /// Places in `paths`.
+    paths: Vec<u32>,
+}
+
+impl Listed {
+    fn is_commit(&self) -> bool {
+        self.content.chunks.first().is_some_and(|chunk| chunk.kind == Kind::Commit)
+    }
+}
+
+/// A chunk of the view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ViewChunk {
+    /// Id, kind and length.
+    pub chunk: ContentChunk,
+    /// Which content it is part of, 0 to [`ViewChunks::n_contents`].
+    pub content: u32,
+}
+
+impl ViewChunks {
+    /// Makes it equal to a list of paths, in order, each with the first chunk of its content. `read` returns the contents that
+    /// are new.
+    ///
+    /// # Errors
+    /// When `read` fails.
+    pub fn update<E>(
+        &mut self,
+        list: Vec<(Box<str>, ChunkId)>,
+        mut read: impl FnMut(ChunkId) -> Result<Content, E>,
+    ) -> Result<(), E> {
+        let first = |listed: &Listed| listed.content.chunks.first().map(|chunk| chunk.id);
+        let known: HashMap<ChunkId, Arc<Content>> = self
+            .contents
+            .iter()
+            .filter_map(|listed| Some((first(listed)?, Arc::clone(&listed.content))))
+            .collect();
+        let mut places: HashMap<ChunkId, u32> = HashMap::with_capacity(list.len());
+        let mut contents: Vec<Listed> = Vec::new();
+        let mut paths = Vec::with_capacity(list.len());
+        for (nth, (path, id)) in (0..).zip(list) {
+            let place = match places.get(&id) {
+                Some(place) => *place,
+                None => {
+                    let content = match known.get(&id) {
+                        Some(content) => Arc::clone(content),
+                        None => Arc::new(read(id)?),
+                    };
+                    contents.push(Listed { content, paths: Vec::new() });
+                    let place = contents.len() as u32 - 1;
+                    places.insert(id, place);
+                    place
+                }
+            };
+            contents[place as usize].paths.push(nth);
+            paths.push((path, place));
+        }
+        let of = |(place, listed): (u32, &Listed)| -> Vec<ViewChunk> {
+            listed.content.chunks.iter().map(|chunk| ViewChunk { chunk: *chunk, content: place }).collect()
+        };
+        let mut chunks: Vec<ViewChunk> = (0..).zip(&contents).flat_map(of).collect();
+        chunks.sort_unstable_by_key(|chunk| chunk.chunk.id);
+        let n_words = chunks.iter().map(|chunk| u64::from(chunk.chunk.n_words)).sum();
+        *self = Self { contents, chunks, paths, n_words };
+        Ok(())
+    }
+
+    /// Returns all chunks by id.
+    pub fn chunks(&self) -> &[ViewChunk] {
+        &self.chunks
+    }
+
+    /// Returns the number of words of all chunks.
+    pub fn n_words(&self) -> u64 {
+        self.n_words
+    }
+
+    /// Returns the number of different contents.
+    pub fn n_contents(&self) -> usize {
+        self.contents.len()
+    }
+
+    /// Returns the content of a chunk.
+    pub fn content(&self, place: u32) -> &Content {
+        &self.contents[place as usize].content
+    }
+
+    /// Returns the chunk with an id, if the view has it.
+    pub fn get(&self, id: ChunkId) -> Option<&ViewChunk> {
+        let place = self.chunks.binary_search_by_key(&id, |chunk| chunk.chunk.id).ok()?;
+        Some(&self.chunks[place])
+    }
+
+    /// Returns the memory that it takes, bytes.
+    pub fn size(&self) -> usize {
+        let chunks = self.chunks.len() * (size_of::<ViewChunk>() + size_of::<ContentChunk>());
+        let paths: usize = self.paths.iter().map(|(path, _)| path.len() + size_of::<(Box<str>, u32)>()).sum();
+        chunks + paths + self.contents.len() * (size_of::<Listed>() + size_of::<Content>() + 16)
+    }
+
+    /// Returns what a filter admits.
+    pub fn within<'a>(&'a self, filter: &'a Filter) -> Members<'a> {
+        let admitted = (!filter.admits_all_contents()).then(|| {
+            let admits = |listed: &Listed| {
+                let mut paths = listed.paths.iter().map(|path| &self.paths[*path as usize].0);
+                filter.admits_lang(&listed.content.lang)
+                    && paths.any(|path| filter.admits_path(path, listed.is_commit()))
+            };
+            self.contents.iter().map(admits).collect()
+        });
+        Members { view: self, filter, admitted }
+    }
+}
+
+/// The chunks of a view that a filter admits.
+pub struct Members<'a> {
+    /// All chunks of the view.
+    pub view: &'a ViewChunks,
+    filter: &'a Filter,
+    /// For each content; all when absent.
+    admitted: Option<Vec<bool>>,
+}
+
+impl Members<'_> {
+    /// Returns whether the filter restricts nothing, or only to a set of chunks.
+    pub fn are_all_or_listed(&self) -> bool {
+        self.admitted.is_none() && self.filter.kinds.is_empty()
+    }
+
+    /// Returns the set of chunks that the filter restricts to.
+    pub fn listed(&self) -> Option<&IdSet> {
+        self.filter.chunks.as_ref()
+    }
+
+    /// Returns the admitted chunks of files, by path and place.
+    pub fn of_files(&self) -> impl Iterator<Item = &ViewChunk> {
+        let contents = self.view.contents.iter().filter(|listed| !listed.is_commit());
+        let chunks = contents.flat_map(|listed| &listed.content.chunks);
+        chunks.filter_map(|chunk| self.get(chunk.id))
+    }
+
+    /// Returns whether only commits are admitted.
+    pub fn are_commits(&self) -> bool {
+        self.filter.kinds == [Kind::Commit]
+    }
+
+    /// Returns whether a chunk is admitted.
+    pub fn admit(&self, chunk: &ViewChunk) -> bool {
+        self.filter.admits_kind(chunk.chunk.kind)
+            && self.filter.chunks.as_ref().is_none_or(|chunks| chunks.contains(chunk.chunk.id))
+            && self.admitted.as_ref().is_none_or(|admitted| admitted[chunk.content as usize])
+    }
+
+    /// Returns the chunk with an id, if it is admitted.
+    pub fn get(&self, id: ChunkId) -> Option<&ViewChunk> {
+        self.view.get(id).filter(|chunk| self.admit(chunk))
+    }
+
+    /// Returns the ids of the admitted chunks of some kinds.
+    pub fn ids(&self, of: impl Fn(Kind) -> bool) -> IdSet {
+        let chunks = self.view.chunks.iter().filter(|chunk| of(chunk.chunk.kind) && self.admit(chunk));
+        chunks.map(|chunk| chunk.chunk.id).collect()
+    }
+
+    /// Returns the first admitted chunk of the content at a path, if the path is admitted.
+    pub fn first_at(&self, path: &str) -> Option<&ViewChunk> {
+        let place = self.view.paths.binary_search_by(|(known, _)| (**known).cmp(path)).ok()?;
+        let listed = &self.view.contents[self.view.paths[place].1 as usize];
+        if !self.filter.admits_path(path, listed.is_commit()) {
+            return None;
+        }
+        listed.content.chunks.iter().find_map(|chunk| self.get(chunk.id))
+    }
+
+    /// Returns the admitted paths of a content, in order.
+    pub fn paths(&self, content: u32) -> impl Iterator<Item = &str> {
+        let listed = &self.view.contents[content as usize];
+        let paths = listed.paths.iter().map(|path| &*self.view.paths[*path as usize].0);
+        paths.filter(|path| self.filter.admits_path(path, listed.is_commit()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::filter::glob_set;
+
+    fn content(first: ChunkId) -> Result<Content, String> {
+        let chunk = |nth, kind| ContentChunk { id: ChunkId(first.0 + nth), kind, n_words: 3 };
+        let lang = if first.0 < 100 { "rust" } else { "" };
+        let chunks = vec![chunk(0, Kind::Map), chunk(1, Kind::Symbol)];
+        Ok(Content { hash: [0; 32], lang: lang.to_owned(), chunks })
+    }
+
+    fn listed(list: &[(&str, i64)]) -> Vec<(Box<str>, ChunkId)> {
+        list.iter().map(|(path, id)| ((*path).into(), ChunkId(*id))).collect()
+    }
+
+    fn ids(members: &Members<'_>) -> Vec<i64> {
+        members.view.chunks().iter().filter(|chunk| members.admit(chunk)).map(|c| c.chunk.id.0).collect()
+    }
+
+    #[test]
+    fn only_new_contents_are_read_and_copies_are_one() {
+        let mut view = ViewChunks::default();
+        let mut n_read = 0;
+        let mut update = |view: &mut ViewChunks, list: &[(&str, i64)]| {
+            let read = |id| {
+                n_read += 1;
+                content(id)
+            };
+            view.update(listed(list), read).unwrap();
+            n_read
+        };
+        assert_eq!(update(&mut view, &[("a.rs", 10), ("b/a.rs", 10), ("c.txt", 100)]), 2);
+        assert_eq!(update(&mut view, &[("a.rs", 20), ("b/a.rs", 10), ("c.txt", 100)]), 3);
+        assert_eq!(update(&mut view, &[("c.txt", 100)]), 3);
+        assert_eq!(view.n_contents(), 1);
+        assert_eq!(view.get(ChunkId(10)), None);
+        assert_eq!(view.get(ChunkId(101)).map(|chunk| chunk.chunk.kind), Some(Kind::Symbol));
+        assert_eq!(view.update(listed(&[("d", 9)]), |_| Err("no")), Err("no"));
+        assert_eq!(view.n_contents(), 1, "what failed changes nothing");
+    }
+
+    #[test]
+    fn a_filter_admits_by_kind_format_and_path() {
+        let mut view = ViewChunks::default();
+        view.update(listed(&[("a.rs", 10), ("b/a.rs", 10), ("c.txt", 100)]), content).unwrap();
+        let filter = |kinds: &[Kind], langs: &[&str], globs: &[&str]| {
+            let owned = |list: &[&str]| list.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
+            let paths = if globs.is_empty() { Vec::new() } else { vec![glob_set(&owned(globs)).unwrap()] };
+            Filter { kinds: kinds.to_vec(), langs: owned(langs), paths, ..Filter::default() }
+        };
+        let check = |filter: Filter, expected: &[i64]| assert_eq!(ids(&view.within(&filter)), expected);
+        check(Filter::default(), &[10, 11, 100, 101]);
+        check(filter(&[Kind::Symbol], &[], &[]), &[11, 101]);
+        check(filter(&[], &["rust"], &[]), &[10, 11]);
+        check(filter(&[], &[], &["b/**"]), &[10, 11]);
+        check(filter(&[], &["rust"], &["*.txt"]), &[]);
+        let within_b = filter(&[Kind::Symbol], &[], &["b/**"]);
+        let members = view.within(&within_b);
+        assert_eq!(members.paths(0).collect::<Vec<_>>(), ["b/a.rs"]);
+        assert_eq!(members.first_at("b/a.rs").map(|chunk| chunk.chunk.id), Some(ChunkId(11)));
+        assert_eq!(members.first_at("a.rs"), None);
+        assert!(members.ids(|kind| kind == Kind::Symbol).contains(ChunkId(11)));
+    }
+}

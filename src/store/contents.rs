@@ -1,0 +1,117 @@
+//! Reads which contents a worktree has, and what each consists of.
+
+use rusqlite::{OptionalExtension, Row};
+
+use super::word_totals::take_varint;
+use super::{Reader, StoreError};
+use crate::types::{ChunkId, Kind, ViewId};
+
+/// A content that is indexed, without its text.
+#[derive(Debug, Default)]
+pub struct Content {
+    /// blake3 of the bytes.
+    pub hash: [u8; 32],
+    /// Format name; `""` where unknown.
+    pub lang: String,
+    /// Its chunks, in order.
+    pub chunks: Vec<ContentChunk>,
+}
+
+/// A chunk of a content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContentChunk {
+    /// Its id.
+    pub id: ChunkId,
+    /// Kind of source.
+    pub kind: Kind,
+    /// Words of its names, title and body.
+    pub n_words: u32,
+}
+
+/// Where a chunk is in its content, and how it is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Byte span, half-open.
+    pub bytes: (usize, usize),
+    /// Lines, 1-based, inclusive.
+    pub lines: (u32, u32),
+    /// Names defined, joined by spaces.
+    pub symbol: Option<String>,
+    /// Heading path or qualified name.
+    pub title: Option<String>,
+}
+
+impl Reader {
+    /// Calls `see` with each indexed path of a view, in order, and the first chunk of its content. That chunk identifies the
+    /// content: one that is extracted again gets new chunks.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn each_path(&self, view: ViewId, mut see: impl FnMut(&str, ChunkId)) -> Result<(), StoreError> {
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached(
+                "SELECT e.path, c.id FROM entry e CROSS JOIN chunk c ON c.blob_id = e.blob_id AND c.ord = 0
+                 WHERE e.view_id = ?1 ORDER BY e.path",
+            )?;
+            let mut rows = statement.query([view.0])?;
+            while let Some(row) = rows.next()? {
+                see(row.get_ref(0)?.as_str()?, ChunkId(row.get(1)?));
+            }
+            Ok(())
+        })
+    }
+
+    /// Returns the content that begins with a chunk.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn content(&self, first: ChunkId) -> Result<Content, StoreError> {
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached(
+                "SELECT b.hash, b.lang, c.id, c.kind, d.sz FROM chunk f
+                 CROSS JOIN blob b ON b.id = f.blob_id
+                 CROSS JOIN chunk c ON c.blob_id = b.id
+                 LEFT JOIN chunk_fts_docsize d ON d.id = c.id
+                 WHERE f.id = ?1 ORDER BY c.ord",
+            )?;
+            let mut rows = statement.query([first.0])?;
+            let mut content = Content::default();
+            while let Some(row) = rows.next()? {
+                if content.chunks.is_empty() {
+                    (content.hash, content.lang) = (row.get(0)?, row.get(1)?);
+                }
+                let mut sizes = row.get_ref(4)?.as_blob_or_null()?.unwrap_or_default();
+                let mut n_words = 0;
+                while !sizes.is_empty() {
+                    n_words += take_varint(&mut sizes);
+                }
+                content.chunks.push(ContentChunk {
+                    id: ChunkId(row.get(2)?),
+                    kind: Kind::parse(row.get_ref(3)?.as_str()?).unwrap_or(Kind::Text),
+                    n_words: u32::try_from(n_words).unwrap_or(u32::MAX),
+                });
+            }
+            Ok(content)
+        })
+    }
+
+    /// Returns where a chunk is; `None` if it is gone.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn place(&self, chunk: ChunkId) -> Result<Option<Place>, StoreError> {
+        self.run(|conn| {
+            let mut statement =
+                conn.prepare_cached("SELECT b0, b1, l0, l1, symbol, title FROM chunk WHERE id = ?1")?;
+            let place = |row: &Row<'_>| {
+                Ok(Place {
+                    bytes: (row.get::<_, i64>(0)? as usize, row.get::<_, i64>(1)? as usize),
+                    lines: (row.get(2)?, row.get(3)?),
+                    symbol: row.get(4)?,
+                    title: row.get(5)?,
+                })
+            };
+            statement.query_row([chunk.0], place).optional()
+        })
+    }
+}
