@@ -14,12 +14,14 @@ use crate::types::{ChunkId, Kind};
 
 /// A query for a name wants its definition before its many uses.
 const DEFINITION: Factor = Factor::new("definition", 2.5);
+/// A query with other words wants what they say; the name is one of its words.
+const DEFINITION_AMONG_WORDS: Factor = Factor::new("definition", 1.4);
 /// Files are named after their content.
 const STEM: Factor = Factor::new("stem", 1.6);
 /// Folders name an area, for many files at once.
 const FOLDER: Factor = Factor::new("folder", 1.2);
 /// A file about the subject mentions it in several places; only its best chunk gains.
-const FILE: Factor = Factor::new("file", 1.8);
+const FILE: Factor = Factor::new("file", 1.5);
 /// A map record repeats the definitions of its file with less detail.
 const MAP: Factor = Factor::new("map", 0.8);
 /// A commit message describes former code with the same names; the worktree takes precedence.
@@ -57,7 +59,8 @@ pub fn rank(query: &Query, candidates: Vec<Candidate>) -> Vec<Ranked<Candidate>>
     let mut ranked = Ranked::all(candidates, fused);
     let target = Target::of(query);
     for hit in &mut ranked {
-        hit.apply_at(DEFINITION, target.definition(&hit.candidate));
+        let factor = if query.is_one_word() { DEFINITION } else { DEFINITION_AMONG_WORDS };
+        hit.apply_at(factor, target.definition(&hit.candidate));
         if hit.candidate.kind != Kind::Commit {
             apply_path(query, hit);
         } else if !query.asks_for_history() {
