@@ -1,0 +1,200 @@
+"""What would the ranking be with other weights?
+
+Repeats src/search/fuse.rs and src/search/rerank.rs over candidates that `weights.py collect` kept, for questions of
+several words. The factors of path classes and of commits stay those that the daemon applied.
+"""
+import json
+import math
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+from scores import Failure
+
+SEARCH = Path(__file__).resolve().parent.parent / "src/search"
+COSINE_FLOOR, RANK_DAMPING = 0.25, 60.0  # as in src/search/fuse.rs
+ARMS = ["bm25", "path", "symbol", "file", "covered"]  # and `knn`, which has two weights
+STRENGTHS = {"definition": "DEFINITION_AMONG_WORDS", "stem": "STEM", "folder": "FOLDER", "map": "MAP"}
+REPLAYED = [*STRENGTHS, "file", "further"]  # factors that are computed anew
+NAMES = [*ARMS, "knn_code", "knn_doc", *STRENGTHS.values(), "FILE", "FURTHER"]
+N_PLACES = 10
+
+
+def product_weights(search=SEARCH):
+    """Returns the weights in src/search: arms by their field, factors by their constant."""
+    fuse, rerank = [(search / name).read_text(encoding="utf-8") for name in ["fuse.rs", "rerank.rs"]]
+    arms = re.search(r"pub fn new\(query: &Query\) -> Self \{.*?Self \{(.*?)\}", fuse, re.S)
+    found = dict(re.findall(r"(\w+): ([\d.]+|share)\b", arms.group(1) if arms else ""))
+    found.update(re.findall(r'^const (\w+): Factor = Factor::new\("\w+", ([\d.]+)\);', rerank, re.M))
+    absent = [name for name in NAMES if name not in found]
+    if absent:
+        raise Failure(f"{search}: no weight {', '.join(absent)} in fuse.rs, rerank.rs; replay.py must follow them", 2)
+    return {name: 1.0 if found[name] == "share" else float(found[name]) for name in NAMES}  # share: 1 for several words
+
+
+class Query:
+    """The candidates of one query as columns, `[n_candidates]`, in the order that decides between equal scores."""
+
+    def __init__(self, suite, row, weights):
+        self.suite, self.row = suite, row
+        hits = sorted(row["hits"], key=lambda hit: (hit["path"], hit["lines"]))
+        self.hits = hits
+        self.is_doc = np.array([hit["kind"] == "doc" for hit in hits], dtype=bool)
+        self.is_symbol = np.array([hit["kind"] == "symbol" for hit in hits], dtype=bool)
+        ids = {}
+        self.file = np.array([ids.setdefault(hit["path"], len(ids)) for hit in hits], dtype=int)
+        self.arms = {arm: self.arm(arm) for arm in ARMS}
+        found = [hit["signals"].get("knn", [None, None])[1] for hit in hits]
+        self.has_vector = np.array([cosine is not None for cosine in found], dtype=bool)
+        self.raw_cosine = np.array([cosine or 0.0 for cosine in found])
+        self.strength = {}
+        for factor, name in STRENGTHS.items():
+            times = self.times(factor)
+            if weights[name] == 1 and (times != 1).any():
+                raise Failure(f"{row['qid']}: `{factor}` was applied, but {name} is 1; collect with --set {name}=", 2)
+            self.strength[factor] = (times - 1) / (weights[name] - 1) if weights[name] != 1 else 0 * times
+        kept = {name for hit in hits for name in hit["factors"]} - set(REPLAYED)
+        self.kept = np.prod([np.ones(len(hits)), *(self.times(name) for name in sorted(kept))], axis=0)
+        self.labels = [label(suite, row, hit) for hit in hits]
+        self.scale_cosines(weights)
+        self.find_hidden(weights)
+
+    def scale_cosines(self, weights):
+        """Scales cosines between worst and best. The worst, rarely a hit, follows from the fused scores."""
+        cosine, is_more = self.raw_cosine, self.has_vector & (self.raw_cosine > COSINE_FLOOR)
+        best = cosine[is_more].max(initial=COSINE_FLOOR)
+        worst = max(cosine[self.has_vector].min(initial=np.inf), COSINE_FLOOR)
+        self.cosine = np.zeros(len(cosine))
+        if best <= worst:
+            self.cosine[is_more] = 1.0
+            return
+        knn, others, possible = self.parts(weights)
+        fused = np.array([hit["fused"] for hit in self.hits])
+        share = (fused * possible - others)[is_more] / np.maximum(knn[is_more], 1e-9)
+        is_low = (share > 0.001) & (share < 0.9)
+        if is_low.any():
+            implied = (cosine[is_more] - share * best)[is_low] / (1 - share[is_low])
+            worst = float(np.clip(np.median(implied), COSINE_FLOOR, worst))
+        self.cosine[is_more] = np.clip((cosine[is_more] - worst) / (best - worst), 0, 1)
+
+    def find_hidden(self, weights):
+        """Finds what candidates beyond those asked for add to the fused scores of each file.
+
+        The daemon's lift is a file's sum as a share of the largest, and that follows from a file that is complete.
+        """
+        self.hidden = np.zeros(self.file.max(initial=-1) + 1)
+        if weights["FILE"] == 1 or not len(self.hits):
+            return
+        seen, lift = self.further(weights), np.zeros(len(self.hidden))
+        np.maximum.at(lift, self.file, (self.times("file") - 1) / (weights["FILE"] - 1))
+        if (lift > 0).any():
+            largest = (seen[lift > 0] / lift[lift > 0]).max()
+            self.hidden = np.maximum(lift * largest - seen, 0.0)
+
+    def times(self, factor):
+        return np.array([hit["factors"].get(factor, 1.0) for hit in self.hits])
+
+    def arm(self, arm):
+        """Returns the value of an arm, 0 to 1."""
+        if arm == "symbol":
+            ranks = [hit["signals"].get(arm, [None])[0] for hit in self.hits]
+            return np.array([(RANK_DAMPING + 1) / (RANK_DAMPING + max(1, rank)) if rank else 0.0 for rank in ranks])
+        values = np.array([hit["signals"].get(arm, [0, 0])[1] or 0.0 for hit in self.hits])
+        best = values.max(initial=0.0) if arm in ("bm25", "path") else 1.0  # the others are shares already
+        return np.maximum(values / best, 0.0) if best > 0 else values
+
+    def parts(self, weights):
+        """Returns the weight of each cosine, the sum of the other arms, and the score of a first rank in all."""
+        knn = np.where(self.is_doc, weights["knn_doc"], weights["knn_code"])
+        present = {arm: (self.arms["file" if arm == "covered" else arm] > 0).any() for arm in ARMS}
+        possible = sum(weights[arm] for arm in ARMS if present[arm]) + knn[self.has_vector].max(initial=0.0)
+        return knn, sum(weights[arm] * self.arms[arm] for arm in ARMS), possible or 1.0
+
+    def fused(self, weights):
+        knn, others, possible = self.parts(weights)
+        return np.clip((others + knn * self.cosine) / possible, 0, 1)
+
+    def before_lift(self, fused, weights):
+        score = fused * self.kept
+        for factor in ["definition", "stem", "folder"]:
+            score *= 1 + self.strength[factor] * (weights[STRENGTHS[factor]] - 1)
+        return score
+
+    def further(self, weights):
+        """Returns the sum of the fused scores of each file's candidates but the best, `[n_files]`."""
+        fused = self.fused(weights)
+        return np.bincount(self.file, weights=fused) - fused[self.best_of_files(self.before_lift(fused, weights))]
+
+    def order(self, weights):
+        """Returns the candidates' indices, best first."""
+        score = self.before_lift(self.fused(weights), weights)
+        if len(score):
+            self.lift(score, weights)
+            self.spread(score, weights["FURTHER"])
+        return np.argsort(-score, kind="stable")
+
+    def lift(self, score, weights):
+        """Lowers map records, and raises the best candidate of each file by the others' fused scores."""
+        others = self.further(weights) + self.hidden
+        score *= 1 + self.strength["map"] * (weights["MAP"] - 1)
+        if others.max() > 0:
+            score[self.best_of_files(score)] *= 1 + others / others.max() * (weights["FILE"] - 1)
+
+    def best_of_files(self, score):
+        order = np.argsort(-score, kind="stable")
+        return order[np.unique(self.file[order], return_index=True)[1]]
+
+    def spread(self, score, further):
+        """Lowers each further candidate of a file, except sections of documents."""
+        order = np.lexsort((-score, self.file))
+        counted = ~self.is_doc[order]
+        before = np.cumsum(counted) - counted
+        starts = np.searchsorted(self.file[order], self.file[order])
+        score[order] *= np.where(counted, further ** (before - before[starts]), 1.0)
+
+    def is_replayed(self, weights):
+        """Returns whether the first ten are those that the daemon answered, in its order."""
+        ours = [self.hits[nth] for nth in self.order(weights)[:N_PLACES]]
+        return [place(hit) for hit in ours] == [place(hit) for hit in self.row["hits"][:N_PLACES]]
+
+    def ndcg(self, weights):
+        """Returns nDCG@10 over what is judged; a file or section counts once."""
+        found = dict.fromkeys(self.labels[nth] for nth in self.order(weights) if self.labels[nth])
+        relevant = set(self.row["relevant"])
+        gain = sum(1 / math.log2(nth + 2) for nth, name in enumerate(list(found)[:N_PLACES]) if name in relevant)
+        return gain / sum(1 / math.log2(nth + 2) for nth in range(min(N_PLACES, len(relevant))))
+
+
+def place(hit):
+    return hit["path"], hit["lines"]
+
+
+def label(suite, row, hit):
+    """Returns what the metric counts: a file, a labelled section, the chunk of another; nothing if not judged."""
+    if suite == "code":
+        return hit["path"] if hit["is_judged"] else None
+    if not hit["is_judged"] or any(holds(section, hit) for section in row["exclude"]):
+        return None
+    return next((section for section in row["relevant"] if holds(section, hit)), f"{hit['path']}#{hit['lines'][0]}")
+
+
+def holds(section, hit):
+    """Returns whether a section, `path#L10-L20`, has the first line of a hit."""
+    path, first, last = re.fullmatch(r"(.*)#L(\d+)-L(\d+)", section).groups()
+    return hit["path"] == path and int(first) <= hit["lines"][0] <= int(last)
+
+
+def load(folder):
+    """Returns {repository: [Query]} of what was collected, and the daemon's weights."""
+    files = sorted(folder.glob("*/*.json"))
+    if not files:
+        raise Failure(f"{folder}: no <suite>/<set>.json; `weights.py collect` writes them", 2)
+    queries, weights = defaultdict(list), None
+    for file in files:
+        kept = json.loads(file.read_text(encoding="utf-8"))
+        weights = weights or kept["weights"]
+        if kept["weights"] != weights:
+            raise Failure(f"{file}: collected with other weights than {files[0]}; collect all of them again", 2)
+        queries[file.stem] += [Query(file.parent.name, row, weights) for row in kept["queries"]]
+    return dict(queries), weights
