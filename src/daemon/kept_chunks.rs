@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::per_view::{Kept, PerView};
 use crate::search::view_chunks::ViewChunks;
 use crate::store::{Reader, StoreError};
-use crate::types::{ChunkId, ViewId};
+use crate::types::ViewId;
 
 /// Memory of the chunks of all worktrees together, bytes: some five million chunks.
 const MOST_BYTES: usize = 256 << 20;
@@ -18,7 +18,8 @@ pub(super) struct KeptChunks(PerView<ChunksOfView>);
 struct ChunksOfView {
     /// Epoch and sequence number of the view.
     clock: Option<(i64, u64)>,
-    newest_chunk: ChunkId,
+    /// Contents that were extracted again until then.
+    n_replaced: u64,
     chunks: Arc<ViewChunks>,
 }
 
@@ -35,25 +36,29 @@ impl Default for KeptChunks {
 }
 
 impl KeptChunks {
+    /// Forgets all chunks.
+    pub(super) fn clear(&self) {
+        self.0.retain(&[]);
+    }
+
     /// Returns the chunks of a view in the snapshot of `reader`.
     ///
-    /// Each change of a view's files changes its clock, and a content that is extracted again, perhaps for another view, gets
-    /// new chunks.
+    /// Each change of a view's files changes its clock. A content may be extracted again for another view, which is counted.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub(super) fn current(&self, reader: &Reader, view: ViewId) -> Result<Arc<ViewChunks>, StoreError> {
         let clock = reader.view(view)?.map(|row| (row.epoch, row.seq));
-        let newest_chunk = reader.newest_chunk()?;
+        let n_replaced = reader.n_replaced()?;
         let kept = self.0.of(view, |former| -> Result<_, StoreError> {
             let chunks = match former {
-                Some(kept) if kept.clock == clock && kept.newest_chunk == newest_chunk => kept.chunks,
+                Some(kept) if kept.clock == clock && kept.n_replaced == n_replaced => kept.chunks,
                 former => {
                     self.0.retain(&reader.views()?);
                     updated(reader, view, former.map(|kept| kept.chunks).unwrap_or_default())?
                 }
             };
-            Ok(ChunksOfView { clock, newest_chunk, chunks })
+            Ok(ChunksOfView { clock, n_replaced, chunks })
         })?;
         Ok(kept.chunks)
     }

@@ -17,7 +17,8 @@ pub(super) type KeptMaps = PerView<KeptMap>;
 #[derive(Clone)]
 pub(super) struct KeptMap {
     pub(super) clock: String,
-    newest_chunk: ChunkId,
+    /// Contents that were extracted again until then.
+    n_replaced: u64,
     pub(super) map: Arc<CodeMap>,
 }
 
@@ -30,20 +31,19 @@ impl Kept for KeptMap {
 impl KeptMap {
     /// Returns the map of a view in the snapshot of `reader`, where the view has this clock.
     ///
-    /// Each change of a view's files changes its clock, and a content that is extracted again, perhaps for another view, gets
-    /// new chunks.
+    /// Each change of a view's files changes its clock. A content may be extracted again for another view, which is counted.
     pub(super) fn current(
         former: Option<Self>,
         reader: &Reader,
         view: ViewId,
         clock: String,
     ) -> Result<Self, StoreError> {
-        let newest_chunk = reader.newest_chunk()?;
+        let n_replaced = reader.n_replaced()?;
         let map = match former {
-            Some(kept) if kept.clock == clock && kept.newest_chunk == newest_chunk => kept.map,
+            Some(kept) if kept.clock == clock && kept.n_replaced == n_replaced => kept.map,
             former => updated(reader, view, former.map(|kept| kept.map).unwrap_or_default())?,
         };
-        Ok(Self { clock, newest_chunk, map })
+        Ok(Self { clock, n_replaced, map })
     }
 }
 

@@ -51,8 +51,13 @@ impl<T: Kept> PerView<T> {
     }
 
     fn slot(&self, view: ViewId) -> Slot<T> {
-        let known = lock(&self.slots).iter().find(|slot| slot.view == view).cloned();
-        known.unwrap_or_else(|| Slot { view, size: 0, kept: Arc::default() })
+        let mut slots = lock(&self.slots);
+        if let Some(known) = slots.iter().find(|slot| slot.view == view) {
+            return known.clone();
+        }
+        let slot = Slot { view, size: 0, kept: Arc::default() };
+        slots.push(slot.clone());
+        slot
     }
 
     /// Puts a slot at the end, and forgets the first ones while all of them are too large.

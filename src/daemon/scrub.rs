@@ -56,6 +56,7 @@ impl Scrubber {
         if has_purged && !writer.has_purged() {
             load_vectors(shared, writer);
             shared.maps.retain(&[]); // they hold names
+            shared.chunks.clear(); // and these hold paths
             let ms = began.elapsed().as_millis();
             tracing::info!(ms, "what became a secret is gone from the index");
         }

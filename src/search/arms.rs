@@ -3,6 +3,8 @@
 //! Every arm admits what the view and the filter do inside its top-k, never after it: hits of another worktree must not crowd
 //! out those of this one.
 
+use std::collections::HashSet;
+
 use super::SPARE;
 use super::bm25::{self, PhraseCounts};
 use super::correction::lower;
@@ -80,19 +82,19 @@ impl Answer {
 
     /// Returns whether another answer has a hit with a word of its query that has no word of this one's.
     pub fn lacks_exact_of(&self, other: &Self) -> bool {
-        let exact = |answer: &Self| -> Vec<ChunkId> {
+        let exact = |answer: &Self| -> HashSet<ChunkId> {
             answer.found.iter().filter(|hit| hit.is_exact()).map(|hit| hit.ranked.candidate.key).collect()
         };
-        let own = exact(self);
-        exact(other).iter().any(|id| !own.contains(id))
+        !exact(other).is_subset(&exact(self))
     }
 
     /// Adds the hits of the corrected query below the exact ones, and replaces those that are only near.
     pub fn add_corrected(&mut self, corrected: Self, factor: f64) {
         self.found.retain(Found::is_exact);
         self.query = corrected.query;
+        let known: HashSet<ChunkId> = self.found.iter().map(|hit| hit.ranked.candidate.key).collect();
         for mut hit in corrected.found {
-            if !self.found.iter().any(|known| known.ranked.candidate.key == hit.ranked.candidate.key) {
+            if !known.contains(&hit.ranked.candidate.key) {
                 lower(&mut hit.ranked, factor);
                 self.found.push(hit);
             }
@@ -180,10 +182,10 @@ fn add_words(
 ) -> Result<(), StoreError> {
     let phrases = ask.query.phrases();
     let Some(expression) = phrases.expression() else { return Ok(()) };
-    let mut counts = PhraseCounts::new(phrases.word_of.len());
+    let mut counts = PhraseCounts::new(members, phrases.word_of.len());
     reader.phrase_counts(&expression, |id, row| counts.add(id, row))?;
-    let mut scores = bm25::score(members, &counts, &phrases.word_of);
-    for (rank, scored) in (1..).zip(best(&mut scores.chunks, members, k)) {
+    let mut scores = bm25::score(&counts, &phrases.word_of);
+    for (rank, scored) in (1..).zip(best(std::mem::take(&mut scores.chunks), members, k)) {
         pool.add_words(&scored.chunk, rank, scored.bm25);
     }
     pool.set_files(scores);
@@ -191,13 +193,13 @@ fn add_words(
 }
 
 /// Returns the best `k` chunks and some commits, best first and then by age.
-fn best(chunks: &mut [bm25::Scored], members: &Members<'_>, k: usize) -> Vec<bm25::Scored> {
+fn best(chunks: Vec<bm25::Scored>, members: &Members<'_>, k: usize) -> Vec<bm25::Scored> {
     let order = |a: &bm25::Scored, b: &bm25::Scored| {
         b.bm25.total_cmp(&a.bm25).then_with(|| a.chunk.chunk.id.cmp(&b.chunk.chunk.id))
     };
     let is_commit = |scored: &bm25::Scored| scored.chunk.chunk.kind == Kind::Commit;
     let n_commits = if members.are_commits() { k } else { k / OTHERS_A_COMMIT };
-    let (mut commits, mut others): (Vec<bm25::Scored>, Vec<_>) = chunks.iter().copied().partition(is_commit);
+    let (mut commits, mut others): (Vec<bm25::Scored>, Vec<_>) = chunks.into_iter().partition(is_commit);
     for (list, most) in [(&mut commits, n_commits), (&mut others, k)] {
         if list.len() > most {
             list.select_nth_unstable_by(most, order);
@@ -258,7 +260,7 @@ fn add_nearest(
     let mut near = Vec::with_capacity(top.len());
     for (chunk, cosine) in top {
         // The key of a commit says nothing.
-        let path = match members.paths(chunk.content).next().filter(|_| chunk.chunk.kind != Kind::Commit) {
+        let path = match members.first_path(chunk.content).filter(|_| chunk.chunk.kind != Kind::Commit) {
             Some(path) => reader.path_vector(path)?.map_or(0.0, |path| cosine_i8(&vector, &path)),
             None => cosine as f32,
         };

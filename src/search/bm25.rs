@@ -16,33 +16,32 @@ const B: f64 = 0.75;
 /// Weight of a word that half of all texts have, or more.
 const LEAST_IDF: f64 = 1e-6;
 
-/// The rows in which FTS5 found some phrase of a query, by id.
-#[derive(Debug)]
-pub struct PhraseCounts {
-    /// Which chunks.
-    ids: Vec<ChunkId>,
-    /// How often each phrase occurs, weighted by column, `[n_ids, n_phrases]`.
+/// The chunks of a view in which FTS5 found some phrase of a query.
+pub struct PhraseCounts<'a> {
+    members: &'a Members<'a>,
+    found: Vec<&'a ViewChunk>,
+    /// How often each phrase occurs, weighted by column, `[n_found, n_phrases]`.
     counts: Vec<u8>,
-    /// Phrases of the query.
     n_phrases: usize,
 }
 
-impl PhraseCounts {
+impl<'a> PhraseCounts<'a> {
     /// Makes an empty list for a query of `n_phrases`.
-    pub fn new(n_phrases: usize) -> Self {
-        Self { ids: Vec::new(), counts: Vec::new(), n_phrases }
+    pub fn new(members: &'a Members<'a>, n_phrases: usize) -> Self {
+        Self { members, found: Vec::new(), counts: Vec::new(), n_phrases }
     }
 
-    /// Adds a row; `counts` has a number for each phrase.
+    /// Adds a row with a number for each phrase, if the view has the chunk.
     pub fn add(&mut self, id: ChunkId, counts: &[u8]) {
-        if counts.len() == self.n_phrases {
-            self.ids.push(id);
-            self.counts.extend_from_slice(counts);
+        debug_assert_eq!(counts.len(), self.n_phrases, "a number for each phrase");
+        if let Some(chunk) = self.members.view.get(id) {
+            self.found.push(chunk);
+            self.counts.extend(counts.iter().chain(std::iter::repeat(&0)).take(self.n_phrases));
         }
     }
 
-    fn rows(&self) -> impl Iterator<Item = (ChunkId, &[u8])> {
-        self.ids.iter().copied().zip(self.counts.chunks_exact(self.n_phrases.max(1)))
+    fn rows(&self) -> impl Iterator<Item = (&'a ViewChunk, &[u8])> {
+        self.found.iter().copied().zip(self.counts.chunks_exact(self.n_phrases.max(1)))
     }
 }
 
@@ -81,45 +80,33 @@ impl Scores {
 
 /// Scores the chunks in which a query was found. `word_of` gives for each phrase the word of the query that it stands for.
 ///
-/// The frequencies are those of the whole view, so that a filter does not change the order of what it admits.
-pub fn score(members: &Members<'_>, found: &PhraseCounts, word_of: &[usize]) -> Scores {
-    let view = members.view.chunks();
-    let mut later = view.iter().peekable();
-    let mut rows: Vec<(&ViewChunk, &[u8])> = Vec::with_capacity(found.ids.len());
-    for (id, counts) in found.rows() {
-        while later.next_if(|chunk| chunk.chunk.id < id).is_some() {}
-        rows.extend(later.next_if(|chunk| chunk.chunk.id == id).map(|chunk| (chunk, counts)));
-    }
-    let n_words = members.view.n_words();
-    let of_chunks =
-        Statistics::of(rows.iter().map(|(_, counts)| *counts), found.n_phrases, view.len(), n_words);
-    let chunks = rows
-        .iter()
+/// The frequencies are those of the whole view, so a filter does not change the order by BM25 of what it admits.
+pub fn score(found: &PhraseCounts<'_>, word_of: &[usize]) -> Scores {
+    let (members, n_phrases) = (found.members, found.n_phrases);
+    let (n_chunks, n_words) = (members.view.chunks().len(), members.view.n_words());
+    let of_chunks = Statistics::of(found.rows().map(|(_, counts)| counts), n_phrases, n_chunks, n_words);
+    let chunks = found
+        .rows()
         .filter(|(chunk, _)| members.admit(chunk))
         .map(|(chunk, counts)| {
             let counts = counts.iter().map(|count| u32::from(*count));
-            Scored { chunk: **chunk, bm25: of_chunks.bm25(counts, chunk.chunk.n_words) }
+            Scored { chunk: *chunk, bm25: of_chunks.bm25(counts, chunk.chunk.n_words) }
         })
         .collect();
-    Scores { chunks, files: files(members, &rows, found.n_phrases, n_words, word_of) }
+    Scores { chunks, files: files(found, word_of) }
 }
 
-fn files(
-    members: &Members<'_>,
-    rows: &[(&ViewChunk, &[u8])],
-    n_phrases: usize,
-    n_words: u64,
-    word_of: &[usize],
-) -> HashMap<u32, FileMatch> {
+fn files(found: &PhraseCounts<'_>, word_of: &[usize]) -> HashMap<u32, FileMatch> {
+    let (view, n_phrases) = (found.members.view, found.n_phrases);
     let mut sums: HashMap<u32, Vec<u32>> = HashMap::new();
-    for (chunk, counts) in rows {
+    for (chunk, counts) in found.rows() {
         let sum = sums.entry(chunk.content).or_insert_with(|| vec![0; n_phrases]);
-        sum.iter_mut().zip(*counts).for_each(|(sum, count)| *sum += u32::from(*count));
+        sum.iter_mut().zip(counts).for_each(|(sum, count)| *sum += u32::from(*count));
     }
-    let of_files =
-        Statistics::of(sums.values().map(Vec::as_slice), n_phrases, members.view.n_contents(), n_words);
+    let counts = sums.values().map(Vec::as_slice);
+    let of_files = Statistics::of(counts, n_phrases, view.n_contents(), view.n_words());
     let length = |content: u32| {
-        let chunks = &members.view.content(content).chunks;
+        let chunks = &view.content(content).chunks;
         chunks.iter().fold(0_u32, |sum, chunk| sum.saturating_add(chunk.n_words))
     };
     let mut files: HashMap<u32, FileMatch> = sums
@@ -210,9 +197,10 @@ mod tests {
     }
 
     fn scores(view: &ViewChunks, filter: &Filter, rows: &[(i64, &[u8])], word_of: &[usize]) -> Scores {
-        let mut found = PhraseCounts::new(word_of.len());
+        let members = view.within(filter);
+        let mut found = PhraseCounts::new(&members, word_of.len());
         rows.iter().for_each(|(id, counts)| found.add(ChunkId(*id), counts));
-        score(&view.within(filter), &found, word_of)
+        score(&found, word_of)
     }
 
     fn values(scores: &Scores) -> Vec<(i64, f64)> {

@@ -63,8 +63,7 @@ pub struct Weights {
 impl Weights {
     /// Returns the weights for a query. For a name the vector counts half, because its spelling matters.
     ///
-    /// They were fitted on one half of 34 sets from repositories that no quality set is made of, and confirmed on the other half
-    /// (docs/src/benchmarks.md, Ranking).
+    /// They were chosen on repositories that no quality set is made of (docs/src/benchmarks.md, Ranking).
     pub fn new(query: &Query) -> Self {
         let share = if query.looks_like_symbol() { 0.5 } else { 1.0 };
         Self {

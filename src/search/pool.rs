@@ -1,6 +1,6 @@
 //! Collects the candidates of all arms, each chunk once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::bm25::Scores;
 use super::copies::Copies;
@@ -16,6 +16,8 @@ use crate::types::ChunkId;
 pub(super) struct Pool {
     found: Vec<(ViewChunk, Signals)>,
     index: HashMap<ChunkId, usize>,
+    /// Those of the chunks.
+    contents: HashSet<u32>,
     /// What the path of a content says; it applies to all its chunks.
     paths: HashMap<u32, TextRank>,
     files: Scores,
@@ -49,7 +51,7 @@ impl Pool {
             return false;
         }
         self.paths.insert(first.content, TextRank { rank, bm25 });
-        if !self.found.iter().any(|(chunk, _)| chunk.content == first.content) {
+        if !self.contents.contains(&first.content) {
             self.signals(first);
         }
         true
@@ -102,6 +104,7 @@ impl Pool {
     fn signals(&mut self, chunk: &ViewChunk) -> &mut Signals {
         let index = *self.index.entry(chunk.chunk.id).or_insert_with(|| {
             self.found.push((*chunk, Signals::default()));
+            self.contents.insert(chunk.content);
             self.found.len() - 1
         });
         &mut self.found[index].1

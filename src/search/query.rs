@@ -198,7 +198,9 @@ impl Query {
         parsed.filters = self.filters.iter().map(filter).collect();
         let mut writer = Writer::new(expression::other_number);
         writer.any(&self.any, false);
-        if writer.is_cut {
+        let mut demands = Writer::new(expression::other_number);
+        demands.restriction(&self.any);
+        if writer.is_cut || demands.is_cut {
             parsed.notes.push(format!("only the first {} words count", expression::MAX_TOKENS));
         }
         if self.words.is_empty() && !parsed.excluded.is_empty() {

@@ -113,9 +113,17 @@ fn definitions(reader: &Reader, names: &[String]) -> Result<IdSet, StoreError> {
     let mut ids = Vec::new();
     for typed in names {
         let (full, last) = split_name(typed);
-        ids.extend(reader.definitions_named(last, if last == full { "" } else { full })?);
+        let found = reader.definitions_named(last)?.into_iter();
+        ids.extend(found.filter(|(_, title)| last == full || is_qualified(title, full)).map(|(id, _)| id));
     }
     Ok(ids.into_iter().collect())
+}
+
+/// Tells whether a qualified name is in a title, ignoring case, and not as the end of a longer one.
+fn is_qualified(title: &str, full: &str) -> bool {
+    let (title, full) = (title.to_lowercase(), full.to_lowercase());
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    title.match_indices(&full).any(|(at, _)| !title[..at].ends_with(is_part))
 }
 
 fn commits(reader: &Reader, view: ViewId, admit: impl Fn(&str, &str) -> bool) -> Result<IdSet, StoreError> {
@@ -154,5 +162,18 @@ mod tests {
         check(&in_may, "2026-05-02T00:00:00Z", "Carl <c@example.org>", false);
         check(&in_may, "", "Ann <a@example.org>", false);
         check(&CommitConditions::default(), "", "", true);
+    }
+
+    #[test]
+    fn a_qualified_name_begins_where_a_word_does() {
+        for (title, full, expected) in [
+            ("Session::login", "session::Login", true),
+            ("auth::Session::login", "Session::login", true),
+            ("MySession::login", "Session::login", false),
+            ("Session::logout", "Session::login", false),
+            ("", "a::b", false),
+        ] {
+            assert_eq!(is_qualified(title, full), expected, "{title} {full}");
+        }
     }
 }

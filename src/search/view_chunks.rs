@@ -129,12 +129,13 @@ impl ViewChunks {
     /// Returns what a filter admits.
     pub fn within<'a>(&'a self, filter: &'a Filter) -> Members<'a> {
         let admitted = (!filter.admits_all_contents()).then(|| {
-            let admits = |listed: &Listed| {
-                let mut paths = listed.paths.iter().map(|path| &self.paths[*path as usize].0);
-                filter.admits_lang(&listed.content.lang)
-                    && paths.any(|path| filter.admits_path(path, listed.is_commit()))
+            let first = |listed: &Listed| {
+                let is_admitted =
+                    |path: &u32| filter.admits_path(&self.paths[*path as usize].0, listed.is_commit());
+                let mut paths = listed.paths.iter().copied();
+                if filter.admits_lang(&listed.content.lang) { paths.find(is_admitted) } else { None }
             };
-            self.contents.iter().map(admits).collect()
+            self.contents.iter().map(first).collect()
         });
         Members { view: self, filter, admitted }
     }
@@ -145,8 +146,8 @@ pub struct Members<'a> {
     /// All chunks of the view.
     pub view: &'a ViewChunks,
     filter: &'a Filter,
-    /// For each content; all when absent.
-    admitted: Option<Vec<bool>>,
+    /// The first admitted path of each content; when absent all are admitted.
+    admitted: Option<Vec<Option<u32>>>,
 }
 
 impl Members<'_> {
@@ -176,7 +177,7 @@ impl Members<'_> {
     pub fn admit(&self, chunk: &ViewChunk) -> bool {
         self.filter.admits_kind(chunk.chunk.kind)
             && self.filter.chunks.as_ref().is_none_or(|chunks| chunks.contains(chunk.chunk.id))
-            && self.admitted.as_ref().is_none_or(|admitted| admitted[chunk.content as usize])
+            && self.admitted.as_ref().is_none_or(|admitted| admitted[chunk.content as usize].is_some())
     }
 
     /// Returns the chunk with an id, if it is admitted.
@@ -198,6 +199,15 @@ impl Members<'_> {
             return None;
         }
         listed.content.chunks.iter().find_map(|chunk| self.get(chunk.id))
+    }
+
+    /// Returns the first admitted path of a content.
+    pub fn first_path(&self, content: u32) -> Option<&str> {
+        let path = match &self.admitted {
+            Some(admitted) => admitted[content as usize],
+            None => self.view.contents[content as usize].paths.first().copied(),
+        };
+        path.map(|path| &*self.view.paths[path as usize].0)
     }
 
     /// Returns the admitted paths of a content, in order.

@@ -67,6 +67,7 @@ pub(super) fn blob_id(
             return Ok(Some(BlobId(id)));
         }
         delete_chunks(tx, BlobId(id))?;
+        count_replaced(tx)?;
     }
     let id: i64 = tx
         .prepare_cached(
@@ -180,6 +181,16 @@ pub(super) fn delete_blob(tx: &Transaction<'_>, blob: BlobId) -> rusqlite::Resul
     delete_chunks(tx, blob)?;
     tx.prepare_cached("DELETE FROM blob WHERE id = ?1")?.execute([blob.0])?;
     Ok(())
+}
+
+/// Counts that the chunks of a content were replaced, which changes no view.
+fn count_replaced(tx: &Transaction<'_>) -> rusqlite::Result<()> {
+    tx.execute(
+        "INSERT INTO meta(key, value) VALUES('n_replaced', '1')
+         ON CONFLICT(key) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT)",
+        [],
+    )
+    .map(drop)
 }
 
 fn delete_chunks(tx: &Transaction<'_>, blob: BlobId) -> rusqlite::Result<()> {

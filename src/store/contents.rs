@@ -95,6 +95,18 @@ impl Reader {
         })
     }
 
+    /// Returns how many contents were extracted again so far: they have other chunks than before, and no view shows it.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn n_replaced(&self) -> Result<u64, StoreError> {
+        self.run(|conn| {
+            let sql = "SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'n_replaced'";
+            let n_replaced = conn.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?;
+            Ok(n_replaced.unwrap_or(0))
+        })
+    }
+
     /// Returns where a chunk is; `None` if it is gone.
     ///
     /// # Errors

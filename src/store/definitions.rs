@@ -102,17 +102,6 @@ impl Reader {
         })
     }
 
-    /// Returns a number that grows whenever a content is extracted.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn newest_chunk(&self) -> Result<ChunkId, StoreError> {
-        self.run(|conn| {
-            let mut statement = conn.prepare_cached("SELECT coalesce(max(id), 0) FROM chunk")?;
-            statement.query_row([], |row| row.get(0).map(ChunkId))
-        })
-    }
-
     /// Calls `see` with each file of a view that defines something, by path: path, hash, and the chunk of its map record,
     /// which identifies what was extracted from it.
     ///

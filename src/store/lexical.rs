@@ -22,7 +22,8 @@ impl Reader {
     ) -> Result<(), StoreError> {
         self.run(|conn| {
             let mut statement = conn.prepare_cached(&format!(
-                "SELECT rowid, term_counts(chunk_fts, {COLUMN_WEIGHTS}) FROM chunk_fts WHERE chunk_fts MATCH ?1"
+                "SELECT rowid, term_counts(chunk_fts, {COLUMN_WEIGHTS}) FROM chunk_fts
+                 WHERE chunk_fts MATCH ?1 ORDER BY rowid"
             ))?;
             let mut rows = statement.query([expression])?;
             while let Some(row) = rows.next()? {

@@ -27,18 +27,17 @@ impl Reader {
         })
     }
 
-    /// Returns the chunks of all views that define a symbol with this name, ignoring case, and whose title contains
-    /// `qualified`.
+    /// Returns the chunks of all views that define a symbol with this name, ignoring case, with their titles.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn definitions_named(&self, name: &str, qualified: &str) -> Result<Vec<ChunkId>, StoreError> {
+    pub fn definitions_named(&self, name: &str) -> Result<Vec<(ChunkId, String)>, StoreError> {
         self.run(|conn| {
             conn.prepare_cached(
-                "SELECT s.chunk_id FROM symbol s JOIN chunk c ON c.id = s.chunk_id
-                 WHERE s.name = ?1 AND (?2 = '' OR instr(lower(c.title), lower(?2)) > 0)",
+                "SELECT s.chunk_id, coalesce(c.title, '') FROM symbol s JOIN chunk c ON c.id = s.chunk_id
+                 WHERE s.name = ?1",
             )?
-            .query_map([name, qualified], |row| row.get(0).map(ChunkId))?
+            .query_map([name], |row| Ok((ChunkId(row.get(0)?), row.get(1)?)))?
             .collect()
         })
     }

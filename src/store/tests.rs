@@ -210,3 +210,28 @@ fn threads_share_no_page_cache_lock() {
     assert!(options.iter().any(|option| option == "ENABLE_FTS5"), "{options:?}");
     assert!(!options.iter().any(|option| option == "ENABLE_MEMORY_MANAGEMENT"), "{options:?}");
 }
+
+#[test]
+fn contents_that_are_extracted_again_are_counted() {
+    let mut bench = Bench::new();
+    let view = bench.view();
+    bench.put(view, "a", 1, 0);
+    let mut first = Vec::new();
+    bench.reader.each_path(view, |path, chunk| first.push((path.to_owned(), chunk))).unwrap();
+    assert_eq!((first.len(), bench.reader.n_replaced().unwrap()), (1, 0));
+    let put = |extractor_version| Change::Put {
+        key: SourceKey::new("b"),
+        stat: STAT,
+        racy: false,
+        hash: [1; 32],
+        lang: "",
+        path_words: String::new(),
+        blob: Some(Box::new(NewBlob { kind: "text", extractor_version, ..NewBlob::default() })),
+    };
+    bench.writer.apply(view, &[put(1)], 0).unwrap();
+    assert_eq!(bench.reader.n_replaced().unwrap(), 0, "it was known");
+    bench.writer.apply(view, &[put(2)], 0).unwrap();
+    assert_eq!(bench.reader.n_replaced().unwrap(), 1);
+    assert_eq!(bench.reader.place(first[0].1).unwrap(), None, "its chunks are gone");
+    bench.reader.each_path(view, |path, _| panic!("{path} has no chunk")).unwrap();
+}

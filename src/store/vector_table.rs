@@ -185,6 +185,6 @@ impl Found {
 /// bytes each in `ids`.
 fn slots(validity: &[u8], ids: &[u8]) -> impl Iterator<Item = (usize, ChunkId)> {
     let ids = ids.as_chunks().0.iter().map(|bytes| ChunkId(i64::from_ne_bytes(*bytes)));
-    let is_used = |slot: &usize| validity[slot / 8] >> (slot % 8) & 1 == 1;
+    let is_used = |slot: &usize| validity.get(slot / 8).is_some_and(|byte| byte >> (slot % 8) & 1 == 1);
     ids.enumerate().filter(move |(slot, _)| is_used(slot))
 }

@@ -89,13 +89,19 @@ impl Writer {
         Some(self.without(wanted, &unwanted))
     }
 
-    /// Words beside a required item need not match, but count when they do.
+    /// Words beside a required item need not match, but count when they do. To say so takes the first required item twice;
+    /// in brackets within brackets it would double at each level, so its tokens count against the limit again.
     fn bag(&mut self, bag: &Bag, is_strict: bool) -> Option<String> {
         let (required, others) = bag.by_requirement();
         let mut parts: Vec<String> = required.iter().filter_map(|item| self.items(&[item], true)).collect();
         let others = self.items(&others, is_strict);
         match (parts.first().cloned(), others) {
-            (Some(first), Some(others)) => parts.push(format!("({others} OR {first})")),
+            (Some(first), Some(others)) => {
+                if let Some(left) = self.wanted.checked_sub(first.split(' ').count()) {
+                    self.wanted = left;
+                    parts.push(format!("({others} OR {first})"));
+                }
+            }
             (_, others) => parts.extend(others),
         }
         let wanted = join(parts, " AND ")?;

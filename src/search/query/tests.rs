@@ -254,11 +254,19 @@ fn any_text_is_a_query_that_fts5_takes() {
     inputs.push("日本語処理".repeat(2_000));
     inputs.push((0..500).map(|n| format!("word{n}x AND \"no {n}\" OR ")).collect());
     inputs.extend(["path:", "kind:doc ", "-path:\"", "NOT path:a OR ", "after:b) "].map(|s| s.repeat(2_000)));
+    let nested: String = (0..8).map(|n| format!("a{n} AND b{n} (")).collect();
+    inputs.push(nested + &(0..40).map(|n| format!("word{n} ")).collect::<String>());
     for input in inputs {
         let query = understood(&input);
         assert!(query.words().len() <= expression::MAX_TOKENS);
         let Restriction { required, excluded } = query.restriction();
-        let expressions = [match_expression(&query), query.phrases().expression(), required, excluded];
+        let expressions = [
+            match_expression(&query),
+            query.match_with_stems(),
+            query.phrases().expression(),
+            required,
+            excluded,
+        ];
         for text in expressions.into_iter().flatten() {
             assert!(text.len() < 16 * 1024, "{} bytes", text.len());
             if let Err(error) = fts.search(&text) {
