@@ -16,8 +16,8 @@ SEARCH = Path(__file__).resolve().parent.parent / "src/search"
 COSINE_FLOOR, RANK_DAMPING = 0.25, 60.0  # as in src/search/fuse.rs
 ARMS = ["bm25", "path", "symbol", "file", "covered"]  # and `knn`, which has two weights
 STRENGTHS = {"definition": "DEFINITION_AMONG_WORDS", "stem": "STEM", "folder": "FOLDER", "map": "MAP"}
-REPLAYED = [*STRENGTHS, "file", "further"]  # factors that are computed anew
-NAMES = [*ARMS, "knn_code", "knn_doc", *STRENGTHS.values(), "FILE", "FURTHER"]
+REPLAYED = [*STRENGTHS, "matches", "further"]  # factors that are computed anew
+NAMES = [*ARMS, "knn_code", "knn_doc", *STRENGTHS.values(), "MATCHES", "FURTHER"]
 N_PLACES = 10
 
 
@@ -84,10 +84,10 @@ class Query:
         The daemon's lift is a file's sum as a share of the largest, and that follows from a file that is complete.
         """
         self.hidden = np.zeros(self.file.max(initial=-1) + 1)
-        if weights["FILE"] == 1 or not len(self.hits):
+        if weights["MATCHES"] == 1 or not len(self.hits):
             return
         seen, lift = self.further(weights), np.zeros(len(self.hidden))
-        np.maximum.at(lift, self.file, (self.times("file") - 1) / (weights["FILE"] - 1))
+        np.maximum.at(lift, self.file, (self.times("matches") - 1) / (weights["MATCHES"] - 1))
         if (lift > 0).any():
             largest = (seen[lift > 0] / lift[lift > 0]).max()
             self.hidden = np.maximum(lift * largest - seen, 0.0)
@@ -139,7 +139,7 @@ class Query:
         others = self.further(weights) + self.hidden
         score *= 1 + self.strength["map"] * (weights["MAP"] - 1)
         if others.max() > 0:
-            score[self.best_of_files(score)] *= 1 + others / others.max() * (weights["FILE"] - 1)
+            score[self.best_of_files(score)] *= 1 + others / others.max() * (weights["MATCHES"] - 1)
 
     def best_of_files(self, score):
         order = np.argsort(-score, kind="stable")

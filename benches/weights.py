@@ -42,7 +42,7 @@ from quality import Daemon, Failure, say  # noqa: E402
 SUITES = ["code", "docs"]
 N_CANDIDATES = 200
 FITTED = ["path", "symbol", "knn_code", "knn_doc", "file", "covered",
-          "DEFINITION_AMONG_WORDS", "STEM", "FOLDER", "FILE"]
+          "DEFINITION_AMONG_WORDS", "STEM", "FOLDER", "MATCHES"]
 STEPS = [1.5, 1.2]
 FROM_ZERO = 0.05  # a weight of 0 has no multiples
 DOCS_SHARE = 0.3  # of what is fitted; docs have fewer queries than code

@@ -82,9 +82,9 @@ fn print(place: usize, hit: &Hit, output: &mut Output) -> Result<(), CliError> {
     let Explain { signals, fused, factors } = hit.explain.clone().unwrap_or_default();
     row("place", &format!("{place}, score {:.3}", hit.score), output)?;
     for signal in signals {
-        let rank = signal.rank.map_or("no place".to_owned(), |rank| format!("place {rank}"));
-        let value = signal.value.map_or(String::new(), |value| format!(", {}", number(value)));
-        row(&signal.arm, &format!("{rank}{value}"), output)?;
+        let place = signal.rank.map(|rank| format!("place {rank}"));
+        let parts: Vec<String> = place.into_iter().chain(signal.value.map(number)).collect();
+        row(&signal.arm, &parts.join(", "), output)?;
     }
     row("fused", &format!("{fused:.3}"), output)?;
     for factor in &factors {

@@ -21,7 +21,7 @@ const STEM: Factor = Factor::new("stem", 1.6);
 /// Folders name an area, for many files at once.
 const FOLDER: Factor = Factor::new("folder", 1.2);
 /// A file about the subject mentions it in several places; only its best chunk gains.
-const FILE: Factor = Factor::new("file", 1.5);
+const MATCHES: Factor = Factor::new("matches", 1.5);
 /// A map record repeats the definitions of its file with less detail.
 const MAP: Factor = Factor::new("map", 0.8);
 /// A commit message describes former code with the same names; the worktree takes precedence.
@@ -183,7 +183,7 @@ fn lift_files(ranked: &mut [Ranked<Candidate>]) {
         }
         if most > 0.0 {
             let best = file.iter().copied().min_by(|&left, &right| order(&ranked[left], &ranked[right]));
-            ranked[best.unwrap_or(file[0])].apply_at(FILE, sum / most);
+            ranked[best.unwrap_or(file[0])].apply_at(MATCHES, sum / most);
         }
     }
 }
@@ -270,7 +270,7 @@ mod tests {
     fn each_factor_is_named() {
         let ranked = rank(&parse("login"), candidates(&["tests/login.rs#login", "tests/login.rs"]));
         let names: Vec<Vec<_>> = ranked.iter().map(|hit| hit.factors.iter().map(|f| f.0).collect()).collect();
-        assert_eq!(names, [vec!["definition", "stem", "test", "file"], vec!["stem", "test", "further"]]);
+        assert_eq!(names, [vec!["definition", "stem", "test", "matches"], vec!["stem", "test", "further"]]);
     }
 
     #[test]
