@@ -19,7 +19,7 @@ import tempfile
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from quality import Daemon, Failure, output_of, say  # noqa: E402
+from quality import Daemon, Failure, output_of, run_program, say  # noqa: E402
 
 METRICS = "R@1,R@5,R@10,MRR@10,nDCG@10"
 
@@ -74,6 +74,8 @@ def main():
     options.memo = str(Path(options.memo).resolve()) if "/" in options.memo else options.memo
     options.runs.mkdir(parents=True, exist_ok=True)
     conv = options.eval / "dev/conv"
+    if not conv.is_dir():
+        raise Failure(f"{conv}: not found; --eval takes the folder of sets", 2)
     for folder in sorted(path for path in conv.iterdir() if re.search(options.only, path.name)):
         rows = run(options, folder)
         out = options.runs / f"{folder.name}.run"
@@ -86,8 +88,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Failure as failure:
-        say(f"memory_quality: {failure}")
-        sys.exit(failure.code)
+    run_program("memory_quality", main)

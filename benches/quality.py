@@ -282,13 +282,18 @@ def main():
     return 0 if complete else 3
 
 
-if __name__ == "__main__":
+def run_program(name, main):
+    """Runs a program whose `main` returns its exit code, and ends with that code, or with that of a failure."""
     for variable in [name for name in os.environ if name.startswith("GIT_")]:
         del os.environ[variable]  # inside a hook or a rebase they name another repository
     try:
         sys.exit(main())
     except Failure as failure:
-        say(f"quality: {failure}")
+        say(f"{name}: {failure}")
         sys.exit(failure.code)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+if __name__ == "__main__":
+    run_program("quality", main)

@@ -41,7 +41,7 @@ import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # leaves no cache beside the sources
-from quality import Failure, output_of, say  # noqa: E402
+from quality import Failure, output_of, run_program, say  # noqa: E402
 from sections import linked_section, read_pages, without_links  # noqa: E402
 
 COMMITS_BACK = 600
@@ -250,12 +250,4 @@ def main():
 
 
 if __name__ == "__main__":
-    for variable in [name for name in os.environ if name.startswith("GIT_")]:
-        del os.environ[variable]  # inside a hook or a rebase they name another repository
-    try:
-        sys.exit(main())
-    except Failure as failure:
-        say(f"training_sets: {failure}")
-        sys.exit(failure.code)
-    except KeyboardInterrupt:
-        sys.exit(130)
+    run_program("training_sets", main)

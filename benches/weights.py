@@ -37,7 +37,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True  # leaves no cache beside the sources
 import numpy as np  # noqa: E402
 import replay  # noqa: E402
-from quality import Daemon, Failure, say  # noqa: E402
+from quality import Daemon, Failure, run_program, say  # noqa: E402
 
 SUITES = ["code", "docs"]
 N_CANDIDATES = 200
@@ -264,12 +264,4 @@ def main():
 
 
 if __name__ == "__main__":
-    for variable in [name for name in os.environ if name.startswith("GIT_")]:
-        del os.environ[variable]  # inside a hook or a rebase they name another repository
-    try:
-        sys.exit(main())
-    except Failure as failure:
-        say(f"weights: {failure}")
-        sys.exit(failure.code)
-    except KeyboardInterrupt:
-        sys.exit(130)
+    run_program("weights", main)
