@@ -2,6 +2,7 @@
 //!
 //! `run` runs the arms on one snapshot; everything else is pure.
 
+mod answer;
 mod arms;
 mod copies;
 mod listing;
@@ -30,7 +31,7 @@ pub mod view_chunks;
 
 use crate::proto::{Arms, Explain, Factor, Signal};
 
-pub use arms::{Answer, Ask, Found, run};
+pub use answer::{Answer, Ask, Found, run};
 
 #[cfg(test)]
 pub(crate) mod testing;

@@ -1,0 +1,135 @@
+//! Answers a search of the index: runs the arms, and ranks their candidates.
+
+use std::collections::HashSet;
+
+use super::arms::Arms;
+use super::correction::lower;
+use super::filter::Filter;
+use super::fuse::Signals;
+use super::listing::list;
+use super::query::Query;
+use super::ranked::Ranked;
+use super::rerank::{self, Candidate};
+use super::restriction::{Conditions, restricted};
+use super::shared_vectors::SharedVectors;
+use super::view_chunks::{Members, ViewChunks};
+use crate::embed::Embedder;
+use crate::proto::Mode;
+use crate::store::{Reader, StoreError};
+use crate::types::{ChunkId, Kind, ViewId};
+
+/// A search of the index.
+#[derive(Clone, Copy)]
+pub struct Ask<'a> {
+    /// The worktree.
+    pub view: ViewId,
+    /// Its chunks in the snapshot of the reader.
+    pub chunks: &'a ViewChunks,
+    /// The parsed query.
+    pub query: &'a Query,
+    /// Which arms answer.
+    pub mode: Mode,
+    /// Filter.
+    pub filter: &'a Filter,
+    /// Conditions beyond the filter.
+    pub conditions: &'a Conditions,
+    /// Hits wanted.
+    pub limit: usize,
+    /// The model, or the error.
+    pub embedder: Result<&'a dyn Embedder, &'a str>,
+    /// All vectors.
+    pub nearest: &'a SharedVectors,
+}
+
+/// A hit.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Score, factors and rank in each arm.
+    pub ranked: Ranked<Candidate>,
+    /// Byte span in the file.
+    pub bytes: (usize, usize),
+    /// blake3 of the file's bytes.
+    pub hash: [u8; 32],
+    /// The text of a commit; that of a file is on disk.
+    pub text: Option<String>,
+}
+
+/// All candidates, best first.
+#[derive(Debug, Default)]
+pub struct Answer {
+    /// More than requested, because some may prove stale.
+    pub found: Vec<Found>,
+    /// The words of the query, for snippets.
+    pub query: Query,
+    /// Arms that did not run, and why.
+    pub degraded: Vec<String>,
+}
+
+impl Answer {
+    /// Returns the scores of hits that have a word of the query.
+    pub fn exact_scores(&self) -> impl Iterator<Item = f64> {
+        self.found.iter().filter(|hit| hit.is_exact()).map(|hit| hit.ranked.score)
+    }
+
+    /// Returns whether another answer has a hit with a word of its query that has no word of this one's.
+    pub fn lacks_exact_of(&self, other: &Self) -> bool {
+        let exact = |answer: &Self| -> HashSet<ChunkId> {
+            answer.found.iter().filter(|hit| hit.is_exact()).map(|hit| hit.ranked.candidate.key).collect()
+        };
+        !exact(other).is_subset(&exact(self))
+    }
+
+    /// Adds the hits of the corrected query below the exact ones, and replaces those that are only near.
+    pub fn add_corrected(&mut self, corrected: Self, factor: f64) {
+        self.found.retain(Found::is_exact);
+        self.query = corrected.query;
+        let known: HashSet<ChunkId> = self.found.iter().map(|hit| hit.ranked.candidate.key).collect();
+        for mut hit in corrected.found {
+            if !known.contains(&hit.ranked.candidate.key) {
+                lower(&mut hit.ranked, factor);
+                self.found.push(hit);
+            }
+        }
+    }
+}
+
+impl Found {
+    fn is_exact(&self) -> bool {
+        let Signals { bm25, path, symbol, .. } = &self.ranked.candidate.signals;
+        bm25.is_some() || path.is_some() || symbol.is_some()
+    }
+}
+
+/// Runs the arms and ranks their candidates. The result is determined by the snapshot and the query.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn run(reader: &Reader, ask: &Ask<'_>) -> Result<Answer, StoreError> {
+    let query = ask.query;
+    let filter = restricted(reader, ask.view, ask.filter, query, ask.conditions)?;
+    let members = &ask.chunks.within(&filter);
+    let k = super::candidates(ask.limit);
+    let mut arms = Arms::new(reader, ask, members, k);
+    if ask.mode != Mode::Vector {
+        arms.add_names()?;
+        arms.add_words()?;
+    }
+    if ask.mode != Mode::Keyword {
+        arms.add_nearest()?;
+    }
+    let Arms { mut pool, degraded, .. } = arms;
+    let lists = query.words().is_empty() && !query.filters().is_empty() && pool.is_empty();
+    if lists {
+        list(reader, ask.view, members, k)?.into_iter().for_each(|chunk| pool.add(chunk));
+    }
+    let candidates = pool.candidates(reader, members, query)?;
+    let ranked = if lists { Ranked::unranked(candidates) } else { rerank::rank(query, candidates) };
+    let found = ranked.into_iter().map(|ranked| found(reader, members, ranked)).collect::<Result<_, _>>()?;
+    Ok(Answer { found, query: query.clone(), degraded })
+}
+
+fn found(reader: &Reader, members: &Members<'_>, ranked: Ranked<Candidate>) -> Result<Found, StoreError> {
+    let Candidate { key, kind, content, bytes, .. } = ranked.candidate;
+    let text = if kind == Kind::Commit { reader.own_text(key)? } else { None };
+    Ok(Found { bytes, hash: members.view.content(content).hash, text, ranked })
+}
