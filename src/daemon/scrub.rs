@@ -56,7 +56,8 @@ impl Scrubber {
         if has_purged && !writer.has_purged() {
             load_vectors(shared, writer);
             shared.maps.retain(&[]); // they hold names
-            shared.chunks.clear(); // and these hold paths
+            shared.changes.clear(); // and these hold paths
+            shared.chunks.clear();
             let ms = began.elapsed().as_millis();
             tracing::info!(ms, "what became a secret is gone from the index");
         }

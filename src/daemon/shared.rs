@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::advice::told::Told;
+use super::changed::kept::KeptChanges;
 use super::event::Event;
 use super::gates::Gates;
 use super::kept_chunks::KeptChunks;
@@ -46,6 +47,8 @@ pub(super) struct Shared {
     pub(super) nearest: SharedVectors,
     /// The code maps of worktrees.
     pub(super) maps: KeptMaps,
+    /// What has changed in worktrees since a commit.
+    pub(super) changes: KeptChanges,
     /// The chunks of worktrees.
     pub(super) chunks: KeptChunks,
     /// Ids under which git stores contents.
@@ -111,6 +114,7 @@ impl Shared {
             model: memories.model(),
             nearest: SharedVectors::default(),
             maps: KeptMaps::new(MOST_MAP_BYTES),
+            changes: KeptChanges::default(),
             chunks: KeptChunks::default(),
             object_ids: KnownObjectIds::default(),
             progress,

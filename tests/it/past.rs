@@ -196,6 +196,43 @@ fn what_changed_since_a_commit() {
 }
 
 #[test]
+fn what_changed_is_kept_only_while_it_holds() {
+    let live = history();
+    live.write(".memoignore", "left-out/\n");
+    live.write("left-out/file.md", "# Left out\n");
+    commit(&live, "A file that is not listed");
+    let changed = || -> Vec<String> {
+        let ask = || {
+            let (_, result) = memo(&live, &["changed", "--since", "HEAD"]);
+            assert_eq!(result["complete"], true, "{result}");
+            let files = result["files"].as_array().unwrap().iter();
+            files.map(|file| format!("{} {}", file["status"].as_str().unwrap(), file["path"])).collect()
+        };
+        let first: Vec<String> = ask();
+        assert_eq!(ask(), first, "asked again");
+        first
+    };
+    assert_eq!(changed(), [""; 0]);
+    live.remove("left-out/file.md");
+    assert_eq!(changed(), ["removed \"left-out/file.md\""], "no clock tells of it");
+    live.write("left-out/file.md", "# Left out, and back\n");
+    assert_eq!(changed(), [""; 0]);
+    live.write("notes.md", "# Other notes\n");
+    assert_eq!(changed(), ["modified \"notes.md\""]);
+    live.git(&["add", "notes.md"]);
+    assert_eq!(changed(), ["modified \"notes.md\""]);
+    live.git(&["commit", "-q", "-m", "Other notes"]);
+    assert_eq!(changed(), [""; 0]);
+    live.git(&["reset", "-q", "--soft", "HEAD~1"]);
+    assert_eq!(changed(), ["modified \"notes.md\""]);
+    live.git(&["update-index", "--assume-unchanged", "notes.md"]);
+    live.write("notes.md", "# Notes again\n");
+    assert_eq!(changed(), ["modified \"notes.md\""], "the disk counts");
+    live.write("notes.md", "# Notes\n\nMore.\n");
+    assert_eq!(changed(), [""; 0]);
+}
+
+#[test]
 fn what_has_no_answer_is_explained() {
     let live = history();
     let check = |args: &[&str], exit: i32, code: &str, said: &str| {

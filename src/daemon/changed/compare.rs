@@ -1,0 +1,216 @@
+//! Compares the tree of a commit with a manifest.
+//!
+//! Git's index knows the content of most files; the others are read.
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, HashMap};
+
+use super::renames;
+use super::texts::Texts;
+use crate::daemon::clock::now_ms;
+use crate::daemon::error::RpcResult;
+use crate::daemon::object_ids::{ContentKey, ObjectIds};
+use crate::daemon::shared::Shared;
+use crate::git::{ObjectId, Tracked, TreeEntry};
+use crate::paths::{IoContext as _, if_readable};
+use crate::proto::{ChangedFile, FileStatus};
+use crate::scan;
+use crate::store::Entry;
+use crate::types::{Refusal, SourceKey};
+
+/// Files larger than this count as changed unless git knows that they are not, bytes.
+const MOST_HASHED_BYTES: u64 = 64 << 20;
+
+/// A changed file.
+#[derive(Clone, Debug)]
+pub(super) struct Change {
+    /// Without its definitions.
+    pub(super) file: ChangedFile,
+    /// Its old content.
+    pub(super) old: Option<ObjectId>,
+    /// blake3 of its present content, where it is indexed.
+    pub(super) hash: Option<[u8; 32]>,
+}
+
+/// The differences between a tree and a worktree.
+#[derive(Default)]
+pub(super) struct Changes {
+    pub(super) added: BTreeMap<String, Added>,
+    pub(super) removed: BTreeMap<String, TreeEntry>,
+    modified: BTreeMap<String, Modified>,
+    renamed: BTreeMap<String, (String, Modified)>,
+    /// Paths of the tree that the manifest does not list, and whether each is gone from the disk.
+    pub(super) unlisted: Vec<(String, bool)>,
+    /// Whether it follows from the commit, the manifest and git's index: nothing newer was read.
+    pub(super) is_settled: bool,
+}
+
+/// An added file.
+pub(super) struct Added {
+    pub(super) id: ObjectId,
+    pub(super) hash: Option<[u8; 32]>,
+}
+
+/// A file with another content than before.
+struct Modified {
+    old: ObjectId,
+    hash: Option<[u8; 32]>,
+}
+
+impl Changes {
+    /// Makes one file of an added and a removed one.
+    pub(super) fn rename(&mut self, new: String, old: String) {
+        let hash = self.added.remove(&new).and_then(|added| added.hash);
+        if let Some(was) = self.removed.remove(&old) {
+            self.renamed.insert(new, (old, Modified { old: was.id, hash }));
+        }
+    }
+
+    /// Returns them by path.
+    pub(super) fn list(self) -> Vec<Change> {
+        let change = |path, status, from, old, hash| {
+            let file = ChangedFile { path, status, from, symbols: None };
+            Change { file, old, hash }
+        };
+        let added = self.added.into_iter();
+        let added = added.map(|(path, added)| change(path, FileStatus::Added, None, None, added.hash));
+        let removed = self.removed.into_iter();
+        let removed = removed.map(|(path, was)| change(path, FileStatus::Removed, None, Some(was.id), None));
+        let modified = self.modified.into_iter();
+        let modified = modified
+            .map(|(path, Modified { old, hash })| change(path, FileStatus::Modified, None, Some(old), hash));
+        let renamed = self.renamed.into_iter();
+        let renamed = renamed.map(|(path, (from, Modified { old, hash }))| {
+            change(path, FileStatus::Renamed, Some(from), Some(old), hash)
+        });
+        let mut list: Vec<Change> = added.chain(removed).chain(modified).chain(renamed).collect();
+        list.sort_by(|a, b| a.file.path.cmp(&b.file.path));
+        list
+    }
+}
+
+/// What a tree is compared with.
+pub(super) struct Worktree<'a> {
+    pub(super) shared: &'a Shared,
+    pub(super) texts: &'a Texts<'a>,
+    pub(super) tracked: &'a Tracked,
+    pub(super) manifest: &'a HashMap<SourceKey, Entry>,
+}
+
+impl Worktree<'_> {
+    /// Returns the differences from the tree of a commit; without one every file is added.
+    ///
+    /// # Errors
+    /// When an object of the tree cannot be read.
+    pub(super) fn compare(&self, base: Option<ObjectId>) -> RpcResult<Changes> {
+        let mut old = HashMap::new();
+        if let Some(base) = base {
+            let objects = &self.texts.past.objects;
+            old = objects.node(base).and_then(|node| objects.files(node.tree))?.into_iter().collect();
+        }
+        let is_settled = Cell::new(true);
+        let mut changes = Changes::default();
+        for (key, entry) in self.manifest {
+            let was = old.remove(key.as_str());
+            if entry.refusal == Some(Refusal::NestedRepository) {
+                continue; // another repository has a history of its own
+            }
+            let Some(now) = self.content(key, entry, was.as_ref(), &is_settled) else { continue };
+            let (path, hash) = (key.to_string(), entry.hash);
+            match was {
+                None => drop(changes.added.insert(path, Added { id: now, hash })),
+                Some(was) if was.id != now => {
+                    changes.modified.insert(path, Modified { old: was.id, hash });
+                }
+                Some(_) => {}
+            }
+        }
+        for (path, was) in old {
+            // A sparse checkout omits files, and so do our own ignore files.
+            if !was.is_file() || self.tracked.left_out(path.as_str().into()).is_some() {
+                continue;
+            }
+            let is_gone = is_gone(self.texts, &path);
+            changes.unlisted.push((path.clone(), is_gone));
+            if is_gone {
+                changes.removed.insert(path, was);
+            }
+        }
+        renames::pair(&mut changes, self.texts);
+        changes.is_settled = is_settled.get() && self.texts.unread().is_none();
+        Ok(changes)
+    }
+
+    /// Returns the object id that git would give to the content of a path: that of `was` if only line ends differ; `None` if
+    /// the file is gone.
+    fn content(
+        &self,
+        key: &SourceKey,
+        entry: &Entry,
+        was: Option<&TreeEntry>,
+        is_settled: &Cell<bool>,
+    ) -> Option<ObjectId> {
+        // Neither a file with credentials nor a huge file is read.
+        let is_secret = entry.refusal == Some(Refusal::SecretName);
+        let unknown = ObjectId::null(self.texts.past.object_hash);
+        match self.tracked.noted(key.as_str().into(), &entry.stat) {
+            Some((id, is_racy)) if !is_racy || is_secret => return Some(id),
+            _ if is_secret => return Some(unknown),
+            _ => {}
+        }
+        let content = ContentKey::of(key, entry);
+        let ids = match self.shared.object_ids.of(&content) {
+            Some(known) => known,
+            None => match self.read_ids(key, content, is_settled) {
+                Some(Some(read)) => read,
+                Some(None) => return Some(unknown),
+                None => return None,
+            },
+        };
+        match was {
+            Some(was) if ids.lf == was.id => Some(was.id),
+            _ => Some(ids.raw),
+        }
+    }
+
+    /// Reads a file and returns the object ids of its content: `Some(None)` if it is too large, `None` if it is gone.
+    fn read_ids(
+        &self,
+        key: &SourceKey,
+        listed: ContentKey,
+        is_settled: &Cell<bool>,
+    ) -> Option<Option<ObjectIds>> {
+        let root = &self.texts.at.layout.root;
+        let path = root.join(key.as_str());
+        let read_at_ns = now_ms() * 1_000_000;
+        let read = if_readable(scan::bytes(root, key, MOST_HASHED_BYTES)).at("read", &path);
+        let bytes = match self.texts.known(read) {
+            Some(Some(Some(bytes))) => bytes,
+            Some(Some(None)) => return Some(None),
+            _ => {
+                is_settled.set(false);
+                return None;
+            }
+        };
+        let ids = ObjectIds::of(self.texts.past.object_hash, &bytes);
+        // What was read may be newer than the manifest.
+        let is_listed = match &listed {
+            ContentKey::Hash(hash) => blake3::hash(&bytes) == *hash,
+            ContentKey::Stat(_, stat) => {
+                scan::lstat(&path).is_ok_and(|now| now == *stat) && !scan::is_racy(stat, read_at_ns)
+            }
+        };
+        if is_listed {
+            self.shared.object_ids.add(listed, ids);
+        } else {
+            is_settled.set(false);
+        }
+        Some(Some(ids))
+    }
+}
+
+/// Returns whether a path does not exist any more.
+pub(super) fn is_gone(texts: &Texts<'_>, path: &str) -> bool {
+    let path = texts.at.layout.root.join(path);
+    texts.known(if_readable(scan::lstat(&path)).at("look at", &path)).is_some_and(|stat| stat.is_none())
+}

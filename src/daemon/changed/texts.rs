@@ -1,0 +1,56 @@
+//! Reads the texts of changed files, as they were and as they are.
+
+use std::cell::OnceCell;
+
+use crate::daemon::event::Freshness;
+use crate::daemon::history::History;
+use crate::git::ObjectId;
+use crate::paths::PathError;
+use crate::scan;
+use crate::types::SourceKey;
+
+/// Files larger than this are not compared line by line, bytes.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// Reads past and present contents of a worktree.
+pub(super) struct Texts<'a> {
+    pub(super) at: &'a Freshness,
+    pub(super) past: &'a History,
+    pub(super) max_file_bytes: u64,
+    /// The first transient error.
+    unread: OnceCell<String>,
+}
+
+impl<'a> Texts<'a> {
+    pub(super) fn new(at: &'a Freshness, past: &'a History, max_file_bytes: u64) -> Self {
+        Self { at, past, max_file_bytes, unread: OnceCell::new() }
+    }
+
+    /// Returns the text of a file that still has this hash.
+    pub(super) fn present(&self, path: &str, hash: &[u8; 32]) -> Option<String> {
+        let key = SourceKey::new(path);
+        self.known(scan::read_same(&self.at.layout.root, &key, self.max_file_bytes, hash))?
+    }
+
+    /// Returns the text of a past content.
+    pub(super) fn past(&self, id: ObjectId) -> Option<String> {
+        let read = self.past.objects.blob(id, MOST_BYTES);
+        let bytes = read.inspect_err(|error| {
+            if error.is_transient() {
+                let _ = self.unread.set(error.to_string()); // the first is enough
+            }
+        });
+        let text = String::from_utf8(bytes.ok().flatten()?);
+        text.ok().filter(|text| !text.contains('\0'))
+    }
+
+    /// Returns what was read; `None` after a transient error, which is recorded.
+    pub(super) fn known<T>(&self, read: Result<T, PathError>) -> Option<T> {
+        read.inspect_err(|error| drop(self.unread.set(error.to_string()))).ok()
+    }
+
+    /// Returns the first transient error.
+    pub(super) fn unread(&self) -> Option<&String> {
+        self.unread.get()
+    }
+}
