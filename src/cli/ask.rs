@@ -16,6 +16,7 @@ pub(super) fn search(typed: SearchArgs, cwd: &str, config: &Config) -> SearchPar
         mode: typed.mode.into(),
         sync: typed.fresh.sync.into(),
         kind: typed.kind,
+        only: typed.only,
         path: typed.path,
         lang: typed.lang,
         container: typed.memories.container,
@@ -69,6 +70,7 @@ mod tests {
         check("memo search two words --mode keyword", r#"{"mode":"keyword","query":"two words"}"#);
         check("memo search -n 3 x --wait-ms 0", r#"{"limit":3,"wait_ms":0}"#);
         check("memo search -k doc,symbol -k text x", r#"{"kind":["doc","symbol","text"]}"#);
+        check("memo search --only tests,docs x", r#"{"only":["test","docs"]}"#);
         check("memo search -p src/{a,b} -p *.md x", r#"{"path":["src/{a,b}","*.md"]}"#);
         check("memo s x --lang rust,go --sync strict", r#"{"lang":["rust","go"],"sync":"strict"}"#);
         check("memo search -- -x", r#"{"query":"-x"}"#);

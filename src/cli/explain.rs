@@ -81,6 +81,9 @@ fn is_named(hit: &Hit, name: &str) -> bool {
 fn print(place: usize, hit: &Hit, output: &mut Output) -> Result<(), CliError> {
     let Explain { signals, fused, factors } = hit.explain.clone().unwrap_or_default();
     row("place", &format!("{place}, score {:.3}", hit.score), output)?;
+    if !hit.classes.is_empty() {
+        row("class", &hit.classes.iter().map(|class| class.as_str()).collect::<Vec<_>>().join(", "), output)?;
+    }
     for signal in signals {
         let place = signal.rank.map(|rank| format!("place {rank}"));
         let parts: Vec<String> = place.into_iter().chain(signal.value.map(number)).collect();

@@ -197,6 +197,7 @@ mod tests {
     fn hit(arms: Arms) -> Hit {
         Hit {
             kind: Kind::Text,
+            classes: Vec::new(),
             path: "a".to_owned(),
             lines: (1, 1),
             symbol: None,

@@ -15,7 +15,7 @@ use crate::search::memory_search::MemoryAsk;
 use crate::search::query::{FilterKey, FilterTerm, Query, parse_with_filters};
 use crate::search::restriction::{CommitConditions, Conditions};
 use crate::store::MemoryFilter;
-use crate::types::{IdSet, Kind};
+use crate::types::{ClassSet, FileClass, IdSet, Kind};
 
 /// Maximum total length of the globs of a request, bytes: they are compiled before anything else.
 const MOST_GLOB_BYTES: usize = 16 << 10;
@@ -44,7 +44,8 @@ impl Scope {
     pub(super) fn of(params: &SearchParams) -> RpcResult<Self> {
         let now = local(now_ms());
         let check = |key, value: &str| {
-            let is_of_files = matches!(key, FilterKey::Path | FilterKey::Lang | FilterKey::Symbol);
+            let is_of_files =
+                matches!(key, FilterKey::Path | FilterKey::Lang | FilterKey::Only | FilterKey::Symbol);
             if is_of_files && params.kind == [Kind::Memory] {
                 return Err("memories have none".to_owned());
             }
@@ -96,7 +97,7 @@ fn kinds(params: &SearchParams, typed: &TypedFilters) -> RpcResult<(Vec<Kind>, V
         || tier.is_some()
         || min_priority.is_some()
         || !metadata.is_empty();
-    let is_of_files = !params.path.is_empty() || !params.lang.is_empty();
+    let is_of_files = !params.path.is_empty() || !params.lang.is_empty() || !params.only.is_empty();
     let mut keep = |is_limited: bool, few: &[Kind]| kinds.retain(|kind| !is_limited || few.contains(kind));
     keep(!params.kind.is_empty(), &params.kind);
     keep(is_of_files, &FILES);
@@ -105,12 +106,12 @@ fn kinds(params: &SearchParams, typed: &TypedFilters) -> RpcResult<(Vec<Kind>, V
     kinds.retain(|kind| !is_dated || DATED.contains(kind));
     if kinds.is_empty() {
         let message = "container, tag, tier, min_priority, metadata: these are about memories, and since, until, \
-             author about commits and memories, which kind, path or lang leave out";
+             author about commits and memories, which kind, only, path or lang leave out";
         return Err(bad_params(message.to_owned()));
     }
     let mut keep = |is_limited: bool, few: &[Kind]| kinds.retain(|kind| !is_limited || few.contains(kind));
     keep(!typed.kinds.is_empty(), &typed.kinds);
-    keep(!typed.paths.is_empty() || !typed.langs.is_empty() || !typed.symbols.is_empty(), &FILES);
+    keep(typed.is_of_files(), &FILES);
     keep(!typed.tags.is_empty() || !typed.containers.is_empty(), &[Kind::Memory]);
     keep(typed.is_dated(), &DATED);
     kinds.retain(|kind| !typed.not_kinds.contains(kind));
@@ -127,6 +128,8 @@ fn kinds(params: &SearchParams, typed: &TypedFilters) -> RpcResult<(Vec<Kind>, V
 struct TypedFilters {
     kinds: Vec<Kind>,
     not_kinds: Vec<Kind>,
+    only: ClassSet,
+    not_only: ClassSet,
     langs: Vec<String>,
     not_langs: Vec<String>,
     paths: Vec<String>,
@@ -164,6 +167,11 @@ impl TypedFilters {
                 let kinds = parts().map(kind_of).collect::<Result<Vec<_>, _>>()?;
                 pick(not, &mut self.kinds, &mut self.not_kinds).extend(kinds);
             }
+            FilterKey::Only => {
+                let classes = parts().map(FileClass::parse).collect::<Result<ClassSet, _>>()?;
+                let set = pick(not, &mut self.only, &mut self.not_only);
+                *set = set.union(classes);
+            }
             FilterKey::Symbol => pick(not, &mut self.symbols, &mut self.not_symbols).push(value.to_owned()),
             FilterKey::Tag => {
                 let tags = fields::tags(&parts().map(str::to_owned).collect::<Vec<_>>()).map_err(said)?;
@@ -184,6 +192,10 @@ impl TypedFilters {
             }
         }
         Ok(())
+    }
+
+    fn is_of_files(&self) -> bool {
+        !(self.paths.is_empty() && self.langs.is_empty() && self.symbols.is_empty() && self.only.is_empty())
     }
 
     fn is_dated(&self) -> bool {
@@ -224,6 +236,11 @@ impl Filters {
         let mut index = Filter {
             langs: langs.map_err(|error| bad_params(format!("lang: {error}")))?,
             not_langs: typed.not_langs,
+            only: [ClassSet::of(&params.only), typed.only]
+                .into_iter()
+                .filter(|set| !set.is_empty())
+                .collect(),
+            not_only: typed.not_only,
             ..Filter::default()
         };
         let bad_path = |error| bad_params(format!("path: {error}"));

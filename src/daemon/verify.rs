@@ -70,6 +70,7 @@ fn hit(found: &Found, answer: &Answer, at: &Freshness, shown: &str, explains: bo
     let snippet = snippet::snippet(shown, candidate.lines.0, answer.query.words());
     Hit {
         kind: candidate.kind,
+        classes: candidate.classes.iter().collect(),
         path: candidate.path.clone(),
         lines: candidate.lines,
         symbol: candidate.symbol.clone(),

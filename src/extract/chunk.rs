@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::types::{Definition, Kind};
+use crate::types::{Definition, FileClass, Kind};
 
 /// Longest body of a chunk, in characters: about 400 tokens.
 pub const CHUNK_CHARS: usize = 1_600;
@@ -43,6 +43,8 @@ pub struct Extracted {
     pub secrets: Vec<Range<usize>>,
     /// The source asks not to be indexed.
     pub opted_out: bool,
+    /// What the text says it is: generated, or a licence.
+    pub class: Option<FileClass>,
     /// A line over 10,000 bytes: stays lexical, never embedded.
     pub minified: bool,
     /// Problems that leave the chunks valid: a budget ran out, or the syntax tree had errors.

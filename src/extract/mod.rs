@@ -5,6 +5,7 @@
 mod budget;
 mod chunk;
 pub mod code;
+mod content_class;
 mod credentials;
 pub mod cut;
 mod definitions;
@@ -31,7 +32,7 @@ use lang::Format;
 use secrets::Syntax;
 
 /// Raise this when any extractor changes what it returns, so that old blobs are extracted again.
-pub const EXTRACTOR_VERSION: i64 = 3;
+pub const EXTRACTOR_VERSION: i64 = 4;
 
 /// Returns the format's name as stored with the content; `""` where it has none.
 pub fn format_name(path: &str, text: &str) -> &'static str {
@@ -51,6 +52,7 @@ pub fn syntax_of(path: &str, text: &str) -> Syntax {
 /// Finds everything in one source. Credentials are masked first: no name, title, skeleton or problem can hold one.
 pub fn extract(path: &str, text: &str) -> Extracted {
     let format = format_of(path, text);
+    let class = content_class::content_class(format, text);
     let secrets = secrets::secrets(text, format.syntax());
     let text = &redact::mask(text, &secrets);
     let extracted = match format {
@@ -58,7 +60,7 @@ pub fn extract(path: &str, text: &str) -> Extracted {
         Format::Code(language) => code::extract(language, path, text),
         Format::Text(_) => plain_text::extract(text),
     };
-    Extracted { secrets, ..extracted }
+    Extracted { secrets, class, ..extracted }
 }
 
 fn format_of(path: &str, text: &str) -> Format {

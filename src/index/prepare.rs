@@ -10,7 +10,7 @@ use super::{IndexError, Unread, WalkProgress};
 use crate::extract::{self, EXTRACTOR_VERSION, Extracted, redact, words};
 use crate::scan::{self, Content, Read, ReadError};
 use crate::store::{Change, NewBlob, NewChunk, Reader};
-use crate::types::{Kind, Refusal, SourceKey, Stat, ViewId};
+use crate::types::{FileClass, Kind, Refusal, SourceKey, Stat, ViewId};
 use crate::unwind::caught;
 
 /// What happens to the manifest row of a file.
@@ -143,7 +143,7 @@ fn into_blob(extracted: Extracted, text: &str, size: u64) -> NewBlob {
     let kind = match (extracted.opted_out, extracted.minified) {
         (true, _) => "opted-out",
         (_, true) => "minified",
-        _ => "text",
+        _ => extracted.class.map_or("text", FileClass::as_str),
     };
     let mut refs = String::new();
     for (name, count) in &extracted.references {

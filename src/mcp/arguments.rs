@@ -218,7 +218,7 @@ mod tests {
             (
                 "search",
                 json!({ "qery": "x" }),
-                "unknown argument: qery; hint: search takes: query, kind, path, limit",
+                "unknown argument: qery; hint: search takes: query, kind, only, path, limit",
             ),
             ("stats", json!({ "x": 1 }), "unknown argument: x; hint: stats takes no arguments"),
             ("search", json!({ "query": long }), "query: longer than 1 MiB; hint: shorten it"),

@@ -9,6 +9,7 @@ const LEFT_OUT: &[&str] = &[
     "access_count",
     "arms",
     "blob",
+    "classes",
     "clock",
     "digest",
     "explain",

@@ -16,6 +16,7 @@ const TOOLS: &[Tool] = &[
         args: &[
             word("query", Form::Text),
             flag("kind", Form::Text).about("symbol, doc, text, commit, memory"),
+            flag("only", Form::Text).about("e.g. tests"),
             flag("path", Form::Text).about("glob"),
             flag("limit", Form::Integer).or(HITS_SHOWN),
         ],
@@ -74,7 +75,7 @@ const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "changed",
-        about: "Files and definitions changed since then.",
+        about: "Files and definitions changed since.",
         verb: &["changed"],
         args: &[flag("since", Form::Text).required().about("revision, date or 3d")],
         effect: Effect::Reads,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::anchor::Anchor;
 use super::memory::Traits;
 use super::{Pending, Sync};
-use crate::types::Kind;
+use crate::types::{FileClass, Kind};
 
 /// How to match.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +34,8 @@ pub struct SearchParams {
     pub sync: Sync,
     /// Only these kinds; empty means all.
     pub kind: Vec<Kind>,
+    /// Only files of one of these classes, also as plurals; empty means all.
+    pub only: Vec<FileClass>,
     /// Only paths that match one of these globs; empty means all.
     pub path: Vec<String>,
     /// Only these languages; empty means all.
@@ -124,7 +126,7 @@ impl Parsed {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ParsedFilter {
-    /// `path`, `lang`, `kind`, `symbol`, `tag`, `container`, `author`, `after` or `before`.
+    /// `path`, `lang`, `kind`, `only`, `symbol`, `tag`, `container`, `author`, `after` or `before`.
     pub key: String,
     /// As typed, without quotes.
     pub value: String,
@@ -147,6 +149,9 @@ pub struct Hit {
     pub symbol: Option<String>,
     /// Heading path, or enclosing names and own name.
     pub title: Option<String>,
+    /// Classes of the file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<FileClass>,
     /// The lines that match best, at most a few hundred characters.
     pub snippet: String,
     /// First line of the snippet, 1-based.

@@ -123,7 +123,11 @@ pub fn run(reader: &Reader, ask: &Ask<'_>) -> Result<Answer, StoreError> {
         list(reader, ask.view, members, k)?.into_iter().for_each(|chunk| pool.add(chunk));
     }
     let candidates = pool.candidates(reader, members, query)?;
-    let ranked = if lists { Ranked::unranked(candidates) } else { rerank::rank(query, candidates) };
+    let ranked = if lists {
+        Ranked::unranked(candidates)
+    } else {
+        rerank::rank(query, filter.wanted_classes(), candidates)
+    };
     let found = ranked.into_iter().map(|ranked| found(reader, members, ranked)).collect::<Result<_, _>>()?;
     Ok(Answer { found, query: query.clone(), degraded })
 }

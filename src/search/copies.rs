@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::path_class::PathWords;
+use super::path_words::PathWords;
 use super::query::Query;
 use super::rerank::likest;
 use super::view_chunks::Members;

@@ -2,7 +2,7 @@
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-use crate::types::{IdSet, Kind};
+use crate::types::{ClassSet, IdSet, Kind};
 
 /// Restricts the chunks that an arm returns.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +17,10 @@ pub struct Filter {
     pub paths: Vec<GlobSet>,
     /// Matches paths that are left out.
     pub not_paths: GlobSet,
+    /// A file must have a class of each; empty: all.
+    pub only: Vec<ClassSet>,
+    /// Classes of files that are left out.
+    pub not_only: ClassSet,
     /// Only these chunks.
     pub chunks: Option<IdSet>,
 }
@@ -39,12 +43,14 @@ impl Filter {
         }
     }
 
-    /// Returns whether neither format nor path is restricted.
+    /// Returns whether neither format nor path nor class is restricted.
     pub fn admits_all_contents(&self) -> bool {
         self.langs.is_empty()
             && self.not_langs.is_empty()
             && self.paths.is_empty()
             && self.not_paths.is_empty()
+            && self.only.is_empty()
+            && self.not_only.is_empty()
     }
 
     /// Returns whether a kind is admitted.
@@ -58,13 +64,23 @@ impl Filter {
             && !self.not_langs.iter().any(|refused| refused == lang)
     }
 
-    /// Returns whether a path is admitted. That of a commit is none: it is not where paths are wanted, and is where they are
-    /// left out.
-    pub fn admits_path(&self, path: &str, is_commit: bool) -> bool {
-        match is_commit {
-            true => self.paths.is_empty(),
-            false => self.paths.iter().all(|globs| globs.is_match(path)) && !self.not_paths.is_match(path),
-        }
+    /// Returns whether a path of a file is admitted, and the classes of the file.
+    pub fn admits_file(&self, path: &str, classes: ClassSet) -> bool {
+        self.only.iter().all(|wanted| wanted.meets(classes))
+            && !self.not_only.meets(classes)
+            && self.paths.iter().all(|globs| globs.is_match(path))
+            && !self.not_paths.is_match(path)
+    }
+
+    /// Returns whether commits are admitted. They have no path and no class, so they are not where these are wanted, and are
+    /// where these are left out.
+    pub fn admits_commits(&self) -> bool {
+        self.paths.is_empty() && self.only.is_empty()
+    }
+
+    /// Returns the classes that are wanted.
+    pub fn wanted_classes(&self) -> ClassSet {
+        self.only.iter().fold(ClassSet::default(), |all, wanted| all.union(*wanted))
     }
 }
 
@@ -105,13 +121,14 @@ mod tests {
         let (paths, not_paths) = (vec![globs(&["src", "*.md"]).unwrap()], globs(&["**/old/**"]).unwrap());
         let mut filter = Filter { paths, not_paths, ..Filter::default() };
         let admitted = |filter: &Filter| {
-            ["src/a.rs", "src/old/a.rs", "b/c.md", "b/c.rs"].map(|path| filter.admits_path(path, false))
+            ["src/a.rs", "src/old/a.rs", "b/c.md", "b/c.rs"]
+                .map(|path| filter.admits_file(path, ClassSet::default()))
         };
         assert_eq!(admitted(&filter), [true, false, true, false]);
-        assert!(!filter.admits_path("commit:1", true));
+        assert!(!filter.admits_commits());
         filter.paths.push(globs(&["*.md"]).unwrap());
         assert_eq!(admitted(&filter), [false, false, true, false]);
         let left_out = Filter { not_paths: globs(&["**"]).unwrap(), ..Filter::default() };
-        assert!(left_out.admits_path("commit:1", true) && !left_out.admits_path("a", false));
+        assert!(left_out.admits_commits() && !left_out.admits_file("a", ClassSet::default()));
     }
 }

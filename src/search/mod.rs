@@ -10,6 +10,7 @@ mod pool;
 
 pub mod asked;
 pub mod bm25;
+pub mod class_rules;
 pub mod correction;
 pub mod filter;
 pub mod fuse;
@@ -17,7 +18,7 @@ pub mod memory_rank;
 pub mod memory_search;
 mod names;
 pub mod nearest;
-pub mod path_class;
+pub mod path_words;
 pub mod query;
 pub mod ranked;
 pub mod relevance;
@@ -26,6 +27,7 @@ pub mod restriction;
 pub mod shared_vectors;
 pub mod snippet;
 pub mod stored_vectors;
+pub mod translation;
 pub mod typo;
 pub mod view_chunks;
 

@@ -85,10 +85,12 @@ impl Pool {
             let Some(Place { bytes, lines, symbol, title }) = reader.place(chunk.id)? else { continue };
             signals.path = self.paths.get(&content).copied();
             signals.file = self.files.file(content);
+            let path = copies.path(content);
             candidates.push(Candidate {
                 key: chunk.id,
                 content,
-                path: copies.path(content).to_owned(),
+                path: path.to_owned(),
+                classes: members.view.classes(path),
                 kind: chunk.kind,
                 symbol,
                 title,

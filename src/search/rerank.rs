@@ -5,12 +5,14 @@
 
 use std::collections::BTreeMap;
 
+use super::class_rules;
 use super::fuse::{self, Signals, Weights};
-use super::path_class::{self, PathWords};
+use super::path_words::PathWords;
 use super::query::Query;
 use super::ranked::{Factor, Ranked};
+use super::translation;
 use crate::extract::words as tokens;
-use crate::types::{ChunkId, Kind};
+use crate::types::{ChunkId, ClassSet, FileClass, Kind};
 
 /// A query for a name wants its definition before its many uses.
 const DEFINITION: Factor = Factor::new("definition", 2.5);
@@ -38,6 +40,8 @@ pub struct Candidate {
     pub content: u32,
     /// Worktree-relative, with `/`.
     pub path: String,
+    /// Classes of its file.
+    pub classes: ClassSet,
     /// Kind of source.
     pub kind: Kind,
     /// Name of the definition.
@@ -52,17 +56,19 @@ pub struct Candidate {
     pub signals: Signals,
 }
 
-/// Orders candidates by score, then by path, lines and key, which makes the order total.
-pub fn rank(query: &Query, candidates: Vec<Candidate>) -> Vec<Ranked<Candidate>> {
+/// Orders candidates by score, then by path, lines and key, which makes the order total. `wanted` are classes of files that
+/// are asked for otherwise than in words.
+pub fn rank(query: &Query, wanted: ClassSet, candidates: Vec<Candidate>) -> Vec<Ranked<Candidate>> {
     let signals: Vec<_> = candidates.iter().map(|c| (c.kind, c.signals)).collect();
     let fused = fuse::fuse(&signals, &Weights::new(query));
     let mut ranked = Ranked::all(candidates, fused);
     let target = Target::of(query);
+    let asked = class_rules::asked(query).union(wanted);
     for hit in &mut ranked {
         let factor = if query.is_one_word() { DEFINITION } else { DEFINITION_AMONG_WORDS };
         hit.apply_at(factor, target.definition(&hit.candidate));
         if hit.candidate.kind != Kind::Commit {
-            apply_path(query, hit);
+            apply_path(query, asked, hit);
         } else if !query.asks_for_history() {
             hit.apply_at(COMMIT, 1.0);
         }
@@ -116,14 +122,18 @@ impl<'a> Target<'a> {
     }
 }
 
-fn apply_path(query: &Query, hit: &mut Ranked<Candidate>) {
+fn apply_path(query: &Query, asked: ClassSet, hit: &mut Ranked<Candidate>) {
     let words = PathWords::of(&hit.candidate.path);
     hit.apply_at(STEM, shared_words(query, &words.stem));
     let nearest = words.folders.len().saturating_sub(4);
     hit.apply_at(FOLDER, shared_words(query, &words.folders[nearest..]));
-    for sort in path_class::unasked_sorts(query, &hit.candidate.path, &words) {
-        hit.apply(sort.name, sort.factor);
-    }
+    let classes = hit.candidate.classes;
+    let is_own_language = || translation::is_asked(query, &hit.candidate.path);
+    let asked = match classes.has(FileClass::Translation) && is_own_language() {
+        true => asked.union(ClassSet::of(&[FileClass::Translation])),
+        false => asked,
+    };
+    class_rules::factors(classes, asked).for_each(|(name, factor)| hit.apply(name, factor));
 }
 
 /// Returns the similarity of a name and the query, 0 to 1: the mean of the share of the name in the query and of the share
@@ -219,6 +229,7 @@ mod tests {
             Candidate {
                 key: ChunkId(i64::from(rank)),
                 path: path.to_owned(),
+                classes: class_rules::by_path(path),
                 kind: if is_map {
                     Kind::Map
                 } else if symbol.is_some() {
@@ -243,7 +254,7 @@ mod tests {
     }
 
     fn check(query: &str, names: &[&str], expected: &[i64]) {
-        let ranked = rank(&parse(query), candidates(names));
+        let ranked = rank(&parse(query), ClassSet::default(), candidates(names));
         let keys: Vec<i64> = ranked.iter().map(|hit| hit.candidate.key.0).collect();
         assert_eq!(keys, expected, "{query}");
     }
@@ -268,7 +279,11 @@ mod tests {
 
     #[test]
     fn each_factor_is_named() {
-        let ranked = rank(&parse("login"), candidates(&["tests/login.rs#login", "tests/login.rs"]));
+        let ranked = rank(
+            &parse("login"),
+            ClassSet::default(),
+            candidates(&["tests/login.rs#login", "tests/login.rs"]),
+        );
         let names: Vec<Vec<_>> = ranked.iter().map(|hit| hit.factors.iter().map(|f| f.0).collect()).collect();
         assert_eq!(names, [vec!["definition", "stem", "test", "matches"], vec!["stem", "test", "further"]]);
     }
@@ -282,9 +297,9 @@ mod tests {
             let names: Vec<&str> = (0..n_names).map(|_| random.pick(&paths)).collect();
             let mut input = candidates(&names);
             let query = parse("login of 日本");
-            let first = rank(&query, input.clone());
+            let first = rank(&query, ClassSet::default(), input.clone());
             input.reverse();
-            assert_eq!(rank(&query, input), first);
+            assert_eq!(rank(&query, ClassSet::default(), input), first);
             assert!(first.is_sorted_by(|left, right| left.score >= right.score));
             assert!(first.iter().all(|hit| (0.0..=1.0).contains(&hit.score)));
         }

@@ -6,9 +6,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::class_rules::{self, FormatGroup};
 use super::filter::Filter;
+use super::translation;
 use crate::store::{Content, ContentChunk};
-use crate::types::{ChunkId, IdSet, Kind};
+use crate::types::{ChunkId, ClassSet, FileClass, IdSet, Kind};
 
 /// The chunks of one worktree.
 #[derive(Clone, Default)]
@@ -17,23 +19,85 @@ pub struct ViewChunks {
     contents: Vec<Listed>,
     /// By id.
     chunks: Vec<ViewChunk>,
-    /// In order; each with the place of its content in `contents`.
-    paths: Vec<(Box<str>, u32)>,
+    /// In order.
+    paths: Vec<ListedPath>,
     /// Of all chunks.
     n_words: u64,
+}
+
+/// A path of the view.
+#[derive(Clone)]
+struct ListedPath {
+    path: Box<str>,
+    /// Place of its content in `contents`.
+    content: u32,
+    /// Classes whose signs are in the path.
+    by_path: ClassSet,
+    may_be_translation: bool,
+    /// All classes.
+    classes: ClassSet,
 }
 
 /// A content with its paths.
 #[derive(Clone)]
 struct Listed {
     content: Arc<Content>,
+    group: FormatGroup,
     /// Places in `paths`.
     paths: Vec<u32>,
 }
 
 impl Listed {
+    fn new(content: Content) -> Self {
+        let group = FormatGroup::of(&content.lang);
+        Self { content: Arc::new(content), group, paths: Vec::new() }
+    }
+
     fn is_commit(&self) -> bool {
         self.content.chunks.first().is_some_and(|chunk| chunk.kind == Kind::Commit)
+    }
+}
+
+/// The paths of the former list that were not passed yet, in order.
+struct Former<'a> {
+    paths: &'a [ListedPath],
+}
+
+impl Former<'_> {
+    /// Returns a path with what its name says, which is known if it was in the former list. Paths come in order.
+    fn listed(&mut self, path: Box<str>, content: u32) -> ListedPath {
+        while self.paths.first().is_some_and(|first| first.path < path) {
+            self.paths = &self.paths[1..];
+        }
+        match self.paths.first().filter(|first| first.path == path) {
+            Some(known) => ListedPath { path, content, ..*known },
+            None => ListedPath {
+                by_path: class_rules::by_path(&path),
+                may_be_translation: translation::may_be_translation(&path),
+                classes: ClassSet::default(),
+                path,
+                content,
+            },
+        }
+    }
+}
+
+/// Sets the classes of each path. Which file is a translation depends on the other paths.
+fn classify(paths: &mut [ListedPath], contents: &[Listed]) {
+    let exists =
+        |paths: &[ListedPath], path: &str| paths.binary_search_by(|known| (*known.path).cmp(path)).is_ok();
+    for nth in 0..paths.len() {
+        let listed = &contents[paths[nth].content as usize];
+        let mut by_path = paths[nth].by_path;
+        if listed.is_commit() {
+            continue;
+        }
+        if paths[nth].may_be_translation
+            && translation::is_translation(&paths[nth].path, listed.group, |path| exists(paths, path))
+        {
+            by_path.insert(FileClass::Translation);
+        }
+        paths[nth].classes = class_rules::classes(by_path, listed.group, listed.content.class);
     }
 }
 
@@ -58,11 +122,9 @@ impl ViewChunks {
         mut read: impl FnMut(ChunkId) -> Result<Content, E>,
     ) -> Result<(), E> {
         let first = |listed: &Listed| listed.content.chunks.first().map(|chunk| chunk.id);
-        let known: HashMap<ChunkId, Arc<Content>> = self
-            .contents
-            .iter()
-            .filter_map(|listed| Some((first(listed)?, Arc::clone(&listed.content))))
-            .collect();
+        let known: HashMap<ChunkId, &Listed> =
+            self.contents.iter().filter_map(|listed| Some((first(listed)?, listed))).collect();
+        let mut former = Former { paths: &self.paths };
         let mut places: HashMap<ChunkId, u32> = HashMap::with_capacity(list.len());
         let mut contents: Vec<Listed> = Vec::new();
         let mut paths = Vec::with_capacity(list.len());
@@ -70,19 +132,19 @@ impl ViewChunks {
             let place = match places.get(&id) {
                 Some(place) => *place,
                 None => {
-                    let content = match known.get(&id) {
-                        Some(content) => Arc::clone(content),
-                        None => Arc::new(read(id)?),
-                    };
-                    contents.push(Listed { content, paths: Vec::new() });
+                    contents.push(match known.get(&id) {
+                        Some(known) => Listed { paths: Vec::new(), ..(*known).clone() },
+                        None => Listed::new(read(id)?),
+                    });
                     let place = contents.len() as u32 - 1;
                     places.insert(id, place);
                     place
                 }
             };
             contents[place as usize].paths.push(nth);
-            paths.push((path, place));
+            paths.push(former.listed(path, place));
         }
+        classify(&mut paths, &contents);
         let of = |(place, listed): (u32, &Listed)| -> Vec<ViewChunk> {
             listed.content.chunks.iter().map(|chunk| ViewChunk { chunk: *chunk, content: place }).collect()
         };
@@ -122,16 +184,31 @@ impl ViewChunks {
     /// Returns the memory that it takes, bytes.
     pub fn size(&self) -> usize {
         let chunks = self.chunks.len() * (size_of::<ViewChunk>() + size_of::<ContentChunk>());
-        let paths: usize = self.paths.iter().map(|(path, _)| path.len() + size_of::<(Box<str>, u32)>()).sum();
+        let paths: usize = self.paths.iter().map(|listed| listed.path.len() + size_of::<ListedPath>()).sum();
         chunks + paths + self.contents.len() * (size_of::<Listed>() + size_of::<Content>() + 16)
+    }
+
+    /// Returns the classes of the file at a path.
+    pub fn classes(&self, path: &str) -> ClassSet {
+        self.place(path).map(|place| self.paths[place].classes).unwrap_or_default()
+    }
+
+    fn place(&self, path: &str) -> Option<usize> {
+        self.paths.binary_search_by(|known| (*known.path).cmp(path)).ok()
+    }
+
+    fn admits(&self, filter: &Filter, listed: &Listed, path: &ListedPath) -> bool {
+        match listed.is_commit() {
+            true => filter.admits_commits(),
+            false => filter.admits_file(&path.path, path.classes),
+        }
     }
 
     /// Returns what a filter admits.
     pub fn within<'a>(&'a self, filter: &'a Filter) -> Members<'a> {
         let admitted = (!filter.admits_all_contents()).then(|| {
             let first = |listed: &Listed| {
-                let is_admitted =
-                    |path: &u32| filter.admits_path(&self.paths[*path as usize].0, listed.is_commit());
+                let is_admitted = |path: &u32| self.admits(filter, listed, &self.paths[*path as usize]);
                 let mut paths = listed.paths.iter().copied();
                 if filter.admits_lang(&listed.content.lang) { paths.find(is_admitted) } else { None }
             };
@@ -193,9 +270,9 @@ impl Members<'_> {
 
     /// Returns the first admitted chunk of the content at a path, if the path is admitted.
     pub fn first_at(&self, path: &str) -> Option<&ViewChunk> {
-        let place = self.view.paths.binary_search_by(|(known, _)| (**known).cmp(path)).ok()?;
-        let listed = &self.view.contents[self.view.paths[place].1 as usize];
-        if !self.filter.admits_path(path, listed.is_commit()) {
+        let path = &self.view.paths[self.view.place(path)?];
+        let listed = &self.view.contents[path.content as usize];
+        if !self.view.admits(self.filter, listed, path) {
             return None;
         }
         listed.content.chunks.iter().find_map(|chunk| self.get(chunk.id))
@@ -207,14 +284,15 @@ impl Members<'_> {
             Some(admitted) => admitted[content as usize],
             None => self.view.contents[content as usize].paths.first().copied(),
         };
-        path.map(|path| &*self.view.paths[path as usize].0)
+        path.map(|path| &*self.view.paths[path as usize].path)
     }
 
     /// Returns the admitted paths of a content, in order.
     pub fn paths(&self, content: u32) -> impl Iterator<Item = &str> {
         let listed = &self.view.contents[content as usize];
-        let paths = listed.paths.iter().map(|path| &*self.view.paths[*path as usize].0);
-        paths.filter(|path| self.filter.admits_path(path, listed.is_commit()))
+        let paths = listed.paths.iter().map(|path| &self.view.paths[*path as usize]);
+        let admitted = paths.filter(|path| self.view.admits(self.filter, listed, path));
+        admitted.map(|path| &*path.path)
     }
 }
 
@@ -227,7 +305,7 @@ mod tests {
         let chunk = |nth, kind| ContentChunk { id: ChunkId(first.0 + nth), kind, n_words: 3 };
         let lang = if first.0 < 100 { "rust" } else { "" };
         let chunks = vec![chunk(0, Kind::Map), chunk(1, Kind::Symbol)];
-        Ok(Content { hash: [0; 32], lang: lang.to_owned(), chunks })
+        Ok(Content { hash: [0; 32], lang: lang.to_owned(), class: None, chunks })
     }
 
     fn listed(list: &[(&str, i64)]) -> Vec<(Box<str>, ChunkId)> {
@@ -261,6 +339,25 @@ mod tests {
     }
 
     #[test]
+    fn classes_follow_the_other_paths() {
+        let mut view = ViewChunks::default();
+        let mut check = |paths: &[&str], path: &str, expected: &[FileClass]| {
+            let list: Vec<_> = paths.iter().zip(100..).map(|(path, id)| (*path, id)).collect();
+            view.update(listed(&list), |first| {
+                Ok::<_, String>(Content { lang: "markdown".to_owned(), ..content(first)? })
+            })
+            .unwrap();
+            assert_eq!(view.classes(path), ClassSet::of(expected), "{paths:?}");
+        };
+        check(&["docs/uk/a.md"], "docs/uk/a.md", &[FileClass::Docs]);
+        check(&["docs/en/a.md", "docs/uk/a.md"], "docs/uk/a.md", &[FileClass::Docs, FileClass::Translation]);
+        check(&["docs/en/a.md", "docs/uk/a.md"], "docs/en/a.md", &[FileClass::Docs]);
+        check(&["docs/uk/a.md", "tests/a.md"], "docs/uk/a.md", &[FileClass::Docs]);
+        check(&["docs/uk/a.md", "tests/a.md"], "tests/a.md", &[FileClass::Docs, FileClass::Test]);
+        check(&[], "tests/a.md", &[]);
+    }
+
+    #[test]
     fn a_filter_admits_by_kind_format_and_path() {
         let mut view = ViewChunks::default();
         view.update(listed(&[("a.rs", 10), ("b/a.rs", 10), ("c.txt", 100)]), content).unwrap();
@@ -275,6 +372,10 @@ mod tests {
         check(filter(&[], &["rust"], &[]), &[10, 11]);
         check(filter(&[], &[], &["b/**"]), &[10, 11]);
         check(filter(&[], &["rust"], &["*.txt"]), &[]);
+        let only = |classes: &[FileClass]| Filter { only: vec![ClassSet::of(classes)], ..Filter::default() };
+        check(only(&[FileClass::Code]), &[10, 11]);
+        check(only(&[FileClass::Lock]), &[]);
+        check(Filter { not_only: ClassSet::of(&[FileClass::Code]), ..Filter::default() }, &[100, 101]);
         let within_b = filter(&[Kind::Symbol], &[], &["b/**"]);
         let members = view.within(&within_b);
         assert_eq!(members.paths(0).collect::<Vec<_>>(), ["b/a.rs"]);

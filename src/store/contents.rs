@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, Row};
 
 use super::word_totals::take_varint;
 use super::{Reader, StoreError};
-use crate::types::{ChunkId, Kind, ViewId};
+use crate::types::{ChunkId, FileClass, Kind, ViewId};
 
 /// A content that is indexed, without its text.
 #[derive(Debug, Default)]
@@ -13,6 +13,8 @@ pub struct Content {
     pub hash: [u8; 32],
     /// Format name; `""` where unknown.
     pub lang: String,
+    /// What the text says it is.
+    pub class: Option<FileClass>,
     /// Its chunks, in order.
     pub chunks: Vec<ContentChunk>,
 }
@@ -68,7 +70,7 @@ impl Reader {
     pub fn content(&self, first: ChunkId) -> Result<Content, StoreError> {
         self.run(|conn| {
             let mut statement = conn.prepare_cached(
-                "SELECT b.hash, b.lang, c.id, c.kind, d.sz FROM chunk f
+                "SELECT b.hash, b.lang, c.id, c.kind, d.sz, b.kind FROM chunk f
                  CROSS JOIN blob b ON b.id = f.blob_id
                  CROSS JOIN chunk c ON c.blob_id = b.id
                  LEFT JOIN chunk_fts_docsize d ON d.id = c.id
@@ -79,6 +81,7 @@ impl Reader {
             while let Some(row) = rows.next()? {
                 if content.chunks.is_empty() {
                     (content.hash, content.lang) = (row.get(0)?, row.get(1)?);
+                    content.class = class_of(row.get_ref(5)?.as_str()?);
                 }
                 let mut sizes = row.get_ref(4)?.as_blob_or_null()?.unwrap_or_default();
                 let mut n_words = 0;
@@ -125,5 +128,14 @@ impl Reader {
             };
             statement.query_row([chunk.0], place).optional()
         })
+    }
+}
+
+/// Returns the class that a kind of blob tells. What has a line over 10,000 bytes was written by a program.
+fn class_of(kind: &str) -> Option<FileClass> {
+    match kind {
+        "generated" | "minified" => Some(FileClass::Generated),
+        "licence" => Some(FileClass::Licence),
+        _ => None,
     }
 }

@@ -96,7 +96,7 @@ impl Reader {
         self.run(|conn| {
             conn.prepare_cached(
                 "SELECT 1 FROM entry e JOIN blob b ON b.id = e.blob_id
-                 WHERE e.view_id = ?1 AND e.path = ?2 AND b.problems IS NULL AND b.kind = 'text'",
+                 WHERE e.view_id = ?1 AND e.path = ?2 AND b.problems IS NULL AND b.kind IN ('text', 'generated', 'licence')",
             )?
             .exists(params![view.0, key.as_str()])
         })

@@ -59,7 +59,7 @@ pub enum Change {
 pub struct NewBlob {
     /// Bytes.
     pub size: u64,
-    /// `text`, `minified`, `opted-out`, `parse-failed`, `parse-aborted` or `commit`.
+    /// `text`, `generated`, `licence`, `minified`, `opted-out`, `parse-failed`, `parse-aborted` or `commit`.
     pub kind: &'static str,
     /// Version of the extractors.
     pub extractor_version: i64,

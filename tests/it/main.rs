@@ -18,6 +18,7 @@ mod equals_fresh;
 mod failing_databases;
 mod fake;
 mod faults;
+mod file_classes;
 mod freshness;
 mod git_freshness;
 mod git_matrix;

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::memory_args::MemoryScopeArgs;
 use super::rows_args::RowsArgs;
 use crate::proto;
-use crate::types::Kind;
+use crate::types::{FileClass, Kind};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum ModeArg {
@@ -73,7 +73,7 @@ pub(in crate::cli) struct FreshArgs {
 pub(in crate::cli) struct SearchArgs {
     /// Words, "phrases", prefix*, AND OR NOT, ( ), filters; after `--` also words that start with a dash
     ///
-    /// Filters: path: lang: kind: symbol: tag: container: author: after: before:, as in `retry path:src/** NOT kind:doc`.
+    /// Filters: path: lang: kind: only: symbol: tag: container: author: after: before:, as in `retry path:src/** NOT kind:doc`.
     /// Operators and filters hold for every hit, also for those found by meaning.
     #[arg(required = true, value_name = "QUERY")]
     pub(in crate::cli) query: Vec<String>,
@@ -83,6 +83,10 @@ pub(in crate::cli) struct SearchArgs {
     /// Only these kinds of hits (comma-separated, or given again)
     #[arg(short, long, value_name = "KIND", value_delimiter = ',', value_parser = kind_parser())]
     pub(in crate::cli) kind: Vec<Kind>,
+    /// Only files of these classes: code, docs, test, fixture, snapshot, example, benchmark, config, generated, vendored,
+    /// lock, licence, changelog, translation, migration, declaration (comma-separated, or given again)
+    #[arg(long, value_name = "CLASS", value_delimiter = ',', value_parser = FileClass::parse)]
+    pub(in crate::cli) only: Vec<FileClass>,
     /// Only paths that match this glob, from the worktree's top; without `/` at any depth (may be given again)
     #[arg(short, long, value_name = "GLOB")]
     pub(in crate::cli) path: Vec<String>,

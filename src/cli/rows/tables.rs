@@ -88,6 +88,7 @@ pub(in crate::cli) const HITS: Table = Table {
     row: "hit",
     columns: &[
         ("kind", "/kind"),
+        ("classes", "/classes"),
         ("path", "/path"),
         ("first_line", "/lines/0"),
         ("last_line", "/lines/1"),

@@ -9,6 +9,7 @@ use serde_json::json;
 use super::*;
 use crate::proto::memory::{Change, Edge, MemoriesResult, Memory, Related, Tally};
 use crate::proto::{ChangedFile, ChangedSymbols, CommitInfo, Explain, Hit, MemoryInfo, WhyCommit};
+use crate::types::FileClass;
 
 /// Texts that are easy to write wrongly.
 const NASTY: &[&str] = &[
@@ -301,6 +302,7 @@ fn tables_have_every_field() {
     let mut hit: Hit = serde_json::from_value(hit).expect("a hit");
     (hit.commit, hit.memory) = (Some(CommitInfo::default()), Some(MemoryInfo::default()));
     hit.explain = Some(Explain::default());
+    hit.classes = vec![FileClass::Code];
     check(&HITS, of(&hit), &[]);
     check(&RELATED, of(&Related::default()), &[]);
 }

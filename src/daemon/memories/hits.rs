@@ -63,6 +63,7 @@ pub(in crate::daemon) fn hit(found: &FoundMemory, wanted: &MemoryAsk, root: &str
     let signals = &ranked.candidate.signals;
     let n_lines = u32::try_from(record.content.lines().count()).unwrap_or(u32::MAX);
     Hit {
+        classes: Vec::new(),
         kind: Kind::Memory,
         path: format!("memory:{}", record.id),
         lines: (1, n_lines.max(1)),

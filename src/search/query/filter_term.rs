@@ -11,6 +11,8 @@ pub enum FilterKey {
     Lang,
     /// Kinds of hits.
     Kind,
+    /// Classes of files.
+    Only,
     /// The name of a definition.
     Symbol,
     /// Tags of memories.
@@ -41,10 +43,11 @@ pub type FilterCheck<'a> = &'a dyn Fn(FilterKey, &str) -> Result<(), String>;
 
 impl FilterKey {
     /// All keys.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Path,
         Self::Lang,
         Self::Kind,
+        Self::Only,
         Self::Symbol,
         Self::Tag,
         Self::Container,
@@ -59,6 +62,7 @@ impl FilterKey {
             Self::Path => "path",
             Self::Lang => "lang",
             Self::Kind => "kind",
+            Self::Only => "only",
             Self::Symbol => "symbol",
             Self::Tag => "tag",
             Self::Container => "container",

@@ -84,7 +84,8 @@ impl Types {
     /// Reads the declarations of `src/proto`, and of the words in `src/types.rs`.
     fn read() -> Self {
         let mut types = Self::default();
-        let mut left = vec![top().join("src/proto.rs"), top().join("src/types.rs"), top().join("src/proto")];
+        let names = ["src/proto.rs", "src/proto", "src/types.rs", "src/types/file_class.rs"];
+        let mut left: Vec<_> = names.map(|name| top().join(name)).into();
         while let Some(path) = left.pop() {
             if path.is_dir() {
                 left.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
