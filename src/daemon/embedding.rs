@@ -4,15 +4,16 @@
 //! on which the model fails twice is recorded and skipped until the text or the model changes. A round that fails as a whole
 //! is retried for the next request ([`super::worktree::Rounds`]).
 
+mod next_model;
+
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, Sender, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
 
 use anyhow::anyhow;
 
 use super::error::{hint_of, hinted};
 use super::error_chain;
 use super::event::Event;
-use super::memories::finder;
 use super::shared::Shared;
 use super::worker::Job;
 use crate::embed::{Embedder, runs};
@@ -24,29 +25,48 @@ use crate::unwind::caught;
 /// Number of texts per step.
 const STEP: usize = 256;
 
-/// Runs one round per wake-up until the main loop ends.
+/// The same for a model that takes milliseconds a text, so that what has changed meanwhile waits for one step at most.
+const SLOW_STEP: usize = 16;
+
+/// Runs one round per wake-up until the main loop ends, and makes the vectors of the model that is to follow meanwhile.
 pub(super) fn embed(shared: &Shared, rounds: &Receiver<u64>, jobs: &Sender<Job>) {
-    while let Ok(mut round) = rounds.recv() {
-        round = rounds.try_iter().last().unwrap_or(round);
+    let mut wanted = rounds.recv().ok();
+    while let Some(round) = wanted.take() {
+        let round = rounds.try_iter().last().unwrap_or(round);
         let done = caught(|| run(shared, jobs)).unwrap_or_else(|why| Err(anyhow!("panicked: {why}")));
         let error = done.err().map(|error| hinted(&error_chain(&error), hint_of(&error)));
         if let Some(error) = &error {
             tracing::warn!(error, "embedding stopped; keyword search goes on");
         }
         shared.send(Event::Embedded { round, error });
+        next_model::prepare(shared, jobs, || {
+            wanted = wanted.or_else(|| rounds.try_recv().ok());
+            wanted.is_some()
+        });
+        wanted = wanted.or_else(|| rounds.recv().ok());
     }
 }
 
 fn run(shared: &Shared, jobs: &Sender<Job>) -> anyhow::Result<()> {
-    let embedder = finder::load(&shared.model).as_ref().map_err(|why| anyhow!("{why}"))?;
+    let reader = &Reader::open(&shared.index_db)?;
+    let embedder = shared.models.load(&reader.model()?).map_err(|why| anyhow!("{why}"))?;
     let round = Round {
-        reader: &Reader::open(&shared.index_db)?,
+        reader,
         embedder: embedder.as_ref(),
+        vectors_of: VectorsOf::Active,
         max_file_bytes: shared.config.index.max_file_bytes,
-        is_cancelled: &|| shared.progress.is_cancelled(),
-        keep: &|found| keep(shared, found, jobs),
+        is_cancelled: &mut || shared.progress.is_cancelled(),
+        keep: &|found| {
+            let n_vectors = found.n_vectors();
+            kept(jobs, |done| match found {
+                Found::Vectors(vectors) => Job::Vectors(vectors, done),
+                Found::Failed(of) => Job::EmbedFailed(of, done),
+            })?;
+            shared.embeds.fetch_add(n_vectors, Ordering::Relaxed);
+            Ok(())
+        },
     };
-    round.run()
+    round.run().map(drop)
 }
 
 /// What is to be kept of a step.
@@ -56,52 +76,83 @@ enum Found {
     Failed(Embedded),
 }
 
-/// Has the writer keep it; returns once it is kept.
-fn keep(shared: &Shared, found: Found, jobs: &Sender<Job>) -> anyhow::Result<()> {
+impl Found {
+    fn n_vectors(&self) -> u64 {
+        match self {
+            Self::Vectors(vectors) => vectors.len() as u64,
+            Self::Failed(_) => 0,
+        }
+    }
+}
+
+/// Has the writer do a job; returns once it is done.
+fn kept(
+    jobs: &Sender<Job>,
+    job: impl FnOnce(SyncSender<Result<(), StoreError>>) -> Job,
+) -> anyhow::Result<()> {
     let (done, ack) = sync_channel(1);
-    let n_vectors = match found {
-        Found::Vectors(vectors) => {
-            let n_vectors = vectors.len();
-            jobs.send(Job::Vectors(vectors, done))?;
-            n_vectors as u64
-        }
-        Found::Failed(of) => {
-            jobs.send(Job::EmbedFailed(of, done))?;
-            0
-        }
-    };
-    ack.recv()??;
-    shared.embeds.fetch_add(n_vectors, Ordering::Relaxed);
-    Ok(())
+    jobs.send(job(done))?;
+    Ok(ack.recv()??)
+}
+
+/// The model whose vectors a round makes.
+#[derive(Clone, Copy)]
+enum VectorsOf<'a> {
+    /// The one that answers.
+    Active,
+    /// The one that is to follow.
+    Next(&'a str),
 }
 
 /// One round: all that waits for a vector when it begins, and what comes meanwhile.
 struct Round<'a> {
     reader: &'a Reader,
     embedder: &'a dyn Embedder,
+    vectors_of: VectorsOf<'a>,
     max_file_bytes: u64,
-    is_cancelled: &'a dyn Fn() -> bool,
+    is_cancelled: &'a mut dyn FnMut() -> bool,
     keep: &'a dyn Fn(Found) -> anyhow::Result<()>,
 }
 
 impl Round<'_> {
-    fn run(&self) -> anyhow::Result<()> {
-        let Self { reader, embedder, max_file_bytes, .. } = *self;
-        self.run_steps(|_, limit| embed_paths(reader, embedder, limit))?;
-        self.run_steps(|after, limit| embed_chunks(reader, embedder, after, limit, max_file_bytes))
+    /// Returns the number of vectors that were made.
+    fn run(mut self) -> anyhow::Result<usize> {
+        let Self { reader, embedder, vectors_of, max_file_bytes, .. } = self;
+        let n_paths = self.run_steps(|_, limit| {
+            let paths = match vectors_of {
+                VectorsOf::Active => reader.paths_to_embed(limit)?,
+                VectorsOf::Next(_) => reader.paths_without(limit)?,
+            };
+            Ok(embed_paths(embedder, &paths))
+        })?;
+        let n_chunks = self.run_steps(|after, limit| {
+            let pending = match vectors_of {
+                VectorsOf::Active => reader.chunks_to_embed(after, limit)?,
+                VectorsOf::Next(model) => reader.chunks_without(model, after, limit)?,
+            };
+            Ok(embed_chunks(reader, embedder, after, &pending, max_file_bytes))
+        })?;
+        Ok(n_paths + n_chunks)
     }
 
     /// Takes step after step until nothing is left. After one that failed its texts are taken one by one, a
     /// lone one too: a text is passed over only when it fails twice.
-    fn run_steps(&self, step: impl Fn(ChunkId, usize) -> Result<Batch, StoreError>) -> anyhow::Result<()> {
-        let (mut after, mut n_alone, mut unread) = (ChunkId(0), 0, None);
+    fn run_steps(
+        &mut self,
+        step: impl Fn(ChunkId, usize) -> Result<Batch, StoreError>,
+    ) -> anyhow::Result<usize> {
+        let (mut after, mut n_alone, mut unread, mut n_vectors) = (ChunkId(0), 0, None, 0);
+        let at_once = if self.embedder.is_slow() { SLOW_STEP } else { STEP };
         while !(self.is_cancelled)() {
-            let limit = if n_alone > 0 { 1 } else { STEP };
+            let limit = if n_alone > 0 { 1 } else { at_once };
             let Batch { vectors, last, n_seen, failed, unread: of_step } = step(after, limit)?;
             unread = unread.or(of_step);
             match failed {
                 _ if n_seen == 0 => break,
-                None => (self.keep)(Found::Vectors(vectors))?,
+                None => {
+                    n_vectors += vectors.len();
+                    (self.keep)(Found::Vectors(vectors))?;
+                }
                 Some(_) if n_alone == 0 => {
                     n_alone = n_seen;
                     continue;
@@ -110,7 +161,7 @@ impl Round<'_> {
             }
             (after, n_alone) = (last, n_alone.saturating_sub(1));
         }
-        unread.map_or(Ok(()), |error| Err(error.into())) // they are embedded by a later round
+        unread.map_or(Ok(n_vectors), |error| Err(error.into())) // they are embedded by a later round
     }
 
     /// Notes the text that the model failed on alone, unless the model fails on any.

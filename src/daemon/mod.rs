@@ -29,6 +29,7 @@ mod lock;
 mod log;
 mod main_loop;
 mod memories;
+mod models;
 mod object_ids;
 mod own_files;
 mod path_spec;
@@ -68,6 +69,7 @@ use self::listen::Listener;
 use self::lock::DaemonLock;
 use self::main_loop::MainLoop;
 use self::memories::keeper::Memories;
+use self::models::Models;
 pub use self::preflight::check;
 use self::shared::Shared;
 use self::threads::spawn;
@@ -130,13 +132,7 @@ fn serve(layout: RepoLayout, env: Env, config: Config, ready: impl FnOnce()) -> 
     let indexer = Indexer::new(&index_db, &program::program()?, reading, Arc::clone(&progress));
     let socket = lock::socket_path(&layout, &env)?;
 
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .max_blocking_threads(MOST_THREADS)
-        .thread_name("serve")
-        .enable_all()
-        .build()
-        .context("start the runtime")?;
+    let runtime = runtime().context("start the runtime")?;
     let (listener, signalled) = {
         let _inside = runtime.enter();
         // Handle signals before the socket exists, so that an early signal does not leave it behind.
@@ -151,7 +147,8 @@ fn serve(layout: RepoLayout, env: Env, config: Config, ready: impl FnOnce()) -> 
     let watch = Watch::start(move |event| {
         counted.push(event).is_none_or(|event| for_watch.send(Event::Watch(event)).is_ok())
     })?;
-    let memories = Memories::start(&layout, &env, config.memory.on_expiry == "purge")?;
+    let models = Arc::new(Models::builtin());
+    let memories = Memories::start(&layout, &env, config.memory.on_expiry == "purge", models)?;
     let to_loop = (event_sender, watch_queue);
     let index = (indexer, progress);
     let shared = Shared::new(layout, env, config, index_db, socket, watch, index, to_loop, memories);
@@ -196,6 +193,15 @@ fn serve(layout: RepoLayout, env: Env, config: Config, ready: impl FnOnce()) -> 
     end_within(END_OF_MEMORIES, "the memories", move || shared.memories.stop());
     runtime.shutdown_background();
     Ok(())
+}
+
+fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .max_blocking_threads(MOST_THREADS)
+        .thread_name("serve")
+        .enable_all()
+        .build()
 }
 
 /// Waits until threads have ended, but at most for `limit`, because a file system that hangs may block one for ever. This

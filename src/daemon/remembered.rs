@@ -32,9 +32,14 @@ impl<'a> Remembered<'a> {
         memories
     }
 
+    /// Returns why vectors did not find memories, if the model could not run.
+    pub(super) fn why_no_vector(&self) -> Option<&str> {
+        self.wanted.why_no_vector.as_deref()
+    }
+
     fn ask(&mut self, shared: &Shared) {
         if self.wanted.mode != Mode::Keyword {
-            self.wanted.embed(shared.embedder());
+            self.wanted.embed(shared.memories.model().as_deref().map_err(String::as_str));
         }
         if let Err(error) = self.try_ask(shared) {
             self.error = Some(error);

@@ -138,6 +138,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
     let mut memories = Remembered::of(shared, question.memories.as_ref(), Some(at));
     let read = |reader: &Reader| -> RpcResult<_> {
         reader.snapshot(|reader| {
+            let embedder = shared.model_of(reader);
             let ask = search::Ask {
                 view: at.view,
                 chunks: &*shared.chunks.current(reader, at.view)?,
@@ -146,7 +147,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
                 filter: &filter,
                 conditions: &scope.conditions,
                 limit: *limit,
-                embedder: shared.embedder(),
+                embedder: embedder.as_deref().map_err(String::as_str),
                 nearest: &shared.nearest,
             };
             let answer = search::run(reader, &ask)?;
@@ -162,7 +163,14 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
             Ok(((answer, again.transpose()?), embeddings, failed, clock(reader, at)?, is_whole))
         })
     };
-    let ((mut answer, again), embeddings, embed_failed, clock, is_whole) = shared.read(read)?;
+    let is_outdated = |answer: &Answer, again: Option<&Answer>| {
+        answer.is_outdated || again.is_some_and(|again| again.is_outdated)
+    };
+    let mut found = shared.read(read)?;
+    if is_outdated(&found.0.0, found.0.1.as_ref()) {
+        found = shared.read(read)?; // the snapshot was taken before the switch to another model
+    }
+    let ((mut answer, again), embeddings, embed_failed, clock, is_whole) = found;
     let corrected = again.and_then(|again| memories.add_corrected(shared, &mut answer, again));
     let max_file_bytes = shared.config.index.max_file_bytes;
     let Verified { hits, mut stale } = verify(&answer, at, *limit, max_file_bytes, params.explain);
@@ -171,7 +179,8 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
     let mut degraded = answer.degraded;
     if params.mode != Mode::Keyword {
         // Why there is no model is among them already.
-        let note = at.embed_note.iter().filter(|_| shared.embedder().is_ok());
+        let is_told = degraded.iter().any(|why| why.starts_with("knn: "));
+        let note = at.embed_note.iter().filter(|_| !is_told);
         degraded.extend(note.chain(&embed_failed).map(|why| format!("knn: {why}")));
     }
     degraded.extend(at.files_note.iter().map(|why| format!("files: {why}")));
@@ -215,7 +224,7 @@ fn memories_alone(
             return Err(error);
         }
     }
-    let why_not = shared.embedder().err().filter(|_| question.params.mode != Mode::Keyword);
+    let why_not = memories.why_no_vector().map(str::to_owned);
     let result = SearchResult {
         total: memories.found.total,
         hits: memories.hits(layout, question.params.explain),

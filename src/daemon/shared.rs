@@ -12,13 +12,12 @@ use super::event::Event;
 use super::gates::Gates;
 use super::kept_chunks::KeptChunks;
 use super::kept_maps::{KeptMaps, MOST_MAP_BYTES};
-use super::memories::finder::Model;
 use super::memories::keeper::Memories;
+use super::models::{Loaded, Models};
 use super::object_ids::KnownObjectIds;
 use super::own_files::OwnFiles;
 use super::watch_queue::WatchQueue;
 use crate::config::Config;
-use crate::embed::Embedder;
 use crate::index::{Indexer, Progress};
 use crate::paths::{Env, RepoLayout};
 use crate::search::shared_vectors::SharedVectors;
@@ -41,8 +40,8 @@ pub(super) struct Shared {
     pub(super) started: Instant,
     /// All watched directories.
     pub(super) watch: Watch,
-    /// The model once it is loaded, or the error.
-    pub(super) model: Model,
+    /// The models that make vectors.
+    pub(super) models: Arc<Models>,
     /// All vectors.
     pub(super) nearest: SharedVectors,
     /// The code maps of worktrees.
@@ -111,7 +110,7 @@ impl Shared {
             socket,
             started: Instant::now(),
             watch,
-            model: memories.model(),
+            models: memories.models(),
             nearest: SharedVectors::default(),
             maps: KeptMaps::new(MOST_MAP_BYTES),
             changes: KeptChanges::default(),
@@ -133,13 +132,10 @@ impl Shared {
         }
     }
 
-    /// Returns the model, or the error.
-    pub(super) fn embedder(&self) -> Result<&dyn Embedder, &str> {
-        match self.model.get() {
-            Some(Ok(embedder)) => Ok(embedder.as_ref()),
-            Some(Err(why)) => Err(why.as_str()),
-            None => Err("model loading"),
-        }
+    /// Returns the model whose vectors a snapshot has, or why it cannot be used.
+    pub(super) fn model_of(&self, reader: &Reader) -> Loaded {
+        let id = reader.model().map_err(|error| error.to_string())?;
+        self.models.ready(&id)
     }
 
     /// Sends an event to the loop. Does nothing once the loop has stopped. Never blocks, because async code calls it, so the

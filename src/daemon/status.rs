@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 
 use super::event::{Freshness, ViewReport};
 use super::githooks;
+use super::models::LOADING;
 use super::shared::Shared;
 use crate::proto::anchor::StateCounts;
 use crate::proto::{
@@ -82,12 +83,16 @@ fn counters(shared: &Shared) -> Counters {
 }
 
 fn model(shared: &Shared) -> ModelInfo {
-    match shared.model.get() {
-        Some(Ok(model)) => {
-            ModelInfo { id: model.id().to_owned(), dims: model.dims(), state: "ready".to_owned() }
+    let id = match shared.read(Reader::model) {
+        Ok(id) => id,
+        Err::<_, StoreError>(error) => {
+            return ModelInfo { state: format!("failed: {error}"), ..ModelInfo::default() };
         }
-        Some(Err(why)) => ModelInfo { state: format!("failed: {why}"), ..ModelInfo::default() },
-        None => ModelInfo { state: "loading".to_owned(), ..ModelInfo::default() },
+    };
+    match shared.models.ready(&id) {
+        Ok(model) => ModelInfo { id, dims: model.dims(), state: "ready".to_owned() },
+        Err(why) if why == LOADING => ModelInfo { state: "loading".to_owned(), ..ModelInfo::default() },
+        Err(why) => ModelInfo { id, state: format!("failed: {why}"), ..ModelInfo::default() },
     }
 }
 

@@ -4,9 +4,9 @@
 //! table has them, and the next update loads them.
 
 use super::shared::Shared;
-use crate::embed::BUILTIN_DIMS;
+use crate::embed::BUILTIN_ID;
 use crate::search::nearest::{IdSet, VectorIndex};
-use crate::search::shared_vectors::Adding;
+use crate::search::shared_vectors::{Adding, SharedVectors};
 use crate::store::{Reader, StoreError, VectorTable, Writer};
 use crate::types::ChunkId;
 use crate::unwind::caught;
@@ -24,7 +24,10 @@ pub(super) fn copy_vectors(shared: &Shared, writer: &mut Writer) {
     let is_copied = match caught(|| shared.nearest.add(&added)) {
         Ok(Adding::InTable) => true,
         // While the table is being filled, the copy answers.
-        Ok(Adding::InMemory(n)) => n <= most_in_memory(shared) || is_filling(writer),
+        Ok(Adding::InMemory(n)) => {
+            let dims = shared.models.dims(writer.model());
+            dims.is_ok_and(|dims| n <= most_in_memory(shared, dims)) || is_filling(writer)
+        }
         Ok(Adding::NotLoaded) => false,
         Err(_) => {
             shared.nearest.forget(); // it may have only some of them
@@ -50,11 +53,16 @@ pub(super) fn load_vectors(shared: &Shared, writer: &mut Writer) {
 
 fn load(shared: &Shared, writer: &mut Writer) -> Result<(), StoreError> {
     shared.nearest.add(&writer.take_added());
-    let most = most_in_memory(shared);
+    let model = writer.model().to_owned();
+    let Ok(dims) = shared.models.dims(&model).inspect_err(|why| tracing::warn!(why, "no vectors")) else {
+        shared.nearest.forget(); // searches say why
+        return Ok(());
+    };
+    let most = most_in_memory(shared, dims);
     let most = most - most / SPARE;
     let ids = shared.read(|reader| reader.ids_with_vector(most + 1))?;
     if ids.len() > most {
-        match writer.make_vector_table(BUILTIN_DIMS) {
+        match writer.make_vector_table(dims) {
             Err(error) => warn_of_table(&error),
             // The copy in memory answers until the table is filled.
             Ok(()) if shared.nearest.is_in_memory() && is_filling(writer) => {}
@@ -64,8 +72,8 @@ fn load(shared: &Shared, writer: &mut Writer) -> Result<(), StoreError> {
     }
     let n_ids = ids.len();
     let ids: IdSet = ids.into_iter().collect();
-    if !shared.nearest.retain(&ids) {
-        let mut vectors = VectorIndex::new(BUILTIN_DIMS);
+    if !shared.nearest.retain(&model, &ids) {
+        let mut vectors = VectorIndex::new(dims);
         vectors.reserve(n_ids);
         shared.read(|reader: &Reader| {
             reader.each_vector(|id, bytes| {
@@ -73,9 +81,40 @@ fn load(shared: &Shared, writer: &mut Writer) -> Result<(), StoreError> {
                 vectors.add(id, &vector);
             })
         })?;
-        shared.nearest.replace(vectors);
+        shared.nearest.replace(&model, vectors);
     }
     writer.drop_vector_table()
+}
+
+/// Switches to the model that is to follow.
+pub(super) fn switch_model(shared: &Shared, writer: &mut Writer, model: &str) -> Result<(), StoreError> {
+    let dims = shared.models.dims(model).unwrap_or_default();
+    shared.read(|reader| switch(&shared.nearest, reader, writer, model, dims))?;
+    load_vectors(shared, writer);
+    tracing::info!(model, "another model answers");
+    Ok(())
+}
+
+/// Switches in the database and in memory. Searches that began before, and those that begin meanwhile, find vectors of their
+/// own model: the copy of the new one is there before the switch, and that of the former one until it is done.
+fn switch(
+    nearest: &SharedVectors,
+    reader: &Reader,
+    writer: &mut Writer,
+    model: &str,
+    dims: usize,
+) -> Result<(), StoreError> {
+    if nearest.is_in_memory() {
+        let mut vectors = VectorIndex::new(dims);
+        reader.each_vector_by(model, |id, bytes| {
+            let vector: Vec<i8> = bytes.iter().map(|byte| byte.cast_signed()).collect();
+            vectors.add(id, &vector);
+        })?;
+        nearest.prepare(model, vectors);
+    }
+    let switched = writer.switch_model(model, model == BUILTIN_ID);
+    nearest.keep_only(writer.model());
+    switched
 }
 
 /// Puts some vectors into the table if that has to be done; returns whether more remain.
@@ -111,7 +150,10 @@ fn is_filling(writer: &Writer) -> bool {
 }
 
 /// Returns the number of vectors that the budget allows.
-fn most_in_memory(shared: &Shared) -> usize {
+fn most_in_memory(shared: &Shared, dims: usize) -> usize {
     let bytes = shared.config.index.vector_memory_mb << 20;
-    usize::try_from(bytes).unwrap_or(usize::MAX) / (BUILTIN_DIMS + size_of::<ChunkId>())
+    usize::try_from(bytes).unwrap_or(usize::MAX) / (dims + size_of::<ChunkId>())
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,7 +14,7 @@ use super::event::{Event, Indexed};
 use super::index_file;
 use super::scrub::Scrubber;
 use super::shared::Shared;
-use super::vectors::{copy_vectors, fill_table, load_vectors};
+use super::vectors::{copy_vectors, fill_table, load_vectors, switch_model};
 use crate::git::Tip;
 use crate::index::{Applied, Commits, IndexError, Scope};
 use crate::paths::RepoLayout;
@@ -37,6 +37,12 @@ pub(super) enum Job {
     Vectors(Vec<NewVector>, SyncSender<Result<(), StoreError>>),
     /// Record that the model fails on this text, then acknowledge.
     EmbedFailed(Embedded, SyncSender<Result<(), StoreError>>),
+    /// Record which model is to follow, then acknowledge.
+    PlanModel(Option<String>, SyncSender<Result<(), StoreError>>),
+    /// Store these of the model that is to follow, then acknowledge.
+    NextVectors(String, Vec<NewVector>, SyncSender<Result<(), StoreError>>),
+    /// Switch to the model that is to follow, then acknowledge.
+    SwitchModel(String, SyncSender<Result<(), StoreError>>),
     /// Forget a worktree that is gone.
     Forget(ViewId),
     /// Empty the index, which can be rebuilt.
@@ -144,6 +150,13 @@ impl Writing<'_> {
             }
             Job::EmbedFailed(of, done) => {
                 let _ = done.send(writer.mark_embed_failed(of)); // as above
+            }
+            Job::PlanModel(next, done) => drop(done.send(writer.plan_model(next.as_deref()))), // as above
+            Job::NextVectors(model, vectors, done) => {
+                let _ = done.send(writer.add_next_vectors(&model, &vectors)); // as above
+            }
+            Job::SwitchModel(model, done) => {
+                let _ = done.send(switch_model(shared, writer, &model)); // as above
             }
             Job::Forget(view) => {
                 self.lanes.remove(&view);

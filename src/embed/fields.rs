@@ -1,6 +1,6 @@
 //! Combines, normalises and quantises vectors.
 
-use super::{EmbedError, Embedder};
+use super::EmbedError;
 
 /// Largest magnitude of a quantized value: a unit vector's values lie in -1..=1.
 const SCALE: f32 = 127.0;
@@ -30,16 +30,16 @@ pub fn combine(parts: &[(f32, Option<&[f32]>)]) -> Option<Vec<f32>> {
     normalize(sum)
 }
 
+/// Vectors of texts, `None` where the model knows no word.
+type Embedded = Result<Vec<Option<Vec<f32>>>, EmbedError>;
+
 /// Returns one vector of each record from its fields (models/builtin/README.md): title and symbol against body.
 ///
 /// # Errors
 /// When the model cannot run.
-pub fn record_vectors(
-    embedder: &dyn Embedder,
-    fields: &[(String, String)],
-) -> Result<Vec<Option<Vec<f32>>>, EmbedError> {
+pub fn record_vectors(embed: impl FnOnce(&[&str]) -> Embedded, fields: &[(String, String)]) -> Embedded {
     let texts: Vec<&str> = fields.iter().flat_map(|(head, body)| [head.as_str(), body.as_str()]).collect();
-    let vectors = embedder.embed(&texts)?;
+    let vectors = embed(&texts)?;
     let of_fields =
         |pair: &[Option<Vec<f32>>]| combine(&[(0.4, pair[0].as_deref()), (0.6, pair[1].as_deref())]);
     Ok(vectors.chunks_exact(2).map(of_fields).collect())

@@ -3,11 +3,24 @@
 mod builtin;
 mod fields;
 mod guarded;
+mod query_vector;
+mod scale;
 mod wordpiece;
 
 pub use builtin::{Builtin, DIMS as BUILTIN_DIMS, ID as BUILTIN_ID};
 pub use fields::{combine, cosine_i8, dot_i8, normalize, quantize, record_vectors};
 pub use guarded::{Guarded, runs};
+pub use query_vector::QueryVector;
+pub use scale::Scale;
+
+/// What a text is to the model: some put another prefix before a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// What is looked for.
+    Query,
+    /// What is found.
+    Document,
+}
 
 /// A model that turns texts into vectors.
 pub trait Embedder: Send + Sync {
@@ -24,6 +37,25 @@ pub trait Embedder: Send + Sync {
     /// # Errors
     /// When the model cannot run; no vector of the batch is valid then.
     fn embed(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>, EmbedError>;
+
+    /// Like [`Self::embed`], for somebody who waits: it never waits for the model to be loaded.
+    ///
+    /// # Errors
+    /// As there, and while the model is being loaded.
+    fn embed_now(&self, texts: &[&str], role: Role) -> Result<Vec<Option<Vec<f32>>>, EmbedError> {
+        let _ = role; // a model without prefixes embeds both alike
+        self.embed(texts)
+    }
+
+    /// Returns whether a text takes milliseconds, so that work is to be cut into small pieces.
+    fn is_slow(&self) -> bool {
+        false
+    }
+
+    /// Returns how its cosines compare with those of the builtin model.
+    fn scale(&self) -> Scale {
+        Scale::default()
+    }
 }
 
 /// The model could not be loaded or run.

@@ -9,7 +9,7 @@ use crate::embed::{EmbedError, Embedder, quantize, record_vectors};
 use crate::extract::{self, redact::RedactedText};
 use crate::paths::PathError;
 use crate::scan;
-use crate::store::{Embedded, NewVector, PendingChunk, Reader, StoreError};
+use crate::store::{Embedded, NewVector, PendingChunk, Reader};
 use crate::types::{ChunkId, Kind, SourceKey};
 use crate::unwind;
 
@@ -37,24 +37,20 @@ pub struct Failed {
     pub why: String,
 }
 
-/// Embeds up to `limit` chunks with an id over `after`.
+/// Embeds chunks; `after` is the id after which they come.
 ///
 /// Text is read from the worktree again and used only if its hash equals the indexed one; changed files are about to be
 /// indexed again.
-///
-/// # Errors
-/// When the database cannot be read.
 pub fn embed_chunks(
     reader: &Reader,
     embedder: &dyn Embedder,
     after: ChunkId,
-    limit: usize,
+    pending: &[PendingChunk],
     max_file_bytes: u64,
-) -> Result<Batch, StoreError> {
-    let pending = reader.chunks_to_embed(after, limit)?;
+) -> Batch {
     let mut unread = None;
     let vectors = caught(|| {
-        chunk_vectors(embedder, &pending, |chunk| match read_same(reader, chunk, max_file_bytes) {
+        chunk_vectors(embedder, pending, |chunk| match read_same(reader, chunk, max_file_bytes) {
             Ok(text) => text,
             Err(error) => {
                 unread.get_or_insert(error);
@@ -65,22 +61,18 @@ pub fn embed_chunks(
     let name = |chunk: &PendingChunk| format!("{}, bytes {} to {}", chunk.key, chunk.bytes.0, chunk.bytes.1);
     let texts = || pending.iter().map(|chunk| (Embedded::Chunk(chunk.id, chunk.text_hash), name(chunk)));
     let last = pending.last().map_or(after, |chunk| chunk.id);
-    Ok(Batch { last, unread, ..Batch::of(pending.len(), vectors, || texts().collect()) })
+    Batch { last, unread, ..Batch::of(pending.len(), vectors, || texts().collect()) }
 }
 
-/// Embeds up to `limit` paths that have no vector yet.
-///
-/// # Errors
-/// When the database cannot be read.
-pub fn embed_paths(reader: &Reader, embedder: &dyn Embedder, limit: usize) -> Result<Batch, StoreError> {
-    let paths = reader.paths_to_embed(limit)?;
+/// Embeds paths, given with their ids.
+pub fn embed_paths(embedder: &dyn Embedder, paths: &[(i64, String)]) -> Batch {
     let vectors = caught(|| {
         let texts: Vec<&str> = paths.iter().map(|(_, path)| path.as_str()).collect();
         let vectors = paths.iter().zip(embedder.embed(&texts)?);
         Ok(vectors.map(|((id, _), vector)| new_vector(Embedded::Path(*id), vector.as_deref())).collect())
     });
     let texts = || paths.iter().map(|(id, path)| (Embedded::Path(*id), path.clone()));
-    Ok(Batch::of(paths.len(), vectors, || texts().collect()))
+    Batch::of(paths.len(), vectors, || texts().collect())
 }
 
 impl Batch {
@@ -125,7 +117,7 @@ fn chunk_vectors(
             ready.push(Embedded::Chunk(chunk.id, chunk.text_hash));
         }
     }
-    let vectors = ready.into_iter().zip(record_vectors(embedder, &fields)?);
+    let vectors = ready.into_iter().zip(record_vectors(|texts| embedder.embed(texts), &fields)?);
     Ok(vectors.map(|(of, vector)| new_vector(of, vector.as_deref())).collect())
 }
 

@@ -63,6 +63,8 @@ pub struct Answer {
     pub query: Query,
     /// Arms that did not run, and why.
     pub degraded: Vec<String>,
+    /// Whether another model answers since the snapshot was taken: the query is to be repeated.
+    pub is_outdated: bool,
 }
 
 impl Answer {
@@ -117,7 +119,7 @@ pub fn run(reader: &Reader, ask: &Ask<'_>) -> Result<Answer, StoreError> {
     if ask.mode != Mode::Keyword {
         arms.add_nearest()?;
     }
-    let Arms { mut pool, degraded, .. } = arms;
+    let Arms { mut pool, degraded, is_outdated, .. } = arms;
     let lists = query.words().is_empty() && !query.filters().is_empty() && pool.is_empty();
     if lists {
         list(reader, ask.view, members, k)?.into_iter().for_each(|chunk| pool.add(chunk));
@@ -129,7 +131,7 @@ pub fn run(reader: &Reader, ask: &Ask<'_>) -> Result<Answer, StoreError> {
         rerank::rank(query, filter.wanted_classes(), candidates)
     };
     let found = ranked.into_iter().map(|ranked| found(reader, members, ranked)).collect::<Result<_, _>>()?;
-    Ok(Answer { found, query: query.clone(), degraded })
+    Ok(Answer { found, query: query.clone(), degraded, is_outdated })
 }
 
 fn found(reader: &Reader, members: &Members<'_>, ranked: Ranked<Candidate>) -> Result<Found, StoreError> {

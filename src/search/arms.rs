@@ -8,14 +8,18 @@ use super::answer::Ask;
 use super::bm25::{self, PhraseCounts};
 use super::fuse::COSINE_FLOOR;
 use super::pool::Pool;
+use super::shared_vectors::NoVectors;
 use super::view_chunks::{Members, ViewChunk};
-use crate::embed::{Embedder, cosine_i8, quantize};
+use crate::embed::{Embedder, QueryVector, cosine_i8};
 use crate::store::{Reader, StoreError};
 use crate::types::{ChunkId, IdSet, Kind};
 
 /// Number of other chunks for each commit in an arm. The messages of two thousand commits name everything that was worked
 /// on; without a limit they could fill an arm and push out the code itself.
 const OTHERS_A_COMMIT: usize = 5;
+
+/// Chunks with their cosine, or why there are none.
+type Scanned<'a> = Result<Vec<(&'a ViewChunk, f64)>, NoVectors>;
 
 /// The arms of one search, and what they have found.
 pub(super) struct Arms<'a> {
@@ -28,11 +32,13 @@ pub(super) struct Arms<'a> {
     pub(super) pool: Pool,
     /// Arms that did not run, and why.
     pub(super) degraded: Vec<String>,
+    /// Whether the model of the vectors has changed since the snapshot.
+    pub(super) is_outdated: bool,
 }
 
 impl<'a> Arms<'a> {
     pub(super) fn new(reader: &'a Reader, ask: &'a Ask<'a>, members: &'a Members<'a>, k: usize) -> Self {
-        Self { reader, ask, members, k, pool: Pool::default(), degraded: Vec::new() }
+        Self { reader, ask, members, k, pool: Pool::default(), degraded: Vec::new(), is_outdated: false }
     }
 
     /// Adds the definitions of the names in the query.
@@ -112,19 +118,28 @@ impl<'a> Arms<'a> {
     /// Adds the chunks whose vectors are nearest to that of the query.
     pub(super) fn add_nearest(&mut self) -> Result<(), StoreError> {
         let Some(vector) = self.vector() else { return Ok(()) };
-        let Some(top) = self.scan(&vector)? else {
-            self.degraded.push("knn: vectors loading".to_owned());
-            return Ok(());
+        let model = self.reader.model()?;
+        let top = self.scan(&vector)?;
+        let values = vector.for_model(&model).ok_or(NoVectors::OtherModel);
+        let (values, top) = match values.and_then(|values| Ok((values, top?))) {
+            Ok(comparable) => comparable,
+            Err(why) => {
+                self.is_outdated = why == NoVectors::OtherModel;
+                let why = if self.is_outdated { "the model has just changed" } else { "vectors loading" };
+                self.degraded.push(format!("knn: {why}"));
+                return Ok(());
+            }
         };
         let mut near = Vec::with_capacity(top.len());
         for (chunk, cosine) in top {
             // The key of a commit says nothing.
             let path = self.members.first_path(chunk.content).filter(|_| chunk.chunk.kind != Kind::Commit);
             let of_path = match path {
-                Some(path) => self.reader.path_vector(path)?.map_or(0.0, |path| cosine_i8(&vector, &path)),
-                None => cosine as f32,
+                Some(path) => self.reader.path_vector(path)?.map(|path| f64::from(cosine_i8(values, &path))),
+                None => Some(cosine),
             };
-            near.push((chunk, with_path(cosine, f64::from(of_path))));
+            let of_path = of_path.map_or(0.0, |cosine| vector.scaled(cosine));
+            near.push((chunk, with_path(vector.scaled(cosine), of_path)));
         }
         near.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.chunk.id.cmp(&b.0.chunk.id)));
         near.retain(|(_, cosine)| *cosine >= f64::from(COSINE_FLOOR));
@@ -135,12 +150,12 @@ impl<'a> Arms<'a> {
     }
 
     /// Returns the vector of the query; nothing, and notes why, if there is none.
-    fn vector(&mut self) -> Option<Vec<i8>> {
+    fn vector(&mut self) -> Option<QueryVector> {
         let embed = |embedder: &dyn Embedder| {
-            embedder.embed(&[self.ask.query.text()]).map_err(|error| error.to_string())
+            QueryVector::of_text(embedder, self.ask.query.text()).map_err(|error| error.to_string())
         };
         match self.ask.embedder.map_err(str::to_owned).and_then(embed) {
-            Ok(mut vectors) => vectors.pop().flatten().as_deref().map(quantize),
+            Ok(vector) => vector,
             Err(why) => {
                 self.degraded.push(format!("knn: {why}"));
                 None
@@ -148,13 +163,13 @@ impl<'a> Arms<'a> {
         }
     }
 
-    /// Returns the nearest admitted chunks with their cosine; nothing if the vectors are not loaded yet.
+    /// Returns the nearest admitted chunks with their cosine, or why there are none.
     ///
     /// Without a filter, or with one by chunks, nearly all vectors that are let pass belong to the view: if `k` of slightly
     /// more than `k` do, no other can be nearer. Otherwise the ids of the members are listed first. Commits are added
     /// separately, unless only they are wanted: there are many, written in prose, and they would be nearer to a question
     /// than the code.
-    fn scan(&self, vector: &[i8]) -> Result<Option<Vec<(&'a ViewChunk, f64)>>, StoreError> {
+    fn scan(&self, vector: &QueryVector) -> Result<Scanned<'a>, StoreError> {
         let (members, k) = (self.members, self.k);
         let rows = |top: Vec<(ChunkId, f64)>| {
             top.into_iter().filter_map(|(id, cosine)| Some((members.get(id)?, cosine)))
@@ -162,23 +177,28 @@ impl<'a> Arms<'a> {
         let top = |k, among: Option<&IdSet>| self.ask.nearest.top(self.reader, vector, k, among);
         let is_commit = |kind| kind == Kind::Commit;
         if members.are_all_or_listed() {
-            let Some(top) = top(k * SPARE, members.listed())? else { return Ok(None) };
+            let top = match top(k * SPARE, members.listed())? {
+                Ok(top) => top,
+                Err(why) => return Ok(Err(why)),
+            };
             let has_seen_all = top.len() < k * SPARE;
             let (commits, mut others): (Vec<_>, Vec<_>) =
                 rows(top).partition(|(chunk, _)| is_commit(chunk.chunk.kind));
             if others.len() >= k || has_seen_all {
                 others.truncate(k);
                 others.extend(commits.into_iter().take(self.n_commits()));
-                return Ok(Some(others));
+                return Ok(Ok(others));
             }
         }
         let mut found = Vec::new();
         for (of_commits, k) in [(false, k), (true, self.n_commits())] {
             let ids = members.ids(|kind| is_commit(kind) == of_commits);
-            let Some(top) = top(k, Some(&ids))? else { return Ok(None) };
-            found.extend(rows(top));
+            match top(k, Some(&ids))? {
+                Ok(top) => found.extend(rows(top)),
+                Err(why) => return Ok(Err(why)),
+            }
         }
-        Ok(Some(found))
+        Ok(Ok(found))
     }
 }
 

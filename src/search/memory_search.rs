@@ -12,7 +12,7 @@ use super::nearest::{IdSet, MutableVectorIndex};
 use super::query::{Query, Restriction, Word};
 use super::ranked::Ranked;
 use super::{SPARE, candidates};
-use crate::embed::{Embedder, cosine_i8, quantize};
+use crate::embed::{Embedder, QueryVector};
 use crate::extract::stems::stem;
 use crate::extract::words::index_words;
 use crate::proto::Mode;
@@ -32,7 +32,11 @@ pub struct MemoryAsk {
     /// Hits wanted.
     pub limit: usize,
     /// The query's vector, if it has one.
-    pub vector: Option<Vec<i8>>,
+    pub vector: Option<QueryVector>,
+    /// Why it has none, if the model could not run.
+    pub why_no_vector: Option<String>,
+    /// What is embedded instead of the query.
+    pub topic: Option<String>,
     /// States of anchors by memory id.
     pub judged: HashMap<String, Vec<Anchor>>,
 }
@@ -47,18 +51,13 @@ impl MemoryAsk {
 
     /// Adds the vector of the query, if the model is loaded and knows a word of it.
     pub fn embed(&mut self, embedder: Result<&dyn Embedder, &str>) {
-        self.vector = vector_of(self.query.text(), embedder);
+        let text = self.topic.as_deref().unwrap_or(self.query.text());
+        let embed =
+            |embedder: &dyn Embedder| QueryVector::of_text(embedder, text).map_err(|error| error.to_string());
+        let vector = embedder.map_err(str::to_owned).and_then(embed);
+        self.why_no_vector = vector.as_ref().err().cloned();
+        self.vector = vector.ok().flatten();
     }
-
-    /// Like [`Self::embed`], for another text.
-    pub fn embed_text(&mut self, text: &str, embedder: Result<&dyn Embedder, &str>) {
-        self.vector = vector_of(text, embedder);
-    }
-}
-
-fn vector_of(text: &str, embedder: Result<&dyn Embedder, &str>) -> Option<Vec<i8>> {
-    let mut vectors = embedder.ok()?.embed(&[text]).ok()?;
-    vectors.pop()?.as_deref().map(quantize)
 }
 
 /// A memory that was found.
@@ -79,6 +78,8 @@ pub struct FoundMemories {
     pub total: usize,
     /// Anchors of candidates whose state is unknown, by memory id.
     pub unjudged: Vec<Anchored>,
+    /// Whether the vectors are of another model than the query: it is to be embedded again, and the search repeated.
+    pub is_outdated: bool,
 }
 
 impl FoundMemories {
@@ -129,6 +130,7 @@ pub fn memories(
 ) -> Result<FoundMemories, StoreError> {
     let k = candidates(ask.limit);
     let filter = &ask.restricted_filter();
+    let is_outdated = ask.vector.as_ref().is_some_and(|vector| vector.model() != vectors.model());
     let mut pool: HashMap<MemoryRow, Candidate> = HashMap::new();
     if ask.mode != Mode::Vector
         && let Some(expression) = ask.query.match_with_stems()
@@ -166,7 +168,7 @@ pub fn memories(
         let record = records.remove(&ranked.candidate.facts.row)?;
         Some(FoundMemory { ranked, record })
     });
-    Ok(FoundMemories { found: found.collect(), total, unjudged })
+    Ok(FoundMemories { found: found.collect(), total, unjudged, is_outdated })
 }
 
 /// Returns the `k` nearest memories that pass the filter, with their cosine of at least `floor`, nearest first.
@@ -180,7 +182,7 @@ pub fn nearest(
     rows: &Rows<'_>,
     vectors: &MutableVectorIndex<MemoryRow>,
     filter: &MemoryFilter,
-    vector: &[i8],
+    vector: &QueryVector,
     k: usize,
     floor: f64,
 ) -> Result<Vec<(MemoryRow, f64)>, StoreError> {
@@ -211,10 +213,10 @@ fn with_facts(
     for facts in rows.facts(&keys)? {
         let Some(mut candidate) = pool.remove(&facts.row) else { continue };
         if candidate.signals.cosine.is_none()
-            && let (Some(vector), Some(own)) = (&ask.vector, vectors.get(facts.row))
+            && let Some(vector) = &ask.vector
             && ask.mode != Mode::Keyword
         {
-            candidate.signals.cosine = Some(cosine_i8(vector, own));
+            candidate.signals.cosine = vectors.cosine(vector, facts.row).map(|cosine| cosine as f32);
         }
         candidate.facts = facts;
         candidates.push(candidate);

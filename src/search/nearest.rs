@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use crate::embed::dot_i8;
+use crate::embed::{QueryVector, Scale, cosine_i8, dot_i8};
 use crate::store::StoreError;
 use crate::types::ChunkId;
 pub use crate::types::IdSet;
@@ -142,19 +142,30 @@ impl<'a, Id: Copy + Ord> Best<'a, Id> {
 /// Vectors that come, change and go one by one: those of memories.
 #[derive(Clone)]
 pub struct MutableVectorIndex<Id> {
+    /// Identity of the model.
+    model: String,
+    scale: Scale,
     all: VectorIndex<Id>,
     places: HashMap<Id, usize>,
 }
 
 impl<Id: Copy + Ord + Hash> MutableVectorIndex<Id> {
-    /// Makes an empty set for vectors of `dims` numbers.
-    pub fn new(dims: usize) -> Self {
-        Self { all: VectorIndex::new(dims), places: HashMap::new() }
+    /// Makes an empty set for vectors of a model. The first one decides on their length.
+    pub fn new(model: &str, scale: Scale) -> Self {
+        Self { model: model.to_owned(), scale, all: VectorIndex::new(0), places: HashMap::new() }
+    }
+
+    /// Returns the identity of the model.
+    pub fn model(&self) -> &str {
+        &self.model
     }
 
     /// Puts a vector in the place of the one that was there; none, or one of another length, takes it away.
     pub fn put(&mut self, id: Id, vector: Option<&[i8]>) {
         let VectorIndex { dims, ids, rows } = &mut self.all;
+        if let (0, Some(vector)) = (ids.len(), vector) {
+            *dims = vector.len();
+        }
         if let Some(at) = self.places.remove(&id) {
             // The last one fills the gap.
             ids.swap_remove(at);
@@ -177,14 +188,28 @@ impl<Id: Copy + Ord + Hash> MutableVectorIndex<Id> {
         Some(&self.all.rows[at * self.all.dims..][..self.all.dims])
     }
 
+    /// Returns the vector of one, to compare others with it.
+    pub fn query(&self, id: Id) -> Option<QueryVector> {
+        Some(QueryVector::stored(&self.model, self.scale, self.get(id)?.to_vec()))
+    }
+
     /// Returns whose vectors are there, in no order.
     pub fn ids(&self) -> &[Id] {
         &self.all.ids
     }
 
-    /// As [`VectorIndex::top`].
-    pub fn top(&self, query: &[i8], k: usize, admits: impl Fn(Id) -> bool) -> Vec<(Id, f64)> {
-        self.all.top(query, k, admits)
+    /// As [`VectorIndex::top`], with cosines on the scale of the builtin model; nothing if the query is of another model.
+    pub fn top(&self, query: &QueryVector, k: usize, admits: impl Fn(Id) -> bool) -> Vec<(Id, f64)> {
+        let values = query.for_model(&self.model).filter(|_| !self.all.is_empty());
+        let Some(values) = values else { return Vec::new() };
+        let top = self.all.top(values, k, admits).into_iter();
+        top.map(|(id, cosine)| (id, query.scaled(cosine))).collect()
+    }
+
+    /// Returns the cosine of one with a query on that scale; nothing if it has no vector, or the query is of another model.
+    pub fn cosine(&self, query: &QueryVector, id: Id) -> Option<f64> {
+        let (values, own) = (query.for_model(&self.model)?, self.get(id)?);
+        Some(query.scaled(f64::from(cosine_i8(values, own))))
     }
 }
 
@@ -239,14 +264,19 @@ mod tests {
 
     #[test]
     fn vectors_come_change_and_go() {
-        let mut changing = MutableVectorIndex::new(2);
+        let mut changing = MutableVectorIndex::new("one", Scale::default());
+        let query = |model| QueryVector::stored(model, Scale::default(), vec![127, 0]);
+        assert!(changing.top(&query("one"), 9, |_| true).is_empty());
         for (id, vector) in [(1, [127, 0]), (2, [0, 127]), (3, [90, 90])] {
             changing.put(MemoryRow(id), Some(&vector));
         }
         let ids = |changing: &MutableVectorIndex<MemoryRow>| -> Vec<i64> {
-            changing.top(&[127, 0], 9, |_| true).into_iter().map(|(id, _)| id.0).collect()
+            changing.top(&query("one"), 9, |_| true).into_iter().map(|(id, _)| id.0).collect()
         };
         assert_eq!(ids(&changing), [1, 3, 2]);
+        assert!(changing.top(&query("two"), 9, |_| true).is_empty(), "of another model");
+        assert_eq!(changing.cosine(&query("two"), MemoryRow(1)), None);
+        assert_eq!(changing.cosine(&query("one"), MemoryRow(1)), Some(1.0));
         changing.put(MemoryRow(1), None);
         assert_eq!(ids(&changing), [3, 2]);
         changing.put(MemoryRow(2), Some(&[120, 0]));

@@ -4,6 +4,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::nearest::{IdSet, Nearest, VectorIndex};
 use super::stored_vectors::StoredVectors;
+use crate::embed::QueryVector;
 use crate::store::{Reader, StoreError};
 use crate::types::ChunkId;
 
@@ -13,9 +14,25 @@ enum State {
     /// Nowhere yet.
     #[default]
     Unknown,
-    InMemory(VectorIndex),
+    /// The first is of the model that answers. While the daemon switches to another model, the second is of that one.
+    InMemory(Vec<VectorsOfModel>),
     /// In the table of sqlite-vec, once it has all of them.
     InTable,
+}
+
+/// A copy of the vectors of one model.
+struct VectorsOfModel {
+    model: String,
+    vectors: VectorIndex,
+}
+
+/// Why there is nothing that the query can be compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoVectors {
+    /// The vectors are neither in memory nor all in the table of the snapshot.
+    NotLoaded,
+    /// The vectors are of another model than the query, because the daemon has just switched.
+    OtherModel,
 }
 
 /// All vectors once they are loaded, unless they exceed the memory budget.
@@ -49,24 +66,49 @@ impl SharedVectors {
         match &mut *self.write() {
             State::Unknown => Adding::NotLoaded,
             State::InTable => Adding::InTable,
-            State::InMemory(vectors) => {
+            State::InMemory(copies) => {
+                let Some(VectorsOfModel { vectors, .. }) = copies.first_mut() else {
+                    return Adding::NotLoaded;
+                };
                 added.iter().for_each(|(id, vector)| vectors.add(*id, vector));
                 Adding::InMemory(vectors.len())
             }
         }
     }
 
-    /// Removes the vectors of other chunks from the copy in memory; returns whether there is one.
-    pub fn retain(&self, kept: &IdSet) -> bool {
+    /// Removes the vectors of other chunks from the copy in memory; returns whether there is one of this model.
+    pub fn retain(&self, model: &str, kept: &IdSet) -> bool {
         let mut state = self.write();
-        let State::InMemory(vectors) = &mut *state else { return false };
-        vectors.retain(|id| kept.contains(id));
+        let State::InMemory(copies) = &mut *state else { return false };
+        let Some(copy) = copies.first_mut().filter(|copy| copy.model == model) else { return false };
+        copy.vectors.retain(|id| kept.contains(id));
         true
     }
 
-    /// Replaces the copy in memory.
-    pub fn replace(&self, vectors: VectorIndex) {
-        *self.write() = State::InMemory(vectors);
+    /// Replaces the copies in memory.
+    pub fn replace(&self, model: &str, vectors: VectorIndex) {
+        *self.write() = State::InMemory(vec![VectorsOfModel { model: model.to_owned(), vectors }]);
+    }
+
+    /// Adds a copy for the model that the database is about to be switched to, if there is one for the present model: from
+    /// then on [`Self::top`] answers for both.
+    pub fn prepare(&self, model: &str, vectors: VectorIndex) {
+        if let State::InMemory(copies) = &mut *self.write() {
+            copies.truncate(1);
+            copies.push(VectorsOfModel { model: model.to_owned(), vectors });
+        }
+    }
+
+    /// Removes the copies of other models; returns whether there is one of this model.
+    pub fn keep_only(&self, model: &str) -> bool {
+        let mut state = self.write();
+        let State::InMemory(copies) = &mut *state else { return false };
+        copies.retain(|copy| copy.model == model);
+        let is_any = !copies.is_empty();
+        if !is_any {
+            *state = State::Unknown;
+        }
+        is_any
     }
 
     /// Removes the copy in memory: vectors are found in the table only.
@@ -84,25 +126,29 @@ impl SharedVectors {
         matches!(*self.read(), State::InMemory(_))
     }
 
-    /// Like [`Nearest::top`]; nothing if the vectors are neither in memory nor all in the table of the snapshot.
+    /// Like [`Nearest::top`]. Vectors of two models are never compared.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub(super) fn top(
+    pub fn top(
         &self,
         reader: &Reader,
-        query: &[i8],
+        query: &QueryVector,
         k: usize,
         among: Option<&IdSet>,
-    ) -> Result<Option<Vec<(ChunkId, f64)>>, StoreError> {
-        if let State::InMemory(vectors) = &*self.read() {
-            return Nearest::top(vectors, query, k, among).map(Some);
+    ) -> Result<Result<Vec<(ChunkId, f64)>, NoVectors>, StoreError> {
+        if let State::InMemory(copies) = &*self.read() {
+            let own = copies.iter().find_map(|copy| Some((&copy.vectors, query.for_model(&copy.model)?)));
+            let Some((vectors, query)) = own else { return Ok(Err(NoVectors::OtherModel)) };
+            return Nearest::top(vectors, query, k, among).map(Ok);
         }
         // Even if nothing is loaded: the snapshot may be older than the last change of place.
-        if reader.has_vector_table()? {
-            StoredVectors(reader).top(query, k, among).map(Some)
-        } else {
-            Ok(None)
+        if !reader.has_vector_table()? {
+            return Ok(Err(NoVectors::NotLoaded));
+        }
+        match query.for_model(&reader.model()?) {
+            Some(query) => StoredVectors(reader).top(query, k, among).map(Ok),
+            None => Ok(Err(NoVectors::OtherModel)),
         }
     }
 }

@@ -18,7 +18,7 @@ impl Reader {
         self.run(|conn| {
             conn.query_row(
                 "SELECT (SELECT count(*) FROM blob WHERE lang != 'commit'), (SELECT count(*) FROM chunk),
-                        (SELECT count(*) FROM embedding)",
+                        (SELECT count(*) FROM embedding WHERE model_id = (SELECT value FROM meta WHERE key = 'model'))",
                 [],
                 |row| {
                     Ok(Counts {

@@ -12,6 +12,7 @@ mod foreign;
 mod lexical;
 mod members;
 mod memory;
+mod model_switch;
 mod new_rows;
 mod purge;
 mod reader;
@@ -34,9 +35,9 @@ use crate::paths;
 pub use contents::{Content, ContentChunk, Place};
 pub use foreign::{Foreign, ForeignError, remove_left_copies};
 pub use memory::{
-    Anchored, Checked, Derived, Earlier, Facts, Link, Linked, MemoryDb, MemoryEvent, MemoryFilter,
-    MemoryReader, MemoryStore, Numbers, Record, RestoreError, Rows, Stopped, Uptime, VectorChanges,
-    VectorModel,
+    Anchored, Checked, Derived, EMBED_STEP, Earlier, Facts, Link, Linked, MemoryDb, MemoryEvent,
+    MemoryFilter, MemoryReader, MemoryStore, Numbers, Preparing, Record, RestoreError, Rows, Stopped, Uptime,
+    VectorChanges, VectorModel,
 };
 pub use new_rows::{Change, Embedded, NewBlob, NewChunk, NewVector, ViewKey};
 pub use reader::{Entry, PendingChunk, Reader, ViewRow};

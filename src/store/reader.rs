@@ -75,6 +75,10 @@ const ENTRY: &str =
          coalesce(b.extractor_version, 0)
      FROM entry e LEFT JOIN blob b ON b.id = e.blob_id";
 
+/// The columns that [`pending_chunk`] reads.
+pub(super) const PENDING_CHUNK: &str =
+    "c.id, v.root, e.path, b.hash, c.b0, c.b1, c.symbol, c.title, c.text, c.text_hash, c.kind";
+
 /// Holds for an entry `e` that is a file, not a commit ([`Stat::COMMIT_MODE`]).
 pub(super) const IS_FILE: &str = "e.mode != 0xe000";
 
@@ -217,14 +221,14 @@ impl Reader {
     /// When the database cannot be read.
     pub fn chunks_to_embed(&self, after: ChunkId, limit: usize) -> Result<Vec<PendingChunk>, StoreError> {
         self.run(|conn| {
-            let mut statement = conn.prepare_cached(
-                "SELECT c.id, v.root, e.path, b.hash, c.b0, c.b1, c.symbol, c.title, c.text, c.text_hash, c.kind
+            let mut statement = conn.prepare_cached(&format!(
+                "SELECT {PENDING_CHUNK}
                  FROM chunk c INDEXED BY chunk_to_embed
                  JOIN blob b ON b.id = c.blob_id
                  JOIN entry e ON e.blob_id = c.blob_id
                  JOIN view v ON v.id = e.view_id
-                 WHERE c.vec_state = 0 AND c.id > ?1 GROUP BY c.id ORDER BY c.id LIMIT ?2",
-            )?;
+                 WHERE c.vec_state = 0 AND c.id > ?1 GROUP BY c.id ORDER BY c.id LIMIT ?2"
+            ))?;
             statement.query_map(params![after.0, limit as i64], pending_chunk)?.collect()
         })
     }
@@ -339,7 +343,7 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
     })
 }
 
-fn pending_chunk(row: &Row<'_>) -> rusqlite::Result<PendingChunk> {
+pub(super) fn pending_chunk(row: &Row<'_>) -> rusqlite::Result<PendingChunk> {
     Ok(PendingChunk {
         id: ChunkId(row.get(0)?),
         root: row.get(1)?,

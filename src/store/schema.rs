@@ -146,6 +146,11 @@ CREATE INDEX path_embed_failed ON path(id) WHERE vec_state = 3;
     "
 -- A table of sqlite-vec may have the vectors of chunks too (`vector_table.rs`); an older version would not keep it equal.
 ",
+    "
+-- Vectors of paths by the model that `meta.next_model` names, as in `path`; empty: the model fails on it. Those of chunks
+-- are in `embedding`. See `model_switch.rs`.
+CREATE TABLE next_path(path_id INTEGER PRIMARY KEY REFERENCES path(id) ON DELETE CASCADE, vec BLOB) STRICT;
+",
 ];
 
 /// Migrates a database to the newest of these schemas, one string per version.

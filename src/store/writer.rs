@@ -10,7 +10,7 @@ use super::blob_rows::{
 };
 use super::new_rows::{Added, Change, Embedded, NewVector, ViewKey};
 use super::purge::{self, Leftovers};
-use super::{StoreError, as_bytes, connect, schema, vector_rows};
+use super::{StoreError, as_bytes, connect, model_switch, schema, vector_rows};
 use crate::types::{BlobId, Refusal, SourceKey, ViewId};
 
 /// Size of unreferenced contents that are kept for a switch back to another branch, bytes.
@@ -20,19 +20,19 @@ const KEEP_BYTES: i64 = 256 << 20;
 pub struct Writer {
     pub(super) conn: Connection,
     pub(super) path: PathBuf,
-    model_id: String,
+    pub(super) model_id: String,
     added: Added,
     pub(super) leftovers: Leftovers,
 }
 
 impl Writer {
-    /// Opens or creates index.db for vectors of the model `model_id`.
+    /// Opens or creates index.db. `default_model` is the model unless another one was chosen ([`Self::switch_model`]).
     ///
-    /// Chunks with a vector of another model wait to be embedded again.
+    /// When another one is the default than before, all chunks wait to be embedded again.
     ///
     /// # Errors
     /// When the file cannot be opened, is damaged or of a newer schema.
-    pub fn open(path: &Path, model_id: &str) -> Result<Self, StoreError> {
+    pub fn open(path: &Path, default_model: &str) -> Result<Self, StoreError> {
         let at = |error| StoreError::new(path, error);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let mut conn = connect(path, flags).map_err(at)?;
@@ -46,8 +46,8 @@ impl Writer {
         let _ = conn.execute("UPDATE blob SET extractor_version = 0 WHERE kind = 'parse-aborted'", []);
         let leftovers = Leftovers::read(&conn).map_err(at)?;
         let mut writer =
-            Self { conn, path: path.to_owned(), model_id: model_id.to_owned(), added: Vec::new(), leftovers };
-        writer.use_model()?;
+            Self { conn, path: path.to_owned(), model_id: String::new(), added: Vec::new(), leftovers };
+        writer.model_id = writer.in_tx(|tx| model_switch::model(tx, default_model))?;
         Ok(writer)
     }
 
@@ -60,24 +60,6 @@ impl Writer {
         let value = run(&tx).map_err(|error| StoreError::new(path, error))?;
         tx.commit().map_err(|error| StoreError::new(path, error))?;
         Ok(value)
-    }
-
-    fn use_model(&mut self) -> Result<(), StoreError> {
-        let identity = self.model_id.clone();
-        self.in_tx(|tx| {
-            let known: Option<String> = tx
-                .query_row("SELECT value FROM meta WHERE key = 'model'", [], |row| row.get(0))
-                .optional()?;
-            if known.as_deref() == Some(identity.as_str()) {
-                return Ok(());
-            }
-            tx.execute_batch(
-                "UPDATE chunk SET vec_state = 0 WHERE vec_state IN (1, 3); UPDATE path SET vec_state = 0, vec = NULL;",
-            )?;
-            vector_rows::drop_table(tx)?;
-            tx.execute("INSERT OR REPLACE INTO meta(key, value) VALUES('model', ?1)", [identity])?;
-            Ok(())
-        })
     }
 
     /// Returns the row of a worktree. Another git dir under the same name gets a new row; a worktree that has moved keeps
@@ -318,7 +300,7 @@ impl Writer {
                 "DELETE FROM entry;
                  INSERT INTO chunk_fts(chunk_fts) VALUES('delete-all');
                  INSERT INTO path_fts(path_fts) VALUES('delete-all');
-                 DELETE FROM blob; DELETE FROM path; DELETE FROM embedding;
+                 DELETE FROM blob; DELETE FROM next_path; DELETE FROM path; DELETE FROM embedding;
                  UPDATE view SET complete = 0, seq = seq + 1;",
             )
         })?;

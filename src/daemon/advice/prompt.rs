@@ -87,7 +87,8 @@ impl Call {
 fn weigh(shared: &Shared, asked: &Asked) -> RpcResult<Vec<Weighed>> {
     let query = [asked.words.as_slice(), &asked.names].concat().join(" ");
     let mut ask = MemoryAsk { query: parse(&query), limit: N_WEIGHED, ..MemoryAsk::default() };
-    ask.embed_text(&asked.topic, shared.embedder());
+    ask.topic = Some(asked.topic.clone());
+    ask.embed(shared.memories.model().as_deref().map_err(String::as_str));
     let found = shared.memories.find(&ask)?.found;
     let texts: Vec<_> =
         found.iter().map(|found| (text(found), found.ranked.candidate.signals.cosine)).collect();

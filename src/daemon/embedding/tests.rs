@@ -92,8 +92,10 @@ impl Bench {
             }
             Ok(())
         };
-        let (reader, is_cancelled) = (&self.reader, &|| false);
-        Round { reader, embedder: &embedder, max_file_bytes: 0, is_cancelled, keep: &keep }.run()?;
+        let (reader, vectors_of) = (&self.reader, VectorsOf::Active);
+        let is_cancelled = &mut || false;
+        Round { reader, embedder: &embedder, vectors_of, max_file_bytes: 0, is_cancelled, keep: &keep }
+            .run()?;
         Ok(embedder.n_texts.into_inner())
     }
 

@@ -8,6 +8,7 @@ use crate::config::Config;
 use crate::daemon::disk::task::{DiskReport, Due, GitSettings, Opened, Probed, Survey, Walker};
 use crate::daemon::event::{Ask, Freshness, Indexed, ViewReport};
 use crate::daemon::memories::keeper::Memories;
+use crate::daemon::models::Models;
 use crate::daemon::watch_queue::WatchQueue;
 use crate::index::{IndexError, Indexer, Missed, Progress, Reading, ReconcileOutcome};
 use crate::paths::{Env, RepoLayout};
@@ -33,7 +34,7 @@ impl Bench {
         let (index_db, socket) = (temp.path().join("index.db"), temp.path().join("run/socket"));
         let to_loop = (channel().0, Arc::new(WatchQueue::default()));
         let (watch, progress) = (Watch::start(|_| true).unwrap(), Arc::new(Progress::default()));
-        let memories = Memories::start(&layout, &env, false).unwrap();
+        let memories = Memories::start(&layout, &env, false, Arc::new(Models::builtin())).unwrap();
         let reading = Reading { max_file_bytes: 0, n_threads: 0 };
         let indexer = Indexer::new(&index_db, Path::new("memod"), reading, Arc::clone(&progress));
         let index = (indexer, progress);

@@ -53,8 +53,8 @@ fn pairs(vectors: &MutableVectorIndex<MemoryRow>, rows: &[MemoryRow], threshold:
     let meant: IdSet = rows.iter().copied().collect();
     let mut pairs = Vec::new();
     for row in rows {
-        let Some(vector) = vectors.get(*row) else { continue };
-        let near = vectors.top(vector, MOST_NEAR, |other| other > *row && meant.contains(other));
+        let Some(vector) = vectors.query(*row) else { continue };
+        let near = vectors.top(&vector, MOST_NEAR, |other| other > *row && meant.contains(other));
         let near = near.into_iter().take_while(|(_, cosine)| *cosine >= threshold);
         pairs.extend(near.map(|(other, cosine)| (*row, other, cosine)));
     }

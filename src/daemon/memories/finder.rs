@@ -3,39 +3,48 @@
 //! It has a read-only connection and a copy of the vectors, which are updated after each job and before its answer, so that
 //! acknowledged changes are found. Searches do not wait for a long import or a slow disk.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use crate::embed::{BUILTIN_DIMS, BUILTIN_ID, Builtin, Embedder, Guarded, quantize, record_vectors, runs};
+use crate::daemon::models::{Loaded, Models};
+use crate::embed::{BUILTIN_ID, Embedder, Role, Scale, quantize, record_vectors, runs};
 use crate::search::nearest::MutableVectorIndex;
-use crate::store::{MemoryReader, MemoryStore, Rows, StoreError, VectorChanges, VectorModel};
+use crate::store::{EMBED_STEP, MemoryReader, MemoryStore, Rows, StoreError, VectorChanges, VectorModel};
 use crate::types::MemoryRow;
 
-/// The model once it is loaded, or the error.
-pub(in crate::daemon) type Model = Arc<OnceLock<Result<Arc<dyn Embedder>, String>>>;
+/// Number of memories that a slow model embeds at a time: who writes one waits for that.
+const SLOW_STEP: usize = 8;
 
-/// Loads the model, unless it is loaded already.
-pub(in crate::daemon) fn load(model: &Model) -> &Result<Arc<dyn Embedder>, String> {
-    model.get_or_init(|| {
-        let loaded = Guarded::load(|| Ok(Arc::new(Builtin::load()?)));
-        loaded.map(|model| Arc::new(model) as Arc<dyn Embedder>).map_err(|error| {
-            tracing::error!(%error, "no embeddings");
-            error.to_string()
-        })
-    })
+/// Returns a model for the store.
+pub(super) fn vector_model(models: &Arc<Models>, id: &str) -> VectorModel {
+    let is_slow = models.load(id).is_ok_and(|model| model.is_slow());
+    let step = if is_slow { SLOW_STEP } else { EMBED_STEP };
+    let (for_later, for_now, own_id) = (Arc::clone(models), Arc::clone(models), id.to_owned());
+    let id = id.to_owned();
+    let later = move |fields: &[Fields]| {
+        let model = for_later.load(&own_id).ok()?;
+        Some(quantized(vectors(model.as_ref(), fields)?))
+    };
+    let own_id = id.clone();
+    let now = move |fields: &[Fields]| {
+        let model = for_now.load(&own_id).ok()?;
+        if !model.is_slow() {
+            return Some(quantized(vectors(model.as_ref(), fields)?));
+        }
+        record_vectors(|texts| model.embed_now(texts, Role::Document), fields).ok().map(quantized)
+    };
+    VectorModel { id, embed: Box::new(later), embed_now: Box::new(now), step }
 }
 
-/// Returns the model for the store.
-pub(super) fn vector_model(model: Model) -> VectorModel {
-    let embed = move |fields: &[(String, String)]| {
-        let vectors = vectors(load(&model).as_ref().ok()?.as_ref(), fields)?;
-        Some(vectors.into_iter().map(|vector| vector.as_deref().map(quantize)).collect())
-    };
-    VectorModel { id: BUILTIN_ID, embed: Box::new(embed) }
+/// Title, else nothing, and content.
+type Fields = (String, String);
+
+fn quantized(vectors: Vec<Option<Vec<f32>>>) -> Vec<Option<Vec<i8>>> {
+    vectors.into_iter().map(|vector| vector.as_deref().map(quantize)).collect()
 }
 
 /// Returns one vector per record; `None` for a record on which the model fails, and an error if it fails on all.
 fn vectors(model: &dyn Embedder, fields: &[(String, String)]) -> Option<Vec<Option<Vec<f32>>>> {
-    let why = match (record_vectors(model, fields), fields) {
+    let why = match (record_vectors(|texts| model.embed(texts), fields), fields) {
         (Ok(vectors), _) => return Some(vectors),
         (Err(error), [_]) => error,
         (Err(_), _) => {
@@ -49,8 +58,10 @@ fn vectors(model: &dyn Embedder, fields: &[(String, String)]) -> Option<Vec<Opti
 }
 
 /// Finds memories once a database is open.
-#[derive(Default)]
-pub(super) struct Finder(RwLock<Option<Known>>);
+pub(super) struct Finder {
+    known: RwLock<Option<Known>>,
+    models: Arc<Models>,
+}
 
 struct Known {
     reader: Mutex<Box<MemoryReader>>,
@@ -58,6 +69,15 @@ struct Known {
 }
 
 impl Finder {
+    pub(super) fn new(models: Arc<Models>) -> Self {
+        Self { known: RwLock::default(), models }
+    }
+
+    /// Returns the model whose vectors memories have, or why it cannot be used. Loads it.
+    pub(super) fn model(&self) -> Loaded {
+        self.models.load(&self.vectors(|vectors| vectors.model().to_owned()))
+    }
+
     /// Applies the changes of the last job.
     pub(super) fn follow(&self, store: &mut MemoryStore) {
         let changes = match store.vector_changes() {
@@ -65,10 +85,11 @@ impl Finder {
             Ok(Some(VectorChanges::Some(vectors))) if vectors.is_empty() => return,
             changes => changes,
         };
-        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         match (changes, known.as_mut()) {
-            (Ok(Some(VectorChanges::All(reader, all))), _) => {
-                let mut vectors = MutableVectorIndex::new(BUILTIN_DIMS);
+            (Ok(Some(VectorChanges::All(reader, model, all))), _) => {
+                let scale = self.models.load(&model).map_or_else(|_| Scale::default(), |model| model.scale());
+                let mut vectors = MutableVectorIndex::new(&model, scale);
                 all.iter().for_each(|(row, vector)| vectors.put(*row, Some(vector)));
                 *known = Some(Known { reader: Mutex::new(reader), vectors });
             }
@@ -89,7 +110,7 @@ impl Finder {
         now_ms: i64,
         read: impl FnOnce(&Rows<'_>, &MutableVectorIndex<MemoryRow>) -> Result<T, StoreError>,
     ) -> Option<Result<T, StoreError>> {
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let Known { reader, vectors } = known.as_ref()?;
         let reader = reader.lock().unwrap_or_else(PoisonError::into_inner);
         Some(reader.read(now_ms, |rows| read(rows, vectors)))
@@ -97,23 +118,23 @@ impl Finder {
 
     /// Calls `see` with the vectors, without reading the database; for the thread that owns the memories.
     pub(super) fn vectors<T>(&self, see: impl FnOnce(&MutableVectorIndex<MemoryRow>) -> T) -> T {
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         match known.as_ref() {
             Some(known) => see(&known.vectors),
-            None => see(&MutableVectorIndex::new(BUILTIN_DIMS)),
+            None => see(&MutableVectorIndex::new(BUILTIN_ID, Scale::default())),
         }
     }
 
     /// Closes the file.
     pub(super) fn close(&self) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.known.write().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::embed::EmbedError;
+    use crate::embed::{EmbedError, Guarded};
 
     /// Panics over texts that contain a word.
     struct Fragile(&'static str);

@@ -19,6 +19,17 @@ impl Memories {
     /// # Errors
     /// When the database cannot be read.
     pub(in crate::daemon) fn find(&self, wanted: &MemoryAsk) -> RpcResult<FoundMemories> {
+        let found = self.find_once(wanted)?;
+        if !found.is_outdated {
+            return Ok(found);
+        }
+        // Another model answers since the query was embedded.
+        let mut again = wanted.clone();
+        again.embed(self.model().as_deref().map_err(String::as_str));
+        self.find_once(&again)
+    }
+
+    fn find_once(&self, wanted: &MemoryAsk) -> RpcResult<FoundMemories> {
         if let Some(Ok(found)) = self.finder.read(now_ms(), |rows, vectors| memories(rows, vectors, wanted)) {
             return Ok(found);
         }

@@ -10,14 +10,18 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use tokio::sync::oneshot;
 
-use super::finder::{Finder, Model, vector_model};
+use super::finder::{Finder, vector_model};
 use super::panics::Panics;
 use crate::daemon::clock::{now_ms, uptime};
 use crate::daemon::error::{RpcResult, stopping};
+use crate::daemon::models::{Loaded, Models};
+use crate::embed::BUILTIN_ID;
 use crate::memory::text;
 use crate::paths::{Env, RepoLayout};
 use crate::proto::{Check, RpcError, code};
-use crate::store::{Checked, Derived, Foreign, MemoryStore, Record, StoreError, remove_left_copies};
+use crate::store::{
+    Checked, Derived, Foreign, MemoryStore, Preparing, Record, StoreError, remove_left_copies,
+};
 use crate::unwind::caught;
 
 /// A database of another system that is being read.
@@ -42,7 +46,7 @@ const EMBED_AGAIN: Duration = Duration::from_secs(2);
 pub(in crate::daemon) struct Memories {
     jobs: Sender<Job>,
     pub(super) finder: Arc<Finder>,
-    model: Model,
+    models: Arc<Models>,
     /// The database of another system that is being read.
     pub(super) foreign: Mutex<Option<OpenForeign>>,
     panics: Arc<Panics>,
@@ -55,29 +59,37 @@ impl Memories {
         layout: &RepoLayout,
         env: &Env,
         purges_expired: bool,
+        models: Arc<Models>,
     ) -> anyhow::Result<Self> {
         let (jobs, queue) = channel();
-        let model = Model::default();
         remove_left_copies(&layout.state_dir);
         let (state_dir, elsewhere) = (layout.state_dir.clone(), layout.other_state_dirs(env));
-        let for_store = Arc::clone(&model);
+        let for_store = Arc::clone(&models);
         let new_store = move || {
-            let mut store = MemoryStore::new(&state_dir, derive, vector_model(Arc::clone(&for_store)));
+            let models = Arc::clone(&for_store);
+            let make_model = Box::new(move |id: &str| vector_model(&models, id));
+            let mut store = MemoryStore::new(&state_dir, derive, BUILTIN_ID, make_model);
             store.end_what_is_over(uptime, purges_expired);
             store.look_elsewhere(&elsewhere);
             store
         };
-        let (finder, panics) = (Arc::new(Finder::default()), Arc::new(Panics::default()));
+        let (finder, panics) = (Arc::new(Finder::new(Arc::clone(&models))), Arc::new(Panics::default()));
         let (for_thread, noted) = (Arc::clone(&finder), Arc::clone(&panics));
-        let run = move || keep(new_store, &for_thread, &queue, &noted);
+        let for_serving = Arc::clone(&models);
+        let run = move || keep(new_store, &for_thread, &for_serving, &queue, &noted);
         let thread = Builder::new().name("memory".to_owned()).spawn(run);
         let thread = Mutex::new(Some(thread.context("start the thread memory")?));
-        Ok(Self { jobs, finder, model, foreign: Mutex::default(), panics, thread })
+        Ok(Self { jobs, finder, models, foreign: Mutex::default(), panics, thread })
     }
 
-    /// Returns the model, which memories share with the index.
-    pub(in crate::daemon) fn model(&self) -> Model {
-        Arc::clone(&self.model)
+    /// Returns the models, which memories share with the index.
+    pub(in crate::daemon) fn models(&self) -> Arc<Models> {
+        Arc::clone(&self.models)
+    }
+
+    /// Returns the model whose vectors memories have, or why it cannot be used.
+    pub(in crate::daemon) fn model(&self) -> Loaded {
+        self.models.ready(&self.finder.vectors(|vectors| vectors.model().to_owned()))
     }
 
     /// Runs a job on the thread and waits for the result.
@@ -191,12 +203,18 @@ type Run = dyn FnOnce(&mut MemoryStore) -> thread::Result<()> + Send;
 
 /// Runs jobs until the last. After a panic outside of a job it continues with a reopened store, a limited number of times;
 /// then jobs fail with the reason.
-fn keep(new_store: impl Fn() -> MemoryStore, finder: &Finder, queue: &Receiver<Job>, panics: &Panics) {
+fn keep(
+    new_store: impl Fn() -> MemoryStore,
+    finder: &Finder,
+    models: &Models,
+    queue: &Receiver<Job>,
+    panics: &Panics,
+) {
     let (mut first, mut is_over) = (None, false);
     loop {
         let serve = || {
             let mut store = new_store();
-            serve(&mut store, first.take(), finder, queue);
+            serve(&mut store, first.take(), finder, models, queue);
             is_over = true;
             finder.close();
             let _ = store.close(now_ms()).inspect_err(warn_of_copy);
@@ -218,7 +236,13 @@ fn keep(new_store: impl Fn() -> MemoryStore, finder: &Finder, queue: &Receiver<J
 }
 
 /// Runs jobs until the last. Vectors and backups are made while the queue is empty, so that no job waits for them.
-fn serve(store: &mut MemoryStore, mut first: Option<Job>, finder: &Finder, queue: &Receiver<Job>) {
+fn serve(
+    store: &mut MemoryStore,
+    mut first: Option<Job>,
+    finder: &Finder,
+    models: &Models,
+    queue: &Receiver<Job>,
+) {
     let (mut copy_at, mut embed_at): (Option<Instant>, Option<Instant>) = (None, None);
     let is_due = |at: Option<Instant>| at.is_none_or(|at| at <= Instant::now());
     let _ = store.open_now(now_ms()).inspect_err(|error| tracing::error!(%error, "memories"));
@@ -232,6 +256,9 @@ fn serve(store: &mut MemoryStore, mut first: Option<Job>, finder: &Finder, queue
                         continue;
                     }
                     embed_at = Some(Instant::now() + EMBED_AGAIN);
+                }
+                if prepare_model(store, finder, models) {
+                    continue;
                 }
                 if is_due(copy_at) {
                     let started = Instant::now();
@@ -251,6 +278,20 @@ fn serve(store: &mut MemoryStore, mut first: Option<Job>, finder: &Finder, queue
             },
             Some(Job::Stop) | None => return,
         }
+    }
+}
+
+/// Makes some vectors of the chosen model, and switches to it when none is missing; returns whether there is more to do.
+fn prepare_model(store: &mut MemoryStore, finder: &Finder, models: &Models) -> bool {
+    let Ok(chosen) = models.chosen() else { return false };
+    match store.prepare_model(now_ms(), &chosen).inspect_err(warn_of_vectors) {
+        Ok(Preparing::Some) => true,
+        Ok(Preparing::Switched) => {
+            finder.follow(store);
+            tracing::info!(model = chosen, "memories have the vectors of another model");
+            true
+        }
+        Ok(Preparing::Idle) | Err(_) => false,
     }
 }
 

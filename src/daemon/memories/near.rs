@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::finder::{Finder, Model, load};
+use super::finder::Finder;
 use super::rules::{Done, find, refused};
 use super::transaction::Call;
 use super::{links, show};
 use crate::daemon::error::RpcResult;
 use crate::daemon::shared::Shared;
-use crate::embed::{cosine_i8, quantize, record_vectors};
+use crate::embed::QueryVector;
 use crate::memory::text;
 use crate::memory::text_difference::{NEAR, difference, is_similar_title};
 use crate::proto::RpcError;
@@ -38,24 +38,21 @@ type NearRecord = (Record, f64);
 #[derive(Clone)]
 pub(super) struct Near {
     finder: Arc<Finder>,
-    model: Model,
 }
 
 impl Near {
     pub(super) fn of_daemon(shared: &Shared) -> Self {
-        Self { finder: Arc::clone(&shared.memories.finder), model: shared.memories.model() }
+        Self { finder: Arc::clone(&shared.memories.finder) }
     }
 
     /// Returns the living memories of the record's container that are near it, the nearest first.
     fn of(&self, rows: &Rows<'_>, record: &Record) -> Result<Vec<NearRecord>, StoreError> {
         let field = (record.title.clone().unwrap_or_default(), record.content.clone());
-        let vectors =
-            load(&self.model).as_ref().ok().and_then(|model| record_vectors(model.as_ref(), &[field]).ok());
-        let Some(vector) = vectors.and_then(|mut vectors| vectors.pop().flatten()) else {
-            return Ok(Vec::new());
-        };
+        let vector =
+            self.finder.model().ok().and_then(|model| QueryVector::of_record(model.as_ref(), field).ok());
+        let Some(vector) = vector.flatten() else { return Ok(Vec::new()) };
         let filter = MemoryFilter { container: Some(record.container.clone()), ..MemoryFilter::default() };
-        self.nearest(rows, &filter, &quantize(&vector), MOST_NEAR, NEAR)
+        self.nearest(rows, &filter, &vector, MOST_NEAR, NEAR)
     }
 
     /// Returns the `k` nearest memories that pass the filter, at least as near as `floor`, the nearest first and then the
@@ -64,7 +61,7 @@ impl Near {
         &self,
         rows: &Rows<'_>,
         filter: &MemoryFilter,
-        vector: &[i8],
+        vector: &QueryVector,
         k: usize,
         floor: f64,
     ) -> Result<Vec<NearRecord>, StoreError> {
@@ -164,14 +161,13 @@ fn related_to(rows: &Rows<'_>, near: &Near, params: &RelatedParams) -> Done<Rela
 impl Near {
     fn cosine(&self, rows: &Rows<'_>, left: &str, right: &str) -> Result<Option<f64>, StoreError> {
         let (Some(left), Some(right)) = (rows.row(left)?, rows.row(right)?) else { return Ok(None) };
-        Ok(self.finder.vectors(|vectors| Some(f64::from(cosine_i8(vectors.get(left)?, vectors.get(right)?)))))
+        Ok(self.finder.vectors(|vectors| vectors.cosine(&vectors.query(left)?, right)))
     }
 
     /// Returns other living memories that may be related, the nearest first.
     fn related(&self, rows: &Rows<'_>, record: &Record, k: usize) -> Result<Vec<Related>, StoreError> {
         let Some(own) = rows.row(&record.id)? else { return Ok(Vec::new()) };
-        let vector = self.finder.vectors(|vectors| vectors.get(own).map(<[i8]>::to_vec));
-        let Some(vector) = vector else { return Ok(Vec::new()) };
+        let Some(vector) = self.finder.vectors(|vectors| vectors.query(own)) else { return Ok(Vec::new()) };
         let mut near = self.nearest(rows, &MemoryFilter::default(), &vector, k + 1, MAYBE_RELATED)?;
         near.retain(|(other, _)| other.id != record.id);
         let related = |(other, cosine): &NearRecord| Related {

@@ -56,7 +56,7 @@ async fn hits(call: &Call<'_>) -> RpcResult<Vec<Hit>> {
     let Some(mut wanted) = Scope::of(&search)?.memory_ask(&search, limit) else { return Ok(Vec::new()) };
     let look = move |shared: &Shared| {
         if wanted.mode != Mode::Keyword {
-            wanted.embed(shared.embedder());
+            wanted.embed(shared.memories.model().as_deref().map_err(String::as_str));
         }
         let hit = |FoundMemory { ranked, record }: FoundMemory| Hit {
             id: record.id,

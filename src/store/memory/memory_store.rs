@@ -6,6 +6,7 @@
 
 mod asked_backups;
 mod elsewhere;
+mod model_switch;
 mod recovery;
 
 use std::fs;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::backups::{Backups, Copy, Label};
-use super::vectors::EMBED_STEP;
+use super::vectors::MakeModel;
 use super::{
     Checked, Derived, MemoryDb, MemoryReader, Record, Rows, StoreError, Uptime, VectorChanges, VectorModel,
 };
@@ -24,12 +25,16 @@ use crate::store::beside;
 
 pub use self::asked_backups::RestoreError;
 use self::elsewhere::Elsewhere;
+pub use self::model_switch::Preparing;
 use self::recovery::has_log;
 
 /// Time for which a restoration is reported.
 const NOTICE_MS: i64 = 86_400_000;
 /// Its name in `meta`.
 const NOTICE: &str = "notice";
+
+/// The name in `meta` of the model that was chosen; absent for the default.
+const MODEL: &str = "model";
 
 /// Why a job on the memories ended.
 #[derive(Debug)]
@@ -51,7 +56,12 @@ pub struct MemoryStore {
     path: PathBuf,
     backups: Backups,
     derive: fn(&Record) -> Derived,
+    make_model: MakeModel,
+    /// The model whose vectors answer.
     model: Arc<VectorModel>,
+    /// The model that is to follow.
+    next_model: Option<Arc<VectorModel>>,
+    default_model: String,
     open: Option<(MemoryDb, Mark)>,
     notice: Option<Notice>,
     /// Whether something was committed since the last backup.
@@ -104,12 +114,20 @@ impl Mark {
 
 impl MemoryStore {
     /// Creates a store without opening the database. `derive` computes the derived data of a record.
-    pub fn new(state_dir: &Path, derive: fn(&Record) -> Derived, model: VectorModel) -> Self {
+    pub fn new(
+        state_dir: &Path,
+        derive: fn(&Record) -> Derived,
+        default_model: &str,
+        make_model: MakeModel,
+    ) -> Self {
         Self {
+            model: Arc::new(make_model(default_model)),
+            make_model,
+            next_model: None,
+            default_model: default_model.to_owned(),
             path: state_dir.join("memory.db"),
             backups: Backups::new(state_dir),
             derive,
-            model: Arc::new(model),
             open: None,
             is_opened: false,
             lacks_vectors: false,
@@ -233,9 +251,9 @@ impl MemoryStore {
     /// When they cannot be stored.
     pub fn embed_some(&mut self, now_ms: i64) -> Result<bool, StoreError> {
         let Some((db, _)) = self.open.as_mut().filter(|_| self.lacks_vectors) else { return Ok(false) };
-        let rows = db.read(now_ms, |rows| rows.vectorless(self.model.id, EMBED_STEP))?;
+        let rows = db.read(now_ms, |rows| rows.vectorless(&self.model.id, self.model.step))?;
         self.lacks_vectors = !rows.is_empty();
-        if rows.is_empty() || !db.write(now_ms, |all| all.embed(&rows, &self.model))? {
+        if rows.is_empty() || !db.write(now_ms, |all| all.embed_missing(&rows, &self.model))? {
             return Ok(false);
         }
         db.touched.add(&rows);
@@ -254,10 +272,10 @@ impl MemoryStore {
             return Ok(Some(changes));
         }
         db.changed_vectors(&self.model)?; // all of them are read now
-        let vectors = db.read(0, |rows| rows.living_vectors(self.model.id))?;
+        let vectors = db.read(0, |rows| rows.living_vectors(&self.model.id))?;
         let reader = MemoryReader::open(&self.path)?;
         self.is_opened = false;
-        Ok(Some(VectorChanges::All(Box::new(reader), vectors)))
+        Ok(Some(VectorChanges::All(Box::new(reader), self.model.id.clone(), vectors)))
     }
 
     /// Runs all checks.
@@ -265,8 +283,9 @@ impl MemoryStore {
     /// # Errors
     /// When the database cannot be read.
     pub fn check(&mut self, now_ms: i64) -> Result<Checked, StoreError> {
-        let model = self.model.id;
-        self.ready(now_ms)?.check(model)
+        self.ready(now_ms)?;
+        let model = self.model.id.clone(); // known once it is open
+        self.ready(now_ms)?.check(&model)
     }
 
     /// Runs a job. If it finds damage, the database is restored and the job repeated.
@@ -335,6 +354,8 @@ impl MemoryStore {
     fn use_db(&mut self, mut db: MemoryDb) -> Result<(), StoreError> {
         (db.purges_expired, db.uptime) = (self.purges_expired, self.uptime);
         db.put_missing_words(self.derive)?;
+        let chosen = db.read(0, |rows| rows.meta(MODEL))?;
+        self.use_model(chosen.as_deref());
         let noted = db.read(0, |rows| rows.meta(NOTICE))?;
         let notice = noted.as_deref().and_then(|noted| noted.split_once(' '));
         self.notice =

@@ -120,4 +120,21 @@ END;
 -- blake3 of what was asked for: no other request is answered by its name. NULL: from before this was kept.
 ALTER TABLE request ADD COLUMN digest BLOB;
 ",
+    "
+-- A memory may have vectors of two models: of the one that answers, and of the one that is to follow. `meta.model` names the
+-- one that answers, unless it is the default.
+DROP TRIGGER memory_vector_stale;
+DROP TABLE memory_vector;
+CREATE TABLE memory_vector(
+    memory INTEGER NOT NULL REFERENCES memory(row) ON DELETE CASCADE,
+    model TEXT NOT NULL,
+    vec BLOB,
+    PRIMARY KEY(memory, model)
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER memory_vector_stale AFTER UPDATE OF title, content ON memory
+WHEN old.title IS NOT new.title OR old.content IS NOT new.content
+BEGIN
+    DELETE FROM memory_vector WHERE memory = new.row;
+END;
+",
 ];

@@ -16,11 +16,18 @@ use crate::types::MemoryRow;
 /// A model that turns memories into vectors.
 pub struct VectorModel {
     /// Identity of the model; vectors of different models are never compared.
-    pub id: &'static str,
+    pub id: String,
     /// Returns one int8 vector for each title and content; `None` in place of one if the model knows no word of them or
     /// fails on them, and `None` for all if the model fails on every text.
     pub embed: Box<Embed>,
+    /// The same, but never waits for the model to be loaded; then there is none.
+    pub embed_now: Box<Embed>,
+    /// Number of memories that are embedded at a time.
+    pub step: usize,
 }
+
+/// Makes the model of an identity. Of one that is not there, all vectors stay missing.
+pub(super) type MakeModel = Box<dyn Fn(&str) -> VectorModel + Send>;
 
 /// Title, else nothing, and content.
 type Fields = (String, String);
@@ -59,8 +66,8 @@ impl Touched {
 
 /// An update for a copy of the vectors of living memories.
 pub enum VectorChanges {
-    /// A database was opened: drop all vectors, and read through this connection from now on.
-    All(Box<MemoryReader>, Vec<(MemoryRow, Vec<i8>)>),
+    /// A database was opened, or another model answers: drop all vectors, and read through this connection from now on.
+    All(Box<MemoryReader>, String, Vec<(MemoryRow, Vec<i8>)>),
     /// Changed vectors; `None` if the memory is archived or deleted, or the model knows no word of it.
     Some(Vec<(MemoryRow, Option<Vec<i8>>)>),
 }
@@ -94,23 +101,35 @@ impl MemoryDb {
     pub(super) fn changed_vectors(&self, model: &VectorModel) -> Result<VectorChanges, StoreError> {
         let vectors = self.touched.take().into_iter().map(|row| {
             let row = MemoryRow(row);
-            Ok((row, self.read(0, |rows| rows.living_vector(row, model.id))?))
+            Ok((row, self.read(0, |rows| rows.living_vector(row, &model.id))?))
         });
         Ok(VectorChanges::Some(vectors.collect::<Result<_, StoreError>>()?))
     }
 }
 
 impl Rows<'_> {
-    /// Computes the vectors that touched memories lack; returns whether they could be.
+    /// Computes the vectors that touched memories lack; returns whether they could be. Who writes waits for them, so those of
+    /// many are left for later if the model is slow.
     pub(super) fn embed_touched(&self, touched: &Touched, model: &VectorModel) -> Result<bool, StoreError> {
-        self.embed(&touched.get(), model)
+        let rows = touched.get();
+        if model.step < EMBED_STEP && rows.len() > model.step {
+            return Ok(false);
+        }
+        self.embed(&rows, model, &model.embed_now)
     }
 
     /// Computes the vectors that these memories lack; returns whether they could be.
-    pub(super) fn embed(&self, rows: &[i64], model: &VectorModel) -> Result<bool, StoreError> {
-        for rows in rows.chunks(EMBED_STEP) {
-            let (rows, fields): (Vec<i64>, Vec<_>) = self.fields(rows, model.id)?.into_iter().unzip();
-            let Some(vectors) = (model.embed)(&fields) else { return Ok(false) };
+    pub(super) fn embed_missing(&self, rows: &[i64], model: &VectorModel) -> Result<bool, StoreError> {
+        self.embed(rows, model, &model.embed)
+    }
+
+    fn embed(&self, rows: &[i64], model: &VectorModel, embed: &Embed) -> Result<bool, StoreError> {
+        for rows in rows.chunks(model.step) {
+            let (rows, fields): (Vec<i64>, Vec<_>) = self.fields(rows, &model.id)?.into_iter().unzip();
+            if rows.is_empty() {
+                continue;
+            }
+            let Some(vectors) = embed(&fields) else { return Ok(false) };
             self.run(|conn| {
                 let mut put = conn.prepare_cached(
                     "INSERT OR REPLACE INTO memory_vector(memory, model, vec) VALUES(?1, ?2, ?3)",
@@ -135,6 +154,11 @@ impl Rows<'_> {
             })?
             .collect()
         })
+    }
+
+    /// Deletes the vectors of other models.
+    pub(super) fn keep_vectors_of(&self, model: &str) -> Result<(), StoreError> {
+        self.run(|conn| conn.execute("DELETE FROM memory_vector WHERE model != ?1", [model]).map(drop))
     }
 
     /// Returns living memories that have no vector of a model.
@@ -174,8 +198,8 @@ impl Rows<'_> {
     }
 }
 
-/// Number of memories that are embedded at a time.
-pub(super) const EMBED_STEP: usize = 256;
+/// Number of memories that a fast model embeds at a time.
+pub const EMBED_STEP: usize = 256;
 
 fn each_once(mut rows: Vec<i64>) -> Vec<i64> {
     rows.sort_unstable();

@@ -256,6 +256,16 @@ impl Rows<'_> {
     }
 }
 
+impl Rows<'_> {
+    /// Forgets the value of a name.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub(super) fn unset_meta(&self, key: &str) -> Result<(), StoreError> {
+        self.run(|conn| conn.execute("DELETE FROM meta WHERE key = ?1", [key]).map(drop))
+    }
+}
+
 fn put_row(conn: &Connection, record: &Record, hash: &[u8; 32]) -> rusqlite::Result<i64> {
     conn.prepare_cached(
         "INSERT INTO memory(id, content, title, container, tier, expires_at, priority, confidence, source, author,

@@ -1,0 +1,158 @@
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+
+use super::*;
+use crate::embed::{QueryVector, Scale};
+use crate::search::shared_vectors::NoVectors;
+use crate::store::{Change, Embedded, NewBlob, NewChunk, NewVector, ViewKey};
+use crate::types::{Kind, SourceKey, Stat};
+
+const STAT: Stat = Stat { size: 1, mtime_ns: 1, ctime_ns: 1, inode: 1, dev: 1, mode: 0o100_644 };
+const N_TEXTS: usize = 40;
+const N_SWITCHES: usize = 30;
+
+/// Returns the vector of a text by a model: each model has axes of its own, so a comparison of two models gives 0.
+fn vector(model: &str, text: usize) -> Vec<i8> {
+    let mut vector = vec![0; 2 * N_TEXTS];
+    vector[text + if model == "one" { 0 } else { N_TEXTS }] = 127;
+    vector
+}
+
+fn put(path: usize) -> Change {
+    let text = format!("text {path}");
+    let hash = *blake3::hash(text.as_bytes()).as_bytes();
+    let chunk = NewChunk {
+        kind: Kind::Map,
+        bytes: (0, 1),
+        lines: (1, 1),
+        symbol: None,
+        title: None,
+        text: Some(text),
+        text_hash: hash,
+        embeds: true,
+        words: Default::default(),
+    };
+    let blob = NewBlob { kind: "text", chunks: vec![chunk], ..NewBlob::default() };
+    Change::Put {
+        key: SourceKey::new(path.to_string()),
+        stat: STAT,
+        racy: false,
+        hash,
+        lang: "",
+        path_words: String::new(),
+        blob: Some(Box::new(blob)),
+    }
+}
+
+fn new_vectors(reader: &Reader, model: &str) -> Vec<NewVector> {
+    let number = |text: &str| text.rsplit(' ').next().unwrap().parse::<usize>().unwrap();
+    let chunks = reader.chunks_without(model, ChunkId(0), 99).unwrap().into_iter().map(|chunk| NewVector {
+        vec: Some(vector(model, number(chunk.key.as_str()))),
+        of: Embedded::Chunk(chunk.id, chunk.text_hash),
+    });
+    let paths = reader.paths_without(99).unwrap().into_iter();
+    let paths =
+        paths.map(|(id, path)| NewVector { of: Embedded::Path(id), vec: Some(vector(model, number(&path))) });
+    chunks.chain(paths).collect()
+}
+
+/// Embeds each text and each path by "one".
+fn filled(path: &Path) -> (Writer, SharedVectors) {
+    let mut writer = Writer::open(path, "one").unwrap();
+    let key = ViewKey { git_dir: "/r/.git".to_owned(), inode: 1, root: "/r".to_owned() };
+    let view = writer.view(&key).unwrap();
+    writer.apply(view, &(0..N_TEXTS).map(put).collect::<Vec<_>>(), 0).unwrap();
+    let reader = Reader::open(path).unwrap();
+    writer.add_vectors(&new_vectors(&reader, "one")).unwrap();
+    let nearest = SharedVectors::default();
+    let mut vectors = VectorIndex::new(2 * N_TEXTS);
+    writer.take_added().iter().for_each(|(id, vector)| vectors.add(*id, vector));
+    nearest.replace("one", vectors);
+    (writer, nearest)
+}
+
+/// Asks for each text in turn, by the model of the snapshot, until the switches are over.
+fn search(path: &Path, nearest: &SharedVectors, is_over: &AtomicBool, n_asked: &AtomicUsize) -> usize {
+    let reader = Reader::open(path).unwrap();
+    let mut n_repeated = 0;
+    while !is_over.load(Ordering::SeqCst) {
+        let text = n_asked.fetch_add(1, Ordering::SeqCst) % N_TEXTS;
+        let ask = || {
+            reader.snapshot(|reader| {
+                let model = reader.model()?;
+                let values = vector(&model, text);
+                let of_path = reader.path_vector(&text.to_string())?;
+                assert_eq!(of_path.as_ref(), Some(&values), "a path of another model than its snapshot");
+                let query = QueryVector::stored(&model, Scale::default(), values);
+                nearest.top(reader, &query, 1, None)
+            })
+        };
+        let mut found = ask().unwrap();
+        while found == Err(NoVectors::OtherModel) {
+            n_repeated += 1;
+            found = ask().unwrap();
+        }
+        let cosine = found.expect("vectors of some model are always there")[0].1;
+        assert!((cosine - 1.0).abs() < 1e-9, "vectors of two models were compared: {cosine}");
+    }
+    n_repeated
+}
+
+#[test]
+fn vectors_of_two_models_are_never_mixed_while_searches_go_on() {
+    let temp = tempfile::tempdir().unwrap();
+    let path = &temp.path().join("index.db");
+    let (mut writer, nearest) = filled(path);
+    let (is_over, n_asked) = (AtomicBool::new(false), AtomicUsize::new(0));
+    thread::scope(|scope| {
+        let searches: Vec<_> =
+            (0..3).map(|_| scope.spawn(|| search(path, &nearest, &is_over, &n_asked))).collect();
+        let reader = Reader::open(path).unwrap();
+        for nth in 0..N_SWITCHES {
+            let model = if nth % 2 == 0 { "two" } else { "one" };
+            writer.plan_model(Some(model)).unwrap();
+            writer.add_next_vectors(model, &new_vectors(&reader, model)).unwrap();
+            let n_before = n_asked.load(Ordering::SeqCst);
+            switch(&nearest, &reader, &mut writer, model, 2 * N_TEXTS).unwrap();
+            while n_asked.load(Ordering::SeqCst) < n_before + 20
+                && !searches.iter().any(thread::ScopedJoinHandle::is_finished)
+            {
+                thread::yield_now();
+            }
+        }
+        is_over.store(true, Ordering::SeqCst);
+        let n_repeated: usize = searches.into_iter().map(|search| search.join().unwrap()).sum();
+        let n_asked = n_asked.load(Ordering::SeqCst);
+        assert!(n_asked > 20 * N_SWITCHES, "{n_asked} searches, {n_repeated} repeated");
+    });
+    assert_eq!(writer.model(), "one");
+}
+
+#[test]
+fn a_query_of_another_model_is_refused() {
+    let temp = tempfile::tempdir().unwrap();
+    let path = &temp.path().join("index.db");
+    let (mut writer, nearest) = filled(path);
+    let reader = Reader::open(path).unwrap();
+    let query = |model| QueryVector::stored(model, Scale::default(), vector(model, 3));
+    let top = |model| nearest.top(&reader, &query(model), 1, None).unwrap();
+    assert!(top("one").is_ok());
+    assert_eq!(top("two"), Err(NoVectors::OtherModel), "in memory");
+    writer.make_vector_table(2 * N_TEXTS).unwrap();
+    writer.fill_vector_table(99).unwrap();
+    nearest.use_table();
+    assert!(top("one").is_ok());
+    assert_eq!(top("two"), Err(NoVectors::OtherModel), "in the table");
+    writer.plan_model(Some("two")).unwrap();
+    writer.add_next_vectors("two", &new_vectors(&reader, "two")).unwrap();
+    switch(&nearest, &reader, &mut writer, "two", 2 * N_TEXTS).unwrap();
+    assert_eq!(
+        top("two"),
+        Err(NoVectors::NotLoaded),
+        "the table is dropped in the transaction that switches"
+    );
+    writer.make_vector_table(2 * N_TEXTS).unwrap();
+    writer.fill_vector_table(99).unwrap();
+    assert!(top("two").is_ok());
+}
