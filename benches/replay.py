@@ -1,7 +1,7 @@
 """What would the ranking be with other weights?
 
 Repeats src/search/fuse.rs and src/search/rerank.rs over candidates that `weights.py collect` kept, for questions of
-several words. The factors of path classes and of commits stay those that the daemon applied.
+several words. The factor of commits stays the one that the daemon applied.
 """
 import json
 import math
@@ -30,7 +30,17 @@ def product_weights(search=SEARCH):
     absent = [name for name in NAMES if name not in found]
     if absent:
         raise Failure(f"{search}: no weight {', '.join(absent)} in fuse.rs, rerank.rs; replay.py must follow them", 2)
-    return {name: 1.0 if found[name] == "share" else float(found[name]) for name in NAMES}  # share: 1 for several words
+    own = {name: 1.0 if found[name] == "share" else float(found[name]) for name in NAMES}  # share: 1 for several words
+    return {**own, **class_factors(search)}
+
+
+def class_factors(search=SEARCH):
+    """Returns the factor of each class of files in src/search/class_rules.rs."""
+    text = (search / "class_rules.rs").read_text(encoding="utf-8")
+    text = text[text.index("const RULES"):]
+    rules = re.findall(r"ClassRule \{\n\s+class: FileClass::(\w+),(.*?)\.\.NONE", text, re.S)
+    found = {name.lower(): re.search(r"factor: ([\d.]+)", body) for name, body in rules}
+    return {name: float(factor.group(1)) for name, factor in found.items() if factor}
 
 
 class Query:
@@ -54,7 +64,8 @@ class Query:
             if weights[name] == 1 and (times != 1).any():
                 raise Failure(f"{row['qid']}: `{factor}` was applied, but {name} is 1; collect with --set {name}=", 2)
             self.strength[factor] = (times - 1) / (weights[name] - 1) if weights[name] != 1 else 0 * times
-        kept = {name for hit in hits for name in hit["factors"]} - set(REPLAYED)
+        self.of_class = {name: self.times(name) != 1 for name in class_factors() if (self.times(name) != 1).any()}
+        kept = {name for hit in hits for name in hit["factors"]} - set(REPLAYED) - set(self.of_class)
         self.kept = np.prod([np.ones(len(hits)), *(self.times(name) for name in sorted(kept))], axis=0)
         self.labels = [label(suite, row, hit) for hit in hits]
         self.scale_cosines(weights)
@@ -117,6 +128,8 @@ class Query:
 
     def before_lift(self, fused, weights):
         score = fused * self.kept
+        for name, has in self.of_class.items():
+            score *= np.where(has, weights[name], 1.0)
         for factor in ["definition", "stem", "folder"]:
             score *= 1 + self.strength[factor] * (weights[STRENGTHS[factor]] - 1)
         return score
@@ -172,7 +185,7 @@ def place(hit):
 
 def label(suite, row, hit):
     """Returns what the metric counts: a file, a labelled section, the chunk of another; nothing if not judged."""
-    if suite == "code":
+    if suite != "docs":
         return hit["path"] if hit["is_judged"] else None
     if not hit["is_judged"] or any(holds(section, hit) for section in row["exclude"]):
         return None

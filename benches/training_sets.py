@@ -8,7 +8,7 @@ Makes labelled sets of repositories that no quality set is made of, and the tree
 EVAL    TRAINING.md names the repositories that may be learned from; codeset.py says what a source file is;
         dev/repos.json and code-search/manifest.json name those that quality is reported on: they are refused
 CLONES  OWNER+NAME/repo, bare; of TRAINING.md, those are taken that are there
-SETS    written: code/<set>/{queries.jsonl, files.txt}, docs/<set>/queries.jsonl, and repositories.json with the commit
+SETS    written: code/<set>/{queries.jsonl, files.txt}, {docs,classes}/<set>/queries.jsonl, and repositories.json with the commit
         of each snapshot; a set is named OWNER+NAME
 TREES   written: <set>/, a git repository with the snapshot as its only commit, so that no query is in the index;
         a tree that is there must have that snapshot
@@ -22,8 +22,12 @@ code  The subject of a later commit and the first paragraph of its body, without
 docs  A sentence of 7 to 50 words in a Markdown page with one link, to a heading of another page. Relevant is that
       section, `exclude` has the section of the sentence. One sentence a section, 5 to 60 a repository.
 
-What these labels cannot judge: a test or a document is never relevant in code, and code never in docs, so nothing
-is said about the factors of path classes or the balance of code and documents. A commit may have answers that it did
+classes
+      The text of a commit as in code, but of any change: also of those to tests, documents and settings alone. Relevant
+      are the source files that it changed, or, where it changed none, its one to four other files. All files count, so
+      this judges what tests, examples, documents and the like should weigh beside code. At most 40 a repository.
+
+What these labels cannot judge: a test or a document is never relevant in code, and code never in docs. A commit may have answers that it did
 not change. Sentences with links are few, and most are of a handful of repositories.
 
 Needs Python 3.9, git and tar, nothing else. Exit code: 0 made, 2 wrong usage or something is absent,
@@ -48,6 +52,7 @@ COMMITS_BACK = 600
 MOST_FILES, MOST_RELEVANT, FEWEST_WORDS = 20, 4, 5
 MOST_CODE, FEWEST_DOCS, MOST_DOCS = 40, 5, 60
 MOST_CHARACTERS = 600
+OF_NOTHING = re.compile(r"^(revert|bump|release|format|merge|prepare|version|update (deps|dependenc|version))\b|typo|whitespace", re.I)
 WITHOUT_BEHAVIOUR = re.compile(
     r"^(revert|bump|release|chore|ci|docs?|style|lint|format|merge|prepare|version|update (deps|dependenc|version))\b"
     r"|typo|change ?log|readme|whitespace|formatting|clippy|eslint|prettier|documentation|comment"
@@ -110,6 +115,25 @@ def code_queries(repository, sources):
         if relevant and subject not in seen and "bot" not in author.lower() and is_question(subject, relevant):
             seen.add(subject)
             text = ". ".join(filter(None, [subject, first_prose(body)]))
+            queries.append({"query": text[:MOST_CHARACTERS], "relevant": relevant, "commit": commit})
+    return sample(repository.name, queries, MOST_CODE)
+
+
+def class_queries(repository, sources):
+    """Returns queries of commits of every kind; relevant is what a commit is mainly about."""
+    queries, seen, paths = [], set(), set(repository.files())
+    for commit, author, subject, body, changes in repository.later_commits():
+        text = without_markup(subject)
+        relevant = [change[1] for change in changes if change[0] == "M" and change[1] in paths]
+        if len(relevant) < len(changes) or len(changes) > MOST_FILES or text in seen or "bot" in author.lower():
+            continue
+        relevant = [path for path in relevant if sources.is_source(path)] or relevant
+        names = [os.path.basename(path).lower() for path in relevant]
+        is_question = (len(text.split()) >= FEWEST_WORDS and not OF_NOTHING.search(text)
+                       and not any(name in text.lower() for name in names))
+        if 1 <= len(relevant) <= MOST_RELEVANT and is_question:
+            seen.add(text)
+            text = ". ".join(filter(None, [text, first_prose(body)]))
             queries.append({"query": text[:MOST_CHARACTERS], "relevant": relevant, "commit": commit})
     return sample(repository.name, queries, MOST_CODE)
 
@@ -206,13 +230,14 @@ def make(options, codeset, clone):
     repository.write_tree(tree)
     sources = Sources(codeset, repository.files())
     code, docs = code_queries(repository, sources), docs_queries(repository.name, tree)
-    for suite, queries in [("code", code), ("docs", docs)]:
+    classes = class_queries(repository, sources)
+    for suite, queries in [("code", code), ("docs", docs), ("classes", classes)]:
         write_set(options.sets / suite / repository.name, queries)
     if code:
         files = "".join(path + "\n" for path in sorted(sources.paths))
         (options.sets / "code" / repository.name / "files.txt").write_text(files, encoding="utf-8")
-    say(f"{repository.name}: {repository.snapshot[:12]}, {len(code)} of code, {len(docs)} of docs")
-    return {"commit": repository.snapshot, "code": len(code), "docs": len(docs)}
+    say(f"{repository.name}: {repository.snapshot[:12]}, {len(code)} of code, {len(docs)} of docs, {len(classes)} of classes")
+    return {"commit": repository.snapshot, "code": len(code), "docs": len(docs), "classes": len(classes)}
 
 
 def write_set(folder, queries):

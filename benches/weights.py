@@ -8,7 +8,7 @@
 collect  asks a daemon for 200 candidates of each query with their signals and factors, and keeps them as
          CANDIDATES/<suite>/<set>.json, beside memo.log; says how many queries the replay answers like the daemon
 try      replays the ranking with other weights, one line for each --set
-fit      improves one weight at a time on half A of the repositories, then on half B, and prints both halves for
+fit      (with --classes the factors of classes, by the sets of `classes`) improves one weight at a time on half A of the repositories, then on half B, and prints both halves for
          each: only what the other half confirms is worth a thought
 
 SETS and TREES are those of training_sets.py, of repositories that quality is not reported on. The halves are of
@@ -17,8 +17,8 @@ names that they have there; `collect --set` says which weights the daemon has if
 
 A figure is nDCG@10 in percent, the mean over sets. In code it counts source files, in docs sections of Markdown, each
 once. All else is not judged and takes no place: tests and documents are never relevant in code, so a set would teach to
-hide them. The factors of path classes and of commits therefore stay those of the daemon, and knn_code and knn_doc are
-each fitted among their own kind; their balance is not judged. MAP and FURTHER move little that is judged and are not
+hide them. The factors of classes of files are therefore judged by `classes` alone, where every file counts, and that of
+commits stays the daemon's. knn_code and knn_doc are each fitted among their own kind; their balance is not judged. MAP and FURTHER move little that is judged and are not
 fitted. All queries are sentences: weights for a name alone are not tried. Few sets have docs; look at their number
 before their figure.
 
@@ -39,10 +39,11 @@ import numpy as np  # noqa: E402
 import replay  # noqa: E402
 from quality import Daemon, Failure, run_program, say  # noqa: E402
 
-SUITES = ["code", "docs"]
+SUITES = ["code", "docs", "classes"]
 N_CANDIDATES = 200
 FITTED = ["path", "symbol", "knn_code", "knn_doc", "file", "covered",
           "DEFINITION_AMONG_WORDS", "STEM", "FOLDER", "MATCHES"]
+OF_CLASSES = sorted(replay.class_factors())  # fitted on `classes` alone, which is for them
 STEPS = [1.5, 1.2]
 FROM_ZERO = 0.05  # a weight of 0 has no multiples
 DOCS_SHARE = 0.3  # of what is fitted; docs have fewer queries than code
@@ -75,7 +76,7 @@ def select(options):
     folders = [path.parent for suite in SUITES for path in sorted(options.sets.glob(f"{suite}/*/queries.jsonl"))]
     folders = [folder for folder in folders if re.search(options.only, folder.name)]
     if not folders:
-        raise Failure(f"{options.sets}: no {{code,docs}}/<set>/queries.jsonl matches --only '{options.only}'", 2)
+        raise Failure(f"{options.sets}: no {{code,docs,classes}}/<set>/queries.jsonl matches --only '{options.only}'", 2)
     trees = {options.trees / folder.name for folder in folders}
     absent = sorted(str(tree) for tree in trees if not tree.is_dir())
     if absent:
@@ -93,8 +94,9 @@ def ask(options, suite, folder):
             result = daemon.call("search", query=query["query"], limit=N_CANDIDATES, sync="none", explain=True)
             if result.get("degraded"):
                 raise Failure(f"{folder.name}: an arm did not run: {', '.join(result['degraded'])}")
-            hits = [candidate(hit, hit["path"] in sources if suite == "code" else hit["kind"] == "doc")
-                    for hit in result["hits"]]
+            judges = {"code": lambda hit: hit["path"] in sources, "docs": lambda hit: hit["kind"] == "doc",
+                      "classes": lambda hit: hit["kind"] != "commit"}
+            hits = [candidate(hit, judges[suite](hit)) for hit in result["hits"]]
             labels = {"relevant": query["relevant"], "exclude": query.get("exclude", [])}
             rows.append({"qid": query["qid"], **labels, "hits": hits})
     return rows
@@ -119,7 +121,7 @@ class Half:
     """Repositories whose figures are taken together."""
 
     def __init__(self, queries, names):
-        self.n_repositories = len(names)
+        self.n_repositories, self.is_of_classes = len(names), False
         self.sets = {suite: [] for suite in SUITES}
         for name in names:
             for suite in SUITES:
@@ -135,6 +137,8 @@ class Half:
 
     def goal(self, weights):
         """Returns what is fitted: the figures of code and docs, weighed."""
+        if self.is_of_classes:
+            return self.figure("classes", weights)
         return (1 - DOCS_SHARE) * self.figure("code", weights) + DOCS_SHARE * self.figure("docs", weights)
 
     def gain(self, suite, weights, before):
@@ -155,7 +159,7 @@ def print_head(of):
     for half, part in of.items():
         counts = [f"{len(sets)} sets of {suite}, {sum(map(len, sets))} queries" for suite, sets in part.sets.items()]
         print(f"half {half}: {part.n_repositories} repositories; {'; '.join(counts)}")
-    print(f"{'code A':>8}{'code B':>8}{'docs A':>8}{'docs B':>8}")
+    print("".join(f"{suite[:5] + ' ' + half:>8}" for suite in SUITES for half in of))
 
 
 def print_line(of, weights, text):
@@ -176,30 +180,32 @@ def fit(options):
     start = weights_of(options.set)
     queries, daemon_weights = replay.load(options.candidates)
     print_fidelity(queries, daemon_weights)
-    of = halves(queries)
+    of, names = halves(queries), OF_CLASSES if options.classes else FITTED
+    for half in of.values():
+        half.is_of_classes = options.classes
     print_head(of)
     print_line(of, start, "start")
     fitted = {}
     for half in of:
-        fitted[half] = ascend(of[half].goal, start)
+        fitted[half] = ascend(of[half].goal, start, names)
         print_line(of, fitted[half], f"fitted on {half}")
     for half, other in [("A", "B"), ("B", "A")]:
         for suite in SUITES:
             gain, low, high = of[other].gain(suite, fitted[half], start)
             print(f"fitted on {half}: {suite} of {other} {gain:+.2f} ({low:+.2f} to {high:+.2f})")
     print(f"\n{'weight':24}{'start':>8}{'A':>8}{'B':>8}")
-    for name in FITTED:
+    for name in names:
         print(f"{name:24}{start[name]:8.2f}{fitted['A'][name]:8.2f}{fitted['B'][name]:8.2f}")
 
 
-def ascend(goal, start):
+def ascend(goal, start, names):
     """Returns the weights after steps of each in turn, as long as any of them gains."""
     weights, best = dict(start), goal(start)
     for step in STEPS:
         gained = True
         while gained:
             gained = False
-            for name in FITTED:
+            for name in names:
                 for times in [step, 1 / step]:
                     tried = {**weights, name: stepped(name, weights[name], times)}
                     figure = goal(tried)
@@ -210,7 +216,9 @@ def ascend(goal, start):
 
 
 def stepped(name, value, times):
-    """Returns a weight times something; of a factor, what it has above 1."""
+    """Returns a weight times something; of a factor, what it has above 1; of a class, the whole."""
+    if name in OF_CLASSES:
+        return min(value * times, 1.0)
     base = 1.0 if name.isupper() else 0.0
     return base + max(value - base, FROM_ZERO) * times
 
@@ -242,6 +250,7 @@ def parse():
     add("--wait", type=int, default=1800, metavar="S", help="longest indexing of one tree, s (default: 1800)")
     for command in [trying, fitting]:
         command.add_argument("--candidates", type=Path, required=True, help="folder that `collect` wrote")
+    fitting.add_argument("--classes", action="store_true", help="fit the factors of classes of files")
     for command in [collecting, trying, fitting]:
         command.add_argument("--set", action="append", default=[], metavar="NAME=VALUE,...", help="other weights")
     options = parser.parse_args()
