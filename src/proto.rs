@@ -32,8 +32,8 @@ pub use self::rpc::{
     ErrorData, HelloParams, HelloResult, MAX_DEPTH, Request, Response, RpcError, code, depth,
 };
 pub use self::search::{
-    Arms, CommitInfo, Explain, Factor, Hit, MapParams, MapResult, MemoryInfo, Mode, Parsed, ParsedFilter,
-    SearchParams, SearchResult, Signal,
+    Arms, CommitInfo, Copies, Explain, Factor, Hit, MapParams, MapResult, MemoryInfo, Mode, Parsed,
+    ParsedFilter, SearchParams, SearchResult, Signal,
 };
 
 /// Version of the protocol; raised when a client must not talk to an older daemon.

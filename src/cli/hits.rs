@@ -111,12 +111,14 @@ pub(super) fn print_hit(hit: &Hit, terms: &[String], output: &mut Output) -> Res
         head = format!("{head}  {}", paint(styles.title, &escape(title)));
     }
     output.line(&format!("{head}{}", state(hit, output)))?;
-    let last =
-        hit.snippet_line.saturating_add(u32::try_from(hit.snippet.lines().count()).unwrap_or(u32::MAX));
-    let width = last.to_string().len();
-    for (number, line) in (hit.snippet_line..).zip(hit.snippet.lines()) {
+    let lines = hit.numbered_lines();
+    let width = lines.last().map_or(0, |(last, _)| last.to_string().len());
+    for (number, line) in lines {
         let number = paint(styles.line, &format!("{number:width$}"));
         output.line(format!("  {number}  {}", marked(line, terms, styles.matched)).trim_end())?;
+    }
+    if let Some(line) = hit.like_it() {
+        output.line(&format!("  {}", paint(styles.line, &escape(&line))))?;
     }
     Ok(())
 }
@@ -204,6 +206,9 @@ mod tests {
             title: None,
             snippet: String::new(),
             snippet_line: 1,
+            signature: None,
+            signature_line: None,
+            copies: None,
             score: 1.0,
             arms,
             id: None,

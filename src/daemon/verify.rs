@@ -1,16 +1,23 @@
-//! Reads the file of each hit again before it is shown.
+//! Reads the file of each hit again before it is shown, and counts near copies with what they repeat.
 //!
 //! At every level of freshness, the file of each hit is read and hashed, and the snippet is cut from the same bytes. So no
 //! stale line is shown, even if the watcher is dead.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::event::Freshness;
 use crate::extract::{self, redact::RedactedText};
-use crate::proto::{CommitInfo, Hit};
+use crate::map::Lines;
+use crate::proto::{CommitInfo, Copies, Hit};
 use crate::scan;
+use crate::search::near_copies::Passage;
+use crate::search::rerank::Candidate;
 use crate::search::{Answer, Found, arms, explain, snippet};
-use crate::types::SourceKey;
+use crate::types::{Kind, SourceKey};
+
+/// Longest signature, in characters.
+const MOST_SIGNATURE: usize = 200;
 
 /// Verified hits, and stale paths.
 #[derive(Debug, Default)]
@@ -19,7 +26,10 @@ pub(super) struct Verified {
     pub(super) stale: Vec<SourceKey>,
 }
 
-/// Verifies candidates in order until `limit` of them hold.
+/// Number of candidates for each wanted hit that are looked at for copies of what is shown.
+const MOST_LOOKED_AT: usize = 4;
+
+/// Verifies candidates in order until `limit` of them hold. A near copy of one is counted with it.
 pub(super) fn verify(
     answer: &Answer,
     at: &Freshness,
@@ -27,33 +37,87 @@ pub(super) fn verify(
     max_file_bytes: u64,
     explains: bool,
 ) -> Verified {
-    let mut verified = Verified::default();
-    let mut texts: HashMap<&str, Option<RedactedText>> = HashMap::new();
-    for found in &answer.found {
-        if verified.hits.len() == limit {
+    let mut files = Files { at, max_file_bytes, texts: HashMap::new(), stale: Vec::new() };
+    let mut hits: Vec<Hit> = Vec::new();
+    let mut passages: Vec<(usize, Passage<'_>)> = Vec::new();
+    for (nth, found) in answer.found.iter().enumerate() {
+        let is_full = hits.len() == limit;
+        if is_full && nth >= MOST_LOOKED_AT * limit {
             break;
         }
         if let Some(text) = &found.text {
-            verified.hits.push(commit(found, answer, at, text, explains));
+            hits.extend((!is_full).then(|| commit(found, answer, at, text, explains)));
             continue;
         }
-        let path = found.ranked.candidate.path.as_str();
-        let text = texts.entry(path).or_insert_with(|| {
-            let key = SourceKey::new(path);
-            // An unreadable file counts as stale, so the request is repeated.
-            let text = scan::read_same(&at.layout.root, &key, max_file_bytes, &found.hash).ok().flatten();
-            verified.stale.extend(text.is_none().then_some(key));
-            text.map(|text| {
-                let syntax = extract::syntax_of(path, &text);
-                RedactedText::new(text, syntax)
-            })
-        });
-        if let Some(text) = text {
-            let shown = text.span(found.bytes.0..found.bytes.1).unwrap_or_default();
-            verified.hits.push(hit(found, answer, at, &shown, explains));
+        let Candidate { kind, path, .. } = &found.ranked.candidate;
+        let may_repeat = |(_, shown): &(usize, Passage<'_>)| shown.may_repeat(*kind, name(found), path);
+        if is_full && !passages.iter().any(may_repeat) {
+            continue;
+        }
+        let Some((shown, position)) = files.span(found) else { continue };
+        let passage = Passage::new(*kind, name(found), path, position, &shown);
+        match passages.iter().find(|(_, shown)| passage.repeats(shown)) {
+            Some((original, _)) => add_copies(&mut hits[*original], found),
+            None if is_full => {}
+            None => {
+                // A list leaves nothing out.
+                passages.extend((!answer.is_list).then_some((hits.len(), passage)));
+                hits.push(hit(found, answer, at, &shown, explains));
+            }
         }
     }
-    verified
+    Verified { hits, stale: files.stale }
+}
+
+/// Returns what a copy of the hit has in common with it besides words.
+fn name(found: &Found) -> Option<&str> {
+    let Candidate { kind, symbol, title, path, .. } = &found.ranked.candidate;
+    match kind {
+        Kind::Symbol => symbol.as_deref(),
+        Kind::Doc => title.as_deref().and_then(|title| title.rsplit(" > ").next()),
+        _ => path.rsplit('/').next(),
+    }
+}
+
+fn add_copies(original: &mut Hit, copy: &Found) {
+    let copies = original.copies.get_or_insert_default();
+    let path = &copy.ranked.candidate.path;
+    for path in std::iter::once(path).chain(&copy.other_paths) {
+        if !copies.paths.contains(path) && *path != original.path {
+            copies.add(path);
+        }
+    }
+}
+
+/// The files of hits, each read once.
+struct Files<'a> {
+    at: &'a Freshness,
+    max_file_bytes: u64,
+    /// With the number of lines; `None` if the content is another one by now.
+    texts: HashMap<&'a str, Option<(RedactedText, usize)>>,
+    stale: Vec<SourceKey>,
+}
+
+impl<'a> Files<'a> {
+    /// Returns the text of a hit, and its position as a share of the file; `None` if the file has changed.
+    fn span(&mut self, found: &'a Found) -> Option<(Cow<'_, str>, f64)> {
+        let Candidate { path, lines, .. } = &found.ranked.candidate;
+        if !self.texts.contains_key(path.as_str()) {
+            let key = SourceKey::new(path.as_str());
+            // An unreadable file counts as stale, so the request is repeated.
+            let text =
+                scan::read_same(&self.at.layout.root, &key, self.max_file_bytes, &found.hash).ok().flatten();
+            self.stale.extend(text.is_none().then_some(key));
+            let text = text.map(|text| {
+                let (syntax, n_lines) = (extract::syntax_of(path, &text), text.lines().count());
+                (RedactedText::new(text, syntax), n_lines)
+            });
+            self.texts.insert(path, text);
+        }
+        let (text, n_lines) = self.texts.get_mut(path.as_str())?.as_mut()?;
+        let position = f64::from(lines.0) / (*n_lines).max(1) as f64;
+        Some((text.span(found.bytes.0..found.bytes.1).unwrap_or_default(), position))
+    }
 }
 
 /// Returns a hit in a commit. Commits never change, so the index needs no check.
@@ -67,6 +131,7 @@ fn commit(found: &Found, answer: &Answer, at: &Freshness, text: &str, explains: 
 
 fn hit(found: &Found, answer: &Answer, at: &Freshness, shown: &str, explains: bool) -> Hit {
     let candidate = &found.ranked.candidate;
+    let signature = signature(candidate, shown);
     let snippet = snippet::snippet(shown, candidate.lines.0, answer.query.words());
     Hit {
         kind: candidate.kind,
@@ -77,7 +142,10 @@ fn hit(found: &Found, answer: &Answer, at: &Freshness, shown: &str, explains: bo
         title: candidate.title.clone(),
         snippet: snippet.text,
         snippet_line: snippet.line,
+        signature_line: signature.as_ref().map(|(line, _)| *line),
+        signature: signature.map(|(_, text)| text),
         score: found.ranked.score,
+        copies: copies(found),
         arms: arms(&candidate.signals),
         id: None,
         view: at.layout.root.display().to_string(),
@@ -88,4 +156,21 @@ fn hit(found: &Found, answer: &Answer, at: &Freshness, shown: &str, explains: bo
         memory: None,
         explain: explains.then(|| explain(&candidate.signals, found.ranked.fused, &found.ranked.factors)),
     }
+}
+
+/// Returns the files with the same content.
+fn copies(found: &Found) -> Option<Copies> {
+    let mut copies = Copies::default();
+    found.other_paths.iter().for_each(|path| copies.add(path));
+    (copies.count > 0).then_some(copies)
+}
+
+/// Returns the line that names a definition, with its number in the file.
+fn signature(candidate: &Candidate, shown: &str) -> Option<(u32, String)> {
+    let name =
+        candidate.symbol.as_deref().filter(|name| candidate.kind == Kind::Symbol && !name.contains(' '))?;
+    let (line, text) =
+        Lines::of(shown.to_owned()).signature(name, 1).map(|(line, text)| (line, text.to_owned()))?;
+    let cut = text.char_indices().nth(MOST_SIGNATURE).map(|(at, _)| format!("{}…", &text[..at]));
+    Some((candidate.lines.0 + line - 1, cut.unwrap_or(text)))
 }

@@ -13,7 +13,7 @@ mod signature;
 pub use code_map::{CodeMap, ListedFile, Outline};
 pub use rank::{Ranking, holds, rank};
 pub use render::{Rendered, render};
-pub use signature::has_word;
+pub use signature::{Lines, has_word};
 
 #[cfg(test)]
 mod tests;

@@ -6,14 +6,15 @@ const MOST_DOC_LINES: usize = 60;
 const COMMENT_STARTS: [&str; 8] = ["//", "/*", "*", "# ", "#[", "--", "@", "\"\"\""];
 
 /// A text whose lines are found by their numbers.
-pub(super) struct Lines {
+pub struct Lines {
     text: String,
     /// Where each line begins, bytes.
     starts: Vec<usize>,
 }
 
 impl Lines {
-    pub(super) fn of(text: String) -> Self {
+    /// Splits a text.
+    pub fn of(text: String) -> Self {
         let after_breaks = text.match_indices('\n').map(|(at, _)| at + 1);
         let starts = std::iter::once(0).chain(after_breaks).collect();
         Self { text, starts }
@@ -21,7 +22,7 @@ impl Lines {
 
     /// Returns the line that names a definition, with its 1-based number, given the first line of the definition, which may
     /// begin with documentation.
-    pub(super) fn signature(&self, name: &str, first: u32) -> Option<(u32, &str)> {
+    pub fn signature(&self, name: &str, first: u32) -> Option<(u32, &str)> {
         let rest = &self.text[*self.starts.get(first as usize - 1)?..];
         let is_comment = |line: &str| COMMENT_STARTS.iter().any(|start| line.starts_with(start));
         let mut window = (first..).zip(rest.lines().map(str::trim)).take(MOST_DOC_LINES);

@@ -82,12 +82,15 @@ fn hits(json: &Value) -> Option<String> {
                 false => writeln!(out, "  {line}"),
             };
         }
+        if let Some(line) = hit.like_it() {
+            let _ = writeln!(out, "({})", line.replace(['\n', '\r'], " "));
+        }
     }
     Some(out)
 }
 
 fn numbered(hit: &Hit) -> impl Iterator<Item = (u32, &str)> {
-    (hit.snippet_line..).zip(hit.snippet.lines())
+    hit.numbered_lines().into_iter()
 }
 
 /// Returns the lines that hits of definitions show.

@@ -17,6 +17,7 @@ const LEFT_OUT: &[&str] = &[
     "mode",
     "query",
     "score",
+    "signature_line",
     "snippet_line",
     "took_ms",
     "trust",

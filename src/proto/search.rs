@@ -156,8 +156,17 @@ pub struct Hit {
     pub snippet: String,
     /// First line of the snippet, 1-based.
     pub snippet_line: u32,
+    /// The line that names the definition.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
+    /// Its number, 1-based.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature_line: Option<u32>,
     /// 0 to 1, larger is better.
     pub score: f64,
+    /// Other files that say the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copies: Option<Copies>,
     /// Its rank in each arm.
     pub arms: Arms,
     /// Set for memories.
@@ -180,6 +189,50 @@ pub struct Hit {
     /// Set if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explain: Option<Explain>,
+}
+
+/// Files that say the same as a hit: equal ones, forks of a text, vendored copies, translations.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Copies {
+    /// How many were found.
+    pub count: usize,
+    /// The first of their paths.
+    pub paths: Vec<String>,
+}
+
+/// Most paths of copies that are named.
+const MOST_PATHS: usize = 5;
+
+impl Copies {
+    /// Adds a file.
+    pub fn add(&mut self, path: &str) {
+        self.count += 1;
+        if self.paths.len() < MOST_PATHS {
+            self.paths.push(path.to_owned());
+        }
+    }
+}
+
+impl Hit {
+    /// Returns a line on the files that say the same: `and 4 like it: a.md, …`.
+    pub fn like_it(&self) -> Option<String> {
+        let Copies { count, paths } = self.copies.as_ref()?;
+        let more = if *count > paths.len() { ", …" } else { "" };
+        Some(format!("and {count} like it: {}{more}", paths.join(", ")))
+    }
+
+    /// Returns the lines to show with their numbers: those of the snippet, and the signature where it is none of them.
+    pub fn numbered_lines(&self) -> Vec<(u32, &str)> {
+        let mut lines: Vec<(u32, &str)> = (self.snippet_line..).zip(self.snippet.lines()).collect();
+        if let (Some(number), Some(text)) = (self.signature_line, &self.signature)
+            && lines.iter().all(|(shown, _)| *shown != number)
+        {
+            lines.push((number, text));
+            lines.sort_by_key(|(number, _)| *number);
+        }
+        lines
+    }
 }
 
 /// The fields of a memory besides its text.

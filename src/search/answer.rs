@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::arms::Arms;
 use super::correction::lower;
+use super::definition_pieces;
 use super::filter::Filter;
 use super::fuse::Signals;
 use super::listing::list;
@@ -17,6 +18,12 @@ use crate::embed::Embedder;
 use crate::proto::Mode;
 use crate::store::{Reader, StoreError};
 use crate::types::{ChunkId, Kind, ViewId};
+
+/// Number of hits for each wanted one that are extended to their whole definitions, because some may not be shown.
+const MOST_EXTENDED: usize = 2;
+
+/// Most copies of a file that are counted.
+const MOST_COPIES: usize = 1_000;
 
 /// A search of the index.
 #[derive(Clone, Copy)]
@@ -50,6 +57,8 @@ pub struct Found {
     pub bytes: (usize, usize),
     /// blake3 of the file's bytes.
     pub hash: [u8; 32],
+    /// Other paths with the same content.
+    pub other_paths: Vec<String>,
     /// The text of a commit; that of a file is on disk.
     pub text: Option<String>,
 }
@@ -65,6 +74,8 @@ pub struct Answer {
     pub degraded: Vec<String>,
     /// Whether another model answers since the snapshot was taken: the query is to be repeated.
     pub is_outdated: bool,
+    /// Whether all that passes the filters is listed, because nothing is looked for.
+    pub is_list: bool,
 }
 
 impl Answer {
@@ -125,17 +136,35 @@ pub fn run(reader: &Reader, ask: &Ask<'_>) -> Result<Answer, StoreError> {
         list(reader, ask.view, members, k)?.into_iter().for_each(|chunk| pool.add(chunk));
     }
     let candidates = pool.candidates(reader, members, query)?;
-    let ranked = if lists {
+    let mut ranked = if lists {
         Ranked::unranked(candidates)
     } else {
         rerank::rank(query, filter.wanted_classes(), candidates)
     };
-    let found = ranked.into_iter().map(|ranked| found(reader, members, ranked)).collect::<Result<_, _>>()?;
-    Ok(Answer { found, query: query.clone(), degraded, is_outdated })
+    for hit in ranked.iter_mut().take(MOST_EXTENDED * ask.limit) {
+        definition_pieces::extend(reader, members.view.content(hit.candidate.content), &mut hit.candidate)?;
+    }
+    let found = ranked
+        .into_iter()
+        .enumerate()
+        .map(|(nth, ranked)| {
+            let is_shown = nth < MOST_EXTENDED * ask.limit;
+            found(reader, members, ranked, is_shown)
+        })
+        .collect::<Result<_, _>>()?;
+    Ok(Answer { found, query: query.clone(), degraded, is_outdated, is_list: lists })
 }
 
-fn found(reader: &Reader, members: &Members<'_>, ranked: Ranked<Candidate>) -> Result<Found, StoreError> {
+fn found(
+    reader: &Reader,
+    members: &Members<'_>,
+    ranked: Ranked<Candidate>,
+    is_shown: bool,
+) -> Result<Found, StoreError> {
     let Candidate { key, kind, content, bytes, .. } = ranked.candidate;
+    let path = &ranked.candidate.path;
+    let others = members.paths(content).filter(|other| is_shown && other != path).map(str::to_owned);
+    let other_paths = others.take(MOST_COPIES).collect();
     let text = if kind == Kind::Commit { reader.own_text(key)? } else { None };
-    Ok(Found { bytes, hash: members.view.content(content).hash, text, ranked })
+    Ok(Found { bytes, other_paths, hash: members.view.content(content).hash, text, ranked })
 }

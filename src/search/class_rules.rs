@@ -81,6 +81,24 @@ const RULES: [ClassRule; 14] = [
     ClassRule {
         class: FileClass::Config,
         endings: &[".config.js", ".config.ts", ".config.mjs", ".config.cjs"],
+        asked: &[
+            "config",
+            "configs",
+            "configuration",
+            "configure",
+            "configured",
+            "json",
+            "option",
+            "options",
+            "setting",
+            "settings",
+            "toml",
+            "workflow",
+            "xml",
+            "yaml",
+            "yml",
+        ],
+        factor: 0.9,
         ..NONE
     },
     // Third-party code, which is not edited here.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::class_rules;
 use super::path_words::PathWords;
 use super::query::Query;
 use super::rerank::likest;
@@ -29,21 +30,26 @@ impl<'a> Copies<'a> {
     }
 }
 
-/// Returns the path with most words of the query, or the first of several.
+/// Returns the path with most words of the query; of several the one that its class lowers least, and then the first.
 fn most_named<'a>(query: &Query, paths: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let mut paths = paths.peekable();
     let first = paths.next()?;
     if paths.peek().is_none() {
         return Some(first);
     }
-    let mut best = (named(query, first), first);
+    let asked = class_rules::asked(query);
+    // An original stands for its copies in `vendor/` or in fixtures.
+    let worth = |path| -> f64 {
+        class_rules::factors(class_rules::by_path(path), asked).map(|(_, factor)| factor).product()
+    };
+    let mut best = (named(query, first), worth(first), first);
     for path in paths {
-        let share = named(query, path);
-        if share > best.0 {
-            best = (share, path);
+        let (share, worth) = (named(query, path), worth(path));
+        if (share, worth) > (best.0, best.1) {
+            best = (share, worth, path);
         }
     }
-    Some(best.1)
+    Some(best.2)
 }
 
 /// Returns how many words of the query a path has.
@@ -69,5 +75,7 @@ mod tests {
         check("strict", &configs, Some("admin/tsconfig.json"));
         check("", &configs, Some("admin/tsconfig.json"));
         check("billing", &[], None);
+        check("strict", &["a/vendor/x.c", "src/x.c"], Some("src/x.c"));
+        check("strict vendor", &["src/x.c", "a/vendor/x.c"], Some("a/vendor/x.c"));
     }
 }

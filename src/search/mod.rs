@@ -5,6 +5,7 @@
 mod answer;
 mod arms;
 mod copies;
+mod definition_pieces;
 mod listing;
 mod pool;
 
@@ -17,6 +18,7 @@ pub mod fuse;
 pub mod memory_rank;
 pub mod memory_search;
 mod names;
+pub mod near_copies;
 pub mod nearest;
 pub mod path_words;
 pub mod query;

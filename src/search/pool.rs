@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::bm25::Scores;
 use super::copies::Copies;
+use super::definition_pieces::mark_pieces;
 use super::fuse::{Signals, TextRank};
 use super::query::Query;
 use super::rerank::Candidate;
@@ -88,6 +89,7 @@ impl Pool {
             let path = copies.path(content);
             candidates.push(Candidate {
                 key: chunk.id,
+                definition: chunk.id,
                 content,
                 path: path.to_owned(),
                 classes: members.view.classes(path),
@@ -99,6 +101,7 @@ impl Pool {
                 signals,
             });
         }
+        mark_pieces(reader, members.view, &mut candidates)?;
         Ok(candidates)
     }
 

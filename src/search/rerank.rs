@@ -3,7 +3,7 @@
 //! The fused score is multiplied by small factors, each of which has a reason that a person would give. Their sizes follow
 //! from what they must outweigh, not from a search for the best figures.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::class_rules;
 use super::fuse::{self, Signals, Weights};
@@ -36,6 +36,8 @@ const FURTHER: Factor = Factor::new("further", 0.5);
 pub struct Candidate {
     /// The chunk.
     pub key: ChunkId,
+    /// The first piece found of its definition; itself where it is whole.
+    pub definition: ChunkId,
     /// Which content of the view it is part of.
     pub content: u32,
     /// Worktree-relative, with `/`.
@@ -74,6 +76,7 @@ pub fn rank(query: &Query, wanted: ClassSet, candidates: Vec<Candidate>) -> Vec<
         }
     }
     lift_files(&mut ranked);
+    merge_pieces(&mut ranked);
     spread_files(&mut ranked);
     ranked.iter_mut().for_each(Ranked::bound);
     ranked.sort_by(order);
@@ -198,6 +201,13 @@ fn lift_files(ranked: &mut [Ranked<Candidate>]) {
     }
 }
 
+/// Keeps the best piece of each definition.
+fn merge_pieces(ranked: &mut Vec<Ranked<Candidate>>) {
+    ranked.sort_by(order);
+    let mut seen = HashSet::new();
+    ranked.retain(|hit| seen.insert(hit.candidate.definition));
+}
+
 /// Halves each further chunk of a file once more, except sections of a document, which have subjects of their own.
 fn spread_files(ranked: &mut [Ranked<Candidate>]) {
     for file in by_file(ranked) {
@@ -228,6 +238,7 @@ mod tests {
             let (path, is_map) = path.strip_suffix("@map").map_or((path, false), |path| (path, true));
             Candidate {
                 key: ChunkId(i64::from(rank)),
+                definition: ChunkId(i64::from(rank)),
                 path: path.to_owned(),
                 classes: class_rules::by_path(path),
                 kind: if is_map {
@@ -275,6 +286,15 @@ mod tests {
         check("anything", &["a.rs@map", "a.rs#run"], &[2, 1]);
         check("parser", &["commit:ab", "a.rs", "b.rs"], &[2, 3, 1]);
         check("why the parser", &["commit:ab", "a.rs", "b.rs"], &[1, 2, 3]);
+    }
+
+    #[test]
+    fn of_the_pieces_of_a_definition_the_best_is_kept() {
+        let mut pieces = candidates(&["a.rs#run", "b.rs#stop", "a.rs#run", "a.rs#walk"]);
+        pieces[2].definition = pieces[0].key;
+        let ranked = rank(&parse("anything"), ClassSet::default(), pieces);
+        let keys: Vec<i64> = ranked.iter().map(|hit| hit.candidate.key.0).collect();
+        assert_eq!(keys, [1, 2, 4]);
     }
 
     #[test]

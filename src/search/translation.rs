@@ -21,6 +21,7 @@ const LANGUAGES: &[(&str, &str)] = &[
     ("de", "german"),
     ("el", "greek"),
     ("em", "emoji"),
+    ("en", "english"),
     ("eo", "esperanto"),
     ("es", "spanish"),
     ("et", "estonian"),
@@ -123,6 +124,11 @@ struct Mark<'a> {
     language: &'static str,
 }
 
+/// Returns the marks of a path that are not of English.
+fn foreign(path: &str) -> impl Iterator<Item = Mark<'_>> {
+    marks(path).filter(|mark| mark.language != "english")
+}
+
 /// Returns the marks of a path: a folder, a stem, or the end of either after `-`, `_` or `.`.
 fn marks(path: &str) -> impl Iterator<Item = Mark<'_>> {
     let mut start = 0;
@@ -166,23 +172,36 @@ impl Mark<'_> {
 
 /// Returns whether a path could be that of a translation, whatever else there is.
 pub fn may_be_translation(path: &str) -> bool {
-    marks(path).next().is_some()
+    foreign(path).next().is_some()
 }
 
 /// Returns whether a file is a translation of one that `exists`. Code is one only beside an English original:
 /// `io/read.rs` is no Ido of `read.rs`.
 pub fn is_translation(path: &str, group: FormatGroup, exists: impl Fn(&str) -> bool) -> bool {
     let is_code = group == FormatGroup::Code;
-    marks(path).any(|mark| {
+    foreign(path).any(|mark| {
         mark.english().any(|original| exists(&original))
             || !is_code && (mark.is_in_folder_of_languages() || exists(&mark.bare()))
     })
 }
 
+/// Returns a path without what names a language, English too.
+pub fn without_language(path: &str) -> String {
+    let mut bare = path.to_owned();
+    // Each step shortens the path, so this ends.
+    loop {
+        let shorter = marks(&bare).next().map(|mark| mark.bare());
+        match shorter {
+            Some(shorter) => bare = shorter,
+            None => return bare,
+        }
+    }
+}
+
 /// Returns whether a query asks for the language of a path: by its English name, or because it is not in English itself.
 pub fn is_asked(query: &Query, path: &str) -> bool {
     query.text().contains(|c: char| c.is_alphabetic() && !c.is_ascii())
-        || marks(path).any(|mark| query.has_any(&[mark.language]))
+        || foreign(path).any(|mark| query.has_any(&[mark.language]))
 }
 
 #[cfg(test)]

@@ -35,6 +35,7 @@ mod memory_databases;
 mod memory_io;
 mod memory_search;
 mod memory_similar;
+mod one_hit;
 mod output;
 mod panics;
 mod past;

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::*;
 use crate::proto::memory::{Change, Edge, MemoriesResult, Memory, Related, Tally};
-use crate::proto::{ChangedFile, ChangedSymbols, CommitInfo, Explain, Hit, MemoryInfo, WhyCommit};
+use crate::proto::{ChangedFile, ChangedSymbols, CommitInfo, Copies, Explain, Hit, MemoryInfo, WhyCommit};
 use crate::types::FileClass;
 
 /// Texts that are easy to write wrongly.
@@ -302,7 +302,9 @@ fn tables_have_every_field() {
     let mut hit: Hit = serde_json::from_value(hit).expect("a hit");
     (hit.commit, hit.memory) = (Some(CommitInfo::default()), Some(MemoryInfo::default()));
     hit.explain = Some(Explain::default());
+    hit.copies = Some(Copies::default());
     hit.classes = vec![FileClass::Code];
+    (hit.signature, hit.signature_line) = (Some(String::new()), Some(1));
     check(&HITS, of(&hit), &[]);
     check(&RELATED, of(&Related::default()), &[]);
 }

@@ -75,6 +75,9 @@ pub(in crate::daemon) fn hit(found: &FoundMemory, wanted: &MemoryAsk, root: &str
     let n_lines = u32::try_from(record.content.lines().count()).unwrap_or(u32::MAX);
     Hit {
         classes: Vec::new(),
+        signature: None,
+        signature_line: None,
+        copies: None,
         kind: Kind::Memory,
         path: format!("memory:{}", record.id),
         lines: (1, n_lines.max(1)),

@@ -1,0 +1,130 @@
+//! Finds which chunks are pieces of one definition.
+//!
+//! A long definition is cut into chunks, and definitions inside it are chunks of their own between its pieces. Overloads of
+//! one name that stand together count as one definition, as they do where they share a chunk.
+
+use std::collections::BTreeMap;
+
+use super::rerank::Candidate;
+use super::view_chunks::ViewChunks;
+use crate::store::{Content, ContentChunk, Place, Reader, StoreError};
+use crate::types::{ChunkId, Kind};
+
+/// Most chunks that are looked at on either side for another piece.
+const MOST_BETWEEN: usize = 16;
+
+/// Sets the definition of candidates that are pieces of one.
+///
+/// # Errors
+/// When the database cannot be read.
+pub(super) fn mark_pieces(
+    reader: &Reader,
+    view: &ViewChunks,
+    candidates: &mut [Candidate],
+) -> Result<(), StoreError> {
+    for group in of_one_name(candidates) {
+        for pair in group.windows(2) {
+            let (before, after) = (&candidates[pair[0]], &candidates[pair[1]]);
+            let chunks = &view.content(before.content).chunks;
+            if are_joined(reader, chunks, before, after.key)? {
+                candidates[pair[1]].definition = before.definition;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the places of candidates with the same name in the same content, in the order of the text.
+fn of_one_name(candidates: &[Candidate]) -> Vec<Vec<usize>> {
+    let mut groups: BTreeMap<(u32, &str, &str), Vec<usize>> = BTreeMap::new();
+    for (nth, candidate) in candidates.iter().enumerate() {
+        if let (Kind::Symbol, Some(symbol), Some(title)) =
+            (candidate.kind, &candidate.symbol, &candidate.title)
+        {
+            groups.entry((candidate.content, title, symbol)).or_default().push(nth);
+        }
+    }
+    let mut groups: Vec<_> = groups.into_values().filter(|group| group.len() > 1).collect();
+    groups.iter_mut().for_each(|group| group.sort_by_key(|nth| candidates[*nth].bytes));
+    groups
+}
+
+fn are_joined(
+    reader: &Reader,
+    chunks: &[ContentChunk],
+    before: &Candidate,
+    after: ChunkId,
+) -> Result<bool, StoreError> {
+    let place = |id: ChunkId| chunks.iter().position(|chunk| chunk.id == id);
+    let (Some(from), Some(to)) = (place(before.key), place(after)) else { return Ok(false) };
+    let between = chunks.get(from + 1..to).unwrap_or_default();
+    if between.len() > MOST_BETWEEN {
+        return Ok(false);
+    }
+    for chunk in between {
+        let place = reader.place(chunk.id)?;
+        if place.is_none_or(|place| Part::of(&place, chunk.kind, before) == Part::Other) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Extends the lines and bytes of a candidate to all pieces of its definition.
+///
+/// # Errors
+/// When the database cannot be read.
+pub(super) fn extend(
+    reader: &Reader,
+    content: &Content,
+    candidate: &mut Candidate,
+) -> Result<(), StoreError> {
+    let Some(at) = content.chunks.iter().position(|chunk| chunk.id == candidate.key) else { return Ok(()) };
+    if candidate.kind != Kind::Symbol {
+        return Ok(());
+    }
+    let mut extend_by = |chunk: &ContentChunk| -> Result<bool, StoreError> {
+        let Some(place) = reader.place(chunk.id)? else { return Ok(false) };
+        let part = Part::of(&place, chunk.kind, candidate);
+        if part == Part::Piece {
+            let Candidate { lines, bytes, .. } = candidate;
+            *lines = (lines.0.min(place.lines.0), lines.1.max(place.lines.1));
+            *bytes = (bytes.0.min(place.bytes.0), bytes.1.max(place.bytes.1));
+        }
+        Ok(part != Part::Other)
+    };
+    for chunk in content.chunks[..at].iter().rev().take(MOST_BETWEEN) {
+        if !extend_by(chunk)? {
+            break;
+        }
+    }
+    for chunk in content.chunks[at + 1..].iter().take(MOST_BETWEEN) {
+        if !extend_by(chunk)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// What a chunk is to a definition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Piece,
+    /// In it, but of another definition.
+    Inside,
+    Other,
+}
+
+impl Part {
+    fn of(place: &Place, kind: Kind, definition: &Candidate) -> Self {
+        let (Some(title), Some(own)) = (&place.title, &definition.title) else { return Self::Other };
+        if kind == Kind::Symbol && title == own && place.symbol == definition.symbol {
+            return Self::Piece;
+        }
+        // After the name comes what joins it to those inside, as in `Session::login` or `Session.login`.
+        let is_inside = title
+            .strip_prefix(own.as_str())
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '.']));
+        if kind != Kind::Map && is_inside { Self::Inside } else { Self::Other }
+    }
+}

@@ -1,0 +1,138 @@
+//! Tells whether two hits say the same: forks of a text, vendored copies of a definition, translations of a section.
+//!
+//! Nearness is the share of sequences of three words that two texts have in common (Broder, "On the resemblance and
+//! containment of documents", 1997). A translation shares no words with its original, but its path and its position. Pure.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::translation;
+use crate::extract::words::{self as tokens, Form};
+use crate::types::Kind;
+
+/// Words of a shingle.
+const WORDS: usize = 3;
+/// Shingles of a text that are compared; a longer one has its first.
+const MOST_SHINGLES: usize = 2_000;
+/// Share of common shingles from which on texts are near copies.
+const LEAST_COMMON: f64 = 0.75;
+/// A shorter text, in words, is a copy only if it is equal.
+const SHORT_WORDS: usize = 12;
+/// Largest difference of positions in two translations, as shares of the files.
+const MOST_MOVED: f64 = 0.12;
+
+/// What is compared of a hit in a file.
+#[derive(Clone, Debug)]
+pub struct Passage<'a> {
+    kind: Kind,
+    name: Option<&'a str>,
+    path: &'a str,
+    /// The path without what names a language.
+    bare_path: String,
+    /// First line as a share of the file.
+    position: f64,
+    shingles: HashSet<u64>,
+    n_words: usize,
+}
+
+impl<'a> Passage<'a> {
+    /// Takes the text of a hit apart. `name` is that of the definition, the heading or the file; `path` is relative to the
+    /// worktree; `position` is that of the first line as a share of the file.
+    pub fn new(kind: Kind, name: Option<&'a str>, path: &'a str, position: f64, text: &str) -> Self {
+        let mut stream = String::new();
+        tokens::write_words(text, Form::Whole, &mut stream);
+        let words: Vec<&str> = stream.split_ascii_whitespace().take(MOST_SHINGLES + WORDS).collect();
+        let shingles = words.windows(WORDS.min(words.len().max(1))).map(hashed).collect();
+        Self {
+            kind,
+            name,
+            path,
+            bare_path: translation::without_language(path),
+            position,
+            shingles,
+            n_words: words.len(),
+        }
+    }
+
+    /// Returns whether a hit of that kind, name and path is worth a look, as far as this shows.
+    pub fn may_repeat(&self, kind: Kind, name: Option<&str>, path: &str) -> bool {
+        let has_name = name.is_some() && self.name == name;
+        let is_near = || has_name || self.bare_path == translation::without_language(path);
+        self.kind == kind && self.path != path && is_near()
+    }
+
+    /// Returns whether another file says the same in its place. Definitions must have one name, too.
+    pub fn repeats(&self, other: &Self) -> bool {
+        if self.kind != other.kind || self.path == other.path {
+            return false;
+        }
+        if self.kind == Kind::Symbol && self.name != other.name {
+            return false;
+        }
+        if self.kind != Kind::Symbol
+            && self.bare_path == other.bare_path
+            && (self.position - other.position).abs() <= MOST_MOVED
+        {
+            return true;
+        }
+        if self.n_words.min(other.n_words) < SHORT_WORDS {
+            return self.n_words == other.n_words
+                && self.shingles == other.shingles
+                && self.name == other.name;
+        }
+        let n_common = self.shingles.intersection(&other.shingles).count() as f64;
+        let n_all = (self.shingles.len() + other.shingles.len()) as f64 - n_common;
+        n_common >= LEAST_COMMON * n_all
+    }
+}
+
+fn hashed(words: &[&str]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    words.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "The session keeps who is logged in, for how long, and with which key the token was signed by \
+        the server. It expires after a day, and the client renews it an hour before, without asking anybody.";
+
+    fn doc<'a>(path: &'a str, text: &str) -> Passage<'a> {
+        Passage::new(Kind::Doc, Some("Session"), path, 0.1, text)
+    }
+
+    #[test]
+    fn forks_of_a_text_are_near_copies() {
+        let own = doc("docs/a.md", TEXT);
+        assert!(own.repeats(&doc("old/a.md", &TEXT.replace("a day", "two days"))));
+        assert!(!own.repeats(&doc("docs/a.md", TEXT)), "the same file");
+        assert!(!own.repeats(&doc("old/a.md", "The session of the parliament ended.")));
+        let half = format!("{} And then many other words follow here that the first has not.", &TEXT[..120]);
+        assert!(!own.repeats(&doc("old/a.md", &half)));
+        let short = doc("docs/b.md", "See above.");
+        assert!(short.repeats(&doc("docs/c.md", "see above")));
+        assert!(!short.repeats(&doc("docs/c.md", "See below.")));
+        assert!(!doc("a.md", "").repeats(&doc("b.md", "a")));
+    }
+
+    #[test]
+    fn definitions_must_have_one_name() {
+        let of = |name, path| Passage::new(Kind::Symbol, Some(name), path, 0.0, TEXT);
+        assert!(of("a", "x.rs").repeats(&of("a", "vendor/x.rs")));
+        assert!(!of("a", "x.rs").repeats(&of("b", "vendor/x.rs")));
+    }
+
+    #[test]
+    fn translations_are_known_by_path_and_position() {
+        let at = |path, position| Passage::new(Kind::Doc, None, path, position, path);
+        assert!(at("docs/en/a.md", 0.30).repeats(&at("docs/uk/a.md", 0.35)));
+        assert!(at("README.en.md", 0.30).repeats(&at("README.md", 0.31)));
+        assert!(at("README.md", 0.30).repeats(&at("README.zh-CN.md", 0.35)));
+        assert!(!at("docs/en/a.md", 0.30).repeats(&at("docs/uk/a.md", 0.60)));
+        assert!(!at("docs/en/a.md", 0.30).repeats(&at("docs/uk/b.md", 0.30)));
+        assert!(at("docs/en/a.md", 0.3).may_repeat(Kind::Doc, None, "docs/uk/a.md"));
+        assert!(!at("docs/en/a.md", 0.3).may_repeat(Kind::Doc, None, "docs/b.md"));
+    }
+}
