@@ -9,7 +9,7 @@
 //!
 //! Operators are upper case. Every text is a valid query: brackets close at the end, a quote without its other half is text,
 //! and operators without operands and words without letters and digits are ignored. Filters (`path:src/**`) may stand
-//! anywhere and hold for the whole query.
+//! anywhere and hold for the whole query. Text of several lines has neither operators nor filters.
 
 use super::names::{self, Shape};
 use crate::extract::scripts::is_unspaced;
@@ -21,6 +21,7 @@ mod expression;
 mod filter_term;
 mod history_question;
 mod lexer;
+mod pasted;
 mod stop;
 mod tree;
 

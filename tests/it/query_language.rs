@@ -366,3 +366,14 @@ fn explain_shows_how_the_query_was_understood() {
         assert!(shown.lines().any(|shown| shown == line), "{line}\n{shown}");
     }
 }
+
+#[test]
+fn a_pasted_traceback_finds_what_it_is_about() {
+    let live = repository();
+    let trace = "Traceback (most recent call last):\n  File \"/srv/app.py\", line 3, in send\n    retry(\"x\", (1)\n\
+         RetryError: \"the retry budget of caller 17 is spent\" NOT\n";
+    let result = search(&live, trace, json!({}));
+    assert!(names(&result).contains("limit.rs"), "{result}");
+    assert!(notes(&result).iter().any(|note| note.starts_with("pasted text")), "{result}");
+    assert_eq!(result["parsed"]["phrases"], Value::Null, "{result}");
+}

@@ -1,6 +1,7 @@
 //! Splits a query into words, phrases, operators and filters.
 
 use super::filter_term::{FilterCheck, FilterKey, FilterTerm};
+use super::pasted;
 use super::tree::Item;
 
 /// Longest part of a query that is read, in bytes.
@@ -41,6 +42,11 @@ pub(super) fn lex(input: &str, check: Option<FilterCheck<'_>>) -> Lexed {
     let mut rest = &input[..input.floor_char_boundary(MAX_QUERY_BYTES)];
     if rest.len() < input.len() {
         lexed.note(format!("only the first {MAX_QUERY_BYTES} bytes of the query are read"));
+    }
+    if pasted::is_pasted(rest) {
+        lexed.note("pasted text: all of it is words, without phrases, operators and filters".to_owned());
+        lexed.lexemes = pasted::words(rest).into_iter().map(Lexeme::Item).collect();
+        return lexed;
     }
     loop {
         rest = rest.trim_start();

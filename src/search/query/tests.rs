@@ -368,3 +368,28 @@ fn phrases_stand_for_the_words_of_a_query() {
     check("a AND (b OR \"c d\") NOT e", r#""a" OR "b" OR "c d""#, &[0, 1, 2]);
     check("x x y", r#""x" OR "y""#, &[0, 2]);
 }
+
+#[test]
+fn pasted_text_is_words() {
+    let trace = "Traceback (most recent call last):\n  File \"app/main.py\", line 3, in run\n    load(\"x\")\n\
+        KeyError: \"session token\" AND (more\n";
+    let query = parse(trace);
+    assert_eq!(query.restriction(), Restriction::default());
+    assert_eq!(query.text(), trace, "all of it is embedded");
+    assert!(query.has_any(&["session"]) && query.has_any(&["load"]) && query.has_any(&["keyerror"]));
+    let parsed = query.parsed();
+    assert!(parsed.phrases.is_empty() && parsed.expression.is_none(), "{parsed:?}");
+    assert!(parsed.notes[0].starts_with("pasted text"), "{parsed:?}");
+    let one_line = parse("thread 'main' panicked at \"index out of bounds\"");
+    assert_eq!(one_line.restriction(), Restriction::default());
+    let typed = parse("\n\"session token\" expiry\n");
+    assert_eq!(typed.parsed().phrases.len(), 1, "one line is a query");
+}
+
+#[test]
+fn the_ends_of_a_long_pasted_text_count() {
+    let frames: String = (0..200).map(|nth| format!("  at frame{nth} (file{nth}.js)\n")).collect();
+    let query = parse(&format!("TypeError: wallet is undefined\n{frames}caused by: ledgerfault\n"));
+    assert!(query.has_any(&["wallet"]) && query.has_any(&["ledgerfault"]));
+    assert!(query.has_any(&["frame199"]) && !query.has_any(&["frame3"]));
+}
