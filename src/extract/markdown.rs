@@ -95,20 +95,16 @@ impl Sections<'_> {
         let headings = &self.outline.headings;
         let first = headings.first().map_or(self.text.len(), |heading| heading.bytes.start);
         push(body_start..first, self.root());
-        // Start of the headings above that had nothing of their own.
-        let mut waiting = None;
         let mut path: Vec<&Heading> = Vec::new();
         for (index, heading) in headings.iter().enumerate() {
             path.truncate(path.iter().rposition(|above| above.level < heading.level).map_or(0, |at| at + 1));
             path.push(heading);
             let next = headings.get(index + 1);
             let end = next.map_or(self.text.len(), |next| next.bytes.start);
-            let start = waiting.take().unwrap_or(heading.bytes.start);
             let is_empty = self.text[heading.bytes.end.min(end)..end].trim().is_empty();
-            if is_empty && next.is_some_and(|next| next.level > heading.level || heading.title.is_empty()) {
-                waiting = Some(start);
-            } else {
-                push(start..end, &self.heading_path(&path));
+            // A heading with nothing of its own is named by the sections below it, each of which starts at its own.
+            if !is_empty || next.is_none_or(|next| next.level <= heading.level && !heading.title.is_empty()) {
+                push(heading.bytes.start..end, &self.heading_path(&path));
             }
         }
         chunks
@@ -176,12 +172,12 @@ mod tests {
     }
 
     #[test]
-    fn a_heading_without_content_goes_with_its_first_child() {
-        check("# A\n\n## B\n\nb\n## C\nc\n", &[(1, 5, "A > B"), (6, 7, "A > C")]);
-        check("# A\n## B\n### C\nc\n", &[(1, 4, "A > B > C")]);
+    fn a_heading_without_content_is_named_by_its_children() {
+        check("# A\n\n## B\n\nb\n## C\nc\n", &[(3, 5, "A > B"), (6, 7, "A > C")]);
+        check("# A\n## B\n### C\nc\n", &[(3, 4, "A > B > C")]);
         check("# A\na\n## Todo\n## B\nb\n", &[(1, 2, "A"), (3, 3, "A > Todo"), (4, 5, "A > B")]);
         check("# A\n", &[(1, 1, "A")]);
-        check("#\n#\n#\nx\n", &[(1, 4, "")]);
+        check("#\n#\n#\nx\n", &[(3, 4, "")]);
     }
 
     #[test]
@@ -254,6 +250,7 @@ mod tests {
             "[", ">", "- ", "> ", "1. ", "*", "`", "<", "![", "[a](", "| ", "#\n", "# é\n", "\u{feff}",
             "<!--", "\r",
         ];
+        let is_empty = |rest: &str| rest.lines().all(|line| line.trim().is_empty() || line == "#");
         for part in parts {
             let text = part.repeat(n_bytes / part.len());
             let text = format!("{text}\n\n# é\n{text}");
@@ -261,10 +258,10 @@ mod tests {
             let mut last_end = chunks[0].bytes.start;
             for chunk in &chunks {
                 assert!(!text[chunk.bytes.clone()].trim().is_empty() && chunk.bytes.end > last_end);
-                assert!(chunk.bytes.start <= last_end || text[last_end..chunk.bytes.start].trim().is_empty());
+                assert!(chunk.bytes.start <= last_end || is_empty(&text[last_end..chunk.bytes.start]));
                 last_end = chunk.bytes.end;
             }
-            assert!(text[last_end..].trim().is_empty(), "nothing is lost: {part}");
+            assert!(is_empty(&text[last_end..]), "nothing is lost: {part}");
         }
     }
 
