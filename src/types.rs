@@ -1,5 +1,6 @@
 //! Plain values that all modules share.
 
+mod expression;
 mod file_class;
 mod id_set;
 mod secret_name;
@@ -10,6 +11,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::expression::{Expression, Phrase};
 pub use self::file_class::{ClassSet, FileClass};
 pub use self::id_set::IdSet;
 pub use self::secret_name::is_secret_name;

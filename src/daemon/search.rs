@@ -153,7 +153,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
             let answer = search::run(reader, &ask)?;
             let n_exact = answer.exact_scores().count() + memories.found.exact_scores().count();
             let corrected = match params.mode != Mode::Vector && n_exact < FEW {
-                true => corrected_query(&scope.query, &[reader, &shared.memories])?,
+                true => corrected_query(&scope.query, &[&reader.postings()?, &shared.memories])?,
                 false => None,
             };
             let again = corrected.map(|query| search::run(reader, &search::Ask { query: &query, ..ask }));

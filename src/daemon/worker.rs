@@ -94,20 +94,35 @@ pub(super) fn write(shared: &Shared, mut writer: Writer, commits: Commits, jobs:
     }
 }
 
-/// Waits for a job; fills the table of vectors and scrubs the index in the meantime.
+/// Waits for a job; merges words, fills the table of vectors and scrubs the index in the meantime.
 fn next_job(
     shared: &Shared,
     writer: &mut Writer,
     scrubber: &mut Scrubber,
     jobs: &Receiver<Job>,
 ) -> Option<Job> {
-    while fill_table(shared, writer) {
+    while merge_words(writer) || fill_table(shared, writer) {
+        if writer.is_behind() {
+            continue;
+        }
         match jobs.try_recv() {
             Err(TryRecvError::Empty) => {}
             job => return job.ok(),
         }
     }
     scrubber.next_job(shared, writer, jobs)
+}
+
+/// Merges some of the words of the index. Returns whether there are more to merge.
+fn merge_words(writer: &mut Writer) -> bool {
+    match caught(|| writer.merge_words()) {
+        Ok(Ok(has_more)) => has_more,
+        Ok(Err(error)) => {
+            tracing::warn!(%error, "words cannot be merged; tried again with the next change");
+            false
+        }
+        Err(_) => false,
+    }
 }
 
 /// The state of the writer thread besides the connection.

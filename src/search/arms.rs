@@ -5,14 +5,14 @@
 
 use super::SPARE;
 use super::answer::Ask;
-use super::bm25::{self, PhraseCounts};
+use super::bm25::Scorer;
 use super::fuse::COSINE_FLOOR;
 use super::pool::Pool;
 use super::shared_vectors::NoVectors;
 use super::view_chunks::{Members, ViewChunk};
 use crate::embed::{Embedder, QueryVector, cosine_i8};
 use crate::store::{Reader, StoreError};
-use crate::types::{ChunkId, IdSet, Kind};
+use crate::types::{ChunkId, Expression, IdSet, Kind};
 
 /// Number of other chunks for each commit in an arm. The messages of two thousand commits name everything that was worked
 /// on; without a limit they could fill an arm and push out the code itself.
@@ -64,32 +64,18 @@ impl<'a> Arms<'a> {
     pub(super) fn add_words(&mut self) -> Result<(), StoreError> {
         let phrases = self.ask.query.phrases();
         let Some(expression) = phrases.expression() else { return Ok(()) };
-        let mut counts = PhraseCounts::new(self.members, phrases.word_of.len());
-        self.reader.phrase_counts(&expression, |id, row| counts.add(id, row))?;
-        let mut scores = bm25::score(&counts, &phrases.word_of);
-        for (rank, scored) in (1..).zip(self.best(std::mem::take(&mut scores.chunks))) {
+        let postings = self.reader.postings()?;
+        let mut scorer = Scorer::new(self.members);
+        for (phrase, word) in phrases.iter() {
+            postings.each(phrase, |id, count| scorer.see(id, count))?;
+            scorer.end_phrase(word);
+        }
+        let scores = scorer.finish();
+        for (rank, scored) in (1..).zip(scores.best(self.members, self.n_commits(), self.k)) {
             self.pool.add_words(&scored.chunk, rank, scored.bm25);
         }
         self.pool.set_files(scores);
         self.add_paths(&expression)
-    }
-
-    /// Returns the best chunks and some commits, best first and then by age.
-    fn best(&self, chunks: Vec<bm25::Scored>) -> Vec<bm25::Scored> {
-        let order = |a: &bm25::Scored, b: &bm25::Scored| {
-            b.bm25.total_cmp(&a.bm25).then_with(|| a.chunk.chunk.id.cmp(&b.chunk.chunk.id))
-        };
-        let is_commit = |scored: &bm25::Scored| scored.chunk.chunk.kind == Kind::Commit;
-        let (mut commits, mut others): (Vec<bm25::Scored>, Vec<_>) = chunks.into_iter().partition(is_commit);
-        for (list, most) in [(&mut commits, self.n_commits()), (&mut others, self.k)] {
-            if list.len() > most {
-                list.select_nth_unstable_by(most, order);
-                list.truncate(most);
-            }
-        }
-        others.append(&mut commits);
-        others.sort_unstable_by(order);
-        others
     }
 
     fn n_commits(&self) -> usize {
@@ -97,10 +83,10 @@ impl<'a> Arms<'a> {
     }
 
     /// Adds the files whose path words match best; of copies only the best path counts.
-    fn add_paths(&mut self, expression: &str) -> Result<(), StoreError> {
+    fn add_paths(&mut self, expression: &Expression) -> Result<(), StoreError> {
         let mut found: Vec<(f64, String, &ViewChunk)> = self
             .reader
-            .by_path(expression)?
+            .by_path(&expression.to_string())?
             .into_iter()
             .filter_map(|(bm25, path)| self.members.first_at(&path).map(|chunk| (bm25, path, chunk)))
             .collect();

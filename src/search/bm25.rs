@@ -3,10 +3,8 @@
 //! Source: Robertson, Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009, with the constants of FTS5
 //! (<https://www.sqlite.org/fts5.html#the_bm25_function>). Pure.
 
-use std::collections::HashMap;
-
 use super::view_chunks::{Members, ViewChunk};
-use crate::types::ChunkId;
+use crate::types::{ChunkId, Kind};
 
 /// How soon another occurrence of a word adds little.
 const K1: f64 = 1.2;
@@ -16,33 +14,36 @@ const B: f64 = 0.75;
 /// Weight of a word that half of all texts have, or more.
 const LEAST_IDF: f64 = 1e-6;
 
-/// The chunks of a view in which FTS5 found some phrase of a query.
-pub struct PhraseCounts<'a> {
+/// Adds up the scores of all chunks and files of a view, phrase by phrase.
+///
+/// The frequencies are those of the whole view, so neither a filter nor another worktree changes a score.
+pub struct Scorer<'a> {
     members: &'a Members<'a>,
-    found: Vec<&'a ViewChunk>,
-    /// How often each phrase occurs, weighted by column, `[n_found, n_phrases]`.
-    counts: Vec<u8>,
-    n_phrases: usize,
+    of_chunks: Statistics,
+    of_files: Statistics,
+    /// By place in the view.
+    chunks: Vec<f64>,
+    /// By content.
+    files: Vec<FileMatch>,
+    /// The chunks that have the present phrase: place, and how often.
+    found: Vec<(u32, u8)>,
+    /// The files that have it: content, and how often.
+    found_files: Vec<(u32, u32)>,
+    word: Word,
+    /// What a file could cover.
+    could: f64,
 }
 
-impl<'a> PhraseCounts<'a> {
-    /// Makes an empty list for a query of `n_phrases`.
-    pub fn new(members: &'a Members<'a>, n_phrases: usize) -> Self {
-        Self { members, found: Vec::new(), counts: Vec::new(), n_phrases }
-    }
-
-    /// Adds a row with a number for each phrase, if the view has the chunk.
-    pub fn add(&mut self, id: ChunkId, counts: &[u8]) {
-        debug_assert_eq!(counts.len(), self.n_phrases, "a number for each phrase");
-        if let Some(chunk) = self.members.view.get(id) {
-            self.found.push(chunk);
-            self.counts.extend(counts.iter().chain(std::iter::repeat(&0)).take(self.n_phrases));
-        }
-    }
-
-    fn rows(&self) -> impl Iterator<Item = (&'a ViewChunk, &[u8])> {
-        self.found.iter().copied().zip(self.counts.chunks_exact(self.n_phrases.max(1)))
-    }
+/// The present word of the query, whose phrases are alternatives.
+#[derive(Default)]
+struct Word {
+    nth: usize,
+    /// Weight of its rarest phrase.
+    could: f64,
+    /// Weight of the rarest that a file has, by content.
+    has: Vec<f64>,
+    /// Contents that have any, perhaps repeatedly.
+    contents: Vec<u32>,
 }
 
 /// A chunk with its score.
@@ -66,109 +67,174 @@ pub struct FileMatch {
 /// The scores of one query.
 #[derive(Debug, Default)]
 pub struct Scores {
-    /// The admitted chunks that match, by id.
-    pub chunks: Vec<Scored>,
-    files: HashMap<u32, FileMatch>,
+    /// By place in the view.
+    chunks: Vec<f64>,
+    files: Vec<FileMatch>,
+}
+
+impl<'a> Scorer<'a> {
+    /// Makes it for the chunks of a view.
+    pub fn new(members: &'a Members<'a>) -> Self {
+        let view = members.view;
+        let (n_chunks, n_contents) = (view.chunks().len(), view.n_contents());
+        Self {
+            members,
+            of_chunks: Statistics::new(n_chunks, view.n_words()),
+            of_files: Statistics::new(n_contents, view.n_words()),
+            chunks: vec![0.0; n_chunks],
+            files: vec![FileMatch::default(); n_contents],
+            found: Vec::new(),
+            found_files: Vec::new(),
+            word: Word { has: vec![0.0; n_contents], ..Word::default() },
+            could: 0.0,
+        }
+    }
+
+    /// Notes how often a chunk has the present phrase, if the view has the chunk. Ids ascend.
+    #[inline]
+    pub fn see(&mut self, id: ChunkId, count: u8) {
+        if let Some(place) = self.members.view.place_of(id) {
+            self.found.push((place as u32, count));
+        }
+    }
+
+    /// Ends a phrase, which stands for the word of the query with this place. Places ascend.
+    pub fn end_phrase(&mut self, word: usize) {
+        if word != self.word.nth {
+            self.end_word();
+            self.word.nth = word;
+        }
+        let idf = self.of_chunks.idf(self.found.len());
+        for (place, count) in self.found.drain(..) {
+            let ViewChunk { chunk, content } = self.members.view.chunks()[place as usize];
+            let count = u32::from(count);
+            self.chunks[place as usize] += self.of_chunks.bm25(idf, count, chunk.n_words);
+            match self.found_files.last_mut() {
+                // The ids of the chunks of one content follow each other.
+                Some((last, sum)) if *last == content => *sum += count,
+                _ => self.found_files.push((content, count)),
+            }
+        }
+        self.score_files();
+    }
+
+    fn score_files(&mut self) {
+        let idf = self.of_files.idf(self.found_files.len());
+        for (content, count) in self.found_files.drain(..) {
+            let n_words = self.members.view.n_words_of(content);
+            self.files[content as usize].bm25 += self.of_files.bm25(idf, count, n_words);
+            let has = &mut self.word.has[content as usize];
+            *has = has.max(idf);
+            self.word.contents.push(content);
+        }
+        self.word.could = self.word.could.max(idf);
+    }
+
+    fn end_word(&mut self) {
+        let Word { could, has, contents, .. } = &mut self.word;
+        for content in contents.drain(..) {
+            self.files[content as usize].covered += std::mem::take(&mut has[content as usize]);
+        }
+        self.could += std::mem::take(could);
+    }
+
+    /// Returns the scores.
+    pub fn finish(mut self) -> Scores {
+        self.end_word();
+        let best = self.files.iter().map(|file| file.bm25).fold(0.0, f64::max);
+        for file in &mut self.files {
+            file.bm25 /= if best > 0.0 { best } else { 1.0 };
+            file.covered /= if self.could > 0.0 { self.could } else { 1.0 };
+        }
+        Scores { chunks: self.chunks, files: self.files }
+    }
 }
 
 impl Scores {
     /// Returns what the file with a content says.
     pub fn file(&self, content: u32) -> FileMatch {
-        self.files.get(&content).copied().unwrap_or_default()
+        self.files.get(content as usize).copied().unwrap_or_default()
+    }
+
+    /// Returns the best admitted chunks, best first and then by age: at most so many commits, and so many others.
+    pub fn best(&self, members: &Members<'_>, n_commits: usize, n_others: usize) -> Vec<Scored> {
+        let [mut commits, mut others] = [n_commits, n_others].map(Best::new);
+        for (chunk, bm25) in members.view.chunks().iter().zip(&self.chunks) {
+            if *bm25 > commits.bound.min(others.bound) && members.admit(chunk) {
+                let best = if chunk.chunk.kind == Kind::Commit { &mut commits } else { &mut others };
+                best.offer(Scored { chunk: *chunk, bm25: *bm25 });
+            }
+        }
+        let mut found = others.finish();
+        found.append(&mut commits.finish());
+        found.sort_unstable_by(by_score_and_age);
+        found
     }
 }
 
-/// Scores the chunks in which a query was found. `word_of` gives for each phrase the word of the query that it stands for.
-///
-/// The frequencies are those of the whole view, so a filter does not change the order by BM25 of what it admits.
-pub fn score(found: &PhraseCounts<'_>, word_of: &[usize]) -> Scores {
-    let (members, n_phrases) = (found.members, found.n_phrases);
-    let (n_chunks, n_words) = (members.view.chunks().len(), members.view.n_words());
-    let of_chunks = Statistics::of(found.rows().map(|(_, counts)| counts), n_phrases, n_chunks, n_words);
-    let chunks = found
-        .rows()
-        .filter(|(chunk, _)| members.admit(chunk))
-        .map(|(chunk, counts)| {
-            let counts = counts.iter().map(|count| u32::from(*count));
-            Scored { chunk: *chunk, bm25: of_chunks.bm25(counts, chunk.chunk.n_words) }
-        })
-        .collect();
-    Scores { chunks, files: files(found, word_of) }
+fn by_score_and_age(a: &Scored, b: &Scored) -> std::cmp::Ordering {
+    b.bm25.total_cmp(&a.bm25).then_with(|| a.chunk.chunk.id.cmp(&b.chunk.chunk.id))
 }
 
-fn files(found: &PhraseCounts<'_>, word_of: &[usize]) -> HashMap<u32, FileMatch> {
-    let (view, n_phrases) = (found.members.view, found.n_phrases);
-    let mut sums: HashMap<u32, Vec<u32>> = HashMap::new();
-    for (chunk, counts) in found.rows() {
-        let sum = sums.entry(chunk.content).or_insert_with(|| vec![0; n_phrases]);
-        sum.iter_mut().zip(counts).for_each(|(sum, count)| *sum += u32::from(*count));
+/// Keeps the best of the chunks that it is offered, oldest first.
+struct Best {
+    most: usize,
+    found: Vec<Scored>,
+    /// A score must be above this.
+    bound: f64,
+}
+
+impl Best {
+    fn new(most: usize) -> Self {
+        Self { most, found: Vec::new(), bound: if most == 0 { f64::INFINITY } else { 0.0 } }
     }
-    let counts = sums.values().map(Vec::as_slice);
-    let of_files = Statistics::of(counts, n_phrases, view.n_contents(), view.n_words());
-    let length = |content: u32| {
-        let chunks = &view.content(content).chunks;
-        chunks.iter().fold(0_u32, |sum, chunk| sum.saturating_add(chunk.n_words))
-    };
-    let mut files: HashMap<u32, FileMatch> = sums
-        .iter()
-        .map(|(content, counts)| {
-            let bm25 = of_files.bm25(counts.iter().copied(), length(*content));
-            (*content, FileMatch { bm25, covered: of_files.covered(counts, word_of) })
-        })
-        .collect();
-    let best = files.values().map(|file| file.bm25).fold(0.0, f64::max);
-    if best > 0.0 {
-        files.values_mut().for_each(|file| file.bm25 /= best);
+
+    fn offer(&mut self, scored: Scored) {
+        if scored.bm25 > self.bound {
+            self.found.push(scored);
+            if self.found.len() >= 2 * self.most {
+                self.cut();
+            }
+        }
     }
-    files
+
+    fn cut(&mut self) {
+        if self.found.len() > self.most {
+            let (_, last, _) = self.found.select_nth_unstable_by(self.most - 1, by_score_and_age);
+            self.bound = last.bm25;
+            self.found.truncate(self.most);
+        }
+    }
+
+    fn finish(mut self) -> Vec<Scored> {
+        self.cut();
+        self.found
+    }
 }
 
 /// What BM25 needs to know of all texts.
 struct Statistics {
-    /// Weight of each phrase: the rarer, the more.
-    idf: Vec<f64>,
+    n_texts: f64,
     mean_words: f64,
 }
 
 impl Statistics {
-    /// Counts in how many of `n_texts` texts each phrase is.
-    fn of<'a, T: Copy + Default + PartialEq + 'a>(
-        found: impl Iterator<Item = &'a [T]>,
-        n_phrases: usize,
-        n_texts: usize,
-        n_words: u64,
-    ) -> Self {
-        let mut n_with = vec![0_usize; n_phrases];
-        for counts in found {
-            n_with.iter_mut().zip(counts).for_each(|(n, count)| *n += usize::from(*count != T::default()));
-        }
+    fn new(n_texts: usize, n_words: u64) -> Self {
         let n_texts = n_texts.max(1) as f64;
-        let idf = |n: usize| match n {
-            0 => 0.0, // also for what a text could cover
-            _ => ((n_texts - n as f64 + 0.5) / (n as f64 + 0.5)).ln().max(LEAST_IDF),
-        };
-        Self { idf: n_with.into_iter().map(idf).collect(), mean_words: (n_words as f64 / n_texts).max(1.0) }
+        Self { n_texts, mean_words: (n_words as f64 / n_texts).max(1.0) }
     }
 
-    fn bm25(&self, counts: impl Iterator<Item = u32>, n_words: u32) -> f64 {
-        let length = K1 * (1.0 - B + B * f64::from(n_words) / self.mean_words);
-        let share =
-            |(count, idf): (u32, &f64)| idf * f64::from(count) * (K1 + 1.0) / (f64::from(count) + length);
-        counts.zip(&self.idf).map(share).sum()
-    }
-
-    /// Returns the share of the words of a query that a text has, each weighed by its rarest phrase.
-    fn covered(&self, counts: &[u32], word_of: &[usize]) -> f64 {
-        let n_words = word_of.iter().max().map_or(0, |last| last + 1);
-        let (mut has, mut could) = (vec![0.0_f64; n_words], vec![0.0_f64; n_words]);
-        for ((count, idf), word) in counts.iter().zip(&self.idf).zip(word_of) {
-            could[*word] = could[*word].max(*idf);
-            if *count > 0 {
-                has[*word] = has[*word].max(*idf);
-            }
+    /// Returns the weight of a phrase that so many texts have: the rarer, the more. Nothing can cover what no text has.
+    fn idf(&self, n_with: usize) -> f64 {
+        match n_with as f64 {
+            0.0 => 0.0,
+            n_with => ((self.n_texts - n_with + 0.5) / (n_with + 0.5)).ln().max(LEAST_IDF),
         }
-        let could: f64 = could.iter().sum();
-        if could > 0.0 { has.iter().sum::<f64>() / could } else { 0.0 }
+    }
+
+    fn bm25(&self, idf: f64, count: u32, n_words: u32) -> f64 {
+        let length = K1 * (1.0 - B + B * f64::from(n_words) / self.mean_words);
+        idf * f64::from(count) * (K1 + 1.0) / (f64::from(count) + length)
     }
 }
 
@@ -180,7 +246,6 @@ mod tests {
     use crate::search::view_chunks::ViewChunks;
     use crate::store::{Content, ContentChunk};
     use crate::testing::Random;
-    use crate::types::Kind;
 
     /// Returns a view of files of two chunks each, of `n_words` words: ids 10 and 11, 20 and 21, and so on.
     fn view(n_words: &[u32]) -> ViewChunks {
@@ -196,15 +261,25 @@ mod tests {
         view
     }
 
-    fn scores(view: &ViewChunks, filter: &Filter, rows: &[(i64, &[u8])], word_of: &[usize]) -> Scores {
-        let members = view.within(filter);
-        let mut found = PhraseCounts::new(&members, word_of.len());
-        rows.iter().for_each(|(id, counts)| found.add(ChunkId(*id), counts));
-        score(&found, word_of)
+    /// Scores rows of counts, one a phrase.
+    fn scores(view: &ViewChunks, rows: &[(i64, &[u8])], word_of: &[usize]) -> Scores {
+        let filter = Filter::default();
+        let members = view.within(&filter);
+        let mut scorer = Scorer::new(&members);
+        for (phrase, word) in word_of.iter().enumerate() {
+            let counts = rows.iter().map(|(id, counts)| (*id, counts[phrase]));
+            counts.filter(|(_, count)| *count > 0).for_each(|(id, count)| scorer.see(ChunkId(id), count));
+            scorer.end_phrase(*word);
+        }
+        scorer.finish()
     }
 
-    fn values(scores: &Scores) -> Vec<(i64, f64)> {
-        scores.chunks.iter().map(|scored| (scored.chunk.chunk.id.0, scored.bm25)).collect()
+    /// Returns the admitted chunks with their scores, by id.
+    fn values(view: &ViewChunks, filter: &Filter, scores: &Scores) -> Vec<(i64, f64)> {
+        let found = scores.best(&view.within(filter), 1_000, 1_000);
+        let mut values: Vec<_> = found.iter().map(|one| (one.chunk.chunk.id.0, one.bm25)).collect();
+        values.sort_unstable_by_key(|(id, _)| *id);
+        values
     }
 
     #[test]
@@ -212,7 +287,7 @@ mod tests {
         let view = view(&[10, 10, 10, 40, 10]);
         let rows: &[(i64, &[u8])] =
             &[(10, &[1, 0]), (11, &[1, 0]), (20, &[0, 1]), (21, &[3, 0]), (40, &[1, 0])];
-        let found = values(&scores(&view, &Filter::default(), rows, &[0, 1]));
+        let found = values(&view, &Filter::default(), &scores(&view, rows, &[0, 1]));
         let [(10, common), (11, same), (20, rare), (21, repeated), (40, long)] = found[..] else {
             panic!("{found:?}")
         };
@@ -227,12 +302,12 @@ mod tests {
     fn other_worktrees_and_filters_change_no_score() {
         let view = view(&[10, 10, 10]);
         let rows: &[(i64, &[u8])] = &[(10, &[1]), (20, &[2]), (31, &[1])];
-        let all = values(&scores(&view, &Filter::default(), rows, &[0]));
+        let all = values(&view, &Filter::default(), &scores(&view, rows, &[0]));
         let with_others: &[(i64, &[u8])] =
             &[(5, &[9]), (10, &[1]), (15, &[1]), (20, &[2]), (31, &[1]), (99, &[1])];
-        assert_eq!(values(&scores(&view, &Filter::default(), with_others, &[0])), all);
+        assert_eq!(values(&view, &Filter::default(), &scores(&view, with_others, &[0])), all);
         let filter = Filter { paths: vec![glob_set(&["3.rs".to_owned()]).unwrap()], ..Filter::default() };
-        assert_eq!(values(&scores(&view, &filter, rows, &[0])), all[2..]);
+        assert_eq!(values(&view, &filter, &scores(&view, rows, &[0])), all[2..]);
     }
 
     #[test]
@@ -240,7 +315,7 @@ mod tests {
         let view = view(&[10, 10, 10]);
         let rows: &[(i64, &[u8])] =
             &[(10, &[1, 0, 0]), (11, &[0, 1, 0]), (20, &[1, 0, 0]), (21, &[1, 0, 0]), (30, &[1, 0, 1])];
-        let scores = scores(&view, &Filter::default(), rows, &[0, 1, 1]);
+        let scores = scores(&view, rows, &[0, 1, 1]);
         let [both, one, other_spelling] = [0, 1, 2].map(|content| scores.file(content));
         assert!(both.bm25 > one.bm25 && (both.covered - 1.0).abs() < 1e-12, "{both:?} {one:?}");
         assert!((0.0..0.5).contains(&one.covered), "{one:?}");
@@ -249,10 +324,39 @@ mod tests {
     }
 
     #[test]
+    fn the_best_are_those_of_a_sorted_list() {
+        let mut random = Random::new(8);
+        let mut view = ViewChunks::default();
+        let read = |id: ChunkId| -> Result<Content, String> {
+            let kind = if id.0 % 3 == 0 { Kind::Commit } else { Kind::Text };
+            Ok(Content { chunks: vec![ContentChunk { id, kind, n_words: 10 }], ..Content::default() })
+        };
+        view.update((1..=900).map(|nth| (format!("{nth:03}").into(), ChunkId(nth))).collect(), read).unwrap();
+        let filter = Filter::default();
+        let members = view.within(&filter);
+        for (n_commits, n_others) in [(0, 5), (5, 0), (1, 1), (7, 40), (300, 600), (900, 900)] {
+            let chunks: Vec<f64> = (0..900).map(|_| random.below(60) as f64).collect();
+            let scores = Scores { chunks, files: Vec::new() };
+            let mut all: Vec<(i64, f64)> = (1..).zip(scores.chunks.iter().copied()).collect();
+            all.sort_by(|a, b| b.1.total_cmp(&a.1)); // stable: by id
+            let mut left = [n_others, n_commits];
+            all.retain(|(id, score)| {
+                let left = &mut left[usize::from(id % 3 == 0)];
+                let is_in = *score > 0.0 && *left > 0;
+                *left -= usize::from(is_in);
+                is_in
+            });
+            let found = scores.best(&members, n_commits, n_others);
+            let found: Vec<_> = found.iter().map(|one| (one.chunk.chunk.id.0, one.bm25)).collect();
+            assert_eq!(found, all, "{n_commits} {n_others}");
+        }
+    }
+
+    #[test]
     fn nothing_found_is_no_score() {
         let view = view(&[]);
-        let scores = scores(&view, &Filter::default(), &[(1, &[1])], &[0]);
-        assert!(scores.chunks.is_empty());
+        let scores = scores(&view, &[(1, &[1])], &[0]);
+        assert!(values(&view, &Filter::default(), &scores).is_empty());
         assert_eq!(scores.file(0), FileMatch::default());
     }
 
@@ -289,7 +393,7 @@ mod tests {
                 .map(|(id, counts)| (id, counts.as_slice()))
                 .collect();
             let word_of: Vec<usize> = (0..query.len()).collect();
-            let found = values(&scores(&view, &Filter::default(), &rows, &word_of));
+            let found = values(&view, &Filter::default(), &scores(&view, &rows, &word_of));
             assert!(expected.len() > 5 && found.len() == expected.len(), "{query:?}");
             for ((id, own), (row, theirs)) in found.iter().zip(&expected) {
                 assert!(id == row && (own + theirs).abs() < 1e-9, "{query:?} {id} {own} {row} {theirs}");

@@ -5,7 +5,7 @@ use super::ranked::Ranked;
 use super::typo;
 use crate::extract::stems::{is_stem, stem};
 use crate::extract::words::{Form, write_words};
-use crate::store::{Reader, StoreError};
+use crate::store::{Postings, StoreError};
 
 /// With fewer hits that have a word of the query, its unknown words are corrected.
 pub const FEW: usize = 3;
@@ -18,25 +18,25 @@ const BELOW_EXACT: f64 = 0.99;
 
 /// The words of some texts.
 pub trait Vocabulary {
-    /// Returns whether a text has this word.
+    /// Returns the number of texts that have a word.
     ///
     /// # Errors
     /// When the database cannot be read.
-    fn has_term(&self, term: &str) -> Result<bool, StoreError>;
+    fn n_texts_with(&self, term: &str) -> Result<u64, StoreError>;
 
-    /// Calls `see` with every word and the number of texts that have it.
+    /// Calls `see` with every word, and perhaps some that no text has any more.
     ///
     /// # Errors
     /// When the database cannot be read.
-    fn each_term(&self, see: &mut dyn FnMut(&str, u64)) -> Result<(), StoreError>;
+    fn each_term(&self, see: &mut dyn FnMut(&str)) -> Result<(), StoreError>;
 }
 
-impl Vocabulary for Reader {
-    fn has_term(&self, term: &str) -> Result<bool, StoreError> {
-        self.has_term(term)
+impl Vocabulary for Postings<'_> {
+    fn n_texts_with(&self, term: &str) -> Result<u64, StoreError> {
+        self.n_chunks_with(term)
     }
 
-    fn each_term(&self, see: &mut dyn FnMut(&str, u64)) -> Result<(), StoreError> {
+    fn each_term(&self, see: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
         self.each_term(see)
     }
 }
@@ -63,7 +63,7 @@ pub fn corrected(query: &Query, known: &[&dyn Vocabulary]) -> Result<Option<Quer
 struct KnownWords<'a> {
     known: &'a [&'a dyn Vocabulary],
     /// All words, once one is unknown: the walk takes far longer than anything else.
-    terms: Option<Vec<(String, u64)>>,
+    terms: Option<Vec<String>>,
     n_left: usize,
 }
 
@@ -99,7 +99,7 @@ impl KnownWords<'_> {
         let mut has_any = false;
         for form in forms.into_iter().flatten() {
             for vocabulary in self.known {
-                has_any = has_any || vocabulary.has_term(&form)?;
+                has_any = has_any || vocabulary.n_texts_with(&form)? > 0;
             }
         }
         Ok(has_any)
@@ -126,17 +126,20 @@ impl KnownWords<'_> {
             terms => {
                 let mut all = Vec::new();
                 for vocabulary in self.known {
-                    vocabulary.each_term(&mut |term, n_texts| {
+                    vocabulary.each_term(&mut |term| {
                         if !is_stem(term) && !is_stop_word(term) {
-                            all.push((term.to_owned(), n_texts));
+                            all.push(term.to_owned());
                         }
                     })?;
                 }
                 terms.insert(all)
             }
         };
-        let terms = terms.iter().map(|(term, n_texts)| (term.as_str(), *n_texts));
-        Ok(typo::corrections(token, terms).into_iter().next().map(|nearest| nearest.term))
+        let n_texts = |term: &str| {
+            self.known.iter().map(|vocabulary| vocabulary.n_texts_with(term)).sum::<Result<u64, StoreError>>()
+        };
+        let found = typo::corrections(token, terms.iter().map(String::as_str), n_texts)?;
+        Ok(found.into_iter().next().map(|nearest| nearest.term))
     }
 }
 
@@ -173,12 +176,13 @@ mod tests {
     struct Words(&'static [&'static str]);
 
     impl Vocabulary for Words {
-        fn has_term(&self, term: &str) -> Result<bool, StoreError> {
-            Ok(self.0.contains(&term))
+        fn n_texts_with(&self, term: &str) -> Result<u64, StoreError> {
+            Ok(u64::from(self.0.contains(&term)))
         }
 
-        fn each_term(&self, see: &mut dyn FnMut(&str, u64)) -> Result<(), StoreError> {
-            self.0.iter().for_each(|term| see(term, 1));
+        fn each_term(&self, see: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+            self.0.iter().for_each(|term| see(term));
+            see("sessian"); // no text has it any more
             Ok(())
         }
     }

@@ -18,7 +18,7 @@ use crate::extract::words::index_words;
 use crate::proto::Mode;
 use crate::proto::anchor::{Anchor, State};
 use crate::store::{Anchored, MemoryFilter, Record, Rows, StoreError};
-use crate::types::MemoryRow;
+use crate::types::{Expression, MemoryRow};
 
 /// A search of the memories.
 #[derive(Clone, Debug, Default)]
@@ -46,7 +46,8 @@ impl MemoryAsk {
     /// satisfy them.
     fn restricted_filter(&self) -> MemoryFilter {
         let Restriction { required, excluded } = self.query.restriction_with_stems();
-        MemoryFilter { expression: required, excluded, ..self.filter.clone() }
+        let text = |expression: Option<Expression>| expression.map(|expression| expression.to_string());
+        MemoryFilter { expression: text(required), excluded: text(excluded), ..self.filter.clone() }
     }
 
     /// Adds the vector of the query, if the model is loaded and knows a word of it.

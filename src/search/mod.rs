@@ -6,6 +6,7 @@ mod answer;
 mod arms;
 mod copies;
 mod definition_pieces;
+mod id_places;
 mod listing;
 mod pool;
 

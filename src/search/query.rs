@@ -103,7 +103,7 @@ impl Query {
     /// `None` if nothing is wanted. It is always valid: every token is quoted, and there are at most 64 wanted and 64 unwanted
     /// ones.
     pub fn match_with_stems(&self) -> Option<String> {
-        Writer::new(stem).any(&self.any, false)
+        Writer::new(stem).any(&self.any, false).map(|expression| expression.to_string())
     }
 
     /// Returns every phrase of streams of [`tokens::index_words`] that the query wants, whatever operators are between them.

@@ -62,10 +62,10 @@ pub(super) fn restricted<'a>(
     let mut filter = Cow::Borrowed(filter);
     let restriction = query.restriction();
     if let Some(expression) = restriction.required {
-        filter.to_mut().only(reader.matching(&expression)?);
+        filter.to_mut().only(reader.postings()?.matching(&expression)?);
     }
     if let Some(expression) = restriction.excluded {
-        leave_out(reader, filter.to_mut(), &reader.matching(&expression)?)?;
+        leave_out(reader, filter.to_mut(), &reader.postings()?.matching(&expression)?)?;
     }
     if !conditions.symbols.is_empty() {
         filter.to_mut().only(definitions(reader, &conditions.symbols)?);

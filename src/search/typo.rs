@@ -34,41 +34,61 @@ pub struct Correction {
 
 /// Returns the nearest words to `token`, sorted by distance, frequency and alphabet.
 ///
-/// `vocabulary` gives each term of the index with the number of chunks that hold it. A token that is a
+/// `vocabulary` gives each term of the index, and `n_docs` the number of chunks that hold a term. A token that is a
 /// term itself, a number, or of fewer than three or more than [`MAX_CHARS`] characters has no corrections.
-pub fn corrections<'a>(token: &str, vocabulary: impl Iterator<Item = (&'a str, u64)>) -> Vec<Correction> {
+///
+/// # Errors
+/// When `n_docs` fails.
+pub fn corrections<'a, E>(
+    token: &str,
+    vocabulary: impl Iterator<Item = &'a str>,
+    n_docs: impl Fn(&str) -> Result<u64, E>,
+) -> Result<Vec<Correction>, E> {
     let n_chars = token.chars().count();
     if !(MIN_CHARS..=MAX_CHARS).contains(&n_chars) || token.chars().all(char::is_numeric) {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let automaton = AUTOMATA[usize::from(n_chars > ONE_EDIT_CHARS)].build_dfa(token);
-    let mut found: Vec<Correction> = Vec::new();
-    for (term, n_docs) in vocabulary {
+    let mut near = Vec::new();
+    for term in vocabulary {
         match automaton.eval(term) {
             Distance::AtLeast(_) => {}
-            Distance::Exact(0) => return Vec::new(),
-            Distance::Exact(distance) => {
-                let distance = usize::from(distance);
-                let place = found.partition_point(|known| is_before(known, term, distance, n_docs));
-                if place < MAX_CORRECTIONS {
-                    found.insert(place, Correction { term: term.to_owned(), distance, n_docs });
-                    found.truncate(MAX_CORRECTIONS);
-                }
-            }
+            Distance::Exact(0) if n_docs(term)? > 0 => return Ok(Vec::new()),
+            Distance::Exact(0) => {}
+            Distance::Exact(distance) => near.push((usize::from(distance), term)),
         }
     }
-    found
-}
-
-fn is_before(known: &Correction, term: &str, distance: usize, n_docs: u64) -> bool {
-    let key = (known.distance, std::cmp::Reverse(known.n_docs), known.term.as_str());
-    key < (distance, std::cmp::Reverse(n_docs), term)
+    near.sort_unstable();
+    near.dedup(); // several vocabularies may have it
+    let mut found: Vec<Correction> = Vec::new();
+    for same in near.chunk_by(|one, other| one.0 == other.0) {
+        let n_nearer = found.len();
+        for (distance, term) in same {
+            let n_docs = n_docs(term)?;
+            if n_docs > 0 {
+                found.push(Correction { term: (*term).to_owned(), distance: *distance, n_docs });
+            }
+        }
+        found[n_nearer..].sort_by_key(|correction| std::cmp::Reverse(correction.n_docs));
+        if found.len() >= MAX_CORRECTIONS {
+            break;
+        }
+    }
+    found.truncate(MAX_CORRECTIONS);
+    Ok(found)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing::Random;
+
+    fn corrections(token: &str, vocabulary: &[(&str, u64)]) -> Vec<Correction> {
+        let n_docs = |term: &str| {
+            Ok::<_, ()>(vocabulary.iter().filter(|(known, _)| *known == term).map(|(_, n_docs)| n_docs).sum())
+        };
+        super::corrections(token, vocabulary.iter().map(|(term, _)| *term), n_docs).unwrap()
+    }
 
     #[test]
     fn nearest_words() {
@@ -80,14 +100,15 @@ mod tests {
             ("rety", 1),
             ("größe", 3),
             ("session", 4),
+            ("sesion", 0), // no chunk has it any more
         ];
         let check = |token: &str, expected: &[&str]| {
-            let found = corrections(token, vocabulary.into_iter());
+            let found = corrections(token, &vocabulary);
             let terms: Vec<&str> = found.iter().map(|correction| correction.term.as_str()).collect();
             assert_eq!(terms, expected, "{token}");
         };
         check("retyr", &["retry", "rety"]);
-        check("sesion", &["session"]);
+        check("sesssion", &["session"]);
         check("sessoin", &["session"]);
         check("sesin", &[]);
         check("retry", &[]);
@@ -103,7 +124,7 @@ mod tests {
         let mut vocabulary = [("aaab", 1), ("aaac", 1), ("aaad", 5), ("aaae", 1), ("aaaf", 1)];
         for _ in 0..vocabulary.len() {
             vocabulary.rotate_left(1);
-            let found = corrections("aaaa", vocabulary.iter().copied());
+            let found = corrections("aaaa", &vocabulary);
             let terms: Vec<&str> = found.iter().map(|correction| correction.term.as_str()).collect();
             assert_eq!(terms, ["aaad", "aaab", "aaac"]);
         }
@@ -122,7 +143,7 @@ mod tests {
             let limit = if n_chars <= ONE_EDIT_CHARS { 1 } else { 2 };
             let distance = strsim::osa_distance(&token, &term);
             let expected = n_chars >= MIN_CHARS && (1..=limit).contains(&distance);
-            let found = corrections(&token, [(term.as_str(), 1)].into_iter());
+            let found = corrections(&token, &[(term.as_str(), 1)]);
             let found: Vec<usize> = found.iter().map(|correction| correction.distance).collect();
             assert_eq!(found, if expected { vec![distance] } else { vec![] }, "{token} {term}");
         }
@@ -132,8 +153,8 @@ mod tests {
     fn a_token_of_any_length_is_taken() {
         let long = "word".repeat(MAX_CHARS / 4);
         let near = format!("{long}s");
-        assert_eq!(corrections(&long, [(near.as_str(), 1)].into_iter()).len(), 1);
-        assert_eq!(corrections(&near, [(long.as_str(), 1)].into_iter()).len(), 0);
-        assert_eq!(corrections(&"ä".repeat(1 << 20), [(long.as_str(), 1)].into_iter()).len(), 0);
+        assert_eq!(corrections(&long, &[(near.as_str(), 1)]).len(), 1);
+        assert_eq!(corrections(&near, &[(long.as_str(), 1)]).len(), 0);
+        assert_eq!(corrections(&"ä".repeat(1 << 20), &[(long.as_str(), 1)]).len(), 0);
     }
 }

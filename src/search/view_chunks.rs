@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::class_rules::{self, FormatGroup};
 use super::filter::Filter;
+use super::id_places::IdPlaces;
 use super::translation;
 use crate::store::{Content, ContentChunk};
 use crate::types::{ChunkId, ClassSet, FileClass, IdSet, Kind};
@@ -19,6 +20,7 @@ pub struct ViewChunks {
     contents: Vec<Listed>,
     /// By id.
     chunks: Vec<ViewChunk>,
+    places: IdPlaces,
     /// In order.
     paths: Vec<ListedPath>,
     /// Of all chunks.
@@ -45,12 +47,15 @@ struct Listed {
     group: FormatGroup,
     /// Places in `paths`.
     paths: Vec<u32>,
+    /// Of all its chunks.
+    n_words: u32,
 }
 
 impl Listed {
     fn new(content: Content) -> Self {
         let group = FormatGroup::of(&content.lang);
-        Self { content: Arc::new(content), group, paths: Vec::new() }
+        let n_words = content.chunks.iter().fold(0, |sum: u32, chunk| sum.saturating_add(chunk.n_words));
+        Self { content: Arc::new(content), group, paths: Vec::new(), n_words }
     }
 
     fn is_commit(&self) -> bool {
@@ -151,7 +156,8 @@ impl ViewChunks {
         let mut chunks: Vec<ViewChunk> = (0..).zip(&contents).flat_map(of).collect();
         chunks.sort_unstable_by_key(|chunk| chunk.chunk.id);
         let n_words = chunks.iter().map(|chunk| u64::from(chunk.chunk.n_words)).sum();
-        *self = Self { contents, chunks, paths, n_words };
+        let places = IdPlaces::new(chunks.iter().map(|chunk| chunk.chunk.id.0));
+        *self = Self { contents, chunks, places, paths, n_words };
         Ok(())
     }
 
@@ -175,17 +181,28 @@ impl ViewChunks {
         &self.contents[place as usize].content
     }
 
+    /// Returns the number of words of all chunks of a content.
+    pub fn n_words_of(&self, content: u32) -> u32 {
+        self.contents[content as usize].n_words
+    }
+
     /// Returns the chunk with an id, if the view has it.
     pub fn get(&self, id: ChunkId) -> Option<&ViewChunk> {
-        let place = self.chunks.binary_search_by_key(&id, |chunk| chunk.chunk.id).ok()?;
-        Some(&self.chunks[place])
+        self.place_of(id).map(|place| &self.chunks[place])
+    }
+
+    /// Returns where in [`Self::chunks`] a chunk is, if the view has it.
+    #[inline]
+    pub fn place_of(&self, id: ChunkId) -> Option<usize> {
+        self.places.get(id.0)
     }
 
     /// Returns the memory that it takes, bytes.
     pub fn size(&self) -> usize {
         let chunks = self.chunks.len() * (size_of::<ViewChunk>() + size_of::<ContentChunk>());
         let paths: usize = self.paths.iter().map(|listed| listed.path.len() + size_of::<ListedPath>()).sum();
-        chunks + paths + self.contents.len() * (size_of::<Listed>() + size_of::<Content>() + 16)
+        let contents = self.contents.len() * (size_of::<Listed>() + size_of::<Content>() + 16);
+        chunks + self.places.size() + paths + contents
     }
 
     /// Returns the classes of the file at a path.

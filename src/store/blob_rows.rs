@@ -3,8 +3,17 @@
 use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::new_rows::{Added, NewBlob, NewChunk, ViewKey};
+use super::postings::Inverted;
 use super::{as_vector, vector_rows};
 use crate::types::{BlobId, ChunkId, Definition, Refusal, SourceKey, Stat, ViewId};
+
+/// What a transaction adds besides rows of contents.
+pub(super) struct Adding<'a> {
+    /// The model whose vectors are used.
+    pub(super) model_id: &'a str,
+    pub(super) vectors: Added,
+    pub(super) words: Inverted<'a>,
+}
 
 /// Returns an id that no view has had, because work in progress for a view that is gone must not affect another one.
 fn next_view_id(tx: &Transaction<'_>) -> rusqlite::Result<ViewId> {
@@ -48,14 +57,13 @@ pub(super) fn delete_view(tx: &Transaction<'_>, view: ViewId) -> rusqlite::Resul
 }
 
 /// Returns the blob of a content, and inserts a new one; `None` if it is neither known nor given.
-pub(super) fn blob_id(
+pub(super) fn blob_id<'a>(
     tx: &Transaction<'_>,
     hash: &[u8; 32],
     lang: &str,
-    new: Option<&NewBlob>,
-    model_id: &str,
+    new: Option<&'a NewBlob>,
     now_s: i64,
-    added: &mut Added,
+    adding: &mut Adding<'a>,
 ) -> rusqlite::Result<Option<BlobId>> {
     let known: Option<(i64, i64)> = tx
         .prepare_cached("SELECT id, extractor_version FROM blob WHERE hash = ?1 AND lang = ?2")?
@@ -94,7 +102,7 @@ pub(super) fn blob_id(
         )?;
     new.definitions.iter().try_for_each(|definition| add_definition(tx, BlobId(id), definition))?;
     for (ord, chunk) in new.chunks.iter().enumerate() {
-        add_chunk(tx, BlobId(id), ord, chunk, model_id, added)?;
+        add_chunk(tx, BlobId(id), ord, chunk, adding)?;
     }
     Ok(Some(BlobId(id)))
 }
@@ -109,17 +117,16 @@ fn add_definition(tx: &Transaction<'_>, blob: BlobId, definition: &Definition) -
     .map(drop)
 }
 
-fn add_chunk(
+fn add_chunk<'a>(
     tx: &Transaction<'_>,
     blob: BlobId,
     ord: usize,
-    chunk: &NewChunk,
-    model_id: &str,
-    added: &mut Added,
+    chunk: &'a NewChunk,
+    adding: &mut Adding<'a>,
 ) -> rusqlite::Result<()> {
     tx.prepare_cached(
-        "INSERT INTO chunk(blob_id, ord, kind, b0, b1, l0, l1, symbol, title, text, text_hash, vec_state)
-         VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+        "INSERT INTO chunk(blob_id, ord, kind, b0, b1, l0, l1, symbol, title, text, text_hash, vec_state, n_words)
+         VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
     )?
     .execute(params![
         blob.0,
@@ -134,11 +141,10 @@ fn add_chunk(
         chunk.text,
         chunk.text_hash,
         if chunk.embeds { 0 } else { 2 },
+        chunk.words.iter().map(|words| words.split_ascii_whitespace().count() as i64).sum::<i64>(),
     ])?;
     let id = ChunkId(tx.last_insert_rowid());
-    let [symbol, title, body] = &chunk.words;
-    tx.prepare_cached("INSERT INTO chunk_fts(rowid, symbol, title, body) VALUES(?1, ?2, ?3, ?4)")?
-        .execute(params![id.0, symbol, title, body])?;
+    adding.words.add(id, &chunk.words);
     for name in chunk.symbol.iter().flat_map(|names| names.split_whitespace()) {
         tx.prepare_cached("INSERT INTO symbol(name, chunk_id) VALUES(?1, ?2) ON CONFLICT DO NOTHING")?
             .execute(params![name, id.0])?;
@@ -146,10 +152,10 @@ fn add_chunk(
     if chunk.embeds {
         let known: Option<Option<Vec<u8>>> = tx
             .prepare_cached("SELECT vec FROM embedding WHERE text_hash = ?1 AND model_id = ?2")?
-            .query_row(params![chunk.text_hash, model_id], |row| row.get(0))
+            .query_row(params![chunk.text_hash, adding.model_id], |row| row.get(0))
             .optional()?;
         if let Some(vec) = known {
-            set_vector(tx, id, vec.as_deref(), added)?;
+            set_vector(tx, id, vec.as_deref(), &mut adding.vectors)?;
         }
     }
     Ok(())
@@ -198,9 +204,6 @@ fn delete_chunks(tx: &Transaction<'_>, blob: BlobId) -> rusqlite::Result<()> {
         .prepare_cached("SELECT id FROM chunk WHERE blob_id = ?1")?
         .query_map([blob.0], |row| row.get(0))?
         .collect::<Result<_, _>>()?;
-    for id in &ids {
-        tx.prepare_cached("DELETE FROM chunk_fts WHERE rowid = ?1")?.execute([id])?;
-    }
     vector_rows::delete_rows(tx, &ids)?;
     tx.prepare_cached("DELETE FROM chunk WHERE blob_id = ?1")?.execute([blob.0])?;
     tx.prepare_cached("DELETE FROM definition WHERE blob_id = ?1")?.execute([blob.0])?;

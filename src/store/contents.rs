@@ -2,7 +2,6 @@
 
 use rusqlite::{OptionalExtension, Row};
 
-use super::word_totals::take_varint;
 use super::{Reader, StoreError};
 use crate::types::{ChunkId, FileClass, Kind, ViewId};
 
@@ -70,10 +69,9 @@ impl Reader {
     pub fn content(&self, first: ChunkId) -> Result<Content, StoreError> {
         self.run(|conn| {
             let mut statement = conn.prepare_cached(
-                "SELECT b.hash, b.lang, c.id, c.kind, d.sz, b.kind FROM chunk f
+                "SELECT b.hash, b.lang, c.id, c.kind, c.n_words, b.kind FROM chunk f
                  CROSS JOIN blob b ON b.id = f.blob_id
                  CROSS JOIN chunk c ON c.blob_id = b.id
-                 LEFT JOIN chunk_fts_docsize d ON d.id = c.id
                  WHERE f.id = ?1 ORDER BY c.ord",
             )?;
             let mut rows = statement.query([first.0])?;
@@ -83,15 +81,10 @@ impl Reader {
                     (content.hash, content.lang) = (row.get(0)?, row.get(1)?);
                     content.class = class_of(row.get_ref(5)?.as_str()?);
                 }
-                let mut sizes = row.get_ref(4)?.as_blob_or_null()?.unwrap_or_default();
-                let mut n_words = 0;
-                while !sizes.is_empty() {
-                    n_words += take_varint(&mut sizes);
-                }
                 content.chunks.push(ContentChunk {
                     id: ChunkId(row.get(2)?),
                     kind: Kind::parse(row.get_ref(3)?.as_str()?).unwrap_or(Kind::Text),
-                    n_words: u32::try_from(n_words).unwrap_or(u32::MAX),
+                    n_words: row.get(4)?,
                 });
             }
             Ok(content)

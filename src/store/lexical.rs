@@ -7,32 +7,7 @@ use rusqlite::OptionalExtension;
 use super::{Reader, StoreError, as_vector};
 use crate::types::ChunkId;
 
-/// Weights of symbol, title and body in BM25.
-const COLUMN_WEIGHTS: &str = "4, 2, 1";
-
 impl Reader {
-    /// Calls `see` with each chunk that has some phrase of an expression, by id, and how often it has each.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn phrase_counts(
-        &self,
-        expression: &str,
-        mut see: impl FnMut(ChunkId, &[u8]),
-    ) -> Result<(), StoreError> {
-        self.run(|conn| {
-            let mut statement = conn.prepare_cached(&format!(
-                "SELECT rowid, term_counts(chunk_fts, {COLUMN_WEIGHTS}) FROM chunk_fts
-                 WHERE chunk_fts MATCH ?1 ORDER BY rowid"
-            ))?;
-            let mut rows = statement.query([expression])?;
-            while let Some(row) = rows.next()? {
-                see(ChunkId(row.get(0)?), row.get_ref(1)?.as_blob()?);
-            }
-            Ok(())
-        })
-    }
-
     /// Returns the paths of all views whose words match an expression, with their BM25: larger is better.
     ///
     /// # Errors
@@ -104,45 +79,21 @@ impl Reader {
         })
     }
 
-    /// Returns whether a term is indexed.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn has_term(&self, term: &str) -> Result<bool, StoreError> {
-        self.run(|conn| conn.prepare_cached("SELECT 1 FROM chunk_vocab WHERE term = ?1")?.exists([term]))
-    }
-
     /// Returns the number of chunks with each of these terms, those that no chunk has left out, and about how many chunks
     /// there are.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn term_counts(&self, terms: &[String]) -> Result<(Vec<(String, u64)>, u64), StoreError> {
-        self.run(|conn| {
-            let mut statement = conn.prepare_cached("SELECT doc FROM chunk_vocab WHERE term = ?1")?;
-            let mut counts = Vec::new();
-            for term in terms {
-                let count = statement.query_row([term], |row| row.get(0)).optional()?;
-                counts.extend(count.map(|count| (term.clone(), count)));
-            }
-            // Counting rows would read all of them.
-            let all: Option<u64> = conn.query_row("SELECT max(id) FROM chunk", [], |row| row.get(0))?;
-            Ok((counts, all.unwrap_or(0)))
-        })
-    }
-
-    /// Calls `see` with every indexed term and its number of chunks.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn each_term(&self, mut see: impl FnMut(&str, u64)) -> Result<(), StoreError> {
-        self.run(|conn| {
-            let mut statement = conn.prepare_cached("SELECT term, doc FROM chunk_vocab")?;
-            let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
-                see(row.get_ref(0)?.as_str().unwrap_or_default(), row.get(1)?);
-            }
-            Ok(())
-        })
+        let postings = self.postings()?;
+        let mut counts = Vec::new();
+        for term in terms {
+            let n_chunks = postings.n_chunks_with(term)?;
+            counts.extend((n_chunks > 0).then(|| (term.clone(), n_chunks)));
+        }
+        // Counting rows would read all of them.
+        let all: Option<u64> =
+            self.run(|conn| conn.query_row("SELECT max(id) FROM chunk", [], |row| row.get(0)))?;
+        Ok((counts, all.unwrap_or(0)))
     }
 }

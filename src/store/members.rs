@@ -4,18 +4,6 @@ use super::{Reader, StoreError};
 use crate::types::{ChunkId, IdSet, ViewId};
 
 impl Reader {
-    /// Returns the chunks of all views that match an expression.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn matching(&self, expression: &str) -> Result<IdSet, StoreError> {
-        self.run(|conn| {
-            conn.prepare_cached("SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?1")?
-                .query_map([expression], |row| row.get(0).map(ChunkId))?
-                .collect()
-        })
-    }
-
     /// Returns all chunks of all views, and perhaps some that are gone.
     ///
     /// # Errors

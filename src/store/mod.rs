@@ -14,11 +14,11 @@ mod members;
 mod memory;
 mod model_switch;
 mod new_rows;
+mod postings;
 mod purge;
 mod reader;
 mod reads;
 mod schema;
-mod term_counts;
 mod vector_rows;
 mod vector_table;
 mod versions;
@@ -40,6 +40,7 @@ pub use memory::{
     VectorChanges, VectorModel,
 };
 pub use new_rows::{Change, Embedded, NewBlob, NewChunk, NewVector, ViewKey};
+pub use postings::Postings;
 pub use reader::{Entry, PendingChunk, Reader, ViewRow};
 pub use vector_table::VectorTable;
 pub use versions::{check_index, check_memory};
@@ -202,7 +203,6 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite::Error>
     conn.set_prepared_statement_cache_capacity(64);
     // Otherwise every bound LIMIT compiles its statement again.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    term_counts::register(&conn)?;
     Ok(conn)
 }
 

@@ -3,8 +3,9 @@
 //! The rows are deleted in the transaction that notices it, or as soon as no other path has the same content: while an
 //! admitted file has it, it is not secret. The traces that SQLite leaves are removed right after:
 //!
-//! - FTS5's `secure-delete` does nothing in a table with `contentless_delete`, for it needs the words of the row, which are
-//!   not kept: a delete leaves the words in their segment, and a tombstone. So the segments are merged into one.
+//! - A word may itself be the secret. Deleted chunks stay in the lists of words until a merge, so all are merged, and words
+//!   that no chunk has are deleted. FTS5 leaves words of deleted paths in its segments, so those are merged, too: its
+//!   `secure-delete` does nothing in a table with `contentless_delete`.
 //! - `PRAGMA secure_delete` overwrites what is freed, but not what balancing a tree has left between the cells of a page
 //!   (`rebuildPage` in SQLite's btree.c), nor what was freed before. So the database is rebuilt by `VACUUM`.
 //! - The log has the old pages. It is truncated once no reader needs it.
@@ -15,6 +16,7 @@ use std::time::Duration;
 use rusqlite::{Connection, Transaction};
 
 use super::blob_rows::{delete_blob, delete_unused_paths};
+use super::postings::compact;
 use super::{BUSY_TIMEOUT, StoreError, Writer};
 use crate::types::BlobId;
 
@@ -87,9 +89,9 @@ pub(super) fn sweep(tx: &Transaction<'_>) -> rusqlite::Result<bool> {
     delete_vectors(tx, texts)?;
     delete_unused_paths(tx)?;
     note_leftovers(tx)?;
+    compact(tx)?;
     tx.execute_batch(
-        "INSERT INTO chunk_fts(chunk_fts) VALUES('optimize');
-         INSERT INTO path_fts(path_fts) VALUES('optimize');
+        "INSERT INTO path_fts(path_fts) VALUES('optimize');
          PRAGMA secure_delete = OFF;",
     )?;
     Ok(true)
@@ -129,7 +131,7 @@ impl Writer {
             }
             sweep(tx)
         })?;
-        self.leftovers.note(has_purged);
+        self.note_purged(has_purged);
         Ok(())
     }
 

@@ -151,6 +151,28 @@ CREATE INDEX path_embed_failed ON path(id) WHERE vec_state = 3;
 -- are in `embedding`. See `model_switch.rs`.
 CREATE TABLE next_path(path_id INTEGER PRIMARY KEY REFERENCES path(id) ON DELETE CASCADE, vec BLOB) STRICT;
 ",
+    "
+-- Words of chunks are in lists of our own (`postings.rs`): all contents are extracted again; vectors of texts stay.
+DROP TABLE chunk_vocab;
+DROP TABLE chunk_fts;
+DROP TABLE IF EXISTS chunk_vec;
+DELETE FROM meta WHERE key = 'vectors_filled_to';
+DELETE FROM entry;
+DELETE FROM blob;
+UPDATE view SET complete = 0, seq = seq + 1;
+ALTER TABLE chunk ADD COLUMN n_words INTEGER NOT NULL DEFAULT 0;    -- of names, title and body
+
+CREATE TABLE term(term TEXT PRIMARY KEY, id INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+-- Chunks that were added together, or merged: `first` to `last`, which no other segment has.
+CREATE TABLE segment(
+    id INTEGER PRIMARY KEY,
+    first INTEGER NOT NULL, last INTEGER NOT NULL,
+    n_chunks INTEGER NOT NULL,
+    postings BLOB, places BLOB          -- of all its words, or null: they are in the next tables
+) STRICT;
+CREATE TABLE posting(id INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT;
+CREATE TABLE position(id INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT;
+",
 ];
 
 /// Migrates a database to the newest of these schemas, one string per version.

@@ -1,4 +1,4 @@
-//! Recounts the rows and words of the full-text tables.
+//! Recounts the rows and words of the full-text table of paths.
 //!
 //! FTS5 does not take a deleted row out of the totals of a contentless table: `fts5StorageContentlessDelete` in
 //! `sqlite3.c` leaves `nTotalRow` and `aTotalSize` as they were. BM25 divides by both, so without a recount the same
@@ -9,41 +9,35 @@ use rusqlite::{Transaction, params};
 use super::StoreError;
 use super::writer::Writer;
 
-/// The full-text tables with their numbers of columns.
-const TABLES: &[(&str, usize)] = &[("chunk_fts", 3), ("path_fts", 1)];
-
 impl Writer {
-    /// Sets the totals of the full-text tables to the sums of their rows.
+    /// Sets the totals of the table to the sums of its rows.
     ///
-    /// Runs in its own transaction: one that also writes the tables would overwrite the new totals with old ones.
+    /// Runs in its own transaction: one that also writes the table would overwrite the new totals with old ones.
     ///
     /// # Errors
     /// When the database cannot be written; the old totals are still there then.
     pub(super) fn recount_words(&mut self) -> Result<(), StoreError> {
-        self.in_tx(|tx| TABLES.iter().try_for_each(|(table, n_columns)| recount(tx, table, *n_columns)))
+        self.in_tx(recount)
     }
 }
 
-fn recount(tx: &Transaction<'_>, table: &str, n_columns: usize) -> rusqlite::Result<()> {
-    let mut totals = vec![0_u64; 1 + n_columns];
-    let mut statement = tx.prepare(&format!("SELECT sz FROM {table}_docsize"))?;
+fn recount(tx: &Transaction<'_>) -> rusqlite::Result<()> {
+    let (mut n_rows, mut n_words) = (0, 0);
+    let mut statement = tx.prepare("SELECT sz FROM path_fts_docsize")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        totals[0] += 1;
-        let mut sizes = row.get_ref(0)?.as_blob()?;
-        for total in &mut totals[1..] {
-            *total += take_varint(&mut sizes);
-        }
+        n_rows += 1;
+        n_words += take_varint(&mut row.get_ref(0)?.as_blob()?);
     }
     let mut block = Vec::new();
-    totals.iter().for_each(|total| put_varint(&mut block, *total));
+    [n_rows, n_words].iter().for_each(|total| put_varint(&mut block, *total));
     // 1 is `FTS5_AVERAGES_ROWID`: rows, then words of each column.
-    tx.execute(&format!("UPDATE {table}_data SET block = ?1 WHERE id = 1"), params![block]).map(|_| ())
+    tx.execute("UPDATE path_fts_data SET block = ?1 WHERE id = 1", params![block]).map(drop)
 }
 
 /// Reads a varint from the front: seven bits per byte, the highest first
 /// (<https://www.sqlite.org/fileformat2.html#varint>). No size reaches the ninth byte, which has eight bits.
-pub(super) fn take_varint(bytes: &mut &[u8]) -> u64 {
+fn take_varint(bytes: &mut &[u8]) -> u64 {
     let mut value = 0;
     while let Some((first, rest)) = bytes.split_first() {
         *bytes = rest;

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params};
 
 use super::blob_rows::{
-    add_path, add_view, blob_id, delete_blob, delete_unused_paths, delete_unused_vectors, delete_view,
-    move_view, put_entry, release_blob, set_vector,
+    Adding, add_path, add_view, blob_id, delete_blob, delete_unused_paths, delete_unused_vectors,
+    delete_view, move_view, put_entry, release_blob, set_vector,
 };
 use super::new_rows::{Added, Change, Embedded, NewVector, ViewKey};
+use super::postings::{self, Inverted, Merging, add_segment};
 use super::purge::{self, Leftovers};
 use super::{StoreError, as_bytes, connect, model_switch, schema, vector_rows};
 use crate::types::{BlobId, Refusal, SourceKey, ViewId};
@@ -22,6 +23,7 @@ pub struct Writer {
     pub(super) path: PathBuf,
     pub(super) model_id: String,
     added: Added,
+    merging: Merging,
     pub(super) leftovers: Leftovers,
 }
 
@@ -45,8 +47,14 @@ impl Writer {
         // Version 0 is extracted again: something outside aborted these parses. A full disk leaves them as they are.
         let _ = conn.execute("UPDATE blob SET extractor_version = 0 WHERE kind = 'parse-aborted'", []);
         let leftovers = Leftovers::read(&conn).map_err(at)?;
-        let mut writer =
-            Self { conn, path: path.to_owned(), model_id: String::new(), added: Vec::new(), leftovers };
+        let mut writer = Self {
+            conn,
+            path: path.to_owned(),
+            model_id: String::new(),
+            added: Vec::new(),
+            merging: Merging::Unnamed,
+            leftovers,
+        };
         writer.model_id = writer.in_tx(|tx| model_switch::model(tx, default_model))?;
         Ok(writer)
     }
@@ -107,7 +115,7 @@ impl Writer {
             }
             purge::sweep(tx)
         })?;
-        self.leftovers.note(has_purged);
+        self.note_purged(has_purged);
         Ok(())
     }
 
@@ -124,14 +132,13 @@ impl Writer {
         now_s: i64,
     ) -> Result<(u64, Vec<SourceKey>), StoreError> {
         let model_id = self.model_id.clone();
-        let mut added = Vec::new();
+        let mut adding = Adding { model_id: &model_id, vectors: Vec::new(), words: Inverted::default() };
         let applied = self.in_tx(|tx| {
             let mut again = Vec::new();
             for change in changes {
                 match change {
                     Change::Put { key, stat, racy, hash, lang, path_words, blob } => {
-                        let Some(blob_id) =
-                            blob_id(tx, hash, lang, blob.as_deref(), &model_id, now_s, &mut added)?
+                        let Some(blob_id) = blob_id(tx, hash, lang, blob.as_deref(), now_s, &mut adding)?
                         else {
                             again.push(key.clone());
                             continue;
@@ -162,13 +169,35 @@ impl Writer {
                 tx.query_row("UPDATE view SET seq = seq + 1 WHERE id = ?1 RETURNING seq", [view.0], |row| {
                     row.get(0)
                 })?;
-            vector_rows::add_rows(tx, &added)?;
+            vector_rows::add_rows(tx, &adding.vectors)?;
+            add_segment(tx, std::mem::take(&mut adding.words))?;
             Ok((seq as u64, again, purge::sweep(tx)?))
         })?;
-        self.added.extend(added);
+        let vectors = adding.vectors;
+        self.added.extend(vectors);
         let (seq, again, has_purged) = applied;
-        self.leftovers.note(has_purged);
+        self.note_purged(has_purged);
+        if matches!(self.merging, Merging::Done) {
+            self.merging = Merging::Unnamed;
+        }
         Ok((seq, again))
+    }
+
+    /// Takes a step towards few segments of words without deleted chunks, some 15 ms. Returns whether more are needed.
+    ///
+    /// # Errors
+    /// When the database cannot be written. The next change of a view tries again.
+    pub fn merge_words(&mut self) -> Result<bool, StoreError> {
+        // What was begun and fails is begun anew.
+        let mut merging = std::mem::replace(&mut self.merging, Merging::Done);
+        let has_more = self.in_tx(|tx| merging.step(tx))?;
+        self.merging = merging;
+        Ok(has_more)
+    }
+
+    /// Returns whether the words of so many chunks wait to be merged that no more should be added before.
+    pub fn is_behind(&self) -> bool {
+        self.merging.is_behind()
     }
 
     /// Takes the vectors that were committed for chunks since the last call.
@@ -268,11 +297,29 @@ impl Writer {
             Ok(ids.len())
         })?;
         self.recount_words()?;
+        if self.has_many_deleted_chunks()? {
+            self.merging = Merging::All;
+        }
         // All pages were read, which nothing else does.
         self.conn
             .execute_batch("PRAGMA shrink_memory")
             .map_err(|error| StoreError::new(&self.path, error))?;
         Ok(n_deleted)
+    }
+
+    /// Returns whether most of the chunks in lists of words are deleted.
+    fn has_many_deleted_chunks(&self) -> Result<bool, StoreError> {
+        let sql = "SELECT (SELECT count(*) FROM chunk) * 2 < (SELECT sum(n_chunks) FROM segment)";
+        let has_many = self.conn.query_row(sql, [], |row| row.get::<_, Option<bool>>(0));
+        has_many.map(Option::unwrap_or_default).map_err(|error| StoreError::new(&self.path, error))
+    }
+
+    /// Records whether rows were purged; then there is one segment, and a merge that was under way is void.
+    pub(super) fn note_purged(&mut self, has_purged: bool) {
+        self.leftovers.note(has_purged);
+        if has_purged {
+            self.merging = Merging::Unnamed;
+        }
     }
 
     /// Forgets a view and its manifest; contents stay until they are collected.
@@ -284,7 +331,7 @@ impl Writer {
             delete_view(tx, view)?;
             purge::sweep(tx)
         })?;
-        self.leftovers.note(has_purged);
+        self.note_purged(has_purged);
         Ok(())
     }
 
@@ -298,13 +345,13 @@ impl Writer {
             vector_rows::drop_table(tx)?;
             tx.execute_batch(
                 "DELETE FROM entry;
-                 INSERT INTO chunk_fts(chunk_fts) VALUES('delete-all');
                  INSERT INTO path_fts(path_fts) VALUES('delete-all');
                  DELETE FROM blob; DELETE FROM next_path; DELETE FROM path; DELETE FROM embedding;
                  UPDATE view SET complete = 0, seq = seq + 1;",
-            )
+            )?;
+            postings::clear(tx)
         })?;
-        self.leftovers.note(true);
+        self.note_purged(true);
         Ok(())
     }
 }

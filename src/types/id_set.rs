@@ -18,6 +18,14 @@ impl IdSet {
             .is_ok_and(|id| self.bits.get(id / 8).is_some_and(|byte| byte >> (id % 8) & 1 == 1))
     }
 
+    /// Adds what is in `other`.
+    pub fn add(&mut self, other: &Self) {
+        if self.bits.len() < other.bits.len() {
+            self.bits.resize(other.bits.len(), 0);
+        }
+        self.bits.iter_mut().zip(&other.bits).for_each(|(bits, other)| *bits |= other);
+    }
+
     /// Removes what is not in `other`.
     pub fn keep(&mut self, other: &Self) {
         self.bits.truncate(other.bits.len());
@@ -64,13 +72,15 @@ mod tests {
             [(&[1, 9][..], &[1, 2, 90][..]), (&[1, 2, 90], &[1, 9]), (&[], &[3]), (&[3], &[])]
         {
             let set = |ids: &[i64]| ids.iter().copied().collect::<IdSet>();
-            let (mut both, mut rest) = (set(left), set(left));
+            let [mut both, mut rest, mut either] = [(); 3].map(|()| set(left));
             both.keep(&set(right));
+            either.add(&set(right));
             rest.remove(&set(right));
             for id in 0..100 {
                 let (in_left, in_right) = (left.contains(&id), right.contains(&id));
                 assert_eq!(both.contains(id), in_left && in_right, "{id}");
                 assert_eq!(rest.contains(id), in_left && !in_right, "{id}");
+                assert_eq!(either.contains(id), in_left || in_right, "{id}");
             }
         }
     }

@@ -39,7 +39,7 @@ fn fill(dir: &Path) -> PathBuf {
 
 /// Searches; returns the answer as it came.
 fn search(live: &Live, word: &str) -> Value {
-    live.call("search", json!({ "query": word, "wait_ms": 2_000 }))
+    live.call("search", json!({ "query": word, "wait_ms": 10_000 }))
 }
 
 fn paths(answer: &Value) -> Vec<&str> {

@@ -162,7 +162,6 @@ impl Run {
         });
         drop(index);
         let fresh = fresh_copy(&self.live);
-        self.same(what, "words", &rows(&self.live, VOCABULARY), &rows(&fresh, VOCABULARY));
         for mode in ["keyword", "hybrid", "vector"] {
             self.same(what, mode, &ranking(&self.live, mode), &ranking(&fresh, mode));
         }
@@ -235,9 +234,6 @@ const CONTENTS: &str =
      FROM entry LEFT JOIN path USING (path) LEFT JOIN blob ON blob.id = entry.blob_id
      LEFT JOIN chunk USING (blob_id) LEFT JOIN embedding ON embedding.text_hash = chunk.text_hash
      ORDER BY entry.path, ord";
-
-/// What BM25 counts.
-const VOCABULARY: &str = "SELECT json_array(term, doc, cnt) FROM chunk_vocab ORDER BY term";
 
 /// Returns what a query of index.db finds, once all is indexed.
 fn rows(live: &Live, query: &str) -> Vec<String> {

@@ -93,7 +93,8 @@ fn weigh(shared: &Shared, asked: &Asked) -> RpcResult<Vec<Weighed>> {
     let texts: Vec<_> =
         found.iter().map(|found| (text(found), found.ranked.candidate.signals.cosine)).collect();
     let terms = terms(asked, &texts);
-    let (counts, n_chunks) = shared.read(|reader: &Reader| reader.term_counts(&terms))?;
+    let (counts, n_chunks) =
+        shared.read(|reader: &Reader| reader.snapshot(|reader| reader.term_counts(&terms)))?;
     let relevance = relevance(asked, &Rarity::new(counts, n_chunks), &texts);
     let weighed = found.into_iter().zip(relevance).map(|(found, mut relevance)| {
         let FoundMemory { ranked, record } = found;

@@ -57,11 +57,11 @@ impl Memories {
 
 /// The words of the memories; none while no database is open.
 impl Vocabulary for Memories {
-    fn has_term(&self, term: &str) -> Result<bool, StoreError> {
-        self.finder.read(now_ms(), |rows, _| rows.has_term(term)).unwrap_or(Ok(false))
+    fn n_texts_with(&self, term: &str) -> Result<u64, StoreError> {
+        self.finder.read(now_ms(), |rows, _| rows.n_memories_with(term)).unwrap_or(Ok(0))
     }
 
-    fn each_term(&self, see: &mut dyn FnMut(&str, u64)) -> Result<(), StoreError> {
+    fn each_term(&self, see: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
         self.finder.read(now_ms(), |rows, _| rows.each_term(see)).unwrap_or(Ok(()))
     }
 }

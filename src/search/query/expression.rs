@@ -1,25 +1,16 @@
-//! Writes a query as an FTS5 expression.
-//!
-//! Grammar: <https://www.sqlite.org/fts5.html#full_text_query_syntax>. Every token is quoted and has only letters and
-//! digits, so nothing in it is an operator or ends the quotes.
+//! Writes a query as an expression over the words of the index.
 
 use super::stop::is_stop_word;
 use super::tree::{All, Any, Bag, Item};
 use crate::extract::scripts::is_unspaced;
 use crate::extract::words::{self as tokens, Form, GRAM_CHARS};
+use crate::types::{Expression, Phrase};
 
 /// Most wanted tokens.
 pub(super) const MAX_TOKENS: usize = 64;
 
 /// Most unwanted tokens.
 const MAX_UNWANTED_TOKENS: usize = 64;
-
-/// One or more adjacent tokens.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Atom {
-    tokens: String,
-    is_prefix: bool,
-}
 
 /// Writes expressions within the limits on tokens.
 pub(super) struct Writer {
@@ -33,13 +24,13 @@ pub(super) struct Writer {
 /// Returns an alternative for a token that need not match exactly, if there is any.
 type OtherForm = fn(&str) -> Option<String>;
 
-/// What operators demand of every hit, whatever arm finds it: FTS5 expressions.
+/// What operators demand of every hit, whatever arm finds it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Restriction {
     /// A hit must match this.
-    pub required: Option<String>,
+    pub required: Option<Expression>,
     /// A hit must not match this.
-    pub excluded: Option<String>,
+    pub excluded: Option<Expression>,
 }
 
 impl Writer {
@@ -63,116 +54,121 @@ impl Writer {
     }
 
     /// Writes what words side by side demand: the phrases and groups among them, or any of them beside a prefix.
-    fn bag_requirement(&mut self, bag: &Bag) -> Option<String> {
+    fn bag_requirement(&mut self, bag: &Bag) -> Option<Expression> {
         let (required, _) = bag.by_requirement();
-        let parts: Vec<String> = required.iter().filter_map(|item| self.items(&[item], true)).collect();
+        let parts: Vec<Expression> = required.iter().filter_map(|item| self.items(&[item], true)).collect();
         let has_prefix = bag.wanted.iter().any(|item| matches!(item, Item::Prefix(_)));
         match parts.is_empty() && has_prefix {
             true => self.items(&bag.wanted.iter().collect::<Vec<_>>(), false),
-            false => join(parts, " AND "),
+            false => join(parts, Expression::All),
         }
     }
 
     /// Writes alternatives. With `is_strict` a compound counts as a whole, and otherwise any part of it.
-    pub(super) fn any(&mut self, any: &Any, is_strict: bool) -> Option<String> {
+    pub(super) fn any(&mut self, any: &Any, is_strict: bool) -> Option<Expression> {
         let parts = any.0.iter().filter_map(|all| self.all(all, is_strict)).collect();
-        join(parts, " OR ")
+        join(parts, Expression::Any)
     }
 
     /// Words that bags without a wanted item exclude are excluded from the others: `x AND NOT y`.
-    fn all(&mut self, all: &All, is_strict: bool) -> Option<String> {
+    fn all(&mut self, all: &All, is_strict: bool) -> Option<Expression> {
         let (bags, lone): (Vec<&Bag>, Vec<&Bag>) = all.0.iter().partition(|bag| !bag.wanted.is_empty());
         let is_strict = is_strict || bags.len() > 1;
         let parts = bags.into_iter().filter_map(|bag| self.bag(bag, is_strict)).collect();
         let unwanted: Vec<&Item> = lone.iter().flat_map(|bag| &bag.unwanted).collect();
-        let wanted = join(parts, " AND ")?;
+        let wanted = join(parts, Expression::All)?;
         Some(self.without(wanted, &unwanted))
     }
 
     /// Words beside a required item need not match, but count when they do. To say so takes the first required item twice;
     /// in brackets within brackets it would double at each level, so its tokens count against the limit again.
-    fn bag(&mut self, bag: &Bag, is_strict: bool) -> Option<String> {
+    fn bag(&mut self, bag: &Bag, is_strict: bool) -> Option<Expression> {
         let (required, others) = bag.by_requirement();
-        let mut parts: Vec<String> = required.iter().filter_map(|item| self.items(&[item], true)).collect();
+        let mut parts: Vec<Expression> =
+            required.iter().filter_map(|item| self.items(&[item], true)).collect();
         let others = self.items(&others, is_strict);
         match (parts.first().cloned(), others) {
             (Some(first), Some(others)) => {
-                if let Some(left) = self.wanted.checked_sub(first.split(' ').count()) {
+                if let Some(left) = self.wanted.checked_sub(first.to_string().split(' ').count()) {
                     self.wanted = left;
-                    parts.push(format!("({others} OR {first})"));
+                    parts.push(Expression::Any(vec![others, first]));
                 }
             }
             (_, others) => parts.extend(others),
         }
-        let wanted = join(parts, " AND ")?;
+        let wanted = join(parts, Expression::All)?;
         Some(self.without(wanted, &bag.unwanted.iter().collect::<Vec<_>>()))
     }
 
-    /// Without a wanted token there is no expression, because FTS5 cannot express "all except these".
-    fn without(&mut self, wanted: String, unwanted: &[&Item]) -> String {
+    /// Without a wanted token there is no expression, because none expresses "all except these".
+    fn without(&mut self, wanted: Expression, unwanted: &[&Item]) -> Expression {
         match self.excluded(unwanted) {
-            Some(unwanted) => format!("({wanted} NOT {unwanted})"),
+            Some(unwanted) => Expression::Without(Box::new(wanted), Box::new(unwanted)),
             None => wanted,
         }
     }
 
     /// Writes what must not match.
-    fn excluded(&mut self, unwanted: &[&Item]) -> Option<String> {
+    fn excluded(&mut self, unwanted: &[&Item]) -> Option<Expression> {
         std::mem::swap(&mut self.wanted, &mut self.unwanted);
         let unwanted = self.items(unwanted, true);
         std::mem::swap(&mut self.wanted, &mut self.unwanted);
         unwanted
     }
 
-    fn items(&mut self, items: &[&Item], is_strict: bool) -> Option<String> {
-        let mut parts: Vec<String> = Vec::new();
+    fn items(&mut self, items: &[&Item], is_strict: bool) -> Option<Expression> {
+        let mut parts: Vec<Expression> = Vec::new();
         for item in items {
             if let Item::Group(any) = item {
                 parts.extend(self.any(any, is_strict));
                 continue;
             }
-            for atom in item.atoms(is_strict, self.other_form) {
-                let n_tokens = atom.tokens.split(' ').count();
-                let text = atom.to_string();
-                if parts.contains(&text) {
+            for phrase in item.phrases(is_strict, self.other_form) {
+                let n_tokens = phrase.tokens.split(' ').count();
+                let phrase = Expression::Phrase(phrase);
+                if parts.contains(&phrase) {
                     continue;
                 }
                 if n_tokens <= self.wanted {
                     self.wanted -= n_tokens;
-                    parts.push(text);
+                    parts.push(phrase);
                 } else {
                     self.is_cut = true;
                 }
             }
         }
-        join(parts, " OR ")
+        join(parts, Expression::Any)
     }
 }
 
-/// Phrases of FTS5, any of which may match.
+/// Phrases, any of which may match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Phrases {
-    phrases: Vec<String>,
-    /// For each phrase, the place of the word of the query that it stands for.
-    pub word_of: Vec<usize>,
+    phrases: Vec<Phrase>,
+    /// For each phrase, the place of the word of the query that it stands for: ascending.
+    word_of: Vec<usize>,
     n_words: usize,
     n_tokens: usize,
 }
 
 impl Phrases {
-    /// Returns the expression, whose phrases are in the order of `word_of`; `None` if there are none.
-    pub fn expression(&self) -> Option<String> {
-        (!self.phrases.is_empty()).then(|| self.phrases.join(" OR "))
+    /// Returns each phrase with the place of the word of the query that it stands for; places ascend.
+    pub fn iter(&self) -> impl Iterator<Item = (&Phrase, usize)> {
+        self.phrases.iter().zip(self.word_of.iter().copied())
+    }
+
+    /// Returns the expression that any of them satisfies; `None` if there are none.
+    pub fn expression(&self) -> Option<Expression> {
+        join(self.phrases.iter().cloned().map(Expression::Phrase).collect(), Expression::Any)
     }
 
     /// Adds the phrases of the next word, as far as the limit on tokens allows.
     pub(super) fn add(&mut self, item: &Item) {
-        for atom in item.atoms(false, other_number) {
-            let n_tokens = atom.tokens.split(' ').count();
-            let text = atom.to_string();
-            if self.n_tokens + n_tokens <= MAX_TOKENS && !self.phrases.contains(&text) {
+        for phrase in item.phrases(false, other_number) {
+            let n_tokens = phrase.tokens.split(' ').count();
+            if self.n_tokens + n_tokens <= MAX_TOKENS && !self.phrases.contains(&phrase) {
                 self.n_tokens += n_tokens;
-                self.phrases.push(text);
+                self.phrases.push(phrase);
                 self.word_of.push(self.n_words);
             }
         }
@@ -180,48 +176,39 @@ impl Phrases {
     }
 }
 
-fn join(mut parts: Vec<String>, operator: &str) -> Option<String> {
-    match parts.len() {
-        0 | 1 => parts.pop(),
-        _ => Some(format!("({})", parts.join(operator))),
-    }
-}
-
-impl std::fmt::Display for Atom {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "\"{}\"{}", self.tokens, if self.is_prefix { "*" } else { "" })
-    }
+fn join(mut parts: Vec<Expression>, of: impl FnOnce(Vec<Expression>) -> Expression) -> Option<Expression> {
+    if parts.len() > 1 { Some(of(parts)) } else { parts.pop() }
 }
 
 impl Item {
-    fn atoms(&self, is_strict: bool, other_form: OtherForm) -> Vec<Atom> {
+    fn phrases(&self, is_strict: bool, other_form: OtherForm) -> Vec<Phrase> {
         match self {
             Self::Group(_) => Vec::new(),
             Self::Phrase(text) => spellings(text, false),
-            Self::Prefix(text) => word_atoms(text, true, None),
-            Self::Word(text) => word_atoms(text, false, (!is_strict).then_some(other_form)),
+            Self::Prefix(text) => phrases_of_word(text, true, None),
+            Self::Word(text) => phrases_of_word(text, false, (!is_strict).then_some(other_form)),
         }
     }
 }
 
-/// Returns the expression for a word: the joined name, its spellings in parts, and, unless it must match exactly, each part
+/// Returns the phrases for a word: the joined name, its spellings in parts, and, unless it must match exactly, each part
 /// and its other form.
-fn word_atoms(text: &str, is_prefix: bool, other_form: Option<OtherForm>) -> Vec<Atom> {
+fn phrases_of_word(text: &str, is_prefix: bool, other_form: Option<OtherForm>) -> Vec<Phrase> {
     let (whole, parts) = (stream(text, Form::Whole), stream(text, Form::Parts));
-    let mut atoms = Vec::new();
+    let mut phrases = Vec::new();
     if !whole.contains(' ') {
-        atoms.extend(adjacent(&whole, is_prefix));
+        phrases.extend(adjacent(&whole, is_prefix));
     }
-    atoms.extend(spellings(text, is_prefix));
+    phrases.extend(spellings(text, is_prefix));
     if let Some(other_form) = other_form {
         let single = |token: &&str| !is_stop_word(token) && token.len() > 1 && !is_short_gram(token);
         let singles = whole.split(' ').chain(parts.split(' ')).filter(single);
         for token in singles {
-            atoms.extend(adjacent(token, false));
-            atoms.extend(other_form(token).and_then(|token| adjacent(&token, false)));
+            phrases.extend(adjacent(token, false));
+            phrases.extend(other_form(token).and_then(|token| adjacent(&token, false)));
         }
     }
-    atoms
+    phrases
 }
 
 /// Returns the plural of an English singular with `s` or `ies`, or the singular of such a plural.
@@ -247,20 +234,20 @@ pub(in crate::search) fn other_number(token: &str) -> Option<String> {
 
 /// Returns adjacent tokens of the index for `text` as written and with separate parts: `"user getId"` matches `user getId`
 /// and `user get_id`, but also `user get id`.
-fn spellings(text: &str, is_prefix: bool) -> Vec<Atom> {
+fn spellings(text: &str, is_prefix: bool) -> Vec<Phrase> {
     let streams = [Form::Both, Form::Parts].map(|form| stream(text, form));
-    let mut atoms: Vec<Atom> = streams.iter().filter_map(|tokens| adjacent(tokens, is_prefix)).collect();
-    atoms.dedup();
+    let mut phrases: Vec<Phrase> = streams.iter().filter_map(|tokens| adjacent(tokens, is_prefix)).collect();
+    phrases.dedup();
     // With more letters the joined name would be different, so only the last part can be a prefix.
-    if is_prefix && atoms.len() > 1 {
-        atoms.remove(0);
+    if is_prefix && phrases.len() > 1 {
+        phrases.remove(0);
     }
-    atoms
+    phrases
 }
 
-/// Returns the atom for a stream. In the text, its last run of an unspaced script may continue, with full trigrams in place
+/// Returns the phrase for a stream. In the text, its last run of an unspaced script may continue, with full trigrams in place
 /// of the shorter ones of the stream.
-fn adjacent(stream: &str, is_prefix: bool) -> Option<Atom> {
+fn adjacent(stream: &str, is_prefix: bool) -> Option<Phrase> {
     let mut tokens: Vec<&str> = stream.split_ascii_whitespace().take(MAX_TOKENS).collect();
     while let [.., before, last] = tokens[..]
         && is_short_gram(last)
@@ -271,7 +258,7 @@ fn adjacent(stream: &str, is_prefix: bool) -> Option<Atom> {
     }
     let last = tokens.last()?;
     let is_prefix = is_prefix || is_short_gram(last);
-    Some(Atom { tokens: tokens.join(" "), is_prefix })
+    Some(Phrase { tokens: tokens.join(" "), is_prefix })
 }
 
 /// Returns whether a token is shorter than a trigram, and so the start of one or the end of a run.

@@ -3,7 +3,7 @@
 //! Every change of a memory stores its words. Memories lack them after a migration, in an old backup, and in what was saved
 //! from a damaged file.
 
-use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::rows::{COLUMNS, record};
 use super::{Derived, MemoryDb, Record, Rows, StoreError};
@@ -40,28 +40,29 @@ const VOCABULARY: &str =
     "CREATE VIRTUAL TABLE IF NOT EXISTS temp.memory_vocab USING fts5vocab('main', 'memory_fts', 'row')";
 
 impl Rows<'_> {
-    /// Returns whether a memory has a term.
+    /// Returns the number of memories that have a term, those in the archive included.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn has_term(&self, term: &str) -> Result<bool, StoreError> {
+    pub fn n_memories_with(&self, term: &str) -> Result<u64, StoreError> {
         self.run(|conn| {
             conn.execute_batch(VOCABULARY)?;
-            conn.prepare("SELECT 1 FROM temp.memory_vocab WHERE term = ?1")?.exists([term])
+            let mut statement = conn.prepare("SELECT doc FROM temp.memory_vocab WHERE term = ?1")?;
+            statement.query_row([term], |row| row.get(0)).optional().map(Option::unwrap_or_default)
         })
     }
 
-    /// Calls `see` with every term and the number of memories that have it, those in the archive included.
+    /// Calls `see` with every term that a memory has, those in the archive included.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn each_term(&self, see: &mut dyn FnMut(&str, u64)) -> Result<(), StoreError> {
+    pub fn each_term(&self, see: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
         self.run(|conn| {
             conn.execute_batch(VOCABULARY)?;
-            let mut statement = conn.prepare("SELECT term, doc FROM temp.memory_vocab")?;
+            let mut statement = conn.prepare("SELECT term FROM temp.memory_vocab")?;
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
-                see(row.get_ref(0)?.as_str().unwrap_or_default(), row.get(1)?);
+                see(row.get_ref(0)?.as_str().unwrap_or_default());
             }
             Ok(())
         })

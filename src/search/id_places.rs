@@ -1,0 +1,66 @@
+//! Finds the place of an id in a sorted list, in constant time. Pure.
+
+/// Sorted ids, one bit each, and the number of ids before every 64.
+#[derive(Clone, Debug, Default)]
+pub(super) struct IdPlaces {
+    /// The first id of the first word.
+    first: i64,
+    words: Vec<(u64, u32)>,
+}
+
+impl IdPlaces {
+    /// Makes it of ids that ascend.
+    pub(super) fn new(ids: impl Iterator<Item = i64>) -> Self {
+        let mut places = Self::default();
+        for (place, id) in (0..).zip(ids) {
+            if place == 0 {
+                places.first = id & !63;
+            }
+            let distance = (id - places.first) as usize;
+            if places.words.len() <= distance / 64 {
+                places.words.resize(distance / 64 + 1, (0, place));
+            }
+            places.words[distance / 64].0 |= 1 << (distance % 64);
+        }
+        places
+    }
+
+    /// Returns the number of ids before this one, if it is in the list.
+    #[inline]
+    pub(super) fn get(&self, id: i64) -> Option<usize> {
+        let distance = usize::try_from(id - self.first).ok()?;
+        let (word, before) = self.words.get(distance / 64)?;
+        let bit = 1 << (distance % 64);
+        (word & bit != 0).then(|| *before as usize + (word & (bit - 1)).count_ones() as usize)
+    }
+
+    /// Returns the memory that it takes, bytes.
+    pub(super) fn size(&self) -> usize {
+        self.words.len() * size_of::<(u64, u32)>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Random;
+
+    #[test]
+    fn places_are_those_in_the_list() {
+        let mut random = Random::new(6);
+        for most in [1, 3, 200] {
+            let mut id = random.below(5_000) as i64;
+            let ids: Vec<i64> = (0..300)
+                .map(|_| {
+                    id += 1 + random.below(most) as i64;
+                    id
+                })
+                .collect();
+            let places = IdPlaces::new(ids.iter().copied());
+            for id in ids[0] - 70..=ids[299] + 70 {
+                assert_eq!(places.get(id), ids.binary_search(&id).ok(), "{id}");
+            }
+        }
+        assert_eq!(IdPlaces::new([].into_iter()).get(0), None);
+    }
+}
