@@ -14,8 +14,9 @@ use super::translation;
 use crate::extract::words as tokens;
 use crate::types::{ChunkId, ClassSet, FileClass, Kind};
 
-/// A query for a name wants its definition before its many uses.
-const DEFINITION: Factor = Factor::new("definition", 2.5);
+/// A query for a name wants its definition before its many uses, and before what has a similar name. It must outweigh a file
+/// name and folder that match, and several matches in a file.
+const DEFINITION: Factor = Factor::new("definition", 6.0);
 /// A query with other words wants what they say; the name is one of its words.
 const DEFINITION_AMONG_WORDS: Factor = Factor::new("definition", 1.4);
 /// Files are named after their content.
@@ -95,13 +96,16 @@ struct Target<'a> {
     symbols: &'a [String],
     joined: Vec<String>,
     joined_words: Option<String>,
+    /// How likely a name that differs in case or separators is meant.
+    of_variant: f64,
 }
 
 impl<'a> Target<'a> {
     fn of(query: &'a Query) -> Self {
         let symbols = query.symbols();
         let joined = symbols.iter().map(|name| tokens::joined(name)).collect();
-        Self { symbols, joined, joined_words: query.joined_words() }
+        let of_variant = if query.is_one_word() { 0.2 } else { 0.4 };
+        Self { symbols, joined, joined_words: query.joined_words(), of_variant }
     }
 
     /// Returns how likely the candidate defines a name of the query, 0 to 1.
@@ -119,7 +123,7 @@ impl<'a> Target<'a> {
         let joined = tokens::joined(symbol);
         let is_same = |name: &String| *name == joined;
         if self.joined.iter().any(is_same) {
-            return 0.4;
+            return self.of_variant;
         }
         if self.joined_words.as_ref().is_some_and(is_same) { 0.5 } else { 0.0 }
     }
@@ -275,6 +279,7 @@ mod tests {
         check("anything else", &["a.rs", "b.rs", "c.rs"], &[1, 2, 3]);
         check("parse_query", &["a.rs#run", "b.rs#parse_query"], &[2, 1]);
         check("parseQuery", &["a.rs#parse_query", "b.rs#parseQuery"], &[2, 1]);
+        check("pool", &["pool/pool.rs#Pool", "a.rs", "b.rs", "c.rs#pool"], &[4, 1, 2, 3]);
         check("parse the query", &["a.rs#run", "b.rs#parse_query"], &[2, 1]);
         check("Session::login", &["a.rs#User::login", "b.rs#Session::login"], &[2, 1]);
         check("session expiry", &["a.rs", "web/session.rs"], &[2, 1]);
