@@ -29,6 +29,8 @@ pub struct Config {
     pub search: Search,
     /// `[index]`
     pub index: Index,
+    /// `[model]`
+    pub model: Model,
     /// `[hooks]`
     pub hooks: Hooks,
     /// `[memory]`
@@ -77,6 +79,17 @@ pub struct Index {
     pub vector_memory_mb: u64,
 }
 
+/// Settings of the model that makes vectors.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Model {
+    /// `builtin`, or an installed model.
+    pub name: String,
+    /// Library of ONNX Runtime; empty: it is looked for.
+    pub runtime: String,
+    /// Directory of models; empty: the user's cache directory.
+    pub cache_dir: String,
+}
+
 /// Settings of git's hooks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hooks {
@@ -109,6 +122,7 @@ impl Default for Config {
             watch: Watch { settle_ms: 50, settle_max_ms: 500, poll: false },
             search: Search { limit: 10, wait_ms: 1_000 },
             index: Index { keep_days: 30, max_file_bytes: 1_048_576, commits: 2_000, vector_memory_mb: 64 },
+            model: Model { name: "builtin".to_owned(), ..Model::default() },
             hooks: Hooks { autostart: false },
             memory: Memory {
                 short_minutes: 6 * 60,

@@ -76,6 +76,10 @@ pub struct Env {
     pub state_home: Option<PathBuf>,
     /// `$TMPDIR`.
     pub tmp_dir: Option<PathBuf>,
+    /// `$XDG_CACHE_HOME`.
+    pub cache_home: Option<PathBuf>,
+    /// `$ORT_DYLIB_PATH`, the library of ONNX Runtime.
+    pub onnx_runtime: Option<PathBuf>,
     /// `$XDG_CONFIG_HOME`.
     pub config_home: Option<PathBuf>,
     /// `%APPDATA%`.
@@ -102,6 +106,8 @@ impl Env {
             runtime_dir: path("XDG_RUNTIME_DIR"),
             state_home: path("XDG_STATE_HOME"),
             tmp_dir: path("TMPDIR").or_else(|| path("TEMP")),
+            cache_home: path("XDG_CACHE_HOME").or_else(|| path("LOCALAPPDATA")),
+            onnx_runtime: path("ORT_DYLIB_PATH"),
             config_home: path("XDG_CONFIG_HOME"),
             app_data: path("APPDATA"),
             claude_config_dir: path("CLAUDE_CONFIG_DIR"),
@@ -117,6 +123,12 @@ impl Env {
     pub fn state_home(&self) -> PathBuf {
         let home = || self.home.as_ref().map(|home| home.join(".local/state"));
         self.state_home.clone().or_else(home).unwrap_or_else(|| self.tmp_dir())
+    }
+
+    /// Returns memod's directory of caches: in `$XDG_CACHE_HOME`, or else in `~/.cache`.
+    pub fn cache_dir(&self) -> PathBuf {
+        let home = || self.home.as_ref().map(|home| home.join(".cache"));
+        self.cache_home.clone().or_else(home).unwrap_or_else(|| self.tmp_dir()).join("memod")
     }
 
     fn tmp_dir(&self) -> PathBuf {

@@ -12,6 +12,7 @@ pub mod exchange;
 mod health;
 mod hooks;
 pub mod memory;
+mod model;
 mod rpc;
 mod search;
 
@@ -28,6 +29,7 @@ pub use self::health::{
     WatchInfo,
 };
 pub use self::hooks::{HookInfo, HookMethod, HooksParams, HooksResult};
+pub use self::model::{ModelEntry, ModelParams, ModelsResult, NextModel};
 pub use self::rpc::{
     ErrorData, HelloParams, HelloResult, MAX_DEPTH, Request, Response, RpcError, code, depth,
 };
@@ -80,6 +82,10 @@ pub const METHODS: &[Method] = &[
     writes("hooks.install"),
     writes("hooks.uninstall"),
     reads("hooks.status"),
+    reads("model.list"),
+    writes("model.import"),
+    writes("model.use"),
+    writes("model.remove"),
     writes("memory.add"),
     reads("memory.get"),
     reads("memory.list"),

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use memod::daemon::{self, Ended};
+use memod::embed::onnx::model_process;
 use memod::index::worker;
 use memod::proto::Ready;
 
@@ -38,6 +39,19 @@ enum Verb {
     /// Extract texts for the daemon that is the parent of this process.
     #[command(hide = true)]
     Extract,
+    /// Run a model for the daemon that is the parent of this process.
+    #[command(hide = true)]
+    Embed {
+        /// Its directory.
+        #[arg(long)]
+        model: PathBuf,
+        /// Library of ONNX Runtime.
+        #[arg(long)]
+        runtime: PathBuf,
+        /// Give way to other processes.
+        #[arg(long)]
+        in_background: bool,
+    },
 }
 
 fn main() -> ExitCode {
@@ -45,6 +59,10 @@ fn main() -> ExitCode {
         Verb::Run { root, foreground } => run(root, foreground),
         Verb::Check { root } => check(&root),
         // The daemon sees the pipe close, and reports it.
+        Verb::Embed { model: model_dir, runtime, in_background } => {
+            let start = model_process::Start { model_dir, runtime, in_background };
+            model_process::run(&start).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
+        }
         Verb::Extract => worker::run().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS),
     }
 }

@@ -26,7 +26,8 @@ pub(super) use rows_args::{Format, RowsArgs};
 pub(super) use verb::Verb;
 pub(super) use verb_args::{
     BriefArgs, ChangedArgs, ConfigArgs, ConfigVerb, ExplainArgs, HookArgs, HooksArgs, HooksVerb, InitArgs,
-    LogsArgs, MapArgs, McpArgs, ProfileArg, SearchArgs, SetupArgs, SetupScope, StatusArgs, SyncArgs, WhyArgs,
+    LogsArgs, MapArgs, McpArgs, ModelArgs, ModelVerb, ProfileArg, SearchArgs, SetupArgs, SetupScope,
+    StatusArgs, SyncArgs, WhyArgs,
 };
 pub(super) use verb_groups::parse;
 

@@ -76,15 +76,21 @@ fn as_json(key: &Key, resolved: &Resolved) -> Value {
 }
 
 fn set(key: &str, value: &str, file: &Path, output: &mut Output) -> Result<(), CliError> {
-    let file = behind_links(file)?;
-    let text = config::read_file(&file)?.unwrap_or_default();
-    replace(&file, &config::with_value(&text, file.clone(), key, value)?)?;
+    let file = write(key, value, file)?;
     if output.json {
         return output.json(&json!({ "key": key, "file": file.display().to_string() }));
     }
     output.say(&format!("{key} = {value} in {}", file.display()));
     say_when(key, output);
     Ok(())
+}
+
+/// Writes a setting; returns the file that was written.
+pub(super) fn write(key: &str, value: &str, file: &Path) -> Result<PathBuf, CliError> {
+    let file = behind_links(file)?;
+    let text = config::read_file(&file)?.unwrap_or_default();
+    replace(&file, &config::with_value(&text, file.clone(), key, value)?)?;
+    Ok(file)
 }
 
 fn unset(key: &str, file: &Path, output: &mut Output) -> CliResult {

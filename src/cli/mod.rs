@@ -24,6 +24,7 @@ mod logs;
 mod map;
 mod mcp;
 mod memories;
+mod model;
 mod output;
 mod process;
 mod progress;
@@ -176,6 +177,7 @@ fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
         Verb::Hook(typed) => agent_hook::hook(typed, &global, output),
         Verb::Setup(typed) => setup::setup(&typed, context, output),
         Verb::Hooks(typed) => hooks::hooks(typed, &context()?, output),
+        Verb::Model(typed) => model::model(typed, &context()?, output),
         Verb::Config(typed) => config::config(typed, context(), output),
         Verb::Mcp(_) => Err(mcp::nested()),
         Verb::Shell => shell::shell(&global, &context()?, obey),

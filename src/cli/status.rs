@@ -119,7 +119,15 @@ fn model(status: &StatusResult) -> String {
         "" => String::new(), // an older daemon
         place => format!(", vectors {}", escape(place)),
     };
-    format!("{}, {} dimensions, {}{vectors}", escape(&model.id), model.dims, escape(&model.state))
+    let next = model.next.as_ref().map_or(String::new(), |next| {
+        format!(
+            "; {} follows, {} of {} embedded",
+            escape(&next.id),
+            next.done,
+            count(next.total, "chunk", "chunks")
+        )
+    });
+    format!("{}, {} dimensions, {}{vectors}{next}", escape(&model.id), model.dims, escape(&model.state))
 }
 
 /// Returns the number of refused files for each reason.

@@ -14,7 +14,7 @@ pub enum Value {
     Number(u64),
     /// A switch.
     Switch(bool),
-    /// One of a few words.
+    /// One of a few words, or any text.
     Word(String),
 }
 
@@ -48,6 +48,8 @@ pub enum Takes {
     Switch,
     /// One of these.
     Word(&'static [&'static str]),
+    /// Any text of one line; what it is.
+    Text(&'static str),
 }
 
 impl fmt::Display for Takes {
@@ -56,6 +58,7 @@ impl fmt::Display for Takes {
             Self::Number(least, most) => write!(f, "a whole number from {least} to {most}"),
             Self::Switch => f.write_str("true or false"),
             Self::Word(words) => write!(f, "one of {}", words.join(", ")),
+            Self::Text(what) => f.write_str(what),
         }
     }
 }
@@ -98,6 +101,9 @@ pub const KEYS: &[Key] = &[
     number("index.max_file_bytes", 1, 1 << 30, |config| &mut config.index.max_file_bytes),
     number("index.commits", 0, 100_000, |config| &mut config.index.commits),
     number("index.vector_memory_mb", 0, 1 << 20, |config| &mut config.index.vector_memory_mb),
+    text("model.name", "`builtin`, or the name of an installed model", |config| &mut config.model.name),
+    text("model.runtime", "a path, or nothing", |config| &mut config.model.runtime),
+    text("model.cache_dir", "a path, or nothing", |config| &mut config.model.cache_dir),
     switch("hooks.autostart", |config| &mut config.hooks.autostart),
     number("memory.short_minutes", 1, ONE_YEAR_MINUTES, |config| &mut config.memory.short_minutes),
     number("memory.mid_minutes", 1, ONE_YEAR_MINUTES, |config| &mut config.memory.mid_minutes),
@@ -117,6 +123,10 @@ pub const KEYS: &[Key] = &[
 
 const fn number(name: &'static str, least: u64, most: u64, slot: fn(&mut Config) -> &mut u64) -> Key {
     Key { name, kind: Takes::Number(least, most), slot: Slot::Number(slot) }
+}
+
+const fn text(name: &'static str, what: &'static str, slot: fn(&mut Config) -> &mut String) -> Key {
+    Key { name, kind: Takes::Text(what), slot: Slot::Word(slot) }
 }
 
 const fn switch(name: &'static str, slot: fn(&mut Config) -> &mut bool) -> Key {
@@ -139,7 +149,7 @@ impl Key {
         let value = match self.kind {
             Takes::Number(..) => Value::Number(text.parse().ok()?),
             Takes::Switch => Value::Switch(text.parse().ok()?),
-            Takes::Word(_) => Value::Word(text.to_owned()),
+            Takes::Word(_) | Takes::Text(_) => Value::Word(text.to_owned()),
         };
         self.takes(&value).then_some(value)
     }
@@ -149,7 +159,7 @@ impl Key {
         let value = match self.kind {
             Takes::Number(..) => Value::Number(u64::try_from(value.as_integer()?).ok()?),
             Takes::Switch => Value::Switch(value.as_bool()?),
-            Takes::Word(_) => Value::Word(value.as_str()?.to_owned()),
+            Takes::Word(_) | Takes::Text(_) => Value::Word(value.as_str()?.to_owned()),
         };
         self.takes(&value).then_some(value)
     }
@@ -159,6 +169,7 @@ impl Key {
             (Takes::Number(least, most), Value::Number(number)) => (least..=most).contains(number),
             (Takes::Switch, Value::Switch(_)) => true,
             (Takes::Word(words), Value::Word(word)) => words.contains(&word.as_str()),
+            (Takes::Text(_), Value::Word(text)) => !text.contains(char::is_control),
             _ => false,
         }
     }

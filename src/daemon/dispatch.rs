@@ -11,6 +11,7 @@ use super::event::{Event, ViewReport};
 use super::githooks::{self, Verb};
 use super::memories::call as memories;
 use super::memories::states;
+use super::model_methods::{self, Verb as models};
 use super::request::{blocking, clock, deadline, freshness, freshness_with, params_of, reading};
 use super::shared::Shared;
 use super::{advice, briefing, changed, repo_map, search, status, why};
@@ -49,6 +50,10 @@ pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> R
         "hooks.install" => reply(&githooks::call(shared, Verb::Install, params_of(params)?).await?),
         "hooks.uninstall" => reply(&githooks::call(shared, Verb::Uninstall, params_of(params)?).await?),
         "hooks.status" => reply(&githooks::call(shared, Verb::Status, params_of(params)?).await?),
+        "model.list" => reply(&model_methods::call(shared, models::List, params_of(params)?).await?),
+        "model.import" => reply(&model_methods::call(shared, models::Import, params_of(params)?).await?),
+        "model.use" => reply(&model_methods::call(shared, models::Use, params_of(params)?).await?),
+        "model.remove" => reply(&model_methods::call(shared, models::Remove, params_of(params)?).await?),
         "stop" => {
             shared.send(Event::Stop("asked to"));
             Ok(Value::Object(serde_json::Map::new()))

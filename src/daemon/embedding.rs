@@ -30,6 +30,7 @@ const SLOW_STEP: usize = 16;
 
 /// Runs one round per wake-up until the main loop ends, and makes the vectors of the model that is to follow meanwhile.
 pub(super) fn embed(shared: &Shared, rounds: &Receiver<u64>, jobs: &Sender<Job>) {
+    warm_up(shared);
     let mut wanted = rounds.recv().ok();
     while let Some(round) = wanted.take() {
         let round = rounds.try_iter().last().unwrap_or(round);
@@ -45,6 +46,14 @@ pub(super) fn embed(shared: &Shared, rounds: &Receiver<u64>, jobs: &Sender<Job>)
         });
         wanted = wanted.or_else(|| rounds.recv().ok());
     }
+}
+
+/// Loads the model that answers, so that the first query need not do without it.
+fn warm_up(shared: &Shared) {
+    let _ = caught(|| {
+        let model = shared.read(Reader::model).ok().and_then(|id| shared.models.load(&id).ok());
+        model.map(|model| model.warm_up()) // a failure is told to who asks
+    });
 }
 
 fn run(shared: &Shared, jobs: &Sender<Job>) -> anyhow::Result<()> {

@@ -43,6 +43,8 @@ pub(super) enum Event {
         /// Why some texts have no vector.
         error: Option<String>,
     },
+    /// Another model is to answer.
+    ModelChosen,
     /// A `reindex` was requested.
     Reindex,
     /// The index has been emptied.

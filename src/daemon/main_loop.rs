@@ -153,6 +153,7 @@ impl MainLoop {
                 self.views.values_mut().for_each(WorktreeState::unsettle);
                 let _ = self.jobs.send(Job::Clear); // the writer ends only after the loop
             }
+            Event::ModelChosen => self.wake_embedder(),
             Event::Cleared => self.views.values_mut().for_each(|view| view.restart(now)),
             Event::Views(reply) => self.survey(reply, now),
             Event::Stop(_) => unreachable!("`run` takes it"),

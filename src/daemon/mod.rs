@@ -29,6 +29,7 @@ mod lock;
 mod log;
 mod main_loop;
 mod memories;
+mod model_methods;
 mod models;
 mod object_ids;
 mod own_files;
@@ -55,7 +56,7 @@ mod why;
 mod worker;
 mod worktree;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;
@@ -75,6 +76,7 @@ use self::shared::Shared;
 use self::threads::spawn;
 use self::watch_queue::WatchQueue;
 use crate::config::{self, Config};
+use crate::embed::onnx::{ModelCache, Runtime};
 use crate::index::{Commits, Indexer, Progress, Reading};
 use crate::paths::{Env, RepoLayout};
 use crate::unwind::caught;
@@ -147,7 +149,7 @@ fn serve(layout: RepoLayout, env: Env, config: Config, ready: impl FnOnce()) -> 
     let watch = Watch::start(move |event| {
         counted.push(event).is_none_or(|event| for_watch.send(Event::Watch(event)).is_ok())
     })?;
-    let models = Arc::new(Models::builtin());
+    let models = Arc::new(models(&config, &env)?);
     let memories = Memories::start(&layout, &env, config.memory.on_expiry == "purge", models)?;
     let to_loop = (event_sender, watch_queue);
     let index = (indexer, progress);
@@ -202,6 +204,15 @@ fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
         .thread_name("serve")
         .enable_all()
         .build()
+}
+
+/// Returns the models that the settings name.
+fn models(config: &Config, env: &Env) -> anyhow::Result<Models> {
+    let path = |setting: &str| (!setting.is_empty()).then(|| PathBuf::from(setting));
+    let cache_dir = path(&config.model.cache_dir).unwrap_or_else(|| env.cache_dir());
+    let (variable, setting) = (env.onnx_runtime.clone(), path(&config.model.runtime));
+    let runtime = Runtime { variable, setting, cache_dir: cache_dir.clone() };
+    Ok(Models::new(ModelCache::new(&cache_dir), runtime, program::program()?, &config.model.name))
 }
 
 /// Waits until threads have ended, but at most for `limit`, because a file system that hangs may block one for ever. This

@@ -4,44 +4,57 @@
 //! their own time. So models are asked for by identity.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::embed::{BUILTIN_DIMS, BUILTIN_ID, Builtin, Embedder, Guarded};
+use crate::embed::onnx::{ModelCache, RemoteModel, Runtime};
+use crate::embed::{BUILTIN_DIMS, BUILTIN_ID, Builtin, Embedder, Guarded, LOADING};
 
 /// A model, or why there is none.
 pub(super) type Loaded = Result<Arc<dyn Embedder>, String>;
 
-/// Why a model that will be there soon cannot be used yet.
-pub(super) const LOADING: &str = "model loading";
-
-/// Opens a model of the user by its identity.
-type Open = Box<dyn Fn(&str) -> Loaded + Send + Sync>;
+/// Name of the builtin model in the settings.
+pub(super) const BUILTIN: &str = "builtin";
 
 /// The models, each opened when it is needed first.
 pub(super) struct Models {
     builtin: OnceLock<Loaded>,
-    open: Open,
+    /// Installed models.
+    pub(super) cache: ModelCache,
+    /// The library that runs them.
+    pub(super) runtime: Runtime,
+    /// `memod`.
+    pub(super) program: PathBuf,
     opened: Mutex<HashMap<String, Arc<dyn Embedder>>>,
     /// Identity of the model that is to answer, or why it cannot.
     chosen: Mutex<Result<String, String>>,
+    /// Identity of the model that was chosen and has been loaded since.
+    usable: Mutex<Option<String>>,
     /// Why the chosen model does not answer yet, if something failed.
     problem: Mutex<Option<String>>,
 }
 
 impl Models {
-    /// Returns the builtin model alone.
-    pub(super) fn builtin() -> Self {
-        Self::new(Box::new(|id| Err(format!("no model {id}"))), Ok(BUILTIN_ID.to_owned()))
-    }
-
-    pub(super) fn new(open: Open, chosen: Result<String, String>) -> Self {
+    /// Uses the model of this name once its vectors are made.
+    pub(super) fn new(cache: ModelCache, runtime: Runtime, program: PathBuf, name: &str) -> Self {
+        let chosen = identity(&cache, name);
         Self {
             builtin: OnceLock::new(),
-            open,
+            cache,
+            runtime,
+            program,
             opened: Mutex::default(),
             chosen: Mutex::new(chosen),
+            usable: Mutex::default(),
             problem: Mutex::default(),
         }
+    }
+
+    /// Returns the builtin model alone.
+    #[cfg(test)]
+    pub(super) fn builtin() -> Self {
+        let nowhere = std::path::Path::new("/nonexistent");
+        Self::new(ModelCache::new(nowhere), Runtime::default(), nowhere.to_owned(), BUILTIN)
     }
 
     /// Returns a model; loads the builtin one, which takes some milliseconds.
@@ -52,9 +65,29 @@ impl Models {
         if let Some(model) = locked(&self.opened).get(id) {
             return Ok(Arc::clone(model));
         }
-        let model = (self.open)(id)?;
+        let installed = self.cache.by_identity(id).map_err(|error| error.to_string())?;
+        let model = RemoteModel::new(&installed, &self.runtime, &self.program);
+        let model: Arc<dyn Embedder> = Arc::new(model.map_err(|error| error.to_string())?);
         locked(&self.opened).insert(id.to_owned(), Arc::clone(&model));
         Ok(model)
+    }
+
+    /// Forgets the opened model of a name, whose files were replaced or removed. Its processes end once nobody uses them.
+    pub(super) fn forget(&self, name: &str) {
+        locked(&self.opened).retain(|id, _| id.split('@').next() != Some(name));
+    }
+
+    /// Makes the model of this name the one that is to answer.
+    ///
+    /// # Errors
+    /// Why it cannot; the former choice stays then.
+    pub(super) fn choose(&self, name: &str) -> Result<String, String> {
+        let id = identity(&self.cache, name)?;
+        self.load(&id)?;
+        *locked(&self.usable) = None;
+        *locked(&self.chosen) = Ok(id.clone());
+        self.note_problem(None);
+        Ok(id)
     }
 
     /// Returns a model for somebody who waits: the builtin one only if it is loaded.
@@ -78,10 +111,34 @@ impl Models {
         locked(&self.chosen).clone()
     }
 
+    /// Returns whether a model has been loaded since it was chosen.
+    pub(super) fn is_usable(&self, id: &str) -> bool {
+        locked(&self.usable).as_deref() == Some(id)
+    }
+
+    /// Records that the chosen model has been loaded: queries need not wait for it.
+    pub(super) fn note_usable(&self, id: &str) {
+        *locked(&self.usable) = Some(id.to_owned());
+    }
+
+    /// Returns why the chosen model does not answer yet, if something failed.
+    pub(super) fn problem(&self) -> Option<String> {
+        locked(&self.problem).clone()
+    }
+
     /// Records why the chosen model does not answer yet; nothing if nothing failed.
     pub(super) fn note_problem(&self, problem: Option<String>) {
         *locked(&self.problem) = problem;
     }
+}
+
+/// Returns the identity of the model of a name.
+fn identity(cache: &ModelCache, name: &str) -> Result<String, String> {
+    if name == BUILTIN {
+        return Ok(BUILTIN_ID.to_owned());
+    }
+    let installed = cache.get(name).map_err(|error| error.to_string())?;
+    Ok(installed.manifest.identity())
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

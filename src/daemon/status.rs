@@ -4,8 +4,9 @@ use std::sync::atomic::Ordering;
 
 use super::event::{Freshness, ViewReport};
 use super::githooks;
-use super::models::LOADING;
+use super::model_methods;
 use super::shared::Shared;
+use crate::embed::LOADING;
 use crate::proto::anchor::StateCounts;
 use crate::proto::{
     Check, Counters, DaemonInfo, DoctorResult, ModelInfo, Pending, StatusParams, StatusResult, ViewInfo,
@@ -29,6 +30,7 @@ pub(super) fn status(
         reader.snapshot(|reader| {
             let counts = reader.counts()?;
             degraded.extend(embed_degraded(reader, &views)?);
+            degraded.extend(shared.models.problem().map(|why| format!("model: {why}")));
             let embeddings = reader.pending_embeddings(at.view, u32::MAX)?;
             let skipped = reader.skipped(at.view)?;
             let paths = if params.files || params.skipped { reader.paths(at.view)? } else { Vec::new() };
@@ -89,10 +91,11 @@ fn model(shared: &Shared) -> ModelInfo {
             return ModelInfo { state: format!("failed: {error}"), ..ModelInfo::default() };
         }
     };
+    let next = shared.read(model_methods::next).unwrap_or_default(); // the reason was told above
     match shared.models.ready(&id) {
-        Ok(model) => ModelInfo { id, dims: model.dims(), state: "ready".to_owned() },
+        Ok(model) => ModelInfo { id, dims: model.dims(), state: "ready".to_owned(), next },
         Err(why) if why == LOADING => ModelInfo { state: "loading".to_owned(), ..ModelInfo::default() },
-        Err(why) => ModelInfo { id, state: format!("failed: {why}"), ..ModelInfo::default() },
+        Err(why) => ModelInfo { id, state: format!("failed: {why}"), next, ..ModelInfo::default() },
     }
 }
 
@@ -192,7 +195,7 @@ fn watcher(shared: &Shared) -> Check {
 }
 
 fn embedder(shared: &Shared) -> Check {
-    let ModelInfo { id, dims, state } = model(shared);
+    let ModelInfo { id, dims, state, .. } = model(shared);
     let ok = !state.starts_with("failed");
     // Why the index cannot be read is told by its own check.
     let vectors = vectors(shared).map_or(String::new(), |place| format!(", vectors {place}"));

@@ -3,6 +3,7 @@
 mod builtin;
 mod fields;
 mod guarded;
+pub mod onnx;
 mod query_vector;
 mod scale;
 mod wordpiece;
@@ -12,6 +13,9 @@ pub use fields::{combine, cosine_i8, dot_i8, normalize, quantize, record_vectors
 pub use guarded::{Guarded, runs};
 pub use query_vector::QueryVector;
 pub use scale::Scale;
+
+/// Why a model that will be there soon cannot be used yet.
+pub const LOADING: &str = "model loading";
 
 /// What a text is to the model: some put another prefix before a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +49,14 @@ pub trait Embedder: Send + Sync {
     fn embed_now(&self, texts: &[&str], role: Role) -> Result<Vec<Option<Vec<f32>>>, EmbedError> {
         let _ = role; // a model without prefixes embeds both alike
         self.embed(texts)
+    }
+
+    /// Loads what [`Self::embed_now`] needs, and waits for it.
+    ///
+    /// # Errors
+    /// When the model cannot be loaded.
+    fn warm_up(&self) -> Result<(), EmbedError> {
+        Ok(())
     }
 
     /// Returns whether a text takes milliseconds, so that work is to be cut into small pieces.

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Pending;
 use super::anchor::StateCounts;
+use super::{NextModel, Pending};
 
 /// Params of `status`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -143,6 +143,9 @@ pub struct ModelInfo {
     pub dims: usize,
     /// `ready`, `loading`, or `failed: <why>`.
     pub state: String,
+    /// The model that is to follow, while its vectors are made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<NextModel>,
 }
 
 /// Result of `doctor`.

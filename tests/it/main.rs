@@ -35,6 +35,7 @@ mod memory_databases;
 mod memory_io;
 mod memory_search;
 mod memory_similar;
+mod models;
 mod one_hit;
 mod output;
 mod panics;

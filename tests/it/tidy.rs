@@ -48,8 +48,8 @@ const EDGES: &[(&str, &[&str])] = &[
     ("types", &[]),
     ("unwind", &[]),
     ("memo", &["cli"]),
-    // `proto` for the line that says it is ready, `index` for the process that extracts.
-    ("memod", &["daemon", "index", "proto"]),
+    // `proto` for the line that says it is ready, `embed` and `index` for the processes that run a model and extract.
+    ("memod", &["daemon", "embed", "index", "proto"]),
 ];
 
 const EVERYBODY: &[&str] = &["config", "paths", "types", "unwind"];
@@ -412,6 +412,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
                 "logs",
                 "map",
                 "memories",
+                "model",
                 "process",
                 "setup",
                 "status",
@@ -436,7 +437,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             &["vectors", "worktree", "doorbell", "listen", "lines", "replies"],
             &["advice"],
             &["briefing"],
-            &["changed", "githooks", "remembered", "repo_map", "search", "status", "why"],
+            &["changed", "githooks", "model_methods", "remembered", "repo_map", "search", "status", "why"],
             // `recall` searches as `search` does.
             &["memories", "search_scope"],
             &["anchors"],

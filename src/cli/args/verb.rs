@@ -13,7 +13,7 @@ use super::relation_args::{ConsolidateArgs, DedupeArgs, LinkingArgs, LinksArgs, 
 use super::rows_args::RowsArgs;
 use super::verb_args::{
     BriefArgs, ChangedArgs, ConfigArgs, ExplainArgs, HookArgs, HooksArgs, InitArgs, LogsArgs, MapArgs,
-    McpArgs, SearchArgs, SetupArgs, StatusArgs, SyncArgs, WhyArgs,
+    McpArgs, ModelArgs, ModelVerb, SearchArgs, SetupArgs, StatusArgs, SyncArgs, WhyArgs,
 };
 
 #[derive(Debug, Subcommand)]
@@ -296,6 +296,13 @@ pub(in crate::cli) enum Verb {
     ///
     /// Example: memo hooks install --chain
     Hooks(HooksArgs),
+    /// Choose the model that makes vectors
+    ///
+    /// The builtin model is always there. Others run in a process of their own and need the library of ONNX Runtime. Without a
+    /// subcommand it shows which model answers.
+    ///
+    /// Example: memo model import ./all-MiniLM-L6-v2 --name minilm-l6
+    Model(ModelArgs),
     /// Show or change settings
     ///
     /// Without a subcommand it lists every setting in force and where it comes from.
@@ -358,6 +365,7 @@ impl Verb {
             Self::Backup(args) => args.path.iter_mut().for_each(start),
             Self::RestoreBackup(args) if args.path != Path::new("latest") => start(&mut args.path),
             Self::Man { dir } => dir.iter_mut().for_each(start),
+            Self::Model(ModelArgs { what: Some(ModelVerb::Import { folder, .. }) }) => start(folder),
             _ => {}
         }
     }

@@ -283,6 +283,44 @@ pub(in crate::cli) enum HooksVerb {
 }
 
 #[derive(Debug, Args)]
+pub(in crate::cli) struct ModelArgs {
+    #[command(subcommand)]
+    pub(in crate::cli) what: Option<ModelVerb>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum ModelVerb {
+    /// List the models that are installed, and those that are known by name
+    List,
+    /// Show which model answers, which one is to follow, and how far that is
+    Status,
+    /// Use a model in this repository; the present one answers until all vectors are made
+    Use {
+        /// `builtin`, or the name of an installed model
+        name: String,
+        /// Write the user's own settings, for all repositories
+        #[arg(long)]
+        user: bool,
+    },
+    /// Install a model from a folder, laid out as sentence-transformers writes it
+    ///
+    /// Takes `model.onnx`, `onnx/model.onnx` or the only file that ends in `.onnx`, and `tokenizer.json`. The model is
+    /// tried in a process of its own before it takes the place of another one.
+    Import {
+        /// The folder
+        folder: std::path::PathBuf,
+        /// Its name from now on, instead of the one that the folder suggests
+        #[arg(long)]
+        name: Option<String>,
+    },
+    /// Delete an installed model
+    Remove {
+        /// Its name
+        name: String,
+    },
+}
+
+#[derive(Debug, Args)]
 pub(in crate::cli) struct SetupArgs {
     /// The agents; without any, those that are found
     #[arg(value_name = "AGENT", value_parser = PossibleValuesParser::new(crate::setup::ids()))]

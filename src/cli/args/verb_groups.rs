@@ -47,7 +47,19 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Daemon", &["status", "sync", "reindex", "stop", "restart", "logs", "doctor"]),
     (
         "Set-up",
-        &["init", "setup", "hook", "hooks", "config", "mcp", "shell", "completions", "man", "version"],
+        &[
+            "init",
+            "setup",
+            "hook",
+            "hooks",
+            "model",
+            "config",
+            "mcp",
+            "shell",
+            "completions",
+            "man",
+            "version",
+        ],
     ),
 ];
 

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 
 use super::refused;
 use crate::cli::args::{
-    BackupArgs, ConfigArgs, ConfigVerb, ExportArgs, HooksArgs, HooksVerb, LogsArgs, RestoreBackupArgs, Verb,
+    BackupArgs, ConfigArgs, ConfigVerb, ExportArgs, HooksArgs, HooksVerb, LogsArgs, ModelArgs, ModelVerb,
+    RestoreBackupArgs, Verb,
 };
 use crate::cli::context::CommandContext;
 use crate::cli::error::CliError;
@@ -95,6 +96,11 @@ fn permission(verb: &Verb) -> Permission<'_> {
             Denied("memo hooks install and uninstall change what git runs", BY_A_PERSON)
         }
         Verb::Hooks(_) => Granted,
+
+        Verb::Model(ModelArgs { what: None | Some(ModelVerb::List | ModelVerb::Status) }) => Granted,
+        Verb::Model(_) => {
+            Denied("memo model use, import and remove change models for everybody", BY_A_PERSON)
+        }
 
         Verb::Init(_) => Denied("memo init sets up a repository and its git hooks", BY_A_PERSON),
         Verb::Setup(_) => Denied("memo setup changes files outside the repository", BY_A_PERSON),

@@ -33,15 +33,19 @@ fn try_prepare(
 ) -> anyhow::Result<()> {
     let reader = &Reader::open(&shared.index_db)?;
     let chosen = shared.models.chosen().map_err(|why| anyhow!(why))?;
-    let is_active = reader.model()? == chosen;
+    let embedder = shared.models.load(&chosen).map_err(|why| anyhow!(why))?;
+    if !shared.models.is_usable(&chosen) {
+        embedder.warm_up()?;
+        shared.models.note_usable(&chosen);
+        shared.memories.note_choice();
+    }
     let planned = reader.next_model()?;
-    if is_active {
+    if reader.model()? == chosen {
         if planned.is_some() {
             kept(jobs, |done| Job::PlanModel(None, done))?;
         }
         return Ok(());
     }
-    let embedder = shared.models.load(&chosen).map_err(|why| anyhow!(why))?;
     if planned.as_ref() != Some(&chosen) {
         kept(jobs, |done| Job::PlanModel(Some(chosen.clone()), done))?;
     }
@@ -73,6 +77,7 @@ fn try_prepare(
             Err(error) => return Err(error),
         }
     }
+    embedder.warm_up()?; // no query after the switch meets a model that is being loaded
     if shared.models.chosen().as_ref() == Ok(&chosen) {
         kept(jobs, |done| Job::SwitchModel(chosen, done))?;
     }

@@ -87,6 +87,16 @@ impl Memories {
         Arc::clone(&self.models)
     }
 
+    /// Has the thread look whether another model was chosen.
+    pub(in crate::daemon) fn note_choice(&self) {
+        let _ = self.jobs.send(Job::Run(Box::new(|_| Ok(())))); // it may have ended
+    }
+
+    /// Returns the identity of the model whose vectors memories have.
+    pub(in crate::daemon) fn model_id(&self) -> String {
+        self.finder.vectors(|vectors| vectors.model().to_owned())
+    }
+
     /// Returns the model whose vectors memories have, or why it cannot be used.
     pub(in crate::daemon) fn model(&self) -> Loaded {
         self.models.ready(&self.finder.vectors(|vectors| vectors.model().to_owned()))
@@ -284,6 +294,9 @@ fn serve(
 /// Makes some vectors of the chosen model, and switches to it when none is missing; returns whether there is more to do.
 fn prepare_model(store: &mut MemoryStore, finder: &Finder, models: &Models) -> bool {
     let Ok(chosen) = models.chosen() else { return false };
+    if !models.is_usable(&chosen) {
+        return false; // who loads it sends a job
+    }
     match store.prepare_model(now_ms(), &chosen).inspect_err(warn_of_vectors) {
         Ok(Preparing::Some) => true,
         Ok(Preparing::Switched) => {

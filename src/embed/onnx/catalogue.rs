@@ -1,0 +1,134 @@
+//! Lists the models that are known by name.
+
+use super::Pooling;
+
+/// What must be known of a model to fetch and run it. Sizes are about those of the model file.
+#[derive(Clone, Copy, Debug)]
+pub struct CatalogueEntry {
+    /// Short name.
+    pub name: &'static str,
+    /// Repository in the hub.
+    pub repository: &'static str,
+    /// Path of the model file in it.
+    pub model_file: &'static str,
+    /// Length of its vectors.
+    pub dims: usize,
+    /// How vectors of tokens become one.
+    pub pooling: Pooling,
+    /// Put before each query.
+    pub query_prefix: &'static str,
+    /// Put before each text that is found.
+    pub document_prefix: &'static str,
+    /// Tokens of a text that count.
+    pub max_tokens: usize,
+    /// SPDX identifier.
+    pub licence: &'static str,
+    /// Size of the model file, MB.
+    pub megabytes: u64,
+    /// What it is for.
+    pub note: &'static str,
+}
+
+impl CatalogueEntry {
+    /// Returns the model of that name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        CATALOGUE.iter().find(|entry| entry.name == name)
+    }
+}
+
+/// A model without prefixes, by mean.
+const fn mean(
+    name: &'static str,
+    repository: &'static str,
+    dims: usize,
+    max_tokens: usize,
+    megabytes: u64,
+    note: &'static str,
+) -> CatalogueEntry {
+    CatalogueEntry {
+        name,
+        repository,
+        model_file: "onnx/model.onnx",
+        dims,
+        pooling: Pooling::Mean,
+        query_prefix: "",
+        document_prefix: "",
+        max_tokens,
+        licence: "Apache-2.0",
+        megabytes,
+        note,
+    }
+}
+
+/// The instruction of bge for queries; their texts have none.
+const BGE: &str = "Represent this sentence for searching relevant passages: ";
+
+/// Every model that is known by name. More than 512 tokens cost more than they find.
+pub const CATALOGUE: &[CatalogueEntry] = &[
+    mean("minilm-l6", "sentence-transformers/all-MiniLM-L6-v2", 384, 256, 90, "small and fast"),
+    mean(
+        "minilm-l12",
+        "sentence-transformers/all-MiniLM-L12-v2",
+        384,
+        256,
+        133,
+        "twice the layers of minilm-l6",
+    ),
+    mean("mpnet", "sentence-transformers/all-mpnet-base-v2", 768, 384, 436, "prose"),
+    CatalogueEntry {
+        query_prefix: "search_query: ",
+        document_prefix: "search_document: ",
+        ..mean("nomic-v1", "nomic-ai/nomic-embed-text-v1", 768, 512, 548, "long texts")
+    },
+    CatalogueEntry {
+        query_prefix: "search_query: ",
+        document_prefix: "search_document: ",
+        ..mean("nomic-v1.5", "nomic-ai/nomic-embed-text-v1.5", 768, 512, 548, "long texts")
+    },
+    CatalogueEntry {
+        model_file: "model.onnx",
+        ..mean("jina-v2-base", "jinaai/jina-embeddings-v2-base-en", 768, 512, 547, "long texts")
+    },
+    CatalogueEntry {
+        model_file: "model.onnx",
+        ..mean("jina-v2-small", "jinaai/jina-embeddings-v2-small-en", 512, 512, 130, "long texts, small")
+    },
+    mean(
+        "jina-v2-code",
+        "jinaai/jina-embeddings-v2-base-code",
+        768,
+        512,
+        642,
+        "code in 30 languages, and prose",
+    ),
+    CatalogueEntry {
+        pooling: Pooling::Cls,
+        query_prefix: BGE,
+        licence: "MIT",
+        ..mean("bge-base", "BAAI/bge-base-en-v1.5", 768, 512, 436, "prose")
+    },
+    CatalogueEntry {
+        pooling: Pooling::Cls,
+        query_prefix: BGE,
+        licence: "MIT",
+        ..mean("bge-small", "BAAI/bge-small-en-v1.5", 384, 512, 133, "prose, small")
+    },
+    CatalogueEntry {
+        licence: "MIT",
+        ..mean("gte-small", "thenlper/gte-small", 384, 512, 133, "prose, small")
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_words_and_differ() {
+        let mut names: Vec<_> = CATALOGUE.iter().map(|entry| entry.name).collect();
+        assert!(names.iter().all(|name| super::super::cache::is_name(name)), "{names:?}");
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), CATALOGUE.len());
+    }
+}

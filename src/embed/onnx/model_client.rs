@@ -1,0 +1,144 @@
+//! Starts the process of a model, asks it and ends it.
+
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::de::DeserializeOwned;
+
+use super::model_process::{Loaded, Reply, Start, Task};
+
+/// Time limit for loading a model; a client waits for its reply for 30 seconds. A large one on a slow disk takes some.
+const LOAD_LIMIT: Duration = Duration::from_secs(25);
+
+/// Time limit for a batch of 8 texts in the background.
+const REPLY_LIMIT: Duration = Duration::from_secs(30);
+
+/// Time limit for who waits. A query takes milliseconds, and words answer without it.
+const QUERY_LIMIT: Duration = Duration::from_secs(5);
+
+/// Most of what a process says before it ends that is repeated.
+const MOST_SAID: usize = 300;
+
+/// One `memod embed`. Dropped, it is killed.
+pub(super) struct Process {
+    child: Child,
+    tasks: Sender<String>,
+    replies: Receiver<String>,
+    reply_limit: Duration,
+    stderr: Option<ChildStderr>,
+}
+
+impl Process {
+    /// Starts the process and waits until the model is loaded. `program` is `memod`.
+    pub(super) fn start(program: &Path, start: &Start) -> Result<Self, String> {
+        let mut process =
+            Self::spawn(program, start).map_err(|error| format!("start its process: {error}"))?;
+        match process.receive::<Loaded>(LOAD_LIMIT)? {
+            Loaded { is_ready: true, .. } => Ok(process),
+            Loaded { error, .. } => Err(error.unwrap_or_else(|| "cannot be loaded".to_owned())),
+        }
+    }
+
+    fn spawn(program: &Path, start: &Start) -> io::Result<Self> {
+        let mut command = Command::new(program);
+        #[cfg(unix)]
+        {
+            use std::os::unix::process::CommandExt as _;
+            command.arg0("memod").process_group(0); // what a terminal interrupts is the daemon
+        }
+        command.arg("embed").arg("--model").arg(&start.model_dir).arg("--runtime").arg(&start.runtime);
+        if start.in_background {
+            command.arg("--in-background");
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn()?;
+        let pipes = child.stdin.take().zip(child.stdout.take());
+        let (stdin, stdout) = pipes.expect("both were asked for");
+        let stderr = child.stderr.take();
+        let (tasks, task_queue) = channel();
+        let (reply_sender, replies) = channel();
+        let reply_limit = if start.in_background { REPLY_LIMIT } else { QUERY_LIMIT };
+        let process = Self { child, tasks, replies, reply_limit, stderr };
+        // Not every system can read a pipe with a deadline, so a thread reads it.
+        let exchange = move || exchange(stdin, stdout, &task_queue, &reply_sender);
+        thread::Builder::new().name("embed-pipe".to_owned()).spawn(exchange)?;
+        Ok(process)
+    }
+
+    /// Returns the vectors of some texts. After an error the process is of no use.
+    pub(super) fn ask(&mut self, texts: Vec<String>) -> Result<Vec<Option<Vec<f32>>>, String> {
+        let n_texts = texts.len();
+        let mut line = serde_json::to_string(&Task { texts }).expect("plain strings serialize");
+        line.push('\n');
+        let _ = self.tasks.send(line); // it fails when the process has ended, and then there is no reply
+        match self.receive::<Reply>(self.reply_limit)? {
+            Reply { error: Some(error), .. } => Err(error),
+            Reply { vectors, .. } if vectors.len() == n_texts => Ok(vectors),
+            Reply { vectors, .. } => Err(format!("replied {} vectors for {n_texts} texts", vectors.len())),
+        }
+    }
+
+    fn receive<T: DeserializeOwned>(&mut self, limit: Duration) -> Result<T, String> {
+        let until = Instant::now() + limit;
+        match self.replies.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            Ok(line) => serde_json::from_str(&line).map_err(|error| format!("replied nonsense: {error}")),
+            Err(RecvTimeoutError::Timeout) => Err(format!("took over {} s", limit.as_secs())),
+            Err(RecvTimeoutError::Disconnected) => Err(self.ending()),
+        }
+    }
+
+    /// Says how the process ended, and what it said last.
+    fn ending(&mut self) -> String {
+        let _ = self.child.kill(); // it has ended, or closed its pipe, which is as bad
+        let status = self.child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
+        let said = self.stderr.take().map(|stderr| io::read_to_string(stderr).unwrap_or_default());
+        let said = said.unwrap_or_default();
+        let said = said.trim();
+        let from = said.ceil_char_boundary(said.len().saturating_sub(MOST_SAID));
+        if said.is_empty() {
+            format!("its process ended with {status}")
+        } else {
+            format!("its process ended with {status}: {}", said[from..].replace('\n', " "))
+        }
+    }
+
+    /// Returns the resident set, bytes; 0 if the system does not tell.
+    pub(super) fn rss_bytes(&self) -> u64 {
+        let statm = PathBuf::from(format!("/proc/{}/smaps_rollup", self.child.id()));
+        let text = std::fs::read_to_string(statm).unwrap_or_default();
+        let kib = text
+            .lines()
+            .find_map(|line| line.strip_prefix("Rss:")?.split_whitespace().next()?.parse::<u64>().ok());
+        kib.unwrap_or(0) << 10
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Both fail only if the process is gone.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Transfers tasks and replies until one side is gone.
+fn exchange(mut stdin: ChildStdin, stdout: ChildStdout, tasks: &Receiver<String>, replies: &Sender<String>) {
+    let mut stdout = BufReader::new(stdout);
+    let mut receive = || {
+        let mut line = String::new();
+        let is_read = stdout.read_line(&mut line).is_ok_and(|n_bytes| n_bytes > 0);
+        is_read && replies.send(line).is_ok()
+    };
+    if !receive() {
+        return;
+    }
+    for task in tasks {
+        if stdin.write_all(task.as_bytes()).is_err() || !receive() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The process that runs a model.
+//!
+//! It writes a line of JSON once the model is loaded, then reads a line with texts and writes one with vectors until its input
+//! ends. A damaged or hostile file costs this process, and so does a crash of the library.
+
+use std::io::{self, BufRead as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use fastembed::{
+    InitOptionsUserDefined, Pooling as Pool, TextEmbedding, TokenizerFiles, UserDefinedEmbeddingModel,
+};
+use serde::{Deserialize, Serialize};
+
+use super::manifest::{MODEL, Manifest};
+use super::{OnnxError, Pooling};
+use crate::embed::normalize;
+
+/// Files of a tokenizer, as sentence-transformers names them.
+pub(super) const TOKENIZER: [&str; 4] =
+    ["tokenizer.json", "config.json", "special_tokens_map.json", "tokenizer_config.json"];
+
+/// Address space beyond eight times the model file, bytes: a batch of long texts takes up to a gigabyte.
+#[cfg(target_os = "linux")]
+const MEMORY_BYTES: u64 = 4 << 30;
+
+/// Difference in priority of a process that works in the background.
+#[cfg(unix)]
+const NICE: i32 = 10;
+
+/// How the process is started.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// Directory of the model, with its manifest.
+    pub model_dir: PathBuf,
+    /// Library of ONNX Runtime.
+    pub runtime: PathBuf,
+    /// Whether it gives way to other processes.
+    pub in_background: bool,
+}
+
+/// The first line: whether the model is loaded.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Loaded {
+    pub(super) is_ready: bool,
+    pub(super) error: Option<String>,
+}
+
+/// Texts with their prefixes.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Task {
+    pub(super) texts: Vec<String>,
+}
+
+/// Their vectors, `null` for one that is not finite, or why there are none.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Reply {
+    pub(super) vectors: Vec<Option<Vec<f32>>>,
+    pub(super) error: Option<String>,
+}
+
+/// Loads the model and embeds tasks from stdin, one per line, until it ends.
+///
+/// # Errors
+/// When a pipe breaks or a line is invalid; the process must end then.
+pub fn run(start: &Start) -> io::Result<()> {
+    let mut model = match load(start) {
+        Ok(model) => {
+            say(&Loaded { is_ready: true, error: None })?;
+            model
+        }
+        Err(error) => return say(&Loaded { is_ready: false, error: Some(error) }),
+    };
+    for line in io::stdin().lock().lines() {
+        let task: Task = serde_json::from_str(&line?)?;
+        let reply = match model.embed(&task.texts, None) {
+            Ok(vectors) => Reply { vectors: vectors.into_iter().map(normalize).collect(), error: None },
+            Err(error) => Reply { vectors: Vec::new(), error: Some(error.to_string()) },
+        };
+        say(&reply)?;
+    }
+    Ok(())
+}
+
+fn say(reply: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_string(reply)?;
+    line.push('\n');
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(line.as_bytes())?;
+    stdout.flush()
+}
+
+fn load(start: &Start) -> Result<TextEmbedding, String> {
+    if start.in_background {
+        give_way();
+    }
+    let (manifest, files) = read(&start.model_dir).map_err(|error| error.to_string())?;
+    limit_memory(files.onnx_file.len() as u64);
+    let runtime = start.runtime.display();
+    let library = ort::init_from(&start.runtime).map_err(|error| format!("{runtime}: {error}"))?;
+    let environment = library.with_telemetry(false).build().map_err(|error| format!("{runtime}: {error}"))?;
+    let options = InitOptionsUserDefined::new()
+        .with_environment(environment)
+        .with_max_length(manifest.max_tokens)
+        .with_intra_threads(1);
+    TextEmbedding::try_new_from_user_defined(files, options)
+        .map_err(|error| format!("{}: {error}", start.model_dir.display()))
+}
+
+fn read(dir: &Path) -> Result<(Manifest, UserDefinedEmbeddingModel), OnnxError> {
+    let manifest = Manifest::read(dir)?;
+    let content = |name: &str| manifest.content(dir, name);
+    let tokenizer_files = TokenizerFiles {
+        tokenizer_file: content(TOKENIZER[0])?,
+        config_file: content(TOKENIZER[1])?,
+        special_tokens_map_file: content(TOKENIZER[2])?,
+        tokenizer_config_file: content(TOKENIZER[3])?,
+    };
+    let pooling = match manifest.pooling {
+        Pooling::Cls => Pool::Cls,
+        Pooling::Mean => Pool::Mean,
+    };
+    let model = UserDefinedEmbeddingModel::new(content(MODEL)?, tokenizer_files).with_pooling(pooling);
+    Ok((manifest, model))
+}
+
+#[cfg(unix)]
+fn give_way() {
+    let _ = rustix::process::nice(NICE); // it only matters for others
+}
+
+#[cfg(not(unix))]
+fn give_way() {}
+
+/// Limits the memory of the process and disables core files; a larger allocation ends it.
+#[cfg(target_os = "linux")]
+fn limit_memory(model_bytes: u64) {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    for (resource, limit) in [(Resource::As, MEMORY_BYTES + 8 * model_bytes), (Resource::Core, 0)] {
+        let maximum = getrlimit(resource).maximum;
+        let current = Some(maximum.map_or(limit, |maximum| limit.min(maximum)));
+        let _ = setrlimit(resource, Rlimit { current, maximum }); // the deadline of who asks applies in any case
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn limit_memory(_: u64) {}

@@ -1,0 +1,286 @@
+//! A model that runs in processes of its own.
+//!
+//! One process answers who waits: it is started by the first query, which does not wait for it, and ends when it was idle. The
+//! other makes vectors in the background, at a low priority, and ends soon after its work. So a query never waits for a batch.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::cache::Installed;
+use super::manifest::Manifest;
+use super::model_client::Process;
+use super::model_process::Start;
+use super::{OnnxError, Runtime};
+use crate::embed::{EmbedError, Embedder, LOADING, Role, Scale};
+
+/// Texts in a batch. Larger ones are no faster with one thread and take more memory.
+const BATCH: usize = 8;
+
+/// Bytes of a text for each token that counts: more cannot matter.
+const BYTES_A_TOKEN: usize = 16;
+
+/// Time after which the process that answers queries ends.
+const IDLE: Duration = Duration::from_secs(600);
+
+/// The same for the one in the background.
+const IDLE_IN_BACKGROUND: Duration = Duration::from_secs(30);
+
+/// Time after which a process that could not be started is tried again.
+const TRY_AGAIN: Duration = Duration::from_secs(30);
+
+/// Query vectors that are kept: the index and the memories ask for the same one, and so does who asks again.
+const KEPT_QUERIES: usize = 32;
+
+/// Vectors of texts, `None` where there is none.
+type Vectors = Vec<Option<Vec<f32>>>;
+
+/// An installed model.
+pub struct RemoteModel {
+    identity: String,
+    manifest: Manifest,
+    now: Arc<Server>,
+    later: Arc<Server>,
+    queries: Mutex<Vec<(String, Vectors)>>,
+}
+
+impl RemoteModel {
+    /// Prepares a model to be run; nothing is started. `program` is `memod`.
+    ///
+    /// # Errors
+    /// When there is no runtime.
+    pub fn new(installed: &Installed, runtime: &Runtime, program: &Path) -> Result<Self, OnnxError> {
+        let runtime = runtime.find()?;
+        let server = |in_background| {
+            let start = Start { model_dir: installed.dir.clone(), runtime: runtime.clone(), in_background };
+            Arc::new(Server {
+                program: program.to_owned(),
+                start,
+                state: Mutex::default(),
+                changed: Condvar::new(),
+            })
+        };
+        let manifest = installed.manifest.clone();
+        let (identity, queries) = (manifest.identity(), Mutex::default());
+        Ok(Self { identity, manifest, now: server(false), later: server(true), queries })
+    }
+
+    /// Returns the texts as the model takes them, and where in `texts` each stands; blank ones have no vector. The short ones
+    /// come first, because a batch takes as long as its longest text.
+    fn prepared(&self, texts: &[&str], role: Role) -> Vec<(usize, String)> {
+        let prefix = match role {
+            Role::Query => &self.manifest.query_prefix,
+            Role::Document => &self.manifest.document_prefix,
+        };
+        let most = self.manifest.max_tokens * BYTES_A_TOKEN;
+        let texts = texts.iter().enumerate().filter(|(_, text)| !text.trim().is_empty());
+        let texts =
+            texts.map(|(at, text)| (at, format!("{prefix}{}", &text[..text.floor_char_boundary(most)])));
+        let mut prepared: Vec<_> = texts.collect();
+        prepared.sort_by_key(|(_, text)| text.len());
+        prepared
+    }
+
+    fn embed_by(
+        &self,
+        texts: &[&str],
+        role: Role,
+        ask: impl Fn(Vec<String>) -> Result<Vectors, String>,
+    ) -> Result<Vectors, EmbedError> {
+        let failed = |reason| EmbedError { model: self.identity.clone(), reason };
+        let mut vectors = vec![None; texts.len()];
+        for batch in self.prepared(texts, role).chunks(BATCH) {
+            let found = ask(batch.iter().map(|(_, text)| text.clone()).collect()).map_err(failed)?;
+            for ((at, _), vector) in batch.iter().zip(found) {
+                if vector.as_ref().is_some_and(|vector| vector.len() != self.manifest.dims) {
+                    return Err(failed(format!(
+                        "replied vectors that have not {} numbers",
+                        self.manifest.dims
+                    )));
+                }
+                vectors[*at] = vector;
+            }
+        }
+        Ok(vectors)
+    }
+}
+
+impl Embedder for RemoteModel {
+    fn id(&self) -> &str {
+        &self.identity
+    }
+
+    fn dims(&self) -> usize {
+        self.manifest.dims
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vectors, EmbedError> {
+        self.embed_by(texts, Role::Document, |texts| self.later.ask(texts))
+    }
+
+    fn embed_now(&self, texts: &[&str], role: Role) -> Result<Vectors, EmbedError> {
+        let mut kept = None;
+        if let (Role::Query, [text]) = (role, texts) {
+            let queries = locked(&self.queries);
+            kept = queries.iter().find(|(known, _)| known == text).map(|(_, vectors)| vectors.clone());
+        }
+        if let Some(vectors) = kept {
+            return Ok(vectors);
+        }
+        let vectors = self.embed_by(texts, role, |texts| self.now.ask_if_ready(texts))?;
+        if let (Role::Query, [text]) = (role, texts) {
+            let mut queries = locked(&self.queries);
+            if queries.len() == KEPT_QUERIES {
+                queries.remove(0);
+            }
+            queries.push(((*text).to_owned(), vectors.clone()));
+        }
+        Ok(vectors)
+    }
+
+    fn warm_up(&self) -> Result<(), EmbedError> {
+        self.embed_by(&["warm up"], Role::Query, |texts| self.now.ask(texts)).map(drop)
+    }
+
+    fn is_slow(&self) -> bool {
+        true
+    }
+
+    fn scale(&self) -> Scale {
+        self.manifest.scale
+    }
+}
+
+/// Starts a process when it is needed, and ends it when it was idle.
+struct Server {
+    program: PathBuf,
+    start: Start,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+enum State {
+    #[default]
+    Stopped,
+    Starting,
+    /// The process, unless it is being asked, and when it was asked last.
+    Ready(Option<Process>, Instant),
+    Failed(String, Instant),
+}
+
+impl Server {
+    /// Asks the process; starts it and waits for it if need be.
+    fn ask(self: &Arc<Self>, texts: Vec<String>) -> Result<Vectors, String> {
+        let process = loop {
+            let mut state = locked(&self.state);
+            match &mut *state {
+                State::Ready(process, _) => {
+                    if let Some(process) = process.take() {
+                        break process;
+                    }
+                    drop(self.changed.wait(state).unwrap_or_else(PoisonError::into_inner));
+                }
+                State::Starting => drop(self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)),
+                State::Failed(why, at) if at.elapsed() < TRY_AGAIN => return Err(why.clone()),
+                State::Stopped | State::Failed(..) => {
+                    *state = State::Starting;
+                    drop(state);
+                    self.start();
+                }
+            }
+        };
+        self.run(process, texts)
+    }
+
+    /// Asks the process if it runs; starts it otherwise, but does not wait for it.
+    fn ask_if_ready(self: &Arc<Self>, texts: Vec<String>) -> Result<Vectors, String> {
+        let mut state = locked(&self.state);
+        match &mut *state {
+            State::Ready(..) => {}
+            State::Starting => return Err(LOADING.to_owned()),
+            State::Failed(why, at) if at.elapsed() < TRY_AGAIN => return Err(why.clone()),
+            State::Stopped | State::Failed(..) => {
+                *state = State::Starting;
+                drop(state);
+                let server = Arc::clone(self);
+                let starting =
+                    thread::Builder::new().name("embed-start".to_owned()).spawn(move || server.start());
+                if let Err(error) = starting {
+                    self.set(State::Failed(format!("start a thread: {error}"), Instant::now()));
+                }
+                return Err(LOADING.to_owned());
+            }
+        }
+        drop(state);
+        self.ask(texts)
+    }
+
+    /// Runs the process, and puts it back unless it failed.
+    fn run(self: &Arc<Self>, mut process: Process, texts: Vec<String>) -> Result<Vectors, String> {
+        let found = process.ask(texts);
+        match &found {
+            Ok(_) => self.set(State::Ready(Some(process), Instant::now())),
+            Err(why) => {
+                tracing::warn!(why, model = %self.start.model_dir.display(), "the process of a model failed");
+                self.set(State::Stopped); // a text may be the cause: the next one gets a new process
+            }
+        }
+        found
+    }
+
+    /// Starts the process; the state must be [`State::Starting`].
+    fn start(self: &Arc<Self>) {
+        match Process::start(&self.program, &self.start) {
+            Ok(process) => {
+                tracing::info!(model = %self.start.model_dir.display(), rss = process.rss_bytes(), "a model is loaded");
+                self.set(State::Ready(Some(process), Instant::now()));
+                let (server, idle) = (Arc::downgrade(self), self.idle());
+                // Without the thread the process ends with the daemon.
+                let _ = thread::Builder::new()
+                    .name("embed-idle".to_owned())
+                    .spawn(move || end_when_idle(&server, idle));
+            }
+            Err(why) => {
+                tracing::error!(why, model = %self.start.model_dir.display(), "a model cannot be loaded");
+                self.set(State::Failed(why, Instant::now()));
+            }
+        }
+    }
+
+    fn idle(&self) -> Duration {
+        if self.start.in_background { IDLE_IN_BACKGROUND } else { IDLE }
+    }
+
+    fn set(&self, new: State) {
+        let former = std::mem::replace(&mut *locked(&self.state), new);
+        self.changed.notify_all();
+        drop(former); // ends a process, without the lock
+    }
+}
+
+/// Ends the process once nobody has asked for a while.
+fn end_when_idle(server: &Weak<Server>, idle: Duration) {
+    let mut rest = idle;
+    loop {
+        thread::park_timeout(rest);
+        let Some(server) = server.upgrade() else { return };
+        let mut state = locked(&server.state);
+        match &*state {
+            State::Ready(Some(_), asked) if asked.elapsed() >= idle => {
+                let former = std::mem::take(&mut *state);
+                drop(state);
+                drop(former); // without the lock
+                return;
+            }
+            State::Ready(_, asked) => rest = idle.saturating_sub(asked.elapsed()),
+            State::Stopped | State::Starting | State::Failed(..) => return, // the next process gets its own thread
+        }
+        rest = rest.max(Duration::from_secs(1));
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

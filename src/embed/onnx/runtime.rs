@@ -1,0 +1,102 @@
+//! Finds the library of ONNX Runtime.
+
+use std::path::{Path, PathBuf};
+
+use super::OnnxError;
+
+/// File name of the library.
+#[cfg(target_os = "macos")]
+pub const LIBRARY: &str = "libonnxruntime.dylib";
+/// File name of the library.
+#[cfg(windows)]
+pub const LIBRARY: &str = "onnxruntime.dll";
+/// File name of the library.
+#[cfg(not(any(target_os = "macos", windows)))]
+pub const LIBRARY: &str = "libonnxruntime.so";
+
+/// Where the library may be, in the order in which it is looked for.
+#[derive(Clone, Debug, Default)]
+pub struct Runtime {
+    /// `$ORT_DYLIB_PATH`.
+    pub variable: Option<PathBuf>,
+    /// The setting `model.runtime`.
+    pub setting: Option<PathBuf>,
+    /// The directory of caches of memod.
+    pub cache_dir: PathBuf,
+}
+
+/// Directories of the system.
+const SYSTEM: &[&str] = &[
+    "/usr/local/lib",
+    "/usr/lib",
+    "/usr/lib64",
+    "/usr/lib/x86_64-linux-gnu",
+    "/usr/lib/aarch64-linux-gnu",
+    "/opt/homebrew/lib",
+    "/opt/onnxruntime/lib",
+];
+
+impl Runtime {
+    /// Returns the path of the library. It is not loaded.
+    ///
+    /// # Errors
+    /// When a named file is absent, or there is none anywhere.
+    pub fn find(&self) -> Result<PathBuf, OnnxError> {
+        for (named, by) in [(&self.variable, "ORT_DYLIB_PATH"), (&self.setting, "model.runtime")] {
+            if let Some(path) = named {
+                let path = if path.is_dir() {
+                    library_in(path).unwrap_or_else(|| path.join(LIBRARY))
+                } else {
+                    path.clone()
+                };
+                return match path.is_file() {
+                    true => Ok(path),
+                    false => Err(OnnxError::NoRuntime(format!("{by} names {}", path.display()))),
+                };
+            }
+        }
+        let dirs = std::iter::once(self.own_dir()).chain(SYSTEM.iter().map(PathBuf::from));
+        let looked =
+            || OnnxError::NoRuntime(format!("looked in {} and the system's", self.own_dir().display()));
+        dirs.into_iter().find_map(|dir| library_in(&dir)).ok_or_else(looked)
+    }
+
+    /// Returns the directory for the library that memod has fetched.
+    pub fn own_dir(&self) -> PathBuf {
+        self.cache_dir.join("onnxruntime")
+    }
+}
+
+/// Returns the library in a directory; its name may have a version at the end.
+fn library_in(dir: &Path) -> Option<PathBuf> {
+    let plain = dir.join(LIBRARY);
+    if plain.is_file() {
+        return Some(plain);
+    }
+    let entries = std::fs::read_dir(dir).ok()?.flatten();
+    let versioned = format!("{LIBRARY}.");
+    let is_library = |entry: &std::fs::DirEntry| entry.file_name().to_string_lossy().starts_with(&versioned);
+    entries.filter(is_library).map(|entry| entry.path()).max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_named_comes_before_what_is_found() {
+        let temp = tempfile::tempdir().unwrap();
+        let (own, named) = (temp.path().join("onnxruntime"), temp.path().join("named"));
+        for (dir, name) in [(&own, format!("{LIBRARY}.1.32.0")), (&named, LIBRARY.to_owned())] {
+            std::fs::create_dir(dir).unwrap();
+            std::fs::write(dir.join(name), "").unwrap();
+        }
+        let mut runtime = Runtime { cache_dir: temp.path().to_owned(), ..Runtime::default() };
+        assert_eq!(runtime.find().unwrap(), own.join(format!("{LIBRARY}.1.32.0")));
+        runtime.setting = Some(named.clone());
+        assert_eq!(runtime.find().unwrap(), named.join(LIBRARY), "a directory may be named");
+        runtime.variable = Some(temp.path().join("gone.so"));
+        let error = runtime.find().unwrap_err().to_string();
+        assert!(error.contains("ORT_DYLIB_PATH names") && error.contains("gone.so"), "{error}");
+    }
+}
