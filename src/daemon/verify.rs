@@ -49,13 +49,13 @@ pub(super) fn verify(
             hits.extend((!is_full).then(|| commit(found, answer, at, text, explains)));
             continue;
         }
-        let Candidate { kind, path, .. } = &found.ranked.candidate;
+        let Candidate { kind, path, classes, .. } = &found.ranked.candidate;
         let may_repeat = |(_, shown): &(usize, Passage<'_>)| shown.may_repeat(*kind, name(found), path);
         if is_full && !passages.iter().any(may_repeat) {
             continue;
         }
         let Some((shown, position)) = files.span(found) else { continue };
-        let passage = Passage::new(*kind, name(found), path, position, &shown);
+        let passage = Passage::new(*kind, name(found), (path, *classes), position, &shown);
         match passages.iter().find(|(_, shown)| passage.repeats(shown)) {
             Some((original, _)) => add_copies(&mut hits[*original], found),
             None if is_full => {}

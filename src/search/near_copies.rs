@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::translation;
 use crate::extract::words::{self as tokens, Form};
-use crate::types::Kind;
+use crate::types::{ClassSet, FileClass, Kind};
 
 /// Words of a shingle.
 const WORDS: usize = 3;
@@ -29,6 +29,7 @@ pub struct Passage<'a> {
     path: &'a str,
     /// The path without what names a language.
     bare_path: String,
+    is_translation: bool,
     /// First line as a share of the file.
     position: f64,
     shingles: HashSet<u64>,
@@ -36,9 +37,15 @@ pub struct Passage<'a> {
 }
 
 impl<'a> Passage<'a> {
-    /// Takes the text of a hit apart. `name` is that of the definition, the heading or the file; `path` is relative to the
-    /// worktree; `position` is that of the first line as a share of the file.
-    pub fn new(kind: Kind, name: Option<&'a str>, path: &'a str, position: f64, text: &str) -> Self {
+    /// Takes the text of a hit apart. `name` is that of the definition, the heading or the file; `position` is that of the
+    /// first line as a share of the file.
+    pub fn new(
+        kind: Kind,
+        name: Option<&'a str>,
+        (path, classes): (&'a str, ClassSet),
+        position: f64,
+        text: &str,
+    ) -> Self {
         let mut stream = String::new();
         tokens::write_words(text, Form::Whole, &mut stream);
         let words: Vec<&str> = stream.split_ascii_whitespace().take(MOST_SHINGLES + WORDS).collect();
@@ -48,6 +55,7 @@ impl<'a> Passage<'a> {
             name,
             path,
             bare_path: translation::without_language(path),
+            is_translation: classes.has(FileClass::Translation),
             position,
             shingles,
             n_words: words.len(),
@@ -70,6 +78,7 @@ impl<'a> Passage<'a> {
             return false;
         }
         if self.kind != Kind::Symbol
+            && (self.is_translation || other.is_translation)
             && self.bare_path == other.bare_path
             && (self.position - other.position).abs() <= MOST_MOVED
         {
@@ -100,7 +109,7 @@ mod tests {
         the server. It expires after a day, and the client renews it an hour before, without asking anybody.";
 
     fn doc<'a>(path: &'a str, text: &str) -> Passage<'a> {
-        Passage::new(Kind::Doc, Some("Session"), path, 0.1, text)
+        Passage::new(Kind::Doc, Some("Session"), (path, ClassSet::default()), 0.1, text)
     }
 
     #[test]
@@ -119,19 +128,22 @@ mod tests {
 
     #[test]
     fn definitions_must_have_one_name() {
-        let of = |name, path| Passage::new(Kind::Symbol, Some(name), path, 0.0, TEXT);
+        let of = |name, path| Passage::new(Kind::Symbol, Some(name), (path, ClassSet::default()), 0.0, TEXT);
         assert!(of("a", "x.rs").repeats(&of("a", "vendor/x.rs")));
         assert!(!of("a", "x.rs").repeats(&of("b", "vendor/x.rs")));
     }
 
     #[test]
     fn translations_are_known_by_path_and_position() {
-        let at = |path, position| Passage::new(Kind::Doc, None, path, position, path);
-        assert!(at("docs/en/a.md", 0.30).repeats(&at("docs/uk/a.md", 0.35)));
-        assert!(at("README.en.md", 0.30).repeats(&at("README.md", 0.31)));
-        assert!(at("README.md", 0.30).repeats(&at("README.zh-CN.md", 0.35)));
-        assert!(!at("docs/en/a.md", 0.30).repeats(&at("docs/uk/a.md", 0.60)));
-        assert!(!at("docs/en/a.md", 0.30).repeats(&at("docs/uk/b.md", 0.30)));
+        let of = |path, classes, position| Passage::new(Kind::Doc, None, (path, classes), position, path);
+        let at = |path, position| of(path, ClassSet::default(), position);
+        let translated = |path, position| of(path, ClassSet::of(&[FileClass::Translation]), position);
+        assert!(at("docs/en/a.md", 0.30).repeats(&translated("docs/uk/a.md", 0.35)));
+        assert!(translated("docs/uk/a.md", 0.30).repeats(&at("docs/en/a.md", 0.35)));
+        assert!(at("README.md", 0.30).repeats(&translated("README.zh-CN.md", 0.35)));
+        assert!(!at("docs/en/a.md", 0.30).repeats(&translated("docs/uk/a.md", 0.60)));
+        assert!(!at("docs/en/a.md", 0.30).repeats(&translated("docs/uk/b.md", 0.30)));
+        assert!(!at("tests/it/a.md", 0.30).repeats(&at("tests/a.md", 0.30)), "`it` is no language here");
         assert!(at("docs/en/a.md", 0.3).may_repeat(Kind::Doc, None, "docs/uk/a.md"));
         assert!(!at("docs/en/a.md", 0.3).may_repeat(Kind::Doc, None, "docs/b.md"));
     }
