@@ -4,7 +4,7 @@
 //! the same question is asked at the start of every session, and mostly nothing has changed.
 
 mod compare;
-pub(super) mod kept;
+mod find;
 mod renames;
 mod texts;
 
@@ -54,7 +54,7 @@ fn answer(
     let past = History::open(at)?;
     let base = base(&past, at, params.since.trim())?;
     let texts = Texts::new(at, &past, shared.config.index.max_file_bytes);
-    let changes = kept::changes(shared, &texts, base)?;
+    let changes = find::changes(shared, &texts, base)?;
     let mut definitions = Definitions::new(shared, until)?;
     let mut n_late = 0;
     let mut files = Vec::with_capacity(limit.min(changes.len()));

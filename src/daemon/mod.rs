@@ -21,6 +21,7 @@ mod gates;
 mod githooks;
 mod history;
 mod index_file;
+mod kept_changes;
 mod kept_chunks;
 mod kept_maps;
 mod lines;

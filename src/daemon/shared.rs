@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::advice::told::Told;
-use super::changed::kept::KeptChanges;
 use super::event::Event;
 use super::gates::Gates;
+use super::kept_changes::KeptChanges;
 use super::kept_chunks::KeptChunks;
 use super::kept_maps::{KeptMaps, MOST_MAP_BYTES};
 use super::memories::keeper::Memories;

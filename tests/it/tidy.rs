@@ -450,6 +450,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
                 "memories/panics",
                 "own_files",
                 "gates",
+                "kept_changes",
                 "kept_chunks",
                 "kept_maps",
                 "object_ids",

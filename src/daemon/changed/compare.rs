@@ -9,6 +9,7 @@ use super::renames;
 use super::texts::Texts;
 use crate::daemon::clock::now_ms;
 use crate::daemon::error::RpcResult;
+use crate::daemon::kept_changes::Change;
 use crate::daemon::object_ids::{ContentKey, ObjectIds};
 use crate::daemon::shared::Shared;
 use crate::git::{ObjectId, Tracked, TreeEntry};
@@ -20,17 +21,6 @@ use crate::types::{Refusal, SourceKey};
 
 /// Files larger than this count as changed unless git knows that they are not, bytes.
 const MOST_HASHED_BYTES: u64 = 64 << 20;
-
-/// A changed file.
-#[derive(Clone, Debug)]
-pub(super) struct Change {
-    /// Without its definitions.
-    pub(super) file: ChangedFile,
-    /// Its old content.
-    pub(super) old: Option<ObjectId>,
-    /// blake3 of its present content, where it is indexed.
-    pub(super) hash: Option<[u8; 32]>,
-}
 
 /// The differences between a tree and a worktree.
 #[derive(Default)]

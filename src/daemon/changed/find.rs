@@ -1,75 +1,17 @@
-//! Keeps what has changed in worktrees since a commit, until the manifest, the commit or git's index is another one.
+//! Finds what has changed in a worktree since a commit, unless it is kept from an earlier question.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 
-use super::compare::{Change, Worktree, is_gone};
+use super::compare::{Worktree, is_gone};
 use super::texts::Texts;
 use crate::daemon::error::RpcResult;
-use crate::daemon::per_view::{Kept, PerView};
+use crate::daemon::kept_changes::{Change, ChangesOfView, Source};
 use crate::daemon::request::clock;
 use crate::daemon::shared::Shared;
 use crate::git::{GitError, ObjectId, Settings, Tracked, UserDirs};
 use crate::paths::{IoContext as _, if_readable};
 use crate::scan;
 use crate::store::{Reader, StoreError};
-use crate::types::{Stat, ViewId};
-
-/// Memory of the changes of all worktrees together, bytes.
-const MOST_BYTES: usize = 16 << 20;
-
-/// The changes of worktrees.
-pub(in crate::daemon) struct KeptChanges(PerView<Option<ChangesOfView>>);
-
-/// The changes of a view, and what they follow from.
-#[derive(Clone)]
-struct ChangesOfView {
-    source: Source,
-    /// Paths that the manifest does not list, and whether each is gone from the disk: no clock tells of them.
-    unlisted: Arc<[(String, bool)]>,
-    changes: Arc<[Change]>,
-}
-
-/// What the changes of a view follow from.
-#[derive(Clone, PartialEq, Eq)]
-struct Source {
-    clock: String,
-    base: Option<ObjectId>,
-    /// Signature of git's index.
-    index: Option<Stat>,
-}
-
-impl Kept for Option<ChangesOfView> {
-    fn size(&self) -> usize {
-        let of_path = |path: &str| path.len() + size_of::<Change>();
-        self.as_ref().map_or(0, |kept| {
-            let changed: usize = kept.changes.iter().map(|change| of_path(&change.file.path)).sum();
-            changed + kept.unlisted.iter().map(|(path, _)| of_path(path)).sum::<usize>()
-        })
-    }
-}
-
-impl Default for KeptChanges {
-    fn default() -> Self {
-        Self(PerView::new(MOST_BYTES))
-    }
-}
-
-impl KeptChanges {
-    fn of(&self, view: ViewId) -> Option<ChangesOfView> {
-        let Ok(kept) = self.0.of(view, |former| Ok::<_, Infallible>(former.flatten()));
-        kept
-    }
-
-    fn keep(&self, view: ViewId, kept: ChangesOfView) {
-        let Ok(_) = self.0.of(view, |_| Ok::<_, Infallible>(Some(kept)));
-    }
-
-    /// Forgets all changes.
-    pub(in crate::daemon) fn clear(&self) {
-        self.0.retain(&[]);
-    }
-}
 
 /// Returns the changes since a commit by path; without one every file is added.
 ///

@@ -1,0 +1,80 @@
+//! Keeps what has changed in worktrees since a commit, until the manifest, the commit or git's index is another one.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use super::per_view::{Kept, PerView};
+use crate::git::ObjectId;
+use crate::proto::ChangedFile;
+use crate::types::{Stat, ViewId};
+
+/// Memory of the changes of all worktrees together, bytes.
+const MOST_BYTES: usize = 16 << 20;
+
+/// The changes of worktrees.
+pub(super) struct KeptChanges(PerView<Option<ChangesOfView>>);
+
+/// The changes of a view, and what they follow from.
+#[derive(Clone)]
+pub(super) struct ChangesOfView {
+    pub(super) source: Source,
+    /// Paths that the manifest does not list, and whether each is gone from the disk: no clock tells of them.
+    pub(super) unlisted: Arc<[(String, bool)]>,
+    pub(super) changes: Arc<[Change]>,
+}
+
+/// What the changes of a view follow from.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Source {
+    /// Of the view.
+    pub(super) clock: String,
+    /// The commit.
+    pub(super) base: Option<ObjectId>,
+    /// Signature of git's index.
+    pub(super) index: Option<Stat>,
+}
+
+/// A changed file.
+#[derive(Clone, Debug)]
+pub(super) struct Change {
+    /// Without its definitions.
+    pub(super) file: ChangedFile,
+    /// Its old content.
+    pub(super) old: Option<ObjectId>,
+    /// blake3 of its present content, where it is indexed.
+    pub(super) hash: Option<[u8; 32]>,
+}
+
+impl Kept for Option<ChangesOfView> {
+    fn size(&self) -> usize {
+        let of_path = |path: &str| path.len() + size_of::<Change>();
+        self.as_ref().map_or(0, |kept| {
+            let changed: usize = kept.changes.iter().map(|change| of_path(&change.file.path)).sum();
+            changed + kept.unlisted.iter().map(|(path, _)| of_path(path)).sum::<usize>()
+        })
+    }
+}
+
+impl Default for KeptChanges {
+    fn default() -> Self {
+        Self(PerView::new(MOST_BYTES))
+    }
+}
+
+impl KeptChanges {
+    /// Returns what is kept of a view.
+    pub(super) fn of(&self, view: ViewId) -> Option<ChangesOfView> {
+        let Ok(kept) = self.0.of(view, |former| Ok::<_, Infallible>(former.flatten()));
+        kept
+    }
+
+    /// Keeps the changes of a view in place of the former ones.
+    pub(super) fn keep(&self, view: ViewId, kept: ChangesOfView) {
+        let Ok(_) = self.0.of(view, |_| Ok::<_, Infallible>(Some(kept)));
+    }
+
+    /// Forgets all changes.
+    pub(super) fn clear(&self) {
+        self.0.retain(&[]);
+    }
+}
