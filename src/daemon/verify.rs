@@ -73,7 +73,7 @@ pub(super) fn verify(
 fn name(found: &Found) -> Option<&str> {
     let Candidate { kind, symbol, title, path, .. } = &found.ranked.candidate;
     match kind {
-        Kind::Symbol => symbol.as_deref(),
+        Kind::Symbol => title.as_deref().or(symbol.as_deref()),
         Kind::Doc => title.as_deref().and_then(|title| title.rsplit(" > ").next()),
         _ => path.rsplit('/').next(),
     }

@@ -16,7 +16,7 @@ const WORDS: usize = 3;
 const MOST_SHINGLES: usize = 2_000;
 /// Share of common shingles from which on texts are near copies.
 const LEAST_COMMON: f64 = 0.75;
-/// A shorter text, in words, is a copy only if it is equal.
+/// A shorter text, in words, is a copy only if it is equal but for blanks.
 const SHORT_WORDS: usize = 12;
 /// Largest difference of positions in two translations, as shares of the files.
 const MOST_MOVED: f64 = 0.12;
@@ -33,7 +33,8 @@ pub struct Passage<'a> {
     /// First line as a share of the file.
     position: f64,
     shingles: HashSet<u64>,
-    n_words: usize,
+    /// The text without blanks, if it is short: its words leave out operators.
+    short: Option<String>,
 }
 
 impl<'a> Passage<'a> {
@@ -58,7 +59,7 @@ impl<'a> Passage<'a> {
             is_translation: classes.has(FileClass::Translation),
             position,
             shingles,
-            n_words: words.len(),
+            short: (words.len() < SHORT_WORDS).then(|| text.split_whitespace().collect()),
         }
     }
 
@@ -84,10 +85,8 @@ impl<'a> Passage<'a> {
         {
             return true;
         }
-        if self.n_words.min(other.n_words) < SHORT_WORDS {
-            return self.n_words == other.n_words
-                && self.shingles == other.shingles
-                && self.name == other.name;
+        if self.short.is_some() || other.short.is_some() {
+            return self.short == other.short && self.name == other.name;
         }
         let n_common = self.shingles.intersection(&other.shingles).count() as f64;
         let n_all = (self.shingles.len() + other.shingles.len()) as f64 - n_common;
@@ -121,7 +120,8 @@ mod tests {
         let half = format!("{} And then many other words follow here that the first has not.", &TEXT[..120]);
         assert!(!own.repeats(&doc("old/a.md", &half)));
         let short = doc("docs/b.md", "See above.");
-        assert!(short.repeats(&doc("docs/c.md", "see above")));
+        assert!(short.repeats(&doc("docs/c.md", "See\n  above.\n")));
+        assert!(!doc("docs/b.md", "if a > b").repeats(&doc("docs/c.md", "if a < b")));
         assert!(!short.repeats(&doc("docs/c.md", "See below.")));
         assert!(!doc("a.md", "").repeats(&doc("b.md", "a")));
     }
