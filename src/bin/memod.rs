@@ -45,6 +45,9 @@ enum Verb {
         /// Its directory.
         #[arg(long)]
         model: PathBuf,
+        /// Identity of the model that must be there.
+        #[arg(long)]
+        identity: String,
         /// Library of ONNX Runtime.
         #[arg(long)]
         runtime: PathBuf,
@@ -59,8 +62,8 @@ fn main() -> ExitCode {
         Verb::Run { root, foreground } => run(root, foreground),
         Verb::Check { root } => check(&root),
         // The daemon sees the pipe close, and reports it.
-        Verb::Embed { model: model_dir, runtime, in_background } => {
-            let start = model_process::Start { model_dir, runtime, in_background };
+        Verb::Embed { model: model_dir, identity, runtime, in_background } => {
+            let start = model_process::Start { model_dir, identity, runtime, in_background };
             model_process::run(&start).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
         }
         Verb::Extract => worker::run().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS),

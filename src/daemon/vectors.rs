@@ -104,6 +104,7 @@ fn switch(
     model: &str,
     dims: usize,
 ) -> Result<(), StoreError> {
+    nearest.add(&writer.take_added()); // those are of the former model, as the copy still is
     if nearest.is_in_memory() {
         let mut vectors = VectorIndex::new(dims);
         reader.each_vector_by(model, |id, bytes| {

@@ -59,6 +59,11 @@ pub trait Embedder: Send + Sync {
         Ok(())
     }
 
+    /// Returns whether [`Self::embed`] need not wait for the model to be loaded; has it loaded otherwise.
+    fn is_ready(&self) -> bool {
+        true
+    }
+
     /// Returns whether a text takes milliseconds, so that work is to be cut into small pieces.
     fn is_slow(&self) -> bool {
         false

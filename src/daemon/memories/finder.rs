@@ -21,7 +21,8 @@ pub(super) fn vector_model(models: &Arc<Models>, id: &str) -> VectorModel {
     let (for_later, for_now, own_id) = (Arc::clone(models), Arc::clone(models), id.to_owned());
     let id = id.to_owned();
     let later = move |fields: &[Fields]| {
-        let model = for_later.load(&own_id).ok()?;
+        // A transaction is open, which must not wait for a model; it is tried again.
+        let model = for_later.load(&own_id).ok().filter(|model| model.is_ready())?;
         Some(quantized(vectors(model.as_ref(), fields)?))
     };
     let own_id = id.clone();

@@ -39,7 +39,7 @@ pub(super) struct OpenForeign {
 const COPY_AGAIN: Duration = Duration::from_secs(600);
 /// Maximum share of time for making backups.
 const COPY_SHARE: u32 = 100;
-/// Delay after a failure to compute or store vectors before the next job tries again.
+/// Delay after a failure to compute or store vectors, or while a model is loading, before they are tried again.
 const EMBED_AGAIN: Duration = Duration::from_secs(2);
 
 /// A handle to the thread that owns the memories.
@@ -276,7 +276,14 @@ fn serve(
                         copy_at = Some(Instant::now() + COPY_AGAIN.max(started.elapsed() * COPY_SHARE));
                     }
                 }
-                queue.recv().ok()
+                if store.lacks_vectors() || is_switching(store, models) {
+                    match queue.recv_timeout(EMBED_AGAIN) {
+                        Err(RecvTimeoutError::Timeout) => continue,
+                        received => received.ok(),
+                    }
+                } else {
+                    queue.recv().ok()
+                }
             }
             received => received.ok(),
         };
@@ -289,6 +296,11 @@ fn serve(
             Some(Job::Stop) | None => return,
         }
     }
+}
+
+/// Returns whether another model is to answer, which may be loading.
+fn is_switching(store: &MemoryStore, models: &Models) -> bool {
+    models.chosen().is_ok_and(|chosen| chosen != store.model() && models.is_usable(&chosen))
 }
 
 /// Makes some vectors of the chosen model, and switches to it when none is missing; returns whether there is more to do.

@@ -156,3 +156,23 @@ fn a_query_of_another_model_is_refused() {
     writer.fill_vector_table(99).unwrap();
     assert!(top("two").is_ok());
 }
+
+#[test]
+fn vectors_of_an_apply_before_the_switch_stay_with_their_model() {
+    let temp = tempfile::tempdir().unwrap();
+    let path = &temp.path().join("index.db");
+    let (mut writer, nearest) = filled(path);
+    let reader = Reader::open(path).unwrap();
+    writer.plan_model(Some("two")).unwrap();
+    writer.add_next_vectors("two", &new_vectors(&reader, "two")).unwrap();
+    let key = ViewKey { git_dir: "/r/.git".to_owned(), inode: 1, root: "/r".to_owned() };
+    let view = writer.view(&key).unwrap();
+    let Change::Put { key, stat, racy, lang, path_words, blob, .. } = put(3) else { unreachable!() };
+    let (key, hash) = (SourceKey::new(format!("new/{key}")), [7; 32]);
+    writer.apply(view, &[Change::Put { key, stat, racy, hash, lang, path_words, blob }], 0).unwrap();
+    switch(&nearest, &reader, &mut writer, "two", 2 * N_TEXTS).unwrap();
+    let left = writer.take_added();
+    assert!(left.is_empty(), "{} vectors of the former model are about to be added", left.len());
+    let query = QueryVector::stored("one", Scale::default(), vector("one", 3));
+    assert_eq!(nearest.top(&reader, &query, 1, None).unwrap(), Err(NoVectors::OtherModel));
+}

@@ -1,6 +1,7 @@
 //! Installs a model from a folder that is laid out as sentence-transformers writes it.
 
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -22,6 +23,18 @@ const MOST_TOKENS: usize = 512;
 
 /// Lengths that vectors may have.
 const DIMS: std::ops::RangeInclusive<usize> = 8..=4_096;
+
+/// Largest model file, bytes.
+const MOST_MODEL: u64 = 4 << 30;
+
+/// Largest other file, bytes.
+const MOST_JSON: u64 = 64 << 20;
+
+/// Longest prefix of texts, bytes.
+const MOST_PREFIX: usize = 1 << 10;
+
+/// File with the prefixes.
+const PROMPTS: &str = "config_sentence_transformers.json";
 
 /// Texts in a batch.
 const BATCH: usize = 8;
@@ -64,7 +77,8 @@ pub fn import(
     let install = || {
         let mut manifest = folder.copy(&complete, &name, known)?;
         write(&complete, &manifest)?;
-        let start = Start { model_dir: complete.clone(), runtime: library, in_background: true };
+        let identity = manifest.identity();
+        let start = Start { model_dir: complete.clone(), identity, runtime: library, in_background: true };
         let failed = |reason| OnnxError::Failed { model: name.clone(), reason };
         (manifest.dims, manifest.scale) = tried(program, &start).map_err(failed)?;
         write(&complete, &manifest)?;
@@ -73,6 +87,30 @@ pub fn import(
     };
     let manifest = install().inspect_err(|_: &OnnxError| drop(fs::remove_dir_all(&complete)))?;
     Ok(Installed { dir: cache.dir().join(&name), manifest })
+}
+
+/// Reads a regular file, also through a link, as caches of hubs have them. A FIFO does not block.
+fn read(path: &Path, most_bytes: u64) -> Result<Vec<u8>, OnnxError> {
+    let mut options = fs::OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+    let file = options.open(path).at("open", path)?;
+    if !file.metadata().at("examine", path)?.is_file() {
+        return Err(OnnxError::bad(path, "is not a regular file"));
+    }
+    let mut content = Vec::new();
+    file.take(most_bytes + 1).read_to_end(&mut content).at("read", path)?;
+    if content.len() as u64 > most_bytes {
+        return Err(OnnxError::bad(path, format!("has more than {most_bytes} bytes")));
+    }
+    Ok(content)
+}
+
+/// Returns the first 12 digits of the SHA-256 of what makes the vectors.
+fn revision(files: &[ModelFile], max_tokens: usize) -> String {
+    let files = files.iter().map(|file| format!("{} {}\n", file.name, file.sha256));
+    sha256(format!("{}{max_tokens}", files.collect::<String>()).as_bytes())[..12].to_owned()
 }
 
 fn write(dir: &Path, manifest: &Manifest) -> Result<(), OnnxError> {
@@ -152,7 +190,7 @@ impl<'a> Folder<'a> {
         if !path.is_file() {
             return Ok(Value::Null);
         }
-        let text = fs::read(&path).at("read", &path)?;
+        let text = read(&path, MOST_JSON)?;
         serde_json::from_slice(&text).map_err(|error| OnnxError::bad(&path, error.to_string()))
     }
 
@@ -175,35 +213,37 @@ impl<'a> Folder<'a> {
 
     /// Copies the files into a directory, and describes them. The length of the vectors is not known yet.
     fn copy(&self, to: &Path, name: &str, known: Option<&CatalogueEntry>) -> Result<Manifest, OnnxError> {
-        let model = fs::read(&self.model).at("read", &self.model)?;
+        let model = read(&self.model, MOST_MODEL)?;
         let mut files = vec![self.put(to, MODEL, &model)?];
         for (file, default) in TOKENIZER.into_iter().zip(DEFAULTS) {
             let path = self.dir.join(file);
             let content = match path.is_file() {
-                true => fs::read(&path).at("read", &path)?,
+                true => read(&path, MOST_JSON)?,
                 false if default.is_empty() => return Err(OnnxError::bad(&path, "is absent")),
                 false => default.as_bytes().to_vec(),
             };
             files.push(self.put(to, file, &content)?);
         }
-        let prompts = &self.json("config_sentence_transformers.json")?["prompts"];
+        let max_tokens = self.max_tokens()?.or(known.map(|entry| entry.max_tokens));
+        let max_tokens = max_tokens.unwrap_or(MOST_TOKENS).clamp(1, MOST_TOKENS);
+        let prompts = &self.json(PROMPTS)?["prompts"];
         let prompt =
             |names: &[&str]| names.iter().find_map(|name| prompts[*name].as_str()).map(str::to_owned);
+        let (query, document) = (prompt(&["query"]), prompt(&["document", "passage"]));
+        if [&query, &document].into_iter().flatten().any(|prefix| prefix.len() > MOST_PREFIX) {
+            let reason = format!("a prefix has more than {MOST_PREFIX} bytes");
+            return Err(OnnxError::bad(&self.dir.join(PROMPTS), reason));
+        }
         let of_known = |prefix: fn(&CatalogueEntry) -> &'static str| known.map_or("", prefix).to_owned();
         Ok(Manifest {
             name: name.to_owned(),
             source: self.dir.display().to_string(),
-            revision: sha256(&model)[..12].to_owned(),
+            revision: revision(&files, max_tokens),
             dims: 0,
             pooling: self.pooling()?.or(known.map(|entry| entry.pooling)).unwrap_or(Pooling::Mean),
-            query_prefix: prompt(&["query"]).unwrap_or_else(|| of_known(|entry| entry.query_prefix)),
-            document_prefix: prompt(&["document", "passage"])
-                .unwrap_or_else(|| of_known(|entry| entry.document_prefix)),
-            max_tokens: self
-                .max_tokens()?
-                .or(known.map(|entry| entry.max_tokens))
-                .unwrap_or(MOST_TOKENS)
-                .clamp(1, MOST_TOKENS),
+            query_prefix: query.unwrap_or_else(|| of_known(|entry| entry.query_prefix)),
+            document_prefix: document.unwrap_or_else(|| of_known(|entry| entry.document_prefix)),
+            max_tokens,
             scale: Scale::default(),
             files,
         })

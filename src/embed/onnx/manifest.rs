@@ -59,7 +59,7 @@ pub struct Manifest {
     pub name: String,
     /// Where it comes from: a repository of a hub, or a directory.
     pub source: String,
-    /// Commit in the hub, or the first 12 digits of the model file's SHA-256.
+    /// Commit in the hub, or the first 12 digits of a SHA-256 over those of all files and `max_tokens`.
     pub revision: String,
     /// Length of its vectors.
     pub dims: usize,

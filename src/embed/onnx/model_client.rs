@@ -1,6 +1,6 @@
 //! Starts the process of a model, asks it and ends it.
 
-use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -18,7 +18,10 @@ const LOAD_LIMIT: Duration = Duration::from_secs(25);
 const REPLY_LIMIT: Duration = Duration::from_secs(30);
 
 /// Time limit for who waits. A query takes milliseconds, and words answer without it.
-const QUERY_LIMIT: Duration = Duration::from_secs(5);
+pub(super) const QUERY_LIMIT: Duration = Duration::from_secs(5);
+
+/// Longest line of a reply, bytes: 8 vectors of 4096 numbers take less than one megabyte.
+const MOST_REPLY: u64 = 16 << 20;
 
 /// Most of what a process says before it ends that is repeated.
 const MOST_SAID: usize = 300;
@@ -51,6 +54,7 @@ impl Process {
             command.arg0("memod").process_group(0); // what a terminal interrupts is the daemon
         }
         command.arg("embed").arg("--model").arg(&start.model_dir).arg("--runtime").arg(&start.runtime);
+        command.arg("--identity").arg(&start.identity);
         if start.in_background {
             command.arg("--in-background");
         }
@@ -130,8 +134,8 @@ fn exchange(mut stdin: ChildStdin, stdout: ChildStdout, tasks: &Receiver<String>
     let mut stdout = BufReader::new(stdout);
     let mut receive = || {
         let mut line = String::new();
-        let is_read = stdout.read_line(&mut line).is_ok_and(|n_bytes| n_bytes > 0);
-        is_read && replies.send(line).is_ok()
+        let is_read = stdout.by_ref().take(MOST_REPLY).read_line(&mut line).is_ok();
+        is_read && line.ends_with('\n') && replies.send(line).is_ok()
     };
     if !receive() {
         return;

@@ -32,6 +32,8 @@ const NICE: i32 = 10;
 pub struct Start {
     /// Directory of the model, with its manifest.
     pub model_dir: PathBuf,
+    /// Identity of the model that must be there.
+    pub identity: String,
     /// Library of ONNX Runtime.
     pub runtime: PathBuf,
     /// Whether it gives way to other processes.
@@ -95,7 +97,7 @@ fn load(start: &Start) -> Result<TextEmbedding, String> {
     if start.in_background {
         give_way();
     }
-    let (manifest, files) = read(&start.model_dir).map_err(|error| error.to_string())?;
+    let (manifest, files) = read(&start.model_dir, &start.identity).map_err(|error| error.to_string())?;
     limit_memory(files.onnx_file.len() as u64);
     let runtime = start.runtime.display();
     let library = ort::init_from(&start.runtime).map_err(|error| format!("{runtime}: {error}"))?;
@@ -108,8 +110,12 @@ fn load(start: &Start) -> Result<TextEmbedding, String> {
         .map_err(|error| format!("{}: {error}", start.model_dir.display()))
 }
 
-fn read(dir: &Path) -> Result<(Manifest, UserDefinedEmbeddingModel), OnnxError> {
+/// Reads the files of a model, unless another one or another revision has taken its place.
+fn read(dir: &Path, identity: &str) -> Result<(Manifest, UserDefinedEmbeddingModel), OnnxError> {
     let manifest = Manifest::read(dir)?;
+    if manifest.identity() != identity {
+        return Err(OnnxError::bad(dir, format!("has {} instead of {identity}", manifest.identity())));
+    }
     let content = |name: &str| manifest.content(dir, name);
     let tokenizer_files = TokenizerFiles {
         tokenizer_file: content(TOKENIZER[0])?,
@@ -146,3 +152,33 @@ fn limit_memory(model_bytes: u64) {
 
 #[cfg(not(target_os = "linux"))]
 fn limit_memory(_: u64) {}
+
+#[cfg(test)]
+mod tests {
+    use super::super::manifest::MANIFEST;
+    use super::*;
+    use crate::embed::Scale;
+
+    #[test]
+    fn another_model_in_its_place_is_refused() {
+        let temp = tempfile::tempdir().unwrap();
+        let manifest = Manifest {
+            name: "own".to_owned(),
+            source: String::new(),
+            revision: "2".to_owned(),
+            dims: 8,
+            pooling: Pooling::Mean,
+            query_prefix: String::new(),
+            document_prefix: String::new(),
+            max_tokens: 1,
+            scale: Scale::default(),
+            files: Vec::new(),
+        };
+        std::fs::write(temp.path().join(MANIFEST), serde_json::to_vec(&manifest).unwrap()).unwrap();
+        let error = |identity| read(temp.path(), identity).unwrap_err().to_string();
+        let refused = error("own@1/8/mean");
+        assert!(refused.ends_with(": has own@2/8/mean instead of own@1/8/mean"), "{refused}");
+        let files = error("own@2/8/mean");
+        assert!(files.ends_with("is not in the manifest"), "{files}");
+    }
+}

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::cache::Installed;
 use super::manifest::Manifest;
-use super::model_client::Process;
+use super::model_client::{Process, QUERY_LIMIT};
 use super::model_process::Start;
 use super::{OnnxError, Runtime};
 use crate::embed::{EmbedError, Embedder, LOADING, Role, Scale};
@@ -53,7 +53,8 @@ impl RemoteModel {
     pub fn new(installed: &Installed, runtime: &Runtime, program: &Path) -> Result<Self, OnnxError> {
         let runtime = runtime.find()?;
         let server = |in_background| {
-            let start = Start { model_dir: installed.dir.clone(), runtime: runtime.clone(), in_background };
+            let (model_dir, identity) = (installed.dir.clone(), installed.manifest.identity());
+            let start = Start { model_dir, identity, runtime: runtime.clone(), in_background };
             Arc::new(Server {
                 program: program.to_owned(),
                 start,
@@ -128,7 +129,7 @@ impl Embedder for RemoteModel {
         if let Some(vectors) = kept {
             return Ok(vectors);
         }
-        let vectors = self.embed_by(texts, role, |texts| self.now.ask_if_ready(texts))?;
+        let vectors = self.embed_by(texts, role, |texts| self.now.ask_if_ready(texts, QUERY_LIMIT))?;
         if let (Role::Query, [text]) = (role, texts) {
             let mut queries = locked(&self.queries);
             if queries.len() == KEPT_QUERIES {
@@ -141,6 +142,10 @@ impl Embedder for RemoteModel {
 
     fn warm_up(&self) -> Result<(), EmbedError> {
         self.embed_by(&["warm up"], Role::Query, |texts| self.now.ask(texts)).map(drop)
+    }
+
+    fn is_ready(&self) -> bool {
+        self.later.is_ready()
     }
 
     fn is_slow(&self) -> bool {
@@ -194,27 +199,49 @@ impl Server {
         self.run(process, texts)
     }
 
-    /// Asks the process if it runs; starts it otherwise, but does not wait for it.
-    fn ask_if_ready(self: &Arc<Self>, texts: Vec<String>) -> Result<Vectors, String> {
+    /// Asks the process if it runs, and waits at most `limit` for its turn. Starts it otherwise, but does not wait for it.
+    fn ask_if_ready(self: &Arc<Self>, texts: Vec<String>, limit: Duration) -> Result<Vectors, String> {
+        let until = Instant::now() + limit;
         let mut state = locked(&self.state);
-        match &mut *state {
-            State::Ready(..) => {}
-            State::Starting => return Err(LOADING.to_owned()),
-            State::Failed(why, at) if at.elapsed() < TRY_AGAIN => return Err(why.clone()),
-            State::Stopped | State::Failed(..) => {
-                *state = State::Starting;
-                drop(state);
-                let server = Arc::clone(self);
-                let starting =
-                    thread::Builder::new().name("embed-start".to_owned()).spawn(move || server.start());
-                if let Err(error) = starting {
-                    self.set(State::Failed(format!("start a thread: {error}"), Instant::now()));
-                }
-                return Err(LOADING.to_owned());
+        let process = loop {
+            let State::Ready(process, _) = &mut *state else { return Err(self.why_not_ready(state)) };
+            if let Some(process) = process.take() {
+                break process;
             }
+            let rest = until.saturating_duration_since(Instant::now());
+            if rest.is_zero() {
+                return Err(format!("busy for over {} s", limit.as_secs()));
+            }
+            state = self.changed.wait_timeout(state, rest).unwrap_or_else(PoisonError::into_inner).0;
+        };
+        drop(state);
+        self.run(process, texts)
+    }
+
+    /// Returns whether the process runs; starts it otherwise, but does not wait for it.
+    fn is_ready(self: &Arc<Self>) -> bool {
+        let state = locked(&self.state);
+        if matches!(*state, State::Ready(..)) {
+            return true;
+        }
+        self.why_not_ready(state);
+        false
+    }
+
+    /// Returns why a process that is not ready cannot be asked; has it started in the background if it is stopped.
+    fn why_not_ready(self: &Arc<Self>, mut state: MutexGuard<'_, State>) -> String {
+        match &*state {
+            State::Failed(why, at) if at.elapsed() < TRY_AGAIN => return why.clone(),
+            State::Starting | State::Ready(..) => return LOADING.to_owned(),
+            State::Stopped | State::Failed(..) => *state = State::Starting,
         }
         drop(state);
-        self.ask(texts)
+        let server = Arc::clone(self);
+        let starting = thread::Builder::new().name("embed-start".to_owned()).spawn(move || server.start());
+        if let Err(error) = starting {
+            self.set(State::Failed(format!("start a thread: {error}"), Instant::now()));
+        }
+        LOADING.to_owned()
     }
 
     /// Runs the process, and puts it back unless it failed.
@@ -283,4 +310,44 @@ fn end_when_idle(server: &Weak<Server>, idle: Duration) {
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server(state: State) -> Arc<Server> {
+        let nowhere = PathBuf::from("/nonexistent/memod");
+        let (model_dir, runtime) = (nowhere.clone(), nowhere.clone());
+        let start = Start { model_dir, identity: String::new(), runtime, in_background: false };
+        Arc::new(Server { program: nowhere, start, state: Mutex::new(state), changed: Condvar::new() })
+    }
+
+    #[test]
+    fn who_asks_never_waits_for_a_start() {
+        let ask = |server: &Arc<Server>, limit| server.ask_if_ready(vec!["a".to_owned()], limit).unwrap_err();
+        let loading = server(State::Starting);
+        assert_eq!((ask(&loading, QUERY_LIMIT), loading.is_ready()), (LOADING.to_owned(), false));
+        let busy = server(State::Ready(None, Instant::now()));
+        assert_eq!((ask(&busy, Duration::ZERO), busy.is_ready()), ("busy for over 0 s".to_owned(), true));
+        let stopped = server(State::Stopped);
+        assert_eq!(ask(&stopped, QUERY_LIMIT), LOADING, "it is started by another thread");
+        let mut state = locked(&stopped.state);
+        while matches!(*state, State::Starting) {
+            state = stopped.changed.wait(state).unwrap();
+        }
+        drop(state);
+        let why = ask(&stopped, QUERY_LIMIT);
+        assert!(why.starts_with("start its process: "), "{why}");
+        assert!(!stopped.is_ready());
+    }
+
+    #[test]
+    fn who_waits_for_its_turn_is_not_left_waiting_when_the_process_ends() {
+        let busy = server(State::Ready(None, Instant::now()));
+        let asked = Arc::clone(&busy);
+        let asking = thread::spawn(move || asked.ask_if_ready(Vec::new(), Duration::from_secs(60)));
+        busy.set(State::Starting);
+        assert_eq!(asking.join().unwrap(), Err(LOADING.to_owned()));
+    }
 }

@@ -71,3 +71,50 @@ fn a_known_model_brings_its_prefixes() {
         "{manifest:?}"
     );
 }
+
+#[test]
+fn each_file_and_the_number_of_tokens_are_part_of_the_identity() {
+    let usual = [("model.onnx", "weights"), ("tokenizer.json", "{}")];
+    let identity = |more: &[(&str, &str)]| {
+        let (temp, to) = (folder(&[&usual, more].concat()), tempfile::tempdir().unwrap());
+        Folder::open(temp.path()).unwrap().copy(to.path(), "own", None).unwrap().identity()
+    };
+    let first = identity(&[]);
+    assert_eq!(identity(&[]), first);
+    assert_ne!(identity(&[("model.onnx", "others")]), first);
+    assert_ne!(identity(&[("tokenizer.json", "{ }")]), first);
+    assert_ne!(identity(&[("tokenizer_config.json", "{}")]), first);
+    assert_ne!(identity(&[("sentence_bert_config.json", r#"{"max_seq_length": 64}"#)]), first);
+}
+
+#[test]
+fn files_that_are_too_large_or_no_files_are_refused() {
+    let temp = folder(&[("a", "four")]);
+    let path = |name| temp.path().join(name);
+    assert_eq!(read(&path("a"), 4).unwrap(), b"four");
+    let error = |path: &Path, most| read(path, most).unwrap_err().to_string();
+    assert!(error(&path("a"), 3).ends_with("a: has more than 3 bytes"));
+    assert!(error(temp.path(), 9).ends_with("is not a regular file"));
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(path("a"), path("link")).unwrap();
+        assert_eq!(read(&path("link"), 4).unwrap(), b"four");
+        std::os::unix::fs::symlink("/dev/zero", path("zero")).unwrap();
+        assert!(error(&path("zero"), 9).ends_with("is not a regular file"));
+    }
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        mknodat(CWD, path("fifo"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        assert!(error(&path("fifo"), 9).ends_with("is not a regular file"));
+    }
+}
+
+#[test]
+fn a_long_prefix_is_refused() {
+    let prompts = format!(r#"{{"prompts": {{"query": "{}"}}}}"#, "q".repeat(MOST_PREFIX + 1));
+    let temp = folder(&[("model.onnx", ""), ("tokenizer.json", "{}"), (PROMPTS, &prompts)]);
+    let to = tempfile::tempdir().unwrap();
+    let error = Folder::open(temp.path()).unwrap().copy(to.path(), "own", None).unwrap_err().to_string();
+    assert!(error.ends_with("a prefix has more than 1024 bytes"), "{error}");
+}
