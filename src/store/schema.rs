@@ -157,6 +157,7 @@ DROP TABLE chunk_vocab;
 DROP TABLE chunk_fts;
 DROP TABLE IF EXISTS chunk_vec;
 DELETE FROM meta WHERE key = 'vectors_filled_to';
+INSERT OR IGNORE INTO meta(key, value) SELECT 'unscrubbed', '1' WHERE EXISTS (SELECT 1 FROM blob);
 DELETE FROM entry;
 DELETE FROM blob;
 UPDATE view SET complete = 0, seq = seq + 1;

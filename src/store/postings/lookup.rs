@@ -16,6 +16,8 @@ pub struct Postings<'a> {
 
 struct Segment {
     id: i64,
+    /// Its last chunk.
+    last: i64,
     /// The lists of a segment in one row.
     inline: Option<Vec<u8>>,
 }
@@ -35,8 +37,8 @@ impl Reader {
     /// When the database cannot be read.
     pub fn postings(&self) -> Result<Postings<'_>, StoreError> {
         let segments = self.run(|conn| {
-            conn.prepare_cached("SELECT id, postings FROM segment ORDER BY first")?
-                .query_map([], |row| Ok(Segment { id: row.get(0)?, inline: row.get(1)? }))?
+            conn.prepare_cached("SELECT id, last, postings FROM segment ORDER BY first")?
+                .query_map([], |row| Ok(Segment { id: row.get(0)?, last: row.get(1)?, inline: row.get(2)? }))?
                 .collect()
         })?;
         Ok(Postings { reader: self, segments })
@@ -75,8 +77,10 @@ impl Postings<'_> {
         let mut set = IdSet::default();
         match expression {
             Expression::Phrase(phrase) => {
+                let last = self.segments.last().map_or(0, |segment| segment.last);
                 let mut ids = Vec::new();
                 self.each(phrase, |id, _| ids.push(id))?;
+                ids.retain(|id| (0..=last).contains(&id.0)); // damaged bytes may give any number
                 set = ids.into_iter().collect();
             }
             Expression::Any(parts) => {
@@ -141,7 +145,7 @@ impl Postings<'_> {
         let (Some(first), Some(last)) = (terms.first(), terms.last()) else { return Ok(()) };
         let mut of_rows =
             conn.prepare_cached("SELECT id, data FROM posting WHERE id >= ?1 AND id < ?2 ORDER BY id")?;
-        for Segment { id: segment, inline } in &self.segments {
+        for Segment { id: segment, inline, .. } in &self.segments {
             if let Some(lists) = inline {
                 let near = inline_lists(lists).skip_while(|list| list.term < *first);
                 let near = near.take_while(|list| list.term <= *last);
@@ -150,8 +154,10 @@ impl Postings<'_> {
                 }
                 continue;
             }
-            for term in terms {
-                let mut rows = of_rows.query([row_id(*segment, *term), row_id(*segment, term + 1)])?;
+            // Words that are added together have ids in their order, so those of a prefix are mostly neighbours.
+            for run in terms.chunk_by(|term, next| *next == term + 1) {
+                let (first, last) = (run[0], run[run.len() - 1]);
+                let mut rows = of_rows.query([row_id(*segment, first), row_id(*segment, last + 1)])?;
                 while let Some(row) = rows.next()? {
                     see(row.get_ref(1)?.as_blob()?, PlacesAt::Row(row.get(0)?))?;
                 }
@@ -185,7 +191,7 @@ impl Postings<'_> {
             let found = self.any_of(conn, terms)?.into_iter().map(|(id, _)| id).collect();
             keep_common(&mut chunks, found);
         }
-        let chunks = chunks.unwrap_or_default();
+        let mut chunks = chunks.unwrap_or_default();
         let mut starts: Option<Vec<(i64, u32)>> = None;
         for (nth, terms) in (0..).zip(tokens) {
             let mut found = Vec::new();
@@ -196,8 +202,12 @@ impl Postings<'_> {
                     }
                 })?;
             }
-            found.sort_unstable();
+            if terms.len() > 1 {
+                found.sort_unstable();
+            }
             keep_common(&mut starts, found);
+            chunks = starts.iter().flatten().map(|(id, _)| *id).collect();
+            chunks.dedup();
         }
         let mut counts: Vec<(i64, u8)> = Vec::new();
         for (id, start) in starts.unwrap_or_default() {

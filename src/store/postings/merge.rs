@@ -17,7 +17,9 @@ use crate::types::{ChunkId, IdSet};
 const MOST_INLINE: usize = 16;
 const MOST_INLINE_CHUNKS: i64 = 512;
 
-/// Number of chunks in such segments above which no more are added before they are merged.
+/// Number of such segments, and of chunks that are merged for the first time, above which no more are added before they are
+/// merged.
+const MOST_WAITING: usize = 64;
 const MOST_WAITING_CHUNKS: i64 = 1_024;
 
 /// Number of neighbours that are merged, if none has more chunks than so many times those of another, or if there are too
@@ -25,11 +27,13 @@ const MOST_WAITING_CHUNKS: i64 = 1_024;
 const FAN_IN: usize = 8;
 const MOST_SEGMENTS: usize = 48;
 
-/// About how long a step takes.
+/// About how long a step takes, and the most steps of a merge: each reads all segments that are in one row.
 const STEP: Duration = Duration::from_millis(15);
+const MOST_STEPS: i64 = 64;
 
-/// Number of terms in the first step, and rows that a step deletes.
+/// Number of terms in the first step, the most in one that has any, and rows that a step deletes.
 const FIRST_TERMS: i64 = 1_024;
+const MOST_TERMS: i64 = 1 << 16;
 const DELETED_ROWS: i64 = 4_096;
 
 /// What is to be done about segments.
@@ -55,6 +59,8 @@ pub(in crate::store) struct Merge {
     n_chunks: i64,
     next_term: i64,
     n_terms: i64,
+    /// Segments in one row that are not merged yet.
+    n_waiting: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -92,9 +98,10 @@ impl Merging {
         Ok(!matches!(self, Self::Done))
     }
 
-    /// Returns whether so much is merged for the first time that the next job has to wait.
+    /// Returns whether so much waits to be merged for the first time that the next job has to wait.
     pub(in crate::store) fn is_behind(&self) -> bool {
-        matches!(self, Self::Begun(merge) if merge.n_chunks > MOST_WAITING_CHUNKS && merge.sources[0].is_inline)
+        let Self::Begun(merge) = self else { return false };
+        merge.n_waiting > MOST_WAITING || merge.n_chunks > MOST_WAITING_CHUNKS && merge.sources[0].is_inline
     }
 }
 
@@ -137,6 +144,7 @@ fn sources(tx: &Transaction<'_>) -> rusqlite::Result<Vec<Source>> {
 fn due(sources: &[Source]) -> Option<Vec<Source>> {
     let n_inline = sources.iter().rev().take_while(|source| source.is_inline).count();
     let inline = &sources[sources.len() - n_inline..];
+    let inline = &inline[..n_inline.min(MOST_WAITING)]; // each step reads all of them
     if n_inline >= MOST_INLINE
         || inline.iter().map(|source| source.n_chunks).sum::<i64>() >= MOST_INLINE_CHUNKS
     {
@@ -160,7 +168,7 @@ impl Merge {
             statement.query_map([first, last], |row| row.get(0).map(ChunkId))?.collect::<Result<_, _>>()?;
         let n_chunks = ids.len() as i64;
         let (target, chunks) = (next_segment(tx)?, ids.into_iter().collect());
-        Ok(Self { sources, target, chunks, n_chunks, next_term: 0, n_terms: FIRST_TERMS })
+        Ok(Self { sources, target, chunks, n_chunks, next_term: 0, n_terms: FIRST_TERMS, n_waiting: 0 })
     }
 
     /// Merges the lists of the next terms. Returns whether they were the last.
@@ -180,16 +188,25 @@ impl Merge {
                 each_row(tx, source.id, first..end, &mut append)?;
             }
         }
+        let has_lists = !lists.is_empty();
         for (term, list) in lists {
             put_list(tx, row_id(self.target, term), list.finish())?;
         }
         self.next_term = end;
+        self.n_waiting = tx
+            .prepare_cached("SELECT count(*) FROM segment WHERE id < 0")?
+            .query_row([], |row| row.get(0))?;
         let is_last = end == n_terms;
         if is_last {
             self.name(tx)?;
         }
         let took = began.elapsed();
-        self.n_terms = if took > STEP { (self.n_terms / 2).max(1) } else { self.n_terms * 2 };
+        let least = n_terms / MOST_STEPS + 1;
+        self.n_terms = match took > STEP {
+            true => (self.n_terms / 2).max(least),
+            false if has_lists => (self.n_terms * 2).min(MOST_TERMS.max(least)),
+            false => self.n_terms, // it took no time, and says nothing of the next terms
+        };
         Ok(is_last)
     }
 

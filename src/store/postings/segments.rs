@@ -5,9 +5,9 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use super::inverted::Inverted;
 use super::list::{Row, put_number, take_number};
 
-/// Bits of the id of a row of `posting` and `position`: segment, term, number of the row. A word can be in 67 million
-/// chunks of a segment.
-const ROW_BITS: u32 = 16;
+/// Bits of the id of a row of `posting` and `position`: segment, term, number of the row. A word can be in 4 million chunks
+/// of a segment, and there can be 33 million merges.
+const ROW_BITS: u32 = 12;
 const TERM_BITS: u32 = 26;
 
 /// Returns the id of the first row of a term in a segment.
@@ -48,7 +48,7 @@ pub(super) fn last_term(conn: &Connection) -> rusqlite::Result<i64> {
     last_id(conn, LAST_TERM)
 }
 
-/// Returns an id that no segment has had.
+/// Returns an id that no segment with rows has had.
 pub(super) fn next_segment(tx: &Transaction<'_>) -> rusqlite::Result<i64> {
     let id = last_id(tx, LAST_SEGMENT)? + 1;
     set_last_id(tx, LAST_SEGMENT, id)?;
@@ -75,10 +75,12 @@ pub(in crate::store) fn add_segment(tx: &Transaction<'_>, words: Inverted<'_>) -
             all.places.extend_from_slice(&row.places);
         }
     }
+    // Without rows, its id may be used again: those below 0 are, so that saving a file takes none of the others.
     tx.prepare_cached(
-        "INSERT INTO segment(id, first, last, n_chunks, postings, places) VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
+        "INSERT INTO segment(id, first, last, n_chunks, postings, places)
+         SELECT min(0, coalesce(min(id), 0)) - 1, ?1, ?2, ?3, ?4, ?5 FROM segment",
     )?
-    .execute(params![next_segment(tx)?, first, last, n_chunks, all.postings, all.places])
+    .execute(params![first, last, n_chunks, all.postings, all.places])
     .map(drop)
 }
 

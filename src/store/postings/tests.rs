@@ -206,8 +206,8 @@ fn lists_have_what_fts5_finds_through_merges_and_restarts() {
     assert!(bench.n_rows("SELECT count(*) FROM posting") > 0);
 }
 
-const UNNAMED: &str = "SELECT (SELECT count(*) FROM posting WHERE id >> 42 NOT IN (SELECT id FROM segment))
-    + (SELECT count(*) FROM position WHERE id >> 42 NOT IN (SELECT id FROM segment))";
+const UNNAMED: &str = "SELECT (SELECT count(*) FROM posting WHERE id >> 38 NOT IN (SELECT id FROM segment))
+    + (SELECT count(*) FROM position WHERE id >> 38 NOT IN (SELECT id FROM segment))";
 
 #[test]
 fn what_an_interrupted_merge_wrote_is_deleted() {
