@@ -13,6 +13,7 @@ use crate::proto::{CommitInfo, Copies, Hit};
 use crate::scan;
 use crate::search::near_copies::Passage;
 use crate::search::rerank::Candidate;
+use crate::search::translation;
 use crate::search::{Answer, Found, arms, explain, snippet};
 use crate::types::{Kind, SourceKey};
 
@@ -28,6 +29,8 @@ pub(super) struct Verified {
 
 /// Number of candidates for each wanted hit that are looked at for copies of what is shown.
 const MOST_LOOKED_AT: usize = 4;
+/// Most of them beyond the wanted number.
+const MOST_FURTHER: usize = 100;
 
 /// Verifies candidates in order until `limit` of them hold. A near copy of one is counted with it.
 pub(super) fn verify(
@@ -42,7 +45,7 @@ pub(super) fn verify(
     let mut passages: Vec<(usize, Passage<'_>)> = Vec::new();
     for (nth, found) in answer.found.iter().enumerate() {
         let is_full = hits.len() == limit;
-        if is_full && nth >= MOST_LOOKED_AT * limit {
+        if is_full && nth >= (MOST_LOOKED_AT * limit).min(limit + MOST_FURTHER) {
             break;
         }
         if let Some(text) = &found.text {
@@ -50,7 +53,9 @@ pub(super) fn verify(
             continue;
         }
         let Candidate { kind, path, classes, .. } = &found.ranked.candidate;
-        let may_repeat = |(_, shown): &(usize, Passage<'_>)| shown.may_repeat(*kind, name(found), path);
+        let bare_path = translation::without_language(path);
+        let may_repeat =
+            |(_, shown): &(usize, Passage<'_>)| shown.may_repeat(*kind, name(found), path, &bare_path);
         if is_full && !passages.iter().any(may_repeat) {
             continue;
         }

@@ -63,11 +63,11 @@ impl<'a> Passage<'a> {
         }
     }
 
-    /// Returns whether a hit of that kind, name and path is worth a look, as far as this shows.
-    pub fn may_repeat(&self, kind: Kind, name: Option<&str>, path: &str) -> bool {
+    /// Returns whether a hit of that kind, name and path is worth a look, as far as this shows. `bare_path` is that of
+    /// [`translation::without_language`].
+    pub fn may_repeat(&self, kind: Kind, name: Option<&str>, path: &str, bare_path: &str) -> bool {
         let has_name = name.is_some() && self.name == name;
-        let is_near = || has_name || self.bare_path == translation::without_language(path);
-        self.kind == kind && self.path != path && is_near()
+        self.kind == kind && self.path != path && (has_name || self.bare_path == bare_path)
     }
 
     /// Returns whether another file says the same in its place. Definitions must have one name, too.
@@ -88,8 +88,12 @@ impl<'a> Passage<'a> {
         if self.short.is_some() || other.short.is_some() {
             return self.short == other.short && self.name == other.name;
         }
+        let (n_own, n_of_other) = (self.shingles.len() as f64, other.shingles.len() as f64);
+        if n_own.min(n_of_other) < LEAST_COMMON * n_own.max(n_of_other) {
+            return false; // even if one is a part of the other
+        }
         let n_common = self.shingles.intersection(&other.shingles).count() as f64;
-        let n_all = (self.shingles.len() + other.shingles.len()) as f64 - n_common;
+        let n_all = n_own + n_of_other - n_common;
         n_common >= LEAST_COMMON * n_all
     }
 }
@@ -144,7 +148,7 @@ mod tests {
         assert!(!at("docs/en/a.md", 0.30).repeats(&translated("docs/uk/a.md", 0.60)));
         assert!(!at("docs/en/a.md", 0.30).repeats(&translated("docs/uk/b.md", 0.30)));
         assert!(!at("tests/it/a.md", 0.30).repeats(&at("tests/a.md", 0.30)), "`it` is no language here");
-        assert!(at("docs/en/a.md", 0.3).may_repeat(Kind::Doc, None, "docs/uk/a.md"));
-        assert!(!at("docs/en/a.md", 0.3).may_repeat(Kind::Doc, None, "docs/b.md"));
+        assert!(at("docs/en/a.md", 0.3).may_repeat(Kind::Doc, None, "docs/uk/a.md", "docs/a.md"));
+        assert!(!at("docs/en/a.md", 0.3).may_repeat(Kind::Doc, None, "docs/b.md", "docs/b.md"));
     }
 }
