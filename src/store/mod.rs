@@ -295,4 +295,6 @@ fn set_up_sqlite() {
 }
 
 #[cfg(test)]
+pub(crate) mod test_rows;
+#[cfg(test)]
 mod tests;

@@ -1,7 +1,6 @@
+use super::test_rows::{STAT, chunk, put, worktree};
 use super::*;
-use crate::types::{ChunkId, Kind, Refusal, SourceKey, Stat, ViewId};
-
-const STAT: Stat = Stat { size: 1, mtime_ns: 1, ctime_ns: 1, inode: 1, dev: 1, mode: 0o100_644 };
+use crate::types::{ChunkId, Refusal, SourceKey, ViewId};
 
 /// An index that is written and read without a daemon.
 struct Bench {
@@ -19,39 +18,12 @@ impl Bench {
     }
 
     fn view(&mut self) -> ViewId {
-        let key = ViewKey { git_dir: "/r/.git".to_owned(), inode: 1, root: "/r".to_owned() };
-        self.writer.view(&key).unwrap()
+        self.writer.view(&worktree()).unwrap()
     }
 
     /// Puts a file whose content is one chunk, and its vector; both follow from `text`.
     fn put(&mut self, view: ViewId, path: &str, text: u8, now_s: i64) {
-        let chunk = NewChunk {
-            kind: Kind::Text,
-            bytes: (0, 1),
-            lines: (1, 1),
-            symbol: None,
-            title: None,
-            text: None,
-            text_hash: [text; 32],
-            embeds: true,
-            words: Default::default(),
-        };
-        let blob = NewBlob {
-            size: 1,
-            kind: "text",
-            extractor_version: 1,
-            chunks: vec![chunk],
-            ..NewBlob::default()
-        };
-        let put = Change::Put {
-            key: SourceKey::new(path),
-            stat: STAT,
-            racy: false,
-            hash: [text; 32],
-            lang: "",
-            path_words: String::new(),
-            blob: Some(Box::new(blob)),
-        };
+        let put = put(path, [text; 32], vec![chunk([text; 32])]);
         self.writer.apply(view, &[put], now_s).unwrap();
         let waiting = self.reader.chunks_to_embed(ChunkId(0), 9).unwrap();
         let vectors = waiting
@@ -83,7 +55,7 @@ fn what_a_worktree_held_is_kept_from_when_it_goes() {
         |bench, view| bench.writer.forget_view(view).unwrap(),
         |bench, _| bench.writer.forget_views(|_, _| true).unwrap(),
         |bench, _| {
-            let key = ViewKey { git_dir: "/r/.git".to_owned(), inode: 2, root: "/r".to_owned() };
+            let key = ViewKey { inode: 2, ..worktree() };
             bench.writer.view(&key).unwrap();
         },
     ];

@@ -490,7 +490,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
                 "word_totals",
                 "writer",
             ],
-            &["reader", "schema", "new_rows", "vector_rows"],
+            &["reader", "schema", "new_rows", "test_rows", "vector_rows"],
             &["mod", "reads"],
         ],
     ),

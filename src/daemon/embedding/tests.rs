@@ -3,10 +3,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
 use crate::embed::EmbedError;
-use crate::store::{Change, NewBlob, NewChunk, ViewKey, Writer};
-use crate::types::{Kind, SourceKey, Stat, ViewId};
-
-const STAT: Stat = Stat { size: 1, mtime_ns: 1, ctime_ns: 1, inode: 1, dev: 1, mode: 0o100_644 };
+use crate::store::test_rows::{own_chunk, put, worktree};
+use crate::store::{NewChunk, Writer};
+use crate::types::ViewId;
 
 /// Panics over some texts.
 #[derive(Default)]
@@ -44,8 +43,7 @@ impl Bench {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("index.db");
         let mut writer = Writer::open(&path, "one").unwrap();
-        let key = ViewKey { git_dir: "/r/.git".to_owned(), inode: 1, root: "/r".to_owned() };
-        let view = writer.view(&key).unwrap();
+        let view = writer.view(&worktree()).unwrap();
         Self { writer: RefCell::new(writer), reader: Reader::open(&path).unwrap(), view, temp }
     }
 
@@ -57,27 +55,7 @@ impl Bench {
     /// Puts a file whose content is one chunk.
     fn put(&self, path: &str, text: &str) {
         let hash = *blake3::hash(text.as_bytes()).as_bytes();
-        let chunk = NewChunk {
-            kind: Kind::Map,
-            bytes: (0, text.len()),
-            lines: (3, 4),
-            symbol: None,
-            title: None,
-            text: Some(text.to_owned()),
-            text_hash: hash,
-            embeds: true,
-            words: Default::default(),
-        };
-        let blob = NewBlob { kind: "text", chunks: vec![chunk], ..NewBlob::default() };
-        let put = Change::Put {
-            key: SourceKey::new(path),
-            stat: STAT,
-            racy: false,
-            hash,
-            lang: "",
-            path_words: String::new(),
-            blob: Some(Box::new(blob)),
-        };
+        let put = put(path, hash, vec![NewChunk { lines: (3, 4), ..own_chunk(text) }]);
         self.writer.borrow_mut().apply(self.view, &[put], 0).unwrap();
     }
 

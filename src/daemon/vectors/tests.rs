@@ -5,10 +5,8 @@ use std::thread;
 use super::*;
 use crate::embed::{QueryVector, Scale};
 use crate::search::shared_vectors::NoVectors;
-use crate::store::{Change, Embedded, NewBlob, NewChunk, NewVector, ViewKey};
-use crate::types::{Kind, SourceKey, Stat};
+use crate::store::{Change, Embedded, NewVector, test_rows};
 
-const STAT: Stat = Stat { size: 1, mtime_ns: 1, ctime_ns: 1, inode: 1, dev: 1, mode: 0o100_644 };
 const N_TEXTS: usize = 40;
 const N_SWITCHES: usize = 30;
 
@@ -20,29 +18,13 @@ fn vector(model: &str, text: usize) -> Vec<i8> {
 }
 
 fn put(path: usize) -> Change {
-    let text = format!("text {path}");
-    let hash = *blake3::hash(text.as_bytes()).as_bytes();
-    let chunk = NewChunk {
-        kind: Kind::Map,
-        bytes: (0, 1),
-        lines: (1, 1),
-        symbol: None,
-        title: None,
-        text: Some(text),
-        text_hash: hash,
-        embeds: true,
-        words: Default::default(),
-    };
-    let blob = NewBlob { kind: "text", chunks: vec![chunk], ..NewBlob::default() };
-    Change::Put {
-        key: SourceKey::new(path.to_string()),
-        stat: STAT,
-        racy: false,
-        hash,
-        lang: "",
-        path_words: String::new(),
-        blob: Some(Box::new(blob)),
-    }
+    put_at(&path.to_string(), path)
+}
+
+/// Returns the change that puts a text at a path.
+fn put_at(path: &str, text: usize) -> Change {
+    let text = format!("text {text}");
+    test_rows::put(path, *blake3::hash(path.as_bytes()).as_bytes(), vec![test_rows::own_chunk(&text)])
 }
 
 fn new_vectors(reader: &Reader, model: &str) -> Vec<NewVector> {
@@ -60,8 +42,7 @@ fn new_vectors(reader: &Reader, model: &str) -> Vec<NewVector> {
 /// Embeds each text and each path by "one".
 fn filled(path: &Path) -> (Writer, SharedVectors) {
     let mut writer = Writer::open(path, "one").unwrap();
-    let key = ViewKey { git_dir: "/r/.git".to_owned(), inode: 1, root: "/r".to_owned() };
-    let view = writer.view(&key).unwrap();
+    let view = writer.view(&test_rows::worktree()).unwrap();
     writer.apply(view, &(0..N_TEXTS).map(put).collect::<Vec<_>>(), 0).unwrap();
     let reader = Reader::open(path).unwrap();
     writer.add_vectors(&new_vectors(&reader, "one")).unwrap();
@@ -165,11 +146,8 @@ fn vectors_of_an_apply_before_the_switch_stay_with_their_model() {
     let reader = Reader::open(path).unwrap();
     writer.plan_model(Some("two")).unwrap();
     writer.add_next_vectors("two", &new_vectors(&reader, "two")).unwrap();
-    let key = ViewKey { git_dir: "/r/.git".to_owned(), inode: 1, root: "/r".to_owned() };
-    let view = writer.view(&key).unwrap();
-    let Change::Put { key, stat, racy, lang, path_words, blob, .. } = put(3) else { unreachable!() };
-    let (key, hash) = (SourceKey::new(format!("new/{key}")), [7; 32]);
-    writer.apply(view, &[Change::Put { key, stat, racy, hash, lang, path_words, blob }], 0).unwrap();
+    let view = writer.view(&test_rows::worktree()).unwrap();
+    writer.apply(view, &[put_at("new/3", 3)], 0).unwrap();
     switch(&nearest, &reader, &mut writer, "two", 2 * N_TEXTS).unwrap();
     let left = writer.take_added();
     assert!(left.is_empty(), "{} vectors of the former model are about to be added", left.len());

@@ -1,10 +1,10 @@
 use super::*;
 use crate::search::nearest::VectorIndex;
-use crate::store::{Change, Embedded, NewBlob, NewChunk, NewVector, ViewKey, Writer};
-use crate::types::{Kind, SourceKey, Stat, ViewId};
+use crate::store::test_rows::{chunk, put, worktree};
+use crate::store::{Change, Embedded, NewChunk, NewVector, Writer};
+use crate::types::{SourceKey, ViewId};
 
 const DIMS: usize = 32;
-const STAT: Stat = Stat { size: 1, mtime_ns: 1, ctime_ns: 1, inode: 1, dev: 1, mode: 0o100_644 };
 
 /// An index whose vectors are found in both ways.
 struct Bench {
@@ -21,8 +21,7 @@ impl Bench {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("index.db");
         let mut writer = Writer::open(&path, "one").unwrap();
-        let key = ViewKey { git_dir: "/r/.git".to_owned(), inode: 1, root: "/r".to_owned() };
-        let view = writer.view(&key).unwrap();
+        let view = writer.view(&worktree()).unwrap();
         let reader = Reader::open(&path).unwrap();
         Self { writer, reader, memory: VectorIndex::new(DIMS), view, random: 0x9E37_79B9_7F4A_7C15, temp }
     }
@@ -43,26 +42,10 @@ impl Bench {
     /// Puts a file of so many chunks, which have no vectors yet.
     fn put(&mut self, path: &str, n_chunks: usize) {
         let chunk = |ord: usize| NewChunk {
-            kind: Kind::Text,
             bytes: (ord, ord + 1),
-            lines: (1, 1),
-            symbol: None,
-            title: None,
-            text: None,
-            text_hash: *blake3::hash(format!("{path} {ord}").as_bytes()).as_bytes(),
-            embeds: true,
-            words: Default::default(),
+            ..chunk(*blake3::hash(format!("{path} {ord}").as_bytes()).as_bytes())
         };
-        let blob = NewBlob { kind: "text", chunks: (0..n_chunks).map(chunk).collect(), ..NewBlob::default() };
-        let put = Change::Put {
-            key: SourceKey::new(path),
-            stat: STAT,
-            racy: false,
-            hash: *blake3::hash(path.as_bytes()).as_bytes(),
-            lang: "",
-            path_words: String::new(),
-            blob: Some(Box::new(blob)),
-        };
+        let put = put(path, *blake3::hash(path.as_bytes()).as_bytes(), (0..n_chunks).map(chunk).collect());
         self.writer.apply(self.view, &[put], 0).unwrap();
     }
 

@@ -1,7 +1,6 @@
-use crate::store::{Change, Embedded, NewBlob, NewChunk, NewVector, Reader, ViewKey, Writer};
-use crate::types::{ChunkId, Kind, SourceKey, Stat, ViewId};
-
-const STAT: Stat = Stat { size: 1, mtime_ns: 1, ctime_ns: 1, inode: 1, dev: 1, mode: 0o100_644 };
+use crate::store::test_rows::{own_chunk, put, worktree};
+use crate::store::{Embedded, NewVector, Reader, Writer};
+use crate::types::{ChunkId, ViewId};
 
 struct Bench {
     writer: Writer,
@@ -15,8 +14,7 @@ impl Bench {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("index.db");
         let mut writer = Writer::open(&path, "default").unwrap();
-        let key = ViewKey { git_dir: "/r/.git".to_owned(), inode: 1, root: "/r".to_owned() };
-        let view = writer.view(&key).unwrap();
+        let view = writer.view(&worktree()).unwrap();
         Self { reader: Reader::open(&path).unwrap(), writer, view, temp }
     }
 
@@ -27,27 +25,7 @@ impl Bench {
 
     fn put(&mut self, path: &str) {
         let hash = *blake3::hash(path.as_bytes()).as_bytes();
-        let chunk = NewChunk {
-            kind: Kind::Map,
-            bytes: (0, 1),
-            lines: (1, 1),
-            symbol: None,
-            title: None,
-            text: Some(path.to_owned()),
-            text_hash: hash,
-            embeds: true,
-            words: Default::default(),
-        };
-        let blob = NewBlob { kind: "text", chunks: vec![chunk], ..NewBlob::default() };
-        let put = Change::Put {
-            key: SourceKey::new(path),
-            stat: STAT,
-            racy: false,
-            hash,
-            lang: "",
-            path_words: String::new(),
-            blob: Some(Box::new(blob)),
-        };
+        let put = put(path, hash, vec![own_chunk(path)]);
         self.writer.apply(self.view, &[put], 0).unwrap();
     }
 

@@ -2,11 +2,10 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, params};
 
-use crate::store::{Change, NewBlob, NewChunk, Reader, ViewKey, Writer};
+use crate::store::test_rows::{chunk, put, worktree};
+use crate::store::{Change, NewChunk, Reader, Writer};
 use crate::testing::Random;
-use crate::types::{ChunkId, Expression, Kind, Phrase, SourceKey, Stat, ViewId};
-
-const STAT: Stat = Stat { size: 1, mtime_ns: 1, ctime_ns: 1, inode: 1, dev: 1, mode: 0o100_644 };
+use crate::types::{ChunkId, Expression, Phrase, SourceKey, ViewId};
 
 /// Symbol, title and body.
 type Texts = [String; 3];
@@ -31,8 +30,7 @@ impl Bench {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("index.db");
         let mut writer = Writer::open(&path, "model").unwrap();
-        let key = ViewKey { git_dir: "/r/.git".to_owned(), inode: 1, root: "/r".to_owned() };
-        let view = writer.view(&key).unwrap();
+        let view = writer.view(&worktree()).unwrap();
         let fts = Connection::open_in_memory().unwrap();
         let table = "CREATE VIRTUAL TABLE t USING fts5(symbol, title, body, tokenize='ascii')";
         fts.execute_batch(table).unwrap();
@@ -45,28 +43,8 @@ impl Bench {
         self.n_files += 1;
         let mut hash = [0; 32];
         hash[..4].copy_from_slice(&self.n_files.to_le_bytes());
-        let chunk = |words: &Texts| NewChunk {
-            kind: Kind::Text,
-            bytes: (0, 1),
-            lines: (1, 1),
-            symbol: None,
-            title: None,
-            text: None,
-            text_hash: hash,
-            embeds: false,
-            words: words.clone(),
-        };
-        let chunks = texts.iter().map(chunk).collect();
-        let blob = NewBlob { size: 1, kind: "text", extractor_version: 1, chunks, ..NewBlob::default() };
-        let put = Change::Put {
-            key: SourceKey::new(self.n_files.to_string()),
-            stat: STAT,
-            racy: false,
-            hash,
-            lang: "",
-            path_words: String::new(),
-            blob: Some(Box::new(blob)),
-        };
+        let chunk = |words: &Texts| NewChunk { embeds: false, words: words.clone(), ..chunk(hash) };
+        let put = put(&self.n_files.to_string(), hash, texts.iter().map(chunk).collect());
         self.writer.apply(self.view, &[put], 0).unwrap();
         let last = self.chunks.last_key_value().map_or(0, |(id, _)| *id);
         let mut new = self.reader.conn.prepare("SELECT id FROM chunk WHERE id > ?1 ORDER BY id").unwrap();
