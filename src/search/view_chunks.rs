@@ -3,6 +3,8 @@
 //! An arm finds ids of chunks; what the view and a filter admit is looked up here, without the database. Pure: the rows are
 //! given by `update`.
 
+mod members;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -11,7 +13,8 @@ use super::filter::Filter;
 use super::id_places::IdPlaces;
 use super::translation;
 use crate::store::{Content, ContentChunk};
-use crate::types::{ChunkId, ClassSet, FileClass, IdSet, Kind};
+use crate::types::{ChunkId, ClassSet, FileClass, Kind};
+pub use members::Members;
 
 /// The chunks of one worktree.
 #[derive(Clone, Default)]
@@ -220,184 +223,7 @@ impl ViewChunks {
             false => filter.admits_file(&path.path, path.classes),
         }
     }
-
-    /// Returns what a filter admits.
-    pub fn within<'a>(&'a self, filter: &'a Filter) -> Members<'a> {
-        let admitted = (!filter.admits_all_contents()).then(|| {
-            let first = |listed: &Listed| {
-                let is_admitted = |path: &u32| self.admits(filter, listed, &self.paths[*path as usize]);
-                let mut paths = listed.paths.iter().copied();
-                if filter.admits_lang(&listed.content.lang) { paths.find(is_admitted) } else { None }
-            };
-            self.contents.iter().map(first).collect()
-        });
-        Members { view: self, filter, admitted }
-    }
-}
-
-/// The chunks of a view that a filter admits.
-pub struct Members<'a> {
-    /// All chunks of the view.
-    pub view: &'a ViewChunks,
-    filter: &'a Filter,
-    /// The first admitted path of each content; when absent all are admitted.
-    admitted: Option<Vec<Option<u32>>>,
-}
-
-impl Members<'_> {
-    /// Returns whether the filter restricts nothing, or only to a set of chunks.
-    pub fn are_all_or_listed(&self) -> bool {
-        self.admitted.is_none() && self.filter.kinds.is_empty()
-    }
-
-    /// Returns the set of chunks that the filter restricts to.
-    pub fn listed(&self) -> Option<&IdSet> {
-        self.filter.chunks.as_ref()
-    }
-
-    /// Returns the admitted chunks of files, by path and place.
-    pub fn of_files(&self) -> impl Iterator<Item = &ViewChunk> {
-        let contents = self.view.contents.iter().filter(|listed| !listed.is_commit());
-        let chunks = contents.flat_map(|listed| &listed.content.chunks);
-        chunks.filter_map(|chunk| self.get(chunk.id))
-    }
-
-    /// Returns whether only commits are admitted.
-    pub fn are_commits(&self) -> bool {
-        self.filter.kinds == [Kind::Commit]
-    }
-
-    /// Returns whether a chunk is admitted.
-    pub fn admit(&self, chunk: &ViewChunk) -> bool {
-        self.filter.admits_kind(chunk.chunk.kind)
-            && self.filter.chunks.as_ref().is_none_or(|chunks| chunks.contains(chunk.chunk.id))
-            && self.admitted.as_ref().is_none_or(|admitted| admitted[chunk.content as usize].is_some())
-    }
-
-    /// Returns the chunk with an id, if it is admitted.
-    pub fn get(&self, id: ChunkId) -> Option<&ViewChunk> {
-        self.view.get(id).filter(|chunk| self.admit(chunk))
-    }
-
-    /// Returns the ids of the admitted chunks of some kinds.
-    pub fn ids(&self, of: impl Fn(Kind) -> bool) -> IdSet {
-        let chunks = self.view.chunks.iter().filter(|chunk| of(chunk.chunk.kind) && self.admit(chunk));
-        chunks.map(|chunk| chunk.chunk.id).collect()
-    }
-
-    /// Returns the first admitted chunk of the content at a path, if the path is admitted.
-    pub fn first_at(&self, path: &str) -> Option<&ViewChunk> {
-        let path = &self.view.paths[self.view.place(path)?];
-        let listed = &self.view.contents[path.content as usize];
-        if !self.view.admits(self.filter, listed, path) {
-            return None;
-        }
-        listed.content.chunks.iter().find_map(|chunk| self.get(chunk.id))
-    }
-
-    /// Returns the first admitted path of a content.
-    pub fn first_path(&self, content: u32) -> Option<&str> {
-        let path = match &self.admitted {
-            Some(admitted) => admitted[content as usize],
-            None => self.view.contents[content as usize].paths.first().copied(),
-        };
-        path.map(|path| &*self.view.paths[path as usize].path)
-    }
-
-    /// Returns the admitted paths of a content, in order.
-    pub fn paths(&self, content: u32) -> impl Iterator<Item = &str> {
-        let listed = &self.view.contents[content as usize];
-        let paths = listed.paths.iter().map(|path| &self.view.paths[*path as usize]);
-        let admitted = paths.filter(|path| self.view.admits(self.filter, listed, path));
-        admitted.map(|path| &*path.path)
-    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::search::filter::glob_set;
-
-    fn content(first: ChunkId) -> Result<Content, String> {
-        let chunk = |nth, kind| ContentChunk { id: ChunkId(first.0 + nth), kind, n_words: 3 };
-        let lang = if first.0 < 100 { "rust" } else { "" };
-        let chunks = vec![chunk(0, Kind::Map), chunk(1, Kind::Symbol)];
-        Ok(Content { hash: [0; 32], lang: lang.to_owned(), class: None, chunks })
-    }
-
-    fn listed(list: &[(&str, i64)]) -> Vec<(Box<str>, ChunkId)> {
-        list.iter().map(|(path, id)| ((*path).into(), ChunkId(*id))).collect()
-    }
-
-    fn ids(members: &Members<'_>) -> Vec<i64> {
-        members.view.chunks().iter().filter(|chunk| members.admit(chunk)).map(|c| c.chunk.id.0).collect()
-    }
-
-    #[test]
-    fn only_new_contents_are_read_and_copies_are_one() {
-        let mut view = ViewChunks::default();
-        let mut n_read = 0;
-        let mut update = |view: &mut ViewChunks, list: &[(&str, i64)]| {
-            let read = |id| {
-                n_read += 1;
-                content(id)
-            };
-            view.update(listed(list), read).unwrap();
-            n_read
-        };
-        assert_eq!(update(&mut view, &[("a.rs", 10), ("b/a.rs", 10), ("c.txt", 100)]), 2);
-        assert_eq!(update(&mut view, &[("a.rs", 20), ("b/a.rs", 10), ("c.txt", 100)]), 3);
-        assert_eq!(update(&mut view, &[("c.txt", 100)]), 3);
-        assert_eq!(view.n_contents(), 1);
-        assert_eq!(view.get(ChunkId(10)), None);
-        assert_eq!(view.get(ChunkId(101)).map(|chunk| chunk.chunk.kind), Some(Kind::Symbol));
-        assert_eq!(view.update(listed(&[("d", 9)]), |_| Err("no")), Err("no"));
-        assert_eq!(view.n_contents(), 1, "what failed changes nothing");
-    }
-
-    #[test]
-    fn classes_follow_the_other_paths() {
-        let mut view = ViewChunks::default();
-        let mut check = |paths: &[&str], path: &str, expected: &[FileClass]| {
-            let list: Vec<_> = paths.iter().zip(100..).map(|(path, id)| (*path, id)).collect();
-            view.update(listed(&list), |first| {
-                Ok::<_, String>(Content { lang: "markdown".to_owned(), ..content(first)? })
-            })
-            .unwrap();
-            assert_eq!(view.classes(path), ClassSet::of(expected), "{paths:?}");
-        };
-        check(&["docs/uk/a.md"], "docs/uk/a.md", &[FileClass::Docs]);
-        check(&["docs/en/a.md", "docs/uk/a.md"], "docs/uk/a.md", &[FileClass::Docs, FileClass::Translation]);
-        check(&["docs/en/a.md", "docs/uk/a.md"], "docs/en/a.md", &[FileClass::Docs]);
-        check(&["docs/uk/a.md", "tests/a.md"], "docs/uk/a.md", &[FileClass::Docs]);
-        check(&["docs/uk/a.md", "tests/a.md"], "tests/a.md", &[FileClass::Docs, FileClass::Test]);
-        check(&[], "tests/a.md", &[]);
-    }
-
-    #[test]
-    fn a_filter_admits_by_kind_format_and_path() {
-        let mut view = ViewChunks::default();
-        view.update(listed(&[("a.rs", 10), ("b/a.rs", 10), ("c.txt", 100)]), content).unwrap();
-        let filter = |kinds: &[Kind], langs: &[&str], globs: &[&str]| {
-            let owned = |list: &[&str]| list.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
-            let paths = if globs.is_empty() { Vec::new() } else { vec![glob_set(&owned(globs)).unwrap()] };
-            Filter { kinds: kinds.to_vec(), langs: owned(langs), paths, ..Filter::default() }
-        };
-        let check = |filter: Filter, expected: &[i64]| assert_eq!(ids(&view.within(&filter)), expected);
-        check(Filter::default(), &[10, 11, 100, 101]);
-        check(filter(&[Kind::Symbol], &[], &[]), &[11, 101]);
-        check(filter(&[], &["rust"], &[]), &[10, 11]);
-        check(filter(&[], &[], &["b/**"]), &[10, 11]);
-        check(filter(&[], &["rust"], &["*.txt"]), &[]);
-        let only = |classes: &[FileClass]| Filter { only: vec![ClassSet::of(classes)], ..Filter::default() };
-        check(only(&[FileClass::Code]), &[10, 11]);
-        check(only(&[FileClass::Lock]), &[]);
-        check(Filter { not_only: ClassSet::of(&[FileClass::Code]), ..Filter::default() }, &[100, 101]);
-        let within_b = filter(&[Kind::Symbol], &[], &["b/**"]);
-        let members = view.within(&within_b);
-        assert_eq!(members.paths(0).collect::<Vec<_>>(), ["b/a.rs"]);
-        assert_eq!(members.first_at("b/a.rs").map(|chunk| chunk.chunk.id), Some(ChunkId(11)));
-        assert_eq!(members.first_at("a.rs"), None);
-        assert!(members.ids(|kind| kind == Kind::Symbol).contains(ChunkId(11)));
-    }
-}
+mod tests;

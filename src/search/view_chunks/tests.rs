@@ -1,0 +1,85 @@
+use super::*;
+use crate::search::filter::glob_set;
+
+fn content(first: ChunkId) -> Result<Content, String> {
+    let chunk = |nth, kind| ContentChunk { id: ChunkId(first.0 + nth), kind, n_words: 3 };
+    let lang = if first.0 < 100 { "rust" } else { "" };
+    let chunks = vec![chunk(0, Kind::Map), chunk(1, Kind::Symbol)];
+    Ok(Content { hash: [0; 32], lang: lang.to_owned(), class: None, chunks })
+}
+
+fn listed(list: &[(&str, i64)]) -> Vec<(Box<str>, ChunkId)> {
+    list.iter().map(|(path, id)| ((*path).into(), ChunkId(*id))).collect()
+}
+
+fn ids(members: &Members<'_>) -> Vec<i64> {
+    members.view.chunks().iter().filter(|chunk| members.admit(chunk)).map(|c| c.chunk.id.0).collect()
+}
+
+#[test]
+fn only_new_contents_are_read_and_copies_are_one() {
+    let mut view = ViewChunks::default();
+    let mut n_read = 0;
+    let mut update = |view: &mut ViewChunks, list: &[(&str, i64)]| {
+        let read = |id| {
+            n_read += 1;
+            content(id)
+        };
+        view.update(listed(list), read).unwrap();
+        n_read
+    };
+    assert_eq!(update(&mut view, &[("a.rs", 10), ("b/a.rs", 10), ("c.txt", 100)]), 2);
+    assert_eq!(update(&mut view, &[("a.rs", 20), ("b/a.rs", 10), ("c.txt", 100)]), 3);
+    assert_eq!(update(&mut view, &[("c.txt", 100)]), 3);
+    assert_eq!(view.n_contents(), 1);
+    assert_eq!(view.get(ChunkId(10)), None);
+    assert_eq!(view.get(ChunkId(101)).map(|chunk| chunk.chunk.kind), Some(Kind::Symbol));
+    assert_eq!(view.update(listed(&[("d", 9)]), |_| Err("no")), Err("no"));
+    assert_eq!(view.n_contents(), 1, "what failed changes nothing");
+}
+
+#[test]
+fn classes_follow_the_other_paths() {
+    let mut view = ViewChunks::default();
+    let mut check = |paths: &[&str], path: &str, expected: &[FileClass]| {
+        let list: Vec<_> = paths.iter().zip(100..).map(|(path, id)| (*path, id)).collect();
+        view.update(listed(&list), |first| {
+            Ok::<_, String>(Content { lang: "markdown".to_owned(), ..content(first)? })
+        })
+        .unwrap();
+        assert_eq!(view.classes(path), ClassSet::of(expected), "{paths:?}");
+    };
+    check(&["docs/uk/a.md"], "docs/uk/a.md", &[FileClass::Docs]);
+    check(&["docs/en/a.md", "docs/uk/a.md"], "docs/uk/a.md", &[FileClass::Docs, FileClass::Translation]);
+    check(&["docs/en/a.md", "docs/uk/a.md"], "docs/en/a.md", &[FileClass::Docs]);
+    check(&["docs/uk/a.md", "tests/a.md"], "docs/uk/a.md", &[FileClass::Docs]);
+    check(&["docs/uk/a.md", "tests/a.md"], "tests/a.md", &[FileClass::Docs, FileClass::Test]);
+    check(&[], "tests/a.md", &[]);
+}
+
+#[test]
+fn a_filter_admits_by_kind_format_and_path() {
+    let mut view = ViewChunks::default();
+    view.update(listed(&[("a.rs", 10), ("b/a.rs", 10), ("c.txt", 100)]), content).unwrap();
+    let filter = |kinds: &[Kind], langs: &[&str], globs: &[&str]| {
+        let owned = |list: &[&str]| list.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
+        let paths = if globs.is_empty() { Vec::new() } else { vec![glob_set(&owned(globs)).unwrap()] };
+        Filter { kinds: kinds.to_vec(), langs: owned(langs), paths, ..Filter::default() }
+    };
+    let check = |filter: Filter, expected: &[i64]| assert_eq!(ids(&view.within(&filter)), expected);
+    check(Filter::default(), &[10, 11, 100, 101]);
+    check(filter(&[Kind::Symbol], &[], &[]), &[11, 101]);
+    check(filter(&[], &["rust"], &[]), &[10, 11]);
+    check(filter(&[], &[], &["b/**"]), &[10, 11]);
+    check(filter(&[], &["rust"], &["*.txt"]), &[]);
+    let only = |classes: &[FileClass]| Filter { only: vec![ClassSet::of(classes)], ..Filter::default() };
+    check(only(&[FileClass::Code]), &[10, 11]);
+    check(only(&[FileClass::Lock]), &[]);
+    check(Filter { not_only: ClassSet::of(&[FileClass::Code]), ..Filter::default() }, &[100, 101]);
+    let within_b = filter(&[Kind::Symbol], &[], &["b/**"]);
+    let members = view.within(&within_b);
+    assert_eq!(members.paths(0).collect::<Vec<_>>(), ["b/a.rs"]);
+    assert_eq!(members.first_at("b/a.rs").map(|chunk| chunk.chunk.id), Some(ChunkId(11)));
+    assert_eq!(members.first_at("a.rs"), None);
+    assert!(members.ids(|kind| kind == Kind::Symbol).contains(ChunkId(11)));
+}
