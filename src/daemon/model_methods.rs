@@ -8,7 +8,7 @@ use super::event::Event;
 use super::models::BUILTIN;
 use super::request::blocking;
 use super::shared::Shared;
-use crate::embed::onnx::{CATALOGUE, CatalogueEntry, Installed, OnnxError, import};
+use crate::embed::onnx::{CATALOGUE, CatalogueEntry, Installed, OnnxError, import, name_of};
 use crate::embed::{BUILTIN_DIMS, BUILTIN_ID};
 use crate::proto::{ModelEntry, ModelParams, ModelsResult, NextModel, RpcError, code};
 use crate::store::{Reader, StoreError};
@@ -50,7 +50,7 @@ fn install(shared: &Shared, params: &ModelParams) -> RpcResult<()> {
     let name = &installed.manifest.name;
     models.forget(name);
     // Another revision of the model in use: its vectors are made anew.
-    let is_chosen = models.chosen().is_ok_and(|id| id.split('@').next() == Some(name));
+    let is_chosen = models.chosen().is_ok_and(|id| name_of(&id) == name);
     if is_chosen { choose(shared, name) } else { Ok(()) }
 }
 

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::embed::onnx::{ModelCache, RemoteModel, Runtime};
+use crate::embed::onnx::{ModelCache, RemoteModel, Runtime, name_of};
 use crate::embed::{BUILTIN_DIMS, BUILTIN_ID, Builtin, Embedder, Guarded, LOADING};
 
 /// A model, or why there is none.
@@ -74,7 +74,7 @@ impl Models {
 
     /// Forgets the opened model of a name, whose files were replaced or removed. Its processes end once nobody uses them.
     pub(super) fn forget(&self, name: &str) {
-        locked(&self.opened).retain(|id, _| id.split('@').next() != Some(name));
+        locked(&self.opened).retain(|id, _| name_of(id) != name);
     }
 
     /// Makes the model of this name the one that is to answer.

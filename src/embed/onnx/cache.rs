@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::OnnxError;
-use super::manifest::{MANIFEST, Manifest};
+use super::manifest::{MANIFEST, Manifest, name_of};
 use crate::paths::{IoContext as _, PathError};
 
 /// The directory of installed models: one directory each, named as the model.
@@ -62,8 +62,7 @@ impl ModelCache {
     /// # Errors
     /// When it is not installed, or another revision of it is.
     pub fn by_identity(&self, identity: &str) -> Result<Installed, OnnxError> {
-        let name = identity.split('@').next().unwrap_or_default();
-        let installed = self.get(name)?;
+        let installed = self.get(name_of(identity))?;
         if installed.manifest.identity() == identity {
             Ok(installed)
         } else {

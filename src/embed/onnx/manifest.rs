@@ -86,6 +86,11 @@ pub(super) const MANIFEST: &str = "manifest.json";
 /// Name of the model file in it.
 pub(super) const MODEL: &str = "model.onnx";
 
+/// Returns the name of the model with an identity.
+pub fn name_of(identity: &str) -> &str {
+    identity.split('@').next().unwrap_or_default()
+}
+
 impl Manifest {
     /// Reads the manifest of a model's directory.
     ///

@@ -12,7 +12,7 @@ mod runtime;
 pub use cache::{Installed, ModelCache};
 pub use catalogue::{CATALOGUE, CatalogueEntry};
 pub use folder::import;
-pub use manifest::{Manifest, ModelFile, Pooling};
+pub use manifest::{Manifest, ModelFile, Pooling, name_of};
 pub use remote::RemoteModel;
 pub use runtime::{LIBRARY, Runtime};
 

@@ -1,11 +1,11 @@
 //! Starts the process of a model, asks it and ends it.
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 
@@ -87,8 +87,7 @@ impl Process {
     }
 
     fn receive<T: DeserializeOwned>(&mut self, limit: Duration) -> Result<T, String> {
-        let until = Instant::now() + limit;
-        match self.replies.recv_timeout(until.saturating_duration_since(Instant::now())) {
+        match self.replies.recv_timeout(limit) {
             Ok(line) => serde_json::from_str(&line).map_err(|error| format!("replied nonsense: {error}")),
             Err(RecvTimeoutError::Timeout) => Err(format!("took over {} s", limit.as_secs())),
             Err(RecvTimeoutError::Disconnected) => Err(self.ending()),
@@ -112,8 +111,8 @@ impl Process {
 
     /// Returns the resident set, bytes; 0 if the system does not tell.
     pub(super) fn rss_bytes(&self) -> u64 {
-        let statm = PathBuf::from(format!("/proc/{}/smaps_rollup", self.child.id()));
-        let text = std::fs::read_to_string(statm).unwrap_or_default();
+        let rollup = format!("/proc/{}/smaps_rollup", self.child.id());
+        let text = std::fs::read_to_string(rollup).unwrap_or_default();
         let kib = text
             .lines()
             .find_map(|line| line.strip_prefix("Rss:")?.split_whitespace().next()?.parse::<u64>().ok());

@@ -4,6 +4,7 @@
 //! other makes vectors in the background, at a low priority, and ends soon after its work. So a query never waits for a batch.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -60,6 +61,7 @@ impl RemoteModel {
                 start,
                 state: Mutex::default(),
                 changed: Condvar::new(),
+                is_watched: AtomicBool::new(false),
             })
         };
         let manifest = installed.manifest.clone();
@@ -163,6 +165,8 @@ struct Server {
     start: Start,
     state: Mutex<State>,
     changed: Condvar,
+    /// Whether a thread ends the process when it is idle.
+    is_watched: AtomicBool,
 }
 
 #[derive(Default)]
@@ -263,16 +267,24 @@ impl Server {
             Ok(process) => {
                 tracing::info!(model = %self.start.model_dir.display(), rss = process.rss_bytes(), "a model is loaded");
                 self.set(State::Ready(Some(process), Instant::now()));
-                let (server, idle) = (Arc::downgrade(self), self.idle());
-                // Without the thread the process ends with the daemon.
-                let _ = thread::Builder::new()
-                    .name("embed-idle".to_owned())
-                    .spawn(move || end_when_idle(&server, idle));
+                self.watch();
             }
             Err(why) => {
                 tracing::error!(why, model = %self.start.model_dir.display(), "a model cannot be loaded");
                 self.set(State::Failed(why, Instant::now()));
             }
+        }
+    }
+
+    /// Has the process ended when it is idle; one thread does that for all processes, one after the other.
+    fn watch(self: &Arc<Self>) {
+        if self.is_watched.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        let (server, idle) = (Arc::downgrade(self), self.idle());
+        let watching = thread::Builder::new().name("embed-idle".to_owned());
+        if watching.spawn(move || end_when_idle(&server, idle)).is_err() {
+            self.is_watched.store(false, Ordering::SeqCst); // this process ends with the daemon
         }
     }
 
@@ -297,12 +309,17 @@ fn end_when_idle(server: &Weak<Server>, idle: Duration) {
         match &*state {
             State::Ready(Some(_), asked) if asked.elapsed() >= idle => {
                 let former = std::mem::take(&mut *state);
+                server.is_watched.store(false, Ordering::SeqCst);
                 drop(state);
                 drop(former); // without the lock
                 return;
             }
             State::Ready(_, asked) => rest = idle.saturating_sub(asked.elapsed()),
-            State::Stopped | State::Starting | State::Failed(..) => return, // the next process gets its own thread
+            State::Stopped | State::Starting | State::Failed(..) => {
+                // Under the lock, so that the start of the next process sees it.
+                server.is_watched.store(false, Ordering::SeqCst);
+                return;
+            }
         }
         rest = rest.max(Duration::from_secs(1));
     }
@@ -320,7 +337,8 @@ mod tests {
         let nowhere = PathBuf::from("/nonexistent/memod");
         let (model_dir, runtime) = (nowhere.clone(), nowhere.clone());
         let start = Start { model_dir, identity: String::new(), runtime, in_background: false };
-        Arc::new(Server { program: nowhere, start, state: Mutex::new(state), changed: Condvar::new() })
+        let (state, changed) = (Mutex::new(state), Condvar::new());
+        Arc::new(Server { program: nowhere, start, state, changed, is_watched: AtomicBool::new(false) })
     }
 
     #[test]
