@@ -6,6 +6,7 @@
 //! Invariant: no step waits without a deadline.
 
 pub mod child;
+mod fetching;
 mod no_answer;
 mod spawn;
 mod transport;
@@ -21,6 +22,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::paths::{Env, RepoLayout};
 use crate::proto::{CwdParams, Endpoint, HelloParams, HelloResult, PROTOCOL, RpcError, code};
 
+pub use fetching::fetch;
 pub use no_answer::ClientError;
 pub use spawn::{may_replace_in_background, run_in_background, start_in_background};
 use transport::Connection;

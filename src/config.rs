@@ -88,6 +88,8 @@ pub struct Model {
     pub runtime: String,
     /// Directory of models; empty: the user's cache directory.
     pub cache_dir: String,
+    /// Package index with ONNX Runtime; empty: that of the environment, or PyPI.
+    pub index: String,
 }
 
 /// Settings of git's hooks.

@@ -16,6 +16,7 @@
 //! | [`client`] | connects to the daemon and calls its methods | `proto` |
 //! | [`proto`] | declares what crosses the socket | |
 //! | [`daemon`] | keeps the index current and answers | all below |
+//! | [`fetch`] | downloads models and the library that runs them | `embed`, `proto` |
 //! | [`setup`] | sets agents up to use memod, and undoes it | |
 //! | [`hooks`] | installs git hooks and removes them | `git`, `proto` |
 //! | [`watch`] | reports which names changed on disk | |
@@ -53,6 +54,7 @@ pub mod config;
 pub mod daemon;
 pub mod embed;
 pub mod extract;
+pub mod fetch;
 pub mod git;
 pub mod hooks;
 pub mod index;

@@ -9,6 +9,7 @@ pub mod anchor;
 mod brief;
 mod code_history;
 pub mod exchange;
+mod fetch;
 mod health;
 mod hooks;
 pub mod memory;
@@ -24,6 +25,7 @@ pub use self::code_history::{
     ChangedFile, ChangedParams, ChangedResult, ChangedSymbols, FileStatus, WhyCommit, WhyMemory, WhyParams,
     WhyResult,
 };
+pub use self::fetch::FetchReport;
 pub use self::health::{
     Check, Counters, Counts, DaemonInfo, DoctorResult, ModelInfo, StatusParams, StatusResult, ViewInfo,
     WatchInfo,

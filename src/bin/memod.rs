@@ -3,12 +3,15 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 use memod::daemon::{self, Ended};
-use memod::embed::onnx::model_process;
+use memod::embed::onnx::{Runtime, model_process};
+use memod::fetch::Fetch;
 use memod::index::worker;
-use memod::proto::Ready;
+use memod::paths::Env;
+use memod::proto::{FetchReport, Ready};
 
 /// Keeps one repository's index current and answers on a local socket. `memo` starts it when needed.
 #[derive(Parser)]
@@ -39,6 +42,22 @@ enum Verb {
     /// Extract texts for the daemon that is the parent of this process.
     #[command(hide = true)]
     Extract,
+    /// Download what `memo` asks for, and say how far that is.
+    #[command(hide = true)]
+    Fetch {
+        /// Directory of caches.
+        #[arg(long)]
+        cache_dir: PathBuf,
+        /// Library of ONNX Runtime, as the settings name it.
+        #[arg(long)]
+        runtime: Option<PathBuf>,
+        /// Package index with ONNX Runtime.
+        #[arg(long)]
+        index: Option<String>,
+        /// Longest time without a byte, seconds.
+        #[arg(long, default_value_t = 30)]
+        patience: u64,
+    },
     /// Run a model for the daemon that is the parent of this process.
     #[command(hide = true)]
     Embed {
@@ -66,6 +85,11 @@ fn main() -> ExitCode {
             let start = model_process::Start { model_dir, identity, runtime, in_background };
             model_process::run(&start).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
         }
+        Verb::Fetch { cache_dir, runtime: setting, index, patience } => {
+            let runtime = Runtime { variable: Env::read().onnx_runtime, setting, cache_dir };
+            let index = index.or_else(|| first_of(&["UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL"]));
+            fetch(&Fetch { runtime, index, patience: Duration::from_secs(patience) })
+        }
         Verb::Extract => worker::run().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS),
     }
 }
@@ -80,6 +104,30 @@ fn run(root: PathBuf, foreground: bool) -> ExitCode {
         Ok(Ended::AlreadyRunning) => refuse("another daemon serves this repository".to_owned(), None),
         Err(error) => refuse(daemon::error_chain(&error), daemon::hint_of(&error)),
     }
+}
+
+/// Returns the first of these variables that is set.
+fn first_of(names: &[&str]) -> Option<String> {
+    names.iter().filter_map(|name| std::env::var(name).ok()).find(|value| !value.is_empty())
+}
+
+/// Fetches what is missing; each report is a line.
+fn fetch(wanted: &Fetch) -> ExitCode {
+    let mut report = |report: &FetchReport| {
+        let mut line = serde_json::to_string(report).map_err(std::io::Error::from)?;
+        line.push('\n');
+        let mut stdout = std::io::stdout().lock();
+        stdout.write_all(line.as_bytes()).and_then(|()| stdout.flush())
+    };
+    let (last, exit) = match memod::fetch::run(wanted, &mut report) {
+        Ok(()) => (FetchReport::Done, ExitCode::SUCCESS),
+        Err(error) => {
+            let hint = error.hint().map(str::to_owned);
+            (FetchReport::Failed { error: daemon::error_chain(&error.into()), hint }, ExitCode::FAILURE)
+        }
+    };
+    let _ = report(&last); // the client may be gone
+    exit
 }
 
 fn check(root: &Path) -> ExitCode {

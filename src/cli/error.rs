@@ -170,6 +170,7 @@ fn client(error: &ClientError) -> Row {
         ),
         ClientError::Spawn { source, .. } => ("no-daemon", EXIT_FAILED, spawn(source)),
         ClientError::Refused { hint, .. } => ("daemon-refused", EXIT_FAILED, hint.clone()),
+        ClientError::NotFetched { hint, .. } => ("not-fetched", EXIT_FAILED, hint.clone()),
         ClientError::NotReady { log, .. } => ("daemon-not-ready", EXIT_FAILED, see(log)),
         ClientError::SpawnLock { .. } => {
             ("daemon-not-ready", EXIT_FAILED, hint("end that client, if it is stuck, and try again"))

@@ -17,6 +17,7 @@ mod error;
 mod escaping_writer;
 mod exchange;
 mod explain;
+mod fetch;
 mod hits;
 mod hooks;
 mod init;

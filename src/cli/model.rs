@@ -9,6 +9,7 @@ use super::args::{ModelArgs, ModelVerb};
 use super::config::write;
 use super::context::CommandContext;
 use super::error::{CliError, CliResult};
+use super::fetch;
 use super::output::Output;
 use super::status::row;
 use super::text::{bytes, count, escape, paint};
@@ -32,6 +33,12 @@ pub(super) fn model(typed: ModelArgs, context: &CommandContext, output: &mut Out
                 true => config::user_file().ok_or(CliError::NoHome)?,
                 false => context.layout.config_file(),
             };
+            if name != "builtin" {
+                let models: ModelsResult = client.call("model.list", &CwdParams { cwd: cwd.clone() })?;
+                if models.models.iter().any(|model| model.name == name && model.id.is_some()) {
+                    fetch::what_is_missing(&models, context, output)?;
+                }
+            }
             let params = ModelParams { cwd, name: Some(name.clone()), dir: None };
             let models: ModelsResult = client.call("model.use", &params)?;
             write("model.name", &name, &file)?;
@@ -40,6 +47,8 @@ pub(super) fn model(typed: ModelArgs, context: &CommandContext, output: &mut Out
         }
         ModelVerb::Import { folder, name } => {
             let dir = Some(absolute(&folder)?);
+            let models = client.call("model.list", &CwdParams { cwd: cwd.clone() })?;
+            fetch::what_is_missing(&models, context, output)?;
             let models: ModelsResult = client.call("model.import", &ModelParams { cwd, name, dir })?;
             output.value(&models, |output| {
                 models.models.iter().try_for_each(|model| line(model, &models, output))

@@ -49,6 +49,14 @@ pub enum ClientError {
         /// Where it may have said more.
         log: PathBuf,
     },
+    /// Something could not be downloaded.
+    #[error("{message}")]
+    NotFetched {
+        /// What, from where, and why.
+        message: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
     /// Another client holds the spawn lock.
     #[error("{}: another client has been starting a daemon for {waited_s} s", lock.display())]
     SpawnLock {

@@ -104,6 +104,7 @@ pub const KEYS: &[Key] = &[
     text("model.name", "`builtin`, or the name of an installed model", |config| &mut config.model.name),
     text("model.runtime", "a path, or nothing", |config| &mut config.model.runtime),
     text("model.cache_dir", "a path, or nothing", |config| &mut config.model.cache_dir),
+    text("model.index", "an address, or nothing", |config| &mut config.model.index),
     switch("hooks.autostart", |config| &mut config.hooks.autostart),
     number("memory.short_minutes", 1, ONE_YEAR_MINUTES, |config| &mut config.memory.short_minutes),
     number("memory.mid_minutes", 1, ONE_YEAR_MINUTES, |config| &mut config.memory.mid_minutes),

@@ -98,15 +98,14 @@ fn list(shared: &Shared) -> RpcResult<ModelsResult> {
     let is_installed =
         |entry: &&CatalogueEntry| installed.iter().any(|model| model.manifest.name == entry.name);
     let known = CATALOGUE.iter().filter(|entry| !is_installed(entry)).map(known);
+    let runtime = models.runtime.find();
     Ok(ModelsResult {
         active: shared.read(Reader::model)?,
         active_for_memories: shared.memories.model_id(),
         next: shared.read(next)?,
         problem: models.problem().or_else(|| models.chosen().err()),
-        runtime: models
-            .runtime
-            .find()
-            .map_or_else(|error| error.to_string(), |path| path.display().to_string()),
+        has_runtime: runtime.is_ok(),
+        runtime: runtime.map_or_else(|error| error.to_string(), |path| path.display().to_string()),
         dir: models.cache.dir().display().to_string(),
         models: std::iter::once(builtin()).chain(installed.iter().map(found)).chain(known).collect(),
     })

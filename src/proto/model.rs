@@ -28,6 +28,8 @@ pub struct ModelsResult {
     pub problem: Option<String>,
     /// Path of the library of ONNX Runtime, or why there is none.
     pub runtime: String,
+    /// Whether the library was found.
+    pub has_runtime: bool,
     /// Directory of installed models.
     pub dir: String,
     /// The builtin model, the installed ones and those that are known by name.

@@ -25,6 +25,8 @@ const EDGES: &[(&str, &[&str])] = &[
             "watch",
         ],
     ),
+    // `embed`: what is known of models. `proto`: what the client is told meanwhile.
+    ("fetch", &["embed", "proto"]),
     ("setup", &[]),
     // `proto`: what is installed is told as it is shown.
     ("hooks", &["git", "proto"]),
@@ -48,8 +50,8 @@ const EDGES: &[(&str, &[&str])] = &[
     ("types", &[]),
     ("unwind", &[]),
     ("memo", &["cli"]),
-    // `proto` for the line that says it is ready, `embed` and `index` for the processes that run a model and extract.
-    ("memod", &["daemon", "embed", "index", "proto"]),
+    // `proto` for the line that says it is ready, the others for the processes that run a model, download and extract.
+    ("memod", &["daemon", "embed", "fetch", "index", "proto"]),
 ];
 
 const EVERYBODY: &[&str] = &["config", "paths", "types", "unwind"];
@@ -418,7 +420,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
                 "status",
                 "why",
             ],
-            &["ask", "progress", "usage"],
+            &["ask", "fetch", "progress", "usage"],
             &["output", "rows"],
             &["args"],
             &["context"],

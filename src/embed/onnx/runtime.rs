@@ -61,6 +61,11 @@ impl Runtime {
         dirs.into_iter().find_map(|dir| library_in(&dir)).ok_or_else(looked)
     }
 
+    /// Returns whether a variable or a setting names the library.
+    pub fn is_named(&self) -> bool {
+        self.variable.is_some() || self.setting.is_some()
+    }
+
     /// Returns the directory for the library that memod has fetched.
     pub fn own_dir(&self) -> PathBuf {
         self.cache_dir.join("onnxruntime")

@@ -1,0 +1,62 @@
+//! Has downloaded what a model needs, and shows how far that is.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::client::{self, Options};
+use crate::config;
+use crate::proto::{FetchReport, ModelsResult};
+
+use super::context::CommandContext;
+use super::error::CliError;
+use super::output::Output;
+use super::text::escape;
+
+/// Downloads the library of ONNX Runtime, unless the daemon has it.
+pub(super) fn what_is_missing(
+    models: &ModelsResult,
+    context: &CommandContext,
+    output: &Output,
+) -> Result<(), CliError> {
+    if models.has_runtime {
+        return Ok(());
+    }
+    let config = config::load(Some(&context.layout))?.config;
+    // The directory that the daemon has, which may have another environment.
+    let cache_dir = Path::new(&models.dir).parent().unwrap_or(Path::new(&models.dir));
+    let mut args: Vec<OsString> = vec!["--cache-dir".into(), cache_dir.into()];
+    for (flag, value) in [("--runtime", &config.model.runtime), ("--index", &config.model.index)] {
+        if !value.is_empty() {
+            args.extend([flag.into(), value.into()]);
+        }
+    }
+    run(&args, output)
+}
+
+fn run(args: &[OsString], output: &Output) -> Result<(), CliError> {
+    let bar = bar(output.quiet);
+    let listen = |report: &FetchReport| match report {
+        FetchReport::Note { text } => bar.suspend(|| output.say(&escape(text))),
+        FetchReport::Progress { what, done, total } => {
+            bar.set_message(escape(what));
+            bar.set_length(*total);
+            bar.set_position(*done);
+        }
+        FetchReport::Done | FetchReport::Failed { .. } => {}
+    };
+    let fetched = client::fetch(&Options::read(), args, listen);
+    bar.finish_and_clear();
+    Ok(fetched?)
+}
+
+/// Hidden if stderr is not a terminal. It has no colour, so `--color` does not apply.
+fn bar(quiet: bool) -> ProgressBar {
+    let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+    let template = "{msg:>10} [{bar:32}] {bytes}/{total_bytes} {bytes_per_sec} {eta}";
+    let style = ProgressStyle::with_template(template).expect("the template is a constant and well-formed");
+    let bar = ProgressBar::with_draw_target(Some(0), target);
+    bar.set_style(style.progress_chars("=> "));
+    bar
+}

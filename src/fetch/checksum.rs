@@ -1,0 +1,93 @@
+//! Tells whether a file is the one that a server named.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use sha1::Sha1;
+use sha2::{Digest as _, Sha256};
+
+/// Bytes that are read at a time.
+const BLOCK: usize = 1 << 18;
+
+/// What a server says that a file must be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Checksum {
+    /// SHA-256: large files of hubs, and wheels.
+    Sha256(String),
+    /// SHA-1 of the content, or of the blob that git makes of it: small files of hubs.
+    Sha1(String),
+}
+
+impl Checksum {
+    /// Returns what an entity tag says of the content; most say nothing.
+    pub(super) fn of_etag(etag: &str) -> Option<Self> {
+        let hex = etag.trim_start_matches("W/").trim_matches('"').to_ascii_lowercase();
+        if !hex.chars().all(|c| c.is_ascii_hexdigit()) {
+            return None;
+        }
+        match hex.len() {
+            64 => Some(Self::Sha256(hex)),
+            40 => Some(Self::Sha1(hex)),
+            _ => None,
+        }
+    }
+
+    /// Compares with a file; returns what it has instead.
+    pub(super) fn differs(&self, path: &Path) -> io::Result<Option<String>> {
+        let mut file = File::open(path)?;
+        match self {
+            Self::Sha256(wanted) => {
+                let [found] = digests(&mut file, [Sha256::new()])?;
+                Ok((found != *wanted).then(|| format!("SHA-256 {found} instead of {wanted}")))
+            }
+            Self::Sha1(wanted) => {
+                let blob = Sha1::new_with_prefix(format!("blob {}\0", file.metadata()?.len()));
+                let found = digests(&mut file, [blob, Sha1::new()])?;
+                Ok((!found.contains(wanted)).then(|| format!("git object {} instead of {wanted}", found[0])))
+            }
+        }
+    }
+}
+
+fn digests<D: sha2::Digest, const N: usize>(file: &mut File, mut digests: [D; N]) -> io::Result<[String; N]> {
+    let mut block = vec![0; BLOCK];
+    loop {
+        let read = file.read(&mut block)?;
+        if read == 0 {
+            return Ok(digests.map(|digest| hex(&digest.finalize())));
+        }
+        digests.iter_mut().for_each(|digest| digest.update(&block[..read]));
+    }
+}
+
+fn hex(digest: &[u8]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entity_tags_of_a_hub_are_checksums() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("hello");
+        std::fs::write(&path, "hello\n").unwrap();
+        for etag in [
+            "\"5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03\"", // sha256sum
+            "W/\"ce013625030ba8dba906f756967f9e9ca394464a\"",                       // git hash-object
+            "\"f572d396fae9206628714fb2ce00f72e94f2258f\"",                         // sha1sum
+        ] {
+            assert_eq!(Checksum::of_etag(etag).unwrap().differs(&path).unwrap(), None, "{etag}");
+        }
+        let other = Checksum::of_etag(&"0".repeat(40)).unwrap().differs(&path).unwrap().unwrap();
+        assert!(other.starts_with("git object ce013625"), "{other}");
+        let other = Checksum::of_etag(&"0".repeat(64)).unwrap().differs(&path).unwrap().unwrap();
+        assert!(other.starts_with("SHA-256 5891b5b5"), "{other}");
+        assert_eq!(
+            (Checksum::of_etag("\"5d41402abc4b2a76b9719d911017c592-3\""), Checksum::of_etag("")),
+            (None, None)
+        );
+    }
+}

@@ -1,0 +1,32 @@
+//! What the process that downloads says to the client that started it.
+
+use serde::{Deserialize, Serialize};
+
+/// A line of `memod fetch`. `done` or `failed` is the last one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "report", rename_all = "snake_case")]
+pub enum FetchReport {
+    /// What is done now.
+    Note {
+        /// A sentence for people.
+        text: String,
+    },
+    /// How much of a file is there.
+    Progress {
+        /// The file.
+        what: String,
+        /// Bytes that are there.
+        done: u64,
+        /// Its size, bytes; 0 if nobody knows.
+        total: u64,
+    },
+    /// All is there.
+    Done,
+    /// Something cannot be fetched.
+    Failed {
+        /// What, from where, and why.
+        error: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
+}
