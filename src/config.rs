@@ -90,6 +90,8 @@ pub struct Model {
     pub cache_dir: String,
     /// Package index with ONNX Runtime; empty: that of the environment, or PyPI.
     pub index: String,
+    /// Hub with models; empty: that of the environment, or Hugging Face.
+    pub hub: String,
 }
 
 /// Settings of git's hooks.

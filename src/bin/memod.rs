@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::{Parser, Subcommand};
 use memod::daemon::{self, Ended};
 use memod::embed::onnx::{Runtime, model_process};
-use memod::fetch::Fetch;
+use memod::fetch::{Fetch, HUB, Hub};
 use memod::index::worker;
 use memod::paths::Env;
 use memod::proto::{FetchReport, Ready};
@@ -54,6 +54,12 @@ enum Verb {
         /// Package index with ONNX Runtime.
         #[arg(long)]
         index: Option<String>,
+        /// Name of the model that is to be installed.
+        #[arg(long)]
+        model: Option<String>,
+        /// Address of the hub with models.
+        #[arg(long)]
+        hub: Option<String>,
         /// Longest time without a byte, seconds.
         #[arg(long, default_value_t = 30)]
         patience: u64,
@@ -85,10 +91,14 @@ fn main() -> ExitCode {
             let start = model_process::Start { model_dir, identity, runtime, in_background };
             model_process::run(&start).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
         }
-        Verb::Fetch { cache_dir, runtime: setting, index, patience } => {
+        Verb::Fetch { cache_dir, runtime: setting, index, model, hub, patience } => {
             let runtime = Runtime { variable: Env::read().onnx_runtime, setting, cache_dir };
             let index = index.or_else(|| first_of(&["UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL"]));
-            fetch(&Fetch { runtime, index, patience: Duration::from_secs(patience) })
+            let url = hub.or_else(|| first_of(&["HF_ENDPOINT"])).unwrap_or_else(|| HUB.to_owned());
+            let hub = Hub { url, token: first_of(&["HF_TOKEN"]) };
+            let (program, patience) = (daemon::program(), Duration::from_secs(patience));
+            let fetching = |program| fetch(&Fetch { runtime, index, model, hub, program, patience });
+            program.map_or(ExitCode::FAILURE, fetching)
         }
         Verb::Extract => worker::run().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS),
     }

@@ -14,20 +14,29 @@ use super::error::CliError;
 use super::output::Output;
 use super::text::escape;
 
-/// Downloads the library of ONNX Runtime, unless the daemon has it.
+/// Downloads the library of ONNX Runtime, unless the daemon has it, and the model of this name unless it is installed.
 pub(super) fn what_is_missing(
     models: &ModelsResult,
+    name: Option<&str>,
     context: &CommandContext,
     output: &Output,
 ) -> Result<(), CliError> {
-    if models.has_runtime {
+    let absent = models.models.iter().find(|model| Some(model.name.as_str()) == name && model.id.is_none());
+    if models.has_runtime && absent.is_none() {
         return Ok(());
     }
     let config = config::load(Some(&context.layout))?.config;
     // The directory that the daemon has, which may have another environment.
     let cache_dir = Path::new(&models.dir).parent().unwrap_or(Path::new(&models.dir));
     let mut args: Vec<OsString> = vec!["--cache-dir".into(), cache_dir.into()];
-    for (flag, value) in [("--runtime", &config.model.runtime), ("--index", &config.model.index)] {
+    let runtime = if models.has_runtime { &models.runtime } else { &config.model.runtime };
+    let name = absent.map_or("", |model| &model.name);
+    for (flag, value) in [
+        ("--runtime", runtime.as_str()),
+        ("--index", &config.model.index),
+        ("--hub", &config.model.hub),
+        ("--model", name),
+    ] {
         if !value.is_empty() {
             args.extend([flag.into(), value.into()]);
         }

@@ -35,8 +35,8 @@ pub(super) fn model(typed: ModelArgs, context: &CommandContext, output: &mut Out
             };
             if name != "builtin" {
                 let models: ModelsResult = client.call("model.list", &CwdParams { cwd: cwd.clone() })?;
-                if models.models.iter().any(|model| model.name == name && model.id.is_some()) {
-                    fetch::what_is_missing(&models, context, output)?;
+                if models.models.iter().any(|model| model.name == name) {
+                    fetch::what_is_missing(&models, Some(&name), context, output)?;
                 }
             }
             let params = ModelParams { cwd, name: Some(name.clone()), dir: None };
@@ -48,7 +48,7 @@ pub(super) fn model(typed: ModelArgs, context: &CommandContext, output: &mut Out
         ModelVerb::Import { folder, name } => {
             let dir = Some(absolute(&folder)?);
             let models = client.call("model.list", &CwdParams { cwd: cwd.clone() })?;
-            fetch::what_is_missing(&models, context, output)?;
+            fetch::what_is_missing(&models, None, context, output)?;
             let models: ModelsResult = client.call("model.import", &ModelParams { cwd, name, dir })?;
             output.value(&models, |output| {
                 models.models.iter().try_for_each(|model| line(model, &models, output))
@@ -77,8 +77,8 @@ fn line(model: &ModelEntry, models: &ModelsResult, output: &mut Output) -> Resul
         Some(id) if Some(id) == next => ">",
         _ => " ",
     };
-    let place = if model.id.is_some() { "installed" } else { "known" };
-    let size = if model.bytes == 0 { String::new() } else { bytes(model.bytes) };
+    let (place, about) = if model.id.is_some() { ("installed", "") } else { ("known", "~") };
+    let size = if model.bytes == 0 { String::new() } else { format!("{about}{}", bytes(model.bytes)) };
     let name = paint(output.styles.title, &format!("{:<14}", escape(&model.name)));
     let text = [model.licence.as_deref().unwrap_or_default(), &model.note].join("  ");
     let text = format!("{mark} {name} {:>4} {size:>10}  {place:<9}  {}", model.dims, escape(text.trim()));

@@ -105,6 +105,7 @@ pub const KEYS: &[Key] = &[
     text("model.runtime", "a path, or nothing", |config| &mut config.model.runtime),
     text("model.cache_dir", "a path, or nothing", |config| &mut config.model.cache_dir),
     text("model.index", "an address, or nothing", |config| &mut config.model.index),
+    text("model.hub", "an address, or nothing", |config| &mut config.model.hub),
     switch("hooks.autostart", |config| &mut config.hooks.autostart),
     number("memory.short_minutes", 1, ONE_YEAR_MINUTES, |config| &mut config.memory.short_minutes),
     number("memory.mid_minutes", 1, ONE_YEAR_MINUTES, |config| &mut config.memory.mid_minutes),

@@ -73,6 +73,7 @@ use self::main_loop::MainLoop;
 use self::memories::keeper::Memories;
 use self::models::Models;
 pub use self::preflight::check;
+pub use self::program::program;
 use self::shared::Shared;
 use self::threads::spawn;
 use self::watch_queue::WatchQueue;

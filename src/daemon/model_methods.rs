@@ -8,7 +8,7 @@ use super::event::Event;
 use super::models::BUILTIN;
 use super::request::blocking;
 use super::shared::Shared;
-use crate::embed::onnx::{CATALOGUE, CatalogueEntry, Installed, OnnxError, import, name_of};
+use crate::embed::onnx::{CATALOGUE, CatalogueEntry, Import, Installed, OnnxError, import, name_of};
 use crate::embed::{BUILTIN_DIMS, BUILTIN_ID};
 use crate::proto::{ModelEntry, ModelParams, ModelsResult, NextModel, RpcError, code};
 use crate::store::{Reader, StoreError};
@@ -45,8 +45,8 @@ fn install(shared: &Shared, params: &ModelParams) -> RpcResult<()> {
     let dir = dir.ok_or_else(|| bad_params("dir: the absolute path of a folder is needed"))?;
     let models = &shared.models;
     let program = &models.program;
-    let installed = import(dir, params.name.as_deref(), &models.cache, &models.runtime, program)
-        .map_err(|error| told(&error))?;
+    let wanted = Import { dir, name: params.name.as_deref(), source: None };
+    let installed = import(&wanted, &models.cache, &models.runtime, program).map_err(|error| told(&error))?;
     let name = &installed.manifest.name;
     models.forget(name);
     // Another revision of the model in use: its vectors are made anew.
@@ -83,7 +83,9 @@ fn told(error: &OnnxError) -> RpcError {
     let code = match error {
         OnnxError::Absent(_) => code::NOT_FOUND,
         OnnxError::BadFile { .. } => code::INVALID_PARAMS,
-        OnnxError::Io(_) | OnnxError::NoRuntime(_) | OnnxError::Failed { .. } => code::IO,
+        OnnxError::Io(_) | OnnxError::Busy(_) | OnnxError::NoRuntime(_) | OnnxError::Failed { .. } => {
+            code::IO
+        }
     };
     let refusal = RpcError::new(code, error.to_string());
     match error.hint() {

@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use anyhow::Context;
 
 /// Returns the path of this program. On Linux it stays valid if another version is installed over it.
-pub(super) fn program() -> anyhow::Result<PathBuf> {
+///
+/// # Errors
+/// When the system does not tell it.
+pub fn program() -> anyhow::Result<PathBuf> {
     if cfg!(target_os = "linux") {
         return Ok(PathBuf::from("/proc/self/exe"));
     }

@@ -95,6 +95,14 @@ impl Http {
         self
     }
 
+    /// Sends a token to a host.
+    pub(super) fn with_token(mut self, url: &str, token: Option<&str>) -> Self {
+        if let Some(token) = token {
+            self.authorization = Some((origin(url).to_owned(), format!("Bearer {token}")));
+        }
+        self
+    }
+
     /// Asks for an address. Statuses other than success are errors, but 416 is left to who asked for a range.
     pub(super) fn get(&self, url: &str, headers: &[(&str, String)]) -> Result<Answer, HttpError> {
         let (mut at, mut before) = (url.to_owned(), Vec::new());

@@ -5,6 +5,7 @@
 
 mod checksum;
 mod http;
+mod hub;
 mod package_index;
 mod runtime_library;
 mod transfer;
@@ -15,14 +16,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::embed::onnx::{OnnxError, Runtime};
+use crate::embed::onnx::{CatalogueEntry, ModelCache, OnnxError, Runtime};
 use crate::paths::{IoContext as _, PathError, lock_within, open_lock};
 use crate::proto::FetchReport;
 
+pub use hub::Hub;
 use transfer::TransferError;
 
 /// Package index with ONNX Runtime.
 const INDEX: &str = "https://pypi.org/simple";
+
+/// Hub with models.
+pub const HUB: &str = "https://huggingface.co";
 
 /// Least time between two reports of progress.
 const REPORT_EVERY: Duration = Duration::from_millis(100);
@@ -34,6 +39,12 @@ pub struct Fetch {
     pub runtime: Runtime,
     /// Address of the package index; that of PyPI if absent. It may have credentials.
     pub index: Option<String>,
+    /// Name of the model; without one the library alone is fetched.
+    pub model: Option<String>,
+    /// Where models come from.
+    pub hub: Hub,
+    /// `memod`, which tries a model in a process of its own.
+    pub program: PathBuf,
     /// Longest time without a byte from a server, and longest wait for another process that downloads the same.
     pub patience: Duration,
 }
@@ -50,6 +61,14 @@ pub enum FetchError {
     /// The package index, or a server that it names.
     #[error("{0}")]
     Index(String),
+    /// The hub, or a server that it names.
+    #[error("{message}")]
+    Hub {
+        /// What, from where, and why.
+        message: String,
+        /// Whether the hub wants to know who asks.
+        is_refused: bool,
+    },
     /// There are no wheels for this platform.
     #[error("there is no wheel of onnxruntime for {} on {}", std::env::consts::OS, std::env::consts::ARCH)]
     NoPlatform,
@@ -63,7 +82,7 @@ pub enum FetchError {
     },
     /// Another process fetches the same.
     #[error("another process is downloading {0}")]
-    Busy(&'static str),
+    Busy(String),
     /// Who asked is gone.
     #[error("nobody waits for the download")]
     Unwanted,
@@ -87,6 +106,12 @@ impl FetchError {
                 "name a mirror in PIP_INDEX_URL or `model.index`; or `pip install onnxruntime`, and name its file in \
                  `model.runtime`",
             ),
+            Self::Hub { is_refused: true, .. } => Some(
+                "HF_TOKEN has the token of who may have the model; or `memo model import` takes a folder that you have",
+            ),
+            Self::Hub { .. } => Some(
+                "name a mirror in HF_ENDPOINT or `model.hub`; or `memo model import` takes a folder that you have",
+            ),
             Self::NoPlatform => {
                 Some("build libonnxruntime 1.24 or later, and name its file in `model.runtime`")
             }
@@ -107,7 +132,14 @@ pub fn run(fetch: &Fetch, report: &mut dyn FnMut(&FetchReport) -> io::Result<()>
     let mut listener = Listener { report, reported: None, patience: fetch.patience };
     let index = fetch.index.as_deref().unwrap_or(INDEX);
     runtime_library::fetch(&fetch.runtime, index, fetch.patience, &mut listener)?;
-    Ok(())
+    let Some(name) = &fetch.model else { return Ok(()) };
+    let cache = ModelCache::new(&fetch.runtime.cache_dir);
+    if cache.get(name).is_ok() {
+        return Ok(());
+    }
+    let entry = CatalogueEntry::find(name).ok_or_else(|| OnnxError::Absent(name.clone()))?;
+    let into = (&cache, &fetch.runtime, fetch.program.as_path());
+    hub::install(entry, &fetch.hub, into, fetch.patience, &mut listener)
 }
 
 /// Returns the directory of incomplete downloads.
@@ -141,14 +173,14 @@ impl Listener<'_> {
     }
 
     /// Waits for another process that downloads the same, and holds it off then.
-    fn lock(&mut self, path: &Path, what: &'static str) -> Result<File, FetchError> {
+    fn lock(&mut self, path: &Path, what: &str) -> Result<File, FetchError> {
         let file = open_lock(path)?;
         if file.try_lock().is_ok() {
             return Ok(file);
         }
         self.note(&format!("another process is downloading {what}; waiting for it"))?;
         match lock_within(file, self.patience) {
-            Err(error) if error.kind() == io::ErrorKind::TimedOut => Err(FetchError::Busy(what)),
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => Err(FetchError::Busy(what.to_owned())),
             locked => Ok(locked.at("lock", path)?),
         }
     }

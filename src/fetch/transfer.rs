@@ -61,6 +61,16 @@ pub(super) enum TransferError {
     Unwanted,
 }
 
+impl TransferError {
+    /// The status that the server answered with, if it did.
+    pub(super) fn status(&self) -> Option<u16> {
+        match self {
+            Self::Http { error, .. } => error.status,
+            Self::Io(_) | Self::Unwanted => None,
+        }
+    }
+}
+
 /// What the server said that the incomplete file is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

@@ -1,5 +1,7 @@
 //! Does `memod fetch` get a file whole, whatever servers and connections do?
 
+mod hub;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
@@ -88,9 +90,7 @@ impl Cache {
 
     /// Returns what it said; the last report says how it ended.
     fn fetch(&self, server: &FileServer) -> Vec<FetchReport> {
-        let output = self.command(server).output().unwrap();
-        let reports = output.stdout.lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap());
-        reports.collect()
+        said(&mut self.command(server))
     }
 
     /// Fetches, and returns why that failed.
@@ -126,6 +126,11 @@ impl Cache {
         names.sort();
         names
     }
+}
+
+fn said(command: &mut Command) -> Vec<FetchReport> {
+    let output = command.output().unwrap();
+    output.stdout.lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect()
 }
 
 /// Bytes of the file that each request for it asked to leave out.

@@ -296,7 +296,7 @@ pub(in crate::cli) enum ModelVerb {
     Status,
     /// Use a model in this repository; the present one answers until all vectors are made
     Use {
-        /// `builtin`, or the name of an installed model
+        /// `builtin`, or the name of a model that is installed or known; a known one is downloaded first
         name: String,
         /// Write the user's own settings, for all repositories
         #[arg(long)]

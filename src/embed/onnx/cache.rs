@@ -1,16 +1,20 @@
 //! Keeps installed models in the user's cache directory.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::OnnxError;
 use super::manifest::{MANIFEST, Manifest, name_of};
-use crate::paths::{IoContext as _, PathError};
+use crate::paths::{IoContext as _, PathError, lock_within, open_lock};
 
 /// The directory of installed models: one directory each, named as the model.
 #[derive(Clone, Debug)]
 pub struct ModelCache {
     dir: PathBuf,
+    /// Directory of a lock for each name.
+    locks: PathBuf,
 }
 
 /// An installed model.
@@ -22,8 +26,14 @@ pub struct Installed {
     pub manifest: Manifest,
 }
 
-/// Marks directories that are not complete yet.
+/// Begins the name of a directory that is not complete yet; the model's name follows.
 const TEMPORARY: &str = ".part-";
+
+/// The same for one that is being replaced.
+const FORMER: &str = ".former-";
+
+/// Longest wait for another process that installs the same model.
+const LOCK_PATIENCE: Duration = Duration::from_secs(20);
 
 /// Returns whether a name can be that of a model and of its directory.
 pub(super) fn is_name(name: &str) -> bool {
@@ -37,7 +47,7 @@ pub(super) fn is_name(name: &str) -> bool {
 impl ModelCache {
     /// `cache_dir` is the directory of caches of memod.
     pub fn new(cache_dir: &Path) -> Self {
-        Self { dir: cache_dir.join("models") }
+        Self { dir: cache_dir.join("models"), locks: cache_dir.join("locks") }
     }
 
     /// Returns the directory of models.
@@ -79,15 +89,51 @@ impl ModelCache {
         names.iter().filter_map(|name| self.get(name).ok()).collect()
     }
 
-    /// Makes an empty directory, in which a model is put together.
+    /// Keeps other processes from installing or removing the model, for as long as the returned file is open.
+    ///
+    /// # Errors
+    /// When another process does that for long.
+    pub(super) fn lock(&self, name: &str) -> Result<File, OnnxError> {
+        let path = self.lock_file(name)?;
+        match lock_within(open_lock(&path)?, LOCK_PATIENCE) {
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => Err(OnnxError::Busy(name.to_owned())),
+            locked => Ok(locked.at("lock", &path)?),
+        }
+    }
+
+    fn lock_file(&self, name: &str) -> Result<PathBuf, PathError> {
+        fs::create_dir_all(&self.locks).at("create directory", &self.locks)?;
+        Ok(self.locks.join(format!("{name}.lock")))
+    }
+
+    /// Makes an empty directory, in which a model is put together. The caller holds the lock of the model.
     ///
     /// # Errors
     /// When it cannot be made.
     pub(super) fn temporary(&self, name: &str) -> Result<PathBuf, OnnxError> {
-        let dir = self.dir.join(format!("{TEMPORARY}{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&dir); // of a process with the same id, which is gone
+        self.clean(name);
+        let dir = self.dir.join(format!("{TEMPORARY}{name}"));
         fs::create_dir_all(&dir).at("create directory", &dir)?;
         Ok(dir)
+    }
+
+    /// Deletes what killed processes have left of this model, and of others that nobody installs now. A model that was to
+    /// be replaced returns.
+    fn clean(&self, own: &str) {
+        for entry in fs::read_dir(&self.dir).into_iter().flatten().flatten() {
+            let file_name = entry.file_name();
+            let left = file_name.to_string_lossy();
+            let former = left.strip_prefix(FORMER);
+            let Some(name) = former.or_else(|| left.strip_prefix(TEMPORARY)) else { continue };
+            let lock = self.lock_file(name).and_then(|path| open_lock(&path));
+            if name != own && lock.is_ok_and(|lock| lock.try_lock().is_err()) {
+                continue;
+            }
+            let returns = former.is_some() && fs::rename(entry.path(), self.dir.join(name)).is_ok();
+            if !returns {
+                let _ = fs::remove_dir_all(entry.path()); // it is in nobody's way
+            }
+        }
     }
 
     /// Puts a complete directory in the place of the model.
@@ -96,7 +142,7 @@ impl ModelCache {
     /// When it cannot be renamed; the former model stays then.
     pub(super) fn put(&self, complete: &Path, name: &str) -> Result<(), PathError> {
         let dir = self.dir.join(name);
-        let former = self.dir.join(format!("{TEMPORARY}former-{name}-{}", std::process::id()));
+        let former = self.dir.join(format!("{FORMER}{name}"));
         let had_former = fs::rename(&dir, &former).is_ok();
         let put = fs::rename(complete, &dir).at("rename", complete);
         if put.is_err() && had_former {
@@ -115,6 +161,37 @@ impl ModelCache {
         if !is_name(name) || !dir.is_dir() {
             return Err(OnnxError::Absent(name.to_owned()));
         }
+        let _lock = self.lock(name)?;
         fs::remove_dir_all(&dir).at("remove", &dir).map_err(Into::into)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_killed_processes_have_left_is_deleted_or_returns() {
+        let temp = tempfile::tempdir().unwrap();
+        let cache = ModelCache::new(temp.path());
+        for dir in [".part-own", ".former-replaced", ".part-own-5", ".part-busy", ".former-kept", "kept"] {
+            fs::create_dir_all(cache.dir.join(dir)).unwrap();
+            fs::write(cache.dir.join(dir).join("of"), dir).unwrap();
+        }
+        let busy = cache.lock("busy").unwrap();
+        let part = cache.temporary("own").unwrap();
+        assert_eq!(fs::read_dir(&part).unwrap().count(), 0);
+        let mut names: Vec<_> = fs::read_dir(&cache.dir)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        assert_eq!(names, [".part-busy", ".part-own", "kept", "replaced"]);
+        let of = |name: &str| fs::read_to_string(cache.dir.join(name).join("of")).unwrap();
+        assert_eq!((of("replaced"), of("kept")), (".former-replaced".to_owned(), "kept".to_owned()));
+        drop(busy);
+        cache.put(&part, "own").unwrap();
+        cache.clean("another");
+        assert!(cache.dir.join("own").is_dir() && !cache.dir.join(".part-busy").exists());
     }
 }

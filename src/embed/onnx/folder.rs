@@ -42,20 +42,30 @@ const BATCH: usize = 8;
 /// What the tokenizer is told if the folder does not say it.
 const DEFAULTS: [&str; 4] = ["", "{}", "{}", r#"{"model_max_length":512,"pad_token":"[PAD]"}"#];
 
+/// A model to install.
+#[derive(Clone, Copy, Debug)]
+pub struct Import<'a> {
+    /// Its folder.
+    pub dir: &'a Path,
+    /// Its name; the one that the folder suggests if absent.
+    pub name: Option<&'a str>,
+    /// Where it comes from, if not from the folder.
+    pub source: Option<&'a str>,
+}
+
 /// A folder with the files of a model, which were not looked into yet.
 struct Folder<'a> {
     dir: &'a Path,
     model: PathBuf,
 }
 
-/// Installs the model in `dir`, under `name` or the name that the folder suggests. It is loaded in a process of its own and
+/// Installs a model. It is loaded in a process of its own and
 /// embeds some texts before it takes the place of another one.
 ///
 /// # Errors
 /// When a file is absent or wrong, or the model cannot be run; nothing is changed then.
 pub fn import(
-    dir: &Path,
-    name: Option<&str>,
+    &Import { dir, name, source }: &Import<'_>,
     cache: &ModelCache,
     runtime: &Runtime,
     program: &Path,
@@ -73,9 +83,11 @@ pub fn import(
         ));
     }
     let library = runtime.find()?;
+    let _lock = cache.lock(&name)?;
     let complete = cache.temporary(&name)?;
     let install = || {
         let mut manifest = folder.copy(&complete, &name, known)?;
+        manifest.source = source.map_or(manifest.source, str::to_owned);
         write(&complete, &manifest)?;
         let identity = manifest.identity();
         let start = Start { model_dir: complete.clone(), identity, runtime: library, in_background: true };

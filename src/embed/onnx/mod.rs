@@ -11,7 +11,7 @@ mod runtime;
 
 pub use cache::{Installed, ModelCache};
 pub use catalogue::{CATALOGUE, CatalogueEntry};
-pub use folder::import;
+pub use folder::{Import, import};
 pub use manifest::{Manifest, ModelFile, Pooling, name_of};
 pub use remote::RemoteModel;
 pub use runtime::{LIBRARY, Runtime};
@@ -41,6 +41,9 @@ pub enum OnnxError {
         /// What the process said, or how it ended.
         reason: String,
     },
+    /// Another process is at it.
+    #[error("another process is installing {0}")]
+    Busy(String),
     /// No model of that name.
     #[error("no model {0} is installed")]
     Absent(String),
@@ -64,6 +67,7 @@ impl OnnxError {
             Self::Failed { .. } => {
                 Some("the model that answered before still does; the log of the daemon says more")
             }
+            Self::Busy(_) => Some("try again when it is done"),
             Self::Absent(_) => Some("`memo model list` shows which are"),
         }
     }
