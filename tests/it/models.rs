@@ -2,6 +2,8 @@
 //!
 //! The model of these tests has a vector for each of some words (`tests/it/models/tiny_model.py`).
 
+mod process;
+
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -10,17 +12,21 @@ use serde_json::{Value, json};
 
 use crate::live::{Live, PATIENCE, memo, not_checked, until};
 
+/// Returns the library of ONNX Runtime; nothing where this machine has none.
+pub(crate) fn library() -> Option<std::ffi::OsString> {
+    let library = std::env::var_os("ORT_DYLIB_PATH");
+    if library.is_none() && std::env::var_os("MEMO_TEST_WITHOUT_ONNX").is_some() {
+        let mut stderr = std::io::stderr();
+        writeln!(stderr, "NOT CHECKED: models in the ONNX format").unwrap(); // as `.ci/run` said
+    } else if library.is_none() {
+        not_checked("models in the ONNX format: ORT_DYLIB_PATH does not name libonnxruntime");
+    }
+    library
+}
+
 /// Starts a daemon that finds the library of ONNX Runtime; nothing where this machine has none.
 fn start() -> Option<Live> {
-    let Some(library) = std::env::var_os("ORT_DYLIB_PATH") else {
-        if std::env::var_os("MEMO_TEST_WITHOUT_ONNX").is_some() {
-            let mut stderr = std::io::stderr();
-            writeln!(stderr, "NOT CHECKED: models in the ONNX format").unwrap(); // as `.ci/run` said
-            return None;
-        }
-        not_checked("models in the ONNX format: ORT_DYLIB_PATH does not name libonnxruntime");
-        return None;
-    };
+    let library = library()?;
     let live = Live::idle();
     for nth in 0..20 {
         live.write(

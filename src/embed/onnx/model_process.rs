@@ -2,9 +2,14 @@
 //!
 //! It writes a line of JSON once the model is loaded, then reads a line with texts and writes one with vectors until its input
 //! ends. A damaged or hostile file costs this process, and so does a crash of the library.
+//!
+//! A text is embedded alone: in a batch, the vectors of a model that is quantised as it runs depend on the other texts, and one
+//! thread is no faster.
 
 use std::io::{self, BufRead as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
 
 use fastembed::{
     InitOptionsUserDefined, Pooling as Pool, TextEmbedding, TokenizerFiles, UserDefinedEmbeddingModel,
@@ -62,11 +67,12 @@ pub(super) struct Reply {
     pub(super) error: Option<String>,
 }
 
-/// Loads the model and embeds tasks from stdin, one per line, until it ends.
+/// Loads the model and embeds tasks from stdin, one per line. When that ends, this process does too, whatever it does then.
 ///
 /// # Errors
 /// When a pipe breaks or a line is invalid; the process must end then.
 pub fn run(start: &Start) -> io::Result<()> {
+    let lines = read_lines()?;
     let mut model = match load(start) {
         Ok(model) => {
             say(&Loaded { is_ready: true, error: None })?;
@@ -74,15 +80,41 @@ pub fn run(start: &Start) -> io::Result<()> {
         }
         Err(error) => return say(&Loaded { is_ready: false, error: Some(error) }),
     };
-    for line in io::stdin().lock().lines() {
-        let task: Task = serde_json::from_str(&line?)?;
-        let reply = match model.embed(&task.texts, None) {
-            Ok(vectors) => Reply { vectors: vectors.into_iter().map(normalize).collect(), error: None },
+    for line in lines {
+        let task: Task = serde_json::from_str(&line)?;
+        let vectors: Result<Vec<_>, _> = task.texts.iter().map(|text| embed(&mut model, text)).collect();
+        say(&match vectors {
+            Ok(vectors) => Reply { vectors, error: None },
             Err(error) => Reply { vectors: Vec::new(), error: Some(error.to_string()) },
-        };
-        say(&reply)?;
+        })?;
     }
     Ok(())
+}
+
+fn embed(model: &mut TextEmbedding, text: &str) -> Result<Option<Vec<f32>>, fastembed::Error> {
+    Ok(model.embed([text], Some(1))?.pop().and_then(normalize))
+}
+
+/// Reads lines from stdin on a thread, which ends the process with the input: nobody waits for the batch that is being made
+/// when the daemon was killed.
+fn read_lines() -> io::Result<Receiver<String>> {
+    let (send, receive) = channel();
+    let read = move || {
+        for line in io::stdin().lock().lines().map_while(Result::ok) {
+            let _ = send.send(line); // the other thread ends the process if it cannot go on
+        }
+        end();
+    };
+    thread::Builder::new().name("embed-input".to_owned()).spawn(read)?;
+    Ok(receive)
+}
+
+/// Ends the process without the destructors of a library that another thread is in.
+fn end() {
+    #[cfg(unix)]
+    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+    #[cfg(not(unix))]
+    std::process::exit(0);
 }
 
 fn say(reply: &impl Serialize) -> io::Result<()> {

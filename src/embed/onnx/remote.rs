@@ -16,7 +16,7 @@ use super::model_process::Start;
 use super::{OnnxError, Runtime};
 use crate::embed::{EmbedError, Embedder, LOADING, Role, Scale};
 
-/// Texts in a batch. Larger ones are no faster with one thread and take more memory.
+/// Texts that are asked for at once. The model takes one after the other; more would make a time limit long.
 const BATCH: usize = 8;
 
 /// Bytes of a text for each token that counts: more cannot matter.
@@ -69,8 +69,7 @@ impl RemoteModel {
         Ok(Self { identity, manifest, now: server(false), later: server(true), queries })
     }
 
-    /// Returns the texts as the model takes them, and where in `texts` each stands; blank ones have no vector. The short ones
-    /// come first, because a batch takes as long as its longest text.
+    /// Returns the texts as the model takes them, and where in `texts` each stands; blank ones have no vector.
     fn prepared(&self, texts: &[&str], role: Role) -> Vec<(usize, String)> {
         let prefix = match role {
             Role::Query => &self.manifest.query_prefix,
@@ -78,11 +77,7 @@ impl RemoteModel {
         };
         let most = self.manifest.max_tokens * BYTES_A_TOKEN;
         let texts = texts.iter().enumerate().filter(|(_, text)| !text.trim().is_empty());
-        let texts =
-            texts.map(|(at, text)| (at, format!("{prefix}{}", &text[..text.floor_char_boundary(most)])));
-        let mut prepared: Vec<_> = texts.collect();
-        prepared.sort_by_key(|(_, text)| text.len());
-        prepared
+        texts.map(|(at, text)| (at, format!("{prefix}{}", &text[..text.floor_char_boundary(most)]))).collect()
     }
 
     fn embed_by(

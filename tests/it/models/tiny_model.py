@@ -23,3 +23,9 @@ json.dump({"version": "1.0", "truncation": None, "padding": None, "added_tokens"
   "decoder": None, "model": {"type": "WordLevel", "vocab": vocab, "unk_token": "[UNK]"}},
   open(f"{out}/tokenizer.json", "w"), separators=(",", ":"))
 json.dump({"pad_token_id": 0}, open(f"{out}/config.json", "w"))
+# The same model with values of 8 bits, whose scale depends on the whole batch, as in models that are quantised as they run.
+graph.node[0].output[0] = "exact"
+graph.node.insert(1, helper.make_node("DynamicQuantizeLinear", ["exact"], ["small", "scale", "zero"]))
+graph.node.insert(2, helper.make_node("DequantizeLinear", ["small", "scale", "zero"], ["gathered"]))
+model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+save(model, f"{out}/../tiny-quantised.onnx")
