@@ -84,6 +84,8 @@ pub struct Index {
 pub struct Model {
     /// `builtin`, or an installed model.
     pub name: String,
+    /// Cross-encoder that reranks; empty: any that is installed.
+    pub reranker: String,
     /// Library of ONNX Runtime; empty: it is looked for.
     pub runtime: String,
     /// Directory of models; empty: the user's cache directory.

@@ -41,9 +41,14 @@ pub(super) fn model(typed: ModelArgs, context: &CommandContext, output: &mut Out
             }
             let params = ModelParams { cwd, name: Some(name.clone()), dir: None };
             let models: ModelsResult = client.call("model.use", &params)?;
-            write("model.name", &name, &file)?;
+            let is_reranker =
+                models.models.iter().any(|model| model.name == name && model.purpose == "rerank");
+            write(if is_reranker { "model.reranker" } else { "model.name" }, &name, &file)?;
             output.value(&models, |output| status(&models, output))?;
-            output.say("the present model answers until all vectors are made; `memo model status` shows how far that is");
+            output.say(match is_reranker {
+                true => "`memo search --rerank` uses it",
+                false => "the present model answers until all vectors are made; `memo model status` shows how far that is",
+            });
         }
         ModelVerb::Import { folder, name } => {
             let dir = Some(absolute(&folder)?);
@@ -75,13 +80,15 @@ fn line(model: &ModelEntry, models: &ModelsResult, output: &mut Output) -> Resul
     let mark = match &model.id {
         Some(id) if *id == models.active => "*",
         Some(id) if Some(id) == next => ">",
+        Some(id) if models.reranker.as_ref() == Some(id) => "*",
         _ => " ",
     };
     let (place, about) = if model.id.is_some() { ("installed", "") } else { ("known", "~") };
     let size = if model.bytes == 0 { String::new() } else { format!("{about}{}", bytes(model.bytes)) };
     let name = paint(output.styles.title, &format!("{:<14}", escape(&model.name)));
     let text = [model.licence.as_deref().unwrap_or_default(), &model.note].join("  ");
-    let text = format!("{mark} {name} {:>4} {size:>10}  {place:<9}  {}", model.dims, escape(text.trim()));
+    let what = if model.purpose == "rerank" { "rerank".to_owned() } else { model.dims.to_string() };
+    let text = format!("{mark} {name} {what:>6} {size:>11}  {place:<9}  {}", escape(text.trim()));
     output.line(text.trim_end())
 }
 
@@ -96,6 +103,9 @@ fn status(models: &ModelsResult, output: &mut Output) -> Result<(), CliError> {
     }
     if let Some(problem) = &models.problem {
         row("problem", &paint(output.styles.bad, &escape(problem)), output)?;
+    }
+    if let Some(reranker) = &models.reranker {
+        row("reranker", &escape(reranker), output)?;
     }
     row("runtime", &escape(&models.runtime), output)?;
     row("models", &escape(&models.dir), output)

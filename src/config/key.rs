@@ -102,6 +102,7 @@ pub const KEYS: &[Key] = &[
     number("index.commits", 0, 100_000, |config| &mut config.index.commits),
     number("index.vector_memory_mb", 0, 1 << 20, |config| &mut config.index.vector_memory_mb),
     text("model.name", "`builtin`, or the name of an installed model", |config| &mut config.model.name),
+    text("model.reranker", "the name of an installed model, or nothing", |config| &mut config.model.reranker),
     text("model.runtime", "a path, or nothing", |config| &mut config.model.runtime),
     text("model.cache_dir", "a path, or nothing", |config| &mut config.model.cache_dir),
     text("model.index", "an address, or nothing", |config| &mut config.model.index),

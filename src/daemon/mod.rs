@@ -43,6 +43,7 @@ mod remembered;
 mod replies;
 mod repo_map;
 mod request;
+mod reranking;
 mod scrub;
 mod search;
 mod search_scope;
@@ -214,7 +215,8 @@ fn models(config: &Config, env: &Env) -> anyhow::Result<Models> {
     let cache_dir = path(&config.model.cache_dir).unwrap_or_else(|| env.cache_dir());
     let (variable, setting) = (env.onnx_runtime.clone(), path(&config.model.runtime));
     let runtime = Runtime { variable, setting, cache_dir: cache_dir.clone() };
-    Ok(Models::new(ModelCache::new(&cache_dir), runtime, program::program()?, &config.model.name))
+    let models = Models::new(ModelCache::new(&cache_dir), runtime, program::program()?, &config.model.name);
+    Ok(models.with_reranker(&config.model.reranker))
 }
 
 /// Waits until threads have ended, but at most for `limit`, because a file system that hangs may block one for ever. This

@@ -8,7 +8,7 @@ use super::event::Event;
 use super::models::BUILTIN;
 use super::request::blocking;
 use super::shared::Shared;
-use crate::embed::onnx::{CATALOGUE, CatalogueEntry, Import, Installed, OnnxError, import, name_of};
+use crate::embed::onnx::{CATALOGUE, CatalogueEntry, Import, Installed, OnnxError, Purpose, import, name_of};
 use crate::embed::{BUILTIN_DIMS, BUILTIN_ID};
 use crate::proto::{ModelEntry, ModelParams, ModelsResult, NextModel, RpcError, code};
 use crate::store::{Reader, StoreError};
@@ -56,8 +56,12 @@ fn install(shared: &Shared, params: &ModelParams) -> RpcResult<()> {
 
 fn choose(shared: &Shared, name: &str) -> RpcResult<()> {
     if name != BUILTIN {
-        shared.models.cache.get(name).map_err(|error| told(&error))?;
+        let installed = shared.models.cache.get(name).map_err(|error| told(&error))?;
         shared.models.runtime.find().map_err(|error| told(&error))?;
+        if installed.manifest.purpose == Purpose::Rerank {
+            shared.models.choose_reranker(name);
+            return Ok(());
+        }
     }
     shared.models.choose(name).map_err(|why| RpcError::new(code::STORE, why))?;
     shared.memories.note_choice();
@@ -105,6 +109,7 @@ fn list(shared: &Shared) -> RpcResult<ModelsResult> {
         active: shared.read(Reader::model)?,
         active_for_memories: shared.memories.model_id(),
         next: shared.read(next)?,
+        reranker: models.reranker().ok().map(|reranker| reranker.id().to_owned()),
         problem: models.problem().or_else(|| models.chosen().err()),
         has_runtime: runtime.is_ok(),
         runtime: runtime.map_or_else(|error| error.to_string(), |path| path.display().to_string()),
@@ -124,6 +129,7 @@ fn builtin() -> ModelEntry {
     ModelEntry {
         name: BUILTIN.to_owned(),
         id: Some(BUILTIN_ID.to_owned()),
+        purpose: Purpose::Embed.as_str().to_owned(),
         dims: BUILTIN_DIMS,
         licence: Some("Apache-2.0".to_owned()),
         source: "memod".to_owned(),
@@ -138,6 +144,7 @@ fn found(model: &Installed) -> ModelEntry {
     ModelEntry {
         name: manifest.name.clone(),
         id: Some(manifest.identity()),
+        purpose: manifest.purpose.as_str().to_owned(),
         dims: manifest.dims,
         bytes: manifest.bytes(),
         licence: known.map(|entry| entry.licence.to_owned()),
@@ -150,6 +157,7 @@ fn known(entry: &CatalogueEntry) -> ModelEntry {
     ModelEntry {
         name: entry.name.to_owned(),
         id: None,
+        purpose: entry.purpose.as_str().to_owned(),
         dims: entry.dims,
         bytes: entry.megabytes * 1_000_000,
         licence: Some(entry.licence.to_owned()),

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::embed::onnx::{ModelCache, RemoteModel, Runtime, name_of};
+use crate::embed::onnx::{ModelCache, Purpose, RemoteModel, Reranker, Runtime, name_of};
 use crate::embed::{BUILTIN_DIMS, BUILTIN_ID, Builtin, Embedder, Guarded, LOADING};
 
 /// A model, or why there is none.
@@ -25,6 +25,9 @@ pub(super) struct Models {
     pub(super) runtime: Runtime,
     /// `memod`.
     pub(super) program: PathBuf,
+    /// Name of the cross-encoder in the settings; any that is installed if empty.
+    reranker_name: Mutex<String>,
+    reranker: Mutex<Option<Arc<Reranker>>>,
     opened: Mutex<HashMap<String, Arc<dyn Embedder>>>,
     /// Identity of the model that is to answer, or why it cannot.
     chosen: Mutex<Result<String, String>>,
@@ -43,11 +46,52 @@ impl Models {
             cache,
             runtime,
             program,
+            reranker_name: Mutex::default(),
+            reranker: Mutex::default(),
             opened: Mutex::default(),
             chosen: Mutex::new(chosen),
             usable: Mutex::default(),
             problem: Mutex::default(),
         }
+    }
+
+    /// Reranks with the model of this name; with any that is installed if the name is empty.
+    pub(super) fn with_reranker(self, name: &str) -> Self {
+        self.choose_reranker(name);
+        self
+    }
+
+    /// Changes the model that reranks.
+    pub(super) fn choose_reranker(&self, name: &str) {
+        name.clone_into(&mut locked(&self.reranker_name));
+        *locked(&self.reranker) = None;
+    }
+
+    /// Returns the model that reranks.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(super) fn reranker(&self) -> Result<Arc<Reranker>, String> {
+        let mut opened = locked(&self.reranker);
+        // Another process may have replaced its files.
+        if let Some(reranker) = opened.as_ref().filter(|model| self.cache.by_identity(model.id()).is_ok()) {
+            return Ok(Arc::clone(reranker));
+        }
+        let name = locked(&self.reranker_name).clone();
+        let is_one = |purpose| purpose == Purpose::Rerank;
+        let installed = match name.is_empty() {
+            true => self.cache.all().into_iter().find(|model| is_one(model.manifest.purpose)),
+            false => Some(self.cache.get(&name).map_err(|error| error.to_string())?),
+        };
+        let installed =
+            installed.ok_or("no model is installed for it; `memo model use ms-marco-l6` fetches one")?;
+        if !is_one(installed.manifest.purpose) {
+            return Err(format!("{name} is no model for it"));
+        }
+        let reranker = Reranker::new(&installed, &self.runtime, &self.program);
+        let reranker = Arc::new(reranker.map_err(|error| error.to_string())?);
+        *opened = Some(Arc::clone(&reranker));
+        Ok(reranker)
     }
 
     /// Returns the builtin model alone.
@@ -75,6 +119,7 @@ impl Models {
     /// Forgets the opened model of a name, whose files were replaced or removed. Its processes end once nobody uses them.
     pub(super) fn forget(&self, name: &str) {
         locked(&self.opened).retain(|id, _| name_of(id) != name);
+        locked(&self.reranker).take_if(|reranker| name_of(reranker.id()) == name);
     }
 
     /// Makes the model of this name the one that is to answer.
@@ -138,7 +183,10 @@ fn identity(cache: &ModelCache, name: &str) -> Result<String, String> {
         return Ok(BUILTIN_ID.to_owned());
     }
     let installed = cache.get(name).map_err(|error| error.to_string())?;
-    Ok(installed.manifest.identity())
+    match installed.manifest.purpose {
+        Purpose::Embed => Ok(installed.manifest.identity()),
+        Purpose::Rerank => Err(format!("{name} makes no vectors")),
+    }
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -3,6 +3,7 @@
 //! Hits of the index are verified on disk, and the query is repeated if one proves stale. Memories are always current and
 //! need no check. Both kinds have scores on one scale and appear in one list.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -12,6 +13,7 @@ use super::event::Freshness;
 use super::memories::transaction::locate;
 use super::remembered::Remembered;
 use super::request::{SnapshotAsk, blocking, clock, deadline, on_snapshot};
+use super::reranking;
 use super::search_scope::Scope;
 use super::shared::Shared;
 use super::status::embed_failed;
@@ -46,6 +48,8 @@ pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> RpcRes
         return Err(bad_params(format!("threshold: {threshold} is not between 0 and 1")));
     }
     let scope = Scope::of(&params)?;
+    let shown = limit;
+    let limit = if params.rerank { limit.max(reranking::FIRST) } else { limit };
     let memories = scope.memory_ask(&params, limit);
     let question = Arc::new(Question { params, scope, memories, limit });
     shared.queries.fetch_add(1, Ordering::Relaxed);
@@ -59,6 +63,7 @@ pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> RpcRes
         None => alone(shared, &question).await?,
     };
     result.hits.retain(|hit| hit.score >= threshold);
+    result.hits.truncate(shown);
     if let Some(error) = vectorless {
         let why = format!("memories: not all have their vectors: {}", error.message);
         result.fresh = false;
@@ -173,7 +178,9 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
     let ((mut answer, again), embeddings, embed_failed, clock, is_whole) = found;
     let corrected = again.and_then(|again| memories.add_corrected(shared, &mut answer, again));
     let max_file_bytes = shared.config.index.max_file_bytes;
-    let Verified { hits, mut stale } = verify(&answer, at, *limit, max_file_bytes, params.explain);
+    let most_texts = if params.rerank { reranking::FIRST } else { 0 };
+    let Verified { hits, texts, mut stale } =
+        verify(&answer, at, *limit, max_file_bytes, params.explain, most_texts);
     stale.append(&mut memories.stale);
     let pending = Pending { embeddings, ..at.pending };
     let mut degraded = answer.degraded;
@@ -190,9 +197,16 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
     degraded.extend(memories.error.take().map(|error| format!("memories: {}", error.message)));
     // `reindex` may have emptied the index since the freshness check.
     let reason = at.reason.clone().or_else(|| (!is_whole).then(|| "the index is being rebuilt".to_owned()));
+    let texts = reranking::texts(&hits, texts);
+    let mut hits = merged(memories.hits(&at.layout, params.explain), hits, *limit);
+    if params.rerank && stale.is_empty() {
+        degraded.extend(reranking::rerank(shared, scope.query.text(), &mut hits, &texts).err());
+    } else if params.rerank {
+        degraded.push("rerank: files have changed meanwhile".to_owned()); // most likely the search runs again
+    }
     let result = SearchResult {
         total: answer.found.len() + memories.found.total,
-        hits: merged(memories.hits(&at.layout, params.explain), hits, *limit),
+        hits,
         pending,
         degraded,
         corrected,
@@ -224,11 +238,17 @@ fn memories_alone(
             return Err(error);
         }
     }
-    let why_not = memories.why_no_vector().map(str::to_owned);
+    let why_not = memories.why_no_vector().map(|why| format!("knn: {why}"));
+    let mut degraded: Vec<String> = why_not.into_iter().collect();
+    let mut hits = memories.hits(layout, question.params.explain);
+    if question.params.rerank {
+        let reranked = reranking::rerank(shared, question.scope.query.text(), &mut hits, &HashMap::new());
+        degraded.extend(reranked.err());
+    }
     let result = SearchResult {
         total: memories.found.total,
-        hits: memories.hits(layout, question.params.explain),
-        degraded: why_not.map(|why| format!("knn: {why}")).into_iter().collect(),
+        hits,
+        degraded,
         corrected,
         fresh: at.is_none_or(|at| at.fresh),
         reason: at.and_then(|at| at.reason.clone()),

@@ -24,8 +24,13 @@ const MOST_SIGNATURE: usize = 200;
 #[derive(Debug, Default)]
 pub(super) struct Verified {
     pub(super) hits: Vec<Hit>,
+    /// Beginnings of the texts of the first hits, as many as were asked for.
+    pub(super) texts: Vec<String>,
     pub(super) stale: Vec<SourceKey>,
 }
+
+/// Longest text that is kept, bytes: more than the tokens that a cross-encoder takes.
+const MOST_TEXT: usize = 2_000;
 
 /// Number of candidates for each wanted hit that are looked at for copies of what is shown.
 const MOST_LOOKED_AT: usize = 4;
@@ -39,7 +44,14 @@ pub(super) fn verify(
     limit: usize,
     max_file_bytes: u64,
     explains: bool,
+    most_texts: usize,
 ) -> Verified {
+    let mut texts: Vec<String> = Vec::new();
+    let mut keep = |text: &str| {
+        if texts.len() < most_texts {
+            texts.push(text[..text.floor_char_boundary(MOST_TEXT)].to_owned());
+        }
+    };
     let mut files = Files { at, max_file_bytes, texts: HashMap::new(), stale: Vec::new() };
     let mut hits: Vec<Hit> = Vec::new();
     let mut passages: Vec<(usize, Passage<'_>)> = Vec::new();
@@ -49,7 +61,10 @@ pub(super) fn verify(
             break;
         }
         if let Some(text) = &found.text {
-            hits.extend((!is_full).then(|| commit(found, answer, at, text, explains)));
+            if !is_full {
+                keep(text);
+                hits.push(commit(found, answer, at, text, explains));
+            }
             continue;
         }
         let Candidate { kind, path, classes, .. } = &found.ranked.candidate;
@@ -67,11 +82,12 @@ pub(super) fn verify(
             None => {
                 // A list leaves nothing out.
                 passages.extend((!answer.is_list).then_some((hits.len(), passage)));
+                keep(&shown);
                 hits.push(hit(found, answer, at, &shown, explains));
             }
         }
     }
-    Verified { hits, stale: files.stale }
+    Verified { hits, texts, stale: files.stale }
 }
 
 /// Returns what a copy of the hit has in common with it besides words.

@@ -24,6 +24,8 @@ pub struct ModelsResult {
     pub active_for_memories: String,
     /// The model that is to follow, while its vectors are made.
     pub next: Option<NextModel>,
+    /// Identity of the cross-encoder that `rerank` of a search uses; null if none is installed.
+    pub reranker: Option<String>,
     /// Why the chosen model does not answer yet, if something failed.
     pub problem: Option<String>,
     /// Path of the library of ONNX Runtime, or why there is none.
@@ -56,7 +58,9 @@ pub struct ModelEntry {
     pub name: String,
     /// Identity; absent if it is not installed.
     pub id: Option<String>,
-    /// Length of a vector.
+    /// `embed`: it makes vectors; `rerank`: it compares hits with a query.
+    pub purpose: String,
+    /// Length of a vector; 0 if it makes none.
     pub dims: usize,
     /// Size of its files, or about that of its download, bytes.
     pub bytes: u64,

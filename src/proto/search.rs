@@ -56,6 +56,8 @@ pub struct SearchParams {
     pub threshold: Option<f64>,
     /// Whether to explain the score of each hit.
     pub explain: bool,
+    /// Whether a cross-encoder compares the first 20 hits with the query. If it cannot, `degraded` says why.
+    pub rerank: bool,
     /// Maximum number of hits, 1 to 200; 10 when absent.
     pub limit: Option<usize>,
     /// Maximum wait for freshness, ms; 1,000 when absent.
@@ -264,7 +266,7 @@ pub struct Explain {
 /// The value of one arm.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Signal {
-    /// `bm25`, `path`, `symbol`, `knn`, or of the file as a whole `file` and `covered`.
+    /// `bm25`, `path`, `symbol`, `knn`, or of the file as a whole `file` and `covered`; `rerank`.
     pub arm: String,
     /// 1-based; null if only the value is known.
     pub rank: Option<u32>,
@@ -305,6 +307,9 @@ pub struct Arms {
     pub knn: Option<u32>,
     /// Cosine similarity to the query.
     pub cosine: Option<f32>,
+    /// How well the text answers the query, as a cross-encoder sees it, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rerank: Option<f32>,
 }
 
 /// Params of `map`.

@@ -52,6 +52,7 @@ fn candidates(limit: usize) -> usize {
 /// Returns the rank of a hit in each arm.
 pub fn arms(signals: &fuse::Signals) -> Arms {
     Arms {
+        rerank: None,
         bm25: signals.bm25.map(|place| place.rank),
         path: signals.path.map(|place| place.rank),
         symbol: signals.symbol,

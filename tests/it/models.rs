@@ -3,6 +3,7 @@
 //! The model of these tests has a vector for each of some words (`tests/it/models/tiny_model.py`).
 
 mod process;
+mod rerank;
 
 use std::fs;
 use std::io::Write as _;

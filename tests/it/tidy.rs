@@ -443,7 +443,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             // `recall` searches as `search` does.
             &["memories", "search_scope"],
             &["anchors"],
-            &["request", "verify", "history", "definition_diff"],
+            &["request", "reranking", "verify", "history", "definition_diff"],
             &["shared"],
             &[
                 "advice/told",

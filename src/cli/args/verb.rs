@@ -296,12 +296,12 @@ pub(in crate::cli) enum Verb {
     ///
     /// Example: memo hooks install --chain
     Hooks(HooksArgs),
-    /// Choose the model that makes vectors
+    /// Choose the models that make vectors and rerank hits
     ///
     /// The builtin model is always there. Others run in a process of their own and need the library of ONNX Runtime. Without a
     /// subcommand it shows which model answers.
     ///
-    /// Example: memo model import ./all-MiniLM-L6-v2 --name minilm-l6
+    /// Example: memo model use minilm-l6
     Model(ModelArgs),
     /// Show or change settings
     ///

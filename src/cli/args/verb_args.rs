@@ -101,6 +101,9 @@ pub(in crate::cli) struct SearchArgs {
     /// Maximum number of hits, 1 to 200 [default: search.limit, 10]
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=200))]
     pub(in crate::cli) limit: Option<u64>,
+    /// Have a cross-encoder compare the first 20 hits with the query; see `memo model list`
+    #[arg(long)]
+    pub(in crate::cli) rerank: bool,
     #[command(flatten)]
     pub(in crate::cli) fresh: FreshArgs,
     #[command(flatten)]
@@ -294,7 +297,7 @@ pub(in crate::cli) enum ModelVerb {
     List,
     /// Show which model answers, which one is to follow, and how far that is
     Status,
-    /// Use a model in this repository; the present one answers until all vectors are made
+    /// Use a model in this repository; the present one answers until all vectors are made, or for `search --rerank`
     Use {
         /// `builtin`, or the name of a model that is installed or known; a known one is downloaded first
         name: String,

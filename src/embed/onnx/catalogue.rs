@@ -1,6 +1,6 @@
 //! Lists the models that are known by name.
 
-use super::Pooling;
+use super::{Pooling, Purpose};
 
 /// What must be known of a model to fetch and run it. Sizes are about those of the model file.
 #[derive(Clone, Copy, Debug)]
@@ -11,7 +11,9 @@ pub struct CatalogueEntry {
     pub repository: &'static str,
     /// Path of the model file in it.
     pub model_file: &'static str,
-    /// Length of its vectors.
+    /// What it does.
+    pub purpose: Purpose,
+    /// Length of its vectors; 0 if it makes none.
     pub dims: usize,
     /// How vectors of tokens become one.
     pub pooling: Pooling,
@@ -49,6 +51,7 @@ const fn mean(
         name,
         repository,
         model_file: "onnx/model.onnx",
+        purpose: Purpose::Embed,
         dims,
         pooling: Pooling::Mean,
         query_prefix: "",
@@ -116,6 +119,33 @@ pub const CATALOGUE: &[CatalogueEntry] = &[
     CatalogueEntry {
         licence: "MIT",
         ..mean("gte-small", "thenlper/gte-small", 384, 512, 133, "prose, small")
+    },
+    CatalogueEntry {
+        purpose: Purpose::Rerank,
+        ..mean("ms-marco-l6", "cross-encoder/ms-marco-MiniLM-L6-v2", 0, 256, 91, "English, small and fast")
+    },
+    CatalogueEntry {
+        purpose: Purpose::Rerank,
+        ..mean(
+            "jina-reranker-v1-turbo",
+            "jinaai/jina-reranker-v1-turbo-en",
+            0,
+            512,
+            151,
+            "English, long texts",
+        )
+    },
+    CatalogueEntry {
+        purpose: Purpose::Rerank,
+        licence: "MIT",
+        ..mean(
+            "bge-reranker-base",
+            "BAAI/bge-reranker-base",
+            0,
+            256,
+            1_110,
+            "English and Chinese, large and slow",
+        )
     },
 ];
 

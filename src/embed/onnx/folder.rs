@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use super::cache::{Installed, ModelCache, is_name};
 use super::catalogue::{CATALOGUE, CatalogueEntry};
-use super::manifest::{MANIFEST, MODEL, Manifest, ModelFile, Pooling, sha256};
+use super::manifest::{MANIFEST, MODEL, Manifest, ModelFile, Pooling, Purpose, sha256};
 use super::model_client::Process;
-use super::model_process::{Start, TOKENIZER};
+use super::model_process::{Start, TOKENIZER, Task};
 use super::{OnnxError, Runtime};
 use crate::embed::{Builtin, Scale, normalize};
 use crate::paths::IoContext as _;
@@ -92,7 +92,10 @@ pub fn import(
         let identity = manifest.identity();
         let start = Start { model_dir: complete.clone(), identity, runtime: library, in_background: true };
         let failed = |reason| OnnxError::Failed { model: name.clone(), reason };
-        (manifest.dims, manifest.scale) = tried(program, &start).map_err(failed)?;
+        match manifest.purpose {
+            Purpose::Embed => (manifest.dims, manifest.scale) = tried(program, &start).map_err(failed)?,
+            Purpose::Rerank => try_pairs(program, &start).map_err(failed)?,
+        }
         write(&complete, &manifest)?;
         cache.put(&complete, &name)?;
         Ok(manifest)
@@ -137,7 +140,7 @@ fn tried(program: &Path, start: &Start) -> Result<(usize, Scale), String> {
     let texts: Vec<&str> = CALIBRATION.lines().collect();
     let mut vectors = Vec::new();
     for batch in texts.chunks(BATCH) {
-        vectors.extend(process.ask(batch.iter().map(|text| (*text).to_owned()).collect())?);
+        vectors.extend(process.ask(&Task::embed(batch.iter().map(|text| (*text).to_owned()).collect()))?);
     }
     let vectors: Vec<Vec<f32>> = vectors.into_iter().flatten().filter_map(normalize).collect();
     let dims = vectors.first().map_or(0, Vec::len);
@@ -163,6 +166,16 @@ fn tried(program: &Path, start: &Start) -> Result<(usize, Scale), String> {
         }
     }
     Ok((dims, Scale::between(&own, &other)))
+}
+
+/// Compares some texts with one of them; they cannot all be equally good.
+fn try_pairs(program: &Path, start: &Start) -> Result<(), String> {
+    let mut process = Process::start(program, start)?;
+    let texts: Vec<String> = CALIBRATION.lines().take(BATCH).map(str::to_owned).collect();
+    let scores = process.ask(&Task { query: texts.first().cloned(), texts })?;
+    let scores: Vec<f32> = scores.into_iter().flatten().flatten().collect();
+    let differs = scores.iter().any(|score| score.to_bits() != scores[0].to_bits());
+    if scores.len() == BATCH && differs { Ok(()) } else { Err("gives no scores that can be used".to_owned()) }
 }
 
 fn dot(left: &[f32], right: &[f32]) -> f64 {
@@ -251,6 +264,7 @@ impl<'a> Folder<'a> {
             name: name.to_owned(),
             source: self.dir.display().to_string(),
             revision: revision(&files, max_tokens),
+            purpose: known.map_or_else(|| self.purpose(), |entry| Ok(entry.purpose))?,
             dims: 0,
             pooling: self.pooling()?.or(known.map(|entry| entry.pooling)).unwrap_or(Pooling::Mean),
             query_prefix: query.unwrap_or_else(|| of_known(|entry| entry.query_prefix)),
@@ -277,6 +291,14 @@ impl<'a> Folder<'a> {
             _ if config.is_null() => Ok(None),
             _ => Err(OnnxError::bad(&self.dir.join("1_Pooling/config.json"), "neither mean nor cls")),
         }
+    }
+
+    /// Returns what the folder says that the model is for.
+    fn purpose(&self) -> Result<Purpose, OnnxError> {
+        let config = self.json("config.json")?;
+        let kind = config["architectures"][0].as_str().unwrap_or_default();
+        let is_classifier = kind.ends_with("ForSequenceClassification");
+        Ok(if is_classifier { Purpose::Rerank } else { Purpose::Embed })
     }
 
     fn max_tokens(&self) -> Result<Option<usize>, OnnxError> {

@@ -29,6 +29,27 @@ impl Pooling {
     }
 }
 
+/// What a model does with texts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Purpose {
+    /// It makes a vector of each.
+    #[default]
+    Embed,
+    /// It says how well each answers a query: a cross-encoder.
+    Rerank,
+}
+
+impl Purpose {
+    /// Returns the word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Embed => "embed",
+            Self::Rerank => "rerank",
+        }
+    }
+}
+
 /// A file of a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelFile {
@@ -61,7 +82,10 @@ pub struct Manifest {
     pub source: String,
     /// Commit in the hub, or the first 12 digits of a SHA-256 over those of all files and `max_tokens`.
     pub revision: String,
-    /// Length of its vectors.
+    /// What it does.
+    #[serde(default)]
+    pub purpose: Purpose,
+    /// Length of its vectors; 0 if it makes none.
     pub dims: usize,
     /// How vectors of tokens become one.
     pub pooling: Pooling,
@@ -105,6 +129,9 @@ impl Manifest {
     /// Returns model, revision, dimensions, pooling and prefixes in one word.
     pub fn identity(&self) -> String {
         let Self { name, revision, dims, .. } = self;
+        if self.purpose == Purpose::Rerank {
+            return format!("{name}@{revision}/rerank");
+        }
         let mut identity = format!("{name}@{revision}/{dims}/{}", self.pooling.as_str());
         if !(self.query_prefix.is_empty() && self.document_prefix.is_empty()) {
             let prefixes = [self.query_prefix.as_bytes(), b"\0", self.document_prefix.as_bytes()].concat();

@@ -7,13 +7,15 @@ mod manifest;
 mod model_client;
 pub mod model_process;
 mod remote;
+mod reranker;
 mod runtime;
 
 pub use cache::{Installed, ModelCache};
 pub use catalogue::{CATALOGUE, CatalogueEntry};
 pub use folder::{Import, import};
-pub use manifest::{Manifest, ModelFile, Pooling, name_of};
+pub use manifest::{Manifest, ModelFile, Pooling, Purpose, name_of};
 pub use remote::RemoteModel;
+pub use reranker::Reranker;
 pub use runtime::{LIBRARY, Runtime};
 
 /// Why files of a model, or the runtime, cannot be used.

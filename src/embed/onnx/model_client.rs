@@ -73,10 +73,10 @@ impl Process {
         Ok(process)
     }
 
-    /// Returns the vectors of some texts. After an error the process is of no use.
-    pub(super) fn ask(&mut self, texts: Vec<String>) -> Result<Vec<Option<Vec<f32>>>, String> {
-        let n_texts = texts.len();
-        let mut line = serde_json::to_string(&Task { texts }).expect("plain strings serialize");
+    /// Returns the vectors of some texts, or one score each. After an error the process is of no use.
+    pub(super) fn ask(&mut self, task: &Task) -> Result<Vec<Option<Vec<f32>>>, String> {
+        let n_texts = task.texts.len();
+        let mut line = serde_json::to_string(task).expect("plain strings serialize");
         line.push('\n');
         let _ = self.tasks.send(line); // it fails when the process has ended, and then there is no reply
         match self.receive::<Reply>(self.reply_limit)? {

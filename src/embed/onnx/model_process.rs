@@ -12,12 +12,13 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
 use fastembed::{
-    InitOptionsUserDefined, Pooling as Pool, TextEmbedding, TokenizerFiles, UserDefinedEmbeddingModel,
+    InitOptionsUserDefined, OnnxSource, Pooling as Pool, RerankInitOptionsUserDefined, TextEmbedding,
+    TextRerank, TokenizerFiles, UserDefinedEmbeddingModel, UserDefinedRerankingModel,
 };
 use serde::{Deserialize, Serialize};
 
 use super::manifest::{MODEL, Manifest};
-use super::{OnnxError, Pooling};
+use super::{OnnxError, Pooling, Purpose};
 use crate::embed::normalize;
 
 /// Files of a tokenizer, as sentence-transformers names them.
@@ -54,12 +55,22 @@ pub(super) struct Loaded {
 }
 
 /// Texts with their prefixes.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub(super) struct Task {
+    /// What a cross-encoder compares them with.
+    pub(super) query: Option<String>,
     pub(super) texts: Vec<String>,
 }
 
-/// Their vectors, `null` for one that is not finite, or why there are none.
+impl Task {
+    /// Asks for vectors.
+    pub(super) fn embed(texts: Vec<String>) -> Self {
+        Self { query: None, texts }
+    }
+}
+
+/// Their vectors, or one score each, `null` for one that is not finite, or why there are none.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Reply {
@@ -82,7 +93,8 @@ pub fn run(start: &Start) -> io::Result<()> {
     };
     for line in lines {
         let task: Task = serde_json::from_str(&line)?;
-        let vectors: Result<Vec<_>, _> = task.texts.iter().map(|text| embed(&mut model, text)).collect();
+        let query = task.query.unwrap_or_default();
+        let vectors: Result<Vec<_>, _> = task.texts.iter().map(|text| model.run(&query, text)).collect();
         say(&match vectors {
             Ok(vectors) => Reply { vectors, error: None },
             Err(error) => Reply { vectors: Vec::new(), error: Some(error.to_string()) },
@@ -91,8 +103,27 @@ pub fn run(start: &Start) -> io::Result<()> {
     Ok(())
 }
 
-fn embed(model: &mut TextEmbedding, text: &str) -> Result<Option<Vec<f32>>, fastembed::Error> {
-    Ok(model.embed([text], Some(1))?.pop().and_then(normalize))
+/// A loaded model.
+enum Loadable {
+    Embedder(Box<TextEmbedding>),
+    CrossEncoder(Box<TextRerank>),
+}
+
+impl Loadable {
+    /// Returns the vector of a text, or its score; `None` if that is not finite.
+    fn run(&mut self, query: &str, text: &str) -> Result<Option<Vec<f32>>, fastembed::Error> {
+        match self {
+            Self::Embedder(model) => Ok(model.embed([text], Some(1))?.pop().and_then(normalize)),
+            Self::CrossEncoder(model) => {
+                let scores = model.rerank(query, [text], false, Some(1))?;
+                Ok(scores
+                    .first()
+                    .map(|found| found.score)
+                    .filter(|score| score.is_finite())
+                    .map(|score| vec![score]))
+            }
+        }
+    }
 }
 
 /// Reads lines from stdin on a thread, which ends the process with the input: nobody waits for the batch that is being made
@@ -125,42 +156,63 @@ fn say(reply: &impl Serialize) -> io::Result<()> {
     stdout.flush()
 }
 
-fn load(start: &Start) -> Result<TextEmbedding, String> {
+fn load(start: &Start) -> Result<Loadable, String> {
     if start.in_background {
         give_way();
     }
     let (manifest, files) = read(&start.model_dir, &start.identity).map_err(|error| error.to_string())?;
-    limit_memory(files.onnx_file.len() as u64);
+    limit_memory(files.model.len() as u64);
     let runtime = start.runtime.display();
     let library = ort::init_from(&start.runtime).map_err(|error| format!("{runtime}: {error}"))?;
     let environment = library.with_telemetry(false).build().map_err(|error| format!("{runtime}: {error}"))?;
-    let options = InitOptionsUserDefined::new()
-        .with_environment(environment)
-        .with_max_length(manifest.max_tokens)
-        .with_intra_threads(1);
-    TextEmbedding::try_new_from_user_defined(files, options)
-        .map_err(|error| format!("{}: {error}", start.model_dir.display()))
+    let failed = |error: fastembed::Error| format!("{}: {error}", start.model_dir.display());
+    match manifest.purpose {
+        Purpose::Embed => {
+            let options = InitOptionsUserDefined::new()
+                .with_environment(environment)
+                .with_max_length(manifest.max_tokens)
+                .with_intra_threads(1);
+            let pooling = match manifest.pooling {
+                Pooling::Cls => Pool::Cls,
+                Pooling::Mean => Pool::Mean,
+            };
+            let model = UserDefinedEmbeddingModel::new(files.model, files.tokenizer).with_pooling(pooling);
+            let model = TextEmbedding::try_new_from_user_defined(model, options).map_err(failed)?;
+            Ok(Loadable::Embedder(Box::new(model)))
+        }
+        Purpose::Rerank => {
+            let options = RerankInitOptionsUserDefined::new()
+                .with_environment(environment)
+                .with_max_length(manifest.max_tokens)
+                .with_intra_threads(1);
+            let model = UserDefinedRerankingModel::new(OnnxSource::Memory(files.model), files.tokenizer);
+            let model = TextRerank::try_new_from_user_defined(model, options).map_err(failed)?;
+            Ok(Loadable::CrossEncoder(Box::new(model)))
+        }
+    }
+}
+
+/// The content of a model's files.
+struct Files {
+    model: Vec<u8>,
+    tokenizer: TokenizerFiles,
 }
 
 /// Reads the files of a model, unless another one or another revision has taken its place.
-fn read(dir: &Path, identity: &str) -> Result<(Manifest, UserDefinedEmbeddingModel), OnnxError> {
+fn read(dir: &Path, identity: &str) -> Result<(Manifest, Files), OnnxError> {
     let manifest = Manifest::read(dir)?;
     if manifest.identity() != identity {
         return Err(OnnxError::bad(dir, format!("has {} instead of {identity}", manifest.identity())));
     }
     let content = |name: &str| manifest.content(dir, name);
-    let tokenizer_files = TokenizerFiles {
+    let tokenizer = TokenizerFiles {
         tokenizer_file: content(TOKENIZER[0])?,
         config_file: content(TOKENIZER[1])?,
         special_tokens_map_file: content(TOKENIZER[2])?,
         tokenizer_config_file: content(TOKENIZER[3])?,
     };
-    let pooling = match manifest.pooling {
-        Pooling::Cls => Pool::Cls,
-        Pooling::Mean => Pool::Mean,
-    };
-    let model = UserDefinedEmbeddingModel::new(content(MODEL)?, tokenizer_files).with_pooling(pooling);
-    Ok((manifest, model))
+    let model = content(MODEL)?;
+    Ok((manifest, Files { model, tokenizer }))
 }
 
 #[cfg(unix)]
@@ -198,6 +250,7 @@ mod tests {
             name: "own".to_owned(),
             source: String::new(),
             revision: "2".to_owned(),
+            purpose: Purpose::Embed,
             dims: 8,
             pooling: Pooling::Mean,
             query_prefix: String::new(),
@@ -207,7 +260,7 @@ mod tests {
             files: Vec::new(),
         };
         std::fs::write(temp.path().join(MANIFEST), serde_json::to_vec(&manifest).unwrap()).unwrap();
-        let error = |identity| read(temp.path(), identity).unwrap_err().to_string();
+        let error = |identity| read(temp.path(), identity).err().unwrap().to_string();
         let refused = error("own@1/8/mean");
         assert!(refused.ends_with(": has own@2/8/mean instead of own@1/8/mean"), "{refused}");
         let files = error("own@2/8/mean");

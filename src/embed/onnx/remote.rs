@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use super::cache::Installed;
 use super::manifest::Manifest;
 use super::model_client::{Process, QUERY_LIMIT};
-use super::model_process::Start;
+use super::model_process::{Start, Task};
 use super::{OnnxError, Runtime};
 use crate::embed::{EmbedError, Embedder, LOADING, Role, Scale};
 
@@ -35,7 +35,7 @@ const TRY_AGAIN: Duration = Duration::from_secs(30);
 const KEPT_QUERIES: usize = 32;
 
 /// Vectors of texts, `None` where there is none.
-type Vectors = Vec<Option<Vec<f32>>>;
+pub(super) type Vectors = Vec<Option<Vec<f32>>>;
 
 /// An installed model.
 pub struct RemoteModel {
@@ -55,14 +55,7 @@ impl RemoteModel {
         let runtime = runtime.find()?;
         let server = |in_background| {
             let (model_dir, identity) = (installed.dir.clone(), installed.manifest.identity());
-            let start = Start { model_dir, identity, runtime: runtime.clone(), in_background };
-            Arc::new(Server {
-                program: program.to_owned(),
-                start,
-                state: Mutex::default(),
-                changed: Condvar::new(),
-                is_watched: AtomicBool::new(false),
-            })
+            Server::new(program, Start { model_dir, identity, runtime: runtime.clone(), in_background })
         };
         let manifest = installed.manifest.clone();
         let (identity, queries) = (manifest.identity(), Mutex::default());
@@ -114,7 +107,7 @@ impl Embedder for RemoteModel {
     }
 
     fn embed(&self, texts: &[&str]) -> Result<Vectors, EmbedError> {
-        self.embed_by(texts, Role::Document, |texts| self.later.ask(texts))
+        self.embed_by(texts, Role::Document, |texts| self.later.ask(&Task::embed(texts)))
     }
 
     fn embed_now(&self, texts: &[&str], role: Role) -> Result<Vectors, EmbedError> {
@@ -126,7 +119,8 @@ impl Embedder for RemoteModel {
         if let Some(vectors) = kept {
             return Ok(vectors);
         }
-        let vectors = self.embed_by(texts, role, |texts| self.now.ask_if_ready(texts, QUERY_LIMIT))?;
+        let vectors =
+            self.embed_by(texts, role, |texts| self.now.ask_if_ready(&Task::embed(texts), QUERY_LIMIT))?;
         if let (Role::Query, [text]) = (role, texts) {
             let mut queries = locked(&self.queries);
             if queries.len() == KEPT_QUERIES {
@@ -138,7 +132,7 @@ impl Embedder for RemoteModel {
     }
 
     fn warm_up(&self) -> Result<(), EmbedError> {
-        self.embed_by(&["warm up"], Role::Query, |texts| self.now.ask(texts)).map(drop)
+        self.embed_by(&["warm up"], Role::Query, |texts| self.now.ask(&Task::embed(texts))).map(drop)
     }
 
     fn is_ready(&self) -> bool {
@@ -155,7 +149,7 @@ impl Embedder for RemoteModel {
 }
 
 /// Starts a process when it is needed, and ends it when it was idle.
-struct Server {
+pub(super) struct Server {
     program: PathBuf,
     start: Start,
     state: Mutex<State>,
@@ -175,8 +169,38 @@ enum State {
 }
 
 impl Server {
+    /// Starts nothing yet.
+    pub(super) fn new(program: &Path, start: Start) -> Arc<Self> {
+        let (state, changed, is_watched) = (Mutex::default(), Condvar::new(), AtomicBool::new(false));
+        Arc::new(Self { program: program.to_owned(), start, state, changed, is_watched })
+    }
+
+    /// Waits until the process runs, but at most for `limit`; starts it if need be.
+    pub(super) fn ready_within(self: &Arc<Self>, limit: Duration) -> Result<(), String> {
+        let until = Instant::now() + limit;
+        let mut state = locked(&self.state);
+        loop {
+            if matches!(*state, State::Ready(..)) {
+                return Ok(());
+            }
+            if !matches!(*state, State::Starting) {
+                let why = self.why_not_ready(state);
+                if why != LOADING {
+                    return Err(why);
+                }
+                state = locked(&self.state);
+                continue;
+            }
+            let rest = until.saturating_duration_since(Instant::now());
+            if rest.is_zero() {
+                return Err(LOADING.to_owned());
+            }
+            state = self.changed.wait_timeout(state, rest).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
     /// Asks the process; starts it and waits for it if need be.
-    fn ask(self: &Arc<Self>, texts: Vec<String>) -> Result<Vectors, String> {
+    fn ask(self: &Arc<Self>, task: &Task) -> Result<Vectors, String> {
         let process = loop {
             let mut state = locked(&self.state);
             match &mut *state {
@@ -195,11 +219,11 @@ impl Server {
                 }
             }
         };
-        self.run(process, texts)
+        self.run(process, task)
     }
 
     /// Asks the process if it runs, and waits at most `limit` for its turn. Starts it otherwise, but does not wait for it.
-    fn ask_if_ready(self: &Arc<Self>, texts: Vec<String>, limit: Duration) -> Result<Vectors, String> {
+    pub(super) fn ask_if_ready(self: &Arc<Self>, task: &Task, limit: Duration) -> Result<Vectors, String> {
         let until = Instant::now() + limit;
         let mut state = locked(&self.state);
         let process = loop {
@@ -214,7 +238,7 @@ impl Server {
             state = self.changed.wait_timeout(state, rest).unwrap_or_else(PoisonError::into_inner).0;
         };
         drop(state);
-        self.run(process, texts)
+        self.run(process, task)
     }
 
     /// Returns whether the process runs; starts it otherwise, but does not wait for it.
@@ -244,8 +268,8 @@ impl Server {
     }
 
     /// Runs the process, and puts it back unless it failed.
-    fn run(self: &Arc<Self>, mut process: Process, texts: Vec<String>) -> Result<Vectors, String> {
-        let found = process.ask(texts);
+    fn run(self: &Arc<Self>, mut process: Process, task: &Task) -> Result<Vectors, String> {
+        let found = process.ask(task);
         match &found {
             Ok(_) => self.set(State::Ready(Some(process), Instant::now())),
             Err(why) => {
@@ -338,7 +362,9 @@ mod tests {
 
     #[test]
     fn who_asks_never_waits_for_a_start() {
-        let ask = |server: &Arc<Server>, limit| server.ask_if_ready(vec!["a".to_owned()], limit).unwrap_err();
+        let ask = |server: &Arc<Server>, limit| {
+            server.ask_if_ready(&Task::embed(vec!["a".to_owned()]), limit).unwrap_err()
+        };
         let loading = server(State::Starting);
         assert_eq!((ask(&loading, QUERY_LIMIT), loading.is_ready()), (LOADING.to_owned(), false));
         let busy = server(State::Ready(None, Instant::now()));
@@ -359,7 +385,7 @@ mod tests {
     fn who_waits_for_its_turn_is_not_left_waiting_when_the_process_ends() {
         let busy = server(State::Ready(None, Instant::now()));
         let asked = Arc::clone(&busy);
-        let asking = thread::spawn(move || asked.ask_if_ready(Vec::new(), Duration::from_secs(60)));
+        let asking = thread::spawn(move || asked.ask_if_ready(&Task::default(), Duration::from_secs(60)));
         busy.set(State::Starting);
         assert_eq!(asking.join().unwrap(), Err(LOADING.to_owned()));
     }
