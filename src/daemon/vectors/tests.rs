@@ -81,10 +81,25 @@ fn search(path: &Path, nearest: &SharedVectors, is_over: &AtomicBool, n_asked: &
 }
 
 #[test]
-fn vectors_of_two_models_are_never_mixed_while_searches_go_on() {
+fn vectors_of_two_models_are_never_mixed_in_memory() {
+    never_mixed(false);
+}
+
+#[test]
+fn vectors_of_two_models_are_never_mixed_in_the_table() {
+    never_mixed(true);
+}
+
+/// Switches while searches go on.
+fn never_mixed(is_in_table: bool) {
     let temp = tempfile::tempdir().unwrap();
     let path = &temp.path().join("index.db");
     let (mut writer, nearest) = filled(path);
+    if is_in_table {
+        writer.make_vector_table(2 * N_TEXTS).unwrap();
+        writer.fill_vector_table(99).unwrap();
+        nearest.use_table();
+    }
     let (is_over, n_asked) = (AtomicBool::new(false), AtomicUsize::new(0));
     thread::scope(|scope| {
         let searches: Vec<_> =
@@ -128,14 +143,8 @@ fn a_query_of_another_model_is_refused() {
     writer.plan_model(Some("two")).unwrap();
     writer.add_next_vectors("two", &new_vectors(&reader, "two")).unwrap();
     switch(&nearest, &reader, &mut writer, "two", 2 * N_TEXTS).unwrap();
-    assert_eq!(
-        top("two"),
-        Err(NoVectors::NotLoaded),
-        "the table is dropped in the transaction that switches"
-    );
-    writer.make_vector_table(2 * N_TEXTS).unwrap();
-    writer.fill_vector_table(99).unwrap();
-    assert!(top("two").is_ok());
+    assert_eq!(top("one"), Err(NoVectors::OtherModel));
+    assert!(top("two").is_ok(), "the transaction that switches fills the table");
 }
 
 #[test]
