@@ -101,7 +101,7 @@ fn next_job(
     scrubber: &mut Scrubber,
     jobs: &Receiver<Job>,
 ) -> Option<Job> {
-    while merge_words(writer) || fill_table(shared, writer) {
+    while merge_words(shared, writer) || fill_table(shared, writer) {
         if writer.is_behind() {
             continue;
         }
@@ -113,13 +113,17 @@ fn next_job(
     scrubber.next_job(shared, writer, jobs)
 }
 
-/// Merges some of the words of the index. Returns whether there are more to merge.
-fn merge_words(writer: &mut Writer) -> bool {
+/// Merges some of the words of the index. Returns whether there is more to do.
+fn merge_words(shared: &Shared, writer: &mut Writer) -> bool {
     match caught(|| writer.merge_words()) {
         Ok(Ok(has_more)) => has_more,
+        Ok(Err(StoreError::Corrupt { .. })) => {
+            remove_damaged_index(&shared.index_db);
+            false
+        }
         Ok(Err(error)) => {
             tracing::warn!(%error, "words cannot be merged; tried again with the next change");
-            false
+            writer.has_failed_merge()
         }
         Err(_) => false,
     }

@@ -17,6 +17,7 @@ mod merge;
 mod segments;
 #[cfg(test)]
 mod tests;
+mod unused;
 
 pub(super) use inverted::Inverted;
 pub use lookup::Postings;

@@ -177,7 +177,7 @@ impl Writer {
         self.added.extend(vectors);
         let (seq, again, has_purged) = applied;
         self.note_purged(has_purged);
-        if matches!(self.merging, Merging::Done) {
+        if matches!(self.merging, Merging::Done | Merging::Failed | Merging::Unused) {
             self.merging = Merging::Unnamed;
         }
         Ok((seq, again))
@@ -186,13 +186,18 @@ impl Writer {
     /// Takes a step towards few segments of words without deleted chunks, some 15 ms. Returns whether more are needed.
     ///
     /// # Errors
-    /// When the database cannot be written. The next change of a view tries again.
+    /// When the database cannot be written. The next change of a view tries again; until then the next steps delete what a
+    /// merge that failed has written.
     pub fn merge_words(&mut self) -> Result<bool, StoreError> {
-        // What was begun and fails is begun anew.
         let mut merging = std::mem::replace(&mut self.merging, Merging::Done);
-        let has_more = self.in_tx(|tx| merging.step(tx))?;
-        self.merging = merging;
-        Ok(has_more)
+        let stepped = self.in_tx(|tx| merging.step(tx));
+        self.merging = if stepped.is_err() { merging.failed() } else { merging };
+        stepped
+    }
+
+    /// Returns whether a merge has failed, and what it wrote is to be deleted.
+    pub fn has_failed_merge(&self) -> bool {
+        matches!(self.merging, Merging::Failed)
     }
 
     /// Returns whether the words of so many chunks wait to be merged that no more should be added before.

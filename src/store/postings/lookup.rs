@@ -7,6 +7,9 @@ use super::segments::{inline_lists, row_id};
 use crate::store::{Reader, StoreError};
 use crate::types::{ChunkId, Expression, IdSet, Phrase};
 
+/// Most terms whose postings are sorted.
+const MOST_SORTED: usize = 32;
+
 /// The words of all chunks in one snapshot, those of deleted chunks included.
 pub struct Postings<'a> {
     reader: &'a Reader,
@@ -168,6 +171,9 @@ impl Postings<'_> {
 
     /// Returns the chunks that have some of these terms, which ascend, and how often.
     fn any_of(&self, conn: &Connection, terms: &[i64]) -> rusqlite::Result<Vec<(i64, u8)>> {
+        if terms.len() > MOST_SORTED {
+            return self.any_of_many(conn, terms);
+        }
         let mut all = Vec::new();
         self.each_row(conn, terms, |postings, _| {
             all.extend(Posting::all(postings));
@@ -182,6 +188,22 @@ impl Postings<'_> {
             });
         }
         Ok(all)
+    }
+
+    /// Like [`Self::any_of`], with a count for each id: the lists of a short prefix have most chunks many times.
+    fn any_of_many(&self, conn: &Connection, terms: &[i64]) -> rusqlite::Result<Vec<(i64, u8)>> {
+        let last = self.segments.iter().map(|segment| segment.last).max().unwrap_or(0);
+        let mut counts = vec![0_u8; usize::try_from(last + 1).unwrap_or(0)];
+        self.each_row(conn, terms, |postings, _| {
+            for (id, count) in Posting::all(postings) {
+                // Damaged bytes may give any number.
+                if let Some(sum) = usize::try_from(id).ok().and_then(|id| counts.get_mut(id)) {
+                    *sum = sum.saturating_add(count);
+                }
+            }
+            Ok(())
+        })?;
+        Ok((0..).zip(counts).filter(|(_, count)| *count > 0).collect())
     }
 
     /// Returns the chunks that have tokens side by side, each of which is one of its terms, and how often.

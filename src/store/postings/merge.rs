@@ -11,6 +11,7 @@ use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::list::{ListWriter, Row};
 use super::segments::{inline_lists, last_term, next_segment, row_id, segment_of, term_of};
+use super::unused;
 use crate::types::{ChunkId, IdSet};
 
 /// Number of segments in one row, and of chunks in them, that are merged: each search reads these rows.
@@ -45,6 +46,10 @@ pub(in crate::store) enum Merging {
     All,
     /// A merge is under way.
     Begun(Merge),
+    /// The rows of a merge that has failed are to be deleted, and nothing else until chunks are added: the disk may be full.
+    Failed,
+    /// Words that no chunk has are to be deleted.
+    Unused,
     /// Nothing, until chunks are added.
     Done,
 }
@@ -89,13 +94,29 @@ impl Merging {
                 if !delete_unnamed(tx, DELETED_ROWS)? {
                     *self = match due(&sources(tx)?) {
                         Some(sources) => Self::Begun(Merge::new(tx, sources)?),
+                        None if unused::are_due(tx)? => Self::Unused,
                         None => Self::Done,
                     };
+                }
+            }
+            Self::Failed => {
+                if !delete_unnamed(tx, DELETED_ROWS)? {
+                    *self = Self::Done;
+                }
+            }
+            Self::Unused => {
+                if !unused::delete_some(tx, STEP)? {
+                    *self = Self::Done;
                 }
             }
             Self::Done => {}
         }
         Ok(!matches!(self, Self::Done))
+    }
+
+    /// Returns what is to be done after a step that failed, which begins anew with the next change.
+    pub(in crate::store) fn failed(self) -> Self {
+        if matches!(self, Self::Begun(_)) { Self::Failed } else { Self::Done }
     }
 
     /// Returns whether so much waits to be merged for the first time that the next job has to wait.
@@ -113,15 +134,7 @@ pub(in crate::store) fn compact(tx: &Transaction<'_>) -> rusqlite::Result<()> {
         while !merge.step(tx)? {}
     }
     while delete_unnamed(tx, i64::MAX)? {}
-    let mut used = tx.prepare("SELECT id FROM posting")?;
-    let ids = used.query_map([], |row| row.get(0).map(term_of))?;
-    let used: IdSet = ids.collect::<rusqlite::Result<Vec<i64>>>()?.into_iter().collect();
-    let mut terms = tx.prepare("SELECT id, term FROM term")?;
-    let rows = terms.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?;
-    let unused = rows.filter(|row| row.as_ref().map_or(true, |(id, _)| !used.contains(*id)));
-    let mut delete = tx.prepare("DELETE FROM term WHERE term = ?1")?;
-    let unused = unused.map(|row| row.map(|(_, term)| term)).collect::<rusqlite::Result<Vec<String>>>()?;
-    unused.iter().try_for_each(|term| delete.execute([term]).map(drop))
+    unused::delete_all(tx)
 }
 
 fn sources(tx: &Transaction<'_>) -> rusqlite::Result<Vec<Source>> {

@@ -4,9 +4,10 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::inverted::Inverted;
 use super::list::{Row, put_number, take_number};
+use crate::store::corrupt;
 
 /// Bits of the id of a row of `posting` and `position`: segment, term, number of the row. A word can be in 4 million chunks
-/// of a segment, and there can be 33 million merges.
+/// of a segment, and there can be 33 million merges and 67 million words.
 const ROW_BITS: u32 = 12;
 const TERM_BITS: u32 = 26;
 
@@ -30,14 +31,21 @@ pub(super) fn term_of(row_id: i64) -> i64 {
 const LAST_TERM: &str = "last_term";
 const LAST_SEGMENT: &str = "last_segment";
 
-fn last_id(tx: &Connection, key: &str) -> rusqlite::Result<i64> {
+/// Keys in `meta` of the highest id of a word when unused ones were looked for last, and of the number of words then.
+pub(super) const CHECKED_TO: &str = "terms_checked_to";
+pub(super) const N_CHECKED: &str = "n_terms_checked";
+
+/// Key in `meta` of the word at which the look for unused ones goes on.
+pub(super) const NEXT_UNUSED: &str = "unused_terms_from";
+
+pub(super) fn last_id(tx: &Connection, key: &str) -> rusqlite::Result<i64> {
     tx.prepare_cached("SELECT CAST(value AS INTEGER) FROM meta WHERE key = ?1")?
         .query_row([key], |row| row.get(0))
         .optional()
         .map(Option::unwrap_or_default)
 }
 
-fn set_last_id(tx: &Transaction<'_>, key: &str, id: i64) -> rusqlite::Result<()> {
+pub(super) fn set_last_id(tx: &Transaction<'_>, key: &str, id: i64) -> rusqlite::Result<()> {
     tx.prepare_cached("INSERT OR REPLACE INTO meta(key, value) VALUES(?1, ?2)")?
         .execute(params![key, id.to_string()])
         .map(drop)
@@ -95,6 +103,10 @@ fn with_ids(tx: &Transaction<'_>, lists: Vec<(&str, Vec<Row>)>) -> rusqlite::Res
         let known: Option<i64> = find.query_row([word], |row| row.get(0)).optional()?;
         if known.is_none() {
             last += 1;
+            if last >= 1 << TERM_BITS {
+                // The index is built anew then, as after a damage: after 67 million words.
+                return Err(corrupt("ids of words have run out".to_owned()));
+            }
             insert.execute(params![word, last])?;
         }
         found.push((known.unwrap_or(last), rows));
@@ -129,5 +141,8 @@ pub(super) fn inline_lists(mut bytes: &[u8]) -> impl Iterator<Item = Inline<'_>>
 /// Deletes everything.
 pub(in crate::store) fn clear(tx: &Transaction<'_>) -> rusqlite::Result<()> {
     tx.execute_batch("DELETE FROM segment; DELETE FROM posting; DELETE FROM position; DELETE FROM term;")?;
+    tx.execute("DELETE FROM meta WHERE key = ?1", [NEXT_UNUSED])?;
+    set_last_id(tx, CHECKED_TO, 0)?;
+    set_last_id(tx, N_CHECKED, 0)?;
     set_last_id(tx, LAST_TERM, 0)
 }

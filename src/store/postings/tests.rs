@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, params};
 
 use crate::store::test_rows::{chunk, put, worktree};
-use crate::store::{Change, NewChunk, Reader, Writer};
+use crate::store::{Change, NewChunk, Reader, StoreError, Writer};
 use crate::testing::Random;
 use crate::types::{ChunkId, Expression, Phrase, SourceKey, ViewId};
 
@@ -227,6 +227,84 @@ fn deleted_chunks_leave_the_lists_once_they_are_most() {
     assert!((10..=20).contains(&n_chunks()), "{}", n_chunks());
     assert_eq!(bench.reader.postings().unwrap().n_chunks_with("own3").unwrap(), 0);
     assert_eq!(bench.reader.postings().unwrap().n_chunks_with("own35").unwrap(), 1);
+}
+
+#[test]
+fn a_prefix_of_many_words_counts_each() {
+    let mut random = Random::new(25);
+    let mut bench = Bench::new();
+    for nth in 0..40 {
+        let words: Vec<String> = (0..30).map(|_| format!("w{}", random.below(200))).collect();
+        bench.put(vec![[format!("w{nth}"), String::new(), words.join(" ")]]);
+    }
+    for phrase in [phrase("w", true), phrase("w1", true), phrase("w1 w", true)] {
+        assert_eq!(bench.counts(&phrase), expected_counts(&bench.chunks, &phrase), "{phrase}");
+    }
+}
+
+#[test]
+fn words_that_no_chunk_has_are_deleted_once_many_are_new() {
+    let mut random = Random::new(23);
+    let mut bench = Bench::new();
+    let n_terms = "SELECT count(*) FROM term";
+    for nth in 0..30 {
+        let own: Vec<String> = (0..5_000).map(|other| format!("own{nth}x{other}")).collect();
+        bench.put(vec![[String::new(), "w1 w2".to_owned(), own.join(" ")]]);
+        if nth < 25 {
+            bench.remove(nth + 1);
+        }
+    }
+    bench.merge_all();
+    assert_eq!(bench.n_rows(n_terms), 5 * 5_000 + 2);
+    bench.compare(&mut random);
+    bench.put(vec![[String::new(), String::new(), "own3x7 own29x7".to_owned()]]);
+    assert_eq!(bench.counts(&phrase("own3x7", false)).len(), 1, "it came again");
+    assert_eq!(bench.counts(&phrase("own29x7", false)).len(), 2);
+    bench.remove(30);
+    bench.merge_all();
+    assert!(bench.n_rows(n_terms) > 5_000, "too few are new");
+}
+
+#[test]
+fn an_index_without_ids_for_words_is_damaged() {
+    let mut bench = Bench::new();
+    bench.put(vec![[String::new(), String::new(), "w1".to_owned()]]);
+    let last = (1 << 26) - 2;
+    bench.writer.conn.execute("UPDATE meta SET value = ?1 WHERE key = 'last_term'", [last]).unwrap();
+    bench.put(vec![[String::new(), String::new(), "w2".to_owned()]]);
+    assert_eq!(bench.counts(&phrase("w2", false)).len(), 1);
+    let words = [String::new(), String::new(), "w3".to_owned()];
+    let chunk = NewChunk { embeds: false, words, ..chunk([9; 32]) };
+    let error = bench.writer.apply(bench.view, &[put("last", [9; 32], vec![chunk])], 0).unwrap_err();
+    assert!(matches!(error, StoreError::Corrupt { .. }), "{error}");
+}
+
+/// The disk has no more room: the database cannot grow.
+#[test]
+fn a_merge_that_fails_leaves_nothing() {
+    let mut random = Random::new(24);
+    let mut bench = Bench::new();
+    for nth in 0..16 {
+        let own: Vec<String> = (0..3_000).map(|other| format!("own{}", nth * 3_000 + other)).collect();
+        bench.put(vec![[String::new(), "w1 w2".to_owned(), own.join(" ")]]);
+    }
+    let limit = |bench: &Bench, n_pages: i64| {
+        bench.writer.conn.pragma_update(None, "max_page_count", n_pages).unwrap();
+    };
+    assert!(bench.writer.merge_words().unwrap() && bench.writer.merge_words().unwrap());
+    limit(&bench, bench.n_rows("PRAGMA page_count"));
+    let error = std::iter::repeat_with(|| bench.writer.merge_words()).find_map(Result::err).unwrap();
+    assert!(matches!(error, StoreError::Full { .. }), "{error}");
+    assert!(bench.n_rows(UNNAMED) > 0 && bench.writer.has_failed_merge());
+    bench.merge_all();
+    assert_eq!(bench.n_rows(UNNAMED), 0);
+    assert_eq!(bench.n_rows("SELECT count(*) FROM segment"), 16, "nothing is tried again");
+    bench.compare(&mut random);
+    limit(&bench, 1 << 30);
+    bench.put(vec![[String::new(), String::new(), "w1".to_owned()]]);
+    bench.merge_all();
+    assert_eq!(bench.n_rows("SELECT count(*) FROM segment"), 1);
+    bench.compare(&mut random);
 }
 
 #[test]
