@@ -91,7 +91,9 @@ fn until(
         if result.fresh || is_hopeless || moved.elapsed() > PATIENCE {
             return Ok(result);
         }
-        client::pause(POLL_AT_LEAST.saturating_sub(asked.elapsed()));
+        // A large index takes long to count, and would be counted most of the time.
+        let counting = asked.elapsed().saturating_sub(Duration::from_millis(POLL_MS));
+        client::pause(POLL_AT_LEAST.saturating_sub(asked.elapsed()).max(4 * counting));
     }
 }
 
