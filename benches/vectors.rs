@@ -133,7 +133,6 @@ fn make(path: &Path, n: usize, vectors: &mut Vectors) {
             racy: false,
             hash: *blake3::hash(name.as_bytes()).as_bytes(),
             lang: "",
-            path_words: String::new(),
             blob: Some(Box::new(blob)),
         };
         writer.apply(view, &[put], 0).unwrap();

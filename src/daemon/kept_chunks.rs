@@ -1,17 +1,28 @@
 //! Keeps which chunks each worktree has, and updates that by what changed.
 
-use std::sync::Arc;
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::per_view::{Kept, PerView};
-use crate::search::view_chunks::ViewChunks;
-use crate::store::{Reader, StoreError};
-use crate::types::ViewId;
+use crate::search::view_chunks::{ChangedPath, ViewChunks};
+use crate::store::{Change, Reader, StoreError};
+use crate::types::{SourceKey, ViewId};
 
 /// Memory of the chunks of all worktrees together, bytes: some five million chunks.
 const MOST_BYTES: usize = 256 << 20;
 
+/// Most paths that are changed one by one, and most changes of a view that are remembered.
+const MOST_CHANGED: usize = 32;
+const MOST_CHANGES: usize = 16;
+
 /// The chunks of worktrees.
-pub(super) struct KeptChunks(PerView<ChunksOfView>);
+pub(super) struct KeptChunks {
+    views: PerView<ChunksOfView>,
+    changes: Mutex<HashMap<ViewId, Changes>>,
+}
+
+/// The last changes of a view: its sequence number afterwards, and the paths.
+type Changes = VecDeque<(u64, Vec<SourceKey>)>;
 
 /// The chunks of a view as they are in a snapshot.
 #[derive(Clone)]
@@ -31,14 +42,45 @@ impl Kept for ChunksOfView {
 
 impl Default for KeptChunks {
     fn default() -> Self {
-        Self(PerView::new(MOST_BYTES))
+        Self { views: PerView::new(MOST_BYTES), changes: Mutex::default() }
     }
 }
 
 impl KeptChunks {
     /// Forgets all chunks.
     pub(super) fn clear(&self) {
-        self.0.retain(&[]);
+        self.views.retain(&[]);
+    }
+
+    fn changes(&self) -> MutexGuard<'_, HashMap<ViewId, Changes>> {
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that changes were committed, and the sequence number of the view since. Of a change that is not noted, all paths
+    /// are read.
+    pub(super) fn note(&self, view: ViewId, seq: u64, changes: &[Change]) {
+        if changes.len() > MOST_CHANGED {
+            return;
+        }
+        let mut views = self.changes();
+        let noted = views.entry(view).or_default();
+        noted.truncate(MOST_CHANGES - 1);
+        noted.push_front((seq, changes.iter().map(|change| change.key().clone()).collect()));
+    }
+
+    /// Returns the paths that changed between two sequence numbers, if all were noted.
+    fn changed(&self, view: ViewId, from: u64, to: u64) -> Option<BTreeSet<SourceKey>> {
+        let views = self.changes();
+        let noted = |seq: u64| {
+            let of_view = views.get(&view)?;
+            of_view.iter().find(|(noted, _)| *noted == seq).map(|(_, keys)| keys)
+        };
+        let n_changes = usize::try_from(to.checked_sub(from)?).ok()?;
+        if n_changes > MOST_CHANGES {
+            return None;
+        }
+        let changes = (from + 1..=to).map(noted).collect::<Option<Vec<_>>>()?;
+        Some(changes.into_iter().flatten().cloned().collect())
     }
 
     /// Returns the chunks of a view in the snapshot of `reader`.
@@ -50,18 +92,52 @@ impl KeptChunks {
     pub(super) fn current(&self, reader: &Reader, view: ViewId) -> Result<Arc<ViewChunks>, StoreError> {
         let clock = reader.view(view)?.map(|row| (row.epoch, row.seq));
         let n_replaced = reader.n_replaced()?;
-        let kept = self.0.of(view, |former| -> Result<_, StoreError> {
+        let kept = self.views.of(view, |former| -> Result<_, StoreError> {
             let chunks = match former {
                 Some(kept) if kept.clock == clock && kept.n_replaced == n_replaced => kept.chunks,
                 former => {
-                    self.0.retain(&reader.views()?);
-                    updated(reader, view, former.map(|kept| kept.chunks).unwrap_or_default())?
+                    let views = reader.views()?;
+                    self.views.retain(&views);
+                    self.changes().retain(|view, _| views.contains(view));
+                    match former.as_ref().and_then(|kept| self.changed_since(view, kept, clock, n_replaced)) {
+                        Some(changed) => patched(reader, view, changed, former)?,
+                        None => updated(reader, view, former.map(|kept| kept.chunks).unwrap_or_default())?,
+                    }
                 }
             };
             Ok(ChunksOfView { clock, n_replaced, chunks })
         })?;
         Ok(kept.chunks)
     }
+
+    /// Returns the paths that changed since the chunks were read, if these are all that has changed.
+    fn changed_since(
+        &self,
+        view: ViewId,
+        kept: &ChunksOfView,
+        clock: Option<(i64, u64)>,
+        n_replaced: u64,
+    ) -> Option<BTreeSet<SourceKey>> {
+        let ((epoch, seq), (former_epoch, former_seq)) = (clock?, kept.clock?);
+        let is_same = epoch == former_epoch && n_replaced == kept.n_replaced;
+        self.changed(view, former_seq, seq).filter(|_| is_same)
+    }
+}
+
+/// Returns the chunks with these paths made equal to the index.
+fn patched(
+    reader: &Reader,
+    view: ViewId,
+    changed: BTreeSet<SourceKey>,
+    former: Option<ChunksOfView>,
+) -> Result<Arc<ViewChunks>, StoreError> {
+    let mut chunks = former.map(|kept| kept.chunks).unwrap_or_default();
+    let with_chunk = |key: SourceKey| -> Result<ChangedPath, StoreError> {
+        Ok((key.as_str().into(), reader.first_chunk(view, &key)?))
+    };
+    let changed = changed.into_iter().map(with_chunk).collect::<Result<Vec<_>, _>>()?;
+    Arc::make_mut(&mut chunks).patch(changed, |first| reader.content(first))?;
+    Ok(chunks)
 }
 
 /// Returns the chunks made equal to the index.

@@ -154,6 +154,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
                 limit: *limit,
                 embedder: embedder.as_deref().map_err(String::as_str),
                 nearest: &shared.nearest,
+                kept: &shared.rows,
             };
             let answer = search::run(reader, &ask)?;
             let n_exact = answer.exact_scores().count() + memories.found.exact_scores().count();
@@ -177,10 +178,9 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
     }
     let ((mut answer, again), embeddings, embed_failed, clock, is_whole) = found;
     let corrected = again.and_then(|again| memories.add_corrected(shared, &mut answer, again));
-    let max_file_bytes = shared.config.index.max_file_bytes;
+    let text = (shared.config.index.max_file_bytes, &shared.texts);
     let most_texts = if params.rerank { reranking::FIRST } else { 0 };
-    let Verified { hits, texts, mut stale } =
-        verify(&answer, at, *limit, max_file_bytes, params.explain, most_texts);
+    let Verified { hits, texts, mut stale } = verify(&answer, at, *limit, text, params.explain, most_texts);
     stale.append(&mut memories.stale);
     let pending = Pending { embeddings, ..at.pending };
     let mut degraded = answer.degraded;

@@ -12,6 +12,7 @@ use super::gates::Gates;
 use super::kept_changes::KeptChanges;
 use super::kept_chunks::KeptChunks;
 use super::kept_maps::{KeptMaps, MOST_MAP_BYTES};
+use super::known_texts::KnownTexts;
 use super::memories::keeper::Memories;
 use super::models::{Loaded, Models};
 use super::object_ids::KnownObjectIds;
@@ -20,6 +21,7 @@ use super::watch_queue::WatchQueue;
 use crate::config::Config;
 use crate::index::{Indexer, Progress};
 use crate::paths::{Env, RepoLayout};
+use crate::search::kept_rows::KeptRows;
 use crate::search::shared_vectors::SharedVectors;
 use crate::store::{Reader, StoreError};
 use crate::watch::Watch;
@@ -50,6 +52,10 @@ pub(super) struct Shared {
     pub(super) changes: KeptChanges,
     /// The chunks of worktrees.
     pub(super) chunks: KeptChunks,
+    /// What searches have read of chunks and paths.
+    pub(super) rows: KeptRows,
+    /// What was found out about the texts of hits.
+    pub(super) texts: KnownTexts,
     /// Ids under which git stores contents.
     pub(super) object_ids: KnownObjectIds,
     /// Counters of the whole index.
@@ -115,6 +121,8 @@ impl Shared {
             maps: KeptMaps::new(MOST_MAP_BYTES),
             changes: KeptChanges::default(),
             chunks: KeptChunks::default(),
+            rows: KeptRows::default(),
+            texts: KnownTexts::default(),
             object_ids: KnownObjectIds::default(),
             progress,
             indexer: Arc::new(indexer),

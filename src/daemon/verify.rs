@@ -7,7 +7,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::event::Freshness;
-use crate::extract::{self, redact::RedactedText};
+use super::known_texts::{KnownText, KnownTexts};
+use crate::extract;
 use crate::map::Lines;
 use crate::proto::{CommitInfo, Copies, Hit};
 use crate::scan;
@@ -42,7 +43,7 @@ pub(super) fn verify(
     answer: &Answer,
     at: &Freshness,
     limit: usize,
-    max_file_bytes: u64,
+    (max_file_bytes, known): (u64, &KnownTexts),
     explains: bool,
     most_texts: usize,
 ) -> Verified {
@@ -52,7 +53,7 @@ pub(super) fn verify(
             texts.push(text[..text.floor_char_boundary(MOST_TEXT)].to_owned());
         }
     };
-    let mut files = Files { at, max_file_bytes, texts: HashMap::new(), stale: Vec::new() };
+    let mut files = Files { at, max_file_bytes, known, texts: HashMap::new(), stale: Vec::new() };
     let mut hits: Vec<Hit> = Vec::new();
     let mut passages: Vec<(usize, Passage<'_>)> = Vec::new();
     for (nth, found) in answer.found.iter().enumerate() {
@@ -60,14 +61,14 @@ pub(super) fn verify(
         if is_full && nth >= (MOST_LOOKED_AT * limit).min(limit + MOST_FURTHER) {
             break;
         }
-        if let Some(text) = &found.text {
-            if !is_full {
+        let Candidate { kind, path, classes, .. } = &found.ranked.candidate;
+        if *kind == Kind::Commit {
+            if let Some(text) = found.text.as_ref().filter(|_| !is_full) {
                 keep(text);
                 hits.push(commit(found, answer, at, text, explains));
             }
             continue;
         }
-        let Candidate { kind, path, classes, .. } = &found.ranked.candidate;
         let bare_path = translation::without_language(path);
         let may_repeat =
             |(_, shown): &(usize, Passage<'_>)| shown.may_repeat(*kind, name(found), path, &bare_path);
@@ -87,6 +88,7 @@ pub(super) fn verify(
             }
         }
     }
+    known.end(files.texts.into_values().flatten());
     Verified { hits, texts, stale: files.stale }
 }
 
@@ -114,8 +116,9 @@ fn add_copies(original: &mut Hit, copy: &Found) {
 struct Files<'a> {
     at: &'a Freshness,
     max_file_bytes: u64,
-    /// With the number of lines; `None` if the content is another one by now.
-    texts: HashMap<&'a str, Option<(RedactedText, usize)>>,
+    known: &'a KnownTexts,
+    /// `None` if the content is another one by now.
+    texts: HashMap<&'a str, Option<KnownText>>,
     stale: Vec<SourceKey>,
 }
 
@@ -130,12 +133,12 @@ impl<'a> Files<'a> {
                 scan::read_same(&self.at.layout.root, &key, self.max_file_bytes, &found.hash).ok().flatten();
             self.stale.extend(text.is_none().then_some(key));
             let text = text.map(|text| {
-                let (syntax, n_lines) = (extract::syntax_of(path, &text), text.lines().count());
-                (RedactedText::new(text, syntax), n_lines)
+                let syntax = extract::syntax_of(path, &text);
+                self.known.begin(text, syntax, &found.hash)
             });
             self.texts.insert(path, text);
         }
-        let (text, n_lines) = self.texts.get_mut(path.as_str())?.as_mut()?;
+        let KnownText { text, n_lines, .. } = self.texts.get_mut(path.as_str())?.as_mut()?;
         let position = f64::from(lines.0) / (*n_lines).max(1) as f64;
         Some((text.span(found.bytes.0..found.bytes.1).unwrap_or_default(), position))
     }

@@ -153,7 +153,9 @@ impl Writing<'_> {
             Job::Apply { ticket, changes, reply } => {
                 let applied = IndexError::caught(|| {
                     self.check(ticket)?;
-                    Ok(writer.apply(ticket.view, &changes, now_s())?)
+                    let applied = writer.apply(ticket.view, &changes, now_s())?;
+                    shared.chunks.note(ticket.view, applied.0, &changes);
+                    Ok(applied)
                 });
                 let _ = reply.send(applied); // who asked is gone only by a panic
             }

@@ -53,34 +53,50 @@ pub fn redact_span<'a>(text: &'a str, bytes: Range<usize>, secrets: &[Range<usiz
     Cow::Owned(redacted)
 }
 
+/// The credentials of a text up to a place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Searched {
+    /// Those that begin before `to`.
+    secrets: Vec<Range<usize>>,
+    to: usize,
+}
+
 /// A text with its credentials, which are searched from the beginning up to the end of the requested span, because half a
 /// key is not recognisable.
 #[derive(Clone, Debug)]
 pub struct RedactedText {
     text: String,
     syntax: Syntax,
-    /// Credentials that begin before `searched_to`.
-    secrets: Vec<Range<usize>>,
-    searched_to: usize,
+    searched: Searched,
 }
 
 impl RedactedText {
     /// Wraps a text that has not been searched yet.
     pub fn new(text: String, syntax: Syntax) -> Self {
-        Self { text, syntax, secrets: Vec::new(), searched_to: 0 }
+        Self { text, syntax, searched: Searched::default() }
+    }
+
+    /// Sets what was found in the same text before.
+    pub fn knowing(self, searched: Searched) -> Self {
+        Self { searched, ..self }
+    }
+
+    /// Returns what is known by now.
+    pub fn into_searched(self) -> Searched {
+        self.searched
     }
 
     /// Returns a byte span without its credentials; `None` if the text has no such span.
     pub fn span(&mut self, bytes: Range<usize>) -> Option<Cow<'_, str>> {
         self.text.get(bytes.clone())?;
-        if self.searched_to < bytes.end {
-            let known_to = self.secrets.last().map_or(0, |last| last.end);
-            let (found, searched_to) =
-                find_in(&self.text, self.syntax, self.searched_to..bytes.end, known_to);
-            self.secrets.extend(found.into_iter().map(|secret| secret.bytes));
-            self.searched_to = searched_to;
+        let Searched { secrets, to } = &mut self.searched;
+        if *to < bytes.end {
+            let known_to = secrets.last().map_or(0, |last| last.end);
+            let (found, searched_to) = find_in(&self.text, self.syntax, *to..bytes.end, known_to);
+            secrets.extend(found.into_iter().map(|secret| secret.bytes));
+            *to = searched_to;
         }
-        Some(redact_span(&self.text, bytes, &self.secrets))
+        Some(redact_span(&self.text, bytes, &self.searched.secrets))
     }
 }
 

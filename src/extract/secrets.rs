@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder, Input, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, Input, MatchKind};
 use regex::Regex;
 
 use super::credentials::RULES;
@@ -81,6 +81,7 @@ static SCANNER: LazyLock<Scanner> = LazyLock::new(|| {
     let automaton = AhoCorasickBuilder::new()
         .ascii_case_insensitive(true)
         .match_kind(MatchKind::LeftmostLongest)
+        .kind(Some(AhoCorasickKind::DFA)) // every hit's file is searched up to the hit
         .build(&anchors)
         .expect("a few short words make a small automaton");
     Scanner { anchors: automaton, rules_of_anchor, patterns: patterns.collect() }

@@ -342,8 +342,8 @@ impl Rendered {
             chunks: vec![chunk],
             ..NewBlob::default()
         };
-        let (path_words, blob) = (String::new(), Some(Box::new(blob)));
-        Change::Put { key, stat, racy: self.is_partial, hash, lang: LANG, path_words, blob }
+        let blob = Some(Box::new(blob));
+        Change::Put { key, stat, racy: self.is_partial, hash, lang: LANG, blob }
     }
 }
 

@@ -79,10 +79,8 @@ impl Preparer<'_> {
         let lang = extract::format_name(key.as_str(), &text);
         let known = self.reader.knows_blob(&hash, lang, EXTRACTOR_VERSION)?;
         let blob = if known { None } else { Some(Box::new(self.extract(key, &text, stat.size)?)) };
-        let mut path_words = String::new();
-        words::path_words(key.as_str(), &mut path_words);
         let racy = scan::is_racy(&stat, read_at_ns);
-        Ok(Prepared::Change(Change::Put { key: key.clone(), stat, racy, hash, lang, path_words, blob }))
+        Ok(Prepared::Change(Change::Put { key: key.clone(), stat, racy, hash, lang, blob }))
     }
 
     fn prepare_unread(

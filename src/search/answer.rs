@@ -7,6 +7,7 @@ use super::correction::lower;
 use super::definition_pieces;
 use super::filter::Filter;
 use super::fuse::Signals;
+use super::kept_rows::KeptRows;
 use super::listing::list;
 use super::query::Query;
 use super::ranked::Ranked;
@@ -46,6 +47,8 @@ pub struct Ask<'a> {
     pub embedder: Result<&'a dyn Embedder, &'a str>,
     /// All vectors.
     pub nearest: &'a SharedVectors,
+    /// What was read before.
+    pub kept: &'a KeptRows,
 }
 
 /// A hit.
@@ -59,7 +62,7 @@ pub struct Found {
     pub hash: [u8; 32],
     /// Other paths with the same content.
     pub other_paths: Vec<String>,
-    /// The text of a commit; that of a file is on disk.
+    /// The text of a commit that may be shown; that of a file is on disk.
     pub text: Option<String>,
 }
 
@@ -135,36 +138,43 @@ pub fn run(reader: &Reader, ask: &Ask<'_>) -> Result<Answer, StoreError> {
     if lists {
         list(reader, ask.view, members, k)?.into_iter().for_each(|chunk| pool.add(chunk));
     }
-    let candidates = pool.candidates(reader, members, query)?;
+    let candidates = pool.candidates((reader, ask.kept), members, query)?;
     let mut ranked = if lists {
         Ranked::unranked(candidates)
     } else {
         rerank::rank(query, filter.wanted_classes(), candidates)
     };
     for hit in ranked.iter_mut().take(MOST_EXTENDED * ask.limit) {
-        definition_pieces::extend(reader, members.view.content(hit.candidate.content), &mut hit.candidate)?;
+        let content = members.view.content(hit.candidate.content);
+        definition_pieces::extend((reader, ask.kept), content, &mut hit.candidate)?;
     }
-    let found = ranked
+    let mut found: Vec<Found> = ranked
         .into_iter()
         .enumerate()
-        .map(|(nth, ranked)| {
-            let is_shown = nth < MOST_EXTENDED * ask.limit;
-            found(reader, members, ranked, is_shown)
-        })
-        .collect::<Result<_, _>>()?;
+        .map(|(nth, ranked)| found(members, ranked, nth < MOST_EXTENDED * ask.limit))
+        .collect();
+    add_texts(reader, &mut found, ask.limit)?;
     Ok(Answer { found, query: query.clone(), degraded, is_outdated, is_list: lists })
 }
 
-fn found(
-    reader: &Reader,
-    members: &Members<'_>,
-    ranked: Ranked<Candidate>,
-    is_shown: bool,
-) -> Result<Found, StoreError> {
-    let Candidate { key, kind, content, bytes, .. } = ranked.candidate;
+/// Adds the texts of the first commits, and of the first with a word of the query, which a corrected query may leave alone:
+/// each of them is a hit, so no others are shown.
+fn add_texts(reader: &Reader, found: &mut [Found], limit: usize) -> Result<(), StoreError> {
+    let (mut n_commits, mut n_exact) = (0, 0);
+    for hit in found.iter_mut().filter(|hit| hit.ranked.candidate.kind == Kind::Commit) {
+        let is_exact = hit.is_exact();
+        if n_commits < limit || is_exact && n_exact < limit {
+            hit.text = reader.own_text(hit.ranked.candidate.key)?;
+        }
+        (n_commits, n_exact) = (n_commits + 1, n_exact + usize::from(is_exact));
+    }
+    Ok(())
+}
+
+fn found(members: &Members<'_>, ranked: Ranked<Candidate>, is_shown: bool) -> Found {
+    let Candidate { content, bytes, .. } = ranked.candidate;
     let path = &ranked.candidate.path;
     let others = members.paths(content).filter(|other| is_shown && other != path).map(str::to_owned);
     let other_paths = others.take(MOST_COPIES).collect();
-    let text = if kind == Kind::Commit { reader.own_text(key)? } else { None };
-    Ok(Found { bytes, other_paths, hash: members.view.content(content).hash, text, ranked })
+    Found { bytes, other_paths, hash: members.view.content(content).hash, text: None, ranked }
 }

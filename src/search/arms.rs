@@ -8,11 +8,12 @@ use super::answer::Ask;
 use super::bm25::Scorer;
 use super::fuse::COSINE_FLOOR;
 use super::pool::Pool;
+use super::query::Phrases;
 use super::shared_vectors::NoVectors;
 use super::view_chunks::{Members, ViewChunk};
-use crate::embed::{Embedder, QueryVector, cosine_i8};
+use crate::embed::{Embedder, QueryVector};
 use crate::store::{Reader, StoreError};
-use crate::types::{ChunkId, Expression, IdSet, Kind};
+use crate::types::{ChunkId, IdSet, Kind};
 
 /// Number of other chunks for each commit in an arm. The messages of two thousand commits name everything that was worked
 /// on; without a limit they could fill an arm and push out the code itself.
@@ -52,7 +53,8 @@ impl<'a> Arms<'a> {
             let mut found: Vec<_> =
                 found.filter_map(|(id, is_exact)| Some((is_exact, *self.members.get(id)?))).collect();
             found.sort_by_key(|(is_exact, chunk)| {
-                (!is_exact, chunk.chunk.kind != Kind::Symbol, chunk.content, chunk.chunk.id)
+                let content = self.members.order_of(chunk.content);
+                (!is_exact, chunk.chunk.kind != Kind::Symbol, content, chunk.chunk.id)
             });
             found.truncate(self.k);
             found.iter().for_each(|(_, chunk)| self.pool.add_name(chunk, rank));
@@ -63,19 +65,22 @@ impl<'a> Arms<'a> {
     /// Adds the chunks and the paths whose words match best, and what files as a whole say.
     pub(super) fn add_words(&mut self) -> Result<(), StoreError> {
         let phrases = self.ask.query.phrases();
-        let Some(expression) = phrases.expression() else { return Ok(()) };
+        if phrases.iter().next().is_none() {
+            return Ok(());
+        }
         let postings = self.reader.postings()?;
         let mut scorer = Scorer::new(self.members);
         for (phrase, word) in phrases.iter() {
             postings.each(phrase, |id, count| scorer.see(id, count))?;
             scorer.end_phrase(word);
         }
-        let scores = scorer.finish();
-        for (rank, scored) in (1..).zip(scores.best(self.members, self.n_commits(), self.k)) {
+        let scores = scorer.finish(self.n_commits(), self.k);
+        for (rank, scored) in (1..).zip(scores.best()) {
             self.pool.add_words(&scored.chunk, rank, scored.bm25);
         }
-        self.pool.set_files(scores);
-        self.add_paths(&expression)
+        self.pool.set_files(scores.into_files());
+        self.add_paths(&phrases);
+        Ok(())
     }
 
     fn n_commits(&self) -> usize {
@@ -83,22 +88,14 @@ impl<'a> Arms<'a> {
     }
 
     /// Adds the files whose path words match best; of copies only the best path counts.
-    fn add_paths(&mut self, expression: &Expression) -> Result<(), StoreError> {
-        let mut found: Vec<(f64, String, &ViewChunk)> = self
-            .reader
-            .by_path(&expression.to_string())?
-            .into_iter()
-            .filter_map(|(bm25, path)| self.members.first_at(&path).map(|chunk| (bm25, path, chunk)))
-            .collect();
-        found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    fn add_paths(&mut self, phrases: &Phrases) {
         let mut rank = 0;
-        for (bm25, _, chunk) in found {
+        for (bm25, chunk) in self.members.paths_with(phrases.iter().map(|(phrase, _)| phrase)) {
             if rank == self.k {
                 break;
             }
             rank += usize::from(self.pool.add_path(chunk, rank as u32 + 1, bm25));
         }
-        Ok(())
     }
 
     /// Adds the chunks whose vectors are nearest to that of the query.
@@ -116,12 +113,16 @@ impl<'a> Arms<'a> {
                 return Ok(());
             }
         };
+        // The key of a commit says nothing.
+        let path_of = |chunk: &ViewChunk| {
+            self.members.first_path(chunk.content).filter(|_| chunk.chunk.kind != Kind::Commit)
+        };
+        let paths: Vec<&str> = top.iter().filter_map(|(chunk, _)| path_of(chunk)).collect();
+        let mut of_paths = self.ask.kept.cosines(self.reader, (&model, values), &paths)?.into_iter();
         let mut near = Vec::with_capacity(top.len());
         for (chunk, cosine) in top {
-            // The key of a commit says nothing.
-            let path = self.members.first_path(chunk.content).filter(|_| chunk.chunk.kind != Kind::Commit);
-            let of_path = match path {
-                Some(path) => self.reader.path_vector(path)?.map(|path| f64::from(cosine_i8(values, &path))),
+            let of_path = match path_of(chunk) {
+                Some(_) => of_paths.next().flatten().map(f64::from),
                 None => Some(cosine),
             };
             let of_path = of_path.map_or(0.0, |cosine| vector.scaled(cosine));

@@ -1,49 +1,31 @@
-//! Weighs by BM25 how often the words of a query are in chunks, and in files as a whole.
-//!
-//! Source: Robertson, Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009, with the constants of FTS5
-//! (<https://www.sqlite.org/fts5.html#the_bm25_function>). Pure.
+//! Weighs by BM25 how often the words of a query are in chunks, and in files as a whole. Pure.
 
+use super::text_statistics::TextStatistics;
 use super::view_chunks::{Members, ViewChunk};
 use crate::types::{ChunkId, Kind};
 
-/// How soon another occurrence of a word adds little.
-const K1: f64 = 1.2;
-/// How much a long text loses, 0 to 1.
-const B: f64 = 0.75;
+/// Number of chunks that are scored together: what is known of them and their scores fit into the processor's cache, in which
+/// those of a million chunks do not.
+const BLOCK: usize = 1 << 14;
 
-/// Weight of a word that half of all texts have, or more.
-const LEAST_IDF: f64 = 1e-6;
-
-/// Adds up the scores of all chunks and files of a view, phrase by phrase.
+/// Adds up the scores of all chunks and files of a view.
 ///
 /// The frequencies are those of the whole view, so neither a filter nor another worktree changes a score.
 pub struct Scorer<'a> {
     members: &'a Members<'a>,
-    of_chunks: Statistics,
-    of_files: Statistics,
-    /// By place in the view.
-    chunks: Vec<f64>,
-    /// By content.
-    files: Vec<FileMatch>,
+    phrases: Vec<PhraseMatches>,
     /// The chunks that have the present phrase: place, and how often.
     found: Vec<(u32, u8)>,
-    /// The files that have it: content, and how often.
-    found_files: Vec<(u32, u32)>,
-    word: Word,
-    /// What a file could cover.
-    could: f64,
 }
 
-/// The present word of the query, whose phrases are alternatives.
-#[derive(Default)]
-struct Word {
-    nth: usize,
-    /// Weight of its rarest phrase.
-    could: f64,
-    /// Weight of the rarest that a file has, by content.
-    has: Vec<f64>,
-    /// Contents that have any, perhaps repeatedly.
-    contents: Vec<u32>,
+/// What has a phrase.
+struct PhraseMatches {
+    /// The place of the word of the query that it stands for.
+    word: usize,
+    /// Chunks: place, and how often.
+    chunks: Vec<(u32, u8)>,
+    /// Files: content, and how often.
+    files: Vec<(u32, u32)>,
 }
 
 /// A chunk with its score.
@@ -67,27 +49,18 @@ pub struct FileMatch {
 /// The scores of one query.
 #[derive(Debug, Default)]
 pub struct Scores {
-    /// By place in the view.
-    chunks: Vec<f64>,
-    files: Vec<FileMatch>,
+    best: Vec<Scored>,
+    files: FileScores,
 }
+
+/// The scores of files, by content.
+#[derive(Debug, Default)]
+pub struct FileScores(Vec<FileMatch>);
 
 impl<'a> Scorer<'a> {
     /// Makes it for the chunks of a view.
     pub fn new(members: &'a Members<'a>) -> Self {
-        let view = members.view;
-        let (n_chunks, n_contents) = (view.chunks().len(), view.n_contents());
-        Self {
-            members,
-            of_chunks: Statistics::new(n_chunks, view.n_words()),
-            of_files: Statistics::new(n_contents, view.n_words()),
-            chunks: vec![0.0; n_chunks],
-            files: vec![FileMatch::default(); n_contents],
-            found: Vec::new(),
-            found_files: Vec::new(),
-            word: Word { has: vec![0.0; n_contents], ..Word::default() },
-            could: 0.0,
-        }
+        Self { members, phrases: Vec::new(), found: Vec::new() }
     }
 
     /// Notes how often a chunk has the present phrase, if the view has the chunk. Ids ascend.
@@ -100,73 +73,128 @@ impl<'a> Scorer<'a> {
 
     /// Ends a phrase, which stands for the word of the query with this place. Places ascend.
     pub fn end_phrase(&mut self, word: usize) {
-        if word != self.word.nth {
-            self.end_word();
-            self.word.nth = word;
+        if !self.found.is_empty() {
+            let chunks = std::mem::take(&mut self.found);
+            self.phrases.push(PhraseMatches { word, chunks, files: Vec::new() });
         }
-        let idf = self.of_chunks.idf(self.found.len());
-        for (place, count) in self.found.drain(..) {
-            let ViewChunk { chunk, content } = self.members.view.chunks()[place as usize];
-            let count = u32::from(count);
-            self.chunks[place as usize] += self.of_chunks.bm25(idf, count, chunk.n_words);
-            match self.found_files.last_mut() {
-                // The ids of the chunks of one content follow each other.
-                Some((last, sum)) if *last == content => *sum += count,
-                _ => self.found_files.push((content, count)),
+    }
+
+    /// Returns the scores of files, and the best admitted chunks: at most so many commits, and so many others.
+    pub fn finish(mut self, n_commits: usize, n_others: usize) -> Scores {
+        let mut best = BestChunks::new(self.members, n_commits, n_others);
+        self.score_chunks(&mut best);
+        Scores { best: best.finish(), files: self.files() }
+    }
+
+    fn score_chunks(&mut self, best: &mut BestChunks<'_>) {
+        let view = self.members.view;
+        let of_chunks = TextStatistics::new(view.chunks().len(), view.n_words());
+        let idfs: Vec<f64> = self.phrases.iter().map(|phrase| of_chunks.idf(phrase.chunks.len())).collect();
+        let mut passed = vec![0; self.phrases.len()];
+        let mut scores = vec![0.0; BLOCK.min(view.chunks().len())];
+        for (nth, chunks) in view.chunks().chunks(BLOCK).enumerate() {
+            let first = nth * BLOCK;
+            scores.fill(0.0);
+            for ((phrase, idf), passed) in self.phrases.iter_mut().zip(&idfs).zip(&mut passed) {
+                let PhraseMatches { chunks: found, files, .. } = phrase;
+                let end =
+                    found[*passed..].partition_point(|(place, _)| *place as usize - first < chunks.len());
+                for (place, count) in &found[*passed..*passed + end] {
+                    let place = *place as usize - first;
+                    let ViewChunk { chunk, content } = chunks[place];
+                    let count = u32::from(*count);
+                    scores[place] += of_chunks.bm25(*idf, count, chunk.n_words);
+                    match files.last_mut() {
+                        // The ids of the chunks of one content follow each other.
+                        Some((last, sum)) if *last == content => *sum += count,
+                        _ => files.push((content, count)),
+                    }
+                }
+                *passed += end;
             }
+            best.offer(chunks, &scores);
         }
-        self.score_files();
     }
 
-    fn score_files(&mut self) {
-        let idf = self.of_files.idf(self.found_files.len());
-        for (content, count) in self.found_files.drain(..) {
-            let n_words = self.members.view.n_words_of(content);
-            self.files[content as usize].bm25 += self.of_files.bm25(idf, count, n_words);
-            let has = &mut self.word.has[content as usize];
-            *has = has.max(idf);
-            self.word.contents.push(content);
+    fn files(self) -> FileScores {
+        let view = self.members.view;
+        let of_files = TextStatistics::new(view.n_contents(), view.n_words());
+        let mut files = vec![FileMatch::default(); view.n_contents()];
+        // The weight of the rarest phrase of the present word that a file has, by content.
+        let mut has = vec![0.0_f64; view.n_contents()];
+        let mut could_all = 0.0;
+        for phrases in self.phrases.chunk_by(|left, right| left.word == right.word) {
+            let mut could = 0.0_f64;
+            for PhraseMatches { files: found, .. } in phrases {
+                let idf = of_files.idf(found.len());
+                could = could.max(idf);
+                for (content, count) in found {
+                    let n_words = view.n_words_of(*content);
+                    files[*content as usize].bm25 += of_files.bm25(idf, *count, n_words);
+                    let has = &mut has[*content as usize];
+                    *has = has.max(idf);
+                }
+            }
+            for (content, _) in phrases.iter().flat_map(|phrase| &phrase.files) {
+                files[*content as usize].covered += std::mem::take(&mut has[*content as usize]);
+            }
+            could_all += could;
         }
-        self.word.could = self.word.could.max(idf);
-    }
-
-    fn end_word(&mut self) {
-        let Word { could, has, contents, .. } = &mut self.word;
-        for content in contents.drain(..) {
-            self.files[content as usize].covered += std::mem::take(&mut has[content as usize]);
-        }
-        self.could += std::mem::take(could);
-    }
-
-    /// Returns the scores.
-    pub fn finish(mut self) -> Scores {
-        self.end_word();
-        let best = self.files.iter().map(|file| file.bm25).fold(0.0, f64::max);
-        for file in &mut self.files {
+        let best = files.iter().map(|file| file.bm25).fold(0.0, f64::max);
+        for file in &mut files {
             file.bm25 /= if best > 0.0 { best } else { 1.0 };
-            file.covered /= if self.could > 0.0 { self.could } else { 1.0 };
+            file.covered /= if could_all > 0.0 { could_all } else { 1.0 };
         }
-        Scores { chunks: self.chunks, files: self.files }
+        FileScores(files)
     }
 }
 
 impl Scores {
-    /// Returns what the file with a content says.
-    pub fn file(&self, content: u32) -> FileMatch {
-        self.files.get(content as usize).copied().unwrap_or_default()
+    /// Returns the best admitted chunks, best first and then by age.
+    pub fn best(&self) -> &[Scored] {
+        &self.best
     }
 
-    /// Returns the best admitted chunks, best first and then by age: at most so many commits, and so many others.
-    pub fn best(&self, members: &Members<'_>, n_commits: usize, n_others: usize) -> Vec<Scored> {
-        let [mut commits, mut others] = [n_commits, n_others].map(Best::new);
-        for (chunk, bm25) in members.view.chunks().iter().zip(&self.chunks) {
-            if *bm25 > commits.bound.min(others.bound) && members.admit(chunk) {
-                let best = if chunk.chunk.kind == Kind::Commit { &mut commits } else { &mut others };
+    /// Returns the scores of files.
+    pub fn into_files(self) -> FileScores {
+        self.files
+    }
+}
+
+impl FileScores {
+    /// Returns what the file with a content says.
+    pub fn of(&self, content: u32) -> FileMatch {
+        self.0.get(content as usize).copied().unwrap_or_default()
+    }
+}
+
+/// Keeps the best admitted chunks.
+struct BestChunks<'a> {
+    members: &'a Members<'a>,
+    commits: Best,
+    others: Best,
+}
+
+impl<'a> BestChunks<'a> {
+    fn new(members: &'a Members<'a>, n_commits: usize, n_others: usize) -> Self {
+        Self { members, commits: Best::new(n_commits), others: Best::new(n_others) }
+    }
+
+    /// Takes chunks, oldest first, with their scores.
+    fn offer(&mut self, chunks: &[ViewChunk], scores: &[f64]) {
+        for (chunk, bm25) in chunks.iter().zip(scores) {
+            if *bm25 > self.commits.bound.min(self.others.bound) && self.members.admit(chunk) {
+                let is_commit = chunk.chunk.kind == Kind::Commit;
+                let best = if is_commit { &mut self.commits } else { &mut self.others };
                 best.offer(Scored { chunk: *chunk, bm25: *bm25 });
             }
         }
-        let mut found = others.finish();
-        found.append(&mut commits.finish());
+    }
+
+    /// Returns them, best first and then by age.
+    fn finish(self) -> Vec<Scored> {
+        let mut found = self.others.finish();
+        found.append(&mut self.commits.finish());
         found.sort_unstable_by(by_score_and_age);
         found
     }
@@ -209,32 +237,6 @@ impl Best {
     fn finish(mut self) -> Vec<Scored> {
         self.cut();
         self.found
-    }
-}
-
-/// What BM25 needs to know of all texts.
-struct Statistics {
-    n_texts: f64,
-    mean_words: f64,
-}
-
-impl Statistics {
-    fn new(n_texts: usize, n_words: u64) -> Self {
-        let n_texts = n_texts.max(1) as f64;
-        Self { n_texts, mean_words: (n_words as f64 / n_texts).max(1.0) }
-    }
-
-    /// Returns the weight of a phrase that so many texts have: the rarer, the more. Nothing can cover what no text has.
-    fn idf(&self, n_with: usize) -> f64 {
-        match n_with as f64 {
-            0.0 => 0.0,
-            n_with => ((self.n_texts - n_with + 0.5) / (n_with + 0.5)).ln().max(LEAST_IDF),
-        }
-    }
-
-    fn bm25(&self, idf: f64, count: u32, n_words: u32) -> f64 {
-        let length = K1 * (1.0 - B + B * f64::from(n_words) / self.mean_words);
-        idf * f64::from(count) * (K1 + 1.0) / (f64::from(count) + length)
     }
 }
 

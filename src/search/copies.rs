@@ -25,6 +25,9 @@ impl<'a> Copies<'a> {
 
     /// Returns the admitted path of a content that matches the query best.
     pub(super) fn path(&mut self, content: u32) -> &'a str {
+        if let Some(only) = self.members.only_path(content) {
+            return only;
+        }
         let paths = || self.members.paths(content).take(MOST_COPIES);
         self.chosen.entry(content).or_insert_with(|| most_named(self.query, paths()).unwrap_or_default())
     }

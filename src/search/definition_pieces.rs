@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use super::kept_rows::KeptRows;
 use super::rerank::Candidate;
 use super::view_chunks::ViewChunks;
 use crate::store::{Content, ContentChunk, Place, Reader, StoreError};
@@ -18,7 +19,7 @@ const MOST_BETWEEN: usize = 16;
 /// # Errors
 /// When the database cannot be read.
 pub(super) fn mark_pieces(
-    reader: &Reader,
+    rows: (&Reader, &KeptRows),
     view: &ViewChunks,
     candidates: &mut [Candidate],
 ) -> Result<(), StoreError> {
@@ -26,7 +27,7 @@ pub(super) fn mark_pieces(
         for pair in group.windows(2) {
             let (before, after) = (&candidates[pair[0]], &candidates[pair[1]]);
             let chunks = &view.content(before.content).chunks;
-            if are_joined(reader, chunks, before, after.key)? {
+            if are_joined(rows, chunks, before, after.key)? {
                 candidates[pair[1]].definition = before.definition;
             }
         }
@@ -50,7 +51,7 @@ fn of_one_name(candidates: &[Candidate]) -> Vec<Vec<usize>> {
 }
 
 fn are_joined(
-    reader: &Reader,
+    (reader, kept): (&Reader, &KeptRows),
     chunks: &[ContentChunk],
     before: &Candidate,
     after: ChunkId,
@@ -62,7 +63,7 @@ fn are_joined(
         return Ok(false);
     }
     for chunk in between {
-        let place = reader.place(chunk.id)?;
+        let place = kept.place(reader, chunk.id)?;
         if place.is_none_or(|place| Part::of(&place, chunk.kind, before) == Part::Other) {
             return Ok(false);
         }
@@ -75,7 +76,7 @@ fn are_joined(
 /// # Errors
 /// When the database cannot be read.
 pub(super) fn extend(
-    reader: &Reader,
+    (reader, kept): (&Reader, &KeptRows),
     content: &Content,
     candidate: &mut Candidate,
 ) -> Result<(), StoreError> {
@@ -84,7 +85,7 @@ pub(super) fn extend(
         return Ok(());
     }
     let mut extend_by = |chunk: &ContentChunk| -> Result<bool, StoreError> {
-        let Some(place) = reader.place(chunk.id)? else { return Ok(false) };
+        let Some(place) = kept.place(reader, chunk.id)? else { return Ok(false) };
         let part = Part::of(&place, chunk.kind, candidate);
         if part == Part::Piece {
             let Candidate { lines, bytes, .. } = candidate;

@@ -3,7 +3,6 @@
 //! Nearness is the share of sequences of three words that two texts have in common (Broder, "On the resemblance and
 //! containment of documents", 1997). A translation shares no words with its original, but its path and its position. Pure.
 
-use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::translation;
@@ -32,7 +31,8 @@ pub struct Passage<'a> {
     is_translation: bool,
     /// First line as a share of the file.
     position: f64,
-    shingles: HashSet<u64>,
+    /// Ascending.
+    shingles: Vec<u64>,
     /// The text without blanks, if it is short: its words leave out operators.
     short: Option<String>,
 }
@@ -49,8 +49,11 @@ impl<'a> Passage<'a> {
     ) -> Self {
         let mut stream = String::new();
         tokens::write_words(text, Form::Whole, &mut stream);
-        let words: Vec<&str> = stream.split_ascii_whitespace().take(MOST_SHINGLES + WORDS).collect();
-        let shingles = words.windows(WORDS.min(words.len().max(1))).map(hashed).collect();
+        let words = stream.split_ascii_whitespace().take(MOST_SHINGLES + WORDS);
+        let words: Vec<u64> = words.map(hashed).collect();
+        let mut shingles: Vec<u64> = words.windows(WORDS.min(words.len().max(1))).map(joined).collect();
+        shingles.sort_unstable();
+        shingles.dedup();
         Self {
             kind,
             name,
@@ -92,16 +95,31 @@ impl<'a> Passage<'a> {
         if n_own.min(n_of_other) < LEAST_COMMON * n_own.max(n_of_other) {
             return false; // even if one is a part of the other
         }
-        let n_common = self.shingles.intersection(&other.shingles).count() as f64;
+        let n_common = n_common(&self.shingles, &other.shingles) as f64;
         let n_all = n_own + n_of_other - n_common;
         n_common >= LEAST_COMMON * n_all
     }
 }
 
-fn hashed(words: &[&str]) -> u64 {
+fn hashed(word: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
-    words.hash(&mut hasher);
+    word.hash(&mut hasher);
     hasher.finish()
+}
+
+/// Joins the hashes of words, whose order counts. The factor is that of FNV.
+fn joined(words: &[u64]) -> u64 {
+    words.iter().fold(0, |hash: u64, word| (hash ^ word).wrapping_mul(0x100_0000_01b3).rotate_left(29))
+}
+
+/// Returns how many numbers are in both lists, which ascend.
+fn n_common(left: &[u64], right: &[u64]) -> usize {
+    let mut right = right.iter().peekable();
+    let is_in_right = |number: &&u64| {
+        while right.next_if(|other| other < number).is_some() {}
+        right.peek() == Some(number)
+    };
+    left.iter().filter(is_in_right).count()
 }
 
 #[cfg(test)]

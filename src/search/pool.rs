@@ -2,10 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::bm25::Scores;
+use super::bm25::FileScores;
 use super::copies::Copies;
 use super::definition_pieces::mark_pieces;
 use super::fuse::{Signals, TextRank};
+use super::kept_rows::KeptRows;
 use super::query::Query;
 use super::rerank::Candidate;
 use super::view_chunks::{Members, ViewChunk};
@@ -21,7 +22,7 @@ pub(super) struct Pool {
     contents: HashSet<u32>,
     /// What the path of a content says; it applies to all its chunks.
     paths: HashMap<u32, TextRank>,
-    files: Scores,
+    files: FileScores,
 }
 
 impl Pool {
@@ -65,7 +66,7 @@ impl Pool {
     }
 
     /// Sets what files as a whole say.
-    pub(super) fn set_files(&mut self, files: Scores) {
+    pub(super) fn set_files(&mut self, files: FileScores) {
         self.files = files;
     }
 
@@ -75,24 +76,26 @@ impl Pool {
     /// When the database cannot be read.
     pub(super) fn candidates(
         self,
-        reader: &Reader,
+        (reader, kept): (&Reader, &KeptRows),
         members: &Members<'_>,
         query: &Query,
     ) -> Result<Vec<Candidate>, StoreError> {
         let mut copies = Copies::new(members, query);
         let mut candidates = Vec::with_capacity(self.found.len());
-        for (ViewChunk { chunk, content }, mut signals) in self.found {
+        let ids: Vec<ChunkId> = self.found.iter().map(|(found, _)| found.chunk.id).collect();
+        let places = kept.places(reader, &ids)?;
+        for ((ViewChunk { chunk, content }, mut signals), place) in self.found.into_iter().zip(places) {
             // A content that can no longer be parsed loses its chunks, which no clock of a view tells.
-            let Some(Place { bytes, lines, symbol, title }) = reader.place(chunk.id)? else { continue };
+            let Some(Place { bytes, lines, symbol, title }) = place else { continue };
             signals.path = self.paths.get(&content).copied();
-            signals.file = self.files.file(content);
+            signals.file = self.files.of(content);
             let path = copies.path(content);
             candidates.push(Candidate {
                 key: chunk.id,
                 definition: chunk.id,
                 content,
                 path: path.to_owned(),
-                classes: members.view.classes(path),
+                classes: members.view.classes_of(content, path),
                 kind: chunk.kind,
                 symbol,
                 title,
@@ -101,7 +104,7 @@ impl Pool {
                 signals,
             });
         }
-        mark_pieces(reader, members.view, &mut candidates)?;
+        mark_pieces((reader, kept), members.view, &mut candidates)?;
         Ok(candidates)
     }
 

@@ -3,7 +3,7 @@
 //! The fused score is multiplied by small factors, each of which has a reason that a person would give. Their sizes follow
 //! from what they must outweigh, not from a search for the best figures.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::class_rules;
 use super::fuse::{self, Signals, Weights};
@@ -67,11 +67,15 @@ pub fn rank(query: &Query, wanted: ClassSet, candidates: Vec<Candidate>) -> Vec<
     let mut ranked = Ranked::all(candidates, fused);
     let target = Target::of(query);
     let asked = class_rules::asked(query).union(wanted);
+    let mut words_of_paths: HashMap<u32, PathWords> = HashMap::new();
     for hit in &mut ranked {
         let factor = if query.is_one_word() { DEFINITION } else { DEFINITION_AMONG_WORDS };
         hit.apply_at(factor, target.definition(&hit.candidate));
         if hit.candidate.kind != Kind::Commit {
-            apply_path(query, asked, hit);
+            let Candidate { content, path, .. } = &hit.candidate;
+            // All chunks of a content have one path.
+            let words = words_of_paths.entry(*content).or_insert_with(|| PathWords::of(path));
+            apply_path(query, asked, words, hit);
         } else if !query.asks_for_history() {
             hit.apply_at(COMMIT, 1.0);
         }
@@ -129,8 +133,7 @@ impl<'a> Target<'a> {
     }
 }
 
-fn apply_path(query: &Query, asked: ClassSet, hit: &mut Ranked<Candidate>) {
-    let words = PathWords::of(&hit.candidate.path);
+fn apply_path(query: &Query, asked: ClassSet, words: &PathWords, hit: &mut Ranked<Candidate>) {
     hit.apply_at(STEM, shared_words(query, &words.stem));
     let nearest = words.folders.len().saturating_sub(4);
     hit.apply_at(FOLDER, shared_words(query, &words.folders[nearest..]));

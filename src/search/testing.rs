@@ -39,6 +39,15 @@ impl Fts {
         rows.expect("it can be read").map(|row| row.expect("a number")).collect()
     }
 
+    /// Returns the matching row ids, best first and then ascending, with their BM25: larger is better.
+    pub(crate) fn ranked(&self, expression: &str) -> Vec<(i64, f64)> {
+        let sql =
+            "SELECT rowid, -bm25(words) AS score FROM words WHERE words MATCH ?1 ORDER BY score DESC, rowid";
+        let mut statement = self.0.prepare(sql).expect("the table is there");
+        let rows = statement.query_map([expression], |row| Ok((row.get(0)?, row.get(1)?)));
+        rows.expect("it can be read").map(|row| row.expect("a number")).collect()
+    }
+
     /// Returns all tokens in their order.
     pub(crate) fn tokens(&self) -> Vec<String> {
         let mut statement =

@@ -4,6 +4,7 @@
 //! given by `update`.
 
 mod members;
+mod patch;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,23 +12,28 @@ use std::sync::Arc;
 use super::class_rules::{self, FormatGroup};
 use super::filter::Filter;
 use super::id_places::IdPlaces;
+use super::path_index::PathIndex;
 use super::translation;
 use crate::store::{Content, ContentChunk};
 use crate::types::{ChunkId, ClassSet, FileClass, Kind};
 pub use members::Members;
+pub use patch::ChangedPath;
 
 /// The chunks of one worktree.
 #[derive(Clone, Default)]
 pub struct ViewChunks {
-    /// In the order of their first paths.
+    /// In no order.
     contents: Vec<Listed>,
     /// By id.
     chunks: Vec<ViewChunk>,
     places: IdPlaces,
     /// In order.
     paths: Vec<ListedPath>,
+    path_index: Arc<PathIndex>,
     /// Of all chunks.
     n_words: u64,
+    /// Memory that it takes, bytes.
+    size: usize,
 }
 
 /// A path of the view.
@@ -66,18 +72,24 @@ impl Listed {
     }
 }
 
-/// The paths of the former list that were not passed yet, in order.
+/// The paths of the former list, in order.
 struct Former<'a> {
     paths: &'a [ListedPath],
+    /// Number of those that were passed.
+    n_passed: usize,
+    /// For each path of the new list its place in the former one.
+    places: Vec<Option<u32>>,
 }
 
 impl Former<'_> {
     /// Returns a path with what its name says, which is known if it was in the former list. Paths come in order.
     fn listed(&mut self, path: Box<str>, content: u32) -> ListedPath {
-        while self.paths.first().is_some_and(|first| first.path < path) {
-            self.paths = &self.paths[1..];
+        while self.paths.get(self.n_passed).is_some_and(|next| next.path < path) {
+            self.n_passed += 1;
         }
-        match self.paths.first().filter(|first| first.path == path) {
+        let known = self.paths.get(self.n_passed).filter(|next| next.path == path);
+        self.places.push(known.map(|_| self.n_passed as u32));
+        match known {
             Some(known) => ListedPath { path, content, ..*known },
             None => ListedPath {
                 by_path: class_rules::by_path(&path),
@@ -132,7 +144,7 @@ impl ViewChunks {
         let first = |listed: &Listed| listed.content.chunks.first().map(|chunk| chunk.id);
         let known: HashMap<ChunkId, &Listed> =
             self.contents.iter().filter_map(|listed| Some((first(listed)?, listed))).collect();
-        let mut former = Former { paths: &self.paths };
+        let mut former = Former { paths: &self.paths, n_passed: 0, places: Vec::with_capacity(list.len()) };
         let mut places: HashMap<ChunkId, u32> = HashMap::with_capacity(list.len());
         let mut contents: Vec<Listed> = Vec::new();
         let mut paths = Vec::with_capacity(list.len());
@@ -153,6 +165,7 @@ impl ViewChunks {
             paths.push(former.listed(path, place));
         }
         classify(&mut paths, &contents);
+        let path_index = self.path_index_of(&paths, &contents, &former.places);
         let of = |(place, listed): (u32, &Listed)| -> Vec<ViewChunk> {
             listed.content.chunks.iter().map(|chunk| ViewChunk { chunk: *chunk, content: place }).collect()
         };
@@ -160,8 +173,31 @@ impl ViewChunks {
         chunks.sort_unstable_by_key(|chunk| chunk.chunk.id);
         let n_words = chunks.iter().map(|chunk| u64::from(chunk.chunk.n_words)).sum();
         let places = IdPlaces::new(chunks.iter().map(|chunk| chunk.chunk.id.0));
-        *self = Self { contents, chunks, places, paths, n_words };
+        *self = Self { contents, chunks, places, paths, path_index, n_words, size: 0 };
+        self.size = self.measured();
         Ok(())
+    }
+
+    /// Returns the words of paths, given the former place of each: the present ones if all are as they were.
+    fn path_index_of(
+        &self,
+        paths: &[ListedPath],
+        contents: &[Listed],
+        former: &[Option<u32>],
+    ) -> Arc<PathIndex> {
+        let is_same = |(nth, place): (usize, &Option<u32>)| *place == Some(nth as u32);
+        if former.len() == self.path_index.n_paths() && former.iter().enumerate().all(is_same) {
+            return Arc::clone(&self.path_index);
+        }
+        let is_outgrown = self.path_index.is_outgrown();
+        let words = paths.iter().zip(former).map(|(listed, former)| {
+            let is_file = !contents[listed.content as usize].is_commit();
+            is_file.then_some((&*listed.path, former.filter(|_| !is_outgrown)))
+        });
+        match is_outgrown {
+            true => Arc::new(PathIndex::default().updated(words)),
+            false => Arc::new(self.path_index.updated(words)),
+        }
     }
 
     /// Returns all chunks by id.
@@ -202,15 +238,27 @@ impl ViewChunks {
 
     /// Returns the memory that it takes, bytes.
     pub fn size(&self) -> usize {
+        self.size
+    }
+
+    fn measured(&self) -> usize {
         let chunks = self.chunks.len() * (size_of::<ViewChunk>() + size_of::<ContentChunk>());
         let paths: usize = self.paths.iter().map(|listed| listed.path.len() + size_of::<ListedPath>()).sum();
         let contents = self.contents.len() * (size_of::<Listed>() + size_of::<Content>() + 16);
-        chunks + self.places.size() + paths + contents
+        chunks + self.places.size() + self.path_index.size() + paths + contents
     }
 
     /// Returns the classes of the file at a path.
     pub fn classes(&self, path: &str) -> ClassSet {
         self.place(path).map(|place| self.paths[place].classes).unwrap_or_default()
+    }
+
+    /// Returns the classes of a file with this content.
+    pub fn classes_of(&self, content: u32, path: &str) -> ClassSet {
+        match self.contents[content as usize].paths.as_slice() {
+            [only] => self.paths[*only as usize].classes,
+            _ => self.classes(path),
+        }
     }
 
     fn place(&self, path: &str) -> Option<usize> {

@@ -210,25 +210,15 @@ fn delete_chunks(tx: &Transaction<'_>, blob: BlobId) -> rusqlite::Result<()> {
     Ok(())
 }
 
-pub(super) fn add_path(tx: &Transaction<'_>, key: &SourceKey, words: &str) -> rusqlite::Result<()> {
-    let added = tx
-        .prepare_cached("INSERT INTO path(path, vec_state) VALUES(?1, 0) ON CONFLICT DO NOTHING")?
-        .execute([key.as_str()])?;
-    if added == 1 {
-        let id = tx.last_insert_rowid();
-        tx.prepare_cached("INSERT INTO path_fts(rowid, words) VALUES(?1, ?2)")?
-            .execute(params![id, words])?;
-    }
-    Ok(())
+pub(super) fn add_path(tx: &Transaction<'_>, key: &SourceKey) -> rusqlite::Result<()> {
+    tx.prepare_cached("INSERT INTO path(path, vec_state) VALUES(?1, 0) ON CONFLICT DO NOTHING")?
+        .execute([key.as_str()])
+        .map(drop)
 }
 
 /// Deletes paths that no view has any more.
 pub(super) fn delete_unused_paths(tx: &Transaction<'_>) -> rusqlite::Result<()> {
-    tx.execute_batch(
-        "DELETE FROM path_fts WHERE rowid IN
-             (SELECT id FROM path WHERE path NOT IN (SELECT path FROM entry));
-         DELETE FROM path WHERE path NOT IN (SELECT path FROM entry);",
-    )
+    tx.execute("DELETE FROM path WHERE path NOT IN (SELECT path FROM entry)", []).map(drop)
 }
 
 /// Deletes the vectors of texts that no chunk has any more.

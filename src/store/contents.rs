@@ -1,9 +1,9 @@
 //! Reads which contents a worktree has, and what each consists of.
 
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::{OptionalExtension, Row, params};
 
 use super::{Reader, StoreError};
-use crate::types::{ChunkId, FileClass, Kind, ViewId};
+use crate::types::{ChunkId, FileClass, Kind, SourceKey, ViewId};
 
 /// A content that is indexed, without its text.
 #[derive(Debug, Default)]
@@ -59,6 +59,21 @@ impl Reader {
                 see(row.get_ref(0)?.as_str()?, ChunkId(row.get(1)?));
             }
             Ok(())
+        })
+    }
+
+    /// Returns the first chunk of the content at a path of a view; `None` if it has none.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn first_chunk(&self, view: ViewId, key: &SourceKey) -> Result<Option<ChunkId>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT c.id FROM entry e CROSS JOIN chunk c ON c.blob_id = e.blob_id AND c.ord = 0
+                 WHERE e.view_id = ?1 AND e.path = ?2",
+            )?
+            .query_row(params![view.0, key.as_str()], |row| row.get(0).map(ChunkId))
+            .optional()
         })
     }
 

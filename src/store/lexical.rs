@@ -8,21 +8,6 @@ use super::{Reader, StoreError, as_vector};
 use crate::types::ChunkId;
 
 impl Reader {
-    /// Returns the paths of all views whose words match an expression, with their BM25: larger is better.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn by_path(&self, expression: &str) -> Result<Vec<(f64, String)>, StoreError> {
-        self.run(|conn| {
-            conn.prepare_cached(
-                "SELECT -bm25(path_fts), p.path FROM path_fts f CROSS JOIN path p ON p.id = f.rowid
-                 WHERE f.path_fts MATCH ?1",
-            )?
-            .query_map([expression], |row| Ok((row.get(0)?, row.get(1)?)))?
-            .collect()
-        })
-    }
-
     /// Returns the chunks that define a symbol with this name, ignoring case, and whether the case is the same.
     ///
     /// # Errors

@@ -22,7 +22,6 @@ mod schema;
 mod vector_rows;
 mod vector_table;
 mod versions;
-mod word_totals;
 mod writer;
 
 use std::path::{Path, PathBuf};

@@ -31,8 +31,6 @@ pub enum Change {
         hash: [u8; 32],
         /// Format name; `""` where unknown.
         lang: &'static str,
-        /// Words of the path, for the path arm.
-        path_words: String,
         /// The extracted content; `None` if it was known already.
         blob: Option<Box<NewBlob>>,
     },
@@ -52,6 +50,15 @@ pub enum Change {
         /// Whether its content is under a secret name now.
         is_secret: bool,
     },
+}
+
+impl Change {
+    /// Returns which path it changes.
+    pub fn key(&self) -> &SourceKey {
+        match self {
+            Self::Put { key, .. } | Self::Refuse { key, .. } | Self::Remove { key, .. } => key,
+        }
+    }
 }
 
 /// An extracted content.

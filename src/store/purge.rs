@@ -4,8 +4,7 @@
 //! admitted file has it, it is not secret. The traces that SQLite leaves are removed right after:
 //!
 //! - A word may itself be the secret. Deleted chunks stay in the lists of words until a merge, so all are merged, and words
-//!   that no chunk has are deleted. FTS5 leaves words of deleted paths in its segments, so those are merged, too: its
-//!   `secure-delete` does nothing in a table with `contentless_delete`.
+//!   that no chunk has are deleted.
 //! - `PRAGMA secure_delete` overwrites what is freed, but not what balancing a tree has left between the cells of a page
 //!   (`rebuildPage` in SQLite's btree.c), nor what was freed before. So the database is rebuilt by `VACUUM`.
 //! - The log has the old pages. It is truncated once no reader needs it.
@@ -90,10 +89,7 @@ pub(super) fn sweep(tx: &Transaction<'_>) -> rusqlite::Result<bool> {
     delete_unused_paths(tx)?;
     note_leftovers(tx)?;
     compact(tx)?;
-    tx.execute_batch(
-        "INSERT INTO path_fts(path_fts) VALUES('optimize');
-         PRAGMA secure_delete = OFF;",
-    )?;
+    tx.execute_batch("PRAGMA secure_delete = OFF")?;
     Ok(true)
 }
 

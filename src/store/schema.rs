@@ -174,6 +174,10 @@ CREATE TABLE segment(
 CREATE TABLE posting(id INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT;
 CREATE TABLE position(id INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT;
 ",
+    "
+-- Words of paths are in memory (`path_index.rs`).
+DROP TABLE path_fts;
+",
 ];
 
 /// Migrates a database to the newest of these schemas, one string per version.

@@ -41,7 +41,6 @@ pub(crate) fn put(path: &str, hash: [u8; 32], chunks: Vec<NewChunk>) -> Change {
         racy: false,
         hash,
         lang: "",
-        path_words: String::new(),
         blob: Some(Box::new(blob)),
     }
 }

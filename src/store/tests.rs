@@ -201,7 +201,6 @@ fn contents_that_are_extracted_again_are_counted() {
         racy: false,
         hash: [1; 32],
         lang: "",
-        path_words: String::new(),
         blob: Some(Box::new(NewBlob { kind: "text", extractor_version, ..NewBlob::default() })),
     };
     bench.writer.apply(view, &[put(1)], 0).unwrap();

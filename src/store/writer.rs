@@ -137,14 +137,14 @@ impl Writer {
             let mut again = Vec::new();
             for change in changes {
                 match change {
-                    Change::Put { key, stat, racy, hash, lang, path_words, blob } => {
+                    Change::Put { key, stat, racy, hash, lang, blob } => {
                         let Some(blob_id) = blob_id(tx, hash, lang, blob.as_deref(), now_s, &mut adding)?
                         else {
                             again.push(key.clone());
                             continue;
                         };
                         if !stat.is_commit() {
-                            add_path(tx, key, path_words)?;
+                            add_path(tx, key)?;
                         }
                         let former = put_entry(tx, view, key, stat, *racy, Some(blob_id), None, now_s)?;
                         if let Some(former) = former {
@@ -301,7 +301,6 @@ impl Writer {
             delete_unused_vectors(tx)?;
             Ok(ids.len())
         })?;
-        self.recount_words()?;
         if self.has_many_deleted_chunks()? {
             self.merging = Merging::All;
         }
@@ -350,7 +349,6 @@ impl Writer {
             vector_rows::drop_table(tx)?;
             tx.execute_batch(
                 "DELETE FROM entry;
-                 INSERT INTO path_fts(path_fts) VALUES('delete-all');
                  DELETE FROM blob; DELETE FROM next_path; DELETE FROM path; DELETE FROM embedding;
                  UPDATE view SET complete = 0, seq = seq + 1;",
             )?;

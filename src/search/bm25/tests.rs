@@ -20,22 +20,20 @@ fn view(n_words: &[u32]) -> ViewChunks {
 }
 
 /// Scores rows of counts, one a phrase.
-fn scores(view: &ViewChunks, rows: &[(i64, &[u8])], word_of: &[usize]) -> Scores {
-    let filter = Filter::default();
-    let members = view.within(&filter);
+fn scores(view: &ViewChunks, filter: &Filter, rows: &[(i64, &[u8])], word_of: &[usize]) -> Scores {
+    let members = view.within(filter);
     let mut scorer = Scorer::new(&members);
     for (phrase, word) in word_of.iter().enumerate() {
         let counts = rows.iter().map(|(id, counts)| (*id, counts[phrase]));
         counts.filter(|(_, count)| *count > 0).for_each(|(id, count)| scorer.see(ChunkId(id), count));
         scorer.end_phrase(*word);
     }
-    scorer.finish()
+    scorer.finish(1_000, 1_000)
 }
 
 /// Returns the admitted chunks with their scores, by id.
-fn values(view: &ViewChunks, filter: &Filter, scores: &Scores) -> Vec<(i64, f64)> {
-    let found = scores.best(&view.within(filter), 1_000, 1_000);
-    let mut values: Vec<_> = found.iter().map(|one| (one.chunk.chunk.id.0, one.bm25)).collect();
+fn values(scores: &Scores) -> Vec<(i64, f64)> {
+    let mut values: Vec<_> = scores.best().iter().map(|one| (one.chunk.chunk.id.0, one.bm25)).collect();
     values.sort_unstable_by_key(|(id, _)| *id);
     values
 }
@@ -44,7 +42,7 @@ fn values(view: &ViewChunks, filter: &Filter, scores: &Scores) -> Vec<(i64, f64)
 fn rare_words_short_texts_and_repetition_count_more() {
     let view = view(&[10, 10, 10, 40, 10]);
     let rows: &[(i64, &[u8])] = &[(10, &[1, 0]), (11, &[1, 0]), (20, &[0, 1]), (21, &[3, 0]), (40, &[1, 0])];
-    let found = values(&view, &Filter::default(), &scores(&view, rows, &[0, 1]));
+    let found = values(&scores(&view, &Filter::default(), rows, &[0, 1]));
     let [(10, common), (11, same), (20, rare), (21, repeated), (40, long)] = found[..] else {
         panic!("{found:?}")
     };
@@ -59,12 +57,12 @@ fn rare_words_short_texts_and_repetition_count_more() {
 fn other_worktrees_and_filters_change_no_score() {
     let view = view(&[10, 10, 10]);
     let rows: &[(i64, &[u8])] = &[(10, &[1]), (20, &[2]), (31, &[1])];
-    let all = values(&view, &Filter::default(), &scores(&view, rows, &[0]));
+    let all = values(&scores(&view, &Filter::default(), rows, &[0]));
     let with_others: &[(i64, &[u8])] =
         &[(5, &[9]), (10, &[1]), (15, &[1]), (20, &[2]), (31, &[1]), (99, &[1])];
-    assert_eq!(values(&view, &Filter::default(), &scores(&view, with_others, &[0])), all);
+    assert_eq!(values(&scores(&view, &Filter::default(), with_others, &[0])), all);
     let filter = Filter { paths: vec![glob_set(&["3.rs".to_owned()]).unwrap()], ..Filter::default() };
-    assert_eq!(values(&view, &filter, &scores(&view, rows, &[0])), all[2..]);
+    assert_eq!(values(&scores(&view, &filter, rows, &[0])), all[2..]);
 }
 
 #[test]
@@ -72,12 +70,12 @@ fn a_file_is_as_good_as_all_its_chunks() {
     let view = view(&[10, 10, 10]);
     let rows: &[(i64, &[u8])] =
         &[(10, &[1, 0, 0]), (11, &[0, 1, 0]), (20, &[1, 0, 0]), (21, &[1, 0, 0]), (30, &[1, 0, 1])];
-    let scores = scores(&view, rows, &[0, 1, 1]);
-    let [both, one, other_spelling] = [0, 1, 2].map(|content| scores.file(content));
+    let scores = scores(&view, &Filter::default(), rows, &[0, 1, 1]).into_files();
+    let [both, one, other_spelling] = [0, 1, 2].map(|content| scores.of(content));
     assert!(both.bm25 > one.bm25 && (both.covered - 1.0).abs() < 1e-12, "{both:?} {one:?}");
     assert!((0.0..0.5).contains(&one.covered), "{one:?}");
     assert_eq!(other_spelling.covered, both.covered, "either phrase stands for the word");
-    assert_eq!(scores.file(7), FileMatch::default());
+    assert_eq!(scores.of(7), FileMatch::default());
 }
 
 #[test]
@@ -92,9 +90,8 @@ fn the_best_are_those_of_a_sorted_list() {
     let filter = Filter::default();
     let members = view.within(&filter);
     for (n_commits, n_others) in [(0, 5), (5, 0), (1, 1), (7, 40), (300, 600), (900, 900)] {
-        let chunks: Vec<f64> = (0..900).map(|_| random.below(60) as f64).collect();
-        let scores = Scores { chunks, files: Vec::new() };
-        let mut all: Vec<(i64, f64)> = (1..).zip(scores.chunks.iter().copied()).collect();
+        let scores: Vec<f64> = (0..900).map(|_| random.below(60) as f64).collect();
+        let mut all: Vec<(i64, f64)> = (1..).zip(scores.iter().copied()).collect();
         all.sort_by(|a, b| b.1.total_cmp(&a.1)); // stable: by id
         let mut left = [n_others, n_commits];
         all.retain(|(id, score)| {
@@ -103,7 +100,9 @@ fn the_best_are_those_of_a_sorted_list() {
             *left -= usize::from(is_in);
             is_in
         });
-        let found = scores.best(&members, n_commits, n_others);
+        let mut best = BestChunks::new(&members, n_commits, n_others);
+        view.chunks().chunks(250).zip(scores.chunks(250)).for_each(|(chunks, of)| best.offer(chunks, of));
+        let found = best.finish();
         let found: Vec<_> = found.iter().map(|one| (one.chunk.chunk.id.0, one.bm25)).collect();
         assert_eq!(found, all, "{n_commits} {n_others}");
     }
@@ -112,9 +111,9 @@ fn the_best_are_those_of_a_sorted_list() {
 #[test]
 fn nothing_found_is_no_score() {
     let view = view(&[]);
-    let scores = scores(&view, &[(1, &[1])], &[0]);
-    assert!(values(&view, &Filter::default(), &scores).is_empty());
-    assert_eq!(scores.file(0), FileMatch::default());
+    let scores = scores(&view, &Filter::default(), &[(1, &[1])], &[0]);
+    assert!(values(&scores).is_empty());
+    assert_eq!(scores.into_files().of(0), FileMatch::default());
 }
 
 #[test]
@@ -150,7 +149,7 @@ fn scores_of_chunks_are_those_of_fts5() {
             .map(|(id, counts)| (id, counts.as_slice()))
             .collect();
         let word_of: Vec<usize> = (0..query.len()).collect();
-        let found = values(&view, &Filter::default(), &scores(&view, &rows, &word_of));
+        let found = values(&scores(&view, &Filter::default(), &rows, &word_of));
         assert!(expected.len() > 5 && found.len() == expected.len(), "{query:?}");
         for ((id, own), (row, theirs)) in found.iter().zip(&expected) {
             assert!(id == row && (own + theirs).abs() < 1e-9, "{query:?} {id} {own} {row} {theirs}");

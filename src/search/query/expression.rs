@@ -157,11 +157,6 @@ impl Phrases {
         self.phrases.iter().zip(self.word_of.iter().copied())
     }
 
-    /// Returns the expression that any of them satisfies; `None` if there are none.
-    pub fn expression(&self) -> Option<Expression> {
-        join(self.phrases.iter().cloned().map(Expression::Phrase).collect(), Expression::Any)
-    }
-
     /// Adds the phrases of the next word, as far as the limit on tokens allows.
     pub(super) fn add(&mut self, item: &Item) {
         for phrase in item.phrases(false, other_number) {

@@ -265,7 +265,6 @@ fn any_text_is_a_query_that_fts5_takes() {
         let expressions = [
             match_expression(&query),
             query.match_with_stems(),
-            query.phrases().expression().map(|expression| expression.to_string()),
             required.map(|expression| expression.to_string()),
             excluded.map(|expression| expression.to_string()),
         ];

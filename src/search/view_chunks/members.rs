@@ -1,8 +1,8 @@
 //! Looks up which chunks of a view a filter admits.
 
-use super::{Listed, ViewChunk, ViewChunks};
+use super::{Listed, ListedPath, ViewChunk, ViewChunks};
 use crate::search::filter::Filter;
-use crate::types::{ChunkId, IdSet, Kind};
+use crate::types::{ChunkId, IdSet, Kind, Phrase};
 
 impl ViewChunks {
     /// Returns what a filter admits.
@@ -41,9 +41,12 @@ impl Members<'_> {
 
     /// Returns the admitted chunks of files, by path and place.
     pub fn of_files(&self) -> impl Iterator<Item = &ViewChunk> {
-        let contents = self.view.contents.iter().filter(|listed| !listed.is_commit());
-        let chunks = contents.flat_map(|listed| &listed.content.chunks);
-        chunks.filter_map(|chunk| self.get(chunk.id))
+        let first = |(nth, path): (u32, &ListedPath)| {
+            let listed = &self.view.contents[path.content as usize];
+            (listed.paths.first() == Some(&nth) && !listed.is_commit()).then_some(&listed.content.chunks)
+        };
+        let contents = (0..).zip(&self.view.paths).filter_map(first);
+        contents.flatten().filter_map(|chunk| self.get(chunk.id))
     }
 
     /// Returns whether only commits are admitted.
@@ -69,9 +72,18 @@ impl Members<'_> {
         chunks.map(|chunk| chunk.chunk.id).collect()
     }
 
-    /// Returns the first admitted chunk of the content at a path, if the path is admitted.
-    pub fn first_at(&self, path: &str) -> Option<&ViewChunk> {
-        let path = &self.view.paths[self.view.place(path)?];
+    /// Returns the admitted paths that have some of the phrases, best first and then in order, with their BM25 and the first
+    /// admitted chunk of their contents.
+    pub fn paths_with<'b>(
+        &'b self,
+        phrases: impl Iterator<Item = &'b Phrase>,
+    ) -> impl Iterator<Item = (f64, &'b ViewChunk)> {
+        let found = self.view.path_index.find(phrases);
+        found.filter_map(|(path, bm25)| Some((bm25, self.first_at(path)?)))
+    }
+
+    fn first_at(&self, path: u32) -> Option<&ViewChunk> {
+        let path = &self.view.paths[path as usize];
         let listed = &self.view.contents[path.content as usize];
         if !self.view.admits(self.filter, listed, path) {
             return None;
@@ -86,6 +98,19 @@ impl Members<'_> {
             None => self.view.contents[content as usize].paths.first().copied(),
         };
         path.map(|path| &*self.view.paths[path as usize].path)
+    }
+
+    /// Returns a number by which contents are in the order of their first paths.
+    pub fn order_of(&self, content: u32) -> Option<u32> {
+        self.view.contents[content as usize].paths.first().copied()
+    }
+
+    /// Returns the path of an admitted content, if it has only one.
+    pub fn only_path(&self, content: u32) -> Option<&str> {
+        match self.view.contents[content as usize].paths.as_slice() {
+            [only] => Some(&self.view.paths[*only as usize].path),
+            _ => None,
+        }
     }
 
     /// Returns the admitted paths of a content, in order.

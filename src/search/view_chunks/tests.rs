@@ -1,5 +1,9 @@
+use std::collections::BTreeMap;
+
 use super::*;
 use crate::search::filter::glob_set;
+use crate::testing::Random;
+use crate::types::Phrase;
 
 fn content(first: ChunkId) -> Result<Content, String> {
     let chunk = |nth, kind| ContentChunk { id: ChunkId(first.0 + nth), kind, n_words: 3 };
@@ -79,7 +83,64 @@ fn a_filter_admits_by_kind_format_and_path() {
     let within_b = filter(&[Kind::Symbol], &[], &["b/**"]);
     let members = view.within(&within_b);
     assert_eq!(members.paths(0).collect::<Vec<_>>(), ["b/a.rs"]);
-    assert_eq!(members.first_at("b/a.rs").map(|chunk| chunk.chunk.id), Some(ChunkId(11)));
-    assert_eq!(members.first_at("a.rs"), None);
+    let a = Phrase { tokens: "a".to_owned(), is_prefix: false };
+    let found: Vec<i64> = members.paths_with([&a].into_iter()).map(|(_, chunk)| chunk.chunk.id.0).collect();
+    assert_eq!(found, [11], "only b/a.rs is admitted");
     assert!(members.ids(|kind| kind == Kind::Symbol).contains(ChunkId(11)));
+}
+
+/// What can be seen of a view: chunks with the paths of their contents, words, and the paths that have a word.
+fn seen(view: &ViewChunks) -> impl PartialEq + std::fmt::Debug {
+    let filter = Filter::default();
+    let members = view.within(&filter);
+    let chunk = |chunk: &ViewChunk| {
+        let paths: Vec<String> = members.paths(chunk.content).map(str::to_owned).collect();
+        let classes: Vec<ClassSet> = paths.iter().map(|path| view.classes(path)).collect();
+        (
+            chunk.chunk,
+            paths,
+            classes,
+            view.content(chunk.content).chunks.clone(),
+            view.place_of(chunk.chunk.id),
+        )
+    };
+    let chunks: Vec<_> = view.chunks().iter().map(chunk).collect();
+    let phrases = ["a", "b", "rs", "uk"].map(|word| Phrase { tokens: word.to_owned(), is_prefix: false });
+    let found: Vec<(f64, ChunkId)> =
+        members.paths_with(phrases.iter()).map(|(bm25, chunk)| (bm25, chunk.chunk.id)).collect();
+    let of_files: Vec<ChunkId> = members.of_files().map(|chunk| chunk.chunk.id).collect();
+    (chunks, found, of_files, view.n_words(), view.n_contents())
+}
+
+#[test]
+fn a_patched_view_is_as_one_made_anew() {
+    let mut random = Random::new(41);
+    let paths = ["a.rs", "b/a.rs", "c.txt", "docs/en/a.md", "docs/uk/a.md", "tests/b.rs", "uk", "z/b"];
+    let mut files: BTreeMap<&str, i64> = BTreeMap::new();
+    let mut view = ViewChunks::default();
+    let list = |files: &BTreeMap<&str, i64>| {
+        listed(&files.iter().map(|(path, id)| (*path, *id)).collect::<Vec<_>>())
+    };
+    for _ in 0..600 {
+        let mut changed: BTreeMap<&str, Option<i64>> = BTreeMap::new();
+        for _ in 0..random.below(4) {
+            let path = random.pick(&paths);
+            let id = (random.below(4) > 0).then(|| 10 * (1 + random.below(12) as i64));
+            changed.insert(path, id);
+            match id {
+                Some(id) => files.insert(path, id),
+                None => files.remove(path),
+            };
+        }
+        let changed = changed.into_iter().map(|(path, id)| (path.into(), id.map(ChunkId)));
+        view.patch(changed.collect(), content).unwrap();
+        let mut anew = ViewChunks::default();
+        anew.update(list(&files), content).unwrap();
+        assert_eq!(seen(&view), seen(&anew), "{files:?}");
+    }
+    let before = files.clone();
+    assert_eq!(view.patch(vec![("new".into(), Some(ChunkId(9_000)))], |_| Err("no")), Err("no"));
+    let mut anew = ViewChunks::default();
+    anew.update(list(&before), content).unwrap();
+    assert_eq!(seen(&view), seen(&anew), "what failed changes nothing");
 }

@@ -1,0 +1,56 @@
+//! Keeps the values used last, without a list of their order. Pure.
+
+use std::borrow::Borrow;
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// The values used last: of two halves the one that was filled before is dropped when the other is full.
+pub struct Recent<K, V> {
+    young: HashMap<K, V>,
+    old: HashMap<K, V>,
+}
+
+impl<K, V> Default for Recent<K, V> {
+    fn default() -> Self {
+        Self { young: HashMap::new(), old: HashMap::new() }
+    }
+}
+
+impl<K: Eq + Hash + Clone, V> Recent<K, V> {
+    /// Returns a value. `most` are kept.
+    pub fn get<Q: ?Sized + Eq + Hash>(&mut self, key: &Q, most: usize) -> Option<&V>
+    where
+        K: Borrow<Q>,
+    {
+        if !self.young.contains_key(key) {
+            let (key, value) = self.old.remove_entry(key)?;
+            self.put(key, value, most);
+        }
+        self.young.get(key)
+    }
+
+    /// Keeps a value.
+    pub fn put(&mut self, key: K, value: V, most: usize) {
+        if self.young.len() >= most / 2 {
+            self.old = std::mem::take(&mut self.young);
+        }
+        self.young.insert(key, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_used_lately_is_dropped() {
+        let mut recent: Recent<i32, i32> = Recent::default();
+        for key in 0..100 {
+            recent.put(key, 2 * key, 10);
+            assert_eq!(recent.get(&0, 10), Some(&0), "used each time");
+            assert_eq!(recent.get(&key, 10), Some(&(2 * key)));
+            assert!(recent.young.len() + recent.old.len() <= 11);
+        }
+        assert_eq!(recent.get(&50, 10), None);
+    }
+}
