@@ -4,11 +4,14 @@
   search.py WORKTREE [MEMO]
 
 Asks the daemon of WORKTREE, which must have its index, 40 questions of each class, made of words of its files and the
-same at each run, three times each. Prints p50 and p99 of `took_ms`, the daemon's processor time a question (Linux;
-steadier than the clock on a busy machine), and what a whole `memo search` takes beside `/bin/true`.
+same at each run, three times each; then the questions in each mode and with each filter. Prints p50 and p99 of `took_ms`, and
+the daemon's processor time a question (Linux; steadier than the clock on a busy machine), beside that without a filter. Then
+how long a file takes from being written to being found, which writes and deletes `memo-bench.txt` in WORKTREE, the memory
+and the index of the daemon, and what a whole `memo search` takes beside `/bin/true`.
 """
 import glob
 import json
+import os
 import random
 import re
 import socket
@@ -17,7 +20,17 @@ import sys
 import time
 from statistics import median
 
-N_QUESTIONS, N_TIMES = 40, 3
+N_QUESTIONS, N_TIMES, N_SAVES = 40, 3, 20
+
+VARIANTS = {
+    "keyword": {"mode": "keyword"},
+    "vector": {"mode": "vector"},
+    "--kind symbol": {"kind": ["symbol"]},
+    "--path **/*a*": {"path": ["**/*a*"]},
+    "--lang (five)": {"lang": ["go", "java", "python", "rust", "typescript"]},
+    "--only code": {"only": ["code"]},
+    "--limit 200": {"limit": 200},
+}
 
 
 def questions(tree):
@@ -73,6 +86,32 @@ def spawn_ms(command):
     return median(times)
 
 
+def measure(call, pid, queries, **params):
+    """Returns p50, p99 and processor time of queries, ms."""
+    for query in queries:  # warms up
+        call("search", query=query, **params)
+    before = cpu_ms(pid)
+    times = sorted(call("search", query=query, **params)["took_ms"] for query in queries * N_TIMES)
+    return median(times), times[len(times) * 99 // 100], (cpu_ms(pid) - before) / len(times)
+
+
+def save_ms(call, tree):
+    """Returns the times from writing a file to finding it, sorted; the first save makes the file."""
+    path, times = f"{tree}/memo-bench.txt", []
+    try:
+        for nth in range(N_SAVES + 1):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(f"zzsavedzz{nth} and other words\n" * 20)
+            began = time.perf_counter()
+            found = call("search", query=f"zzsavedzz{nth}", mode="keyword")
+            times.append((time.perf_counter() - began) * 1000)
+            if not any(hit["path"] == "memo-bench.txt" for hit in found["hits"]):
+                sys.exit("a saved file was not found")
+    finally:
+        os.unlink(path)
+    return sorted(times[1:])
+
+
 def main():
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
@@ -80,14 +119,20 @@ def main():
     memo = sys.argv[2] if len(sys.argv) > 2 else "memo"
     asked, call = questions(tree), connect(tree)
     status = call("status")
-    print(f"{status['counts']['chunks']} chunks   p50 ms   p99 ms   cpu ms")
+    pid = status["daemon"]["pid"]
+    print(f"{status['counts']['chunks']:>7} chunks   p50 ms   p99 ms   cpu ms   of plain")
+    plain = None
     for name, queries in asked.items():
-        for query in queries:  # warms up
-            call("search", query=query)
-        before = cpu_ms(status["daemon"]["pid"])
-        times = sorted(call("search", query=query)["took_ms"] for query in queries * N_TIMES)
-        cpu = (cpu_ms(status["daemon"]["pid"]) - before) / len(times)
-        print(f"{name:14}{median(times):9.2f}{times[len(times) * 99 // 100]:9.2f}{cpu:9.2f}")
+        p50, p99, cpu = measure(call, pid, queries)
+        plain = cpu if name == "question" else plain
+        print(f"{name:15}{p50:9.2f}{p99:9.2f}{cpu:9.2f}")
+    for name, params in VARIANTS.items():
+        p50, p99, cpu = measure(call, pid, asked["question"], **params)
+        print(f"{name:15}{p50:9.2f}{p99:9.2f}{cpu:9.2f}{cpu / plain:11.2f}")
+    saves = save_ms(call, tree)
+    print(f"save to search: p50 {median(saves):.1f} ms, p95 {saves[len(saves) * 95 // 100]:.1f} ms")
+    index = os.path.getsize(status["state_dir"] + "/index.db") >> 20
+    print(f"resident: {call('status')['daemon']['rss_bytes'] >> 20} MiB; index.db: {index} MiB")
     query = asked["name"][0]
     whole, true = spawn_ms([memo, "-C", tree, "search", query]), spawn_ms(["/bin/true"])
     print(f"memo search, whole: {whole:.2f} ms; /bin/true: {true:.2f} ms")
