@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
 use super::new_rows::{Embedded, NewVector};
 use super::reader::{PENDING_CHUNK, pending_chunk};
-use super::{PendingChunk, Reader, StoreError, Writer, as_bytes, vector_rows, vector_table};
+use super::{PendingChunk, Reader, StoreError, Writer, as_bytes, vector_rows};
 use crate::types::ChunkId;
 
 /// Keys of `meta`.
@@ -122,7 +122,7 @@ impl Writer {
             )?;
             tx.execute("DELETE FROM embedding WHERE model_id != ?1", [model])?;
             set(tx, MODEL, model)?;
-            vector_table::replace_all(tx)?;
+            vector_rows::replace_all(tx)?;
             delete(tx, NEXT_MODEL)?;
             if is_default { delete(tx, IS_CHOSEN) } else { set(tx, IS_CHOSEN, "1") }
         })?;

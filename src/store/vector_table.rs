@@ -8,17 +8,14 @@
 //! Blocks are read from the tables in which sqlite-vec keeps them (`ARCHITECTURE.md` of sqlite-vec 0.1.9), because its own
 //! KNN takes four times as long and compares k times with each row of a block; benchmarks.md has the figures.
 
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::{OptionalExtension, params};
 
-use super::vector_rows::{ALL, add_row, drop_table, filled_to, note_filled_to};
+use super::vector_rows::{ALL, SLOTS, copy_rows, create_table, drop_table, filled_to};
 use super::{Reader, StoreError, Writer};
 use crate::types::ChunkId;
 
 /// Number of rows for which a block is read as a whole, which takes 60 us; fewer are looked up one by one, in 5 us each.
 const ROWS_WORTH_A_BLOCK: usize = 8;
-
-/// Number of slots in a block, the default of sqlite-vec.
-const SLOTS: usize = 1_024;
 
 /// How much of the vectors is in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,45 +85,6 @@ impl Writer {
     /// When the database cannot be written; the table is unchanged then.
     pub fn drop_vector_table(&mut self) -> Result<(), StoreError> {
         self.in_tx(|tx| if filled_to(tx)?.is_some() { drop_table(tx) } else { Ok(()) })
-    }
-}
-
-/// Makes an empty table, in the place of the one that may be there.
-fn create_table(tx: &Transaction<'_>, dims: usize) -> rusqlite::Result<()> {
-    drop_table(tx)?;
-    tx.execute_batch(&format!(
-        "CREATE VIRTUAL TABLE chunk_vec USING vec0(vec int8[{dims}], chunk_size={SLOTS})"
-    ))?;
-    note_filled_to(tx, 0)
-}
-
-/// Adds the vectors of the chunks with ids over `after`, up to `last`.
-fn copy_rows(tx: &Transaction<'_>, after: i64, last: i64) -> rusqlite::Result<()> {
-    let mut statement = tx.prepare_cached(
-        "SELECT c.id, e.vec FROM chunk c
-         CROSS JOIN embedding e ON e.text_hash = c.text_hash
-              AND e.model_id = (SELECT value FROM meta WHERE key = 'model')
-         WHERE c.id > ?1 AND c.id <= ?2 AND c.vec_state = 1 ORDER BY c.id",
-    )?;
-    let mut rows = statement.query([after, last])?;
-    while let Some(row) = rows.next()? {
-        add_row(tx, row.get(0)?, row.get_ref(1)?.as_blob()?)?;
-    }
-    note_filled_to(tx, last)
-}
-
-/// Makes the table anew after all vectors have changed: if it was complete it is so again, because searches use no other
-/// vectors then. Otherwise there is none.
-pub(super) fn replace_all(tx: &Transaction<'_>) -> rusqlite::Result<()> {
-    let was_complete = filled_to(tx)? == Some(ALL);
-    let any = "SELECT length(vec) FROM embedding WHERE length(vec) > 0
-               AND model_id = (SELECT value FROM meta WHERE key = 'model') LIMIT 1";
-    match tx.query_row(any, [], |row| row.get(0)).optional()? {
-        Some(dims) if was_complete => {
-            create_table(tx, dims)?;
-            copy_rows(tx, 0, ALL)
-        }
-        _ => drop_table(tx),
     }
 }
 
