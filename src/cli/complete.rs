@@ -1,6 +1,6 @@
-//! Completes command lines, with ids, tags and containers from a running daemon.
+//! Completes command lines, with ids, tags, containers and models from a running daemon.
 //!
-//! clap_complete knows verbs, flags and their values; ids, tags and containers come from the running daemon. Completion
+//! clap_complete knows verbs, flags and their values; the others come from the running daemon. Completion
 //! never starts a daemon, and offers nothing if the daemon does not answer at once.
 
 use std::ffi::OsString;
@@ -16,6 +16,7 @@ use super::args::CommandLine;
 use super::context::CommandContext;
 use super::error::{CliError, CliResult};
 use super::memories::{self, Words};
+use super::model;
 use super::output::Output;
 use super::text::{escape, is_plain_word};
 
@@ -60,11 +61,12 @@ fn dir_of(words: impl Iterator<Item = OsString>) -> Option<PathBuf> {
     words.next().map(PathBuf::from)
 }
 
-/// Returns all verbs; those that take ids, tags or containers know which there are in `dir`.
+/// Returns all verbs; those that take ids, tags, containers or models know which there are in `dir`.
 pub(super) fn command(dir: Option<&PathBuf>) -> Command {
     CommandLine::command().mut_subcommands(|verb| {
         let is_archived = matches!(verb.get_name(), "restore" | "purge");
-        verb.mut_args(|arg| with_candidates(arg, dir.cloned(), is_archived))
+        let verb = verb.mut_args(|arg| with_candidates(arg, dir.cloned(), is_archived));
+        verb.mut_subcommands(|verb| verb.mut_args(|arg| with_candidates(arg, dir.cloned(), false)))
     })
 }
 
@@ -75,6 +77,8 @@ fn with_candidates(arg: Arg, dir: Option<PathBuf>, is_archived: bool) -> Arg {
         |context, is_archived| memories::some(context, is_archived, PATIENCE)
     } else if takes("TAG") {
         |context, _| memories::names("memory.tags", context, PATIENCE)
+    } else if takes("MODEL") {
+        |context, _| model::names(context, PATIENCE)
     } else if arg.get_id() == "container" && takes("NAME") {
         |context, _| memories::names("memory.containers", context, PATIENCE)
     } else {

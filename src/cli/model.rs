@@ -1,6 +1,7 @@
 //! Lists, installs and chooses the models that make vectors.
 
 use std::path::Path;
+use std::time::Duration;
 
 use crate::config;
 use crate::proto::{CwdParams, ModelEntry, ModelParams, ModelsResult};
@@ -10,6 +11,7 @@ use super::config::write;
 use super::context::CommandContext;
 use super::error::{CliError, CliResult};
 use super::fetch;
+use super::memories::Words;
 use super::output::Output;
 use super::status::row;
 use super::text::{bytes, count, escape, paint};
@@ -67,6 +69,13 @@ pub(super) fn model(typed: ModelArgs, context: &CommandContext, output: &mut Out
         }
     }
     Ok(0)
+}
+
+/// Returns the names of models, each with what it is for.
+pub(super) fn names(context: &CommandContext, patience: Duration) -> Result<Words, CliError> {
+    let mut client = context.connect_running_within(patience)?;
+    let models: ModelsResult = client.call("model.list", &CwdParams { cwd: context.cwd.clone() })?;
+    Ok(models.models.into_iter().map(|model| (model.name, model.note)).collect())
 }
 
 /// Returns the path that the daemon, which runs elsewhere, can open.

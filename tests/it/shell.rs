@@ -183,6 +183,7 @@ fn shells_complete_what_is_there() {
         check(&["list", "--tag", "z"], &["zebra", "zoo"]);
         check(&["list", "--container", "an"], &["animals"]);
         check(&["list", "--format", "toon"], &["toon", "toon-compact"]);
+        check(&["model", "use", "minilm"], &["minilm-l12", "minilm-l6"]);
         check(&["history", id.trim().get(..20).unwrap()], &[id.trim()]);
         // Nobody's tag becomes a command of the shell's; `$` fish completes itself.
         assert!(shell == "fish" || check(&["list", "--tag", "$"], &[]));

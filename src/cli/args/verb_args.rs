@@ -300,6 +300,7 @@ pub(in crate::cli) enum ModelVerb {
     /// Use a model in this repository; the present one answers until all vectors are made, or for `search --rerank`
     Use {
         /// `builtin`, or the name of a model that is installed or known; a known one is downloaded first
+        #[arg(value_name = "MODEL")]
         name: String,
         /// Write the user's own settings, for all repositories
         #[arg(long)]
@@ -319,6 +320,7 @@ pub(in crate::cli) enum ModelVerb {
     /// Delete an installed model
     Remove {
         /// Its name
+        #[arg(value_name = "MODEL")]
         name: String,
     },
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::OnnxError;
+use crate::paths::effective_uid;
 
 /// File name of the library.
 #[cfg(target_os = "macos")]
@@ -55,7 +56,9 @@ impl Runtime {
                 };
             }
         }
-        let dirs = std::iter::once(self.own_dir()).chain(SYSTEM.iter().map(PathBuf::from));
+        // Without a home the cache directory is in a temporary one, where others may have made it.
+        let own = Some(self.own_dir()).filter(|dir| is_owned_by(dir, effective_uid()));
+        let dirs = own.into_iter().chain(SYSTEM.iter().map(PathBuf::from));
         let looked =
             || OnnxError::NoRuntime(format!("looked in {} and the system's", self.own_dir().display()));
         dirs.into_iter().find_map(|dir| library_in(&dir)).ok_or_else(looked)
@@ -70,6 +73,18 @@ impl Runtime {
     pub fn own_dir(&self) -> PathBuf {
         self.cache_dir.join("onnxruntime")
     }
+}
+
+/// Returns whether a directory belongs to the user, or to root.
+#[cfg(unix)]
+fn is_owned_by(dir: &Path, uid: u32) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    std::fs::metadata(dir).is_ok_and(|metadata| [uid, 0].contains(&metadata.uid()))
+}
+
+#[cfg(not(unix))]
+fn is_owned_by(_: &Path, _: u32) -> bool {
+    true
 }
 
 /// Returns the library in a directory; its name may have a version at the end.
@@ -87,6 +102,17 @@ fn library_in(dir: &Path) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_directory_of_another_user_is_left_alone() {
+        use std::os::unix::fs::MetadataExt as _;
+        let temp = tempfile::tempdir().unwrap();
+        assert!(is_owned_by(temp.path(), effective_uid()));
+        let owner = std::fs::metadata(temp.path()).unwrap().uid();
+        assert_eq!(is_owned_by(temp.path(), owner + 1), owner == 0, "root may");
+        assert!(!is_owned_by(&temp.path().join("absent"), owner));
+    }
 
     #[test]
     fn what_is_named_comes_before_what_is_found() {
