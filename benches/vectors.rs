@@ -115,6 +115,7 @@ fn make(path: &Path, n: usize, vectors: &mut Vectors) {
     for file in 0..n / CHUNKS_A_FILE {
         let name = format!("{file}.md");
         let chunk = |ord: usize| NewChunk {
+            pieces: Vec::new(),
             kind: Kind::Text,
             bytes: (ord, ord + 1),
             lines: (1, 1),

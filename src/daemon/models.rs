@@ -194,7 +194,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn load_builtin() -> Loaded {
-    let loaded = Guarded::load(|| Ok(Arc::new(Builtin::load()?)));
+    let loaded = Guarded::load(|| Ok(Builtin::shared()?));
     loaded.map(|model| Arc::new(model) as Arc<dyn Embedder>).map_err(|error| {
         tracing::error!(%error, "no embeddings");
         error.to_string()

@@ -1,5 +1,7 @@
 //! Embeds text with the static model that is compiled in.
 
+use std::sync::{Arc, OnceLock};
+
 use serde::Deserialize;
 
 use super::wordpiece::WordPiece;
@@ -7,6 +9,9 @@ use super::{EmbedError, Embedder};
 
 /// Length of its vectors.
 pub const DIMS: usize = 256;
+
+/// Tokens of one text whose pieces are kept.
+const MAX_PIECES: usize = 1_024;
 
 /// Identity of the builtin model, known before it is loaded: model, revision and dimensions. Raise the revision
 /// with any change to the files or the tokens.
@@ -48,6 +53,38 @@ impl Builtin {
             return Err(broken("vocabulary and table differ in length"));
         }
         Ok(Self { wordpiece, rows, weights, dims })
+    }
+
+    /// Returns the model, which is loaded once for the process.
+    ///
+    /// # Errors
+    /// When the compiled-in files do not fit together: a broken build.
+    pub fn shared() -> Result<Arc<Self>, EmbedError> {
+        static SHARED: OnceLock<Arc<Builtin>> = OnceLock::new();
+        match SHARED.get() {
+            Some(shared) => Ok(Arc::clone(shared)),
+            None => {
+                let loaded = Arc::new(Self::load()?);
+                Ok(Arc::clone(SHARED.get_or_init(|| loaded)))
+            }
+        }
+    }
+
+    /// Returns the distinct pieces of the words of a text, ascending; of a long text those of its first 1,024 tokens.
+    pub fn pieces(&self, text: &str) -> Vec<u16> {
+        let ids = self.wordpiece.first_ids(text, MAX_PIECES).into_iter();
+        let mut pieces: Vec<u16> = ids.filter_map(|id| u16::try_from(id).ok()).collect();
+        pieces.sort_unstable();
+        pieces.dedup();
+        pieces
+    }
+
+    /// Returns the row of a piece, `[dims]`; nothing for a piece without a meaning of its own, and beyond the table.
+    pub fn row(&self, piece: u16) -> Option<Vec<i8>> {
+        let id = usize::from(piece);
+        let weight: [u8; 4] = self.weights.get(id * 4..)?.first_chunk().copied()?;
+        let row = self.rows.get(id * self.dims..)?.get(..self.dims)?;
+        (f32::from_le_bytes(weight) > 0.0).then(|| row.iter().map(|value| value.cast_signed()).collect())
     }
 
     /// Returns the L2-normalized vector of one text, `None` where the model knows no word of it.

@@ -44,12 +44,17 @@ impl WordPiece {
 
     /// Returns the known tokens among the first 256 of `text`, without punctuation.
     pub(super) fn ids(&self, text: &str) -> Vec<u32> {
-        let mut words =
-            Words { wordpiece: self, ids: Vec::new(), n_tokens: 0, word: String::new(), n_chars: 0 };
+        self.first_ids(text, MAX_TOKENS)
+    }
+
+    /// Returns the known tokens among the first `n_tokens` of `text`, without punctuation.
+    pub(super) fn first_ids(&self, text: &str, n_tokens: usize) -> Vec<u32> {
+        let (ids, word) = Default::default();
+        let mut words = Words { wordpiece: self, ids, n_tokens: 0, limit: n_tokens, word, n_chars: 0 };
         let mut previous = ' ';
         let mut chars = text.chars().peekable();
         while let Some(c) = chars.next() {
-            if words.n_tokens >= MAX_TOKENS {
+            if words.n_tokens >= n_tokens {
                 break;
             }
             if starts_part(previous, c, chars.peek().copied()) {
@@ -142,6 +147,8 @@ struct Words<'a> {
     ids: Vec<u32>,
     /// Tokens so far, unknown words and punctuation included.
     n_tokens: usize,
+    /// Most tokens.
+    limit: usize,
     word: String,
     /// Characters of `word`, counted past the limit.
     n_chars: usize,
@@ -191,7 +198,7 @@ impl Words<'_> {
         let n_before = self.ids.len();
         let is_known =
             self.n_chars <= MAX_WORD_CHARS && self.wordpiece.push_pieces(&self.word, &mut self.ids);
-        let room = MAX_TOKENS.saturating_sub(self.n_tokens);
+        let room = self.limit.saturating_sub(self.n_tokens);
         self.n_tokens += if is_known { self.ids.len() - n_before } else { 1 };
         self.ids.truncate(n_before + room);
         self.word.clear();

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::prepare::{embedded_text_hash, now_s};
+use super::prepare::{embedded_text_hash, now_s, pieces};
 use super::{IndexError, Progress};
 use crate::extract::redact::redact;
 use crate::extract::secrets::Syntax;
@@ -23,7 +23,7 @@ use crate::unwind::caught;
 /// Name of the format, which no file has.
 const LANG: &str = "commit";
 /// Version of the rendered text and its words; raise it when either changes.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 /// Longest part of a message that is kept, bytes.
 const MOST_MESSAGE_BYTES: usize = 8 << 10;
 /// Most paths that are listed; further ones are counted.
@@ -326,6 +326,7 @@ impl Rendered {
         words::index_words(body, &mut index_words[2]);
         let chunk = NewChunk {
             kind: Kind::Commit,
+            pieces: pieces(&[&self.subject, body]),
             bytes: (0, self.text.len()),
             lines: (1, u32::try_from(body.lines().count()).unwrap_or(u32::MAX).max(1)),
             symbol: None,

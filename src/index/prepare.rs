@@ -7,6 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::extractor::{Extractors, LeftOut};
 use super::{IndexError, Unread, WalkProgress};
+use crate::embed::Builtin;
 use crate::extract::{self, EXTRACTOR_VERSION, Extracted, redact, words};
 use crate::scan::{self, Content, Read, ReadError};
 use crate::store::{Change, NewBlob, NewChunk, Reader};
@@ -174,6 +175,7 @@ fn into_chunk(chunk: extract::Chunk, text: &str, secrets: &[Range<usize>], embed
     }
     NewChunk {
         kind: chunk.kind,
+        pieces: pieces(&[symbol, title, &body]),
         text_hash: embedded_text_hash(chunk.kind, symbol, title, &body),
         embeds,
         words: index_words,
@@ -183,6 +185,11 @@ fn into_chunk(chunk: extract::Chunk, text: &str, secrets: &[Range<usize>], embed
         title: chunk.title,
         text: chunk.text,
     }
+}
+
+/// Returns the pieces of the words of texts; none where the model is broken, which searches report.
+pub(super) fn pieces(texts: &[&str]) -> Vec<u16> {
+    Builtin::shared().map_or_else(|_| Vec::new(), |model| model.pieces(&texts.join("\n")))
 }
 
 /// Returns the hash of the text that is embedded for a chunk.

@@ -266,7 +266,8 @@ pub struct Explain {
 /// The value of one arm.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Signal {
-    /// `bm25`, `path`, `symbol`, `knn`, or of the file as a whole `file` and `covered`; `rerank`.
+    /// `bm25`, `path`, `symbol`, `knn`, `maxsim` (how similar the most similar words are), or of the file as a whole `file`
+    /// and `covered`; `rerank`.
     pub arm: String,
     /// 1-based; null if only the value is known.
     pub rank: Option<u32>,

@@ -1,6 +1,7 @@
 //! Answers a search of the index: runs the arms, and ranks their candidates.
 
-use std::collections::HashSet;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 use super::arms::Arms;
 use super::correction::lower;
@@ -9,19 +10,23 @@ use super::filter::Filter;
 use super::fuse::Signals;
 use super::kept_rows::KeptRows;
 use super::listing::list;
+use super::maxsim::MaxSim;
 use super::query::Query;
 use super::ranked::Ranked;
 use super::rerank::{self, Candidate};
 use super::restriction::{Conditions, restricted};
 use super::shared_vectors::SharedVectors;
 use super::view_chunks::{Members, ViewChunks};
-use crate::embed::Embedder;
+use crate::embed::{Builtin, Embedder};
 use crate::proto::Mode;
 use crate::store::{Reader, StoreError};
 use crate::types::{ChunkId, Kind, ViewId};
 
 /// Number of hits for each wanted one that are extended to their whole definitions, because some may not be shown.
 const MOST_EXTENDED: usize = 2;
+
+/// Most words of a query that are compared with those of its candidates.
+const MOST_COMPARED: usize = 32;
 
 /// Most copies of a file that are counted.
 const MOST_COPIES: usize = 1_000;
@@ -133,12 +138,15 @@ pub fn run(reader: &Reader, ask: &Ask<'_>) -> Result<Answer, StoreError> {
     if ask.mode != Mode::Keyword {
         arms.add_nearest()?;
     }
-    let Arms { mut pool, degraded, is_outdated, .. } = arms;
+    let Arms { mut pool, idf_of_words, degraded, is_outdated, .. } = arms;
     let lists = query.words().is_empty() && !query.filters().is_empty() && pool.is_empty();
     if lists {
         list(reader, ask.view, members, k)?.into_iter().for_each(|chunk| pool.add(chunk));
     }
-    let candidates = pool.candidates((reader, ask.kept), members, query)?;
+    let mut candidates = pool.candidates((reader, ask.kept), members, query)?;
+    if ask.mode != Mode::Keyword && !query.is_one_word() {
+        compare_words((reader, ask.kept), query, &idf_of_words, &mut candidates)?;
+    }
     let mut ranked = if lists {
         Ranked::unranked(candidates)
     } else {
@@ -155,6 +163,37 @@ pub fn run(reader: &Reader, ask: &Ask<'_>) -> Result<Answer, StoreError> {
         .collect();
     add_texts(reader, &mut found, ask.limit)?;
     Ok(Answer { found, query: query.clone(), degraded, is_outdated, is_list: lists })
+}
+
+/// Sets how similar the words of each definition are to those of the query, rare words counting more.
+fn compare_words(
+    (reader, kept): (&Reader, &KeptRows),
+    query: &Query,
+    idf_of_words: &[f64],
+    candidates: &mut [Candidate],
+) -> Result<(), StoreError> {
+    let Ok(model) = Builtin::shared() else { return Ok(()) };
+    let rarest = idf_of_words.iter().copied().reduce(f64::max).unwrap_or(1.0);
+    let idf = |nth: usize| idf_of_words.get(nth).copied().unwrap_or(rarest);
+    let texts = query.wanted_texts().into_iter().enumerate();
+    let words = texts.take(MOST_COMPARED).map(|(nth, text)| (text, idf(nth)));
+    let Some(mut maxsim) = MaxSim::new(&model, words) else { return Ok(()) };
+    let keys: Vec<ChunkId> = candidates.iter().map(|candidate| candidate.key).collect();
+    let mut of_definitions: HashMap<ChunkId, Vec<f32>> = HashMap::new();
+    for (candidate, pieces) in candidates.iter().zip(kept.pieces(reader, &keys)?) {
+        let largest = maxsim.largest(&pieces);
+        match of_definitions.entry(candidate.definition) {
+            Entry::Vacant(vacant) => drop(vacant.insert(largest)),
+            Entry::Occupied(mut former) => {
+                former.get_mut().iter_mut().zip(largest).for_each(|(all, own)| *all = all.max(own));
+            }
+        }
+    }
+    for candidate in candidates {
+        let largest = of_definitions.get(&candidate.definition);
+        candidate.signals.maxsim = largest.map(|largest| maxsim.mean(largest));
+    }
+    Ok(())
 }
 
 /// Adds the texts of the first commits, and of the first with a word of the query, which a corrected query may leave alone:

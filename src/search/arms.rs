@@ -31,6 +31,8 @@ pub(super) struct Arms<'a> {
     k: usize,
     /// What was found.
     pub(super) pool: Pool,
+    /// Inverse document frequency of the words of the query, by place.
+    pub(super) idf_of_words: Vec<f64>,
     /// Arms that did not run, and why.
     pub(super) degraded: Vec<String>,
     /// Whether the model of the vectors has changed since the snapshot.
@@ -39,7 +41,16 @@ pub(super) struct Arms<'a> {
 
 impl<'a> Arms<'a> {
     pub(super) fn new(reader: &'a Reader, ask: &'a Ask<'a>, members: &'a Members<'a>, k: usize) -> Self {
-        Self { reader, ask, members, k, pool: Pool::default(), degraded: Vec::new(), is_outdated: false }
+        Self {
+            reader,
+            ask,
+            members,
+            k,
+            pool: Pool::default(),
+            idf_of_words: Vec::new(),
+            degraded: Vec::new(),
+            is_outdated: false,
+        }
     }
 
     /// Adds the definitions of the names in the query.
@@ -78,6 +89,7 @@ impl<'a> Arms<'a> {
         for (rank, scored) in (1..).zip(scores.best()) {
             self.pool.add_words(&scored.chunk, rank, scored.bm25);
         }
+        self.idf_of_words = scores.idf_of_words().to_vec();
         self.pool.set_files(scores.into_files());
         self.add_paths(&phrases);
         Ok(())

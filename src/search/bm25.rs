@@ -51,6 +51,7 @@ pub struct FileMatch {
 pub struct Scores {
     best: Vec<Scored>,
     files: FileScores,
+    idf_of_words: Vec<f64>,
 }
 
 /// The scores of files, by content.
@@ -83,7 +84,21 @@ impl<'a> Scorer<'a> {
     pub fn finish(mut self, n_commits: usize, n_others: usize) -> Scores {
         let mut best = BestChunks::new(self.members, n_commits, n_others);
         self.score_chunks(&mut best);
-        Scores { best: best.finish(), files: self.files() }
+        let idf_of_words = self.idf_of_words();
+        Scores { best: best.finish(), files: self.files(), idf_of_words }
+    }
+
+    /// Returns for each word of the query, by its place, the weight of its commonest phrase; as of one chunk if none has it.
+    fn idf_of_words(&self) -> Vec<f64> {
+        let view = self.members.view;
+        let of_chunks = TextStatistics::new(view.chunks().len(), view.n_words());
+        let mut idfs = Vec::new();
+        for phrases in self.phrases.chunk_by(|left, right| left.word == right.word) {
+            let most = phrases.iter().map(|phrase| phrase.chunks.len()).max().unwrap_or(1);
+            idfs.resize(phrases[0].word, of_chunks.idf(1));
+            idfs.push(of_chunks.idf(most));
+        }
+        idfs
     }
 
     fn score_chunks(&mut self, best: &mut BestChunks<'_>) {
@@ -153,6 +168,11 @@ impl Scores {
     /// Returns the best admitted chunks, best first and then by age.
     pub fn best(&self) -> &[Scored] {
         &self.best
+    }
+
+    /// Returns the inverse document frequency of the words of the query, by place; of the last ones none, if no chunk has them.
+    pub fn idf_of_words(&self) -> &[f64] {
+        &self.idf_of_words
     }
 
     /// Returns the scores of files.

@@ -15,6 +15,9 @@ const RANK_DAMPING: f64 = 60.0;
 /// Cosines below this are noise for the builtin model: 88 % of relevant records have more.
 pub const COSINE_FLOOR: f32 = 0.25;
 
+/// Number of signals.
+const N_ARMS: usize = 7;
+
 /// A rank in a list of FTS5, with its value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TextRank {
@@ -39,46 +42,74 @@ pub struct Signals {
     pub cosine: Option<f32>,
     /// What its file as a whole says.
     pub file: FileMatch,
+    /// How similar its most similar words are to those of the query, 0 to 1; known only if the query is compared so.
+    pub maxsim: Option<f64>,
 }
 
-/// Weights of the arms, relative to BM25 over chunks at 1.
+/// Weights of the arms.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Weights {
+pub struct ArmWeights {
     /// BM25 over chunks.
     pub bm25: f64,
     /// BM25 over path words.
     pub path: f64,
     /// Exact symbol.
     pub symbol: f64,
-    /// Nearest vectors of code and other text.
-    pub knn_code: f64,
-    /// Nearest vectors of documents.
-    pub knn_doc: f64,
+    /// Nearest vectors.
+    pub knn: f64,
     /// BM25 of the file as a whole.
     pub file: f64,
     /// Share of the query that the file has.
     pub covered: f64,
+    /// Similarity of the most similar words.
+    pub maxsim: f64,
 }
+
+/// Weights of the arms by what is found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weights {
+    /// Code, commits and other text.
+    pub code: ArmWeights,
+    /// Documents.
+    pub doc: ArmWeights,
+}
+
+/// Without comparing words one by one. The vectors of documents count more than those of code.
+const BY_TEXT: Weights = {
+    let code =
+        ArmWeights { bm25: 1.0, path: 0.15, symbol: 0.25, knn: 0.65, file: 0.3, covered: 0.15, maxsim: 0.0 };
+    Weights { code, doc: ArmWeights { knn: 1.0, ..code } }
+};
+
+/// With words compared one by one, which is worth more than all else in code. A section of a document is about one thing,
+/// which its vector and BM25 tell; its sum is chosen so that documents come as early among code as they did without.
+const BY_WORD: Weights = Weights {
+    code: ArmWeights { bm25: 0.2, path: 0.1, symbol: 0.25, knn: 0.4, file: 0.3, covered: 0.0, maxsim: 1.0 },
+    doc: ArmWeights { bm25: 0.6, path: 0.1, symbol: 0.0, knn: 0.6, file: 0.15, covered: 0.1, maxsim: 0.0 },
+};
 
 impl Weights {
     /// Returns the weights for a query. For a name the vector counts half, because its spelling matters.
     ///
     /// They were chosen on repositories that no quality set is made of (docs/src/benchmarks.md, Ranking).
-    pub fn new(query: &Query) -> Self {
-        let share = if query.looks_like_symbol() { 0.5 } else { 1.0 };
-        Self {
-            bm25: 1.0,
-            path: 0.15,
-            symbol: 0.25,
-            knn_code: 0.65 * share,
-            knn_doc: share,
-            file: 0.3,
-            covered: 0.15,
+    pub fn new(query: &Query, has_maxsim: bool) -> Self {
+        let mut weights = if has_maxsim { BY_WORD } else { BY_TEXT };
+        if query.looks_like_symbol() {
+            weights.code.knn *= 0.5;
+            weights.doc.knn *= 0.5;
         }
+        weights
     }
 
-    fn knn(&self, kind: Kind) -> f64 {
-        if kind == Kind::Doc { self.knn_doc } else { self.knn_code }
+    fn of(&self, kind: Kind) -> &ArmWeights {
+        if kind == Kind::Doc { &self.doc } else { &self.code }
+    }
+}
+
+impl ArmWeights {
+    fn as_array(&self) -> [f64; N_ARMS] {
+        let Self { bm25, path, symbol, knn, file, covered, maxsim } = *self;
+        [bm25, path, symbol, knn, file, covered, maxsim]
     }
 }
 
@@ -87,27 +118,30 @@ pub fn fuse(candidates: &[(Kind, Signals)], weights: &Weights) -> Vec<f64> {
     let spread = Spread::of(candidates);
     let best = possible(candidates, weights);
     let score = |(kind, signals): &(Kind, Signals)| {
-        let values = spread.values(signals);
-        let Weights { bm25, path, symbol, file, covered, .. } = *weights;
-        let factors = [bm25, path, symbol, weights.knn(*kind), file, covered];
-        let sum: f64 = values.iter().zip(factors).map(|(value, weight)| value * weight).sum();
-        (sum / best).clamp(0.0, 1.0)
+        (weighed(weights.of(*kind), spread.values(signals)) / best).clamp(0.0, 1.0)
     };
     candidates.iter().map(score).collect()
 }
 
+fn weighed(weights: &ArmWeights, values: [f64; N_ARMS]) -> f64 {
+    values.iter().zip(weights.as_array()).map(|(value, weight)| value * weight).sum()
+}
+
 /// Returns the score of the first rank in every arm that found anything; never 0.
 fn possible(candidates: &[(Kind, Signals)], weights: &Weights) -> f64 {
-    let found = |has: fn(&Signals) -> bool, weight: f64| {
-        if candidates.iter().any(|(_, signals)| has(signals)) { weight } else { 0.0 }
-    };
-    let has_vector = |(_, signals): &&(Kind, Signals)| signals.knn.is_some() || signals.cosine.is_some();
-    let knn = candidates.iter().filter(has_vector).map(|(kind, _)| weights.knn(*kind)).fold(0.0, f64::max);
-    let sum = found(|s| s.bm25.is_some(), weights.bm25)
-        + found(|s| s.path.is_some(), weights.path)
-        + found(|s| s.symbol.is_some(), weights.symbol)
-        + found(|s| s.file.bm25 > 0.0, weights.file + weights.covered)
-        + knn;
+    let found =
+        |has: fn(&Signals) -> bool| f64::from(u8::from(candidates.iter().any(|(_, signals)| has(signals))));
+    let file = found(|s| s.file.bm25 > 0.0);
+    let arms = [
+        found(|s| s.bm25.is_some()),
+        found(|s| s.path.is_some()),
+        found(|s| s.symbol.is_some()),
+        found(|s| s.knn.is_some() || s.cosine.is_some()),
+        file,
+        file,
+        found(|s| s.maxsim.is_some()),
+    ];
+    let sum = candidates.iter().map(|(kind, _)| weighed(weights.of(*kind), arms)).fold(0.0, f64::max);
     if sum > 0.0 { sum } else { 1.0 }
 }
 
@@ -138,9 +172,9 @@ impl Spread {
         }
     }
 
-    /// Returns the values for BM25, path, symbol, KNN, file and coverage, each 0 to 1. The ranks of symbols make little difference, because
-    /// the order of equal names means nothing.
-    fn values(&self, signals: &Signals) -> [f64; 6] {
+    /// Returns the values of the arms, each 0 to 1. The ranks of symbols make little difference, because the order of equal
+    /// names means nothing.
+    fn values(&self, signals: &Signals) -> [f64; N_ARMS] {
         let share = |place: Option<TextRank>, best: f64| {
             place.filter(|_| best > 0.0).map_or(0.0, |place| (place.bm25 / best).max(0.0))
         };
@@ -151,6 +185,7 @@ impl Spread {
             signals.cosine.map_or(0.0, |cosine| self.cosine(cosine)),
             signals.file.bm25,
             signals.file.covered,
+            signals.maxsim.unwrap_or(0.0),
         ]
     }
 
@@ -176,7 +211,7 @@ mod tests {
     }
 
     fn scores(candidates: &[(Kind, Signals)]) -> Vec<f64> {
-        fuse(candidates, &Weights::new(&parse("some words")))
+        fuse(candidates, &Weights::new(&parse("some words"), false))
     }
 
     #[test]

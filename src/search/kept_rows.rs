@@ -3,7 +3,7 @@
 //! A search looks at hundreds of candidates, mostly those of the searches before. What is kept never changes: ids of chunks
 //! are not used again, and a model gives a path one vector. Whether there is still such a chunk says the view.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::recent::Recent;
 use crate::embed::cosine_i8;
@@ -12,6 +12,8 @@ use crate::types::ChunkId;
 
 /// Most places that are kept, some 15 MB.
 const MOST_PLACES: usize = 100_000;
+/// Most chunks whose pieces are kept, some 10 MB.
+const MOST_PIECES: usize = 50_000;
 /// Most vectors of paths that are kept, 8 MB with 256 dimensions.
 const MOST_VECTORS: usize = 24_000;
 
@@ -21,6 +23,7 @@ const MOST_VECTORS: usize = 24_000;
 #[derive(Default)]
 pub struct KeptRows {
     places: Mutex<Recent<ChunkId, Place>>,
+    pieces: Mutex<Recent<ChunkId, Arc<[u16]>>>,
     vectors: Mutex<VectorsOfPaths>,
 }
 
@@ -57,6 +60,29 @@ impl KeptRows {
     /// When the database cannot be read.
     pub fn place(&self, reader: &Reader, chunk: ChunkId) -> Result<Option<Place>, StoreError> {
         Ok(self.places(reader, &[chunk])?.pop().flatten())
+    }
+
+    /// Returns the pieces of the words of chunks, ascending; none of one that is gone.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn pieces(&self, reader: &Reader, chunks: &[ChunkId]) -> Result<Vec<Arc<[u16]>>, StoreError> {
+        let mut kept = lock(&self.pieces);
+        let all: Vec<_> = chunks.iter().map(|chunk| kept.get(chunk, MOST_PIECES).cloned()).collect();
+        drop(kept);
+        let mut read = Vec::new();
+        let pieces = chunks.iter().zip(all).map(|(chunk, pieces)| match pieces {
+            Some(pieces) => Ok(pieces),
+            None => {
+                let pieces: Arc<[u16]> = reader.pieces(*chunk)?.into();
+                read.push((*chunk, Arc::clone(&pieces)));
+                Ok(pieces)
+            }
+        });
+        let pieces = pieces.collect::<Result<_, _>>()?;
+        let mut kept = lock(&self.pieces);
+        read.into_iter().for_each(|(chunk, pieces)| kept.put(chunk, pieces, MOST_PIECES));
+        Ok(pieces)
     }
 
     /// Returns the cosine of a vector of this model with those of paths; `None` for one that has none.

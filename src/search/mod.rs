@@ -18,6 +18,7 @@ pub mod correction;
 pub mod filter;
 pub mod fuse;
 pub mod kept_rows;
+pub mod maxsim;
 pub mod memory_rank;
 pub mod memory_search;
 mod names;
@@ -79,7 +80,8 @@ pub fn explain(signals: &fuse::Signals, fused: f64, factors: &[(&'static str, f6
         (value > 0.0).then(|| Signal { arm: arm.to_owned(), rank: None, value: Some(value) })
     };
     let [file, covered] = [share("file", signals.file.bm25), share("covered", signals.file.covered)];
-    let arms = [text("bm25", signals.bm25), text("path", signals.path), symbol, knn, file, covered];
+    let maxsim = share("maxsim", signals.maxsim.unwrap_or(0.0));
+    let arms = [text("bm25", signals.bm25), text("path", signals.path), symbol, knn, maxsim, file, covered];
     let factors = factors.iter().map(|(name, times)| Factor { name: (*name).to_owned(), times: *times });
     Explain { signals: arms.into_iter().flatten().collect(), fused, factors: factors.collect() }
 }

@@ -160,6 +160,11 @@ impl<Id: Copy + Ord + Hash> MutableVectorIndex<Id> {
         &self.model
     }
 
+    /// Returns the number of vectors.
+    pub fn n_vectors(&self) -> usize {
+        self.all.len()
+    }
+
     /// Puts a vector in the place of the one that was there; none, or one of another length, takes it away.
     pub fn put(&mut self, id: Id, vector: Option<&[i8]>) {
         let VectorIndex { dims, ids, rows } = &mut self.all;
@@ -215,7 +220,7 @@ impl<Id: Copy + Ord + Hash> MutableVectorIndex<Id> {
 
 /// Returns the dot product with each row, `[n_rows]`: with the registers of AVX2 in a third of the time.
 #[expect(unsafe_code, reason = "calls what needs AVX2")]
-fn dots(query: &[i8], rows: &[i8], dims: usize) -> Vec<i32> {
+pub(super) fn dots(query: &[i8], rows: &[i8], dims: usize) -> Vec<i32> {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has AVX2.

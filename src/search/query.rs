@@ -113,6 +113,11 @@ impl Query {
         phrases
     }
 
+    /// Returns the texts of what the query wants, as typed, in the order of [`Self::phrases`].
+    pub fn wanted_texts(&self) -> Vec<&str> {
+        self.any.wanted().into_iter().filter_map(Item::text).collect()
+    }
+
     /// Returns what operators demand of every hit; nothing if there are only words side by side.
     pub fn restriction(&self) -> Restriction {
         self.restriction_by(Writer::new(expression::other_number))

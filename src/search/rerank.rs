@@ -27,10 +27,17 @@ const FOLDER: Factor = Factor::new("folder", 1.2);
 const MATCHES: Factor = Factor::new("matches", 1.5);
 /// A map record repeats the definitions of its file with less detail.
 const MAP: Factor = Factor::new("map", 0.8);
+/// So it does of a question, where its many words find much.
+const MAP_AMONG_WORDS: Factor = Factor::new("map", 0.5);
+/// Text between definitions has no name that says what it is about.
+const TEXT: Factor = Factor::new("text", 0.7);
 /// A commit message describes former code with the same names; the worktree takes precedence.
 const COMMIT: Factor = Factor::new("commit", 0.4);
 /// A second chunk of a file is worth less than the first of another, because there are only ten places.
 const FURTHER: Factor = Factor::new("further", 0.5);
+
+/// A question is answered by a definition, and the next best may stand beside it.
+const FURTHER_AMONG_WORDS: Factor = Factor::new("further", 0.7);
 
 /// A chunk that some arm found.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,7 +70,8 @@ pub struct Candidate {
 /// are asked for otherwise than in words.
 pub fn rank(query: &Query, wanted: ClassSet, candidates: Vec<Candidate>) -> Vec<Ranked<Candidate>> {
     let signals: Vec<_> = candidates.iter().map(|c| (c.kind, c.signals)).collect();
-    let fused = fuse::fuse(&signals, &Weights::new(query));
+    let by_word = signals.iter().any(|(_, signals)| signals.maxsim.is_some());
+    let fused = fuse::fuse(&signals, &Weights::new(query, by_word));
     let mut ranked = Ranked::all(candidates, fused);
     let target = Target::of(query);
     let asked = class_rules::asked(query).union(wanted);
@@ -75,14 +83,17 @@ pub fn rank(query: &Query, wanted: ClassSet, candidates: Vec<Candidate>) -> Vec<
             let Candidate { content, path, .. } = &hit.candidate;
             // All chunks of a content have one path.
             let words = words_of_paths.entry(*content).or_insert_with(|| PathWords::of(path));
-            apply_path(query, asked, words, hit);
+            apply_path(query, asked, words, by_word, hit);
         } else if !query.asks_for_history() {
             hit.apply_at(COMMIT, 1.0);
         }
     }
-    lift_files(&mut ranked);
+    if by_word {
+        ranked.iter_mut().for_each(lower_kinds);
+    }
+    lift_files(&mut ranked, by_word);
     merge_pieces(&mut ranked);
-    spread_files(&mut ranked);
+    spread_files(&mut ranked, if by_word { FURTHER_AMONG_WORDS } else { FURTHER });
     ranked.iter_mut().for_each(Ranked::bound);
     ranked.sort_by(order);
     ranked
@@ -133,8 +144,19 @@ impl<'a> Target<'a> {
     }
 }
 
-fn apply_path(query: &Query, asked: ClassSet, words: &PathWords, hit: &mut Ranked<Candidate>) {
-    hit.apply_at(STEM, shared_words(query, &words.stem));
+/// Lowers what has no name of its own: it holds many words on many subjects.
+fn lower_kinds(hit: &mut Ranked<Candidate>) {
+    match hit.candidate.kind {
+        Kind::Map => hit.apply_at(MAP_AMONG_WORDS, 1.0),
+        Kind::Text => hit.apply_at(TEXT, 1.0),
+        _ => {}
+    }
+}
+
+fn apply_path(query: &Query, asked: ClassSet, words: &PathWords, by_word: bool, hit: &mut Ranked<Candidate>) {
+    if !by_word || hit.candidate.kind == Kind::Doc {
+        hit.apply_at(STEM, shared_words(query, &words.stem));
+    }
     let nearest = words.folders.len().saturating_sub(4);
     hit.apply_at(FOLDER, shared_words(query, &words.folders[nearest..]));
     let classes = hit.candidate.classes;
@@ -189,14 +211,14 @@ fn by_file(ranked: &[Ranked<Candidate>]) -> Vec<Vec<usize>> {
 
 /// Moves map records below their definitions, and raises the best chunk of a file by its other matches, relative to the file
 /// with the most.
-fn lift_files(ranked: &mut [Ranked<Candidate>]) {
+fn lift_files(ranked: &mut [Ranked<Candidate>], by_word: bool) {
     let files = by_file(ranked);
     let further = |file: &[usize]| file[1..].iter().map(|&nth| ranked[nth].fused).sum::<f64>();
     let sums: Vec<f64> = files.iter().map(|file| further(file)).collect();
     let most = sums.iter().copied().fold(0.0, f64::max);
     for (file, sum) in files.iter().zip(sums) {
         let has_symbol = file.iter().any(|&nth| ranked[nth].candidate.kind == Kind::Symbol);
-        for &nth in file.iter().filter(|_| has_symbol) {
+        for &nth in file.iter().filter(|_| has_symbol && !by_word) {
             if ranked[nth].candidate.kind == Kind::Map {
                 ranked[nth].apply_at(MAP, 1.0);
             }
@@ -215,16 +237,16 @@ fn merge_pieces(ranked: &mut Vec<Ranked<Candidate>>) {
     ranked.retain(|hit| seen.insert(hit.candidate.definition));
 }
 
-/// Halves each further chunk of a file once more, except sections of a document, which have subjects of their own.
-fn spread_files(ranked: &mut [Ranked<Candidate>]) {
+/// Lowers each further chunk of a file once more, except sections of a document, which have subjects of their own.
+fn spread_files(ranked: &mut [Ranked<Candidate>], further: Factor) {
     for file in by_file(ranked) {
         let mut times = 1.0;
         for nth in file {
             if ranked[nth].candidate.kind == Kind::Doc {
                 continue;
             }
-            ranked[nth].apply(FURTHER.name, times);
-            times *= FURTHER.at_full;
+            ranked[nth].apply(further.name, times);
+            times *= further.at_full;
         }
     }
 }

@@ -139,6 +139,23 @@ impl Reader {
     }
 }
 
+impl Reader {
+    /// Returns the pieces of the words of a chunk, ascending; none if it is gone.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn pieces(&self, chunk: ChunkId) -> Result<Vec<u16>, StoreError> {
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached("SELECT pieces FROM chunk_pieces WHERE chunk_id = ?1")?;
+            let pieces = |row: &Row<'_>| {
+                let (pairs, _) = row.get_ref(0)?.as_blob()?.as_chunks();
+                Ok(pairs.iter().map(|pair| u16::from_le_bytes(*pair)).collect())
+            };
+            Ok(statement.query_row([chunk.0], pieces).optional()?.unwrap_or_default())
+        })
+    }
+}
+
 /// Returns the class that a kind of blob tells. What has a line over 10,000 bytes was written by a program.
 fn class_of(kind: &str) -> Option<FileClass> {
     match kind {

@@ -103,6 +103,8 @@ pub struct NewChunk {
     pub embeds: bool,
     /// Words of symbol, title and body.
     pub words: [String; 3],
+    /// Pieces of their words in the vocabulary of the builtin model, distinct and ascending.
+    pub pieces: Vec<u16>,
 }
 
 /// A vector to be kept.

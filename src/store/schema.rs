@@ -178,6 +178,14 @@ CREATE TABLE position(id INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT;
 -- Words of paths are in memory (`path_index.rs`).
 DROP TABLE path_fts;
 ",
+    "
+-- Pieces of the words of a chunk, u16 each, little-endian, ascending (`embed/wordpiece.rs`). Contents are extracted again,
+-- because their version has changed.
+CREATE TABLE chunk_pieces(
+    chunk_id INTEGER PRIMARY KEY REFERENCES chunk(id) ON DELETE CASCADE,
+    pieces BLOB NOT NULL
+) STRICT;
+",
 ];
 
 /// Migrates a database to the newest of these schemas, one string per version.

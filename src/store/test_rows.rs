@@ -23,6 +23,7 @@ pub(crate) fn chunk(text_hash: [u8; 32]) -> NewChunk {
         text_hash,
         embeds: true,
         words: Default::default(),
+        pieces: Vec::new(),
     }
 }
 

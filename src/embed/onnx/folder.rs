@@ -154,7 +154,7 @@ fn tried(program: &Path, start: &Start) -> Result<(usize, Scale), String> {
             texts.len()
         ));
     }
-    let builtin = Builtin::load().map_err(|error| error.to_string())?;
+    let builtin = Builtin::shared().map_err(|error| error.to_string())?;
     let by_builtin: Vec<Option<Vec<f32>>> = texts.iter().map(|text| builtin.embed_one(text)).collect();
     let (mut own, mut other) = (Vec::new(), Vec::new());
     for left in 0..texts.len() {

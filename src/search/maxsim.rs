@@ -1,0 +1,126 @@
+//! Compares each word of a query with the most similar word of a text.
+//!
+//! The vector of a long text is a mean, in which the few words that are asked for are lost. The sum of the largest
+//! similarities of each word is the late interaction of Khattab, Zaharia, "ColBERT: Efficient and Effective Passage Search via
+//! Contextualized Late Interaction over BERT", SIGIR 2020, here over the rows of the builtin model, without their context.
+
+use super::nearest::dots;
+use crate::embed::Builtin;
+
+/// The words of a query, and what is known so far of the pieces of texts.
+pub struct MaxSim<'a> {
+    model: &'a Builtin,
+    /// `[n_pieces, dims]` of the query, row-major.
+    rows: Vec<i8>,
+    /// Share of each piece, `[n_pieces]`; their sum is 1.
+    shares: Vec<f64>,
+    /// Lengths of the rows, `[n_pieces]`.
+    norms: Vec<f32>,
+    /// By piece of the vocabulary: the place of its cosines, from 1; 0 if they are not known.
+    known: Vec<u32>,
+    /// `[n_known, n_pieces]`, row-major.
+    cosines: Vec<f32>,
+}
+
+impl<'a> MaxSim<'a> {
+    /// Takes the words of a query with their weights; nothing if the model knows none of them.
+    pub fn new<'w>(model: &'a Builtin, words: impl IntoIterator<Item = (&'w str, f64)>) -> Option<Self> {
+        let (mut rows, mut shares, mut norms) = (Vec::new(), Vec::new(), Vec::new());
+        for (word, weight) in words {
+            let of_word: Vec<Vec<i8>> =
+                model.pieces(word).into_iter().filter_map(|piece| model.row(piece)).collect();
+            for row in &of_word {
+                rows.extend_from_slice(row);
+                norms.push(norm(row));
+                shares.push(weight / of_word.len() as f64);
+            }
+        }
+        let all: f64 = shares.iter().sum();
+        shares.iter_mut().for_each(|share| *share /= all);
+        (all > 0.0).then(|| Self { model, rows, shares, norms, known: Vec::new(), cosines: Vec::new() })
+    }
+
+    /// Returns the largest cosine of each piece of the query with any of a text, at least 0, `[n_pieces]`.
+    pub fn largest(&mut self, pieces: &[u16]) -> Vec<f32> {
+        let mut largest = vec![0.0; self.shares.len()];
+        for piece in pieces {
+            let place = self.place(*piece);
+            let cosines = &self.cosines[place..][..largest.len()];
+            largest
+                .iter_mut()
+                .zip(cosines)
+                .for_each(|(largest, cosine)| *largest = f32::max(*largest, *cosine));
+        }
+        largest
+    }
+
+    /// Returns their weighted mean, 0 to 1.
+    pub fn mean(&self, largest: &[f32]) -> f64 {
+        largest.iter().zip(&self.shares).map(|(cosine, share)| f64::from(*cosine) * share).sum()
+    }
+
+    /// Returns where the cosines of a piece begin, and computes them if they are not known.
+    fn place(&mut self, piece: u16) -> usize {
+        let (nth, n_pieces) = (usize::from(piece), self.shares.len());
+        if self.known.len() <= nth {
+            self.known.resize(nth + 1, 0);
+        }
+        if let Some(place) = self.known[nth].checked_sub(1) {
+            return place as usize * n_pieces;
+        }
+        let place = self.cosines.len();
+        match self.model.row(piece) {
+            Some(row) => {
+                let norm = norm(&row);
+                let dots = dots(&row, &self.rows, row.len());
+                let cosines = dots.iter().zip(&self.norms).map(|(dot, own)| *dot as f32 / (norm * own));
+                self.cosines.extend(cosines.map(|cosine| if cosine.is_finite() { cosine } else { 0.0 }));
+            }
+            None => self.cosines.resize(place + n_pieces, 0.0),
+        }
+        self.known[nth] = (place / n_pieces) as u32 + 1;
+        place
+    }
+}
+
+fn norm(row: &[i8]) -> f32 {
+    let squared: i32 = row.iter().map(|value| i32::from(*value) * i32::from(*value)).sum();
+    (squared as f32).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn similarity(words: &[(&str, f64)], text: &str) -> Option<f64> {
+        let model = Builtin::shared().unwrap();
+        let mut maxsim = MaxSim::new(&model, words.iter().copied())?;
+        let first = maxsim.largest(&model.pieces(text));
+        assert_eq!(maxsim.largest(&model.pieces(text)), first, "known the second time");
+        Some(maxsim.mean(&first))
+    }
+
+    #[test]
+    fn the_same_words_are_1_and_similar_ones_less() {
+        let words = [("delete", 1.0), ("sessions", 1.0)];
+        let of = |text: &str| similarity(&words, text).unwrap();
+        assert!((of("fn delete_sessions(&mut self)") - 1.0).abs() < 1e-3);
+        assert!(of("fn removes(session: Session)") > of("fn draw(chart: Chart)") + 0.2);
+        assert!(of("").abs() < 1e-9);
+        let long = format!("fn delete_sessions() {{}} {}", "unrelated words of a long text ".repeat(50));
+        assert!((of(&long) - 1.0).abs() < 1e-3, "other words take nothing away");
+    }
+
+    #[test]
+    fn a_heavy_word_counts_more() {
+        let of = |weight: f64| similarity(&[("delete", weight), ("banana", 1.0)], "delete it").unwrap();
+        assert!(of(5.0) > of(1.0) + 0.1);
+    }
+
+    #[test]
+    fn words_that_the_model_does_not_know_are_left_out() {
+        assert_eq!(similarity(&[("東京", 1.0)], "anything"), None);
+        assert_eq!(similarity(&[], "anything"), None);
+        assert!((similarity(&[("東京", 9.0), ("delete", 1.0)], "delete").unwrap() - 1.0).abs() < 1e-3);
+    }
+}
