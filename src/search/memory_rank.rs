@@ -2,11 +2,14 @@
 //!
 //! Fuses the results of the arms, multiplies them by small factors, and converts them to the scale of other hits. Pure.
 
+use std::collections::HashMap;
+
 use super::fuse::{COSINE_FLOOR, Signals};
 use super::ranked::{Factor, Ranked};
 use crate::proto::anchor::State;
 use crate::proto::memory::Tier;
 use crate::store::Facts;
+use crate::types::MemoryRow;
 
 // All factors except the last three are small: they decide among similar matches.
 
@@ -37,6 +40,13 @@ const HALF_LIFE_DAYS: f64 = 69.0;
 const MOST_USES: f64 = 50.0;
 /// Weight of KNN, relative to BM25 at 1.
 const KNN: f64 = 0.5;
+/// Weight of the similarity of words, relative to BM25 at 1.
+const MAXSIM: f64 = 1.0;
+/// Share of a memory's match that goes to those written right before and after it: one conversation says in several memories
+/// what a question asks for.
+const NEIGHBOUR: f64 = 0.25;
+/// Longest time between neighbours, ms.
+const MOST_BETWEEN_MS: i64 = 3_600_000;
 /// Cosine at which a memory almost certainly matches: one in twenty related pairs has more (models/builtin/README.md).
 const COSINE_FULL: f64 = 0.75;
 
@@ -149,8 +159,10 @@ fn fuse(candidates: &[Candidate]) -> Vec<f64> {
     let nearest = candidates.iter().filter_map(cosine).fold(floor, f64::max);
     let farthest = candidates.iter().filter_map(cosine).fold(nearest, f64::min).max(floor);
     let certain = ((nearest - floor) / (COSINE_FULL - floor)).clamp(0.0, 1.0);
-    let weights = (if best > 0.0 { 1.0 } else { 0.0 }, if nearest > floor { KNN } else { 0.0 });
-    let possible = f64::max(weights.0 + weights.1, f64::EPSILON);
+    let most_similar = candidates.iter().filter_map(|candidate| candidate.signals.maxsim).fold(0.0, f64::max);
+    let weight = |is_there: bool, weight: f64| if is_there { weight } else { 0.0 };
+    let weights = (weight(best > 0.0, 1.0), weight(nearest > floor, KNN), weight(most_similar > 0.0, MAXSIM));
+    let possible = f64::max(weights.0 + weights.1 + weights.2, f64::EPSILON);
     let strength = if best > 0.0 { (2.0 * covered + certain) / 3.0 } else { certain * certain };
     let value = |candidate: &Candidate| {
         let words = if best > 0.0 { by_words(candidate) / best } else { 0.0 };
@@ -159,16 +171,36 @@ fn fuse(candidates: &[Candidate]) -> Vec<f64> {
             _ if cosine > floor => 1.0,
             _ => 0.0,
         });
-        strength * (weights.0 * words + weights.1 * near) / possible
+        let similar =
+            candidate.signals.maxsim.map_or(0.0, |similar| similar / most_similar.max(f64::EPSILON));
+        strength * (weights.0 * words + weights.1 * near + weights.2 * similar) / possible
     };
-    candidates.iter().map(value).collect()
+    with_neighbours(candidates, &candidates.iter().map(value).collect::<Vec<_>>())
+}
+
+/// Adds to each value a share of the larger one of the neighbours, `[n_candidates]`.
+fn with_neighbours(candidates: &[Candidate], values: &[f64]) -> Vec<f64> {
+    let places: HashMap<MemoryRow, usize> =
+        candidates.iter().enumerate().map(|(nth, candidate)| (candidate.facts.row, nth)).collect();
+    let value = |(candidate, own): (&Candidate, &f64)| {
+        let facts = &candidate.facts;
+        let beside = [facts.row.0 - 1, facts.row.0 + 1].into_iter().filter_map(|row| {
+            let nth = *places.get(&MemoryRow(row))?;
+            are_neighbours(facts, &candidates[nth].facts).then_some(values[nth])
+        });
+        (own + NEIGHBOUR * beside.fold(0.0, f64::max)).min(1.0)
+    };
+    candidates.iter().zip(values).map(value).collect()
+}
+
+fn are_neighbours(one: &Facts, other: &Facts) -> bool {
+    one.container == other.container && one.created.abs_diff(other.created) <= MOST_BETWEEN_MS.unsigned_abs()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::search::fuse::TextRank;
-    use crate::types::MemoryRow;
 
     const DAY: i64 = 86_400_000;
     const NOW: i64 = 1_000 * DAY;

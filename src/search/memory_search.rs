@@ -7,12 +7,13 @@ use std::collections::HashMap;
 
 use super::correction::lower;
 use super::fuse::{COSINE_FLOOR, TextRank};
+use super::maxsim::MaxSim;
 use super::memory_rank::{self, Candidate};
 use super::nearest::{IdSet, MutableVectorIndex};
 use super::query::{Query, Restriction, Word};
 use super::ranked::Ranked;
 use super::{SPARE, candidates};
-use crate::embed::{Embedder, QueryVector};
+use crate::embed::{Builtin, Embedder, QueryVector};
 use crate::extract::stems::stem;
 use crate::extract::words::index_words;
 use crate::proto::Mode;
@@ -159,7 +160,10 @@ pub fn memories(
         newest.sort_unstable_by(|left, right| right.cmp(left));
         pool.extend(newest.into_iter().take(k).map(|row| (row, Candidate::default())));
     }
-    let (found, unjudged) = with_facts(rows, vectors, ask, pool)?;
+    let (mut found, unjudged) = with_facts(rows, vectors, ask, pool)?;
+    if ask.mode == Mode::Hybrid {
+        compare_words(rows, &ask.query, vectors.n_vectors(), &mut found)?;
+    }
     let total = found.len();
     let mut ranked = memory_rank::rank(found, rows.now_ms());
     ranked.truncate(ask.limit);
@@ -228,6 +232,30 @@ fn with_facts(
         candidate.state = ask.judged.get(&candidate.facts.id).and_then(|anchors| State::of(anchors));
     }
     Ok((candidates, unjudged))
+}
+
+/// Sets how similar the words of each candidate are to those of the query, rare words counting more.
+fn compare_words(
+    rows: &Rows<'_>,
+    query: &Query,
+    n_memories: usize,
+    candidates: &mut [Candidate],
+) -> Result<(), StoreError> {
+    let Ok(model) = Builtin::shared() else { return Ok(()) };
+    let mut weighed = Vec::new();
+    for word in query.words().iter().filter(|word| word.weight >= 1.0) {
+        let n_with = rows.n_memories_with(&word.text)?;
+        weighed.push((word.text.as_str(), ((n_memories as f64 + 1.0) / (n_with as f64 + 0.5)).ln().max(0.0)));
+    }
+    let Some(mut maxsim) = MaxSim::new(&model, weighed) else { return Ok(()) };
+    let found: Vec<MemoryRow> = candidates.iter().map(|candidate| candidate.facts.row).collect();
+    let texts: HashMap<_, _> = rows.texts(&found)?.into_iter().collect();
+    for candidate in candidates {
+        let text = texts.get(&candidate.facts.row);
+        let largest = text.map(|text| maxsim.largest(&model.pieces(text)));
+        candidate.signals.maxsim = largest.map(|largest| maxsim.mean(&largest));
+    }
+    Ok(())
 }
 
 /// Returns the weighted share of words that a text has, in this or another form; 0 to 1.

@@ -18,7 +18,7 @@ const COLUMN_WEIGHTS: &str = "2.0, 1.5, 1.0";
 /// The facts that affect ranking besides the match.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
-    /// Which memory.
+    /// Which memory; those that are written one after another have consecutive rows.
     pub row: MemoryRow,
     /// Its id.
     pub id: String,
@@ -28,6 +28,10 @@ pub struct Facts {
     pub confidence: f64,
     /// Tier.
     pub tier: Tier,
+    /// Its container.
+    pub container: String,
+    /// Time it was made, unix ms.
+    pub created: i64,
     /// Time of the last change, unix ms.
     pub updated: i64,
     /// Time of the last recall, unix ms.
@@ -108,7 +112,8 @@ impl Rows<'_> {
                 "SELECT m.row, m.id, m.priority, m.confidence, m.tier, m.updated, m.last_access, m.access_count,
                      (SELECT group_concat(l.source) FROM link l JOIN memory s ON s.row = l.source
                       WHERE l.target = m.row AND l.kind = 'supersedes' AND s.archived_at IS NULL
-                          AND (s.expires_at IS NULL OR s.expires_at > ?2))
+                          AND (s.expires_at IS NULL OR s.expires_at > ?2)),
+                     m.container, m.created
                  FROM json_each(?1) w CROSS JOIN memory m ON m.row = w.value",
             )?
             .query_map(params![json(rows), self.now_ms], |row| {
@@ -124,6 +129,8 @@ impl Rows<'_> {
                     updated: row.get(5)?,
                     last_access: row.get(6)?,
                     access_count: row.get(7)?,
+                    container: row.get(9)?,
+                    created: row.get(10)?,
                     successors: successors.split(',').filter_map(|n| n.parse().ok()).map(MemoryRow).collect(),
                 })
             })?
