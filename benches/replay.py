@@ -14,24 +14,26 @@ from scores import Failure
 
 SEARCH = Path(__file__).resolve().parent.parent / "src/search"
 COSINE_FLOOR, RANK_DAMPING = 0.25, 60.0  # as in src/search/fuse.rs
-ARMS = ["bm25", "path", "symbol", "file", "covered"]  # and `knn`, which has two weights
-STRENGTHS = {"definition": "DEFINITION_AMONG_WORDS", "stem": "STEM", "folder": "FOLDER", "map": "MAP"}
+ARMS = ["bm25", "path", "symbol", "knn", "file", "covered", "maxsim"]
+STRENGTHS = {"definition": "DEFINITION_AMONG_WORDS", "stem": "STEM", "folder": "FOLDER", "map": "MAP_AMONG_WORDS",
+             "text": "TEXT"}
 REPLAYED = [*STRENGTHS, "matches", "further"]  # factors that are computed anew
-NAMES = [*ARMS, "knn_code", "knn_doc", *STRENGTHS.values(), "MATCHES", "FURTHER"]
+NAMES = [*(f"{kind}_{arm}" for kind in ["code", "doc"] for arm in ARMS), *STRENGTHS.values(), "MATCHES",
+         "FURTHER_AMONG_WORDS"]
 N_PLACES = 10
 
 
 def product_weights(search=SEARCH):
-    """Returns the weights in src/search: arms by their field, factors by their constant."""
+    """Returns the weights in src/search: arms by kind and field, factors by their constant."""
     fuse, rerank = [(search / name).read_text(encoding="utf-8") for name in ["fuse.rs", "rerank.rs"]]
-    arms = re.search(r"pub fn new\(query: &Query\) -> Self \{.*?Self \{(.*?)\}", fuse, re.S)
-    found = dict(re.findall(r"(\w+): ([\d.]+|share)\b", arms.group(1) if arms else ""))
+    by_word = re.search(r"const BY_WORD: Weights = Weights \{(.*?)\n\};", fuse, re.S)
+    kinds = re.findall(r"(\w+): ArmWeights \{(.*?)\}", by_word.group(1) if by_word else "", re.S)
+    found = {f"{kind}_{arm}": value for kind, arms in kinds for arm, value in re.findall(r"(\w+): ([\d.]+)", arms)}
     found.update(re.findall(r'^const (\w+): Factor = Factor::new\("\w+", ([\d.]+)\);', rerank, re.M))
     absent = [name for name in NAMES if name not in found]
     if absent:
         raise Failure(f"{search}: no weight {', '.join(absent)} in fuse.rs, rerank.rs; replay.py must follow them", 2)
-    own = {name: 1.0 if found[name] == "share" else float(found[name]) for name in NAMES}  # share: 1 for several words
-    return {**own, **class_factors(search)}
+    return {**{name: float(found[name]) for name in NAMES}, **class_factors(search)}
 
 
 def class_factors(search=SEARCH):
@@ -51,13 +53,9 @@ class Query:
         hits = sorted(row["hits"], key=lambda hit: (hit["path"], hit["lines"]))
         self.hits = hits
         self.is_doc = np.array([hit["kind"] == "doc" for hit in hits], dtype=bool)
-        self.is_symbol = np.array([hit["kind"] == "symbol" for hit in hits], dtype=bool)
         ids = {}
         self.file = np.array([ids.setdefault(hit["path"], len(ids)) for hit in hits], dtype=int)
         self.arms = {arm: self.arm(arm) for arm in ARMS}
-        found = [hit["signals"].get("knn", [None, None])[1] for hit in hits]
-        self.has_vector = np.array([cosine is not None for cosine in found], dtype=bool)
-        self.raw_cosine = np.array([cosine or 0.0 for cosine in found])
         self.strength = {}
         for factor, name in STRENGTHS.items():
             times = self.times(factor)
@@ -73,21 +71,22 @@ class Query:
 
     def scale_cosines(self, weights):
         """Scales cosines between worst and best. The worst, rarely a hit, follows from the fused scores."""
-        cosine, is_more = self.raw_cosine, self.has_vector & (self.raw_cosine > COSINE_FLOOR)
+        cosine = np.array([hit["signals"].get("knn", [None, None])[1] or 0.0 for hit in self.hits])
+        has_vector, is_more = cosine != 0, cosine > COSINE_FLOOR
         best = cosine[is_more].max(initial=COSINE_FLOOR)
-        worst = max(cosine[self.has_vector].min(initial=np.inf), COSINE_FLOOR)
-        self.cosine = np.zeros(len(cosine))
+        worst = max(cosine[has_vector].min(initial=np.inf), COSINE_FLOOR)
+        self.arms["knn"] = np.where(is_more, 1.0, 0.0)
         if best <= worst:
-            self.cosine[is_more] = 1.0
             return
-        knn, others, possible = self.parts(weights)
+        knn, possible = self.of_arm(weights, "knn"), self.possible(weights)
+        others = self.sum(weights) - knn * self.arms["knn"]
         fused = np.array([hit["fused"] for hit in self.hits])
         share = (fused * possible - others)[is_more] / np.maximum(knn[is_more], 1e-9)
         is_low = (share > 0.001) & (share < 0.9)
         if is_low.any():
             implied = (cosine[is_more] - share * best)[is_low] / (1 - share[is_low])
             worst = float(np.clip(np.median(implied), COSINE_FLOOR, worst))
-        self.cosine[is_more] = np.clip((cosine[is_more] - worst) / (best - worst), 0, 1)
+        self.arms["knn"][is_more] = np.clip((cosine[is_more] - worst) / (best - worst), 0, 1)
 
     def find_hidden(self, weights):
         """Finds what candidates beyond those asked for add to the fused scores of each file.
@@ -115,23 +114,28 @@ class Query:
         best = values.max(initial=0.0) if arm in ("bm25", "path") else 1.0  # the others are shares already
         return np.maximum(values / best, 0.0) if best > 0 else values
 
-    def parts(self, weights):
-        """Returns the weight of each cosine, the sum of the other arms, and the score of a first rank in all."""
-        knn = np.where(self.is_doc, weights["knn_doc"], weights["knn_code"])
+    def of_arm(self, weights, arm):
+        """Returns the weight of an arm for each candidate."""
+        return np.where(self.is_doc, weights[f"doc_{arm}"], weights[f"code_{arm}"])
+
+    def sum(self, weights):
+        return sum(self.of_arm(weights, arm) * self.arms[arm] for arm in ARMS)
+
+    def possible(self, weights):
+        """Returns the score of a first rank in every arm that found anything."""
         present = {arm: (self.arms["file" if arm == "covered" else arm] > 0).any() for arm in ARMS}
-        possible = sum(weights[arm] for arm in ARMS if present[arm]) + knn[self.has_vector].max(initial=0.0)
-        return knn, sum(weights[arm] * self.arms[arm] for arm in ARMS), possible or 1.0
+        sums = sum(self.of_arm(weights, arm) for arm in ARMS if present[arm])
+        return float(np.max(sums, initial=0.0)) or 1.0
 
     def fused(self, weights):
-        knn, others, possible = self.parts(weights)
-        return np.clip((others + knn * self.cosine) / possible, 0, 1)
+        return np.clip(self.sum(weights) / self.possible(weights), 0, 1)
 
     def before_lift(self, fused, weights):
         score = fused * self.kept
         for name, has in self.of_class.items():
             score *= np.where(has, weights[name], 1.0)
-        for factor in ["definition", "stem", "folder"]:
-            score *= 1 + self.strength[factor] * (weights[STRENGTHS[factor]] - 1)
+        for factor, name in STRENGTHS.items():
+            score *= 1 + self.strength[factor] * (weights[name] - 1)
         return score
 
     def further(self, weights):
@@ -143,16 +147,11 @@ class Query:
         """Returns the candidates' indices, best first."""
         score = self.before_lift(self.fused(weights), weights)
         if len(score):
-            self.lift(score, weights)
-            self.spread(score, weights["FURTHER"])
+            others = self.further(weights) + self.hidden
+            if others.max() > 0:
+                score[self.best_of_files(score)] *= 1 + others / others.max() * (weights["MATCHES"] - 1)
+            self.spread(score, weights["FURTHER_AMONG_WORDS"])
         return np.argsort(-score, kind="stable")
-
-    def lift(self, score, weights):
-        """Lowers map records, and raises the best candidate of each file by the others' fused scores."""
-        others = self.further(weights) + self.hidden
-        score *= 1 + self.strength["map"] * (weights["MAP"] - 1)
-        if others.max() > 0:
-            score[self.best_of_files(score)] *= 1 + others / others.max() * (weights["MATCHES"] - 1)
 
     def best_of_files(self, score):
         order = np.argsort(-score, kind="stable")
@@ -172,10 +171,13 @@ class Query:
         return [place(hit) for hit in ours] == [place(hit) for hit in self.row["hits"][:N_PLACES]]
 
     def ndcg(self, weights):
-        """Returns nDCG@10 over what is judged; a file or section counts once."""
-        found = dict.fromkeys(self.labels[nth] for nth in self.order(weights) if self.labels[nth])
+        """Returns nDCG@10 over what is judged. A file, section or answer counts once; of topics, each hit takes a place."""
+        found = [self.labels[nth] for nth in self.order(weights) if self.labels[nth]]
+        if self.suite == "topics":
+            found = [name if name not in found[:nth] else None for nth, name in enumerate(found[:N_PLACES])]
         relevant = set(self.row["relevant"])
-        gain = sum(1 / math.log2(nth + 2) for nth, name in enumerate(list(found)[:N_PLACES]) if name in relevant)
+        places = list(dict.fromkeys(found) if self.suite != "topics" else found)[:N_PLACES]
+        gain = sum(1 / math.log2(nth + 2) for nth, name in enumerate(places) if name in relevant)
         return gain / sum(1 / math.log2(nth + 2) for nth in range(min(N_PLACES, len(relevant))))
 
 
@@ -184,18 +186,41 @@ def place(hit):
 
 
 def label(suite, row, hit):
-    """Returns what the metric counts: a file, a labelled section, the chunk of another; nothing if not judged."""
+    """Returns what the metric counts: a file, a labelled section, an answer, the chunk of another; nothing if not judged."""
+    own = f"{hit['path']}#{hit['lines'][0]}"
+    if suite == "questions":
+        return ANSWER if answers(row["answers"], hit) else own
+    if suite == "topics":
+        return hit["path"]
     if suite != "docs":
         return hit["path"] if hit["is_judged"] else None
     if not hit["is_judged"] or any(holds(section, hit) for section in row["exclude"]):
         return None
-    return next((section for section in row["relevant"] if holds(section, hit)), f"{hit['path']}#{hit['lines'][0]}")
+    return next((section for section in row["relevant"] if holds(section, hit)), own)
+
+
+ANSWER = "an answer"
+
+
+def answers(spans, hit):
+    """Returns whether a hit is one of the definitions `path#L10-L20`, and not merely what holds it among much else."""
+    for path, first, last in map(parts, spans):
+        begins, ends = hit["lines"]
+        is_wide = hit["kind"] == "symbol" and ends - begins > 3 * (last - first) + 30
+        if hit["path"] == path and begins <= last and first <= ends and hit["kind"] != "map" and not is_wide:
+            return True
+    return False
 
 
 def holds(section, hit):
     """Returns whether a section, `path#L10-L20`, has the first line of a hit."""
-    path, first, last = re.fullmatch(r"(.*)#L(\d+)-L(\d+)", section).groups()
-    return hit["path"] == path and int(first) <= hit["lines"][0] <= int(last)
+    path, first, last = parts(section)
+    return hit["path"] == path and first <= hit["lines"][0] <= last
+
+
+def parts(span):
+    path, first, last = re.fullmatch(r"(.*)#L(\d+)-L(\d+)", span).groups()
+    return path, int(first), int(last)
 
 
 def load(folder):

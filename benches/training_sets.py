@@ -27,6 +27,9 @@ classes
       are the source files that it changed, or, where it changed none, its one to four other files. All files count, so
       this judges what tests, examples, documents and the like should weigh beside code. At most 40 a repository.
 
+questions, topics
+      What benches/questions has about this very snapshot: written by reading the code, without a search engine.
+
 What these labels cannot judge: a test or a document is never relevant in code, and code never in docs. A commit may have answers that it did
 not change. Sentences with links are few, and most are of a handful of repositories.
 
@@ -49,6 +52,8 @@ from quality import Failure, output_of, run_program, say  # noqa: E402
 from sections import linked_section, read_pages, without_links  # noqa: E402
 
 COMMITS_BACK = 600
+QUESTIONS = {"questions": "definitions.jsonl", "topics": "topics.jsonl"}
+ANSWER = "an answer"  # as in replay.py
 MOST_FILES, MOST_RELEVANT, FEWEST_WORDS = 20, 4, 5
 MOST_CODE, FEWEST_DOCS, MOST_DOCS = 40, 5, 60
 MOST_CHARACTERS = 600
@@ -223,6 +228,16 @@ def names(text, repository):
     return re.search(rf"(?<![\w.-]){owner}[/+]{name}(?![\w-])", text) is not None
 
 
+def written(suite, file, repository):
+    """Returns the queries that somebody wrote about this snapshot; those about another one do not fit."""
+    text = (Path(__file__).parent / "questions" / file).read_text(encoding="utf-8")
+    of = {(line["repo"], line["commit"]): [] for line in map(json.loads, text.splitlines())}
+    for line in map(json.loads, text.splitlines()):
+        of[line["repo"], line["commit"]].append(line)
+    fitting = of.get((repository.name, repository.snapshot[:12]), [])
+    return [{"qid": f"{repository.name}-{suite}-{nth:03}", "relevant": [ANSWER], **line} for nth, line in enumerate(fitting)]
+
+
 def make(options, codeset, clone):
     """Writes tree and sets of one repository; returns its line of repositories.json."""
     repository = Repository(clone)
@@ -231,7 +246,8 @@ def make(options, codeset, clone):
     sources = Sources(codeset, repository.files())
     code, docs = code_queries(repository, sources), docs_queries(repository.name, tree)
     classes = class_queries(repository, sources)
-    for suite, queries in [("code", code), ("docs", docs), ("classes", classes)]:
+    asked = {suite: written(suite, file, repository) for suite, file in QUESTIONS.items()}
+    for suite, queries in [("code", code), ("docs", docs), ("classes", classes), *asked.items()]:
         write_set(options.sets / suite / repository.name, queries)
     if code:
         files = "".join(path + "\n" for path in sorted(sources.paths))

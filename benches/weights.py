@@ -8,19 +8,24 @@
 collect  asks a daemon for 200 candidates of each query with their signals and factors, and keeps them as
          CANDIDATES/<suite>/<set>.json, beside memo.log; says how many queries the replay answers like the daemon
 try      replays the ranking with other weights, one line for each --set
-fit      (with --classes the factors of classes, by the sets of `classes`) improves one weight at a time on half A of the repositories, then on half B, and prints both halves for
-         each: only what the other half confirms is worth a thought
+fit      improves one weight at a time on half A of the repositories, then on half B, and prints both halves for each:
+         only what the other half confirms is worth a thought; with --classes the factors of classes of files
 
 SETS and TREES are those of training_sets.py, of repositories that quality is not reported on. The halves are of
 repositories: every other one by name, with its code and its docs. Weights start as they are in src/search and have the
 names that they have there; `collect --set` says which weights the daemon has if it was built from another source.
 
-A figure is nDCG@10 in percent, the mean over sets. In code it counts source files, in docs sections of Markdown, each
-once. All else is not judged and takes no place: tests and documents are never relevant in code, so a set would teach to
-hide them. The factors of classes of files are therefore judged by `classes` alone, where every file counts, and that of
-commits stays the daemon's. knn_code and knn_doc are each fitted among their own kind; their balance is not judged. MAP and FURTHER move little that is judged and are not
-fitted. All queries are sentences: weights for a name alone are not tried. Few sets have docs; look at their number
-before their figure.
+A figure is nDCG@10 in percent, the mean over sets, of these suites:
+
+questions  definitions or sections that answer a question, as an agent asks it (benches/questions/definitions.jsonl)
+topics     files that are about two to six words (benches/questions/topics.jsonl); each hit takes a place
+code       source files that a commit with this text changed, each once; all else is not judged and takes no place
+docs       sections of Markdown that a sentence leads to, each once, among sections alone
+classes    files that a commit of any kind changed: what tests, documents, settings should weigh; for `fit --classes`
+
+The weights of code and documents are balanced by questions alone, one in fifteen of which a document answers. The factor
+of commits stays the daemon's. All queries have several words: weights for a name alone are not tried. Few sets have
+docs; look at their number before their figure.
 
 Needs Python 3.9, numpy, git and Unix sockets. A replay has only the 200 candidates that were asked for. What others
 add, the worst cosine and the fused scores of a file, is worked out from the daemon's figures and then stays as it is.
@@ -39,14 +44,14 @@ import numpy as np  # noqa: E402
 import replay  # noqa: E402
 from quality import Daemon, Failure, run_program, say  # noqa: E402
 
-SUITES = ["code", "docs", "classes"]
+SUITES = ["questions", "topics", "code", "docs", "classes"]
+SHARES = {"questions": 0.3, "topics": 0.2, "code": 0.35, "docs": 0.15}  # of what is fitted
 N_CANDIDATES = 200
-FITTED = ["path", "symbol", "knn_code", "knn_doc", "file", "covered",
-          "DEFINITION_AMONG_WORDS", "STEM", "FOLDER", "MATCHES"]
+FITTED = [*(f"code_{arm}" for arm in replay.ARMS if arm != "maxsim"), *(f"doc_{arm}" for arm in replay.ARMS),
+          "DEFINITION_AMONG_WORDS", "STEM", "FOLDER", "MATCHES", "FURTHER_AMONG_WORDS", "MAP_AMONG_WORDS", "TEXT"]
 OF_CLASSES = sorted(replay.class_factors())  # fitted on `classes` alone, which is for them
 STEPS = [1.5, 1.2]
 FROM_ZERO = 0.05  # a weight of 0 has no multiples
-DOCS_SHARE = 0.3  # of what is fitted; docs have fewer queries than code
 LEAST_GAIN = 0.01  # percent, less is noise
 N_RESAMPLES = 2000
 
@@ -76,7 +81,7 @@ def select(options):
     folders = [path.parent for suite in SUITES for path in sorted(options.sets.glob(f"{suite}/*/queries.jsonl"))]
     folders = [folder for folder in folders if re.search(options.only, folder.name)]
     if not folders:
-        raise Failure(f"{options.sets}: no {{code,docs,classes}}/<set>/queries.jsonl matches --only '{options.only}'", 2)
+        raise Failure(f"{options.sets}: no <suite>/<set>/queries.jsonl matches --only '{options.only}'", 2)
     trees = {options.trees / folder.name for folder in folders}
     absent = sorted(str(tree) for tree in trees if not tree.is_dir())
     if absent:
@@ -96,8 +101,10 @@ def ask(options, suite, folder):
                 raise Failure(f"{folder.name}: an arm did not run: {', '.join(result['degraded'])}")
             judges = {"code": lambda hit: hit["path"] in sources, "docs": lambda hit: hit["kind"] == "doc",
                       "classes": lambda hit: hit["kind"] != "commit"}
-            hits = [candidate(hit, judges[suite](hit)) for hit in result["hits"]]
-            labels = {"relevant": query["relevant"], "exclude": query.get("exclude", [])}
+            is_judged = judges.get(suite, lambda hit: True)
+            hits = [candidate(hit, is_judged(hit)) for hit in result["hits"]]
+            labels = {"relevant": query["relevant"], "exclude": query.get("exclude", []),
+                      "answers": query.get("answers", [])}
             rows.append({"qid": query["qid"], **labels, "hits": hits})
     return rows
 
@@ -139,7 +146,7 @@ class Half:
         """Returns what is fitted: the figures of code and docs, weighed."""
         if self.is_of_classes:
             return self.figure("classes", weights)
-        return (1 - DOCS_SHARE) * self.figure("code", weights) + DOCS_SHARE * self.figure("docs", weights)
+        return sum(share * self.figure(suite, weights) for suite, share in SHARES.items())
 
     def gain(self, suite, weights, before):
         """Returns the paired difference with its 95 % interval, sets drawn again and again."""
