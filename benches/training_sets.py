@@ -8,8 +8,8 @@ Makes labelled sets of repositories that no quality set is made of, and the tree
 EVAL    TRAINING.md names the repositories that may be learned from; codeset.py says what a source file is;
         dev/repos.json and code-search/manifest.json name those that quality is reported on: they are refused
 CLONES  OWNER+NAME/repo, bare; of TRAINING.md, those are taken that are there
-SETS    written: code/<set>/{queries.jsonl, files.txt}, {docs,classes}/<set>/queries.jsonl, and repositories.json with the commit
-        of each snapshot; a set is named OWNER+NAME
+SETS    written: code/<set>/{queries.jsonl, files.txt}, {docs,classes,questions,topics}/<set>/queries.jsonl,
+        and repositories.json with the commit of each snapshot; a set is named OWNER+NAME
 TREES   written: <set>/, a git repository with the snapshot as its only commit, so that no query is in the index;
         a tree that is there must have that snapshot
 

@@ -223,8 +223,8 @@ def ascend(goal, start, names):
 
 
 def stepped(name, value, times):
-    """Returns a weight times something; of a factor, what it has above 1; of a class, the whole."""
-    if name in OF_CLASSES:
+    """Returns a weight times something; of a factor, what it has above 1; of one below 1, the whole."""
+    if name in OF_CLASSES or name.isupper() and value < 1:
         return min(value * times, 1.0)
     base = 1.0 if name.isupper() else 0.0
     return base + max(value - base, FROM_ZERO) * times

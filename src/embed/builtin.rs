@@ -14,7 +14,8 @@ pub const DIMS: usize = 256;
 const MAX_PIECES: usize = 1_024;
 
 /// Identity of the builtin model, known before it is loaded: model, revision and dimensions. Raise the revision
-/// with any change to the files or the tokens.
+/// with any change to the files or the tokens, and with the vocabulary the versions of the extractors: chunks keep ids of
+/// pieces.
 pub const ID: &str = "memod-static-1/256";
 
 const SAFETENSORS: &[u8] =

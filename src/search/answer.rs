@@ -25,9 +25,6 @@ use crate::types::{ChunkId, Kind, ViewId};
 /// Number of hits for each wanted one that are extended to their whole definitions, because some may not be shown.
 const MOST_EXTENDED: usize = 2;
 
-/// Most words of a query that are compared with those of its candidates.
-const MOST_COMPARED: usize = 32;
-
 /// Most copies of a file that are counted.
 const MOST_COPIES: usize = 1_000;
 
@@ -144,7 +141,9 @@ pub fn run(reader: &Reader, ask: &Ask<'_>) -> Result<Answer, StoreError> {
         list(reader, ask.view, members, k)?.into_iter().for_each(|chunk| pool.add(chunk));
     }
     let mut candidates = pool.candidates((reader, ask.kept), members, query)?;
-    if ask.mode != Mode::Keyword && !query.is_one_word() {
+    // The weights of such a comparison were fitted beside vectors; without them, and for names, the others rank.
+    let has_vectors = candidates.iter().any(|candidate| candidate.signals.cosine.is_some());
+    if ask.mode == Mode::Hybrid && has_vectors && query.wanted_texts().len() > 1 {
         compare_words((reader, ask.kept), query, &idf_of_words, &mut candidates)?;
     }
     let mut ranked = if lists {
@@ -175,8 +174,10 @@ fn compare_words(
     let Ok(model) = Builtin::shared() else { return Ok(()) };
     let rarest = idf_of_words.iter().copied().reduce(f64::max).unwrap_or(1.0);
     let idf = |nth: usize| idf_of_words.get(nth).copied().unwrap_or(rarest);
+    // A word that was there before, and those beyond the limit, have no phrases.
+    let looked_for: HashSet<usize> = query.phrases().iter().map(|(_, nth)| nth).collect();
     let texts = query.wanted_texts().into_iter().enumerate();
-    let words = texts.take(MOST_COMPARED).map(|(nth, text)| (text, idf(nth)));
+    let words = texts.filter(|(nth, _)| looked_for.contains(nth)).map(|(nth, text)| (text, idf(nth)));
     let Some(mut maxsim) = MaxSim::new(&model, words) else { return Ok(()) };
     let keys: Vec<ChunkId> = candidates.iter().map(|candidate| candidate.key).collect();
     let mut of_definitions: HashMap<ChunkId, Vec<f32>> = HashMap::new();

@@ -12,8 +12,8 @@ use crate::types::ChunkId;
 
 /// Most places that are kept, some 15 MB.
 const MOST_PLACES: usize = 100_000;
-/// Most chunks whose pieces are kept, some 10 MB.
-const MOST_PIECES: usize = 50_000;
+/// Most chunks whose pieces are kept: 5 MB as a rule, 50 if each had the most.
+const MOST_PIECES: usize = 25_000;
 /// Most vectors of paths that are kept, 8 MB with 256 dimensions.
 const MOST_VECTORS: usize = 24_000;
 

@@ -41,7 +41,7 @@ const MOST_USES: f64 = 50.0;
 /// Weight of KNN, relative to BM25 at 1.
 const KNN: f64 = 0.5;
 /// Weight of the similarity of words, relative to BM25 at 1.
-const MAXSIM: f64 = 1.0;
+const MAXSIM: f64 = 0.75;
 /// Share of a memory's match that goes to those written right before and after it: one conversation says in several memories
 /// what a question asks for.
 const NEIGHBOUR: f64 = 0.25;
@@ -85,8 +85,13 @@ impl Ranked<Candidate> {
 /// Orders candidates by score, then by newest id.
 pub fn rank(candidates: Vec<Candidate>, now_ms: i64) -> Vec<Ranked<Candidate>> {
     let fused = fuse(&candidates);
+    let beside = beside(&candidates, &fused);
     let mut ranked = Ranked::all(candidates, fused);
-    for hit in &mut ranked {
+    for (hit, beside) in ranked.iter_mut().zip(beside) {
+        // Only a question is answered by several memories together.
+        if hit.candidate.signals.maxsim.is_some() && hit.fused > 0.0 {
+            hit.apply("beside", 1.0 + NEIGHBOUR * beside / hit.fused);
+        }
         apply_facts(hit, now_ms);
         hit.apply_seen(WRITTEN, 1.0);
         hit.bound();
@@ -159,7 +164,8 @@ fn fuse(candidates: &[Candidate]) -> Vec<f64> {
     let nearest = candidates.iter().filter_map(cosine).fold(floor, f64::max);
     let farthest = candidates.iter().filter_map(cosine).fold(nearest, f64::min).max(floor);
     let certain = ((nearest - floor) / (COSINE_FULL - floor)).clamp(0.0, 1.0);
-    let most_similar = candidates.iter().filter_map(|candidate| candidate.signals.maxsim).fold(0.0, f64::max);
+    let similar = candidates.iter().filter_map(|candidate| candidate.signals.maxsim);
+    let (least_similar, most_similar) = (similar.clone().fold(1.0, f64::min), similar.fold(0.0, f64::max));
     let weight = |is_there: bool, weight: f64| if is_there { weight } else { 0.0 };
     let weights = (weight(best > 0.0, 1.0), weight(nearest > floor, KNN), weight(most_similar > 0.0, MAXSIM));
     let possible = f64::max(weights.0 + weights.1 + weights.2, f64::EPSILON);
@@ -171,26 +177,27 @@ fn fuse(candidates: &[Candidate]) -> Vec<f64> {
             _ if cosine > floor => 1.0,
             _ => 0.0,
         });
-        let similar =
-            candidate.signals.maxsim.map_or(0.0, |similar| similar / most_similar.max(f64::EPSILON));
+        let similar = candidate.signals.maxsim.map_or(0.0, |similar| match most_similar - least_similar {
+            range if range > 0.0 => (similar - least_similar) / range,
+            _ => 1.0,
+        });
         strength * (weights.0 * words + weights.1 * near + weights.2 * similar) / possible
     };
-    with_neighbours(candidates, &candidates.iter().map(value).collect::<Vec<_>>())
+    candidates.iter().map(value).collect()
 }
 
-/// Adds to each value a share of the larger one of the neighbours, `[n_candidates]`.
-fn with_neighbours(candidates: &[Candidate], values: &[f64]) -> Vec<f64> {
+/// Returns for each candidate the match of the better one of its neighbours, `[n_candidates]`; 0 without one.
+fn beside(candidates: &[Candidate], fused: &[f64]) -> Vec<f64> {
     let places: HashMap<MemoryRow, usize> =
         candidates.iter().enumerate().map(|(nth, candidate)| (candidate.facts.row, nth)).collect();
-    let value = |(candidate, own): (&Candidate, &f64)| {
-        let facts = &candidate.facts;
-        let beside = [facts.row.0 - 1, facts.row.0 + 1].into_iter().filter_map(|row| {
+    let best = |Candidate { facts, .. }: &Candidate| {
+        let neighbours = [facts.row.0 - 1, facts.row.0 + 1].into_iter().filter_map(|row| {
             let nth = *places.get(&MemoryRow(row))?;
-            are_neighbours(facts, &candidates[nth].facts).then_some(values[nth])
+            are_neighbours(facts, &candidates[nth].facts).then_some(fused[nth])
         });
-        (own + NEIGHBOUR * beside.fold(0.0, f64::max)).min(1.0)
+        neighbours.fold(0.0, f64::max)
     };
-    candidates.iter().zip(values).map(value).collect()
+    candidates.iter().map(best).collect()
 }
 
 fn are_neighbours(one: &Facts, other: &Facts) -> bool {
@@ -224,6 +231,25 @@ mod tests {
 
     fn rows(ranked: &[Ranked<Candidate>]) -> Vec<i64> {
         ranked.iter().map(|hit| hit.candidate.facts.row.0).collect()
+    }
+
+    #[test]
+    fn what_was_written_beside_a_match_gains_from_it() {
+        let weak = |row: i64, change: fn(&mut Candidate)| {
+            alike(row, |c| {
+                (c.covered, c.signals.maxsim) = (0.5, Some(0.5));
+                change(c);
+            })
+        };
+        let strong = alike(2, |c| c.signals.maxsim = Some(0.9));
+        let others: [fn(&mut Candidate); 2] =
+            [|c| c.facts.container = "another".to_owned(), |c| c.facts.created = MOST_BETWEEN_MS + 1];
+        for other in others {
+            let ranked = rank(vec![weak(1, |_| ()), strong.clone(), weak(3, other), weak(9, |_| ())], NOW);
+            assert_eq!(rows(&ranked), [2, 1, 9, 3], "of equals the newer comes first, but for the neighbour");
+            let names: Vec<&str> = ranked[1].factors.iter().map(|factor| factor.0).collect();
+            assert!(names.contains(&"beside"), "{names:?}");
+        }
     }
 
     #[test]

@@ -15,11 +15,14 @@ use super::ranked::Ranked;
 use super::{SPARE, candidates};
 use crate::embed::{Builtin, Embedder, QueryVector};
 use crate::extract::stems::stem;
-use crate::extract::words::index_words;
+use crate::extract::words::{self as tokens, index_words};
 use crate::proto::Mode;
 use crate::proto::anchor::{Anchor, State};
 use crate::store::{Anchored, MemoryFilter, Record, Rows, StoreError};
 use crate::types::{Expression, MemoryRow};
+
+/// Most words of a query that are compared with those of its candidates.
+const MOST_COMPARED: usize = 32;
 
 /// A search of the memories.
 #[derive(Clone, Debug, Default)]
@@ -162,7 +165,7 @@ pub fn memories(
     }
     let (mut found, unjudged) = with_facts(rows, vectors, ask, pool)?;
     if ask.mode == Mode::Hybrid {
-        compare_words(rows, &ask.query, vectors.n_vectors(), &mut found)?;
+        compare_words(rows, &ask.query, &mut found)?;
     }
     let total = found.len();
     let mut ranked = memory_rank::rank(found, rows.now_ms());
@@ -235,17 +238,15 @@ fn with_facts(
 }
 
 /// Sets how similar the words of each candidate are to those of the query, rare words counting more.
-fn compare_words(
-    rows: &Rows<'_>,
-    query: &Query,
-    n_memories: usize,
-    candidates: &mut [Candidate],
-) -> Result<(), StoreError> {
+fn compare_words(rows: &Rows<'_>, query: &Query, candidates: &mut [Candidate]) -> Result<(), StoreError> {
     let Ok(model) = Builtin::shared() else { return Ok(()) };
-    let mut weighed = Vec::new();
-    for word in query.words().iter().filter(|word| word.weight >= 1.0) {
-        let n_with = rows.n_memories_with(&word.text)?;
-        weighed.push((word.text.as_str(), ((n_memories as f64 + 1.0) / (n_with as f64 + 0.5)).ln().max(0.0)));
+    let n_memories = rows.last_row()? as f64;
+    let mut weighed: Vec<(&str, f64)> = Vec::new();
+    for text in query.wanted_texts().into_iter().take(MOST_COMPARED) {
+        if weighed.iter().all(|(known, _)| *known != text) {
+            let n_with = rows.n_memories_with(&tokens::joined(text))? as f64;
+            weighed.push((text, ((n_memories + 1.0) / (n_with + 0.5)).ln().max(0.0)));
+        }
     }
     let Some(mut maxsim) = MaxSim::new(&model, weighed) else { return Ok(()) };
     let found: Vec<MemoryRow> = candidates.iter().map(|candidate| candidate.facts.row).collect();

@@ -160,11 +160,6 @@ impl<Id: Copy + Ord + Hash> MutableVectorIndex<Id> {
         &self.model
     }
 
-    /// Returns the number of vectors.
-    pub fn n_vectors(&self) -> usize {
-        self.all.len()
-    }
-
     /// Puts a vector in the place of the one that was there; none, or one of another length, takes it away.
     pub fn put(&mut self, id: Id, vector: Option<&[i8]>) {
         let VectorIndex { dims, ids, rows } = &mut self.all;

@@ -159,13 +159,26 @@ fn apply_path(query: &Query, asked: ClassSet, words: &PathWords, by_word: bool, 
     }
     let nearest = words.folders.len().saturating_sub(4);
     hit.apply_at(FOLDER, shared_words(query, &words.folders[nearest..]));
-    let classes = hit.candidate.classes;
+    let classes = match is_in_test_module(&hit.candidate) {
+        true => hit.candidate.classes.union(ClassSet::of(&[FileClass::Test])),
+        false => hit.candidate.classes,
+    };
     let is_own_language = || translation::is_asked(query, &hit.candidate.path);
     let asked = match classes.has(FileClass::Translation) && is_own_language() {
         true => asked.union(ClassSet::of(&[FileClass::Translation])),
         false => asked,
     };
     class_rules::factors(classes, asked).for_each(|(name, factor)| hit.apply(name, factor));
+}
+
+/// Returns whether a definition is in a module of tests beside the code: `mod tests` of Rust.
+fn is_in_test_module(candidate: &Candidate) -> bool {
+    let of_module = |title: &str| {
+        ["test::", "tests::"]
+            .iter()
+            .any(|module| title.starts_with(module) || title.contains(&format!("::{module}")))
+    };
+    candidate.path.ends_with(".rs") && candidate.title.as_deref().is_some_and(of_module)
 }
 
 /// Returns the similarity of a name and the query, 0 to 1: the mean of the share of the name in the query and of the share
@@ -311,6 +324,9 @@ mod tests {
         check("sessions expire", &["a.rs", "session/x.rs"], &[2, 1]);
         check("login", &["tests/a.rs", "b.rs"], &[2, 1]);
         check("login tests", &["tests/a.rs", "b.rs"], &[1, 2]);
+        check("anything", &["a.rs#tests::login", "b.rs#login"], &[2, 1]);
+        check("tests of anything", &["a.rs#tests::login", "b.rs#login"], &[1, 2]);
+        check("anything", &["a.go#tests::login", "b.rs#tests"], &[1, 2]);
         check("anything", &["a.rs", "a.rs", "b.rs"], &[1, 3, 2]);
         check("anything", &["a.rs", "b.rs", "b.rs", "b.rs"], &[2, 1, 3, 4]);
         check("anything", &["a.rs@map", "a.rs#run"], &[2, 1]);

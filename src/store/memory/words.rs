@@ -52,6 +52,17 @@ impl Rows<'_> {
         })
     }
 
+    /// Returns about how many memories there are, those in the archive included. Counting rows would read all of them.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn last_row(&self) -> Result<u64, StoreError> {
+        self.run(|conn| {
+            let last: Option<u64> = conn.query_row("SELECT max(row) FROM memory", [], |row| row.get(0))?;
+            Ok(last.unwrap_or(0))
+        })
+    }
+
     /// Calls `see` with every term that a memory has, those in the archive included.
     ///
     /// # Errors
