@@ -12,6 +12,7 @@ use super::clock::now_ms;
 use super::disk::task::Lane;
 use super::event::{Event, Indexed};
 use super::index_file;
+use super::own_files::LOST;
 use super::scrub::Scrubber;
 use super::shared::Shared;
 use super::vectors::{copy_vectors, fill_table, load_vectors, switch_model};
@@ -118,7 +119,9 @@ fn merge_words(shared: &Shared, writer: &mut Writer) -> bool {
     match caught(|| writer.merge_words()) {
         Ok(Ok(has_more)) => has_more,
         Ok(Err(StoreError::Corrupt { .. })) => {
-            remove_damaged_index(&shared.index_db);
+            if remove_damaged_index(&shared.index_db) {
+                shared.send(Event::Stop(LOST)); // no reconcile fails that would have it noticed
+            }
             false
         }
         Ok(Err(error)) => {
@@ -265,10 +268,12 @@ fn open(writer: &mut Writer, index_db: &Path, key: &ViewKey) -> Result<ViewRow, 
     Ok(row.expect("the row was written a moment ago by this thread"))
 }
 
-/// Removes the damaged index; the next daemon builds a new one.
-fn remove_damaged_index(index_db: &Path) {
-    match index_file::remove(index_db) {
+/// Removes the damaged index; the next daemon builds a new one. Returns whether it is gone.
+fn remove_damaged_index(index_db: &Path) -> bool {
+    let removed = index_file::remove(index_db);
+    match &removed {
         Ok(()) => tracing::error!("the index is damaged; removed"),
         Err(error) => tracing::error!(%error, "the index is damaged, and cannot be removed"),
     }
+    removed.is_ok()
 }
