@@ -22,7 +22,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::paths::{Env, RepoLayout};
 use crate::proto::{CwdParams, Endpoint, HelloParams, HelloResult, PROTOCOL, RpcError, code};
 
-pub use fetching::fetch;
+pub use fetching::{Servers, fetch};
 pub use no_answer::ClientError;
 pub use spawn::{may_replace_in_background, run_in_background, start_in_background};
 use transport::Connection;

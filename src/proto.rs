@@ -25,7 +25,7 @@ pub use self::code_history::{
     ChangedFile, ChangedParams, ChangedResult, ChangedSymbols, FileStatus, WhyCommit, WhyMemory, WhyParams,
     WhyResult,
 };
-pub use self::fetch::FetchReport;
+pub use self::fetch::{FetchReport, HUB_VARIABLE, INDEX_VARIABLE};
 pub use self::health::{
     Check, Counters, Counts, DaemonInfo, DoctorResult, ModelInfo, StatusParams, StatusResult, ViewInfo,
     WatchInfo,

@@ -11,7 +11,7 @@ use memod::embed::onnx::{Runtime, model_process};
 use memod::fetch::{Fetch, HUB, Hub};
 use memod::index::worker;
 use memod::paths::Env;
-use memod::proto::{FetchReport, Ready};
+use memod::proto::{FetchReport, HUB_VARIABLE, INDEX_VARIABLE, Ready};
 
 /// Keeps one repository's index current and answers on a local socket. `memo` starts it when needed.
 #[derive(Parser)]
@@ -51,15 +51,9 @@ enum Verb {
         /// Library of ONNX Runtime, as the settings name it.
         #[arg(long)]
         runtime: Option<PathBuf>,
-        /// Package index with ONNX Runtime.
-        #[arg(long)]
-        index: Option<String>,
         /// Name of the model that is to be installed.
         #[arg(long)]
         model: Option<String>,
-        /// Address of the hub with models.
-        #[arg(long)]
-        hub: Option<String>,
         /// Longest time without a byte, seconds.
         #[arg(long, default_value_t = 30)]
         patience: u64,
@@ -91,10 +85,10 @@ fn main() -> ExitCode {
             let start = model_process::Start { model_dir, identity, runtime, in_background };
             model_process::run(&start).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
         }
-        Verb::Fetch { cache_dir, runtime: setting, index, model, hub, patience } => {
+        Verb::Fetch { cache_dir, runtime: setting, model, patience } => {
             let runtime = Runtime { variable: Env::read().onnx_runtime, setting, cache_dir };
-            let index = index.or_else(|| first_of(&["UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL"]));
-            let url = hub.or_else(|| first_of(&["HF_ENDPOINT"])).unwrap_or_else(|| HUB.to_owned());
+            let index = first_of(&[INDEX_VARIABLE, "UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL"]);
+            let url = first_of(&[HUB_VARIABLE, "HF_ENDPOINT"]).unwrap_or_else(|| HUB.to_owned());
             let hub = Hub { url, token: first_of(&["HF_TOKEN"]) };
             let (program, patience) = (daemon::program(), Duration::from_secs(patience));
             let fetching = |program| fetch(&Fetch { runtime, index, model, hub, program, patience });

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::client::{self, Options};
+use crate::client::{self, Options, Servers};
 use crate::config;
 use crate::proto::{FetchReport, ModelsResult};
 
@@ -31,20 +31,16 @@ pub(super) fn what_is_missing(
     let mut args: Vec<OsString> = vec!["--cache-dir".into(), cache_dir.into()];
     let runtime = if models.has_runtime { &models.runtime } else { &config.model.runtime };
     let name = absent.map_or("", |model| &model.name);
-    for (flag, value) in [
-        ("--runtime", runtime.as_str()),
-        ("--index", &config.model.index),
-        ("--hub", &config.model.hub),
-        ("--model", name),
-    ] {
+    for (flag, value) in [("--runtime", runtime.as_str()), ("--model", name)] {
         if !value.is_empty() {
             args.extend([flag.into(), value.into()]);
         }
     }
-    run(&args, output)
+    let servers = Servers { index: &config.model.index, hub: &config.model.hub };
+    run(&args, &servers, output)
 }
 
-fn run(args: &[OsString], output: &Output) -> Result<(), CliError> {
+fn run(args: &[OsString], servers: &Servers<'_>, output: &Output) -> Result<(), CliError> {
     let bar = bar(output.quiet);
     let listen = |report: &FetchReport| match report {
         FetchReport::Note { text } => bar.suspend(|| output.say(&escape(text))),
@@ -55,7 +51,7 @@ fn run(args: &[OsString], output: &Output) -> Result<(), CliError> {
         }
         FetchReport::Done | FetchReport::Failed { .. } => {}
     };
-    let fetched = client::fetch(&Options::read(), args, listen);
+    let fetched = client::fetch(&Options::read(), args, servers, listen);
     bar.finish_and_clear();
     Ok(fetched?)
 }

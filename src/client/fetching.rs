@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use crate::proto::FetchReport;
+use crate::proto::{FetchReport, HUB_VARIABLE, INDEX_VARIABLE};
 
 use super::{ClientError, Options, child};
 
@@ -17,6 +17,15 @@ const SILENCE: Duration = Duration::from_secs(900);
 /// Longest line, bytes.
 const MAX_LINE: u64 = 64 << 10;
 
+/// Servers of the settings; empty ones are those of the environment. Their addresses may have credentials.
+#[derive(Clone, Copy)]
+pub struct Servers<'a> {
+    /// The package index.
+    pub index: &'a str,
+    /// The hub with models.
+    pub hub: &'a str,
+}
+
 /// Runs `memod fetch`, and calls `listen` with each report until all is there. The process belongs to the terminal, so Ctrl-C ends
 /// it with this one.
 ///
@@ -25,10 +34,14 @@ const MAX_LINE: u64 = 64 << 10;
 pub fn fetch(
     options: &Options,
     args: &[OsString],
+    servers: &Servers<'_>,
     mut listen: impl FnMut(&FetchReport),
 ) -> Result<(), ClientError> {
     let mut command = Command::new(&options.daemon);
     command.arg("fetch").args(args).stdin(Stdio::null()).stdout(Stdio::piped());
+    for (name, address) in [(INDEX_VARIABLE, servers.index), (HUB_VARIABLE, servers.hub)] {
+        command.env(name, address);
+    }
     child::clear_git_env(&mut command);
     let spawned = command.spawn();
     let spawned = spawned.map_err(|source| ClientError::Spawn { program: options.daemon.clone(), source });

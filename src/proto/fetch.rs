@@ -2,6 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Variable with the address of the package index, for `memod fetch`. Other users see the arguments of a process, but not its
+/// environment.
+pub const INDEX_VARIABLE: &str = "MEMOD_FETCH_INDEX";
+
+/// Variable with the address of the hub, as above.
+pub const HUB_VARIABLE: &str = "MEMOD_FETCH_HUB";
+
 /// A line of `memod fetch`. `done` or `failed` is the last one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "report", rename_all = "snake_case")]

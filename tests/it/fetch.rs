@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use memod::embed::onnx::LIBRARY;
-use memod::proto::FetchReport;
+use memod::proto::{FetchReport, HUB_VARIABLE, INDEX_VARIABLE};
 use sha2::{Digest as _, Sha256};
 
 use crate::file_server::{Asked, FileServer, Reply};
@@ -83,8 +83,8 @@ impl Cache {
 
     fn command_with(&self, index: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_memod"));
-        command.args(["fetch", "--patience", "1", "--index", index, "--cache-dir"]).arg(self.dir.path());
-        command.env_clear().env("HOME", self.dir.path()).stdout(Stdio::piped());
+        command.args(["fetch", "--patience", "1", "--cache-dir"]).arg(self.dir.path());
+        command.env_clear().env("HOME", self.dir.path()).env(INDEX_VARIABLE, index).stdout(Stdio::piped());
         command
     }
 

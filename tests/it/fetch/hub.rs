@@ -81,7 +81,7 @@ impl FakeHub {
         let library = cache.dir.path().join("no-library");
         fs::write(&library, "").unwrap();
         let mut command = cache.command_with("http://127.0.0.1:1/simple");
-        command.args(["--model", NAME, "--hub", &self.server.url, "--runtime"]).arg(&library);
+        command.args(["--model", NAME, "--runtime"]).arg(&library).env(HUB_VARIABLE, &self.server.url);
         command.envs(token.map(|token| ("HF_TOKEN", token)));
         match said(&mut command).pop() {
             Some(FetchReport::Failed { error, hint }) => (error, hint),
