@@ -9,7 +9,7 @@ use ureq::http::{HeaderMap, StatusCode};
 use ureq::tls::{RootCerts, TlsConfig};
 use ureq::{Agent, BodyReader};
 
-use super::web_address::{WebAddress, join, origin};
+use super::web_address::{WebAddress, join, origin, shown};
 
 /// Most redirections for one request.
 const MOST_REDIRECTIONS: usize = 10;
@@ -41,7 +41,7 @@ pub(super) struct Answer {
 
 impl Answer {
     /// The host that it comes from; the address may have a signature, which nobody else must see.
-    pub(super) fn origin(&self) -> &str {
+    pub(super) fn origin(&self) -> String {
         origin(&self.url)
     }
 }
@@ -87,10 +87,8 @@ impl Http {
 
     /// Sends the credentials of an address to its host.
     pub(super) fn with_credentials_of(mut self, address: &WebAddress) -> Self {
-        if let Some(credentials) = &address.credentials {
-            let decoded: Vec<u8> = percent_decode_str(credentials).collect();
-            let basic = format!("Basic {}", BASE64_STANDARD.encode(decoded));
-            self.authorization = Some((origin(&address.url).to_owned(), basic));
+        if let Some(basic) = basic(address) {
+            self.authorization = Some((origin(&address.url), basic));
         }
         self
     }
@@ -98,14 +96,14 @@ impl Http {
     /// Sends a token to a host.
     pub(super) fn with_token(mut self, url: &str, token: Option<&str>) -> Self {
         if let Some(token) = token {
-            self.authorization = Some((origin(url).to_owned(), format!("Bearer {token}")));
+            self.authorization = Some((origin(url), format!("Bearer {token}")));
         }
         self
     }
 
     /// Asks for an address. Statuses other than success are errors, but 416 is left to who asked for a range.
     pub(super) fn get(&self, url: &str, headers: &[(&str, String)]) -> Result<Answer, HttpError> {
-        let (mut at, mut before) = (url.to_owned(), Vec::new());
+        let (mut at, mut before) = (WebAddress::new(url), Vec::new());
         for _ in 0..=MOST_REDIRECTIONS {
             let response = self.ask(&at, headers)?;
             let status = response.status();
@@ -113,34 +111,56 @@ impl Http {
             if status.is_redirection() {
                 let location = parts.headers.get("location").and_then(|value| value.to_str().ok());
                 let location = location.ok_or_else(|| HttpError::lasting("redirects nowhere"))?;
-                at = join(&at, location);
+                at = redirected(&at, location)?;
                 before.push(parts.headers);
                 continue;
             }
             if !status.is_success() && status != StatusCode::RANGE_NOT_SATISFIABLE {
-                return Err(refused(status, &parts.headers, &at));
+                return Err(refused(status, &parts.headers, &at.url));
             }
-            let is_elsewhere = origin(&at) != origin(url);
+            let is_elsewhere = origin(&at.url) != origin(url);
             let body = body.into_reader();
-            return Ok(Answer { status, headers: parts.headers, body, before, url: at, is_elsewhere });
+            return Ok(Answer { status, headers: parts.headers, body, before, url: at.url, is_elsewhere });
         }
         Err(HttpError::lasting(format!("redirects more than {MOST_REDIRECTIONS} times")))
     }
 
     fn ask(
         &self,
-        url: &str,
+        address: &WebAddress,
         headers: &[(&str, String)],
     ) -> Result<ureq::http::Response<ureq::Body>, HttpError> {
+        let url = &address.url;
         let mut request = self.agent.get(url).header("accept-encoding", "identity");
         for (name, value) in headers {
             request = request.header(*name, value);
         }
-        if let Some((_, secret)) = self.authorization.as_ref().filter(|(to, _)| to == origin(url)) {
+        let own = self.authorization.as_ref().filter(|(to, _)| *to == origin(url));
+        if let Some(secret) = basic(address).or_else(|| own.map(|(_, secret)| secret.clone())) {
             request = request.header("authorization", secret);
         }
         request.call().map_err(|error| failed(&error, url))
     }
+}
+
+/// Returns the header that has the credentials of an address.
+fn basic(address: &WebAddress) -> Option<String> {
+    let decoded: Vec<u8> = percent_decode_str(address.credentials.as_ref()?).collect();
+    Some(format!("Basic {}", BASE64_STANDARD.encode(decoded)))
+}
+
+/// Returns where a redirection leads.
+fn redirected(from: &WebAddress, location: &str) -> Result<WebAddress, HttpError> {
+    let to = WebAddress::new(&join(&from.url, location));
+    if is_https(&from.url) && !is_https(&to.url) {
+        let (from, to) = (origin(&from.url), origin(&to.url));
+        return Err(HttpError::lasting(format!("{from} redirects to {to}, which is not encrypted")));
+    }
+    Ok(to)
+}
+
+fn is_https(url: &str) -> bool {
+    url.split_once("://").is_some_and(|(scheme, _)| scheme.eq_ignore_ascii_case("https"))
 }
 
 fn refused(status: StatusCode, headers: &HeaderMap, url: &str) -> HttpError {
@@ -159,6 +179,7 @@ fn refused(status: StatusCode, headers: &HeaderMap, url: &str) -> HttpError {
 fn failed(error: &ureq::Error, url: &str) -> HttpError {
     let reason = format!("{}: {error}", origin(url));
     match error {
+        ureq::Error::BadUri(_) => HttpError::lasting(format!("{} is no address", shown(url))), // it shows all of it
         ureq::Error::Io(_)
         | ureq::Error::Timeout(_)
         | ureq::Error::ConnectionFailed
@@ -170,4 +191,28 @@ fn failed(error: &ureq::Error, url: &str) -> HttpError {
 /// Returns a header as text.
 pub(super) fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name).and_then(|value| value.to_str().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_redirection_stays_encrypted() {
+        let from = WebAddress::new("https://hub.example/a");
+        let to = redirected(&from, "https://me:secret@cdn.example/b?signature=s").unwrap();
+        assert_eq!(to.url, "https://cdn.example/b?signature=s");
+        assert_eq!(basic(&to).unwrap(), "Basic bWU6c2VjcmV0");
+        assert_eq!(redirected(&from, "/c").unwrap().url, "https://hub.example/c");
+        let error = redirected(&from, "http://me:secret@cdn.example/b?signature=s").unwrap_err();
+        assert_eq!(
+            error.reason,
+            "https://hub.example redirects to http://cdn.example, which is not encrypted"
+        );
+        assert_eq!(error.again, None);
+        let plain = WebAddress::new("http://hub.example/a");
+        assert!(
+            redirected(&plain, "http://cdn.example/").is_ok() && redirected(&plain, "HTTPS://cdn/").is_ok()
+        );
+    }
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::http::Http;
 use super::transfer::{Transfer, TransferError, Transferred};
+use super::web_address::{WebAddress, shown};
 use super::{FetchError, Listener, downloads};
 use crate::embed::onnx::{CatalogueEntry, Import, ModelCache, Runtime, import};
 use crate::paths::{IoContext as _, PathError};
@@ -40,7 +41,7 @@ const ORIGIN: &str = "origin.json";
 /// A hub, and who asks it.
 #[derive(Clone)]
 pub struct Hub {
-    /// Its address.
+    /// Its address. It may have credentials, which come before the token.
     pub url: String,
     /// Sent to it as a bearer, for models that are not open to everybody.
     pub token: Option<String>,
@@ -49,7 +50,7 @@ pub struct Hub {
 /// Not the token.
 impl std::fmt::Debug for Hub {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.url)
+        f.write_str(&shown(&self.url))
     }
 }
 
@@ -75,13 +76,14 @@ pub(super) fn install(
     if cache.get(entry.name).is_ok() {
         return Ok(()); // somebody else has installed it meanwhile
     }
-    let url = hub.url.trim_end_matches('/');
+    let address = WebAddress::new(&hub.url);
+    let url = shown(address.url.trim_end_matches('/'));
     let (name, repository) = (entry.name, entry.repository);
     let (megabytes, licence) = (entry.megabytes, entry.licence);
     listener.note(&format!(
         "downloading {name}, about {megabytes} MB, licence {licence}, from {url}/{repository}"
     ))?;
-    let http = Http::new(patience).with_token(url, hub.token.as_deref());
+    let http = Http::new(patience).with_token(&url, hub.token.as_deref()).with_credentials_of(&address);
     let mut download =
         Download { http, url: format!("{url}/{repository}/resolve"), dir: dir.join(name), listener };
     let origin = download.run(entry)?;

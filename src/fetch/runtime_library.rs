@@ -10,7 +10,7 @@ use super::checksum::Checksum;
 use super::http::{Http, HttpError};
 use super::package_index::{ACCEPT, Platform, Wheel, newest};
 use super::transfer::{Transfer, TransferError};
-use super::web_address::{WebAddress, join};
+use super::web_address::{WebAddress, join, shown};
 use super::{FetchError, Listener, downloads};
 use crate::embed::onnx::{LIBRARY, Runtime};
 use crate::paths::IoContext as _;
@@ -50,7 +50,7 @@ pub(super) fn fetch(
         "downloading ONNX Runtime {}, {}, from {}",
         wheel.version,
         size(wheel.bytes),
-        wheel.url
+        shown(&wheel.url)
     ))?;
     let path = dir.join(format!("onnxruntime-{}.whl", wheel.version));
     let transfer = Transfer {
@@ -76,7 +76,7 @@ fn size(bytes: Option<u64>) -> String {
 
 fn choose(http: &Http, index: &str, platform: Platform) -> Result<Wheel, FetchError> {
     let url = join(&format!("{}/", index.trim_end_matches('/')), "onnxruntime/");
-    let failed = |error: HttpError| FetchError::index(TransferError::Http { url: url.clone(), error });
+    let failed = |error: HttpError| FetchError::index(TransferError::http(&url, error));
     let answer = http.get(&url, &[("accept", ACCEPT.to_owned())]).map_err(failed)?;
     let page = io::read_to_string(io::Read::take(answer.body, MOST_PAGE));
     let page = page.map_err(|error| failed(HttpError::lasting(error.to_string())))?;

@@ -13,6 +13,7 @@ use ureq::http::StatusCode;
 
 use super::checksum::Checksum;
 use super::http::{Answer, Http, HttpError, header};
+use super::web_address::shown;
 use crate::paths::{IoContext as _, PathError};
 
 /// Attempts that may fail one after the other without a byte.
@@ -62,6 +63,11 @@ pub(super) enum TransferError {
 }
 
 impl TransferError {
+    /// The error for an address.
+    pub(super) fn http(url: &str, error: HttpError) -> Self {
+        Self::Http { url: shown(url), error }
+    }
+
     /// The status that the server answered with, if it did.
     pub(super) fn status(&self) -> Option<u16> {
         match self {
@@ -293,7 +299,7 @@ impl Transfer<'_> {
     }
 
     fn failed(&self, error: HttpError) -> TransferError {
-        TransferError::Http { url: self.url.to_owned(), error }
+        TransferError::http(self.url, error)
     }
 }
 

@@ -25,10 +25,22 @@ impl WebAddress {
 }
 
 /// Returns scheme, host and port of an address: what a secret may be sent to.
-pub(super) fn origin(url: &str) -> &str {
+pub(super) fn origin(url: &str) -> String {
+    let mut url = WebAddress::new(url).url;
+    url.truncate(start_of_path(&url));
+    url
+}
+
+/// Returns an address as it may be shown: without credentials, and without a query, which may be a signature.
+pub(super) fn shown(url: &str) -> String {
+    let mut url = WebAddress::new(url).url;
+    url.truncate(url.find(['?', '#']).unwrap_or(url.len()));
+    url
+}
+
+fn start_of_path(url: &str) -> usize {
     let host = url.find("://").map_or(0, |at| at + 3);
-    let end = url[host..].find(['/', '?', '#']).map_or(url.len(), |at| host + at);
-    &url[..end]
+    url[host..].find(['/', '?', '#']).map_or(url.len(), |at| host + at)
 }
 
 /// Returns the address that a link on a page names.
@@ -39,12 +51,11 @@ pub(super) fn join(page: &str, link: &str) -> String {
     if is_absolute {
         return link.to_owned();
     }
-    let origin = origin(page);
+    let (origin, path) = page.split_at(start_of_path(page));
     if let Some(host) = link.strip_prefix("//") {
         let scheme = origin.split_once("://").map_or("https", |(scheme, _)| scheme);
         return format!("{scheme}://{host}");
     }
-    let path = &page[origin.len()..];
     let path = &path[..path.find(['?', '#']).unwrap_or(path.len())];
     let dir = if link.starts_with('/') { "" } else { &path[..path.rfind('/').unwrap_or(0)] };
     let (link, query) = link.split_at(link.find(['?', '#']).unwrap_or(link.len()));
@@ -68,6 +79,8 @@ mod tests {
         let address = WebAddress::new("https://me:s%40cret@mirror.example:8443/simple/?a=b@c");
         assert_eq!(address.url, "https://mirror.example:8443/simple/?a=b@c");
         assert_eq!(address.credentials.as_deref(), Some("me:s%40cret"));
+        assert_eq!(origin("https://me:s@mirror.example:8443/a@b"), "https://mirror.example:8443");
+        assert_eq!(shown("https://me:s@mirror.example/a?signature=s"), "https://mirror.example/a");
         let plain = "https://pypi.org/simple/@x";
         assert_eq!(WebAddress::new(plain), WebAddress { url: plain.to_owned(), credentials: None });
     }

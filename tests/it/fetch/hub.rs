@@ -184,6 +184,21 @@ fn what_a_hub_refuses_is_named() {
 }
 
 #[test]
+fn credentials_of_a_hub_are_sent_and_not_shown() {
+    let hub = FakeHub::new(library(), |_, _, _| None);
+    let cache = Cache::new();
+    let mut command = cache.command_with("http://127.0.0.1:1/simple");
+    let library = cache.dir.path().join("no-library");
+    fs::write(&library, "").unwrap();
+    command.args(["--model", NAME, "--runtime"]).arg(&library).env("HF_TOKEN", "hf_token");
+    command.env(HUB_VARIABLE, hub.server.url.replace("http://", "http://me:s%40cret@"));
+    let reports = format!("{:?}", said(&mut command));
+    assert!(reports.contains("no-library") && !reports.contains("cret"), "{reports}");
+    let basic = |asked: &Asked| asked.header("authorization") == Some("Basic bWU6c0BjcmV0");
+    assert!(hub.server.asked().iter().all(basic) && !hub.storage.asked().iter().any(basic));
+}
+
+#[test]
 fn use_downloads_the_library_and_the_model() {
     let Some(library) = crate::models::library().map(PathBuf::from) else { return };
     let library = if library.is_dir() {
