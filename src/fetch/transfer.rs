@@ -154,16 +154,16 @@ fn total(answer: &Answer) -> Option<u64> {
 impl Transfer<'_> {
     /// Downloads the file.
     pub(super) fn run(mut self) -> Result<Transferred, TransferError> {
-        let mut failures = 0;
+        let (mut failures, mut most) = (0, 0);
         let mut is_resumed = self.have() > 0;
+        let mut has_begun_anew = false;
         loop {
-            let before = self.have();
             let error = match self.attempt() {
                 Ok(described) => match self.accept(&described)? {
                     Ok(transferred) => return Ok(transferred),
                     // The part may have been damaged while it lay there.
-                    Err(_) if is_resumed => {
-                        is_resumed = false;
+                    Err(_) if is_resumed && !has_begun_anew => {
+                        (has_begun_anew, most) = (true, 0);
                         continue;
                     }
                     Err(reason) => return Err(self.failed(HttpError::lasting(reason))),
@@ -171,8 +171,11 @@ impl Transfer<'_> {
                 Err(Ended::Fatal(error)) => return Err(error),
                 Err(Ended::Failed(error)) => error,
             };
-            is_resumed |= self.have() > 0;
-            failures = if self.have() > before { 1 } else { failures + 1 };
+            let have = self.have();
+            is_resumed |= have > 0;
+            // Bytes that were there before are no progress: a server may send another file each time.
+            failures = if have > most { 1 } else { failures + 1 };
+            most = most.max(have);
             let Some(delay) = error.again.filter(|_| failures < MOST_FAILURES) else {
                 return Err(self.failed(error));
             };

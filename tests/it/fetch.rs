@@ -234,6 +234,34 @@ fn a_part_that_was_damaged_meanwhile_is_dropped() {
 }
 
 #[test]
+fn a_server_is_not_asked_for_ever() {
+    type Answer = fn(&Asked, &[u8], usize) -> Reply;
+    let cut = |reply: Reply| Reply { cut_after: Some(100_000), ..reply };
+    let cases: [(&str, Answer, &str, usize); 2] = [
+        (
+            "another file each time",
+            |asked, wheel, nth| {
+                let status = if asked.header("range").is_some() { 206 } else { 200 };
+                Reply { status, ..Reply::of(wheel) }.with("ETag", format!("\"{nth}\""))
+            },
+            "Peer disconnected",
+            5,
+        ),
+        ("a damaged file in two parts", |asked, wheel, _| Reply::file(asked, wheel, "\"a\""), "SHA-256 ", 4),
+    ];
+    for (what, answer, expected, n_expected) in cases {
+        let (wheel, n) = (wheel(&library()), AtomicUsize::new(0));
+        let server = index(&"0".repeat(64), move |asked| {
+            let reply = answer(asked, &wheel, n.fetch_add(1, Ordering::SeqCst));
+            if asked.header("range").is_none() { cut(reply) } else { reply }
+        });
+        let error = Cache::new().error(&server);
+        assert!(error.contains(expected), "{what}: {error}");
+        assert_eq!(server.asked().len() - 1, n_expected, "{what}");
+    }
+}
+
+#[test]
 fn what_is_wrong_is_named() {
     let wheel = wheel(&library());
     let hash = hex(&wheel);
