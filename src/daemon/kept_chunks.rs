@@ -47,9 +47,10 @@ impl Default for KeptChunks {
 }
 
 impl KeptChunks {
-    /// Forgets all chunks.
+    /// Forgets all chunks, and the paths that have changed.
     pub(super) fn clear(&self) {
         self.views.retain(&[]);
+        self.changes().clear();
     }
 
     fn changes(&self) -> MutexGuard<'_, HashMap<ViewId, Changes>> {

@@ -58,6 +58,7 @@ impl Scrubber {
             shared.maps.retain(&[]); // they hold names
             shared.changes.clear(); // and these hold paths
             shared.chunks.clear();
+            shared.rows.clear();
             let ms = began.elapsed().as_millis();
             tracing::info!(ms, "what became a secret is gone from the index");
         }

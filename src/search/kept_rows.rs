@@ -34,6 +34,13 @@ struct VectorsOfPaths {
 }
 
 impl KeptRows {
+    /// Forgets everything.
+    pub fn clear(&self) {
+        *lock(&self.places) = Recent::default();
+        *lock(&self.pieces) = Recent::default();
+        *lock(&self.vectors) = VectorsOfPaths::default();
+    }
+
     /// Returns where chunks are; `None` for one that is gone.
     ///
     /// # Errors
