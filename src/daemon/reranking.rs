@@ -3,7 +3,7 @@
 //! The scores of the answer are kept and given to its hits in another order, so thresholds and what follows the first hits are
 //! not affected. If the model cannot run, or not in time, the order stays.
 
-use std::collections::HashMap;
+use std::iter::repeat;
 use std::time::Duration;
 
 use super::shared::Shared;
@@ -15,19 +15,16 @@ pub(super) const FIRST: usize = 20;
 /// Longest time for that.
 const LIMIT: Duration = Duration::from_secs(3);
 
-/// Texts of hits by path and lines.
-pub(super) type Texts = HashMap<(String, (u32, u32)), String>;
-
-/// Returns the texts of some hits by path and lines.
-pub(super) fn texts(hits: &[Hit], texts: Vec<String>) -> Texts {
-    hits.iter().map(|hit| (hit.path.clone(), hit.lines)).zip(texts).collect()
-}
-
-/// Reorders the first hits.
+/// Reorders the first hits. Of a hit without a text the snippet is read.
 ///
 /// # Errors
 /// Why they have the order that they had.
-pub(super) fn rerank(shared: &Shared, query: &str, hits: &mut [Hit], texts: &Texts) -> Result<(), String> {
+pub(super) fn rerank(
+    shared: &Shared,
+    query: &str,
+    hits: &mut [Hit],
+    texts: &[Option<String>],
+) -> Result<(), String> {
     let n_first = hits.len().min(FIRST);
     let first = &mut hits[..n_first];
     if first.is_empty() || query.trim().is_empty() {
@@ -35,7 +32,11 @@ pub(super) fn rerank(shared: &Shared, query: &str, hits: &mut [Hit], texts: &Tex
     }
     let told = |why: String| format!("rerank: {why}");
     let reranker = shared.models.reranker().map_err(told)?;
-    let passages: Vec<String> = first.iter().map(|hit| passage(hit, texts)).collect();
+    let passages: Vec<String> = first
+        .iter()
+        .zip(texts.iter().map(Option::as_deref).chain(repeat(None)))
+        .map(|(hit, text)| passage(hit, text))
+        .collect();
     let scores = reranker.scores(query, &passages, LIMIT).map_err(told)?;
     for (hit, score) in first.iter_mut().zip(scores) {
         hit.arms.rerank = Some(score);
@@ -45,8 +46,8 @@ pub(super) fn rerank(shared: &Shared, query: &str, hits: &mut [Hit], texts: &Tex
 }
 
 /// Returns what is read of a hit: where it is, what it is called, and its text.
-fn passage(hit: &Hit, texts: &Texts) -> String {
-    let text = texts.get(&(hit.path.clone(), hit.lines)).unwrap_or(&hit.snippet);
+fn passage(hit: &Hit, text: Option<&str>) -> String {
+    let text = text.unwrap_or(&hit.snippet);
     let title = hit.title.as_deref().or(hit.symbol.as_deref()).unwrap_or_default();
     let path = if hit.id.is_some() || hit.commit.is_some() { "" } else { &hit.path };
     format!("{path} {title}\n{text}").trim().to_owned()

@@ -3,7 +3,7 @@
 //! Hits of the index are verified on disk, and the query is repeated if one proves stale. Memories are always current and
 //! need no check. Both kinds have scores on one scale and appear in one list.
 
-use std::collections::HashMap;
+use std::iter::repeat;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -197,8 +197,8 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
     degraded.extend(memories.error.take().map(|error| format!("memories: {}", error.message)));
     // `reindex` may have emptied the index since the freshness check.
     let reason = at.reason.clone().or_else(|| (!is_whole).then(|| "the index is being rebuilt".to_owned()));
-    let texts = reranking::texts(&hits, texts);
-    let mut hits = merged(memories.hits(&at.layout, params.explain), hits, *limit);
+    let hits = hits.into_iter().zip(texts.into_iter().map(Some).chain(repeat(None)));
+    let (mut hits, texts) = merged(memories.hits(&at.layout, params.explain), hits, *limit);
     if params.rerank && stale.is_empty() {
         degraded.extend(reranking::rerank(shared, scope.query.text(), &mut hits, &texts).err());
     } else if params.rerank {
@@ -242,7 +242,7 @@ fn memories_alone(
     let mut degraded: Vec<String> = why_not.into_iter().collect();
     let mut hits = memories.hits(layout, question.params.explain);
     if question.params.rerank {
-        let reranked = reranking::rerank(shared, question.scope.query.text(), &mut hits, &HashMap::new());
+        let reranked = reranking::rerank(shared, question.scope.query.text(), &mut hits, &[]);
         degraded.extend(reranked.err());
     }
     let result = SearchResult {
@@ -257,11 +257,14 @@ fn memories_alone(
     Ok(((result, memories.stale), memories.found.unjudged.is_empty()))
 }
 
-/// Merges two sorted lists; at equal scores the memory comes first.
-fn merged(memories: Vec<Hit>, hits: Vec<Hit>, limit: usize) -> Vec<Hit> {
-    let mut all = memories;
-    all.extend(hits);
-    all.sort_by(|left, right| right.score.total_cmp(&left.score)); // stable
+/// Merges two sorted lists; at equal scores the memory comes first. Returns the hits, and the text of each if it was kept.
+fn merged(
+    memories: Vec<Hit>,
+    hits: impl Iterator<Item = (Hit, Option<String>)>,
+    limit: usize,
+) -> (Vec<Hit>, Vec<Option<String>>) {
+    let mut all: Vec<_> = memories.into_iter().zip(repeat(None)).chain(hits).collect();
+    all.sort_by(|(left, _), (right, _)| right.score.total_cmp(&left.score)); // stable
     all.truncate(limit);
-    all
+    all.into_iter().unzip()
 }
