@@ -57,7 +57,8 @@ impl Runtime {
             }
         }
         // Without a home the cache directory is in a temporary one, where others may have made it.
-        let own = Some(self.own_dir()).filter(|dir| is_owned_by(dir, effective_uid()));
+        let is_own = |dir: &Path| is_owned_by(dir, effective_uid());
+        let own = Some(self.own_dir()).filter(|dir| is_own(&self.cache_dir) && is_own(dir));
         let dirs = own.into_iter().chain(SYSTEM.iter().map(PathBuf::from));
         let looked =
             || OnnxError::NoRuntime(format!("looked in {} and the system's", self.own_dir().display()));
@@ -75,11 +76,12 @@ impl Runtime {
     }
 }
 
-/// Returns whether a directory belongs to the user, or to root.
+/// Returns whether a directory belongs to the user, and so does the link if it is one.
 #[cfg(unix)]
 fn is_owned_by(dir: &Path, uid: u32) -> bool {
     use std::os::unix::fs::MetadataExt as _;
-    std::fs::metadata(dir).is_ok_and(|metadata| [uid, 0].contains(&metadata.uid()))
+    let is_own = |metadata: std::io::Result<std::fs::Metadata>| metadata.is_ok_and(|it| it.uid() == uid);
+    is_own(std::fs::symlink_metadata(dir)) && is_own(std::fs::metadata(dir))
 }
 
 #[cfg(not(unix))]
@@ -110,7 +112,14 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         assert!(is_owned_by(temp.path(), effective_uid()));
         let owner = std::fs::metadata(temp.path()).unwrap().uid();
-        assert_eq!(is_owned_by(temp.path(), owner + 1), owner == 0, "root may");
+        assert!(!is_owned_by(temp.path(), owner + 1));
+        let (own, dangling) = (temp.path().join("own"), temp.path().join("foreign"));
+        std::os::unix::fs::symlink(temp.path(), &own).unwrap();
+        std::os::unix::fs::symlink(temp.path().join("absent"), &dangling).unwrap();
+        assert!(
+            is_owned_by(&own, owner) && !is_owned_by(&dangling, owner),
+            "what a link leads to counts too"
+        );
         assert!(!is_owned_by(&temp.path().join("absent"), owner));
     }
 
