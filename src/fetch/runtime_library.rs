@@ -91,16 +91,17 @@ fn unpack(wheel: &Path, to: &Path) -> Result<PathBuf, FetchError> {
     let mut archive = ZipArchive::new(file).map_err(|error| bad(error.to_string()))?;
     let name = archive.file_names().filter(|name| is_library(name)).min().map(str::to_owned);
     let name = name.ok_or_else(|| bad(format!("has no {LIBRARY}")))?;
-    let mut packed = archive.by_name(&name).map_err(|error| bad(error.to_string()))?;
-    if packed.size() > MOST_WHEEL {
-        return Err(bad(format!("{name} has {} bytes", packed.size())));
-    }
+    let packed = archive.by_name(&name).map_err(|error| bad(error.to_string()))?;
+    let mut packed = io::Read::take(packed, MOST_WHEEL + 1); // what the archive says of its size may be wrong
     fs::create_dir_all(to).at("create directory", to)?;
     let part = to.join(format!(".part-{}", std::process::id()));
     let library = to.join(LIBRARY);
     let unpacked = File::create(&part)
-        .and_then(|mut file| io::copy(&mut packed, &mut file).and_then(|_| file.sync_all()))
-        .and_then(|()| fs::rename(&part, &library));
+        .and_then(|mut file| Ok((io::copy(&mut packed, &mut file)?, file.sync_all()?)))
+        .and_then(|(bytes, ())| match bytes > MOST_WHEEL {
+            true => Err(io::Error::other(format!("{name} has more than {MOST_WHEEL} bytes"))),
+            false => fs::rename(&part, &library),
+        });
     if unpacked.is_err() {
         let _ = fs::remove_file(&part); // what failed is told
     }
