@@ -94,7 +94,9 @@ fn model(shared: &Shared) -> ModelInfo {
     let next = shared.read(model_methods::next).unwrap_or_default(); // the reason was told above
     match shared.models.ready(&id) {
         Ok(model) => ModelInfo { id, dims: model.dims(), state: "ready".to_owned(), next },
-        Err(why) if why == LOADING => ModelInfo { state: "loading".to_owned(), ..ModelInfo::default() },
+        Err(why) if why == LOADING => {
+            ModelInfo { id, state: "loading".to_owned(), next, ..ModelInfo::default() }
+        }
         Err(why) => ModelInfo { id, state: format!("failed: {why}"), next, ..ModelInfo::default() },
     }
 }
