@@ -231,10 +231,8 @@ def names(text, repository):
 def written(suite, file, repository):
     """Returns the queries that somebody wrote about this snapshot; those about another one do not fit."""
     text = (Path(__file__).parent / "questions" / file).read_text(encoding="utf-8")
-    of = {(line["repo"], line["commit"]): [] for line in map(json.loads, text.splitlines())}
-    for line in map(json.loads, text.splitlines()):
-        of[line["repo"], line["commit"]].append(line)
-    fitting = of.get((repository.name, repository.snapshot[:12]), [])
+    about = (repository.name, repository.snapshot[:12])
+    fitting = [line for line in map(json.loads, text.splitlines()) if (line["repo"], line["commit"]) == about]
     return [{"qid": f"{repository.name}-{suite}-{nth:03}", "relevant": [ANSWER], **line} for nth, line in enumerate(fitting)]
 
 

@@ -143,7 +143,7 @@ class Half:
         return float(np.mean(self.means(suite, weights))) if self.sets[suite] else 0.0
 
     def goal(self, weights):
-        """Returns what is fitted: the figures of code and docs, weighed."""
+        """Returns what is fitted: the figures of the suites, weighed."""
         if self.is_of_classes:
             return self.figure("classes", weights)
         return sum(share * self.figure(suite, weights) for suite, share in SHARES.items())

@@ -49,8 +49,14 @@ impl WordPiece {
 
     /// Returns the known tokens among the first `n_tokens` of `text`, without punctuation.
     pub(super) fn first_ids(&self, text: &str, n_tokens: usize) -> Vec<u32> {
-        let (ids, word) = Default::default();
-        let mut words = Words { wordpiece: self, ids, n_tokens: 0, limit: n_tokens, word, n_chars: 0 };
+        let mut words = Words {
+            wordpiece: self,
+            ids: Vec::new(),
+            n_tokens: 0,
+            limit: n_tokens,
+            word: String::new(),
+            n_chars: 0,
+        };
         let mut previous = ' ';
         let mut chars = text.chars().peekable();
         while let Some(c) = chars.next() {
