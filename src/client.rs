@@ -21,6 +21,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::paths::{Env, RepoLayout};
 use crate::proto::{CwdParams, Endpoint, HelloParams, HelloResult, PROTOCOL, RpcError, code};
+use crate::threads::pause;
 
 pub use fetching::{Servers, fetch};
 pub use no_answer::ClientError;
@@ -378,13 +379,4 @@ fn present<'de, D: Deserializer<'de>, R: DeserializeOwned>(input: D) -> Result<O
 fn retry_after(rpc: &RpcError) -> Duration {
     let told = rpc.data.as_ref().and_then(|data| data.retry_after_ms);
     told.map_or(RETRY_AFTER, |ms| Duration::from_millis(ms.clamp(1, 5_000)))
-}
-
-/// Waits for the time that the daemon has named, because there is no event to wait for.
-pub fn pause(time: Duration) {
-    let end = Instant::now() + time;
-    // Parking may end early, so it is repeated.
-    while let Some(rest) = end.checked_duration_since(Instant::now()).filter(|rest| !rest.is_zero()) {
-        std::thread::park_timeout(rest);
-    }
 }

@@ -29,7 +29,7 @@
 //! | [`extract`] | splits texts into chunks, symbols and words | |
 //! | [`embed`] | computes vectors for texts | |
 //! | [`store`] | holds both databases | `proto` |
-//! | [`config`], [`paths`], [`types`], [`unwind`] | what everybody may use | each other |
+//! | [`config`], [`paths`], [`types`], [`threads`] | what everybody may use | each other |
 //!
 //! `tests/it/tidy.rs` holds the same edges and fails when a new one appears.
 //!
@@ -67,8 +67,8 @@ pub mod scan;
 pub mod search;
 pub mod setup;
 pub mod store;
+pub mod threads;
 pub mod types;
-pub mod unwind;
 pub mod watch;
 
 #[cfg(test)]

@@ -26,6 +26,13 @@ pub const PLAIN_STATE_DIR: &str = ".memo";
 /// Name of the file that git's hooks append to.
 pub const DOORBELL: &str = "doorbell";
 
+/// Returns the path with something at the end of its name, such as `-wal` for the log that SQLite keeps beside a database.
+pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
 /// An input/output error with its path.
 #[derive(Debug, thiserror::Error)]
 #[error("{action} {}: {source}", path.display())]

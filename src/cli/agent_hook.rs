@@ -16,10 +16,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::client::{
-    Client, ClientError, Options, may_replace_in_background, pause, run_in_background, start_in_background,
+    Client, ClientError, Options, may_replace_in_background, run_in_background, start_in_background,
 };
 use crate::paths::RepoLayout;
 use crate::proto::{AdviseParams, AdviseResult, Occasion};
+use crate::threads::pause;
 
 use super::args::{Global, HookArgs};
 use super::context::CommandContext;

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::client::pause;
 use crate::paths::IoContext;
+use crate::threads::pause;
 
 use super::args::LogsArgs;
 use super::context::CommandContext;

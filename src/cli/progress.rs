@@ -4,8 +4,9 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 
-use crate::client::{self, Client};
+use crate::client::Client;
 use crate::proto::{Pending, Sync, SyncParams, SyncResult};
+use crate::threads::pause;
 
 use super::error::CliError;
 use super::output::Output;
@@ -93,7 +94,7 @@ fn until(
         }
         // A large index takes long to count, and would be counted most of the time.
         let counting = asked.elapsed().saturating_sub(Duration::from_millis(POLL_MS));
-        client::pause(POLL_AT_LEAST.saturating_sub(asked.elapsed()).max(4 * counting));
+        pause(POLL_AT_LEAST.saturating_sub(asked.elapsed()).max(4 * counting));
     }
 }
 

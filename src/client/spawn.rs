@@ -10,6 +10,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::paths::{Env, IoContext, PathError, RepoLayout, lock_within, open_lock};
 use crate::proto::{Endpoint, Ready};
+use crate::threads::pause;
 
 use super::transport::{self, Connection};
 use super::{ClientError, Options, child};
@@ -197,7 +198,7 @@ fn ending(child: &mut Child, within: Duration) -> String {
     while Instant::now() < deadline {
         match child.try_wait() {
             Ok(Some(status)) => return format!("it ended with {status}"),
-            Ok(None) => super::pause(Duration::from_millis(5)),
+            Ok(None) => pause(Duration::from_millis(5)),
             Err(error) => return format!("waiting for it failed: {error}"),
         }
     }

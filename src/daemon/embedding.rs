@@ -19,8 +19,8 @@ use super::worker::Job;
 use crate::embed::{Embedder, runs};
 use crate::index::{Batch, Failed, embed_chunks, embed_paths};
 use crate::store::{Embedded, NewVector, Reader, StoreError};
+use crate::threads::caught;
 use crate::types::ChunkId;
-use crate::unwind::caught;
 
 /// Number of texts per step.
 const STEP: usize = 256;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::embed::BUILTIN_ID;
 use crate::index::IndexError;
-use crate::paths::{IoContext as _, PathError};
+use crate::paths::{IoContext as _, PathError, with_suffix};
 use crate::store::{StoreError, Writer};
 
 /// Attempts to open an index.db that cannot be read at the moment.
@@ -70,9 +70,7 @@ const DAMAGED: &str = ".damaged-";
 /// Renames what is no file, and so was never an index.
 fn quarantine(path: &Path) -> anyhow::Result<PathBuf> {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let mut aside = path.as_os_str().to_owned();
-    aside.push(format!("{DAMAGED}{seconds}"));
-    let aside = PathBuf::from(aside);
+    let aside = with_suffix(path, &format!("{DAMAGED}{seconds}"));
     std::fs::rename(path, &aside).at("rename", path)?;
     remove_companions(path);
     Ok(aside)
@@ -80,9 +78,7 @@ fn quarantine(path: &Path) -> anyhow::Result<PathBuf> {
 
 fn remove_companions(path: &Path) {
     for suffix in ["-wal", "-shm"] {
-        let mut companion = path.as_os_str().to_owned();
-        companion.push(suffix);
-        let _ = std::fs::remove_file(companion); // useless without the file they belong to
+        let _ = std::fs::remove_file(with_suffix(path, suffix)); // useless without the file they belong to
     }
 }
 

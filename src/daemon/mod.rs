@@ -83,7 +83,7 @@ use crate::config::{self, Config};
 use crate::embed::onnx::{ModelCache, Runtime};
 use crate::index::{Commits, Indexer, Progress, Reading};
 use crate::paths::{Env, RepoLayout};
-use crate::unwind::caught;
+use crate::threads::caught;
 use crate::watch::Watch;
 
 /// Threads for blocking calls. `gates` allows fewer to work at a time; the others may hang on file systems.

@@ -5,10 +5,11 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::embed::onnx::{ModelCache, Purpose, RemoteModel, Reranker, Runtime, name_of};
 use crate::embed::{BUILTIN_DIMS, BUILTIN_ID, Builtin, Embedder, Guarded, LOADING};
+use crate::threads::lock;
 
 /// A model, or why there is none.
 pub(super) type Loaded = Result<Arc<dyn Embedder>, String>;
@@ -63,8 +64,8 @@ impl Models {
 
     /// Changes the model that reranks.
     pub(super) fn choose_reranker(&self, name: &str) {
-        name.clone_into(&mut locked(&self.reranker_name));
-        *locked(&self.reranker) = None;
+        name.clone_into(&mut lock(&self.reranker_name));
+        *lock(&self.reranker) = None;
     }
 
     /// Returns the model that reranks.
@@ -72,12 +73,12 @@ impl Models {
     /// # Errors
     /// Why there is none.
     pub(super) fn reranker(&self) -> Result<Arc<Reranker>, String> {
-        let mut opened = locked(&self.reranker);
+        let mut opened = lock(&self.reranker);
         // Another process may have replaced its files.
         if let Some(reranker) = opened.as_ref().filter(|model| self.cache.by_identity(model.id()).is_ok()) {
             return Ok(Arc::clone(reranker));
         }
-        let name = locked(&self.reranker_name).clone();
+        let name = lock(&self.reranker_name).clone();
         let is_one = |purpose| purpose == Purpose::Rerank;
         let installed = match name.is_empty() {
             true => self.cache.all().into_iter().find(|model| is_one(model.manifest.purpose)),
@@ -106,20 +107,20 @@ impl Models {
         if id == BUILTIN_ID {
             return self.builtin.get_or_init(load_builtin).clone();
         }
-        if let Some(model) = locked(&self.opened).get(id) {
+        if let Some(model) = lock(&self.opened).get(id) {
             return Ok(Arc::clone(model));
         }
         let installed = self.cache.by_identity(id).map_err(|error| error.to_string())?;
         let model = RemoteModel::new(&installed, &self.runtime, &self.program);
         let model: Arc<dyn Embedder> = Arc::new(model.map_err(|error| error.to_string())?);
-        locked(&self.opened).insert(id.to_owned(), Arc::clone(&model));
+        lock(&self.opened).insert(id.to_owned(), Arc::clone(&model));
         Ok(model)
     }
 
     /// Forgets the opened model of a name, whose files were replaced or removed. Its processes end once nobody uses them.
     pub(super) fn forget(&self, name: &str) {
-        locked(&self.opened).retain(|id, _| name_of(id) != name);
-        locked(&self.reranker).take_if(|reranker| name_of(reranker.id()) == name);
+        lock(&self.opened).retain(|id, _| name_of(id) != name);
+        lock(&self.reranker).take_if(|reranker| name_of(reranker.id()) == name);
     }
 
     /// Makes the model of this name the one that is to answer.
@@ -129,8 +130,8 @@ impl Models {
     pub(super) fn choose(&self, name: &str) -> Result<String, String> {
         let id = identity(&self.cache, name)?;
         self.load(&id)?;
-        *locked(&self.usable) = None;
-        *locked(&self.chosen) = Ok(id.clone());
+        *lock(&self.usable) = None;
+        *lock(&self.chosen) = Ok(id.clone());
         self.note_problem(None);
         Ok(id)
     }
@@ -153,27 +154,27 @@ impl Models {
     /// # Errors
     /// Why it cannot.
     pub(super) fn chosen(&self) -> Result<String, String> {
-        locked(&self.chosen).clone()
+        lock(&self.chosen).clone()
     }
 
     /// Returns whether a model has been loaded since it was chosen.
     pub(super) fn is_usable(&self, id: &str) -> bool {
-        locked(&self.usable).as_deref() == Some(id)
+        lock(&self.usable).as_deref() == Some(id)
     }
 
     /// Records that the chosen model has been loaded: queries need not wait for it.
     pub(super) fn note_usable(&self, id: &str) {
-        *locked(&self.usable) = Some(id.to_owned());
+        *lock(&self.usable) = Some(id.to_owned());
     }
 
     /// Returns why the chosen model does not answer yet, if something failed.
     pub(super) fn problem(&self) -> Option<String> {
-        locked(&self.problem).clone()
+        lock(&self.problem).clone()
     }
 
     /// Records why the chosen model does not answer yet; nothing if nothing failed.
     pub(super) fn note_problem(&self, problem: Option<String>) {
-        *locked(&self.problem) = problem;
+        *lock(&self.problem) = problem;
     }
 }
 
@@ -187,10 +188,6 @@ fn identity(cache: &ModelCache, name: &str) -> Result<String, String> {
         Purpose::Embed => Ok(installed.manifest.identity()),
         Purpose::Rerank => Err(format!("{name} makes no vectors")),
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn load_builtin() -> Loaded {

@@ -5,7 +5,7 @@ use std::sync::mpsc::Receiver;
 
 use crate::paths::{Env, RepoLayout, if_readable};
 use crate::scan::lstat;
-use crate::unwind::caught;
+use crate::threads::caught;
 
 /// Reason for the exit of a daemon that clients cannot find any more.
 pub(super) const LOST: &str = "its state dir, its socket or its index is gone, or is looked for elsewhere";

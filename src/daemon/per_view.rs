@@ -1,7 +1,8 @@
 //! Keeps values in memory that follow from the index, one for each worktree.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use crate::threads::lock;
 use crate::types::ViewId;
 
 /// A value that is kept.
@@ -72,8 +73,4 @@ impl<T: Kept> PerView<T> {
             slots.remove(0);
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

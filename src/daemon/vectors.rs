@@ -8,8 +8,8 @@ use crate::embed::BUILTIN_ID;
 use crate::search::nearest::{IdSet, VectorIndex};
 use crate::search::shared_vectors::{Adding, SharedVectors};
 use crate::store::{Reader, StoreError, VectorTable, Writer};
+use crate::threads::caught;
 use crate::types::ChunkId;
-use crate::unwind::caught;
 
 /// Share of the budget that is left free when vectors are loaded, because they are about to become more: one eighth.
 const SPARE: usize = 8;

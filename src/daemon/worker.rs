@@ -21,8 +21,8 @@ use crate::index::{Applied, Commits, IndexError, Scope};
 use crate::paths::RepoLayout;
 use crate::scan;
 use crate::store::{Change, Embedded, NewVector, Reader, StoreError, ViewKey, ViewRow, Writer};
+use crate::threads::caught;
 use crate::types::ViewId;
-use crate::unwind::caught;
 
 /// A job for the writer thread.
 pub(super) enum Job {

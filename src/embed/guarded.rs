@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use super::{EmbedError, Embedder};
-use crate::unwind::caught;
+use crate::threads::caught;
 
 /// Loads a model.
 type Load = fn() -> Result<Arc<dyn Embedder>, EmbedError>;

@@ -6,7 +6,6 @@
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use ureq::http::StatusCode;
@@ -14,7 +13,8 @@ use ureq::http::StatusCode;
 use super::checksum::Checksum;
 use super::http::{Answer, Http, HttpError, header};
 use super::web_address::shown;
-use crate::paths::{IoContext as _, PathError};
+use crate::paths::{IoContext as _, PathError, with_suffix};
+use crate::threads::pause;
 
 /// Attempts that may fail one after the other without a byte.
 const MOST_FAILURES: u32 = 5;
@@ -294,32 +294,14 @@ impl Transfer<'_> {
     }
 
     fn part(&self) -> PathBuf {
-        with(self.to, ".part")
+        with_suffix(self.to, ".part")
     }
 
     fn description(&self) -> PathBuf {
-        with(self.to, ".part.json")
+        with_suffix(self.to, ".part.json")
     }
 
     fn failed(&self, error: HttpError) -> TransferError {
         TransferError::http(self.url, error)
-    }
-}
-
-fn with(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    name.into()
-}
-
-/// Waits before a server is asked again.
-fn pause(delay: Duration) {
-    let until = std::time::Instant::now() + delay;
-    loop {
-        let rest = until.saturating_duration_since(std::time::Instant::now());
-        if rest.is_zero() {
-            return;
-        }
-        std::thread::park_timeout(rest);
     }
 }

@@ -17,8 +17,8 @@ use crate::extract::words;
 use crate::git::{Commit, GitError, Node, ObjectId, Objects, Tip, Walk};
 use crate::paths::RepoLayout;
 use crate::store::{Change, NewBlob, NewChunk, Reader, Writer};
+use crate::threads::caught;
 use crate::types::{Kind, SourceKey, Stat, ViewId};
-use crate::unwind::caught;
 
 /// Name of the format, which no file has.
 const LANG: &str = "commit";

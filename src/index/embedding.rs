@@ -10,8 +10,8 @@ use crate::extract::{self, redact::RedactedText};
 use crate::paths::PathError;
 use crate::scan;
 use crate::store::{Embedded, NewVector, PendingChunk, Reader};
+use crate::threads;
 use crate::types::{ChunkId, Kind, SourceKey};
-use crate::unwind;
 
 /// The vectors of one step.
 #[derive(Debug, Default)]
@@ -90,7 +90,7 @@ impl Batch {
 
 /// Runs code on untrusted text, and converts a panic to an error.
 fn caught<T>(run: impl FnOnce() -> Result<T, EmbedError>) -> Result<T, String> {
-    match unwind::caught(run) {
+    match threads::caught(run) {
         Ok(result) => result.map_err(|error| error.to_string()),
         Err(why) => Err(format!("panicked: {why}")),
     }

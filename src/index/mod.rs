@@ -25,7 +25,7 @@ pub use progress::{Missed, Progress, ReconcileOutcome, Unread, WalkProgress};
 
 use crate::scan::ScanError;
 use crate::store::StoreError;
-use crate::unwind;
+use crate::threads;
 
 /// A reconcile failed as a whole. The batches before the failure are written.
 #[derive(Debug, thiserror::Error)]
@@ -59,7 +59,7 @@ impl IndexError {
     /// # Errors
     /// When `run` fails or panics.
     pub fn caught<T>(run: impl FnOnce() -> Result<T, Self>) -> Result<T, Self> {
-        unwind::caught(run).unwrap_or_else(|why| Err(Self::Panicked(why)))
+        threads::caught(run).unwrap_or_else(|why| Err(Self::Panicked(why)))
     }
 
     /// Returns the remedy, if it is known and not part of the message.

@@ -11,8 +11,8 @@ use crate::embed::Builtin;
 use crate::extract::{self, EXTRACTOR_VERSION, Extracted, redact, words};
 use crate::scan::{self, Content, Read, ReadError};
 use crate::store::{Change, NewBlob, NewChunk, Reader};
+use crate::threads::caught;
 use crate::types::{FileClass, Kind, Refusal, SourceKey, Stat, ViewId};
-use crate::unwind::caught;
 
 /// What happens to the manifest row of a file.
 pub(super) enum Prepared {

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::store::Change;
+use crate::threads::lock;
 use crate::types::{Refusal, SourceKey};
 
 /// Counters that all worktrees share; read by other threads.
@@ -107,10 +108,6 @@ impl Drop for Look<'_> {
     fn drop(&mut self) {
         lock(self.looks).open.remove(&self.number);
     }
-}
-
-fn lock(looks: &Mutex<Looks>) -> MutexGuard<'_, Looks> {
-    looks.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The result of a reconcile.

@@ -3,11 +3,12 @@
 //! A search looks at hundreds of candidates, mostly those of the searches before. What is kept never changes: ids of chunks
 //! are not used again, and a model gives a path one vector. Whether there is still such a chunk says the view.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::recent::Recent;
 use crate::embed::cosine_i8;
 use crate::store::{Place, Reader, StoreError};
+use crate::threads::lock;
 use crate::types::ChunkId;
 
 /// Most places that are kept, some 15 MB.
@@ -46,19 +47,7 @@ impl KeptRows {
     /// # Errors
     /// When the database cannot be read.
     pub fn places(&self, reader: &Reader, chunks: &[ChunkId]) -> Result<Vec<Option<Place>>, StoreError> {
-        let mut kept = lock(&self.places);
-        let mut places: Vec<_> = chunks.iter().map(|chunk| kept.get(chunk, MOST_PLACES).cloned()).collect();
-        drop(kept);
-        let mut read = Vec::new();
-        for (chunk, place) in chunks.iter().zip(&mut places) {
-            if place.is_none() {
-                *place = reader.place(*chunk)?;
-                read.extend(place.clone().map(|place| (*chunk, place)));
-            }
-        }
-        let mut kept = lock(&self.places);
-        read.into_iter().for_each(|(chunk, place)| kept.put(chunk, place, MOST_PLACES));
-        Ok(places)
+        kept_or_read(&self.places, MOST_PLACES, chunks, |chunk| reader.place(chunk))
     }
 
     /// Returns where a chunk is; `None` if it is gone.
@@ -74,22 +63,9 @@ impl KeptRows {
     /// # Errors
     /// When the database cannot be read.
     pub fn pieces(&self, reader: &Reader, chunks: &[ChunkId]) -> Result<Vec<Arc<[u16]>>, StoreError> {
-        let mut kept = lock(&self.pieces);
-        let all: Vec<_> = chunks.iter().map(|chunk| kept.get(chunk, MOST_PIECES).cloned()).collect();
-        drop(kept);
-        let mut read = Vec::new();
-        let pieces = chunks.iter().zip(all).map(|(chunk, pieces)| match pieces {
-            Some(pieces) => Ok(pieces),
-            None => {
-                let pieces: Arc<[u16]> = reader.pieces(*chunk)?.into();
-                read.push((*chunk, Arc::clone(&pieces)));
-                Ok(pieces)
-            }
-        });
-        let pieces = pieces.collect::<Result<_, _>>()?;
-        let mut kept = lock(&self.pieces);
-        read.into_iter().for_each(|(chunk, pieces)| kept.put(chunk, pieces, MOST_PIECES));
-        Ok(pieces)
+        let read = |chunk| reader.pieces(chunk).map(|pieces| Some(pieces.into()));
+        let pieces = kept_or_read(&self.pieces, MOST_PIECES, chunks, read)?;
+        Ok(pieces.into_iter().map(Option::unwrap_or_default).collect())
     }
 
     /// Returns the cosine of a vector of this model with those of paths; `None` for one that has none.
@@ -131,6 +107,24 @@ impl KeptRows {
     }
 }
 
-fn lock<T>(kept: &Mutex<T>) -> MutexGuard<'_, T> {
-    kept.lock().unwrap_or_else(PoisonError::into_inner)
+/// Returns the value of each chunk, and reads and keeps those that are not known.
+fn kept_or_read<V: Clone>(
+    kept: &Mutex<Recent<ChunkId, V>>,
+    most: usize,
+    chunks: &[ChunkId],
+    read: impl Fn(ChunkId) -> Result<Option<V>, StoreError>,
+) -> Result<Vec<Option<V>>, StoreError> {
+    let mut locked = lock(kept);
+    let mut values: Vec<_> = chunks.iter().map(|chunk| locked.get(chunk, most).cloned()).collect();
+    drop(locked);
+    let mut new = Vec::new();
+    for (chunk, value) in chunks.iter().zip(&mut values) {
+        if value.is_none() {
+            *value = read(*chunk)?;
+            new.extend(value.clone().map(|value| (*chunk, value)));
+        }
+    }
+    let mut locked = lock(kept);
+    new.into_iter().for_each(|(chunk, value)| locked.put(chunk, value, most));
+    Ok(values)
 }

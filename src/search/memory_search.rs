@@ -137,12 +137,12 @@ pub fn memories(
     let filter = &ask.restricted_filter();
     let is_outdated = ask.vector.as_ref().is_some_and(|vector| vector.model() != vectors.model());
     let mut pool: HashMap<MemoryRow, Candidate> = HashMap::new();
+    let mut texts = HashMap::new();
     if ask.mode != Mode::Vector
         && let Some(expression) = ask.query.match_with_stems()
     {
         let found = rows.bm25(filter, &expression, k)?;
-        let texts: HashMap<_, _> =
-            rows.texts(&found.iter().map(|(row, _)| *row).collect::<Vec<_>>())?.into_iter().collect();
+        texts.extend(rows.texts(&found.iter().map(|(row, _)| *row).collect::<Vec<_>>())?);
         for (rank, (row, bm25)) in (1..).zip(found) {
             let candidate = pool.entry(row).or_default();
             candidate.signals.bm25 = Some(TextRank { rank, bm25: -bm25 });
@@ -165,7 +165,7 @@ pub fn memories(
     }
     let (mut found, unjudged) = with_facts(rows, vectors, ask, pool)?;
     if ask.mode == Mode::Hybrid {
-        compare_words(rows, &ask.query, &mut found)?;
+        compare_words(rows, &ask.query, &mut texts, &mut found)?;
     }
     let total = found.len();
     let mut ranked = memory_rank::rank(found, rows.now_ms());
@@ -237,8 +237,14 @@ fn with_facts(
     Ok((candidates, unjudged))
 }
 
-/// Sets how similar the words of each candidate are to those of the query, rare words counting more.
-fn compare_words(rows: &Rows<'_>, query: &Query, candidates: &mut [Candidate]) -> Result<(), StoreError> {
+/// Sets how similar the words of each candidate are to those of the query, rare words counting more. Reads texts that are
+/// not known.
+fn compare_words(
+    rows: &Rows<'_>,
+    query: &Query,
+    texts: &mut HashMap<MemoryRow, String>,
+    candidates: &mut [Candidate],
+) -> Result<(), StoreError> {
     let Ok(model) = Builtin::shared() else { return Ok(()) };
     let n_memories = rows.last_row()? as f64;
     let mut weighed: Vec<(&str, f64)> = Vec::new();
@@ -249,8 +255,9 @@ fn compare_words(rows: &Rows<'_>, query: &Query, candidates: &mut [Candidate]) -
         }
     }
     let Some(mut maxsim) = MaxSim::new(&model, weighed) else { return Ok(()) };
-    let found: Vec<MemoryRow> = candidates.iter().map(|candidate| candidate.facts.row).collect();
-    let texts: HashMap<_, _> = rows.texts(&found)?.into_iter().collect();
+    let unread =
+        candidates.iter().map(|candidate| candidate.facts.row).filter(|row| !texts.contains_key(row));
+    texts.extend(rows.texts(&unread.collect::<Vec<_>>())?);
     for candidate in candidates {
         let text = texts.get(&candidate.facts.row);
         let largest = text.map(|text| maxsim.largest(&model.pieces(text)));

@@ -253,13 +253,6 @@ fn corrupt(said: String) -> rusqlite::Error {
     rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT), Some(said))
 }
 
-/// Returns the name of a file that SQLite keeps beside a database: `-wal`, `-shm` or `-journal`.
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
-}
-
 /// Converts an int8 vector to its stored form.
 fn as_bytes(vec: &[i8]) -> Vec<u8> {
     vec.iter().map(|value| value.cast_unsigned()).collect()

@@ -300,7 +300,7 @@ pub(crate) fn until(what: &str, mut condition: impl FnMut() -> bool) {
     let deadline = Instant::now() + PATIENCE;
     while !condition() {
         assert!(Instant::now() < deadline, "in vain: {what}");
-        memod::client::pause(Duration::from_millis(1));
+        memod::threads::pause(Duration::from_millis(1));
     }
 }
 

@@ -48,13 +48,13 @@ const EDGES: &[(&str, &[&str])] = &[
     ("config", &[]),
     ("paths", &[]),
     ("types", &[]),
-    ("unwind", &[]),
+    ("threads", &[]),
     ("memo", &["cli"]),
     // `proto` for the line that says it is ready, the others for the processes that run a model, download and extract.
     ("memod", &["daemon", "embed", "fetch", "index", "proto"]),
 ];
 
-const EVERYBODY: &[&str] = &["config", "paths", "types", "unwind"];
+const EVERYBODY: &[&str] = &["config", "paths", "types", "threads"];
 
 /// Text and values in, values out. A name that ends with `/` is a directory.
 const PURE: &[&str] = &[

@@ -14,7 +14,7 @@ use crate::cli::args::{
 };
 use crate::cli::context::CommandContext;
 use crate::cli::error::CliError;
-use crate::paths::{RepoLayout, canonical};
+use crate::paths::{RepoLayout, canonical, with_suffix};
 use crate::types::is_secret_name;
 
 /// What to do about a verb that is for people.
@@ -167,12 +167,11 @@ fn check_new_file(path: &Path, ending: &str, context: &CommandContext) -> Result
 
 /// Returns the logs that SQLite reads with a file if it is a database: they might be links too.
 fn logs(path: &Path) -> Vec<PathBuf> {
-    let beside = |end: &str| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(end);
-        PathBuf::from(name)
-    };
-    ["-wal", "-journal"].map(beside).into_iter().filter(|log| log.symlink_metadata().is_ok()).collect()
+    ["-wal", "-journal"]
+        .map(|suffix| with_suffix(path, suffix))
+        .into_iter()
+        .filter(|log| log.symlink_metadata().is_ok())
+        .collect()
 }
 
 /// Returns where a path leads to, relative to the worktree; fails where a model has no business.

@@ -9,7 +9,7 @@ use crate::daemon::error_chain;
 use crate::daemon::shared::Shared;
 use crate::daemon::worker::Job;
 use crate::store::{NewVector, Reader};
-use crate::unwind::caught;
+use crate::threads::caught;
 
 /// Makes missing vectors until none is missing or `is_interrupted`, then switches. A failure is told in `status`, and the next
 /// wake-up tries again; the present model answers meanwhile.

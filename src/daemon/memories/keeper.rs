@@ -22,7 +22,7 @@ use crate::proto::{Check, RpcError, code};
 use crate::store::{
     Checked, Derived, Foreign, MemoryStore, Preparing, Record, StoreError, remove_left_copies,
 };
-use crate::unwind::caught;
+use crate::threads::caught;
 
 /// A database of another system that is being read.
 pub(super) struct OpenForeign {

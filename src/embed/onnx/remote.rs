@@ -15,6 +15,7 @@ use super::model_client::{Process, QUERY_LIMIT};
 use super::model_process::{Start, Task};
 use super::{OnnxError, Runtime};
 use crate::embed::{EmbedError, Embedder, LOADING, Role, Scale};
+use crate::threads::lock;
 
 /// Texts that are asked for at once. The model takes one after the other; more would make a time limit long.
 const BATCH: usize = 8;
@@ -113,7 +114,7 @@ impl Embedder for RemoteModel {
     fn embed_now(&self, texts: &[&str], role: Role) -> Result<Vectors, EmbedError> {
         let mut kept = None;
         if let (Role::Query, [text]) = (role, texts) {
-            let queries = locked(&self.queries);
+            let queries = lock(&self.queries);
             kept = queries.iter().find(|(known, _)| known == text).map(|(_, vectors)| vectors.clone());
         }
         if let Some(vectors) = kept {
@@ -122,7 +123,7 @@ impl Embedder for RemoteModel {
         let vectors =
             self.embed_by(texts, role, |texts| self.now.ask_if_ready(&Task::embed(texts), QUERY_LIMIT))?;
         if let (Role::Query, [text]) = (role, texts) {
-            let mut queries = locked(&self.queries);
+            let mut queries = lock(&self.queries);
             if queries.len() == KEPT_QUERIES {
                 queries.remove(0);
             }
@@ -178,7 +179,7 @@ impl Server {
     /// Waits until the process runs, but at most for `limit`; starts it if need be.
     pub(super) fn ready_within(self: &Arc<Self>, limit: Duration) -> Result<(), String> {
         let until = Instant::now() + limit;
-        let mut state = locked(&self.state);
+        let mut state = lock(&self.state);
         loop {
             if matches!(*state, State::Ready(..)) {
                 return Ok(());
@@ -188,7 +189,7 @@ impl Server {
                 if why != LOADING {
                     return Err(why);
                 }
-                state = locked(&self.state);
+                state = lock(&self.state);
                 continue;
             }
             let rest = until.saturating_duration_since(Instant::now());
@@ -202,7 +203,7 @@ impl Server {
     /// Asks the process; starts it and waits for it if need be.
     fn ask(self: &Arc<Self>, task: &Task) -> Result<Vectors, String> {
         let process = loop {
-            let mut state = locked(&self.state);
+            let mut state = lock(&self.state);
             match &mut *state {
                 State::Ready(process, _) => {
                     if let Some(process) = process.take() {
@@ -225,7 +226,7 @@ impl Server {
     /// Asks the process if it runs, and waits at most `limit` for its turn. Starts it otherwise, but does not wait for it.
     pub(super) fn ask_if_ready(self: &Arc<Self>, task: &Task, limit: Duration) -> Result<Vectors, String> {
         let until = Instant::now() + limit;
-        let mut state = locked(&self.state);
+        let mut state = lock(&self.state);
         let process = loop {
             let State::Ready(process, _) = &mut *state else { return Err(self.why_not_ready(state)) };
             if let Some(process) = process.take() {
@@ -243,7 +244,7 @@ impl Server {
 
     /// Returns whether the process runs; starts it otherwise, but does not wait for it.
     fn is_ready(self: &Arc<Self>) -> bool {
-        let state = locked(&self.state);
+        let state = lock(&self.state);
         if matches!(*state, State::Ready(..)) {
             return true;
         }
@@ -312,7 +313,7 @@ impl Server {
     }
 
     fn set(&self, new: State) {
-        let former = std::mem::replace(&mut *locked(&self.state), new);
+        let former = std::mem::replace(&mut *lock(&self.state), new);
         self.changed.notify_all();
         drop(former); // ends a process, without the lock
     }
@@ -324,7 +325,7 @@ fn end_when_idle(server: &Weak<Server>, idle: Duration) {
     loop {
         thread::park_timeout(rest);
         let Some(server) = server.upgrade() else { return };
-        let mut state = locked(&server.state);
+        let mut state = lock(&server.state);
         match &*state {
             State::Ready(Some(_), asked) if asked.elapsed() >= idle => {
                 let former = std::mem::take(&mut *state);
@@ -342,10 +343,6 @@ fn end_when_idle(server: &Weak<Server>, idle: Duration) {
         }
         rest = rest.max(Duration::from_secs(1));
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -371,7 +368,7 @@ mod tests {
         assert_eq!((ask(&busy, Duration::ZERO), busy.is_ready()), ("busy for over 0 s".to_owned(), true));
         let stopped = server(State::Stopped);
         assert_eq!(ask(&stopped, QUERY_LIMIT), LOADING, "it is started by another thread");
-        let mut state = locked(&stopped.state);
+        let mut state = lock(&stopped.state);
         while matches!(*state, State::Starting) {
             state = stopped.changed.wait(state).unwrap();
         }

@@ -9,8 +9,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 use super::table::Table;
-use crate::paths::{canonical, create_dir_in};
-use crate::store::{StoreError, beside, check_quickly, connect};
+use crate::paths::{canonical, create_dir_in, with_suffix};
+use crate::store::{StoreError, check_quickly, connect};
 
 /// Number of attempts to copy a database that is being written.
 const TRIES: usize = 5;
@@ -49,7 +49,7 @@ pub fn remove_left_copies(state_dir: &Path) {
 
 /// Removes a copy and its directory.
 fn remove(copy: &Path) {
-    for file in with_companions(copy).into_iter().chain([beside(copy, "-shm")]) {
+    for file in with_companions(copy).into_iter().chain([with_suffix(copy, "-shm")]) {
         let _ = fs::remove_file(file); // what stays goes with the next copy
     }
     let _ = copy.parent().map(fs::remove_dir);
@@ -233,7 +233,7 @@ impl Copied {
 }
 
 fn with_companions(path: &Path) -> Vec<PathBuf> {
-    [path.to_owned()].into_iter().chain(COMPANIONS.map(|suffix| beside(path, suffix))).collect()
+    [path.to_owned()].into_iter().chain(COMPANIONS.map(|suffix| with_suffix(path, suffix))).collect()
 }
 
 /// The signature of the files of a database, which changes with every write.

@@ -6,6 +6,7 @@
 
 mod asked_backups;
 mod elsewhere;
+mod missing_vectors;
 mod model_switch;
 mod recovery;
 
@@ -16,12 +17,10 @@ use std::time::SystemTime;
 
 use super::backups::{Backups, Copy, Label};
 use super::vectors::MakeModel;
-use super::{
-    Checked, Derived, MemoryDb, MemoryReader, Record, Rows, StoreError, Uptime, VectorChanges, VectorModel,
-};
+use super::{Checked, Derived, MemoryDb, Record, Rows, StoreError, Uptime, VectorModel};
 use crate::paths;
+use crate::paths::with_suffix;
 use crate::proto::memory::BackupInfo;
-use crate::store::beside;
 
 pub use self::asked_backups::RestoreError;
 use self::elsewhere::Elsewhere;
@@ -150,7 +149,7 @@ impl MemoryStore {
 
     /// Returns the size of the database and of its WAL.
     pub fn bytes(&self) -> u64 {
-        size(&self.path) + size(&beside(&self.path, "-wal"))
+        size(&self.path) + size(&with_suffix(&self.path, "-wal"))
     }
 
     /// Returns the backups, newest first.
@@ -238,44 +237,6 @@ impl MemoryStore {
         write: impl Fn(&Rows<'_>) -> Result<T, Stopped<R>>,
     ) -> Result<T, Stopped<R>> {
         self.run(now_ms, |db| db.rehearse(now_ms, &write))
-    }
-
-    /// Returns whether some memories may lack a vector.
-    pub fn lacks_vectors(&self) -> bool {
-        self.lacks_vectors
-    }
-
-    /// Computes some missing vectors; returns whether there were any.
-    ///
-    /// # Errors
-    /// When they cannot be stored.
-    pub fn embed_some(&mut self, now_ms: i64) -> Result<bool, StoreError> {
-        let Some((db, _)) = self.open.as_mut().filter(|_| self.lacks_vectors) else { return Ok(false) };
-        let rows = db.read(now_ms, |rows| rows.vectorless(&self.model.id, self.model.step))?;
-        self.lacks_vectors = !rows.is_empty();
-        if rows.is_empty() || !db.write(now_ms, |all| all.embed_missing(&rows, &self.model))? {
-            return Ok(false);
-        }
-        db.touched.add(&rows);
-        Ok(true)
-    }
-
-    /// Returns the changes of vectors since the last call; nothing before the first job.
-    ///
-    /// # Errors
-    /// When they cannot be read; the next call then returns all vectors.
-    pub fn vector_changes(&mut self) -> Result<Option<VectorChanges>, StoreError> {
-        let Some((db, _)) = &self.open else { return Ok(None) };
-        if !std::mem::replace(&mut self.is_opened, true) {
-            let changes = db.changed_vectors(&self.model)?;
-            self.is_opened = false;
-            return Ok(Some(changes));
-        }
-        db.changed_vectors(&self.model)?; // all of them are read now
-        let vectors = db.read(0, |rows| rows.living_vectors(&self.model.id))?;
-        let reader = MemoryReader::open(&self.path)?;
-        self.is_opened = false;
-        Ok(Some(VectorChanges::All(Box::new(reader), self.model.id.clone(), vectors)))
     }
 
     /// Runs all checks.

@@ -10,7 +10,7 @@ use super::super::contents::{Contents, readable};
 use super::super::lineage::Lineage;
 use super::super::{MemoryDb, StoreError};
 use super::{MemoryStore, NOTICE};
-use crate::store::beside;
+use crate::paths::with_suffix;
 
 impl MemoryStore {
     /// Writes the open database back to its path.
@@ -229,7 +229,7 @@ pub(super) fn remove_database(path: &Path) {
 
 /// Returns the paths of a database's log and of the log's index.
 fn companions(path: &Path) -> [PathBuf; 2] {
-    ["-wal", "-shm"].map(|suffix| beside(path, suffix))
+    ["-wal", "-shm"].map(|suffix| with_suffix(path, suffix))
 }
 
 fn rename_if_there(from: &Path, to: &Path) -> Result<(), StoreError> {
