@@ -151,6 +151,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
                 mode: params.mode,
                 filter: &filter,
                 conditions: &scope.conditions,
+                without: params.without.iter().copied().collect(),
                 limit: *limit,
                 embedder: embedder.as_deref().map_err(String::as_str),
                 nearest: &shared.nearest,
@@ -169,11 +170,9 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
             Ok(((answer, again.transpose()?), embeddings, failed, clock(reader, at)?, is_whole))
         })
     };
-    let is_outdated = |answer: &Answer, again: Option<&Answer>| {
-        answer.is_outdated || again.is_some_and(|again| again.is_outdated)
-    };
     let mut found = shared.read(read)?;
-    if is_outdated(&found.0.0, found.0.1.as_ref()) {
+    let answers = [Some(&found.0.0), found.0.1.as_ref()];
+    if answers.into_iter().flatten().any(|answer| answer.is_outdated) {
         found = shared.read(read)?; // the snapshot was taken before the switch to another model
     }
     let ((mut answer, again), embeddings, embed_failed, clock, is_whole) = found;

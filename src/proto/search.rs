@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::anchor::Anchor;
 use super::memory::Traits;
 use super::{Pending, Sync};
-use crate::types::{FileClass, Kind};
+use crate::types::{FileClass, Kind, RankingPart};
 
 /// How to match.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,6 +58,10 @@ pub struct SearchParams {
     pub explain: bool,
     /// Whether a cross-encoder compares the first 20 hits with the query. If it cannot, `degraded` says why.
     pub rerank: bool,
+    /// Signals and factors of `explain` that are to have no effect on files and commits: their weight is 0, their factor 1.
+    /// For measuring what each is worth; an unknown name is an error that lists them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub without: Vec<RankingPart>,
     /// Maximum number of hits, 1 to 200; 10 when absent.
     pub limit: Option<usize>,
     /// Maximum wait for freshness, ms; 1,000 when absent.

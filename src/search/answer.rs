@@ -20,7 +20,7 @@ use super::view_chunks::{Members, ViewChunks};
 use crate::embed::{Builtin, Embedder};
 use crate::proto::Mode;
 use crate::store::{Reader, StoreError};
-use crate::types::{ChunkId, Kind, ViewId};
+use crate::types::{ChunkId, Kind, RankingParts, ViewId};
 
 /// Number of hits for each wanted one that are extended to their whole definitions, because some may not be shown.
 const MOST_EXTENDED: usize = 2;
@@ -43,6 +43,8 @@ pub struct Ask<'a> {
     pub filter: &'a Filter,
     /// Conditions beyond the filter.
     pub conditions: &'a Conditions,
+    /// Parts of the ranking that have no effect.
+    pub without: RankingParts,
     /// Hits wanted.
     pub limit: usize,
     /// The model, or the error.
@@ -149,7 +151,7 @@ pub fn run(reader: &Reader, ask: &Ask<'_>) -> Result<Answer, StoreError> {
     let mut ranked = if lists {
         Ranked::unranked(candidates)
     } else {
-        rerank::rank(query, filter.wanted_classes(), candidates)
+        rerank::rank(query, filter.wanted_classes(), ask.without, candidates)
     };
     for hit in ranked.iter_mut().take(MOST_EXTENDED * ask.limit) {
         let content = members.view.content(hit.candidate.content);

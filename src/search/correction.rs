@@ -226,7 +226,13 @@ mod tests {
     #[test]
     fn corrected_hits_stay_below_exact_ones() {
         for (lowest, best) in [(0.1, 0.9), (0.9, 0.1), (0.5, 0.5), (0.001, 0.999)] {
-            let mut ranked = Ranked { candidate: (), score: best, fused: best, factors: Vec::new() };
+            let mut ranked = Ranked {
+                candidate: (),
+                score: best,
+                fused: best,
+                factors: Vec::new(),
+                without: Default::default(),
+            };
             lower(&mut ranked, factor(Some(lowest), best));
             assert!(ranked.score < lowest && ranked.score > 0.0, "{lowest} {best}: {}", ranked.score);
         }

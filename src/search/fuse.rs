@@ -6,7 +6,7 @@
 
 use super::bm25::FileMatch;
 use super::query::Query;
-use crate::types::Kind;
+use crate::types::{Kind, RankingParts};
 
 /// Damps the lead of the first ranks, as in reciprocal rank fusion (Cormack, Clarke, Buettcher, "Reciprocal Rank
 /// Fusion outperforms Condorcet and individual Rank Learning Methods", SIGIR 2009).
@@ -101,12 +101,31 @@ impl Weights {
         weights
     }
 
+    /// Returns the weights without those of some parts. The others stay as they are.
+    #[must_use]
+    pub fn without(self, parts: RankingParts) -> Self {
+        Self { code: self.code.without(parts), doc: self.doc.without(parts) }
+    }
+
     fn of(&self, kind: Kind) -> &ArmWeights {
         if kind == Kind::Doc { &self.doc } else { &self.code }
     }
 }
 
 impl ArmWeights {
+    fn without(self, parts: RankingParts) -> Self {
+        let left = |name: &str, weight: f64| if parts.has(name) { 0.0 } else { weight };
+        Self {
+            bm25: left("bm25", self.bm25),
+            path: left("path", self.path),
+            symbol: left("symbol", self.symbol),
+            knn: left("knn", self.knn),
+            file: left("file", self.file),
+            covered: left("covered", self.covered),
+            maxsim: left("maxsim", self.maxsim),
+        }
+    }
+
     fn as_array(&self) -> [f64; N_ARMS] {
         let Self { bm25, path, symbol, knn, file, covered, maxsim } = *self;
         [bm25, path, symbol, knn, file, covered, maxsim]
@@ -202,6 +221,7 @@ impl Spread {
 mod tests {
     use super::*;
     use crate::search::query::parse;
+    use crate::types::RankingPart;
 
     fn signals(bm25: u32, knn: u32, cosine: f32) -> (Kind, Signals) {
         let place = |rank| TextRank { rank, bm25: 10.0 / f64::from(rank) };
@@ -233,6 +253,18 @@ mod tests {
             assert!(found.iter().all(|score| !(score.is_nan() && bm25.is_finite())), "{bm25} {found:?}");
             assert!(bm25.is_nan() || found.iter().all(|score| (0.0..=1.0).contains(score)));
         }
+    }
+
+    #[test]
+    fn a_part_that_is_left_out_decides_nothing() {
+        let found = [signals(1, 3, 0.4), signals(2, 1, 0.9)];
+        let scores = |part: &str| {
+            let parts = RankingPart::parse(part).into_iter().collect();
+            fuse(&found, &Weights::new(&parse("some words"), false).without(parts))
+        };
+        assert_eq!(scores("knn"), [1.0, 0.5], "BM25 alone");
+        assert_eq!(scores("bm25"), [0.0, 1.0], "the cosine alone");
+        assert_eq!(scores("path"), fuse(&found, &Weights::new(&parse("some words"), false)));
     }
 
     #[test]

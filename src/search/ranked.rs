@@ -1,5 +1,7 @@
 //! Holds the signals and factors behind a candidate's score.
 
+use crate::types::RankingParts;
+
 /// A reason to raise or lower a score.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Factor {
@@ -30,12 +32,20 @@ pub struct Ranked<C> {
     pub fused: f64,
     /// Factors by name, without those of 1.
     pub factors: Vec<(&'static str, f64)>,
+    /// Factors that do not apply, because the caller leaves them out.
+    pub(super) without: RankingParts,
 }
 
 impl<C> Ranked<C> {
     /// Assigns each candidate its fused score, `[n_candidates]`.
     pub(super) fn all(candidates: Vec<C>, fused: Vec<f64>) -> Vec<Self> {
-        let ranked = |(candidate, fused)| Self { candidate, score: fused, fused, factors: Vec::new() };
+        let ranked = |(candidate, fused)| Self {
+            candidate,
+            score: fused,
+            fused,
+            factors: Vec::new(),
+            without: RankingParts::default(),
+        };
         candidates.into_iter().zip(fused).map(ranked).collect()
     }
 
@@ -45,9 +55,9 @@ impl<C> Ranked<C> {
         Self::all(candidates, scores)
     }
 
-    /// Multiplies the score, and records the factor.
+    /// Multiplies the score, and records the factor, unless it is left out.
     pub(super) fn apply(&mut self, name: &'static str, times: f64) {
-        if (times - 1.0).abs() > 1e-9 {
+        if (times - 1.0).abs() > 1e-9 && !self.without.has(name) {
             self.score *= times;
             self.factors.push((name, times));
         }

@@ -12,7 +12,7 @@ use super::query::Query;
 use super::ranked::{Factor, Ranked};
 use super::translation;
 use crate::extract::words as tokens;
-use crate::types::{ChunkId, ClassSet, FileClass, Kind};
+use crate::types::{ChunkId, ClassSet, FileClass, Kind, RankingParts};
 
 /// A query for a name wants its definition before its many uses, and before what has a similar name. It must outweigh a file
 /// name and folder that match, and several matches in a file.
@@ -67,12 +67,18 @@ pub struct Candidate {
 }
 
 /// Orders candidates by score, then by path, lines and key, which makes the order total. `wanted` are classes of files that
-/// are asked for otherwise than in words.
-pub fn rank(query: &Query, wanted: ClassSet, candidates: Vec<Candidate>) -> Vec<Ranked<Candidate>> {
+/// are asked for otherwise than in words. The parts of `without` have no effect.
+pub fn rank(
+    query: &Query,
+    wanted: ClassSet,
+    without: RankingParts,
+    candidates: Vec<Candidate>,
+) -> Vec<Ranked<Candidate>> {
     let signals: Vec<_> = candidates.iter().map(|c| (c.kind, c.signals)).collect();
     let by_word = signals.iter().any(|(_, signals)| signals.maxsim.is_some());
-    let fused = fuse::fuse(&signals, &Weights::new(query, by_word));
+    let fused = fuse::fuse(&signals, &Weights::new(query, by_word).without(without));
     let mut ranked = Ranked::all(candidates, fused);
+    ranked.iter_mut().for_each(|hit| hit.without = without);
     let target = Target::of(query);
     let asked = class_rules::asked(query).union(wanted);
     let mut words_of_paths: HashMap<u32, PathWords> = HashMap::new();

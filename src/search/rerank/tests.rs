@@ -2,6 +2,7 @@ use super::*;
 use crate::search::fuse::TextRank;
 use crate::search::query::parse;
 use crate::testing::Random;
+use crate::types::RankingPart;
 
 /// `path#symbol`, `path` (text), `path@map`, `commit:oid`; BM25 ranks as listed.
 fn candidates(names: &[&str]) -> Vec<Candidate> {
@@ -39,7 +40,7 @@ fn candidates(names: &[&str]) -> Vec<Candidate> {
 }
 
 fn check(query: &str, names: &[&str], expected: &[i64]) {
-    let ranked = rank(&parse(query), ClassSet::default(), candidates(names));
+    let ranked = rank(&parse(query), ClassSet::default(), RankingParts::default(), candidates(names));
     let keys: Vec<i64> = ranked.iter().map(|hit| hit.candidate.key.0).collect();
     assert_eq!(keys, expected, "{query}");
 }
@@ -70,17 +71,39 @@ fn order_by_factors() {
 fn of_the_pieces_of_a_definition_the_best_is_kept() {
     let mut pieces = candidates(&["a.rs#run", "b.rs#stop", "a.rs#run", "a.rs#walk"]);
     pieces[2].definition = pieces[0].key;
-    let ranked = rank(&parse("anything"), ClassSet::default(), pieces);
+    let ranked = rank(&parse("anything"), ClassSet::default(), RankingParts::default(), pieces);
     let keys: Vec<i64> = ranked.iter().map(|hit| hit.candidate.key.0).collect();
     assert_eq!(keys, [1, 2, 4]);
 }
 
 #[test]
 fn each_factor_is_named() {
-    let ranked =
-        rank(&parse("login"), ClassSet::default(), candidates(&["tests/login.rs#login", "tests/login.rs"]));
+    let ranked = rank(
+        &parse("login"),
+        ClassSet::default(),
+        RankingParts::default(),
+        candidates(&["tests/login.rs#login", "tests/login.rs"]),
+    );
     let names: Vec<Vec<_>> = ranked.iter().map(|hit| hit.factors.iter().map(|f| f.0).collect()).collect();
     assert_eq!(names, [vec!["definition", "stem", "test", "matches"], vec!["stem", "test", "further"]]);
+}
+
+#[test]
+fn each_factor_can_be_left_out() {
+    let factors = [DEFINITION, STEM, FOLDER, MATCHES, MAP, TEXT, COMMIT, FURTHER].map(|factor| factor.name);
+    let every = FileClass::ALL.into_iter().collect();
+    let classes = class_rules::factors(every, ClassSet::default()).filter(|(_, factor)| *factor != 1.0);
+    for name in factors.into_iter().chain(classes.map(|(name, _)| name)) {
+        assert_eq!(RankingPart::parse(name).map(RankingPart::as_str), Ok(name));
+    }
+    let keys = |part: &str| -> Vec<i64> {
+        let without = RankingPart::parse(part).into_iter().collect();
+        let found = candidates(&["tests/a.rs", "web/login.rs", "b.rs"]);
+        let ranked = rank(&parse("login"), ClassSet::default(), without, found);
+        assert!(ranked.iter().flat_map(|hit| &hit.factors).all(|factor| factor.0 != part), "{part}");
+        ranked.iter().map(|hit| hit.candidate.key.0).collect()
+    };
+    assert_eq!((keys("map"), keys("stem"), keys("test")), (vec![2, 3, 1], vec![2, 3, 1], vec![2, 1, 3]));
 }
 
 #[test]
@@ -92,9 +115,9 @@ fn the_order_is_total_and_of_the_scores_whatever_the_input_order() {
         let names: Vec<&str> = (0..n_names).map(|_| random.pick(&paths)).collect();
         let mut input = candidates(&names);
         let query = parse("login of 日本");
-        let first = rank(&query, ClassSet::default(), input.clone());
+        let first = rank(&query, ClassSet::default(), RankingParts::default(), input.clone());
         input.reverse();
-        assert_eq!(rank(&query, ClassSet::default(), input), first);
+        assert_eq!(rank(&query, ClassSet::default(), RankingParts::default(), input), first);
         assert!(first.is_sorted_by(|left, right| left.score >= right.score));
         assert!(first.iter().all(|hit| (0.0..=1.0).contains(&hit.score)));
     }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 
 use memod::proto::METHODS;
+use memod::types::RankingPart;
 use regex::Regex;
 use serde_json::{Value, json};
 
@@ -88,6 +89,8 @@ impl Types {
     /// Reads the declarations of `src/proto`, and of the words in `src/types.rs`.
     fn read() -> Self {
         let mut types = Self::default();
+        let parts = RankingPart::all().map(|part| format!("`\"{}\"`", part.as_str()));
+        types.0.insert("RankingPart".to_owned(), Shape::Words(parts.collect()));
         let names = ["src/proto.rs", "src/proto", "src/types.rs", "src/types/file_class.rs"];
         let mut left: Vec<_> = names.map(|name| top().join(name)).into();
         while let Some(path) = left.pop() {

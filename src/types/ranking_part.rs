@@ -1,0 +1,139 @@
+//! Names the parts of the ranking of files and commits, and holds sets of them.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Signals, factors, and the classes of files that are factors, as `explain` names them.
+const PARTS: [&str; 28] = [
+    "bm25",
+    "path",
+    "symbol",
+    "knn",
+    "maxsim",
+    "file",
+    "covered",
+    "definition",
+    "stem",
+    "folder",
+    "matches",
+    "map",
+    "text",
+    "commit",
+    "further",
+    "test",
+    "fixture",
+    "snapshot",
+    "example",
+    "benchmark",
+    "vendored",
+    "generated",
+    "lock",
+    "licence",
+    "changelog",
+    "translation",
+    "migration",
+    "declaration",
+];
+
+/// A signal or a factor of the ranking of files and commits: its place in [`PARTS`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(into = "&'static str", try_from = "String")]
+pub struct RankingPart(u8);
+
+impl RankingPart {
+    /// Returns every part: signals, then factors, then classes of files.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..PARTS.len() as u8).map(Self)
+    }
+
+    /// Returns the name that `explain` shows.
+    pub fn as_str(self) -> &'static str {
+        PARTS[usize::from(self.0)]
+    }
+
+    /// Returns the part of a name, in any case.
+    ///
+    /// # Errors
+    /// With the names of all parts.
+    pub fn parse(name: &str) -> Result<Self, String> {
+        let found = Self::all().find(|part| part.as_str().eq_ignore_ascii_case(name));
+        found.ok_or_else(|| format!("{name}: no part of the ranking; there are {}", PARTS.join(", ")))
+    }
+}
+
+impl TryFrom<String> for RankingPart {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        Self::parse(&name)
+    }
+}
+
+impl From<RankingPart> for &'static str {
+    fn from(part: RankingPart) -> Self {
+        part.as_str()
+    }
+}
+
+/// A set of parts.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct RankingParts(u32);
+
+impl RankingParts {
+    /// Returns whether the part of a name is in the set. No part has an unknown name.
+    pub fn has(self, name: &str) -> bool {
+        self.0 != 0 && self.iter().any(|part| part.as_str() == name)
+    }
+
+    fn iter(self) -> impl Iterator<Item = RankingPart> {
+        RankingPart::all().filter(move |part| self.0 & (1 << part.0) != 0)
+    }
+}
+
+impl FromIterator<RankingPart> for RankingParts {
+    fn from_iter<I: IntoIterator<Item = RankingPart>>(parts: I) -> Self {
+        Self(parts.into_iter().fold(0, |bits, part| bits | 1 << part.0))
+    }
+}
+
+impl fmt::Debug for RankingParts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter().map(RankingPart::as_str)).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_part_has_a_bit_and_a_name_of_its_own() {
+        let all: Vec<RankingPart> = RankingPart::all().collect();
+        assert!(all.len() <= u32::BITS as usize, "{}", all.len());
+        for part in &all {
+            assert_eq!(
+                all.iter().filter(|other| other.as_str() == part.as_str()).count(),
+                1,
+                "{}",
+                part.as_str()
+            );
+            let only: RankingParts = [*part].into_iter().collect();
+            let found: Vec<RankingPart> =
+                all.iter().copied().filter(|part| only.has(part.as_str())).collect();
+            assert_eq!(found, [*part]);
+        }
+        assert!(!RankingParts::default().has("bm25"));
+        assert_eq!(RankingPart::parse("MaxSim").map(RankingPart::as_str), Ok("maxsim"));
+    }
+
+    #[test]
+    fn an_unknown_name_is_told_the_known_ones() {
+        let told = serde_json::from_str::<RankingPart>("\"words\"").map_err(|error| error.to_string());
+        let told = told.expect_err("there is no such part");
+        assert!(
+            told.starts_with("words: ") && told.contains("bm25, ") && told.contains(", declaration"),
+            "{told}"
+        );
+    }
+}
