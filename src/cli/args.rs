@@ -2,6 +2,7 @@
 //!
 //! Types and help texts only; `ask` turns them into requests.
 
+mod bench_args;
 mod exchange_args;
 mod memory_args;
 mod relation_args;
@@ -14,6 +15,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, ValueEnum};
 
+pub(super) use bench_args::{BenchArgs, BenchVerb, QualityArgs};
 pub(super) use exchange_args::{BackupArgs, ExportArgs, From, ImportArgs, RestoreBackupArgs};
 pub(super) use memory_args::{
     AddArgs, AppendArgs, GetArgs, HistoryArgs, IdArgs, IdsArgs, ListArgs, PromoteArgs, RecallArgs,

@@ -6,6 +6,7 @@
 mod agent_hook;
 mod args;
 mod ask;
+mod bench;
 mod brief;
 mod changed;
 mod complete;
@@ -133,6 +134,7 @@ fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
     };
     match verb {
         Verb::Init(typed) => init::init(&typed, &context()?, output),
+        Verb::Bench(typed) => bench::bench(typed, context, output),
         Verb::Search(typed) => hits::search(typed, &context()?, output),
         Verb::Explain(typed) => explain::explain(typed, &context()?, output),
         Verb::Map(typed) => map::map(typed, &context()?, output),

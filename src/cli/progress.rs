@@ -109,7 +109,7 @@ fn position(level: Sync, result: &SyncResult) -> (u64, u64) {
 }
 
 /// Hidden if stderr is not a terminal. It has no colour, so `--color` does not apply.
-fn bar(quiet: bool) -> ProgressBar {
+pub(super) fn bar(quiet: bool) -> ProgressBar {
     let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     let template = "{msg:>10} [{bar:32}] {human_pos}/{human_len} {elapsed}";
     let style = ProgressStyle::with_template(template).expect("the template is a constant and well-formed");

@@ -25,7 +25,7 @@ fn wrong_usage_is_explained() {
         (
             "serach x",
             "err: memo: unrecognized subcommand 'serach'\nerr:\n\
-             err:   tip: some similar subcommands exist: 's', 'search'\nerr:\n\
+             err:   tip: some similar subcommands exist: 'bench', 's', 'search'\nerr:\n\
              err: Usage: memo [OPTIONS] VERB\n",
         ),
         ("search -n 0 x", "err: memo: invalid value '0' for '--limit <N>': 0 is not in 1..=200\n"),

@@ -44,6 +44,7 @@ mod panics;
 mod past;
 mod protocol;
 mod purged;
+mod quality_bench;
 mod query_language;
 mod random;
 mod restart;

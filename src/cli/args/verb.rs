@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 
+use super::bench_args::{BenchArgs, BenchVerb};
 use super::exchange_args::{BackupArgs, ExportArgs, ImportArgs, RestoreBackupArgs};
 use super::memory_args::{
     AddArgs, AppendArgs, GetArgs, HistoryArgs, IdArgs, IdsArgs, ListArgs, PromoteArgs, RecallArgs,
@@ -325,6 +326,10 @@ pub(in crate::cli) enum Verb {
     ///
     /// Example: memo mcp --profile full
     Mcp(McpArgs),
+    /// Measure answers to questions of your own
+    ///
+    /// Example: memo bench quality questions.jsonl
+    Bench(BenchArgs),
     /// Print a script that completes verbs, flags, ids, tags and containers
     ///
     /// Completion never starts a daemon.
@@ -365,6 +370,12 @@ impl Verb {
             Self::Backup(args) => args.path.iter_mut().for_each(start),
             Self::RestoreBackup(args) if args.path != Path::new("latest") => start(&mut args.path),
             Self::Man { dir } => dir.iter_mut().for_each(start),
+            Self::Bench(BenchArgs { what: BenchVerb::Quality(args) }) => {
+                [Some(&mut args.sets), args.trees.as_mut(), args.runs.as_mut()]
+                    .into_iter()
+                    .flatten()
+                    .for_each(start);
+            }
             Self::Model(ModelArgs { what: Some(ModelVerb::Import { folder, .. }) }) => start(folder),
             _ => {}
         }

@@ -56,6 +56,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "config",
             "mcp",
             "shell",
+            "bench",
             "completions",
             "man",
             "version",

@@ -102,6 +102,7 @@ fn permission(verb: &Verb) -> Permission<'_> {
             Denied("memo model use, import and remove change models for everybody", BY_A_PERSON)
         }
 
+        Verb::Bench(_) => Denied("memo bench reads and writes files anywhere", BY_A_PERSON),
         Verb::Init(_) => Denied("memo init sets up a repository and its git hooks", BY_A_PERSON),
         Verb::Setup(_) => Denied("memo setup changes files outside the repository", BY_A_PERSON),
         Verb::Stop | Verb::Restart => {

@@ -31,6 +31,7 @@ examples! {
     examples_of_hooks: "docs/src/hooks.md",
     examples_of_indexed: "docs/src/indexed.md",
     examples_of_mcp: "docs/src/mcp.md",
+    examples_of_measuring: "docs/src/measuring.md",
     examples_of_memories: "docs/src/memories.md",
     examples_of_models: "docs/src/models.md",
     examples_of_protocol: "docs/src/protocol.md",
@@ -125,6 +126,6 @@ fn verbs() -> Vec<String> {
     let written = live.sandbox.run(&["man", "pages"]);
     let pages = written.lines().filter_map(|line| line.strip_prefix("out: pages/memo-")?.strip_suffix(".1"));
     // Of a verb with verbs of its own each has a page too: `memo-hooks-install.1`.
-    let own = ["hooks-", "config-", "model-"];
+    let own = ["bench-", "hooks-", "config-", "model-"];
     pages.filter(|page| !own.iter().any(|verb| page.starts_with(verb))).map(str::to_owned).collect()
 }

@@ -1,0 +1,64 @@
+//! Declares the flags of the verbs that measure.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::verb_args::ModeArg;
+use crate::types::RankingPart;
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct BenchArgs {
+    #[command(subcommand)]
+    pub(in crate::cli) what: BenchVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum BenchVerb {
+    /// Measure how often questions find the answers that you name
+    ///
+    /// A set of questions is a file with a line for each: {"query": "where are tokens signed", "relevant": ["src/token.rs"]}. An
+    /// answer is a file, lines of it (src/token.rs#L10-L20) or a section (docs/x.md#set-up). Prints nDCG@10, MRR@10, recall at 5
+    /// and 10 in percent with their 95 % intervals, and how long a question took. Nothing in the repository is changed. Exits
+    /// with 2 when a tree is missing, 3 when one could not be asked; the others are measured.
+    ///
+    /// Example: memo bench quality questions.jsonl --leave-out
+    Quality(QualityArgs),
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct QualityArgs {
+    /// A file of questions, a folder with `queries.jsonl`, or a folder of such folders
+    #[arg(value_name = "SET")]
+    pub(in crate::cli) sets: PathBuf,
+    /// Ask each set in the worktree DIR/SUITE/SET or DIR/SET [default: the current worktree]
+    #[arg(long, value_name = "DIR")]
+    pub(in crate::cli) trees: Option<PathBuf>,
+    /// How to match, each in turn (comma-separated)
+    #[arg(long, value_name = "MODE", value_enum, value_delimiter = ',', default_value = "hybrid")]
+    pub(in crate::cli) modes: Vec<ModeArg>,
+    /// Compare with the ranking without a part of it, for each part or for those named (comma-separated)
+    #[arg(long, value_name = "PART", num_args = 0..=1, default_missing_value = "all", value_parser = parts)]
+    pub(in crate::cli) leave_out: Option<PartList>,
+    /// Write the hits to DIR, a file for each set in a folder for each way to search
+    #[arg(long, value_name = "DIR")]
+    pub(in crate::cli) runs: Option<PathBuf>,
+}
+
+/// Parts of the ranking, each once.
+#[derive(Clone, Debug)]
+pub(in crate::cli) struct PartList(pub(in crate::cli) Vec<RankingPart>);
+
+fn parts(text: &str) -> Result<PartList, String> {
+    if text == "all" {
+        return Ok(PartList(RankingPart::all().collect()));
+    }
+    let mut parts: Vec<RankingPart> = Vec::new();
+    for part in text.split(',').map(RankingPart::parse) {
+        let part = part?;
+        if !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    Ok(PartList(parts))
+}

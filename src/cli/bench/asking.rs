@@ -1,0 +1,159 @@
+//! Asks the questions of a set over the socket, once for each arm, and scores what comes back.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::labels::{Place, Question};
+use super::question_sets::QuestionSet;
+use super::run_files::RunFiles;
+use super::scores::{Scores, scores};
+use super::tree::{haystack_glob, resolve};
+use crate::cli::context::CommandContext;
+use crate::cli::error::CliError;
+use crate::cli::output::Output;
+use crate::cli::progress;
+use crate::client::Client;
+use crate::paths::PathError;
+use crate::proto::{Hit, Mode, SearchParams, SearchResult, Sync};
+use crate::types::RankingPart;
+
+/// Hits asked for: several may be of one record, or of none.
+const N_HITS: usize = 50;
+
+/// A way to search that is compared with others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Arm {
+    pub(super) mode: Mode,
+    /// The part of the ranking that is left out.
+    pub(super) without: Option<RankingPart>,
+}
+
+impl Arm {
+    /// Returns the word for it in names of folders and in messages: `hybrid`, `hybrid-without-path`.
+    pub(super) fn name(self) -> String {
+        match self.without {
+            Some(part) => format!("{}-without-{}", mode_name(self.mode), part.as_str()),
+            None => mode_name(self.mode).to_owned(),
+        }
+    }
+}
+
+pub(super) fn mode_name(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Keyword => "keyword",
+        Mode::Vector => "vector",
+        Mode::Hybrid => "hybrid",
+    }
+}
+
+/// What a set scored.
+pub(super) struct Measured {
+    pub(super) name: String,
+    pub(super) suite: String,
+    /// Top of the worktree.
+    pub(super) root: String,
+    /// Answers that are not in the tree.
+    pub(super) missing: Vec<String>,
+    /// Until every file and vector was there, ms.
+    pub(super) indexed_ms: u64,
+    /// One for each arm.
+    pub(super) arms: Vec<Answers>,
+}
+
+/// The answers of an arm to the questions of a set, in their order.
+pub(super) struct Answers {
+    pub(super) scores: Vec<Scores>,
+    /// From the call to its decoded reply.
+    pub(super) times_ms: Vec<f64>,
+}
+
+/// Asks a set in a worktree. A daemon that was started only for that is stopped again if `stops`.
+pub(super) fn ask(
+    mut set: QuestionSet,
+    arms: &[Arm],
+    (context, stops): (&CommandContext, bool),
+    runs: &mut RunFiles,
+    output: &Output,
+) -> Result<Measured, CliError> {
+    let was_running = !stops || context.connect_running().is_ok();
+    let mut client = context.connect()?;
+    let missing = resolve(&mut set, &context.layout.root);
+    let measured = ask_all(&set, arms, (&mut client, context), runs, output);
+    if !was_running && let Err(error) = client.stop() {
+        output.warn(&format!("{}: {error}", set.name));
+    }
+    let (indexed_ms, arms) = measured?;
+    let root = context.layout.root.display().to_string();
+    Ok(Measured { name: set.name, suite: set.suite, root, missing, indexed_ms, arms })
+}
+
+fn ask_all(
+    set: &QuestionSet,
+    arms: &[Arm],
+    (client, context): (&mut Client, &CommandContext),
+    runs: &mut RunFiles,
+    output: &Output,
+) -> Result<(u64, Vec<Answers>), CliError> {
+    let start = Instant::now();
+    let reached = progress::wait(client, &context.cwd, start, output)?;
+    let Some(indexed_ms) = reached.full_ms else {
+        let why = reached.last.reason.unwrap_or_else(|| "the index is behind".to_owned());
+        let (action, path) = ("index", context.layout.root.clone());
+        return Err(PathError { action, path, source: io::Error::other(why) }.into());
+    };
+    let bar = progress::bar(output.quiet);
+    bar.set_message(set.name.clone());
+    bar.set_length((arms.len() * set.questions.len()) as u64);
+    // Where the questions are in the worktree, their file would answer each of them.
+    let is_own = |place: &Place| place.is_file && context.layout.root.join(&place.path) == set.file;
+    let mut degraded = BTreeSet::new();
+    let mut answered = Vec::new();
+    for arm in arms {
+        let mut answers = Answers { scores: Vec::new(), times_ms: Vec::new() };
+        let mut found = Vec::new();
+        for question in &set.questions {
+            let params = params(question, set, *arm, context);
+            let asked = Instant::now();
+            let result: SearchResult = client.call("search", &params)?;
+            answers.times_ms.push(milliseconds(asked.elapsed()));
+            degraded.extend(result.degraded);
+            let places: Vec<Place> =
+                result.hits.into_iter().map(place).filter(|place| !is_own(place)).collect();
+            answers.scores.push(scores(&question.ranks(&set.corpus, &places)));
+            found.push(places);
+            bar.inc(1);
+        }
+        runs.write(&arm.name(), set, &found)?;
+        answered.push(answers);
+    }
+    for why in degraded {
+        output.warn(&format!("{}: degraded: {why}", set.name));
+    }
+    Ok((indexed_ms, answered))
+}
+
+/// All kinds of hits are asked for, as a user would. The index is complete, so nothing is waited for.
+fn params(question: &Question, set: &QuestionSet, arm: Arm, context: &CommandContext) -> SearchParams {
+    SearchParams {
+        cwd: context.cwd.clone(),
+        query: question.text.clone(),
+        mode: arm.mode,
+        sync: Sync::None,
+        path: haystack_glob(question, &set.corpus).into_iter().collect(),
+        without: arm.without.into_iter().collect(),
+        limit: Some(N_HITS),
+        ..SearchParams::default()
+    }
+}
+
+fn place(hit: Hit) -> Place {
+    let is_file = hit.commit.is_none() && hit.memory.is_none();
+    Place { path: hit.path, lines: hit.lines, score: hit.score, is_file }
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1_000.0
+}

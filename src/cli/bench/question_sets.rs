@@ -1,0 +1,335 @@
+//! Reads sets of questions with their answers.
+//!
+//! A set is a folder with `queries.jsonl`, or that file. `files.txt` beside it names the files that may be answers, and
+//! `corpus.jsonl` the sections or texts. A suite is a folder of sets, or one with `annotations/NAME.jsonl`.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::labels::{Corpus, Label, Question, Span};
+use crate::cli::error::CliError;
+use crate::paths::{IoContext, canonical};
+
+const QUERIES: &str = "queries.jsonl";
+const ANNOTATIONS: &str = "annotations";
+
+/// Questions that are asked in one tree.
+pub(super) struct QuestionSet {
+    pub(super) name: String,
+    /// Name of the folder that the set is in.
+    pub(super) suite: String,
+    /// Where the questions are written.
+    pub(super) file: PathBuf,
+    pub(super) questions: Vec<Question>,
+    pub(super) corpus: Corpus,
+    /// Whether it was made for another tree than the one that a user happens to be in.
+    pub(super) has_own_tree: bool,
+}
+
+/// Reads one set, or all sets of a suite by name.
+pub(super) fn read(path: &Path) -> Result<Vec<QuestionSet>, CliError> {
+    let path = canonical(path)?;
+    if path.is_file() {
+        return Ok(vec![set(&path)?]);
+    }
+    if path.join(QUERIES).is_file() {
+        return Ok(vec![set(&path.join(QUERIES))?]);
+    }
+    let is_annotated = path.join(ANNOTATIONS).is_dir();
+    let folder = if is_annotated { path.join(ANNOTATIONS) } else { path.clone() };
+    let mut files: Vec<PathBuf> = Vec::new();
+    for entry in fs::read_dir(&folder).at("list", &folder)? {
+        let entry = entry.at("list", &folder)?.path();
+        files.push(if is_annotated { entry } else { entry.join(QUERIES) });
+    }
+    files.retain(|file| file.extension().is_some_and(|ending| ending == "jsonl") && file.is_file());
+    files.sort();
+    if files.is_empty() {
+        return Err(wrong(format!("{}: no {QUERIES} here, nor in a folder of it", path.display())));
+    }
+    files.iter().map(|file| if is_annotated { annotated(file, &path) } else { set(file) }).collect()
+}
+
+/// Reads the set of a file of questions, with what is beside it.
+fn set(file: &Path) -> Result<QuestionSet, CliError> {
+    let folder = file.parent().unwrap_or(Path::new("/"));
+    let corpus = corpus(folder)?;
+    let questions = questions(file, &corpus)?;
+    let name = if file.ends_with(QUERIES) { name_of(folder) } else { name_of(&file.with_extension("")) };
+    let suite = folder.parent().map(name_of).unwrap_or_default();
+    let has_own_tree = folder.join("manifest.json").is_file()
+        || matches!(corpus, Corpus::Sections(_) | Corpus::Texts { .. });
+    Ok(QuestionSet { name, suite, file: file.to_owned(), questions, corpus, has_own_tree })
+}
+
+/// Reads a set of which each hit counts.
+fn annotated(file: &Path, suite: &Path) -> Result<QuestionSet, CliError> {
+    let (name, suite, corpus) = (name_of(&file.with_extension("")), name_of(suite), Corpus::Hits);
+    let questions = questions(file, &corpus)?;
+    Ok(QuestionSet { name, suite, file: file.to_owned(), questions, corpus, has_own_tree: true })
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// Reads what the records are. Without files that say so, every file of the tree is one.
+fn corpus(folder: &Path) -> Result<Corpus, CliError> {
+    let (records, files) = (folder.join("corpus.jsonl"), folder.join("files.txt"));
+    if records.is_file() {
+        let records: Vec<Record> = lines(&records)?.into_iter().map(|(_, record)| record).collect();
+        return Ok(if records.iter().any(|record| record.start_line.is_some()) {
+            sections(records)
+        } else {
+            texts(records)
+        });
+    }
+    if !files.is_file() {
+        return Ok(Corpus::Files(None));
+    }
+    let text = fs::read_to_string(&files).at("read", &files)?;
+    Ok(Corpus::Files(Some(text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect())))
+}
+
+/// A line of `corpus.jsonl`.
+#[derive(Deserialize)]
+struct Record {
+    id: String,
+    #[serde(default)]
+    path: String,
+    start_line: Option<u32>,
+    haystack: Option<String>,
+}
+
+fn sections(records: Vec<Record>) -> Corpus {
+    let mut pages: HashMap<String, Vec<(u32, String)>> = HashMap::new();
+    for Record { id, path, start_line, .. } in records {
+        pages.entry(path).or_default().push((start_line.unwrap_or(1), id));
+    }
+    pages.values_mut().for_each(|sections| sections.sort());
+    Corpus::Sections(pages)
+}
+
+fn texts(records: Vec<Record>) -> Corpus {
+    let (mut files, mut haystacks) = (HashMap::new(), HashMap::new());
+    for Record { id, haystack, .. } in records {
+        files.insert(format!("{}.md", file_name(&id)), id.clone());
+        haystacks.extend(haystack.map(|haystack| (id, haystack)));
+    }
+    Corpus::Texts { files, haystacks }
+}
+
+/// Returns the name of the file or folder of an id or a haystack.
+pub(super) fn file_name(id: &str) -> String {
+    id.chars().map(|c| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect()
+}
+
+/// A line of questions.
+#[derive(Deserialize)]
+struct Line {
+    qid: Option<String>,
+    query: String,
+    #[serde(default)]
+    relevant: Vec<Written>,
+    #[serde(default)]
+    secondary: Vec<Written>,
+    #[serde(default)]
+    exclude: Vec<Written>,
+    haystack: Option<String>,
+    haystack_ids: Option<HashSet<String>>,
+}
+
+fn questions(file: &Path, corpus: &Corpus) -> Result<Vec<Question>, CliError> {
+    let mut questions: Vec<Question> = Vec::new();
+    let mut qids = HashSet::new();
+    for (number, line) in lines::<Line>(file)? {
+        let labels = |written: Vec<Written>| {
+            written.into_iter().map(|label| label.read(corpus)).collect::<Vec<Label>>()
+        };
+        let mut relevant = labels(line.relevant);
+        relevant.extend(labels(line.secondary));
+        if !matches!(corpus, Corpus::Hits) {
+            let mut seen = HashSet::new();
+            relevant.retain(|label| seen.insert(label.id.clone()));
+        }
+        let qid = line.qid.unwrap_or_else(|| number.to_string());
+        let refused = match () {
+            () if line.query.trim().is_empty() => Some("\"query\" is empty"),
+            () if relevant.is_empty() => Some("no \"relevant\": name what answers it, as in [\"src/a.rs\"]"),
+            () if !qids.insert(qid.clone()) => Some("its \"qid\" is that of a question before"),
+            () => None,
+        };
+        if let Some(why) = refused {
+            return Err(wrong(format!("{}:{number}: {why}", file.display())));
+        }
+        let (exclude, haystack_ids) = (labels(line.exclude), line.haystack_ids);
+        questions.push(Question {
+            qid,
+            text: line.query,
+            relevant,
+            exclude,
+            haystack: line.haystack,
+            haystack_ids,
+        });
+    }
+    if questions.is_empty() {
+        return Err(wrong(format!("{}: no questions in it", file.display())));
+    }
+    Ok(questions)
+}
+
+/// Reads a file of one JSON object a line, with the numbers of the lines; empty ones do not count.
+fn lines<T: for<'a> Deserialize<'a>>(file: &Path) -> Result<Vec<(u32, T)>, CliError> {
+    let text = fs::read_to_string(file).at("read", file)?;
+    let numbered = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+    numbered
+        .map(|(number, line)| {
+            let read = serde_json::from_str(line).map(|value| (number, value));
+            read.map_err(|error| {
+                let why = error.to_string();
+                let why = why.split_once(" at line ").map_or(why.as_str(), |(why, _)| why);
+                wrong(format!("{}:{number}:{}: {why}", file.display(), error.column()))
+            })
+        })
+        .collect()
+}
+
+fn wrong(message: String) -> CliError {
+    let hint = "a set has a line for each question, as in {\"query\": \"where are tokens signed\", \"relevant\": [\"src/token.rs\"]}";
+    CliError::Usage { message, hint }
+}
+
+/// A label as JSON has it.
+#[derive(Deserialize)]
+#[serde(try_from = "Value")]
+enum Written {
+    Text(String),
+    Lines(String, Option<(u32, u32)>),
+}
+
+impl TryFrom<Value> for Written {
+    type Error = &'static str;
+
+    fn try_from(value: Value) -> Result<Self, Self::Error> {
+        let line = |key: &str| value[key].as_u64().and_then(|line| u32::try_from(line).ok());
+        match (&value, value["path"].as_str()) {
+            (Value::String(text), _) => Ok(Self::Text(text.clone())),
+            (_, Some(path)) => Ok(Self::Lines(path.to_owned(), line("start_line").zip(line("end_line")))),
+            _ => Err(
+                "an answer is \"PATH\", \"PATH#L10-L20\", \"PATH#anchor\" or {\"path\": …, \"start_line\": …, \"end_line\": …}",
+            ),
+        }
+    }
+}
+
+impl Written {
+    fn read(self, corpus: &Corpus) -> Label {
+        match (self, corpus) {
+            (Self::Text(text), Corpus::Files(candidates)) => match candidates {
+                Some(paths) if paths.contains(&text) => whole(text),
+                _ => label(&text),
+            },
+            (Self::Text(text), _) => whole(text),
+            (Self::Lines(path, None), _) => whole(path),
+            (Self::Lines(path, Some((first, last))), _) => {
+                Label { id: format!("{path}#L{first}-L{last}"), path, span: Span::Lines(first, last) }
+            }
+        }
+    }
+}
+
+fn whole(id: String) -> Label {
+    Label { path: id.clone(), id, span: Span::Whole }
+}
+
+/// Returns the label of a text: `PATH`, `PATH#L10`, `PATH#L10-L20` or `PATH#anchor`.
+pub(super) fn label(text: &str) -> Label {
+    let text = text.strip_prefix("./").unwrap_or(text);
+    let Some((path, part)) = text.split_once('#').filter(|(_, part)| !part.is_empty()) else {
+        return whole(text.to_owned());
+    };
+    let number = |word: &str| word.strip_prefix('L').and_then(|digits| digits.parse::<u32>().ok());
+    let (first, last) = part.split_once('-').unwrap_or((part, part));
+    let span = match number(first).zip(number(last)) {
+        Some((first, last)) => Span::Lines(first, last),
+        None => Span::Anchor(part.to_owned()),
+    };
+    Label { id: text.to_owned(), path: path.to_owned(), span }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_read() {
+        let check = |text: &str, path: &str, span: Span| {
+            let found = label(text);
+            assert_eq!((found.path.as_str(), &found.span), (path, &span), "{text}");
+        };
+        check("src/a.rs", "src/a.rs", Span::Whole);
+        check("./src/a.rs", "src/a.rs", Span::Whole);
+        check("src/a.rs#L10-L20", "src/a.rs", Span::Lines(10, 20));
+        check("src/a.rs#L10", "src/a.rs", Span::Lines(10, 10));
+        check("docs/x.md#set-up", "docs/x.md", Span::Anchor("set-up".to_owned()));
+        check("docs/x.md#Lines", "docs/x.md", Span::Anchor("Lines".to_owned()));
+        check("c#", "c#", Span::Whole);
+    }
+
+    fn reading(files: &[(&str, &str)], path: &str) -> Result<Vec<QuestionSet>, String> {
+        let dir = tempfile::tempdir().expect("there is a place for files");
+        for (name, text) in files {
+            let file = dir.path().join(name);
+            fs::create_dir_all(file.parent().expect("it is in the dir")).expect("a folder can be made");
+            fs::write(file, text).expect("a file can be written");
+        }
+        let top = canonical(dir.path()).expect("it exists").display().to_string();
+        read(&dir.path().join(path)).map_err(|error| error.to_string().replace(&top, "TOP"))
+    }
+
+    #[test]
+    fn a_set_or_a_suite_is_read() {
+        let one = r#"{"query": "q", "relevant": ["a", "a", "b"]}"#;
+        let set = &reading(&[("s/queries.jsonl", one)], "s").expect("it is a set")[0];
+        assert_eq!((set.name.as_str(), set.questions.len(), set.has_own_tree), ("s", 1, false));
+        assert_eq!((set.questions[0].qid.as_str(), set.questions[0].relevant.len()), ("1", 2));
+        assert_eq!(reading(&[("s/mine.jsonl", one)], "s/mine.jsonl").expect("it is a file")[0].name, "mine");
+        let suite = reading(&[("x/b/queries.jsonl", one), ("x/a/queries.jsonl", one), ("x/README", "")], "x");
+        let names: Vec<(String, String)> =
+            suite.expect("it is a suite").into_iter().map(|set| (set.suite, set.name)).collect();
+        assert_eq!(names, [("x".into(), "a".into()), ("x".into(), "b".into())]);
+        let spans = r#"{"qid": "n", "query": "q", "relevant": ["a", {"path": "b", "start_line": 2, "end_line": 3}], "secondary": ["a"]}"#;
+        let set = &reading(&[("c/annotations/n.jsonl", spans), ("c/manifest.json", "[]")], "c")
+            .expect("it is a suite")[0];
+        assert!(
+            matches!(set.corpus, Corpus::Hits) && set.questions[0].relevant.len() == 3 && set.has_own_tree
+        );
+        assert_eq!(set.questions[0].relevant[1].span, Span::Lines(2, 3));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place() {
+        let check = |text: &str, expected: &str| {
+            let told = reading(&[("queries.jsonl", text)], "").err().expect("it is refused");
+            assert!(told.starts_with(expected), "{told}");
+        };
+        check("", "TOP/queries.jsonl: no questions");
+        check("{\"query\": \"q\", \"relevant\": [\"a\"]}\n\n{", "TOP/queries.jsonl:3:1: EOF while parsing");
+        check("{\"relevant\": [\"a\"]}", "TOP/queries.jsonl:1:19: missing field `query`");
+        check("{\"query\": \"q\", \"relevant\": [1]}", "TOP/queries.jsonl:1:30: an answer is ");
+        check("{\"query\": \"q\"}", "TOP/queries.jsonl:1: no \"relevant\"");
+        check("{\"query\": \" \", \"relevant\": [\"a\"]}", "TOP/queries.jsonl:1: \"query\" is empty");
+        let twice = "{\"qid\": \"x\", \"query\": \"q\", \"relevant\": [\"a\"]}\n".repeat(2);
+        check(&twice, "TOP/queries.jsonl:2: its \"qid\"");
+        assert!(
+            reading(&[("notes/a.txt", "")], "notes")
+                .err()
+                .expect("it is refused")
+                .contains("no queries.jsonl")
+        );
+    }
+}

@@ -1,0 +1,92 @@
+//! Finds the worktree that a set is asked in, and what of its answers is there.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use super::headings::section;
+use super::labels::{Corpus, Label, Question, Span};
+use super::question_sets::{QuestionSet, file_name};
+use crate::cli::context::CommandContext;
+use crate::cli::error::CliError;
+use crate::paths::canonical;
+
+/// Finds the worktree of a set in the folder of trees: `<suite>/<set>` or `<set>`.
+pub(super) fn find(set: &QuestionSet, trees: &Path) -> Result<CommandContext, CliError> {
+    let places = [trees.join(&set.suite).join(&set.name), trees.join(&set.name)];
+    let Some(dir) = places.iter().find(|dir| dir.is_dir()) else {
+        let [longer, shorter] = places.map(|place| place.display().to_string());
+        return Err(missing(format!("no tree of {}: neither {longer} nor {shorter} is there", set.name)));
+    };
+    let context = CommandContext::find(Some(dir))?;
+    if context.layout.root != canonical(dir)? || !dir.join(".git").exists() {
+        return Err(missing(format!("{}: not a worktree", dir.display())));
+    }
+    Ok(context)
+}
+
+fn missing(message: String) -> CliError {
+    let hint = "write what the set is about there, then `git init && git add -A && git commit -m snapshot`; a `git worktree` does as well";
+    CliError::Usage { message, hint }
+}
+
+/// Returns the glob of the paths that a question asks.
+pub(super) fn haystack_glob(question: &Question, corpus: &Corpus) -> Option<String> {
+    let haystack = question.haystack.as_deref()?;
+    Some(match corpus {
+        Corpus::Texts { .. } => format!("{}/**", file_name(haystack)),
+        _ => format!("{}/**", haystack.trim_end_matches('/')),
+    })
+}
+
+/// Gives the sections that are answers their lines in the tree, and returns the answers that are not in it.
+pub(super) fn resolve(set: &mut QuestionSet, root: &Path) -> Vec<String> {
+    let files = files_of_records(&set.corpus);
+    let mut pages: HashMap<String, Option<String>> = HashMap::new();
+    let mut missing = BTreeSet::new();
+    for question in &mut set.questions {
+        let n_relevant = question.relevant.len();
+        for (nth, label) in question.relevant.iter_mut().chain(&mut question.exclude).enumerate() {
+            if let Span::Anchor(anchor) = &label.span {
+                let read = || inside(root, &label.path).and_then(|path| fs::read_to_string(path).ok());
+                let page = pages.entry(label.path.clone()).or_insert_with(read);
+                let found = page.as_deref().and_then(|page| section(page, anchor));
+                label.span = found.map_or(label.span.clone(), |(first, last)| Span::Section(first, last));
+            }
+            if nth < n_relevant && !is_there(label, root, &files) {
+                missing.insert(label.id.clone());
+            }
+        }
+    }
+    missing.into_iter().collect()
+}
+
+fn is_there(label: &Label, root: &Path, files: &HashMap<&str, String>) -> bool {
+    let path = files.get(label.id.as_str()).unwrap_or(&label.path);
+    !matches!(label.span, Span::Anchor(_)) && inside(root, path).is_some_and(|path| path.is_file())
+}
+
+/// Returns a path in the tree, unless it leads out of it.
+fn inside(root: &Path, path: &str) -> Option<PathBuf> {
+    let is_inside = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+    is_inside.then(|| root.join(path))
+}
+
+/// Returns the file of each record that is not one itself.
+fn files_of_records(corpus: &Corpus) -> HashMap<&str, String> {
+    match corpus {
+        Corpus::Hits | Corpus::Files(_) => HashMap::new(),
+        Corpus::Sections(pages) => {
+            let ids =
+                pages.iter().flat_map(|(path, sections)| sections.iter().map(move |(_, id)| (id, path)));
+            ids.map(|(id, path)| (id.as_str(), path.clone())).collect()
+        }
+        Corpus::Texts { files, haystacks } => {
+            let place = |(file, id): (&String, &String)| match haystacks.get(id) {
+                Some(haystack) => format!("{}/{file}", file_name(haystack)),
+                None => file.clone(),
+            };
+            files.iter().map(|(file, id)| (id.as_str(), place((file, id)))).collect()
+        }
+    }
+}
