@@ -21,11 +21,12 @@ use super::verify::{Verified, verify};
 use crate::paths::RepoLayout;
 use crate::proto::memory::Caller;
 use crate::proto::{Hit, Mode, Pending, SearchParams, SearchResult, Sync};
-use crate::search::correction::{FEW, corrected as corrected_query};
+use crate::search::correction::{FEW, WordsOfView, corrected as corrected_query};
 use crate::search::filter::Filter;
 use crate::search::memory_search::MemoryAsk;
+use crate::search::query::Query;
 use crate::search::{self, Answer};
-use crate::store::Reader;
+use crate::store::{Reader, StoreError};
 use crate::types::{Kind, SourceKey};
 
 /// Most hits of one page.
@@ -159,10 +160,8 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
             };
             let answer = search::run(reader, &ask)?;
             let n_exact = answer.exact_scores().count() + memories.found.exact_scores().count();
-            let corrected = match params.mode != Mode::Vector && n_exact < FEW {
-                true => corrected_query(&scope.query, &[&reader.postings()?, &shared.memories])?,
-                false => None,
-            };
+            let may_correct = params.mode != Mode::Vector && n_exact < FEW;
+            let corrected = if may_correct { corrected(shared, reader, &ask)? } else { None };
             let again = corrected.map(|query| search::run(reader, &search::Ask { query: &query, ..ask }));
             let embeddings = reader.pending_embeddings(at.view, MOST_PENDING)?;
             let is_whole = reader.view(at.view)?.is_some_and(|row| row.complete);
@@ -215,6 +214,12 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
         ..SearchResult::default()
     };
     Ok((result, stale))
+}
+
+/// Returns the query with its unknown words corrected, if there are any.
+fn corrected(shared: &Shared, reader: &Reader, ask: &search::Ask<'_>) -> Result<Option<Query>, StoreError> {
+    let words = WordsOfView { postings: reader.postings()?, chunks: ask.chunks };
+    corrected_query(ask.query, &[&words, &shared.memories])
 }
 
 /// Searches the memories; also returns whether all of their anchors were checked.

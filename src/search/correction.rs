@@ -3,9 +3,11 @@
 use super::query::{Query, is_stop_word, other_number};
 use super::ranked::Ranked;
 use super::typo;
+use super::view_chunks::ViewChunks;
 use crate::extract::stems::{is_stem, stem};
 use crate::extract::words::{Form, write_words};
 use crate::store::{Postings, StoreError};
+use crate::types::Phrase;
 
 /// With fewer hits that have a word of the query, its unknown words are corrected.
 pub const FEW: usize = 3;
@@ -31,13 +33,27 @@ pub trait Vocabulary {
     fn each_term(&self, see: &mut dyn FnMut(&str)) -> Result<(), StoreError>;
 }
 
-impl Vocabulary for Postings<'_> {
+/// The words of the chunks of a worktree.
+///
+/// The lists of words also have chunks of other worktrees, and deleted ones. With those, the commonest of the nearest words
+/// would depend on what the files said before.
+pub struct WordsOfView<'a> {
+    /// The words of all chunks.
+    pub postings: Postings<'a>,
+    /// Those of the worktree.
+    pub chunks: &'a ViewChunks,
+}
+
+impl Vocabulary for WordsOfView<'_> {
     fn n_texts_with(&self, term: &str) -> Result<u64, StoreError> {
-        self.n_chunks_with(term)
+        let word = Phrase { tokens: term.to_owned(), is_prefix: false };
+        let mut n_chunks = 0;
+        self.postings.each(&word, |id, _| n_chunks += u64::from(self.chunks.place_of(id).is_some()))?;
+        Ok(n_chunks)
     }
 
     fn each_term(&self, see: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
-        self.each_term(see)
+        self.postings.each_term(see)
     }
 }
 
@@ -172,6 +188,8 @@ pub(super) fn lower<C>(ranked: &mut Ranked<C>, factor: f64) {
 mod tests {
     use super::*;
     use crate::search::query::{parse, parse_with_filters};
+    use crate::store::test_rows::{chunk, put, worktree};
+    use crate::store::{NewChunk, Reader, Writer};
 
     struct Words(&'static [&'static str]);
 
@@ -213,6 +231,39 @@ mod tests {
         check("ass", "");
         check("zzzzzzzz", "");
         check("", "");
+    }
+
+    #[test]
+    fn what_files_said_before_does_not_count() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("index.db");
+        let mut writer = Writer::open(&path, "model").unwrap();
+        let view = writer.view(&worktree()).unwrap();
+        let mut save = |path: &str, texts: &[&str]| {
+            let chunk = |text: &&str| {
+                let words = [String::new(), String::new(), (*text).to_owned()];
+                NewChunk { embeds: false, words, ..chunk(*blake3::hash(text.as_bytes()).as_bytes()) }
+            };
+            let hash = *blake3::hash(texts.concat().as_bytes()).as_bytes();
+            writer.apply(view, &[put(path, hash, texts.iter().map(chunk).collect())], 0).unwrap();
+        };
+        save("a", &["sessiona", "sessiona too"]);
+        save("b", &["sessionb", "sessionb too", "sessionb again"]);
+        let reader = Reader::open(&path).unwrap();
+        let nearest = || {
+            let mut list = Vec::new();
+            reader.each_path(view, |path, first| list.push((path.into(), first))).unwrap();
+            let mut chunks = ViewChunks::default();
+            chunks.update(list, |first| reader.content(first)).unwrap();
+            let words = WordsOfView { postings: reader.postings().unwrap(), chunks: &chunks };
+            corrected(&parse("sessionc"), &[&words]).unwrap().unwrap().to_string()
+        };
+        assert_eq!(nearest(), "sessionb");
+        save("b", &["sessionb"]);
+        assert_eq!(nearest(), "sessiona");
+        save("a", &["nothing"]);
+        save("b", &["sessionb"]);
+        assert_eq!(nearest(), "sessionb");
     }
 
     #[test]
