@@ -1,9 +1,11 @@
 //! Compares the definitions of two versions of a file.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::error::RpcResult;
+use super::known_definitions::Named;
 use super::program::program;
 use super::shared::Shared;
 use crate::extract::{self, Extracted};
@@ -22,9 +24,6 @@ pub(super) struct Definitions<'a> {
     until: Instant,
     shared: &'a Shared,
 }
-
-/// Qualified names in the order of the file, each with its text.
-type Named = Vec<(String, String)>;
 
 impl<'a> Definitions<'a> {
     pub(super) fn new(shared: &'a Shared, until: Instant) -> RpcResult<Self> {
@@ -59,13 +58,17 @@ impl<'a> Definitions<'a> {
         Ok(Some(difference(&old, &new)))
     }
 
-    fn named(&mut self, path: &str, text: &str) -> Result<Named, Late> {
+    fn named(&mut self, path: &str, text: &str) -> Result<Arc<Named>, Late> {
         if text.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Arc::default());
+        }
+        let known = &self.shared.definitions;
+        if let Some(named) = known.of(path, text) {
+            return Ok(named);
         }
         match self.extractor.extract(path, text) {
-            Ok(Ok(extracted)) => Ok(named(&extracted, text)),
-            Ok(Err(_)) => Ok(Vec::new()), // what cannot be parsed defines nothing
+            Ok(Ok(extracted)) => Ok(known.keep(path, text, named(&extracted, text))),
+            Ok(Err(_)) => Ok(Arc::default()), // what cannot be parsed defines nothing
             Err(_) => Err(Late),
         }
     }
@@ -73,7 +76,7 @@ impl<'a> Definitions<'a> {
 
 /// Returns each definition with its text; if a chunk has several short ones, each with the line that names it.
 fn named(extracted: &Extracted, text: &str) -> Named {
-    let mut named: Named = Vec::new();
+    let mut named: Vec<(String, String)> = Vec::new();
     let symbols = extracted.chunks.iter().filter(|chunk| chunk.kind == Kind::Symbol);
     for chunk in symbols {
         let body = text.get(chunk.bytes.clone()).unwrap_or_default();
@@ -92,7 +95,7 @@ fn named(extracted: &Extracted, text: &str) -> Named {
             named.push((title.to_owned(), body.trim().to_owned()));
         }
     }
-    named
+    named.into_iter().map(|(name, text)| (name, *blake3::hash(text.as_bytes()).as_bytes())).collect()
 }
 
 fn difference(old: &Named, new: &Named) -> ChangedSymbols {

@@ -24,6 +24,7 @@ mod index_file;
 mod kept_changes;
 mod kept_chunks;
 mod kept_maps;
+mod known_definitions;
 mod known_texts;
 mod lines;
 mod listen;

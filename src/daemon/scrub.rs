@@ -57,6 +57,7 @@ impl Scrubber {
             load_vectors(shared, writer);
             shared.maps.retain(&[]); // they hold names
             shared.changes.clear(); // and these hold paths
+            shared.definitions.clear();
             shared.chunks.clear();
             shared.rows.clear();
             let ms = began.elapsed().as_millis();

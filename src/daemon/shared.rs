@@ -12,6 +12,7 @@ use super::gates::Gates;
 use super::kept_changes::KeptChanges;
 use super::kept_chunks::KeptChunks;
 use super::kept_maps::{KeptMaps, MOST_MAP_BYTES};
+use super::known_definitions::KnownDefinitions;
 use super::known_texts::KnownTexts;
 use super::memories::keeper::Memories;
 use super::models::{Loaded, Models};
@@ -50,6 +51,8 @@ pub(super) struct Shared {
     pub(super) maps: KeptMaps,
     /// What has changed in worktrees since a commit.
     pub(super) changes: KeptChanges,
+    /// The definitions of the versions that were compared for that.
+    pub(super) definitions: KnownDefinitions,
     /// The chunks of worktrees.
     pub(super) chunks: KeptChunks,
     /// What searches have read of chunks and paths.
@@ -120,6 +123,7 @@ impl Shared {
             nearest: SharedVectors::default(),
             maps: KeptMaps::new(MOST_MAP_BYTES),
             changes: KeptChanges::default(),
+            definitions: KnownDefinitions::default(),
             chunks: KeptChunks::default(),
             rows: KeptRows::default(),
             texts: KnownTexts::default(),

@@ -464,6 +464,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
                 "kept_changes",
                 "kept_chunks",
                 "kept_maps",
+                "known_definitions",
                 "known_texts",
                 "object_ids",
                 "watch_queue",

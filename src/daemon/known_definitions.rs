@@ -1,0 +1,66 @@
+//! Keeps the definitions of versions of files that were compared: what changes between two questions is one file at a time.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::search::recent::Recent;
+
+/// Most versions whose definitions are kept, a few kilobytes each as a rule.
+const MOST_KEPT: usize = 1_000;
+/// Most definitions of a version that is kept.
+const MOST_NAMES: usize = 1_000;
+
+/// Qualified names in the order of the file, each with the blake3 of its text.
+pub(super) type Named = Vec<(String, [u8; 32])>;
+
+/// The definitions of versions of files, by blake3 of path and text: a path may decide on the language.
+#[derive(Default)]
+pub(super) struct KnownDefinitions(Mutex<Recent<[u8; 32], Arc<Named>>>);
+
+impl KnownDefinitions {
+    fn all(&self) -> MutexGuard<'_, Recent<[u8; 32], Arc<Named>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the definitions of a version, if they are kept.
+    pub(super) fn of(&self, path: &str, text: &str) -> Option<Arc<Named>> {
+        self.all().get(&key(path, text), MOST_KEPT).cloned()
+    }
+
+    /// Keeps the definitions of a version, unless there are very many, and returns them.
+    pub(super) fn keep(&self, path: &str, text: &str, named: Named) -> Arc<Named> {
+        let named = Arc::new(named);
+        if named.len() <= MOST_NAMES {
+            self.all().put(key(path, text), Arc::clone(&named), MOST_KEPT);
+        }
+        named
+    }
+
+    /// Forgets all.
+    pub(super) fn clear(&self) {
+        *self.all() = Recent::default();
+    }
+}
+
+/// No path has the byte between the two.
+fn key(path: &str, text: &str) -> [u8; 32] {
+    *blake3::Hasher::new().update(path.as_bytes()).update(b"\0").update(text.as_bytes()).finalize().as_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_known_by_path_and_text() {
+        let known = KnownDefinitions::default();
+        let named = |n: usize| vec![("run".to_owned(), [0; 32]); n];
+        known.keep("a.rs", "fn run() {}", named(1));
+        assert_eq!(known.of("a.rs", "fn run() {}").map(|named| named.len()), Some(1));
+        assert_eq!(known.of("b.rs", "fn run() {}"), None);
+        assert_eq!(known.of("a.rs", "fn run() { }"), None);
+        assert_eq!(known.keep("c.rs", "", named(MOST_NAMES + 1)).len(), MOST_NAMES + 1);
+        assert_eq!(known.of("c.rs", ""), None, "too many");
+        known.clear();
+        assert_eq!(known.of("a.rs", "fn run() {}"), None);
+    }
+}
