@@ -8,6 +8,7 @@ use super::shared::Shared;
 use crate::paths::RepoLayout;
 use crate::proto::{Hit, Mode, RpcError};
 use crate::search::memory_search::{FoundMemories, MemoryAsk};
+use crate::search::snippet::Snippets;
 use crate::search::{Answer, correction};
 use crate::types::SourceKey;
 
@@ -88,6 +89,8 @@ impl<'a> Remembered<'a> {
 
     pub(super) fn hits(&self, layout: &RepoLayout, explains: bool) -> Vec<Hit> {
         let root = layout.root.display().to_string();
-        self.found.found.iter().map(|found| memories::hit(found, &self.wanted, &root, explains)).collect()
+        let snippets = Snippets::new(self.wanted.query.words());
+        let hit = |found| memories::hit(found, &self.wanted, &snippets, &root, explains);
+        self.found.found.iter().map(hit).collect()
     }
 }

@@ -14,8 +14,9 @@ use crate::proto::{CommitInfo, Copies, Hit};
 use crate::scan;
 use crate::search::near_copies::Passage;
 use crate::search::rerank::Candidate;
+use crate::search::snippet::Snippets;
 use crate::search::translation;
-use crate::search::{Answer, Found, arms, explain, snippet};
+use crate::search::{Answer, Found, arms, explain};
 use crate::types::{Kind, SourceKey};
 
 /// Longest signature, in characters.
@@ -54,6 +55,8 @@ pub(super) fn verify(
         }
     };
     let mut files = Files { at, max_file_bytes, known, texts: HashMap::new(), stale: Vec::new() };
+    let snippets = Snippets::new(answer.query.words());
+    let shown_as = |found: &Found, text: &str| hit(found, &snippets, at, text, explains);
     let mut hits: Vec<Hit> = Vec::new();
     let mut passages: Vec<(usize, Passage<'_>)> = Vec::new();
     for (nth, found) in answer.found.iter().enumerate() {
@@ -65,7 +68,7 @@ pub(super) fn verify(
         if *kind == Kind::Commit {
             if let Some(text) = found.text.as_ref().filter(|_| !is_full) {
                 keep(text);
-                hits.push(commit(found, answer, at, text, explains));
+                hits.push(commit(text, |message| shown_as(found, message)));
             }
             continue;
         }
@@ -84,7 +87,7 @@ pub(super) fn verify(
                 // A list leaves nothing out.
                 passages.extend((!answer.is_list).then_some((hits.len(), passage)));
                 keep(&shown);
-                hits.push(hit(found, answer, at, &shown, explains));
+                hits.push(shown_as(found, &shown));
             }
         }
     }
@@ -145,25 +148,25 @@ impl<'a> Files<'a> {
 }
 
 /// Returns a hit in a commit. Commits never change, so the index needs no check.
-fn commit(found: &Found, answer: &Answer, at: &Freshness, text: &str, explains: bool) -> Hit {
+fn commit(text: &str, shown_as: impl Fn(&str) -> Hit) -> Hit {
     let (header, message) = text.split_once("\n\n").unwrap_or((text, ""));
     let mut words = header.splitn(3, ' ').map(str::to_owned);
     let mut next = || words.next().unwrap_or_default();
     let commit = Some(CommitInfo { oid: next(), date: next(), author: next() });
-    Hit { commit, ..hit(found, answer, at, message, explains) }
+    Hit { commit, ..shown_as(message) }
 }
 
-fn hit(found: &Found, answer: &Answer, at: &Freshness, shown: &str, explains: bool) -> Hit {
+fn hit(found: &Found, snippets: &Snippets<'_>, at: &Freshness, shown: &str, explains: bool) -> Hit {
     let candidate = &found.ranked.candidate;
     let signature = signature(candidate, shown);
-    let snippet = snippet::snippet(shown, candidate.lines.0, answer.query.words());
+    let snippet = snippets.of(shown, candidate.lines.0);
     Hit {
         kind: candidate.kind,
         classes: candidate.classes.iter().collect(),
         path: candidate.path.clone(),
         lines: candidate.lines,
-        symbol: candidate.symbol.clone(),
-        title: candidate.title.clone(),
+        symbol: candidate.symbol.as_deref().map(str::to_owned),
+        title: candidate.title.as_deref().map(str::to_owned),
         snippet: snippet.text,
         snippet_line: snippet.line,
         signature_line: signature.as_ref().map(|(line, _)| *line),

@@ -49,7 +49,7 @@ impl Builtin {
         let [n_rows, dims] = header.embeddings.shape;
         let rows = header.embeddings.bytes(data, "I8").ok_or_else(|| broken("no int8 rows"))?;
         let weights = header.weights.bytes(data, "F32").ok_or_else(|| broken("no f32 weights"))?;
-        let fits = rows.len() == n_rows * dims && weights.len() == n_rows * 4 && dims > 0;
+        let fits = rows.len() == n_rows * dims && weights.len() == n_rows * 4 && dims == DIMS;
         if !fits || wordpiece.n_pieces() != n_rows {
             return Err(broken("vocabulary and table differ in length"));
         }
@@ -80,12 +80,12 @@ impl Builtin {
         pieces
     }
 
-    /// Returns the row of a piece, `[dims]`; nothing for a piece without a meaning of its own, and beyond the table.
-    pub fn row(&self, piece: u16) -> Option<Vec<i8>> {
+    /// Returns the row of a piece; nothing for a piece without a meaning of its own, and beyond the table.
+    pub fn row(&self, piece: u16) -> Option<[i8; DIMS]> {
         let id = usize::from(piece);
         let weight: [u8; 4] = self.weights.get(id * 4..)?.first_chunk().copied()?;
-        let row = self.rows.get(id * self.dims..)?.get(..self.dims)?;
-        (f32::from_le_bytes(weight) > 0.0).then(|| row.iter().map(|value| value.cast_signed()).collect())
+        let row: &[u8; DIMS] = self.rows.get(id * self.dims..)?.first_chunk()?;
+        (f32::from_le_bytes(weight) > 0.0).then(|| row.map(u8::cast_signed))
     }
 
     /// Returns the L2-normalized vector of one text, `None` where the model knows no word of it.

@@ -10,7 +10,7 @@ use super::filter::Filter;
 use super::fuse::Signals;
 use super::kept_rows::KeptRows;
 use super::listing::list;
-use super::maxsim::MaxSim;
+use super::maxsim::{Largest, MaxSim};
 use super::query::Query;
 use super::ranked::Ranked;
 use super::rerank::{self, Candidate};
@@ -182,14 +182,11 @@ fn compare_words(
     let words = texts.filter(|(nth, _)| looked_for.contains(nth)).map(|(nth, text)| (text, idf(nth)));
     let Some(mut maxsim) = MaxSim::new(&model, words) else { return Ok(()) };
     let keys: Vec<ChunkId> = candidates.iter().map(|candidate| candidate.key).collect();
-    let mut of_definitions: HashMap<ChunkId, Vec<f32>> = HashMap::new();
+    let mut of_definitions: HashMap<ChunkId, Largest> = HashMap::with_capacity(keys.len());
     for (candidate, pieces) in candidates.iter().zip(kept.pieces(reader, &keys)?) {
-        let largest = maxsim.largest(&pieces);
         match of_definitions.entry(candidate.definition) {
-            Entry::Vacant(vacant) => drop(vacant.insert(largest)),
-            Entry::Occupied(mut former) => {
-                former.get_mut().iter_mut().zip(largest).for_each(|(all, own)| *all = all.max(own));
-            }
+            Entry::Vacant(vacant) => drop(vacant.insert(maxsim.largest(&pieces))),
+            Entry::Occupied(mut former) => maxsim.raise(former.get_mut(), &pieces),
         }
     }
     for candidate in candidates {
@@ -216,7 +213,7 @@ fn add_texts(reader: &Reader, found: &mut [Found], limit: usize) -> Result<(), S
 fn found(members: &Members<'_>, ranked: Ranked<Candidate>, is_shown: bool) -> Found {
     let Candidate { content, bytes, .. } = ranked.candidate;
     let path = &ranked.candidate.path;
-    let others = members.paths(content).filter(|other| is_shown && other != path).map(str::to_owned);
-    let other_paths = others.take(MOST_COPIES).collect();
+    let others = members.paths(content).filter(|other| other != path).map(str::to_owned);
+    let other_paths = others.take(if is_shown { MOST_COPIES } else { 0 }).collect();
     Found { bytes, other_paths, hash: members.view.content(content).hash, text: None, ranked }
 }

@@ -281,11 +281,12 @@ impl FormatGroup {
 /// Returns the classes whose signs a path has.
 pub fn by_path(path: &str) -> ClassSet {
     let words = PathWords::of(path);
-    let whole = words.stem.concat();
-    let ends = [words.stem.first(), words.stem.last()];
+    let stem: Vec<&str> = words.stem().collect();
+    let whole = stem.concat();
+    let ends = [stem.first(), stem.last()];
     let has = |rule: &&ClassRule| {
-        words.folders.iter().any(|word| rule.folders.contains(&word.as_str()))
-            || ends.iter().flatten().any(|word| rule.stems.contains(&word.as_str()))
+        words.folders().any(|word| rule.folders.contains(&word))
+            || ends.iter().flatten().any(|word| rule.stems.contains(word))
             || rule.names.contains(&whole.as_str())
             || rule.endings.iter().any(|ending| path.ends_with(ending))
     };

@@ -58,7 +58,7 @@ fn most_named<'a>(query: &Query, paths: impl Iterator<Item = &'a str>) -> Option
 /// Returns how many words of the query a path has.
 fn named(query: &Query, path: &str) -> f64 {
     let words = PathWords::of(path);
-    let named = |word: &str| likest(word, words.folders.iter().chain(&words.stem).map(String::as_str));
+    let named = |word: &str| likest(word, words.folders().chain(words.stem()));
     query.words().iter().map(|word| word.text.as_str()).filter(|word| word.len() > 1).map(named).sum()
 }
 

@@ -3,8 +3,6 @@
 //! A long definition is cut into chunks, and definitions inside it are chunks of their own between its pieces. Overloads of
 //! one name that stand together count as one definition, as they do where they share a chunk.
 
-use std::collections::BTreeMap;
-
 use super::kept_rows::KeptRows;
 use super::rerank::Candidate;
 use super::view_chunks::ViewChunks;
@@ -23,31 +21,31 @@ pub(super) fn mark_pieces(
     view: &ViewChunks,
     candidates: &mut [Candidate],
 ) -> Result<(), StoreError> {
-    for group in of_one_name(candidates) {
-        for pair in group.windows(2) {
-            let (before, after) = (&candidates[pair[0]], &candidates[pair[1]]);
-            let chunks = &view.content(before.content).chunks;
-            if are_joined(rows, chunks, before, after.key)? {
-                candidates[pair[1]].definition = before.definition;
-            }
+    for pair in by_name(candidates).windows(2) {
+        let (before, after) = (&candidates[pair[0]], &candidates[pair[1]]);
+        if name(before) != name(after) {
+            continue;
+        }
+        let chunks = &view.content(before.content).chunks;
+        if are_joined(rows, chunks, before, after.key)? {
+            candidates[pair[1]].definition = before.definition;
         }
     }
     Ok(())
 }
 
-/// Returns the places of candidates with the same name in the same content, in the order of the text.
-fn of_one_name(candidates: &[Candidate]) -> Vec<Vec<usize>> {
-    let mut groups: BTreeMap<(u32, &str, &str), Vec<usize>> = BTreeMap::new();
-    for (nth, candidate) in candidates.iter().enumerate() {
-        if let (Kind::Symbol, Some(symbol), Some(title)) =
-            (candidate.kind, &candidate.symbol, &candidate.title)
-        {
-            groups.entry((candidate.content, title, symbol)).or_default().push(nth);
-        }
-    }
-    let mut groups: Vec<_> = groups.into_values().filter(|group| group.len() > 1).collect();
-    groups.iter_mut().for_each(|group| group.sort_by_key(|nth| candidates[*nth].bytes));
-    groups
+/// Returns the places of definitions, those with the same name in the same content side by side, in the order of the text.
+fn by_name(candidates: &[Candidate]) -> Vec<usize> {
+    let mut places: Vec<usize> =
+        (0..candidates.len()).filter(|nth| name(&candidates[*nth]).is_some()).collect();
+    places.sort_by_key(|nth| (name(&candidates[*nth]), candidates[*nth].bytes));
+    places
+}
+
+/// Returns the content and the names of a definition.
+fn name(candidate: &Candidate) -> Option<(u32, &str, &str)> {
+    let (symbol, title) = (candidate.symbol.as_deref()?, candidate.title.as_deref()?);
+    (candidate.kind == Kind::Symbol).then_some((candidate.content, title, symbol))
 }
 
 fn are_joined(
@@ -123,9 +121,8 @@ impl Part {
             return Self::Piece;
         }
         // After the name comes what joins it to those inside, as in `Session::login` or `Session.login`.
-        let is_inside = title
-            .strip_prefix(own.as_str())
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '.']));
+        let is_inside =
+            title.strip_prefix(&**own).is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '.']));
         if kind != Kind::Map && is_inside { Self::Inside } else { Self::Other }
     }
 }

@@ -10,6 +10,9 @@ use crate::embed::Builtin;
 /// About the most pieces of a query that are compared: a line of minified text is one word with a thousand.
 const MOST_PIECES: usize = 128;
 
+/// Number of cosines that are compared at once; those of a piece fill a multiple of it.
+const LANES: usize = 8;
+
 /// The words of a query, and what is known so far of the pieces of texts.
 pub struct MaxSim<'a> {
     model: &'a Builtin,
@@ -21,9 +24,13 @@ pub struct MaxSim<'a> {
     norms: Vec<f32>,
     /// By piece of the vocabulary: the place of its cosines, from 1; 0 if they are not known.
     known: Vec<u32>,
-    /// `[n_known, n_pieces]`, row-major.
-    cosines: Vec<f32>,
+    /// `[n_known, n_pieces]` in groups of [`LANES`], the last filled up with zeros; row-major.
+    cosines: Vec<[f32; LANES]>,
 }
+
+/// The largest cosine of each piece of a query with any of a text, at least 0, as they are in [`MaxSim::cosines`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Largest(Vec<[f32; LANES]>);
 
 impl<'a> MaxSim<'a> {
     /// Takes the words of a query with their weights; nothing if the model knows less than half of their weight.
@@ -35,7 +42,7 @@ impl<'a> MaxSim<'a> {
             if shares.len() >= MOST_PIECES {
                 break;
             }
-            let of_word: Vec<Vec<i8>> = model
+            let of_word: Vec<_> = model
                 .pieces(word)
                 .into_iter()
                 .take(MOST_PIECES)
@@ -59,52 +66,67 @@ impl<'a> MaxSim<'a> {
         })
     }
 
-    /// Returns the largest cosine of each piece of the query with any of a text, at least 0, `[n_pieces]`.
-    pub fn largest(&mut self, pieces: &[u16]) -> Vec<f32> {
-        let mut largest = vec![0.0; self.shares.len()];
-        for piece in pieces {
-            let place = self.place(*piece);
-            let cosines = &self.cosines[place..][..largest.len()];
-            largest
-                .iter_mut()
-                .zip(cosines)
-                .for_each(|(largest, cosine)| *largest = f32::max(*largest, *cosine));
-        }
+    /// Returns the largest cosines with the pieces of a text.
+    pub fn largest(&mut self, pieces: &[u16]) -> Largest {
+        let mut largest = Largest(vec![[0.0; LANES]; self.n_groups()]);
+        self.raise(&mut largest, pieces);
         largest
     }
 
+    /// Raises the largest cosines to those with more pieces of the text.
+    pub fn raise(&mut self, Largest(largest): &mut Largest, pieces: &[u16]) {
+        for piece in pieces {
+            let place = self.place(*piece);
+            for (largest, cosines) in largest.iter_mut().zip(&self.cosines[place..]) {
+                for (largest, cosine) in largest.iter_mut().zip(cosines) {
+                    // Not `f32::max`, which takes more instructions: none of them is NaN.
+                    *largest = if *cosine > *largest { *cosine } else { *largest };
+                }
+            }
+        }
+    }
+
     /// Returns their weighted mean, 0 to 1.
-    pub fn mean(&self, largest: &[f32]) -> f64 {
-        largest.iter().zip(&self.shares).map(|(cosine, share)| f64::from(*cosine) * share).sum()
+    pub fn mean(&self, Largest(largest): &Largest) -> f64 {
+        largest
+            .as_flattened()
+            .iter()
+            .zip(&self.shares)
+            .map(|(cosine, share)| f64::from(*cosine) * share)
+            .sum()
+    }
+
+    fn n_groups(&self) -> usize {
+        self.shares.len().div_ceil(LANES)
     }
 
     /// Returns where the cosines of a piece begin, and computes them if they are not known.
     fn place(&mut self, piece: u16) -> usize {
-        let (nth, n_pieces) = (usize::from(piece), self.shares.len());
+        let nth = usize::from(piece);
         if self.known.len() <= nth {
             self.known.resize(nth + 1, 0);
         }
         if let Some(place) = self.known[nth].checked_sub(1) {
-            return place as usize * n_pieces;
+            return place as usize * self.n_groups();
         }
         let place = self.cosines.len();
-        match self.model.row(piece) {
-            Some(row) => {
-                let norm = norm(&row);
-                let dots = dots(&row, &self.rows, row.len());
-                let cosines = dots.iter().zip(&self.norms).map(|(dot, own)| *dot as f32 / (norm * own));
-                self.cosines.extend(cosines.map(|cosine| if cosine.is_finite() { cosine } else { 0.0 }));
+        self.known[nth] = (place / self.n_groups()) as u32 + 1;
+        self.cosines.resize(place + self.n_groups(), [0.0; LANES]);
+        if let Some(row) = self.model.row(piece) {
+            let norm = norm(&row);
+            let dots = dots(&row, &self.rows, row.len());
+            let cosines = dots.iter().zip(&self.norms).map(|(dot, own)| *dot as f32 / (norm * own));
+            let places = self.cosines[place..].as_flattened_mut().iter_mut();
+            for (place, cosine) in places.zip(cosines) {
+                *place = if cosine.is_finite() { cosine } else { 0.0 };
             }
-            None => self.cosines.resize(place + n_pieces, 0.0),
         }
-        self.known[nth] = (place / n_pieces) as u32 + 1;
         place
     }
 }
 
 fn norm(row: &[i8]) -> f32 {
-    let squared: i32 = row.iter().map(|value| i32::from(*value) * i32::from(*value)).sum();
-    (squared as f32).sqrt()
+    (dots(row, row, row.len())[0] as f32).sqrt()
 }
 
 #[cfg(test)]

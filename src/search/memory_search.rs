@@ -163,6 +163,9 @@ pub fn memories(
         newest.sort_unstable_by(|left, right| right.cmp(left));
         pool.extend(newest.into_iter().take(k).map(|row| (row, Candidate::default())));
     }
+    if pool.is_empty() {
+        return Ok(FoundMemories { is_outdated, ..FoundMemories::default() });
+    }
     let (mut found, unjudged) = with_facts(rows, vectors, ask, pool)?;
     if ask.mode == Mode::Hybrid {
         compare_words(rows, &ask.query, &mut texts, &mut found)?;
@@ -197,6 +200,9 @@ pub fn nearest(
     let is_near = |(_, cosine): &(MemoryRow, f64)| *cosine >= floor;
     let mut first = vectors.top(vector, k * SPARE, |_| true);
     first.retain(is_near);
+    if first.is_empty() {
+        return Ok(Vec::new());
+    }
     let ids: Vec<MemoryRow> = first.iter().map(|(row, _)| *row).collect();
     let meant: IdSet = rows.meant(filter, Some(&ids))?.into_iter().collect();
     let n_seen = first.len();

@@ -3,6 +3,7 @@
 //! Nearness is the share of sequences of three words that two texts have in common (Broder, "On the resemblance and
 //! containment of documents", 1997). A translation shares no words with its original, but its path and its position. Pure.
 
+use std::cell::OnceCell;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::translation;
@@ -31,6 +32,14 @@ pub struct Passage<'a> {
     is_translation: bool,
     /// First line as a share of the file.
     position: f64,
+    text: String,
+    /// What is compared of the text; most passages differ before that in their names.
+    words: OnceCell<Words>,
+}
+
+/// What is compared of a text.
+#[derive(Clone, Debug)]
+struct Words {
     /// Ascending.
     shingles: Vec<u64>,
     /// The text without blanks, if it is short: its words leave out operators.
@@ -38,7 +47,7 @@ pub struct Passage<'a> {
 }
 
 impl<'a> Passage<'a> {
-    /// Takes the text of a hit apart. `name` is that of the definition, the heading or the file; `position` is that of the
+    /// Takes the text of a hit. `name` is that of the definition, the heading or the file; `position` is that of the
     /// first line as a share of the file.
     pub fn new(
         kind: Kind,
@@ -47,13 +56,6 @@ impl<'a> Passage<'a> {
         position: f64,
         text: &str,
     ) -> Self {
-        let mut stream = String::new();
-        tokens::write_words(text, Form::Whole, &mut stream);
-        let words = stream.split_ascii_whitespace().take(MOST_SHINGLES + WORDS);
-        let words: Vec<u64> = words.map(hashed).collect();
-        let mut shingles: Vec<u64> = words.windows(WORDS.min(words.len().max(1))).map(joined).collect();
-        shingles.sort_unstable();
-        shingles.dedup();
         Self {
             kind,
             name,
@@ -61,9 +63,13 @@ impl<'a> Passage<'a> {
             bare_path: translation::without_language(path),
             is_translation: classes.has(FileClass::Translation),
             position,
-            shingles,
-            short: (words.len() < SHORT_WORDS).then(|| text.split_whitespace().collect()),
+            text: text.to_owned(),
+            words: OnceCell::new(),
         }
+    }
+
+    fn words(&self) -> &Words {
+        self.words.get_or_init(|| Words::of(&self.text))
     }
 
     /// Returns whether a hit of that kind, name and path is worth a look, as far as this shows. `bare_path` is that of
@@ -88,16 +94,31 @@ impl<'a> Passage<'a> {
         {
             return true;
         }
-        if self.short.is_some() || other.short.is_some() {
-            return self.short == other.short && self.name == other.name;
+        let (own, of_other) = (self.words(), other.words());
+        if own.short.is_some() || of_other.short.is_some() {
+            return own.short == of_other.short && self.name == other.name;
         }
-        let (n_own, n_of_other) = (self.shingles.len() as f64, other.shingles.len() as f64);
+        let (n_own, n_of_other) = (own.shingles.len() as f64, of_other.shingles.len() as f64);
         if n_own.min(n_of_other) < LEAST_COMMON * n_own.max(n_of_other) {
             return false; // even if one is a part of the other
         }
-        let n_common = n_common(&self.shingles, &other.shingles) as f64;
+        let n_common = n_common(&own.shingles, &of_other.shingles) as f64;
         let n_all = n_own + n_of_other - n_common;
         n_common >= LEAST_COMMON * n_all
+    }
+}
+
+impl Words {
+    fn of(text: &str) -> Self {
+        let mut stream = String::new();
+        tokens::write_words(text, Form::Whole, &mut stream);
+        let words = stream.split_ascii_whitespace().take(MOST_SHINGLES + WORDS);
+        let words: Vec<u64> = words.map(hashed).collect();
+        let mut shingles: Vec<u64> = words.windows(WORDS.min(words.len().max(1))).map(joined).collect();
+        shingles.sort_unstable();
+        shingles.dedup();
+        let is_short = words.len() < SHORT_WORDS;
+        Self { shingles, short: is_short.then(|| text.split_whitespace().collect()) }
     }
 }
 

@@ -5,10 +5,8 @@ use crate::extract::words as tokens;
 /// Words of a path, as the index has them, without duplicates of whole and parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathWords {
-    /// Of all folders; with the joined name of each.
-    pub folders: Vec<String>,
-    /// Of the file name up to its last dot.
-    pub stem: Vec<String>,
+    folders: String,
+    stem: String,
 }
 
 impl PathWords {
@@ -19,12 +17,25 @@ impl PathWords {
             name.rsplit_once('.').map(|(stem, _)| stem).filter(|stem| !stem.is_empty()).unwrap_or(name);
         Self { folders: words(folder, tokens::Form::Both), stem: words(stem, tokens::Form::Parts) }
     }
+
+    /// Returns the words of all folders, with the joined name of each.
+    pub fn folders(&self) -> impl Iterator<Item = &str> {
+        self.folders.split_ascii_whitespace()
+    }
+
+    /// Returns the words of the file name up to its last dot.
+    pub fn stem(&self) -> impl Iterator<Item = &str> {
+        self.stem.split_ascii_whitespace()
+    }
 }
 
-fn words(name: &str, form: tokens::Form) -> Vec<String> {
+fn words(name: &str, form: tokens::Form) -> String {
     let mut out = String::new();
-    tokens::write_words(&name.replace('-', "_"), form, &mut out);
-    out.split_ascii_whitespace().map(str::to_owned).collect()
+    match name.contains('-') {
+        true => tokens::write_words(&name.replace('-', "_"), form, &mut out),
+        false => tokens::write_words(name, form, &mut out),
+    }
+    out
 }
 
 #[cfg(test)]
@@ -35,11 +46,9 @@ mod tests {
     fn words_of_paths() {
         let check = |path: &str, folders: &[&str], stem: &[&str]| {
             let words = PathWords::of(path);
-            assert_eq!((words.folders, words.stem), (owned(folders), owned(stem)), "{path}");
+            assert_eq!(words.folders().collect::<Vec<_>>(), folders, "{path}");
+            assert_eq!(words.stem().collect::<Vec<_>>(), stem, "{path}");
         };
-        fn owned(words: &[&str]) -> Vec<String> {
-            words.iter().map(|word| (*word).to_owned()).collect()
-        }
         check("src/user-data/sessionStore.rs", &["src", "userdata", "user", "data"], &["session", "store"]);
         check(".gitignore", &[], &["gitignore"]);
         check("Makefile", &[], &["makefile"]);

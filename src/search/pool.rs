@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use foldhash::fast::RandomState;
+
 use super::bm25::FileScores;
 use super::copies::Copies;
 use super::definition_pieces::mark_pieces;
@@ -17,11 +19,11 @@ use crate::types::ChunkId;
 #[derive(Default)]
 pub(super) struct Pool {
     found: Vec<(ViewChunk, Signals)>,
-    index: HashMap<ChunkId, usize>,
+    index: HashMap<ChunkId, usize, RandomState>,
     /// Those of the chunks.
-    contents: HashSet<u32>,
+    contents: HashSet<u32, RandomState>,
     /// What the path of a content says; it applies to all its chunks.
-    paths: HashMap<u32, TextRank>,
+    paths: HashMap<u32, TextRank, RandomState>,
     files: FileScores,
 }
 

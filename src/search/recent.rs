@@ -4,15 +4,17 @@ use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
 
+use foldhash::fast::RandomState;
+
 /// The values used last: of two halves the one that was filled before is dropped when the other is full.
 pub struct Recent<K, V> {
-    young: HashMap<K, V>,
-    old: HashMap<K, V>,
+    young: HashMap<K, V, RandomState>,
+    old: HashMap<K, V, RandomState>,
 }
 
 impl<K, V> Default for Recent<K, V> {
     fn default() -> Self {
-        Self { young: HashMap::new(), old: HashMap::new() }
+        Self { young: HashMap::default(), old: HashMap::default() }
     }
 }
 

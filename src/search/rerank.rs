@@ -3,7 +3,8 @@
 //! The fused score is multiplied by small factors, each of which has a reason that a person would give. Their sizes follow
 //! from what they must outweigh, not from a search for the best figures.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use super::class_rules;
 use super::fuse::{self, Signals, Weights};
@@ -55,9 +56,9 @@ pub struct Candidate {
     /// Kind of source.
     pub kind: Kind,
     /// Name of the definition.
-    pub symbol: Option<String>,
+    pub symbol: Option<Arc<str>>,
     /// Heading path, or enclosing names and own name.
-    pub title: Option<String>,
+    pub title: Option<Arc<str>>,
     /// First and last line, 1-based and inclusive.
     pub lines: (u32, u32),
     /// Byte span, half-open.
@@ -81,15 +82,15 @@ pub fn rank(
     ranked.iter_mut().for_each(|hit| hit.without = without);
     let target = Target::of(query);
     let asked = class_rules::asked(query).union(wanted);
-    let mut words_of_paths: HashMap<u32, PathWords> = HashMap::new();
+    let mut shares_of_paths: HashMap<u32, PathShares> = HashMap::new();
     for hit in &mut ranked {
         let factor = if query.is_one_word() { DEFINITION } else { DEFINITION_AMONG_WORDS };
         hit.apply_at(factor, target.definition(&hit.candidate));
         if hit.candidate.kind != Kind::Commit {
             let Candidate { content, path, .. } = &hit.candidate;
             // All chunks of a content have one path.
-            let words = words_of_paths.entry(*content).or_insert_with(|| PathWords::of(path));
-            apply_path(query, asked, words, by_word, hit);
+            let shares = *shares_of_paths.entry(*content).or_insert_with(|| PathShares::of(query, path));
+            apply_path(query, asked, shares, by_word, hit);
         } else if !query.asks_for_history() {
             hit.apply_at(COMMIT, 1.0);
         }
@@ -131,7 +132,10 @@ impl<'a> Target<'a> {
 
     /// Returns how likely the candidate defines a name of the query, 0 to 1.
     fn definition(&self, candidate: &Candidate) -> f64 {
-        let (Kind::Symbol, Some(symbol)) = (candidate.kind, &candidate.symbol) else { return 0.0 };
+        let (Kind::Symbol, Some(symbol)) = (candidate.kind, candidate.symbol.as_deref()) else { return 0.0 };
+        if self.joined.is_empty() && self.joined_words.is_none() {
+            return 0.0;
+        }
         let title = candidate.title.as_deref().unwrap_or(symbol);
         let is_named = |name: &str| title == name || symbol == name;
         let is_qualified = |name: &String| tokens::joined(title).ends_with(&tokens::joined(name));
@@ -159,12 +163,33 @@ fn lower_kinds(hit: &mut Ranked<Candidate>) {
     }
 }
 
-fn apply_path(query: &Query, asked: ClassSet, words: &PathWords, by_word: bool, hit: &mut Ranked<Candidate>) {
-    if !by_word || hit.candidate.kind == Kind::Doc {
-        hit.apply_at(STEM, shared_words(query, &words.stem));
+/// How similar the names of a path are to the query, 0 to 1.
+#[derive(Clone, Copy)]
+struct PathShares {
+    stem: f64,
+    folder: f64,
+}
+
+impl PathShares {
+    fn of(query: &Query, path: &str) -> Self {
+        let words = PathWords::of(path);
+        let (stem, folders): (Vec<&str>, Vec<&str>) = (words.stem().collect(), words.folders().collect());
+        let nearest = folders.len().saturating_sub(4);
+        Self { stem: shared_words(query, &stem), folder: shared_words(query, &folders[nearest..]) }
     }
-    let nearest = words.folders.len().saturating_sub(4);
-    hit.apply_at(FOLDER, shared_words(query, &words.folders[nearest..]));
+}
+
+fn apply_path(
+    query: &Query,
+    asked: ClassSet,
+    shares: PathShares,
+    by_word: bool,
+    hit: &mut Ranked<Candidate>,
+) {
+    if !by_word || hit.candidate.kind == Kind::Doc {
+        hit.apply_at(STEM, shares.stem);
+    }
+    hit.apply_at(FOLDER, shares.folder);
     let classes = match is_in_test_module(&hit.candidate) {
         true => hit.candidate.classes.union(ClassSet::of(&[FileClass::Test])),
         false => hit.candidate.classes,
@@ -180,23 +205,23 @@ fn apply_path(query: &Query, asked: ClassSet, words: &PathWords, by_word: bool, 
 /// Returns whether a definition is in a module of tests beside the code: `mod tests` of Rust.
 fn is_in_test_module(candidate: &Candidate) -> bool {
     let of_module = |title: &str| {
-        ["test::", "tests::"]
+        ["::test::", "::tests::"]
             .iter()
-            .any(|module| title.starts_with(module) || title.contains(&format!("::{module}")))
+            .any(|module| title.starts_with(&module[2..]) || title.contains(module))
     };
     candidate.path.ends_with(".rs") && candidate.title.as_deref().is_some_and(of_module)
 }
 
 /// Returns the similarity of a name and the query, 0 to 1: the mean of the share of the name in the query and of the share
 /// of the query in the name.
-fn shared_words(query: &Query, name: &[String]) -> f64 {
+fn shared_words(query: &Query, name: &[&str]) -> f64 {
     let asked: Vec<&str> =
         query.words().iter().map(|word| word.text.as_str()).filter(|w| w.len() > 1).collect();
     if asked.is_empty() || name.is_empty() {
         return 0.0;
     }
     let of_name: f64 = name.iter().map(|word| likest(word, asked.iter().copied())).sum();
-    let of_query: f64 = asked.iter().map(|word| likest(word, name.iter().map(String::as_str))).sum();
+    let of_query: f64 = asked.iter().map(|word| likest(word, name.iter().copied())).sum();
     (of_name / name.len() as f64 + of_query / asked.len() as f64) / 2.0
 }
 
@@ -215,23 +240,23 @@ fn likeness(left: &str, right: &str) -> f64 {
     if n_common >= 4 && 4 * n_common >= 3 * shorter { 0.6 } else { 0.0 }
 }
 
-/// Indices of the hits of each file, best first.
-fn by_file(ranked: &[Ranked<Candidate>]) -> Vec<Vec<usize>> {
-    let mut files: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (nth, hit) in ranked.iter().enumerate() {
-        files.entry(&hit.candidate.path).or_default().push(nth);
-    }
-    let mut files: Vec<Vec<usize>> = files.into_values().collect();
-    for file in &mut files {
-        file.sort_by(|&left, &right| order(&ranked[left], &ranked[right]));
-    }
-    files
+/// Indices of all hits, those of each file together, best first.
+fn by_file(ranked: &[Ranked<Candidate>]) -> Vec<usize> {
+    let content = |nth: usize| ranked[nth].candidate.content;
+    let mut all: Vec<usize> = (0..ranked.len()).collect();
+    all.sort_by(|&left, &right| {
+        content(left).cmp(&content(right)).then_with(|| order(&ranked[left], &ranked[right]))
+    });
+    all
 }
 
 /// Moves map records below their definitions, and raises the best chunk of a file by its other matches, relative to the file
 /// with the most.
 fn lift_files(ranked: &mut [Ranked<Candidate>], by_word: bool) {
-    let files = by_file(ranked);
+    let all = by_file(ranked);
+    let is_one =
+        |left: &usize, right: &usize| ranked[*left].candidate.content == ranked[*right].candidate.content;
+    let files: Vec<&[usize]> = all.chunk_by(is_one).collect();
     let further = |file: &[usize]| file[1..].iter().map(|&nth| ranked[nth].fused).sum::<f64>();
     let sums: Vec<f64> = files.iter().map(|file| further(file)).collect();
     let most = sums.iter().copied().fold(0.0, f64::max);
@@ -258,12 +283,13 @@ fn merge_pieces(ranked: &mut Vec<Ranked<Candidate>>) {
 
 /// Lowers each further chunk of a file once more, except sections of a document, which have subjects of their own.
 fn spread_files(ranked: &mut [Ranked<Candidate>], further: Factor) {
-    for file in by_file(ranked) {
-        let mut times = 1.0;
-        for nth in file {
-            if ranked[nth].candidate.kind == Kind::Doc {
-                continue;
-            }
+    let (mut times, mut last) = (1.0, None);
+    for nth in by_file(ranked) {
+        let content = ranked[nth].candidate.content;
+        if last.replace(content) != Some(content) {
+            times = 1.0;
+        }
+        if ranked[nth].candidate.kind != Kind::Doc {
             ranked[nth].apply(further.name, times);
             times *= further.at_full;
         }

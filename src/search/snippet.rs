@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use aho_corasick::AhoCorasick;
+
 use super::query::Word;
 use crate::extract::words as tokens;
 
@@ -17,6 +19,9 @@ const LINE_CHARS: usize = 200;
 /// Characters kept before the first match of a line that is cut.
 const BEFORE_CHARS: usize = 40;
 
+/// A shorter word has no plural: `gas` is none of `ga`.
+const MIN_SINGULAR: usize = 3;
+
 const ELLIPSIS: &str = "…";
 
 /// Some lines of a chunk.
@@ -28,19 +33,50 @@ pub struct Snippet {
     pub line: u32,
 }
 
-/// Returns the first window of `text` with the most different words.
-///
-/// `first_line` is the number of the first line of `text`, 1-based. Without a match the window is the
-/// beginning.
-pub fn snippet(text: &str, first_line: u32, words: &[Word]) -> Snippet {
-    let lines: Vec<Line<'_>> = text.lines().map(|line| Line::new(line, words)).collect();
-    let Some(window) = best_window(&lines, words) else {
-        return Snippet { line: first_line, ..Snippet::default() };
-    };
-    let window = fit(&lines, window);
-    let line = first_line.saturating_add(window.start as u32);
-    let shown: Vec<String> = lines[window].iter().map(Line::shown).collect();
-    Snippet { text: shown.join("\n"), line }
+/// Cuts snippets for the words of a query.
+#[derive(Debug)]
+pub struct Snippets<'a> {
+    words: &'a [Word],
+    /// Finds what a line must contain, in lower case and without underscores, to have a word in ASCII.
+    likely: Option<AhoCorasick>,
+}
+
+impl<'a> Snippets<'a> {
+    /// Takes the words of a query.
+    pub fn new(words: &'a [Word]) -> Self {
+        let parts = words.iter().filter(|word| word.text.is_ascii()).map(|word| singular(&word.text));
+        Self { words, likely: AhoCorasick::new(parts).ok() }
+    }
+
+    /// Returns the first window of `text` with the most different words.
+    ///
+    /// `first_line` is the number of the first line of `text`, 1-based. Without a match the window is the
+    /// beginning.
+    pub fn of(&self, text: &str, first_line: u32) -> Snippet {
+        let mut squeezed = Vec::new();
+        let lines: Vec<Line<'_>> = text.lines().map(|line| self.line(line, &mut squeezed)).collect();
+        let Some(window) = best_window(&lines, self.words) else {
+            return Snippet { line: first_line, ..Snippet::default() };
+        };
+        let window = fit(&lines, window);
+        let line = first_line.saturating_add(window.start as u32);
+        let shown: Vec<String> = lines[window].iter().map(Line::shown).collect();
+        Snippet { text: shown.join("\n"), line }
+    }
+
+    /// Splits a line only if it may have a word.
+    fn line<'t>(&self, text: &'t str, squeezed: &mut Vec<u8>) -> Line<'t> {
+        let may_match = match &self.likely {
+            Some(likely) if text.is_ascii() => {
+                squeezed.clear();
+                squeezed
+                    .extend(text.bytes().filter(|byte| *byte != b'_').map(|byte| byte.to_ascii_lowercase()));
+                likely.is_match(&*squeezed)
+            }
+            _ => true,
+        };
+        Line::new(text, if may_match { self.words } else { &[] })
+    }
 }
 
 struct Line<'a> {
@@ -54,6 +90,9 @@ struct Line<'a> {
 impl<'a> Line<'a> {
     fn new(text: &'a str, words: &[Word]) -> Self {
         let mut matches: Vec<(Range<usize>, usize)> = Vec::new();
+        if words.is_empty() {
+            return Self { text, matches, shown: shown_range(text, 0) };
+        }
         tokens::each_span(text, &mut |range, token| {
             let found = words.iter().position(|word| is_match(word, token));
             match (found, matches.last_mut()) {
@@ -84,13 +123,19 @@ fn is_match(word: &Word, token: &str) -> bool {
     if word.is_prefix {
         return token.starts_with(&word.text);
     }
-    let is_plural = |long: &str, short: &str| short.len() > 3 && long.strip_suffix('s') == Some(short);
+    let is_plural =
+        |long: &str, short: &str| short.len() > MIN_SINGULAR && long.strip_suffix('s') == Some(short);
     token == word.text || is_plural(token, &word.text) || is_plural(&word.text, token)
+}
+
+/// Returns the part of a word that its other number has, too.
+fn singular(word: &str) -> &str {
+    word.strip_suffix('s').filter(|short| short.len() > MIN_SINGULAR).unwrap_or(word)
 }
 
 /// Returns the part of a long line around `at`.
 fn shown_range(text: &str, at: usize) -> Range<usize> {
-    if text.chars().nth(LINE_CHARS).is_none() {
+    if text.len() <= LINE_CHARS || text.chars().nth(LINE_CHARS).is_none() {
         return 0..text.len();
     }
     let before = text[..at].chars().rev().take(BEFORE_CHARS).map(char::len_utf8).sum::<usize>();
@@ -169,7 +214,7 @@ mod tests {
     /// Returns the first line's number, and the text with what counts as a match in it in brackets.
     fn marked(query: &str, text: &str) -> (u32, String) {
         let query = parse(query);
-        let found = snippet(text, 10, query.words());
+        let found = Snippets::new(query.words()).of(text, 10);
         let mark = |text: &str| {
             let mut marked = text.to_owned();
             for (range, _) in Line::new(text, query.words()).matches.into_iter().rev() {
@@ -211,12 +256,29 @@ mod tests {
     }
 
     #[test]
+    fn a_line_that_is_not_split_has_no_word() {
+        let mut random = Random::new(9);
+        let texts = ["logs", "a_login", "LOG_IN", "Logger", "größe", "the-log.s", "gas", "x"];
+        for _ in 0..3_000 {
+            let mut text = || (0..random.below(4)).map(|_| random.pick(&texts)).collect::<Vec<_>>().join(" ");
+            let (query, line) = (parse(&text()), text());
+            let found = Snippets::new(query.words()).line(&line, &mut Vec::new());
+            assert_eq!(found.matches, Line::new(&line, query.words()).matches, "{query:?} {line}");
+        }
+        for _ in 0..2_000 {
+            let (query, line) = (parse(&hostile_text(&mut random, 8)), hostile_text(&mut random, 30));
+            let found = Snippets::new(query.words()).line(&line, &mut Vec::new());
+            assert_eq!(found.matches, Line::new(&line, query.words()).matches, "{query:?} {line}");
+        }
+    }
+
+    #[test]
     fn any_text_has_a_snippet_within_its_limits() {
         let mut random = Random::new(4);
         for _ in 0..2_000 {
             let query = parse(&hostile_text(&mut random, 8));
             let text = hostile_text(&mut random, 400);
-            let found = snippet(&text, u32::MAX - 3, query.words());
+            let found = Snippets::new(query.words()).of(&text, u32::MAX - 3);
             assert!(found.text.lines().count() <= MAX_LINES);
             assert!(found.text.chars().count() <= MAX_CHARS);
         }

@@ -1,5 +1,7 @@
 //! Reads which contents a worktree has, and what each consists of.
 
+use std::sync::Arc;
+
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::{Reader, StoreError};
@@ -37,9 +39,9 @@ pub struct Place {
     /// Lines, 1-based, inclusive.
     pub lines: (u32, u32),
     /// Names defined, joined by spaces.
-    pub symbol: Option<String>,
+    pub symbol: Option<Arc<str>>,
     /// Heading path or qualified name.
-    pub title: Option<String>,
+    pub title: Option<Arc<str>>,
 }
 
 impl Reader {

@@ -8,7 +8,8 @@ use crate::proto::anchor::State;
 use crate::proto::{Hit, MemoryInfo, RpcError};
 use crate::search::correction::Vocabulary;
 use crate::search::memory_search::{FoundMemories, FoundMemory, MemoryAsk, memories};
-use crate::search::{arms, explain, snippet};
+use crate::search::snippet::Snippets;
+use crate::search::{arms, explain};
 use crate::store::{Rows, StoreError};
 use crate::types::{Kind, rfc3339};
 
@@ -67,9 +68,15 @@ impl Vocabulary for Memories {
 }
 
 /// Returns a memory as a hit of a search in the worktree `root`.
-pub(in crate::daemon) fn hit(found: &FoundMemory, wanted: &MemoryAsk, root: &str, explains: bool) -> Hit {
+pub(in crate::daemon) fn hit(
+    found: &FoundMemory,
+    wanted: &MemoryAsk,
+    snippets: &Snippets<'_>,
+    root: &str,
+    explains: bool,
+) -> Hit {
     let FoundMemory { ranked, record } = found;
-    let snippet = snippet::snippet(&record.content, 1, wanted.query.words());
+    let snippet = snippets.of(&record.content, 1);
     let anchors = wanted.judged.get(&record.id).unwrap_or(&record.anchors).clone();
     let signals = &ranked.candidate.signals;
     let n_lines = u32::try_from(record.content.lines().count()).unwrap_or(u32::MAX);

@@ -4,6 +4,10 @@ use crate::search::query::parse;
 use crate::testing::Random;
 use crate::types::RankingPart;
 
+fn path_of(name: &str) -> &str {
+    name.split(['#', '@']).next().unwrap_or(name)
+}
+
 /// `path#symbol`, `path` (text), `path@map`, `commit:oid`; BM25 ranks as listed.
 fn candidates(names: &[&str]) -> Vec<Candidate> {
     let candidate = |(nth, name): (usize, &&str)| {
@@ -25,10 +29,10 @@ fn candidates(names: &[&str]) -> Vec<Candidate> {
             } else {
                 Kind::Text
             },
-            symbol: symbol.map(|symbol| symbol.rsplit("::").next().unwrap_or(symbol).to_owned()),
-            title: symbol.map(str::to_owned),
+            symbol: symbol.map(|symbol| symbol.rsplit("::").next().unwrap_or(symbol).into()),
+            title: symbol.map(Into::into),
             lines: (rank, rank + 1),
-            content: rank,
+            content: names.iter().position(|other| path_of(other) == path_of(name)).unwrap_or(0) as u32,
             bytes: (0, 1),
             signals: Signals {
                 bm25: Some(TextRank { rank, bm25: 10.0 - f64::from(rank) / 2.0 }),

@@ -143,6 +143,9 @@ impl Rows<'_> {
     /// # Errors
     /// When the database cannot be read.
     pub fn texts(&self, rows: &[MemoryRow]) -> Result<Vec<(MemoryRow, String)>, StoreError> {
+        if rows.is_empty() {
+            return Ok(Vec::new());
+        }
         self.run(|conn| {
             conn.prepare_cached(
                 "SELECT m.row, concat_ws(' ', m.title,

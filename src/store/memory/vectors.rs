@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
+use rusqlite::{Connection, DropBehavior, OpenFlags, OptionalExtension, Row, params};
 
 use super::{MemoryDb, Rows, StoreError};
 use crate::store::{as_bytes, as_vector};
@@ -91,7 +91,9 @@ impl MemoryReader {
         read: impl FnOnce(&Rows<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         let at = |error| StoreError::new(&self.0.path, error);
-        let _one_moment = self.0.conn.unchecked_transaction().map_err(at)?;
+        let mut one_moment = self.0.conn.unchecked_transaction().map_err(at)?;
+        // Nothing is written. A rollback would make SQLite read the schema again, and prepare each statement.
+        one_moment.set_drop_behavior(DropBehavior::Commit);
         self.0.read(now_ms, read)
     }
 }
