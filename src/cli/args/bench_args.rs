@@ -37,7 +37,7 @@ pub(in crate::cli) struct QualityArgs {
     /// How to match, each in turn (comma-separated)
     #[arg(long, value_name = "MODE", value_enum, value_delimiter = ',', default_value = "hybrid")]
     pub(in crate::cli) modes: Vec<ModeArg>,
-    /// Compare with the ranking without a part of it, for each part or for those named (comma-separated)
+    /// Compare with the ranking without a part of it, as `memo explain` names them: each in turn, or these (comma-separated)
     #[arg(long, value_name = "PART", num_args = 0..=1, default_missing_value = "all", value_parser = parts)]
     pub(in crate::cli) leave_out: Option<PartList>,
     /// Write the hits to DIR, a file for each set in a folder for each way to search

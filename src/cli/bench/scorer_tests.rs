@@ -28,9 +28,9 @@ fn eval() -> Option<PathBuf> {
     None
 }
 
-/// Returns hits of a question: its answers, others, repeats, and what is no record.
-fn places(set: &QuestionSet, question: &Question, random: &mut Random) -> Vec<Place> {
-    let others: Vec<String> = match &set.corpus {
+/// Returns paths of the tree of a set, sorted.
+fn paths(set: &QuestionSet) -> Vec<String> {
+    let mut paths: Vec<String> = match &set.corpus {
         Corpus::Hits | Corpus::Files(None) => set
             .questions
             .iter()
@@ -47,13 +47,17 @@ fn places(set: &QuestionSet, question: &Question, random: &mut Random) -> Vec<Pl
             files.iter().map(path).collect()
         }
     };
-    let mut others: Vec<&String> = others.iter().collect();
-    others.sort();
+    paths.sort();
+    paths
+}
+
+/// Returns hits of a question: its answers, others, repeats, and what is no record.
+fn places(set: &QuestionSet, paths: &[&String], question: &Question, random: &mut Random) -> Vec<Place> {
     let n_hits = random.below(40);
     let hit = |_| {
         let label = random.pick(&question.relevant.iter().collect::<Vec<_>>());
         let is_relevant = random.below(8) == 0;
-        let (mut path, first) = (random.pick(&others).clone(), random.below(400) as u32 + 1);
+        let (mut path, first) = (random.pick(paths).clone(), random.below(400) as u32 + 1);
         let mut lines = (first, first + random.below(30) as u32);
         if let (true, Corpus::Sections(pages)) = (is_relevant, &set.corpus) {
             let mut sections =
@@ -62,11 +66,8 @@ fn places(set: &QuestionSet, question: &Question, random: &mut Random) -> Vec<Pl
             (path, lines) = (found.0.clone(), (found.1.0, found.1.0 + 3));
         } else if let (true, Corpus::Texts { .. }) = (is_relevant, &set.corpus) {
             let ending = format!("{}.md", file_name(&label.id));
-            path = others
-                .iter()
-                .find(|path| path.ends_with(&ending))
-                .expect("each answer is a text")
-                .to_string();
+            path =
+                paths.iter().find(|path| path.ends_with(&ending)).expect("each answer is a text").to_string();
         } else if is_relevant {
             path = label.path.clone();
         } else if random.below(10) == 0 {
@@ -83,8 +84,10 @@ fn answers(suite: &Path) -> BTreeMap<String, (Vec<Scores>, String)> {
     let mut random = Random::new(11);
     let sets = read(suite).expect("the sets can be read");
     let answer = |set: QuestionSet| {
+        let paths = paths(&set);
+        let paths: Vec<&String> = paths.iter().collect();
         let found: Vec<Vec<Place>> =
-            set.questions.iter().map(|question| places(&set, question, &mut random)).collect();
+            set.questions.iter().map(|question| places(&set, &paths, question, &mut random)).collect();
         let score =
             |(question, places): (&Question, &Vec<Place>)| scores(&question.ranks(&set.corpus, places));
         let scores = set.questions.iter().zip(&found).map(score).collect();
