@@ -16,6 +16,7 @@ use crate::paths::{IoContext, canonical};
 
 const QUERIES: &str = "queries.jsonl";
 const ANNOTATIONS: &str = "annotations";
+const MANIFEST: &str = "manifest.json";
 
 /// Questions that are asked in one tree.
 pub(super) struct QuestionSet {
@@ -26,6 +27,8 @@ pub(super) struct QuestionSet {
     pub(super) file: PathBuf,
     pub(super) questions: Vec<Question>,
     pub(super) corpus: Corpus,
+    /// The repository and the commit that it is about, if its manifest says so.
+    pub(super) origin: Option<String>,
     /// Whether it was made for another tree than the one that a user happens to be in.
     pub(super) has_own_tree: bool,
 }
@@ -61,16 +64,29 @@ fn set(file: &Path) -> Result<QuestionSet, CliError> {
     let questions = questions(file, &corpus)?;
     let name = if file.ends_with(QUERIES) { name_of(folder) } else { name_of(&file.with_extension("")) };
     let suite = folder.parent().map(name_of).unwrap_or_default();
-    let has_own_tree = folder.join("manifest.json").is_file()
-        || matches!(corpus, Corpus::Sections(_) | Corpus::Texts { .. });
-    Ok(QuestionSet { name, suite, file: file.to_owned(), questions, corpus, has_own_tree })
+    let manifest = folder.join(MANIFEST);
+    let has_own_tree = manifest.is_file() || matches!(corpus, Corpus::Sections(_) | Corpus::Texts { .. });
+    let origin = origin(&manifest, &name);
+    Ok(QuestionSet { name, suite, file: file.to_owned(), questions, corpus, origin, has_own_tree })
 }
 
 /// Reads a set of which each hit counts.
-fn annotated(file: &Path, suite: &Path) -> Result<QuestionSet, CliError> {
-    let (name, suite, corpus) = (name_of(&file.with_extension("")), name_of(suite), Corpus::Hits);
+fn annotated(file: &Path, suite_folder: &Path) -> Result<QuestionSet, CliError> {
+    let (name, suite, corpus) = (name_of(&file.with_extension("")), name_of(suite_folder), Corpus::Hits);
     let questions = questions(file, &corpus)?;
-    Ok(QuestionSet { name, suite, file: file.to_owned(), questions, corpus, has_own_tree: true })
+    let origin = origin(&suite_folder.join(MANIFEST), &name);
+    Ok(QuestionSet { name, suite, file: file.to_owned(), questions, corpus, origin, has_own_tree: true })
+}
+
+/// Returns `REPOSITORY at COMMIT` from a manifest: of one set, or a list of them.
+fn origin(manifest: &Path, name: &str) -> Option<String> {
+    let manifest: Value = serde_json::from_slice(&fs::read(manifest).ok()?).ok()?;
+    let of_set = match &manifest {
+        Value::Array(sets) => sets.iter().find(|set| set["name"] == name)?,
+        set => set,
+    };
+    let commit = of_set["commit"].as_str().or(of_set["used_revision"].as_str())?;
+    Some(format!("{} at {commit}", of_set["repo"].as_str()?))
 }
 
 fn name_of(path: &Path) -> String {

@@ -16,7 +16,11 @@ pub(super) fn find(set: &QuestionSet, trees: &Path) -> Result<CommandContext, Cl
     let places = [trees.join(&set.suite).join(&set.name), trees.join(&set.name)];
     let Some(dir) = places.iter().find(|dir| dir.is_dir()) else {
         let [longer, shorter] = places.map(|place| place.display().to_string());
-        return Err(missing(format!("no tree of {}: neither {longer} nor {shorter} is there", set.name)));
+        let origin = set.origin.as_ref().map(|origin| format!(" ({origin})")).unwrap_or_default();
+        return Err(missing(format!(
+            "no tree of {}{origin}: neither {longer} nor {shorter} is there",
+            set.name
+        )));
     };
     let context = CommandContext::find(Some(dir))?;
     if context.layout.root != canonical(dir)? || !dir.join(".git").exists() {
@@ -26,7 +30,7 @@ pub(super) fn find(set: &QuestionSet, trees: &Path) -> Result<CommandContext, Cl
 }
 
 fn missing(message: String) -> CliError {
-    let hint = "write what the set is about there, then `git init && git add -A && git commit -m snapshot`; a `git worktree` does as well";
+    let hint = "make a worktree of it there with `git worktree add`, or write its files and `git init && git add -A && git commit -m snapshot`";
     CliError::Usage { message, hint }
 }
 
