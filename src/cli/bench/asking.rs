@@ -17,7 +17,7 @@ use crate::cli::output::Output;
 use crate::cli::progress;
 use crate::client::Client;
 use crate::paths::PathError;
-use crate::proto::{Hit, Mode, SearchParams, SearchResult, Sync};
+use crate::proto::{Hit, Mode, SearchParams, SearchResult, StatusParams, StatusResult, Sync};
 use crate::types::RankingPart;
 
 /// Hits asked for: several may be of one record, or of none.
@@ -80,23 +80,23 @@ pub(super) fn ask(
 ) -> Result<Measured, CliError> {
     let was_running = !stops || context.connect_running().is_ok();
     let mut client = context.connect()?;
-    let missing = resolve(&mut set, &context.layout.root);
-    let measured = ask_all(&set, arms, (&mut client, context), runs, output);
+    let measured = ask_all(&mut set, arms, (&mut client, context), runs, output);
     if !was_running && let Err(error) = client.stop() {
         output.warn(&format!("{}: {error}", set.name));
     }
-    let (indexed_ms, arms) = measured?;
+    let (indexed_ms, missing, arms) = measured?;
     let root = context.layout.root.display().to_string();
     Ok(Measured { name: set.name, suite: set.suite, root, missing, indexed_ms, arms })
 }
 
+/// Returns how long the index took, which answers are not in the tree, and the answers of each arm.
 fn ask_all(
-    set: &QuestionSet,
+    set: &mut QuestionSet,
     arms: &[Arm],
     (client, context): (&mut Client, &CommandContext),
     runs: &mut RunFiles,
     output: &Output,
-) -> Result<(u64, Vec<Answers>), CliError> {
+) -> Result<(u64, Vec<String>, Vec<Answers>), CliError> {
     let start = Instant::now();
     let reached = progress::wait(client, &context.cwd, start, output)?;
     let Some(indexed_ms) = reached.full_ms else {
@@ -104,6 +104,9 @@ fn ask_all(
         let (action, path) = ("index", context.layout.root.clone());
         return Err(PathError { action, path, source: io::Error::other(why) }.into());
     };
+    let listing = StatusParams { cwd: context.cwd.clone(), files: true, skipped: false };
+    let status: StatusResult = client.call("status", &listing)?;
+    let missing = resolve(set, &context.layout.root, &status.files.unwrap_or_default());
     let bar = progress::bar(output.quiet);
     bar.set_message(set.name.clone());
     bar.set_length((arms.len() * set.questions.len()) as u64);
@@ -132,7 +135,7 @@ fn ask_all(
     for why in degraded {
         output.warn(&format!("{}: degraded: {why}", set.name));
     }
-    Ok((indexed_ms, answered))
+    Ok((indexed_ms, missing, answered))
 }
 
 /// All kinds of hits are asked for, as a user would. The index is complete, so nothing is waited for.

@@ -77,7 +77,7 @@ impl Label {
     }
 
     /// Returns whether a hit is in the file, which may be named by the end of its path.
-    fn is_at_end_of(&self, path: &str) -> bool {
+    pub(super) fn is_at_end_of(&self, path: &str) -> bool {
         path.strip_suffix(self.path.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
     }
 }

@@ -43,9 +43,11 @@ pub(super) fn haystack_glob(question: &Question, corpus: &Corpus) -> Option<Stri
     })
 }
 
-/// Gives the sections that are answers their lines in the tree, and returns the answers that are not in it.
-pub(super) fn resolve(set: &mut QuestionSet, root: &Path) -> Vec<String> {
+/// Gives the sections that are answers their lines in the tree, and returns the answers that are not in it. `indexed` has the
+/// paths of the index: where each hit counts, an answer may be the end of one.
+pub(super) fn resolve(set: &mut QuestionSet, root: &Path, indexed: &[String]) -> Vec<String> {
     let files = files_of_records(&set.corpus);
+    let of_hits = matches!(set.corpus, Corpus::Hits);
     let mut pages: HashMap<String, Option<String>> = HashMap::new();
     let mut missing = BTreeSet::new();
     for question in &mut set.questions {
@@ -57,7 +59,11 @@ pub(super) fn resolve(set: &mut QuestionSet, root: &Path) -> Vec<String> {
                 let found = page.as_deref().and_then(|page| section(page, anchor));
                 label.span = found.map_or(label.span.clone(), |(first, last)| Span::Section(first, last));
             }
-            if nth < n_relevant && !is_there(label, root, &files) {
+            let is_found = match of_hits {
+                true => indexed.iter().any(|path| label.is_at_end_of(path)),
+                false => is_there(label, root, &files),
+            };
+            if nth < n_relevant && !is_found {
                 missing.insert(label.id.clone());
             }
         }
