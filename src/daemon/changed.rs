@@ -55,13 +55,13 @@ fn answer(
     let base = base(&past, at, params.since.trim())?;
     let texts = Texts::new(at, &past, shared.config.index.max_file_bytes);
     let changes = find::changes(shared, &texts, base)?;
-    let mut definitions = Definitions::new(shared, until)?;
+    let mut definitions = Definitions::new(shared, at.view, until)?;
     let mut n_late = 0;
     let mut files = Vec::with_capacity(limit.min(changes.len()));
     for change in changes.iter().take(limit) {
         let mut file = change.file.clone();
         let present = || texts.present(&file.path, &change.hash?);
-        match definitions.compare(&change.file, || texts.past(change.old?), present) {
+        match definitions.compare((&change.file, change.hash), || texts.past(change.old?), present) {
             Ok(symbols) => file.symbols = symbols,
             Err(_) => n_late += 1,
         }

@@ -8,11 +8,12 @@ use super::error::RpcResult;
 use super::known_definitions::Named;
 use super::program::program;
 use super::shared::Shared;
-use crate::extract::{self, Extracted};
+use crate::extract::{self, Chunk, EXTRACTOR_VERSION, Extracted};
 use crate::index::Extractor;
 use crate::map::has_word;
 use crate::proto::{ChangedFile, ChangedSymbols, RpcError, code};
-use crate::types::Kind;
+use crate::store::{Entry, Place, Reader, StoreError};
+use crate::types::{ChunkId, Kind, SourceKey, ViewId};
 
 /// The time limit was reached.
 #[derive(Debug)]
@@ -23,22 +24,24 @@ pub(super) struct Definitions<'a> {
     extractor: Extractor,
     until: Instant,
     shared: &'a Shared,
+    view: ViewId,
 }
 
 impl<'a> Definitions<'a> {
-    pub(super) fn new(shared: &'a Shared, until: Instant) -> RpcResult<Self> {
+    pub(super) fn new(shared: &'a Shared, view: ViewId, until: Instant) -> RpcResult<Self> {
         let program = program();
         let program = program.map_err(|error| RpcError::new(code::INTERNAL, error.to_string()))?;
-        Ok(Self { extractor: Extractor::new(&program, &shared.progress), until, shared })
+        Ok(Self { extractor: Extractor::new(&program, &shared.progress), until, shared, view })
     }
 
-    /// Returns the added, changed and removed definitions of a file; `None` if it is not code.
+    /// Returns the added, changed and removed definitions of a file, whose present content has this hash; `None` if it is not
+    /// code.
     ///
     /// # Errors
     /// When the time limit is reached, or no process can be started.
     pub(super) fn compare(
         &mut self,
-        file: &ChangedFile,
+        (file, hash): (&ChangedFile, Option<[u8; 32]>),
         old: impl FnOnce() -> Option<String>,
         new: impl FnOnce() -> Option<String>,
     ) -> Result<Option<ChangedSymbols>, Late> {
@@ -54,8 +57,47 @@ impl<'a> Definitions<'a> {
             return Ok(Some(ChangedSymbols::default())); // moved as it was
         }
         let old = self.named(from, &old_text)?;
+        self.keep_indexed(&file.path, hash, &new_text);
         let new = self.named(&file.path, &new_text)?;
         Ok(Some(difference(&old, &new)))
+    }
+
+    /// Keeps the definitions of a present content that the index has: it need not be parsed again.
+    fn keep_indexed(&self, path: &str, hash: Option<[u8; 32]>, text: &str) {
+        let known = &self.shared.definitions;
+        if known.of(path, text).is_some() {
+            return;
+        }
+        let read = |reader: &Reader| reader.snapshot(|reader| self.indexed(reader, path, hash));
+        match self.shared.read(read) {
+            Ok(Some(places)) => {
+                let names = |place: &Place| (place.bytes, place.symbol.clone(), place.title.clone());
+                known.keep(path, text, named(places.iter().map(names), text));
+            }
+            Ok(None) => {}
+            Err(error) => tracing::warn!(%error, path, "its definitions are not read from the index"),
+        }
+    }
+
+    /// Returns where the definitions of an indexed content are; `None` if the path has another one.
+    fn indexed(
+        &self,
+        reader: &Reader,
+        path: &str,
+        hash: Option<[u8; 32]>,
+    ) -> Result<Option<Vec<Place>>, StoreError> {
+        let key = SourceKey::new(path);
+        let entry = reader.entry(self.view, &key)?;
+        let is_same = |entry: &Entry| {
+            entry.hash == hash && entry.extractor_version == EXTRACTOR_VERSION && hash.is_some()
+        };
+        let Some(first) = entry.filter(is_same).and(reader.first_chunk(self.view, &key)?) else {
+            return Ok(None);
+        };
+        let chunks = reader.content(first)?.chunks.into_iter().filter(|chunk| chunk.kind == Kind::Symbol);
+        let ids: Vec<ChunkId> = chunks.map(|chunk| chunk.id).collect();
+        let places = self.shared.rows.places(reader, &ids)?;
+        Ok(places.into_iter().collect())
     }
 
     fn named(&mut self, path: &str, text: &str) -> Result<Arc<Named>, Late> {
@@ -67,21 +109,26 @@ impl<'a> Definitions<'a> {
             return Ok(named);
         }
         match self.extractor.extract(path, text) {
-            Ok(Ok(extracted)) => Ok(known.keep(path, text, named(&extracted, text))),
+            Ok(Ok(Extracted { chunks, .. })) => {
+                let symbols = chunks.into_iter().filter(|chunk| chunk.kind == Kind::Symbol);
+                Ok(known.keep(path, text, named(symbols.map(of_chunk), text)))
+            }
             Ok(Err(_)) => Ok(Arc::default()), // what cannot be parsed defines nothing
             Err(_) => Err(Late),
         }
     }
 }
 
+/// A chunk with definitions: its bytes, their names, and the qualified name.
+type Symbol = ((usize, usize), Option<Arc<str>>, Option<Arc<str>>);
+
 /// Returns each definition with its text; if a chunk has several short ones, each with the line that names it.
-fn named(extracted: &Extracted, text: &str) -> Named {
+fn named(symbols: impl Iterator<Item = Symbol>, text: &str) -> Named {
     let mut named: Vec<(String, String)> = Vec::new();
-    let symbols = extracted.chunks.iter().filter(|chunk| chunk.kind == Kind::Symbol);
-    for chunk in symbols {
-        let body = text.get(chunk.bytes.clone()).unwrap_or_default();
-        let names: Vec<&str> = chunk.symbol.iter().flat_map(|names| names.split_whitespace()).collect();
-        let title = chunk.title.as_deref().unwrap_or_default();
+    for ((start, end), symbol, title) in symbols {
+        let body = text.get(start..end).unwrap_or_default();
+        let names: Vec<&str> = symbol.iter().flat_map(|names| names.split_whitespace()).collect();
+        let title = title.as_deref().unwrap_or_default();
         if names.len() > 1 && title.contains(" … ") {
             let scope =
                 title.split(" … ").next().and_then(|first| first.strip_suffix(names[0])).unwrap_or("");
@@ -96,6 +143,10 @@ fn named(extracted: &Extracted, text: &str) -> Named {
         }
     }
     named.into_iter().map(|(name, text)| (name, *blake3::hash(text.as_bytes()).as_bytes())).collect()
+}
+
+fn of_chunk(Chunk { bytes, symbol, title, .. }: Chunk) -> Symbol {
+    ((bytes.start, bytes.end), symbol.map(Into::into), title.map(Into::into))
 }
 
 fn difference(old: &Named, new: &Named) -> ChangedSymbols {
@@ -119,7 +170,11 @@ mod tests {
     use super::*;
 
     fn check(old: &str, new: &str, expected: [&[&str]; 3]) {
-        let of = |text: &str| named(&extract::extract("a.rs", text), text);
+        let of = |text: &str| {
+            let symbols =
+                extract::extract("a.rs", text).chunks.into_iter().filter(|c| c.kind == Kind::Symbol);
+            named(symbols.map(of_chunk), text)
+        };
         let ChangedSymbols { added, changed, removed } = difference(&of(old), &of(new));
         assert_eq!(
             [added, changed, removed].map(|names| names.join(" ")),

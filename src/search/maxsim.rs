@@ -13,6 +13,9 @@ const MOST_PIECES: usize = 128;
 /// Number of cosines that are compared at once; those of a piece fill a multiple of it.
 const LANES: usize = 8;
 
+/// Number of pieces in all candidates of a query for which there is room from the start.
+const USUAL_PIECES: usize = 2_048;
+
 /// The words of a query, and what is known so far of the pieces of texts.
 pub struct MaxSim<'a> {
     model: &'a Builtin,
@@ -59,10 +62,10 @@ impl<'a> MaxSim<'a> {
         (known > 0.0 && known >= of_all / 2.0).then(|| Self {
             model,
             rows,
-            shares,
             norms,
             known: Vec::new(),
-            cosines: Vec::new(),
+            cosines: Vec::with_capacity(USUAL_PIECES * shares.len().div_ceil(LANES)),
+            shares,
         })
     }
 

@@ -196,6 +196,24 @@ fn what_changed_since_a_commit() {
 }
 
 #[test]
+fn definitions_follow_each_edit() {
+    let live = history();
+    let text = fs::read_to_string(live.root().join("src/number.rs")).unwrap();
+    for name in ["one", "two", "one", "parse_all"] {
+        live.write(
+            "src/number.rs",
+            format!("{text}\npub fn {name}() -> u32 {{\n    let n = 1;\n    n + n\n}}\n"),
+        );
+        let (_, result) = memo(&live, &["changed", "--since", "HEAD"]);
+        let expected = json!({ "added": [name], "changed": [], "removed": [] });
+        assert_eq!(result["files"][0]["symbols"], expected, "{result}");
+    }
+    live.write("src/number.rs", &text);
+    let (_, result) = memo(&live, &["changed", "--since", "HEAD"]);
+    assert_eq!(result["total"], 0, "{result}");
+}
+
+#[test]
 fn what_changed_is_kept_only_while_it_holds() {
     let live = history();
     live.write(".memoignore", "left-out/\n");
