@@ -5,13 +5,16 @@
 //! Contextualized Late Interaction over BERT", SIGIR 2020, here over the rows of the builtin model, without their context.
 
 use super::nearest::dots;
-use crate::embed::Builtin;
+use crate::embed::{BUILTIN_DIMS, Builtin};
 
 /// About the most pieces of a query that are compared: a line of minified text is one word with a thousand.
 const MOST_PIECES: usize = 128;
 
 /// Number of cosines that are compared at once; those of a piece fill a multiple of it.
 const LANES: usize = 8;
+
+/// Number of rows of the vocabulary that are read at once: 16 KiB.
+const ROWS_AT_ONCE: usize = 64;
 
 /// Number of pieces in all candidates of a query for which there is room from the start.
 const USUAL_PIECES: usize = 2_048;
@@ -29,7 +32,13 @@ pub struct MaxSim<'a> {
     known: Vec<u32>,
     /// `[n_known, n_pieces]` in groups of [`LANES`], the last filled up with zeros; row-major.
     cosines: Vec<[f32; LANES]>,
+    /// Room for the rows of pieces that are not known, and for their products with `rows`.
+    new: Vec<Option<Row>>,
+    products: Vec<i32>,
 }
+
+/// A row of the vocabulary.
+type Row = [i8; BUILTIN_DIMS];
 
 /// The largest cosine of each piece of a query with any of a text, at least 0, as they are in [`MaxSim::cosines`].
 #[derive(Clone, Debug, PartialEq)]
@@ -53,7 +62,7 @@ impl<'a> MaxSim<'a> {
                 .collect();
             for row in &of_word {
                 rows.extend_from_slice(row);
-                norms.push(norm(row));
+                norms.push(norm(row, &mut Vec::new()));
                 shares.push(weight / of_word.len() as f64);
             }
         }
@@ -66,6 +75,8 @@ impl<'a> MaxSim<'a> {
             known: Vec::new(),
             cosines: Vec::with_capacity(USUAL_PIECES * shares.len().div_ceil(LANES)),
             shares,
+            new: Vec::with_capacity(ROWS_AT_ONCE),
+            products: Vec::new(),
         })
     }
 
@@ -78,8 +89,9 @@ impl<'a> MaxSim<'a> {
 
     /// Raises the largest cosines to those with more pieces of the text.
     pub fn raise(&mut self, Largest(largest): &mut Largest, pieces: &[u16]) {
+        self.learn(pieces);
         for piece in pieces {
-            let place = self.place(*piece);
+            let place = (self.known[usize::from(*piece)] - 1) as usize * largest.len();
             for (largest, cosines) in largest.iter_mut().zip(&self.cosines[place..]) {
                 for (largest, cosine) in largest.iter_mut().zip(cosines) {
                     // Not `f32::max`, which takes more instructions: none of them is NaN.
@@ -103,33 +115,51 @@ impl<'a> MaxSim<'a> {
         self.shares.len().div_ceil(LANES)
     }
 
-    /// Returns where the cosines of a piece begin, and computes them if they are not known.
-    fn place(&mut self, piece: u16) -> usize {
-        let nth = usize::from(piece);
-        if self.known.len() <= nth {
-            self.known.resize(nth + 1, 0);
+    /// Computes the cosines of the pieces of a text that are not known.
+    ///
+    /// Rows are copied some at a time before the first is used. Most of them are not in the processor's cache, and it waits for
+    /// several at once then.
+    fn learn(&mut self, pieces: &[u16]) {
+        let most = pieces.iter().max().map_or(0, |piece| usize::from(*piece) + 1);
+        if self.known.len() < most {
+            self.known.resize(most, 0);
         }
-        if let Some(place) = self.known[nth].checked_sub(1) {
-            return place as usize * self.n_groups();
+        let mut new = std::mem::take(&mut self.new);
+        for pieces in pieces.chunks(ROWS_AT_ONCE) {
+            let n_known = self.cosines.len() / self.n_groups();
+            for piece in pieces {
+                let known = &mut self.known[usize::from(*piece)];
+                if *known == 0 {
+                    new.push(self.model.row(*piece));
+                    *known = (n_known + new.len()) as u32;
+                }
+            }
+            self.add(&new);
+            new.clear();
         }
-        let place = self.cosines.len();
-        self.known[nth] = (place / self.n_groups()) as u32 + 1;
-        self.cosines.resize(place + self.n_groups(), [0.0; LANES]);
-        if let Some(row) = self.model.row(piece) {
-            let norm = norm(&row);
-            let dots = dots(&row, &self.rows, row.len());
-            let cosines = dots.iter().zip(&self.norms).map(|(dot, own)| *dot as f32 / (norm * own));
-            let places = self.cosines[place..].as_flattened_mut().iter_mut();
-            for (place, cosine) in places.zip(cosines) {
+        self.new = new;
+    }
+
+    /// Adds the cosines of the rows of pieces, zeros for a piece without one.
+    fn add(&mut self, rows: &[Option<Row>]) {
+        for row in rows {
+            let first = self.cosines.len();
+            self.cosines.resize(first + self.n_groups(), [0.0; LANES]);
+            let Some(row) = row else { continue };
+            let norm = norm(row, &mut self.products);
+            dots(row, &self.rows, BUILTIN_DIMS, &mut self.products);
+            let places = self.cosines[first..].as_flattened_mut();
+            for ((place, dot), own) in places.iter_mut().zip(&self.products).zip(&self.norms) {
+                let cosine = *dot as f32 / (norm * own);
                 *place = if cosine.is_finite() { cosine } else { 0.0 };
             }
         }
-        place
     }
 }
 
-fn norm(row: &[i8]) -> f32 {
-    (dots(row, row, row.len())[0] as f32).sqrt()
+fn norm(row: &[i8], products: &mut Vec<i32>) -> f32 {
+    dots(row, row, row.len(), products);
+    (products[0] as f32).sqrt()
 }
 
 #[cfg(test)]

@@ -107,11 +107,13 @@ impl<'a, Id: Copy + Ord> Best<'a, Id> {
 
     /// Adds `[n_ids, dims]` rows, those left out that `admits` does not let pass.
     pub(super) fn add(&mut self, ids: &[Id], rows: &[i8], admits: impl Fn(Id) -> bool) {
+        let mut found = Vec::new();
         for (ids, rows) in ids.chunks(ROWS_AT_ONCE).zip(rows.chunks(ROWS_AT_ONCE * self.dims)) {
             if !ids.iter().any(|id| admits(*id)) {
                 continue;
             }
-            for (dot, id) in dots(self.query, rows, self.dims).into_iter().zip(ids) {
+            dots(self.query, rows, self.dims, &mut found);
+            for (dot, id) in found.iter().zip(ids) {
                 if -dot <= self.farthest && admits(*id) {
                     self.found.push((-dot, *id));
                 }
@@ -213,31 +215,31 @@ impl<Id: Copy + Ord + Hash> MutableVectorIndex<Id> {
     }
 }
 
-/// Returns the dot product with each row, `[n_rows]`: with the registers of AVX2 in a third of the time.
+/// Sets the dot product with each row, `[n_rows]`: with the registers of AVX2 in a third of the time.
 #[expect(unsafe_code, reason = "calls what needs AVX2")]
-pub(super) fn dots(query: &[i8], rows: &[i8], dims: usize) -> Vec<i32> {
+pub(super) fn dots(query: &[i8], rows: &[i8], dims: usize, found: &mut Vec<i32>) {
+    found.clear();
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has AVX2.
-        return unsafe { dots_avx2(query, rows, dims) };
+        return unsafe { dots_avx2(query, rows, dims, found) };
     }
-    dots_any(query, rows, dims)
+    dots_any(query, rows, dims, found);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn dots_avx2(query: &[i8], rows: &[i8], dims: usize) -> Vec<i32> {
-    dots_any(query, rows, dims)
+fn dots_avx2(query: &[i8], rows: &[i8], dims: usize, found: &mut Vec<i32>) {
+    dots_any(query, rows, dims, found);
 }
 
 #[inline(always)]
-fn dots_any(query: &[i8], rows: &[i8], dims: usize) -> Vec<i32> {
-    let mut dots = Vec::with_capacity(rows.len() / dims);
-    // No `collect`, which would be a function of its own, without AVX2.
+fn dots_any(query: &[i8], rows: &[i8], dims: usize, found: &mut Vec<i32>) {
+    found.reserve(rows.len() / dims);
+    // No `extend`, which would be a function of its own, without AVX2.
     for row in rows.chunks_exact(dims) {
-        dots.push(dot_i8(query, row));
+        found.push(dot_i8(query, row));
     }
-    dots
 }
 
 #[cfg(test)]
