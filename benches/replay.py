@@ -14,11 +14,11 @@ from scores import Failure
 
 SEARCH = Path(__file__).resolve().parent.parent / "src/search"
 COSINE_FLOOR, RANK_DAMPING = 0.25, 60.0  # as in src/search/fuse.rs
-ARMS = ["bm25", "path", "symbol", "knn", "file", "covered", "maxsim"]
-STRENGTHS = {"definition": "DEFINITION_AMONG_WORDS", "stem": "STEM", "folder": "FOLDER", "map": "MAP_AMONG_WORDS",
+ARMS = ["bm25", "path", "symbol", "knn", "file", "covered", "maxsim", "maxsim_head", "maxsim_path"]
+STRENGTHS = {"definition": "DEFINITION_AMONG_WORDS", "folder": "FOLDER", "map": "MAP_AMONG_WORDS",
              "text": "TEXT"}
 REPLAYED = [*STRENGTHS, "matches", "further"]  # factors that are computed anew
-NAMES = [*(f"{kind}_{arm}" for kind in ["code", "doc"] for arm in ARMS), *STRENGTHS.values(), "MATCHES",
+NAMES = [*(f"{kind}_{arm}" for kind in ["code", "doc"] for arm in ARMS), *STRENGTHS.values(), "MATCHES_AMONG_WORDS",
          "FURTHER_AMONG_WORDS"]
 N_PLACES = 10
 
@@ -94,10 +94,10 @@ class Query:
         The daemon's lift is a file's sum as a share of the largest, and that follows from a file that is complete.
         """
         self.hidden = np.zeros(self.file.max(initial=-1) + 1)
-        if weights["MATCHES"] == 1 or not len(self.hits):
+        if weights["MATCHES_AMONG_WORDS"] == 1 or not len(self.hits):
             return
         seen, lift = self.further(weights), np.zeros(len(self.hidden))
-        np.maximum.at(lift, self.file, (self.times("matches") - 1) / (weights["MATCHES"] - 1))
+        np.maximum.at(lift, self.file, (self.times("matches") - 1) / (weights["MATCHES_AMONG_WORDS"] - 1))
         if (lift > 0).any():
             largest = (seen[lift > 0] / lift[lift > 0]).max()
             self.hidden = np.maximum(lift * largest - seen, 0.0)
@@ -149,7 +149,7 @@ class Query:
         if len(score):
             others = self.further(weights) + self.hidden
             if others.max() > 0:
-                score[self.best_of_files(score)] *= 1 + others / others.max() * (weights["MATCHES"] - 1)
+                score[self.best_of_files(score)] *= 1 + others / others.max() * (weights["MATCHES_AMONG_WORDS"] - 1)
             self.spread(score, weights["FURTHER_AMONG_WORDS"])
         return np.argsort(-score, kind="stable")
 

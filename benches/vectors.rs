@@ -14,7 +14,7 @@ use memod::embed::{BUILTIN_DIMS, dot_i8, normalize, quantize};
 use memod::search::nearest::{IdSet, Nearest, VectorIndex};
 use memod::search::stored_vectors::StoredVectors;
 use memod::store::{Change, Embedded, NewBlob, NewChunk, NewVector, Reader, ViewKey, Writer};
-use memod::types::{ChunkId, Kind, SourceKey, Stat};
+use memod::types::{ChunkId, Kind, Pieces, SourceKey, Stat};
 use rusqlite::{Connection, params};
 
 const STAT: Stat = Stat { size: 1, mtime_ns: 1, ctime_ns: 1, inode: 1, dev: 1, mode: 0o100_644 };
@@ -115,7 +115,7 @@ fn make(path: &Path, n: usize, vectors: &mut Vectors) {
     for file in 0..n / CHUNKS_A_FILE {
         let name = format!("{file}.md");
         let chunk = |ord: usize| NewChunk {
-            pieces: Vec::new(),
+            pieces: Pieces::default(),
             kind: Kind::Text,
             bytes: (ord, ord + 1),
             lines: (1, 1),

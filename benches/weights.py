@@ -48,7 +48,7 @@ SUITES = ["questions", "topics", "code", "docs", "classes"]
 SHARES = {"questions": 0.3, "topics": 0.2, "code": 0.35, "docs": 0.15}  # of what is fitted
 N_CANDIDATES = 200
 FITTED = [*(f"code_{arm}" for arm in replay.ARMS if arm != "maxsim"), *(f"doc_{arm}" for arm in replay.ARMS),
-          "DEFINITION_AMONG_WORDS", "STEM", "FOLDER", "MATCHES", "FURTHER_AMONG_WORDS", "MAP_AMONG_WORDS", "TEXT"]
+          "DEFINITION_AMONG_WORDS", "FOLDER", "MATCHES_AMONG_WORDS", "FURTHER_AMONG_WORDS", "MAP_AMONG_WORDS", "TEXT"]
 OF_CLASSES = sorted(replay.class_factors())  # fitted on `classes` alone, which is for them
 STEPS = [1.5, 1.2]
 FROM_ZERO = 0.05  # a weight of 0 has no multiples

@@ -3,6 +3,7 @@
 mod expression;
 mod file_class;
 mod id_set;
+mod pieces;
 mod ranking_part;
 mod secret_name;
 mod shown;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 pub use self::expression::{Expression, Phrase};
 pub use self::file_class::{ClassSet, FileClass};
 pub use self::id_set::IdSet;
+pub use self::pieces::Pieces;
 pub use self::ranking_part::{RankingPart, RankingParts};
 pub use self::secret_name::is_secret_name;
 pub use self::shown::escape;

@@ -32,7 +32,7 @@ use lang::Format;
 use secrets::Syntax;
 
 /// Raise this when any extractor changes what it returns, so that old blobs are extracted again.
-pub const EXTRACTOR_VERSION: i64 = 7;
+pub const EXTRACTOR_VERSION: i64 = 8;
 
 /// Returns the format's name as stored with the content; `""` where it has none.
 pub fn format_name(path: &str, text: &str) -> &'static str {

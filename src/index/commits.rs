@@ -326,7 +326,7 @@ impl Rendered {
         words::index_words(body, &mut index_words[2]);
         let chunk = NewChunk {
             kind: Kind::Commit,
-            pieces: pieces(&[&self.subject, body]),
+            pieces: pieces(&[&self.subject, body], &[]),
             bytes: (0, self.text.len()),
             lines: (1, u32::try_from(body.lines().count()).unwrap_or(u32::MAX).max(1)),
             symbol: None,

@@ -12,7 +12,10 @@ use crate::extract::{self, EXTRACTOR_VERSION, Extracted, redact, words};
 use crate::scan::{self, Content, Read, ReadError};
 use crate::store::{Change, NewBlob, NewChunk, Reader};
 use crate::threads::caught;
-use crate::types::{FileClass, Kind, Refusal, SourceKey, Stat, ViewId};
+use crate::types::{FileClass, Kind, Pieces, Refusal, SourceKey, Stat, ViewId};
+
+/// Lines that say what a definition is for: its comment, or its signature.
+const N_HEAD_LINES: usize = 6;
 
 /// What happens to the manifest row of a file.
 pub(super) enum Prepared {
@@ -175,7 +178,7 @@ fn into_chunk(chunk: extract::Chunk, text: &str, secrets: &[Range<usize>], embed
     }
     NewChunk {
         kind: chunk.kind,
-        pieces: pieces(&[symbol, title, &body]),
+        pieces: pieces(&[symbol, title, &body], &[symbol, title, head(&body)]),
         text_hash: embedded_text_hash(chunk.kind, symbol, title, &body),
         embeds,
         words: index_words,
@@ -187,9 +190,18 @@ fn into_chunk(chunk: extract::Chunk, text: &str, secrets: &[Range<usize>], embed
     }
 }
 
-/// Returns the pieces of the words of texts; none where the model is broken, which searches report.
-pub(super) fn pieces(texts: &[&str]) -> Vec<u16> {
-    Builtin::shared().map_or_else(|_| Vec::new(), |model| model.pieces(&texts.join("\n")))
+/// Returns the first lines of a chunk.
+fn head(body: &str) -> &str {
+    let end = body.match_indices('\n').nth(N_HEAD_LINES - 1).map_or(body.len(), |(at, _)| at);
+    &body[..end]
+}
+
+/// Returns the pieces of the words of texts, and of what of it is the head; none where the model is broken, which searches
+/// report.
+pub(super) fn pieces(texts: &[&str], head: &[&str]) -> Pieces {
+    let Ok(model) = Builtin::shared() else { return Pieces::default() };
+    let of = |texts: &[&str]| model.pieces(&texts.join("\n")).into();
+    Pieces { text: of(texts), head: of(head) }
 }
 
 /// Returns the hash of the text that is embedded for a chunk.

@@ -270,8 +270,8 @@ pub struct Explain {
 /// The value of one arm.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Signal {
-    /// `bm25`, `path`, `symbol`, `knn`, `maxsim` (how similar the most similar words are), or of the file as a whole `file`
-    /// and `covered`; `rerank`.
+    /// `bm25`, `path`, `symbol`, `knn`, `maxsim` (how similar the most similar words are), `maxsim_head` (those of names and
+    /// first lines), `maxsim_path` (those of the path), or of the file as a whole `file` and `covered`; `rerank`.
     pub arm: String,
     /// 1-based; null if only the value is known.
     pub rank: Option<u32>,

@@ -1,7 +1,6 @@
 //! Answers a search of the index: runs the arms, and ranks their candidates.
 
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::arms::Arms;
 use super::correction::lower;
@@ -10,14 +9,14 @@ use super::filter::Filter;
 use super::fuse::Signals;
 use super::kept_rows::KeptRows;
 use super::listing::list;
-use super::maxsim::{Largest, MaxSim};
 use super::query::Query;
 use super::ranked::Ranked;
 use super::rerank::{self, Candidate};
 use super::restriction::{Conditions, restricted};
 use super::shared_vectors::SharedVectors;
 use super::view_chunks::{Members, ViewChunks};
-use crate::embed::{Builtin, Embedder};
+use super::word_similarity::compare_words;
+use crate::embed::Embedder;
 use crate::proto::Mode;
 use crate::store::{Reader, StoreError};
 use crate::types::{ChunkId, Kind, RankingParts, ViewId};
@@ -164,36 +163,6 @@ pub fn run(reader: &Reader, ask: &Ask<'_>) -> Result<Answer, StoreError> {
         .collect();
     add_texts(reader, &mut found, ask.limit)?;
     Ok(Answer { found, query: query.clone(), degraded, is_outdated, is_list: lists })
-}
-
-/// Sets how similar the words of each definition are to those of the query, rare words counting more.
-fn compare_words(
-    (reader, kept): (&Reader, &KeptRows),
-    query: &Query,
-    idf_of_words: &[f64],
-    candidates: &mut [Candidate],
-) -> Result<(), StoreError> {
-    let Ok(model) = Builtin::shared() else { return Ok(()) };
-    let rarest = idf_of_words.iter().copied().reduce(f64::max).unwrap_or(1.0);
-    let idf = |nth: usize| idf_of_words.get(nth).copied().unwrap_or(rarest);
-    // A word that was there before, and those beyond the limit, have no phrases.
-    let looked_for: HashSet<usize> = query.phrases().iter().map(|(_, nth)| nth).collect();
-    let texts = query.wanted_texts().into_iter().enumerate();
-    let words = texts.filter(|(nth, _)| looked_for.contains(nth)).map(|(nth, text)| (text, idf(nth)));
-    let Some(mut maxsim) = MaxSim::new(&model, words) else { return Ok(()) };
-    let keys: Vec<ChunkId> = candidates.iter().map(|candidate| candidate.key).collect();
-    let mut of_definitions: HashMap<ChunkId, Largest> = HashMap::with_capacity(keys.len());
-    for (candidate, pieces) in candidates.iter().zip(kept.pieces(reader, &keys)?) {
-        match of_definitions.entry(candidate.definition) {
-            Entry::Vacant(vacant) => drop(vacant.insert(maxsim.largest(&pieces))),
-            Entry::Occupied(mut former) => maxsim.raise(former.get_mut(), &pieces),
-        }
-    }
-    for candidate in candidates {
-        let largest = of_definitions.get(&candidate.definition);
-        candidate.signals.maxsim = largest.map(|largest| maxsim.mean(largest));
-    }
-    Ok(())
 }
 
 /// Adds the texts of the first commits, and of the first with a word of the query, which a corrected query may leave alone:

@@ -16,7 +16,7 @@ const RANK_DAMPING: f64 = 60.0;
 pub const COSINE_FLOOR: f32 = 0.25;
 
 /// Number of signals.
-const N_ARMS: usize = 7;
+const N_ARMS: usize = 9;
 
 /// A rank in a list of FTS5, with its value.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,6 +44,10 @@ pub struct Signals {
     pub file: FileMatch,
     /// How similar its most similar words are to those of the query, 0 to 1; known only if the query is compared so.
     pub maxsim: Option<f64>,
+    /// As `maxsim`, of its names and first lines alone; 0 if the query is not compared so.
+    pub maxsim_head: f64,
+    /// As `maxsim`, of its path; 0 if the query is not compared so.
+    pub maxsim_path: f64,
 }
 
 /// Weights of the arms.
@@ -63,6 +67,10 @@ pub struct ArmWeights {
     pub covered: f64,
     /// Similarity of the most similar words.
     pub maxsim: f64,
+    /// Similarity of the most similar words of names and first lines.
+    pub maxsim_head: f64,
+    /// Similarity of the most similar words of the path.
+    pub maxsim_path: f64,
 }
 
 /// Weights of the arms by what is found.
@@ -76,16 +84,45 @@ pub struct Weights {
 
 /// Without comparing words one by one. The vectors of documents count more than those of code.
 const BY_TEXT: Weights = {
-    let code =
-        ArmWeights { bm25: 1.0, path: 0.15, symbol: 0.25, knn: 0.65, file: 0.3, covered: 0.15, maxsim: 0.0 };
+    let code = ArmWeights {
+        bm25: 1.0,
+        path: 0.15,
+        symbol: 0.25,
+        knn: 0.65,
+        file: 0.3,
+        covered: 0.15,
+        maxsim: 0.0,
+        maxsim_head: 0.0,
+        maxsim_path: 0.0,
+    };
     Weights { code, doc: ArmWeights { knn: 1.0, ..code } }
 };
 
 /// With words compared one by one, which is worth more than all else in code. A section of a document is about one thing,
 /// which its vector and BM25 tell; its sum is chosen so that documents come as early among code as they did without.
 const BY_WORD: Weights = Weights {
-    code: ArmWeights { bm25: 0.2, path: 0.1, symbol: 0.25, knn: 0.4, file: 0.3, covered: 0.0, maxsim: 1.0 },
-    doc: ArmWeights { bm25: 0.6, path: 0.1, symbol: 0.0, knn: 0.6, file: 0.15, covered: 0.1, maxsim: 0.0 },
+    code: ArmWeights {
+        bm25: 0.3,
+        path: 0.1,
+        symbol: 0.15,
+        knn: 0.4,
+        file: 0.3,
+        covered: 0.0,
+        maxsim: 1.0,
+        maxsim_head: 0.2,
+        maxsim_path: 0.4,
+    },
+    doc: ArmWeights {
+        bm25: 0.7,
+        path: 0.1,
+        symbol: 0.0,
+        knn: 0.7,
+        file: 0.2,
+        covered: 0.1,
+        maxsim: 0.0,
+        maxsim_head: 0.0,
+        maxsim_path: 0.0,
+    },
 };
 
 impl Weights {
@@ -123,12 +160,14 @@ impl ArmWeights {
             file: left("file", self.file),
             covered: left("covered", self.covered),
             maxsim: left("maxsim", self.maxsim),
+            maxsim_head: left("maxsim_head", self.maxsim_head),
+            maxsim_path: left("maxsim_path", self.maxsim_path),
         }
     }
 
     fn as_array(&self) -> [f64; N_ARMS] {
-        let Self { bm25, path, symbol, knn, file, covered, maxsim } = *self;
-        [bm25, path, symbol, knn, file, covered, maxsim]
+        let Self { bm25, path, symbol, knn, file, covered, maxsim, maxsim_head, maxsim_path } = *self;
+        [bm25, path, symbol, knn, file, covered, maxsim, maxsim_head, maxsim_path]
     }
 }
 
@@ -159,6 +198,8 @@ fn possible(candidates: &[(Kind, Signals)], weights: &Weights) -> f64 {
         file,
         file,
         found(|s| s.maxsim.is_some()),
+        found(|s| s.maxsim_head > 0.0),
+        found(|s| s.maxsim_path > 0.0),
     ];
     let sum = candidates.iter().map(|(kind, _)| weighed(weights.of(*kind), arms)).fold(0.0, f64::max);
     if sum > 0.0 { sum } else { 1.0 }
@@ -205,6 +246,8 @@ impl Spread {
             signals.file.bm25,
             signals.file.covered,
             signals.maxsim.unwrap_or(0.0),
+            signals.maxsim_head,
+            signals.maxsim_path,
         ]
     }
 

@@ -6,15 +6,17 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::recent::Recent;
-use crate::embed::cosine_i8;
+use crate::embed::{Builtin, cosine_i8};
 use crate::store::{Place, Reader, StoreError};
 use crate::threads::lock;
-use crate::types::ChunkId;
+use crate::types::{ChunkId, Pieces};
 
 /// Most places that are kept, some 15 MB.
 const MOST_PLACES: usize = 100_000;
 /// Most chunks whose pieces are kept: 5 MB as a rule, 50 if each had the most.
 const MOST_PIECES: usize = 25_000;
+/// Most paths whose pieces are kept, some 4 MB.
+const MOST_PATHS: usize = 24_000;
 /// Most vectors of paths that are kept, 8 MB with 256 dimensions.
 const MOST_VECTORS: usize = 24_000;
 
@@ -24,7 +26,8 @@ const MOST_VECTORS: usize = 24_000;
 #[derive(Default)]
 pub struct KeptRows {
     places: Mutex<Recent<ChunkId, Place>>,
-    pieces: Mutex<Recent<ChunkId, Arc<[u16]>>>,
+    pieces: Mutex<Recent<ChunkId, Arc<Pieces>>>,
+    pieces_of_paths: Mutex<Recent<Box<str>, Arc<[u16]>>>,
     vectors: Mutex<VectorsOfPaths>,
 }
 
@@ -39,6 +42,7 @@ impl KeptRows {
     pub fn clear(&self) {
         *lock(&self.places) = Recent::default();
         *lock(&self.pieces) = Recent::default();
+        *lock(&self.pieces_of_paths) = Recent::default();
         *lock(&self.vectors) = VectorsOfPaths::default();
     }
 
@@ -58,14 +62,24 @@ impl KeptRows {
         Ok(self.places(reader, &[chunk])?.pop().flatten())
     }
 
-    /// Returns the pieces of the words of chunks, ascending; none of one that is gone.
+    /// Returns the pieces of the words of chunks; none of one that is gone.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn pieces(&self, reader: &Reader, chunks: &[ChunkId]) -> Result<Vec<Arc<[u16]>>, StoreError> {
+    pub fn pieces(&self, reader: &Reader, chunks: &[ChunkId]) -> Result<Vec<Arc<Pieces>>, StoreError> {
         let read = |chunk| reader.pieces(chunk).map(|pieces| Some(pieces.into()));
         let pieces = kept_or_read(&self.pieces, MOST_PIECES, chunks, read)?;
         Ok(pieces.into_iter().map(Option::unwrap_or_default).collect())
+    }
+
+    /// Returns the pieces of the words of a path, ascending.
+    pub fn pieces_of_path(&self, model: &Builtin, path: &str) -> Arc<[u16]> {
+        if let Some(kept) = lock(&self.pieces_of_paths).get(path, MOST_PATHS) {
+            return Arc::clone(kept);
+        }
+        let pieces: Arc<[u16]> = model.pieces(path).into();
+        lock(&self.pieces_of_paths).put(path.into(), Arc::clone(&pieces), MOST_PATHS);
+        pieces
     }
 
     /// Returns the cosine of a vector of this model with those of paths; `None` for one that has none.

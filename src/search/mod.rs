@@ -38,6 +38,7 @@ mod text_statistics;
 pub mod translation;
 pub mod typo;
 pub mod view_chunks;
+mod word_similarity;
 
 use crate::proto::{Arms, Explain, Factor, Signal};
 
@@ -80,8 +81,13 @@ pub fn explain(signals: &fuse::Signals, fused: f64, factors: &[(&'static str, f6
         (value > 0.0).then(|| Signal { arm: arm.to_owned(), rank: None, value: Some(value) })
     };
     let [file, covered] = [share("file", signals.file.bm25), share("covered", signals.file.covered)];
-    let maxsim = share("maxsim", signals.maxsim.unwrap_or(0.0));
-    let arms = [text("bm25", signals.bm25), text("path", signals.path), symbol, knn, maxsim, file, covered];
+    let maxsim = [
+        share("maxsim", signals.maxsim.unwrap_or(0.0)),
+        share("maxsim_head", signals.maxsim_head),
+        share("maxsim_path", signals.maxsim_path),
+    ];
+    let arms = [text("bm25", signals.bm25), text("path", signals.path), symbol, knn];
+    let arms = arms.into_iter().chain(maxsim).chain([file, covered]);
     let factors = factors.iter().map(|(name, times)| Factor { name: (*name).to_owned(), times: *times });
-    Explain { signals: arms.into_iter().flatten().collect(), fused, factors: factors.collect() }
+    Explain { signals: arms.flatten().collect(), fused, factors: factors.collect() }
 }

@@ -20,12 +20,14 @@ use crate::types::{ChunkId, ClassSet, FileClass, Kind, RankingParts};
 const DEFINITION: Factor = Factor::new("definition", 6.0);
 /// A query with other words wants what they say; the name is one of its words.
 const DEFINITION_AMONG_WORDS: Factor = Factor::new("definition", 1.4);
-/// Files are named after their content.
+/// Files are named after their content. Beside words that are compared one by one, those of the path too, it adds nothing.
 const STEM: Factor = Factor::new("stem", 1.6);
 /// Folders name an area, for many files at once.
 const FOLDER: Factor = Factor::new("folder", 1.2);
 /// A file about the subject mentions it in several places; only its best chunk gains.
 const MATCHES: Factor = Factor::new("matches", 1.5);
+/// Of a question, its best chunk tells more than how many there are.
+const MATCHES_AMONG_WORDS: Factor = Factor::new("matches", 1.4);
 /// A map record repeats the definitions of its file with less detail.
 const MAP: Factor = Factor::new("map", 0.8);
 /// So it does of a question, where its many words find much.
@@ -38,7 +40,7 @@ const COMMIT: Factor = Factor::new("commit", 0.4);
 const FURTHER: Factor = Factor::new("further", 0.5);
 
 /// A question is answered by a definition, and the next best may stand beside it.
-const FURTHER_AMONG_WORDS: Factor = Factor::new("further", 0.7);
+const FURTHER_AMONG_WORDS: Factor = Factor::new("further", 0.8);
 
 /// A chunk that some arm found.
 #[derive(Clone, Debug, PartialEq)]
@@ -186,7 +188,7 @@ fn apply_path(
     by_word: bool,
     hit: &mut Ranked<Candidate>,
 ) {
-    if !by_word || hit.candidate.kind == Kind::Doc {
+    if !by_word {
         hit.apply_at(STEM, shares.stem);
     }
     hit.apply_at(FOLDER, shares.folder);
@@ -253,6 +255,7 @@ fn by_file(ranked: &[Ranked<Candidate>]) -> Vec<usize> {
 /// Moves map records below their definitions, and raises the best chunk of a file by its other matches, relative to the file
 /// with the most.
 fn lift_files(ranked: &mut [Ranked<Candidate>], by_word: bool) {
+    let matches = if by_word { MATCHES_AMONG_WORDS } else { MATCHES };
     let all = by_file(ranked);
     let is_one =
         |left: &usize, right: &usize| ranked[*left].candidate.content == ranked[*right].candidate.content;
@@ -269,7 +272,7 @@ fn lift_files(ranked: &mut [Ranked<Candidate>], by_word: bool) {
         }
         if most > 0.0 {
             let best = file.iter().copied().min_by(|&left, &right| order(&ranked[left], &ranked[right]));
-            ranked[best.unwrap_or(file[0])].apply_at(MATCHES, sum / most);
+            ranked[best.unwrap_or(file[0])].apply_at(matches, sum / most);
         }
     }
 }

@@ -146,7 +146,7 @@ fn add_chunk<'a>(
     let id = ChunkId(tx.last_insert_rowid());
     adding.words.add(id, &chunk.words);
     tx.prepare_cached("INSERT INTO chunk_pieces(chunk_id, pieces) VALUES(?1, ?2)")?
-        .execute(params![id.0, as_bytes(&chunk.pieces)])?;
+        .execute(params![id.0, chunk.pieces.to_bytes()])?;
     for name in chunk.symbol.iter().flat_map(|names| names.split_whitespace()) {
         tx.prepare_cached("INSERT INTO symbol(name, chunk_id) VALUES(?1, ?2) ON CONFLICT DO NOTHING")?
             .execute(params![name, id.0])?;
@@ -161,11 +161,6 @@ fn add_chunk<'a>(
         }
     }
     Ok(())
-}
-
-/// Returns the pieces as a stored value, two bytes each, little-endian.
-fn as_bytes(pieces: &[u16]) -> Vec<u8> {
-    pieces.iter().flat_map(|piece| piece.to_le_bytes()).collect()
 }
 
 /// Stores the vector of a chunk, or that it has none; an empty vector says that the model fails on the text. Does nothing

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::{Reader, StoreError};
-use crate::types::{ChunkId, FileClass, Kind, SourceKey, ViewId};
+use crate::types::{ChunkId, FileClass, Kind, Pieces, SourceKey, ViewId};
 
 /// A content that is indexed, without its text.
 #[derive(Debug, Default)]
@@ -142,17 +142,14 @@ impl Reader {
 }
 
 impl Reader {
-    /// Returns the pieces of the words of a chunk, ascending; none if it is gone.
+    /// Returns the pieces of the words of a chunk; none if it is gone.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn pieces(&self, chunk: ChunkId) -> Result<Vec<u16>, StoreError> {
+    pub fn pieces(&self, chunk: ChunkId) -> Result<Pieces, StoreError> {
         self.run(|conn| {
             let mut statement = conn.prepare_cached("SELECT pieces FROM chunk_pieces WHERE chunk_id = ?1")?;
-            let pieces = |row: &Row<'_>| {
-                let (pairs, _) = row.get_ref(0)?.as_blob()?.as_chunks();
-                Ok(pairs.iter().map(|pair| u16::from_le_bytes(*pair)).collect())
-            };
+            let pieces = |row: &Row<'_>| Ok(Pieces::from_bytes(row.get_ref(0)?.as_blob()?));
             Ok(statement.query_row([chunk.0], pieces).optional()?.unwrap_or_default())
         })
     }

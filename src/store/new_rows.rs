@@ -1,6 +1,6 @@
 //! Declares the rows that the writer is given.
 
-use crate::types::{ChunkId, Definition, Kind, Refusal, SourceKey, Stat};
+use crate::types::{ChunkId, Definition, Kind, Pieces, Refusal, SourceKey, Stat};
 
 /// Vectors that were assigned to chunks.
 pub(super) type Added = Vec<(ChunkId, Vec<i8>)>;
@@ -103,8 +103,8 @@ pub struct NewChunk {
     pub embeds: bool,
     /// Words of symbol, title and body.
     pub words: [String; 3],
-    /// Pieces of their words in the vocabulary of the builtin model, distinct and ascending.
-    pub pieces: Vec<u16>,
+    /// Pieces of their words.
+    pub pieces: Pieces,
 }
 
 /// A vector to be kept.

@@ -1,7 +1,7 @@
 //! Makes rows of an index without files, for tests.
 
 use super::{Change, NewBlob, NewChunk, ViewKey};
-use crate::types::{Kind, SourceKey, Stat};
+use crate::types::{Kind, Pieces, SourceKey, Stat};
 
 /// The signature of every file.
 pub(crate) const STAT: Stat = Stat { size: 1, mtime_ns: 1, ctime_ns: 1, inode: 1, dev: 1, mode: 0o100_644 };
@@ -23,7 +23,7 @@ pub(crate) fn chunk(text_hash: [u8; 32]) -> NewChunk {
         text_hash,
         embeds: true,
         words: Default::default(),
-        pieces: Vec::new(),
+        pieces: Pieces::default(),
     }
 }
 

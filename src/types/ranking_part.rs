@@ -5,12 +5,14 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 /// Signals, factors, and the classes of files that are factors, as `explain` names them.
-const PARTS: [&str; 28] = [
+const PARTS: [&str; 30] = [
     "bm25",
     "path",
     "symbol",
     "knn",
     "maxsim",
+    "maxsim_head",
+    "maxsim_path",
     "file",
     "covered",
     "definition",

@@ -60,4 +60,5 @@ mod transient;
 mod vectors;
 mod views;
 mod whole;
+mod word_similarity;
 mod worktrees;
