@@ -23,6 +23,7 @@ use super::args::{BenchArgs, BenchVerb, QualityArgs};
 use super::context::CommandContext;
 use super::error::{CliError, CliResult};
 use super::output::Output;
+use crate::proto::Mode;
 use crate::types::RankingPart;
 
 pub(super) fn bench(
@@ -81,8 +82,13 @@ fn quality(
 fn arms(typed: &QualityArgs) -> Vec<Arm> {
     let parts: Vec<RankingPart> = typed.leave_out.iter().flat_map(|parts| parts.0.iter().copied()).collect();
     let left_out = || std::iter::once(None).chain(parts.iter().copied().map(Some));
-    let modes = typed.modes.iter().map(|mode| (*mode).into());
-    modes.flat_map(|mode| left_out().map(move |without| Arm { mode, without })).collect()
+    let mut modes: Vec<Mode> = Vec::new();
+    for mode in typed.modes.iter().map(|mode| (*mode).into()) {
+        if !modes.contains(&mode) {
+            modes.push(mode);
+        }
+    }
+    modes.into_iter().flat_map(|mode| left_out().map(move |without| Arm { mode, without })).collect()
 }
 
 fn measure(
@@ -93,6 +99,7 @@ fn measure(
     runs: &mut RunFiles,
     output: &Output,
 ) -> Result<Measured, CliError> {
+    runs.discard(arms, &set)?;
     match &typed.trees {
         Some(trees) => {
             let context = tree::find(&set, trees)?;

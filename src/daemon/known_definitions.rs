@@ -1,13 +1,14 @@
 //! Keeps the definitions of versions of files that were compared: what changes between two questions is one file at a time.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::search::recent::Recent;
+use crate::threads::lock;
 
-/// Most versions whose definitions are kept, a few kilobytes each as a rule.
+/// Most versions whose definitions are kept, a few kilobytes each as a rule, 32 MB if each had the most.
 const MOST_KEPT: usize = 1_000;
-/// Most definitions of a version that is kept.
-const MOST_NAMES: usize = 1_000;
+/// Most bytes of the names and hashes of a version that is kept.
+const MOST_BYTES: usize = 32 << 10;
 
 /// Qualified names in the order of the file, each with the blake3 of its text.
 pub(super) type Named = Vec<(String, [u8; 32])>;
@@ -17,27 +18,25 @@ pub(super) type Named = Vec<(String, [u8; 32])>;
 pub(super) struct KnownDefinitions(Mutex<Recent<[u8; 32], Arc<Named>>>);
 
 impl KnownDefinitions {
-    fn all(&self) -> MutexGuard<'_, Recent<[u8; 32], Arc<Named>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns the definitions of a version, if they are kept.
     pub(super) fn of(&self, path: &str, text: &str) -> Option<Arc<Named>> {
-        self.all().get(&key(path, text), MOST_KEPT).cloned()
+        lock(&self.0).get(&key(path, text), MOST_KEPT).cloned()
     }
 
     /// Keeps the definitions of a version, unless there are very many, and returns them.
     pub(super) fn keep(&self, path: &str, text: &str, named: Named) -> Arc<Named> {
         let named = Arc::new(named);
-        if named.len() <= MOST_NAMES {
-            self.all().put(key(path, text), Arc::clone(&named), MOST_KEPT);
+        let n_bytes: usize =
+            named.iter().map(|(name, hash)| size_of_val(name) + name.len() + hash.len()).sum();
+        if n_bytes <= MOST_BYTES {
+            lock(&self.0).put(key(path, text), Arc::clone(&named), MOST_KEPT);
         }
         named
     }
 
     /// Forgets all.
     pub(super) fn clear(&self) {
-        *self.all() = Recent::default();
+        *lock(&self.0) = Recent::default();
     }
 }
 
@@ -58,7 +57,7 @@ mod tests {
         assert_eq!(known.of("a.rs", "fn run() {}").map(|named| named.len()), Some(1));
         assert_eq!(known.of("b.rs", "fn run() {}"), None);
         assert_eq!(known.of("a.rs", "fn run() { }"), None);
-        assert_eq!(known.keep("c.rs", "", named(MOST_NAMES + 1)).len(), MOST_NAMES + 1);
+        assert_eq!(known.keep("c.rs", "", named(MOST_BYTES / 32)).len(), MOST_BYTES / 32);
         assert_eq!(known.of("c.rs", ""), None, "too many");
         known.clear();
         assert_eq!(known.of("a.rs", "fn run() {}"), None);

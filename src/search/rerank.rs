@@ -20,7 +20,8 @@ use crate::types::{ChunkId, ClassSet, FileClass, Kind, RankingParts};
 const DEFINITION: Factor = Factor::new("definition", 6.0);
 /// A query with other words wants what they say; the name is one of its words.
 const DEFINITION_AMONG_WORDS: Factor = Factor::new("definition", 1.4);
-/// Files are named after their content. Beside words that are compared one by one, those of the path too, it adds nothing.
+/// Files are named after their content. Where words are compared one by one, those of the path say so for code, and of documents the
+/// halves of the training repositories disagree: -1.3 and +0.8.
 const STEM: Factor = Factor::new("stem", 1.6);
 /// Folders name an area, for many files at once.
 const FOLDER: Factor = Factor::new("folder", 1.2);

@@ -40,6 +40,8 @@ fn questions_of_ones_own_are_measured_in_the_current_worktree() {
     let (live, file) = asked();
     let runs = live.sandbox.path("runs");
     let args = ["bench", "quality", &file, "--leave-out", "path,knn", "--runs", runs.to_str().unwrap()];
+    fs::create_dir_all(runs.join("hybrid")).unwrap();
+    fs::write(runs.join("hybrid/questions.run"), "of another run\n").unwrap();
     let (exit, report) = memo(&live, &args);
     assert_eq!(exit, 0, "{report}");
     let set = &report["sets"][0];
@@ -73,6 +75,8 @@ fn questions_of_ones_own_are_measured_in_the_current_worktree() {
         "{set}"
     );
     let run = fs::read_to_string(runs.join("hybrid-without-path/questions.run")).unwrap();
+    let whole_run = fs::read_to_string(runs.join("hybrid/questions.run")).unwrap();
+    assert!(whole_run.starts_with("file\t1\t"), "{whole_run}");
     assert!(run.starts_with("file\t1\tsrc/config.rs#L1-L3\t"), "{run}");
     let (_, again) = memo(&live, &args);
     assert_eq!(again["sets"][0]["arms"][0]["scores"], whole["scores"], "intervals are the same each time");
@@ -224,6 +228,16 @@ fn what_is_wrong_with_a_set_is_said() {
     check("{\"query\": \"q\"}\n", &[], "questions.jsonl:1: no \"relevant\"");
     check("\n{\"query\": 1}\n", &[], "questions.jsonl:2:11: invalid type: integer `1`, expected a string");
     check("", &[], "no questions in it");
+    let fine = "{\"query\": \"q\", \"relevant\": [\"a.rs\"]}\n";
+    let inside = live.root().join("new/runs").display().to_string();
+    check(fine, &["--runs", &inside], "is in the worktree whose index is asked");
+    assert!(!live.root().join("new").exists());
+    check(
+        &fine.replace("a.rs", "a.rs#L9-L3"),
+        &[],
+        "questions.jsonl:1: the lines of an answer end before they begin",
+    );
+    check(&fine.replace("{", "{\"qid\": \"a\\tb\", "), &[], "its \"qid\" has a control character");
     check("", &["--leave-out", "words"], "words: no part of the ranking; there are bm25, path, symbol");
     let told = live.memo(&["bench", "quality", "nowhere"]).output().unwrap();
     let (exit, told) = (told.status.code(), String::from_utf8(told.stderr).unwrap());
@@ -255,4 +269,20 @@ fn a_part_of_the_ranking_is_left_out_on_request() {
     let params = json!({ "cwd": live.root(), "query": "verify", "without": ["words"] });
     let told = live.rpc().call("search", &params).unwrap_err().to_string();
     assert!(told.contains("without") && told.contains("bm25, path, symbol"), "{told}");
+}
+
+#[test]
+fn an_answer_that_the_index_cannot_have_is_missing() {
+    let (live, file) = asked();
+    live.write(".gitignore", "own.md\n");
+    live.write("own.md", "# Own\n");
+    std::os::unix::fs::symlink("/dev/zero", live.root().join("zero.md")).unwrap();
+    let labels =
+        json!({ "query": "own", "relevant": ["own.md", "own.md#own", "zero.md#own", "./docs/guide.md"] });
+    fs::write(&file, format!("{labels}\n")).unwrap();
+    let (exit, report) = memo(&live, &["bench", "quality", &file, "--modes", "keyword,keyword"]);
+    assert_eq!(exit, 0, "{report}");
+    let set = &report["sets"][0];
+    assert_eq!(set["missing"], json!(["own.md", "own.md#own", "zero.md#own"]));
+    assert_eq!(set["arms"].as_array().unwrap().len(), 1, "a mode counts once");
 }

@@ -78,6 +78,7 @@ pub(super) fn ask(
     runs: &mut RunFiles,
     output: &Output,
 ) -> Result<Measured, CliError> {
+    runs.check_outside(&context.layout.root)?;
     let was_running = !stops || context.connect_running().is_ok();
     let mut client = context.connect()?;
     let measured = ask_all(&mut set, arms, (&mut client, context), runs, output);
@@ -113,7 +114,7 @@ fn ask_all(
     // Where the questions are in the worktree, their file would answer each of them.
     let is_own = |place: &Place| place.is_file && context.layout.root.join(&place.path) == set.file;
     let mut degraded = BTreeSet::new();
-    let mut answered = Vec::new();
+    let (mut answered, mut found_by_arms, mut clocks) = (Vec::new(), Vec::new(), BTreeSet::new());
     for arm in arms {
         let mut answers = Answers { scores: Vec::new(), times_ms: Vec::new() };
         let mut found = Vec::new();
@@ -123,14 +124,21 @@ fn ask_all(
             let result: SearchResult = client.call("search", &params)?;
             answers.times_ms.push(milliseconds(asked.elapsed()));
             degraded.extend(result.degraded);
+            clocks.insert(result.clock);
             let places: Vec<Place> =
                 result.hits.into_iter().map(place).filter(|place| !is_own(place)).collect();
             answers.scores.push(scores(&question.ranks(&set.corpus, &places)));
             found.push(places);
             bar.inc(1);
         }
-        runs.write(&arm.name(), set, &found)?;
+        found_by_arms.push(found);
         answered.push(answers);
+    }
+    for (arm, found) in arms.iter().zip(&found_by_arms) {
+        runs.write(*arm, set, found)?;
+    }
+    if clocks.len() > 1 {
+        output.warn(&format!("{}: files changed while it was asked; ask again for exact figures", set.name));
     }
     for why in degraded {
         output.warn(&format!("{}: degraded: {why}", set.name));

@@ -4,16 +4,27 @@ use std::collections::HashMap;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-/// Returns the first and last line of the section that an anchor names: up to the next heading of its level or above.
-///
-/// Anchors are those of GitHub: words in lower case joined by `-`, with a number for each further one of a name; or what
-/// `{#name}` says.
-pub(super) fn section(page: &str, anchor: &str) -> Option<(u32, u32)> {
-    let headings = headings(page);
-    let nth = headings.iter().position(|heading| heading.anchor == anchor)?;
-    let next = headings[nth + 1..].iter().find(|heading| heading.level <= headings[nth].level);
-    let last = next.map_or(page.lines().count() as u32, |next| next.line - 1);
-    Some((headings[nth].line, last))
+/// The headings of a page.
+pub(super) struct Headings {
+    headings: Vec<Heading>,
+    n_lines: u32,
+}
+
+impl Headings {
+    pub(super) fn of(page: &str) -> Self {
+        Self { headings: headings(page), n_lines: page.lines().count() as u32 }
+    }
+
+    /// Returns the first and last line of the section that an anchor names: up to the next heading of its level or above.
+    ///
+    /// Anchors are those of GitHub: words in lower case joined by `-`, with a number for each further one of a name; or what
+    /// `{#name}` says.
+    pub(super) fn section(&self, anchor: &str) -> Option<(u32, u32)> {
+        let nth = self.headings.iter().position(|heading| heading.anchor == anchor)?;
+        let (heading, later) = (&self.headings[nth], &self.headings[nth + 1..]);
+        let next = later.iter().find(|next| next.level <= heading.level);
+        Some((heading.line, next.map_or(self.n_lines, |next| next.line - 1)))
+    }
 }
 
 struct Heading {
@@ -27,10 +38,12 @@ fn headings(page: &str) -> Vec<Heading> {
     let mut found: Vec<Heading> = Vec::new();
     let mut named: HashMap<String, usize> = HashMap::new();
     let mut title: Option<String> = None;
+    let (mut line, mut counted) = (1, 0);
     for (event, bytes) in Parser::new_ext(page, Options::ENABLE_HEADING_ATTRIBUTES).into_offset_iter() {
         match event {
             Event::Start(Tag::Heading { level, id, .. }) => {
-                let line = page[..bytes.start].matches('\n').count() as u32 + 1;
+                line += page[counted..bytes.start].matches('\n').count() as u32;
+                counted = bytes.start;
                 let anchor = id.map(|id| id.to_string()).unwrap_or_default();
                 found.push(Heading { anchor, level: level as usize, line });
                 title = Some(String::new());
@@ -77,7 +90,7 @@ mod tests {
             ("no-heading", None),
         ];
         for (anchor, expected) in cases {
-            assert_eq!(section(page, anchor), expected, "{anchor}");
+            assert_eq!(Headings::of(page).section(anchor), expected, "{anchor}");
         }
     }
 }

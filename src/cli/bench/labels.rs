@@ -76,6 +76,11 @@ impl Label {
         }
     }
 
+    /// Returns whether its lines end before they begin.
+    pub(super) fn is_reversed(&self) -> bool {
+        matches!(self.span, Span::Lines(first, last) if last < first)
+    }
+
     /// Returns whether a hit is in the file, which may be named by the end of its path.
     pub(super) fn is_at_end_of(&self, path: &str) -> bool {
         path.strip_suffix(self.path.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
@@ -114,7 +119,9 @@ impl Question {
             Corpus::Hits => return None,
             Corpus::Files(candidates) => {
                 let is_candidate = candidates.as_ref().is_none_or(|paths| paths.contains(&place.path));
-                return if place.is_file && is_candidate { self.file_record(place, seen) } else { None };
+                let is_record = place.is_file && is_candidate;
+                let id = is_record.then(|| self.file_record(place, seen)).flatten();
+                return id.filter(|id| self.haystack_ids.as_ref().is_none_or(|ids| ids.contains(id)));
             }
             Corpus::Sections(pages) => {
                 let sections = pages.get(&place.path)?;

@@ -176,6 +176,10 @@ fn questions(file: &Path, corpus: &Corpus) -> Result<Vec<Question>, CliError> {
         let refused = match () {
             () if line.query.trim().is_empty() => Some("\"query\" is empty"),
             () if relevant.is_empty() => Some("no \"relevant\": name what answers it, as in [\"src/a.rs\"]"),
+            () if qid.contains(char::is_control) => Some("its \"qid\" has a control character"),
+            () if relevant.iter().any(Label::is_reversed) => {
+                Some("the lines of an answer end before they begin")
+            }
             () if !qids.insert(qid.clone()) => Some("its \"qid\" is that of a question before"),
             () => None,
         };
@@ -250,12 +254,17 @@ impl Written {
                 _ => label(&text),
             },
             (Self::Text(text), _) => whole(text),
-            (Self::Lines(path, None), _) => whole(path),
+            (Self::Lines(path, None), _) => whole(without_dot(&path).to_owned()),
             (Self::Lines(path, Some((first, last))), _) => {
+                let path = without_dot(&path).to_owned();
                 Label { id: format!("{path}#L{first}-L{last}"), path, span: Span::Lines(first, last) }
             }
         }
     }
+}
+
+fn without_dot(path: &str) -> &str {
+    path.strip_prefix("./").unwrap_or(path)
 }
 
 fn whole(id: String) -> Label {
@@ -264,7 +273,7 @@ fn whole(id: String) -> Label {
 
 /// Returns the label of a text: `PATH`, `PATH#L10`, `PATH#L10-L20` or `PATH#anchor`.
 pub(super) fn label(text: &str) -> Label {
-    let text = text.strip_prefix("./").unwrap_or(text);
+    let text = without_dot(text);
     let Some((path, part)) = text.split_once('#').filter(|(_, part)| !part.is_empty()) else {
         return whole(text.to_owned());
     };

@@ -3,13 +3,15 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
-use std::io::Write as _;
-use std::path::PathBuf;
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf, absolute};
 
+use super::asking::Arm;
 use super::labels::{Corpus, Place};
 use super::question_sets::QuestionSet;
 use crate::cli::error::CliError;
-use crate::paths::IoContext;
+use crate::paths::{IoContext, canonical};
+use crate::types::escape;
 
 /// The folder for them; without one, nothing is written.
 pub(super) struct RunFiles {
@@ -23,19 +25,48 @@ impl RunFiles {
         Self { dir, begun: HashSet::new() }
     }
 
-    /// Writes the hits of a set to `DIR/<arm>/<set>.run`. Those of a set whose hits count one by one go to `<suite>.run`, which
-    /// its other sets share.
+    /// Deletes what another run left of a set, so that hits of then are not taken for hits of now.
+    pub(super) fn discard(&self, arms: &[Arm], set: &QuestionSet) -> Result<(), CliError> {
+        for arm in arms {
+            if let Some(file) = self.file(*arm, set).filter(|file| !self.begun.contains(file)) {
+                let removed = fs::remove_file(&file);
+                if removed.as_ref().is_err_and(|error| error.kind() != ErrorKind::NotFound) {
+                    removed.at("remove", &file)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Fails if the files would be in this worktree: the index would have them, and the next arm would find them.
+    pub(super) fn check_outside(&self, root: &Path) -> Result<(), CliError> {
+        let Some(dir) = &self.dir else { return Ok(()) };
+        let dir = absolute(dir).at("find", dir)?;
+        let existing = dir.ancestors().find(|above| above.exists()).map(canonical).transpose()?;
+        if !existing.is_some_and(|above| above.starts_with(root)) {
+            return Ok(());
+        }
+        let message = format!("--runs {}: is in the worktree whose index is asked", dir.display());
+        Err(CliError::Usage { message, hint: "name a folder outside of it" })
+    }
+
+    /// Returns `DIR/<arm>/<set>.run`; of a set whose hits count one by one `<suite>.run`, which its other sets share.
+    fn file(&self, arm: Arm, set: &QuestionSet) -> Option<PathBuf> {
+        let name = if matches!(set.corpus, Corpus::Hits) { &set.suite } else { &set.name };
+        Some(self.dir.as_ref()?.join(arm.name()).join(format!("{name}.run")))
+    }
+
+    /// Writes the hits of a set.
     pub(super) fn write(
         &mut self,
-        arm: &str,
+        arm: Arm,
         set: &QuestionSet,
         found: &[Vec<Place>],
     ) -> Result<(), CliError> {
-        let Some(dir) = &self.dir else { return Ok(()) };
-        let folder = dir.join(arm);
-        fs::create_dir_all(&folder).at("create directory", &folder)?;
-        let of_hits = matches!(set.corpus, Corpus::Hits);
-        let file = folder.join(format!("{}.run", if of_hits { &set.suite } else { &set.name }));
+        let Some(file) = self.file(arm, set) else { return Ok(()) };
+        if let Some(folder) = file.parent() {
+            fs::create_dir_all(folder).at("create directory", folder)?;
+        }
         let is_new = self.begun.insert(file.clone());
         let mut open = OpenOptions::new();
         open.create(true).write(true).truncate(is_new).append(!is_new);
@@ -50,12 +81,17 @@ pub(super) fn rows(set: &QuestionSet, found: &[Vec<Place>]) -> String {
     let mut rows = String::new();
     for (question, places) in set.questions.iter().zip(found) {
         for (rank, Place { path, lines: (first, last), score, .. }) in (1..).zip(places) {
-            let qid = &question.qid;
+            let (qid, path, name) = (&question.qid, cell(path), cell(&set.name));
             let _ = match set.corpus {
-                Corpus::Hits => writeln!(rows, "{}\t{qid}\t{rank}\t{path}\t{first}\t{last}", set.name),
+                Corpus::Hits => writeln!(rows, "{name}\t{qid}\t{rank}\t{path}\t{first}\t{last}"),
                 _ => writeln!(rows, "{qid}\t{rank}\t{path}#L{first}-L{last}\t{score}"),
             };
         }
     }
     rows
+}
+
+/// Returns a text for a cell: without tabs and newlines, which part cells and rows.
+fn cell(text: &str) -> String {
+    escape(text).replace('\t', "\\t")
 }

@@ -1,10 +1,10 @@
 //! Finds the worktree that a set is asked in, and what of its answers is there.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
-use super::headings::section;
+use super::headings::Headings;
 use super::labels::{Corpus, Label, Question, Span};
 use super::question_sets::{QuestionSet, file_name};
 use crate::cli::context::CommandContext;
@@ -39,29 +39,30 @@ pub(super) fn haystack_glob(question: &Question, corpus: &Corpus) -> Option<Stri
     let haystack = question.haystack.as_deref()?;
     Some(match corpus {
         Corpus::Texts { .. } => format!("{}/**", file_name(haystack)),
-        _ => format!("{}/**", haystack.trim_end_matches('/')),
+        _ => format!("{}/**", globset::escape(haystack.trim_end_matches('/'))),
     })
 }
 
 /// Gives the sections that are answers their lines in the tree, and returns the answers that are not in it. `indexed` has the
-/// paths of the index: where each hit counts, an answer may be the end of one.
+/// paths of the index, and nothing else is read: where each hit counts, an answer may be the end of one.
 pub(super) fn resolve(set: &mut QuestionSet, root: &Path, indexed: &[String]) -> Vec<String> {
     let files = files_of_records(&set.corpus);
+    let findable = findable(&set.corpus, indexed);
     let of_hits = matches!(set.corpus, Corpus::Hits);
-    let mut pages: HashMap<String, Option<String>> = HashMap::new();
+    let mut pages: HashMap<String, Option<Headings>> = HashMap::new();
     let mut missing = BTreeSet::new();
     for question in &mut set.questions {
         let n_relevant = question.relevant.len();
         for (nth, label) in question.relevant.iter_mut().chain(&mut question.exclude).enumerate() {
             if let Span::Anchor(anchor) = &label.span {
-                let read = || inside(root, &label.path).and_then(|path| fs::read_to_string(path).ok());
-                let page = pages.entry(label.path.clone()).or_insert_with(read);
-                let found = page.as_deref().and_then(|page| section(page, anchor));
+                let headings = || findable.contains(label.path.as_str()).then(|| headings(root, &label.path));
+                let page = pages.entry(label.path.clone()).or_insert_with(|| headings().flatten());
+                let found = page.as_ref().and_then(|page| page.section(anchor));
                 label.span = found.map_or(label.span.clone(), |(first, last)| Span::Section(first, last));
             }
             let is_found = match of_hits {
                 true => indexed.iter().any(|path| label.is_at_end_of(path)),
-                false => is_there(label, root, &files),
+                false => is_there(label, &findable, &files),
             };
             if nth < n_relevant && !is_found {
                 missing.insert(label.id.clone());
@@ -71,15 +72,22 @@ pub(super) fn resolve(set: &mut QuestionSet, root: &Path, indexed: &[String]) ->
     missing.into_iter().collect()
 }
 
-fn is_there(label: &Label, root: &Path, files: &HashMap<&str, String>) -> bool {
+fn is_there(label: &Label, findable: &HashSet<&str>, files: &HashMap<&str, String>) -> bool {
     let path = files.get(label.id.as_str()).unwrap_or(&label.path);
-    !matches!(label.span, Span::Anchor(_)) && inside(root, path).is_some_and(|path| path.is_file())
+    !matches!(label.span, Span::Anchor(_)) && findable.contains(path.as_str())
 }
 
-/// Returns a path in the tree, unless it leads out of it.
-fn inside(root: &Path, path: &str) -> Option<PathBuf> {
-    let is_inside = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
-    is_inside.then(|| root.join(path))
+/// Returns the paths that hits may be of: of the index, and where a set names candidates, those of them.
+fn findable<'i>(corpus: &Corpus, indexed: &'i [String]) -> HashSet<&'i str> {
+    let is_candidate = |path: &&String| match corpus {
+        Corpus::Files(Some(candidates)) => candidates.contains(*path),
+        _ => true,
+    };
+    indexed.iter().filter(is_candidate).map(String::as_str).collect()
+}
+
+fn headings(root: &Path, path: &str) -> Option<Headings> {
+    fs::read_to_string(root.join(path)).ok().map(|page| Headings::of(&page))
 }
 
 /// Returns the file of each record that is not one itself.
