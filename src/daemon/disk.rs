@@ -7,6 +7,7 @@ mod git_watch;
 mod opening;
 pub(super) mod task;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
@@ -19,7 +20,7 @@ use super::doorbell;
 use super::event::Event;
 use super::shared::Shared;
 use super::worker::Job;
-use crate::git::{self, Refs, UserDirs, UserRules};
+use crate::git::{self, GitError, Refs, UserDirs, UserRules};
 use crate::paths::RepoLayout;
 use crate::types::ViewId;
 
@@ -121,19 +122,32 @@ impl Disk {
 
     /// Reads which ignore files apply, and watches their directories. The watcher or the next probe notices later changes.
     fn read_settings(&mut self) -> GitSettings {
-        let dirs = UserDirs::read();
-        match git::Settings::read_or_default(&self.layout, &dirs) {
-            Ok(settings) => {
-                self.excludes = git::excludes_files(&self.layout, &settings);
-                self.user_rules.look(&dirs, self.excludes.iter().cloned().chain(settings.files).collect());
-            }
-            Err(error) => {
-                tracing::warn!(%error, "git's settings cannot be read; trying again");
-                self.user_rules.forget();
-            }
+        let changed = self.user_rules.changed();
+        if let Err(error) = self.read_excludes() {
+            tracing::warn!(%error, "git's settings cannot be read; trying again");
+            self.user_rules.forget();
         }
         let unwatched = watch_git(&self.shared, self.view, &self.git_dirs()).err();
-        GitSettings { excludes: self.excludes.clone(), unwatched }
+        GitSettings { changed, excludes: self.excludes.clone(), unwatched }
+    }
+
+    /// Reads twice, because only the settings name all their files, whose signatures must be older than what is read.
+    fn read_excludes(&mut self) -> Result<(), GitError> {
+        let dirs = UserDirs::read();
+        let read = || {
+            let settings = git::Settings::read_or_default(&self.layout, &dirs)?;
+            let excludes = git::excludes_files(&self.layout, &settings);
+            let files: BTreeSet<PathBuf> = excludes.iter().cloned().chain(settings.files).collect();
+            Ok::<_, GitError>((excludes, files))
+        };
+        let (_, files) = read()?;
+        self.user_rules.look(&dirs, files.clone());
+        let (excludes, present) = read()?;
+        if present != files {
+            self.user_rules.forget();
+        }
+        self.excludes = excludes;
+        Ok(())
     }
 
     fn git_dirs(&self) -> GitDirs<'_> {

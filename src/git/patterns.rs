@@ -9,7 +9,7 @@ use gix::glob::wildmatch::Mode;
 const SLASH_IS_LITERAL: Mode = Mode::NO_MATCH_SLASH_LITERAL;
 
 /// The patterns of one ignore file, in gitignore(5) syntax.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Hash)]
 pub struct Patterns(Vec<Pattern>);
 
 impl Patterns {

@@ -107,15 +107,6 @@ impl Settings {
         Some(format!("refs/remotes/{remote}/{}", merge.strip_prefix("refs/heads/")?))
     }
 
-    /// Returns a fingerprint of the settings and the user's excludes.
-    pub fn digest(&self) -> u64 {
-        let stat = self.excludes_file.as_ref().and_then(|path| fs::metadata(path).ok());
-        let signature = stat.map(|stat| (stat.len(), stat.modified().ok()));
-        let mut hasher = std::hash::DefaultHasher::new();
-        std::hash::Hash::hash(&(&self.excludes_file, self.ignore_case, signature), &mut hasher);
-        std::hash::Hasher::finish(&hasher)
-    }
-
     /// Like [`Settings::read`], but returns git's defaults if a file is damaged or unreadable.
     ///
     /// # Errors

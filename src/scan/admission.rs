@@ -25,7 +25,6 @@ pub enum Verdict {
 /// events; otherwise changes of ignore files and of the index go unnoticed.
 pub struct Admission {
     rules: Rules,
-    settings_digest: u64,
     max_file_bytes: u64,
 }
 
@@ -72,7 +71,7 @@ impl Admission {
         max_file_bytes: u64,
     ) -> Result<Self, ScanError> {
         let rules = Rules::new(layout, settings, tracked).map_err(ScanError::Rules)?;
-        Ok(Self { rules, settings_digest: settings.digest(), max_file_bytes })
+        Ok(Self { rules, max_file_bytes })
     }
 
     /// Decides about a path, given its [`super::lstat`], by the same rules as [`super::walk`].
@@ -98,9 +97,9 @@ impl Admission {
         self.undecided_dir(if is_dir { path } else { super::rules::parent(path) })
     }
 
-    /// Returns a fingerprint of the tracked paths and of git's settings for ignoring.
+    /// Returns a fingerprint of the tracked paths and of the patterns for the whole worktree.
     pub fn digest(&self) -> u64 {
-        self.rules.tracked().digest() ^ self.settings_digest
+        self.rules.digest()
     }
 
     /// Returns whether `key` is an ignore file of git or ours, whose change affects other files.

@@ -1,6 +1,7 @@
 //! Applies all ignore files to a path.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
@@ -95,6 +96,15 @@ impl Rules {
 
     pub(super) fn tracked(&self) -> &Tracked {
         &self.tracked
+    }
+
+    /// Returns a fingerprint of the tracked paths and of the patterns for the whole worktree: of what was read, because the
+    /// times of the files may belong to a later content.
+    pub(super) fn digest(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        let folds = self.case == Case::Fold;
+        (self.tracked.digest(), folds, &self.global, &self.memo).hash(&mut hasher);
+        hasher.finish()
     }
 
     /// Returns whether git ignores `path` if it is untracked.

@@ -101,6 +101,8 @@ pub(in super::super) struct Probed {
 /// Git's settings for a worktree.
 #[derive(Debug)]
 pub(in super::super) struct GitSettings {
+    /// Whether the user's settings or ignore files have changed since they were read before.
+    pub(in super::super) changed: bool,
     /// The ignore files outside the worktree.
     pub(in super::super) excludes: Vec<PathBuf>,
     /// Why the directories of some of them are not watched.

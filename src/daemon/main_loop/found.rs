@@ -24,7 +24,6 @@ impl MainLoop {
         match report {
             DiskReport::Probed(mut probed) => {
                 if let Some(settings) = probed.settings.take() {
-                    view.mark_index_written(now);
                     view.take_settings(settings, now); // first: who waits for the probe waits for what follows
                 }
                 view.on_probed(probed, now);

@@ -65,7 +65,7 @@ impl Bench {
         self.tasks.push((lane, tasks));
         self.due.push((ViewId(id), due));
         let row = ViewRow { id: ViewId(id), head: None, epoch: 0, seq: 0, complete: false };
-        let settings = GitSettings { excludes: Vec::new(), unwatched: None };
+        let settings = GitSettings { changed: false, excludes: Vec::new(), unwatched: None };
         let opened = Box::new(Opened { layout, row, walker, settings, silent: None });
         self.handle(Event::Opened { lane, result: Ok(opened) });
         ViewId(id)
@@ -177,6 +177,21 @@ fn what_could_not_be_listed_is_looked_at_again_when_a_directory_can() {
     assert_eq!(bench.degraded().len(), 1, "it is said until the walk has ended");
     bench.end(one, Ok(ReconcileOutcome { whole: true, ..listed() }), None);
     assert_eq!(bench.degraded(), [""; 0]);
+}
+
+#[test]
+fn settings_that_are_read_for_an_event_tell_what_a_probe_would_have() {
+    let mut bench = Bench::new();
+    let one = bench.open(1, "one");
+    bench.main_loop.advance(Instant::now() + Duration::from_secs(9));
+    bench.end(one, Ok(ReconcileOutcome { whole: true, ..ReconcileOutcome::default() }), None);
+    let mut is_dirty_after = |changed| {
+        let settings = GitSettings { changed, excludes: Vec::new(), unwatched: None };
+        bench.handle(Event::Disk { lane: 1, report: DiskReport::Settings(settings) });
+        bench.main_loop.views.values().any(WorktreeState::is_dirty)
+    };
+    assert!(!is_dirty_after(false));
+    assert!(is_dirty_after(true), "the next probe will find the files as they were read here");
 }
 
 #[test]

@@ -26,7 +26,7 @@ impl WorktreeState {
 
     /// Applies new settings of git: the set of files and the watched directories may change.
     pub(in super::super) fn take_settings(&mut self, settings: GitSettings, now: Instant) {
-        if self.excludes != settings.excludes {
+        if settings.changed || self.excludes != settings.excludes {
             self.excludes = settings.excludes;
             self.mark_index_written(now);
         }
