@@ -19,7 +19,7 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits for the time that a server has named, because there is no event to wait for.
+/// Waits, where there is no event to wait for.
 pub fn pause(time: Duration) {
     let end = Instant::now() + time;
     // Parking may end early, so it is repeated.

@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Instant;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout_at;
 
+use crate::threads::lock;
 #[cfg(target_os = "linux")]
 use crate::watch::Mounts;
 
@@ -80,7 +81,7 @@ impl Gates {
 
     #[cfg(target_os = "linux")]
     fn mount_of(&self, dir: &Path) -> PathBuf {
-        let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut table = lock(&self.table);
         table.changed();
         table.around(dir).unwrap_or(dir).to_owned()
     }
@@ -147,7 +148,7 @@ impl Gate {
     }
 
     fn place(&self, place: &Path) -> Arc<Place> {
-        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut places = lock(&self.places);
         if let Some(known) = places.get(place).and_then(Weak::upgrade) {
             return known;
         }

@@ -1,6 +1,6 @@
 //! Answers the methods about git hooks.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::error::RpcResult;
 use super::request::{deadline, freshness, reading};
@@ -9,6 +9,7 @@ use crate::git::UserDirs;
 use crate::hooks::{Hooks, HooksError};
 use crate::paths::RepoLayout;
 use crate::proto::{HookMethod, HooksParams, HooksResult, Sync};
+use crate::threads::lock;
 
 /// The method.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +33,7 @@ pub(super) async fn call(shared: &Arc<Shared>, verb: Verb, params: HooksParams) 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 fn run(layout: &RepoLayout, verb: Verb, params: &HooksParams) -> Result<HooksResult, HooksError> {
-    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let _guard = lock(&ONE_AT_A_TIME);
     match (Hooks::of(layout, &UserDirs::read(), params)?, verb) {
         (Some(hooks), Verb::Install) => hooks.install(params.chain),
         (Some(hooks), Verb::Uninstall) => hooks.uninstall(),

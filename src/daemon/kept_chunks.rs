@@ -1,11 +1,12 @@
 //! Keeps which chunks each worktree has, and updates that by what changed.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::per_view::{Kept, PerView};
 use crate::search::view_chunks::{ChangedPath, ViewChunks};
 use crate::store::{Change, Reader, StoreError};
+use crate::threads::lock;
 use crate::types::{SourceKey, ViewId};
 
 /// Memory of the chunks of all worktrees together, bytes: some five million chunks.
@@ -54,7 +55,7 @@ impl KeptChunks {
     }
 
     fn changes(&self) -> MutexGuard<'_, HashMap<ViewId, Changes>> {
-        self.changes.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.changes)
     }
 
     /// Notes that changes were committed, and the sequence number of the view since. Of a change that is not noted, all paths

@@ -3,11 +3,12 @@
 //! The file of a hit is read and hashed each time. What follows from its bytes alone is the same as before: how many lines
 //! there are, and where credentials.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use crate::extract::redact::{RedactedText, Searched};
 use crate::extract::secrets::Syntax;
 use crate::search::recent::Recent;
+use crate::threads::lock;
 
 /// Most texts of which something is kept, some 200 bytes each.
 const MOST_TEXTS: usize = 20_000;
@@ -30,14 +31,14 @@ impl KnownTexts {
     /// Takes a text with the hash of its bytes.
     pub(super) fn begin(&self, text: String, syntax: Syntax, hash: &[u8; 32]) -> KnownText {
         let key = (*hash, syntax == Syntax::Code);
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key, MOST_TEXTS).cloned();
+        let known = lock(&self.0).get(&key, MOST_TEXTS).cloned();
         let (n_lines, searched) = known.unwrap_or_else(|| (text.lines().count(), Searched::default()));
         KnownText { key, n_lines, text: RedactedText::new(text, syntax).knowing(searched) }
     }
 
     /// Keeps what is known of texts by now.
     pub(super) fn end(&self, texts: impl Iterator<Item = KnownText>) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.0);
         for KnownText { key, n_lines, text } in texts {
             known.put(key, (n_lines, text.into_searched()), MOST_TEXTS);
         }

@@ -3,13 +3,14 @@
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
 use super::lock::private_file;
 use crate::paths::{IoContext, PathError};
+use crate::threads::lock;
 
 /// Two files of this size are kept: `memod.log` and `memod.log.1`.
 const MAX_BYTES: u64 = 5 << 20;
@@ -75,7 +76,7 @@ impl Write for Rotating {
 
 impl Write for Log {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner).write(buffer)
+        lock(&self.shared).write(buffer)
     }
 
     fn flush(&mut self) -> io::Result<()> {

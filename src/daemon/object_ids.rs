@@ -4,10 +4,11 @@
 //! itself, which are all files of a new clone.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use crate::git::{ObjectHash, ObjectId, blob_id};
 use crate::store::Entry;
+use crate::threads::lock;
 use crate::types::{SourceKey, Stat};
 
 /// Number of contents after which those added before are forgotten.
@@ -59,12 +60,12 @@ struct Generations {
 
 impl KnownObjectIds {
     pub(super) fn of(&self, content: &ContentKey) -> Option<ObjectIds> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = lock(&self.0);
         known.new.get(content).or_else(|| known.old.get(content)).copied()
     }
 
     pub(super) fn add(&self, content: ContentKey, ids: ObjectIds) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.0);
         if known.new.len() >= MOST {
             known.old = std::mem::take(&mut known.new);
         }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::advice::told::Told;
@@ -25,6 +25,7 @@ use crate::paths::{Env, RepoLayout};
 use crate::search::kept_rows::KeptRows;
 use crate::search::shared_vectors::SharedVectors;
 use crate::store::{Reader, StoreError};
+use crate::threads::lock;
 use crate::watch::Watch;
 
 /// The state that the loop, the workers and the requests share.
@@ -181,10 +182,10 @@ impl Shared {
         &self,
         read: impl FnOnce(&Reader) -> Result<T, E>,
     ) -> Result<T, E> {
-        let idle = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let idle = lock(&self.readers).pop();
         let reader = idle.map_or_else(|| Reader::open(&self.index_db), Ok)?;
         let value = read(&reader);
-        self.readers.lock().unwrap_or_else(PoisonError::into_inner).push(reader);
+        lock(&self.readers).push(reader);
         value
     }
 }

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use super::worker::{self, Task};
 use super::{IndexError, Progress};
 use crate::extract::Extracted;
+use crate::threads::lock;
 
 /// Time limit for a reply. Only a stopped process, or one without working limits, takes longer.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(30);
@@ -123,7 +124,7 @@ impl Extractors {
     }
 
     fn free(&self) -> MutexGuard<'_, Vec<Extractor>> {
-        self.free.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.free)
     }
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use super::batches::{Apply, Batches};
@@ -19,6 +19,7 @@ use super::secret_files::{self, SecretFiles};
 use super::{IndexError, Progress, ReconcileOutcome, WalkProgress};
 use crate::paths::RepoLayout;
 use crate::store::{Change, Reader, StoreError, Writer};
+use crate::threads::lock;
 use crate::types::{SourceKey, Stat, ViewId};
 
 /// Runs of changes that are prepared ahead of the writer; each has at most one extracted content.
@@ -68,7 +69,7 @@ impl Indexer {
     /// # Errors
     /// When the database cannot be written; nothing is purged then.
     pub fn purge_secrets(&self, writer: &mut Writer) -> Result<(), StoreError> {
-        let sizes = self.secret_files.lock().unwrap_or_else(PoisonError::into_inner).recent_sizes();
+        let sizes = lock(&self.secret_files).recent_sizes();
         if sizes.is_empty() { Ok(()) } else { writer.purge_sizes(&sizes) }
     }
 }
@@ -139,7 +140,7 @@ impl Reconciler {
     fn carry_out(&mut self, todo: Todo, apply: &mut Apply<'_>) -> Result<ReconcileOutcome, IndexError> {
         let Self { indexer, layout, view, reader, walk, rules } = &*self;
         let secrets = {
-            let mut secret_files = indexer.secret_files.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut secret_files = lock(&indexer.secret_files);
             secret_files.meet(&todo, rules.is_some())
         };
         let Todo { problems, unread, missed, reads, refusals, removals, .. } = todo;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use crate::threads::lock;
 use rmcp::model::RequestId;
 
 /// Requests without an answer, at most. When there are more, the client waits: nothing else bounds what a server keeps for one
@@ -60,7 +61,7 @@ impl InFlight {
     }
 
     fn ids(&self) -> MutexGuard<'_, HashMap<RequestId, Stage>> {
-        self.ids.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.ids)
     }
 }
 

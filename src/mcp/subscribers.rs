@@ -1,11 +1,12 @@
 //! Tells clients that the list of resources has changed, in the way of their generation.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use rmcp::model::{ErrorData, SubscriptionFilter};
 use rmcp::service::{Peer, RoleServer, SubscriptionContext, SubscriptionSink};
 
 use super::stdio::InputEnd;
+use crate::threads::lock;
 
 /// Open subscriptions, at most: each is a request in flight, and must leave room for others.
 const MOST_SUBSCRIPTIONS: usize = 64;
@@ -77,6 +78,6 @@ impl Subscribers {
     }
 
     fn sinks(&self) -> MutexGuard<'_, Vec<SubscriptionSink>> {
-        self.sinks.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.sinks)
     }
 }

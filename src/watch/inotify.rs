@@ -7,11 +7,12 @@
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use inotify::{Event, EventMask, Inotify, WatchDescriptor, WatchMask, Watches};
 
 use super::{FsChange, Role, WatchError, WatchEvent};
+use crate::threads::lock;
 use crate::types::ViewId;
 
 /// Size of a read, about 1,000 events.
@@ -175,10 +176,6 @@ impl State {
         }
         changes
     }
-}
-
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn read_events(mut inotify: Inotify, state: &Mutex<State>, sink: impl Fn(WatchEvent) -> bool) {

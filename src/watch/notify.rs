@@ -5,11 +5,12 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::{FsChange, Role, WatchError, WatchEvent};
+use crate::threads::lock;
 use crate::types::ViewId;
 
 /// The owners of a root, which views may share, as worktrees share the common dir.
@@ -45,7 +46,7 @@ impl Watch {
     /// # Errors
     /// When the operating system refuses.
     pub fn add_dir(&self, view: ViewId, role: Role, path: &Path) -> Result<(), WatchError> {
-        let mut watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut watcher = lock(&self.watcher);
         // Register the owner before the first event.
         if !add_owner(&mut lock(&self.roots), (view, role), path) {
             return Ok(());
@@ -58,7 +59,7 @@ impl Watch {
 
     /// Stops watching the roots that only this view owns.
     pub fn remove_view(&self, view: ViewId) {
-        let mut watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut watcher = lock(&self.watcher);
         let left = remove_owner(&mut lock(&self.roots), view);
         for path in left {
             let _ = watcher.unwatch(&path); // it fails when the directory is gone, which is what is wanted
@@ -74,10 +75,6 @@ impl Watch {
     pub fn backend(&self) -> &'static str {
         if cfg!(windows) { "windows" } else { "fsevents" }
     }
-}
-
-fn lock(roots: &Roots) -> MutexGuard<'_, Owners> {
-    roots.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Adds an owner of a directory; returns whether the directory needs a new watch.

@@ -7,13 +7,14 @@ use std::collections::VecDeque;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use serde::{Deserialize, Serialize};
 
 use crate::daemon::clock::now_ms;
 use crate::paths::{IoContext, PathError, RepoLayout, read_file};
 use crate::proto::Beginning;
+use crate::threads::lock;
 
 /// Most sessions; the one that was told something longest ago is forgotten first.
 const MOST_SESSIONS: usize = 64;
@@ -104,7 +105,7 @@ impl Told {
     }
 
     fn sessions(&self) -> MutexGuard<'_, Option<Vec<Session>>> {
-        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sessions = lock(&self.sessions);
         sessions.get_or_insert_with(|| read(&self.file));
         sessions
     }

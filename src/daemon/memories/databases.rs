@@ -4,7 +4,7 @@
 //! it.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, TryLockError};
+use std::sync::{Arc, TryLockError};
 
 use serde_json::{Value, json};
 
@@ -15,6 +15,7 @@ use crate::daemon::request::{CONNECTION, blocking};
 use crate::daemon::shared::Shared;
 use crate::proto::exchange::DatabaseParams;
 use crate::store::Foreign;
+use crate::threads::lock;
 
 pub(super) async fn page(call: &Call<'_>) -> RpcResult<Value> {
     let params: DatabaseParams = call.params()?;
@@ -25,7 +26,7 @@ pub(super) async fn page(call: &Call<'_>) -> RpcResult<Value> {
             return Err(bad_params("path: an absolute one is needed"));
         }
         let state_dir = &shared.layout.state_dir;
-        let mut opened = shared.memories.foreign.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut opened = lock(&shared.memories.foreign);
         let is_open = opened.as_ref().is_some_and(|open| open.path == path && open.system == params.system);
         if params.after.is_none() || !is_open {
             *opened = None; // its files go before the next ones come
@@ -56,7 +57,7 @@ pub(in crate::daemon) fn close_left(shared: &Arc<Shared>) {
     }
     let shared = Arc::clone(shared);
     tokio::task::spawn_blocking(move || {
-        let mut open = shared.memories.foreign.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = lock(&shared.memories.foreign);
         if is_left(&open) {
             *open = None;
         }

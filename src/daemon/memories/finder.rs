@@ -9,6 +9,7 @@ use crate::daemon::models::{Loaded, Models};
 use crate::embed::{BUILTIN_ID, Embedder, Role, Scale, quantize, record_vectors, runs};
 use crate::search::nearest::MutableVectorIndex;
 use crate::store::{EMBED_STEP, MemoryReader, MemoryStore, Rows, StoreError, VectorChanges, VectorModel};
+use crate::threads::lock;
 use crate::types::MemoryRow;
 
 /// Number of memories that a slow model embeds at a time: who writes one waits for that.
@@ -113,7 +114,7 @@ impl Finder {
     ) -> Option<Result<T, StoreError>> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let Known { reader, vectors } = known.as_ref()?;
-        let reader = reader.lock().unwrap_or_else(PoisonError::into_inner);
+        let reader = lock(reader);
         Some(reader.read(now_ms, |rows| read(rows, vectors)))
     }
 

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::thread::{self, Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ use crate::proto::{Check, RpcError, code};
 use crate::store::{
     Checked, Derived, Foreign, MemoryStore, Preparing, Record, StoreError, remove_left_copies,
 };
-use crate::threads::caught;
+use crate::threads::{caught, lock};
 
 /// A database of another system that is being read.
 pub(super) struct OpenForeign {
@@ -175,7 +175,7 @@ impl Memories {
     /// Ends the thread after its queued jobs.
     pub(in crate::daemon) fn stop(&self) {
         let _ = self.jobs.send(Job::Stop); // it may have ended
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let thread = lock(&self.thread).take();
         if let Some(thread) = thread {
             let _ = thread.join(); // a panic is in the log already
         }

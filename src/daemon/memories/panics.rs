@@ -1,10 +1,11 @@
 //! Counts the panics of the thread that keeps the memories.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crate::proto::{RpcError, code};
+use crate::threads::lock;
 
 /// Number of panics within [`WITHIN`] after which the thread is restarted; after another one it is not.
 const MOST: usize = 3;
@@ -17,7 +18,7 @@ pub(super) struct Panics(Mutex<VecDeque<(Instant, String)>>);
 
 impl Panics {
     pub(super) fn note(&self, why: String, now: Instant) {
-        let mut panics = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut panics = lock(&self.0);
         panics.push_back((now, why));
         if panics.len() > MOST + 1 {
             panics.pop_front();
@@ -46,7 +47,7 @@ impl Panics {
     }
 
     fn recent(&self, now: Instant) -> Option<(usize, String)> {
-        let panics = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let panics = lock(&self.0);
         let n_panics = panics.iter().filter(|(at, _)| now.saturating_duration_since(*at) < WITHIN).count();
         let (_, why) = panics.back()?;
         (n_panics > 0).then(|| (n_panics, why.clone()))

@@ -5,12 +5,13 @@
 //! model, or a restored backup) get it when there is nothing else to do.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rusqlite::{Connection, DropBehavior, OpenFlags, OptionalExtension, Row, params};
 
 use super::{MemoryDb, Rows, StoreError};
 use crate::store::{as_bytes, as_vector};
+use crate::threads::lock;
 use crate::types::MemoryRow;
 
 /// A model that turns memories into vectors.
@@ -45,22 +46,22 @@ impl Touched {
         let rows = Arc::clone(&self.0);
         conn.update_hook(Some(move |_, _: &str, table: &str, row| {
             if table == "memory" {
-                rows.lock().unwrap_or_else(PoisonError::into_inner).push(row);
+                lock(&rows).push(row);
             }
         }))
     }
 
     /// Records rows of which only the vectors were written.
     pub(super) fn add(&self, rows: &[i64]) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(rows);
+        lock(&self.0).extend(rows);
     }
 
     fn get(&self) -> Vec<i64> {
-        each_once(self.0.lock().unwrap_or_else(PoisonError::into_inner).clone())
+        each_once(lock(&self.0).clone())
     }
 
     fn take(&self) -> Vec<i64> {
-        each_once(std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner)))
+        each_once(std::mem::take(&mut *lock(&self.0)))
     }
 }
 
