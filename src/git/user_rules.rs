@@ -14,35 +14,57 @@ use super::UserDirs;
 /// of up to 2 s (FAT).
 const RACY: Duration = Duration::from_secs(2);
 
-/// Size and modification time.
-type Signature = Option<(u64, Option<SystemTime>)>;
-
-/// The signatures of files outside the repository that affect which files git lists.
+/// The files outside the repository that affect which files git lists, as they were at one moment.
 #[derive(Default)]
 pub struct UserRules {
-    seen: Vec<(PathBuf, Signature)>,
-    /// Whether the signatures say nothing.
-    is_unsure: bool,
+    seen: Vec<Seen>,
+    is_forgotten: bool,
 }
 
+/// A file, existing or not.
+struct Seen {
+    path: PathBuf,
+    signature: Signature,
+    /// Hash of the content, of a file whose signature may be that of a later content too.
+    content: Option<blake3::Hash>,
+}
+
+/// Size and modification time, of a file that exists.
+type Signature = Option<(u64, Option<SystemTime>)>;
+
 impl UserRules {
-    /// Records the signatures of the user's settings and of these files, existing or not. What is read from them must be
-    /// read later.
+    /// Records the user's settings and these files, existing or not. What is read from them must be read later.
     pub fn look(&mut self, dirs: &UserDirs, mut files: BTreeSet<PathBuf>) {
         files.extend(dirs.config_files());
         let now = SystemTime::now();
-        self.seen = files.into_iter().map(|path| (path.clone(), signature(&path))).collect();
-        self.is_unsure = self.seen.iter().any(|(_, seen)| is_racy(seen, now));
+        self.seen = files.into_iter().map(|path| Seen::look(path, now)).collect();
+        self.is_forgotten = false;
     }
 
-    /// Forgets the signatures, so that the files count as changed.
+    /// Forgets the files, so that they count as changed.
     pub fn forget(&mut self) {
-        self.is_unsure = true;
+        self.is_forgotten = true;
     }
 
-    /// Returns whether a file was or may have been changed, created or removed since.
+    /// Returns whether a file was changed, created or removed since.
     pub fn changed(&self) -> bool {
-        self.is_unsure || self.seen.iter().any(|(path, seen)| signature(path) != *seen)
+        self.is_forgotten || self.seen.iter().any(Seen::has_changed)
+    }
+}
+
+impl Seen {
+    fn look(path: PathBuf, now: SystemTime) -> Self {
+        let signature = signature(&path);
+        let written = signature.and_then(|(_, written)| written);
+        let apart = |written| now.duration_since(written).unwrap_or_else(|later| later.duration());
+        let is_racy = written.is_some_and(|written| apart(written) <= RACY);
+        let content = is_racy.then(|| content(&path));
+        Self { path, signature, content }
+    }
+
+    fn has_changed(&self) -> bool {
+        let now = signature(&self.path);
+        now != self.signature || self.content.is_some_and(|seen| content(&self.path) != seen)
     }
 }
 
@@ -51,10 +73,9 @@ fn signature(path: &Path) -> Signature {
     fs::metadata(path).ok().map(|meta| (meta.len(), meta.modified().ok()))
 }
 
-fn is_racy(signature: &Signature, now: SystemTime) -> bool {
-    let written = signature.and_then(|(_, written)| written);
-    let apart = |written| now.duration_since(written).unwrap_or_else(|later| later.duration());
-    written.is_some_and(|written| apart(written) <= RACY)
+/// Hashes a file, one that cannot be read as an empty one, as git takes it.
+fn content(path: &Path) -> blake3::Hash {
+    blake3::hash(&fs::read(path).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -77,7 +98,11 @@ mod tests {
         fs::write(&path, "a").unwrap();
         assert!(rules.changed(), "it was created");
         look(&mut rules);
-        assert!(rules.changed(), "it may be written again at the same time");
+        assert!(!rules.changed());
+        let written = fs::metadata(&path).unwrap().modified().unwrap();
+        fs::write(&path, "b").unwrap();
+        fs::File::options().write(true).open(&path).unwrap().set_modified(written).unwrap();
+        assert!(rules.changed(), "it was written again at the same time");
         age(RACY * 2);
         look(&mut rules);
         assert!(!rules.changed());
