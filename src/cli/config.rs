@@ -46,7 +46,9 @@ pub(super) fn config(
 
 fn optional(context: Result<CommandContext, CliError>) -> Result<Option<CommandContext>, CliError> {
     match context {
-        Err(CliError::Locate(LocateError::GitDir(_) | LocateError::TooWide(_))) => Ok(None),
+        Err(CliError::Locate(
+            LocateError::GitDir(_) | LocateError::NotIndexed(_) | LocateError::TooWide(_),
+        )) => Ok(None),
         context => context.map(Some),
     }
 }

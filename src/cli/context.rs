@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::client::{Client, Options};
-use crate::paths::{Env, IoContext, RepoLayout, canonical};
+use crate::paths::{Env, IoContext, LocateError, RepoLayout, canonical};
 
 use super::error::CliError;
 use super::text::{escape, shell_word};
@@ -33,11 +33,20 @@ impl CommandContext {
     /// Finds the worktree around `dir`, or around the current directory.
     pub(super) fn find(dir: Option<&Path>) -> Result<Self, CliError> {
         let start = start(dir)?;
-        let (env, layout, cwd) = locate(&start)?;
+        let (env, layout, cwd) = locate(&start, RepoLayout::locate)?;
         let cwd = cwd.into_os_string().into_string().map_err(|path| CliError::NotUtf8(path.into()))?;
         let word = |dir: &Path| shell_word(&escape(&dir.display().to_string()));
         let memo = dir.map_or("memo".to_owned(), |dir| format!("memo -C {}", word(dir)));
         Ok(Self { env, layout, cwd, memo, client: "cli" })
+    }
+
+    /// As [`Self::find`], but a directory outside git may be indexed from now on.
+    pub(super) fn find_new(dir: Option<&Path>) -> Result<Self, CliError> {
+        let (_, layout, _) = locate(&start(dir)?, RepoLayout::locate_new)?;
+        if layout.git_dir.is_none() {
+            layout.create_state_dir()?;
+        }
+        Self::find(dir)
     }
 
     /// Connects to the daemon, and starts it if necessary.
@@ -57,18 +66,20 @@ impl CommandContext {
     }
 }
 
+type LocateFn = fn(&Path, &Env) -> Result<RepoLayout, LocateError>;
+
 /// Finds the worktree around a directory, and the directory's own path; on a thread, because a file system that hangs would
 /// block this one for ever.
-fn locate(start: &Path) -> Result<(Env, RepoLayout, PathBuf), CliError> {
+fn locate(start: &Path, find: LocateFn) -> Result<(Env, RepoLayout, PathBuf), CliError> {
     let (reply, answer) = mpsc::sync_channel(1);
     let dir = start.to_owned();
-    let find = move || {
+    let look = move || {
         let env = Env::read();
-        let layout = RepoLayout::locate(&dir, &env);
+        let layout = find(&dir, &env);
         let found = layout.map_err(CliError::from).and_then(|layout| Ok((env, layout, canonical(&dir)?)));
         let _ = reply.send(found); // nobody waits any more
     };
-    let spawned = thread::Builder::new().name("locate".to_owned()).spawn(find);
+    let spawned = thread::Builder::new().name("locate".to_owned()).spawn(look);
     spawned.at("start a thread to open", start)?;
     answer.recv_timeout(LOCATE_WITHIN).unwrap_or_else(|_| {
         let why = format!("its file system has not answered within {} s", LOCATE_WITHIN.as_secs());

@@ -138,6 +138,9 @@ fn locate(error: &LocateError) -> Row {
         LocateError::NotOwner { .. } => {
             ("not-owner", EXIT_USAGE, hint("run memo as the owner, or clone the repository for yourself"))
         }
+        LocateError::NotIndexed(_) => {
+            ("not-indexed", EXIT_USAGE, hint("`memo init` indexes this directory; -C DIR names another"))
+        }
         LocateError::TooWide(_) => {
             ("too-wide", EXIT_USAGE, hint("name a smaller directory with -C, or run `git init` in it"))
         }

@@ -133,7 +133,7 @@ fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
         Ok::<_, CliError>(CommandContext { client: global.client, ..found })
     };
     match verb {
-        Verb::Init(typed) => init::init(&typed, &context()?, output),
+        Verb::Init(typed) => init::init(&typed, &CommandContext::find_new(global.dir.as_deref())?, output),
         Verb::Bench(typed) => bench::bench(typed, context, output),
         Verb::Search(typed) => hits::search(typed, &context()?, output),
         Verb::Explain(typed) => explain::explain(typed, &context()?, output),

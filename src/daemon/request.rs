@@ -144,15 +144,16 @@ fn not_let_in(full: Full, path: &Path, waited: Duration) -> RpcError {
 }
 
 fn look_around(shared: &Shared, cwd: &Path) -> RpcResult<RepoLayout> {
-    let layout = RepoLayout::locate(cwd, &shared.env)?;
-    if layout.state_dir == shared.layout.state_dir {
-        return Ok(layout);
+    let found = RepoLayout::locate(cwd, &shared.env);
+    if found.as_ref().is_ok_and(|layout| layout.state_dir == shared.layout.state_dir) {
+        return Ok(found?);
     }
     // The repository has moved with this daemon, or its state is written elsewhere now, where clients look for it.
     if !shared.is_found() {
         shared.send(Event::Stop(own_files::LOST));
         return Err(stopping());
     }
+    found?;
     Err(wrong_repository(cwd, &shared.layout))
 }
 

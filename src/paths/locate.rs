@@ -40,6 +40,9 @@ pub enum LocateError {
         /// Our effective uid.
         us: u32,
     },
+    /// Outside git, and nobody has asked for an index here.
+    #[error("{}: not in a git repository, and not indexed", .0.display())]
+    NotIndexed(PathBuf),
     /// The root of the file system or the home directory, outside git.
     #[error("{}: too large to index outside a git repository", .0.display())]
     TooWide(PathBuf),
@@ -48,14 +51,33 @@ pub enum LocateError {
 impl RepoLayout {
     /// Finds the worktree around `start` by walking up to `.git`.
     ///
-    /// Outside git the root is the nearest directory above with our `.memo`, or else `start`.
+    /// Outside git the root is the nearest directory that has an index of its own, as [`Self::locate_new`] and
+    /// [`Self::create_state_dir`] begin it.
     ///
     /// # Errors
     /// When `start` cannot be served; nothing was created.
     pub fn locate(start: &Path, env: &Env) -> Result<Self, LocateError> {
-        let start = canonical(start)?;
-        if !fs::metadata(&start).at("look at", &start)?.is_dir() {
-            return Err(LocateError::NotADirectory(start));
+        Self::around(&canonical(start)?, env, |start| Self::outside_git(start, env))
+    }
+
+    /// As [`Self::locate`], but outside git `start` itself is the root where no directory around it has an index.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn locate_new(start: &Path, env: &Env) -> Result<Self, LocateError> {
+        Self::around(&canonical(start)?, env, |start| match Self::outside_git(start, env) {
+            Err(LocateError::NotIndexed(root)) => Self::plain(&root, env),
+            found => found,
+        })
+    }
+
+    fn around(
+        start: &Path,
+        env: &Env,
+        outside: impl FnOnce(&Path) -> Result<Self, LocateError>,
+    ) -> Result<Self, LocateError> {
+        if !fs::metadata(start).at("look at", start)?.is_dir() {
+            return Err(LocateError::NotADirectory(start.to_owned()));
         }
         for dir in start.ancestors() {
             let dot_git = dir.join(".git");
@@ -71,7 +93,7 @@ impl RepoLayout {
                 return Err(LocateError::GitDir(dir.to_owned()));
             }
         }
-        Self::outside_git(&start, env)
+        outside(start)
     }
 
     fn in_git(root: &Path, git_dir: &Path, env: &Env) -> Result<Self, LocateError> {
@@ -99,20 +121,33 @@ impl RepoLayout {
     }
 
     fn outside_git(start: &Path, env: &Env) -> Result<Self, LocateError> {
-        let ours = |dir: &&Path| {
-            fs::symlink_metadata(dir.join(PLAIN_STATE_DIR))
-                .is_ok_and(|meta| meta.is_dir() && owner(&meta).is_none_or(|owner| owner == env.uid))
-        };
-        let root = start.ancestors().find(ours).unwrap_or(start);
-        let home = env.home.as_deref().and_then(|home| canonical(home).ok());
-        if root.parent().is_none() || home.as_deref() == Some(root) {
-            return Err(LocateError::TooWide(root.to_owned()));
+        match start.ancestors().find(|dir| !is_too_wide(dir, env) && has_state(dir, env)) {
+            Some(root) => Self::plain(root, env),
+            None if is_too_wide(start, env) => Err(LocateError::TooWide(start.to_owned())),
+            None => Err(LocateError::NotIndexed(start.to_owned())),
         }
+    }
+
+    fn plain(root: &Path, env: &Env) -> Result<Self, LocateError> {
         check_owner(root, env)?;
         let id = place_id(root);
         let state_dir = usable_or_home(root.join(PLAIN_STATE_DIR), &id, env);
         Ok(Self { root: root.to_owned(), git_dir: None, common_dir: None, state_dir, id })
     }
+}
+
+/// Returns whether a directory outside git has an index of ours, in it or in the user's state directory.
+fn has_state(dir: &Path, env: &Env) -> bool {
+    let ours = |state: PathBuf| {
+        fs::symlink_metadata(state)
+            .is_ok_and(|meta| meta.is_dir() && owner(&meta).is_none_or(|owner| owner == env.uid))
+    };
+    ours(dir.join(PLAIN_STATE_DIR)) || ours(state_in_home(&place_id(dir), env))
+}
+
+fn is_too_wide(dir: &Path, env: &Env) -> bool {
+    let home = env.home.as_deref().and_then(|home| canonical(home).ok());
+    dir.parent().is_none() || home.as_deref() == Some(dir)
 }
 
 fn check_owner(path: &Path, env: &Env) -> Result<(), LocateError> {
@@ -192,6 +227,10 @@ fn usable_or_home(preferred: PathBuf, id: &str, env: &Env) -> PathBuf {
     if preferred.as_os_str().len() <= MAX_STATE_DIR && !probe.is_some_and(is_read_only) {
         preferred
     } else {
-        env.state_home().join("memod").join(id)
+        state_in_home(id, env)
     }
+}
+
+fn state_in_home(id: &str, env: &Env) -> PathBuf {
+    env.state_home().join("memod").join(id)
 }

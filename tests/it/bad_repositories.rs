@@ -95,6 +95,7 @@ fn what_is_no_repository_any_more_is_told() {
         assert_eq!(said, expected);
         assert!(!live.root().join(".memo").exists());
         live.sh("rm -rf .git; mkdir .git"); // nobody's: as if it were not there
+        assert_eq!(live.memo(&["init", "-q"]).status().unwrap().code(), Some(0));
         let found = live.memo(&["search", "alpha"]).output().unwrap();
         assert!(found.status.success(), "{}", String::from_utf8_lossy(&found.stderr));
         live.memo(&["stop"]).output().unwrap();

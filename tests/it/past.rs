@@ -307,6 +307,7 @@ fn what_has_no_answer_is_explained() {
     let plain = live.sandbox.path("plain");
     fs::create_dir(&plain).unwrap();
     let path = plain.to_str().unwrap();
+    assert_eq!(live.memo(&["-C", path, "init", "-q"]).status().unwrap().code(), Some(0));
     check(&["-C", path, "why", "a.md"], 2, "usage", "not in a git repository");
     check(&["-C", path, "changed", "--since", "3d"], 2, "usage", "not in a git repository");
     live.memo(&["-C", path, "stop"]).output().unwrap();

@@ -160,6 +160,27 @@ fn outside_git() {
     fs::write(plain.join(".gitignore"), "*.log\n").unwrap();
     fs::write(plain.join("b.log"), "beta").unwrap();
     let dir = plain.to_str().unwrap();
+    let fails = |args: &[&str], expected: &str| {
+        let output = live.memo(&["-C", dir]).args(args).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!((output.status.code(), said.as_str()), (Some(2), expected), "{args:?}");
+        assert!(!plain.join(".memo").exists(), "{args:?} has created it");
+    };
+    let unasked = format!(
+        "memo: {dir}: not in a git repository, and not indexed\n\
+         hint: `memo init` indexes this directory; -C DIR names another\n"
+    );
+    for args in [&["search", "alpha"][..], &["status"], &["map"], &["add", "x"], &["sync"], &["restart"]] {
+        fails(args, &unasked);
+    }
+    assert_eq!(live.memo(&["-C", &format!("{dir}/s"), "init"]).output().unwrap().status.code(), Some(0));
+    assert!(
+        plain.join("s/.memo").is_dir()
+            && live.memo(&["-C", &format!("{dir}/s"), "stop"]).status().unwrap().success()
+    );
+    fails(&["search", "alpha"], &unasked);
+    fs::remove_dir_all(plain.join("s/.memo")).unwrap();
+    assert_eq!(live.memo(&["-C", dir, "init"]).output().unwrap().status.code(), Some(0));
     let first = status(&live, dir);
     assert_eq!(first["state_dir"], json!(plain.join(".memo")));
     assert_eq!(fs::read_to_string(plain.join(".memo/.gitignore")).unwrap(), "*\n");

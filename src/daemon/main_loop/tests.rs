@@ -30,7 +30,7 @@ impl Bench {
     fn new() -> Self {
         let temp = tempfile::tempdir().unwrap();
         let env = Env { uid: crate::paths::effective_uid(), ..Env::default() };
-        let layout = RepoLayout::locate(temp.path(), &env).unwrap();
+        let layout = RepoLayout::locate_new(temp.path(), &env).unwrap();
         let (index_db, socket) = (temp.path().join("index.db"), temp.path().join("run/socket"));
         let to_loop = (channel().0, Arc::new(WatchQueue::default()));
         let (watch, progress) = (Watch::start(|_| true).unwrap(), Arc::new(Progress::default()));

@@ -145,7 +145,7 @@ mod tests {
             }
             std::fs::write(temp.path().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
             let env = Env { uid: effective_uid(), ..Env::default() };
-            let layout = RepoLayout::locate(temp.path(), &env).unwrap();
+            let layout = RepoLayout::locate_new(temp.path(), &env).unwrap();
             let refs = Refs::new(&layout, ObjectHash::Sha1).unwrap();
             Self { commits: CommitsState::new(true), refs, temp }
         }

@@ -126,6 +126,7 @@ fn outside_git_there_is_nothing_to_install() {
     let plain = live.sandbox.path("plain");
     fs::create_dir(&plain).unwrap();
     let dir = plain.to_str().unwrap();
+    assert_eq!(live.memo(&["init", "-q", "-C", dir]).status().unwrap().code(), Some(0));
     let shown = live.sandbox.show(&mut live.memo(&["hooks", "install", "-C", dir]));
     assert_eq!(shown, "exit 1\nerr: memo: [TOP]/plain is not in a git repository\n");
     memo(&live, &["stop", "-q", "-C", dir]);
