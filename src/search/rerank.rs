@@ -1,7 +1,8 @@
 //! Reorders the fused candidates by explained factors.
 //!
 //! The fused score is multiplied by small factors, each of which has a reason that a person would give. Their sizes follow
-//! from what they must outweigh, not from a search for the best figures.
+//! from what they must outweigh, not from a search for the best figures. Those of the `…_AMONG_WORDS` constants were chosen on
+//! training repositories (docs/src/benchmarks.md, Ranking).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -20,14 +21,14 @@ use crate::types::{ChunkId, ClassSet, FileClass, Kind, RankingParts};
 const DEFINITION: Factor = Factor::new("definition", 6.0);
 /// A query with other words wants what they say; the name is one of its words.
 const DEFINITION_AMONG_WORDS: Factor = Factor::new("definition", 1.4);
-/// Files are named after their content. Where words are compared one by one, those of the path say so for code, and of documents the
-/// halves of the training repositories disagree: -1.3 and +0.8.
+/// Files are named after their content. Not applied where words are compared one by one: `maxsim_path` says the same for code,
+/// and for documents the halves disagree (nDCG@10 of sections -1.3 and +0.8).
 const STEM: Factor = Factor::new("stem", 1.6);
 /// Folders name an area, for many files at once.
 const FOLDER: Factor = Factor::new("folder", 1.2);
 /// A file about the subject mentions it in several places; only its best chunk gains.
 const MATCHES: Factor = Factor::new("matches", 1.5);
-/// Of a question, its best chunk tells more than how many there are.
+/// A question is answered by one good chunk, so many matches in a file say less.
 const MATCHES_AMONG_WORDS: Factor = Factor::new("matches", 1.4);
 /// A map record repeats the definitions of its file with less detail.
 const MAP: Factor = Factor::new("map", 0.8);
@@ -39,7 +40,6 @@ const TEXT: Factor = Factor::new("text", 0.7);
 const COMMIT: Factor = Factor::new("commit", 0.4);
 /// A second chunk of a file is worth less than the first of another, because there are only ten places.
 const FURTHER: Factor = Factor::new("further", 0.5);
-
 /// A question is answered by a definition, and the next best may stand beside it.
 const FURTHER_AMONG_WORDS: Factor = Factor::new("further", 0.8);
 
