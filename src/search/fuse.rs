@@ -18,6 +18,10 @@ pub const COSINE_FLOOR: f32 = 0.25;
 /// Number of signals.
 const N_ARMS: usize = 9;
 
+/// Names of the signals, as `explain` has them, in the order of their weights and values.
+pub(super) const ARMS: [&str; N_ARMS] =
+    ["bm25", "path", "symbol", "knn", "file", "covered", "maxsim", "maxsim_head", "maxsim_path"];
+
 /// A rank in a list of FTS5, with its value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TextRank {
@@ -140,8 +144,12 @@ impl Weights {
 
     /// Returns the weights without those of some parts. The others stay as they are.
     #[must_use]
-    pub fn without(self, parts: RankingParts) -> Self {
-        Self { code: self.code.without(parts), doc: self.doc.without(parts) }
+    pub fn without(mut self, parts: RankingParts) -> Self {
+        for weights in [&mut self.code, &mut self.doc] {
+            let named = ARMS.into_iter().zip(weights.as_array_mut());
+            named.filter(|(arm, _)| parts.has(arm)).for_each(|(_, weight)| *weight = 0.0);
+        }
+        self
     }
 
     fn of(&self, kind: Kind) -> &ArmWeights {
@@ -150,24 +158,13 @@ impl Weights {
 }
 
 impl ArmWeights {
-    fn without(self, parts: RankingParts) -> Self {
-        let left = |name: &str, weight: f64| if parts.has(name) { 0.0 } else { weight };
-        Self {
-            bm25: left("bm25", self.bm25),
-            path: left("path", self.path),
-            symbol: left("symbol", self.symbol),
-            knn: left("knn", self.knn),
-            file: left("file", self.file),
-            covered: left("covered", self.covered),
-            maxsim: left("maxsim", self.maxsim),
-            maxsim_head: left("maxsim_head", self.maxsim_head),
-            maxsim_path: left("maxsim_path", self.maxsim_path),
-        }
+    fn as_array_mut(&mut self) -> [&mut f64; N_ARMS] {
+        let Self { bm25, path, symbol, knn, file, covered, maxsim, maxsim_head, maxsim_path } = self;
+        [bm25, path, symbol, knn, file, covered, maxsim, maxsim_head, maxsim_path]
     }
 
-    fn as_array(&self) -> [f64; N_ARMS] {
-        let Self { bm25, path, symbol, knn, file, covered, maxsim, maxsim_head, maxsim_path } = *self;
-        [bm25, path, symbol, knn, file, covered, maxsim, maxsim_head, maxsim_path]
+    fn to_array(mut self) -> [f64; N_ARMS] {
+        self.as_array_mut().map(|weight| *weight)
     }
 }
 
@@ -182,7 +179,7 @@ pub fn fuse(candidates: &[(Kind, Signals)], weights: &Weights) -> Vec<f64> {
 }
 
 fn weighed(weights: &ArmWeights, values: [f64; N_ARMS]) -> f64 {
-    values.iter().zip(weights.as_array()).map(|(value, weight)| value * weight).sum()
+    values.iter().zip(weights.to_array()).map(|(value, weight)| value * weight).sum()
 }
 
 /// Returns the score of the first rank in every arm that found anything; never 0.

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use super::*;
 use crate::search::fuse::TextRank;
 use crate::search::query::parse;
@@ -93,13 +95,16 @@ fn each_factor_is_named() {
 }
 
 #[test]
-fn each_factor_can_be_left_out() {
+fn each_arm_factor_and_class_can_be_left_out() {
     let factors = [DEFINITION, STEM, FOLDER, MATCHES, MAP, TEXT, COMMIT, FURTHER].map(|factor| factor.name);
     let every = FileClass::ALL.into_iter().collect();
     let classes = class_rules::factors(every, ClassSet::default()).filter(|(_, factor)| *factor != 1.0);
-    for name in factors.into_iter().chain(classes.map(|(name, _)| name)) {
-        assert_eq!(RankingPart::parse(name).map(RankingPart::as_str), Ok(name));
+    let names: BTreeSet<&str> =
+        fuse::ARMS.into_iter().chain(factors).chain(classes.map(|(name, _)| name)).collect();
+    for name in &names {
+        assert_eq!(RankingPart::parse(name).map(RankingPart::as_str), Ok(*name));
     }
+    assert_eq!(names, RankingPart::all().map(RankingPart::as_str).collect());
     let keys = |part: &str| -> Vec<i64> {
         let without = RankingPart::parse(part).into_iter().collect();
         let found = candidates(&["tests/a.rs", "web/login.rs", "b.rs"]);
