@@ -61,7 +61,7 @@ fn answer(
     for change in changes.iter().take(limit) {
         let mut file = change.file.clone();
         let present = || texts.present(&file.path, &change.hash?);
-        match definitions.compare((&change.file, change.hash), || texts.past(change.old?), present) {
+        match definitions.compare(&change.file, change.hash, || texts.past(change.old?), present) {
             Ok(symbols) => file.symbols = symbols,
             Err(_) => n_late += 1,
         }

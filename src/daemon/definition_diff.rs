@@ -34,14 +34,15 @@ impl<'a> Definitions<'a> {
         Ok(Self { extractor: Extractor::new(&program, &shared.progress), until, shared, view })
     }
 
-    /// Returns the added, changed and removed definitions of a file, whose present content has this hash; `None` if it is not
-    /// code.
+    /// Returns the added, changed and removed definitions of a file; `None` if it is not code. `hash` is that of the present
+    /// content.
     ///
     /// # Errors
     /// When the time limit is reached, or no process can be started.
     pub(super) fn compare(
         &mut self,
-        (file, hash): (&ChangedFile, Option<[u8; 32]>),
+        file: &ChangedFile,
+        hash: Option<[u8; 32]>,
         old: impl FnOnce() -> Option<String>,
         new: impl FnOnce() -> Option<String>,
     ) -> Result<Option<ChangedSymbols>, Late> {
@@ -56,41 +57,45 @@ impl<'a> Definitions<'a> {
         if old_text == new_text {
             return Ok(Some(ChangedSymbols::default())); // moved as it was
         }
-        let old = self.named(from, &old_text)?;
-        self.keep_indexed(&file.path, hash, &new_text);
-        let new = self.named(&file.path, &new_text)?;
+        let old = self.named(from, &old_text, None)?;
+        let new = self.named(&file.path, &new_text, hash)?;
         Ok(Some(difference(&old, &new)))
     }
 
-    /// Keeps the definitions of a present content that the index has: it need not be parsed again.
-    fn keep_indexed(&self, path: &str, hash: Option<[u8; 32]>, text: &str) {
+    /// Returns the definitions of a version: those that are kept, else those of the index, else those of its text. Only a present
+    /// content has a hash.
+    fn named(&mut self, path: &str, text: &str, hash: Option<[u8; 32]>) -> Result<Arc<Named>, Late> {
+        if text.is_empty() {
+            return Ok(Arc::default());
+        }
         let known = &self.shared.definitions;
-        if known.of(path, text).is_some() {
-            return;
+        if let Some(named) = known.of(path, text) {
+            return Ok(named);
         }
-        let read = |reader: &Reader| reader.snapshot(|reader| self.indexed(reader, path, hash));
-        match self.shared.read(read) {
-            Ok(Some(places)) => {
-                let names = |place: &Place| (place.bytes, place.symbol.clone(), place.title.clone());
-                known.keep(path, text, named(places.iter().map(names), text));
-            }
-            Ok(None) => {}
-            Err(error) => tracing::warn!(%error, path, "its definitions are not read from the index"),
-        }
+        let symbols = match hash.and_then(|hash| self.indexed(path, hash)) {
+            Some(symbols) => Some(symbols),
+            None => self.extract(path, text)?,
+        };
+        // What cannot be parsed defines nothing.
+        Ok(symbols.map(|symbols| known.keep(path, text, named(symbols, text))).unwrap_or_default())
     }
 
-    /// Returns where the definitions of an indexed content are; `None` if the path has another one.
-    fn indexed(
-        &self,
-        reader: &Reader,
-        path: &str,
-        hash: Option<[u8; 32]>,
-    ) -> Result<Option<Vec<Place>>, StoreError> {
+    /// Returns the chunks with definitions of an indexed content; `None` if the path has another one.
+    fn indexed(&self, path: &str, hash: [u8; 32]) -> Option<Vec<Symbol>> {
+        let read = |reader: &Reader| reader.snapshot(|reader| self.places(reader, path, hash));
+        let places = self.shared.read(read).unwrap_or_else(|error: StoreError| {
+            tracing::warn!(%error, path, "its definitions are not read from the index");
+            None
+        })?;
+        Some(places.into_iter().map(|Place { bytes, symbol, title, .. }| (bytes, symbol, title)).collect())
+    }
+
+    /// As [`Definitions::indexed`], at a snapshot.
+    fn places(&self, reader: &Reader, path: &str, hash: [u8; 32]) -> Result<Option<Vec<Place>>, StoreError> {
         let key = SourceKey::new(path);
         let entry = reader.entry(self.view, &key)?;
-        let is_same = |entry: &Entry| {
-            entry.hash == hash && entry.extractor_version == EXTRACTOR_VERSION && hash.is_some()
-        };
+        let is_same =
+            |entry: &Entry| entry.hash == Some(hash) && entry.extractor_version == EXTRACTOR_VERSION;
         let Some(first) = entry.filter(is_same).and(reader.first_chunk(self.view, &key)?) else {
             return Ok(None);
         };
@@ -100,22 +105,10 @@ impl<'a> Definitions<'a> {
         Ok(places.into_iter().collect())
     }
 
-    fn named(&mut self, path: &str, text: &str) -> Result<Arc<Named>, Late> {
-        if text.is_empty() {
-            return Ok(Arc::default());
-        }
-        let known = &self.shared.definitions;
-        if let Some(named) = known.of(path, text) {
-            return Ok(named);
-        }
-        match self.extractor.extract(path, text) {
-            Ok(Ok(Extracted { chunks, .. })) => {
-                let symbols = chunks.into_iter().filter(|chunk| chunk.kind == Kind::Symbol);
-                Ok(known.keep(path, text, named(symbols.map(of_chunk), text)))
-            }
-            Ok(Err(_)) => Ok(Arc::default()), // what cannot be parsed defines nothing
-            Err(_) => Err(Late),
-        }
+    /// Returns the chunks with definitions of a text; `None` if it cannot be parsed.
+    fn extract(&mut self, path: &str, text: &str) -> Result<Option<Vec<Symbol>>, Late> {
+        let extracted = self.extractor.extract(path, text).map_err(|_| Late)?;
+        Ok(extracted.ok().map(|Extracted { chunks, .. }| symbols(chunks)))
     }
 }
 
@@ -123,7 +116,7 @@ impl<'a> Definitions<'a> {
 type Symbol = ((usize, usize), Option<Arc<str>>, Option<Arc<str>>);
 
 /// Returns each definition with its text; if a chunk has several short ones, each with the line that names it.
-fn named(symbols: impl Iterator<Item = Symbol>, text: &str) -> Named {
+fn named(symbols: Vec<Symbol>, text: &str) -> Named {
     let mut named: Vec<(String, String)> = Vec::new();
     for ((start, end), symbol, title) in symbols {
         let body = text.get(start..end).unwrap_or_default();
@@ -145,8 +138,12 @@ fn named(symbols: impl Iterator<Item = Symbol>, text: &str) -> Named {
     named.into_iter().map(|(name, text)| (name, *blake3::hash(text.as_bytes()).as_bytes())).collect()
 }
 
-fn of_chunk(Chunk { bytes, symbol, title, .. }: Chunk) -> Symbol {
-    ((bytes.start, bytes.end), symbol.map(Into::into), title.map(Into::into))
+fn symbols(chunks: Vec<Chunk>) -> Vec<Symbol> {
+    let symbols = chunks.into_iter().filter(|chunk| chunk.kind == Kind::Symbol);
+    let of_chunk = |Chunk { bytes, symbol, title, .. }| {
+        ((bytes.start, bytes.end), symbol.map(Into::into), title.map(Into::into))
+    };
+    symbols.map(of_chunk).collect()
 }
 
 fn difference(old: &Named, new: &Named) -> ChangedSymbols {
@@ -170,11 +167,7 @@ mod tests {
     use super::*;
 
     fn check(old: &str, new: &str, expected: [&[&str]; 3]) {
-        let of = |text: &str| {
-            let symbols =
-                extract::extract("a.rs", text).chunks.into_iter().filter(|c| c.kind == Kind::Symbol);
-            named(symbols.map(of_chunk), text)
-        };
+        let of = |text: &str| named(symbols(extract::extract("a.rs", text).chunks), text);
         let ChangedSymbols { added, changed, removed } = difference(&of(old), &of(new));
         assert_eq!(
             [added, changed, removed].map(|names| names.join(" ")),
