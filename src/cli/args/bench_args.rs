@@ -19,8 +19,8 @@ pub(in crate::cli) enum BenchVerb {
     ///
     /// A set of questions is a file with a line for each: {"query": "where are tokens signed", "relevant": ["src/token.rs"]}. An
     /// answer is a file, lines of it (src/token.rs#L10-L20) or a section (docs/x.md#set-up). Prints nDCG@10, MRR@10, recall at 5
-    /// and 10 in percent with their 95 % intervals, and how long a question took. Nothing in the repository is changed. Exits
-    /// with 2 when a tree is missing, 3 when one could not be asked; the others are measured.
+    /// and 10 in percent with their 95 % intervals, and how long a question took. Nothing in the repository is changed. The
+    /// exit status is 2 if a tree is missing; 3 if a set could not be asked. The others are measured.
     ///
     /// Example: memo bench quality questions.jsonl --leave-out
     Quality(QualityArgs),
