@@ -236,6 +236,7 @@ mod tests {
         check(&Tier::ALL, Tier::as_str);
         check(&LinkKind::ALL, LinkKind::as_str);
         check(&Occasion::ALL, Occasion::as_str);
+        check(&[Mode::Keyword, Mode::Vector, Mode::Hybrid], Mode::as_str);
         use HookMethod as Hook;
         check(&[Hook::None, Hook::WatchOnly, Hook::File, Hook::Chained, Hook::Config], Hook::as_str);
     }

@@ -20,6 +20,17 @@ pub enum Mode {
     Hybrid,
 }
 
+impl Mode {
+    /// Returns the name in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Keyword => "keyword",
+            Self::Vector => "vector",
+            Self::Hybrid => "hybrid",
+        }
+    }
+}
+
 /// Params of `search`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]

@@ -35,17 +35,9 @@ impl Arm {
     /// Returns the word for it in names of folders and in messages: `hybrid`, `hybrid-without-path`.
     pub(super) fn name(self) -> String {
         match self.without {
-            Some(part) => format!("{}-without-{}", mode_name(self.mode), part.as_str()),
-            None => mode_name(self.mode).to_owned(),
+            Some(part) => format!("{}-without-{}", self.mode.as_str(), part.as_str()),
+            None => self.mode.as_str().to_owned(),
         }
-    }
-}
-
-pub(super) fn mode_name(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Keyword => "keyword",
-        Mode::Vector => "vector",
-        Mode::Hybrid => "hybrid",
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::asking::mode_name;
 use super::bootstrap::Estimate;
 use super::report::{ArmReport, Figures, Report};
 use super::scores::METRICS;
@@ -31,9 +30,9 @@ fn print_differences(report: &Report, output: &mut Output) -> Result<(), CliErro
     for arm in report.overall() {
         let (Some(part), Some(difference)) = (arm.without, &arm.difference) else { continue };
         match difference.values().all(|estimate| *estimate == Estimate::default()) {
-            true => unchanged.entry(mode_name(arm.mode)).or_default().push(part.as_str()),
+            true => unchanged.entry(arm.mode.as_str()).or_default().push(part.as_str()),
             false => {
-                let name = format!("{} without {}", mode_name(arm.mode), part.as_str());
+                let name = format!("{} without {}", arm.mode.as_str(), part.as_str());
                 rows.push([vec![name], cells(difference, |estimate| signed(*estimate))].concat());
             }
         }
@@ -53,7 +52,7 @@ fn print_differences(report: &Report, output: &mut Output) -> Result<(), CliErro
 fn whole(name: &str, arm: &ArmReport) -> Vec<String> {
     let questions = arm.questions.to_string();
     let times = [arm.p50_ms, arm.p99_ms].map(|ms| format!("{ms:.1}"));
-    let start = vec![name.to_owned(), mode_name(arm.mode).to_owned(), questions];
+    let start = vec![name.to_owned(), arm.mode.as_str().to_owned(), questions];
     let plain = |estimate: &Estimate| {
         let Estimate { mean, low, high } = percent(*estimate);
         format!("{mean:5.1} [{low:5.1} {high:5.1}]")
