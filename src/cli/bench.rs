@@ -3,6 +3,7 @@
 mod asking;
 mod bootstrap;
 mod headings;
+mod label_json;
 mod labels;
 mod quality_table;
 mod question_sets;

@@ -63,6 +63,7 @@ const PURE: &[&str] = &[
     "cli/ask.rs",
     "cli/bench/bootstrap.rs",
     "cli/bench/headings.rs",
+    "cli/bench/label_json.rs",
     "cli/bench/labels.rs",
     "cli/bench/report.rs",
     "cli/bench/scores.rs",

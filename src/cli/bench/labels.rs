@@ -166,7 +166,7 @@ impl Question {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::bench::question_sets::label;
+    use crate::cli::bench::label_json::label;
 
     fn place(text: &str) -> Place {
         let (path, lines) = text.split_once(':').expect("PATH:FIRST-LAST");

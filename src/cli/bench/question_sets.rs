@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::labels::{Corpus, Label, Question, Span};
+use super::label_json::LabelJson;
+use super::labels::{Corpus, Label, Question};
 use crate::cli::error::CliError;
 use crate::paths::{IoContext, canonical};
 
@@ -29,7 +30,7 @@ pub(super) struct QuestionSet {
     pub(super) corpus: Corpus,
     /// The repository and the commit that it is about, if its manifest says so.
     pub(super) origin: Option<String>,
-    /// Whether it was made for another tree than the one that a user happens to be in.
+    /// Whether it is about a tree of its own. Several such sets are refused without `--trees`, as one worktree is not that of all.
     pub(super) has_own_tree: bool,
 }
 
@@ -150,11 +151,11 @@ struct Line {
     qid: Option<String>,
     query: String,
     #[serde(default)]
-    relevant: Vec<Written>,
+    relevant: Vec<LabelJson>,
     #[serde(default)]
-    secondary: Vec<Written>,
+    secondary: Vec<LabelJson>,
     #[serde(default)]
-    exclude: Vec<Written>,
+    exclude: Vec<LabelJson>,
     haystack: Option<String>,
     haystack_ids: Option<HashSet<String>>,
 }
@@ -163,7 +164,7 @@ fn questions(file: &Path, corpus: &Corpus) -> Result<Vec<Question>, CliError> {
     let mut questions: Vec<Question> = Vec::new();
     let mut qids = HashSet::new();
     for (number, line) in lines::<Line>(file)? {
-        let labels = |written: Vec<Written>| {
+        let labels = |written: Vec<LabelJson>| {
             written.into_iter().map(|label| label.read(corpus)).collect::<Vec<Label>>()
         };
         let mut relevant = labels(line.relevant);
@@ -223,87 +224,10 @@ fn wrong(message: String) -> CliError {
     CliError::Usage { message, hint }
 }
 
-/// A label as JSON has it.
-#[derive(Deserialize)]
-#[serde(try_from = "Value")]
-enum Written {
-    Text(String),
-    Lines(String, Option<(u32, u32)>),
-}
-
-impl TryFrom<Value> for Written {
-    type Error = &'static str;
-
-    fn try_from(value: Value) -> Result<Self, Self::Error> {
-        let line = |key: &str| value[key].as_u64().and_then(|line| u32::try_from(line).ok());
-        match (&value, value["path"].as_str()) {
-            (Value::String(text), _) => Ok(Self::Text(text.clone())),
-            (_, Some(path)) => Ok(Self::Lines(path.to_owned(), line("start_line").zip(line("end_line")))),
-            _ => Err(
-                "an answer is \"PATH\", \"PATH#L10-L20\", \"PATH#anchor\" or {\"path\": …, \"start_line\": …, \"end_line\": …}",
-            ),
-        }
-    }
-}
-
-impl Written {
-    fn read(self, corpus: &Corpus) -> Label {
-        match (self, corpus) {
-            (Self::Text(text), Corpus::Files(candidates)) => match candidates {
-                Some(paths) if paths.contains(&text) => whole(text),
-                _ => label(&text),
-            },
-            (Self::Text(text), _) => whole(text),
-            (Self::Lines(path, None), _) => whole(without_dot(&path).to_owned()),
-            (Self::Lines(path, Some((first, last))), _) => {
-                let path = without_dot(&path).to_owned();
-                Label { id: format!("{path}#L{first}-L{last}"), path, span: Span::Lines(first, last) }
-            }
-        }
-    }
-}
-
-fn without_dot(path: &str) -> &str {
-    path.strip_prefix("./").unwrap_or(path)
-}
-
-fn whole(id: String) -> Label {
-    Label { path: id.clone(), id, span: Span::Whole }
-}
-
-/// Returns the label of a text: `PATH`, `PATH#L10`, `PATH#L10-L20` or `PATH#anchor`.
-pub(super) fn label(text: &str) -> Label {
-    let text = without_dot(text);
-    let Some((path, part)) = text.split_once('#').filter(|(_, part)| !part.is_empty()) else {
-        return whole(text.to_owned());
-    };
-    let number = |word: &str| word.strip_prefix('L').and_then(|digits| digits.parse::<u32>().ok());
-    let (first, last) = part.split_once('-').unwrap_or((part, part));
-    let span = match number(first).zip(number(last)) {
-        Some((first, last)) => Span::Lines(first, last),
-        None => Span::Anchor(part.to_owned()),
-    };
-    Label { id: text.to_owned(), path: path.to_owned(), span }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn labels_are_read() {
-        let check = |text: &str, path: &str, span: Span| {
-            let found = label(text);
-            assert_eq!((found.path.as_str(), &found.span), (path, &span), "{text}");
-        };
-        check("src/a.rs", "src/a.rs", Span::Whole);
-        check("./src/a.rs", "src/a.rs", Span::Whole);
-        check("src/a.rs#L10-L20", "src/a.rs", Span::Lines(10, 20));
-        check("src/a.rs#L10", "src/a.rs", Span::Lines(10, 10));
-        check("docs/x.md#set-up", "docs/x.md", Span::Anchor("set-up".to_owned()));
-        check("docs/x.md#Lines", "docs/x.md", Span::Anchor("Lines".to_owned()));
-        check("c#", "c#", Span::Whole);
-    }
+    use crate::cli::bench::labels::Span;
 
     fn reading(files: &[(&str, &str)], path: &str) -> Result<Vec<QuestionSet>, String> {
         let dir = tempfile::tempdir().expect("there is a place for files");
