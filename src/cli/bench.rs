@@ -56,7 +56,7 @@ fn quality(
         let name = set.name.clone();
         match measure(set, typed, &arms, &here, &mut runs, output) {
             Ok(scored) => {
-                if let Some(warning) = quality_table::missing(&name, &scored.missing) {
+                if let Some(warning) = quality_table::missing_warning(&name, &scored.missing) {
                     output.warn(&warning);
                 }
                 measured.push(scored);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::labels::{Place, Question};
+use super::labels::{FoundSpan, Question};
 use super::question_sets::QuestionSet;
 use super::run_files::RunFiles;
 use super::scores::{Scores, scores};
@@ -62,16 +62,16 @@ pub(super) struct Answers {
     pub(super) times_ms: Vec<f64>,
 }
 
-/// Asks a set in a worktree. A daemon that was started only for that is stopped again if `stops`.
+/// Asks a set in a worktree. A daemon that was started only for that is stopped again if `stops_daemon`.
 pub(super) fn ask(
     mut set: QuestionSet,
     arms: &[Arm],
-    (context, stops): (&CommandContext, bool),
+    (context, stops_daemon): (&CommandContext, bool),
     runs: &mut RunFiles,
     output: &Output,
 ) -> Result<Measured, CliError> {
     runs.check_outside(&context.layout.root)?;
-    let was_running = !stops || context.connect_running().is_ok();
+    let was_running = !stops_daemon || context.connect_running().is_ok();
     let mut client = context.connect()?;
     let measured = ask_all(&mut set, arms, (&mut client, context), runs, output);
     if !was_running && let Err(error) = client.stop() {
@@ -104,7 +104,7 @@ fn ask_all(
     bar.set_message(set.name.clone());
     bar.set_length((arms.len() * set.questions.len()) as u64);
     // Where the questions are in the worktree, their file would answer each of them.
-    let is_own = |place: &Place| place.is_file && context.layout.root.join(&place.path) == set.file;
+    let is_own = |hit: &FoundSpan| hit.is_file && context.layout.root.join(&hit.path) == set.file;
     let mut degraded = BTreeSet::new();
     let (mut answered, mut found_by_arms, mut clocks) = (Vec::new(), Vec::new(), BTreeSet::new());
     for arm in arms {
@@ -117,10 +117,10 @@ fn ask_all(
             answers.times_ms.push(milliseconds(asked.elapsed()));
             degraded.extend(result.degraded);
             clocks.insert(result.clock);
-            let places: Vec<Place> =
-                result.hits.into_iter().map(place).filter(|place| !is_own(place)).collect();
-            answers.scores.push(scores(&question.ranks(&set.corpus, &places)));
-            found.push(places);
+            let hits: Vec<FoundSpan> =
+                result.hits.into_iter().map(found_span).filter(|hit| !is_own(hit)).collect();
+            answers.scores.push(scores(&question.ranks(&set.corpus, &hits)));
+            found.push(hits);
             bar.inc(1);
         }
         found_by_arms.push(found);
@@ -152,9 +152,9 @@ fn params(question: &Question, set: &QuestionSet, arm: Arm, context: &CommandCon
     }
 }
 
-fn place(hit: Hit) -> Place {
+fn found_span(hit: Hit) -> FoundSpan {
     let is_file = hit.commit.is_none() && hit.memory.is_none();
-    Place { path: hit.path, lines: hit.lines, score: hit.score, is_file }
+    FoundSpan { path: hit.path, lines: hit.lines, score: hit.score, is_file }
 }
 
 fn milliseconds(time: Duration) -> f64 {

@@ -40,9 +40,9 @@ pub(super) enum Span {
     Section(u32, u32),
 }
 
-/// A place that a search returned.
+/// Where a hit is, and its score.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Place {
+pub(super) struct FoundSpan {
     pub(super) path: String,
     /// First and last line.
     pub(super) lines: (u32, u32),
@@ -64,10 +64,33 @@ pub(super) enum Corpus {
     Texts { files: HashMap<String, String>, haystacks: HashMap<String, String> },
 }
 
+impl Corpus {
+    /// Returns the path of a text in the tree: `HAYSTACK/ID.md`, or `ID.md` if it is in no haystack. `None` if records are no
+    /// texts.
+    pub(super) fn text_path(&self, id: &str) -> Option<String> {
+        let Self::Texts { haystacks, .. } = self else { return None };
+        let file = text_file(id);
+        Some(match haystacks.get(id) {
+            Some(haystack) => format!("{}/{file}", file_name(haystack)),
+            None => file,
+        })
+    }
+}
+
+/// Returns the name of the file of a text.
+pub(super) fn text_file(id: &str) -> String {
+    format!("{}.md", file_name(id))
+}
+
+/// Returns the name of the file or folder of an id or a haystack.
+pub(super) fn file_name(id: &str) -> String {
+    id.chars().map(|c| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect()
+}
+
 impl Label {
     /// Returns whether a hit in the same file is of the part that the label means.
-    fn covers(&self, place: &Place) -> bool {
-        let (first, last) = place.lines;
+    fn covers(&self, hit: &FoundSpan) -> bool {
+        let (first, last) = hit.lines;
         match self.span {
             Span::Whole => true,
             Span::Lines(start, end) => first <= end && start <= last,
@@ -81,27 +104,23 @@ impl Label {
         matches!(self.span, Span::Lines(first, last) if last < first)
     }
 
-    /// Returns whether a hit is in the file, which may be named by the end of its path.
-    pub(super) fn is_at_end_of(&self, path: &str) -> bool {
+    /// Returns whether it names a file, by its path or the end of it.
+    pub(super) fn names(&self, path: &str) -> bool {
         path.strip_suffix(self.path.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
     }
 }
 
 impl Question {
     /// Returns the rank of each relevant record, from 0. Hits that are no records, repeats and what is excluded take no rank.
-    pub(super) fn ranks(&self, corpus: &Corpus, places: &[Place]) -> Vec<Option<usize>> {
+    pub(super) fn ranks(&self, corpus: &Corpus, hits: &[FoundSpan]) -> Vec<Option<usize>> {
         if matches!(corpus, Corpus::Hits) {
-            let is_at = |label: &Label, place: &Place| label.is_at_end_of(&place.path) && label.covers(place);
-            return self
-                .relevant
-                .iter()
-                .map(|label| places.iter().position(|place| is_at(label, place)))
-                .collect();
+            let is_at = |label: &Label, hit: &FoundSpan| label.names(&hit.path) && label.covers(hit);
+            return self.relevant.iter().map(|label| hits.iter().position(|hit| is_at(label, hit))).collect();
         }
         let mut seen = HashSet::new();
         let mut ranks = vec![None; self.relevant.len()];
-        for place in places {
-            let Some(id) = self.record(corpus, place, &seen) else { continue };
+        for hit in hits {
+            let Some(id) = self.record(corpus, hit, &seen) else { continue };
             if seen.contains(&id) {
                 continue;
             }
@@ -114,22 +133,22 @@ impl Question {
     }
 
     /// Returns the record that a hit is, unless it does not count for this question.
-    fn record(&self, corpus: &Corpus, place: &Place, seen: &HashSet<String>) -> Option<String> {
+    fn record(&self, corpus: &Corpus, hit: &FoundSpan, seen: &HashSet<String>) -> Option<String> {
         let id = match corpus {
             Corpus::Hits => return None,
             Corpus::Files(candidates) => {
-                let is_candidate = candidates.as_ref().is_none_or(|paths| paths.contains(&place.path));
-                let is_record = place.is_file && is_candidate;
-                let id = is_record.then(|| self.file_record(place, seen)).flatten();
+                let is_candidate = candidates.as_ref().is_none_or(|paths| paths.contains(&hit.path));
+                let is_record = hit.is_file && is_candidate;
+                let id = is_record.then(|| self.file_record(hit, seen)).flatten();
                 return id.filter(|id| self.haystack_ids.as_ref().is_none_or(|ids| ids.contains(id)));
             }
             Corpus::Sections(pages) => {
-                let sections = pages.get(&place.path)?;
-                let above = sections.partition_point(|(line, _)| *line <= place.lines.0);
+                let sections = pages.get(&hit.path)?;
+                let above = sections.partition_point(|(line, _)| *line <= hit.lines.0);
                 &sections[above.checked_sub(1)?].1
             }
             Corpus::Texts { files, haystacks } => {
-                let id = files.get(place.path.rsplit('/').next()?)?;
+                let id = files.get(hit.path.rsplit('/').next()?)?;
                 let is_elsewhere = |asked: &String| haystacks.get(id) != Some(asked);
                 if !haystacks.is_empty() && self.haystack.as_ref().is_some_and(is_elsewhere) {
                     return None;
@@ -144,21 +163,20 @@ impl Question {
 
     /// Returns the record in a set of files: the label of a part that the hit is of, or else the file. Where only parts of a
     /// file are relevant, each other hit in it counts for itself.
-    fn file_record(&self, place: &Place, seen: &HashSet<String>) -> Option<String> {
-        let is_part = |label: &&Label| label.path == place.path && label.span != Span::Whole;
-        let mut parts = self.relevant.iter().filter(is_part).filter(|label| label.covers(place)).peekable();
+    fn file_record(&self, hit: &FoundSpan, seen: &HashSet<String>) -> Option<String> {
+        let is_part = |label: &&Label| label.path == hit.path && label.span != Span::Whole;
+        let mut parts = self.relevant.iter().filter(is_part).filter(|label| label.covers(hit)).peekable();
         let first = parts.peek().map(|label| label.id.clone());
         let found = parts.find(|label| !seen.contains(&label.id)).map(|label| label.id.clone()).or(first);
-        let is_excluded = || self.exclude.iter().any(|label| label.path == place.path && label.covers(place));
+        let is_excluded = || self.exclude.iter().any(|label| label.path == hit.path && label.covers(hit));
         if found.is_some() || is_excluded() {
             return found;
         }
-        let is_whole =
-            self.relevant.iter().any(|label| label.path == place.path && label.span == Span::Whole);
-        let (first, last) = place.lines;
+        let is_whole = self.relevant.iter().any(|label| label.path == hit.path && label.span == Span::Whole);
+        let (first, last) = hit.lines;
         match !is_whole && self.relevant.iter().any(|label| is_part(&label)) {
-            true => Some(format!("{}#L{first}-L{last}", place.path)),
-            false => Some(place.path.clone()),
+            true => Some(format!("{}#L{first}-L{last}", hit.path)),
+            false => Some(hit.path.clone()),
         }
     }
 }
@@ -168,22 +186,18 @@ mod tests {
     use super::*;
     use crate::cli::bench::label_json::label;
 
-    fn place(text: &str) -> Place {
+    fn hit(text: &str) -> FoundSpan {
         let (path, lines) = text.split_once(':').expect("PATH:FIRST-LAST");
         let (first, last) = lines.split_once('-').expect("FIRST-LAST");
         let lines = (first.parse().expect("a number"), last.parse().expect("a number"));
-        Place { path: path.to_owned(), lines, score: 1.0, is_file: !path.starts_with("commit:") }
+        FoundSpan { path: path.to_owned(), lines, score: 1.0, is_file: !path.starts_with("commit:") }
     }
 
-    fn ranks(
-        corpus: &Corpus,
-        (relevant, exclude): (&[&str], &[&str]),
-        places: &[&str],
-    ) -> Vec<Option<usize>> {
+    fn ranks(corpus: &Corpus, (relevant, exclude): (&[&str], &[&str]), hits: &[&str]) -> Vec<Option<usize>> {
         let labels = |texts: &[&str]| texts.iter().map(|text| label(text)).collect();
         let question =
             Question { relevant: labels(relevant), exclude: labels(exclude), ..Question::default() };
-        question.ranks(corpus, &places.iter().map(|text| place(text)).collect::<Vec<_>>())
+        question.ranks(corpus, &hits.iter().map(|text| hit(text)).collect::<Vec<_>>())
     }
 
     #[test]
@@ -227,12 +241,13 @@ mod tests {
         let files = text(&[("c_1.md", "c:1"), ("d_1.md", "d:1"), ("c_2.md", "c:2")]);
         let haystacks = text(&[("c:1", "c"), ("d:1", "d"), ("c:2", "c")]);
         let corpus = Corpus::Texts { files, haystacks };
+        assert_eq!(corpus.text_path("d:1").as_deref(), Some("d/d_1.md"));
         let mut question =
             Question { relevant: vec![label("c:2")], haystack: Some("c".to_owned()), ..Question::default() };
-        let places = ["d/d_1.md:1-1", "c/c_1.md:1-1", "c/c_2.md:1-1"].map(place);
-        assert_eq!(question.ranks(&corpus, &places), [Some(1)]);
+        let hits = ["d/d_1.md:1-1", "c/c_1.md:1-1", "c/c_2.md:1-1"].map(hit);
+        assert_eq!(question.ranks(&corpus, &hits), [Some(1)]);
         question.haystack_ids = Some(HashSet::from(["c:2".to_owned()]));
-        assert_eq!(question.ranks(&corpus, &places), [Some(0)]);
+        assert_eq!(question.ranks(&corpus, &hits), [Some(0)]);
     }
 
     #[test]

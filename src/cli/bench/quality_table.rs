@@ -94,7 +94,7 @@ fn table(rows: &[Vec<String>], n_left: usize, output: &mut Output) -> Result<(),
 }
 
 /// Returns a sentence on the answers that are not in the tree.
-pub(super) fn missing(set: &str, missing: &[String]) -> Option<String> {
+pub(super) fn missing_warning(set: &str, missing: &[String]) -> Option<String> {
     const MOST_NAMED: usize = 3;
     let named = missing.iter().take(MOST_NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
     let more = if missing.len() > MOST_NAMED { ", …" } else { "" };

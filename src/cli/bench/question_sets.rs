@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::label_json::LabelJson;
-use super::labels::{Corpus, Label, Question};
+use super::labels::{Corpus, Label, Question, text_file};
 use crate::cli::error::CliError;
 use crate::paths::{IoContext, canonical};
 
@@ -134,15 +134,10 @@ fn sections(records: Vec<Record>) -> Corpus {
 fn texts(records: Vec<Record>) -> Corpus {
     let (mut files, mut haystacks) = (HashMap::new(), HashMap::new());
     for Record { id, haystack, .. } in records {
-        files.insert(format!("{}.md", file_name(&id)), id.clone());
+        files.insert(text_file(&id), id.clone());
         haystacks.extend(haystack.map(|haystack| (id, haystack)));
     }
     Corpus::Texts { files, haystacks }
-}
-
-/// Returns the name of the file or folder of an id or a haystack.
-pub(super) fn file_name(id: &str) -> String {
-    id.chars().map(|c| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect()
 }
 
 /// A line of questions.

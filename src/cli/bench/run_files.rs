@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf, absolute};
 
 use super::asking::Arm;
-use super::labels::{Corpus, Place};
+use super::labels::{Corpus, FoundSpan};
 use super::question_sets::QuestionSet;
 use crate::cli::error::CliError;
 use crate::paths::{IoContext, canonical};
@@ -61,7 +61,7 @@ impl RunFiles {
         &mut self,
         arm: Arm,
         set: &QuestionSet,
-        found: &[Vec<Place>],
+        found: &[Vec<FoundSpan>],
     ) -> Result<(), CliError> {
         let Some(file) = self.file(arm, set) else { return Ok(()) };
         if let Some(folder) = file.parent() {
@@ -77,10 +77,10 @@ impl RunFiles {
 }
 
 /// Returns `qid rank path#Lfirst-Llast score`, or `set qid rank path first last`, with tabs between.
-pub(super) fn rows(set: &QuestionSet, found: &[Vec<Place>]) -> String {
+pub(super) fn rows(set: &QuestionSet, found: &[Vec<FoundSpan>]) -> String {
     let mut rows = String::new();
-    for (question, places) in set.questions.iter().zip(found) {
-        for (rank, Place { path, lines: (first, last), score, .. }) in (1..).zip(places) {
+    for (question, hits) in set.questions.iter().zip(found) {
+        for (rank, FoundSpan { path, lines: (first, last), score, .. }) in (1..).zip(hits) {
             let (qid, path, name) = (&question.qid, cell(path), cell(&set.name));
             let _ = match set.corpus {
                 Corpus::Hits => writeln!(rows, "{name}\t{qid}\t{rank}\t{path}\t{first}\t{last}"),

@@ -9,8 +9,8 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::bootstrap::estimates;
-use super::labels::{Corpus, Place, Question};
-use super::question_sets::{QuestionSet, file_name, read};
+use super::labels::{Corpus, FoundSpan, Question};
+use super::question_sets::{QuestionSet, read};
 use super::run_files::rows;
 use super::scores::{METRICS, Scores, scores};
 use crate::testing::Random;
@@ -39,20 +39,14 @@ fn paths(set: &QuestionSet) -> Vec<String> {
             .collect(),
         Corpus::Files(Some(paths)) => paths.iter().cloned().collect(),
         Corpus::Sections(pages) => pages.keys().cloned().collect(),
-        Corpus::Texts { files, haystacks } => {
-            let path = |(file, id): (&String, &String)| match haystacks.get(id) {
-                Some(haystack) => format!("{}/{file}", file_name(haystack)),
-                None => file.clone(),
-            };
-            files.iter().map(path).collect()
-        }
+        Corpus::Texts { files, .. } => files.values().filter_map(|id| set.corpus.text_path(id)).collect(),
     };
     paths.sort();
     paths
 }
 
 /// Returns hits of a question: its answers, others, repeats, and what is no record.
-fn places(set: &QuestionSet, paths: &[&String], question: &Question, random: &mut Random) -> Vec<Place> {
+fn hits(set: &QuestionSet, paths: &[&String], question: &Question, random: &mut Random) -> Vec<FoundSpan> {
     let n_hits = random.below(40);
     let hit = |_| {
         let label = random.pick(&question.relevant.iter().collect::<Vec<_>>());
@@ -64,17 +58,15 @@ fn places(set: &QuestionSet, paths: &[&String], question: &Question, random: &mu
                 pages.iter().flat_map(|(path, sections)| sections.iter().map(move |of| (path, of)));
             let found = sections.find(|(_, (_, id))| *id == label.id).expect("each answer is a section");
             (path, lines) = (found.0.clone(), (found.1.0, found.1.0 + 3));
-        } else if let (true, Corpus::Texts { .. }) = (is_relevant, &set.corpus) {
-            let ending = format!("{}.md", file_name(&label.id));
-            path =
-                paths.iter().find(|path| path.ends_with(&ending)).expect("each answer is a text").to_string();
+        } else if let (true, Some(text)) = (is_relevant, set.corpus.text_path(&label.id)) {
+            path = paths.iter().find(|path| ***path == text).expect("each answer is a text").to_string();
         } else if is_relevant {
             path = label.path.clone();
         } else if random.below(10) == 0 {
             path = "commit:0123456789".to_owned();
         }
         let is_file = !path.starts_with("commit:");
-        Place { path, lines, score: 0.5, is_file }
+        FoundSpan { path, lines, score: 0.5, is_file }
     };
     (0..n_hits).map(hit).collect()
 }
@@ -86,10 +78,10 @@ fn answers(suite: &Path) -> BTreeMap<String, (Vec<Scores>, String)> {
     let answer = |set: QuestionSet| {
         let paths = paths(&set);
         let paths: Vec<&String> = paths.iter().collect();
-        let found: Vec<Vec<Place>> =
-            set.questions.iter().map(|question| places(&set, &paths, question, &mut random)).collect();
+        let found: Vec<Vec<FoundSpan>> =
+            set.questions.iter().map(|question| hits(&set, &paths, question, &mut random)).collect();
         let score =
-            |(question, places): (&Question, &Vec<Place>)| scores(&question.ranks(&set.corpus, places));
+            |(question, hits): (&Question, &Vec<FoundSpan>)| scores(&question.ranks(&set.corpus, hits));
         let scores = set.questions.iter().zip(&found).map(score).collect();
         let rows = rows(&set, &found);
         (set.name, (scores, rows))

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use super::headings::Headings;
-use super::labels::{Corpus, Label, Question, Span};
-use super::question_sets::{QuestionSet, file_name};
+use super::labels::{Corpus, Label, Question, Span, file_name};
+use super::question_sets::QuestionSet;
 use crate::cli::context::CommandContext;
 use crate::cli::error::CliError;
 use crate::paths::canonical;
@@ -17,19 +17,19 @@ pub(super) fn find(set: &QuestionSet, trees: &Path) -> Result<CommandContext, Cl
     let Some(dir) = places.iter().find(|dir| dir.is_dir()) else {
         let [longer, shorter] = places.map(|place| place.display().to_string());
         let origin = set.origin.as_ref().map(|origin| format!(" ({origin})")).unwrap_or_default();
-        return Err(missing(format!(
+        return Err(no_tree(format!(
             "no tree of {}{origin}: neither {longer} nor {shorter} is there",
             set.name
         )));
     };
     let context = CommandContext::find(Some(dir))?;
     if context.layout.root != canonical(dir)? || !dir.join(".git").exists() {
-        return Err(missing(format!("{}: not a worktree", dir.display())));
+        return Err(no_tree(format!("{}: not a worktree", dir.display())));
     }
     Ok(context)
 }
 
-fn missing(message: String) -> CliError {
+fn no_tree(message: String) -> CliError {
     let hint = "make a worktree of it there with `git worktree add`, or write its files and `git init && git add -A && git commit -m snapshot`";
     CliError::Usage { message, hint }
 }
@@ -61,7 +61,7 @@ pub(super) fn resolve(set: &mut QuestionSet, root: &Path, indexed: &[String]) ->
                 label.span = found.map_or(label.span.clone(), |(first, last)| Span::Section(first, last));
             }
             let is_found = match of_hits {
-                true => indexed.iter().any(|path| label.is_at_end_of(path)),
+                true => indexed.iter().any(|path| label.names(path)),
                 false => is_there(label, &findable, &files),
             };
             if nth < n_relevant && !is_found {
@@ -99,12 +99,8 @@ fn files_of_records(corpus: &Corpus) -> HashMap<&str, String> {
                 pages.iter().flat_map(|(path, sections)| sections.iter().map(move |(_, id)| (id, path)));
             ids.map(|(id, path)| (id.as_str(), path.clone())).collect()
         }
-        Corpus::Texts { files, haystacks } => {
-            let place = |(file, id): (&String, &String)| match haystacks.get(id) {
-                Some(haystack) => format!("{}/{file}", file_name(haystack)),
-                None => file.clone(),
-            };
-            files.iter().map(|(file, id)| (id.as_str(), place((file, id)))).collect()
+        Corpus::Texts { files, .. } => {
+            files.values().filter_map(|id| Some((id.as_str(), corpus.text_path(id)?))).collect()
         }
     }
 }
