@@ -104,8 +104,8 @@ fn measure(
     match &typed.trees {
         Some(trees) => {
             let context = tree::find(&set, trees)?;
-            ask(set, arms, (&context, true), runs, output)
+            ask(set, arms, &context, true, runs, output)
         }
-        None => ask(set, arms, (&here()?, false), runs, output),
+        None => ask(set, arms, &here()?, false, runs, output),
     }
 }

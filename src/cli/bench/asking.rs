@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::time::{Duration, Instant};
 
+use indicatif::ProgressBar;
 use serde::Serialize;
 
 use super::labels::{FoundSpan, Question};
@@ -56,6 +57,7 @@ pub(super) struct Measured {
 }
 
 /// The answers of an arm to the questions of a set, in their order.
+#[derive(Default)]
 pub(super) struct Answers {
     pub(super) scores: Vec<Scores>,
     /// From the call to its decoded reply.
@@ -66,76 +68,129 @@ pub(super) struct Answers {
 pub(super) fn ask(
     mut set: QuestionSet,
     arms: &[Arm],
-    (context, stops_daemon): (&CommandContext, bool),
+    context: &CommandContext,
+    stops_daemon: bool,
     runs: &mut RunFiles,
     output: &Output,
 ) -> Result<Measured, CliError> {
     runs.check_outside(&context.layout.root)?;
     let was_running = !stops_daemon || context.connect_running().is_ok();
     let mut client = context.connect()?;
-    let measured = ask_all(&mut set, arms, (&mut client, context), runs, output);
+    let measured = ask_all(&mut set, arms, context, &mut client, runs, output);
     if !was_running && let Err(error) = client.stop() {
         output.warn(&format!("{}: {error}", set.name));
     }
-    let (indexed_ms, missing, arms) = measured?;
-    let root = context.layout.root.display().to_string();
-    Ok(Measured { name: set.name, suite: set.suite, root, missing, indexed_ms, arms })
+    measured
 }
 
-/// Returns how long the index took, which answers are not in the tree, and the answers of each arm.
+/// Asks all questions once the index is complete, and writes what was found.
 fn ask_all(
     set: &mut QuestionSet,
     arms: &[Arm],
-    (client, context): (&mut Client, &CommandContext),
+    context: &CommandContext,
+    client: &mut Client,
     runs: &mut RunFiles,
     output: &Output,
-) -> Result<(u64, Vec<String>, Vec<Answers>), CliError> {
-    let start = Instant::now();
-    let reached = progress::wait(client, &context.cwd, start, output)?;
-    let Some(indexed_ms) = reached.full_ms else {
-        let why = reached.last.reason.unwrap_or_else(|| "the index is behind".to_owned());
-        let (action, path) = ("index", context.layout.root.clone());
-        return Err(PathError { action, path, source: io::Error::other(why) }.into());
-    };
-    let listing = StatusParams { cwd: context.cwd.clone(), files: true, skipped: false };
-    let status: StatusResult = client.call("status", &listing)?;
-    let missing = resolve(set, &context.layout.root, &status.files.unwrap_or_default());
-    let bar = progress::bar(output.quiet);
-    bar.set_message(set.name.clone());
-    bar.set_length((arms.len() * set.questions.len()) as u64);
-    // Where the questions are in the worktree, their file would answer each of them.
-    let is_own = |hit: &FoundSpan| hit.is_file && context.layout.root.join(&hit.path) == set.file;
-    let mut degraded = BTreeSet::new();
-    let (mut answered, mut found_by_arms, mut clocks) = (Vec::new(), Vec::new(), BTreeSet::new());
-    for arm in arms {
-        let mut answers = Answers { scores: Vec::new(), times_ms: Vec::new() };
-        let mut found = Vec::new();
-        for question in &set.questions {
-            let params = params(question, set, *arm, context);
-            let asked = Instant::now();
-            let result: SearchResult = client.call("search", &params)?;
-            answers.times_ms.push(milliseconds(asked.elapsed()));
-            degraded.extend(result.degraded);
-            clocks.insert(result.clock);
-            let hits: Vec<FoundSpan> =
-                result.hits.into_iter().map(found_span).filter(|hit| !is_own(hit)).collect();
-            answers.scores.push(scores(&question.ranks(&set.corpus, &hits)));
-            found.push(hits);
-            bar.inc(1);
-        }
-        found_by_arms.push(found);
-        answered.push(answers);
-    }
-    for (arm, found) in arms.iter().zip(&found_by_arms) {
+) -> Result<Measured, CliError> {
+    let indexed_ms = wait_for_index(context, client, output)?;
+    let missing = resolve(set, &context.layout.root, &indexed_paths(context, client)?);
+    let mut asking = Asking::new(set, context, client, arms.len(), output);
+    let answered: Vec<_> = arms.iter().map(|arm| asking.ask_arm(*arm)).collect::<Result<_, _>>()?;
+    let (answers, found): (Vec<Answers>, Vec<HitsByQuestion>) = answered.into_iter().unzip();
+    for (arm, found) in arms.iter().zip(&found) {
         runs.write(*arm, set, found)?;
     }
-    if clocks.len() > 1 {
-        output.warn(&format!("{}: files changed while it was asked; ask again for exact figures", set.name));
+    asking.warn(output);
+    let (name, suite) = (set.name.clone(), set.suite.clone());
+    let root = context.layout.root.display().to_string();
+    Ok(Measured { name, suite, root, missing, indexed_ms, arms: answers })
+}
+
+/// Returns after how many milliseconds every file and vector was there.
+fn wait_for_index(context: &CommandContext, client: &mut Client, output: &Output) -> Result<u64, CliError> {
+    let reached = progress::wait(client, &context.cwd, Instant::now(), output)?;
+    reached.full_ms.ok_or_else(|| {
+        let why = reached.last.reason.unwrap_or_else(|| "the index is behind".to_owned());
+        let (action, path) = ("index", context.layout.root.clone());
+        PathError { action, path, source: io::Error::other(why) }.into()
+    })
+}
+
+fn indexed_paths(context: &CommandContext, client: &mut Client) -> Result<Vec<String>, CliError> {
+    let listing = StatusParams { cwd: context.cwd.clone(), files: true, skipped: false };
+    let status: StatusResult = client.call("status", &listing)?;
+    Ok(status.files.unwrap_or_default())
+}
+
+/// The hits of each question of a set.
+type HitsByQuestion = Vec<Vec<FoundSpan>>;
+
+/// The questions of a set, a daemon that answers them, and what is to be said about its answers.
+struct Asking<'a> {
+    set: &'a QuestionSet,
+    context: &'a CommandContext,
+    client: &'a mut Client,
+    bar: ProgressBar,
+    /// One, if no file changed meanwhile.
+    clocks: BTreeSet<String>,
+    degraded: BTreeSet<String>,
+}
+
+impl<'a> Asking<'a> {
+    fn new(
+        set: &'a QuestionSet,
+        context: &'a CommandContext,
+        client: &'a mut Client,
+        n_arms: usize,
+        output: &Output,
+    ) -> Self {
+        let bar = progress::bar(output.quiet);
+        bar.set_message(set.name.clone());
+        bar.set_length((n_arms * set.questions.len()) as u64);
+        Self { set, context, client, bar, clocks: BTreeSet::new(), degraded: BTreeSet::new() }
     }
-    for why in degraded {
-        output.warn(&format!("{}: degraded: {why}", set.name));
+
+    fn ask_arm(&mut self, arm: Arm) -> Result<(Answers, HitsByQuestion), CliError> {
+        let (mut answers, mut found) = (Answers::default(), Vec::new());
+        for question in &self.set.questions {
+            let (hits, time) = self.ask_question(question, arm)?;
+            answers.scores.push(scores(&question.ranks(&self.set.corpus, &hits)));
+            answers.times_ms.push(milliseconds(time));
+            found.push(hits);
+            self.bar.inc(1);
+        }
+        Ok((answers, found))
     }
-    Ok((indexed_ms, missing, answered))
+
+    fn ask_question(
+        &mut self,
+        question: &Question,
+        arm: Arm,
+    ) -> Result<(Vec<FoundSpan>, Duration), CliError> {
+        let params = params(question, self.set, arm, self.context);
+        let start = Instant::now();
+        let result: SearchResult = self.client.call("search", &params)?;
+        let time = start.elapsed();
+        self.clocks.insert(result.clock);
+        self.degraded.extend(result.degraded);
+        let hits = result.hits.into_iter().map(found_span).filter(|hit| !self.is_own(hit));
+        Ok((hits.collect(), time))
+    }
+
+    /// Returns whether a hit is in the file of the questions, which would answer each of them.
+    fn is_own(&self, hit: &FoundSpan) -> bool {
+        hit.is_file && self.context.layout.root.join(&hit.path) == self.set.file
+    }
+
+    fn warn(self, output: &Output) {
+        let name = &self.set.name;
+        if self.clocks.len() > 1 {
+            output.warn(&format!("{name}: files changed while it was asked; ask again for exact figures"));
+        }
+        for why in self.degraded {
+            output.warn(&format!("{name}: degraded: {why}"));
+        }
+    }
 }
 
 /// All kinds of hits are asked for, as a user would. The index is complete, so nothing is waited for.
