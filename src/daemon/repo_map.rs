@@ -5,8 +5,8 @@ use super::history::below;
 use super::kept_maps::KeptMap;
 use super::request::clock;
 use super::shared::Shared;
-use crate::extract::redact::redact;
 use crate::extract::secrets::Syntax;
+use crate::extract::{self, redact::redact};
 use crate::map::{ListedFile, rank, render};
 use crate::proto::{MapParams, MapResult};
 use crate::scan;
@@ -52,5 +52,6 @@ pub(super) fn map(shared: &Shared, params: &MapParams, at: &Freshness) -> Result
 /// Returns the text of a file if it still equals the indexed content, so that no stale line is shown.
 fn text_of(file: &ListedFile, at: &Freshness, max_file_bytes: u64) -> Option<String> {
     let key = SourceKey::new(file.path.as_str());
-    scan::read_same(&at.layout.root, &key, max_file_bytes, &file.hash).ok().flatten()
+    let text = scan::read_same(&at.layout.root, &key, max_file_bytes, &file.hash).ok().flatten();
+    text.map(|text| extract::readable(&file.path, text).into_owned())
 }

@@ -136,6 +136,7 @@ impl<'a> Files<'a> {
                 scan::read_same(&self.at.layout.root, &key, self.max_file_bytes, &found.hash).ok().flatten();
             self.stale.extend(text.is_none().then_some(key));
             let text = text.map(|text| {
+                let text = extract::readable(path, text).into_owned();
                 let syntax = extract::syntax_of(path, &text);
                 self.known.begin(text, syntax, &found.hash)
             });

@@ -43,6 +43,8 @@ pub struct Extracted {
     pub secrets: Vec<Range<usize>>,
     /// The source asks not to be indexed.
     pub opted_out: bool,
+    /// Why nothing of the source can be indexed.
+    pub refused: Option<String>,
     /// What the text says it is: generated, or a licence.
     pub class: Option<FileClass>,
     /// A line over 10,000 bytes: stays lexical, never embedded.

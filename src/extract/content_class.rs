@@ -1,6 +1,6 @@
 //! Tells what a text is by what it says of itself at its head.
 
-use super::lang::Format;
+use super::lang::{Format, Markup};
 use crate::types::FileClass;
 
 /// Longest head that is looked at, bytes.
@@ -48,7 +48,7 @@ pub(super) fn content_class(format: Format, text: &str) -> Option<FileClass> {
     let head = text[..text.floor_char_boundary(HEAD_BYTES)].trim_start_matches('\u{feff}');
     match format {
         Format::Text(None | Some("text")) if is_licence(head) => Some(FileClass::Licence),
-        _ if is_generated(head, format == Format::Markdown) => Some(FileClass::Generated),
+        _ if is_generated(head, format == Format::Document(Markup::Markdown)) => Some(FileClass::Generated),
         _ => None,
     }
 }

@@ -206,6 +206,12 @@ impl LineIndex {
         (self.line(bytes.start), self.line(last_byte))
     }
 
+    /// Returns the byte offset at which a 1-based line starts; that of the last line after it.
+    pub(super) fn start(&self, line: u32) -> usize {
+        let at = (line.saturating_sub(1) as usize).min(self.starts.len() - 1);
+        self.starts[at]
+    }
+
     /// Returns the 1-based line of a byte offset.
     pub fn line(&self, byte: usize) -> u32 {
         let n_lines = self.starts.partition_point(|start| *start <= byte);

@@ -11,19 +11,43 @@ use super::tags::TagQuery;
 /// What a path holds, as far as its name and first line tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Markdown in any of its dialects.
-    Markdown,
+    /// A document with headings.
+    Document(Markup),
     /// Source code that has a grammar here.
     Code(&'static Language),
     /// Any other text, with the name of its format where it has one: `toml`, `sql`, …
     Text(Option<&'static str>),
 }
 
+/// How the headings of a document are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Markup {
+    /// Markdown in any of its dialects.
+    Markdown,
+    /// reStructuredText.
+    Rst,
+    /// AsciiDoc.
+    AsciiDoc,
+    /// A Jupyter notebook, whose cells are Markdown and code.
+    Notebook,
+}
+
+impl Markup {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Markdown => "markdown",
+            Self::Rst => "rst",
+            Self::AsciiDoc => "asciidoc",
+            Self::Notebook => "notebook",
+        }
+    }
+}
+
 impl Format {
     /// Returns the name used by `--lang` and stored with the blob.
     pub fn name(self) -> Option<&'static str> {
         match self {
-            Self::Markdown => Some(MARKDOWN),
+            Self::Document(markup) => Some(markup.name()),
             Self::Code(language) => Some(language.name),
             Self::Text(name) => name,
         }
@@ -40,7 +64,7 @@ impl Format {
 
 /// Formats in which a word without quotes is a value.
 const BARE_VALUES: &str =
-    "asciidoc bash batch csv dockerfile fish html ini latex makefile markdown org rst text xml yaml";
+    "asciidoc bash batch csv dockerfile fish html ini latex makefile markdown notebook org rst text xml yaml";
 
 /// A programming language: how its files are called, its grammar and its tag query.
 pub struct Language {
@@ -88,9 +112,17 @@ struct FileNames {
     names: &'static str,
 }
 
-const MARKDOWN: &str = "markdown";
+/// Documents with headings: their files.
+static DOCUMENTS: [(Markup, FileNames); 4] = [
+    (Markup::Markdown, files("md", "md markdown mdx", "")),
+    (Markup::Rst, files("restructuredtext", "rst rest", "")),
+    (Markup::AsciiDoc, files("adoc", "adoc asciidoc asc", "")),
+    (Markup::Notebook, files("jupyter", "ipynb", "")),
+];
 
-const MARKDOWN_FILES: FileNames = FileNames { aliases: "md", extensions: "md markdown mdx", names: "" };
+const fn files(aliases: &'static str, extensions: &'static str, names: &'static str) -> FileNames {
+    FileNames { aliases, extensions, names }
+}
 
 macro_rules! tags {
     ($file:literal) => {
@@ -109,7 +141,7 @@ const fn code(
     grammar: LanguageFn,
     tag_sources: &'static [&'static str],
 ) -> Language {
-    let files = FileNames { aliases, extensions, names };
+    let files = files(aliases, extensions, names);
     Language { name, join, files, interpreters, grammar, tag_sources, tag_query: OnceLock::new() }
 }
 
@@ -145,12 +177,11 @@ const fn text(
     extensions: &'static str,
     names: &'static str,
 ) -> (&'static str, FileNames) {
-    (name, FileNames { aliases, extensions, names })
+    (name, files(aliases, extensions, names))
 }
 
 /// Formats without a grammar, cut by lines: name, aliases, extensions, file names.
 static TEXTS: &[(&str, FileNames)] = &[
-    text("asciidoc", "adoc", "adoc asciidoc", ""),
     text("batch", "bat cmd", "bat cmd", ""),
     text("clojure", "clj", "clj cljs cljc edn", ""),
     text("cmake", "", "cmake", "CMakeLists.txt"),
@@ -166,7 +197,7 @@ static TEXTS: &[(&str, FileNames)] = &[
     text("groovy", "gradle", "groovy gradle", "Jenkinsfile"),
     text("html", "htm", "html htm xhtml", ""),
     text("ini", "conf", "ini cfg conf properties desktop service", ".editorconfig .gitconfig .gitmodules"),
-    text("json", "jsonc json5 jsonl", "json jsonc json5 jsonl ndjson geojson webmanifest ipynb", ".babelrc"),
+    text("json", "jsonc json5 jsonl", "json jsonc json5 jsonl ndjson geojson webmanifest", ".babelrc"),
     text("julia", "jl", "jl", ""),
     text("just", "", "just", "justfile Justfile"),
     text("latex", "tex", "tex sty bib", ""),
@@ -180,7 +211,6 @@ static TEXTS: &[(&str, FileNames)] = &[
     text("powershell", "ps1", "ps1 psm1 psd1", ""),
     text("protobuf", "proto", "proto", ""),
     text("r", "", "r R Rmd", ""),
-    text("rst", "", "rst", ""),
     text("sql", "", "sql ddl", ""),
     text("svelte", "", "svelte", ""),
     text("terraform", "hcl tf", "tf tfvars hcl", ""),
@@ -209,8 +239,14 @@ pub fn detect(path: &str, first_line: &str) -> Format {
         let (stem, _) = name.split_once('.')?;
         by_files(|files| has_word(files.names, stem))
     };
+    let is_signature = || first_line.starts_with("-----BEGIN ");
     by_name()
         .or_else(by_extension)
+        .map(|found| match found {
+            // `.asc` is the ending of signatures and keys, too.
+            Format::Document(Markup::AsciiDoc) if is_signature() => Format::Text(None),
+            _ => found,
+        })
         .or_else(by_stem)
         .or_else(|| by_interpreter(first_line))
         .unwrap_or(Format::Text(None))
@@ -227,7 +263,8 @@ pub(super) fn refine(language: &'static Language, path: &str, text: &str) -> &'s
 pub fn names() -> Vec<&'static str> {
     let code = LANGUAGES.iter().map(|language| language.name);
     let text = TEXTS.iter().map(|(name, _)| *name);
-    let mut names: Vec<_> = code.chain(text).chain([MARKDOWN]).collect();
+    let documents = DOCUMENTS.iter().map(|(markup, _)| markup.name());
+    let mut names: Vec<_> = code.chain(text).chain(documents).collect();
     names.sort_unstable();
     names
 }
@@ -251,14 +288,15 @@ fn starts_a_line(text: &str, start: &str) -> bool {
     text.match_indices(start).any(|(at, _)| is_first(text[..at].trim_end_matches([' ', '\t'])))
 }
 
-fn by_name(name: &str) -> Option<&'static Language> {
+pub(super) fn by_name(name: &str) -> Option<&'static Language> {
     LANGUAGES.iter().find(|language| language.name == name)
 }
 
 fn by_files(is_match: impl Fn(&FileNames) -> bool) -> Option<Format> {
     let code = || LANGUAGES.iter().find(|language| is_match(&language.files)).map(Format::Code);
     let text = || TEXTS.iter().find(|(_, files)| is_match(files)).map(|(name, _)| Format::Text(Some(name)));
-    is_match(&MARKDOWN_FILES).then_some(Format::Markdown).or_else(code).or_else(text)
+    let document = DOCUMENTS.iter().find(|(_, files)| is_match(files));
+    document.map(|(markup, _)| Format::Document(*markup)).or_else(code).or_else(text)
 }
 
 fn by_interpreter(first_line: &str) -> Option<Format> {
@@ -293,6 +331,8 @@ mod tests {
             ("bin/run", "\u{feff}#!/usr/bin/pypy", "python"), ("a.toml", "#!/bin/python", "toml"),
             ("Dockerfile", "", "dockerfile"), ("x/Dockerfile.dev", "", "dockerfile"), ("Cargo.lock", "", "toml"),
             ("Makefile.am", "", "makefile"), ("LICENSE", "MIT", "-"), ("", "", "-"), (".", "", "-"),
+            ("docs/index.rst", "", "rst"), ("a.adoc", "", "asciidoc"), ("a.asc", "= A", "asciidoc"),
+            ("a.asc", "-----BEGIN PGP SIGNATURE-----", "-"), ("a.ipynb", "{", "notebook"),
             ("rs", "", "-"), (".rs", "", "-"), ("a.", "", "-"), ("a. ", "", "-"), ("日本.py", "", "python"),
         ];
         for (path, first_line, expected) in cases {
@@ -338,7 +378,9 @@ mod tests {
     #[test]
     fn no_extension_alias_or_name_is_claimed_twice() {
         let code = LANGUAGES.iter().map(|language| &language.files);
-        let all: Vec<_> = code.chain(TEXTS.iter().map(|(_, files)| files)).chain([&MARKDOWN_FILES]).collect();
+        let texts = TEXTS.iter().map(|(_, files)| files);
+        let documents = DOCUMENTS.iter().map(|(_, files)| files);
+        let all: Vec<_> = code.chain(texts).chain(documents).collect();
         let columns: [fn(&FileNames) -> &'static str; 3] =
             [|files| files.aliases, |files| files.extensions, |files| files.names];
         for column in columns {

@@ -1,24 +1,13 @@
 //! Splits Markdown into sections.
 
-use std::ops::Range;
-
-use super::cut::{self, LineIndex};
+use super::cut::LineIndex;
 use super::front_matter::FrontMatter;
-use super::markdown_outline::{Heading, Outline, has_opt_out};
-use super::{CHUNK_CHARS, Chunk, Extracted, OVERLAP_CHARS};
-use crate::types::Kind;
+use super::markdown_outline::{has_opt_out, outline};
+use super::sections::{Outline, Sections, Size};
+use super::{CHUNK_CHARS, Extracted, OVERLAP_CHARS};
 
 /// Containers (quotes, list items) opened on one line; the parser's time grows with their square.
 const MAX_CONTAINERS: usize = 100;
-
-/// How long chunks of a document may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Size {
-    /// Longest chunk, characters.
-    pub max_chars: usize,
-    /// Overlap where one long section is cut, characters.
-    pub overlap_chars: usize,
-}
 
 /// Returns the sections of a Markdown document, each with its heading path.
 ///
@@ -32,21 +21,38 @@ pub fn extract(text: &str) -> Extracted {
 
 /// As [`extract`], with another size of the chunks.
 pub fn extract_sized(text: &str, size: Size) -> Extracted {
-    let mut extracted = Extracted::default();
     let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let front_matter = FrontMatter::find(text, start);
     let body_start = front_matter.as_ref().map_or(start, |front| front.bytes.end);
-    let body = &text[body_start..];
-    if opens_too_many_containers(body) {
+    if opens_too_many_containers(&text[body_start..]) {
         return extract_flat(text);
     }
-    let outline = Outline::read(body, body_start, size.max_chars);
-    if outline.opted_out || front_matter.as_ref().is_some_and(|front| front.opted_out) {
-        return Extracted { opted_out: true, ..extracted };
+    let outline = outline(text, body_start..text.len(), size.max_chars);
+    extract_outline(text, body_start, front_matter.as_ref(), &outline, size)
+}
+
+/// Returns the chunks of a document with this outline below its front matter.
+pub(super) fn extract_outline(
+    text: &str,
+    body_start: usize,
+    front_matter: Option<&FrontMatter>,
+    outline: &Outline,
+    size: Size,
+) -> Extracted {
+    if outline.opted_out || front_matter.is_some_and(|front| front.opted_out) {
+        return Extracted { opted_out: true, ..Extracted::default() };
     }
-    extracted.minified = super::plain_text::is_minified(text);
-    extracted.chunks = Sections { text, outline: &outline, front_matter, size }.chunks(body_start);
-    extracted
+    let mut sections = Sections::new(text, LineIndex::new(text), size);
+    if let Some(front) = front_matter {
+        let title = front.title.as_deref().unwrap_or_default();
+        sections.add_part(&Outline::default(), front.content.clone(), title);
+        // The title of the front matter heads what has no heading of level 1.
+        let has_h1 = outline.headings.iter().any(|heading| heading.level == 1);
+        sections.set_root(if has_h1 { "" } else { title });
+    }
+    sections.add(outline, body_start..text.len());
+    let minified = super::plain_text::is_minified(text);
+    Extracted { chunks: sections.finish(), minified, ..Extracted::default() }
 }
 
 /// Returns the document by lines only, where parsing it would take too long.
@@ -59,7 +65,7 @@ fn extract_flat(text: &str) -> Extracted {
 }
 
 /// Tells whether some line opens more quotes and list items than any reader could want.
-fn opens_too_many_containers(body: &str) -> bool {
+pub(super) fn opens_too_many_containers(body: &str) -> bool {
     body.lines().any(|line| {
         let opening = |byte: &u8| b" \t>-*+.)".contains(byte) || byte.is_ascii_digit();
         let n_bytes = line.bytes().take_while(|byte| opening(byte)).count();
@@ -74,73 +80,6 @@ fn is_rule(line: &str) -> bool {
     let mut marks = line.bytes().filter(|byte| !matches!(byte, b' ' | b'\t' | b'\r'));
     let Some(mark) = marks.next() else { return false };
     matches!(mark, b'-' | b'*' | b'.') && marks.all(|byte| byte == mark)
-}
-
-/// Turns an outline into chunks.
-struct Sections<'a> {
-    text: &'a str,
-    outline: &'a Outline,
-    front_matter: Option<FrontMatter>,
-    size: Size,
-}
-
-impl Sections<'_> {
-    fn chunks(&self, body_start: usize) -> Vec<Chunk> {
-        let lines = LineIndex::new(self.text);
-        let mut chunks = Vec::new();
-        let mut push = |bytes: Range<usize>, title: &str| self.push_chunks(&mut chunks, &lines, bytes, title);
-        if let Some(front) = &self.front_matter {
-            push(front.content.clone(), front.title.as_deref().unwrap_or_default());
-        }
-        let headings = &self.outline.headings;
-        let first = headings.first().map_or(self.text.len(), |heading| heading.bytes.start);
-        push(body_start..first, self.root());
-        let mut path: Vec<&Heading> = Vec::new();
-        for (index, heading) in headings.iter().enumerate() {
-            path.truncate(path.iter().rposition(|above| above.level < heading.level).map_or(0, |at| at + 1));
-            path.push(heading);
-            let next = headings.get(index + 1);
-            let end = next.map_or(self.text.len(), |next| next.bytes.start);
-            let is_empty = self.text[heading.bytes.end.min(end)..end].trim().is_empty();
-            // A heading with nothing of its own is named by the sections below it, each of which starts at its own.
-            if !is_empty || next.is_none_or(|next| next.level <= heading.level && !heading.title.is_empty()) {
-                push(heading.bytes.start..end, &self.heading_path(&path));
-            }
-        }
-        chunks
-    }
-
-    /// Returns the front matter's title where the document has no heading of level 1, else nothing.
-    fn root(&self) -> &str {
-        let title = self.front_matter.as_ref().and_then(|front| front.title.as_deref());
-        let has_h1 = self.outline.headings.iter().any(|heading| heading.level == 1);
-        title.filter(|_| !has_h1).unwrap_or_default()
-    }
-
-    fn heading_path(&self, path: &[&Heading]) -> String {
-        let titles = std::iter::once(self.root()).chain(path.iter().map(|heading| heading.title.as_str()));
-        titles.filter(|title| !title.is_empty()).collect::<Vec<_>>().join(" > ")
-    }
-
-    fn push_chunks(&self, chunks: &mut Vec<Chunk>, lines: &LineIndex, bytes: Range<usize>, title: &str) {
-        let bytes = cut::trim_blank_lines(self.text, bytes);
-        let rank = |line_start| self.outline.rank(self.text, line_start);
-        for piece in cut::cut_ranked(self.text, bytes, self.size.max_chars, self.size.overlap_chars, &rank) {
-            let bytes = cut::trim_blank_lines(self.text, piece);
-            if bytes.is_empty() {
-                continue;
-            }
-            let title = Some(title.to_owned()).filter(|title| !title.is_empty());
-            chunks.push(Chunk {
-                kind: Kind::Doc,
-                lines: lines.lines(&bytes),
-                bytes,
-                symbol: None,
-                title,
-                text: None,
-            });
-        }
-    }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //!
 //! Pure: a path's name and its text in, chunks out. No file system, clock, environment or SQL.
 
+mod asciidoc;
 mod budget;
 mod chunk;
 pub mod code;
@@ -9,30 +10,39 @@ mod content_class;
 mod credentials;
 pub mod cut;
 mod definitions;
+mod document_lines;
 #[cfg(test)]
 mod fixtures;
 mod front_matter;
 pub mod lang;
 pub mod markdown;
 mod markdown_outline;
+mod notebook;
+mod notebook_text;
 mod outline;
 pub mod plain_text;
 mod plausible;
 pub mod redact;
+mod rst;
 pub mod scripts;
 pub mod secrets;
+mod sections;
 mod skeleton;
 pub mod stems;
 mod tags;
 mod word_parts;
 pub mod words;
 
+use std::borrow::Cow;
+
 pub use chunk::{CHUNK_CHARS, Chunk, Extracted, OVERLAP_CHARS};
-use lang::Format;
+use lang::{Format, Markup};
+use notebook_text::NotebookText;
 use secrets::Syntax;
+pub use sections::Size;
 
 /// Raise this when any extractor changes what it returns, so that old blobs are extracted again.
-pub const EXTRACTOR_VERSION: i64 = 8;
+pub const EXTRACTOR_VERSION: i64 = 9;
 
 /// Returns the format's name as stored with the content; `""` where it has none.
 pub fn format_name(path: &str, text: &str) -> &'static str {
@@ -50,17 +60,46 @@ pub fn syntax_of(path: &str, text: &str) -> Syntax {
 }
 
 /// Finds everything in one source. Credentials are masked first: no name, title, skeleton or problem can hold one.
+///
+/// Spans are of what [`readable`] returns for the text.
 pub fn extract(path: &str, text: &str) -> Extracted {
     let format = format_of(path, text);
+    if format == Format::Document(Markup::Notebook) {
+        return extract_notebook(text);
+    }
     let class = content_class::content_class(format, text);
     let secrets = secrets::secrets(text, format.syntax());
     let text = &redact::mask(text, &secrets);
     let extracted = match format {
-        Format::Markdown => markdown::extract(text),
+        Format::Document(Markup::Rst) => rst::extract(text),
+        Format::Document(Markup::AsciiDoc) => asciidoc::extract(text),
+        Format::Document(Markup::Markdown | Markup::Notebook) => markdown::extract(text),
         Format::Code(language) => code::extract(language, path, text),
         Format::Text(_) => plain_text::extract(text),
     };
     Extracted { secrets, class, ..extracted }
+}
+
+fn extract_notebook(file: &str) -> Extracted {
+    let mut notebook = match NotebookText::decode(file) {
+        Ok(notebook) => notebook,
+        Err(why) => return Extracted { refused: Some(why), ..Extracted::default() },
+    };
+    let secrets = secrets::secrets(&notebook.text, Format::Document(Markup::Notebook).syntax());
+    notebook.text = redact::mask(&notebook.text, &secrets).into_owned();
+    Extracted { secrets, ..notebook::extract(&notebook) }
+}
+
+/// Returns the text that is indexed and shown of a file: of a notebook what its cells say, on the same lines as in the file.
+pub fn readable<'a>(path: &str, text: impl Into<Cow<'a, str>>) -> Cow<'a, str> {
+    let text = text.into();
+    match format_of(path, &text) {
+        Format::Document(Markup::Notebook) => match NotebookText::decode(&text) {
+            Ok(notebook) => Cow::Owned(notebook.text),
+            Err(_) => text,
+        },
+        _ => text,
+    }
 }
 
 fn format_of(path: &str, text: &str) -> Format {
@@ -78,6 +117,8 @@ mod tests {
         let texts = [
             ("a.md", "---\ntitle: the token is TK\n---\n# password: PW\n\nText.\n"),
             ("a.md", "# A `TK`\n\n## TK\n\nThe password is PW.\n"),
+            ("a.rst", "password: PW\n============\n\nThe TK\n------\n\nText.\n"),
+            ("a.adoc", ":token: TK\n\n== password: PW\n\n=== The {token}\n\nText.\n"),
             ("a.rs", "pub const PASSWORD: &str = \"PW\";\npub fn TK() { TK() }\n"),
             ("a.py", "def login(password=\"PW\", token=\"TK\"):\n    return TK\n"),
             ("a.sh", "export DB_PASSWORD=PW\nTK() { echo TK; }\n"),

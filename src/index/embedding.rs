@@ -146,6 +146,7 @@ fn read_same(
             }
         }
     };
+    let text = extract::readable(chunk.key.as_str(), text).into_owned();
     let syntax = extract::syntax_of(chunk.key.as_str(), &text);
     Ok(Some(RedactedText::new(text, syntax)))
 }

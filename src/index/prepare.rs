@@ -125,7 +125,11 @@ impl Preparer<'_> {
     /// content itself is the cause, as `parse-aborted` when a later attempt may succeed.
     fn extract(&self, key: &SourceKey, text: &str, size: u64) -> Result<NewBlob, IndexError> {
         let blob = self.extractors.extract(key.as_str(), text)?.and_then(|extracted| {
-            caught(|| into_blob(extracted, text, size))
+            if let Some(why) = &extracted.refused {
+                return Err(LeftOut { why: why.clone(), is_own: true });
+            }
+            let text = extract::readable(key.as_str(), text);
+            caught(|| into_blob(extracted, &text, size))
                 .map_err(|_| LeftOut { why: "splitting into words panicked".to_owned(), is_own: true })
         });
         Ok(blob.unwrap_or_else(|LeftOut { why, is_own }| {

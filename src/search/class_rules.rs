@@ -207,7 +207,7 @@ const RULES: [ClassRule; 14] = [
 ];
 
 /// Formats of text for people; also a file without a format, such as `LICENSE`.
-const PROSE: &[&str] = &["markdown", "asciidoc", "rst", "org", "text", "latex"];
+const PROSE: &[&str] = &["markdown", "asciidoc", "rst", "notebook", "org", "text", "latex"];
 /// Formats of settings and data.
 const DATA: &[&str] = &["json", "yaml", "toml", "ini", "xml", "csv"];
 /// Formats of code without a grammar.

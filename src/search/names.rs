@@ -7,10 +7,11 @@ const MAX_NAMES: usize = 8;
 const MAX_NAME_BYTES: usize = 128;
 
 /// A dotted word with one of these endings is the name of a file or product, not a member access.
-const FILE_ENDINGS: [&str; 42] = [
-    "bash", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "ex", "exs", "go", "h", "hpp", "hs", "html", "ini",
-    "java", "js", "json", "jsx", "kt", "lock", "log", "lua", "md", "mjs", "php", "py", "rb", "rs", "scala",
-    "sh", "sql", "swift", "toml", "ts", "tsx", "txt", "xml", "yaml", "yml", "zig",
+const FILE_ENDINGS: [&str; 45] = [
+    "adoc", "bash", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "ex", "exs", "go", "h", "hpp", "hs",
+    "html", "ini", "ipynb", "java", "js", "json", "jsx", "kt", "lock", "log", "lua", "md", "mjs", "php",
+    "py", "rb", "rs", "rst", "scala", "sh", "sql", "swift", "toml", "ts", "tsx", "txt", "xml", "yaml", "yml",
+    "zig",
 ];
 
 /// How likely the spelling of a word names a symbol.

@@ -177,7 +177,7 @@ impl Run {
 }
 
 /// Starts a daemon that knows nothing but a copy of the tree.
-fn fresh_copy(live: &Live) -> Live {
+pub(crate) fn fresh_copy(live: &Live) -> Live {
     let fresh = Live::idle();
     fs::remove_dir_all(fresh.root()).unwrap();
     let copied = Command::new("cp").arg("-a").args([live.root(), fresh.root()]).status().unwrap();
@@ -226,7 +226,7 @@ fn everything(live: &Live) -> Everything {
 }
 
 /// What index.db keeps of each path: its content, the chunks with their vectors, and the vector of the path.
-const CONTENTS: &str =
+pub(crate) const CONTENTS: &str =
     "SELECT json_array(entry.path, refusal, mode, entry.size, hex(hash), lang, blob.kind, refs, problems,
          ord, chunk.kind, b0, b1, l0, l1, symbol, title, text, hex(chunk.text_hash), chunk.vec_state,
          (SELECT group_concat(name, ' ') FROM (SELECT name FROM symbol WHERE chunk_id = chunk.id ORDER BY name)),
@@ -236,7 +236,7 @@ const CONTENTS: &str =
      ORDER BY entry.path, ord";
 
 /// Returns what a query of index.db finds, once all is indexed.
-fn rows(live: &Live, query: &str) -> Vec<String> {
+pub(crate) fn rows(live: &Live, query: &str) -> Vec<String> {
     let sync = live.call("sync", json!({ "sync": "full", "wait_ms": 60_000 }));
     assert_eq!(sync["fresh"], true, "{sync}");
     let path = live.layout().state_dir.join("index.db");

@@ -14,6 +14,7 @@ mod commits;
 mod copies;
 mod disk_full;
 mod docs;
+mod document_formats;
 mod equals_fresh;
 mod failing_databases;
 mod fake;

@@ -4,8 +4,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use serde_json::{Map, Value, json};
 
-use crate::extract::markdown::{self, Size};
-use crate::extract::{CHUNK_CHARS, Chunk, Extracted, OVERLAP_CHARS};
+use crate::extract::{CHUNK_CHARS, Chunk, Extracted, OVERLAP_CHARS, Size, markdown};
 use crate::memory::fields::MAX_TITLE;
 use crate::proto::exchange::{Draft, ImportParams, MarkdownParams, Snapshot};
 

@@ -1,0 +1,37 @@
+//! The lines of a document, by number.
+
+use std::ops::Range;
+
+/// A document split into lines, numbered from 0.
+pub(super) struct DocumentLines<'a> {
+    text: &'a str,
+    /// Each with its line break.
+    spans: Vec<Range<usize>>,
+}
+
+impl<'a> DocumentLines<'a> {
+    /// Splits the part of `text` from `start`.
+    pub(super) fn new(text: &'a str, start: usize) -> Self {
+        let mut at = start;
+        let span = |line: &str| {
+            at += line.len();
+            at - line.len()..at
+        };
+        Self { text, spans: text[start..].split_inclusive('\n').map(span).collect() }
+    }
+
+    /// Returns the number of lines.
+    pub(super) fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// Returns a line without the blanks at its end; an empty one after the last.
+    pub(super) fn get(&self, line: usize) -> &'a str {
+        self.spans.get(line).map_or("", |span| self.text[span.clone()].trim_end())
+    }
+
+    /// Returns the byte at which a line starts; the end of the text after the last.
+    pub(super) fn start(&self, line: usize) -> usize {
+        self.spans.get(line).map_or(self.text.len(), |span| span.start)
+    }
+}
