@@ -17,7 +17,7 @@ pub(super) fn search(typed: SearchArgs, cwd: &str, config: &Config) -> SearchPar
         sync: typed.fresh.sync.into(),
         kind: typed.kind,
         only: typed.only,
-        path: typed.path,
+        path: typed.path.into_iter().chain(typed.exclude.iter().map(|glob| format!("!{glob}"))).collect(),
         lang: typed.lang,
         container: typed.memories.container,
         tag: typed.memories.tag,

@@ -63,8 +63,12 @@ fn print_file(file: &ChangedFile, output: &mut Output) -> Result<(), CliError> {
         FileStatus::Removed => "D",
         FileStatus::Renamed => "R",
     };
-    let mut line = format!("{} {}", paint(styles.title, letter), paint(styles.path, &escape(&file.path)));
-    if let Some(from) = &file.from {
+    let mut line = format!(
+        "{} {}",
+        paint(styles.title, letter),
+        paint(styles.path, &escape(file.cwd_path.as_ref().unwrap_or(&file.path)))
+    );
+    if let Some(from) = file.cwd_from.as_ref().or(file.from.as_ref()) {
         line = format!("{line}  from {}", paint(styles.path, &escape(from)));
     }
     output.line(&line)?;

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::client::{Client, Options};
-use crate::paths::{Env, IoContext, LocateError, RepoLayout, canonical};
+use crate::paths::{CallerDir, Env, IoContext, LocateError, RepoLayout, canonical};
 
 use super::error::CliError;
 use super::text::{escape, shell_word};
@@ -40,6 +40,12 @@ impl CommandContext {
         Ok(Self { env, layout, cwd, memo, client: "cli" })
     }
 
+    /// Returns the context for a client. The paths of a model start at the top of the worktree, as its instructions say.
+    pub(super) fn of_client(self, client: &'static str) -> Self {
+        let top = (client == "mcp").then(|| self.layout.root.to_str()).flatten().map(str::to_owned);
+        Self { client, cwd: top.unwrap_or(self.cwd), ..self }
+    }
+
     /// As [`Self::find`], but a directory outside git may be indexed from now on.
     pub(super) fn find_new(dir: Option<&Path>) -> Result<Self, CliError> {
         let (_, layout, _) = locate(&start(dir)?, RepoLayout::locate_new)?;
@@ -47,6 +53,11 @@ impl CommandContext {
             layout.create_state_dir()?;
         }
         Self::find(dir)
+    }
+
+    /// Returns where paths that are shown start.
+    pub(super) fn dir(&self) -> CallerDir {
+        CallerDir::new(&self.layout, Path::new(&self.cwd))
     }
 
     /// Connects to the daemon, and starts it if necessary.

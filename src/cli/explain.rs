@@ -74,6 +74,7 @@ fn is_named(hit: &Hit, name: &str) -> bool {
     let beginning = name.to_ascii_uppercase();
     let digits = beginning.strip_prefix("MEM_").unwrap_or(&beginning);
     hit.path == name
+        || hit.shown_path() == name
         || !digits.is_empty() && id.strip_prefix("mem_").is_some_and(|id| id.starts_with(digits))
         || hit.commit.as_ref().is_some_and(|commit| commit.oid.starts_with(name))
 }

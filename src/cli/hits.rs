@@ -106,7 +106,8 @@ pub(super) fn print_hit(hit: &Hit, terms: &[String], output: &mut Output) -> Res
     }
     let styles = output.styles;
     let lines = format!("{}-{}", hit.lines.0, hit.lines.1);
-    let mut head = format!("{}:{}", paint(styles.path, &escape(&hit.path)), paint(styles.line, &lines));
+    let mut head =
+        format!("{}:{}", paint(styles.path, &escape(hit.shown_path())), paint(styles.line, &lines));
     if let Some(title) = hit.title.as_ref().or(hit.symbol.as_ref()) {
         head = format!("{head}  {}", paint(styles.title, &escape(title)));
     }
@@ -201,6 +202,7 @@ mod tests {
             kind: Kind::Text,
             classes: Vec::new(),
             path: "a".to_owned(),
+            cwd_path: None,
             lines: (1, 1),
             symbol: None,
             title: None,

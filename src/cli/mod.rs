@@ -128,10 +128,7 @@ fn listed(verb: &Verb) -> Option<(&RowsArgs, &'static Table)> {
 
 fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
     let CommandLine { global, verb } = typed;
-    let context = || {
-        let found = CommandContext::find(global.dir.as_deref())?;
-        Ok::<_, CliError>(CommandContext { client: global.client, ..found })
-    };
+    let context = || CommandContext::find(global.dir.as_deref()).map(|found| found.of_client(global.client));
     match verb {
         Verb::Init(typed) => init::init(&typed, &CommandContext::find_new(global.dir.as_deref())?, output),
         Verb::Bench(typed) => bench::bench(typed, context, output),

@@ -13,13 +13,14 @@ use super::text::{bytes, count, duration, escape, paint};
 
 pub(super) fn status(typed: &StatusArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let status: StatusResult = context.connect()?.call("status", &ask::status(typed, &context.cwd))?;
+    let dir = context.dir();
+    let shown = |path: &String| dir.shown(path).unwrap_or_else(|| path.clone());
     output.value(&status, |output| {
         if typed.files {
-            list(status.files.iter().flatten().map(String::as_str), typed.null, output)
+            list(status.files.iter().flatten().map(shown), typed.null, output)
         } else if typed.skipped {
             let files = status.skipped_files.iter().flatten();
-            let lines: Vec<_> = files.map(|(path, reason)| format!("{reason}\t{path}")).collect();
-            list(lines.iter().map(String::as_str), typed.null, output)
+            list(files.map(|(path, reason)| format!("{reason}\t{}", shown(path))), typed.null, output)
         } else {
             print(&status, output)
         }
@@ -28,13 +29,13 @@ pub(super) fn status(typed: &StatusArgs, context: &CommandContext, output: &mut 
 }
 
 /// Writes one entry per line, escaped, or unescaped and terminated by NUL.
-fn list<'a>(entries: impl Iterator<Item = &'a str>, null: bool, output: &mut Output) -> Result<(), CliError> {
+fn list(entries: impl Iterator<Item = String>, null: bool, output: &mut Output) -> Result<(), CliError> {
     for entry in entries {
         if null {
             output.raw(entry.as_bytes())?;
             output.raw(b"\0")?;
         } else {
-            output.line(&escape(entry))?;
+            output.line(&escape(&entry))?;
         }
     }
     Ok(())

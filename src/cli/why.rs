@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::paths::CallerDir;
 use crate::proto::anchor::State;
 use crate::proto::{WhyCommit, WhyMemory, WhyParams, WhyResult};
 
@@ -23,7 +24,8 @@ pub(super) fn why(typed: WhyArgs, context: &CommandContext, output: &mut Output)
     let mut client = context.connect()?;
     client.answer_within(PATIENCE);
     let result: WhyResult = client.call("why", &params)?;
-    output.list(&result, |output| print(&result, output))?;
+    let dir = context.dir();
+    output.list(&result, |output| print(&result, &dir, output))?;
     if !output.json {
         output.flush()?;
         notes(&result, output);
@@ -32,7 +34,7 @@ pub(super) fn why(typed: WhyArgs, context: &CommandContext, output: &mut Output)
     Ok(if is_none { EXIT_NONE } else { 0 })
 }
 
-fn print(result: &WhyResult, output: &mut Output) -> Result<(), CliError> {
+fn print(result: &WhyResult, dir: &CallerDir, output: &mut Output) -> Result<(), CliError> {
     for memory in &result.memories {
         print_memory(memory, output)?;
     }
@@ -48,7 +50,7 @@ fn print(result: &WhyResult, output: &mut Output) -> Result<(), CliError> {
         if nth > 0 || !result.uncommitted.is_empty() {
             output.line("")?;
         }
-        print_commit(commit, &result.path, output)?;
+        print_commit(commit, &result.path, dir, output)?;
     }
     Ok(())
 }
@@ -66,14 +68,20 @@ fn print_memory(memory: &WhyMemory, output: &mut Output) -> Result<(), CliError>
     output.line(&format!("    {}", escape(&memory.line)))
 }
 
-fn print_commit(commit: &WhyCommit, path: &str, output: &mut Output) -> Result<(), CliError> {
+fn print_commit(
+    commit: &WhyCommit,
+    path: &str,
+    dir: &CallerDir,
+    output: &mut Output,
+) -> Result<(), CliError> {
     let styles = output.styles;
     let mut head = commit_head(&commit.commit, &commit.subject, styles);
     if !commit.lines.is_empty() {
         head = format!("{head}  {}", paint(styles.line, &spans(&commit.lines)));
     }
     if commit.path != path {
-        head = format!("{head}  as {}", paint(styles.path, &escape(&commit.path)));
+        let path = dir.shown(&commit.path);
+        head = format!("{head}  as {}", paint(styles.path, &escape(path.as_ref().unwrap_or(&commit.path))));
     }
     output.line(&head)?;
     let n_lines = commit.body.lines().count();

@@ -184,7 +184,7 @@ fn file_line(file: &ChangedFile) -> String {
         }
     }
     let names = if names.is_empty() { String::new() } else { format!(": {}", names.join(" ")) };
-    cut(&format!("{letter} {}{names}", file.path), MOST_LINE)
+    cut(&format!("{letter} {}{names}", file.cwd_path.as_ref().unwrap_or(&file.path)), MOST_LINE)
 }
 
 /// Returns a text on one line, shortened and escaped for display.

@@ -9,6 +9,7 @@ mod renames;
 mod texts;
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -20,6 +21,7 @@ use super::history::History;
 use super::request::{deadline, freshness, reading};
 use super::shared::Shared;
 use crate::git::{ObjectId, Walk};
+use crate::paths::CallerDir;
 use crate::proto::{ChangedParams, ChangedResult, RpcError, code};
 use crate::types::{Way, moment};
 use texts::Texts;
@@ -56,10 +58,13 @@ fn answer(
     let texts = Texts::new(at, &past, shared.config.index.max_file_bytes);
     let changes = find::changes(shared, &texts, base)?;
     let mut definitions = Definitions::new(shared, at.view, until)?;
+    let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
     let mut n_late = 0;
     let mut files = Vec::with_capacity(limit.min(changes.len()));
     for change in changes.iter().take(limit) {
         let mut file = change.file.clone();
+        file.cwd_path = dir.shown(&file.path);
+        file.cwd_from = file.from.as_ref().and_then(|from| dir.shown(from));
         let present = || texts.present(&file.path, &change.hash?);
         match definitions.compare(&change.file, change.hash, || texts.past(change.old?), present) {
             Ok(symbols) => file.symbols = symbols,

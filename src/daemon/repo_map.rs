@@ -1,5 +1,7 @@
 //! Answers `map`: the most important part of the code map that fits a budget.
 
+use std::path::Path;
+
 use super::event::Freshness;
 use super::history::below;
 use super::kept_maps::KeptMap;
@@ -8,6 +10,7 @@ use super::shared::Shared;
 use crate::extract::secrets::Syntax;
 use crate::extract::{self, redact::redact};
 use crate::map::{ListedFile, rank, render};
+use crate::paths::CallerDir;
 use crate::proto::{MapParams, MapResult};
 use crate::scan;
 use crate::store::StoreError;
@@ -32,9 +35,10 @@ pub(super) fn map(shared: &Shared, params: &MapParams, at: &Freshness) -> Result
     let unfocused = unfocused.map(|(typed, _)| typed.clone()).collect();
     let focus: Vec<&str> = focus.iter().map(String::as_str).collect();
     let ranking = rank(&map, &focus);
+    let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
     let budget = params.budget.unwrap_or(BUDGET);
     let text = |file| text_of(map.listed(file), at, shared.config.index.max_file_bytes);
-    let rendered = render(&map, &ranking, budget, text);
+    let rendered = render(&map, &ranking, budget, &dir, text);
     // What stands for a credential is shorter.
     let text = redact(&rendered.text, Syntax::Code).into_owned();
     Ok(MapResult {

@@ -4,6 +4,7 @@
 //! need no check. Both kinds have scores on one scale and appear in one list.
 
 use std::iter::repeat;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -18,9 +19,9 @@ use super::search_scope::Scope;
 use super::shared::Shared;
 use super::status::embed_failed;
 use super::verify::{Verified, verify};
-use crate::paths::RepoLayout;
+use crate::paths::{CallerDir, RepoLayout};
 use crate::proto::memory::Caller;
-use crate::proto::{Hit, Mode, Pending, SearchParams, SearchResult, Sync};
+use crate::proto::{Hit, Mode, Parsed, Pending, SearchParams, SearchResult, Sync};
 use crate::search::correction::{FEW, WordsOfView, corrected as corrected_query};
 use crate::search::filter::Filter;
 use crate::search::memory_search::MemoryAsk;
@@ -48,11 +49,14 @@ pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> RpcRes
     if !(0.0..=1.0).contains(&threshold) {
         return Err(bad_params(format!("threshold: {threshold} is not between 0 and 1")));
     }
-    let scope = Scope::of(&params)?;
+    let caller = Caller { cwd: params.cwd.clone(), ..Caller::default() };
+    let layout = locate(shared, &caller).await?;
+    let dir = CallerDir::new(&layout, Path::new(&params.cwd));
+    let scope = Scope::of(&params, &dir)?;
     let shown = limit;
     let limit = if params.rerank { limit.max(reranking::FIRST) } else { limit };
     let memories = scope.memory_ask(&params, limit);
-    let question = Arc::new(Question { params, scope, memories, limit });
+    let question = Arc::new(Question { params, layout, scope, memories, limit });
     shared.queries.fetch_add(1, Ordering::Relaxed);
     let Question { params, .. } = &*question;
     let mut vectorless = None;
@@ -65,6 +69,12 @@ pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> RpcRes
     };
     result.hits.retain(|hit| hit.score >= threshold);
     result.hits.truncate(shown);
+    for hit in result.hits.iter_mut().filter(|hit| hit.commit.is_none() && hit.memory.is_none()) {
+        hit.cwd_path = dir.shown(&hit.path);
+        if let Some(copies) = &mut hit.copies {
+            copies.cwd_paths = copies.paths.iter().filter_map(|path| dir.shown(path)).collect();
+        }
+    }
     if let Some(error) = vectorless {
         let why = format!("memories: not all have their vectors: {}", error.message);
         result.fresh = false;
@@ -72,7 +82,7 @@ pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> RpcRes
         result.degraded.push(why);
     }
     let mut parsed = question.scope.query.parsed();
-    parsed.notes.extend(question.scope.notes.iter().cloned());
+    parsed.notes.extend(question.scope.notes.iter().cloned().chain(result.parsed.notes));
     Ok(SearchResult {
         query: params.query.clone(),
         mode: params.mode,
@@ -84,11 +94,9 @@ pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> RpcRes
 
 /// Searches only the memories. The state of the index does not matter unless a memory that is found has anchors.
 async fn alone(shared: &Arc<Shared>, question: &Arc<Question>) -> RpcResult<SearchResult> {
-    let caller = Caller { cwd: question.params.cwd.clone(), ..Caller::default() };
-    let layout = locate(shared, &caller).await?;
     let asked = Arc::clone(question);
     let ((result, _), is_judged) =
-        blocking(shared, move |shared| memories_alone(shared, &asked, &layout, None)).await?;
+        blocking(shared, move |shared| memories_alone(shared, &asked, &asked.layout, None)).await?;
     if is_judged {
         return Ok(result);
     }
@@ -128,6 +136,7 @@ fn has_commits(filter: &Filter) -> bool {
 /// A search with validated params.
 struct Question {
     params: SearchParams,
+    layout: RepoLayout,
     scope: Scope,
     /// Query for the memories; `None` leaves them out.
     memories: Option<MemoryAsk>,
@@ -145,9 +154,10 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
     let read = |reader: &Reader| -> RpcResult<_> {
         reader.snapshot(|reader| {
             let embedder = shared.model_of(reader);
+            let chunks = shared.chunks.current(reader, at.view)?;
             let ask = search::Ask {
                 view: at.view,
-                chunks: &*shared.chunks.current(reader, at.view)?,
+                chunks: &chunks,
                 query: &scope.query,
                 mode: params.mode,
                 filter: &filter,
@@ -166,7 +176,8 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
             let embeddings = reader.pending_embeddings(at.view, MOST_PENDING)?;
             let is_whole = reader.view(at.view)?.is_some_and(|row| row.complete);
             let failed = if params.mode == Mode::Keyword { None } else { embed_failed(reader, at.view)? };
-            Ok(((answer, again.transpose()?), embeddings, failed, clock(reader, at)?, is_whole))
+            let notes: Vec<String> = scope.vain_globs(&chunks).collect();
+            Ok(((answer, again.transpose()?), embeddings, failed, clock(reader, at)?, is_whole, notes))
         })
     };
     let mut found = shared.read(read)?;
@@ -174,7 +185,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
     if answers.into_iter().flatten().any(|answer| answer.is_outdated) {
         found = shared.read(read)?; // the snapshot was taken before the switch to another model
     }
-    let ((mut answer, again), embeddings, embed_failed, clock, is_whole) = found;
+    let ((mut answer, again), embeddings, embed_failed, clock, is_whole, notes) = found;
     let corrected = again.and_then(|again| memories.add_corrected(shared, &mut answer, again));
     let text = (shared.config.index.max_file_bytes, &shared.texts);
     let most_texts = if params.rerank { reranking::FIRST } else { 0 };
@@ -211,6 +222,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
         clock,
         fresh: at.fresh && is_whole,
         reason,
+        parsed: Parsed { notes, ..Parsed::default() },
         ..SearchResult::default()
     };
     Ok((result, stale))

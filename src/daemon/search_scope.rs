@@ -8,12 +8,14 @@ use super::error::{RpcResult, bad_params};
 use super::memories::rules::traits;
 use crate::extract::lang;
 use crate::memory::{fields, time};
+use crate::paths::CallerDir;
 use crate::proto::SearchParams;
 use crate::proto::memory::Traits;
 use crate::search::filter::{Filter, glob_set};
 use crate::search::memory_search::MemoryAsk;
 use crate::search::query::{FilterKey, FilterTerm, Query, parse_with_filters};
 use crate::search::restriction::{CommitConditions, Conditions};
+use crate::search::view_chunks::ViewChunks;
 use crate::store::MemoryFilter;
 use crate::types::{ClassSet, FileClass, IdSet, Kind};
 
@@ -34,6 +36,8 @@ pub(super) struct Scope {
     pub(super) memories: Option<MemoryFilter>,
     /// What a user may not expect.
     pub(super) notes: Vec<String>,
+    /// The globs that paths must match, each as it was typed.
+    pub(super) globs: Vec<(String, GlobSet)>,
 }
 
 impl Scope {
@@ -41,7 +45,7 @@ impl Scope {
     ///
     /// # Errors
     /// When a param is invalid, or the params leave no kind of hit. A filter in the query that is invalid is text.
-    pub(super) fn of(params: &SearchParams) -> RpcResult<Self> {
+    pub(super) fn of(params: &SearchParams, dir: &CallerDir) -> RpcResult<Self> {
         let now = local(now_ms());
         let check = |key, value: &str| {
             let is_of_files =
@@ -50,15 +54,17 @@ impl Scope {
                 return Err("memories have none".to_owned());
             }
             let (value, is_negated) = (value.to_owned(), false);
-            TypedFilters::default().add(&FilterTerm { key, value, is_negated }, &now)
+            TypedFilters::default().add(&FilterTerm { key, value, is_negated }, &now, dir)
         };
         let query = parse_with_filters(&params.query, &check);
         let mut typed = TypedFilters::default();
         for term in query.filters() {
-            typed.add(term, &now).map_err(bad_params)?;
+            typed.add(term, &now, dir).map_err(bad_params)?;
         }
-        let (kinds, notes) = kinds(params, &typed)?;
-        let mut filters = Filters::of(params, typed, &now)?;
+        let globs = typed_globs(params, &query, dir);
+        let paths = TypedPaths::of(params, dir).map_err(bad_params)?;
+        let (kinds, notes) = kinds(params, &paths, &typed)?;
+        let mut filters = Filters::of(params, paths, typed, &now)?;
         let in_index: Vec<Kind> = kinds.iter().copied().filter(|kind| *kind != Kind::Memory).collect();
         // Without any kind nothing is found, which is no error: the filters of the query say so.
         let index = (!in_index.is_empty() || kinds.is_empty()).then(|| {
@@ -70,7 +76,13 @@ impl Scope {
             filters.index
         });
         let memories = kinds.contains(&Kind::Memory).then_some(filters.memories);
-        Ok(Self { query, index, conditions: filters.conditions, memories, notes })
+        Ok(Self { query, index, conditions: filters.conditions, memories, notes, globs })
+    }
+
+    /// Returns a note on each glob that no file of the view matches.
+    pub(super) fn vain_globs(&self, chunks: &ViewChunks) -> impl Iterator<Item = String> {
+        let vain = self.globs.iter().filter(|(_, glob)| !chunks.has_path(glob));
+        vain.map(|(typed, _)| format!("path {typed}: no indexed file matches"))
     }
 
     /// Returns the query for the memories; `None` if the search leaves them out.
@@ -87,7 +99,11 @@ impl Scope {
 }
 
 /// The kinds of hits that may be found, and what to say about the others.
-fn kinds(params: &SearchParams, typed: &TypedFilters) -> RpcResult<(Vec<Kind>, Vec<String>)> {
+fn kinds(
+    params: &SearchParams,
+    paths: &TypedPaths,
+    typed: &TypedFilters,
+) -> RpcResult<(Vec<Kind>, Vec<String>)> {
     let mut kinds = Kind::ALL.to_vec();
     let mut notes = Vec::new();
     let Traits { tier, author, min_priority, metadata } = &params.traits;
@@ -97,7 +113,7 @@ fn kinds(params: &SearchParams, typed: &TypedFilters) -> RpcResult<(Vec<Kind>, V
         || tier.is_some()
         || min_priority.is_some()
         || !metadata.is_empty();
-    let is_of_files = !params.path.is_empty() || !params.lang.is_empty() || !params.only.is_empty();
+    let is_of_files = !paths.wanted.is_empty() || !params.lang.is_empty() || !params.only.is_empty();
     let mut keep = |is_limited: bool, few: &[Kind]| kinds.retain(|kind| !is_limited || few.contains(kind));
     keep(!params.kind.is_empty(), &params.kind);
     keep(is_of_files, &FILES);
@@ -121,6 +137,36 @@ fn kinds(params: &SearchParams, typed: &TypedFilters) -> RpcResult<(Vec<Kind>, V
         notes.push("files have no date or author: only commits and memories are searched".to_owned());
     }
     Ok((kinds, notes))
+}
+
+/// Returns the globs that paths must match. Invalid ones are an error elsewhere.
+fn typed_globs(params: &SearchParams, query: &Query, dir: &CallerDir) -> Vec<(String, GlobSet)> {
+    let of_query = query.filters().iter().filter(|term| term.key == FilterKey::Path && !term.is_negated);
+    let typed = params.path.iter().filter(|typed| !typed.starts_with('!'));
+    let typed = typed.chain(of_query.map(|term| &term.value));
+    let glob = |typed: &String| compiled(&[dir.glob(typed).ok()?]).ok();
+    typed.filter_map(|typed| Some((typed.clone(), glob(typed)?))).collect()
+}
+
+/// The globs of the params, over paths from the top of the worktree.
+struct TypedPaths {
+    wanted: Vec<String>,
+    /// Those with a `!` before them.
+    unwanted: Vec<String>,
+}
+
+impl TypedPaths {
+    fn of(params: &SearchParams, dir: &CallerDir) -> Result<Self, String> {
+        let mut paths = Self { wanted: Vec::new(), unwanted: Vec::new() };
+        for typed in &params.path {
+            let (glob, list) = match typed.strip_prefix('!') {
+                Some(glob) => (glob, &mut paths.unwanted),
+                None => (typed.as_str(), &mut paths.wanted),
+            };
+            list.push(dir.glob(glob).map_err(|error| format!("path: {error}"))?);
+        }
+        Ok(paths)
+    }
 }
 
 /// The filters of a query, with their values.
@@ -148,15 +194,16 @@ struct TypedFilters {
 
 impl TypedFilters {
     /// Adds a filter; the error says why its value is none.
-    fn add(&mut self, term: &FilterTerm, now: &Zoned) -> Result<(), String> {
+    fn add(&mut self, term: &FilterTerm, now: &Zoned, dir: &CallerDir) -> Result<(), String> {
         let value = term.value.as_str();
         let parts = || value.split(',').map(str::trim);
         let said = |error: crate::memory::Refused| error.to_string();
         let not = term.is_negated;
         match term.key {
             FilterKey::Path => {
-                compiled(&[value.to_owned()])?;
-                pick(not, &mut self.paths, &mut self.not_paths).push(value.to_owned());
+                let glob = dir.glob(value).map_err(|error| error.to_string())?;
+                compiled(std::slice::from_ref(&glob))?;
+                pick(not, &mut self.paths, &mut self.not_paths).push(glob);
             }
             FilterKey::Lang => {
                 let langs = parts().map(|word| lang_of(word).map_err(|_| "no such language".to_owned()));
@@ -219,7 +266,7 @@ struct Filters {
 }
 
 impl Filters {
-    fn of(params: &SearchParams, typed: TypedFilters, now: &Zoned) -> RpcResult<Self> {
+    fn of(params: &SearchParams, paths: TypedPaths, typed: TypedFilters, now: &Zoned) -> RpcResult<Self> {
         let bad = |refused: crate::memory::Refused| bad_params(refused.to_string());
         let moment = |field, typed: &Option<String>| {
             typed.as_deref().map(|typed| time::past(field, typed, now)).transpose().map_err(bad)
@@ -244,10 +291,10 @@ impl Filters {
             ..Filter::default()
         };
         let bad_path = |error| bad_params(format!("path: {error}"));
-        for globs in lists([params.path.clone(), typed.paths]) {
+        for globs in lists([paths.wanted, typed.paths]) {
             index.paths.push(compiled(&globs).map_err(bad_path)?);
         }
-        index.not_paths = compiled(&typed.not_paths).map_err(bad_path)?;
+        index.not_paths = compiled(&[paths.unwanted, typed.not_paths].concat()).map_err(bad_path)?;
         match (index.langs.is_empty(), typed.langs.is_empty()) {
             (_, true) => {}
             (true, _) => index.langs = typed.langs,

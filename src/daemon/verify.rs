@@ -165,6 +165,7 @@ fn hit(found: &Found, snippets: &Snippets<'_>, at: &Freshness, shown: &str, expl
         kind: candidate.kind,
         classes: candidate.classes.iter().collect(),
         path: candidate.path.clone(),
+        cwd_path: None,
         lines: candidate.lines,
         symbol: candidate.symbol.as_deref().map(str::to_owned),
         title: candidate.title.as_deref().map(str::to_owned),

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::signature::Lines;
 use super::{CodeMap, Ranking};
+use crate::paths::CallerDir;
 use crate::types::escape;
 
 /// Characters per token. Tokenizers differ; for English and code the average is about four.
@@ -36,12 +37,13 @@ pub(super) fn count_tokens(text: &str) -> usize {
 /// Items that do not fit are skipped in favour of shorter ones, so that small budgets are used well. The remaining budget
 /// after the last file goes to further symbols of the first ones.
 ///
-/// `text` returns the text of a file, given its position, from which signatures are taken; it is called for each file with
+/// Paths are shown as the caller would type them in `dir`. `text` returns the text of a file, given its position, from which signatures are taken; it is called for each file with
 /// room for a symbol. Without it, symbols are printed as their names.
 pub fn render(
     map: &CodeMap,
     ranking: &Ranking,
     budget_tokens: usize,
+    dir: &CallerDir,
     mut text: impl FnMut(usize) -> Option<String>,
 ) -> Rendered {
     let mut left = budget_tokens.saturating_mul(TOKEN_CHARS);
@@ -50,7 +52,8 @@ pub fn render(
         if left < MIN_HEADING_CHARS {
             break;
         }
-        let heading = format!("{}\n", escape(&map.listed(file).path));
+        let path = &map.listed(file).path;
+        let heading = format!("{}\n", escape(dir.shown(path).as_ref().unwrap_or(path)));
         if take(&mut left, &heading) {
             let rest = ranking.symbols(map, file).into_iter();
             let has_room = left >= MIN_SYMBOL_CHARS;

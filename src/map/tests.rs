@@ -1,6 +1,7 @@
 use super::rank::scores;
 use super::render::count_tokens;
 use super::*;
+use crate::paths::CallerDir;
 use crate::testing::{Random, hostile_text};
 
 /// Reads `path: defined names | used names`, a file a line; each definition is on the line of its place.
@@ -104,7 +105,7 @@ fn scores_sum_to_one_and_do_not_hang_on_the_order_of_files() {
 fn maps_by_budget() {
     let map = map_of(&files(SHOP));
     let ranking = rank(&map, &[]);
-    let printed = |budget| render(&map, &ranking, budget, |_| None);
+    let printed = |budget| render(&map, &ranking, budget, &CallerDir::default(), |_| None);
     let check = |budget, expected: &str| assert_eq!(printed(budget).text, expected, "{budget}");
     check(0, "");
     check(1, "");
@@ -122,7 +123,10 @@ fn signatures_and_paths_take_one_line() {
         let outline = Outline { symbols: vec![("f".to_owned(), 5)], references: vec![] };
         let map = map_of(&[(path.to_owned(), outline)]);
         let text = format!("{}{signature}\nf again", "/// What f does.\n".repeat(6));
-        assert_eq!(render(&map, &rank(&map, &[]), 100, |_| Some(text.clone())).text, expected);
+        assert_eq!(
+            render(&map, &rank(&map, &[]), 100, &CallerDir::default(), |_| Some(text.clone())).text,
+            expected
+        );
     };
     check("a.rs", "pub fn f(x:  u32) -> u32 {", "a.rs\n    7: pub fn f(x: u32) -> u32\n");
     check("a.py", "def f(x):", "a.py\n    7: def f(x)\n");
@@ -148,7 +152,8 @@ fn never_over_budget() {
         let map = map_of(&files);
         let ranking = rank(&map, &[]);
         for budget in [0, 1, 2, 7, 16, 64, 256, 5_000] {
-            let found = render(&map, &ranking, budget, |file| Some(texts[file].clone()));
+            let found =
+                render(&map, &ranking, budget, &CallerDir::default(), |file| Some(texts[file].clone()));
             assert_eq!(found.n_tokens, count_tokens(&found.text));
             assert!(found.n_tokens <= budget, "{} over {budget}", found.n_tokens);
             assert!(found.n_files <= files.len());
@@ -179,7 +184,7 @@ fn an_updated_map_equals_a_new_one() {
         let anew = map_of(&files);
         let (ranking, expected) = (rank(&map, &[]), rank(&anew, &[]));
         assert_eq!((&ranking.files, scores(&map, &[])), (&expected.files, scores(&anew, &[])));
-        let printed = |map, ranking| render(map, ranking, 500, |_| None);
+        let printed = |map, ranking| render(map, ranking, 500, &CallerDir::default(), |_| None);
         assert_eq!(printed(&map, &ranking), printed(&anew, &expected));
     }
     assert!(map.n_names() < 100, "{} names are kept", map.n_names());

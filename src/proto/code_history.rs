@@ -139,10 +139,16 @@ pub enum FileStatus {
 pub struct ChangedFile {
     /// Path from the worktree's top.
     pub path: String,
+    /// The same relative to `cwd`, as a person there would type it; absent at the top.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd_path: Option<String>,
     /// What happened to it.
     pub status: FileStatus,
     /// Its former name, if it was renamed.
     pub from: Option<String>,
+    /// The same relative to `cwd`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd_from: Option<String>,
     /// Changes of its definitions; null if it is not code.
     pub symbols: Option<ChangedSymbols>,
 }

@@ -47,7 +47,8 @@ pub struct SearchParams {
     pub kind: Vec<Kind>,
     /// Only files of one of these classes, also as plurals; empty means all.
     pub only: Vec<FileClass>,
-    /// Only paths that match one of these globs; empty means all.
+    /// Only paths that match one of these globs, and none of those with a `!` before them; empty means all. With a `/` they
+    /// start at `cwd`, or at the root of the file system if absolute; without, they match a name at any depth.
     pub path: Vec<String>,
     /// Only these languages; empty means all.
     pub lang: Vec<String>,
@@ -159,6 +160,9 @@ pub struct Hit {
     pub kind: Kind,
     /// Path relative to the worktree, with `/`; `commit:<oid>` for a commit, `memory:<id>` for a memory.
     pub path: String,
+    /// The same path relative to `cwd`, as a person there would type it; absent at the top of the worktree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd_path: Option<String>,
     /// First and last line, 1-based and inclusive. For a commit they are lines of its message and changed paths, for a
     /// memory of its content.
     pub lines: (u32, u32),
@@ -216,6 +220,9 @@ pub struct Copies {
     pub count: usize,
     /// The first of their paths.
     pub paths: Vec<String>,
+    /// The same relative to `cwd`, as [`Hit::cwd_path`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cwd_paths: Vec<String>,
 }
 
 /// Most paths of copies that are named.
@@ -232,9 +239,15 @@ impl Copies {
 }
 
 impl Hit {
+    /// Returns the path as a person would type it.
+    pub fn shown_path(&self) -> &str {
+        self.cwd_path.as_deref().unwrap_or(&self.path)
+    }
+
     /// Returns a line on the files that say the same: `and 4 like it: a.md, …`.
     pub fn like_it(&self) -> Option<String> {
-        let Copies { count, paths } = self.copies.as_ref()?;
+        let Copies { count, paths, cwd_paths } = self.copies.as_ref()?;
+        let paths = if cwd_paths.is_empty() { paths } else { cwd_paths };
         let more = if *count > paths.len() { ", …" } else { "" };
         Some(format!("and {count} like it: {}{more}", paths.join(", ")))
     }

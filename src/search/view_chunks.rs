@@ -14,6 +14,8 @@ use super::filter::Filter;
 use super::id_places::IdPlaces;
 use super::path_index::PathIndex;
 use super::translation;
+use globset::GlobSet;
+
 use crate::store::{Content, ContentChunk};
 use crate::types::{ChunkId, ClassSet, FileClass, Kind};
 pub use members::Members;
@@ -213,6 +215,12 @@ impl ViewChunks {
     /// Returns the number of different contents.
     pub fn n_contents(&self) -> usize {
         self.contents.len()
+    }
+
+    /// Returns whether some file has a path that matches.
+    pub fn has_path(&self, globs: &GlobSet) -> bool {
+        let is_file = |listed: &&ListedPath| !self.contents[listed.content as usize].is_commit();
+        self.paths.iter().filter(is_file).any(|listed| globs.is_match(&*listed.path))
     }
 
     /// Returns the content of a chunk.

@@ -8,6 +8,7 @@ mod bad_repositories;
 mod becoming;
 mod brief;
 mod byte_forms;
+mod caller_paths;
 mod cli;
 mod client;
 mod commits;

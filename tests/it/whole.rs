@@ -43,7 +43,7 @@ fn a_map_says_where_nothing_is_to_lean_to() {
     let output = live.memo(&args).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("memo: --focus ../docs: no file with symbols\n"), "{said}");
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), "src/lib.rs\n    1: pub fn walrus() {}\n");
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "lib.rs\n    1: pub fn walrus() {}\n");
 }
 
 #[test]

@@ -239,8 +239,8 @@ pub(in crate::cli) enum Verb {
     RestoreBackup(RestoreBackupArgs),
     /// Show the state of the daemon and the index
     ///
-    /// Does not wait for pending work; run `memo sync` first when the lists must be complete. Paths are relative to the top
-    /// of the worktree.
+    /// Does not wait for pending work; run `memo sync` first when the lists must be complete. Paths are relative to the
+    /// current directory, in `--json` to the top of the worktree.
     ///
     /// Example: memo status --files -z | xargs -0 wc -l
     Status(StatusArgs),

@@ -87,9 +87,13 @@ pub(in crate::cli) struct SearchArgs {
     /// lock, licence, changelog, translation, migration, declaration (comma-separated, or given again)
     #[arg(long, value_name = "CLASS", value_delimiter = ',', value_parser = FileClass::parse)]
     pub(in crate::cli) only: Vec<FileClass>,
-    /// Only paths that match this glob, from the worktree's top; without `/` at any depth (may be given again)
+    /// Only paths that match this glob, from the current directory; without `/` a name at any depth; after `!` only
+    /// others (may be given again)
     #[arg(short, long, value_name = "GLOB")]
     pub(in crate::cli) path: Vec<String>,
+    /// No paths that match this glob (may be given again)
+    #[arg(long, value_name = "GLOB")]
+    pub(in crate::cli) exclude: Vec<String>,
     /// Only these languages: rust, python, markdown… (comma-separated, or given again)
     #[arg(short, long, value_name = "LANG", value_delimiter = ',')]
     pub(in crate::cli) lang: Vec<String>,

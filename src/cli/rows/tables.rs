@@ -90,6 +90,7 @@ pub(in crate::cli) const HITS: Table = Table {
         ("kind", "/kind"),
         ("classes", "/classes"),
         ("path", "/path"),
+        ("cwd_path", "/cwd_path"),
         ("first_line", "/lines/0"),
         ("last_line", "/lines/1"),
         ("symbol", "/symbol"),
@@ -198,8 +199,10 @@ pub(in crate::cli) const FILES: Table = Table {
     row: "file",
     columns: &[
         ("path", "/path"),
+        ("cwd_path", "/cwd_path"),
         ("status", "/status"),
         ("from", "/from"),
+        ("cwd_from", "/cwd_from"),
         ("added", "/symbols/added"),
         ("changed", "/symbols/changed"),
         ("removed", "/symbols/removed"),

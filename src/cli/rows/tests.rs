@@ -293,7 +293,8 @@ fn tables_have_every_field() {
     check(&MEMORIES, of(&Memory { links: Some(Vec::new()), ..Memory::default() }), &["score", "state"]);
     check(&LINKS, of(&Edge::default()), &[]);
     let symbols = Some(ChangedSymbols::default());
-    check(&FILES, of(&ChangedFile { symbols, ..ChangedFile::default() }), &[]);
+    let (cwd_path, cwd_from) = (Some(String::new()), Some(String::new()));
+    check(&FILES, of(&ChangedFile { symbols, cwd_path, cwd_from, ..ChangedFile::default() }), &[]);
     check(&COMMITS, of(&WhyCommit::default()), &[]);
     check(&CHANGES, of(&Change::default()), &[]);
     check(&NAMES, of(&Tally::default()), &[]);
@@ -304,6 +305,7 @@ fn tables_have_every_field() {
     hit.explain = Some(Explain::default());
     hit.copies = Some(Copies::default());
     hit.classes = vec![FileClass::Code];
+    hit.cwd_path = Some(String::new());
     (hit.signature, hit.signature_line) = (Some(String::new()), Some(1));
     check(&HITS, of(&hit), &[]);
     check(&RELATED, of(&Related::default()), &[]);

@@ -59,7 +59,7 @@ impl Changes {
     /// Returns them by path.
     pub(super) fn list(self) -> Vec<Change> {
         let change = |path, status, from, old, hash| {
-            let file = ChangedFile { path, status, from, symbols: None };
+            let file = ChangedFile { path, status, from, ..ChangedFile::default() };
             Change { file, old, hash }
         };
         let added = self.added.into_iter();

@@ -87,6 +87,7 @@ pub(in crate::daemon) fn hit(
         copies: None,
         kind: Kind::Memory,
         path: format!("memory:{}", record.id),
+        cwd_path: None,
         lines: (1, n_lines.max(1)),
         symbol: None,
         title: record.title.clone(),

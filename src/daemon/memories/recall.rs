@@ -10,6 +10,7 @@ use crate::daemon::request::blocking;
 use crate::daemon::search_scope::Scope;
 use crate::daemon::shared::Shared;
 use crate::memory::tiers::Retention;
+use crate::paths::CallerDir;
 use crate::proto::memory::{PromoteParams, RecallParams, RecallResult, Recalled, UpdateResult};
 use crate::proto::{Mode, SearchParams};
 use crate::search::memory_search::FoundMemory;
@@ -53,7 +54,9 @@ async fn hits(call: &Call<'_>) -> RpcResult<Vec<Hit>> {
         traits: params.traits,
         ..SearchParams::default()
     };
-    let Some(mut wanted) = Scope::of(&search)?.memory_ask(&search, limit) else { return Ok(Vec::new()) };
+    let Some(mut wanted) = Scope::of(&search, &CallerDir::default())?.memory_ask(&search, limit) else {
+        return Ok(Vec::new());
+    };
     let look = move |shared: &Shared| {
         if wanted.mode != Mode::Keyword {
             wanted.embed(shared.memories.model().as_deref().map_err(String::as_str));

@@ -1,0 +1,132 @@
+//! Translates paths between a caller's directory and the top of the worktree.
+//!
+//! Paths in the index start at the top. People type and read paths that start where they are.
+
+use std::path::{Component, Path};
+
+use super::RepoLayout;
+
+/// The directory of a caller, as its parts from the top of the worktree.
+#[derive(Clone, Debug, Default)]
+pub struct CallerDir {
+    root: String,
+    parts: Vec<String>,
+}
+
+/// A typed path that leads out of the worktree.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{path}: outside the worktree {root}")]
+pub struct OutsideError {
+    path: String,
+    root: String,
+}
+
+impl CallerDir {
+    /// Returns the place of `cwd`, a canonical path, in a worktree; the top if it is not in it.
+    pub fn new(layout: &RepoLayout, cwd: &Path) -> Self {
+        let below = cwd.strip_prefix(&layout.root).unwrap_or(Path::new(""));
+        let parts = below.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
+        Self { root: layout.root.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/"), parts }
+    }
+
+    /// Returns a path from the top as the caller would type it; `None` at the top, where it is the same.
+    pub fn shown(&self, path: &str) -> Option<String> {
+        if self.parts.is_empty() {
+            return None;
+        }
+        let theirs: Vec<&str> = path.split('/').collect();
+        let n_common = self.parts.iter().zip(&theirs).take_while(|(own, their)| own == their).count();
+        let n_common = n_common.min(theirs.len() - 1); // the directory itself is `../name`
+        let up = std::iter::repeat_n("..", self.parts.len() - n_common);
+        Some(up.chain(theirs[n_common..].iter().copied()).collect::<Vec<_>>().join("/"))
+    }
+
+    /// Returns a typed glob as one over paths from the top. A name without `/` is left as it is: it may be anywhere.
+    ///
+    /// # Errors
+    /// When no path in the worktree can match it.
+    pub fn glob(&self, typed: &str) -> Result<String, OutsideError> {
+        let outside = || OutsideError { path: typed.to_owned(), root: self.root.clone() };
+        let glob = if cfg!(windows) { typed.replace('\\', "/") } else { typed.to_owned() };
+        if !glob.contains('/') && !matches!(glob.as_str(), "." | "..") {
+            return Ok(glob);
+        }
+        let (mut parts, below) = match Path::new(&glob).components().next() {
+            Some(Component::Normal(_) | Component::CurDir | Component::ParentDir) | None => {
+                (self.parts.iter().map(|part| globset::escape(part)).collect(), glob.as_str())
+            }
+            Some(_) => {
+                let below =
+                    glob.strip_prefix(&self.root).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+                (Vec::new(), below.ok_or_else(outside)?)
+            }
+        };
+        for part in below.split('/') {
+            match part {
+                "" | "." => {}
+                ".." => drop(parts.pop().ok_or_else(outside)?),
+                part => parts.push(part.to_owned()),
+            }
+        }
+        Ok(if parts.is_empty() { "**".to_owned() } else { parts.join("/") })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dir(cwd: &str) -> CallerDir {
+        let layout = RepoLayout {
+            root: "/r/w".into(),
+            git_dir: None,
+            common_dir: None,
+            state_dir: "/r/w/.memo".into(),
+            id: String::new(),
+        };
+        CallerDir::new(&layout, Path::new(cwd))
+    }
+
+    #[test]
+    fn paths_are_shown_as_they_would_be_typed() {
+        let check = |cwd: &str, path: &str, expected: Option<&str>| {
+            assert_eq!(dir(cwd).shown(path).as_deref(), expected, "{path} from {cwd}");
+        };
+        check("/r/w", "src/a.rs", None);
+        check("/elsewhere", "src/a.rs", None);
+        check("/r/w/src", "src/a.rs", Some("a.rs"));
+        check("/r/w/src", "src/b/c.rs", Some("b/c.rs"));
+        check("/r/w/src", "srcs/a.rs", Some("../srcs/a.rs"));
+        check("/r/w/src/b", "src/a.rs", Some("../a.rs"));
+        check("/r/w/src/b", "README.md", Some("../../README.md"));
+        check("/r/w/src/b", "src/b", Some("../b"));
+    }
+
+    #[test]
+    fn globs_start_where_they_are_typed() {
+        let check = |cwd: &str, glob: &str, expected: Option<&str>| {
+            assert_eq!(dir(cwd).glob(glob).ok().as_deref(), expected, "{glob} from {cwd}");
+        };
+        check("/r/w", "src/*.rs", Some("src/*.rs"));
+        check("/r/w", "./src/*.rs", Some("src/*.rs"));
+        check("/r/w", "src/", Some("src"));
+        check("/r/w", ".", Some("**"));
+        check("/r/w", "..", None);
+        check("/r/w", "*.rs", Some("*.rs"));
+        check("/r/w/src", "*.rs", Some("*.rs"));
+        check("/r/w/src", "./*.rs", Some("src/*.rs"));
+        check("/r/w/src", "**/*.rs", Some("src/**/*.rs"));
+        check("/r/w/src", ".", Some("src"));
+        check("/r/w/src", "..", Some("**"));
+        check("/r/w/src", "../docs/*.md", Some("docs/*.md"));
+        check("/r/w/src", "../../x", None);
+        check("/r/w/a[b]", "./x", Some("a[[]b[]]/x"));
+        check("/r/w/src", "/r/w/docs/*.md", Some("docs/*.md"));
+        check("/r/w/src", "/r/w", Some("**"));
+        check("/r/w/src", "/r/wide/*.md", None);
+        #[cfg(unix)]
+        check("/r/w/src", "/etc/*", None);
+        let error = dir("/r/w").glob("../x/*.rs").unwrap_err();
+        assert_eq!(error.to_string(), "../x/*.rs: outside the worktree /r/w");
+    }
+}

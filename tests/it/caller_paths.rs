@@ -1,0 +1,96 @@
+//! Do paths that are typed and shown start at the caller's directory?
+
+use std::process::Output;
+
+use serde_json::{Value, json};
+
+use crate::live::{Live, memo_in};
+
+fn repository() -> Live {
+    let live = Live::new();
+    live.write("README.md", "# Shop\n\nThe alpha of the shop.\n");
+    live.write("src/cart.rs", "pub fn alpha_of_cart() -> u32 {\n    1\n}\n");
+    live.write("src/deep/tax.rs", "pub fn alpha_of_tax() -> u32 {\n    2\n}\n");
+    live.write("docs/tax.md", "# Taxes\n\nWhat alpha costs.\n");
+    live.commit_all();
+    live.write("src/cart.rs", "pub fn alpha_of_cart() -> u32 {\n    3\n}\n");
+    live.sh("git mv docs/tax.md docs/taxes.md");
+    live
+}
+
+fn run(live: &Live, dir: &str, args: &[&str]) -> Output {
+    live.memo(args).current_dir(live.root().join(dir)).output().unwrap()
+}
+
+/// Returns the lines of stdout that are no text of a hit.
+fn heads(output: &Output) -> Vec<String> {
+    let lines = String::from_utf8_lossy(&output.stdout).into_owned();
+    lines.lines().filter(|line| !line.starts_with(' ') && !line.is_empty()).map(str::to_owned).collect()
+}
+
+fn paths(live: &Live, dir: &str, filters: &[&str]) -> Vec<String> {
+    let args = [&["search", "alpha", "--kind", "doc,symbol", "--wait-ms=60000"], filters].concat();
+    let heads = heads(&run(live, dir, &args)).into_iter();
+    let mut paths: Vec<String> = heads.map(|head| head.split(':').next().unwrap().to_owned()).collect();
+    paths.sort();
+    paths
+}
+
+#[test]
+fn hits_are_shown_as_they_would_be_opened() {
+    let live = repository();
+    assert_eq!(paths(&live, "", &[]), ["README.md", "docs/taxes.md", "src/cart.rs", "src/deep/tax.rs"]);
+    assert_eq!(paths(&live, "src", &[]), ["../README.md", "../docs/taxes.md", "cart.rs", "deep/tax.rs"]);
+    let from_c = heads(&run(&live, "docs", &["-C", "../src", "search", "alpha_of_cart", "-n1"]));
+    assert!(from_c[0].starts_with("cart.rs:1-3"), "{from_c:?}");
+    let (_, found) = memo_in(&live, &live.root().join("src"), &["search", "alpha_of_tax", "-n1"]);
+    let hit = &found["hits"][0];
+    assert_eq!((&hit["path"], &hit["cwd_path"]), (&json!("src/deep/tax.rs"), &json!("deep/tax.rs")));
+    let (_, found) = memo_in(&live, &live.root(), &["search", "alpha_of_tax", "-n1"]);
+    assert_eq!(found["hits"][0]["cwd_path"], Value::Null, "at the top it is the same");
+    let explained = run(&live, "src", &["explain", "alpha", "--of", "deep/tax.rs"]);
+    assert!(heads(&explained)[0].starts_with("deep/tax.rs:"), "{explained:?}");
+}
+
+#[test]
+fn globs_start_where_they_are_typed() {
+    let live = repository();
+    let absolute = format!("{}/docs/*.md", live.root().display());
+    let cases: [(&str, &[&str], &[&str]); 9] = [
+        ("", &["--path", "./src/*.rs"], &["src/cart.rs"]),
+        ("src", &["--path", "./*.rs"], &["cart.rs"]),
+        ("src", &["--path", "."], &["cart.rs", "deep/tax.rs"]),
+        ("src", &["--path", "../docs"], &["../docs/taxes.md"]),
+        ("src", &["--path", "*.md"], &["../README.md", "../docs/taxes.md"]),
+        ("src", &["--path", "!deep/*"], &["../README.md", "../docs/taxes.md", "cart.rs"]),
+        ("src", &["--exclude", "*.md", "--exclude", "./deep"], &["cart.rs"]),
+        ("src", &["path:./deep/**"], &["deep/tax.rs"]),
+        ("src", &["--path", &absolute], &["../docs/taxes.md"]),
+    ];
+    for (dir, filters, expected) in cases {
+        assert_eq!(paths(&live, dir, filters), expected, "{filters:?} in {dir:?}");
+    }
+    let vain = run(&live, "src", &["search", "alpha", "-p", "src/*.rs", "--wait-ms=60000"]);
+    let said = String::from_utf8_lossy(&vain.stderr).into_owned();
+    assert_eq!(vain.status.code(), Some(1));
+    assert_eq!(said, "memo: no match for alpha; path src/*.rs: no indexed file matches\n");
+    let outside =
+        live.sandbox.show(live.memo(&["search", "alpha", "-p", "../x/*.rs"]).current_dir(live.root()));
+    let expected = "exit 2\nerr: memo: path: ../x/*.rs: outside the worktree [TOP]/work\n";
+    assert!(outside.starts_with(expected), "{outside}");
+}
+
+#[test]
+fn lists_of_files_are_of_the_same_kind() {
+    let live = repository();
+    live.write("src/.env", "TOKEN=1");
+    live.call("sync", json!({ "wait_ms": 60_000 }));
+    let changed = heads(&run(&live, "src", &["changed", "--since", "HEAD"]));
+    assert_eq!(changed, ["R ../docs/taxes.md  from ../docs/tax.md", "A .env", "M cart.rs"]);
+    let files = heads(&run(&live, "src", &["status", "--files"]));
+    assert_eq!(files, ["../README.md", "../docs/taxes.md", "cart.rs", "deep/tax.rs"]);
+    assert_eq!(heads(&run(&live, "src", &["status", "--skipped"])), ["secret-name\t.env"]);
+    let map = heads(&run(&live, "src/deep", &["map"]));
+    assert_eq!(map.iter().filter(|line| line.ends_with(".rs")).collect::<Vec<_>>().len(), 2, "{map:?}");
+    assert!(map.contains(&"../cart.rs".to_owned()) && map.contains(&"tax.rs".to_owned()), "{map:?}");
+}
