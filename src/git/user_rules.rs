@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::UserDirs;
+use crate::paths::read_file;
 
 /// A file written within this time may be written again without a change of its time: the times of file systems have steps
 /// of up to 2 s (FAT).
@@ -75,7 +76,7 @@ fn signature(path: &Path) -> Signature {
 
 /// Hashes a file, one that cannot be read as an empty one, as git takes it.
 fn content(path: &Path) -> blake3::Hash {
-    blake3::hash(&fs::read(path).unwrap_or_default())
+    blake3::hash(&read_file(path).unwrap_or_default())
 }
 
 #[cfg(test)]
