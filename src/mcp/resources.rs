@@ -83,7 +83,7 @@ pub(super) fn list(verbs: &dyn Verbs) -> Result<Vec<Resource>, ResourceError> {
     let memories = array(memories.json.as_ref(), "memories").iter().filter_map(memory);
     let mut all: Vec<Resource> = memories.collect();
     let root = root(verbs)?;
-    let documents = files(verbs)?.into_iter().filter(|path| is_document(path));
+    let documents = files(verbs)?.into_iter().filter(|path| document_type(path).is_some());
     all.extend(documents.map(|path| document(&root, &path)));
     Ok(all)
 }
@@ -158,7 +158,7 @@ fn read_file(verbs: &dyn Verbs, path: &str) -> Result<Content, ResourceError> {
         return Err(refused());
     }
     let bytes = contents(file).map_err(failed)?;
-    let mime_type = if is_document(&relative) { "text/markdown" } else { "text/plain" };
+    let mime_type = document_type(&relative).unwrap_or("text/plain");
     // Which words of code are values, only a grammar knows, and this program has none: rather one too many is replaced.
     let text = redact(&String::from_utf8_lossy(&bytes), Syntax::Prose).into_owned();
     Ok(Content { mime_type, text })
@@ -220,12 +220,21 @@ fn memory(memory: &Value) -> Option<Resource> {
 fn document(root: &Path, path: &str) -> Resource {
     let whole = root.join(path).display().to_string().replace('\\', "/");
     let uri = format!("file:///{}", utf8_percent_encode(whole.trim_start_matches('/'), ESCAPED));
-    Resource::new(uri, path).with_mime_type("text/markdown")
+    Resource::new(uri, path).with_mime_type(document_type(path).unwrap_or("text/plain"))
 }
 
-fn is_document(path: &str) -> bool {
+/// Returns the media type of a document, by the ending of its name. Of a notebook, most is output.
+fn document_type(path: &str) -> Option<&'static str> {
+    const TYPES: [(&str, &str); 6] = [
+        (".md", "text/markdown"),
+        (".mdx", "text/markdown"),
+        (".markdown", "text/markdown"),
+        (".rst", "text/x-rst"),
+        (".adoc", "text/asciidoc"),
+        (".asciidoc", "text/asciidoc"),
+    ];
     let name = path.to_lowercase();
-    [".md", ".mdx", ".markdown"].iter().any(|ending| name.ends_with(ending))
+    TYPES.iter().find(|(ending, _)| name.ends_with(ending)).map(|(_, mime_type)| *mime_type)
 }
 
 #[cfg(test)]

@@ -10,18 +10,23 @@ use super::{Mcp, indexed};
 fn memories_and_documents_are_listed_and_read() {
     let live = indexed();
     live.write("docs/a b%.md", "# Odd\n");
+    live.write("docs/old.rst", "Older\n=====\n");
+    live.write("docs/old.ipynb", "{\"cells\": []}");
     let mut mcp = Mcp::modern(&live, &[]);
     let added = mcp.tool("remember", json!({ "text": "tokens last a day", "tag": "auth" }));
     let id = added["structuredContent"]["memory"]["id"].as_str().unwrap().to_owned();
     let listed = mcp.call("resources/list", json!({})).unwrap();
     let uris: Vec<&str> =
         listed["resources"].as_array().unwrap().iter().map(|one| one["uri"].as_str().unwrap()).collect();
-    assert_eq!(uris.len(), 3, "the memory and two documents: {uris:?}");
+    assert_eq!(uris.len(), 4, "the memory and three documents: {uris:?}");
     assert_eq!(uris[0], format!("memory://{id}"));
-    for (uri, expected) in uris.iter().zip(["tokens last a day", "# Odd", "# Sessions"]) {
+    let (markdown, rst) = ("text/markdown", "text/x-rst");
+    let expected =
+        [("tokens last a day", markdown), ("# Odd", markdown), ("# Sessions", markdown), ("Older", rst)];
+    for (uri, (expected, mime_type)) in uris.iter().zip(expected) {
         let read = mcp.call("resources/read", json!({ "uri": uri })).unwrap();
         let content = &read["contents"][0];
-        assert_eq!((&content["uri"], &content["mimeType"]), (&json!(uri), &json!("text/markdown")));
+        assert_eq!((&content["uri"], &content["mimeType"]), (&json!(uri), &json!(mime_type)));
         assert!(content["text"].as_str().unwrap().contains(expected), "{read}");
         assert_eq!(read["ttlMs"], 0);
     }
