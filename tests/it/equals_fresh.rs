@@ -17,7 +17,8 @@ const BATCHES: usize = 5;
 const OPERATIONS: usize = 16;
 const N_WORDS: usize = 12;
 const DIRS: &[&str] = &["", "a/", "a/b/", "c/d/e/", "out/"];
-const NAMES: &[&str] = &["f.md", "g.rs", "h.txt", "k.log", "l", ".env", "b", "d"];
+const NAMES: &[&str] =
+    &["f.md", "g.rs", "h.txt", "k.log", "l", ".env", "b", "d", "m.rst", "n.adoc", "o.ipynb"];
 const RULES: &[&str] = &["*.log", "/a/", "!k.log", "out/", "*.txt", "!/a/b/", "b", "**/e/*"];
 
 /// One run; what it did is in `log`, for the message of a failure.
@@ -48,10 +49,14 @@ impl Run {
 
     fn text(&mut self) -> String {
         let words: Vec<_> = (0..3).map(|_| word(self.random.below(N_WORDS))).collect();
-        match self.random.below(8) {
+        match self.random.below(9) {
             0 => format!("{}\0", words[0]),
             1 => String::new(),
             2..5 => format!("fn {}() {{ {}() }}\n\nstruct {};\n", words[0], words[1], words[2]),
+            5 => format!(
+                "{{\"cells\": [{{\"cell_type\": \"markdown\", \"source\": [\n\"# {}\"]}}]}}\n",
+                words[0]
+            ),
             _ => format!("# {}\n\n{} and {}\n", words[0], words[1], words[2]),
         }
     }
