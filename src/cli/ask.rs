@@ -33,9 +33,15 @@ pub(super) fn search(typed: SearchArgs, cwd: &str, config: &Config) -> SearchPar
     }
 }
 
-/// The paths of `--focus` stay as typed: the daemon resolves them relative to `cwd`.
+/// Paths stay as typed: the daemon resolves them relative to `cwd`.
 pub(super) fn map(typed: MapArgs, cwd: &str) -> MapParams {
-    MapParams { cwd: cwd.to_owned(), budget: Some(typed.budget), focus: typed.focus, sync: typed.sync.into() }
+    MapParams {
+        cwd: cwd.to_owned(),
+        budget: Some(typed.budget),
+        paths: typed.paths,
+        focus: typed.focus,
+        sync: typed.sync.into(),
+    }
 }
 
 pub(super) fn status(typed: &StatusArgs, cwd: &str) -> StatusParams {

@@ -19,7 +19,7 @@ pub(super) fn changed(typed: ChangedArgs, context: &CommandContext, output: &mut
     let wait_ms = typed.fresh.wait_ms.unwrap_or(config.search.wait_ms);
     let params = ChangedParams {
         cwd: context.cwd.clone(),
-        since: typed.since,
+        since: typed.rev.or(typed.since),
         limit: usize::try_from(typed.limit).ok(),
         sync: typed.fresh.sync.into(),
         wait_ms: Some(wait_ms),

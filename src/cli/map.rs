@@ -9,7 +9,7 @@ use super::error::{CliResult, EXIT_NONE};
 use super::output::Output;
 use super::text::{behind, escape, escape_lines};
 
-/// Exits with 1 when there is nothing to show.
+/// Exits with 1 when there is nothing to show, or nothing of a path that was named.
 pub(super) fn map(typed: MapArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let params = ask::map(typed, &context.cwd);
     let result: MapResult = context.connect()?.call("map", &params)?;
@@ -19,15 +19,18 @@ pub(super) fn map(typed: MapArgs, context: &CommandContext, output: &mut Output)
     })?;
     if !output.json {
         output.flush()?;
+        for path in &result.unmapped {
+            output.say(&format!("{}: no file with symbols", escape(path)));
+        }
         for path in &result.unfocused {
             output.say(&format!("--focus {}: no file with symbols", escape(path)));
         }
         if !result.fresh {
             output.say(&behind(result.reason.as_deref()));
         }
-        if result.files == 0 {
+        if result.files == 0 && result.unmapped.is_empty() {
             output.say("no symbols in this worktree, or the budget is too small for one");
         }
     }
-    Ok(if result.files == 0 { EXIT_NONE } else { 0 })
+    Ok(if result.files == 0 || !result.unmapped.is_empty() { EXIT_NONE } else { 0 })
 }

@@ -91,7 +91,13 @@ pub(super) async fn brief_until(
     ];
     let mut page = Page::new(budget);
     page.fill(&lists);
-    let params = MapParams { cwd: params.cwd, budget: Some(page.tokens(MAP)), focus, sync: params.sync };
+    let params = MapParams {
+        cwd: params.cwd,
+        budget: Some(page.tokens(MAP)),
+        focus,
+        sync: params.sync,
+        ..MapParams::default()
+    };
     let map = map_of(shared, params, &at, map_until).await?;
     let mut page = page.again(&lists, &format!("{MAP}{}", map.text));
     page.block("map", MAP, &map.text, (map.files, map.total_files));
@@ -109,7 +115,7 @@ async fn map_of(
     until: Option<Instant>,
 ) -> RpcResult<MapResult> {
     let for_map = Arc::clone(at);
-    let map = move |shared: &Shared| Ok(repo_map::map(shared, &params, &for_map)?);
+    let map = move |shared: &Shared| repo_map::map(shared, &params, &for_map);
     let map = reading(shared, &at.layout.root, map);
     let Some(until) = until else { return map.await };
     timeout_at(until.into(), map).await.unwrap_or_else(|_| {
@@ -135,7 +141,7 @@ async fn to_check(shared: &Arc<Shared>, cwd: &str) -> (Vec<Memory>, usize) {
 
 /// Returns the changes since the last commit; nothing outside git and before the first commit.
 async fn uncommitted(shared: &Arc<Shared>, cwd: &str) -> ChangedResult {
-    let since = "HEAD".to_owned();
+    let since = Some("HEAD".to_owned());
     let limit = Some(MOST_FILES);
     let params = ChangedParams { cwd: cwd.to_owned(), since, limit, sync: Sync::None, wait_ms: None };
     changed(shared, params).await.unwrap_or_default()

@@ -54,7 +54,7 @@ fn answer(
         return Err(bad_params(message).with_hint("leave it out for two hundred"));
     }
     let past = History::open(at)?;
-    let base = base(&past, at, params.since.trim())?;
+    let base = base(&past, at, params.since.as_deref().unwrap_or("HEAD").trim())?;
     let texts = Texts::new(at, &past, shared.config.index.max_file_bytes);
     let changes = find::changes(shared, &texts, base)?;
     let mut definitions = Definitions::new(shared, at.view, until)?;

@@ -74,7 +74,7 @@ fn hello(_: &HelloParams) -> HelloResult {
 async fn map(shared: &Arc<Shared>, params: MapParams) -> RpcResult<MapResult> {
     let at = freshness(shared, &params.cwd, params.sync, deadline(shared, None)).await?;
     let root = at.layout.root.clone();
-    reading(shared, &root, move |shared| Ok(repo_map::map(shared, &params, &at)?)).await
+    reading(shared, &root, move |shared| repo_map::map(shared, &params, &at)).await
 }
 
 async fn status(shared: &Arc<Shared>, params: StatusParams) -> RpcResult<StatusResult> {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::error::{RpcResult, bad_params};
 use super::event::Freshness;
 use super::history::below;
 use super::kept_maps::KeptMap;
@@ -13,14 +14,13 @@ use crate::map::{ListedFile, rank, render};
 use crate::paths::CallerDir;
 use crate::proto::{MapParams, MapResult};
 use crate::scan;
-use crate::store::StoreError;
 use crate::types::SourceKey;
 
 /// Default budget, tokens.
 const BUDGET: usize = 1_024;
 
 /// Ranks the files of a view and prints as many as fit.
-pub(super) fn map(shared: &Shared, params: &MapParams, at: &Freshness) -> Result<MapResult, StoreError> {
+pub(super) fn map(shared: &Shared, params: &MapParams, at: &Freshness) -> RpcResult<MapResult> {
     let KeptMap { map, clock, .. } = shared.maps.of(at.view, |former| {
         shared.read(|reader| {
             reader.snapshot(|reader| {
@@ -29,13 +29,19 @@ pub(super) fn map(shared: &Shared, params: &MapParams, at: &Freshness) -> Result
             })
         })
     })?;
+    let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
+    let paths = params.paths.iter().map(|typed| dir.path(typed)).collect::<Result<Vec<_>, _>>();
+    let paths = paths.map_err(|outside| {
+        bad_params(outside.to_string()).with_hint("name paths of this worktree, or another one with -C")
+    })?;
+    let unmapped = params.paths.iter().zip(&paths).filter(|(_, at)| !map.has(at));
+    let unmapped = unmapped.map(|(typed, _)| typed.clone()).collect();
     let relative = |path: &String| below(path, &params.cwd, &at.layout).unwrap_or_else(|| path.clone());
     let focus: Vec<String> = params.focus.iter().map(relative).collect();
     let unfocused = params.focus.iter().zip(&focus).filter(|(_, at)| !map.has(at));
     let unfocused = unfocused.map(|(typed, _)| typed.clone()).collect();
     let focus: Vec<&str> = focus.iter().map(String::as_str).collect();
-    let ranking = rank(&map, &focus);
-    let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
+    let ranking = rank(&map, &focus).below(&map, &paths);
     let budget = params.budget.unwrap_or(BUDGET);
     let text = |file| text_of(map.listed(file), at, shared.config.index.max_file_bytes);
     let rendered = render(&map, &ranking, budget, &dir, text);
@@ -45,7 +51,8 @@ pub(super) fn map(shared: &Shared, params: &MapParams, at: &Freshness) -> Result
         text,
         tokens: rendered.n_tokens,
         files: rendered.n_files,
-        total_files: map.n_files(),
+        total_files: ranking.files.len(),
+        unmapped,
         unfocused,
         fresh: at.fresh,
         reason: at.reason.clone(),

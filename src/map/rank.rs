@@ -53,6 +53,13 @@ pub(super) fn scores(map: &CodeMap, focus: &[&str]) -> (Vec<f64>, Vec<f64>) {
 }
 
 impl Ranking {
+    /// Returns the same order without the files outside these paths; all files if there are none.
+    pub fn below(mut self, map: &CodeMap, paths: &[String]) -> Self {
+        let is_below = |file: &usize| paths.iter().any(|path| holds(path, map.files()[*file].path()));
+        self.files.retain(|file| paths.is_empty() || is_below(file));
+        self
+    }
+
     /// Returns the positions of a file's symbols: by use, then by line; symbols without outside uses come last.
     pub fn symbols(&self, map: &CodeMap, file: usize) -> Vec<usize> {
         let lines = map.files()[file].symbols();

@@ -81,6 +81,22 @@ fn the_focus_and_what_it_names_come_first() {
 }
 
 #[test]
+fn only_files_below_the_paths_stay_in_their_order() {
+    let map = map_of(&files("lib/a.rs: a\nlib/b.rs: b\nlibs/c.rs: c\nmain.rs: m | c b"));
+    let below = |paths: &[&str]| -> Vec<String> {
+        let paths: Vec<String> = paths.iter().map(|&path| path.to_owned()).collect();
+        let ranking = rank(&map, &[]).below(&map, &paths);
+        ranking.files.iter().map(|file| map.listed(*file).path.clone()).collect()
+    };
+    let all = below(&[]);
+    assert_eq!(all.len(), 4);
+    assert_eq!(below(&[""]), all, "the top of the worktree");
+    assert_eq!(below(&["lib"]), ["lib/b.rs", "lib/a.rs"]);
+    assert_eq!(below(&["main.rs", "libs"]), ["libs/c.rs", "main.rs"]);
+    assert_eq!(below(&["nothing"]), [""; 0]);
+}
+
+#[test]
 fn used_symbols_come_first_and_private_ones_late() {
     let map = map_of(&files(SHOP));
     let ranking = rank(&map, &[]);

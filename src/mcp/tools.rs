@@ -77,7 +77,7 @@ const TOOLS: &[Tool] = &[
         name: "changed",
         about: "Files and definitions changed since.",
         verb: &["changed"],
-        args: &[flag("since", Form::Text).required().about("revision, date or 3d")],
+        args: &[flag("since", Form::Text).about("revision, date or 3d; else HEAD")],
         effect: Effect::Reads,
         view: View::Data,
         output: FILES,

@@ -51,24 +51,41 @@ impl CallerDir {
         if !glob.contains('/') && !matches!(glob.as_str(), "." | "..") {
             return Ok(glob);
         }
-        let (mut parts, below) = match Path::new(&glob).components().next() {
+        let parts = self.resolve(&glob, globset::escape).ok_or_else(outside)?;
+        Ok(if parts.is_empty() { "**".to_owned() } else { parts.join("/") })
+    }
+
+    /// Returns a typed path as one from the top; empty for the top itself.
+    ///
+    /// # Errors
+    /// When it leads out of the worktree.
+    pub fn path(&self, typed: &str) -> Result<String, OutsideError> {
+        let path = if cfg!(windows) { typed.replace('\\', "/") } else { typed.to_owned() };
+        let outside = || OutsideError { path: typed.to_owned(), root: self.root.clone() };
+        Ok(self.resolve(&path, str::to_owned).ok_or_else(outside)?.join("/"))
+    }
+
+    /// Returns the parts of a typed path or glob from the top, after those of this directory, which `own` translates; `None`
+    /// outside the worktree.
+    fn resolve(&self, typed: &str, own: fn(&str) -> String) -> Option<Vec<String>> {
+        let (mut parts, below) = match Path::new(typed).components().next() {
             Some(Component::Normal(_) | Component::CurDir | Component::ParentDir) | None => {
-                (self.parts.iter().map(|part| globset::escape(part)).collect(), glob.as_str())
+                (self.parts.iter().map(|part| own(part)).collect(), typed)
             }
             Some(_) => {
                 let below =
-                    glob.strip_prefix(&self.root).filter(|rest| rest.is_empty() || rest.starts_with('/'));
-                (Vec::new(), below.ok_or_else(outside)?)
+                    typed.strip_prefix(&self.root).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+                (Vec::new(), below?)
             }
         };
         for part in below.split('/') {
             match part {
                 "" | "." => {}
-                ".." => drop(parts.pop().ok_or_else(outside)?),
+                ".." => drop(parts.pop()?),
                 part => parts.push(part.to_owned()),
             }
         }
-        Ok(if parts.is_empty() { "**".to_owned() } else { parts.join("/") })
+        Some(parts)
     }
 }
 
@@ -100,6 +117,23 @@ mod tests {
         check("/r/w/src/b", "src/a.rs", Some("../a.rs"));
         check("/r/w/src/b", "README.md", Some("../../README.md"));
         check("/r/w/src/b", "src/b", Some("../b"));
+    }
+
+    #[test]
+    fn paths_start_where_they_are_typed() {
+        let check = |cwd: &str, path: &str, expected: Option<&str>| {
+            assert_eq!(dir(cwd).path(path).ok().as_deref(), expected, "{path} from {cwd}");
+        };
+        check("/r/w", "src/a.rs", Some("src/a.rs"));
+        check("/r/w", ".", Some(""));
+        check("/r/w", "..", None);
+        check("/r/w/src", "a.rs", Some("src/a.rs"));
+        check("/r/w/src", "./b/", Some("src/b"));
+        check("/r/w/src", "..", Some(""));
+        check("/r/w/a[b]", "../docs/x", Some("docs/x"));
+        check("/r/w/a[b]", "x", Some("a[b]/x"));
+        check("/r/w/src", "/r/w/docs", Some("docs"));
+        check("/r/w/src", "/r/wide", None);
     }
 
     #[test]

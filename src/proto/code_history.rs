@@ -86,8 +86,8 @@ pub struct WhyCommit {
 pub struct ChangedParams {
     /// Absolute path inside the worktree.
     pub cwd: String,
-    /// A revision (`HEAD~3`, `main`, an id), a time (`2026-11-01`, RFC 3339) or an age (`3d`, `2h30m`).
-    pub since: String,
+    /// A revision (`HEAD~3`, `main`, an id), a time (`2026-11-01`, RFC 3339) or an age (`3d`, `2h30m`); `HEAD` when absent.
+    pub since: Option<String>,
     /// Maximum number of files; 200 when absent.
     pub limit: Option<usize>,
     /// How fresh the index must be.

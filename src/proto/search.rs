@@ -349,6 +349,8 @@ pub struct MapParams {
     pub cwd: String,
     /// Budget, tokens; 1,024 when absent.
     pub budget: Option<usize>,
+    /// Files and directories to which the map is restricted; relative to `cwd` or absolute. Empty means all.
+    pub paths: Vec<String>,
     /// Paths to favour in the ranking; relative to `cwd` or absolute.
     pub focus: Vec<String>,
     /// How fresh the index must be.
@@ -364,8 +366,11 @@ pub struct MapResult {
     pub tokens: usize,
     /// Files in `text`.
     pub files: usize,
-    /// Number of files with symbols.
+    /// Number of files with symbols below `paths`.
     pub total_files: usize,
+    /// Paths of `paths` without any file with symbols.
+    #[serde(default)]
+    pub unmapped: Vec<String>,
     /// Paths of `focus` without any file with symbols.
     #[serde(default)]
     pub unfocused: Vec<String>,

@@ -85,7 +85,7 @@ fn lists_of_files_are_of_the_same_kind() {
     let live = repository();
     live.write("src/.env", "TOKEN=1");
     live.call("sync", json!({ "wait_ms": 60_000 }));
-    let changed = heads(&run(&live, "src", &["changed", "--since", "HEAD"]));
+    let changed = heads(&run(&live, "src", &["changed"]));
     assert_eq!(changed, ["R ../docs/taxes.md  from ../docs/tax.md", "A .env", "M cart.rs"]);
     let files = heads(&run(&live, "src", &["status", "--files"]));
     assert_eq!(files, ["../README.md", "../docs/taxes.md", "cart.rs", "deep/tax.rs"]);
@@ -93,4 +93,44 @@ fn lists_of_files_are_of_the_same_kind() {
     let map = heads(&run(&live, "src/deep", &["map"]));
     assert_eq!(map.iter().filter(|line| line.ends_with(".rs")).collect::<Vec<_>>().len(), 2, "{map:?}");
     assert!(map.contains(&"../cart.rs".to_owned()) && map.contains(&"tax.rs".to_owned()), "{map:?}");
+}
+
+#[test]
+fn a_map_is_restricted_to_what_is_named() {
+    let live = repository();
+    let map = |dir: &str, args: &[&str]| run(&live, dir, &[&["map"], args].concat());
+    let files = |output: &Output| -> Vec<String> {
+        let mut files = heads(output);
+        files.sort();
+        files
+    };
+    let absolute = live.root().join("src/deep").display().to_string();
+    let cases: [(&str, &[&str], &[&str]); 7] = [
+        ("", &[], &["src/cart.rs", "src/deep/tax.rs"]),
+        ("", &["src/deep"], &["src/deep/tax.rs"]),
+        ("", &["src/cart.rs", "./src/deep/"], &["src/cart.rs", "src/deep/tax.rs"]),
+        ("src", &["cart.rs", "--focus", "deep"], &["cart.rs"]),
+        ("src/deep", &["."], &["tax.rs"]),
+        ("src/deep", &[".."], &["../cart.rs", "tax.rs"]),
+        ("docs", &[&absolute], &["../src/deep/tax.rs"]),
+    ];
+    for (dir, args, expected) in cases {
+        let output = map(dir, args);
+        assert_eq!(
+            (output.status.code(), files(&output).as_slice()),
+            (Some(0), strings(expected).as_slice())
+        );
+    }
+    let partly = map("src", &["deep", "../docs", "none"]);
+    let said = String::from_utf8_lossy(&partly.stderr).into_owned();
+    assert_eq!((partly.status.code(), files(&partly)), (Some(1), strings(&["deep/tax.rs"])));
+    assert_eq!(said, "memo: ../docs: no file with symbols\nmemo: none: no file with symbols\n");
+    let outside = live.sandbox.show(live.memo(&["map", "src", "../x"]).current_dir(live.root()));
+    let expected = "exit 2\nerr: memo: ../x: outside the worktree [TOP]/work\n\
+         err: hint: name paths of this worktree, or another one with -C\n";
+    assert_eq!(outside, expected);
+}
+
+fn strings(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|&text| text.to_owned()).collect()
 }

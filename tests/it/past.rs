@@ -133,7 +133,7 @@ fn what_changed_since_a_commit() {
     let base = live.git(&["rev-parse", "HEAD"]);
     let status = |since: &str| -> Vec<String> {
         let wait = PATIENCE.as_millis().to_string();
-        let (_, result) = memo(&live, &["changed", "--since", since, "--wait-ms", &wait]);
+        let (_, result) = memo(&live, &["changed", since, "--wait-ms", &wait]);
         assert_eq!(result["fresh"], true, "{result}");
         let files = result["files"].as_array().unwrap().iter();
         let mut shown: Vec<String> = Vec::new();
@@ -190,9 +190,14 @@ fn what_changed_since_a_commit() {
         (&result["total"], &result["left_out"], &result["base"]),
         (&json!(2), &json!(1), &Value::Null)
     );
-    let shown = live.sandbox.show(&mut live.memo(&["changed", "--since", "HEAD"]));
+    let shown = live.sandbox.show(&mut live.memo(&["changed"]));
     assert!(shown.starts_with("exit 0\nout: D src/num.rs\nout:     - parse\n"), "{shown}");
     assert!(shown.contains("err: memo: 1 file changed since "), "{shown}");
+    for same in [&["changed", "HEAD"][..], &["changed", "--since", "HEAD"], &["changed", "-s", "@"]] {
+        assert_eq!(live.sandbox.show(&mut live.memo(same)), shown, "{same:?}");
+    }
+    let (exit, both) = memo(&live, &["changed", "HEAD", "--since", "HEAD~1"]);
+    assert_eq!((exit, &both["error"]["code"]), (2, &json!("usage")), "{both}");
 }
 
 #[test]
@@ -302,7 +307,7 @@ fn what_has_no_answer_is_explained() {
     assert_eq!(memo(&live, &["why", "notes.md"]).0, 0);
 
     live.git(&["checkout", "-q", "--orphan", "empty"]);
-    check(&["changed", "--since", "HEAD"], 1, "not-found", "empty has no commit yet");
+    check(&["changed"], 1, "not-found", "empty has no commit yet");
     check(&["why", "notes.md"], 1, "not-found", "empty has no commit yet");
     let plain = live.sandbox.path("plain");
     fs::create_dir(&plain).unwrap();

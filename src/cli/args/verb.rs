@@ -43,9 +43,10 @@ pub(in crate::cli) enum Verb {
     Explain(ExplainArgs),
     /// Show the most important part of the code map that fits a budget
     ///
-    /// Ranks files by how often other files name their symbols, weighted towards --focus. Exits with 1 when nothing fits.
+    /// Ranks files by how often other files name their symbols, weighted towards --focus, which leaves nothing out as DIR and
+    /// FILE do. Exits with 1 when nothing fits, or when a DIR or FILE has no symbols.
     ///
-    /// Example: memo map --budget 2048 --focus src/auth.rs
+    /// Example: memo map src --budget 2048 --focus src/auth.rs
     Map(MapArgs),
     /// Show what to know before starting work, within a budget
     ///
@@ -57,11 +58,11 @@ pub(in crate::cli) enum Verb {
     Brief(BriefArgs),
     /// Show which files and definitions changed since a revision or a time
     ///
-    /// Compares the worktree, with uncommitted changes and new files, with a commit: a revision as git names it (an id, a
-    /// branch, a tag, HEAD~3, @{upstream}), or the newest commit at or before a local time (2026-11-01, RFC 3339) or an age
+    /// Compares the worktree, with uncommitted changes and new files, with a commit: HEAD, a revision as git names it (an id,
+    /// a branch, a tag, HEAD~3, @{upstream}), or the newest commit at or before a local time (2026-11-01, RFC 3339) or an age
     /// (3d, 2h30m). Exits with 1 when nothing changed.
     ///
-    /// Example: memo changed --since 3d
+    /// Example: memo changed 3d
     Changed(ChangedArgs),
     /// Show the memories about a piece of code and the commits that shaped it
     ///

@@ -128,9 +128,12 @@ pub(in crate::cli) struct ExplainArgs {
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ChangedArgs {
-    /// A revision, a time or an age: HEAD~3, main, 2026-11-01, 3d, 2h30m
+    /// A revision, a time or an age: HEAD~3, main, 2026-11-01, 3d, 2h30m [default: HEAD]
+    #[arg(value_name = "REV|TIME", conflicts_with = "since")]
+    pub(in crate::cli) rev: Option<String>,
+    /// The same as the argument
     #[arg(short, long, value_name = "REV|TIME")]
-    pub(in crate::cli) since: String,
+    pub(in crate::cli) since: Option<String>,
     /// Maximum number of files
     #[arg(short = 'n', long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub(in crate::cli) limit: u64,
@@ -154,6 +157,9 @@ pub(in crate::cli) struct WhyArgs {
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct MapArgs {
+    /// Only files below these directories, or these files, relative to the current directory
+    #[arg(value_name = "DIR|FILE")]
+    pub(in crate::cli) paths: Vec<String>,
     /// Most tokens printed
     #[arg(short, long, value_name = "TOKENS", default_value_t = 1024)]
     pub(in crate::cli) budget: usize,
