@@ -16,6 +16,7 @@ pub mod memory;
 mod model;
 mod rpc;
 mod search;
+mod show_code;
 
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +40,7 @@ pub use self::search::{
     Arms, CommitInfo, Copies, Explain, Factor, Hit, MapParams, MapResult, MemoryInfo, Mode, Parsed,
     ParsedFilter, SearchParams, SearchResult, Signal,
 };
+pub use self::show_code::{ShowParams, ShowResult, ShownPart};
 
 /// Version of the protocol; raised when a client must not talk to an older daemon.
 pub const PROTOCOL: u32 = 1;
@@ -74,6 +76,7 @@ pub const METHODS: &[Method] = &[
     reads("brief"),
     writes("advise"),
     reads("map"),
+    reads("show"),
     reads("why"),
     reads("changed"),
     reads("status"),

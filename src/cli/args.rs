@@ -29,7 +29,7 @@ pub(super) use verb::Verb;
 pub(super) use verb_args::{
     BriefArgs, ChangedArgs, ConfigArgs, ConfigVerb, ExplainArgs, HookArgs, HooksArgs, HooksVerb, InitArgs,
     LogsArgs, MapArgs, McpArgs, ModelArgs, ModelVerb, ProfileArg, SearchArgs, SetupArgs, SetupScope,
-    StatusArgs, SyncArgs, WhyArgs,
+    ShowArgs, StatusArgs, SyncArgs, WhyArgs,
 };
 pub(super) use verb_groups::parse;
 

@@ -1,5 +1,6 @@
 //! Prints the hits of a search.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use crate::proto::{CommitInfo, Hit, MemoryInfo, Mode, Parsed, SearchParams, SearchResult};
@@ -9,7 +10,7 @@ use super::ask;
 use super::context::CommandContext;
 use super::error::{CliError, CliResult, EXIT_NONE};
 use super::output::Output;
-use super::text::{behind, commit_head, count, escape, marked, paint, terms};
+use super::text::{behind, commit_head, count, escape, marked, matches, paint, terms};
 
 /// Most characters of a query that a note quotes.
 const MOST_QUOTED: usize = 100;
@@ -17,9 +18,14 @@ const MOST_QUOTED: usize = 100;
 /// Exits with 1 when nothing matched.
 pub(super) fn search(typed: SearchArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let config = crate::config::load(Some(&context.layout))?.config;
+    let form = match (typed.files, typed.vimgrep) {
+        (true, _) => print_files,
+        (_, true) => print_vimgrep,
+        _ => print,
+    };
     let params = ask::search(typed, &context.cwd, &config);
     let result = hits(&params, context)?;
-    output.list(&result, |output| print(&result, output))?;
+    output.list(&result, |output| form(&result, output))?;
     if let Some(note) = note(&result).filter(|_| !output.json) {
         output.flush()?;
         output.say(&note);
@@ -48,6 +54,37 @@ fn print(result: &SearchResult, output: &mut Output) -> Result<(), CliError> {
             output.line("")?;
         }
         print_hit(hit, &terms, output)?;
+    }
+    Ok(())
+}
+
+fn in_files(result: &SearchResult) -> impl Iterator<Item = &Hit> {
+    result.hits.iter().filter(|hit| hit.commit.is_none() && hit.memory.is_none())
+}
+
+/// Shows each file once, the best first.
+fn print_files(result: &SearchResult, output: &mut Output) -> Result<(), CliError> {
+    let mut seen = HashSet::new();
+    let mut files = in_files(result).map(Hit::shown_path).filter(|path| seen.insert(*path));
+    files.try_for_each(|path| output.line(&paint(output.styles.path, &escape(path))))
+}
+
+/// Shows lines as `vim -q` and the quickfix lists of other editors read them.
+fn print_vimgrep(result: &SearchResult, output: &mut Output) -> Result<(), CliError> {
+    let terms = marked_terms(result);
+    for hit in in_files(result) {
+        let lines = hit.numbered_lines();
+        let place = |(number, line): &(u32, &str)| {
+            matches(line, &terms).first().map(|span| (*number, span.start + 1, (*line).to_owned()))
+        };
+        let mut found: Vec<_> = lines.iter().filter_map(place).collect();
+        if found.is_empty() {
+            found.extend(lines.first().map(|(number, line)| (*number, 1, (*line).to_owned())));
+        }
+        for (number, column, line) in found {
+            let line = escape(line.trim_end());
+            output.line(&format!("{}:{number}:{column}:{line}", escape(hit.shown_path())))?;
+        }
     }
     Ok(())
 }

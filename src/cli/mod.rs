@@ -33,6 +33,7 @@ mod progress;
 mod rows;
 mod setup;
 mod shell;
+mod show_code;
 mod status;
 mod text;
 mod usage;
@@ -134,6 +135,7 @@ fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
         Verb::Bench(typed) => bench::bench(typed, context, output),
         Verb::Search(typed) => hits::search(typed, &context()?, output),
         Verb::Explain(typed) => explain::explain(typed, &context()?, output),
+        Verb::Show(typed) => show_code::show(typed, &context()?, output),
         Verb::Map(typed) => map::map(typed, &context()?, output),
         Verb::Brief(typed) => brief::brief(&typed, &context()?, output),
         Verb::Changed(typed) => changed::changed(typed, &context()?, output),

@@ -14,7 +14,7 @@ use super::memories::states;
 use super::model_methods::{self, Verb as models};
 use super::request::{blocking, clock, deadline, freshness, freshness_with, params_of, reading};
 use super::shared::Shared;
-use super::{advice, briefing, changed, repo_map, search, status, why};
+use super::{advice, briefing, changed, repo_map, search, show_code, status, why};
 use crate::proto::{
     CwdParams, HelloParams, HelloResult, MapParams, MapResult, Method, PROTOCOL, Pending, RpcError,
     StatusParams, StatusResult, Sync, SyncParams, SyncResult, code,
@@ -34,6 +34,7 @@ pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> R
         "advise" => reply(&advice::advise(shared, params_of(params)?).await?),
         "map" => reply(&map(shared, params_of(params)?).await?),
         "changed" => reply(&changed::changed(shared, params_of(params)?).await?),
+        "show" => reply(&show_code::show(shared, params_of(params)?).await?),
         "why" => reply(&why::why(shared, params_of(params)?).await?),
         "status" => reply(&status(shared, params_of(params)?).await?),
         "sync" => reply(&sync(shared, params_of(params)?).await?),

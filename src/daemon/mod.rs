@@ -51,6 +51,7 @@ mod search;
 mod search_scope;
 mod server;
 mod shared;
+mod show_code;
 mod status;
 mod threads;
 mod vectors;

@@ -217,6 +217,11 @@ impl ViewChunks {
         self.contents.len()
     }
 
+    /// Returns the paths of a content, in order.
+    pub fn paths_of(&self, content: u32) -> impl Iterator<Item = &str> {
+        self.contents[content as usize].paths.iter().map(|path| &*self.paths[*path as usize].path)
+    }
+
     /// Returns whether some file has a path that matches.
     pub fn has_path(&self, globs: &GlobSet) -> bool {
         let is_file = |listed: &&ListedPath| !self.contents[listed.content as usize].is_commit();

@@ -57,6 +57,7 @@ mod sandbox;
 mod scan;
 mod setup;
 mod shell;
+mod shown;
 mod tidy;
 mod transient;
 mod vectors;

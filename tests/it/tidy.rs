@@ -139,7 +139,7 @@ const IMPURE_WORDS: &[&str] = &[
 ];
 
 /// Flat tables, which may be longer than [`MAX_FUNCTION`]: `path: function`.
-const LONG_TABLES: &[&str] = &[];
+const LONG_TABLES: &[&str] = &["cli/mcp/permission.rs: permission"];
 
 const MAX_FILE: usize = 500;
 const MAX_FUNCTION: usize = 80;
@@ -427,6 +427,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
                 "model",
                 "process",
                 "setup",
+                "show_code",
                 "status",
                 "why",
             ],
@@ -449,7 +450,17 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             &["vectors", "worktree", "doorbell", "listen", "lines", "replies"],
             &["advice"],
             &["briefing"],
-            &["changed", "githooks", "model_methods", "remembered", "repo_map", "search", "status", "why"],
+            &[
+                "changed",
+                "githooks",
+                "model_methods",
+                "remembered",
+                "repo_map",
+                "search",
+                "show_code",
+                "status",
+                "why",
+            ],
             // `recall` searches as `search` does.
             &["memories", "search_scope"],
             &["anchors"],

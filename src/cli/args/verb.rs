@@ -14,7 +14,7 @@ use super::relation_args::{ConsolidateArgs, DedupeArgs, LinkingArgs, LinksArgs, 
 use super::rows_args::RowsArgs;
 use super::verb_args::{
     BriefArgs, ChangedArgs, ConfigArgs, ExplainArgs, HookArgs, HooksArgs, InitArgs, LogsArgs, MapArgs,
-    McpArgs, ModelArgs, ModelVerb, SearchArgs, SetupArgs, StatusArgs, SyncArgs, WhyArgs,
+    McpArgs, ModelArgs, ModelVerb, SearchArgs, SetupArgs, ShowArgs, StatusArgs, SyncArgs, WhyArgs,
 };
 
 #[derive(Debug, Subcommand)]
@@ -41,6 +41,14 @@ pub(in crate::cli) enum Verb {
     ///
     /// Example: memo explain "token expiry" --of src/session.rs
     Explain(ExplainArgs),
+    /// Show a file, lines of it, or a definition with its comments
+    ///
+    /// PATH#SYMBOL shows a definition, PATH:LINE the innermost one around the line, PATH:FIRST-LAST just these lines, and a
+    /// name without a path every definition of that name. What is not indexed is not shown, and credentials are masked.
+    /// Exits with 1 when nothing has that name.
+    ///
+    /// Example: memo show src/session.rs#Session::login
+    Show(ShowArgs),
     /// Show the most important part of the code map that fits a budget
     ///
     /// Ranks files by how often other files name their symbols, weighted towards --focus, which leaves nothing out as DIR and

@@ -105,6 +105,12 @@ pub(in crate::cli) struct SearchArgs {
     /// Maximum number of hits, 1 to 200 [default: search.limit, 10]
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=200))]
     pub(in crate::cli) limit: Option<u64>,
+    /// Only the paths of the files that were found, one a line
+    #[arg(long, conflicts_with = "vimgrep")]
+    pub(in crate::cli) files: bool,
+    /// Each line that matches as PATH:LINE:COLUMN:TEXT, as editors read it; of a hit without one its first
+    #[arg(long)]
+    pub(in crate::cli) vimgrep: bool,
     /// Have a cross-encoder compare the first 20 hits with the query; see `memo model list`
     #[arg(long)]
     pub(in crate::cli) rerank: bool,
@@ -153,6 +159,18 @@ pub(in crate::cli) struct WhyArgs {
     pub(in crate::cli) limit: u64,
     #[command(flatten)]
     pub(in crate::cli) rows: RowsArgs,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ShowArgs {
+    /// A path from the current directory, alone or with a line, lines or the name of a definition; or just a name
+    #[arg(value_name = "PATH[:LINE|#SYMBOL]|NAME")]
+    pub(in crate::cli) target: String,
+    /// Only the text, without its place and the numbers of its lines
+    #[arg(long)]
+    pub(in crate::cli) plain: bool,
+    #[command(flatten)]
+    pub(in crate::cli) fresh: FreshArgs,
 }
 
 #[derive(Debug, Args)]

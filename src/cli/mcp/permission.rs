@@ -52,6 +52,7 @@ fn permission(verb: &Verb) -> Permission<'_> {
 
         Verb::Search(_)
         | Verb::Explain(_)
+        | Verb::Show(_)
         | Verb::Map(_)
         | Verb::Brief(_)
         | Verb::Changed(_)

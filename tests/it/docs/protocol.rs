@@ -21,6 +21,7 @@ const TYPES: &[(&str, &str, &str)] = &[
     ("brief", "BriefParams", "BriefResult"),
     ("advise", "AdviseParams", "AdviseResult"),
     ("map", "MapParams", "MapResult"),
+    ("show", "ShowParams", "ShowResult"),
     ("why", "WhyParams", "WhyResult"),
     ("changed", "ChangedParams", "ChangedResult"),
     ("status", "StatusParams", "StatusResult"),

@@ -1,0 +1,72 @@
+//! Prints the text of a file, of lines of it, or of a definition.
+
+use std::time::Duration;
+
+use crate::proto::{ShowParams, ShowResult, ShownPart};
+
+use super::args::ShowArgs;
+use super::context::CommandContext;
+use super::error::{CliError, CliResult};
+use super::output::Output;
+use super::text::{behind, count, escape, escape_lines, paint};
+
+/// Shows each target in turn. Exits with 1 when one of them names nothing.
+pub(super) fn show(typed: ShowArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let config = crate::config::load(Some(&context.layout))?.config;
+    let wait_ms = typed.fresh.wait_ms.unwrap_or(config.search.wait_ms);
+    let mut client = context.connect()?;
+    client.answer_within(Duration::from_secs(30) + Duration::from_millis(wait_ms));
+    let params = ShowParams {
+        cwd: context.cwd.clone(),
+        target: typed.target,
+        sync: typed.fresh.sync.into(),
+        wait_ms: Some(wait_ms),
+    };
+    let result: ShowResult = client.call("show", &params)?;
+    output.value(&result, |output| {
+        if typed.plain {
+            return result.parts.iter().try_for_each(|part| output.raw(escape_lines(&part.text).as_bytes()));
+        }
+        print(&result, output)
+    })?;
+    if !output.json {
+        output.flush()?;
+        notes(&result, output);
+    }
+    Ok(0)
+}
+
+fn print(result: &ShowResult, output: &mut Output) -> Result<(), CliError> {
+    for (nth, part) in result.parts.iter().enumerate() {
+        if nth > 0 {
+            output.line("")?;
+        }
+        print_part(part, output)?;
+    }
+    Ok(())
+}
+
+fn print_part(part: &ShownPart, output: &mut Output) -> Result<(), CliError> {
+    let styles = output.styles;
+    let (first, last) = part.lines;
+    let path = paint(styles.path, &escape(part.cwd_path.as_ref().unwrap_or(&part.path)));
+    let title = part.title.as_ref().map(|title| format!("  {}", paint(styles.title, &escape(title))));
+    let lines = paint(styles.line, &format!("{first}-{last}"));
+    output.line(&format!("{path}:{lines}{}", title.unwrap_or_default()))?;
+    let width = last.to_string().len();
+    for (number, line) in (first..).zip(part.text.lines()) {
+        let number = paint(styles.line, &format!("{number:width$}"));
+        output.line(format!("  {number}  {}", escape_lines(line)).trim_end())?;
+    }
+    Ok(())
+}
+
+fn notes(result: &ShowResult, output: &Output) {
+    if result.left_out > 0 {
+        let more = count(result.left_out as u64, "more definition has", "more definitions have");
+        output.say(&format!("{more} this name: name the file too, as in PATH#SYMBOL"));
+    }
+    if !result.fresh {
+        output.say(&behind(result.reason.as_deref()));
+    }
+}

@@ -1,0 +1,192 @@
+//! Answers `show`: the text of a file, of lines of it, or of a definition.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::error::{RpcResult, bad_params};
+use super::event::Freshness;
+use super::history::key_of;
+use super::path_spec::{Part, defines, named, parse};
+use super::request::{SnapshotAsk, deadline, on_snapshot};
+use super::shared::Shared;
+use crate::extract::lang::detect;
+use crate::extract::redact::mask;
+use crate::extract::secrets::secrets;
+use crate::paths::CallerDir;
+use crate::proto::{RpcError, ShowParams, ShowResult, ShownPart, code};
+use crate::scan;
+use crate::search::restriction::definitions as definitions_of;
+use crate::store::{Entry, Reader, StoreError};
+use crate::types::{Definition, SourceKey};
+
+/// Most definitions of one name that are shown.
+const MOST_PARTS: usize = 10;
+
+/// Lines of a file, with the title of their definition.
+struct Span {
+    key: SourceKey,
+    lines: Option<(u32, u32)>,
+    title: Option<String>,
+}
+
+/// Answers `show`.
+pub(super) async fn show(shared: &Arc<Shared>, params: ShowParams) -> RpcResult<ShowResult> {
+    let began = Instant::now();
+    let ask = SnapshotAsk {
+        cwd: params.cwd.clone(),
+        level: params.sync,
+        deadline: deadline(shared, params.wait_ms),
+        needs_commits: false,
+    };
+    let look = move |shared: &Shared, at: &Freshness, _: bool| answer(shared, &params, at);
+    let (mut result, why_not) = on_snapshot(shared, ask, look).await?;
+    result.fresh &= why_not.is_none();
+    result.reason = result.reason.or(why_not);
+    result.took_ms = began.elapsed().as_secs_f64() * 1_000.0;
+    Ok(result)
+}
+
+fn answer(shared: &Shared, params: &ShowParams, at: &Freshness) -> RpcResult<(ShowResult, Vec<SourceKey>)> {
+    let mut spans =
+        shared.read(|reader: &Reader| reader.snapshot(|reader| spans(shared, reader, params, at)))?;
+    let left_out = spans.len().saturating_sub(MOST_PARTS);
+    spans.truncate(MOST_PARTS);
+    let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
+    let (mut parts, mut stale) = (Vec::new(), Vec::new());
+    for (entry, span) in spans {
+        match text_of(shared, at, &entry, &span)? {
+            Some(text) => parts.push(part(span, &text, &dir)?),
+            None => stale.push(span.key),
+        }
+    }
+    let (fresh, reason, trust) = (at.fresh, at.reason.clone(), "repo".to_owned());
+    Ok((ShowResult { parts, left_out, fresh, reason, trust, took_ms: 0.0 }, stale))
+}
+
+/// Returns what the target names: a path comes before a definition of that name.
+fn spans(
+    shared: &Shared,
+    reader: &Reader,
+    params: &ShowParams,
+    at: &Freshness,
+) -> RpcResult<Vec<(Entry, Span)>> {
+    for (path, part) in parse(&params.target) {
+        let Some(key) = key_of(path, &params.cwd, &at.layout) else { continue };
+        if let Some(entry) = reader.entry(at.view, &key)? {
+            let definitions = reader.definitions(at.view, &key)?;
+            let spans = of_part(&key, part, &definitions)?;
+            return Ok(spans.into_iter().map(|span| (entry.clone(), span)).collect());
+        }
+    }
+    let found = by_name(shared, reader, &params.target, at)?;
+    if found.is_empty() {
+        return Err(nothing(params, at));
+    }
+    Ok(found)
+}
+
+fn of_part(key: &SourceKey, part: Part<'_>, definitions: &[Definition]) -> RpcResult<Vec<Span>> {
+    let span = |lines, title| Span { key: key.clone(), lines, title };
+    let whole = |found: &&Definition| span(Some(found.lines), Some(found.title.clone()));
+    match part {
+        Part::Whole => Ok(vec![span(None, None)]),
+        Part::Lines(line, last) if line == last => {
+            let around = definitions.iter().filter(|found| (found.lines.0..=found.lines.1).contains(&line));
+            let innermost = around.min_by_key(|found| found.lines.1 - found.lines.0);
+            Ok(vec![innermost.as_ref().map_or_else(|| span(Some((line, line)), None), whole)])
+        }
+        Part::Lines(first, last) => Ok(vec![span(Some((first, last)), None)]),
+        Part::Symbol(name) => {
+            let found = named(definitions, name);
+            if found.is_empty() {
+                let hint =
+                    defines(definitions).unwrap_or_else(|| "no definition is indexed there".to_owned());
+                let message = format!("{key}: defines no {name}");
+                return Err(RpcError::new(code::NOT_FOUND, message).with_hint(hint));
+            }
+            Ok(found.iter().map(whole).collect())
+        }
+    }
+}
+
+/// Returns the definitions of a name in all files of the view, by path.
+fn by_name(
+    shared: &Shared,
+    reader: &Reader,
+    name: &str,
+    at: &Freshness,
+) -> Result<Vec<(Entry, Span)>, StoreError> {
+    let ids = definitions_of(reader, &[name.to_owned()])?;
+    let chunks = shared.chunks.current(reader, at.view)?;
+    let contents: BTreeSet<u32> =
+        ids.into_iter().filter_map(|id| chunks.get(id)).map(|chunk| chunk.content).collect();
+    let mut paths: Vec<&str> = contents.iter().flat_map(|content| chunks.paths_of(*content)).collect();
+    paths.sort_unstable();
+    let mut spans = Vec::new();
+    for path in paths {
+        let key = SourceKey::new(path);
+        let Some(entry) = reader.entry(at.view, &key)? else { continue };
+        for found in named(&reader.definitions(at.view, &key)?, name) {
+            let (lines, title) = (Some(found.lines), Some(found.title.clone()));
+            spans.push((entry.clone(), Span { key: key.clone(), lines, title }));
+        }
+    }
+    Ok(spans)
+}
+
+/// Returns the text of a file, without its credentials; `None` if the disk has another one than the snapshot.
+fn text_of(shared: &Shared, at: &Freshness, entry: &Entry, span: &Span) -> RpcResult<Option<String>> {
+    let Some(hash) = &entry.hash else {
+        let why = entry.refusal.map_or("not indexed", |refusal| refusal.as_str());
+        let hint = "`memo status --skipped` lists the files that are not indexed";
+        return Err(bad_params(format!("{}: {why}, so it is not shown", span.key)).with_hint(hint));
+    };
+    let most = shared.config.index.max_file_bytes;
+    let text = scan::read_same(&at.layout.root, &span.key, most, hash).ok().flatten();
+    Ok(text.map(|text| {
+        let syntax = detect(span.key.as_str(), text.lines().next().unwrap_or_default()).syntax();
+        mask(&text, &secrets(&text, syntax)).into_owned()
+    }))
+}
+
+fn part(span: Span, text: &str, dir: &CallerDir) -> RpcResult<ShownPart> {
+    let Span { key, lines, title } = span;
+    let n_lines = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
+    let (first, last) = lines.unwrap_or((1, n_lines));
+    if last > n_lines {
+        let message = format!("{key}: has {n_lines} lines, no line {last}");
+        return Err(
+            RpcError::new(code::NOT_FOUND, message).with_hint("`memo show PATH` shows the whole file")
+        );
+    }
+    let n_shown = (last + 1).saturating_sub(first) as usize;
+    let text = text.split_inclusive('\n').skip(first as usize - 1).take(n_shown).collect();
+    Ok(ShownPart {
+        cwd_path: dir.shown(key.as_str()),
+        path: key.to_string(),
+        lines: (first, last),
+        title,
+        text,
+    })
+}
+
+fn nothing(params: &ShowParams, at: &Freshness) -> RpcError {
+    let target = &params.target;
+    let on_disk = parse(target).into_iter().find_map(|(path, _)| key_of(path, &params.cwd, &at.layout));
+    let is_there = |key: &SourceKey| scan::lstat(&at.layout.root.join(key.as_str()));
+    match on_disk.as_ref().map(is_there) {
+        Some(Ok(stat)) if stat.is_dir() => RpcError::new(code::NOT_FOUND, format!("{target}: a directory"))
+            .with_hint("name a file of it; `memo status --files` lists them"),
+        Some(Ok(_)) => {
+            RpcError::new(code::NOT_FOUND, format!("{target}: not indexed, because it is ignored"))
+                .with_hint("`git check-ignore -v PATH` names the rule, if `.memoignore` has none")
+        }
+        _ => RpcError::new(
+            code::NOT_FOUND,
+            format!("{target}: no indexed file, and no definition of that name"),
+        )
+        .with_hint("PATH, PATH:LINE, PATH#SYMBOL, or a name; `memo search` finds what has another one"),
+    }
+}
