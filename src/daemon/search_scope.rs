@@ -268,11 +268,10 @@ struct Filters {
 impl Filters {
     fn of(params: &SearchParams, paths: TypedPaths, typed: TypedFilters, now: &Zoned) -> RpcResult<Self> {
         let bad = |refused: crate::memory::Refused| bad_params(refused.to_string());
-        let moment = |field, typed: &Option<String>| {
-            typed.as_deref().map(|typed| time::past(field, typed, now)).transpose().map_err(bad)
-        };
-        let since = moment("since", &params.since)?.max(typed.since);
-        let before = earliest(moment("until", &params.until)?, typed.before);
+        let (since, until) =
+            time::period(params.since.as_deref(), params.until.as_deref(), now).map_err(bad)?;
+        let since = since.max(typed.since);
+        let before = earliest(until, typed.before);
         let lists = |lists: [Vec<String>; 2]| lists.into_iter().filter(|list| !list.is_empty()).collect();
         let author: Vec<String> = params.traits.author.iter().cloned().collect();
         let authors: Vec<Vec<String>> = lists([author, typed.authors.clone()]);

@@ -15,7 +15,8 @@ const CONFIDENCE: Arg = flag("confidence", Form::Number).about("0 to 1");
 const META: Arg = flag("meta", Form::Texts).about("KEY=VALUE");
 const ABOUT: Arg = flag("about", Form::Texts).about("PATH#SYMBOL it is about");
 const MATCH: Arg = flag("match", Form::Text).about("words that must all be there");
-const BEFORE: Arg = flag("before", Form::Text).about("added before: 30d or a date");
+const SINCE: Arg = flag("since", Form::Text).about("30d or a date");
+const UNTIL: Arg = flag("until", Form::Text).about("30d or a date");
 const LIMIT: Arg = flag("limit", Form::Integer);
 const ID: Arg = word("id", Form::Text);
 const IDS: Arg = word("ids", Form::Texts);
@@ -68,7 +69,8 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
             TAG,
             TIER,
             MATCH,
-            BEFORE,
+            SINCE,
+            UNTIL,
             flag("state", Form::Text).about("fresh, drifted or orphaned"),
             flag("sort", Form::Text).about("created, updated or priority"),
             LIMIT,
@@ -149,7 +151,7 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         "forget",
         "Archive the memories that meet all conditions.",
         &["forget"],
-        &[CONTAINER, TAG, TIER, MATCH, BEFORE, YES],
+        &[CONTAINER, TAG, TIER, MATCH, SINCE, UNTIL, YES],
         Effect::ChangesOnce,
         ANY,
     ),
@@ -240,7 +242,7 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         "archive_purge",
         "Delete archived memories for good.",
         &["purge"],
-        &[IDS.optional(), CONTAINER, TAG, BEFORE, YES],
+        &[IDS.optional(), CONTAINER, TAG, UNTIL, YES],
         Effect::ChangesOnce,
         ANY,
     ),

@@ -38,6 +38,19 @@ pub fn past(field: &'static str, typed: &str, now: &Zoned) -> Result<i64, Refuse
     parse(field, typed, now, Way::Back)
 }
 
+/// Parses when a period begins and when it is over, as `since` and `until` of a request say.
+///
+/// # Errors
+/// When one of them is invalid.
+pub fn period(
+    since: Option<&str>,
+    until: Option<&str>,
+    now: &Zoned,
+) -> Result<(Option<i64>, Option<i64>), Refused> {
+    let end = |field, typed: Option<&str>| typed.map(|typed| past(field, typed, now)).transpose();
+    Ok((end("since", since)?, end("until", until)?))
+}
+
 /// Parses a time in RFC 3339, as in files.
 ///
 /// # Errors
@@ -94,5 +107,16 @@ mod tests {
         assert_eq!(past("before", "3d", &now()), Ok(NOW_MS - 72 * HOUR_MS));
         assert_eq!(past("before", "2026-11-21", &now()), Ok(NOW_MS - 12 * HOUR_MS));
         assert_eq!(past("since", "x", &now()).unwrap_err().to_string(), "since: \"x\" is not a time");
+    }
+
+    #[test]
+    fn a_period_may_be_open_at_both_ends() {
+        let day_ms = 24 * HOUR_MS;
+        assert_eq!(period(None, None, &now()), Ok((None, None)));
+        assert_eq!(period(Some("2d"), None, &now()), Ok((Some(NOW_MS - 2 * day_ms), None)));
+        let both = period(Some("2d"), Some("1d"), &now());
+        assert_eq!(both, Ok((Some(NOW_MS - 2 * day_ms), Some(NOW_MS - day_ms))));
+        let refused = period(Some("2d"), Some("soon"), &now()).unwrap_err();
+        assert_eq!(refused.to_string(), "until: \"soon\" is not a time");
     }
 }

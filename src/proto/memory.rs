@@ -191,8 +191,11 @@ pub struct Selection {
     /// Conditions on fields.
     #[serde(flatten)]
     pub traits: Traits,
-    /// Only memories added (in the archive: archived) before this date or age.
-    pub before: Option<String>,
+    /// Only memories added (in the archive: archived) since: a date, a time, or `3d` for three days ago.
+    pub since: Option<String>,
+    /// Only memories added (in the archive: archived) before; `before` is the same.
+    #[serde(alias = "before")]
+    pub until: Option<String>,
     /// Words that must all be in title, tags or content.
     #[serde(rename = "match")]
     pub words: Option<String>,

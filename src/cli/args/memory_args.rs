@@ -255,9 +255,12 @@ pub(in crate::cli) struct FilterArgs {
     tag: Vec<String>,
     #[command(flatten)]
     traits: TraitsArgs,
-    /// Only memories added (in the archive: archived) before: 2026-11-01, or 3d for three days ago
+    /// Only memories added (in the archive: archived) since: 2026-11-01, or 3d for three days ago
     #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
-    before: Option<String>,
+    since: Option<String>,
+    /// Only memories added (in the archive: archived) before
+    #[arg(long, visible_alias = "before", value_name = "WHEN", allow_hyphen_values = true)]
+    until: Option<String>,
     /// Only memories with all these words in title, tags or text
     #[arg(long = "match", value_name = "WORDS")]
     words: Option<String>,
@@ -270,7 +273,8 @@ impl FilterArgs {
             container: self.container,
             tags: self.tag,
             traits: self.traits.into(),
-            before: self.before,
+            since: self.since,
+            until: self.until,
             words: self.words,
         }
     }

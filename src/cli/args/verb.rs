@@ -117,7 +117,7 @@ pub(in crate::cli) enum Verb {
     /// Shows what would be archived and asks first; nothing is deleted. Memories must meet every condition that is given.
     /// Exits with 1 when none do.
     ///
-    /// Example: memo forget --tag draft --before 30d
+    /// Example: memo forget --tag draft --until 30d
     Forget(RemoveArgs),
     /// Restore memories from the archive
     ///
@@ -128,7 +128,7 @@ pub(in crate::cli) enum Verb {
     /// Shows what would be deleted and asks first. Without a condition it deletes the whole archive. Backups of the last days
     /// still hold what was deleted. Exits with 1 when there is nothing to delete.
     ///
-    /// Example: memo purge --before 90d --dry-run
+    /// Example: memo purge --until 90d --dry-run
     Purge(RemoveArgs),
     /// Add tags to a memory
     ///

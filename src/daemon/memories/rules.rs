@@ -89,17 +89,15 @@ pub(super) fn memory_filter(
         Some(words) => Some(text::all_words(words).ok_or_else(no_words)?),
         None => None,
     };
+    let (since, until) = (selection.since.as_deref(), selection.until.as_deref());
+    let (since, before) = time::period(since, until, &local(now_ms)).map_err(bad)?;
     Ok(MemoryFilter {
         ids,
         container,
         tags: fields::tags(&selection.tags).map_err(bad)?,
         traits: traits(&selection.traits).map_err(bad)?,
-        before: selection
-            .before
-            .as_deref()
-            .map(|typed| time::past("before", typed, &local(now_ms)))
-            .transpose()
-            .map_err(bad)?,
+        since,
+        before,
         expression,
         archived,
         ..MemoryFilter::default()

@@ -5,7 +5,7 @@ use std::process::Command;
 use serde_json::json;
 
 use super::{call, stop, texts};
-use crate::live::{Live, until};
+use crate::live::{Live, memo, until};
 
 #[test]
 fn what_is_shown_is_what_goes() {
@@ -32,6 +32,56 @@ fn what_is_shown_is_what_goes() {
     assert_eq!(texts(&live).len(), 2);
     assert_eq!(call(&live, "memory.purge", json!({}))["memories"].as_array().unwrap().len(), 2);
     assert_eq!(call(&live, "memory.stats", json!({}))["archived"], 0);
+}
+
+#[test]
+fn a_period_and_an_author_select_as_they_do_in_a_search() {
+    let live = Live::new();
+    let lines = [
+        json!({ "content": "oldest fact", "created": "2026-01-01T00:00:00Z", "author": "Ann <ann@example.org>" }),
+        json!({ "content": "newer fact", "created": "2026-03-01T00:00:00Z", "author": "Ann <ann@example.org>" }),
+        json!({ "content": "newest fact", "created": "2026-03-02T00:00:00Z", "author": "Bob <bob@example.org>" }),
+    ];
+    live.write("facts.jsonl", lines.map(|line| format!("{line}\n")).concat());
+    assert_eq!(memo(&live, &["import", "facts.jsonl"]).0, 0);
+    let conditions: [(&[&str], &[&str]); 6] = [
+        (&["--since", "2026-02-01T00:00:00Z"], &["newer fact", "newest fact"]),
+        (&["--until", "2026-02-01T00:00:00Z"], &["oldest fact"]),
+        (&["--before", "2026-02-01T00:00:00Z"], &["oldest fact"]),
+        (&["--since", "2026-02-01T00:00:00Z", "--until", "2026-03-02T00:00:00Z"], &["newer fact"]),
+        (&["--author", "ANN"], &["newer fact", "oldest fact"]),
+        (&["--author", "ann", "--since", "2026-02-01T00:00:00Z"], &["newer fact"]),
+    ];
+    let sorted = |mut texts: Vec<String>| {
+        texts.sort();
+        texts
+    };
+    let texts_of = |answer: &serde_json::Value, list: &str, key: &str| {
+        let rows = answer[list].as_array().unwrap_or_else(|| panic!("{answer}")).iter();
+        sorted(rows.map(|row| row[key].as_str().unwrap().to_owned()).collect())
+    };
+    for (condition, expected) in conditions {
+        let run = |verb: &[&str]| memo(&live, &[verb, condition].concat());
+        let listed = texts_of(&run(&["list", "--all"]).1, "memories", "content");
+        assert_eq!(listed, expected, "list {condition:?}");
+        assert_eq!(texts_of(&run(&["forget", "--dry-run"]).1, "memories", "line"), expected, "{condition:?}");
+        let exported = live.memo(&[&["export"], condition].concat()).output().unwrap().stdout;
+        let exported = String::from_utf8(exported).unwrap();
+        let lines = exported.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        let exported = lines.filter_map(|line| Some(line["memory"]["content"].as_str()?.to_owned()));
+        assert_eq!(sorted(exported.collect()), expected, "export {condition:?}");
+        if !condition.contains(&"--before") {
+            let found = run(&["search", "fact", "--kind", "memory"]).1;
+            assert_eq!(texts_of(&found, "hits", "snippet"), expected, "search {condition:?}");
+        }
+    }
+    let (exit, refused) = memo(&live, &["list", "--since", "soon"]);
+    assert_eq!((exit, &refused["error"]["message"]), (2, &json!("since: \"soon\" is not a time")));
+    assert_eq!(call(&live, "memory.list", json!({ "before": "2026-02-01" }))["total"], 1, "its other name");
+    let (exit, _) = memo(&live, &["forget", "--yes", "--since", "2026-02-01T00:00:00Z"]);
+    assert_eq!((exit, texts(&live)), (0, vec!["oldest fact".to_owned()]));
+    let archived = |end: &str| memo(&live, &["list", "--archived", end, "1h"]).1["total"].clone();
+    assert_eq!([archived("--since"), archived("--until")], [json!(2), json!(0)], "archived just now");
 }
 
 #[test]
