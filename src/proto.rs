@@ -16,7 +16,7 @@ pub mod memory;
 mod model;
 mod rpc;
 mod search;
-mod show_code;
+mod shown_part;
 
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +40,7 @@ pub use self::search::{
     Arms, CommitInfo, Copies, Explain, Factor, Hit, MapParams, MapResult, MemoryInfo, Mode, Parsed,
     ParsedFilter, SearchParams, SearchResult, Signal,
 };
-pub use self::show_code::{ShowParams, ShowResult, ShownPart};
+pub use self::shown_part::{ShowParams, ShowResult, ShownPart};
 
 /// Version of the protocol; raised when a client must not talk to an older daemon.
 pub const PROTOCOL: u32 = 1;
