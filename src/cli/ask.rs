@@ -27,6 +27,7 @@ pub(super) fn search(typed: SearchArgs, cwd: &str, config: &Config) -> SearchPar
         threshold: typed.threshold,
         explain: false,
         rerank: typed.rerank,
+        full: typed.full,
         without: Vec::new(),
         limit: Some(usize::try_from(limit).unwrap_or(usize::MAX)),
         wait_ms: Some(typed.fresh.wait_ms.unwrap_or(config.search.wait_ms)),

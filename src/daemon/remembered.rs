@@ -87,9 +87,9 @@ impl<'a> Remembered<'a> {
         Some(text)
     }
 
-    pub(super) fn hits(&self, layout: &RepoLayout, explains: bool) -> Vec<Hit> {
+    pub(super) fn hits(&self, layout: &RepoLayout, explains: bool, full: bool) -> Vec<Hit> {
         let root = layout.root.display().to_string();
-        let snippets = Snippets::new(self.wanted.query.words());
+        let snippets = Snippets::new(self.wanted.query.words(), full);
         let hit = |found| memories::hit(found, &self.wanted, &snippets, &root, explains);
         self.found.found.iter().map(hit).collect()
     }

@@ -18,7 +18,7 @@ use super::reranking;
 use super::search_scope::Scope;
 use super::shared::Shared;
 use super::status::embed_failed;
-use super::verify::{Verified, verify};
+use super::verify::{Forms, Verified, verify};
 use crate::paths::{CallerDir, RepoLayout};
 use crate::proto::memory::Caller;
 use crate::proto::{Hit, Mode, Parsed, Pending, SearchParams, SearchResult, Sync};
@@ -143,6 +143,13 @@ struct Question {
     limit: usize,
 }
 
+impl Question {
+    fn forms(&self) -> Forms {
+        let SearchParams { explain, full, rerank, .. } = self.params;
+        Forms { explains: explain, full, most_texts: if rerank { reranking::FIRST } else { 0 } }
+    }
+}
+
 /// The result on one snapshot, with the paths whose content on disk differs.
 type Page = (SearchResult, Vec<SourceKey>);
 
@@ -188,8 +195,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
     let ((mut answer, again), embeddings, embed_failed, clock, is_whole, notes) = found;
     let corrected = again.and_then(|again| memories.add_corrected(shared, &mut answer, again));
     let text = (shared.config.index.max_file_bytes, &shared.texts);
-    let most_texts = if params.rerank { reranking::FIRST } else { 0 };
-    let Verified { hits, texts, mut stale } = verify(&answer, at, *limit, text, params.explain, most_texts);
+    let Verified { hits, texts, mut stale } = verify(&answer, at, *limit, text, question.forms());
     stale.append(&mut memories.stale);
     let pending = Pending { embeddings, ..at.pending };
     let mut degraded = answer.degraded;
@@ -207,7 +213,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
     // `reindex` may have emptied the index since the freshness check.
     let reason = at.reason.clone().or_else(|| (!is_whole).then(|| "the index is being rebuilt".to_owned()));
     let hits = hits.into_iter().zip(texts.into_iter().map(Some).chain(repeat(None)));
-    let (mut hits, texts) = merged(memories.hits(&at.layout, params.explain), hits, *limit);
+    let (mut hits, texts) = merged(memories.hits(&at.layout, params.explain, params.full), hits, *limit);
     if params.rerank && stale.is_empty() {
         degraded.extend(reranking::rerank(shared, scope.query.text(), &mut hits, &texts).err());
     } else if params.rerank {
@@ -256,7 +262,7 @@ fn memories_alone(
     }
     let why_not = memories.why_no_vector().map(|why| format!("knn: {why}"));
     let mut degraded: Vec<String> = why_not.into_iter().collect();
-    let mut hits = memories.hits(layout, question.params.explain);
+    let mut hits = memories.hits(layout, question.params.explain, question.params.full);
     if question.params.rerank {
         let reranked = reranking::rerank(shared, question.scope.query.text(), &mut hits, &[]);
         degraded.extend(reranked.err());

@@ -11,7 +11,7 @@ use super::history::key_of;
 use super::path_spec::{Part, defines, named, parse};
 use super::request::{SnapshotAsk, deadline, on_snapshot};
 use super::shared::Shared;
-use crate::extract::lang::detect;
+use crate::extract;
 use crate::extract::redact::mask;
 use crate::extract::secrets::secrets;
 use crate::paths::CallerDir;
@@ -146,8 +146,8 @@ fn text_of(shared: &Shared, at: &Freshness, entry: &Entry, span: &Span) -> RpcRe
     let most = shared.config.index.max_file_bytes;
     let text = scan::read_same(&at.layout.root, &span.key, most, hash).ok().flatten();
     Ok(text.map(|text| {
-        let syntax = detect(span.key.as_str(), text.lines().next().unwrap_or_default()).syntax();
-        mask(&text, &secrets(&text, syntax)).into_owned()
+        let text = extract::readable(span.key.as_str(), text);
+        mask(&text, &secrets(&text, extract::syntax_of(span.key.as_str(), &text))).into_owned()
     }))
 }
 

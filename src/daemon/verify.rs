@@ -39,14 +39,23 @@ const MOST_LOOKED_AT: usize = 4;
 /// Most of them beyond the wanted number.
 const MOST_FURTHER: usize = 100;
 
+/// What is said of each hit.
+#[derive(Clone, Copy)]
+pub(super) struct Forms {
+    pub(super) explains: bool,
+    /// Whether hits show their whole texts.
+    pub(super) full: bool,
+    /// Number of hits whose texts are returned too.
+    pub(super) most_texts: usize,
+}
+
 /// Verifies candidates in order until `limit` of them hold. A near copy of one is counted with it.
 pub(super) fn verify(
     answer: &Answer,
     at: &Freshness,
     limit: usize,
     (max_file_bytes, known): (u64, &KnownTexts),
-    explains: bool,
-    most_texts: usize,
+    Forms { explains, full, most_texts }: Forms,
 ) -> Verified {
     let mut texts: Vec<String> = Vec::new();
     let mut keep = |text: &str| {
@@ -55,7 +64,7 @@ pub(super) fn verify(
         }
     };
     let mut files = Files { at, max_file_bytes, known, texts: HashMap::new(), stale: Vec::new() };
-    let snippets = Snippets::new(answer.query.words());
+    let snippets = Snippets::new(answer.query.words(), full);
     let shown_as = |found: &Found, text: &str| hit(found, &snippets, at, text, explains);
     let mut hits: Vec<Hit> = Vec::new();
     let mut passages: Vec<(usize, Passage<'_>)> = Vec::new();

@@ -70,6 +70,9 @@ pub struct SearchParams {
     pub explain: bool,
     /// Whether a cross-encoder compares the first 20 hits with the query. If it cannot, `degraded` says why.
     pub rerank: bool,
+    /// Whether `snippet` is the whole text of each hit: definition, section, message or memory.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub full: bool,
     /// Signals and factors of `explain` that are to have no effect on files and commits: their weight is 0, their factor 1.
     /// For measuring what each is worth; an unknown name is an error that lists them.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -39,13 +39,15 @@ pub struct Snippets<'a> {
     words: &'a [Word],
     /// Finds what a line must contain, in lower case and without underscores, to have a word in ASCII.
     likely: Option<AhoCorasick>,
+    /// Whether nothing is cut.
+    are_whole: bool,
 }
 
 impl<'a> Snippets<'a> {
-    /// Takes the words of a query.
-    pub fn new(words: &'a [Word]) -> Self {
+    /// Takes the words of a query, and whether to return whole texts.
+    pub fn new(words: &'a [Word], are_whole: bool) -> Self {
         let parts = words.iter().filter(|word| word.text.is_ascii()).map(|word| singular(&word.text));
-        Self { words, likely: AhoCorasick::new(parts).ok() }
+        Self { words, likely: AhoCorasick::new(parts).ok(), are_whole }
     }
 
     /// Returns the first window of `text` with the most different words.
@@ -53,6 +55,9 @@ impl<'a> Snippets<'a> {
     /// `first_line` is the number of the first line of `text`, 1-based. Without a match the window is the
     /// beginning.
     pub fn of(&self, text: &str, first_line: u32) -> Snippet {
+        if self.are_whole {
+            return Snippet { text: text.trim_end().to_owned(), line: first_line };
+        }
         let mut squeezed = Vec::new();
         let lines: Vec<Line<'_>> = text.lines().map(|line| self.line(line, &mut squeezed)).collect();
         let Some(window) = best_window(&lines, self.words) else {
@@ -214,7 +219,7 @@ mod tests {
     /// Returns the first line's number, and the text with what counts as a match in it in brackets.
     fn marked(query: &str, text: &str) -> (u32, String) {
         let query = parse(query);
-        let found = Snippets::new(query.words()).of(text, 10);
+        let found = Snippets::new(query.words(), false).of(text, 10);
         let mark = |text: &str| {
             let mut marked = text.to_owned();
             for (range, _) in Line::new(text, query.words()).matches.into_iter().rev() {
@@ -262,12 +267,12 @@ mod tests {
         for _ in 0..3_000 {
             let mut text = || (0..random.below(4)).map(|_| random.pick(&texts)).collect::<Vec<_>>().join(" ");
             let (query, line) = (parse(&text()), text());
-            let found = Snippets::new(query.words()).line(&line, &mut Vec::new());
+            let found = Snippets::new(query.words(), false).line(&line, &mut Vec::new());
             assert_eq!(found.matches, Line::new(&line, query.words()).matches, "{query:?} {line}");
         }
         for _ in 0..2_000 {
             let (query, line) = (parse(&hostile_text(&mut random, 8)), hostile_text(&mut random, 30));
-            let found = Snippets::new(query.words()).line(&line, &mut Vec::new());
+            let found = Snippets::new(query.words(), false).line(&line, &mut Vec::new());
             assert_eq!(found.matches, Line::new(&line, query.words()).matches, "{query:?} {line}");
         }
     }
@@ -278,7 +283,7 @@ mod tests {
         for _ in 0..2_000 {
             let query = parse(&hostile_text(&mut random, 8));
             let text = hostile_text(&mut random, 400);
-            let found = Snippets::new(query.words()).of(&text, u32::MAX - 3);
+            let found = Snippets::new(query.words(), false).of(&text, u32::MAX - 3);
             assert!(found.text.lines().count() <= MAX_LINES);
             assert!(found.text.chars().count() <= MAX_CHARS);
         }

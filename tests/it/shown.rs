@@ -107,3 +107,20 @@ fn a_search_lists_files_or_lines_for_editors() {
         "{vimgrep}"
     );
 }
+
+#[test]
+fn a_search_shows_whole_texts_if_asked_to() {
+    let live = Live::new();
+    let body: String = (0..40).map(|n| format!("    step({n});\n")).collect();
+    live.write("a.rs", format!("/// Renews the lease.\npub fn renew_lease() {{\n{body}}}\n"));
+    let id =
+        memo(&live, &["add", &format!("lease notes\n{}", "more\n".repeat(30))]).1["memory"]["id"].clone();
+    let (_, found) = memo(&live, &["search", "renew lease", "--full", "--wait-ms=60000"]);
+    let hit = |path: &str| found["hits"].as_array().unwrap().iter().find(|hit| hit["path"] == path).cloned();
+    let code = hit("a.rs").unwrap_or_else(|| panic!("{found}"));
+    assert_eq!((&code["snippet_line"], code["snippet"].as_str().unwrap().lines().count()), (&json!(1), 43));
+    let memory = hit(&format!("memory:{}", id.as_str().unwrap())).unwrap_or_else(|| panic!("{found}"));
+    assert_eq!(memory["snippet"].as_str().unwrap().lines().count(), 31);
+    let (_, short) = memo(&live, &["search", "renew lease", "--kind", "symbol"]);
+    assert!(short["hits"][0]["snippet"].as_str().unwrap().lines().count() < 6, "{short}");
+}

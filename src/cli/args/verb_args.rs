@@ -105,6 +105,9 @@ pub(in crate::cli) struct SearchArgs {
     /// Maximum number of hits, 1 to 200 [default: search.limit, 10]
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=200))]
     pub(in crate::cli) limit: Option<u64>,
+    /// The whole definition, section, message or memory of each hit instead of its best lines
+    #[arg(long, conflicts_with_all = ["files", "vimgrep"])]
+    pub(in crate::cli) full: bool,
     /// Only the paths of the files that were found, one a line
     #[arg(long, conflicts_with = "vimgrep")]
     pub(in crate::cli) files: bool,
