@@ -11,6 +11,7 @@ mod verb;
 mod verb_args;
 mod verb_groups;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, ValueEnum};
@@ -50,6 +51,18 @@ pub(super) struct CommandLine {
     pub(super) global: Global,
     #[command(subcommand)]
     pub(super) verb: Verb,
+}
+
+/// A command line of flags alone.
+#[derive(Debug, Parser)]
+struct FlagsAlone {
+    #[command(flatten)]
+    global: Global,
+}
+
+/// Returns the flags of a command line that has no verb, and nothing else that is wrong.
+pub(super) fn without_verb(words: Vec<OsString>) -> Option<Global> {
+    FlagsAlone::try_parse_from(words).ok().map(|typed| typed.global)
 }
 
 /// Flags that every verb takes.

@@ -10,10 +10,14 @@ use crate::proto::{CwdParams, HooksResult, StatusParams, StatusResult, SyncResul
 use super::args::{InitArgs, SyncArgs};
 use super::context::CommandContext;
 use super::error::{CliError, CliResult, EXIT_FAILED, EXIT_NONE};
+use super::example_query::example_query;
 use super::output::Output;
 use super::progress::{self, Reached};
-use super::text::{count, duration, escape};
+use super::text::{count, duration, escape, quoted};
 use super::{ask, hooks, status, text};
+
+/// Time limit for the example of a query.
+const EXAMPLE_WITHIN: Duration = Duration::from_secs(1);
 
 /// Installs hooks, indexes the repository and reports. Exits with 3 when the index does not become complete.
 pub(super) fn init(typed: &InitArgs, context: &CommandContext, output: &mut Output) -> CliResult {
@@ -61,6 +65,13 @@ fn index(
         print_json(&reached, &status, hooks, context, output)?;
     } else {
         print(&reached, &status, hooks, context, output)?;
+        if reached.last.fresh {
+            client.answer_within(EXAMPLE_WITHIN);
+            if let Some(query) = example_query(client, &context.cwd) {
+                let next = format!("{} search {}", context.memo, quoted(&escape(&query)));
+                status::row("next", &next, output)?;
+            }
+        }
     }
     Ok(if reached.last.fresh { 0 } else { EXIT_FAILED })
 }
@@ -116,10 +127,7 @@ fn print(
     for problem in &status.degraded {
         status::row("degraded", &escape(problem), output)?;
     }
-    if reached.last.fresh {
-        let next = format!("{} search \"where is the config parsed\"", context.memo);
-        status::row("next", &next, output)?;
-    } else {
+    if !reached.last.fresh {
         output.say(&behind(&reached.last));
     }
     Ok(())

@@ -16,6 +16,7 @@ mod docs;
 mod doctor;
 mod error;
 mod escaping_writer;
+mod example_query;
 mod exchange;
 mod explain;
 mod fetch;
@@ -27,6 +28,7 @@ mod map;
 mod mcp;
 mod memories;
 mod model;
+mod next_steps;
 mod output;
 mod process;
 mod progress;
@@ -42,7 +44,7 @@ mod why;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use args::{CommandLine, RowsArgs, Verb};
+use args::{CommandLine, Global, RowsArgs, Verb};
 use context::CommandContext;
 use error::{CliError, CliResult};
 use output::{Kept, Output};
@@ -53,15 +55,29 @@ pub fn run() -> ExitCode {
     if complete::answered() {
         return ExitCode::SUCCESS;
     }
-    ExitCode::from(match args::parse(spelled_out(std::env::args_os().collect())) {
+    let typed = spelled_out(std::env::args_os().collect());
+    ExitCode::from(match args::parse(typed.clone()) {
         Ok(typed) => obey(typed),
-        Err(error) => {
-            let words = || std::env::args_os().take_while(|arg| arg != "--");
-            let status = usage::usage(&error, usage::wants_json(words()));
-            // To agents, 2 from a hook means that what they are about to do is forbidden.
-            if usage::is_agent_hook(words()) { status.min(error::EXIT_NONE) } else { status }
-        }
+        Err(error) => match args::without_verb(typed) {
+            Some(global) => begin(&global),
+            None => {
+                let words = || std::env::args_os().take_while(|arg| arg != "--");
+                let status = usage::usage(&error, words(), usage::wants_json(words()));
+                // To agents, 2 from a hook means that what they are about to do is forbidden.
+                if usage::is_agent_hook(words()) { status.min(error::EXIT_NONE) } else { status }
+            }
+        },
     })
+}
+
+/// Answers a command line without a verb.
+fn begin(global: &Global) -> u8 {
+    let mut output = Output::new(global, Shape::plain(global.json));
+    // Outside a repository there is no example.
+    let context = CommandContext::find(global.dir.as_deref()).ok();
+    let shown = next_steps::next_steps(context.as_ref(), &mut output);
+    let outcome = shown.and_then(|exit| output.flush().map(|()| exit));
+    outcome.unwrap_or_else(|error| failed(&error, &mut output))
 }
 
 /// Returns `memo VERB --help` for `memo help VERB`: a subcommand of clap's would add a manual page for each verb.

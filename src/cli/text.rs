@@ -56,6 +56,11 @@ pub(super) fn shell_word(text: &str) -> String {
     if is_plain_word(text) { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
+/// Returns `text` in the quotes that a person would type: double ones, unless a shell would read something in them.
+pub(super) fn quoted(text: &str) -> String {
+    if text.contains(['"', '$', '`', '\\', '!']) { shell_word(text) } else { format!("\"{text}\"") }
+}
+
 /// Returns whether `text` needs no quoting in any shell.
 pub(super) fn is_plain_word(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "/._-+,:@%".contains(c))

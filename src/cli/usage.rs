@@ -2,16 +2,25 @@
 
 use std::ffi::OsString;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
 use super::args::{Colour, Global};
 use super::error::{EXIT_USAGE, Shown};
 use super::output::{Output, talk};
 use super::rows::Shape;
+use super::text::{escape, quoted};
 
-/// Prints help and version to stdout and usage errors to stderr; returns the exit status.
-pub(super) fn usage(error: &clap::Error, json: bool) -> u8 {
+/// Prints help and version to stdout and usage errors to stderr; returns the exit status. `words` are those of the command
+/// line, program name first.
+pub(super) fn usage(error: &clap::Error, words: impl Iterator<Item = OsString>, json: bool) -> u8 {
     if !error.use_stderr() {
         let _ = error.print();
         return 0;
+    }
+    if let Some(shown) = no_verb(error, words) {
+        let global = Global { json, dir: None, color: Colour::Never, quiet: false, client: "cli" };
+        let _ = Output::new(&global, Shape::plain(json)).error(&shown);
+        return EXIT_USAGE;
     }
     let text = error.render().to_string();
     let message = text.strip_prefix("error: ").unwrap_or(&text);
@@ -30,17 +39,48 @@ pub(super) fn usage(error: &clap::Error, json: bool) -> u8 {
     EXIT_USAGE
 }
 
-/// Returns whether the verb of a command line that clap rejected is `hook`.
-pub(super) fn is_agent_hook(words: impl Iterator<Item = OsString>) -> bool {
+/// Returns the error for words that begin with no verb, probably a query; `None` for any other error.
+fn no_verb(error: &clap::Error, words: impl Iterator<Item = OsString>) -> Option<Shown> {
+    let words = typed_words(words);
+    match error.get(ContextKind::InvalidSubcommand)? {
+        // A verb has subcommands of its own.
+        ContextValue::String(first)
+            if error.kind() == ErrorKind::InvalidSubcommand && words.first() == Some(first) => {}
+        _ => return None,
+    }
+    let typed = quoted(&escape(&words.join(" ")));
+    let search = format!("memo search {typed}");
+    let is_one = words.len() == 1 && !words[0].contains(char::is_whitespace);
+    let hint = match error.get(ContextKind::SuggestedSubcommand) {
+        // clap sorts them; the last is the most similar.
+        Some(ContextValue::Strings(similar)) if is_one && !similar.is_empty() => {
+            format!("the most similar command is memo {}; to find it: {search}", similar[similar.len() - 1])
+        }
+        _ => search,
+    };
+    let message = format!("{typed} is no command");
+    Some(Shown { code: "usage", message, hint: Some(hint), exit: EXIT_USAGE })
+}
+
+/// Returns the verb and the words after it, up to a flag.
+fn typed_words(words: impl Iterator<Item = OsString>) -> Vec<String> {
     let mut words = words.skip(1);
+    let mut typed = Vec::new();
     while let Some(word) = words.next() {
-        if word == "-C" || word == "--color" {
+        if !word.as_encoded_bytes().starts_with(b"-") {
+            typed.push(word.to_string_lossy().into_owned());
+        } else if !typed.is_empty() {
+            break;
+        } else if word == "-C" || word == "--color" {
             words.next(); // its value
-        } else if !word.as_encoded_bytes().starts_with(b"-") {
-            return word == "hook";
         }
     }
-    false
+    typed
+}
+
+/// Returns whether the verb of a command line that clap rejected is `hook`.
+pub(super) fn is_agent_hook(words: impl Iterator<Item = OsString>) -> bool {
+    typed_words(words).first().is_some_and(|word| word == "hook")
 }
 
 /// Returns whether a command line that clap rejected asks for JSON.

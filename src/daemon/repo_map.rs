@@ -10,7 +10,7 @@ use super::request::clock;
 use super::shared::Shared;
 use crate::extract::secrets::Syntax;
 use crate::extract::{self, redact::redact};
-use crate::map::{ListedFile, rank, render};
+use crate::map::{CodeMap, ListedFile, Ranking, is_compound, rank, render};
 use crate::paths::CallerDir;
 use crate::proto::{MapParams, MapResult};
 use crate::scan;
@@ -18,6 +18,9 @@ use crate::types::SourceKey;
 
 /// Default budget, tokens.
 const BUDGET: usize = 1_024;
+
+/// Number of files of which a name is listed.
+const MOST_NAMES: usize = 10;
 
 /// Ranks the files of a view and prints as many as fit.
 pub(super) fn map(shared: &Shared, params: &MapParams, at: &Freshness) -> RpcResult<MapResult> {
@@ -51,6 +54,7 @@ pub(super) fn map(shared: &Shared, params: &MapParams, at: &Freshness) -> RpcRes
         text,
         tokens: rendered.n_tokens,
         files: rendered.n_files,
+        names: names(&map, &ranking),
         total_files: ranking.files.len(),
         unmapped,
         unfocused,
@@ -58,6 +62,17 @@ pub(super) fn map(shared: &Shared, params: &MapParams, at: &Freshness) -> RpcRes
         reason: at.reason.clone(),
         clock,
     })
+}
+
+/// Returns the most used name of each of the first files, those of several words first: they are hardly anything else's.
+fn names(map: &CodeMap, ranking: &Ranking) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for &file in ranking.files.iter().take(MOST_NAMES) {
+        let symbol = ranking.symbols(map, file).first().copied();
+        names.extend(symbol.map(|symbol| map.symbol(file, symbol).0.to_owned()));
+    }
+    names.sort_by_key(|name| !is_compound(name));
+    names
 }
 
 /// Returns the text of a file if it still equals the indexed content, so that no stale line is shown.

@@ -99,9 +99,13 @@ fn weight_of(name: &str, n_definers: usize, n_files: usize) -> f64 {
         3 => 0.5,
         _ => 1.0,
     };
+    let privacy = if name.starts_with('_') { 0.2 } else { 1.0 };
+    rarity * length * privacy * if is_compound(name) { 2.0 } else { 1.0 } / n_definers as f64
+}
+
+/// Returns whether a name has several words, as `read_row` and `readRow` have.
+pub fn is_compound(name: &str) -> bool {
     let inner = name.trim_start_matches('_');
     let changes = |pair: (char, char)| pair.0.is_lowercase() && pair.1.is_uppercase();
-    let is_compound = inner.contains('_') || inner.chars().zip(inner.chars().skip(1)).any(changes);
-    let privacy = if name.starts_with('_') { 0.2 } else { 1.0 };
-    rarity * length * privacy * if is_compound { 2.0 } else { 1.0 } / n_definers as f64
+    inner.contains('_') || inner.chars().zip(inner.chars().skip(1)).any(changes)
 }

@@ -369,6 +369,9 @@ pub struct MapResult {
     pub tokens: usize,
     /// Files in `text`.
     pub files: usize,
+    /// The most used name of each of the first ten files, those of several words first.
+    #[serde(default)]
+    pub names: Vec<String>,
     /// Number of files with symbols below `paths`.
     pub total_files: usize,
     /// Paths of `paths` without any file with symbols.

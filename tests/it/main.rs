@@ -40,6 +40,7 @@ mod memory_io;
 mod memory_search;
 mod memory_similar;
 mod models;
+mod next_steps;
 mod one_hit;
 mod output;
 mod panics;

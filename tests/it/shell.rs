@@ -35,7 +35,7 @@ fn lines_of_a_script_are_obeyed() {
         "",
     );
     // What fails is said, and the next line is obeyed; a script notices all the same.
-    check(&["shell"], "lits\ntags\n", 2, "1  zoo\n", "unrecognized subcommand 'lits'");
+    check(&["shell"], "lits\ntags\n", 2, "1  zoo\n", "\"lits\" is no command");
     check(&["shell"], "list --tag none\ntags\n", 1, "1  zoo\n", "no such memories");
     check(&["shell"], "tags 'x\ntags\n", 2, "1  zoo\n", "a quote is not closed");
     check(&["shell"], "shell\n", 2, "", "this is the shell");
@@ -103,7 +103,7 @@ fn a_terminal_has_a_prompt_history_and_completion() {
     terminal.after("zoological", "\n");
     terminal.after("a zebra", "");
     terminal.after(PROMPT, "nonsense\n");
-    terminal.after("unrecognized subcommand", "");
+    terminal.after("is no command", "");
     terminal.after(PROMPT, "add 'for nobody else'\n");
     terminal.after("mem_", "");
     terminal.after(PROMPT, "given up\u{3}");

@@ -34,14 +34,15 @@ pub(super) fn read(text: &str, global: &Global) -> Line {
     }
     let outer: &[&str] = if global.json { &["memo", "--json"] } else { &["memo"] };
     let words = outer.iter().map(|word| (*word).to_owned()).chain(words);
-    match parse(words) {
+    let words: Vec<String> = words.collect();
+    match parse(words.clone()) {
         Ok(typed) if matches!(typed.verb, Verb::Shell) => {
             talk("memo: this is the shell");
             Line::Wrong
         }
         Ok(typed) => Line::Verb(Box::new(within(typed, global))),
         Err(error) => {
-            usage(&error, global.json);
+            usage(&error, words.into_iter().map(Into::into), global.json);
             if error.use_stderr() { Line::Wrong } else { Line::Nothing }
         }
     }

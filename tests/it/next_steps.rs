@@ -1,0 +1,119 @@
+//! Does memo say what to do next, in words that this repository can answer?
+
+use std::time::Instant;
+
+use memod::client::VERSION;
+use serde_json::{Value, json};
+
+use crate::fake::{Answer, Fake};
+use crate::live::{Live, PATIENCE, memo};
+use crate::sandbox::Sandbox;
+
+const WITHOUT_EXAMPLE: &str = "exit 0
+out: memo search WORDS  find code, documents, commits and memories
+out: memo add TEXT      keep a decision or a fact
+out: memo changed       show what is not committed yet
+out: memo brief         show what to know before starting work
+out: memo map           show the main files and definitions
+out: memo help          list all commands
+";
+
+fn repository() -> Live {
+    let live = Live::new();
+    live.write("src/cart.rs", "pub fn price_of_cart() -> u32 {\n    1\n}\n");
+    live.write("src/order.rs", "pub fn order() -> u32 {\n    price_of_cart()\n}\n");
+    live.write("src/till.rs", "pub fn till() -> u32 {\n    price_of_cart()\n}\n");
+    live.commit_all();
+    live.call("sync", json!({ "wait_ms": PATIENCE.as_millis() }));
+    live
+}
+
+/// Returns the query of the first command.
+fn example(answer: &Value) -> String {
+    let command = answer["next"][0]["command"].as_str().unwrap_or_else(|| panic!("{answer}"));
+    let words = shlex::split(command).unwrap();
+    assert_eq!((words.len(), words[1].as_str()), (3, "search"), "{command}");
+    words[2].clone()
+}
+
+#[test]
+fn memo_alone_starts_nothing_and_creates_nothing() {
+    let live = Live::idle();
+    assert_eq!(live.sandbox.show(&mut live.memo(&[])), WITHOUT_EXAMPLE);
+    assert!(!live.root().join(".git/memo").exists());
+    let elsewhere = WITHOUT_EXAMPLE.replace("out: memo", "out: memo -C ..");
+    let outside = live.sandbox.show(&mut live.memo(&["-C", "..", "--color=never"]));
+    assert!([WITHOUT_EXAMPLE, &elsewhere].contains(&outside.as_str()), "{outside}");
+    assert!(!live.sandbox.path(".memo").exists());
+}
+
+#[test]
+fn memo_alone_asks_for_what_is_used_most() {
+    let live = repository();
+    let query = "where is price_of_cart used";
+    let shown = live.sandbox.show(&mut live.memo(&[]));
+    assert!(shown.starts_with(&format!("exit 0\nout: memo search \"{query}\"  find code")), "{shown}");
+    assert!(shown.lines().count() <= 13, "{shown}");
+    let names = live.call("map", json!({}))["names"].clone();
+    assert_eq!(names, json!(["price_of_cart", "order", "till"]), "names of several words come first");
+    let (exit, answer) = memo(&live, &[]);
+    assert_eq!((exit, example(&answer)), (0, query.to_owned()));
+    let (_, found) = memo(&live, &["search", query]);
+    assert_eq!(found["hits"][0]["symbol"], "price_of_cart", "{found}");
+}
+
+#[test]
+fn memo_alone_does_not_wait_for_a_daemon_that_hangs() {
+    let sandbox = Sandbox::new();
+    let fake = Fake::start(&sandbox.layout(), VERSION, |_| Answer::Silence);
+    let began = Instant::now();
+    assert_eq!(sandbox.run(&[]), WITHOUT_EXAMPLE);
+    assert!(began.elapsed() < PATIENCE / 2, "{:?}", began.elapsed());
+    assert_eq!(fake.methods(), "map search");
+}
+
+#[test]
+fn the_hint_of_init_can_be_answered() {
+    let next = |live: &Live| {
+        let output = live.memo(&["init", "--no-hooks"]).output().unwrap();
+        let shown = String::from_utf8(output.stdout).unwrap();
+        let hint =
+            shown.lines().find_map(|line| line.strip_prefix("next ")).unwrap_or_else(|| panic!("{shown}"));
+        let words = shlex::split(hint).unwrap();
+        let (exit, found) = memo(live, &["search", &words[2]]);
+        assert_eq!(exit, 0, "{words:?}");
+        (words[2].clone(), found["hits"][0]["path"].as_str().unwrap().to_owned())
+    };
+    let code = repository();
+    assert_eq!(next(&code), ("where is price_of_cart used".to_owned(), "src/cart.rs".to_owned()));
+    let documents = Live::new();
+    documents.write("a.md", "# The \"old\" cellar\n\nIt is dry.\n");
+    assert_eq!(next(&documents), ("The \"old\" cellar".to_owned(), "a.md".to_owned()));
+    let empty = Live::new();
+    let shown = String::from_utf8(empty.memo(&["init", "--no-hooks"]).output().unwrap().stdout).unwrap();
+    assert!(shown.starts_with("indexed    0 files") && !shown.contains("next"), "{shown}");
+}
+
+#[test]
+fn words_that_are_no_verb_lead_to_the_search() {
+    let sandbox = Sandbox::new();
+    let check = |args: &[&str], what: &str, hint: &str| {
+        let expected = format!("exit 2\nerr: memo: {what} is no command\nerr: hint: {hint}\n");
+        assert_eq!(sandbox.run(args), expected, "{args:?}");
+    };
+    check(&["retry", "budget"], "\"retry budget\"", "memo search \"retry budget\"");
+    check(&["-C", "..", "retry budget", "-n", "3"], "\"retry budget\"", "memo search \"retry budget\"");
+    check(&["retry", "$budget"], "'retry $budget'", "memo search 'retry $budget'");
+    check(&["xyz"], "\"xyz\"", "memo search \"xyz\"");
+    check(
+        &["serach"],
+        "\"serach\"",
+        "the most similar command is memo search; to find it: memo search \"serach\"",
+    );
+    let json = sandbox.run(&["retry", "budget", "--json"]);
+    let expected = "exit 2\nout: {\"error\":{\"code\":\"usage\",\"message\":\"\\\"retry budget\\\" is no command\",\
+                    \"hint\":\"memo search \\\"retry budget\\\"\"}}\n";
+    assert_eq!(json, expected);
+    let nested = sandbox.run(&["hooks", "instal"]);
+    assert!(nested.starts_with("exit 2\nerr: memo: unrecognized subcommand 'instal'\n"), "{nested}");
+}
