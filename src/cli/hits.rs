@@ -18,6 +18,7 @@ const MOST_QUOTED: usize = 100;
 /// Exits with 1 when nothing matched.
 pub(super) fn search(typed: SearchArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let config = crate::config::load(Some(&context.layout))?.config;
+    let is_of_files = typed.files || typed.vimgrep;
     let form = match (typed.files, typed.vimgrep) {
         (true, _) => print_files,
         (_, true) => print_vimgrep,
@@ -30,7 +31,8 @@ pub(super) fn search(typed: SearchArgs, context: &CommandContext, output: &mut O
         output.flush()?;
         output.say(&note);
     }
-    Ok(if result.hits.is_empty() { EXIT_NONE } else { 0 })
+    let is_empty = if is_of_files { in_files(&result).next().is_none() } else { result.hits.is_empty() };
+    Ok(if is_empty { EXIT_NONE } else { 0 })
 }
 
 /// Asks the daemon. The time limit is that of other requests plus the time that it may wait for freshness.

@@ -10,7 +10,7 @@ use super::error::{CliError, CliResult};
 use super::output::Output;
 use super::text::{behind, count, escape, escape_lines, paint};
 
-/// Shows each target in turn. Exits with 1 when one of them names nothing.
+/// Exits with 1 when nothing has that name.
 pub(super) fn show(typed: ShowArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let config = crate::config::load(Some(&context.layout))?.config;
     let wait_ms = typed.fresh.wait_ms.unwrap_or(config.search.wait_ms);

@@ -1,13 +1,13 @@
 //! Opens the commit history of a worktree for a request.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 use super::error::{RpcResult, bad_params};
 use super::event::Freshness;
 use crate::extract::redact::redact;
 use crate::extract::secrets::Syntax;
 use crate::git::{Commit, ObjectHash, ObjectId, Objects, Refs, Settings, UserDirs};
-use crate::paths::RepoLayout;
+use crate::paths::{CallerDir, RepoLayout};
 use crate::proto::CommitInfo;
 use crate::types::SourceKey;
 
@@ -50,23 +50,10 @@ impl History {
     }
 }
 
-/// Returns a path of the user relative to the top of the worktree; `None` for the top itself, and for paths outside.
+/// Returns a typed path relative to the top of the worktree; `None` for the top itself, and for paths outside.
 pub(super) fn key_of(path: &str, cwd: &str, layout: &RepoLayout) -> Option<SourceKey> {
-    below(path, cwd, layout).filter(|below| !below.is_empty()).map(SourceKey::new)
-}
-
-/// Like [`key_of`], but returns an empty path for the top.
-pub(super) fn below(path: &str, cwd: &str, layout: &RepoLayout) -> Option<String> {
-    let mut clean = PathBuf::new();
-    for part in Path::new(cwd).join(path).components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => drop(clean.pop()),
-            part => clean.push(part),
-        }
-    }
-    let below = clean.strip_prefix(&layout.root).ok()?.to_str()?;
-    Some(below.replace(std::path::MAIN_SEPARATOR, "/"))
+    let path = CallerDir::new(layout, Path::new(cwd)).path(path).ok()?;
+    (!path.is_empty()).then(|| SourceKey::new(path))
 }
 
 /// Returns ascending numbers as spans, inclusive.

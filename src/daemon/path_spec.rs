@@ -1,4 +1,4 @@
-//! Parses `PATH`, `PATH:LINE` and `PATH#SYMBOL`.
+//! Parses `PATH`, `PATH:LINE`, `PATH:FIRST-LAST` and `PATH#SYMBOL`.
 
 use std::collections::BTreeSet;
 
@@ -47,6 +47,17 @@ pub(super) fn named<'a>(definitions: &'a [Definition], name: &str) -> Vec<&'a De
         is_end || definition.names.split_whitespace().any(|own| own == name)
     };
     definitions.iter().filter(has_name).collect()
+}
+
+/// Returns the last part of a qualified name.
+pub(super) fn own_name(name: &str) -> &str {
+    name.rsplit([':', '.', '#', '\\', '/']).next().unwrap_or(name)
+}
+
+/// Returns why a file with this number of lines has not all of these.
+pub(super) fn beyond((first, last): (u32, u32), n_lines: u32) -> Option<String> {
+    let what = if first == last { format!("line {last}") } else { format!("lines {first}-{last}") };
+    (last > n_lines).then(|| format!("has {n_lines} lines, no {what}"))
 }
 
 /// Returns a qualified name with a dot between its parts.

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use super::error::{RpcResult, bad_params};
 use super::event::Freshness;
-use super::history::below;
 use super::kept_maps::KeptMap;
 use super::request::clock;
 use super::shared::Shared;
@@ -39,7 +38,7 @@ pub(super) fn map(shared: &Shared, params: &MapParams, at: &Freshness) -> RpcRes
     })?;
     let unmapped = params.paths.iter().zip(&paths).filter(|(_, at)| !map.has(at));
     let unmapped = unmapped.map(|(typed, _)| typed.clone()).collect();
-    let relative = |path: &String| below(path, &params.cwd, &at.layout).unwrap_or_else(|| path.clone());
+    let relative = |path: &String| dir.path(path).unwrap_or_else(|_| path.clone());
     let focus: Vec<String> = params.focus.iter().map(relative).collect();
     let unfocused = params.focus.iter().zip(&focus).filter(|(_, at)| !map.has(at));
     let unfocused = unfocused.map(|(typed, _)| typed.clone()).collect();

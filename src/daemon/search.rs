@@ -183,7 +183,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
             let embeddings = reader.pending_embeddings(at.view, MOST_PENDING)?;
             let is_whole = reader.view(at.view)?.is_some_and(|row| row.complete);
             let failed = if params.mode == Mode::Keyword { None } else { embed_failed(reader, at.view)? };
-            let notes: Vec<String> = scope.vain_globs(&chunks).collect();
+            let notes: Vec<String> = scope.unmatched_globs(&chunks).collect();
             Ok(((answer, again.transpose()?), embeddings, failed, clock(reader, at)?, is_whole, notes))
         })
     };

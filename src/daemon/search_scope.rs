@@ -80,9 +80,9 @@ impl Scope {
     }
 
     /// Returns a note on each glob that no file of the view matches.
-    pub(super) fn vain_globs(&self, chunks: &ViewChunks) -> impl Iterator<Item = String> {
-        let vain = self.globs.iter().filter(|(_, glob)| !chunks.has_path(glob));
-        vain.map(|(typed, _)| format!("path {typed}: no indexed file matches"))
+    pub(super) fn unmatched_globs(&self, chunks: &ViewChunks) -> impl Iterator<Item = String> {
+        let unmatched = self.globs.iter().filter(|(_, glob)| !chunks.has_path(glob));
+        unmatched.map(|(typed, _)| format!("path {typed}: no indexed file matches"))
     }
 
     /// Returns the query for the memories; `None` if the search leaves them out.

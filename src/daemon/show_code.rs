@@ -8,7 +8,7 @@ use std::time::Instant;
 use super::error::{RpcResult, bad_params};
 use super::event::Freshness;
 use super::history::key_of;
-use super::path_spec::{Part, defines, named, parse};
+use super::path_spec::{Part, beyond, defines, named, own_name, parse};
 use super::request::{SnapshotAsk, deadline, on_snapshot};
 use super::shared::Shared;
 use crate::extract;
@@ -17,7 +17,6 @@ use crate::extract::secrets::secrets;
 use crate::paths::CallerDir;
 use crate::proto::{RpcError, ShowParams, ShowResult, ShownPart, code};
 use crate::scan;
-use crate::search::restriction::definitions as definitions_of;
 use crate::store::{Entry, Reader, StoreError};
 use crate::types::{Definition, SourceKey};
 
@@ -118,10 +117,10 @@ fn by_name(
     name: &str,
     at: &Freshness,
 ) -> Result<Vec<(Entry, Span)>, StoreError> {
-    let ids = definitions_of(reader, &[name.to_owned()])?;
     let chunks = shared.chunks.current(reader, at.view)?;
+    let found = reader.definitions_named(own_name(name))?.into_iter();
     let contents: BTreeSet<u32> =
-        ids.into_iter().filter_map(|id| chunks.get(id)).map(|chunk| chunk.content).collect();
+        found.filter_map(|(id, _)| chunks.get(id)).map(|chunk| chunk.content).collect();
     let mut paths: Vec<&str> = contents.iter().flat_map(|content| chunks.paths_of(*content)).collect();
     paths.sort_unstable();
     let mut spans = Vec::new();
@@ -155,11 +154,9 @@ fn part(span: Span, text: &str, dir: &CallerDir) -> RpcResult<ShownPart> {
     let Span { key, lines, title } = span;
     let n_lines = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
     let (first, last) = lines.unwrap_or((1, n_lines));
-    if last > n_lines {
-        let message = format!("{key}: has {n_lines} lines, no line {last}");
-        return Err(
-            RpcError::new(code::NOT_FOUND, message).with_hint("`memo show PATH` shows the whole file")
-        );
+    if let Some(why) = beyond((first, last), n_lines) {
+        let error = RpcError::new(code::NOT_FOUND, format!("{key}: {why}"));
+        return Err(error.with_hint("`memo show PATH` shows the whole file"));
     }
     let n_shown = (last + 1).saturating_sub(first) as usize;
     let text = text.split_inclusive('\n').skip(first as usize - 1).take(n_shown).collect();
@@ -174,19 +171,19 @@ fn part(span: Span, text: &str, dir: &CallerDir) -> RpcResult<ShownPart> {
 
 fn nothing(params: &ShowParams, at: &Freshness) -> RpcError {
     let target = &params.target;
-    let on_disk = parse(target).into_iter().find_map(|(path, _)| key_of(path, &params.cwd, &at.layout));
-    let is_there = |key: &SourceKey| scan::lstat(&at.layout.root.join(key.as_str()));
-    match on_disk.as_ref().map(is_there) {
-        Some(Ok(stat)) if stat.is_dir() => RpcError::new(code::NOT_FOUND, format!("{target}: a directory"))
-            .with_hint("name a file of it; `memo status --files` lists them"),
-        Some(Ok(_)) => {
-            RpcError::new(code::NOT_FOUND, format!("{target}: not indexed, because it is ignored"))
-                .with_hint("`git check-ignore -v PATH` names the rule, if `.memoignore` has none")
+    let on_disk = parse(target).into_iter().find_map(|(path, _)| {
+        let key = key_of(path, &params.cwd, &at.layout)?;
+        scan::lstat(&at.layout.root.join(key.as_str())).ok()
+    });
+    let not_found = |why: &str| RpcError::new(code::NOT_FOUND, format!("{target}: {why}"));
+    match on_disk {
+        Some(stat) if stat.is_dir() => {
+            not_found("a directory").with_hint("name a file of it; `memo status --files` lists them")
         }
-        _ => RpcError::new(
-            code::NOT_FOUND,
-            format!("{target}: no indexed file, and no definition of that name"),
-        )
-        .with_hint("PATH, PATH:LINE, PATH#SYMBOL, or a name; `memo search` finds what has another one"),
+        Some(_) if !at.fresh => not_found("not indexed yet").with_hint("`memo sync` waits for that"),
+        Some(_) => not_found("not indexed: git or .memoignore leaves it out")
+            .with_hint("`git check-ignore -v PATH` names the rule of git"),
+        None => not_found("no indexed file, and no definition of that name")
+            .with_hint("PATH, PATH:LINE, PATH#SYMBOL, or a name; `memo search` finds what has another one"),
     }
 }

@@ -7,7 +7,7 @@ use super::error::{RpcResult, bad_params};
 use super::event::Freshness;
 use super::history::{History, key_of, spans};
 use super::memories::memories_for_path::memories_for_path;
-use super::path_spec::{Part, defines, named, parse};
+use super::path_spec::{Part, beyond, defines, named, parse};
 use super::request::{deadline, freshness, reading};
 use super::shared::Shared;
 use crate::git::{Blame, Log, ObjectId};
@@ -113,12 +113,9 @@ impl Question<'_> {
     fn lines(&self, wanted: &[(u32, u32)], symbol: Option<&str>) -> RpcResult<WhyResult> {
         let text = self.text()?;
         let n_lines = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
-        if let Some((first, last)) = wanted.iter().find(|(_, last)| *last > n_lines) {
-            let beyond = if first == last { format!("line {last}") } else { format!("lines {first}-{last}") };
-            let message = format!("{}: has {n_lines} lines, no {beyond}", self.key);
-            return Err(
-                RpcError::new(code::NOT_FOUND, message).with_hint("ask for the whole: `memo why PATH`")
-            );
+        if let Some(why) = wanted.iter().find_map(|lines| beyond(*lines, n_lines)) {
+            let error = RpcError::new(code::NOT_FOUND, format!("{}: {why}", self.key));
+            return Err(error.with_hint("ask for the whole: `memo why PATH`"));
         }
         let wanted_lines = wanted.iter().flat_map(|(first, last)| *first..=*last).collect();
         let blamed =

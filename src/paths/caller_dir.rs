@@ -2,7 +2,7 @@
 //!
 //! Paths in the index start at the top. People type and read paths that start where they are.
 
-use std::path::{Component, Path};
+use std::path::Path;
 
 use super::RepoLayout;
 
@@ -46,12 +46,11 @@ impl CallerDir {
     /// # Errors
     /// When no path in the worktree can match it.
     pub fn glob(&self, typed: &str) -> Result<String, OutsideError> {
-        let outside = || OutsideError { path: typed.to_owned(), root: self.root.clone() };
-        let glob = if cfg!(windows) { typed.replace('\\', "/") } else { typed.to_owned() };
-        if !glob.contains('/') && !matches!(glob.as_str(), "." | "..") {
-            return Ok(glob);
+        let is_name = !typed.contains(['/', std::path::MAIN_SEPARATOR]) && !matches!(typed, "." | "..");
+        if is_name {
+            return Ok(typed.to_owned());
         }
-        let parts = self.resolve(&glob, globset::escape).ok_or_else(outside)?;
+        let parts = self.resolve(typed, globset::escape)?;
         Ok(if parts.is_empty() { "**".to_owned() } else { parts.join("/") })
     }
 
@@ -60,32 +59,30 @@ impl CallerDir {
     /// # Errors
     /// When it leads out of the worktree.
     pub fn path(&self, typed: &str) -> Result<String, OutsideError> {
-        let path = if cfg!(windows) { typed.replace('\\', "/") } else { typed.to_owned() };
-        let outside = || OutsideError { path: typed.to_owned(), root: self.root.clone() };
-        Ok(self.resolve(&path, str::to_owned).ok_or_else(outside)?.join("/"))
+        Ok(self.resolve(typed, str::to_owned)?.join("/"))
     }
 
-    /// Returns the parts of a typed path or glob from the top, after those of this directory, which `own` translates; `None`
-    /// outside the worktree.
-    fn resolve(&self, typed: &str, own: fn(&str) -> String) -> Option<Vec<String>> {
-        let (mut parts, below) = match Path::new(typed).components().next() {
-            Some(Component::Normal(_) | Component::CurDir | Component::ParentDir) | None => {
-                (self.parts.iter().map(|part| own(part)).collect(), typed)
-            }
-            Some(_) => {
-                let below =
-                    typed.strip_prefix(&self.root).filter(|rest| rest.is_empty() || rest.starts_with('/'));
-                (Vec::new(), below?)
-            }
-        };
-        for part in below.split('/') {
+    /// Returns the parts of a typed path or glob from the top; `own` translates those of this directory.
+    fn resolve(&self, typed: &str, own: fn(&str) -> String) -> Result<Vec<String>, OutsideError> {
+        let slashed = if cfg!(windows) { typed.replace('\\', "/") } else { typed.to_owned() };
+        let mut parts: Vec<String> = Vec::new();
+        if !Path::new(typed).is_absolute() {
+            parts.extend(self.root.split('/').filter(|part| !part.is_empty()).map(str::to_owned));
+            parts.extend(self.parts.iter().map(|part| own(part)));
+        }
+        for part in slashed.split('/') {
             match part {
                 "" | "." => {}
-                ".." => drop(parts.pop()?),
+                ".." => drop(parts.pop()),
                 part => parts.push(part.to_owned()),
             }
         }
-        Some(parts)
+        let root: Vec<&str> = self.root.split('/').filter(|part| !part.is_empty()).collect();
+        let is_below = parts.len() >= root.len() && parts.iter().zip(&root).all(|(part, root)| part == root);
+        if !is_below {
+            return Err(OutsideError { path: typed.to_owned(), root: self.root.clone() });
+        }
+        Ok(parts.split_off(root.len()))
     }
 }
 
@@ -154,6 +151,8 @@ mod tests {
         check("/r/w/src", "..", Some("**"));
         check("/r/w/src", "../docs/*.md", Some("docs/*.md"));
         check("/r/w/src", "../../x", None);
+        check("/r/w/src", "../../w/docs", Some("docs"));
+        check("/r/w/src", "/r/w/../w/./docs", Some("docs"));
         check("/r/w/a[b]", "./x", Some("a[[]b[]]/x"));
         check("/r/w/src", "/r/w/docs/*.md", Some("docs/*.md"));
         check("/r/w/src", "/r/w", Some("**"));

@@ -68,14 +68,10 @@ pub(super) fn restricted<'a>(
         leave_out(reader, filter.to_mut(), &reader.postings()?.matching(&expression)?)?;
     }
     if !conditions.symbols.is_empty() {
-        filter.to_mut().only(definitions(reader, &conditions.symbols)?.into_iter().collect());
+        filter.to_mut().only(definitions(reader, &conditions.symbols)?);
     }
     if !conditions.not_symbols.is_empty() {
-        leave_out(
-            reader,
-            filter.to_mut(),
-            &definitions(reader, &conditions.not_symbols)?.into_iter().collect(),
-        )?;
+        leave_out(reader, filter.to_mut(), &definitions(reader, &conditions.not_symbols)?)?;
     }
     if let Some(wanted) = &conditions.commits {
         filter.to_mut().only(commits(reader, view, |date, author| wanted.admit(date, author))?);
@@ -113,17 +109,14 @@ fn has_part(author: &str, parts: &[String]) -> bool {
 }
 
 /// Returns the chunks that define one of these names; of a qualified name (`Session::login`) those within its qualifiers.
-///
-/// # Errors
-/// When the database cannot be read.
-pub fn definitions(reader: &Reader, names: &[String]) -> Result<Vec<ChunkId>, StoreError> {
+fn definitions(reader: &Reader, names: &[String]) -> Result<IdSet, StoreError> {
     let mut ids = Vec::new();
     for typed in names {
         let (full, last) = split_name(typed);
         let found = reader.definitions_named(last)?.into_iter();
         ids.extend(found.filter(|(_, title)| last == full || is_qualified(title, full)).map(|(id, _)| id));
     }
-    Ok(ids)
+    Ok(ids.into_iter().collect())
 }
 
 /// Tells whether a qualified name is in a title, ignoring case, and not as the end of a longer one.

@@ -46,8 +46,16 @@ fn a_target_is_a_path_lines_of_it_or_a_name() {
     check("src/session.rs:1", &[("src/session.rs:[1,1]", lines(1, 1))]);
     check("src/session.rs:11-12", &[("src/session.rs:[11,12]", lines(11, 12))]);
     check("Session::renew", &[renew()]);
+    check("Session.renew", &[renew()]);
     check("renew", &[("src/other.rs:[4,4]", "    pub fn renew(&self) {}\n".to_owned()), renew()]);
     check("docs/empty.md", &[("docs/empty.md:[1,0]", String::new())]);
+    let source = "    \"# Plots\\n\",\n    \"of leases\"\n";
+    let notebook = format!(
+        "{{\n \"cells\": [\n  {{\"cell_type\": \"markdown\", \"source\": [\n{source}  ]}}\n ],\n \"nbformat\": 4\n}}\n"
+    );
+    live.write("a.ipynb", notebook);
+    let (_, answer) = memo(&live, &["show", "a.ipynb:4-5"]);
+    assert_eq!(parts(&answer), [("a.ipynb:[4,5]".to_owned(), "# Plots\nof leases\n".to_owned())]);
     let (_, answer) = memo_in(&live, &live.root().join("src"), &["show", "session.rs#renew"]);
     assert_eq!(answer["parts"][0]["cwd_path"], json!("session.rs"));
     live.write("src/session.rs", "pub fn renew() {} // at once\n");
@@ -82,9 +90,11 @@ fn what_is_not_shown_is_explained() {
         ("nothing_like_it", 1, "nothing_like_it: no indexed file, and no definition of that name"),
         ("../outside.rs", 1, "../outside.rs: no indexed file, and no definition of that name"),
         ("src", 1, "src: a directory"),
-        ("ignored.rs", 1, "ignored.rs: not indexed, because it is ignored"),
+        ("ignored.rs", 1, "ignored.rs: not indexed: git or .memoignore leaves it out"),
+        ("ignored.rs:1", 1, "ignored.rs:1: not indexed: git or .memoignore leaves it out"),
+        ("src:3", 1, "src:3: a directory"),
         ("src/.env", 2, "src/.env: secret-name, so it is not shown"),
-        (".git/config", 1, ".git/config: not indexed, because it is ignored"),
+        (".git/config", 1, ".git/config: not indexed: git or .memoignore leaves it out"),
     ] {
         let (found, answer) = memo(&live, &["show", target]);
         assert_eq!((found, answer["error"]["message"].as_str()), (exit, Some(message)), "{answer}");

@@ -43,8 +43,8 @@ pub(in crate::cli) enum Verb {
     Explain(ExplainArgs),
     /// Show a file, lines of it, or a definition with its comments
     ///
-    /// PATH#SYMBOL shows a definition, PATH:LINE the innermost one around the line, PATH:FIRST-LAST just these lines, and a
-    /// name without a path every definition of that name. What is not indexed is not shown, and credentials are masked.
+    /// PATH#SYMBOL shows a definition, PATH:LINE the innermost one around the line or else the line, PATH:FIRST-LAST just these
+    /// lines, and a name without a path every definition of that name. What is not indexed is not shown, and credentials are masked.
     /// Exits with 1 when nothing has that name.
     ///
     /// Example: memo show src/session.rs#Session::login

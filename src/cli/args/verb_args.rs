@@ -108,11 +108,11 @@ pub(in crate::cli) struct SearchArgs {
     /// The whole definition, section, message or memory of each hit instead of its best lines
     #[arg(long, conflicts_with_all = ["files", "vimgrep"])]
     pub(in crate::cli) full: bool,
-    /// Only the paths of the files that were found, one a line
-    #[arg(long, conflicts_with = "vimgrep")]
+    /// Only the paths of the files that were found, one a line; commits and memories are left out
+    #[arg(long, conflicts_with_all = ["vimgrep", "format"])]
     pub(in crate::cli) files: bool,
-    /// Each line that matches as PATH:LINE:COLUMN:TEXT, as editors read it; of a hit without one its first
-    #[arg(long)]
+    /// The lines of each snippet that match as PATH:LINE:COLUMN:TEXT, which editors read; of a hit without one its first
+    #[arg(long, conflicts_with = "format")]
     pub(in crate::cli) vimgrep: bool,
     /// Have a cross-encoder compare the first 20 hits with the query; see `memo model list`
     #[arg(long)]
@@ -167,7 +167,7 @@ pub(in crate::cli) struct WhyArgs {
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ShowArgs {
     /// A path from the current directory, alone or with a line, lines or the name of a definition; or just a name
-    #[arg(value_name = "PATH[:LINE|#SYMBOL]|NAME")]
+    #[arg(value_name = "PATH[:LINE|:FIRST-LAST|#SYMBOL]|NAME")]
     pub(in crate::cli) target: String,
     /// Only the text, without its place and the numbers of its lines
     #[arg(long)]
