@@ -264,4 +264,6 @@ fn answers_are_of_the_shapes_that_are_promised() {
         check(&answer["structuredContent"], schema, name);
     }
     assert_eq!(listed["tools"].as_array().unwrap().len(), calls.len(), "every tool is called");
+    let uncommitted = mcp.tool("changed", json!({}));
+    assert_eq!(uncommitted["structuredContent"]["total"], 0, "without `since` it is HEAD: {uncommitted}");
 }
