@@ -9,11 +9,10 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use super::Extracted;
 use super::document_lines::DocumentLines;
 use super::front_matter::FrontMatter;
-use super::markdown::extract_outline;
-use super::sections::{Heading, Outline, Size, heading_title};
-use super::{CHUNK_CHARS, Extracted, OVERLAP_CHARS};
+use super::sections::{Heading, Outline, Size, extract_outline, heading_title};
 
 /// The comment that excludes a file.
 const OPT_OUT: &str = "// vector-index: false";
@@ -49,12 +48,9 @@ static ATTRIBUTE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{([\w-]+)\}")
 
 /// Returns the sections of a document, each with its heading path.
 pub(super) fn extract(text: &str) -> Extracted {
-    let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    let front_matter = FrontMatter::find(text, start);
-    let body_start = front_matter.as_ref().map_or(start, |front| front.bytes.end);
-    let size = Size { max_chars: CHUNK_CHARS, overlap_chars: OVERLAP_CHARS };
-    let outline = outline(text, body_start, size.max_chars);
-    extract_outline(text, body_start, front_matter.as_ref(), &outline, size)
+    let (front_matter, body_start) = FrontMatter::split(text);
+    let outline = outline(text, body_start, Size::CHUNK.max_chars);
+    extract_outline(text, body_start, front_matter.as_ref(), &outline, Size::CHUNK)
 }
 
 /// Reads the part of a text from `start`.

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// The YAML (`---`) or TOML (`+++`) block at the start of a Markdown document.
 ///
 /// Read line by line, not parsed: only plain keys at column 0 are looked at.
@@ -17,10 +19,23 @@ pub(super) struct FrontMatter {
     pub(super) opted_out: bool,
 }
 
+/// Returns where a text starts: after its byte order mark.
+pub(super) fn text_start(text: &str) -> usize {
+    if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 }
+}
+
 impl FrontMatter {
+    /// Returns the front matter of a document, and where the body below it starts.
+    pub(super) fn split(text: &str) -> (Option<Self>, usize) {
+        let start = text_start(text);
+        let front_matter = Self::find(text, start);
+        let body_start = front_matter.as_ref().map_or(start, |front| front.bytes.end);
+        (front_matter, body_start)
+    }
+
     /// Returns the block that starts at `start`; `None` where there is none, it is not closed, or its
     /// first line is no key (then the fence is a thematic break).
-    pub(super) fn find(text: &str, start: usize) -> Option<Self> {
+    fn find(text: &str, start: usize) -> Option<Self> {
         let mut lines = text[start..].split_inclusive('\n');
         let fence = lines.next()?;
         let separator = match fence.trim_end() {

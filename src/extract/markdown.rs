@@ -1,10 +1,9 @@
 //! Splits Markdown into sections.
 
-use super::cut::LineIndex;
+use super::Extracted;
 use super::front_matter::FrontMatter;
 use super::markdown_outline::{has_opt_out, outline};
-use super::sections::{Outline, Sections, Size};
-use super::{CHUNK_CHARS, Extracted, OVERLAP_CHARS};
+use super::sections::{Size, extract_outline};
 
 /// Containers (quotes, list items) opened on one line; the parser's time grows with their square.
 const MAX_CONTAINERS: usize = 100;
@@ -13,46 +12,20 @@ const MAX_CONTAINERS: usize = 100;
 ///
 /// A section is a heading and what follows it up to the next heading of any level. A heading
 /// that has only deeper headings below it belongs to the first of them. Sections over
-/// [`CHUNK_CHARS`] are cut, with overlap, between blocks where they fit. Headings within quotes
+/// [`super::CHUNK_CHARS`] are cut, with overlap, between blocks where they fit. Headings within quotes
 /// and lists are no sections.
 pub fn extract(text: &str) -> Extracted {
-    extract_sized(text, Size { max_chars: CHUNK_CHARS, overlap_chars: OVERLAP_CHARS })
+    extract_sized(text, Size::CHUNK)
 }
 
 /// As [`extract`], with another size of the chunks.
 pub fn extract_sized(text: &str, size: Size) -> Extracted {
-    let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    let front_matter = FrontMatter::find(text, start);
-    let body_start = front_matter.as_ref().map_or(start, |front| front.bytes.end);
+    let (front_matter, body_start) = FrontMatter::split(text);
     if opens_too_many_containers(&text[body_start..]) {
         return extract_flat(text);
     }
     let outline = outline(text, body_start..text.len(), size.max_chars);
     extract_outline(text, body_start, front_matter.as_ref(), &outline, size)
-}
-
-/// Returns the chunks of a document with this outline below its front matter.
-pub(super) fn extract_outline(
-    text: &str,
-    body_start: usize,
-    front_matter: Option<&FrontMatter>,
-    outline: &Outline,
-    size: Size,
-) -> Extracted {
-    if outline.opted_out || front_matter.is_some_and(|front| front.opted_out) {
-        return Extracted { opted_out: true, ..Extracted::default() };
-    }
-    let mut sections = Sections::new(text, LineIndex::new(text), size);
-    if let Some(front) = front_matter {
-        let title = front.title.as_deref().unwrap_or_default();
-        sections.add_part(&Outline::default(), front.content.clone(), title);
-        // The title of the front matter heads what has no heading of level 1.
-        let has_h1 = outline.headings.iter().any(|heading| heading.level == 1);
-        sections.set_root(if has_h1 { "" } else { title });
-    }
-    sections.add(outline, body_start..text.len());
-    let minified = super::plain_text::is_minified(text);
-    Extracted { chunks: sections.finish(), minified, ..Extracted::default() }
 }
 
 /// Returns the document by lines only, where parsing it would take too long.
@@ -84,16 +57,12 @@ fn is_rule(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::document_checks::sections;
     use super::*;
 
     /// Checks lines and title of each chunk.
     fn check(text: &str, expected: &[(u32, u32, &str)]) {
-        let extracted = extract(text);
-        let chunks = extracted.chunks.iter();
-        let got: Vec<_> =
-            chunks.map(|c| (c.lines.0, c.lines.1, c.title.as_deref().unwrap_or_default())).collect();
-        assert_eq!(got, expected, "{text}");
-        assert!(!extracted.opted_out);
+        assert_eq!(sections(&extract(text)), expected, "{text}");
     }
 
     #[test]
@@ -179,7 +148,7 @@ mod tests {
             let n_shared = pair[0].lines.1 + 1 - pair[1].lines.0;
             assert!((1..=7).contains(&n_shared), "{n_shared}");
         }
-        assert!(chunks.len() > 2 && chunks.iter().all(|chunk| chunk.bytes.len() <= CHUNK_CHARS));
+        assert!(chunks.len() > 2 && chunks.iter().all(|chunk| chunk.bytes.len() <= Size::CHUNK.max_chars));
     }
 
     #[test]

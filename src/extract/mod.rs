@@ -10,6 +10,8 @@ mod content_class;
 mod credentials;
 pub mod cut;
 mod definitions;
+#[cfg(test)]
+mod document_checks;
 mod document_lines;
 #[cfg(test)]
 mod fixtures;
@@ -64,19 +66,17 @@ pub fn syntax_of(path: &str, text: &str) -> Syntax {
 /// Spans are of what [`readable`] returns for the text.
 pub fn extract(path: &str, text: &str) -> Extracted {
     let format = format_of(path, text);
-    if format == Format::Document(Markup::Notebook) {
-        return extract_notebook(text);
-    }
+    let parse: &dyn Fn(&str) -> Extracted = match format {
+        Format::Document(Markup::Notebook) => return extract_notebook(text),
+        Format::Document(Markup::Markdown) => &markdown::extract,
+        Format::Document(Markup::Rst) => &rst::extract,
+        Format::Document(Markup::AsciiDoc) => &asciidoc::extract,
+        Format::Code(language) => &move |text| code::extract(language, path, text),
+        Format::Text(_) => &plain_text::extract,
+    };
     let class = content_class::content_class(format, text);
     let secrets = secrets::secrets(text, format.syntax());
-    let text = &redact::mask(text, &secrets);
-    let extracted = match format {
-        Format::Document(Markup::Rst) => rst::extract(text),
-        Format::Document(Markup::AsciiDoc) => asciidoc::extract(text),
-        Format::Document(Markup::Markdown | Markup::Notebook) => markdown::extract(text),
-        Format::Code(language) => code::extract(language, path, text),
-        Format::Text(_) => plain_text::extract(text),
-    };
+    let extracted = parse(&redact::mask(text, &secrets));
     Extracted { secrets, class, ..extracted }
 }
 

@@ -10,7 +10,7 @@ use super::markdown_outline::outline;
 use super::notebook_text::{CellKind, NotebookText};
 use super::plain_text::is_minified;
 use super::sections::{Heading, Outline, Sections, Size, heading_title};
-use super::{CHUNK_CHARS, Chunk, Extracted, OVERLAP_CHARS};
+use super::{Chunk, Extracted};
 use crate::types::Kind;
 
 /// Commands of IPython that run a cell as it is; with any other `%%` the cell is in another language.
@@ -20,17 +20,16 @@ const TRANSPARENT: [&str; 5] = ["%%time", "%%timeit", "%%capture", "%%prun", "%%
 pub(super) fn extract(notebook: &NotebookText) -> Extracted {
     let text = &notebook.unfolded();
     let language = notebook.language.as_deref().and_then(lang::canonical).and_then(lang::by_name);
-    let size = Size { max_chars: CHUNK_CHARS, overlap_chars: OVERLAP_CHARS };
     let mut cells = Cells {
         text,
         language,
         code: blank(text),
-        sections: Sections::new(text, LineIndex::new(&notebook.text), size),
+        sections: Sections::new(text, LineIndex::new(&notebook.text), Size::CHUNK),
     };
     for cell in &notebook.cells {
         match cell.kind {
             CellKind::Markdown | CellKind::Heading(_) => {
-                let outline = cells.outline(cell.bytes.clone(), cell.kind, size.max_chars);
+                let outline = cells.outline(cell.bytes.clone(), cell.kind, Size::CHUNK.max_chars);
                 if outline.opted_out {
                     return Extracted { opted_out: true, ..Extracted::default() };
                 }

@@ -7,15 +7,15 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use super::Extracted;
 use super::document_lines::DocumentLines;
-use super::markdown::extract_outline;
-use super::sections::{Heading, Outline, Size, heading_title};
-use super::{CHUNK_CHARS, Extracted, OVERLAP_CHARS};
+use super::front_matter::text_start;
+use super::sections::{Heading, Outline, Size, extract_outline, heading_title};
 
 /// The comment that excludes a file.
 const OPT_OUT: &str = ".. vector-index: false";
 
-/// A line of fewer marks is an underline only if the title is no longer.
+/// A line of fewer marks is an underline only if it is at least as long as the title.
 const SURE_MARKS: usize = 4;
 
 /// Columns from one tab stop to the next.
@@ -36,9 +36,8 @@ static INLINE: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Returns the sections of a document, each with its heading path.
 pub(super) fn extract(text: &str) -> Extracted {
-    let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    let size = Size { max_chars: CHUNK_CHARS, overlap_chars: OVERLAP_CHARS };
-    extract_outline(text, start, None, &outline(text, start, size.max_chars), size)
+    let start = text_start(text);
+    extract_outline(text, start, None, &outline(text, start, Size::CHUNK.max_chars), Size::CHUNK)
 }
 
 /// Reads the part of a text from `start`.

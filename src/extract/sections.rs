@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use super::Chunk;
 use super::cut::{self, LineIndex, Rank, TEARS};
+use super::front_matter::FrontMatter;
+use super::{CHUNK_CHARS, Chunk, Extracted, OVERLAP_CHARS, plain_text};
 use crate::types::Kind;
 
 /// Longest heading in a heading path, in characters: a hostile one would be repeated for each section below it.
@@ -16,6 +17,11 @@ pub struct Size {
     pub max_chars: usize,
     /// Overlap where one long section is cut, characters.
     pub overlap_chars: usize,
+}
+
+impl Size {
+    /// The size of the chunks that are indexed.
+    pub(super) const CHUNK: Self = Self { max_chars: CHUNK_CHARS, overlap_chars: OVERLAP_CHARS };
 }
 
 /// A heading of the document itself, not of a quote, a list or an example in it.
@@ -65,6 +71,30 @@ impl Outline {
 
 fn fits(text: &str, max_chars: usize) -> bool {
     text.len() <= max_chars || text.chars().nth(max_chars).is_none()
+}
+
+/// Returns the chunks of a document with this outline below its front matter.
+pub(super) fn extract_outline(
+    text: &str,
+    body_start: usize,
+    front_matter: Option<&FrontMatter>,
+    outline: &Outline,
+    size: Size,
+) -> Extracted {
+    if outline.opted_out || front_matter.is_some_and(|front| front.opted_out) {
+        return Extracted { opted_out: true, ..Extracted::default() };
+    }
+    let mut sections = Sections::new(text, LineIndex::new(text), size);
+    if let Some(front) = front_matter {
+        let title = front.title.as_deref().unwrap_or_default();
+        sections.add_part(&Outline::default(), front.content.clone(), title);
+        // The title of the front matter heads what has no heading of level 1.
+        let has_h1 = outline.headings.iter().any(|heading| heading.level == 1);
+        sections.set_root(if has_h1 { "" } else { title });
+    }
+    sections.add(outline, body_start..text.len());
+    let minified = plain_text::is_minified(text);
+    Extracted { chunks: sections.finish(), minified, ..Extracted::default() }
 }
 
 /// Returns a heading in a heading path: blanks collapsed, and not too long.
