@@ -89,7 +89,10 @@ impl Disk {
                 DiskReport::Probed(self.probe(number, cookie.as_deref(), tip))
             }
             DiskTask::Tip => DiskReport::Tip(self.refs.as_ref()?.tip()),
-            DiskTask::Settings => DiskReport::Settings(self.read_settings()),
+            DiskTask::Settings => {
+                let changed = self.user_rules.changed();
+                DiskReport::Settings(self.read_settings(changed))
+            }
             DiskTask::Watch { recovery } => {
                 let unwatched = watch_git(&self.shared, self.view, &self.git_dirs()).err();
                 DiskReport::Watched { recovery, unwatched }
@@ -110,7 +113,7 @@ impl Disk {
         // The cookie comes first, so that its event is on its way during the rest.
         let cookie = cookie.map_or(Ok(()), |name| self.make_cookie(name));
         let tip = self.refs.as_ref().filter(|_| tip).map(Refs::tip);
-        let settings = self.user_rules.changed().then(|| self.read_settings());
+        let settings = self.user_rules.changed().then(|| self.read_settings(true));
         Probed { number, cookie, tip, settings }
     }
 
@@ -121,8 +124,8 @@ impl Disk {
     }
 
     /// Reads which ignore files apply, and watches their directories. The watcher or the next probe notices later changes.
-    fn read_settings(&mut self) -> GitSettings {
-        let changed = self.user_rules.changed();
+    /// `changed` says whether a file of the user rules has changed since they were read before.
+    fn read_settings(&mut self, changed: bool) -> GitSettings {
         if let Err(error) = self.read_excludes() {
             tracing::warn!(%error, "git's settings cannot be read; trying again");
             self.user_rules.forget();
@@ -141,7 +144,7 @@ impl Disk {
             Ok::<_, GitError>((excludes, files))
         };
         let (_, files) = read()?;
-        self.user_rules.look(&dirs, files.clone());
+        self.user_rules.record(&dirs, files.clone());
         let (excludes, present) = read()?;
         if present != files {
             self.user_rules.forget();

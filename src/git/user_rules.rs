@@ -1,7 +1,8 @@
 //! Detects changes of the user's git settings and ignore file.
 //!
 //! The files are in the home directory, which is not watched because too much happens there. A few `stat`s per request
-//! detect changes.
+//! detect changes. The content of a file that was written within two seconds before it was recorded is hashed, too, until it
+//! is recorded again.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -34,11 +35,11 @@ struct Seen {
 type Signature = Option<(u64, Option<SystemTime>)>;
 
 impl UserRules {
-    /// Records the user's settings and these files, existing or not. What is read from them must be read later.
-    pub fn look(&mut self, dirs: &UserDirs, mut files: BTreeSet<PathBuf>) {
+    /// Records the user's settings and these files, existing or not. Call this before reading the files.
+    pub fn record(&mut self, dirs: &UserDirs, mut files: BTreeSet<PathBuf>) {
         files.extend(dirs.config_files());
         let now = SystemTime::now();
-        self.seen = files.into_iter().map(|path| Seen::look(path, now)).collect();
+        self.seen = files.into_iter().map(|path| Seen::of(path, now)).collect();
         self.is_forgotten = false;
     }
 
@@ -54,7 +55,7 @@ impl UserRules {
 }
 
 impl Seen {
-    fn look(path: PathBuf, now: SystemTime) -> Self {
+    fn of(path: PathBuf, now: SystemTime) -> Self {
         let signature = signature(&path);
         let written = signature.and_then(|(_, written)| written);
         let apart = |written| now.duration_since(written).unwrap_or_else(|later| later.duration());
@@ -89,30 +90,31 @@ mod tests {
         let path = dir.path().join("ignore");
         let mut rules = UserRules::default();
         assert!(!rules.changed(), "nothing was read from any file yet");
-        let look = |rules: &mut UserRules| rules.look(&UserDirs::default(), BTreeSet::from([path.clone()]));
+        let record =
+            |rules: &mut UserRules| rules.record(&UserDirs::default(), BTreeSet::from([path.clone()]));
         let age = |ago: Duration| {
             let file = fs::File::options().write(true).open(&path).unwrap();
             file.set_modified(SystemTime::now() - ago).unwrap();
         };
-        look(&mut rules);
+        record(&mut rules);
         assert!(!rules.changed(), "it does not exist");
         fs::write(&path, "a").unwrap();
         assert!(rules.changed(), "it was created");
-        look(&mut rules);
+        record(&mut rules);
         assert!(!rules.changed());
         let written = fs::metadata(&path).unwrap().modified().unwrap();
         fs::write(&path, "b").unwrap();
         fs::File::options().write(true).open(&path).unwrap().set_modified(written).unwrap();
         assert!(rules.changed(), "it was written again at the same time");
         age(RACY * 2);
-        look(&mut rules);
+        record(&mut rules);
         assert!(!rules.changed());
         age(RACY * 3);
         assert!(rules.changed(), "its time is another");
-        look(&mut rules);
+        record(&mut rules);
         rules.forget();
         assert!(rules.changed());
-        look(&mut rules);
+        record(&mut rules);
         fs::remove_file(&path).unwrap();
         assert!(rules.changed(), "it was removed");
     }

@@ -54,7 +54,7 @@ pub(super) fn open(
         excludes: Vec::new(),
         layout,
     };
-    let mut settings = disk.read_settings(); // again, only now: what changes later is heard of
+    let mut settings = disk.read_settings(false); // again, only now: what changes later is heard of
     settings.unwatched = unwatched.or(settings.unwatched);
     let opened = Opened { layout: disk.layout.clone(), row, walker, settings, silent };
     Ok((disk, opened))
