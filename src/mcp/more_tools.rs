@@ -15,8 +15,8 @@ const CONFIDENCE: Arg = flag("confidence", Form::Number).about("0 to 1");
 const META: Arg = flag("meta", Form::Texts).about("KEY=VALUE");
 const ABOUT: Arg = flag("about", Form::Texts).about("PATH#SYMBOL it is about");
 const MATCH: Arg = flag("match", Form::Text).about("words that must all be there");
-const SINCE: Arg = flag("since", Form::Text).about("30d or a date");
-const UNTIL: Arg = flag("until", Form::Text).about("30d or a date");
+const SINCE: Arg = flag("since", Form::Text).about("added since: 30d or a date");
+const UNTIL: Arg = flag("until", Form::Text).about("added before: 30d or a date");
 const LIMIT: Arg = flag("limit", Form::Integer);
 const ID: Arg = word("id", Form::Text);
 const IDS: Arg = word("ids", Form::Texts);
@@ -242,7 +242,14 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         "archive_purge",
         "Delete archived memories for good.",
         &["purge"],
-        &[IDS.optional(), CONTAINER, TAG, UNTIL, YES],
+        &[
+            IDS.optional(),
+            CONTAINER,
+            TAG,
+            SINCE.about("archived since: 30d or a date"),
+            UNTIL.about("archived before: 30d or a date"),
+            YES,
+        ],
         Effect::ChangesOnce,
         ANY,
     ),

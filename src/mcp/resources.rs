@@ -74,7 +74,7 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
     ]
 }
 
-/// Returns all memories, last changed first, then all Markdown files.
+/// Returns all memories, last changed first, then all documents.
 ///
 /// # Errors
 /// When the daemon cannot be asked.
@@ -225,13 +225,15 @@ fn document(root: &Path, path: &str) -> Resource {
 
 /// Returns the media type of a document, by the ending of its name. Of a notebook, most is output.
 fn document_type(path: &str) -> Option<&'static str> {
-    const TYPES: [(&str, &str); 6] = [
+    const TYPES: [(&str, &str); 8] = [
         (".md", "text/markdown"),
         (".mdx", "text/markdown"),
         (".markdown", "text/markdown"),
         (".rst", "text/x-rst"),
+        (".rest", "text/x-rst"),
         (".adoc", "text/asciidoc"),
         (".asciidoc", "text/asciidoc"),
+        (".asc", "text/asciidoc"),
     ];
     let name = path.to_lowercase();
     TYPES.iter().find(|(ending, _)| name.ends_with(ending)).map(|(_, mime_type)| *mime_type)

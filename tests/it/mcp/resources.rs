@@ -11,6 +11,8 @@ fn memories_and_documents_are_listed_and_read() {
     let live = indexed();
     live.write("docs/a b%.md", "# Odd\n");
     live.write("docs/old.rst", "Older\n=====\n");
+    live.write("docs/older.rest", "Oldest\n======\n");
+    live.write("docs/plan.asc", "= Plan\n");
     live.write("docs/old.ipynb", "{\"cells\": []}");
     let mut mcp = Mcp::modern(&live, &[]);
     let added = mcp.tool("remember", json!({ "text": "tokens last a day", "tag": "auth" }));
@@ -18,11 +20,17 @@ fn memories_and_documents_are_listed_and_read() {
     let listed = mcp.call("resources/list", json!({})).unwrap();
     let uris: Vec<&str> =
         listed["resources"].as_array().unwrap().iter().map(|one| one["uri"].as_str().unwrap()).collect();
-    assert_eq!(uris.len(), 4, "the memory and three documents: {uris:?}");
+    assert_eq!(uris.len(), 6, "the memory and five documents: {uris:?}");
     assert_eq!(uris[0], format!("memory://{id}"));
     let (markdown, rst) = ("text/markdown", "text/x-rst");
-    let expected =
-        [("tokens last a day", markdown), ("# Odd", markdown), ("# Sessions", markdown), ("Older", rst)];
+    let expected = [
+        ("tokens last a day", markdown),
+        ("# Odd", markdown),
+        ("# Sessions", markdown),
+        ("Older", rst),
+        ("Oldest", rst),
+        ("= Plan", "text/asciidoc"),
+    ];
     for (uri, (expected, mime_type)) in uris.iter().zip(expected) {
         let read = mcp.call("resources/read", json!({ "uri": uri })).unwrap();
         let content = &read["contents"][0];

@@ -251,7 +251,7 @@ fn answers_are_of_the_shapes_that_are_promised() {
         ("archive_list", json!({})),
         ("archive_stats", json!({})),
         ("archive_restore", json!({ "ids": [a] })),
-        ("archive_purge", json!({ "ids": [b] })),
+        ("archive_purge", json!({ "ids": [b], "since": "1d" })),
         ("capabilities", json!({})),
         ("analyze", json!({})),
     ];
