@@ -51,8 +51,7 @@ pub enum LocateError {
 impl RepoLayout {
     /// Finds the worktree around `start` by walking up to `.git`.
     ///
-    /// Outside git the root is the nearest directory that has an index of its own, as [`Self::locate_new`] and
-    /// [`Self::create_state_dir`] begin it.
+    /// Outside git the root is the nearest directory that has an index of its own, created by `memo init`.
     ///
     /// # Errors
     /// When `start` cannot be served; nothing was created.
