@@ -70,7 +70,7 @@ pub struct Settings {
     pub object_hash: ObjectHash,
     /// `core.bare` of this directory. It does not apply to linked worktrees, which have files anyway.
     pub is_bare: bool,
-    /// Every file that was read, including included ones.
+    /// Every file that was read, and those that are included, existing or not.
     pub files: Vec<PathBuf>,
 }
 
@@ -88,7 +88,7 @@ impl Settings {
             ignore_case: is_true(&config, "core.ignoreCase"),
             object_hash: object_hash(&config, common_dir)?,
             is_bare: is_true(&config, "core.bare") && layout.git_dir.as_ref() == Some(common_dir),
-            files: config.sections().filter_map(|section| section.meta().path.clone()).collect(),
+            files: files(&config, dirs),
         })
     }
 
@@ -216,6 +216,24 @@ fn interpolation(dirs: &UserDirs) -> interpolate::Context<'_> {
 
 pub(super) fn is_true(config: &File, key: &str) -> bool {
     config.boolean(key).ok().flatten().unwrap_or(false)
+}
+
+/// Returns the files of the sections and those that they include. One that is absent or empty has no section, and one whose
+/// condition does not hold may come to apply.
+fn files(config: &File, dirs: &UserDirs) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = Vec::new();
+    for section in config.sections() {
+        let file = section.meta().path.clone();
+        let name = section.header().name();
+        if name.eq_ignore_ascii_case(b"include") || name.eq_ignore_ascii_case(b"includeIf") {
+            let paths = section.values("path").into_iter().map(gix::config::Path::from);
+            let paths = paths.filter_map(|path| path.interpolate(interpolation(dirs)).ok());
+            let dir = file.as_deref().and_then(Path::parent).unwrap_or(Path::new("/"));
+            files.extend(paths.map(|path| dir.join(path)));
+        }
+        files.extend(file);
+    }
+    files
 }
 
 /// Returns the global ignore file.

@@ -31,8 +31,11 @@ struct Seen {
     content: Option<blake3::Hash>,
 }
 
-/// Size and modification time, of a file that exists.
-type Signature = Option<(u64, Option<SystemTime>)>;
+/// Size, modification time and identity of a file that exists.
+type Signature = Option<(u64, Option<SystemTime>, Identity)>;
+
+/// Inode and its change time, which tell apart files of one size and time; zeros where the platform has none.
+type Identity = (u64, i64, i64);
 
 impl UserRules {
     /// Records the user's settings and these files, existing or not. Call this before reading the files.
@@ -57,7 +60,7 @@ impl UserRules {
 impl Seen {
     fn of(path: PathBuf, now: SystemTime) -> Self {
         let signature = signature(&path);
-        let written = signature.and_then(|(_, written)| written);
+        let written = signature.and_then(|(_, written, _)| written);
         let apart = |written| now.duration_since(written).unwrap_or_else(|later| later.duration());
         let is_racy = written.is_some_and(|written| apart(written) <= RACY);
         let content = is_racy.then(|| content(&path));
@@ -72,7 +75,18 @@ impl Seen {
 
 /// Reads a signature through symbolic links, which git follows here.
 fn signature(path: &Path) -> Signature {
-    fs::metadata(path).ok().map(|meta| (meta.len(), meta.modified().ok()))
+    fs::metadata(path).ok().map(|meta| (meta.len(), meta.modified().ok(), identity(&meta)))
+}
+
+#[cfg(unix)]
+fn identity(meta: &fs::Metadata) -> Identity {
+    use std::os::unix::fs::MetadataExt;
+    (meta.ino(), meta.ctime(), meta.ctime_nsec())
+}
+
+#[cfg(not(unix))]
+fn identity(_: &fs::Metadata) -> Identity {
+    (0, 0, 0)
 }
 
 /// Hashes a file, one that cannot be read as an empty one, as git takes it.

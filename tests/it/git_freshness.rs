@@ -81,6 +81,20 @@ fn ignore_rules() {
          git config -f ../more core.excludesFile ../excludes | alpha
          git config -f ../more --unset core.excludesFile | alpha a.txt",
     );
+    check(
+        "settings that are included before they exist",
+        "echo alpha > a.txt; echo a.txt > ../excludes; git config --global include.path '~/more' | alpha a.txt
+         git config -f ~/more core.excludesFile ../excludes | alpha
+         : > ~/more | alpha a.txt
+         git config -f ~/more core.excludesFile ../excludes | alpha",
+    );
+    check(
+        "rules of one size and time",
+        "echo alpha > a.txt; mkdir -p ~/one ~/two; echo 'a.*' > ~/one/x; echo 'b.*' > ~/two/x | alpha a.txt
+         touch -d '2020-01-01' ~/one/x ~/two/x; ln -s one ~/now; git config --global core.excludesFile '~/now/x' | alpha
+         ln -sfn two ~/now | alpha a.txt
+         ln -sfn one ~/now | alpha",
+    );
 }
 
 #[test]
