@@ -190,6 +190,14 @@ pub enum ConfigError {
         /// The known key that is spelled most alike.
         nearest: Option<&'static str>,
     },
+    /// A setting that names code to run.
+    #[error("{origin}: {key} may stand only in the user's settings")]
+    UserOnly {
+        /// Which file, or the command line.
+        origin: Origin,
+        /// As written.
+        key: String,
+    },
     /// A value of the wrong type or out of range.
     #[error("{origin}: {key} = {found}: expected {expected}")]
     BadValue {
@@ -320,15 +328,33 @@ pub fn user_file() -> Option<PathBuf> {
 /// # Errors
 /// When a file cannot be read or has an invalid setting. An absent file is empty.
 pub fn load(layout: Option<&RepoLayout>) -> Result<Resolved, ConfigError> {
-    let files = user_file().into_iter().chain(layout.map(RepoLayout::config_file));
     let mut layers = Vec::new();
-    for file in files {
-        if let Some(text) = read_file(&file)? {
-            layers.push(Layer::from_toml(&text, file)?);
+    if let Some(file) = user_file() {
+        layers.extend(read_file(&file)?.map(|text| Layer::from_toml(&text, file)).transpose()?);
+    }
+    if let Some(file) = layout.map(RepoLayout::config_file) {
+        let layer = read_file(&file)?.map(|text| Layer::from_toml(&text, file)).transpose()?;
+        for (key, _, origin) in layer.iter().flat_map(|layer| &layer.values) {
+            check_repository_key(key.name, origin)?;
         }
+        layers.extend(layer);
     }
     layers.push(Layer::from_env(|name| std::env::var(name).ok())?);
     Ok(resolve(layers))
+}
+
+/// Checks that the settings of a repository may have a key. They may have come with an archive, and these keys name code
+/// that is run.
+///
+/// # Errors
+/// When only the user's own settings may have it.
+pub fn check_repository_key(key: &str, origin: &Origin) -> Result<(), ConfigError> {
+    match key {
+        "model.runtime" | "model.cache_dir" | "model.index" | "model.hub" => {
+            Err(ConfigError::UserOnly { origin: origin.clone(), key: key.to_owned() })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns the text of a settings file; none when it is absent.

@@ -25,6 +25,9 @@ const STATE_DIR: &str = "memo";
 /// Name of the state dir in a directory outside git.
 pub const PLAIN_STATE_DIR: &str = ".memo";
 
+/// Content of the `.gitignore` in the state dir outside git: git lists nothing of it.
+const STATE_IGNORE: &[u8] = b"*\n";
+
 /// Name of the file that git's hooks append to.
 pub const DOORBELL: &str = "doorbell";
 
@@ -235,7 +238,7 @@ impl RepoLayout {
         if self.git_dir.is_none() {
             let ignore = self.state_dir.join(".gitignore");
             if !ignore.exists() {
-                fs::write(&ignore, "*\n").at("write", &ignore)?;
+                fs::write(&ignore, STATE_IGNORE).at("write", &ignore)?;
             }
         }
         self.sign_state_dir()

@@ -48,9 +48,9 @@ impl CommandContext {
 
     /// As [`Self::find`], but a directory outside git may be indexed from now on.
     pub(super) fn find_new(dir: Option<&Path>) -> Result<Self, CliError> {
-        let (_, layout, _) = locate(&start(dir)?, RepoLayout::locate_new)?;
+        let (env, layout, _) = locate(&start(dir)?, RepoLayout::locate_new)?;
         if layout.git_dir.is_none() {
-            layout.create_state_dir()?;
+            layout.begin_plain(&env)?;
         }
         Self::find(dir)
     }

@@ -141,6 +141,11 @@ fn locate(error: &LocateError) -> Row {
         LocateError::NotIndexed(_) => {
             ("not-indexed", EXIT_USAGE, hint("`memo init` indexes this directory; -C DIR names another"))
         }
+        LocateError::Foreign(_) => (
+            "foreign-state",
+            EXIT_USAGE,
+            hint("move it away if nothing else needs it, or run `git init` here"),
+        ),
         LocateError::TooWide(_) => {
             ("too-wide", EXIT_USAGE, hint("name a smaller directory with -C, or run `git init` in it"))
         }
@@ -156,6 +161,9 @@ fn config(error: &ConfigError) -> Row {
         ConfigError::Io(error) => path(error),
         ConfigError::UnknownKey { nearest: Some(nearest), .. } => {
             ("config", EXIT_USAGE, Some(format!("did you mean {nearest}?")))
+        }
+        ConfigError::UserOnly { key, .. } => {
+            ("config", EXIT_USAGE, Some(format!("`memo config set --user {key} VALUE`, and remove it there")))
         }
         _ => ("config", EXIT_USAGE, hint("`memo config template` shows every key with its default")),
     }

@@ -7,7 +7,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{
-    Env, IoContext, PLAIN_STATE_DIR, PathError, RepoLayout, STATE_DIR, canonical, is_read_only, owner,
+    Env, IoContext, PLAIN_STATE_DIR, PathError, RepoLayout, STATE_DIR, STATE_IGNORE, canonical,
+    create_private_dir, is_read_only, owner,
 };
 
 /// Why a directory cannot be served.
@@ -43,6 +44,9 @@ pub enum LocateError {
     /// Outside git, and nobody has asked for an index here.
     #[error("{}: not in a git repository, and not indexed", .0.display())]
     NotIndexed(PathBuf),
+    /// A directory of the name of ours that is not ours.
+    #[error("{}: not made by memo", .0.display())]
+    Foreign(PathBuf),
     /// The root of the file system or the home directory, outside git.
     #[error("{}: too large to index outside a git repository", .0.display())]
     TooWide(PathBuf),
@@ -68,6 +72,22 @@ impl RepoLayout {
             Err(LocateError::NotIndexed(root)) => Self::plain(&root, env),
             found => found,
         })
+    }
+
+    /// Remembers that a directory outside git is to be indexed, and creates its state dir.
+    ///
+    /// # Errors
+    /// When a `.memo` of another tool is there, or a file cannot be written.
+    pub fn begin_plain(&self, env: &Env) -> Result<(), LocateError> {
+        let asked_for = asked_for(&self.id, env);
+        if !asked_for.is_file() && is_foreign(&self.state_dir)? {
+            return Err(LocateError::Foreign(self.state_dir.clone()));
+        }
+        self.create_state_dir()?;
+        let dir = asked_for.parent().unwrap_or(Path::new("/"));
+        create_private_dir(dir)?;
+        let root = self.root.as_os_str().as_encoded_bytes();
+        Ok(fs::write(&asked_for, root).at("write", &asked_for)?)
     }
 
     fn around(
@@ -135,13 +155,27 @@ impl RepoLayout {
     }
 }
 
-/// Returns whether a directory outside git has an index of ours, in it or in the user's state directory.
+/// Returns whether this user has asked for an index of a directory outside git, and it is still there.
 fn has_state(dir: &Path, env: &Env) -> bool {
-    let ours = |state: PathBuf| {
-        fs::symlink_metadata(state)
-            .is_ok_and(|meta| meta.is_dir() && owner(&meta).is_none_or(|owner| owner == env.uid))
-    };
-    ours(dir.join(PLAIN_STATE_DIR)) || ours(state_in_home(&place_id(dir), env))
+    let is_dir = |state: PathBuf| fs::symlink_metadata(state).is_ok_and(|meta| meta.is_dir());
+    let id = place_id(dir);
+    asked_for(&id, env).is_file() && (is_dir(dir.join(PLAIN_STATE_DIR)) || is_dir(state_in_home(&id, env)))
+}
+
+/// Returns the file that remembers that a directory outside git is to be indexed. It is not in that directory, because a
+/// `.memo` may come with an archive, or belong to another tool.
+fn asked_for(id: &str, env: &Env) -> PathBuf {
+    env.state_home().join("memod").join("asked-for").join(id)
+}
+
+/// Returns whether a state dir has files, but none that says that it is ours.
+fn is_foreign(state_dir: &Path) -> Result<bool, PathError> {
+    if look_at(state_dir, |path| fs::symlink_metadata(path))?.is_none() {
+        return Ok(false);
+    }
+    let is_empty = fs::read_dir(state_dir).at("list", state_dir)?.next().is_none();
+    let is_ours = fs::read(state_dir.join(".gitignore")).is_ok_and(|text| text == STATE_IGNORE);
+    Ok(!is_empty && !is_ours)
 }
 
 fn is_too_wide(dir: &Path, env: &Env) -> bool {

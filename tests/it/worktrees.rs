@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -201,6 +202,57 @@ fn outside_git() {
     assert_eq!(hits("beta"), ["b.log"]);
     assert_eq!(status(&live, dir)["daemon"]["pid"], first["daemon"]["pid"]);
     assert!(live.memo(&["-C", dir, "stop"]).output().unwrap().status.success());
+}
+
+#[test]
+fn a_state_dir_that_came_with_an_archive_is_nobodys() {
+    let live = Live::idle();
+    let plain = live.sandbox.path("plain");
+    let state = plain.join(".memo");
+    fs::create_dir_all(&state).unwrap();
+    for (name, text) in
+        [("index.db", "theirs"), ("memory.db", "theirs"), ("config.toml", "[search]\nlimit = 3\n")]
+    {
+        fs::write(state.join(name), text).unwrap();
+    }
+    let dir = plain.to_str().unwrap();
+    let run = |args: &[&str]| live.sandbox.show(live.memo(&["-C", dir]).args(args));
+    for args in [&["search", "x"][..], &["status"]] {
+        assert!(run(args).starts_with("exit 2\nerr: memo: [TOP]/plain: not in a git repository"), "{args:?}");
+    }
+    let refused = "exit 2\nerr: memo: [TOP]/plain/.memo: not made by memo\n";
+    assert!(run(&["init"]).starts_with(refused), "{}", run(&["init"]));
+    assert_eq!(fs::read_to_string(state.join("memory.db")).unwrap(), "theirs");
+    assert_eq!(fs::read_dir(&state).unwrap().count(), 3, "nothing was added");
+}
+
+#[test]
+fn an_index_outside_git_is_begun_again_where_it_was_moved() {
+    let live = Live::idle();
+    let (old, new) = (live.sandbox.path("old"), live.sandbox.path("new"));
+    fs::create_dir(&old).unwrap();
+    let run =
+        |dir: &Path, args: &[&str]| live.memo(&["-C", dir.to_str().unwrap()]).args(args).output().unwrap();
+    assert_eq!(run(&old, &["init", "-q"]).status.code(), Some(0));
+    assert_eq!(run(&old, &["add", "what a person wrote"]).status.code(), Some(0));
+    assert_eq!(run(&old, &["stop", "-q"]).status.code(), Some(0));
+    fs::rename(&old, &new).unwrap();
+    assert_eq!(run(&new, &["list"]).status.code(), Some(2), "it is asked for in the former place alone");
+    assert_eq!(run(&new, &["init", "-q"]).status.code(), Some(0));
+    let listed = run(&new, &["list"]);
+    assert!(String::from_utf8_lossy(&listed.stdout).contains("what a person wrote"), "{listed:?}");
+    run(&new, &["stop", "-q"]);
+}
+
+#[test]
+fn settings_of_a_repository_name_no_code_to_run() {
+    let live = Live::idle();
+    fs::create_dir_all(live.root().join(".git/memo")).unwrap();
+    fs::write(live.root().join(".git/memo/config.toml"), "[model]\nruntime = \"./evil.so\"\n").unwrap();
+    let said = live.sandbox.show(&mut live.memo(&["search", "x"]));
+    assert!(said.contains("model.runtime may stand only in the user's settings"), "{said}");
+    let said = live.sandbox.show(&mut live.memo(&["config", "set", "model.cache_dir", "/tmp/x"]));
+    assert!(said.starts_with("exit 2\n") && said.contains("model.cache_dir may stand only"), "{said}");
 }
 
 #[test]

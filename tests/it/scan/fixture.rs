@@ -105,7 +105,7 @@ impl Fixture {
 
     pub(crate) fn place_at(&self, root: &Path) -> RepoLayout {
         let env = Env { home: Some(self.home.clone()), uid: effective_uid(), ..Env::default() };
-        RepoLayout::locate(root, &env).unwrap()
+        RepoLayout::locate_new(root, &env).unwrap()
     }
 
     pub(crate) fn admission(&self, layout: &RepoLayout) -> Admission {
