@@ -74,6 +74,7 @@ fn print_files(result: &SearchResult, output: &mut Output) -> Result<(), CliErro
 /// Shows lines as `vim -q` and the quickfix lists of other editors read them.
 fn print_vimgrep(result: &SearchResult, output: &mut Output) -> Result<(), CliError> {
     let terms = marked_terms(result);
+    let mut seen = HashSet::new();
     for hit in in_files(result) {
         let lines = hit.numbered_lines();
         let place = |(number, line): &(u32, &str)| {
@@ -83,6 +84,7 @@ fn print_vimgrep(result: &SearchResult, output: &mut Output) -> Result<(), CliEr
         if found.is_empty() {
             found.extend(lines.first().map(|(number, line)| (*number, 1, (*line).to_owned())));
         }
+        found.retain(|(number, ..)| seen.insert((&hit.path, *number))); // several hits may show a line
         for (number, column, line) in found {
             let line = escape(line.trim_end());
             output.line(&format!("{}:{number}:{column}:{line}", escape(hit.shown_path())))?;

@@ -41,7 +41,8 @@ impl CallerDir {
         Some(up.chain(theirs[n_common..].iter().copied()).collect::<Vec<_>>().join("/"))
     }
 
-    /// Returns a typed glob as one over paths from the top. A name without `/` is left as it is: it may be anywhere.
+    /// Returns a typed glob as one over paths from the top, with a `/` before it. A name without `/` is left as it is: it may
+    /// be anywhere.
     ///
     /// # Errors
     /// When no path in the worktree can match it.
@@ -50,8 +51,9 @@ impl CallerDir {
         if is_name {
             return Ok(typed.to_owned());
         }
-        let parts = self.resolve(typed, globset::escape)?;
-        Ok(if parts.is_empty() { "**".to_owned() } else { parts.join("/") })
+        // `\\` is an escape in a glob.
+        let parts = self.resolve(typed, |own| globset::escape(own).replace('\\', "\\\\"))?;
+        Ok(if parts.is_empty() { "**".to_owned() } else { format!("/{}", parts.join("/")) })
     }
 
     /// Returns a typed path as one from the top; empty for the top itself.
@@ -138,27 +140,29 @@ mod tests {
         let check = |cwd: &str, glob: &str, expected: Option<&str>| {
             assert_eq!(dir(cwd).glob(glob).ok().as_deref(), expected, "{glob} from {cwd}");
         };
-        check("/r/w", "src/*.rs", Some("src/*.rs"));
-        check("/r/w", "./src/*.rs", Some("src/*.rs"));
-        check("/r/w", "src/", Some("src"));
+        check("/r/w", "src/*.rs", Some("/src/*.rs"));
+        check("/r/w", "./src/*.rs", Some("/src/*.rs"));
+        check("/r/w", "src/", Some("/src"));
         check("/r/w", ".", Some("**"));
         check("/r/w", "..", None);
         check("/r/w", "*.rs", Some("*.rs"));
         check("/r/w/src", "*.rs", Some("*.rs"));
-        check("/r/w/src", "./*.rs", Some("src/*.rs"));
-        check("/r/w/src", "**/*.rs", Some("src/**/*.rs"));
-        check("/r/w/src", ".", Some("src"));
+        check("/r/w/src", "./*.rs", Some("/src/*.rs"));
+        check("/r/w/src", "**/*.rs", Some("/src/**/*.rs"));
+        check("/r/w/src", ".", Some("/src"));
         check("/r/w/src", "..", Some("**"));
-        check("/r/w/src", "../docs/*.md", Some("docs/*.md"));
+        check("/r/w/src", "../docs/*.md", Some("/docs/*.md"));
         check("/r/w/src", "../../x", None);
-        check("/r/w/src", "../../w/docs", Some("docs"));
-        check("/r/w/src", "/r/w/../w/./docs", Some("docs"));
-        check("/r/w/a[b]", "./x", Some("a[[]b[]]/x"));
-        check("/r/w/src", "/r/w/docs/*.md", Some("docs/*.md"));
+        check("/r/w/src", "../../w/docs", Some("/docs"));
+        check("/r/w/src", "/r/w/../w/./docs", Some("/docs"));
+        check("/r/w/a[b]", "./x", Some("/a[[]b[]]/x"));
+        check("/r/w/src", "/r/w/docs/*.md", Some("/docs/*.md"));
         check("/r/w/src", "/r/w", Some("**"));
         check("/r/w/src", "/r/wide/*.md", None);
         #[cfg(unix)]
         check("/r/w/src", "/etc/*", None);
+        #[cfg(unix)]
+        check("/r/w/a\\b", "./x", Some("/a\\\\b/x"));
         let error = dir("/r/w").glob("../x/*.rs").unwrap_err();
         assert_eq!(error.to_string(), "../x/*.rs: outside the worktree /r/w");
     }

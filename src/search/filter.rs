@@ -84,7 +84,7 @@ impl Filter {
     }
 }
 
-/// Compiles globs over worktree-relative paths.
+/// Compiles globs over worktree-relative paths. One with a `/` starts at the top, one without matches at any depth.
 ///
 /// # Errors
 /// When a glob is invalid.
@@ -92,10 +92,14 @@ pub fn glob_set(globs: &[String]) -> Result<GlobSet, GlobError> {
     let mut set = GlobSetBuilder::new();
     for glob in globs {
         let bad = |error: globset::Error| GlobError { glob: glob.clone(), reason: error.kind().clone() };
-        let anywhere = if glob.contains('/') { glob.clone() } else { format!("**/{glob}") };
-        set.add(GlobBuilder::new(&anywhere).literal_separator(true).build().map_err(bad)?);
+        let from_top = match glob.strip_prefix('/') {
+            Some(from_top) => from_top.to_owned(),
+            None if glob.contains('/') => glob.clone(),
+            None => format!("**/{glob}"),
+        };
+        set.add(GlobBuilder::new(&from_top).literal_separator(true).build().map_err(bad)?);
         // A directory stands for everything below it, as in `git log -- dir`.
-        set.add(GlobBuilder::new(&format!("{}/**", anywhere.trim_end_matches('/'))).build().map_err(bad)?);
+        set.add(GlobBuilder::new(&format!("{}/**", from_top.trim_end_matches('/'))).build().map_err(bad)?);
     }
     set.build().map_err(|error| GlobError { glob: globs.join(" "), reason: error.kind().clone() })
 }

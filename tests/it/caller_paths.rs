@@ -56,14 +56,22 @@ fn hits_are_shown_as_they_would_be_opened() {
 fn globs_start_where_they_are_typed() {
     let live = repository();
     let absolute = format!("{}/docs/*.md", live.root().display());
-    let cases: [(&str, &[&str], &[&str]); 9] = [
+    live.write("lib/src/cart.rs", "pub fn alpha_elsewhere() {}\n");
+    let cases: [(&str, &[&str], &[&str]); 12] = [
+        ("", &["--path", "./src"], &["src/cart.rs", "src/deep/tax.rs"]),
+        ("", &["--path", "src"], &["lib/src/cart.rs", "src/cart.rs", "src/deep/tax.rs"]),
+        ("src", &["--path", "../cart.rs"], &[]),
         ("", &["--path", "./src/*.rs"], &["src/cart.rs"]),
         ("src", &["--path", "./*.rs"], &["cart.rs"]),
         ("src", &["--path", "."], &["cart.rs", "deep/tax.rs"]),
         ("src", &["--path", "../docs"], &["../docs/taxes.md"]),
         ("src", &["--path", "*.md"], &["../README.md", "../docs/taxes.md"]),
-        ("src", &["--path", "!deep/*"], &["../README.md", "../docs/taxes.md", "cart.rs"]),
-        ("src", &["--exclude", "*.md", "--exclude", "./deep"], &["cart.rs"]),
+        (
+            "src",
+            &["--path", "!deep/*", "--exclude", "../lib/"],
+            &["../README.md", "../docs/taxes.md", "cart.rs"],
+        ),
+        ("src", &["--exclude", "*.md", "--exclude", "./deep"], &["../lib/src/cart.rs", "cart.rs"]),
         ("src", &["path:./deep/**"], &["deep/tax.rs"]),
         ("src", &["--path", &absolute], &["../docs/taxes.md"]),
     ];
