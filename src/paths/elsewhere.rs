@@ -9,6 +9,7 @@ use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 
+use super::locate::has_plain_state;
 use super::{Env, IoContext, PLAIN_STATE_DIR, PathError, RepoLayout, STATE_DIR};
 
 /// Name of the file that identifies the owner of a state dir outside its repository.
@@ -36,6 +37,10 @@ impl RepoLayout {
         let homes = env.state_home().join("memod");
         let mut dirs = vec![self.inner_state_dir(), homes.join(&self.id)];
         dirs.extend(self.dirs_of_before(&homes).filter(|dir| *dir != homes.join(&self.id)));
+        // Memories that were written here before `git init`.
+        if self.git_dir.is_some() && has_plain_state(&self.root, env) {
+            dirs.push(self.root.join(PLAIN_STATE_DIR));
+        }
         dirs.retain(|dir| *dir != self.state_dir);
         dirs
     }

@@ -140,7 +140,7 @@ impl RepoLayout {
     }
 
     fn outside_git(start: &Path, env: &Env) -> Result<Self, LocateError> {
-        match start.ancestors().find(|dir| !is_too_wide(dir, env) && has_state(dir, env)) {
+        match start.ancestors().find(|dir| !is_too_wide(dir, env) && has_plain_state(dir, env)) {
             Some(root) => Self::plain(root, env),
             None if is_too_wide(start, env) => Err(LocateError::TooWide(start.to_owned())),
             None => Err(LocateError::NotIndexed(start.to_owned())),
@@ -156,7 +156,7 @@ impl RepoLayout {
 }
 
 /// Returns whether this user has asked for an index of a directory outside git, and it is still there.
-fn has_state(dir: &Path, env: &Env) -> bool {
+pub(super) fn has_plain_state(dir: &Path, env: &Env) -> bool {
     let is_dir = |state: PathBuf| fs::symlink_metadata(state).is_ok_and(|meta| meta.is_dir());
     let id = place_id(dir);
     asked_for(&id, env).is_file() && (is_dir(dir.join(PLAIN_STATE_DIR)) || is_dir(state_in_home(&id, env)))

@@ -245,6 +245,22 @@ fn an_index_outside_git_is_begun_again_where_it_was_moved() {
 }
 
 #[test]
+fn memories_from_before_git_init_stay() {
+    let live = Live::idle();
+    let dir = live.sandbox.path("plain");
+    fs::create_dir(&dir).unwrap();
+    let run = |args: &[&str]| live.memo(args).current_dir(&dir).output().unwrap();
+    assert_eq!(run(&["init", "-q"]).status.code(), Some(0));
+    assert_eq!(run(&["add", "what a person wrote"]).status.code(), Some(0));
+    assert_eq!(run(&["stop", "-q"]).status.code(), Some(0));
+    live.git_in(&dir, &["init", "-q"]);
+    let found = run(&["search", "person wrote", "--kind", "memory"]);
+    assert!(String::from_utf8_lossy(&found.stdout).contains("what a person wrote"), "{found:?}");
+    assert!(dir.join(".git/memo/memory.db").is_file());
+    run(&["stop", "-q"]);
+}
+
+#[test]
 fn settings_of_a_repository_name_no_code_to_run() {
     let live = Live::idle();
     fs::create_dir_all(live.root().join(".git/memo")).unwrap();
