@@ -63,18 +63,21 @@ pub fn serve(profile: Profile, verbs: Arc<dyn Verbs>) -> Result<(), ServeError> 
     let (stdio, mut ends) = Stdio::open()?;
     let server = Server::new(profile, verbs, ends.input);
     let served = runtime.block_on(async {
-        tokio::select! {
-            biased; // a failure to write is the cause, and not what follows from it
-            Some(error) = ends.output.recv() => match error.kind() {
-                io::ErrorKind::BrokenPipe => Ok(()),
-                _ => Err(error.into()),
-            },
+        let served = tokio::select! {
+            Some(error) = ends.output.recv() => return unwritten(error),
             served = converse(server, stdio) => served,
-        }
+        };
+        // A failure to write is the cause, and not what follows from it. It is told first, by another thread.
+        ends.output.try_recv().map_or(served, unwritten)
     });
     // Verbs that still run belong to calls that nobody waits for.
     runtime.shutdown_background();
     served
+}
+
+/// Returns what a failure to write means; a client that reads no more has gone.
+fn unwritten(error: io::Error) -> Result<(), ServeError> {
+    if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error.into()) }
 }
 
 /// Answers until the input ends.
