@@ -3,6 +3,7 @@
 //! Types and help texts only; `ask` turns them into requests.
 
 mod bench_args;
+mod code_args;
 mod exchange_args;
 mod memory_args;
 mod relation_args;
@@ -17,6 +18,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, ValueEnum};
 
 pub(super) use bench_args::{BenchArgs, BenchVerb, QualityArgs};
+pub(super) use code_args::{BriefArgs, ChangedArgs, ExplainArgs, MapArgs, SearchArgs, ShowArgs, WhyArgs};
 pub(super) use exchange_args::{BackupArgs, ExportArgs, From, ImportArgs, RestoreBackupArgs};
 pub(super) use memory_args::{
     AddArgs, AppendArgs, GetArgs, HistoryArgs, IdArgs, IdsArgs, ListArgs, PromoteArgs, RecallArgs,
@@ -28,9 +30,8 @@ pub(super) use relation_args::{
 pub(super) use rows_args::{Format, RowsArgs};
 pub(super) use verb::Verb;
 pub(super) use verb_args::{
-    BriefArgs, ChangedArgs, ConfigArgs, ConfigVerb, ExplainArgs, HookArgs, HooksArgs, HooksVerb, InitArgs,
-    LogsArgs, MapArgs, McpArgs, ModelArgs, ModelVerb, ProfileArg, SearchArgs, SetupArgs, SetupScope,
-    ShowArgs, StatusArgs, SyncArgs, WhyArgs,
+    ConfigArgs, ConfigVerb, HookArgs, HooksArgs, HooksVerb, InitArgs, LogsArgs, McpArgs, ModelArgs,
+    ModelVerb, ProfileArg, SetupArgs, SetupScope, StatusArgs, SyncArgs,
 };
 pub(super) use verb_groups::parse;
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::verb_args::ModeArg;
+use super::code_args::ModeArg;
 use crate::types::RankingPart;
 
 #[derive(Debug, Args)]

@@ -6,9 +6,9 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
+use super::code_args::ModeArg;
 use super::relation_args::NearArgs;
 use super::rows_args::RowsArgs;
-use super::verb_args::ModeArg;
 use crate::proto::anchor::State;
 use crate::proto::memory::{FieldParams, Selection, Sort, Tier, Traits};
 

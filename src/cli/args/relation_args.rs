@@ -2,8 +2,8 @@
 
 use clap::{Args, ValueEnum};
 
+use super::code_args::share;
 use super::rows_args::RowsArgs;
-use super::verb_args::share;
 use crate::proto::memory::LinkKind;
 
 /// How to treat a text that nearly equals another memory.

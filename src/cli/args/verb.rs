@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 
 use super::bench_args::{BenchArgs, BenchVerb};
+use super::code_args::{BriefArgs, ChangedArgs, ExplainArgs, MapArgs, SearchArgs, ShowArgs, WhyArgs};
 use super::exchange_args::{BackupArgs, ExportArgs, ImportArgs, RestoreBackupArgs};
 use super::memory_args::{
     AddArgs, AppendArgs, GetArgs, HistoryArgs, IdArgs, IdsArgs, ListArgs, PromoteArgs, RecallArgs,
@@ -13,8 +14,8 @@ use super::memory_args::{
 use super::relation_args::{ConsolidateArgs, DedupeArgs, LinkingArgs, LinksArgs, RelatedArgs, ResolveArgs};
 use super::rows_args::RowsArgs;
 use super::verb_args::{
-    BriefArgs, ChangedArgs, ConfigArgs, ExplainArgs, HookArgs, HooksArgs, InitArgs, LogsArgs, MapArgs,
-    McpArgs, ModelArgs, ModelVerb, SearchArgs, SetupArgs, ShowArgs, StatusArgs, SyncArgs, WhyArgs,
+    ConfigArgs, HookArgs, HooksArgs, InitArgs, LogsArgs, McpArgs, ModelArgs, ModelVerb, SetupArgs,
+    StatusArgs, SyncArgs,
 };
 
 #[derive(Debug, Subcommand)]

@@ -1,55 +1,10 @@
-//! Declares the flags of the verbs that are not about memories.
+//! Declares the flags of the verbs about the daemon, the set-up and the settings.
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::memory_args::MemoryScopeArgs;
-use super::rows_args::RowsArgs;
+use super::code_args::{SyncLevel, wait_parser};
 use crate::proto;
-use crate::types::{FileClass, Kind};
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum ModeArg {
-    /// Words, paths and symbols
-    Keyword,
-    /// Meaning only
-    Vector,
-    /// Both, fused
-    Hybrid,
-}
-
-impl From<ModeArg> for proto::Mode {
-    fn from(typed: ModeArg) -> Self {
-        match typed {
-            ModeArg::Keyword => Self::Keyword,
-            ModeArg::Vector => Self::Vector,
-            ModeArg::Hybrid => Self::Hybrid,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum SyncLevel {
-    /// Wait for nothing; hits are still checked against the disk
-    None,
-    /// Everything written before the command
-    Fs,
-    /// Also the embeddings
-    Full,
-    /// `fs`, and check every file on disk
-    Strict,
-}
-
-impl From<SyncLevel> for proto::Sync {
-    fn from(typed: SyncLevel) -> Self {
-        match typed {
-            SyncLevel::None => Self::None,
-            SyncLevel::Fs => Self::Fs,
-            SyncLevel::Full => Self::Full,
-            SyncLevel::Strict => Self::Strict,
-        }
-    }
-}
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct InitArgs {
@@ -59,149 +14,6 @@ pub(in crate::cli) struct InitArgs {
 }
 
 /// How fresh an answer must be, and how long to wait for it.
-#[derive(Debug, Args)]
-pub(in crate::cli) struct FreshArgs {
-    /// What must be indexed before the answer
-    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = SyncLevel::Fs)]
-    pub(in crate::cli) sync: SyncLevel,
-    /// Maximum wait, milliseconds [default: search.wait_ms, 1000]
-    #[arg(long, value_name = "MS", value_parser = wait_parser())]
-    pub(in crate::cli) wait_ms: Option<u64>,
-}
-
-#[derive(Debug, Args)]
-pub(in crate::cli) struct SearchArgs {
-    /// Words, "phrases", prefix*, AND OR NOT, ( ), filters; after `--` also words that start with a dash
-    ///
-    /// Filters: path: lang: kind: only: symbol: tag: container: author: after: before:, as in `retry path:src/** NOT kind:doc`.
-    /// Operators and filters hold for every hit, also for those found by meaning.
-    #[arg(required = true, value_name = "QUERY")]
-    pub(in crate::cli) query: Vec<String>,
-    /// How to match
-    #[arg(short, long, value_enum, default_value_t = ModeArg::Hybrid)]
-    pub(in crate::cli) mode: ModeArg,
-    /// Only these kinds of hits (comma-separated, or given again)
-    #[arg(short, long, value_name = "KIND", value_delimiter = ',', value_parser = kind_parser())]
-    pub(in crate::cli) kind: Vec<Kind>,
-    /// Only files of these classes: code, docs, test, fixture, snapshot, example, benchmark, config, generated, vendored,
-    /// lock, licence, changelog, translation, migration, declaration (comma-separated, or given again)
-    #[arg(long, value_name = "CLASS", value_delimiter = ',', value_parser = FileClass::parse)]
-    pub(in crate::cli) only: Vec<FileClass>,
-    /// Only paths that match this glob, from the current directory; without `/` a name at any depth; after `!` only
-    /// others (may be given again)
-    #[arg(short, long, value_name = "GLOB")]
-    pub(in crate::cli) path: Vec<String>,
-    /// No paths that match this glob (may be given again)
-    #[arg(long, value_name = "GLOB")]
-    pub(in crate::cli) exclude: Vec<String>,
-    /// Only these languages: rust, python, markdown… (comma-separated, or given again)
-    #[arg(short, long, value_name = "LANG", value_delimiter = ',')]
-    pub(in crate::cli) lang: Vec<String>,
-    #[command(flatten)]
-    pub(in crate::cli) memories: MemoryScopeArgs,
-    /// Minimum score of a hit, 0 to 1
-    #[arg(long, value_name = "SCORE", value_parser = share, allow_hyphen_values = true)]
-    pub(in crate::cli) threshold: Option<f64>,
-    /// Maximum number of hits, 1 to 200 [default: search.limit, 10]
-    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=200))]
-    pub(in crate::cli) limit: Option<u64>,
-    /// The whole definition, section, message or memory of each hit instead of its best lines
-    #[arg(long, conflicts_with_all = ["files", "vimgrep"])]
-    pub(in crate::cli) full: bool,
-    /// Only the paths of the files that were found, one a line; commits and memories are left out
-    #[arg(long, conflicts_with_all = ["vimgrep", "format"])]
-    pub(in crate::cli) files: bool,
-    /// The lines of each snippet that match as PATH:LINE:COLUMN:TEXT, which editors read; of a hit without one its first
-    #[arg(long, conflicts_with = "format")]
-    pub(in crate::cli) vimgrep: bool,
-    /// Have a cross-encoder compare the first 20 hits with the query; see `memo model list`
-    #[arg(long)]
-    pub(in crate::cli) rerank: bool,
-    #[command(flatten)]
-    pub(in crate::cli) fresh: FreshArgs,
-    #[command(flatten)]
-    pub(in crate::cli) rows: RowsArgs,
-}
-
-#[derive(Debug, Args)]
-pub(in crate::cli) struct ExplainArgs {
-    #[command(flatten)]
-    pub(in crate::cli) search: SearchArgs,
-    /// Only the hit at this rank, starting at 1
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=200).map(|n| n as usize))]
-    pub(in crate::cli) hit: Option<usize>,
-    /// Only hits of this path, memory or commit
-    #[arg(long, value_name = "PATH|ID")]
-    pub(in crate::cli) of: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(in crate::cli) struct ChangedArgs {
-    /// A revision, a time or an age: HEAD~3, main, 2026-11-01, 3d, 2h30m [default: HEAD]
-    #[arg(value_name = "REV|TIME", conflicts_with = "since")]
-    pub(in crate::cli) rev: Option<String>,
-    /// The same as the argument
-    #[arg(short, long, value_name = "REV|TIME")]
-    pub(in crate::cli) since: Option<String>,
-    /// Maximum number of files
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=100_000))]
-    pub(in crate::cli) limit: u64,
-    #[command(flatten)]
-    pub(in crate::cli) fresh: FreshArgs,
-    #[command(flatten)]
-    pub(in crate::cli) rows: RowsArgs,
-}
-
-#[derive(Debug, Args)]
-pub(in crate::cli) struct WhyArgs {
-    /// A path from the current directory, alone or with a line, lines or the name of a definition
-    #[arg(value_name = "PATH[:LINE|#SYMBOL]")]
-    pub(in crate::cli) target: String,
-    /// Maximum number of commits
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1_000))]
-    pub(in crate::cli) limit: u64,
-    #[command(flatten)]
-    pub(in crate::cli) rows: RowsArgs,
-}
-
-#[derive(Debug, Args)]
-pub(in crate::cli) struct ShowArgs {
-    /// A path from the current directory, alone or with a line, lines or the name of a definition; or just a name
-    #[arg(value_name = "PATH[:LINE|:FIRST-LAST|#SYMBOL]|NAME")]
-    pub(in crate::cli) target: String,
-    /// Only the text, without its place and the numbers of its lines
-    #[arg(long)]
-    pub(in crate::cli) plain: bool,
-    #[command(flatten)]
-    pub(in crate::cli) fresh: FreshArgs,
-}
-
-#[derive(Debug, Args)]
-pub(in crate::cli) struct MapArgs {
-    /// Only files below these directories, or these files, relative to the current directory
-    #[arg(value_name = "DIR|FILE")]
-    pub(in crate::cli) paths: Vec<String>,
-    /// Most tokens printed
-    #[arg(short, long, value_name = "TOKENS", default_value_t = 1024)]
-    pub(in crate::cli) budget: usize,
-    /// Files or directories to favour in the ranking, relative to the current directory
-    #[arg(short, long, value_name = "PATH", num_args = 1..)]
-    pub(in crate::cli) focus: Vec<String>,
-    /// What must be indexed before the answer
-    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = SyncLevel::Fs)]
-    pub(in crate::cli) sync: SyncLevel,
-}
-
-#[derive(Debug, Args)]
-pub(in crate::cli) struct BriefArgs {
-    /// Most tokens printed
-    #[arg(short, long, value_name = "TOKENS", default_value_t = 2048)]
-    pub(in crate::cli) budget: usize,
-    /// What must be indexed before the answer
-    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = SyncLevel::Fs)]
-    pub(in crate::cli) sync: SyncLevel,
-}
-
 #[derive(Debug, Args)]
 pub(in crate::cli) struct StatusArgs {
     /// List every indexed file, one per line
@@ -415,19 +227,4 @@ pub(in crate::cli) enum ConfigVerb {
     Path,
     /// Print a settings file with every default, commented out
     Template,
-}
-
-fn kind_parser() -> impl TypedValueParser<Value = Kind> {
-    PossibleValuesParser::new(Kind::ALL.map(Kind::as_str))
-        .map(|word| Kind::parse(&word).expect("the parser lets only kinds through"))
-}
-
-/// Parses a number from 0 to 1. NaN is refused: every score would pass it.
-pub(in crate::cli) fn share(text: &str) -> Result<f64, String> {
-    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
-    share.ok_or_else(|| "not between 0 and 1".to_owned())
-}
-
-fn wait_parser() -> clap::builder::RangedU64ValueParser {
-    clap::value_parser!(u64).range(..=600_000)
 }
