@@ -32,8 +32,11 @@ pub(super) struct CommandContext {
 impl CommandContext {
     /// Finds the worktree around `dir`, or around the current directory.
     pub(super) fn find(dir: Option<&Path>) -> Result<Self, CliError> {
-        let start = start(dir)?;
-        let (env, layout, cwd) = locate(&start, RepoLayout::locate)?;
+        Self::located(dir, RepoLayout::locate)
+    }
+
+    fn located(dir: Option<&Path>, find: LocateFn) -> Result<Self, CliError> {
+        let (env, layout, cwd) = locate(&start(dir)?, find)?;
         let cwd = cwd.into_os_string().into_string().map_err(|path| CliError::NotUtf8(path.into()))?;
         let word = |dir: &Path| shell_word(&escape(&dir.display().to_string()));
         let memo = dir.map_or("memo".to_owned(), |dir| format!("memo -C {}", word(dir)));
@@ -48,11 +51,11 @@ impl CommandContext {
 
     /// As [`Self::find`], but a directory outside git may be indexed from now on.
     pub(super) fn find_new(dir: Option<&Path>) -> Result<Self, CliError> {
-        let (env, layout, _) = locate(&start(dir)?, RepoLayout::locate_new)?;
-        if layout.git_dir.is_none() {
-            layout.begin_plain(&env)?;
+        let context = Self::located(dir, RepoLayout::locate_new)?;
+        if context.layout.git_dir.is_none() {
+            context.layout.begin_plain(&context.env)?;
         }
-        Self::find(dir)
+        Ok(context)
     }
 
     /// Returns where paths that are shown start.

@@ -61,7 +61,6 @@ impl Scope {
         for term in query.filters() {
             typed.add(term, &now, dir).map_err(bad_params)?;
         }
-        let globs = typed_globs(params, &query, dir);
         let paths = TypedPaths::of(params, dir).map_err(bad_params)?;
         let (kinds, notes) = kinds(params, &paths, &typed)?;
         let mut filters = Filters::of(params, paths, typed, &now)?;
@@ -76,7 +75,7 @@ impl Scope {
             filters.index
         });
         let memories = kinds.contains(&Kind::Memory).then_some(filters.memories);
-        Ok(Self { query, index, conditions: filters.conditions, memories, notes, globs })
+        Ok(Self { query, index, conditions: filters.conditions, memories, notes, globs: filters.globs })
     }
 
     /// Returns a note on each glob that no file of the view matches.
@@ -139,20 +138,24 @@ fn kinds(
     Ok((kinds, notes))
 }
 
-/// Returns the globs that paths must match. Invalid ones are an error elsewhere.
-fn typed_globs(params: &SearchParams, query: &Query, dir: &CallerDir) -> Vec<(String, GlobSet)> {
-    let of_query = query.filters().iter().filter(|term| term.key == FilterKey::Path && !term.is_negated);
-    let typed = params.path.iter().filter(|typed| !typed.starts_with('!'));
-    let typed = typed.chain(of_query.map(|term| &term.value));
-    let glob = |typed: &String| compiled(&[dir.glob(typed).ok()?]).ok();
-    typed.filter_map(|typed| Some((typed.clone(), glob(typed)?))).collect()
+/// A glob as it was typed, and as one over paths from the top of the worktree.
+struct TypedGlob {
+    typed: String,
+    glob: String,
 }
 
-/// The globs of the params, over paths from the top of the worktree.
+impl TypedGlob {
+    fn new(typed: &str, dir: &CallerDir) -> Result<Self, String> {
+        let glob = dir.glob(typed).map_err(|error| error.to_string())?;
+        Ok(Self { typed: typed.to_owned(), glob })
+    }
+}
+
+/// The globs of the params.
 struct TypedPaths {
-    wanted: Vec<String>,
+    wanted: Vec<TypedGlob>,
     /// Those with a `!` before them.
-    unwanted: Vec<String>,
+    unwanted: Vec<TypedGlob>,
 }
 
 impl TypedPaths {
@@ -163,7 +166,7 @@ impl TypedPaths {
                 Some(glob) => (glob, &mut paths.unwanted),
                 None => (typed.as_str(), &mut paths.wanted),
             };
-            list.push(dir.glob(glob).map_err(|error| format!("path: {error}"))?);
+            list.push(TypedGlob::new(glob, dir).map_err(|error| format!("path: {error}"))?);
         }
         Ok(paths)
     }
@@ -178,8 +181,8 @@ struct TypedFilters {
     not_only: ClassSet,
     langs: Vec<String>,
     not_langs: Vec<String>,
-    paths: Vec<String>,
-    not_paths: Vec<String>,
+    paths: Vec<TypedGlob>,
+    not_paths: Vec<TypedGlob>,
     symbols: Vec<String>,
     not_symbols: Vec<String>,
     tags: Vec<String>,
@@ -201,8 +204,8 @@ impl TypedFilters {
         let not = term.is_negated;
         match term.key {
             FilterKey::Path => {
-                let glob = dir.glob(value).map_err(|error| error.to_string())?;
-                compiled(std::slice::from_ref(&glob))?;
+                let glob = TypedGlob::new(value, dir)?;
+                compiled([&glob])?;
                 pick(not, &mut self.paths, &mut self.not_paths).push(glob);
             }
             FilterKey::Lang => {
@@ -263,6 +266,8 @@ struct Filters {
     index: Filter,
     conditions: Conditions,
     memories: MemoryFilter,
+    /// The globs that paths must match, each as it was typed.
+    globs: Vec<(String, GlobSet)>,
 }
 
 impl Filters {
@@ -290,10 +295,16 @@ impl Filters {
             ..Filter::default()
         };
         let bad_path = |error| bad_params(format!("path: {error}"));
-        for globs in lists([paths.wanted, typed.paths]) {
-            index.paths.push(compiled(&globs).map_err(bad_path)?);
+        for globs in [&paths.wanted, &typed.paths].into_iter().filter(|globs| !globs.is_empty()) {
+            index.paths.push(compiled(globs).map_err(bad_path)?);
         }
-        index.not_paths = compiled(&[paths.unwanted, typed.not_paths].concat()).map_err(bad_path)?;
+        index.not_paths = compiled(paths.unwanted.iter().chain(&typed.not_paths)).map_err(bad_path)?;
+        let globs = paths.wanted.into_iter().chain(typed.paths);
+        let globs = globs.map(|glob| {
+            let set = compiled([&glob]).map_err(bad_path)?;
+            Ok((glob.typed, set))
+        });
+        let globs = globs.collect::<RpcResult<_>>()?;
         match (index.langs.is_empty(), typed.langs.is_empty()) {
             (_, true) => {}
             (true, _) => index.langs = typed.langs,
@@ -305,6 +316,7 @@ impl Filters {
             }
         }
         Ok(Self {
+            globs,
             index,
             conditions: Conditions {
                 symbols: typed.symbols,
@@ -329,12 +341,13 @@ impl Filters {
     }
 }
 
-fn compiled(globs: &[String]) -> Result<GlobSet, String> {
+fn compiled<'a>(globs: impl IntoIterator<Item = &'a TypedGlob>) -> Result<GlobSet, String> {
+    let globs: Vec<String> = globs.into_iter().map(|glob| glob.glob.clone()).collect();
     let glob_bytes: usize = globs.iter().map(String::len).sum();
     if glob_bytes > MOST_GLOB_BYTES {
         return Err(format!("{glob_bytes} bytes of globs, over {MOST_GLOB_BYTES}"));
     }
-    glob_set(globs).map_err(|error| error.to_string())
+    glob_set(&globs).map_err(|error| error.to_string())
 }
 
 /// Returns the format with the name of a word.

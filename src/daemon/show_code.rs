@@ -54,10 +54,15 @@ fn answer(shared: &Shared, params: &ShowParams, at: &Freshness) -> RpcResult<(Sh
     spans.truncate(MOST_PARTS);
     let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
     let (mut parts, mut stale) = (Vec::new(), Vec::new());
-    for (entry, span) in spans {
-        match text_of(shared, at, &entry, &span)? {
-            Some(text) => parts.push(part(span, &text, &dir)?),
-            None => stale.push(span.key),
+    for of_file in spans.chunk_by(|(_, one), (_, other)| one.key == other.key) {
+        let (entry, Span { key, .. }) = &of_file[0];
+        match text_of(shared, at, entry, key)? {
+            Some(text) => {
+                for (_, span) in of_file {
+                    parts.push(part(span, &text, &dir)?);
+                }
+            }
+            None => stale.push(key.clone()),
         }
     }
     let (fresh, reason, trust) = (at.fresh, at.reason.clone(), "repo".to_owned());
@@ -136,21 +141,22 @@ fn by_name(
 }
 
 /// Returns the text of a file, without its credentials; `None` if the disk has another one than the snapshot.
-fn text_of(shared: &Shared, at: &Freshness, entry: &Entry, span: &Span) -> RpcResult<Option<String>> {
+fn text_of(shared: &Shared, at: &Freshness, entry: &Entry, key: &SourceKey) -> RpcResult<Option<String>> {
     let Some(hash) = &entry.hash else {
         let why = entry.refusal.map_or("not indexed", |refusal| refusal.as_str());
         let hint = "`memo status --skipped` lists the files that are not indexed";
-        return Err(bad_params(format!("{}: {why}, so it is not shown", span.key)).with_hint(hint));
+        return Err(bad_params(format!("{key}: {why}, so it is not shown")).with_hint(hint));
     };
     let most = shared.config.index.max_file_bytes;
-    let text = scan::read_same(&at.layout.root, &span.key, most, hash).ok().flatten();
+    // What cannot be read counts as stale, so the request is repeated.
+    let text = scan::read_same(&at.layout.root, key, most, hash).ok().flatten();
     Ok(text.map(|text| {
-        let text = extract::readable(span.key.as_str(), text);
-        mask(&text, &secrets(&text, extract::syntax_of(span.key.as_str(), &text))).into_owned()
+        let text = extract::readable(key.as_str(), text);
+        mask(&text, &secrets(&text, extract::syntax_of(key.as_str(), &text))).into_owned()
     }))
 }
 
-fn part(span: Span, text: &str, dir: &CallerDir) -> RpcResult<ShownPart> {
+fn part(span: &Span, text: &str, dir: &CallerDir) -> RpcResult<ShownPart> {
     let Span { key, lines, title } = span;
     let n_lines = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
     let (first, last) = lines.unwrap_or((1, n_lines));
@@ -164,7 +170,7 @@ fn part(span: Span, text: &str, dir: &CallerDir) -> RpcResult<ShownPart> {
         cwd_path: dir.shown(key.as_str()),
         path: key.to_string(),
         lines: (first, last),
-        title,
+        title: title.clone(),
         text,
     })
 }

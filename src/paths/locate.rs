@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::{
     Env, IoContext, PLAIN_STATE_DIR, PathError, RepoLayout, STATE_DIR, STATE_IGNORE, canonical,
-    create_private_dir, is_read_only, owner,
+    create_private_dir, is_read_only, owner, read_file,
 };
 
 /// Why a directory cannot be served.
@@ -174,7 +174,7 @@ fn is_foreign(state_dir: &Path) -> Result<bool, PathError> {
         return Ok(false);
     }
     let is_empty = fs::read_dir(state_dir).at("list", state_dir)?.next().is_none();
-    let is_ours = fs::read(state_dir.join(".gitignore")).is_ok_and(|text| text == STATE_IGNORE);
+    let is_ours = read_file(&state_dir.join(".gitignore")).is_ok_and(|text| text == STATE_IGNORE);
     Ok(!is_empty && !is_ours)
 }
 
