@@ -28,7 +28,7 @@ def definitions(options):
     words = sorted({word for path in paths for word in re.findall(r"[a-z]{3,}", PurePosixPath(path).stem.lower())})
     names = set()
     for word in random.Random(options.seed).sample(words, min(len(words), 100)):
-        names |= {hit["symbol"] for hit in ask(options, "--kind", "symbol", "-n", "200", word)}
+        names |= {hit.get("symbol") for hit in ask(options, "--kind", "symbol", "-n", "200", word)}
     return sorted(name for name in names if name and re.fullmatch(r"\w{3,}", name))
 
 

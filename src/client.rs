@@ -9,6 +9,7 @@ pub mod child;
 mod fetching;
 mod no_answer;
 mod spawn;
+mod stopped;
 mod transport;
 mod version;
 
@@ -26,6 +27,7 @@ use crate::threads::pause;
 pub use fetching::{Servers, fetch};
 pub use no_answer::ClientError;
 pub use spawn::{may_replace_in_background, run_in_background, start_in_background};
+pub use stopped::{StoppedMemories, lock_out};
 use transport::Connection;
 use version::Skew;
 
@@ -46,6 +48,8 @@ const MOST_RECONNECTS: usize = 2;
 pub struct Options {
     /// Whether to start a daemon if none answers, and to replace an older one.
     pub start: bool,
+    /// Whether a daemon that is started indexes nothing until a request needs the index.
+    pub memories_only: bool,
     /// The program to start.
     pub daemon: PathBuf,
     /// Version that this client reports.
@@ -63,6 +67,7 @@ impl Options {
     pub fn read() -> Self {
         Self {
             start: true,
+            memories_only: false,
             daemon: spawn::daemon_program(),
             version: VERSION.to_owned(),
             answer_within: Duration::from_secs(30),
@@ -229,19 +234,23 @@ impl Client {
     }
 
     fn stop_daemon(&mut self) -> Result<(), ClientError> {
+        let limit = self.options.ready_within;
+        if self.ask_to_stop()? && spawn::wait_until_gone(&self.layout, self.endpoint.pid, limit)? {
+            return Ok(());
+        }
+        let Endpoint { pid, version, .. } = self.endpoint.clone();
+        Err(ClientError::Lingers { pid, version, waited_s: limit.as_secs() })
+    }
+
+    /// Asks the daemon to drain and exit, and returns whether it has closed the connection in time.
+    fn ask_to_stop(&mut self) -> Result<bool, ClientError> {
         let params = CwdParams { cwd: self.layout.root.display().to_string() };
         match self.ask_patiently(&|id| line(id, "stop", &params)) {
             Ok(_) | Err(ClientError::Gone { .. }) => {}
             Err(ClientError::Rpc(rpc)) if rpc.code == code::STOPPING => {}
             Err(error) => return Err(error),
         }
-        let limit = self.options.ready_within;
-        let closed = self.connection.wait_for_end(Instant::now() + limit);
-        if closed && spawn::wait_until_gone(&self.layout, self.endpoint.pid, limit)? {
-            return Ok(());
-        }
-        let Endpoint { pid, version, .. } = self.endpoint.clone();
-        Err(ClientError::Lingers { pid, version, waited_s: limit.as_secs() })
+        Ok(self.connection.wait_for_end(Instant::now() + self.options.ready_within))
     }
 
     fn ask_once(

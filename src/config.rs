@@ -13,13 +13,13 @@ use toml_edit::{DocumentMut, Item};
 
 use crate::paths::{self, IoContext, PathError, RepoLayout};
 
-pub use key::{KEYS, Key, Value};
+pub use key::{KEYS, Key, LEAST_NEAR_COSINE, Value};
 
 /// The commented defaults, as `memo config template` prints them.
 pub const DEFAULTS: &str = include_str!("defaults.toml");
 
 /// Every setting.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// `[daemon]`
     pub daemon: Daemon,
@@ -58,10 +58,12 @@ pub struct Watch {
 }
 
 /// Settings of search.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Search {
     /// Most hits, 1 to 200.
     pub limit: u64,
+    /// Lowest score of a hit, 0 to 1.
+    pub threshold: f64,
     /// Milliseconds that freshness may be waited for.
     pub wait_ms: u64,
 }
@@ -104,8 +106,10 @@ pub struct Hooks {
 }
 
 /// Settings of memories.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Memory {
+    /// Container of a memory that is added without one; `auto`: that of the repository.
+    pub container: String,
     /// Minutes that a memory of tier `short` lasts.
     pub short_minutes: u64,
     /// The same for `mid`.
@@ -116,6 +120,10 @@ pub struct Memory {
     pub mid_extension_minutes: u64,
     /// The recall that makes one of tier `mid` a `long` one.
     pub promote_at: u64,
+    /// Whether a text that says nearly the same as a memory is refused.
+    pub refuse_near: bool,
+    /// Lowest cosine of texts that say nearly the same.
+    pub near_cosine: f64,
     /// What happens to an expired memory: `archive` or `purge`.
     pub on_expiry: String,
 }
@@ -126,16 +134,19 @@ impl Default for Config {
         Self {
             daemon: Daemon { idle_exit_minutes: 30, log: "info".to_owned() },
             watch: Watch { settle_ms: 50, settle_max_ms: 500, poll: false },
-            search: Search { limit: 10, wait_ms: 1_000 },
+            search: Search { limit: 10, threshold: 0.0, wait_ms: 1_000 },
             index: Index { keep_days: 30, max_file_bytes: 1_048_576, commits: 2_000, vector_memory_mb: 64 },
             model: Model { name: "builtin".to_owned(), ..Model::default() },
             hooks: Hooks { autostart: false },
             memory: Memory {
+                container: "project".to_owned(),
                 short_minutes: 6 * 60,
                 mid_minutes: 7 * 24 * 60,
                 short_extension_minutes: 60,
                 mid_extension_minutes: 24 * 60,
                 promote_at: 5,
+                refuse_near: true,
+                near_cosine: 0.9,
                 on_expiry: "archive".to_owned(),
             },
         }

@@ -1,5 +1,6 @@
 //! Locates the state, sockets and logs of a repository.
 
+mod all_state;
 mod caller_dir;
 mod elsewhere;
 mod file_lock;
@@ -13,7 +14,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub use self::caller_dir::CallerDir;
+pub use self::all_state::{files_to_keep, may_have_memories, move_files, remove_state_dir};
+pub use self::caller_dir::{CallerDir, OutsideError};
 pub use self::file_lock::{lock_within, open_lock};
 pub use self::hint::{io_hint, is_out_of_descriptors};
 pub use self::locate::LocateError;

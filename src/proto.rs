@@ -8,10 +8,13 @@ mod advice;
 pub mod anchor;
 mod brief;
 mod code_history;
+mod complete;
 pub mod exchange;
 mod fetch;
 mod health;
 mod hooks;
+mod index_progress;
+mod lean;
 pub mod memory;
 mod model;
 mod rpc;
@@ -26,12 +29,15 @@ pub use self::code_history::{
     ChangedFile, ChangedParams, ChangedResult, ChangedSymbols, FileStatus, WhyCommit, WhyMemory, WhyParams,
     WhyResult,
 };
+pub use self::complete::{CompleteParams, CompleteResult, CompletionKind};
 pub use self::fetch::{FetchReport, HUB_VARIABLE, INDEX_VARIABLE};
 pub use self::health::{
-    Check, Counters, Counts, DaemonInfo, DoctorResult, ModelInfo, StatusParams, StatusResult, ViewInfo,
-    WatchInfo,
+    AcknowledgeResult, Check, Counters, Counts, DaemonInfo, DoctorResult, ModelInfo, StatusParams,
+    StatusResult, ViewInfo, WatchInfo,
 };
 pub use self::hooks::{HookInfo, HookMethod, HooksParams, HooksResult};
+pub use self::index_progress::{IndexPhase, IndexProgress};
+pub use self::lean::Ordered;
 pub use self::model::{ModelEntry, ModelParams, ModelsResult, NextModel};
 pub use self::rpc::{
     ErrorData, HelloParams, HelloResult, MAX_DEPTH, Request, Response, RpcError, code, depth,
@@ -79,10 +85,12 @@ pub const METHODS: &[Method] = &[
     reads("show"),
     reads("why"),
     reads("changed"),
+    reads("complete"),
     reads("status"),
     reads("sync"),
     writes("reindex"),
     reads("doctor"),
+    writes("doctor.acknowledge"),
     writes("stop"),
     writes("hooks.install"),
     writes("hooks.uninstall"),
@@ -99,6 +107,7 @@ pub const METHODS: &[Method] = &[
     writes("memory.forget"),
     writes("memory.restore"),
     writes("memory.purge"),
+    writes("memory.reset"),
     reads("memory.tags"),
     reads("memory.containers"),
     reads("memory.history"),
@@ -170,12 +179,15 @@ pub struct SyncResult {
     pub pending: Pending,
     /// `m1:<epoch>:<view>:<seq>`.
     pub clock: String,
-    /// Files to examine in the current walk, for a progress bar; 0 when none runs.
+    /// Files that the current walk found to differ from the index; 0 when none runs.
     pub total_files: u64,
-    /// Files done.
+    /// Of those, written to the index.
     pub done_files: u64,
-    /// Total number of chunks of the view, for a progress bar.
+    /// Total number of chunks of the view.
     pub total_chunks: u64,
+    /// What is being indexed at the moment, and how far; absent while nothing is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<IndexProgress>,
     /// What failed when it was tried last, such as on a full disk; it is tried again. Absent while nothing fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,

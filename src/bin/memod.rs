@@ -1,6 +1,6 @@
 //! The daemon: keeps the index of one repository current and answers queries.
 
-use std::io::Write;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -12,6 +12,7 @@ use memod::fetch::{Fetch, HUB, Hub};
 use memod::index::worker;
 use memod::paths::Env;
 use memod::proto::{FetchReport, HUB_VARIABLE, INDEX_VARIABLE, Ready};
+use serde_json::json;
 
 /// Keeps one repository's index current and answers on a local socket. `memo` starts it when needed.
 #[derive(Parser)]
@@ -31,10 +32,20 @@ enum Verb {
         /// Stay attached to the terminal.
         #[arg(long)]
         foreground: bool,
+        /// Index nothing until a request needs the index.
+        #[arg(long, hide = true)]
+        memories_only: bool,
     },
     /// Say whether a daemon could serve the repository, as it says that it is ready; another may be serving.
     #[command(hide = true)]
     Check {
+        /// A directory in the worktree.
+        #[arg(long, default_value = ".")]
+        root: PathBuf,
+    },
+    /// Write all memories to stdout, for the parent of this process, which lets no daemon run.
+    #[command(hide = true)]
+    Memories {
         /// A directory in the worktree.
         #[arg(long, default_value = ".")]
         root: PathBuf,
@@ -78,8 +89,9 @@ enum Verb {
 
 fn main() -> ExitCode {
     match Args::parse().verb {
-        Verb::Run { root, foreground } => run(root, foreground),
+        Verb::Run { root, foreground, memories_only } => run(root, foreground, !memories_only),
         Verb::Check { root } => check(&root),
+        Verb::Memories { root } => memories(&root),
         // The daemon sees the pipe close, and reports it.
         Verb::Embed { model: model_dir, identity, runtime, in_background } => {
             let start = model_process::Start { model_dir, identity, runtime, in_background };
@@ -98,12 +110,12 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(root: PathBuf, foreground: bool) -> ExitCode {
+fn run(root: PathBuf, foreground: bool, indexes: bool) -> ExitCode {
     if !foreground {
         detach();
     }
     let root = std::path::absolute(&root).unwrap_or(root);
-    match daemon::run(&root, || say(&Ready { ready: true, ..Ready::default() })) {
+    match daemon::run(&root, indexes, || say(&Ready { ready: true, ..Ready::default() })) {
         Ok(Ended::Served) => ExitCode::SUCCESS,
         Ok(Ended::AlreadyRunning) => refuse("another daemon serves this repository".to_owned(), None),
         Err(error) => refuse(daemon::error_chain(&error), daemon::hint_of(&error)),
@@ -142,6 +154,15 @@ fn check(root: &Path) -> ExitCode {
         }
         Err(error) => refuse(daemon::error_chain(&error), daemon::hint_of(&error)),
     }
+}
+
+/// Writes all memories, or why they cannot be read.
+fn memories(root: &Path) -> ExitCode {
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let told = daemon::print_memories(root, &mut out)
+        .or_else(|error| Ok(writeln!(out, "{}", json!({ "Err": daemon::error_chain(&error) }))?));
+    let written = told.and_then(|()| Ok::<_, anyhow::Error>(out.flush()?));
+    written.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS) // the parent sees what is missing
 }
 
 /// Says why no daemon starts.

@@ -36,7 +36,7 @@ const AGAIN: Duration = Duration::from_millis(10);
 
 /// Answers an agent, or explains to a person what would be answered.
 pub(super) fn hook(typed: HookArgs, global: &Global, output: &mut Output) -> CliResult {
-    if typed.explain || global.json {
+    if typed.explain || global.json.is_some() {
         return explained::explain(&typed, global, output);
     }
     let until = Instant::now() + Duration::from_millis(typed.within_ms);

@@ -18,11 +18,13 @@ use std::path::PathBuf;
 use clap::{Args, Parser, ValueEnum};
 
 pub(super) use bench_args::{BenchArgs, BenchVerb, QualityArgs};
-pub(super) use code_args::{BriefArgs, ChangedArgs, ExplainArgs, MapArgs, SearchArgs, ShowArgs, WhyArgs};
+pub(super) use code_args::{
+    BriefArgs, ChangedArgs, ExplainArgs, FreshArgs, MapArgs, OpenArgs, SearchArgs, ShowArgs, WhyArgs,
+};
 pub(super) use exchange_args::{BackupArgs, ExportArgs, From, ImportArgs, RestoreBackupArgs};
 pub(super) use memory_args::{
-    AddArgs, AppendArgs, GetArgs, HistoryArgs, IdArgs, IdsArgs, ListArgs, PromoteArgs, RecallArgs,
-    RecentArgs, RemoveArgs, TagArgs, TextArgs, UpdateArgs,
+    AddArgs, AppendArgs, ConsentArgs, GetArgs, HistoryArgs, IdArgs, IdsArgs, ListArgs, PromoteArgs,
+    RecallArgs, RecentArgs, RemoveArgs, TagArgs, TextArgs, UpdateArgs,
 };
 pub(super) use relation_args::{
     ConsolidateArgs, DedupeArgs, LinkingArgs, LinksArgs, RelatedArgs, ResolveArgs,
@@ -30,8 +32,8 @@ pub(super) use relation_args::{
 pub(super) use rows_args::{Format, RowsArgs};
 pub(super) use verb::Verb;
 pub(super) use verb_args::{
-    ConfigArgs, ConfigVerb, HookArgs, HooksArgs, HooksVerb, InitArgs, LogsArgs, McpArgs, ModelArgs,
-    ModelVerb, ProfileArg, SetupArgs, SetupScope, StatusArgs, SyncArgs,
+    ConfigArgs, ConfigVerb, DoctorArgs, HookArgs, HooksArgs, HooksVerb, InitArgs, LogsArgs, ManArgs, McpArgs,
+    ModelArgs, ModelVerb, ProfileArg, SetupArgs, SetupScope, StatusArgs, SyncArgs, UninstallArgs,
 };
 pub(super) use verb_groups::parse;
 
@@ -70,9 +72,18 @@ pub(super) fn without_verb(words: Vec<OsString>) -> Option<Global> {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub(super) struct Global {
-    /// Print JSON on stdout, errors included
-    #[arg(long, global = true)]
-    pub(super) json: bool,
+    /// Print JSON on stdout, errors included; `full` with hashes, parts of scores and what is null
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        value_name = "FORM",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "lean",
+        hide_possible_values = true
+    )]
+    pub(super) json: Option<JsonForm>,
     /// Run as if started in DIR
     #[arg(short = 'C', value_name = "DIR", global = true)]
     pub(super) dir: Option<PathBuf>,
@@ -85,6 +96,18 @@ pub(super) struct Global {
     /// Who asks, as memories are stamped
     #[arg(skip = "cli")]
     pub(super) client: &'static str,
+    /// Name of the agent that asks, as it gave it to the MCP server
+    #[arg(skip)]
+    pub(super) agent: Option<String>,
+}
+
+/// How much of a result is printed as JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum JsonForm {
+    /// What a program or an agent uses
+    Lean,
+    /// All that crosses the socket
+    Full,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -24,10 +24,13 @@ pub(super) fn search(typed: SearchArgs, cwd: &str, config: &Config) -> SearchPar
         since: typed.memories.since,
         until: typed.memories.until,
         traits: typed.memories.traits.into(),
-        threshold: typed.threshold,
+        threshold: Some(typed.threshold.unwrap_or(config.search.threshold)),
         explain: false,
         rerank: typed.rerank,
         full: typed.full,
+        texts: typed.budget.is_some(),
+        lines_before: typed.before_context.or(typed.context),
+        lines_after: typed.after_context.or(typed.context),
         without: Vec::new(),
         limit: Some(usize::try_from(limit).unwrap_or(usize::MAX)),
         wait_ms: Some(typed.fresh.wait_ms.unwrap_or(config.search.wait_ms)),
@@ -82,6 +85,8 @@ mod tests {
         check("memo search --only tests,docs x", r#"{"only":["test","docs"]}"#);
         check("memo search -p src/{a,b} -p *.md x", r#"{"path":["src/{a,b}","*.md"]}"#);
         check("memo s x --lang rust,go --sync strict", r#"{"lang":["rust","go"],"sync":"strict"}"#);
+        check("memo search -A 2 x --context 5", r#"{"lines_after":2,"lines_before":5}"#);
+        check("memo search --threshold 0.7 x", r#"{"threshold":0.7}"#);
         check("memo search -- -x", r#"{"query":"-x"}"#);
     }
 

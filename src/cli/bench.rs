@@ -72,7 +72,7 @@ fn quality(
         }
     }
     let report = Report::of(&arms, measured, failed);
-    output.value(&report, |output| match report.sets.is_empty() {
+    output.figures(&report, |output| match report.sets.is_empty() {
         true => Ok(()),
         false => quality_table::print(&report, output),
     })?;

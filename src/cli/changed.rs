@@ -1,5 +1,6 @@
 //! Prints the result of `memo changed`.
 
+use std::path::Path;
 use std::time::Duration;
 
 use crate::proto::{ChangedFile, ChangedParams, ChangedResult, FileStatus};
@@ -27,7 +28,8 @@ pub(super) fn changed(typed: ChangedArgs, context: &CommandContext, output: &mut
     let mut client = context.connect()?;
     client.answer_within(PATIENCE + Duration::from_millis(wait_ms));
     let result: ChangedResult = client.call("changed", &params)?;
-    output.list(&result, |output| result.files.iter().try_for_each(|file| print_file(file, output)))?;
+    let root = &context.layout.root;
+    output.list(&result, |output| result.files.iter().try_for_each(|file| print_file(file, root, output)))?;
     if !output.json {
         output.flush()?;
         notes(&result, output);
@@ -55,7 +57,7 @@ fn notes(result: &ChangedResult, output: &Output) {
     }
 }
 
-fn print_file(file: &ChangedFile, output: &mut Output) -> Result<(), CliError> {
+fn print_file(file: &ChangedFile, root: &Path, output: &mut Output) -> Result<(), CliError> {
     let styles = output.styles;
     let letter = match file.status {
         FileStatus::Added => "A",
@@ -66,7 +68,7 @@ fn print_file(file: &ChangedFile, output: &mut Output) -> Result<(), CliError> {
     let mut line = format!(
         "{} {}",
         paint(styles.title, letter),
-        paint(styles.path, &escape(file.cwd_path.as_ref().unwrap_or(&file.path)))
+        output.path(file.cwd_path.as_ref().unwrap_or(&file.path), &root.join(&file.path))
     );
     if let Some(from) = file.cwd_from.as_ref().or(file.from.as_ref()) {
         line = format!("{line}  from {}", paint(styles.path, &escape(from)));

@@ -1,16 +1,21 @@
-//! Completes command lines, with ids, tags, containers and models from a running daemon.
+//! Completes command lines, with paths, languages, ids, tags, containers and models from a running daemon.
 //!
-//! clap_complete knows verbs, flags and their values; the others come from the running daemon. Completion
+//! clap_complete knows verbs, flags and their values; settings, classes and fields are known here; the others come from the
+//! running daemon. Completion
 //! never starts a daemon, and offers nothing if the daemon does not answer at once.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Arg, Command, CommandFactory};
+use clap::{Arg, Command, CommandFactory, ValueHint};
 use clap_complete::CompleteEnv;
-use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
+use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, CompletionCandidate};
 use clap_complete::env::Shells;
+
+use crate::config::KEYS;
+use crate::proto::{CompleteParams, CompleteResult, CompletionKind};
+use crate::types::FileClass;
 
 use super::args::CommandLine;
 use super::context::CommandContext;
@@ -18,6 +23,7 @@ use super::error::{CliError, CliResult};
 use super::memories::{self, Words};
 use super::model;
 use super::output::Output;
+use super::rows;
 use super::text::{escape, is_plain_word};
 
 /// The environment variable by which a script asks for completions and names its shell.
@@ -56,36 +62,107 @@ pub(super) fn answered() -> bool {
 }
 
 /// Returns what -C names among the words of a command line.
-fn dir_of(words: impl Iterator<Item = OsString>) -> Option<PathBuf> {
+pub(super) fn dir_of(words: impl Iterator<Item = OsString>) -> Option<PathBuf> {
     let mut words = words.skip_while(|word| word != "-C").skip(1);
     words.next().map(PathBuf::from)
 }
 
-/// Returns all verbs; those that take ids, tags, containers or models know which there are in `dir`.
+/// Returns all verbs; their arguments know what can be typed in `dir`.
 pub(super) fn command(dir: Option<&PathBuf>) -> Command {
     CommandLine::command().mut_subcommands(|verb| {
-        let is_archived = matches!(verb.get_name(), "restore" | "purge");
-        let verb = verb.mut_args(|arg| with_candidates(arg, dir.cloned(), is_archived));
-        verb.mut_subcommands(|verb| verb.mut_args(|arg| with_candidates(arg, dir.cloned(), false)))
+        let name = verb.get_name().to_owned();
+        let verb = verb.mut_args(|arg| with_candidates(arg, &name, dir.cloned()));
+        verb.mut_subcommands(|verb| verb.mut_args(|arg| with_candidates(arg, &name, dir.cloned())))
     })
 }
 
 /// An argument says by the name of its value what it takes.
-fn with_candidates(arg: Arg, dir: Option<PathBuf>, is_archived: bool) -> Arg {
-    let takes = |word: &str| arg.get_value_names().is_some_and(|names| names.iter().any(|name| name == word));
-    let ask: fn(&CommandContext, bool) -> Result<Words, CliError> = if takes("ID") {
-        |context, is_archived| memories::some(context, is_archived, PATIENCE)
-    } else if takes("TAG") {
-        |context, _| memories::names("memory.tags", context, PATIENCE)
-    } else if takes("MODEL") {
-        |context, _| model::names(context, PATIENCE)
-    } else if arg.get_id() == "container" && takes("NAME") {
-        |context, _| memories::names("memory.containers", context, PATIENCE)
+fn with_candidates(arg: Arg, verb: &str, dir: Option<PathBuf>) -> Arg {
+    if let Some(words) = fixed(&arg, verb) {
+        return arg.add(ArgValueCandidates::new(move || candidates(Ok(words.clone()))));
+    }
+    if takes_path(&arg) {
+        let names = move |typed: &OsStr| {
+            let context = CommandContext::find(dir.as_deref());
+            let paths = context.and_then(|context| paths(&context, typed.to_str().unwrap_or_default()));
+            paths.unwrap_or_default()
+        };
+        return arg.add(ArgValueCompleter::new(names));
+    }
+    let ask: fn(&CommandContext) -> Result<Words, CliError> = if takes(&arg, "ID") {
+        match verb {
+            "restore" | "purge" => |context| memories::some(context, true, PATIENCE),
+            _ => |context| memories::some(context, false, PATIENCE),
+        }
+    } else if takes(&arg, "TAG") {
+        |context| memories::names("memory.tags", context, PATIENCE)
+    } else if takes(&arg, "MODEL") {
+        |context| model::names(context, PATIENCE)
+    } else if takes(&arg, "LANG") {
+        |context| Ok(without_help(ask(context, CompletionKind::Lang, String::new(), "")?))
+    } else if arg.get_id() == "container" && takes(&arg, "NAME") {
+        |context| memories::names("memory.containers", context, PATIENCE)
     } else {
         return arg;
     };
-    let ask = move || ask(&CommandContext::find(dir.as_deref())?, is_archived);
+    let ask = move || ask(&CommandContext::find(dir.as_deref())?);
     arg.add(ArgValueCandidates::new(move || candidates(ask())))
+}
+
+fn takes(arg: &Arg, what: &str) -> bool {
+    arg.get_value_names().is_some_and(|names| names.iter().any(|name| name == what))
+}
+
+/// Returns whether an argument takes a path of the worktree, not one of any file.
+fn takes_path(arg: &Arg) -> bool {
+    let is_path = |name: &str| name.starts_with("PATH") || name == "GLOB" || name == "DIR|FILE";
+    let names = arg.get_value_names().unwrap_or_default();
+    arg.get_value_hint() == ValueHint::Unknown && names.iter().any(|name| is_path(name))
+}
+
+/// Returns the words that an argument takes everywhere, if they are known.
+fn fixed(arg: &Arg, verb: &str) -> Option<Words> {
+    Some(if takes(arg, "CLASS") {
+        without_help(FileClass::ALL.map(|class| class.as_str().to_owned()))
+    } else if takes(arg, "KEY") {
+        KEYS.iter().map(|key| (key.name.to_owned(), key.kind.to_string())).collect()
+    } else if takes(arg, "FIELD") {
+        without_help(rows::table_of(verb)?.fields().map(str::to_owned))
+    } else if takes(arg, "VERB") {
+        let about = |verb: &Command| verb.get_about().map(ToString::to_string).unwrap_or_default();
+        let verbs = CommandLine::command();
+        verbs.get_subcommands().map(|verb| (verb.get_name().to_owned(), about(verb))).collect()
+    } else {
+        return None;
+    })
+}
+
+fn without_help(words: impl IntoIterator<Item = String>) -> Words {
+    words.into_iter().map(|word| (word, String::new())).collect()
+}
+
+/// Returns the files and directories of the index that a typed path may become, one level at a time as shells do.
+fn paths(context: &CommandContext, typed: &str) -> Result<Vec<CompletionCandidate>, CliError> {
+    let path = typed.strip_prefix('!').unwrap_or(typed); // a glob of what is not wanted
+    let (dir, begins) = path.split_at(path.rfind('/').map_or(0, |at| at + 1));
+    let Ok(from_top) = context.dir().path(if dir.is_empty() { "." } else { dir }) else {
+        return Ok(Vec::new()); // outside of the worktree
+    };
+    let names = ask(context, CompletionKind::Path, from_top, begins)?;
+    let typed_dir = &typed[..typed.len() - begins.len()];
+    let names = names.iter().filter(|name| is_plain_word(name));
+    Ok(names.map(|name| CompletionCandidate::new(format!("{typed_dir}{name}"))).collect())
+}
+
+fn ask(
+    context: &CommandContext,
+    what: CompletionKind,
+    dir: String,
+    begins: &str,
+) -> Result<Vec<String>, CliError> {
+    let params = CompleteParams { cwd: context.cwd.clone(), what, dir, begins: begins.to_owned() };
+    let result: CompleteResult = context.connect_running_within(PATIENCE)?.call("complete", &params)?;
+    Ok(result.words)
 }
 
 /// Returns words with their descriptions; nothing if the daemon does not answer.
@@ -98,4 +175,37 @@ fn candidates(words: Result<Words, CliError>) -> Vec<CompletionCandidate> {
         CompletionCandidate::new(word).help((!help.is_empty()).then(|| help.into()))
     });
     shown.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_verb_with_fields_knows_them() {
+        let memo = CommandLine::command();
+        for verb in memo.get_subcommands() {
+            let has_fields = verb.get_arguments().any(|arg| arg.get_id() == "fields");
+            assert_eq!(rows::table_of(verb.get_name()).is_some(), has_fields, "{}", verb.get_name());
+        }
+    }
+
+    #[test]
+    fn paths_of_the_worktree_are_no_files() {
+        let memo = CommandLine::command();
+        let check = |verb: &str, id: &str, expected: bool| {
+            let verb = memo.find_subcommand(verb).unwrap();
+            let arg = verb.get_arguments().find(|arg| arg.get_id() == id).unwrap();
+            assert_eq!(takes_path(arg), expected, "{} {id}", verb.get_name());
+        };
+        for (verb, id) in [("search", "path"), ("search", "exclude"), ("why", "target"), ("show", "target")] {
+            check(verb, id, true);
+        }
+        for (verb, id) in [("map", "paths"), ("map", "focus"), ("add", "about"), ("explain", "of")] {
+            check(verb, id, true);
+        }
+        for (verb, id) in [("import", "paths"), ("backup", "path"), ("add", "file"), ("add", "text")] {
+            check(verb, id, false);
+        }
+    }
 }

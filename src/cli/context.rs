@@ -27,6 +27,8 @@ pub(super) struct CommandContext {
     pub(super) memo: String,
     /// Who asks, as memories are stamped.
     pub(super) client: &'static str,
+    /// Name of the agent that asks.
+    pub(super) agent: Option<String>,
 }
 
 impl CommandContext {
@@ -35,18 +37,24 @@ impl CommandContext {
         Self::located(dir, RepoLayout::locate)
     }
 
+    /// As [`Self::find`], and finds a directory outside git that has no index. Nothing is created.
+    pub(super) fn find_any(dir: Option<&Path>) -> Result<Self, CliError> {
+        Self::located(dir, RepoLayout::locate_new)
+    }
+
     fn located(dir: Option<&Path>, find: LocateFn) -> Result<Self, CliError> {
         let (env, layout, cwd) = locate(&start(dir)?, find)?;
         let cwd = cwd.into_os_string().into_string().map_err(|path| CliError::NotUtf8(path.into()))?;
         let word = |dir: &Path| shell_word(&escape(&dir.display().to_string()));
         let memo = dir.map_or("memo".to_owned(), |dir| format!("memo -C {}", word(dir)));
-        Ok(Self { env, layout, cwd, memo, client: "cli" })
+        Ok(Self { env, layout, cwd, memo, client: "cli", agent: None })
     }
 
-    /// Returns the context for a client. The paths of a model start at the top of the worktree, as its instructions say.
-    pub(super) fn of_client(self, client: &'static str) -> Self {
+    /// Returns the context for a client and an agent. The paths of a model start at the top of the worktree, as its instructions
+    /// say.
+    pub(super) fn of_client(self, client: &'static str, agent: Option<String>) -> Self {
         let top = (client == "mcp").then(|| self.layout.root.to_str()).flatten().map(str::to_owned);
-        Self { client, cwd: top.unwrap_or(self.cwd), ..self }
+        Self { client, agent, cwd: top.unwrap_or(self.cwd), ..self }
     }
 
     /// As [`Self::find`], but a directory outside git may be indexed from now on.
@@ -66,6 +74,12 @@ impl CommandContext {
     /// Connects to the daemon, and starts it if necessary.
     pub(super) fn connect(&self) -> Result<Client, CliError> {
         Ok(Client::connect(&self.layout, &self.env, Options::read())?)
+    }
+
+    /// Connects to the daemon, and starts one that indexes nothing if none runs.
+    pub(super) fn connect_to_memories(&self) -> Result<Client, CliError> {
+        let options = Options { memories_only: true, ..Options::read() };
+        Ok(Client::connect(&self.layout, &self.env, options)?)
     }
 
     /// Connects to the daemon if one runs.

@@ -4,25 +4,58 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use serde::Serialize;
+
 use crate::client::VERSION;
 use crate::paths::{RepoLayout, effective_uid, io_hint, owner};
-use crate::proto::{Check, CwdParams, DoctorResult};
+use crate::proto::{AcknowledgeResult, Check, CwdParams, DoctorResult};
 
+use super::args::DoctorArgs;
 use super::context::CommandContext;
 use super::error::{CliError, CliResult, EXIT_NONE};
 use super::output::Output;
 use super::text::{escape, paint};
 
+/// What is printed as JSON.
+#[derive(Serialize)]
+struct Report {
+    checks: Vec<Check>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    acknowledged: Option<Vec<String>>,
+}
+
 /// Runs the checks of both sides, continuing after a failure where possible. Exits with 1 when a check fails.
-pub(super) fn doctor(dir: Option<&Path>, output: &mut Output) -> CliResult {
-    let checks = match CommandContext::find(dir) {
+pub(super) fn doctor(typed: &DoctorArgs, dir: Option<&Path>, output: &mut Output) -> CliResult {
+    let context = CommandContext::find(dir);
+    let acknowledged = match &context {
+        Ok(context) if typed.ack => Some(acknowledge(context)?),
+        _ => None,
+    };
+    let checks = match context {
         Ok(context) => checks(&context),
         Err(error) => vec![failed("worktree", &error)],
     };
     let exit = if checks.iter().all(|check| check.ok) { 0 } else { EXIT_NONE };
-    let result = DoctorResult { checks };
-    output.value(&result, |output| result.checks.iter().try_for_each(|check| print(check, output)))?;
+    let report = Report { checks, acknowledged };
+    output.value(&report, |output| print_report(&report, output))?;
     Ok(exit)
+}
+
+/// Has the daemon end its notices of repairs.
+fn acknowledge(context: &CommandContext) -> Result<Vec<String>, CliError> {
+    let params = CwdParams { cwd: context.cwd.clone() };
+    let result: AcknowledgeResult = context.connect()?.call("doctor.acknowledge", &params)?;
+    Ok(result.acknowledged)
+}
+
+fn print_report(report: &Report, output: &mut Output) -> Result<(), CliError> {
+    if let Some(acknowledged) = &report.acknowledged {
+        if acknowledged.is_empty() {
+            output.say("there is nothing to acknowledge");
+        }
+        acknowledged.iter().try_for_each(|event| output.line(&format!("ack   {}", escape(event))))?;
+    }
+    report.checks.iter().try_for_each(|check| print(check, output))
 }
 
 fn checks(context: &CommandContext) -> Vec<Check> {

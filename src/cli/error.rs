@@ -60,6 +60,14 @@ pub(super) enum CliError {
         /// The fields that exist.
         known: String,
     },
+    /// The last search has no such hit, or one that is no file.
+    #[error("{message}")]
+    NoHit {
+        /// What there is instead.
+        message: String,
+        /// A command that helps.
+        hint: String,
+    },
     /// There is no log to show.
     #[error("{}: no log yet", .0.display())]
     NoLog(PathBuf),
@@ -100,6 +108,7 @@ impl CliError {
                 ("not-utf8", EXIT_USAGE, hint("rename it, or start from another directory with -C"))
             }
             Self::Usage { hint: text, .. } => ("usage", EXIT_USAGE, hint(text)),
+            Self::NoHit { hint, .. } => ("not-found", EXIT_NONE, Some(hint.clone())),
             Self::Field { known, .. } => ("usage", EXIT_USAGE, Some(format!("there are: {known}"))),
             Self::NoHome => ("no-home", EXIT_USAGE, hint("set HOME to an absolute path")),
             Self::NoLog(_) => {

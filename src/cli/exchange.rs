@@ -11,7 +11,8 @@ mod lines;
 mod markdown;
 mod repo_map;
 mod send;
+mod slack;
 
 pub(super) use self::backup::{back_up, restore};
-pub(super) use self::export::export;
+pub(super) use self::export::{export, export_all, export_stopped};
 pub(super) use self::import::import;

@@ -16,28 +16,27 @@ const MOST_HITS: usize = 200;
 /// Exits with 1 when nothing matched, or nothing that --hit or --of selects.
 pub(super) fn explain(typed: ExplainArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let config = crate::config::load(Some(&context.layout))?.config;
-    let (wanted, name) = (typed.hit, typed.of);
+    let (wanted, name, threshold) = (typed.hit, typed.of, typed.search.threshold);
     let mut params = ask::search(typed.search, &context.cwd, &config);
-    params.explain = true;
+    (params.explain, params.texts) = (true, false);
     if name.is_some() || wanted.is_some() {
         params.limit = Some(MOST_HITS);
+        // The setting must not hide the hit that is asked about.
+        params.threshold = Some(threshold.unwrap_or(0.0));
     }
     let mut result = hits(&params, context)?;
-    let is_meant = |place: usize, hit: &Hit| {
-        wanted.is_none_or(|wanted| wanted == place) && name.as_ref().is_none_or(|name| is_named(hit, name))
-    };
-    let hits = (1..).zip(std::mem::take(&mut result.hits));
-    let (places, hits): (Vec<usize>, Vec<Hit>) = hits.filter(|(place, hit)| is_meant(*place, hit)).unzip();
-    result.hits = hits;
+    result.hits.retain(|hit| {
+        wanted.is_none_or(|wanted| wanted == hit.rank) && name.as_ref().is_none_or(|name| is_named(hit, name))
+    });
     let terms = marked_terms(&result);
     output.list(&result, |output| {
         print_parsed(&result.parsed, output)?;
-        for (nth, (place, hit)) in places.iter().zip(&result.hits).enumerate() {
+        for (nth, hit) in result.hits.iter().enumerate() {
             if nth > 0 || !result.parsed.is_plain() {
                 output.line("")?;
             }
             print_hit(hit, &terms, output)?;
-            print(*place, hit, output)?;
+            print(hit, output)?;
         }
         Ok(())
     })?;
@@ -79,9 +78,9 @@ fn is_named(hit: &Hit, name: &str) -> bool {
         || hit.commit.as_ref().is_some_and(|commit| commit.oid.starts_with(name))
 }
 
-fn print(place: usize, hit: &Hit, output: &mut Output) -> Result<(), CliError> {
+fn print(hit: &Hit, output: &mut Output) -> Result<(), CliError> {
     let Explain { signals, fused, factors } = hit.explain.clone().unwrap_or_default();
-    row("place", &format!("{place}, score {:.3}", hit.score), output)?;
+    row("place", &format!("{}, score {:.3}", hit.rank, hit.score), output)?;
     if !hit.classes.is_empty() {
         row("class", &hit.classes.iter().map(|class| class.as_str()).collect::<Vec<_>>().join(", "), output)?;
     }

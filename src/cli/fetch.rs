@@ -45,9 +45,11 @@ fn run(args: &[OsString], servers: &Servers<'_>, output: &Output) -> Result<(), 
     let listen = |report: &FetchReport| match report {
         FetchReport::Note { text } => bar.suspend(|| output.say(&escape(text))),
         FetchReport::Progress { what, done, total } => {
-            bar.set_message(escape(what));
-            bar.set_length(*total);
+            if *total > 0 {
+                bar.set_length(*total); // some servers do not say it
+            }
             bar.set_position(*done);
+            bar.set_message(escape(what));
         }
         FetchReport::Done | FetchReport::Failed { .. } => {}
     };
@@ -61,7 +63,7 @@ fn bar(quiet: bool) -> ProgressBar {
     let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     let template = "{msg:>10} [{bar:32}] {bytes}/{total_bytes} {bytes_per_sec} {eta}";
     let style = ProgressStyle::with_template(template).expect("the template is a constant and well-formed");
-    let bar = ProgressBar::with_draw_target(Some(0), target);
+    let bar = ProgressBar::with_draw_target(None, target);
     bar.set_style(style.progress_chars("=> "));
     bar
 }

@@ -1,14 +1,17 @@
 //! Prints the hits of a search.
 
 use std::collections::HashSet;
+use std::path::Path;
 use std::time::Duration;
 
 use crate::proto::{CommitInfo, Hit, MemoryInfo, Mode, Parsed, SearchParams, SearchResult};
 
 use super::args::SearchArgs;
 use super::ask;
+use super::budget::fit;
 use super::context::CommandContext;
 use super::error::{CliError, CliResult, EXIT_NONE};
+use super::last_search::{self, HitLocation};
 use super::output::Output;
 use super::text::{behind, commit_head, count, escape, marked, matches, paint, terms};
 
@@ -24,8 +27,16 @@ pub(super) fn search(typed: SearchArgs, context: &CommandContext, output: &mut O
         (_, true) => print_vimgrep,
         _ => print,
     };
+    let budget = typed.budget;
     let params = ask::search(typed, &context.cwd, &config);
-    let result = hits(&params, context)?;
+    let mut result = hits(&params, context)?;
+    if let Some(tokens) = budget {
+        fit(&mut result, tokens, |part| output.n_chars(part, |output| print(part, output)));
+    }
+    if !is_of_files && context.client == "cli" {
+        let terms = marked_terms(&result);
+        last_search::keep(context, result.hits.iter().map(|hit| HitLocation::of(hit, &terms)).collect());
+    }
     output.list(&result, |output| form(&result, output))?;
     if let Some(note) = note(&result).filter(|_| !output.json) {
         output.flush()?;
@@ -55,9 +66,17 @@ fn print(result: &SearchResult, output: &mut Output) -> Result<(), CliError> {
         if at > 0 {
             output.line("")?;
         }
+        if output.is_on_terminal {
+            // The number for `memo open`.
+            output.raw(paint(output.styles.line, &format!("{} ", hit.rank)).as_bytes())?;
+        }
         print_hit(hit, &terms, output)?;
     }
     Ok(())
+}
+
+fn shown_path(hit: &Hit, output: &Output) -> String {
+    output.path(hit.shown_path(), &Path::new(&hit.view).join(&hit.path))
 }
 
 fn in_files(result: &SearchResult) -> impl Iterator<Item = &Hit> {
@@ -67,8 +86,8 @@ fn in_files(result: &SearchResult) -> impl Iterator<Item = &Hit> {
 /// Shows each file once, the best first.
 fn print_files(result: &SearchResult, output: &mut Output) -> Result<(), CliError> {
     let mut seen = HashSet::new();
-    let mut files = in_files(result).map(Hit::shown_path).filter(|path| seen.insert(*path));
-    files.try_for_each(|path| output.line(&paint(output.styles.path, &escape(path))))
+    let mut files = in_files(result).filter(|hit| seen.insert(hit.shown_path()));
+    files.try_for_each(|hit| output.line(&shown_path(hit, output)))
 }
 
 /// Shows lines as `vim -q` and the quickfix lists of other editors read them.
@@ -147,8 +166,7 @@ pub(super) fn print_hit(hit: &Hit, terms: &[String], output: &mut Output) -> Res
     }
     let styles = output.styles;
     let lines = format!("{}-{}", hit.lines.0, hit.lines.1);
-    let mut head =
-        format!("{}:{}", paint(styles.path, &escape(hit.shown_path())), paint(styles.line, &lines));
+    let mut head = format!("{}:{}", shown_path(hit, output), paint(styles.line, &lines));
     if let Some(title) = hit.title.as_ref().or(hit.symbol.as_ref()) {
         head = format!("{head}  {}", paint(styles.title, &escape(title)));
     }
@@ -190,7 +208,10 @@ pub(super) fn note(result: &SearchResult) -> Option<String> {
     if !result.degraded.is_empty() {
         parts.push(format!("degraded: {}", result.degraded.join(", ")));
     }
-    if result.hits.is_empty() {
+    if result.left_out > 0 {
+        let more = count(result.left_out as u64, "more hit does", "more hits do");
+        parts.insert(0, format!("{more} not fit into the budget"));
+    } else if result.hits.is_empty() {
         let none = if result.fresh { "no match" } else { "no match yet" };
         parts.insert(0, format!("{none} for {}", query(result)));
     }
@@ -252,6 +273,8 @@ mod tests {
             signature: None,
             signature_line: None,
             copies: None,
+            text: None,
+            rank: 1,
             score: 1.0,
             arms,
             id: None,

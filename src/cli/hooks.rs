@@ -1,6 +1,7 @@
 //! Installs, removes and shows git hooks.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -46,6 +47,22 @@ pub(super) fn install(client: &mut Client, context: &CommandContext, output: &Ou
             None
         }
     }
+}
+
+/// Returns the files that ring, each once.
+pub(super) fn ringing(client: &mut Client, context: &CommandContext) -> Result<Vec<PathBuf>, ClientError> {
+    Ok(ringing_files(&call(client, "hooks.status", false, context)?))
+}
+
+/// Removes the hooks, and returns the files that still ring.
+pub(super) fn uninstall(client: &mut Client, context: &CommandContext) -> Result<Vec<PathBuf>, ClientError> {
+    Ok(ringing_files(&call(client, "hooks.uninstall", false, context)?))
+}
+
+fn ringing_files(result: &HooksResult) -> Vec<PathBuf> {
+    let ringing = result.hooks.iter().filter(|hook| hook.method > HookMethod::WatchOnly);
+    let files: BTreeSet<&String> = ringing.map(|hook| &hook.path).collect();
+    files.into_iter().map(PathBuf::from).collect()
 }
 
 /// Returns one line on how the hooks are installed and whether all are.

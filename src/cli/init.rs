@@ -14,15 +14,21 @@ use super::example_query::example_query;
 use super::output::Output;
 use super::progress::{self, Reached};
 use super::text::{count, duration, escape, quoted};
-use super::{ask, hooks, status, text};
+use super::{ask, hooks, setup, status, text};
 
 /// Time limit for the example of a query.
 const EXAMPLE_WITHIN: Duration = Duration::from_secs(1);
+
+/// Time limit for discarding the index.
+const DISCARD_WITHIN: Duration = Duration::from_secs(120);
 
 /// Installs hooks, indexes the repository and reports. Exits with 3 when the index does not become complete.
 pub(super) fn init(typed: &InitArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let start = Instant::now();
     let mut client = context.connect()?;
+    if typed.force {
+        discard(&mut client, context)?;
+    }
     let hooks = if typed.no_hooks { None } else { hooks::install(&mut client, context, output) };
     index(&mut client, context, start, hooks.as_ref(), output)
 }
@@ -31,16 +37,22 @@ pub(super) fn init(typed: &InitArgs, context: &CommandContext, output: &mut Outp
 pub(super) fn reindex(context: &CommandContext, output: &mut Output) -> CliResult {
     let start = Instant::now();
     let mut client = context.connect()?;
-    client.answer_within(Duration::from_secs(120));
-    let _: serde_json::Value = client.call("reindex", &CwdParams { cwd: context.cwd.clone() })?;
+    discard(&mut client, context)?;
     index(&mut client, context, start, None, output)
+}
+
+fn discard(client: &mut Client, context: &CommandContext) -> Result<(), CliError> {
+    client.answer_within(DISCARD_WITHIN);
+    let _: serde_json::Value = client.call("reindex", &CwdParams { cwd: context.cwd.clone() })?;
+    Ok(())
 }
 
 /// Waits until the index is fresh. Exits with 1 when it does not become so in time.
 pub(super) fn sync(typed: &SyncArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let mut client = context.connect()?;
     client.answer_within(Duration::from_secs(30) + Duration::from_millis(typed.wait_ms));
-    let result: SyncResult = client.call("sync", &ask::sync(typed, &context.cwd))?;
+    let call = || client.call("sync", &ask::sync(typed, &context.cwd));
+    let result: SyncResult = progress::while_calling(context, output, call)?;
     if output.json {
         output.json(&result)?;
     } else if result.fresh {
@@ -65,6 +77,9 @@ fn index(
         print_json(&reached, &status, hooks, context, output)?;
     } else {
         print(&reached, &status, hooks, context, output)?;
+        if let Some(text) = hooks.and_then(|_| setup::summary(&context.env)) {
+            status::row("agents", &escape(&text), output)?;
+        }
         if reached.last.fresh {
             client.answer_within(EXAMPLE_WITHIN);
             if let Some(query) = example_query(client, &context.cwd) {

@@ -50,7 +50,7 @@ struct InProcess {
 }
 
 impl Verbs for InProcess {
-    fn run(&self, words: Vec<String>) -> Answer {
+    fn run(&self, words: Vec<String>, agent: Option<String>) -> Answer {
         let has_stdin = words.iter().any(|word| word == "-");
         let mut typed = match args::parse(std::iter::once("memo".to_owned()).chain(spelled_out(words))) {
             Ok(typed) => typed,
@@ -59,7 +59,7 @@ impl Verbs for InProcess {
         if let Err(error) = check(&typed, has_stdin) {
             return of_error(&error, Kept::default());
         }
-        typed.global.client = "mcp";
+        (typed.global.client, typed.global.agent) = ("mcp", agent);
         if let Some(dir) = &self.dir {
             typed.verb.start_files_at(dir);
             typed.global.dir = Some(dir.clone());

@@ -8,6 +8,7 @@ mod args;
 mod ask;
 mod bench;
 mod brief;
+mod budget;
 mod changed;
 mod complete;
 mod config;
@@ -20,15 +21,18 @@ mod example_query;
 mod exchange;
 mod explain;
 mod fetch;
+mod file_link;
 mod hits;
 mod hooks;
 mod init;
+mod last_search;
 mod logs;
 mod map;
 mod mcp;
 mod memories;
 mod model;
 mod next_steps;
+mod open;
 mod output;
 mod process;
 mod progress;
@@ -38,13 +42,15 @@ mod shell;
 mod show_code;
 mod status;
 mod text;
+mod uninstall;
 mod usage;
+mod usage_hint;
 mod why;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use args::{CommandLine, Global, RowsArgs, Verb};
+use args::{CommandLine, Global, JsonForm, RowsArgs, Verb};
 use context::CommandContext;
 use error::{CliError, CliResult};
 use output::{Kept, Output};
@@ -116,10 +122,13 @@ fn keep(typed: CommandLine) -> (CliResult, Kept) {
 }
 
 /// Returns the format of the answer, or an error and whether that is to be JSON.
-fn shape(typed: &CommandLine) -> Result<Shape, (CliError, bool)> {
+fn shape(typed: &CommandLine) -> Result<Shape, (CliError, Option<JsonForm>)> {
     let json = typed.global.json;
     match listed(&typed.verb) {
-        Some((rows, table)) => rows.shape(table, json).map_err(|error| (error, json || rows.is_json())),
+        Some((rows, table)) => {
+            let lines = rows.is_json().then_some(JsonForm::Lean);
+            rows.shape(table, json).map_err(|error| (error, json.or(lines)))
+        }
         None => Ok(Shape::plain(json)),
     }
 }
@@ -145,13 +154,20 @@ fn listed(verb: &Verb) -> Option<(&RowsArgs, &'static Table)> {
 
 fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
     let CommandLine { global, verb } = typed;
-    let context = || CommandContext::find(global.dir.as_deref()).map(|found| found.of_client(global.client));
+    // What a person set is more exact than what a client calls itself.
+    let of_env = std::env::var("MEMO_AGENT").ok().filter(|name| !name.trim().is_empty());
+    let agent = of_env.or_else(|| global.agent.clone());
+    let context = || {
+        let found = CommandContext::find(global.dir.as_deref())?;
+        Ok(found.of_client(global.client, agent.clone()))
+    };
     match verb {
         Verb::Init(typed) => init::init(&typed, &CommandContext::find_new(global.dir.as_deref())?, output),
         Verb::Bench(typed) => bench::bench(typed, context, output),
         Verb::Search(typed) => hits::search(typed, &context()?, output),
         Verb::Explain(typed) => explain::explain(typed, &context()?, output),
         Verb::Show(typed) => show_code::show(typed, &context()?, output),
+        Verb::Open(typed) => open::open(typed, &context()?, output),
         Verb::Map(typed) => map::map(typed, &context()?, output),
         Verb::Brief(typed) => brief::brief(&typed, &context()?, output),
         Verb::Changed(typed) => changed::changed(typed, &context()?, output),
@@ -165,6 +181,7 @@ fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
         Verb::Forget(typed) => memories::forget(typed, &context()?, output),
         Verb::Restore(typed) => memories::restore(typed, &context()?, output),
         Verb::Purge(typed) => memories::purge(typed, &context()?, output),
+        Verb::Reset(typed) => memories::reset(&typed, &context()?, output),
         Verb::Tag(typed) => memories::tag(typed, &context()?, output),
         Verb::Untag(typed) => memories::untag(typed, &context()?, output),
         Verb::Tags(_) => memories::tags(&context()?, output),
@@ -190,17 +207,18 @@ fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
         Verb::Stop => process::stop(&context()?, output),
         Verb::Restart => process::restart(&context()?, output),
         Verb::Logs(typed) => logs::logs(&typed, &context()?, output),
-        Verb::Doctor => doctor::doctor(global.dir.as_deref(), output),
+        Verb::Doctor(typed) => doctor::doctor(&typed, global.dir.as_deref(), output),
         Verb::Reindex => init::reindex(&context()?, output),
         Verb::Hook(typed) => agent_hook::hook(typed, &global, output),
         Verb::Setup(typed) => setup::setup(&typed, context, output),
+        Verb::Uninstall(typed) => uninstall::uninstall(&typed, global.dir.as_deref(), output),
         Verb::Hooks(typed) => hooks::hooks(typed, &context()?, output),
         Verb::Model(typed) => model::model(typed, &context()?, output),
         Verb::Config(typed) => config::config(typed, context(), output),
         Verb::Mcp(_) => Err(mcp::nested()),
         Verb::Shell => shell::shell(&global, &context()?, obey),
         Verb::Completions { shell } => complete::script(shell, output),
-        Verb::Man { dir } => docs::man(dir.as_deref(), output),
+        Verb::Man(typed) => docs::man(&typed, output),
         Verb::Version => process::version(context().ok().as_ref(), output),
     }
 }

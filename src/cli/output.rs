@@ -4,6 +4,7 @@
 
 use std::cell::RefCell;
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
 use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -11,11 +12,13 @@ use anstream::{AutoStream, ColorChoice};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::args::{Colour, Global};
+use super::args::{Colour, Global, JsonForm};
 use super::error::{CliError, Shown};
 use super::escaping_writer::EscapingWriter;
+use super::file_link::{has_links, link};
 use super::rows::{self, Listing, Shape};
 use super::text::{Styles, escape, escape_lines, paint};
+use crate::proto::Ordered;
 
 /// The two streams of one run.
 pub(super) struct Output {
@@ -25,6 +28,9 @@ pub(super) struct Output {
     pub(super) json: bool,
     /// Say nothing on stderr but errors.
     pub(super) quiet: bool,
+    /// Whether a person reads the answer on a terminal.
+    pub(super) is_on_terminal: bool,
+    has_links: bool,
     /// Styles for data.
     pub(super) styles: Styles,
     /// Current time, unix ms.
@@ -77,6 +83,8 @@ impl Output {
             out: BufWriter::new(out),
             json: shape.is_object(),
             quiet: global.quiet,
+            is_on_terminal: is_text && stdout.is_terminal(),
+            has_links: data && has_links(),
             styles: styles(data),
             now_ms: now_ms(),
             shape,
@@ -93,6 +101,8 @@ impl Output {
             json: shape.is_object(),
             // A bar would go to stderr.
             quiet: true,
+            is_on_terminal: false,
+            has_links: false,
             styles: Styles::default(),
             now_ms: now_ms(),
             shape,
@@ -126,15 +136,32 @@ impl Output {
         self.raw(b"\n")
     }
 
-    /// Writes a value as one line of JSON.
+    /// Writes a value as one line of JSON, as lean as was asked for.
     pub(super) fn json<T: Serialize>(&mut self, value: &T) -> Result<(), CliError> {
         self.keep(value)?;
         self.line_of_json(value)
     }
 
     fn line_of_json<T: Serialize>(&mut self, value: &T) -> Result<(), CliError> {
+        if matches!(self.shape, Shape::Json(JsonForm::Full)) {
+            return self.whole_line_of_json(value);
+        }
+        self.whole_line_of_json(&Ordered::lean(value, &[]).map_err(io::Error::from)?)
+    }
+
+    fn whole_line_of_json<T: Serialize>(&mut self, value: &T) -> Result<(), CliError> {
         serde_json::to_writer(&mut self.out, value).map_err(io::Error::from)?;
         self.raw(b"\n")
+    }
+
+    /// Writes figures, of which JSON leaves nothing out, or with `text` for people.
+    pub(super) fn figures<T: Serialize>(
+        &mut self,
+        figures: &T,
+        text: impl FnOnce(&mut Self) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
+        self.keep(figures)?;
+        if self.json { self.whole_line_of_json(figures) } else { text(self) }
     }
 
     /// Writes a result in the requested format, or with `text` for people.
@@ -156,12 +183,27 @@ impl Output {
         self.keep(list)?;
         match &self.shape {
             Shape::Text => text(self),
-            Shape::Json => self.line_of_json(list),
+            Shape::Json(_) => self.line_of_json(list),
             Shape::JsonLines => list.rows().iter().try_for_each(|row| self.line_of_json(row)),
             Shape::Rows(format, table, columns) => {
                 rows::print(list, (*format, *table, columns.as_slice()), &mut self.out)
             }
         }
+    }
+
+    /// Returns the path of a file as a person reads it; where the terminal has links, as one to the file.
+    pub(super) fn path(&self, shown: &str, file: &Path) -> String {
+        let shown = paint(self.styles.path, &escape(shown));
+        if self.has_links { link(&shown, file) } else { shown }
+    }
+
+    /// Returns how many characters a list takes in the requested format.
+    pub(super) fn n_chars<L: Listing>(
+        &self,
+        list: &L,
+        text: impl FnOnce(&mut Self) -> Result<(), CliError>,
+    ) -> usize {
+        Self::kept(self.shape.clone(), |output| output.list(list, text)).1.text.chars().count()
     }
 
     /// Returns whether the answer is written for people.
@@ -216,7 +258,7 @@ impl Output {
     /// Shows an error: JSON on stdout, else message and hint on stderr.
     pub(super) fn error(&mut self, shown: &Shown) -> Result<(), CliError> {
         if self.shape.is_json() {
-            self.json(&Failure { error: shown })?;
+            self.whole_line_of_json(&Failure { error: shown })?;
             return self.flush();
         }
         let (bad, title) = (self.talk.bad, self.talk.title);

@@ -12,7 +12,7 @@ use std::iter;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::args::{Format, RowsArgs};
+use super::args::{Format, JsonForm, RowsArgs};
 use super::error::CliError;
 pub(super) use tables::{CHANGES, COMMITS, FILES, HITS, LINKS, MEMORIES, NAMES, RELATED};
 
@@ -39,14 +39,36 @@ pub(super) struct Table {
     aliases: &'static [Column],
 }
 
+/// Returns what a verb lists; `None` for one that lists nothing.
+pub(super) fn table_of(verb: &str) -> Option<&'static Table> {
+    Some(match verb {
+        "search" | "explain" => &HITS,
+        "changed" => &FILES,
+        "why" => &COMMITS,
+        "get" | "list" | "recall" | "recent" => &MEMORIES,
+        "tags" | "containers" => &NAMES,
+        "history" => &CHANGES,
+        "related" => &RELATED,
+        "links" => &LINKS,
+        _ => return None,
+    })
+}
+
+impl Table {
+    /// Returns the names of all fields.
+    pub(super) fn fields(&self) -> impl Iterator<Item = &'static str> {
+        self.columns.iter().map(|column| column.0)
+    }
+}
+
 /// The format of a result.
 #[derive(Clone, Debug)]
 pub(super) enum Shape {
     /// Text for people, written by the verb.
     Text,
-    /// The whole result as JSON.
-    Json,
-    /// The whole rows.
+    /// The result as one object of JSON.
+    Json(JsonForm),
+    /// The rows as objects of JSON.
     JsonLines,
     /// Some fields of the rows.
     Rows(Format, &'static Table, Vec<Column>),
@@ -72,14 +94,14 @@ impl RowsArgs {
     ///
     /// # Errors
     /// When a field does not exist.
-    pub(super) fn shape(&self, table: &'static Table, json: bool) -> Result<Shape, CliError> {
-        let format = if json { Format::Json } else { self.format.unwrap_or(Format::Text) };
+    pub(super) fn shape(&self, table: &'static Table, json: Option<JsonForm>) -> Result<Shape, CliError> {
+        let format = json.map_or(self.format.unwrap_or(Format::Text), |_| Format::Json);
         if !self.fields.is_empty() {
             return Ok(Shape::Rows(format, table, table.named(&self.fields)?));
         }
         let columns = match format {
             Format::Text => return Ok(Shape::Text),
-            Format::Json => return Ok(Shape::Json),
+            Format::Json => return Ok(Shape::Json(json.unwrap_or(JsonForm::Lean))),
             Format::Jsonl => return Ok(Shape::JsonLines),
             Format::Csv | Format::Xml => table.columns.to_vec(),
             Format::Md => some(table.md, [table.columns, table.aliases]),
@@ -92,13 +114,13 @@ impl RowsArgs {
 
 impl Shape {
     /// Returns the shape of errors and of results that are not lists.
-    pub(super) fn plain(json: bool) -> Self {
-        if json { Self::Json } else { Self::Text }
+    pub(super) fn plain(json: Option<JsonForm>) -> Self {
+        json.map_or(Self::Text, Self::Json)
     }
 
     /// Returns whether the answer is one object of JSON.
     pub(super) fn is_object(&self) -> bool {
-        matches!(self, Self::Json | Self::Rows(Format::Json, ..))
+        matches!(self, Self::Json(_) | Self::Rows(Format::Json, ..))
     }
 
     /// Returns whether the output is JSON.

@@ -48,6 +48,41 @@ pub(super) fn setup(
     Ok(if is_done && is_found { 0 } else { EXIT_NONE })
 }
 
+/// Returns one line on whether the agents that are found are set up; `None` where there is none.
+pub(super) fn summary(env: &Env) -> Option<String> {
+    let dirs = AgentDirs::new(env, Path::new(""))?;
+    let program = std::env::current_exe().ok()?;
+    let memo = dirs.stable_path(&program).display().to_string();
+    let request =
+        SetupRequest { agents: Vec::new(), scope: Some(Scope::User), undo: false, show: true, memo };
+    let reports = setup::run(&request, &dirs).ok()?;
+    let is_set_up = |report: &&AgentReport| report.files.iter().all(|file| file.action == Action::Unchanged);
+    let (done, missing): (Vec<_>, Vec<_>) = reports.iter().partition(is_set_up);
+    let names =
+        |reports: &[&AgentReport]| reports.iter().map(|report| report.name).collect::<Vec<_>>().join(", ");
+    match (done.is_empty(), missing.is_empty()) {
+        (true, true) => None,
+        (_, true) => Some(format!("{} know of memod", names(&done))),
+        _ => Some(format!("not set up: {} (memo setup --show says what it would write)", names(&missing))),
+    }
+}
+
+/// Takes out of the user's files what `memo setup` has written, or shows it. Returns the reports on files that it concerns.
+pub(super) fn undo(
+    env: &Env,
+    project: &Path,
+    scope: Scope,
+    show: bool,
+) -> Result<Vec<AgentReport>, CliError> {
+    let Some(dirs) = AgentDirs::new(env, project) else { return Ok(Vec::new()) };
+    let request =
+        SetupRequest { agents: Vec::new(), scope: Some(scope), undo: true, show, memo: "memo".to_owned() };
+    let mut reports = setup::run(&request, &dirs).map_err(failed)?;
+    reports.iter_mut().for_each(|report| report.files.retain(|file| file.action != Action::Unchanged));
+    reports.retain(|report| !report.files.is_empty());
+    Ok(reports)
+}
+
 /// Returns the directories of agents, and the path of this program.
 fn surroundings(
     typed: &SetupArgs,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::proto::{ShowParams, ShowResult, ShownPart};
 
-use super::args::ShowArgs;
+use super::args::{FreshArgs, ShowArgs};
 use super::context::CommandContext;
 use super::error::{CliError, CliResult};
 use super::output::Output;
@@ -12,22 +12,12 @@ use super::text::{behind, count, escape, escape_lines, paint};
 
 /// Exits with 1 when nothing has that name.
 pub(super) fn show(typed: ShowArgs, context: &CommandContext, output: &mut Output) -> CliResult {
-    let config = crate::config::load(Some(&context.layout))?.config;
-    let wait_ms = typed.fresh.wait_ms.unwrap_or(config.search.wait_ms);
-    let mut client = context.connect()?;
-    client.answer_within(Duration::from_secs(30) + Duration::from_millis(wait_ms));
-    let params = ShowParams {
-        cwd: context.cwd.clone(),
-        target: typed.target,
-        sync: typed.fresh.sync.into(),
-        wait_ms: Some(wait_ms),
-    };
-    let result: ShowResult = client.call("show", &params)?;
+    let result = ask(typed.target, &typed.fresh, context)?;
     output.value(&result, |output| {
         if typed.plain {
             return result.parts.iter().try_for_each(|part| output.raw(escape_lines(&part.text).as_bytes()));
         }
-        print(&result, output)
+        print(&result, context, output)
     })?;
     if !output.json {
         output.flush()?;
@@ -36,20 +26,35 @@ pub(super) fn show(typed: ShowArgs, context: &CommandContext, output: &mut Outpu
     Ok(0)
 }
 
-fn print(result: &ShowResult, output: &mut Output) -> Result<(), CliError> {
+/// Asks the daemon for the text that a target names.
+pub(super) fn ask(
+    target: String,
+    fresh: &FreshArgs,
+    context: &CommandContext,
+) -> Result<ShowResult, CliError> {
+    let config = crate::config::load(Some(&context.layout))?.config;
+    let wait_ms = fresh.wait_ms.unwrap_or(config.search.wait_ms);
+    let mut client = context.connect()?;
+    client.answer_within(Duration::from_secs(30) + Duration::from_millis(wait_ms));
+    let (cwd, sync) = (context.cwd.clone(), fresh.sync.into());
+    Ok(client.call("show", &ShowParams { cwd, target, sync, wait_ms: Some(wait_ms) })?)
+}
+
+fn print(result: &ShowResult, context: &CommandContext, output: &mut Output) -> Result<(), CliError> {
     for (nth, part) in result.parts.iter().enumerate() {
         if nth > 0 {
             output.line("")?;
         }
-        print_part(part, output)?;
+        print_part(part, context, output)?;
     }
     Ok(())
 }
 
-fn print_part(part: &ShownPart, output: &mut Output) -> Result<(), CliError> {
+fn print_part(part: &ShownPart, context: &CommandContext, output: &mut Output) -> Result<(), CliError> {
     let styles = output.styles;
     let (first, last) = part.lines;
-    let path = paint(styles.path, &escape(part.cwd_path.as_ref().unwrap_or(&part.path)));
+    let file = context.layout.root.join(&part.path);
+    let path = output.path(part.cwd_path.as_ref().unwrap_or(&part.path), &file);
     let title = part.title.as_ref().map(|title| format!("  {}", paint(styles.title, &escape(title))));
     let lines = paint(styles.line, &format!("{first}-{last}"));
     output.line(&format!("{path}:{lines}{}", title.unwrap_or_default()))?;
@@ -61,7 +66,8 @@ fn print_part(part: &ShownPart, output: &mut Output) -> Result<(), CliError> {
     Ok(())
 }
 
-fn notes(result: &ShowResult, output: &Output) {
+/// Says what a result lacks.
+pub(super) fn notes(result: &ShowResult, output: &Output) {
     if result.left_out > 0 {
         let more = count(result.left_out as u64, "more definition has", "more definitions have");
         output.say(&format!("{more} this name: name the file too, as in PATH#SYMBOL"));

@@ -9,6 +9,7 @@ use super::ask;
 use super::context::CommandContext;
 use super::error::{CliError, CliResult};
 use super::output::Output;
+use super::progress;
 use super::text::{bytes, count, duration, escape, paint};
 
 pub(super) fn status(typed: &StatusArgs, context: &CommandContext, output: &mut Output) -> CliResult {
@@ -70,6 +71,9 @@ fn print(status: &StatusResult, output: &mut Output) -> Result<(), CliError> {
     let anchors = status.anchors.to_string();
     if !anchors.is_empty() {
         row("anchors", &anchors, output)?;
+    }
+    if let Some(progress) = &status.progress {
+        row("indexing", &progress::step(progress), output)?;
     }
     row("pending", &pending(status), output)?;
     row("skipped", &skipped(status), output)?;

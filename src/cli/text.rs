@@ -9,6 +9,7 @@ use indicatif::HumanCount;
 use jiff::Timestamp;
 
 use crate::proto::CommitInfo;
+use crate::proto::memory::Tier;
 pub(super) use crate::types::escape;
 
 /// Digits of a commit id that are shown to people; enough for a million commits.
@@ -27,8 +28,12 @@ pub(super) struct Styles {
     pub(super) matched: Style,
     /// A good state.
     pub(super) good: Style,
+    /// A state in between.
+    pub(super) fair: Style,
     /// A bad state.
     pub(super) bad: Style,
+    /// Whether there is colour.
+    pub(super) is_coloured: bool,
 }
 
 impl Styles {
@@ -41,8 +46,30 @@ impl Styles {
             title: of(AnsiColor::Cyan),
             matched: of(AnsiColor::Red).bold(),
             good: of(AnsiColor::Green),
+            fair: of(AnsiColor::Yellow),
             bad: of(AnsiColor::Red).bold(),
+            is_coloured: true,
         }
+    }
+
+    /// Returns the style of a tier: the shorter it is, the sooner the memory is gone.
+    pub(super) fn of_tier(&self, tier: Tier) -> Style {
+        match tier {
+            Tier::Short => self.bad,
+            Tier::Mid => self.fair,
+            Tier::Long => self.good,
+        }
+    }
+
+    /// Returns a priority as a bar of ten characters.
+    pub(super) fn bar(&self, priority: u8) -> String {
+        let style = match priority {
+            8.. => self.good,
+            5..=7 => self.fair,
+            _ => self.bad,
+        };
+        let full = usize::from(priority.min(10));
+        paint(style, &format!("{}{}", "█".repeat(full), "░".repeat(10 - full)))
     }
 }
 
@@ -255,6 +282,13 @@ mod tests {
         for (time, expected) in cases {
             assert_eq!(age(time, now_ms), expected);
         }
+    }
+
+    #[test]
+    fn a_priority_is_a_bar() {
+        let bars = [1, 5, 10].map(|priority| Styles::default().bar(priority));
+        assert_eq!(bars, ["█░░░░░░░░░", "█████░░░░░", "██████████"]);
+        assert_eq!(Styles::coloured().bar(8), "\u{1b}[32m████████░░\u{1b}[0m");
     }
 
     #[test]

@@ -4,44 +4,52 @@ use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use super::args::{Colour, Global};
+use super::args::{Colour, Global, JsonForm};
 use super::error::{EXIT_USAGE, Shown};
-use super::output::{Output, talk};
+use super::output::Output;
 use super::rows::Shape;
 use super::text::{escape, quoted};
+use super::usage_hint::hint;
 
 /// Prints help and version to stdout and usage errors to stderr; returns the exit status. `words` are those of the command
 /// line, program name first.
-pub(super) fn usage(error: &clap::Error, words: impl Iterator<Item = OsString>, json: bool) -> u8 {
+pub(super) fn usage(
+    error: &clap::Error,
+    words: impl Iterator<Item = OsString>,
+    json: Option<JsonForm>,
+) -> u8 {
     if !error.use_stderr() {
         let _ = error.print();
         return 0;
     }
-    if let Some(shown) = no_verb(error, words) {
-        let global = Global { json, dir: None, color: Colour::Never, quiet: false, client: "cli" };
-        let _ = Output::new(&global, Shape::plain(json)).error(&shown);
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand && json.is_none() {
+        let _ = error.print();
         return EXIT_USAGE;
     }
-    let text = error.render().to_string();
-    let message = text.strip_prefix("error: ").unwrap_or(&text);
-    let (first, rest) = message.split_once("\n\n").unwrap_or((message, ""));
-    if json {
-        let global = Global { json, dir: None, color: Colour::Never, quiet: false, client: "cli" };
-        let message = first.trim_end().to_owned();
-        let hint = Some("`memo --help` lists the verbs, `memo VERB --help` the flags of one".to_owned());
-        let shown = Shown { code: "usage", message, hint, exit: EXIT_USAGE };
-        let _ = Output::new(&global, Shape::Json).error(&shown);
-    } else if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        let _ = error.print();
-    } else {
-        talk(&format!("memo: {first}\n\n{}", rest.trim_end()));
-    }
+    let words = typed_words(words);
+    let shown = no_verb(error, &words).unwrap_or_else(|| Shown {
+        code: "usage",
+        message: message(error),
+        hint: Some(hint(error, &words)),
+        exit: EXIT_USAGE,
+    });
+    let global = Global { json, dir: None, color: Colour::Never, quiet: false, client: "cli", agent: None };
+    let _ = Output::new(&global, Shape::plain(json)).error(&shown);
     EXIT_USAGE
 }
 
+/// Returns what is wrong, in one line.
+fn message(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    let lines = text.split("\n\n").next().unwrap_or(text).lines().map(str::trim);
+    // The hint has the possible values.
+    let lines: Vec<&str> = lines.filter(|line| !line.starts_with("[possible values")).collect();
+    lines.join(" ")
+}
+
 /// Returns the error for words that begin with no verb, probably a query; `None` for any other error.
-fn no_verb(error: &clap::Error, words: impl Iterator<Item = OsString>) -> Option<Shown> {
-    let words = typed_words(words);
+fn no_verb(error: &clap::Error, words: &[String]) -> Option<Shown> {
     match error.get(ContextKind::InvalidSubcommand)? {
         // A verb has subcommands of its own.
         ContextValue::String(first)
@@ -84,15 +92,16 @@ pub(super) fn is_agent_hook(words: impl Iterator<Item = OsString>) -> bool {
 }
 
 /// Returns whether a command line that clap rejected asks for JSON.
-pub(super) fn wants_json(words: impl Iterator<Item = OsString>) -> bool {
+pub(super) fn wants_json(words: impl Iterator<Item = OsString>) -> Option<JsonForm> {
     let mut is_format = false;
     for word in words {
         let value = word.to_str().and_then(|word| word.strip_prefix("--format=")).map(Into::into);
         let named = value.or_else(|| is_format.then(|| word.clone()));
-        if word == "--json" || named.is_some_and(|format| format == "json" || format == "jsonl") {
-            return true;
+        let is_json = word == "--json" || word.to_string_lossy().starts_with("--json=");
+        if is_json || named.is_some_and(|format| format == "json" || format == "jsonl") {
+            return Some(JsonForm::Lean);
         }
         is_format = word == "--format";
     }
-    false
+    None
 }

@@ -17,7 +17,7 @@ use super::{ClientError, Options, child};
 
 /// A client holds the spawn lock for at most `ready_within`, and clients that find the daemon running hold it much shorter.
 /// So a wait of three times that means that a client is stuck.
-const LOCK_PATIENCE: u32 = 3;
+pub(super) const LOCK_PATIENCE: u32 = 3;
 /// Time between two attempts to replace one daemon in the background.
 const REPLACE_AGAIN: Duration = Duration::from_secs(60);
 
@@ -140,7 +140,7 @@ fn spawn_when_free(layout: &RepoLayout, options: &Options) -> Result<(), ClientE
     spawn(layout, options)
 }
 
-fn take_lock(layout: &RepoLayout, patience: Duration) -> Result<File, ClientError> {
+pub(super) fn take_lock(layout: &RepoLayout, patience: Duration) -> Result<File, ClientError> {
     let lock = layout.spawn_lock_file();
     match lock_within(open_lock(&lock)?, patience) {
         Err(error) if error.kind() == ErrorKind::TimedOut => {
@@ -183,9 +183,12 @@ fn run(verb: &str, layout: &RepoLayout, options: &Options) -> Result<(), ClientE
     }
 }
 
-fn command(verb: &str, layout: &RepoLayout, options: &Options) -> Command {
+pub(super) fn command(verb: &str, layout: &RepoLayout, options: &Options) -> Command {
     let mut command = Command::new(&options.daemon);
     command.arg(verb).arg("--root").arg(&layout.root).current_dir(&layout.state_dir);
+    if verb == "run" && options.memories_only {
+        command.arg("--memories-only");
+    }
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     child::clear_git_env(&mut command);
     // Not in a new process group: the leader of a group may not call setsid(2), which the daemon does first.

@@ -7,11 +7,13 @@ use serde::Serialize;
 use super::Config;
 
 /// A value of a setting.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Value {
     /// A count, or a duration in the unit of its name.
     Number(u64),
+    /// A share, a score or a cosine.
+    Fraction(f64),
     /// A switch.
     Switch(bool),
     /// One of a few words, or any text.
@@ -23,6 +25,7 @@ impl Value {
     pub fn to_toml(&self) -> toml_edit::Value {
         match self {
             Self::Number(number) => i64::try_from(*number).unwrap_or(i64::MAX).into(),
+            Self::Fraction(number) => (*number).into(),
             Self::Switch(on) => (*on).into(),
             Self::Word(word) => word.as_str().into(),
         }
@@ -33,6 +36,7 @@ impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Number(number) => write!(f, "{number}"),
+            Self::Fraction(number) => write!(f, "{number}"),
             Self::Switch(on) => write!(f, "{on}"),
             Self::Word(word) => f.write_str(word),
         }
@@ -44,6 +48,8 @@ impl fmt::Display for Value {
 pub enum Takes {
     /// Whole numbers from the first to the second.
     Number(u64, u64),
+    /// Numbers from the first to the second.
+    Fraction(f64, f64),
     /// `true` or `false`.
     Switch,
     /// One of these.
@@ -56,6 +62,7 @@ impl fmt::Display for Takes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Number(least, most) => write!(f, "a whole number from {least} to {most}"),
+            Self::Fraction(least, most) => write!(f, "a number from {least} to {most}"),
             Self::Switch => f.write_str("true or false"),
             Self::Word(words) => write!(f, "one of {}", words.join(", ")),
             Self::Text(what) => f.write_str(what),
@@ -77,6 +84,7 @@ pub struct Key {
 #[derive(Debug)]
 enum Slot {
     Number(fn(&mut Config) -> &mut u64),
+    Fraction(fn(&mut Config) -> &mut f64),
     Switch(fn(&mut Config) -> &mut bool),
     Word(fn(&mut Config) -> &mut String),
 }
@@ -84,6 +92,9 @@ enum Slot {
 const LEVELS: &[&str] = &["error", "warn", "info", "debug", "trace"];
 /// What can happen to an expired memory.
 const ENDS: &[&str] = &["archive", "purge"];
+/// Below this cosine, two memories merely share a subject. Unrelated pairs have at most 0.48, paraphrases 0.42 to 0.79, and
+/// from 0.9 on a pair is likely a duplicate, according to models/builtin/README.md; other models are brought to its scale.
+pub const LEAST_NEAR_COSINE: f64 = 0.5;
 const ONE_YEAR_MINUTES: u64 = 525_600;
 const ONE_MINUTE_MS: u64 = 60_000;
 const TEN_MINUTES_MS: u64 = 600_000;
@@ -96,6 +107,7 @@ pub const KEYS: &[Key] = &[
     number("watch.settle_max_ms", 0, ONE_MINUTE_MS, |config| &mut config.watch.settle_max_ms),
     switch("watch.poll", |config| &mut config.watch.poll),
     number("search.limit", 1, 200, |config| &mut config.search.limit),
+    fraction("search.threshold", 0.0, |config| &mut config.search.threshold),
     number("search.wait_ms", 0, TEN_MINUTES_MS, |config| &mut config.search.wait_ms),
     number("index.keep_days", 0, 36_500, |config| &mut config.index.keep_days),
     number("index.max_file_bytes", 1, 1 << 30, |config| &mut config.index.max_file_bytes),
@@ -108,6 +120,7 @@ pub const KEYS: &[Key] = &[
     text("model.index", "an address, or nothing", |config| &mut config.model.index),
     text("model.hub", "an address, or nothing", |config| &mut config.model.hub),
     switch("hooks.autostart", |config| &mut config.hooks.autostart),
+    text("memory.container", "the name of a container, or `auto`", |config| &mut config.memory.container),
     number("memory.short_minutes", 1, ONE_YEAR_MINUTES, |config| &mut config.memory.short_minutes),
     number("memory.mid_minutes", 1, ONE_YEAR_MINUTES, |config| &mut config.memory.mid_minutes),
     number("memory.short_extension_minutes", 0, ONE_YEAR_MINUTES, |config| {
@@ -117,6 +130,8 @@ pub const KEYS: &[Key] = &[
         &mut config.memory.mid_extension_minutes
     }),
     number("memory.promote_at", 1, 1_000_000, |config| &mut config.memory.promote_at),
+    switch("memory.refuse_near", |config| &mut config.memory.refuse_near),
+    fraction("memory.near_cosine", LEAST_NEAR_COSINE, |config| &mut config.memory.near_cosine),
     Key {
         name: "memory.on_expiry",
         kind: Takes::Word(ENDS),
@@ -126,6 +141,11 @@ pub const KEYS: &[Key] = &[
 
 const fn number(name: &'static str, least: u64, most: u64, slot: fn(&mut Config) -> &mut u64) -> Key {
     Key { name, kind: Takes::Number(least, most), slot: Slot::Number(slot) }
+}
+
+/// Declares a number from `least` to 1.
+const fn fraction(name: &'static str, least: f64, slot: fn(&mut Config) -> &mut f64) -> Key {
+    Key { name, kind: Takes::Fraction(least, 1.0), slot: Slot::Fraction(slot) }
 }
 
 const fn text(name: &'static str, what: &'static str, slot: fn(&mut Config) -> &mut String) -> Key {
@@ -151,6 +171,7 @@ impl Key {
     pub fn parse(&self, text: &str) -> Option<Value> {
         let value = match self.kind {
             Takes::Number(..) => Value::Number(text.parse().ok()?),
+            Takes::Fraction(..) => Value::Fraction(text.parse().ok()?),
             Takes::Switch => Value::Switch(text.parse().ok()?),
             Takes::Word(_) | Takes::Text(_) => Value::Word(text.to_owned()),
         };
@@ -161,6 +182,10 @@ impl Key {
     pub(super) fn take(&self, value: &toml_edit::Value) -> Option<Value> {
         let value = match self.kind {
             Takes::Number(..) => Value::Number(u64::try_from(value.as_integer()?).ok()?),
+            // `1` is a number too.
+            Takes::Fraction(..) => {
+                Value::Fraction(value.as_float().or_else(|| Some(value.as_integer()? as f64))?)
+            }
             Takes::Switch => Value::Switch(value.as_bool()?),
             Takes::Word(_) | Takes::Text(_) => Value::Word(value.as_str()?.to_owned()),
         };
@@ -170,6 +195,7 @@ impl Key {
     fn takes(&self, value: &Value) -> bool {
         match (self.kind, value) {
             (Takes::Number(least, most), Value::Number(number)) => (least..=most).contains(number),
+            (Takes::Fraction(least, most), Value::Fraction(number)) => (least..=most).contains(number),
             (Takes::Switch, Value::Switch(_)) => true,
             (Takes::Word(words), Value::Word(word)) => words.contains(&word.as_str()),
             (Takes::Text(_), Value::Word(text)) => !text.contains(char::is_control),
@@ -183,6 +209,7 @@ impl Key {
         let mut config = config.clone();
         match self.slot {
             Slot::Number(slot) => Value::Number(*slot(&mut config)),
+            Slot::Fraction(slot) => Value::Fraction(*slot(&mut config)),
             Slot::Switch(slot) => Value::Switch(*slot(&mut config)),
             Slot::Word(slot) => Value::Word(slot(&mut config).clone()),
         }
@@ -192,6 +219,7 @@ impl Key {
     pub(super) fn set(&self, config: &mut Config, value: Value) {
         match (&self.slot, value) {
             (Slot::Number(slot), Value::Number(number)) => *slot(config) = number,
+            (Slot::Fraction(slot), Value::Fraction(number)) => *slot(config) = number,
             (Slot::Switch(slot), Value::Switch(on)) => *slot(config) = on,
             (Slot::Word(slot), Value::Word(word)) => *slot(config) = word,
             _ => unreachable!("a value has the type of its key: both come from `kind`"),

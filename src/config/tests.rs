@@ -57,6 +57,13 @@ fn files_are_read_strictly() {
             "[daemon]\nlog = 'loud'\n",
             "config.toml: daemon.log = 'loud': expected one of error, warn, info, debug, trace",
         ),
+        ("[search]\nthreshold = 1\n", "search.threshold=1"),
+        ("memory.near_cosine = 0.85", "memory.near_cosine=0.85"),
+        (
+            "memory.near_cosine = 0.4",
+            "config.toml: memory.near_cosine = 0.4: expected a number from 0.5 to 1",
+        ),
+        ("search.threshold = nan", "config.toml: search.threshold = nan: expected a number from 0 to 1"),
         ("[search\n", "config.toml: not valid TOML: TOML parse error at line 1, column 8"),
     ];
     for (text, expected) in cases {

@@ -1,11 +1,12 @@
 //! Collects what to know before starting work in a worktree.
 //!
-//! The sections are important memories, changes in the worktree, recent commits and the map. Each has a share of the
+//! The sections are what the project is and how it is built, important memories, changes in the worktree, recent commits and the map. Each has a share of the
 //! budget and passes on what it does not use.
 
 mod page;
+mod project;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -21,6 +22,9 @@ use super::memories::states::list_by_state;
 use super::repo_map;
 use super::request::{deadline, freshness, reading};
 use super::shared::Shared;
+use crate::extract;
+use crate::extract::redact::mask;
+use crate::extract::secrets::secrets;
 use crate::git::Walk;
 use crate::proto::anchor::State;
 use crate::proto::memory::{Caller, ListParams, MemoriesResult, Memory, Sort};
@@ -28,12 +32,15 @@ use crate::proto::{
     BriefParams, BriefResult, ChangedFile, ChangedParams, ChangedResult, FileStatus, MapParams, MapResult,
     Sync,
 };
-use crate::types::escape;
+use crate::scan::{self, Content, Read};
+use crate::store::{Reader, StoreError};
+use crate::types::{SourceKey, escape};
 use page::{List, Page};
 
 /// Default budget, tokens.
 const BUDGET: usize = 2_048;
 /// How full the page may be after each section, percent.
+const PROJECT_UNTIL: usize = 15;
 const MEMORIES_UNTIL: usize = 40;
 const TO_CHECK_UNTIL: usize = 50;
 const CHANGES_UNTIL: usize = 60;
@@ -44,6 +51,8 @@ const MAP: &str = "## Map\n";
 const MOST_MEMORY: usize = 400;
 /// Most characters of any other line.
 const MOST_LINE: usize = 160;
+/// Largest README or manifest that is read, bytes.
+const MOST_MANIFEST: u64 = 256 << 10;
 /// Most files, memories of one state, and commits that are read.
 const MOST_FILES: usize = 30;
 const MOST_TO_CHECK: u64 = 50;
@@ -71,9 +80,16 @@ pub(super) async fn brief_until(
     let at = Arc::new(at);
     let for_commits = Arc::clone(&at);
     let commits = reading(shared, &at.layout.root, move |_| Ok(commits(&for_commits)));
-    let (pinned, (mut to_check, mut n_to_check), changes, commits) =
-        join!(pinned(shared), to_check(shared, &params.cwd), uncommitted(shared, &params.cwd), commits);
-    let (mut pinned, commits) = (pinned?, commits?);
+    let for_project = Arc::clone(&at);
+    let project = reading(shared, &at.layout.root, move |shared| project(shared, &for_project));
+    let (pinned, (mut to_check, mut n_to_check), changes, commits, project) = join!(
+        pinned(shared),
+        to_check(shared, &params.cwd),
+        uncommitted(shared, &params.cwd),
+        commits,
+        project
+    );
+    let (mut pinned, commits, project) = (pinned?, commits?, project?);
     for memory in &mut pinned {
         // A pinned memory about changed code is listed once, with its state.
         if let Some(at) = to_check.iter().position(|other| other.id == memory.id) {
@@ -84,6 +100,7 @@ pub(super) async fn brief_until(
     let focus =
         changes.files.iter().map(|file| at.layout.root.join(&file.path).display().to_string()).collect();
     let lists = vec![
+        List::new("project", "Project", PROJECT_UNTIL, &project, String::clone, project.len()),
         List::new("memories", "Memories", MEMORIES_UNTIL, &pinned, memory_line, pinned.len()),
         List::new("to-check", TO_CHECK, TO_CHECK_UNTIL, &to_check, memory_line, n_to_check),
         List::new("changes", "Not committed", CHANGES_UNTIL, &changes.files, file_line, changes.total),
@@ -122,6 +139,30 @@ async fn map_of(
         let (fresh, reason) = (at.fresh, at.reason.clone());
         Ok(MapResult { fresh, reason, ..MapResult::default() })
     })
+}
+
+/// Returns what the README and the manifests at the top of the worktree say, as far as they are indexed.
+fn project(shared: &Shared, at: &Freshness) -> RpcResult<Vec<String>> {
+    let key = |name: &str| SourceKey::new(name.to_owned());
+    let are_there = |reader: &Reader| {
+        let is_there = |name: &str| Ok::<_, StoreError>(reader.entry(at.view, &key(name))?.is_some());
+        project::FILES.iter().map(|(name, _)| is_there(name)).collect::<Result<Vec<bool>, _>>()
+    };
+    let mut files = BTreeMap::new();
+    for (is_there, (name, needs_text)) in shared.read(are_there)?.into_iter().zip(project::FILES) {
+        let text = match (is_there, needs_text) {
+            (false, _) => continue,
+            (true, false) => String::new(),
+            (true, true) => match scan::read(&at.layout.root, &key(name), MOST_MANIFEST) {
+                Ok(Read { content: Content::Text(text), .. }) => {
+                    mask(&text, &secrets(&text, extract::syntax_of(name, &text))).into_owned()
+                }
+                _ => continue, // a file that cannot be read says nothing
+            },
+        };
+        files.insert(*name, text);
+    }
+    Ok(project::project_lines(&files).iter().map(|line| cut(line, MOST_LINE)).collect())
 }
 
 /// Returns memories about code that has changed or is gone, and their number; nothing if that cannot be determined now.

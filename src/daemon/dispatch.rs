@@ -12,12 +12,12 @@ use super::githooks::{self, Verb};
 use super::memories::call as memories;
 use super::memories::states;
 use super::model_methods::{self, Verb as models};
-use super::request::{blocking, clock, deadline, freshness, freshness_with, params_of, reading};
+use super::request::{blocking, clock, deadline, freshness, freshness_with, locate, params_of, reading};
 use super::shared::Shared;
-use super::{advice, briefing, changed, repo_map, search, show_code, status, why};
+use super::{advice, briefing, changed, completing, index_repair, repo_map, search, show_code, status, why};
 use crate::proto::{
-    CwdParams, HelloParams, HelloResult, MapParams, MapResult, Method, PROTOCOL, Pending, RpcError,
-    StatusParams, StatusResult, Sync, SyncParams, SyncResult, code,
+    AcknowledgeResult, CwdParams, HelloParams, HelloResult, IndexProgress, MapParams, MapResult, Method,
+    PROTOCOL, Pending, RpcError, StatusParams, StatusResult, Sync, SyncParams, SyncResult, code,
 };
 use crate::store::Reader;
 
@@ -34,6 +34,7 @@ pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> R
         "advise" => reply(&advice::advise(shared, params_of(params)?).await?),
         "map" => reply(&map(shared, params_of(params)?).await?),
         "changed" => reply(&changed::changed(shared, params_of(params)?).await?),
+        "complete" => reply(&completing::complete(shared, params_of(params)?).await?),
         "show" => reply(&show_code::show(shared, params_of(params)?).await?),
         "why" => reply(&why::why(shared, params_of(params)?).await?),
         "status" => reply(&status(shared, params_of(params)?).await?),
@@ -43,11 +44,12 @@ pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> R
             let params: CwdParams = params_of(params)?;
             let views = views(shared).await;
             let mut result = blocking(shared, move |shared| Ok(status::doctor(shared, &views))).await?;
-            result.checks.push(shared.memories.check().await);
+            result.checks.extend(shared.memories.check().await);
             let states = states::counts(shared, &params.cwd).await.unwrap_or_default();
             result.checks.extend(status::anchors(&states));
             reply(&result)
         }
+        "doctor.acknowledge" => reply(&acknowledge(shared, params_of(params)?).await?),
         "hooks.install" => reply(&githooks::call(shared, Verb::Install, params_of(params)?).await?),
         "hooks.uninstall" => reply(&githooks::call(shared, Verb::Uninstall, params_of(params)?).await?),
         "hooks.status" => reply(&githooks::call(shared, Verb::Status, params_of(params)?).await?),
@@ -90,7 +92,20 @@ async fn status(shared: &Arc<Shared>, params: StatusParams) -> RpcResult<StatusR
     // The notices say why they cannot be counted.
     status.anchors = states::counts(shared, &cwd).await.unwrap_or_default();
     status.degraded.extend(notices);
+    let index = index_repair::event(&shared.index_db);
+    status.degraded.extend(index.map(|event| format!("{event}; `memo doctor --ack` ends this notice")));
     Ok(status)
+}
+
+/// Ends the notices of damage that was repaired.
+async fn acknowledge(shared: &Arc<Shared>, params: CwdParams) -> RpcResult<AcknowledgeResult> {
+    locate(shared, &params.cwd, deadline(shared, None)).await?;
+    let memories = shared.memories.acknowledge().await?;
+    let index = blocking(shared, |shared| {
+        let acknowledged = index_repair::acknowledge(&shared.index_db);
+        acknowledged.map_err(|error| RpcError::new(code::INTERNAL, error.to_string()))
+    });
+    Ok(AcknowledgeResult { acknowledged: memories.into_iter().chain(index.await?).collect() })
 }
 
 /// Asks the loop for its report on each worktree; empty once the loop has ended.
@@ -113,6 +128,8 @@ async fn sync(shared: &Arc<Shared>, params: SyncParams) -> RpcResult<SyncResult>
                     Pending { embeddings: reader.pending_embeddings(at.view, u32::MAX)?, ..at.pending };
                 let clock = clock(reader, &at)?;
                 let (fresh, reason, failed) = (at.fresh, at.reason.clone(), at.failed.clone());
+                let embedding = IndexProgress::embedding(pending.embeddings, total_chunks);
+                let progress = at.indexing.or(embedding);
                 Ok(SyncResult {
                     fresh,
                     reason,
@@ -121,6 +138,7 @@ async fn sync(shared: &Arc<Shared>, params: SyncParams) -> RpcResult<SyncResult>
                     total_files,
                     done_files,
                     total_chunks,
+                    progress,
                     failed,
                 })
             })

@@ -7,13 +7,16 @@ use std::path::Path;
 use crate::git::{GitError, RevisionError};
 use crate::hooks::HooksError;
 use crate::index::IndexError;
-use crate::paths::{self, LocateError, PathError, RepoLayout};
+use crate::paths::{self, LocateError, OutsideError, PathError, RepoLayout};
 use crate::proto::{METHODS, RpcError, code};
 use crate::store::{ForeignError, Stopped, StoreError};
 use crate::watch::WatchError;
 
 /// Delay before a retry after a limit was reached, ms: running requests release what they hold.
 pub(super) const RETRY_AFTER_MS: u64 = 100;
+
+/// What to do about a path outside the worktree.
+pub(super) const INSIDE: &str = "name paths of this worktree, or another one with -C";
 
 pub(super) type RpcResult<T> = Result<T, RpcError>;
 
@@ -110,9 +113,10 @@ impl From<RevisionError> for RpcError {
     fn from(error: RevisionError) -> Self {
         let (code, hint) = match error {
             RevisionError::Git(error) => return error.into(),
-            RevisionError::Unknown(_) => {
-                (code::NOT_FOUND, "`git log --oneline` and `git branch -a` list what there is")
-            }
+            RevisionError::Unknown(_) => (
+                code::INVALID_PARAMS,
+                "name one that `git log --oneline` or `git branch -a` lists; a time is 2026-11-01, 3d or 2h30m",
+            ),
             RevisionError::Ambiguous { .. } => (code::INVALID_PARAMS, "give more digits"),
             RevisionError::Unborn(_) => (code::NOT_FOUND, "there is a history once something is committed"),
             RevisionError::NoParent { .. } => {
@@ -123,6 +127,12 @@ impl From<RevisionError> for RpcError {
             }
         };
         Self::new(code, error.to_string()).with_hint(hint)
+    }
+}
+
+impl From<OutsideError> for RpcError {
+    fn from(error: OutsideError) -> Self {
+        bad_params(error.to_string()).with_hint(INSIDE)
     }
 }
 

@@ -9,7 +9,7 @@ use super::disk::task::{DiskReport, Lane, Opened, Survey};
 use crate::git::Tip;
 use crate::index::{CommitStep, IndexError, ReconcileOutcome, Scope, WalkProgress};
 use crate::paths::RepoLayout;
-use crate::proto::{Pending, RpcError, Sync, ViewInfo};
+use crate::proto::{IndexProgress, Pending, RpcError, Sync, ViewInfo};
 use crate::types::{SourceKey, ViewId};
 use crate::watch::WatchEvent;
 
@@ -143,6 +143,8 @@ pub(super) struct Freshness {
     pub(super) pending: Pending,
     /// Progress of the view's reconcile.
     pub(super) progress: Arc<WalkProgress>,
+    /// What is being indexed; the receiver adds the embeddings.
+    pub(super) indexing: Option<IndexProgress>,
     /// [`WalkProgress::removals`] at this time.
     pub(super) removals: u64,
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use super::error::RpcResult;
-use super::request::{deadline, freshness, reading};
+use super::request::{deadline, freshness, locate, reading};
 use super::shared::Shared;
 use crate::git::UserDirs;
 use crate::hooks::{Hooks, HooksError};
@@ -24,9 +24,14 @@ pub(super) enum Verb {
 
 /// Runs one of the methods for the worktree of `cwd`.
 pub(super) async fn call(shared: &Arc<Shared>, verb: Verb, params: HooksParams) -> RpcResult<HooksResult> {
-    let at = freshness(shared, &params.cwd, Sync::None, deadline(shared, None)).await?;
-    let root = at.layout.root.clone();
-    reading(shared, &root, move |_| Ok(run(&at.layout, verb, &params)?)).await
+    let deadline = deadline(shared, None);
+    let layout = match verb {
+        // The worktree is opened, for its doorbell.
+        Verb::Install => freshness(shared, &params.cwd, Sync::None, deadline).await?.layout,
+        Verb::Uninstall | Verb::Status => locate(shared, &params.cwd, deadline).await?,
+    };
+    let root = layout.root.clone();
+    reading(shared, &root, move |_| Ok(run(&layout, verb, &params)?)).await
 }
 
 /// Installations read files and rewrite them, so they run one at a time.

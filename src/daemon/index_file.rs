@@ -1,8 +1,10 @@
 //! Opens index.db, and replaces a damaged one.
 
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use super::index_repair;
 use crate::embed::BUILTIN_ID;
 use crate::index::IndexError;
 use crate::paths::{IoContext as _, PathError, with_suffix};
@@ -46,21 +48,27 @@ pub(super) fn open(path: &Path) -> anyhow::Result<Writer> {
     if std::fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
         let aside = quarantine(path)?;
         tracing::error!(aside = %aside.display(), "index.db is not a file; put aside and rebuilt");
+        let kept = format!("what was there is kept as {}", aside.display());
+        index_repair::note(path, &format!("index.db was not a file, and is built anew; {kept}"));
     }
     match Writer::open(path, BUILTIN_ID) {
         Err(StoreError::Corrupt { source, .. }) => {
             tracing::error!(%source, "index.db is damaged; removed and rebuilt");
-            remove(path)?;
+            remove(path, &source)?;
             Ok(Writer::open(path, BUILTIN_ID)?)
         }
         opened => Ok(opened?),
     }
 }
 
-/// Removes a damaged index.
-pub(super) fn remove(path: &Path) -> Result<(), PathError> {
+/// Removes a damaged index, and records why.
+pub(super) fn remove(path: &Path, why: &impl Display) -> Result<(), PathError> {
     std::fs::remove_file(path).at("remove", path)?;
     remove_companions(path);
+    index_repair::note(
+        path,
+        &format!("index.db was damaged ({why}), and is built anew; no memory was in it"),
+    );
     Ok(())
 }
 

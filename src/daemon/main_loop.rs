@@ -101,10 +101,12 @@ impl MainLoop {
         }
     }
 
-    /// Runs until the daemon is to stop; returns the reason.
-    pub(super) fn run(mut self, events: &Receiver<Event>) -> &'static str {
-        self.open(self.shared.layout.clone(), None);
-        self.wake_embedder();
+    /// Runs until the daemon is to stop; returns the reason. Unless it `indexes`, a worktree is opened only when it is asked for.
+    pub(super) fn run(mut self, events: &Receiver<Event>, indexes: bool) -> &'static str {
+        if indexes {
+            self.open(self.shared.layout.clone(), None);
+            self.wake_embedder();
+        }
         loop {
             let event = match events.recv_timeout(self.quiet_for()) {
                 Ok(event) => Some(event),

@@ -12,7 +12,7 @@ mod consolidate;
 pub(super) mod databases;
 mod dedupe;
 mod documents;
-mod export;
+pub(super) mod export;
 pub(super) mod finder;
 pub(super) mod hits;
 mod import;

@@ -9,6 +9,7 @@ mod anchors;
 mod briefing;
 mod changed;
 mod clock;
+mod completing;
 mod definition_diff;
 mod descriptors;
 mod disk;
@@ -21,6 +22,7 @@ mod gates;
 mod githooks;
 mod history;
 mod index_file;
+mod index_repair;
 mod kept_changes;
 mod kept_chunks;
 mod kept_maps;
@@ -74,6 +76,7 @@ use self::event::Event;
 use self::listen::Listener;
 use self::lock::DaemonLock;
 use self::main_loop::MainLoop;
+pub use self::memories::export::print_memories;
 use self::memories::keeper::Memories;
 use self::models::Models;
 pub use self::preflight::check;
@@ -107,11 +110,11 @@ pub enum Ended {
 
 /// Serves the repository around `root` until a request, a signal or the idle exit stops it.
 ///
-/// `ready` is called once the socket accepts connections.
+/// `ready` is called once the socket accepts connections. Unless it `indexes`, nothing is indexed before a request needs it.
 ///
 /// # Errors
 /// When it cannot start; nothing is left behind that the next start would not replace.
-pub fn run(root: &Path, ready: impl FnOnce()) -> anyhow::Result<Ended> {
+pub fn run(root: &Path, indexes: bool, ready: impl FnOnce()) -> anyhow::Result<Ended> {
     descriptors::raise_limit();
     let env = Env::read();
     let layout = RepoLayout::locate(root, &env)?;
@@ -120,14 +123,20 @@ pub fn run(root: &Path, ready: impl FnOnce()) -> anyhow::Result<Ended> {
     let config = config::load(Some(&layout))?.config;
     log::start(&layout.log_file(), &config.daemon.log)?;
     tracing::info!(root = %layout.root.display(), version = env!("CARGO_PKG_VERSION"), "starting");
-    let outcome = serve(layout, env, config, ready);
+    let outcome = serve(layout, env, config, indexes, ready);
     if let Err(error) = &outcome {
         tracing::error!(error = error_chain(error), "ended");
     }
     outcome.map(|()| Ended::Served)
 }
 
-fn serve(layout: RepoLayout, env: Env, config: Config, ready: impl FnOnce()) -> anyhow::Result<()> {
+fn serve(
+    layout: RepoLayout,
+    env: Env,
+    config: Config,
+    indexes: bool,
+    ready: impl FnOnce(),
+) -> anyhow::Result<()> {
     let index_db = layout.index_file();
     let progress = Arc::new(Progress::default());
     let n_commits = usize::try_from(config.index.commits).unwrap_or(usize::MAX);
@@ -179,18 +188,14 @@ fn serve(layout: RepoLayout, env: Env, config: Config, ready: impl FnOnce()) -> 
     let (stop, stopped) = tokio::sync::watch::channel(false);
     let for_loop = Arc::clone(&shared);
     let looping = spawn("loop", move || {
-        let why = caught(move || main_loop.run(&events))
+        let why = caught(move || main_loop.run(&events, indexes))
             .unwrap_or("the loop panicked, and it alone knows what is fresh");
         tracing::info!(why, "stopping");
         for_loop.progress.cancelled.store(true, Ordering::Relaxed);
         let _ = last_job.send(worker::Job::Stop); // it may have ended
         let _ = stop.send(true); // the server may have failed already
     })?;
-    let for_signals = Arc::clone(&shared);
-    runtime.spawn(async move {
-        signalled.await;
-        for_signals.send(Event::Stop("a signal"));
-    });
+    runtime.spawn(stop_after(signalled, Arc::clone(&shared)));
     ready();
     runtime.block_on(server::serve(Arc::clone(&shared), listener, stopped));
     end_within(END, "the index", move || {
@@ -201,6 +206,11 @@ fn serve(layout: RepoLayout, env: Env, config: Config, ready: impl FnOnce()) -> 
     end_within(END_OF_MEMORIES, "the memories", move || shared.memories.stop());
     runtime.shutdown_background();
     Ok(())
+}
+
+async fn stop_after(signalled: impl Future<Output = ()>, shared: Arc<Shared>) {
+    signalled.await;
+    shared.send(Event::Stop("a signal"));
 }
 
 fn runtime() -> std::io::Result<tokio::runtime::Runtime> {

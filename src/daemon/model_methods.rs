@@ -85,8 +85,7 @@ fn remove(shared: &Shared, name: &str) -> RpcResult<()> {
 
 fn told(error: &OnnxError) -> RpcError {
     let code = match error {
-        OnnxError::Absent(_) => code::NOT_FOUND,
-        OnnxError::BadFile { .. } => code::INVALID_PARAMS,
+        OnnxError::Absent(_) | OnnxError::BadFile { .. } => code::INVALID_PARAMS,
         OnnxError::Io(_) | OnnxError::Busy(_) | OnnxError::NoRuntime(_) | OnnxError::Failed { .. } => {
             code::IO
         }

@@ -10,7 +10,9 @@ use anyhow::Context;
 /// When the system does not tell it.
 pub fn program() -> anyhow::Result<PathBuf> {
     if cfg!(target_os = "linux") {
-        return Ok(PathBuf::from("/proc/self/exe"));
+        let program = PathBuf::from("/proc/self/exe");
+        anyhow::ensure!(program.exists(), "/proc is not mounted, which says what program runs");
+        return Ok(program);
     }
     std::env::current_exe().context("find the program that runs")
 }

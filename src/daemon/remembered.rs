@@ -8,7 +8,7 @@ use super::shared::Shared;
 use crate::paths::RepoLayout;
 use crate::proto::{Hit, Mode, RpcError};
 use crate::search::memory_search::{FoundMemories, MemoryAsk};
-use crate::search::snippet::Snippets;
+use crate::search::snippet::{Extent, Snippets};
 use crate::search::{Answer, correction};
 use crate::types::SourceKey;
 
@@ -87,9 +87,9 @@ impl<'a> Remembered<'a> {
         Some(text)
     }
 
-    pub(super) fn hits(&self, layout: &RepoLayout, explains: bool, full: bool) -> Vec<Hit> {
+    pub(super) fn hits(&self, layout: &RepoLayout, explains: bool, extent: Extent) -> Vec<Hit> {
         let root = layout.root.display().to_string();
-        let snippets = Snippets::new(self.wanted.query.words(), full);
+        let snippets = Snippets::new(self.wanted.query.words(), extent);
         let hit = |found| memories::hit(found, &self.wanted, &snippets, &root, explains);
         self.found.found.iter().map(hit).collect()
     }

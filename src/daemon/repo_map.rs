@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::error::{RpcResult, bad_params};
+use super::error::RpcResult;
 use super::event::Freshness;
 use super::kept_maps::KeptMap;
 use super::request::clock;
@@ -32,10 +32,7 @@ pub(super) fn map(shared: &Shared, params: &MapParams, at: &Freshness) -> RpcRes
         })
     })?;
     let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
-    let paths = params.paths.iter().map(|typed| dir.path(typed)).collect::<Result<Vec<_>, _>>();
-    let paths = paths.map_err(|outside| {
-        bad_params(outside.to_string()).with_hint("name paths of this worktree, or another one with -C")
-    })?;
+    let paths = params.paths.iter().map(|typed| dir.path(typed)).collect::<Result<Vec<_>, _>>()?;
     let unmapped = params.paths.iter().zip(&paths).filter(|(_, at)| !map.has(at));
     let unmapped = unmapped.map(|(typed, _)| typed.clone()).collect();
     let relative = |path: &String| dir.path(path).unwrap_or_else(|_| path.clone());

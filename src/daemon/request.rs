@@ -104,19 +104,19 @@ pub(super) async fn locate(shared: &Arc<Shared>, cwd: &str, deadline: Instant) -
     on_disk(&cwd, until, look).await?
 }
 
-/// Reads the author of commits in a worktree. If the settings are unreadable or hang, the author is unknown, because storing
-/// a memory matters more than its author's name.
-pub(super) async fn author(shared: &Arc<Shared>, layout: &RepoLayout) -> RpcResult<Option<String>> {
+/// Reads the author of commits in a worktree, and the name of the repository. If the settings are unreadable or hang, both are
+/// unknown, because storing a memory matters more than its author's name.
+pub(super) async fn identity(shared: &Arc<Shared>, layout: &RepoLayout) -> RpcResult<git::Identity> {
     let (began, until) = (Instant::now(), Instant::now() + LOCATE_WAIT);
     let place = match shared.gates.enter_settings(&layout.root, until).await {
         Ok(place) => place,
-        Err(Full::Stuck) => return Ok(None),
+        Err(Full::Stuck) => return Ok(git::Identity::default()),
         Err(Full::Busy) => return Err(not_let_in(Full::Busy, &layout.root, began.elapsed())),
     };
     let (root, layout) = (layout.root.clone(), layout.clone());
     let read = move || {
         let _place = place; // as long as the thread has it
-        git::author(&layout, &git::UserDirs::read()).ok().flatten()
+        git::identity(&layout, &git::UserDirs::read())
     };
     Ok(on_disk(&root, until, read).await.unwrap_or_default())
 }

@@ -26,12 +26,15 @@ use crate::search::correction::{FEW, WordsOfView, corrected as corrected_query};
 use crate::search::filter::Filter;
 use crate::search::memory_search::MemoryAsk;
 use crate::search::query::Query;
+use crate::search::snippet::Extent;
 use crate::search::{self, Answer};
 use crate::store::{Reader, StoreError};
 use crate::types::{Kind, SourceKey};
 
 /// Most hits of one page.
 const MAX_LIMIT: usize = 200;
+/// Most lines before or after those that match.
+const MAX_AROUND: usize = 200;
 /// A search counts pending embeddings up to this many; `sync` and `status` count exactly.
 const MOST_PENDING: u32 = 1_000;
 
@@ -45,9 +48,14 @@ pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> RpcRes
     if params.query.trim().is_empty() {
         return Err(bad_params("query: empty; say what to look for"));
     }
-    let threshold = params.threshold.unwrap_or(0.0);
+    let threshold = params.threshold.unwrap_or(shared.config.search.threshold);
     if !(0.0..=1.0).contains(&threshold) {
         return Err(bad_params(format!("threshold: {threshold} is not between 0 and 1")));
+    }
+    for (name, lines) in [("lines_before", params.lines_before), ("lines_after", params.lines_after)] {
+        if let Some(lines) = lines.filter(|lines| *lines > MAX_AROUND) {
+            return Err(bad_params(format!("{name}: {lines} is not between 0 and {MAX_AROUND}")));
+        }
     }
     let caller = Caller { cwd: params.cwd.clone(), ..Caller::default() };
     let layout = locate(shared, &caller).await?;
@@ -67,8 +75,14 @@ pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> RpcRes
         Some(_) => page(shared, &question, find).await?,
         None => alone(shared, &question).await?,
     };
+    let had_hits = !result.hits.is_empty();
     result.hits.retain(|hit| hit.score >= threshold);
+    if had_hits && result.hits.is_empty() {
+        // The threshold may be a setting that whoever asks has forgotten.
+        result.parsed.notes.push(format!("every hit scores below the threshold of {threshold}"));
+    }
     result.hits.truncate(shown);
+    result.hits.iter_mut().zip(1..).for_each(|(hit, rank)| hit.rank = rank);
     for hit in result.hits.iter_mut().filter(|hit| hit.commit.is_none() && hit.memory.is_none()) {
         hit.cwd_path = dir.shown(&hit.path);
         if let Some(copies) = &mut hit.copies {
@@ -145,8 +159,21 @@ struct Question {
 
 impl Question {
     fn forms(&self) -> Forms {
-        let SearchParams { explain, full, rerank, .. } = self.params;
-        Forms { explains: explain, full, most_texts: if rerank { reranking::FIRST } else { 0 } }
+        let SearchParams { explain, rerank, .. } = self.params;
+        let most_texts = if rerank { reranking::FIRST } else { 0 };
+        Forms { explains: explain, extent: self.extent(), most_texts }
+    }
+
+    fn extent(&self) -> Extent {
+        let SearchParams { full, texts, lines_before, lines_after, .. } = self.params;
+        match (lines_before, lines_after) {
+            _ if full => Extent::Whole,
+            _ if texts => Extent::Both,
+            (None, None) => Extent::Best,
+            (before, after) => {
+                Extent::Around { before: before.unwrap_or_default(), after: after.unwrap_or_default() }
+            }
+        }
     }
 }
 
@@ -213,7 +240,8 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
     // `reindex` may have emptied the index since the freshness check.
     let reason = at.reason.clone().or_else(|| (!is_whole).then(|| "the index is being rebuilt".to_owned()));
     let hits = hits.into_iter().zip(texts.into_iter().map(Some).chain(repeat(None)));
-    let (mut hits, texts) = merged(memories.hits(&at.layout, params.explain, params.full), hits, *limit);
+    let (mut hits, texts) =
+        merged(memories.hits(&at.layout, params.explain, question.extent()), hits, *limit);
     if params.rerank && stale.is_empty() {
         degraded.extend(reranking::rerank(shared, scope.query.text(), &mut hits, &texts).err());
     } else if params.rerank {
@@ -262,7 +290,7 @@ fn memories_alone(
     }
     let why_not = memories.why_no_vector().map(|why| format!("knn: {why}"));
     let mut degraded: Vec<String> = why_not.into_iter().collect();
-    let mut hits = memories.hits(layout, question.params.explain, question.params.full);
+    let mut hits = memories.hits(layout, question.params.explain, question.extent());
     if question.params.rerank {
         let reranked = reranking::rerank(shared, question.scope.query.text(), &mut hits, &[]);
         degraded.extend(reranked.err());

@@ -4,7 +4,7 @@ use globset::GlobSet;
 use jiff::Zoned;
 
 use super::clock::{local, now_ms};
-use super::error::{RpcResult, bad_params};
+use super::error::{INSIDE, RpcResult, bad_params};
 use super::memories::rules::traits;
 use crate::extract::lang;
 use crate::memory::{fields, time};
@@ -61,7 +61,7 @@ impl Scope {
         for term in query.filters() {
             typed.add(term, &now, dir).map_err(bad_params)?;
         }
-        let paths = TypedPaths::of(params, dir).map_err(bad_params)?;
+        let paths = TypedPaths::of(params, dir).map_err(|why| bad_params(why).with_hint(INSIDE))?;
         let (kinds, notes) = kinds(params, &paths, &typed)?;
         let mut filters = Filters::of(params, paths, typed, &now)?;
         let in_index: Vec<Kind> = kinds.iter().copied().filter(|kind| *kind != Kind::Memory).collect();
@@ -105,11 +105,13 @@ fn kinds(
 ) -> RpcResult<(Vec<Kind>, Vec<String>)> {
     let mut kinds = Kind::ALL.to_vec();
     let mut notes = Vec::new();
-    let Traits { tier, author, min_priority, metadata } = &params.traits;
+    let Traits { tier, author, agent, source, min_priority, metadata } = &params.traits;
     let is_dated = params.since.is_some() || params.until.is_some() || author.is_some();
     let is_of_memories = params.container.is_some()
         || !params.tag.is_empty()
         || tier.is_some()
+        || agent.is_some()
+        || source.is_some()
         || min_priority.is_some()
         || !metadata.is_empty();
     let is_of_files = !paths.wanted.is_empty() || !params.lang.is_empty() || !params.only.is_empty();
@@ -120,7 +122,7 @@ fn kinds(
     let had_files = kinds.iter().any(|kind| FILES.contains(kind));
     kinds.retain(|kind| !is_dated || DATED.contains(kind));
     if kinds.is_empty() {
-        let message = "container, tag, tier, min_priority, metadata: these are about memories, and since, until, \
+        let message = "container, tag, tier, agent, source, min_priority, metadata: these are about memories, and since, until, \
              author about commits and memories, which kind, only, path or lang leave out";
         return Err(bad_params(message.to_owned()));
     }
@@ -294,7 +296,10 @@ impl Filters {
             not_only: typed.not_only,
             ..Filter::default()
         };
-        let bad_path = |error| bad_params(format!("path: {error}"));
+        let bad_path = |error| {
+            bad_params(format!("path: {error}"))
+                .with_hint("a glob is 'src/**/*.rs', '*.{md,txt}' or '!target'; a backslash before [ or { makes it a letter")
+        };
         for globs in [&paths.wanted, &typed.paths].into_iter().filter(|globs| !globs.is_empty()) {
             index.paths.push(compiled(globs).map_err(bad_path)?);
         }
@@ -342,12 +347,15 @@ impl Filters {
 }
 
 fn compiled<'a>(globs: impl IntoIterator<Item = &'a TypedGlob>) -> Result<GlobSet, String> {
-    let globs: Vec<String> = globs.into_iter().map(|glob| glob.glob.clone()).collect();
+    let typed: Vec<&TypedGlob> = globs.into_iter().collect();
+    let globs: Vec<String> = typed.iter().map(|glob| glob.glob.clone()).collect();
     let glob_bytes: usize = globs.iter().map(String::len).sum();
     if glob_bytes > MOST_GLOB_BYTES {
         return Err(format!("{glob_bytes} bytes of globs, over {MOST_GLOB_BYTES}"));
     }
-    glob_set(&globs).map_err(|error| error.to_string())
+    // The glob is shown as it was typed.
+    let as_typed = || typed.iter().find_map(|glob| glob_set(std::slice::from_ref(&glob.typed)).err());
+    glob_set(&globs).map_err(|error| as_typed().unwrap_or(error).to_string())
 }
 
 /// Returns the format with the name of a word.

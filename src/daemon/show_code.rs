@@ -177,6 +177,9 @@ fn part(span: &Span, text: &str, dir: &CallerDir) -> RpcResult<ShownPart> {
 
 fn nothing(params: &ShowParams, at: &Freshness) -> RpcError {
     let target = &params.target;
+    if let Err(outside) = CallerDir::new(&at.layout, Path::new(&params.cwd)).path(target) {
+        return outside.into();
+    }
     let on_disk = parse(target).into_iter().find_map(|(path, _)| {
         let key = key_of(path, &params.cwd, &at.layout)?;
         scan::lstat(&at.layout.root.join(key.as_str())).ok()

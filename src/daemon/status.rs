@@ -4,13 +4,15 @@ use std::sync::atomic::Ordering;
 
 use super::event::{Freshness, ViewReport};
 use super::githooks;
+use super::index_repair;
+use super::memories::keeper::repaired;
 use super::model_methods;
 use super::shared::Shared;
 use crate::embed::LOADING;
 use crate::proto::anchor::StateCounts;
 use crate::proto::{
-    Check, Counters, DaemonInfo, DoctorResult, ModelInfo, Pending, StatusParams, StatusResult, ViewInfo,
-    WatchInfo,
+    Check, Counters, DaemonInfo, DoctorResult, IndexProgress, ModelInfo, Pending, StatusParams, StatusResult,
+    ViewInfo, WatchInfo,
 };
 use crate::store::{Reader, StoreError};
 use crate::types::ViewId;
@@ -32,16 +34,18 @@ pub(super) fn status(
             degraded.extend(embed_degraded(reader, &views)?);
             degraded.extend(shared.models.problem().map(|why| format!("model: {why}")));
             let embeddings = reader.pending_embeddings(at.view, u32::MAX)?;
+            let n_chunks = if embeddings > 0 { reader.n_chunks(at.view)? } else { 0 };
+            let embedding = IndexProgress::embedding(embeddings, n_chunks);
             let skipped = reader.skipped(at.view)?;
             let paths = if params.files || params.skipped { reader.paths(at.view)? } else { Vec::new() };
             let count = |ViewReport { view, info, .. }| {
                 Ok(ViewInfo { files: reader.n_files(view)?, commits: reader.n_commits(view)?, ..info })
             };
             let views = views.into_iter().map(count).collect::<Result<Vec<_>, StoreError>>()?;
-            Ok((counts, embeddings, skipped, paths, views))
+            Ok((counts, (embeddings, embedding), skipped, paths, views))
         })
     };
-    let (counts, embeddings, skipped, paths, views) = shared.read(read)?;
+    let (counts, (embeddings, embedding), skipped, paths, views) = shared.read(read)?;
     let own_root = at.layout.root.display().to_string();
     let is_polled = views.iter().any(|view| view.polled && view.root == own_root);
     let backend = if is_polled { "poll" } else { shared.watch.backend() };
@@ -62,6 +66,7 @@ pub(super) fn status(
         anchors: StateCounts::default(), // counted by who asks
         counters: counters(shared),
         pending: Pending { embeddings, ..at.pending },
+        progress: at.indexing.or(embedding),
         skipped,
         watch: WatchInfo { backend: backend.to_owned(), dirs: shared.watch.n_dirs() },
         hooks: githooks::method(&at.layout).as_str().to_owned(),
@@ -144,7 +149,9 @@ fn page_bytes() -> u64 {
 
 /// Runs the checks that need the databases and the watcher.
 pub(super) fn doctor(shared: &Shared, views: &[ViewReport]) -> DoctorResult {
-    let mut checks = vec![integrity(shared), watcher(shared), embedder(shared)];
+    let mut checks = vec![integrity(shared)];
+    checks.extend(index_repair::event(&shared.index_db).map(|event| repaired("index.db", event)));
+    checks.extend([watcher(shared), embedder(shared)]);
     // Why the index cannot be read is told by its own check.
     let embedding = shared.read(|reader| embed_degraded(reader, views)).unwrap_or_default();
     checks.extend(views.iter().flat_map(|view| view.degraded.clone()).chain(embedding).map(|detail| Check {

@@ -14,7 +14,7 @@ use crate::proto::{CommitInfo, Copies, Hit};
 use crate::scan;
 use crate::search::near_copies::Passage;
 use crate::search::rerank::Candidate;
-use crate::search::snippet::Snippets;
+use crate::search::snippet::{Extent, Snippets};
 use crate::search::translation;
 use crate::search::{Answer, Found, arms, explain};
 use crate::types::{Kind, SourceKey};
@@ -43,8 +43,8 @@ const MOST_FURTHER: usize = 100;
 #[derive(Clone, Copy)]
 pub(super) struct Forms {
     pub(super) explains: bool,
-    /// Whether hits show their whole texts.
-    pub(super) full: bool,
+    /// How much of their texts hits show.
+    pub(super) extent: Extent,
     /// Number of hits whose texts are returned too.
     pub(super) most_texts: usize,
 }
@@ -55,7 +55,7 @@ pub(super) fn verify(
     at: &Freshness,
     limit: usize,
     (max_file_bytes, known): (u64, &KnownTexts),
-    Forms { explains, full, most_texts }: Forms,
+    Forms { explains, extent, most_texts }: Forms,
 ) -> Verified {
     let mut texts: Vec<String> = Vec::new();
     let mut keep = |text: &str| {
@@ -64,8 +64,10 @@ pub(super) fn verify(
         }
     };
     let mut files = Files { at, max_file_bytes, known, texts: HashMap::new(), stale: Vec::new() };
-    let snippets = Snippets::new(answer.query.words(), full);
-    let shown_as = |found: &Found, text: &str| hit(found, &snippets, at, text, explains);
+    let snippets = Snippets::new(answer.query.words(), extent);
+    let shown_as = |found: &Found, text: &str, around: (String, String)| {
+        hit(found, &snippets, at, (text, &around), explains)
+    };
     let mut hits: Vec<Hit> = Vec::new();
     let mut passages: Vec<(usize, Passage<'_>)> = Vec::new();
     for (nth, found) in answer.found.iter().enumerate() {
@@ -77,7 +79,7 @@ pub(super) fn verify(
         if *kind == Kind::Commit {
             if let Some(text) = found.text.as_ref().filter(|_| !is_full) {
                 keep(text);
-                hits.push(commit(text, |message| shown_as(found, message)));
+                hits.push(commit(text, |message| shown_as(found, message, Default::default())));
             }
             continue;
         }
@@ -96,7 +98,8 @@ pub(super) fn verify(
                 // A list leaves nothing out.
                 passages.extend((!answer.is_list).then_some((hits.len(), passage)));
                 keep(&shown);
-                hits.push(shown_as(found, &shown));
+                let shown = shown.into_owned();
+                hits.push(shown_as(found, &shown, files.lines_around(found, snippets.lines_around())));
             }
         }
     }
@@ -155,6 +158,15 @@ impl<'a> Files<'a> {
         let position = f64::from(lines.0) / (*n_lines).max(1) as f64;
         Some((text.span(found.bytes.0..found.bytes.1).unwrap_or_default(), position))
     }
+
+    /// Returns so many lines before and after the text of a hit whose file was read; none unless they are `wanted`.
+    fn lines_around(&mut self, found: &Found, wanted: Option<(usize, usize)>) -> (String, String) {
+        let Some((before, after)) = wanted else { return Default::default() };
+        let known = self.texts.get_mut(found.ranked.candidate.path.as_str()).and_then(Option::as_mut);
+        known.map_or_else(Default::default, |known| {
+            known.text.lines_around(found.bytes.0..found.bytes.1, before, after)
+        })
+    }
 }
 
 /// Returns a hit in a commit. Commits never change, so the index needs no check.
@@ -166,10 +178,16 @@ fn commit(text: &str, shown_as: impl Fn(&str) -> Hit) -> Hit {
     Hit { commit, ..shown_as(message) }
 }
 
-fn hit(found: &Found, snippets: &Snippets<'_>, at: &Freshness, shown: &str, explains: bool) -> Hit {
+fn hit(
+    found: &Found,
+    snippets: &Snippets<'_>,
+    at: &Freshness,
+    (shown, around): (&str, &(String, String)),
+    explains: bool,
+) -> Hit {
     let candidate = &found.ranked.candidate;
     let signature = signature(candidate, shown);
-    let snippet = snippets.of(shown, candidate.lines.0);
+    let snippet = snippets.of(shown, candidate.lines.0, around);
     Hit {
         kind: candidate.kind,
         classes: candidate.classes.iter().collect(),
@@ -180,8 +198,10 @@ fn hit(found: &Found, snippets: &Snippets<'_>, at: &Freshness, shown: &str, expl
         title: candidate.title.as_deref().map(str::to_owned),
         snippet: snippet.text,
         snippet_line: snippet.line,
+        text: snippet.whole,
         signature_line: signature.as_ref().map(|(line, _)| *line),
         signature: signature.map(|(_, text)| text),
+        rank: 0, // known once all hits are
         score: found.ranked.score,
         copies: copies(found),
         arms: arms(&candidate.signals),

@@ -1,5 +1,6 @@
 //! Finds the commits behind a file, a line or a definition.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,7 @@ use super::path_spec::{Part, beyond, defines, named, parse};
 use super::request::{deadline, freshness, reading};
 use super::shared::Shared;
 use crate::git::{Blame, Log, ObjectId};
+use crate::paths::CallerDir;
 use crate::proto::{RpcError, Sync, WhyCommit, WhyParams, WhyResult, code};
 use crate::scan::{self, Content, Read};
 use crate::store::Reader;
@@ -82,6 +84,7 @@ fn past_path(
             return of_log(past, log, &key);
         }
     }
+    CallerDir::new(&at.layout, Path::new(&params.cwd)).path(target)?;
     let message = format!("{target}: not in the worktree, and in no commit of this branch");
     Err(RpcError::new(code::NOT_FOUND, message)
         .with_hint("name a file from the current directory: PATH, PATH:LINE or PATH#SYMBOL"))

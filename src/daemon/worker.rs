@@ -4,6 +4,7 @@
 //! the other. It accesses no file of a worktree, but it reads commits: a git directory that hangs blocks it.
 
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
@@ -118,8 +119,8 @@ fn next_job(
 fn merge_words(shared: &Shared, writer: &mut Writer) -> bool {
     match caught(|| writer.merge_words()) {
         Ok(Ok(has_more)) => has_more,
-        Ok(Err(StoreError::Corrupt { .. })) => {
-            if remove_damaged_index(&shared.index_db) {
+        Ok(Err(StoreError::Corrupt { source, .. })) => {
+            if remove_damaged_index(&shared.index_db, &source) {
                 shared.send(Event::Stop(LOST)); // no reconcile fails that would have it noticed
             }
             false
@@ -216,8 +217,8 @@ impl Writing<'_> {
             });
             indexed.result = done;
         }
-        if let Err(IndexError::Store(StoreError::Corrupt { .. })) = &indexed.result {
-            remove_damaged_index(&self.shared.index_db);
+        if let Err(IndexError::Store(StoreError::Corrupt { source, .. })) = &indexed.result {
+            remove_damaged_index(&self.shared.index_db, source);
         }
         indexed
     }
@@ -269,8 +270,8 @@ fn open(writer: &mut Writer, index_db: &Path, key: &ViewKey) -> Result<ViewRow, 
 }
 
 /// Removes the damaged index; the next daemon builds a new one. Returns whether it is gone.
-fn remove_damaged_index(index_db: &Path) -> bool {
-    let removed = index_file::remove(index_db);
+fn remove_damaged_index(index_db: &Path, why: &impl Display) -> bool {
+    let removed = index_file::remove(index_db, why);
     match &removed {
         Ok(()) => tracing::error!("the index is damaged; removed"),
         Err(error) => tracing::error!(%error, "the index is damaged, and cannot be removed"),

@@ -51,6 +51,14 @@ pub fn quantize(vector: &[f32]) -> Vec<i8> {
     vector.iter().map(|value| (value * SCALE).round() as i8).collect()
 }
 
+/// Returns whether these can be the values of a quantized unit vector.
+pub fn is_quantized_unit(values: &[i8]) -> bool {
+    let length = f64::from(dot_i8(values, values)).sqrt();
+    // Rounding moves each value by at most a half.
+    let most_off = (values.len() as f64).sqrt() / 2.0;
+    !values.contains(&i8::MIN) && (length - f64::from(SCALE)).abs() <= most_off
+}
+
 /// Returns the cosine of two quantized vectors of one length, 0 where one of them is zero.
 pub fn cosine_i8(a: &[i8], b: &[i8]) -> f32 {
     let (dot, a_squared, b_squared) =
@@ -92,6 +100,21 @@ mod tests {
     #[test]
     fn quantized_values_stay_within_a_byte() {
         assert_eq!(quantize(&[1.0, -1.0, 0.0, 0.5, 9.0, -9.0, f32::NAN]), [127, -127, 0, 64, 127, -128, 0]);
+    }
+
+    #[test]
+    fn quantized_vectors_of_another_length_are_told_apart() {
+        let unit = |n: usize| normalize((0..n).map(|i| (i as f32 * 0.7).sin()).collect()).unwrap();
+        for n in [2, 3, 64, 256, 1024] {
+            let values = quantize(&unit(n));
+            assert!(is_quantized_unit(&values), "{n}");
+            let half: Vec<i8> = values.iter().map(|value| value / 2).collect();
+            assert!(!is_quantized_unit(&half), "{n}");
+        }
+        assert!(is_quantized_unit(&[8; 256]));
+        for other in [&[1; 256][..], &[0; 256], &[127; 256], &[-128, 0], &[]] {
+            assert!(!is_quantized_unit(other), "{other:?}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ mod scale;
 mod wordpiece;
 
 pub use builtin::{Builtin, DIMS as BUILTIN_DIMS, ID as BUILTIN_ID};
-pub use fields::{combine, cosine_i8, dot_i8, normalize, quantize, record_vectors};
+pub use fields::{combine, cosine_i8, dot_i8, is_quantized_unit, normalize, quantize, record_vectors};
 pub use guarded::{Guarded, runs};
 pub use query_vector::QueryVector;
 pub use scale::Scale;

@@ -10,7 +10,7 @@ pub const REDACTED: &str = "[REDACTED]";
 
 /// Returns the text with every credential replaced by [`REDACTED`].
 pub fn redact(text: &str, syntax: Syntax) -> Cow<'_, str> {
-    redact_span(text, 0..text.len(), &secrets(text, syntax))
+    replace(text, 0..text.len(), &secrets(text, syntax), |_| "")
 }
 
 /// Returns the text with every byte of `secrets` replaced by a letter of a filler; lines and offsets stay.
@@ -33,18 +33,31 @@ fn is_line_end(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
 
-/// Returns the span `bytes` of `text` with its parts of `secrets` replaced by [`REDACTED`].
+/// Returns the span `bytes` of `text` with its parts of `secrets` replaced by [`REDACTED`] and the line ends in them, so that
+/// each line has the number it has in the file.
 ///
 /// `secrets` must be those of the whole text, because the second half of a private key is not recognisable by itself.
 pub fn redact_span<'a>(text: &'a str, bytes: Range<usize>, secrets: &[Range<usize>]) -> Cow<'a, str> {
+    replace(text, bytes, secrets, |part| part)
+}
+
+/// `lines_of` returns the part of a credential whose line ends stay.
+fn replace<'a>(
+    text: &'a str,
+    bytes: Range<usize>,
+    secrets: &[Range<usize>],
+    lines_of: fn(&str) -> &str,
+) -> Cow<'a, str> {
     let first = secrets.partition_point(|secret| secret.end <= bytes.start);
     let inside = secrets[first..].iter().take_while(|secret| secret.start < bytes.end);
     let mut redacted = String::new();
     let mut kept_to = bytes.start;
     for secret in inside {
-        redacted.push_str(&text[kept_to..secret.start.max(kept_to)]);
+        let start = secret.start.max(kept_to);
+        redacted.push_str(&text[kept_to..start]);
         redacted.push_str(REDACTED);
         kept_to = secret.end.min(bytes.end);
+        redacted.extend(lines_of(&text[start..kept_to]).matches(['\n', '\r']));
     }
     if redacted.is_empty() {
         return Cow::Borrowed(&text[bytes]);
@@ -98,6 +111,21 @@ impl RedactedText {
         }
         Some(redact_span(&self.text, bytes, &self.searched.secrets))
     }
+
+    /// Returns so many whole lines before and after those of a byte span, without their credentials.
+    pub fn lines_around(&mut self, bytes: Range<usize>, before: usize, after: usize) -> (String, String) {
+        let (head, tail) = (self.text.get(..bytes.start), self.text.get(bytes.end..));
+        let (Some(head), Some(tail)) = (head, tail) else { return Default::default() };
+        let end = head.rfind('\n').map_or(0, |at| at + 1);
+        let breaks = head[..end].rmatch_indices('\n').map(|(at, _)| at + 1);
+        let start = breaks.chain([0]).nth(before).unwrap_or(0).min(end);
+        // A span that ends within a line ends before the next one.
+        let is_whole = bytes.is_empty() || self.text[..bytes.end].ends_with('\n');
+        let from = bytes.end + if is_whole { 0 } else { tail.find('\n').map_or(tail.len(), |at| at + 1) };
+        let n_after = self.text[from..].split_inclusive('\n').take(after).map(str::len).sum::<usize>();
+        let mut text = |bytes| self.span(bytes).map(Cow::into_owned).unwrap_or_default();
+        (text(start..end), text(from..from + n_after))
+    }
 }
 
 #[cfg(test)]
@@ -125,5 +153,16 @@ mod tests {
         check(4..8, "[REDACTED]");
         check(9..13, " cd ");
         check(5..15, "[REDACTED] cd [REDACTED]");
+    }
+
+    #[test]
+    fn lines_around_a_credential_of_several_lines_keep_their_numbers() {
+        let (text, key) = ("1\nKEY\n3\r\n4\n5\n", 2..10);
+        let check = |bytes: Range<usize>, expected: &str| {
+            assert_eq!(redact_span(text, bytes, std::slice::from_ref(&key)), expected);
+        };
+        check(0..text.len(), "1\n[REDACTED]\n\r\n\n5\n");
+        check(0..6, "1\n[REDACTED]\n");
+        check(6..text.len(), "[REDACTED]\r\n\n5\n");
     }
 }

@@ -14,10 +14,10 @@ use gix::prelude::FindExt as _;
 
 use crate::paths::{IoContext as _, PathError, RepoLayout, if_readable, is_transient};
 
-mod author;
 mod blame;
 mod changes;
 mod hook_settings;
+mod identity;
 mod line_map;
 mod log;
 mod nested;
@@ -31,12 +31,12 @@ mod tracked;
 mod user_rules;
 mod walk;
 
-pub use author::author;
 pub use blame::Blame;
 pub use changes::{Changes, PathChange};
 pub use gix::ObjectId;
 pub use gix::hash::Kind as ObjectHash;
 pub use hook_settings::{HookSettings, NamedHook};
+pub use identity::{Identity, identity};
 pub use line_map::{ALIKE, likeness};
 pub use log::{Log, Touch};
 pub use nested::is_repository;

@@ -62,7 +62,10 @@ impl<'a> Batches<'a> {
 
     /// Adds changes that need no reading, and writes everything.
     pub(super) fn put_all(&mut self, changes: impl Iterator<Item = Change>) -> Result<(), IndexError> {
-        changes.map(Prepared::Change).try_for_each(|change| self.push(change))?;
+        changes.map(Prepared::Change).try_for_each(|change| {
+            self.walk.add_handled(0);
+            self.push(change)
+        })?;
         self.flush()
     }
 

@@ -251,6 +251,7 @@ impl Visit for Walk<'_> {
     }
 
     fn file(&mut self, found: Found) {
+        self.look.note_file();
         if found.refusal == Some(Refusal::NestedRepository) {
             // If its `.git` is removed, it becomes an ordinary directory.
             (self.on_dir)(&self.root.join(found.key.as_str()));

@@ -21,7 +21,7 @@ pub use commits::{CommitStep, Commits};
 pub use embedding::{Batch, Failed, embed_chunks, embed_paths};
 pub use extractor::Extractor;
 pub use pipeline::{Indexer, Reading, Reconciler, Scope};
-pub use progress::{Missed, Progress, ReconcileOutcome, Unread, WalkProgress};
+pub use progress::{Missed, Progress, ReconcileOutcome, Unread, WalkProgress, WalkStep};
 
 use crate::scan::ScanError;
 use crate::store::StoreError;

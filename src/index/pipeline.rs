@@ -121,7 +121,7 @@ impl Reconciler {
         apply: &mut Apply<'_>,
     ) -> Result<ReconcileOutcome, IndexError> {
         let Self { indexer, layout, view, reader, walk, rules: last_rules } = self;
-        walk.begin(0); // how many there are is known once they are listed
+        walk.begin_listing();
         let look = walk.look_at(&layout.root);
         let (max_file_bytes, progress) = (indexer.reading.max_file_bytes, &indexer.progress);
         let comparison = Comparison::new(layout, *view, reader, max_file_bytes, progress, on_dir, &look)?;
@@ -145,7 +145,8 @@ impl Reconciler {
         };
         let Todo { problems, unread, missed, reads, refusals, removals, .. } = todo;
         let outcome = ReconcileOutcome { problems, unread, missed, ..ReconcileOutcome::default() };
-        walk.begin((refusals.len() + reads.len() + removals.len()) as u64);
+        let n_bytes = reads.iter().map(|(_, stat)| stat.size).sum();
+        walk.begin((refusals.len() + reads.len() + removals.len()) as u64, n_bytes);
         let mut batches = Batches::new(apply, &indexer.progress, walk, outcome);
         let refusals = refusals.into_iter();
         batches.put_all(refusals.map(|(key, stat, refusal)| Change::Refuse { key, stat, refusal }))?;

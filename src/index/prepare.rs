@@ -50,9 +50,11 @@ pub(super) fn now_s() -> i64 {
 impl Preparer<'_> {
     /// Like [`Self::prepare`], but refuses a file that makes it panic. Such a file counts as unreadable and is tried again.
     pub(super) fn prepare_or_refuse(&self, key: &SourceKey, stat: &Stat) -> Result<Prepared, IndexError> {
-        caught(|| self.prepare(key, stat)).unwrap_or_else(|why| {
+        let prepared = caught(|| self.prepare(key, stat)).unwrap_or_else(|why| {
             self.refuse_unreadable(key, stat, &format!("reading the file panicked; it is left out: {why}"))
-        })
+        });
+        self.walk.add_handled(stat.size);
+        prepared
     }
 
     /// Reads a path and extracts it, unless its content is known. A path that is gone becomes a removal. Nothing changes if

@@ -40,8 +40,29 @@ impl Progress {
 pub struct WalkProgress {
     total_files: AtomicU64,
     done_files: AtomicU64,
+    found_files: AtomicU64,
+    handled_files: AtomicU64,
+    total_bytes: AtomicU64,
+    read_bytes: AtomicU64,
     removals: AtomicU64,
     looks: Mutex<Looks>,
+}
+
+/// How far a running reconcile is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WalkStep {
+    /// It lists files and has met so many.
+    Listing {
+        /// Files met.
+        n_found: u64,
+    },
+    /// It reads what differs. Files are counted once they have been read, which is before they are written.
+    Reading {
+        /// Files handled, and all to handle.
+        files: (u64, u64),
+        /// Bytes read, and all to read.
+        bytes: (u64, u64),
+    },
 }
 
 /// The path that each thread examines, and since when.
@@ -53,15 +74,44 @@ struct Looks {
 
 /// A running access to a directory or file.
 pub(super) struct Look<'a> {
-    looks: &'a Mutex<Looks>,
+    walk: &'a WalkProgress,
     number: u64,
 }
 
 impl WalkProgress {
-    /// Starts counting files, up to a new total.
-    pub fn begin(&self, total_files: u64) {
-        self.done_files.store(0, Ordering::Relaxed);
+    /// Starts listing files.
+    pub(super) fn begin_listing(&self) {
+        self.begin(0, 0);
+        self.found_files.store(0, Ordering::Relaxed);
+    }
+
+    /// Starts counting files and bytes, up to new totals.
+    pub fn begin(&self, total_files: u64, total_bytes: u64) {
+        for counter in [&self.done_files, &self.handled_files, &self.read_bytes] {
+            counter.store(0, Ordering::Relaxed);
+        }
+        self.total_bytes.store(total_bytes, Ordering::Relaxed);
         self.total_files.store(total_files, Ordering::Relaxed);
+    }
+
+    /// Adds a file that was read, or that need not be, with the bytes that it had when it was listed.
+    pub(super) fn add_handled(&self, n_bytes: u64) {
+        self.read_bytes.fetch_add(n_bytes, Ordering::Relaxed);
+        self.handled_files.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns how far the reconcile is, if one runs.
+    pub fn step(&self) -> WalkStep {
+        let [found, files, all_files, bytes, all_bytes] =
+            [&self.found_files, &self.handled_files, &self.total_files, &self.read_bytes, &self.total_bytes]
+                .map(|counter| counter.load(Ordering::Relaxed));
+        match all_files {
+            0 => WalkStep::Listing { n_found: found },
+            _ => WalkStep::Reading {
+                files: (files.min(all_files), all_files),
+                bytes: (bytes.min(all_bytes), all_bytes),
+            },
+        }
     }
 
     /// Adds to the number of files done.
@@ -93,20 +143,25 @@ impl WalkProgress {
         looks.n_begun += 1;
         let number = looks.n_begun;
         looks.open.insert(number, (Instant::now(), path.to_owned()));
-        Look { looks: &self.looks, number }
+        Look { walk: self, number }
     }
 }
 
 impl Look<'_> {
     /// Records the next path of the access.
     pub(super) fn move_to(&self, path: &Path) {
-        lock(self.looks).open.insert(self.number, (Instant::now(), path.to_owned()));
+        lock(&self.walk.looks).open.insert(self.number, (Instant::now(), path.to_owned()));
+    }
+
+    /// Counts a file that was met.
+    pub(super) fn note_file(&self) {
+        self.walk.found_files.fetch_add(1, Ordering::Relaxed);
     }
 }
 
 impl Drop for Look<'_> {
     fn drop(&mut self) {
-        lock(self.looks).open.remove(&self.number);
+        lock(&self.walk.looks).open.remove(&self.number);
     }
 }
 
@@ -166,6 +221,21 @@ impl ReconcileOutcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn listing_comes_before_a_total() {
+        let walk = WalkProgress::default();
+        walk.begin_listing();
+        let look = walk.look_at(Path::new("a"));
+        look.note_file();
+        look.note_file();
+        assert_eq!(walk.step(), WalkStep::Listing { n_found: 2 });
+        walk.begin(2, 30);
+        walk.add_handled(10);
+        assert_eq!(walk.step(), WalkStep::Reading { files: (1, 2), bytes: (10, 30) });
+        walk.begin_listing();
+        assert_eq!(walk.step(), WalkStep::Listing { n_found: 0 });
+    }
 
     #[test]
     fn the_look_that_takes_longest_is_named() {

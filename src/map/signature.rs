@@ -1,7 +1,7 @@
 //! Finds the line that names a definition.
 
-/// Documentation longer than this would hide the signature of its definition.
-const MOST_DOC_LINES: usize = 60;
+/// Most lines besides comments that are looked at.
+const MOST_LINES: usize = 60;
 /// Prefixes of documentation and attribute lines in various languages.
 const COMMENT_STARTS: [&str; 8] = ["//", "/*", "*", "# ", "#[", "--", "@", "\"\"\""];
 
@@ -25,8 +25,11 @@ impl Lines {
     pub fn signature(&self, name: &str, first: u32) -> Option<(u32, &str)> {
         let rest = &self.text[*self.starts.get(first as usize - 1)?..];
         let is_comment = |line: &str| COMMENT_STARTS.iter().any(|start| line.starts_with(start));
-        let mut window = (first..).zip(rest.lines().map(str::trim)).take(MOST_DOC_LINES);
-        window.find(|(_, line)| has_word(line, name) && !is_comment(line))
+        let lines = || (first..).zip(rest.lines().map(str::trim));
+        let named = |(_, line): &(u32, &str)| has_word(line, name);
+        let code = lines().filter(|(_, line)| !is_comment(line)).take(MOST_LINES).find(named);
+        // Some definitions begin as annotations do: `@interface Stone`, `@max_size 100`.
+        code.or_else(|| lines().take(MOST_LINES).filter(|(_, line)| line.starts_with('@')).find(named))
     }
 }
 

@@ -14,6 +14,8 @@ const PRIORITY: Arg = flag("priority", Form::Integer).about("1 to 10");
 const CONFIDENCE: Arg = flag("confidence", Form::Number).about("0 to 1");
 const META: Arg = flag("meta", Form::Texts).about("KEY=VALUE");
 const ABOUT: Arg = flag("about", Form::Texts).about("PATH#SYMBOL it is about");
+const AGENT: Arg = flag("agent", Form::Text).about("part of its name");
+const SOURCE: Arg = flag("source", Form::Text).about("agent, user, cli, import, …");
 const MATCH: Arg = flag("match", Form::Text).about("words that must all be there");
 const SINCE: Arg = flag("since", Form::Text).about("added since: 30d or a date");
 const UNTIL: Arg = flag("until", Form::Text).about("added before: 30d or a date");
@@ -52,6 +54,7 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
             CONFIDENCE,
             META,
             ABOUT,
+            flag("source", Form::Text).about("user if a person said it"),
             flag("force", Form::Switch).about("even if another says nearly the same"),
             flag("merge", Form::Switch).about("into one that says nearly the same"),
         ],
@@ -68,6 +71,8 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
             CONTAINER,
             TAG,
             TIER,
+            AGENT,
+            SOURCE,
             MATCH,
             SINCE,
             UNTIL,
@@ -155,7 +160,15 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         Effect::ChangesOnce,
         ANY,
     ),
-    row(Plain, "promote", "Move a memory up a tier.", &["promote"], &[ID], Effect::Adds, ADDED),
+    row(
+        Plain,
+        "promote",
+        "Move a memory up a tier.",
+        &["promote"],
+        &[ID, flag("to", Form::Text).about("mid or long; else the next tier")],
+        Effect::Adds,
+        ADDED,
+    ),
     row(Plain, "stats", "Count memories, by tier and more.", &["stats"], &[], Effect::Reads, ANY),
     row(Plain, "tags", "Count memories by tag.", &["tags"], &[], Effect::Reads, ANY),
     row(Plain, "containers", "Count memories by container.", &["containers"], &[], Effect::Reads, ANY),

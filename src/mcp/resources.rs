@@ -116,7 +116,7 @@ fn read_memory(verbs: &dyn Verbs, id: &str) -> Result<Content, ResourceError> {
     if !is_id {
         return Err(ResourceError::NotFound(format!("not the id of a memory: {id}")));
     }
-    let answer = verbs.run(["get", "--", id].map(str::to_owned).to_vec());
+    let answer = verbs.run(["get", "--", id].map(str::to_owned).to_vec(), None);
     if let Some(failure) = answer.failure {
         return Err(ResourceError::NotFound(failure.to_string()));
     }
@@ -194,7 +194,7 @@ fn files(verbs: &dyn Verbs) -> Result<Vec<String>, ResourceError> {
 }
 
 fn ask(verbs: &dyn Verbs, words: &[&str]) -> Result<Answer, ResourceError> {
-    let answer = verbs.run(words.iter().map(ToString::to_string).collect());
+    let answer = verbs.run(words.iter().map(ToString::to_string).collect(), None);
     match answer.failure {
         Some(failure) => Err(ResourceError::Failed(failure.to_string())),
         None => Ok(answer),

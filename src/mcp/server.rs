@@ -106,6 +106,16 @@ impl Server {
     }
 }
 
+/// Most characters of the name of an agent that are stored.
+const MOST_NAME: usize = 80;
+
+/// Returns the name that the client gives itself, without what no name has.
+fn agent_name(context: &Context) -> Option<String> {
+    let name = context.client_info()?.name;
+    let name: String = name.chars().filter(|c| !c.is_control()).take(MOST_NAME).collect();
+    Some(name.trim().to_owned()).filter(|name| !name.is_empty())
+}
+
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
@@ -147,9 +157,10 @@ impl ServerHandler for Server {
             Ok(words) => words,
             Err(failure) => return Ok(failed(&failure).into()),
         };
-        let is_whole = words.iter().any(|word| word == "--json");
+        let is_whole = words.iter().any(|word| word == "--json=full");
         let changes_list = words.first().is_some_and(|verb| CHANGE_THE_LIST.contains(&verb.as_str()));
-        let mut answer = match self.on_thread(&context, move |verbs| verbs.run(words)).await {
+        let agent = agent_name(&context);
+        let mut answer = match self.on_thread(&context, move |verbs| verbs.run(words, agent)).await {
             Ok(answer) => answer,
             Err(error) => {
                 let message = error.message.into_owned();
@@ -305,7 +316,7 @@ fn result(tool: &Tool, answer: Answer, is_whole: bool) -> CallToolResult {
     let mut result = CallToolResult::success(vec![text]);
     let mut content = match answer.json {
         Some(json) if is_whole && json.is_object() => json,
-        Some(json) if json.is_object() => lean_json::lean(json),
+        Some(json) if json.is_object() => lean_json::lean_json(json),
         Some(json) => json!({ "result": json }),
         None => json!({}),
     };

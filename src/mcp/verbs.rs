@@ -16,8 +16,8 @@ pub enum Profile {
 
 /// Runs verbs of the command line in this process.
 pub trait Verbs: Send + Sync + 'static {
-    /// Runs a verb with its arguments. Neither stdin nor stdout is touched.
-    fn run(&self, words: Vec<String>) -> Answer;
+    /// Runs a verb with its arguments for an agent, by its name. Neither stdin nor stdout is touched.
+    fn run(&self, words: Vec<String>, agent: Option<String>) -> Answer;
 
     /// Returns the top of the worktree.
     ///

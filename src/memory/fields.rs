@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::privacy::{check_secrets, without_private};
+use super::privacy::{announced, check_secrets, without_private};
 use super::{Refused, quoted};
 use crate::extract::redact::REDACTED;
 
@@ -24,6 +24,8 @@ pub const MAX_NAME: usize = 256;
 pub const MAX_KEY: usize = 8 << 10;
 /// The default container.
 pub const DEFAULT_CONTAINER: &str = "project";
+/// The word for the container with the name of the repository.
+pub const AUTO_CONTAINER: &str = "auto";
 /// The default priority.
 pub const DEFAULT_PRIORITY: u8 = 5;
 /// Highest priority.
@@ -54,6 +56,14 @@ pub fn content(raw: &str, allow_secret: bool) -> Result<Kept, Refused> {
         return Err(Refused::new("content", "all of it is private, so nothing is left to store"));
     }
     Ok(kept)
+}
+
+/// Returns a warning about a text that was taken: it may have a credential that does not look like one.
+pub fn doubt(field: &str, text: &str) -> Option<String> {
+    let (line, word) = announced(text)?;
+    Some(format!(
+        "{field}: what follows \"{word}\" in line {line} may be a credential; if so, forget and purge it"
+    ))
 }
 
 /// Returns the title to store; `None` if it is empty.
@@ -92,6 +102,13 @@ pub fn container(raw: &str) -> Result<String, Refused> {
     let name = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");
     if name.is_empty() {
         return Err(Refused::new("container", format!("{} has no letter a-z and no digit", quoted(raw))));
+    }
+    if name == AUTO_CONTAINER {
+        return Err(Refused::new(
+            "container",
+            "auto is for memories that are written, not a name to look for",
+        )
+        .hint("`memo containers` lists the names"));
     }
     Ok(name)
 }
@@ -135,6 +152,22 @@ pub fn name(field: &'static str, raw: &str) -> Result<String, Refused> {
     }
     check_name(field, name)?;
     Ok(name.to_owned())
+}
+
+/// The sources that a caller may give; memod stamps the others itself.
+const SOURCES: [&str; 4] = ["user", "agent", "hook", "import"];
+
+/// Returns the source that a caller gives to a new memory.
+///
+/// # Errors
+/// When it is none that a caller may give.
+pub fn source(raw: &str) -> Result<String, Refused> {
+    if SOURCES.contains(&raw) {
+        return Ok(raw.to_owned());
+    }
+    let why = format!("{} is none of {}", quoted(raw), SOURCES.join(", "));
+    Err(Refused::new("source", why)
+        .hint("leave it out: cli, api, consolidation and system are stamped by memod"))
 }
 
 /// Fails if a name has a private part or a credential.

@@ -46,6 +46,22 @@ pub(super) fn without_secrets(text: &str) -> String {
     redact(&text, Syntax::Prose).into_owned()
 }
 
+/// A word that announces a credential, and what follows it. The words are those that LLMemory warns of, without the
+/// sentences that only mention one.
+static ANNOUNCED: LazyLock<Regex> = LazyLock::new(|| {
+    let words = r"(?i)(password|api[_ -]?key|token|secret)[`'\x22]?\s*[:=]\s*[`'\x22]?(\S)";
+    Regex::new(words).expect("a test compiles the pattern")
+});
+
+/// Returns the line and the word where something stands that may be a credential, though it does not look like one.
+pub(super) fn announced(text: &str) -> Option<(usize, &str)> {
+    // A placeholder begins with one of these.
+    let is_value = |value: &str| !value.starts_with(['<', '$', '[', '{', '*', '…', '.']);
+    let found = ANNOUNCED.captures_iter(text).find(|found| is_value(&found[2]))?;
+    let word = found.get(1).expect("the pattern has two groups");
+    Some((text[..word.start()].matches('\n').count() + 1, word.as_str()))
+}
+
 /// Refuses text that looks like a credential, without showing it.
 pub(super) fn check_secrets(field: &'static str, text: &str) -> Result<(), Refused> {
     let Some(Secret { name, bytes }) = find(text, Syntax::Prose).into_iter().next() else {
@@ -112,6 +128,22 @@ mod tests {
         ];
         for text in cases {
             assert_eq!(check_secrets("content", text), Ok(()), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_announced_is_doubted() {
+        let cases = [
+            ("password: see the vault", Some((1, "password"))),
+            ("one\nAPI key = theirs", Some((2, "API key"))),
+            ("'token' : x and secret: y", Some((1, "token"))),
+            ("secret = $API_KEY_2", None),
+            ("api key: <YOUR_KEY_1>", None),
+            ("password: [REDACTED]", None),
+            ("the token expires; the secret is rotated", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(announced(text), expected, "{text}");
         }
     }
 }

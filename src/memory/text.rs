@@ -14,6 +14,14 @@ pub fn hash(content: &str) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
+/// Returns a hash of exactly the title and content that a vector is made of.
+pub fn vector_hash(title: Option<&str>, content: &str) -> String {
+    let title = title.unwrap_or_default();
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&title.len().to_le_bytes()).update(title.as_bytes()).update(content.as_bytes());
+    hasher.finalize().to_hex().to_string()
+}
+
 /// Returns the words of title, tags and content that the full-text index holds, and their stems.
 pub fn index(title: Option<&str>, tags: &[String], content: &str) -> [String; 3] {
     [title.unwrap_or_default(), &tags.join(" "), content].map(|text| {

@@ -7,10 +7,6 @@ use std::collections::BTreeSet;
 
 use super::text::words_of;
 
-/// Minimum cosine of near memories: "likely a duplicate" in models/builtin/README.md, where paraphrases have 0.42 to 0.79
-/// and unrelated pairs at most 0.48.
-pub const NEAR: f64 = 0.90;
-
 /// Minimum share of common words, of all words of two titles, for the same subject.
 const SIMILAR_TITLE: f64 = 0.75;
 

@@ -53,13 +53,11 @@ impl Tiers {
         }
     }
 
-    /// Returns the fields of a memory after moving up a tier, which never shortens its life; `None` at the highest tier.
-    pub fn promoted(&self, before: Retention, now_ms: i64) -> Option<Retention> {
-        let tier = match before.tier {
-            Tier::Short => Tier::Mid,
-            Tier::Mid => Tier::Long,
-            Tier::Long => return None,
-        };
+    /// Returns the fields of a memory after moving up to a tier, or else to the next one, which never shortens its life;
+    /// `None` if it is there already, or higher.
+    pub fn promoted(&self, before: Retention, to: Option<Tier>, now_ms: i64) -> Option<Retention> {
+        let next = if before.tier == Tier::Short { Tier::Mid } else { Tier::Long };
+        let tier = Some(to.unwrap_or(next)).filter(|tier| *tier > before.tier)?;
         // `None`, no expiry, is the latest.
         let expires_at = before.expires_at.zip(self.end(tier, now_ms)).map(|(old, new)| old.max(new));
         Some(Retention { tier, expires_at, ..before })
@@ -73,7 +71,7 @@ impl Tiers {
         let after = Retention { access_count, priority, ..before };
         let extension_ms = match before.tier {
             Tier::Mid if access_count >= self.promote_at => {
-                return self.promoted(after, now_ms).unwrap_or(after);
+                return self.promoted(after, None, now_ms).unwrap_or(after);
             }
             Tier::Short => self.short_extension_ms,
             Tier::Mid => self.mid_extension_ms,
@@ -121,15 +119,17 @@ mod tests {
     }
 
     #[test]
-    fn promoting_goes_one_up() {
-        let end = |tier, expires_at| {
-            let promoted = tiers().promoted(standing(tier, expires_at, 5, 0), 0);
+    fn promoting_goes_one_up_or_where_it_is_told() {
+        let end = |tier, to, expires_at| {
+            let promoted = tiers().promoted(standing(tier, expires_at, 5, 0), to, 0);
             promoted.map(|after| (after.tier, after.expires_at))
         };
-        assert_eq!(end(Tier::Short, Some(10)), Some((Tier::Mid, Some(7 * DAY_MS))));
-        assert_eq!(end(Tier::Short, Some(9 * DAY_MS)), Some((Tier::Mid, Some(9 * DAY_MS))));
-        assert_eq!(end(Tier::Short, None), Some((Tier::Mid, None)));
-        assert_eq!(end(Tier::Mid, Some(10)), Some((Tier::Long, None)));
-        assert_eq!(end(Tier::Long, Some(10)), None);
+        assert_eq!(end(Tier::Short, None, Some(10)), Some((Tier::Mid, Some(7 * DAY_MS))));
+        assert_eq!(end(Tier::Short, None, Some(9 * DAY_MS)), Some((Tier::Mid, Some(9 * DAY_MS))));
+        assert_eq!(end(Tier::Short, None, None), Some((Tier::Mid, None)));
+        assert_eq!(end(Tier::Mid, None, Some(10)), Some((Tier::Long, None)));
+        assert_eq!(end(Tier::Long, None, Some(10)), None);
+        assert_eq!(end(Tier::Short, Some(Tier::Long), Some(10)), Some((Tier::Long, None)));
+        assert_eq!(end(Tier::Mid, Some(Tier::Mid), Some(10)), None);
     }
 }

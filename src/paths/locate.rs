@@ -164,6 +164,10 @@ pub(super) fn has_plain_state(dir: &Path, env: &Env) -> bool {
 
 /// Returns the file that remembers that a directory outside git is to be indexed. It is not in that directory, because a
 /// `.memo` may come with an archive, or belong to another tool.
+pub(super) fn asked_for_file(root: &Path, env: &Env) -> PathBuf {
+    asked_for(&place_id(root), env)
+}
+
 fn asked_for(id: &str, env: &Env) -> PathBuf {
     env.state_home().join("memod").join("asked-for").join(id)
 }

@@ -17,7 +17,7 @@ pub struct WhyParams {
     pub limit: Option<usize>,
 }
 
-/// Result of `why`, as `memo why --json` prints it.
+/// Result of `why`, as `memo why --json=full` prints it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct WhyResult {
     /// Path from the worktree's top.
@@ -96,7 +96,7 @@ pub struct ChangedParams {
     pub wait_ms: Option<u64>,
 }
 
-/// Result of `changed`, as `memo changed --json` prints it.
+/// Result of `changed`, as `memo changed --json=full` prints it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ChangedResult {
     /// The commit that the worktree is compared with; null if every commit is newer, so that everything is new.

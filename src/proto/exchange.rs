@@ -3,11 +3,11 @@
 //! A large import consists of many requests, each of them one transaction, so that other requests are served in between. An
 //! interrupted import can be repeated, because existing memories are recognised by id or text.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::anchor::Anchor;
-use super::memory::{Caller, Memory, Selection, Tier};
+use super::memory::{Caller, Memory, Selection, StoredVector, Tier};
 
 /// The name in the first line of an export.
 pub const FORMAT: &str = "memod-memories";
@@ -38,6 +38,7 @@ pub struct Draft {
     pub confidence: Option<f64>,
     pub source: Option<String>,
     pub author: Option<String>,
+    pub agent: Option<String>,
     pub created: Option<String>,
     pub updated: Option<String>,
     pub last_access: Option<String>,
@@ -47,11 +48,20 @@ pub struct Draft {
     pub archived_why: Option<String>,
     pub key: Option<String>,
     pub anchors: Vec<Anchor>,
+    /// Used instead of a new one if it is of the model in use, and of the title and content that are stored.
+    #[serde(deserialize_with = "vector")]
+    pub vector: Option<StoredVector>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
 fn is_zero(number: &u64) -> bool {
     *number == 0
+}
+
+/// Parses a vector. One of another form is empty, which fits no model: the memory need not be refused for it.
+fn vector<'a, D: Deserializer<'a>>(deserializer: D) -> Result<Option<StoredVector>, D::Error> {
+    let given = Option::<Value>::deserialize(deserializer)?;
+    Ok(given.map(|value| StoredVector::deserialize(value).unwrap_or_default()))
 }
 
 /// A link to import.
@@ -162,6 +172,13 @@ pub struct Imported {
     pub why: Option<String>,
 }
 
+impl Imported {
+    /// Returns whether the draft is what is stored now.
+    pub fn is_stored(&self) -> bool {
+        matches!(self.fate, ImportStatus::Added | ImportStatus::Updated)
+    }
+}
+
 /// Result of `memory.import` and `memory.import_markdown`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -250,6 +267,8 @@ pub struct ExportParams {
     pub selection: Selection,
     /// Whether to export archived instead of living memories.
     pub archived: bool,
+    /// Whether each memory has its vector.
+    pub include_vectors: bool,
     /// The `next` of the page before.
     pub after: i64,
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::anchor::StateCounts;
-use super::{NextModel, Pending};
+use super::{IndexProgress, NextModel, Pending};
 
 /// Params of `status`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -17,7 +17,7 @@ pub struct StatusParams {
     pub skipped: bool,
 }
 
-/// Result of `status`, as `memo status --json` prints it (design 13).
+/// Result of `status`, as `memo status --json=full` prints it (design 13).
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct StatusResult {
     /// The process.
@@ -39,6 +39,9 @@ pub struct StatusResult {
     pub counters: Counters,
     /// What is still to be indexed.
     pub pending: Pending,
+    /// What is being indexed in the worktree of `cwd`, and how far; absent while nothing is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<IndexProgress>,
     /// Refused files by reason.
     pub skipped: std::collections::BTreeMap<String, u64>,
     /// How changes are noticed.
@@ -153,6 +156,13 @@ pub struct ModelInfo {
 pub struct DoctorResult {
     /// The checks in order.
     pub checks: Vec<Check>,
+}
+
+/// Result of `doctor.acknowledge`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct AcknowledgeResult {
+    /// What is not told from now on: each repair of a database since the last time, with the files that are concerned.
+    pub acknowledged: Vec<String>,
 }
 
 /// One check of `doctor`.

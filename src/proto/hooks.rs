@@ -46,7 +46,7 @@ pub struct HooksParams {
     pub chain: bool,
 }
 
-/// Result of these methods, as `memo hooks --json` prints it.
+/// Result of these methods, as `memo hooks --json=full` prints it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HooksResult {
     /// The best method in use.

@@ -34,7 +34,7 @@ pub use self::tally::{BackupInfo, StatsResult, Tally, TallyParams, TallyResult};
 use super::anchor::{Anchor, State};
 
 /// The lifetime of a memory without an explicit expiry.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tier {
     /// 6 hours, or `memory.short_minutes`.
@@ -92,10 +92,12 @@ pub struct Memory {
     pub priority: u8,
     /// 0 to 1.
     pub confidence: f64,
-    /// How it was added: `cli` or `api`.
+    /// How it was added: `cli`, `api`, `agent`, `hook`, `user`, `import`, `consolidation`, or the word that an import had.
     pub source: String,
     /// Author, from git's settings.
     pub author: String,
+    /// Name of the agent that added it, as the agent gave it.
+    pub agent: Option<String>,
     /// Creation time.
     pub created: String,
     /// Time of the last change.
@@ -112,9 +114,24 @@ pub struct Memory {
     pub archived_why: Option<String>,
     /// Source of an import: `import:/docs/a.md`, `repo-map:/map.json`.
     pub key: Option<String>,
+    /// Its vector; only for `memory.export` with `include_vectors`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vector: Option<StoredVector>,
     /// Links, oldest first; only for `memory.get`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub links: Option<Vec<Link>>,
+}
+
+/// A vector of title and content. Vectors of different models are never compared.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StoredVector {
+    /// Identity of the model.
+    pub model: String,
+    /// Hash of the title and content that it was made of.
+    pub text_hash: String,
+    /// Its values, times 127 and rounded.
+    pub int8: Vec<i8>,
 }
 
 /// The caller; a part of the params of every method.
@@ -123,8 +140,11 @@ pub struct Memory {
 pub struct Caller {
     /// Absolute path inside the worktree.
     pub cwd: String,
-    /// `cli` for the command line; anything else is stored as `api`.
+    /// `cli` for the command line, `mcp` for the server of agents; stored as `cli`, `agent`, and otherwise `api`.
     pub client: String,
+    /// Name of the agent that asks; stored with what it adds, whose source is then `agent`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_name: Option<String>,
     /// Name of this request, for methods that write.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
@@ -170,6 +190,12 @@ pub struct Traits {
     /// Part of the author's name or address, ignoring case.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
+    /// Part of the name of the agent that added it, ignoring case.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// How it was added.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
     /// Minimum priority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_priority: Option<i64>,

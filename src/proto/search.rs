@@ -63,7 +63,7 @@ pub struct SearchParams {
     /// Conditions on the fields of memories; commits have an `author` too.
     #[serde(flatten)]
     pub traits: Traits,
-    /// Minimum score, 0 to 1.
+    /// Minimum score, 0 to 1; `search.threshold` when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<f64>,
     /// Whether to explain the score of each hit.
@@ -73,6 +73,16 @@ pub struct SearchParams {
     /// Whether `snippet` is the whole text of each hit: definition, section, message or memory.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub full: bool,
+    /// Whether hits have `text`, too: definition, section, message or memory.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub texts: bool,
+    /// Number of lines of the file before the matching ones in `snippet`, at most 200; absent, `snippet` is a few lines around
+    /// the best ones. Of a commit and a memory they are lines of its text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lines_before: Option<usize>,
+    /// The same after the matching ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lines_after: Option<usize>,
     /// Signals and factors of `explain` that are to have no effect on files and commits: their weight is 0, their factor 1.
     /// For measuring what each is worth; an unknown name is an error that lists them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -83,7 +93,7 @@ pub struct SearchParams {
     pub wait_ms: Option<u64>,
 }
 
-/// Result of `search`, as `memo search --json` prints it (design 13).
+/// Result of `search`, as `memo search --json=full` prints it (design 13).
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct SearchResult {
     /// As asked.
@@ -94,6 +104,9 @@ pub struct SearchResult {
     pub hits: Vec<Hit>,
     /// Number of candidates of all arms, before the limit.
     pub total: usize,
+    /// Number of hits that `memo search --budget` has left out.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub left_out: usize,
     /// Whether the promise of the requested level holds.
     pub fresh: bool,
     /// Why it does not hold.
@@ -111,6 +124,10 @@ pub struct SearchResult {
     pub clock: String,
     /// Milliseconds in the daemon, waiting included.
     pub took_ms: f64,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// How a query was understood.
@@ -180,12 +197,18 @@ pub struct Hit {
     pub snippet: String,
     /// First line of the snippet, 1-based.
     pub snippet_line: u32,
+    /// The whole text, from the first of `lines` on, if requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
     /// The line that names the definition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
     /// Its number, 1-based.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature_line: Option<u32>,
+    /// Its place in the answer, 1-based.
+    #[serde(default)]
+    pub rank: usize,
     /// 0 to 1, larger is better.
     pub score: f64,
     /// Other files that say the same.

@@ -19,7 +19,7 @@ pub struct ShowParams {
     pub wait_ms: Option<u64>,
 }
 
-/// Result of `show`, as `memo show --json` prints it.
+/// Result of `show`, as `memo show --json=full` prints it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ShowResult {
     /// What was asked for; several where definitions have one name.

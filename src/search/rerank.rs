@@ -29,7 +29,7 @@ const FOLDER: Factor = Factor::new("folder", 1.2);
 /// A file about the subject mentions it in several places; only its best chunk gains.
 const MATCHES: Factor = Factor::new("matches", 1.5);
 /// A question is answered by one good chunk, so many matches in a file say less.
-const MATCHES_AMONG_WORDS: Factor = Factor::new("matches", 1.4);
+const MATCHES_AMONG_WORDS: Factor = Factor::new("matches", 1.3);
 /// A map record repeats the definitions of its file with less detail.
 const MAP: Factor = Factor::new("map", 0.8);
 /// So it does of a question, where its many words find much.

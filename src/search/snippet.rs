@@ -31,6 +31,27 @@ pub struct Snippet {
     pub text: String,
     /// Number of the first line in the file, 1-based.
     pub line: u32,
+    /// The whole text, where it is wanted as well.
+    pub whole: Option<String>,
+}
+
+/// How much of a text is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Extent {
+    /// The lines that match best, with some neighbours.
+    #[default]
+    Best,
+    /// The lines that match best, with so many before and after them.
+    Around {
+        /// Lines before the first that matches.
+        before: usize,
+        /// Lines after the last that matches.
+        after: usize,
+    },
+    /// The same as `Best`, and the whole text as well.
+    Both,
+    /// All lines.
+    Whole,
 }
 
 /// Cuts snippets for the words of a query.
@@ -39,34 +60,55 @@ pub struct Snippets<'a> {
     words: &'a [Word],
     /// Finds what a line must contain, in lower case and without underscores, to have a word in ASCII.
     likely: Option<AhoCorasick>,
-    /// Whether nothing is cut.
-    are_whole: bool,
+    extent: Extent,
 }
 
 impl<'a> Snippets<'a> {
-    /// Takes the words of a query, and whether to return whole texts.
-    pub fn new(words: &'a [Word], are_whole: bool) -> Self {
+    /// Takes the words of a query, and how much of a text is wanted.
+    pub fn new(words: &'a [Word], extent: Extent) -> Self {
         let parts = words.iter().filter(|word| word.text.is_ascii()).map(|word| singular(&word.text));
-        Self { words, likely: AhoCorasick::new(parts).ok(), are_whole }
+        Self { words, likely: AhoCorasick::new(parts).ok(), extent }
+    }
+
+    /// Returns the number of lines that are wanted before and after the text of a hit.
+    pub fn lines_around(&self) -> Option<(usize, usize)> {
+        match self.extent {
+            Extent::Around { before, after } => Some((before, after)),
+            Extent::Best | Extent::Both | Extent::Whole => None,
+        }
     }
 
     /// Returns the first window of `text` with the most different words.
     ///
     /// `first_line` is the number of the first line of `text`, 1-based. Without a match the window is the
-    /// beginning.
-    pub fn of(&self, text: &str, first_line: u32) -> Snippet {
-        if self.are_whole {
-            return Snippet { text: text.trim_end().to_owned(), line: first_line };
+    /// beginning. `around` has the lines of the file before and after `text`, where they are wanted.
+    pub fn of(&self, text: &str, first_line: u32, around: &(String, String)) -> Snippet {
+        if self.extent == Extent::Whole {
+            return Snippet { text: text.trim_end().to_owned(), line: first_line, whole: None };
         }
         let mut squeezed = Vec::new();
-        let lines: Vec<Line<'_>> = text.lines().map(|line| self.line(line, &mut squeezed)).collect();
-        let Some(window) = best_window(&lines, self.words) else {
+        let mut lines: Vec<Line<'_>> = text.lines().map(|line| self.line(line, &mut squeezed)).collect();
+        if lines.is_empty() {
             return Snippet { line: first_line, ..Snippet::default() };
+        }
+        let (mut first_line, matching) = (first_line, matching(&lines, self.words));
+        let window = match self.extent {
+            Extent::Around { before, after } => {
+                let other = |line| Line::new(line, &[]);
+                let head: Vec<_> = around.0.lines().map(other).collect();
+                let (n_head, matching) = (head.len(), matching.unwrap_or_else(|| beginning(&lines)));
+                first_line = first_line.saturating_sub(n_head as u32);
+                lines.splice(0..0, head);
+                lines.extend(around.1.lines().map(other));
+                let end = matching.end.saturating_add(n_head).saturating_add(after);
+                (matching.start + n_head).saturating_sub(before)..end.min(lines.len())
+            }
+            _ => fit(&lines, matching.map_or_else(|| beginning(&lines), |lines_of| padded(&lines, lines_of))),
         };
-        let window = fit(&lines, window);
         let line = first_line.saturating_add(window.start as u32);
         let shown: Vec<String> = lines[window].iter().map(Line::shown).collect();
-        Snippet { text: shown.join("\n"), line }
+        let whole = (self.extent == Extent::Both).then(|| text.trim_end().to_owned());
+        Snippet { text: shown.join("\n"), line, whole }
     }
 
     /// Splits a line only if it may have a word.
@@ -149,9 +191,8 @@ fn shown_range(text: &str, at: usize) -> Range<usize> {
     start..start + len
 }
 
-/// Returns the window with the most different words, trimmed to the first and last line with one and extended evenly;
-/// `None` for a text without lines.
-fn best_window(lines: &[Line<'_>], words: &[Word]) -> Option<Range<usize>> {
+/// Returns the lines of the window with the most different words, from the first to the last with one.
+fn matching(lines: &[Line<'_>], words: &[Word]) -> Option<Range<usize>> {
     let with_match = (0..lines.len()).filter(|&nth| !lines[nth].matches.is_empty());
     let mut best: Option<(f32, usize)> = None;
     for start in with_match {
@@ -160,16 +201,22 @@ fn best_window(lines: &[Line<'_>], words: &[Word]) -> Option<Range<usize>> {
             best = Some((value, start));
         }
     }
-    let Some((_, start)) = best else {
-        let start =
-            lines.iter().position(|line| !line.text.trim().is_empty()).or(lines.first().map(|_| 0))?;
-        return Some(start..lines.len().min(start + MAX_LINES));
-    };
+    let (_, start) = best?;
     let end = lines.len().min(start + MAX_LINES);
     let last = (start..end).rev().find(|&nth| !lines[nth].matches.is_empty()).unwrap_or(start);
-    let n_spare = MAX_LINES - (last + 1 - start);
-    let start = start.saturating_sub(n_spare / 2);
-    Some(start..lines.len().min(start + MAX_LINES))
+    Some(start..last + 1)
+}
+
+/// Returns the first lines with text.
+fn beginning(lines: &[Line<'_>]) -> Range<usize> {
+    let start = lines.iter().position(|line| !line.text.trim().is_empty()).unwrap_or(0);
+    start..lines.len().min(start + MAX_LINES)
+}
+
+/// Extends lines evenly to as many as a snippet has.
+fn padded(lines: &[Line<'_>], Range { start, end }: Range<usize>) -> Range<usize> {
+    let start = start.saturating_sub((MAX_LINES - (end - start)) / 2);
+    start..lines.len().min(start + MAX_LINES)
 }
 
 /// Each different word counts its weight; repetitions count a tenth.
@@ -219,7 +266,7 @@ mod tests {
     /// Returns the first line's number, and the text with what counts as a match in it in brackets.
     fn marked(query: &str, text: &str) -> (u32, String) {
         let query = parse(query);
-        let found = Snippets::new(query.words(), false).of(text, 10);
+        let found = Snippets::new(query.words(), Extent::Best).of(text, 10, &Default::default());
         let mark = |text: &str| {
             let mut marked = text.to_owned();
             for (range, _) in Line::new(text, query.words()).matches.into_iter().rev() {
@@ -251,6 +298,22 @@ mod tests {
     }
 
     #[test]
+    fn lines_around_those_that_match() {
+        let check = |(before, after): (usize, usize), query: &str, line: u32, expected: &str| {
+            let query = parse(query);
+            let around = ("1\n2\n".to_owned(), "8\n9\n".to_owned());
+            let snippets = Snippets::new(query.words(), Extent::Around { before, after });
+            let found = snippets.of("3\nx\n5\ny\n7\n", 3, &around);
+            assert_eq!((found.line, found.text.as_str()), (line, expected));
+        };
+        check((0, 0), "x", 4, "x");
+        check((1, 0), "x", 3, "3\nx");
+        check((0, 2), "x y", 4, "x\n5\ny\n7\n8");
+        check((9, 9), "y", 1, "1\n2\n3\nx\n5\ny\n7\n8\n9");
+        check((1, 1), "meaning", 2, "2\n3\nx\n5\ny\n7\n8");
+    }
+
+    #[test]
     fn long_lines_are_cut_around_the_match() {
         let text = format!("{}needle{}", "ä ".repeat(5_000), " ß".repeat(5_000));
         let (line, marked) = marked("needle", &text);
@@ -267,12 +330,12 @@ mod tests {
         for _ in 0..3_000 {
             let mut text = || (0..random.below(4)).map(|_| random.pick(&texts)).collect::<Vec<_>>().join(" ");
             let (query, line) = (parse(&text()), text());
-            let found = Snippets::new(query.words(), false).line(&line, &mut Vec::new());
+            let found = Snippets::new(query.words(), Extent::Best).line(&line, &mut Vec::new());
             assert_eq!(found.matches, Line::new(&line, query.words()).matches, "{query:?} {line}");
         }
         for _ in 0..2_000 {
             let (query, line) = (parse(&hostile_text(&mut random, 8)), hostile_text(&mut random, 30));
-            let found = Snippets::new(query.words(), false).line(&line, &mut Vec::new());
+            let found = Snippets::new(query.words(), Extent::Best).line(&line, &mut Vec::new());
             assert_eq!(found.matches, Line::new(&line, query.words()).matches, "{query:?} {line}");
         }
     }
@@ -283,7 +346,8 @@ mod tests {
         for _ in 0..2_000 {
             let query = parse(&hostile_text(&mut random, 8));
             let text = hostile_text(&mut random, 400);
-            let found = Snippets::new(query.words(), false).of(&text, u32::MAX - 3);
+            let found =
+                Snippets::new(query.words(), Extent::Best).of(&text, u32::MAX - 3, &Default::default());
             assert!(found.text.lines().count() <= MAX_LINES);
             assert!(found.text.chars().count() <= MAX_CHARS);
         }

@@ -58,6 +58,7 @@ pub struct Record {
     pub confidence: f64,
     pub source: String,
     pub author: String,
+    pub agent: Option<String>,
     pub created: i64,
     pub updated: i64,
     pub last_access: Option<i64>,
@@ -98,7 +99,7 @@ pub struct MemoryEvent {
 impl MemoryEvent {
     /// Returns an event that the daemon causes by itself.
     fn of_daemon(at: i64, action: &str) -> Self {
-        let [action, author, source] = [action, "memod", "daemon"].map(str::to_owned);
+        let [action, author, source] = [action, "memod", "system"].map(str::to_owned);
         Self { at, action, author, source, fields: Map::new() }
     }
 }

@@ -13,6 +13,7 @@ mod lexical;
 mod members;
 mod memory;
 mod model_switch;
+mod names;
 mod new_rows;
 mod postings;
 mod purge;

@@ -34,6 +34,29 @@ impl Bench {
 }
 
 #[test]
+fn names_are_listed_one_level_at_a_time() {
+    let mut bench = Bench::new();
+    let view = bench.view();
+    for path in ["README.md", "src", "src-old/x", "src.rs", "sub/a/b", "sub/a/c", "sub/a-b", "sub0", "zoé/é"]
+    {
+        bench.put(view, path, 1, 0);
+    }
+    let refuse = Change::Refuse { key: SourceKey::new("sub/.env"), stat: STAT, refusal: Refusal::SecretName };
+    bench.writer.apply(view, &[refuse], 0).unwrap();
+    let check = |dir: &str, begins: &str, most: usize, expected: &[&str]| {
+        assert_eq!(bench.reader.names_in(view, dir, begins, most).unwrap(), expected, "{dir:?} {begins:?}");
+    };
+    check("", "", 9, &["README.md", "src", "src-old/", "src.rs", "sub/", "sub0", "zoé/"]);
+    check("", "s", 3, &["src", "src-old/", "src.rs"]);
+    check("", "su", 9, &["sub/", "sub0"]);
+    check("sub", "", 9, &["a-b", "a/"]);
+    check("sub/a", "c", 9, &["c"]);
+    check("zoé", "", 9, &["é"]);
+    check("su", "", 9, &[]);
+    assert_eq!(bench.reader.languages("x").unwrap(), [""; 0]);
+}
+
+#[test]
 fn a_vector_leaves_with_the_last_chunk_of_its_text() {
     let mut bench = Bench::new();
     let view = bench.view();

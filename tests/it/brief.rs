@@ -64,6 +64,21 @@ fn what_matters_comes_first() {
 }
 
 #[test]
+fn what_the_project_is_comes_before_everything() {
+    let live = shop();
+    live.write("README.md", "# Shop\n\nShop sells [things](x) over a counter. It is small.\n");
+    live.write("Cargo.toml", "[package]\nname = \"shop\"\n");
+    live.write("Makefile", "ship: test\n\tscp shop host:\ntest:\n\tcargo test\n");
+    let text = brief(&live, 2_000);
+    let start = "## Project\nShop sells things over a counter.\n- cargo build, cargo test (Cargo.toml)\n\
+                 - make ship | test (Makefile)\n\n## Memories\n";
+    assert!(text.starts_with(start), "{text}");
+    live.write(".gitignore", "Makefile\nREADME.md\n");
+    let text = brief(&live, 2_000);
+    assert!(text.starts_with("## Project\n- cargo build"), "what is not indexed is not told: {text}");
+}
+
+#[test]
 fn no_budget_is_exceeded() {
     let live = shop();
     for nth in 0..40 {

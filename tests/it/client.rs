@@ -13,6 +13,7 @@ use crate::sandbox::Sandbox;
 fn options(start: bool) -> Options {
     Options {
         start,
+        memories_only: false,
         daemon: Sandbox::daemon(),
         version: VERSION.to_owned(),
         answer_within: Duration::from_secs(20),

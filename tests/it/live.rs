@@ -260,13 +260,13 @@ impl Drop for Live {
     }
 }
 
-/// Runs `memo VERB --json`; returns the exit status and what it printed.
+/// Runs `memo VERB --json=full`; returns the exit status and what it printed.
 pub(crate) fn memo(live: &Live, args: &[&str]) -> (i32, Value) {
     memo_in(live, &live.root(), args)
 }
 
 pub(crate) fn memo_in(live: &Live, dir: &Path, args: &[&str]) -> (i32, Value) {
-    let output = live.memo(args).arg("--json").current_dir(dir).output().unwrap();
+    let output = live.memo(args).arg("--json=full").current_dir(dir).output().unwrap();
     let answer = serde_json::from_slice(&output.stdout);
     (output.status.code().unwrap(), answer.unwrap_or_else(|_| panic!("{args:?}: {output:?}")))
 }

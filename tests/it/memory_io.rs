@@ -110,6 +110,45 @@ fn what_goes_out_comes_in_the_same() {
 }
 
 #[test]
+fn vectors_go_out_and_come_in_where_they_fit() {
+    let (here, there) = (Live::new(), Live::new());
+    here.call("memory.add", json!({ "content": "the parser keeps comments", "title": "Parser" }));
+    for content in ["lunch is at noon", "tests run twice", "keys rotate daily", "logs are kept a week", "é"]
+    {
+        here.call("memory.add", json!({ "content": content }));
+    }
+    let vectors = |live: &Live| -> Vec<Value> {
+        let written = live.memo(&["export", "--include-vectors"]).output().unwrap().stdout;
+        let lines = std::str::from_utf8(&written).unwrap().lines();
+        let lines = lines.map(|line| serde_json::from_str::<Value>(line).unwrap());
+        lines.filter(|line| line.get("memory").is_some()).collect()
+    };
+    let right = vectors(&here);
+    let vector = |line: &Value| line["memory"]["vector"].clone();
+    assert_eq!(vector(&right[0])["int8"].as_array().unwrap().len(), 256, "{}", right[0]);
+    assert!(!export(&here).contains("int8"), "only if they are asked for");
+    let mut lines = right.clone();
+    // Of unit length, but of no text, to see whose it is afterwards.
+    lines[0]["memory"]["vector"]["int8"] = json!([[8; 128], [-8; 128]].concat());
+    lines[1]["memory"]["vector"] = json!({ "model": "other", "int8": [1, 2, 3] });
+    lines[2]["memory"]["vector"]["int8"] = json!(vec![1; 256]);
+    lines[3]["memory"]["vector"]["int8"] = json!("AAAA");
+    lines[4]["memory"]["vector"] = json!([1e300]);
+    lines[5]["memory"]["content"] = json!("edited by hand");
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let path = file(&there, "e.jsonl", &text);
+    let answer = import(&there, &[&path], &json!({ "added": 6 }));
+    assert!(answer.to_string().contains("do not fit the model or the stored text"), "{answer}");
+    let taken = vectors(&there);
+    assert_eq!(vector(&taken[0]), vector(&lines[0]));
+    for n in 1..5 {
+        assert_eq!(vector(&taken[n]), vector(&right[n]), "computed again: {}", lines[n]);
+    }
+    here.call("memory.add", json!({ "content": "edited by hand" }));
+    assert_eq!(vector(&taken[5]), vector(&vectors(&here)[6]), "that of the new text");
+}
+
+#[test]
 fn an_export_takes_the_place_of_files_alone() {
     let live = Live::new();
     live.call("memory.add", json!({ "content": "one" }));
@@ -470,11 +509,12 @@ fn conversations_come_in_whole() {
     file(&live, "slack/general/2026-01-01.json", &message("hello").to_string());
     file(&live, "slack/general/2026-01-02.json", &message("world").to_string());
     file(&live, "slack/general/2026-01-03.json", "{");
-    file(&live, "slack/users.json", "[]");
+    let users = json!([{ "id": "U1", "name": "ann", "profile": { "real_name": "Ann\n\nLee" } }]);
+    file(&live, "slack/users.json", &users.to_string());
     let path = live.sandbox.path("slack").to_str().unwrap().to_owned();
     let answer = import(&live, &["--from", "slack", &path], &json!({ "added": 1 }));
     assert!(refused(&answer)[0].1.starts_with("no list of messages"), "{answer}");
-    assert!(texts(&live).contains(&"U1: hello\n\nU1: world".to_owned()));
+    assert!(texts(&live).contains(&"Ann Lee: hello\n\nAnn Lee: world".to_owned()));
     let zip = file(&live, "export.zip", "PK\u{3}\u{4}");
     let (code, answer) = memo(&live, &["import", "--from", "claude", &zip]);
     assert!(code == 2 && answer.to_string().contains("zip"), "{answer}");

@@ -155,7 +155,7 @@ fn a_score_is_explained() {
     for part in [&*id, "bm25", "knn", "fused", "priority   x 1.120", "written    x 2.000", "product"] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    let output = live.memo(&["explain", "gizmo", "--of", "docs/auth.md", "--json"]).output().unwrap();
+    let output = live.memo(&["explain", "gizmo", "--of", "docs/auth.md", "--json=full"]).output().unwrap();
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     let hit = &answer["hits"][0];
     let explain = &hit["explain"];
@@ -235,6 +235,11 @@ fn hits_below_a_threshold_are_left_out() {
     assert_eq!(all.len(), 2);
     assert_eq!(scores(all[0]), all[..1]);
     assert!(scores(1.0).is_empty());
+    let mut command = live.memo(&["search", "gizmo"]);
+    let output = command.env("MEMO_SEARCH_THRESHOLD", "1").output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said.contains("every hit scores below the threshold of 1"), "{said}");
     let params = json!({ "cwd": live.root(), "query": "gizmo", "threshold": 1.5 });
     let error = live.connect().call("search", &params).unwrap_err().to_string();
     assert!(error.contains("threshold: 1.5 is not between 0 and 1"), "{error}");

@@ -59,6 +59,28 @@ fn what_says_the_same_is_refused_forced_or_merged() {
 }
 
 #[test]
+fn the_settings_decide_what_says_the_same() {
+    let live = Live::new();
+    let set = |key: &str, value: &str| {
+        let output = live.memo(&["config", "set", key, value]).output().unwrap();
+        stop(&live); // settings are read when the daemon starts
+        output.status.code()
+    };
+    add(&live, &[FIRST]);
+    assert_eq!(set("memory.near_cosine", "0.4"), Some(2));
+    assert_eq!(set("memory.near_cosine", "1"), Some(0));
+    assert_eq!(memo(&live, &["dedupe"]).1["threshold"], 1.0);
+    assert_eq!(add(&live, &[SAME])["created"], true, "a cosine of 1 only");
+    call(&live, "memory.forget", json!({ "match": "they" }));
+    assert_eq!(set("memory.near_cosine", "0.9"), Some(0));
+    assert_eq!(memo(&live, &["add", SAME]).0, 2);
+    assert_eq!(set("memory.refuse_near", "false"), Some(0));
+    assert_eq!(add(&live, &["--merge", SAME])["merged"], true, "merging is still asked for");
+    assert_eq!(add(&live, &[FIRST])["created"], true, "its text was changed by the merge");
+    assert_eq!(n_living(&live), 2);
+}
+
+#[test]
 fn what_may_contradict_is_told_and_stored() {
     let live = Live::new();
     let day = id(&add(&live, &["--title", "Token expiry", "tokens expire after 24 hours of inactivity"]));

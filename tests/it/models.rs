@@ -171,7 +171,7 @@ fn what_is_no_model_is_refused_and_leaves_nothing() {
     let (_, error) = import(&live, &dir, "bad");
     assert!(error["error"]["message"].as_str().unwrap().ends_with("tokenizer.json: is absent"), "{error}");
     let (exit, _) = memo(&live, &["model", "use", "bad"]);
-    assert_eq!(exit, 1, "it is not installed");
+    assert_eq!(exit, 2, "it is not installed");
     let left = fs::read_dir(models(&live)["dir"].as_str().unwrap()).unwrap().count();
     assert_eq!((left, search(&live, "session", "doc").1), (0, Vec::new()), "the builtin model serves on");
 }

@@ -83,6 +83,52 @@ fn every_list_is_read_back_from_every_format() {
 }
 
 #[test]
+fn json_is_lean_unless_all_is_asked_for() {
+    let live = zoo();
+    let keys = |line: &str| -> (Value, Vec<String>) {
+        let answer: Value = serde_json::from_str(&printed(&live, line, &["zebra"])).unwrap();
+        let hit = answer["hits"][0].as_object().unwrap_or_else(|| panic!("{line}: {answer}")).clone();
+        (answer, hit.keys().cloned().collect())
+    };
+    let search = "search --kind doc --sync full --wait-ms 60000";
+    let full = keys(&format!("{search} --json=full"));
+    // `--json` takes no word after it, and stands before the verb, too.
+    for line in [&format!("{search} --json"), &format!("--json {search}"), &format!("{search} --format json")]
+    {
+        let (answer, hit) = keys(line);
+        let expected = "kind lines path rank score snippet snippet_line title trust";
+        assert_eq!(hit.join(" "), expected, "{line}: {answer}");
+        assert_eq!((&answer["hits"][0]["rank"], &answer["fresh"]), (&1.into(), &true.into()), "{line}");
+        for key in hit.iter().filter(|key| *key != "score") {
+            assert_eq!(answer["hits"][0][key], full.0["hits"][0][key], "{key}");
+        }
+        assert!(answer["clock"].is_null() && answer["took_ms"].is_null(), "{line}: {answer}");
+    }
+    for key in ["arms", "blob", "classes", "state", "view"] {
+        assert!(full.1.iter().any(|known| known == key), "{key}: {full:?}");
+    }
+    assert!(full.0["clock"].is_string() && full.0["took_ms"].is_number(), "{full:?}");
+    let memory: Value = serde_json::from_str(&printed(&live, "get mem_0", &["--json"])).unwrap();
+    let shown = memory["memories"][0].as_object().unwrap();
+    assert!(shown.values().all(|value| !value.is_null()) && !shown.contains_key("key"), "{memory}");
+}
+
+#[test]
+fn a_terminal_shows_priority_and_tier_in_colours() {
+    let live = Live::new();
+    let add = ["add", "--priority", "8", "--tier", "short", "alpha"];
+    assert!(live.memo(&add).output().unwrap().status.success());
+    let (green, red) = ("\u{1b}[32m████████░░\u{1b}[0m", "\u{1b}[1m\u{1b}[31mshort");
+    for verb in ["list", "get mem_0"] {
+        let coloured = printed(&live, verb, &["--color", "always"]);
+        assert!(coloured.contains(green) && coloured.contains(red), "{coloured:?}");
+        let plain = printed(&live, verb, &[]);
+        assert!(!plain.contains(['\u{1b}', '█']), "{plain:?}");
+    }
+    assert!(printed(&live, "list", &[]).contains("  p8  project  alpha"));
+}
+
+#[test]
 fn python_reads_it_too() {
     let live = zoo();
     let script = "import csv, io, json, sys, xml.etree.ElementTree as tree\n\
@@ -113,7 +159,7 @@ fn wrong_formats_and_fields_are_refused_before_anything_is_done() {
     };
     check(
         "list --format yaml",
-        "err: memo: invalid value 'yaml' for '--format <FORMAT>'\nerr:   [possible values: text, json,",
+        "err: memo: invalid value 'yaml' for '--format <FORMAT>'\nerr: hint: did you mean xml? there are: text, json,",
     );
     check(
         "tags --fields nam",
@@ -130,7 +176,11 @@ fn wrong_formats_and_fields_are_refused_before_anything_is_done() {
     );
     check(
         "list --json --format csv",
-        "out: {\"error\":{\"code\":\"usage\",\"message\":\"the argument '--json' cannot",
+        "out: {\"error\":{\"code\":\"usage\",\"message\":\"the argument '--json[=<FORM>]' cannot",
+    );
+    check(
+        "list --json=all",
+        "out: {\"error\":{\"code\":\"usage\",\"message\":\"invalid value 'all' for '--json[=<FORM>]'",
     );
     check("stop --format csv", "err: memo: unexpected argument '--format' found");
 }

@@ -265,14 +265,14 @@ fn what_has_no_answer_is_explained() {
         assert!(error["message"].as_str().unwrap().contains(said), "{result}");
         assert!(error["hint"].is_string(), "{result}");
     };
-    check(&["changed", "--since", "nothing"], 1, "not-found", "nothing: no branch, tag or commit");
+    check(&["changed", "--since", "nothing"], 2, "usage", "nothing: no branch, tag or commit");
     check(&["changed", "--since", "HEAD~99"], 1, "not-found", "has no parent");
     check(&["changed", "--since", "HEAD^3"], 1, "not-found", "has no parent 3");
-    check(&["changed", "--since", "HEAD^{tree}"], 1, "not-found", "HEAD^{tree}");
+    check(&["changed", "--since", "HEAD^{tree}"], 2, "usage", "HEAD^{tree}");
     check(&["changed", "--since", "@{u}"], 1, "not-found", "no upstream");
-    check(&["changed", "--since", "HEAD:notes.md"], 1, "not-found", "HEAD:notes.md");
+    check(&["changed", "--since", "HEAD:notes.md"], 2, "usage", "HEAD:notes.md");
     check(&["why", "nothing.rs"], 1, "not-found", "nothing.rs: not in the worktree");
-    check(&["why", "../outside"], 1, "not-found", "../outside");
+    check(&["why", "../outside"], 2, "usage", "../outside: outside the worktree");
     check(&["why", "notes.md:99"], 1, "not-found", "has 3 lines, no line 99");
     check(&["why", "src/number.rs#nothing"], 1, "not-found", "src/number.rs: defines no nothing");
     check(&["why", "src:1"], 2, "usage", "src");

@@ -44,6 +44,9 @@ fn questions_of_ones_own_are_measured_in_the_current_worktree() {
     fs::write(runs.join("hybrid/questions.run"), "of another run\n").unwrap();
     let (exit, report) = memo(&live, &args);
     assert_eq!(exit, 0, "{report}");
+    let lean = live.memo(&args).arg("--json").current_dir(live.root()).output().unwrap();
+    let lean: Value = serde_json::from_slice(&lean.stdout).unwrap();
+    assert_eq!(lean["sets"][0]["arms"][1]["without"], json!("path"), "figures are never left out: {lean}");
     let set = &report["sets"][0];
     assert_eq!(
         (&set["set"], &set["missing"]),

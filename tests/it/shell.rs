@@ -1,10 +1,11 @@
 //! Do verbs work at a prompt and from a script, and do shells complete what is there?
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
-use crate::live::{Live, not_checked, until};
+use crate::live::{Live, not_checked};
+use crate::terminal::Terminal;
 
 /// Returns `memo ARGS` that reads `input`.
 fn fed(mut command: Command, input: &str) -> Output {
@@ -54,40 +55,6 @@ fn lines_of_a_script_are_obeyed() {
     assert!(!live.layout().state_dir.join("shell_history").exists(), "a script leaves no history");
 }
 
-/// A shell on a terminal of its own, by util-linux's `script`.
-struct Terminal {
-    child: Child,
-    seen: std::sync::Arc<std::sync::Mutex<String>>,
-}
-
-impl Terminal {
-    fn open(live: &Live) -> std::io::Result<Self> {
-        let memo = env!("CARGO_BIN_EXE_memo");
-        let mut command = live.sandbox.program("script", &["-qec", &format!("{memo} shell"), "/dev/null"]);
-        command.env("MEMO_DAEMON", env!("CARGO_BIN_EXE_memod")).env("TERM", "xterm").env("SHELL", "/bin/sh");
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-        let seen = std::sync::Arc::<std::sync::Mutex<String>>::default();
-        let (mut stdout, all) = (child.stdout.take().unwrap(), seen.clone());
-        std::thread::spawn(move || {
-            let mut bytes = [0; 4096];
-            while let Ok(n @ 1..) = stdout.read(&mut bytes) {
-                all.lock().unwrap().push_str(&String::from_utf8_lossy(&bytes[..n]));
-            }
-        });
-        Ok(Self { child, seen })
-    }
-
-    /// Waits until the terminal shows `text`, forgets all up to it, and types.
-    fn after(&mut self, text: &str, typed: &str) {
-        until(text, || self.seen.lock().unwrap().contains(text));
-        let mut seen = self.seen.lock().unwrap();
-        let end = seen.find(text).unwrap() + text.len();
-        seen.drain(..end);
-        drop(seen);
-        self.child.stdin.as_mut().unwrap().write_all(typed.as_bytes()).unwrap();
-    }
-}
-
 /// What rustyline writes when it waits for a line.
 const PROMPT: &str = "memo> \r\u{1b}[6C\u{1b}[?2026l";
 
@@ -95,13 +62,16 @@ const PROMPT: &str = "memo> \r\u{1b}[6C\u{1b}[?2026l";
 fn a_terminal_has_a_prompt_history_and_completion() {
     let live = Live::new();
     assert!(live.memo(&["add", "--tag", "zoological", "a zebra"]).output().unwrap().status.success());
-    let mut terminal = match Terminal::open(&live) {
+    let mut terminal = match Terminal::open(&live, "shell") {
         Ok(terminal) => terminal,
         Err(error) => return not_checked(&format!("memo shell at a terminal: script: {error}")),
     };
-    terminal.after(PROMPT, "list --tag zool\t");
-    terminal.after("zoological", "\n");
+    // Each word is completed with its space, so the next one can follow at once.
+    terminal.after(PROMPT, "lis\t--ta\tzool\t");
+    terminal.after("list --tag zoological ", "\n");
     terminal.after("a zebra", "");
+    terminal.after(PROMPT, "sea\t\u{3}");
+    terminal.after("search ", "");
     terminal.after(PROMPT, "nonsense\n");
     terminal.after("is no command", "");
     terminal.after(PROMPT, "add 'for nobody else'\n");
@@ -110,17 +80,17 @@ fn a_terminal_has_a_prompt_history_and_completion() {
     terminal.after(PROMPT, " tags\n");
     terminal.after("zoological", "");
     terminal.after(PROMPT, "\u{4}");
-    assert_eq!(terminal.child.wait().unwrap().code(), Some(0), "the end is no failure");
+    assert_eq!(terminal.end(), Some(0), "the end is no failure");
     let file = live.layout().state_dir.join("shell_history");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "list --tag zoological\n");
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     // What was typed in one shell is offered in the next.
-    let mut terminal = Terminal::open(&live).unwrap();
+    let mut terminal = Terminal::open(&live, "shell").unwrap();
     terminal.after(PROMPT, "\u{1b}[A");
     terminal.after("list --tag zoological", "\n");
     terminal.after("a zebra", "");
     terminal.after(PROMPT, "exit\n");
-    assert_eq!(terminal.child.wait().unwrap().code(), Some(0));
+    assert_eq!(terminal.end(), Some(0));
 }
 
 /// Completes in a real shell what is typed after `memo `; returns the candidates.
@@ -140,7 +110,7 @@ fn completed(live: &Live, shell: &str, words: &[&str]) -> Option<Vec<String>> {
         "zsh" => (
             vec!["-fc"],
             format!(
-                "compdef() {{ :; }}\n_describe() {{ print -l -- \"${{(@P)${{@[-1]}}}}\"; }}\n{script}\n\
+                "compdef() {{ :; }}\n_describe() {{ local end= all=(\"${{(@P)3}}\"); [[ $4 == -S ]] && end=/; print -l -- \"${{(@)^all}}$end\"; }}\n{script}\n\
                  words=(memo {quoted}); CURRENT={}; _clap_dynamic_completer_memo",
                 words.len() + 1
             ),
@@ -159,6 +129,10 @@ fn completed(live: &Live, shell: &str, words: &[&str]) -> Option<Vec<String>> {
 #[test]
 fn shells_complete_what_is_there() {
     let live = Live::new();
+    for path in ["docs/guide.md", "src/alpha.rs", "src/deep/beta.rs", "src/$(touch owned).rs"] {
+        live.write(path, "fn alpha() {}");
+    }
+    live.listed();
     let id =
         text(&live.memo(&["add", "-t", "zoo,zebra", "-c", "animals", "striped"]).output().unwrap().stdout);
     assert!(live.memo(&["tag", id.trim(), "$(touch owned)", "a;b"]).output().unwrap().status.success());
@@ -185,6 +159,19 @@ fn shells_complete_what_is_there() {
         check(&["list", "--format", "toon"], &["toon", "toon-compact"]);
         check(&["model", "use", "minilm"], &["minilm-l12", "minilm-l6"]);
         check(&["history", id.trim().get(..20).unwrap()], &[id.trim()]);
+        // Paths from where the caller is, one level at a time; nothing that a shell would run.
+        check(&["search", "alpha", "--path", "s"], &["src/"]);
+        check(&["map", "src/"], &["src/alpha.rs", "src/deep/"]);
+        check(&["why", "./docs/g"], &["./docs/guide.md"]);
+        check(&["-C", "src", "show", "../do"], &["../docs/"]);
+        check(&["-C", "src", "show", "d"], &["deep/"]);
+        check(&["show", "../"], &[]);
+        check(&["search", "--lang", "r"], &["rust"]);
+        check(&["search", "--only", "test,sn"], &["test,snapshot"]);
+        check(&["search", "--kind", "sy"], &["symbol"]);
+        check(&["list", "--fields", "id,conf"], &["id,confidence"]);
+        check(&["config", "get", "search.l"], &["search.limit"]);
+        check(&["man", "sea"], &["search"]);
         // Nobody's tag becomes a command of the shell's; `$` fish completes itself.
         assert!(shell == "fish" || check(&["list", "--tag", "$"], &[]));
         check(&["list", "--tag", "a"], &[]);
@@ -195,7 +182,8 @@ fn shells_complete_what_is_there() {
 #[test]
 fn a_completion_starts_no_daemon_and_is_silent() {
     let live = Live::idle();
-    for words in [&["get", "mem_"][..], &["list", "--tag", "z"], &["-C", "/nowhere", "get", "mem_"]] {
+    let nowhere = &["-C", "/nowhere", "get", "mem_"];
+    for words in [&["get", "mem_"][..], &["list", "--tag", "z"], &["map", "s"], nowhere] {
         let mut command = live.memo(&[&["--", "memo"], words].concat());
         command.env("MEMO_COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", words.len().to_string());
         let output = command.output().unwrap();

@@ -7,6 +7,10 @@ use crate::live::{Live, memo, memo_in};
 const SESSION: &str = "//! Sessions.\n\n/// A session.\npub struct Session {\n    id: u64,\n}\n\nimpl Session {\n    \
     /// Renews it.\n    pub fn renew(&mut self) -> u64 {\n        self.id += 1;\n        self.id\n    }\n}\n";
 
+/// The body of a key that opens nothing.
+const KEY_LINES: &str = "MIIEpAIBAAKCAQEA7bq1t5m2Zl0c8Yw4Kc9xQmJ3Vd6Rr1Ns5Tt8Uu2Ww4Yy6Aa\n\
+    Bb0Cc2Dd4Ee6Ff8Gg0Hh2Ii4Jj6Kk8Ll0Mm2Nn4Oo6Pp8Qq0Rr2Ss4Tt6Uu8Vv0\n";
+
 fn repository() -> Live {
     let live = Live::new();
     live.write("src/session.rs", SESSION);
@@ -82,13 +86,35 @@ fn it_is_readable_and_harmless() {
 }
 
 #[test]
+fn lines_around_a_key_have_the_numbers_of_the_file() {
+    let live = Live::new();
+    let key =
+        format!("-----{0} RSA PRIVATE KEY-----\n{1}-----END RSA PRIVATE KEY-----\n", "BEGIN", KEY_LINES);
+    let text = format!("import os\n\nKEY = \"\"\"\n{key}\"\"\"\n\n\ndef beta():\n    return \"uniqueqq\"\n");
+    live.write("keyed.py", &text);
+    for args in [&["search", "uniqueqq", "--context", "30"][..], &["search", "uniqueqq"]] {
+        let (_, answer) = memo(&live, args);
+        let hit = &answer["hits"][0];
+        let first = hit["snippet_line"].as_u64().unwrap() as usize;
+        let shown: Vec<&str> = hit["snippet"].as_str().unwrap().lines().collect();
+        for (nth, line) in shown.iter().enumerate().filter(|(_, line)| line.contains(['i', 'u'])) {
+            assert_eq!(text.lines().nth(first - 1 + nth), Some(*line), "{answer}");
+        }
+        assert!(shown.iter().any(|line| line.contains("uniqueqq")), "{answer}");
+    }
+    let (_, answer) = memo(&live, &["search", "uniqueqq", "--context", "30"]);
+    assert_eq!(answer["hits"][0]["snippet_line"], 1, "{answer}");
+}
+
+#[test]
 fn what_is_not_shown_is_explained() {
     let live = repository();
+    let outside = format!("../outside.rs: outside the worktree {}", live.root().display());
     for (target, exit, message) in [
         ("src/session.rs#gone", 1, "src/session.rs: defines no gone"),
         ("src/session.rs:99", 1, "src/session.rs: has 14 lines, no line 99"),
         ("nothing_like_it", 1, "nothing_like_it: no indexed file, and no definition of that name"),
-        ("../outside.rs", 1, "../outside.rs: no indexed file, and no definition of that name"),
+        ("../outside.rs", 2, &outside),
         ("src", 1, "src: a directory"),
         ("ignored.rs", 1, "ignored.rs: not indexed: git or .memoignore leaves it out"),
         ("ignored.rs:1", 1, "ignored.rs:1: not indexed: git or .memoignore leaves it out"),
@@ -116,6 +142,52 @@ fn a_search_lists_files_or_lines_for_editors() {
         vimgrep.lines().any(|line| line == "session.rs:10:12:    pub fn renew(&mut self) -> u64 {"),
         "{vimgrep}"
     );
+}
+
+#[test]
+fn lines_around_those_that_match_are_of_the_file() {
+    let live = repository();
+    let search = ["search", "renew", "--kind", "symbol", "--path", "session.rs", "--wait-ms=60000"];
+    let snippet = |args: &[&str]| {
+        let answer = memo(&live, &[&search[..], args].concat()).1;
+        let hit = &answer["hits"][0];
+        let first = hit["snippet_line"].as_u64().unwrap_or_else(|| panic!("{answer}"));
+        (first as usize, hit["snippet"].as_str().unwrap().to_owned())
+    };
+    let lines = |first: usize, last: usize| {
+        let lines: Vec<&str> = SESSION.lines().skip(first - 1).take(last + 1 - first).collect();
+        (first, lines.join("\n"))
+    };
+    // It matches from line 9, `Renews`, to line 10.
+    assert_eq!(snippet(&["-A", "0"]), lines(9, 10));
+    assert_eq!(snippet(&["-A1", "-B2"]), lines(7, 11));
+    assert_eq!(snippet(&["--context", "3"]), lines(6, 13));
+    assert_eq!(snippet(&["--context", "50"]), lines(1, 14));
+    live.write("src/session.rs", format!("// at once\n{}", SESSION.replace("id: u64", "id: u32")));
+    let (first, text) = snippet(&["-B", "99"]);
+    assert!(first == 1 && text.contains("at once") && text.contains("id: u32"), "{text}");
+    for wrong in [&["-A", "201"][..], &["-A", "1", "--full"], &["--context", "1", "--vimgrep"], &["-A", "x"]]
+    {
+        let (exit, answer) = memo(&live, &[&search[..], wrong].concat());
+        assert_eq!((exit, &answer["error"]["code"]), (2, &json!("usage")), "{wrong:?}: {answer}");
+    }
+}
+
+#[test]
+fn a_definition_that_begins_like_an_annotation_has_its_signature() {
+    let live = Live::new();
+    live.write("Stone.java", "/** A stone of @interface. */\n@interface Stone {\n    int weight();\n}\n");
+    let doc = "    /// Lifts it.\n".repeat(90);
+    live.write(
+        "lift.rs",
+        format!("impl A {{\n{doc}    pub fn lift(&self) {{\n        go(\"walrus\");\n    }}\n}}\n"),
+    );
+    let signature = |query: &str| {
+        let answer = memo(&live, &["search", query, "--kind", "symbol", "--wait-ms=60000"]).1;
+        answer["hits"][0]["signature"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+    };
+    assert_eq!(signature("Stone"), "@interface Stone {");
+    assert_eq!(signature("walrus"), "pub fn lift(&self) {");
 }
 
 #[test]

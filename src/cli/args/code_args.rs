@@ -91,20 +91,33 @@ pub(in crate::cli) struct SearchArgs {
     pub(in crate::cli) lang: Vec<String>,
     #[command(flatten)]
     pub(in crate::cli) memories: MemoryScopeArgs,
-    /// Minimum score of a hit, 0 to 1
+    /// Minimum score of a hit, 0 to 1 [default: search.threshold, 0]
     #[arg(long, value_name = "SCORE", value_parser = share, allow_hyphen_values = true)]
     pub(in crate::cli) threshold: Option<f64>,
     /// Maximum number of hits, 1 to 200 [default: search.limit, 10]
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=200))]
     pub(in crate::cli) limit: Option<u64>,
+    /// Show N lines after each line that matches
+    #[arg(short = 'A', long, value_name = "N", value_parser = lines_parser())]
+    pub(in crate::cli) after_context: Option<usize>,
+    /// Show N lines before each line that matches
+    #[arg(short = 'B', long, value_name = "N", value_parser = lines_parser())]
+    pub(in crate::cli) before_context: Option<usize>,
+    /// Show N lines before and after each line that matches (-C is the directory)
+    #[arg(long, value_name = "N", value_parser = lines_parser())]
+    pub(in crate::cli) context: Option<usize>,
     /// The whole definition, section, message or memory of each hit instead of its best lines
-    #[arg(long, conflicts_with_all = ["files", "vimgrep"])]
+    #[arg(long, conflicts_with_all = ["files", "vimgrep", "after_context", "before_context", "context"])]
     pub(in crate::cli) full: bool,
+    /// Most tokens printed, four characters each: the lines that match of as many hits as fit, best first, then whole
+    /// definitions where they fit; what was left out is counted
+    #[arg(short, long, value_name = "TOKENS", conflicts_with_all = ["files", "vimgrep", "full", "after_context", "before_context", "context"])]
+    pub(in crate::cli) budget: Option<usize>,
     /// Only the paths of the files that were found, one a line; commits and memories are left out
-    #[arg(long, conflicts_with_all = ["vimgrep", "format"])]
+    #[arg(long, conflicts_with_all = ["vimgrep", "format", "after_context", "before_context", "context"])]
     pub(in crate::cli) files: bool,
     /// The lines of each snippet that match as PATH:LINE:COLUMN:TEXT, which editors read; of a hit without one its first
-    #[arg(long, conflicts_with = "format")]
+    #[arg(long, conflicts_with_all = ["format", "after_context", "before_context", "context"])]
     pub(in crate::cli) vimgrep: bool,
     /// Have a cross-encoder compare the first 20 hits with the query; see `memo model list`
     #[arg(long)]
@@ -169,6 +182,15 @@ pub(in crate::cli) struct ShowArgs {
 }
 
 #[derive(Debug, Args)]
+pub(in crate::cli) struct OpenArgs {
+    /// The number of a hit of the last search of this terminal; or what `memo show` takes
+    #[arg(value_name = "N|PATH[:LINE|#SYMBOL]|NAME")]
+    pub(in crate::cli) target: String,
+    #[command(flatten)]
+    pub(in crate::cli) fresh: FreshArgs,
+}
+
+#[derive(Debug, Args)]
 pub(in crate::cli) struct MapArgs {
     /// Only files below these directories, or these files, relative to the current directory
     #[arg(value_name = "DIR|FILE")]
@@ -203,6 +225,10 @@ fn kind_parser() -> impl TypedValueParser<Value = Kind> {
 pub(in crate::cli) fn share(text: &str) -> Result<f64, String> {
     let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
     share.ok_or_else(|| "not between 0 and 1".to_owned())
+}
+
+fn lines_parser() -> impl TypedValueParser<Value = usize> {
+    clap::value_parser!(u64).range(..=200).map(|n| n as usize)
 }
 
 pub(super) fn wait_parser() -> clap::builder::RangedU64ValueParser {

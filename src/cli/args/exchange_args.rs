@@ -68,6 +68,9 @@ pub(in crate::cli) struct ImportArgs {
 pub(in crate::cli) struct ExportArgs {
     #[command(flatten)]
     pub(in crate::cli) filter: FilterArgs,
+    /// Include the vectors, so that an import with the same model need not make them
+    #[arg(long)]
+    pub(in crate::cli) include_vectors: bool,
     /// Include the archive
     #[arg(long)]
     pub(in crate::cli) archived: bool,

@@ -33,6 +33,30 @@ impl From<TierArg> for Tier {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum SourceArg {
+    /// A person said it
+    User,
+    /// An agent found it out
+    Agent,
+    /// A hook or another program wrote it by itself
+    Hook,
+    /// It was taken from elsewhere
+    Import,
+}
+
+impl SourceArg {
+    /// Returns the word used on the socket.
+    pub(in crate::cli) fn word(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Agent => "agent",
+            Self::Hook => "hook",
+            Self::Import => "import",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum SortArg {
     /// Newest first
     Created,
@@ -70,7 +94,7 @@ pub(in crate::cli) struct FieldsArgs {
     /// Title, at most 512 bytes
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// Container; only letters, digits and dashes are kept [default: project]
+    /// Container; only letters, digits and dashes are kept; `auto`: the name of the repository [default: memory.container]
     #[arg(short, long, value_name = "NAME")]
     container: Option<String>,
     /// Lifetime [default: long]
@@ -130,6 +154,12 @@ pub(in crate::cli) struct AddArgs {
     pub(in crate::cli) fields: FieldsArgs,
     #[command(flatten)]
     pub(in crate::cli) near: NearArgs,
+    /// Who says so [default: agent if there is a name of one, else cli]
+    #[arg(long, value_enum)]
+    pub(in crate::cli) source: Option<SourceArg>,
+    /// Name of the agent that adds it [default: MEMO_AGENT]
+    #[arg(long, value_name = "NAME")]
+    pub(in crate::cli) agent: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -210,6 +240,12 @@ pub(in crate::cli) struct TraitsArgs {
     /// Only memories (in a search: and commits) whose author's name or address contains this
     #[arg(long, value_name = "TEXT")]
     author: Option<String>,
+    /// Only memories that were added by an agent whose name contains this
+    #[arg(long, value_name = "TEXT")]
+    agent: Option<String>,
+    /// Only memories that were added so: cli, api, agent, user, hook, import, consolidation
+    #[arg(long, value_name = "SOURCE")]
+    source: Option<String>,
     /// Only memories of this priority or a higher one
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     min_priority: Option<i64>,
@@ -220,8 +256,9 @@ pub(in crate::cli) struct TraitsArgs {
 
 impl From<TraitsArgs> for Traits {
     fn from(typed: TraitsArgs) -> Self {
-        let TraitsArgs { tier, author, min_priority, meta } = typed;
-        Self { tier: tier.map(Into::into), author, min_priority, metadata: meta.into_iter().collect() }
+        let TraitsArgs { tier, author, agent, source, min_priority, meta } = typed;
+        let (tier, metadata) = (tier.map(Into::into), meta.into_iter().collect());
+        Self { tier, author, agent, source, min_priority, metadata }
     }
 }
 
@@ -307,6 +344,17 @@ pub(in crate::cli) struct ListArgs {
     pub(in crate::cli) rows: RowsArgs,
 }
 
+/// Whether a removal is confirmed.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ConsentArgs {
+    /// Do not ask
+    #[arg(short, long)]
+    pub(in crate::cli) yes: bool,
+    /// Show what would be removed, and change nothing
+    #[arg(long, conflicts_with = "yes")]
+    pub(in crate::cli) dry_run: bool,
+}
+
 #[derive(Debug, Args)]
 pub(in crate::cli) struct RemoveArgs {
     /// Ids, or beginnings of ids
@@ -314,12 +362,8 @@ pub(in crate::cli) struct RemoveArgs {
     pub(in crate::cli) ids: Vec<String>,
     #[command(flatten)]
     pub(in crate::cli) filter: FilterArgs,
-    /// Do not ask
-    #[arg(short, long)]
-    pub(in crate::cli) yes: bool,
-    /// Show what would be removed, and change nothing
-    #[arg(long, conflicts_with = "yes")]
-    pub(in crate::cli) dry_run: bool,
+    #[command(flatten)]
+    pub(in crate::cli) consent: ConsentArgs,
 }
 
 #[derive(Debug, Args)]
@@ -352,6 +396,9 @@ pub(in crate::cli) struct RecentArgs {
 pub(in crate::cli) struct PromoteArgs {
     /// Id, or the beginning of one
     pub(in crate::cli) id: String,
+    /// The tier it moves up to [default: the next one]
+    #[arg(long, value_enum, value_name = "TIER")]
+    pub(in crate::cli) to: Option<TierArg>,
 }
 
 fn state_parser() -> impl TypedValueParser<Value = State> {

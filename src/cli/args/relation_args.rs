@@ -33,7 +33,7 @@ pub(in crate::cli) struct DedupeArgs {
     /// Only this container
     #[arg(short, long, value_name = "NAME")]
     pub(in crate::cli) container: Option<String>,
-    /// Minimum cosine similarity, 0.5 to 1 [default: 0.9]
+    /// Minimum cosine similarity, 0.5 to 1 [default: memory.near_cosine, 0.9]
     #[arg(long, value_name = "X", value_parser = share)]
     pub(in crate::cli) threshold: Option<f64>,
     /// Merge each group as proposed, after asking
@@ -67,7 +67,7 @@ pub(in crate::cli) struct ConsolidateArgs {
     /// Keep it although it looks like a credential
     #[arg(long, conflicts_with = "auto")]
     pub(in crate::cli) allow_secret: bool,
-    /// Combine memories that share container and first tag (alphabetically), joining their texts
+    /// Combine memories that share container and first tag (alphabetically), joining their texts; the result is of tier long
     #[arg(long)]
     pub(in crate::cli) auto: bool,
     /// Minimum size of a group

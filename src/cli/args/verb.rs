@@ -5,24 +5,26 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 
 use super::bench_args::{BenchArgs, BenchVerb};
-use super::code_args::{BriefArgs, ChangedArgs, ExplainArgs, MapArgs, SearchArgs, ShowArgs, WhyArgs};
+use super::code_args::{
+    BriefArgs, ChangedArgs, ExplainArgs, MapArgs, OpenArgs, SearchArgs, ShowArgs, WhyArgs,
+};
 use super::exchange_args::{BackupArgs, ExportArgs, ImportArgs, RestoreBackupArgs};
 use super::memory_args::{
-    AddArgs, AppendArgs, GetArgs, HistoryArgs, IdArgs, IdsArgs, ListArgs, PromoteArgs, RecallArgs,
-    RecentArgs, RemoveArgs, TagArgs, UpdateArgs,
+    AddArgs, AppendArgs, ConsentArgs, GetArgs, HistoryArgs, IdArgs, IdsArgs, ListArgs, PromoteArgs,
+    RecallArgs, RecentArgs, RemoveArgs, TagArgs, UpdateArgs,
 };
 use super::relation_args::{ConsolidateArgs, DedupeArgs, LinkingArgs, LinksArgs, RelatedArgs, ResolveArgs};
 use super::rows_args::RowsArgs;
 use super::verb_args::{
-    ConfigArgs, HookArgs, HooksArgs, InitArgs, LogsArgs, McpArgs, ModelArgs, ModelVerb, SetupArgs,
-    StatusArgs, SyncArgs,
+    ConfigArgs, DoctorArgs, HookArgs, HooksArgs, InitArgs, LogsArgs, ManArgs, McpArgs, ModelArgs, ModelVerb,
+    SetupArgs, StatusArgs, SyncArgs, UninstallArgs,
 };
 
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum Verb {
     /// Index the repository now and show what was indexed and skipped
     ///
-    /// The first search indexes as well, so this is optional; running it again is harmless. Installs git hooks as
+    /// The first search indexes as well, so this is optional; running it again is harmless. Reports each step, and whether the agents that it finds are set up. Installs git hooks as
     /// `memo hooks install` does, unless --no-hooks is given. Exits with 3 when indexing makes no progress for a minute.
     ///
     /// Example: memo init
@@ -50,6 +52,14 @@ pub(in crate::cli) enum Verb {
     ///
     /// Example: memo show src/session.rs#Session::login
     Show(ShowArgs),
+    /// Open a hit of the last search in the editor, or what `memo show` takes
+    ///
+    /// Runs $VISUAL, else $EDITOR, at the first line that matches. The last search is that of this terminal in this repository; without
+    /// a terminal, commands of one process session share it. --files and --vimgrep count as none. Exits with 1 when there is no such hit
+    /// or nothing has that name.
+    ///
+    /// Example: memo open 2
+    Open(OpenArgs),
     /// Show the most important part of the code map that fits a budget
     ///
     /// Ranks files by how often other files name their symbols, weighted towards --focus, which leaves nothing out as DIR and
@@ -59,7 +69,8 @@ pub(in crate::cli) enum Verb {
     Map(MapArgs),
     /// Show what to know before starting work, within a budget
     ///
-    /// Prints memories tagged `pinned` or of priority 7 and above, memories whose code has changed, uncommitted changes, the
+    /// Prints what the project is and how it is built and tested (from the README and manifests such as Cargo.toml, package.json
+    /// or a Makefile), memories tagged `pinned` or of priority 7 and above, memories whose code has changed, uncommitted changes, the
     /// latest commits, and the code map weighted towards the uncommitted changes. The budget counts what is printed, four
     /// characters a token; with --json it counts `text` alone. Exits with 1 when there is nothing to show.
     ///
@@ -131,6 +142,13 @@ pub(in crate::cli) enum Verb {
     ///
     /// Example: memo purge --until 90d --dry-run
     Purge(RemoveArgs),
+    /// Delete all memories for good, the archive too
+    ///
+    /// Shows what would be deleted, asks first, and makes a backup that `memo restore-backup` restores. Exits with 1 when
+    /// there are none.
+    ///
+    /// Example: memo reset --dry-run
+    Reset(ConsentArgs),
     /// Add tags to a memory
     ///
     /// Example: memo tag mem_01KAJ auth jwt
@@ -161,9 +179,9 @@ pub(in crate::cli) enum Verb {
     ///
     /// Example: memo recent -n 5
     Recent(RecentArgs),
-    /// Move a memory up a tier: short to mid, mid to long
+    /// Move a memory up a tier: short to mid, mid to long, or with --to long straight away
     ///
-    /// Example: memo promote mem_01KAJ
+    /// Example: memo promote mem_01KAJ --to long
     Promote(PromoteArgs),
     /// Combine several memories into one and archive the originals
     ///
@@ -180,6 +198,8 @@ pub(in crate::cli) enum Verb {
     /// Example: memo link mem_01KAJ mem_01K9Z --kind supersedes
     Link(LinkingArgs),
     /// Remove links between two memories
+    ///
+    /// Exits with 1 when they were not linked so.
     ///
     /// Example: memo unlink mem_01KAJ mem_01K9Z
     Unlink(LinkingArgs),
@@ -274,10 +294,11 @@ pub(in crate::cli) enum Verb {
     Logs(LogsArgs),
     /// Check that everything the daemon needs works
     ///
-    /// Exits with 1 when a check fails.
+    /// A database that was damaged and repaired is told here with every file that is concerned, and in a line by `memo status`
+    /// and with each answer about memories; for a day, or until --ack. Exits with 1 when a check fails.
     ///
     /// Example: memo doctor
-    Doctor,
+    Doctor(DoctorArgs),
     /// Discard the index and build it again; memories are kept
     ///
     /// Example: memo reindex
@@ -307,6 +328,15 @@ pub(in crate::cli) enum Verb {
     ///
     /// Example: memo hooks install --chain
     Hooks(HooksArgs),
+    /// Take memod out of this repository and of the agents, after an export of all memories
+    ///
+    /// Shows what would go and asks first: the git hooks, what `memo setup` has written into your files, and the state dir with
+    /// index, memories, backups and settings, which all worktrees share. All memories, archived ones and links too, are first
+    /// exported into a new file, which `memo import` reads; when that fails, nothing is removed. Stops the daemon, and indexes
+    /// nothing. Running it again finishes what was interrupted. Exits with 1 when something was left.
+    ///
+    /// Example: memo uninstall --dry-run
+    Uninstall(UninstallArgs),
     /// Choose the models that make vectors and rerank hits
     ///
     /// The builtin model is always there. Others run in a process of their own and need the library of ONNX Runtime. Without a
@@ -340,9 +370,10 @@ pub(in crate::cli) enum Verb {
     ///
     /// Example: memo bench quality questions.jsonl
     Bench(BenchArgs),
-    /// Print a script that completes verbs, flags, ids, tags and containers
+    /// Print a script that completes verbs, flags and what they take
     ///
-    /// Completion never starts a daemon.
+    /// A running daemon knows paths of the index, languages, ids, tags and containers; completion never starts one. Offers only
+    /// words that no shell reads anything in.
     ///
     /// Example: memo completions bash > ~/.local/share/bash-completion/completions/memo
     Completions {
@@ -350,15 +381,12 @@ pub(in crate::cli) enum Verb {
         #[arg(value_enum)]
         shell: clap_complete::Shell,
     },
-    /// Print the manual page, or write all pages into a directory
+    /// Open the manual page of a verb, or write all pages into a directory
     ///
-    /// Example: memo man ~/.local/share/man/man1
-    Man {
-        /// Directory for the pages, one for each command
-        // The id `dir` belongs to -C; clap would confuse the two.
-        #[arg(id = "pages", value_name = "DIR")]
-        dir: Option<PathBuf>,
-    },
+    /// On a terminal `man` shows the page, or the help is printed where there is no `man`. Otherwise the page is printed as roff.
+    ///
+    /// Example: memo man search
+    Man(ManArgs),
     /// Show the versions of this program and of the running daemon
     ///
     /// Example: memo version --json
@@ -377,9 +405,10 @@ impl Verb {
                 text.file.iter_mut().for_each(start);
             }
             Self::Export(args) => args.out.iter_mut().for_each(start),
+            Self::Uninstall(args) => args.export.iter_mut().for_each(start),
             Self::Backup(args) => args.path.iter_mut().for_each(start),
             Self::RestoreBackup(args) if args.path != Path::new("latest") => start(&mut args.path),
-            Self::Man { dir } => dir.iter_mut().for_each(start),
+            Self::Man(args) => args.to.iter_mut().for_each(start),
             Self::Bench(BenchArgs { what: BenchVerb::Quality(args) }) => {
                 [Some(&mut args.sets), args.trees.as_mut(), args.runs.as_mut()]
                     .into_iter()

@@ -1,5 +1,7 @@
 //! Declares the flags of the verbs about the daemon, the set-up and the settings.
 
+use std::path::PathBuf;
+
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
 
@@ -11,6 +13,9 @@ pub(in crate::cli) struct InitArgs {
     /// Do not install git hooks
     #[arg(long)]
     pub(in crate::cli) no_hooks: bool,
+    /// Discard the index and build it again; memories are kept
+    #[arg(long)]
+    pub(in crate::cli) force: bool,
 }
 
 /// How fresh an answer must be, and how long to wait for it.
@@ -38,6 +43,16 @@ pub(in crate::cli) struct SyncArgs {
 }
 
 #[derive(Debug, Args)]
+pub(in crate::cli) struct ManArgs {
+    /// The verb, such as `search` or `config set` [default: memo itself]
+    #[arg(value_name = "VERB", conflicts_with = "to")]
+    pub(in crate::cli) verb: Vec<String>,
+    /// Write the pages of all verbs into this directory
+    #[arg(long, value_name = "DIR")]
+    pub(in crate::cli) to: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 pub(in crate::cli) struct McpArgs {
     /// Which tools to offer
     #[arg(long, value_enum, default_value_t = ProfileArg::Default)]
@@ -50,6 +65,13 @@ pub(in crate::cli) enum ProfileArg {
     Default,
     /// Also a tool for each verb about memories
     Full,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct DoctorArgs {
+    /// Acknowledge the repairs that are told, first; nothing is deleted
+    #[arg(long)]
+    pub(in crate::cli) ack: bool,
 }
 
 #[derive(Debug, Args)]
@@ -155,7 +177,7 @@ pub(in crate::cli) enum ModelVerb {
     /// tried in a process of its own before it takes the place of another one.
     Import {
         /// The folder
-        folder: std::path::PathBuf,
+        folder: PathBuf,
         /// Its name from now on, instead of the one that the folder suggests
         #[arg(long)]
         name: Option<String>,
@@ -182,6 +204,22 @@ pub(in crate::cli) struct SetupArgs {
     /// Whose files to change [default: user, project for agents-md]
     #[arg(long, value_name = "SCOPE", value_enum)]
     pub(in crate::cli) scope: Option<SetupScope>,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct UninstallArgs {
+    /// Do not ask
+    #[arg(short, long)]
+    pub(in crate::cli) yes: bool,
+    /// Show what would be removed, and change nothing
+    #[arg(long, conflicts_with = "yes")]
+    pub(in crate::cli) dry_run: bool,
+    /// Export the memories into this new file [default: memod-memories-DATE.jsonl beside the state dir]
+    #[arg(long, value_name = "PATH")]
+    pub(in crate::cli) export: Option<PathBuf>,
+    /// Leave the agents set up, for other repositories
+    #[arg(long)]
+    pub(in crate::cli) keep_setup: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -8,7 +8,7 @@ use super::CommandLine;
 
 /// The verbs under their headings, in the order of the help.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Search", &["search", "explain", "show", "map", "brief"]),
+    ("Search", &["search", "explain", "show", "open", "map", "brief"]),
     (
         "Memories",
         &[
@@ -25,6 +25,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "forget",
             "restore",
             "purge",
+            "reset",
             "recall",
             "recent",
             "promote",
@@ -50,6 +51,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         &[
             "init",
             "setup",
+            "uninstall",
             "hook",
             "hooks",
             "model",

@@ -144,9 +144,8 @@ impl<'a> Asking<'a> {
         n_arms: usize,
         output: &Output,
     ) -> Self {
-        let bar = progress::bar(output.quiet);
+        let bar = progress::bar(output.quiet, (n_arms * set.questions.len()) as u64);
         bar.set_message(set.name.clone());
-        bar.set_length((n_arms * set.questions.len()) as u64);
         Self { set, context, client, bar, clocks: BTreeSet::new(), degraded: BTreeSet::new() }
     }
 
@@ -203,6 +202,7 @@ fn params(question: &Question, set: &QuestionSet, arm: Arm, context: &CommandCon
         path: haystack_glob(question, &set.corpus).into_iter().collect(),
         without: arm.without.into_iter().collect(),
         limit: Some(N_HITS),
+        threshold: Some(0.0),
         ..SearchParams::default()
     }
 }

@@ -1,10 +1,9 @@
-//! Reads exported conversations of Claude, ChatGPT and Slack.
+//! Reads exported conversations of Claude and ChatGPT, and makes memories of conversations.
 //!
 //! Each conversation becomes one memory; a long one becomes several, so that nothing is cut off. A conversation that has
 //! grown is recognised by its name, and `--merge` adds what is new.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
@@ -13,32 +12,31 @@ use super::files::text_of;
 use super::send::Sender;
 use crate::cli::args::From;
 use crate::cli::error::CliError;
-use crate::paths::IoContext;
 use crate::proto::exchange::Draft;
 
-const MOST_BYTES: u64 = 1 << 30;
+/// Largest file of an export, bytes.
+pub(super) const MOST_BYTES: u64 = 1 << 30;
 /// Longest part of a conversation, bytes: a quarter of what a memory may hold.
 const PART_BYTES: usize = 16 << 10;
 
 /// One conversation.
 #[derive(Debug, Default, PartialEq)]
-struct Chat {
+pub(super) struct Chat {
     /// Its name in the export.
-    name: String,
-    title: Option<String>,
-    messages: Vec<Message>,
+    pub(super) name: String,
+    pub(super) title: Option<String>,
+    pub(super) messages: Vec<Message>,
 }
 
 #[derive(Debug, Default, PartialEq)]
-struct Message {
-    who: String,
-    text: String,
-    at: Option<Timestamp>,
+pub(super) struct Message {
+    pub(super) who: String,
+    pub(super) text: String,
+    pub(super) at: Option<Timestamp>,
 }
 
 pub(super) fn read(from: From, path: &Path, sender: &mut Sender<'_>) -> Result<(), CliError> {
     let system = match from {
-        From::Slack => return slack(path, sender),
         From::Chatgpt => "chatgpt",
         _ => "claude",
     };
@@ -102,7 +100,7 @@ fn speaker(role: &str) -> String {
 }
 
 /// Returns the content of a message: a text, or the texts among its parts.
-fn said(value: &Value) -> Option<String> {
+pub(super) fn said(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => text.clone(),
         Value::Array(parts) => parts
@@ -138,7 +136,7 @@ fn of_node(message: &Value) -> Option<Message> {
 }
 
 /// Parses RFC 3339, or seconds as a number or a string.
-fn time(value: &Value) -> Option<Timestamp> {
+pub(super) fn time(value: &Value) -> Option<Timestamp> {
     let text = value.as_str();
     let of_seconds = || {
         let seconds = value.as_f64().or_else(|| text?.parse().ok())?;
@@ -147,47 +145,8 @@ fn time(value: &Value) -> Option<Timestamp> {
     text.and_then(|text| text.parse().ok()).or_else(of_seconds)
 }
 
-/// Slack exports a folder for each channel with a file for each day.
-fn slack(path: &Path, sender: &mut Sender<'_>) -> Result<(), CliError> {
-    if !path.is_dir() {
-        let message = format!("{}: not a folder", path.display());
-        return Err(CliError::Usage { message, hint: "unpack the export, and name its folder" });
-    }
-    for (channel, number) in entries(path, |kind| kind.is_dir())?.into_iter().zip(1..) {
-        let name = channel.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let mut chat = Chat { name: name.clone(), title: Some(format!("#{name}")), messages: Vec::new() };
-        for day in entries(&channel, |kind| kind.is_file())? {
-            sender.at(&day.display().to_string(), "message");
-            if day.extension().is_none_or(|ending| ending != "json") {
-                continue;
-            }
-            match serde_json::from_str::<Vec<Value>>(&text_of(&day, MOST_BYTES)?) {
-                Ok(messages) => chat.messages.extend(messages.iter().filter_map(of_slack)),
-                Err(error) => sender.refuse(0, format!("no list of messages: {error}")),
-            }
-        }
-        sender.at(&channel.display().to_string(), "conversation");
-        send("slack", number, &chat, sender)?;
-    }
-    Ok(())
-}
-
-fn entries(dir: &Path, wanted: fn(fs::FileType) -> bool) -> Result<Vec<PathBuf>, CliError> {
-    let found = fs::read_dir(dir).at("list", dir)?.flatten();
-    let mut found: Vec<_> =
-        found.filter(|entry| entry.file_type().is_ok_and(wanted)).map(|entry| entry.path()).collect();
-    found.sort();
-    Ok(found)
-}
-
-fn of_slack(value: &Value) -> Option<Message> {
-    let profile = value["user_profile"]["real_name"].as_str();
-    let who = profile.or_else(|| value["user"].as_str()).or_else(|| value["username"].as_str());
-    let text = said(&value["text"])?;
-    Some(Message { who: who.unwrap_or("unknown").to_owned(), text, at: time(&value["ts"]) })
-}
-
-fn send(system: &str, number: u64, chat: &Chat, sender: &mut Sender<'_>) -> Result<(), CliError> {
+/// Sends the parts of a conversation, the `number`th of its export.
+pub(super) fn send(system: &str, number: u64, chat: &Chat, sender: &mut Sender<'_>) -> Result<(), CliError> {
     if chat.messages.is_empty() {
         sender.note("conversations without a word were left out".to_owned());
         return Ok(());

@@ -14,7 +14,7 @@ use crate::cli::error::{CliError, CliResult};
 use crate::cli::memories::caller;
 use crate::cli::output::Output;
 use crate::cli::text::count;
-use crate::client::{Client, VERSION};
+use crate::client::{Client, Options, StoppedMemories, VERSION};
 use crate::paths::{IoContext, canonical};
 use crate::proto::exchange::{ExportParams, ExportResult, FORMAT, FORMAT_VERSION, LinkDraft};
 use crate::proto::memory::Memory;
@@ -33,6 +33,7 @@ pub(in crate::cli) fn export(typed: ExportArgs, context: &CommandContext, output
     let mut params = ExportParams {
         caller: caller(context),
         selection: typed.filter.with_ids(Vec::new()),
+        include_vectors: typed.include_vectors,
         ..ExportParams::default()
     };
     let mut client = context.connect()?;
@@ -60,6 +61,45 @@ pub(in crate::cli) fn export(typed: ExportArgs, context: &CommandContext, output
     done(path, end, output)
 }
 
+/// Writes all memories, archived ones included, and their links into a new file. Without a path they are only counted.
+/// Returns also what must be said about them.
+///
+/// A file that could not be written completely is removed.
+pub(in crate::cli) fn export_all(
+    client: &mut Client,
+    context: &CommandContext,
+    path: Option<&Path>,
+) -> Result<(End, Option<String>), CliError> {
+    let mut params = ExportParams { caller: caller(context), ..ExportParams::default() };
+    let mut page = |params: &ExportParams| Ok(client.call("memory.export", params)?);
+    let Some(path) = path else { return write_noting(&mut page, &mut params, true, &mut |_| Ok(())) };
+    let mut options = File::options();
+    options.write(true).create_new(true); // it keeps the name
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).at("create", path)?;
+    let written = Aside::create(path).and_then(|mut file| {
+        let done = write_noting(&mut page, &mut params, true, &mut |line| file.write(line))?;
+        file.keep()?;
+        Ok(done)
+    });
+    written.inspect_err(|_| drop(fs::remove_file(path)))
+}
+
+/// As [`export_all`], of a repository whose daemons are locked out. Replaces a file that `export_all` has written. Writes none
+/// if there are no memories.
+pub(in crate::cli) fn export_stopped(context: &CommandContext, path: &Path) -> Result<End, CliError> {
+    let mut memories = StoppedMemories::open(&context.layout, &Options::read())?;
+    let mut file = Aside::create(path)?;
+    let mut page = |_: &ExportParams| Ok(memories.next_page()?);
+    let mut put = |line: &[u8]| file.write(line);
+    let (end, _) = write_noting(&mut page, &mut ExportParams::default(), true, &mut put)?;
+    if end.memories > 0 {
+        file.keep()?;
+    }
+    Ok(end)
+}
+
 fn done(path: &Path, end: End, output: &mut Output) -> CliResult {
     if output.json {
         output.json(&serde_json::json!({ "path": path, "memories": end.memories, "links": end.links }))?;
@@ -74,6 +114,9 @@ fn say(end: End, output: &Output) {
     output.say(&format!("{memories} and {} exported", count(end.links, "link", "links")));
 }
 
+/// Returns the page of an export that params name.
+type Page<'a> = dyn FnMut(&ExportParams) -> Result<ExportResult, CliError> + 'a;
+
 type Put<'a> = dyn FnMut(&[u8]) -> Result<(), CliError> + 'a;
 
 fn write(
@@ -82,15 +125,26 @@ fn write(
     archived: bool,
     put: &mut Put<'_>,
 ) -> Result<End, CliError> {
+    let mut page = |params: &ExportParams| Ok(client.call("memory.export", params)?);
+    write_noting(&mut page, params, archived, put).map(|(end, _)| end)
+}
+
+/// Returns also the notice of the last page.
+fn write_noting(
+    next_page: &mut Page<'_>,
+    params: &mut ExportParams,
+    archived: bool,
+    put: &mut Put<'_>,
+) -> Result<(End, Option<String>), CliError> {
     put(&line(&Header { format: FORMAT.to_owned(), version: FORMAT_VERSION, memod: VERSION.to_owned() }))?;
-    let (mut ids, mut links) = (HashSet::new(), Vec::new());
+    let (mut ids, mut links, mut notice) = (HashSet::new(), Vec::new(), None);
     for is_archive in [false, true] {
         if is_archive && !archived {
             break;
         }
         (params.archived, params.after) = (is_archive, 0);
         loop {
-            let page: ExportResult = client.call("memory.export", params)?;
+            let page = next_page(params)?;
             for memory in &page.memories {
                 // A memory that has expired since is in the file already.
                 if ids.insert(memory.id.clone()) {
@@ -98,6 +152,7 @@ fn write(
                 }
             }
             links.extend(page.links);
+            notice = page.notice;
             match page.next {
                 Some(next) => params.after = next,
                 None => break,
@@ -110,7 +165,7 @@ fn write(
     links.iter().try_for_each(|link| put(&line(&Line::Link(link))))?;
     let end = End { memories: ids.len() as u64, links: links.len() as u64 };
     put(&line(&Line::End(end)))?;
-    Ok(end)
+    Ok((end, notice))
 }
 
 fn line<T: Serialize>(value: &T) -> Vec<u8> {

@@ -2,7 +2,7 @@
 
 use super::files::is_database;
 use super::send::Sender;
-use super::{chats, database, jsonl, markdown, repo_map};
+use super::{chats, database, jsonl, markdown, repo_map, slack};
 use crate::cli::args::{From, ImportArgs};
 use crate::cli::context::CommandContext;
 use crate::cli::error::{CliError, CliResult, EXIT_NONE};
@@ -22,7 +22,8 @@ pub(in crate::cli) fn import(typed: &ImportArgs, context: &CommandContext, outpu
         From::AiMemory => database::read("ai-memory", path, &mut sender)?,
         From::Markdown => markdown::read(&typed.paths, typed, &mut sender)?,
         From::RepoMap => repo_map::read(path, &mut sender)?,
-        From::Claude | From::Chatgpt | From::Slack => chats::read(from, path, &mut sender)?,
+        From::Slack => slack::read(path, &mut sender)?,
+        From::Claude | From::Chatgpt => chats::read(from, path, &mut sender)?,
     }
     let done = sender.end()?;
     done.show(output)?;

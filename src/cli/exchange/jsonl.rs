@@ -26,9 +26,9 @@ pub(super) struct Header {
 
 /// The last line of an export. A file without it is truncated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct End {
-    pub(super) memories: u64,
-    pub(super) links: u64,
+pub(in crate::cli) struct End {
+    pub(in crate::cli) memories: u64,
+    pub(in crate::cli) links: u64,
 }
 
 /// The content of a line.

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use super::refused;
 use crate::cli::args::{
-    BackupArgs, ConfigArgs, ConfigVerb, ExportArgs, HooksArgs, HooksVerb, LogsArgs, ModelArgs, ModelVerb,
-    RestoreBackupArgs, Verb,
+    BackupArgs, ConfigArgs, ConfigVerb, DoctorArgs, ExportArgs, HooksArgs, HooksVerb, LogsArgs, ModelArgs,
+    ModelVerb, RestoreBackupArgs, Verb,
 };
 use crate::cli::context::CommandContext;
 use crate::cli::error::CliError;
@@ -48,6 +48,7 @@ fn permission(verb: &Verb) -> Permission<'_> {
             Granted
         }
         Verb::RestoreBackup(RestoreBackupArgs { dry_run: true, .. }) => Reading(verb.files_to_read()),
+        Verb::Reset(_) => Denied("memo reset deletes all memories", BY_A_PERSON),
         Verb::RestoreBackup(_) => Denied("memo restore-backup replaces all memories", BY_A_PERSON),
 
         Verb::Search(_)
@@ -84,8 +85,10 @@ fn permission(verb: &Verb) -> Permission<'_> {
         | Verb::Sync(_)
         | Verb::Export(_)
         | Verb::Backup(_)
-        | Verb::Doctor
+        | Verb::Doctor(DoctorArgs { ack: false })
         | Verb::Version => Granted,
+
+        Verb::Doctor(_) => Denied("memo doctor --ack ends what a person should read", BY_A_PERSON),
 
         Verb::Logs(LogsArgs { follow: true, .. }) => Denied("--follow has no end", "leave it out"),
         Verb::Logs(_) => Granted,
@@ -106,6 +109,7 @@ fn permission(verb: &Verb) -> Permission<'_> {
         Verb::Bench(_) => Denied("memo bench reads and writes files anywhere", BY_A_PERSON),
         Verb::Init(_) => Denied("memo init sets up a repository and its git hooks", BY_A_PERSON),
         Verb::Setup(_) => Denied("memo setup changes files outside the repository", BY_A_PERSON),
+        Verb::Uninstall(_) => Denied("memo uninstall removes the memories and the set-up", BY_A_PERSON),
         Verb::Stop | Verb::Restart => {
             Denied("memo stop and restart end the daemon, which serves others as well", BY_A_PERSON)
         }
@@ -113,7 +117,7 @@ fn permission(verb: &Verb) -> Permission<'_> {
         Verb::Hook(_) => {
             Denied("memo hook answers hooks of agents on stdin", "search and recall find the same")
         }
-        Verb::Shell | Verb::Mcp(_) | Verb::Completions { .. } | Verb::Man { .. } => {
+        Verb::Open(_) | Verb::Shell | Verb::Mcp(_) | Verb::Completions { .. } | Verb::Man(_) => {
             Denied("this verb needs a terminal", "run it in a shell")
         }
     }

@@ -82,7 +82,7 @@ pub(in crate::cli) fn promote(
     context: &CommandContext,
     output: &mut Output,
 ) -> CliResult {
-    let params = PromoteParams { caller: caller(context), id: typed.id };
+    let params = PromoteParams { caller: caller(context), id: typed.id, to: typed.to.map(Into::into) };
     let result: UpdateResult = context.connect()?.call("memory.promote", &params)?;
     let Memory { id, tier, expires_at, .. } = &result.memory;
     output.value(&result, |output| {

@@ -14,20 +14,24 @@ use crate::proto::memory::{
 };
 
 pub(in crate::cli) fn link(typed: LinkingArgs, context: &CommandContext, output: &mut Output) -> CliResult {
-    set("memory.link", "linked so already", typed, context, output)
+    set("memory.link", "linked so already", typed, context, output)?;
+    Ok(0)
 }
 
+/// Exits with 1 when they were not linked so.
 pub(in crate::cli) fn unlink(typed: LinkingArgs, context: &CommandContext, output: &mut Output) -> CliResult {
-    set("memory.unlink", "not linked so", typed, context, output)
+    let unlinked = set("memory.unlink", "not linked so", typed, context, output)?;
+    Ok(if unlinked { 0 } else { EXIT_NONE })
 }
 
+/// Returns whether anything changed.
 fn set(
     method: &str,
     unchanged: &str,
     typed: LinkingArgs,
     context: &CommandContext,
     output: &mut Output,
-) -> CliResult {
+) -> Result<bool, CliError> {
     let kind = typed.kind.map(LinkKind::from);
     let params = LinkParams { caller: caller(context), from: typed.from, to: typed.to, kind };
     let result: LinkResult = context.connect()?.call(method, &params)?;
@@ -41,7 +45,7 @@ fn set(
         Ok(())
     })?;
     notice(result.notice.as_ref(), output);
-    Ok(0)
+    Ok(!result.changed.is_empty())
 }
 
 fn arrow(from: &str, kind: LinkKind, to: &str, output: &mut Output) -> Result<(), CliError> {

@@ -2,12 +2,12 @@
 
 use super::request::{caller, notice};
 use super::show;
-use crate::cli::args::RemoveArgs;
+use crate::cli::args::{ConsentArgs, RemoveArgs};
 use crate::cli::context::CommandContext;
 use crate::cli::error::{CliError, CliResult, EXIT_NONE};
 use crate::cli::output::Output;
 use crate::cli::text::count;
-use crate::proto::memory::{RemoveParams, RemoveResult};
+use crate::proto::memory::{RemoveParams, RemoveResult, Selection};
 
 /// The words for what is done to memories.
 struct Removal {
@@ -18,21 +18,29 @@ struct Removal {
 
 pub(in crate::cli) fn forget(typed: RemoveArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let done = "forgotten; `memo restore` brings it back, `memo list --archived` shows the archive";
-    remove(&Removal { method: "memory.forget", verb: "forget", done }, typed, context, output)
+    let removal = Removal { method: "memory.forget", verb: "forget", done };
+    remove(&removal, typed.filter.with_ids(typed.ids), &typed.consent, context, output)
 }
 
 pub(in crate::cli) fn purge(typed: RemoveArgs, context: &CommandContext, output: &mut Output) -> CliResult {
-    remove(
-        &Removal { method: "memory.purge", verb: "delete for good", done: "deleted" },
-        typed,
-        context,
-        output,
-    )
+    let removal = Removal { method: "memory.purge", verb: "delete for good", done: "deleted" };
+    remove(&removal, typed.filter.with_ids(typed.ids), &typed.consent, context, output)
+}
+
+pub(in crate::cli) fn reset(typed: &ConsentArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let removal = Removal { method: "memory.reset", verb: "delete for good", done: "deleted" };
+    remove(&removal, Selection::default(), typed, context, output)
 }
 
 /// Shows what would be removed, asks, and removes exactly that. Exits with 1 when nothing was removed.
-fn remove(removal: &Removal, typed: RemoveArgs, context: &CommandContext, output: &mut Output) -> CliResult {
-    let is_asked = !typed.yes && !typed.dry_run;
+fn remove(
+    removal: &Removal,
+    selection: Selection,
+    consent: &ConsentArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> CliResult {
+    let is_asked = !consent.yes && !consent.dry_run;
     if is_asked && !output.can_ask() {
         let message = format!("to {} memories needs a confirmation", removal.verb);
         return Err(CliError::Usage {
@@ -40,8 +48,7 @@ fn remove(removal: &Removal, typed: RemoveArgs, context: &CommandContext, output
             hint: "--dry-run shows what would be removed, --yes does it",
         });
     }
-    let selection = typed.filter.with_ids(typed.ids);
-    let mut params = RemoveParams { caller: caller(context), selection, dry_run: !typed.yes, expect: None };
+    let mut params = RemoveParams { caller: caller(context), selection, dry_run: !consent.yes, expect: None };
     let mut client = context.connect()?;
     let mut result: RemoveResult = client.call(removal.method, &params)?;
     if output.json {
@@ -64,6 +71,9 @@ fn remove(removal: &Removal, typed: RemoveArgs, context: &CommandContext, output
         (true, _) => output.say("no such memories"),
         (false, true) => output.say(&format!("would {} {what}", removal.verb)),
         (false, false) => output.say(&format!("{what} {}", removal.done)),
+    }
+    if let Some(path) = &result.backup {
+        output.say(&format!("a backup is in {path}; `memo restore-backup` with this path brings them back"));
     }
     notice(result.notice.as_ref(), output);
     Ok(exit(&result))

@@ -19,7 +19,8 @@ const MAX_FILE: u64 = 8 << 20;
 pub(in crate::cli) fn caller(context: &CommandContext) -> Caller {
     let random = RandomState::new().hash_one(std::process::id());
     let request = Some(format!("{random:016x}{:08x}", std::process::id()));
-    Caller { cwd: context.cwd.clone(), client: context.client.to_owned(), request }
+    let (cwd, client) = (context.cwd.clone(), context.client.to_owned());
+    Caller { cwd, client, agent_name: context.agent.clone(), request }
 }
 
 /// Prints the notice of the daemon, if there is one.

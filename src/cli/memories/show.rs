@@ -31,10 +31,16 @@ fn whole(memory: &Memory, output: &mut Output) -> Result<(), CliError> {
     }
     about::rows(&memory.anchors, output)?;
     let end = memory.expires_at.as_ref().map_or(String::new(), |at| format!(", ends {at}"));
-    row("tier", &format!("{}{end}", memory.tier.as_str()), output)?;
-    row("weight", &format!("priority {}, confidence {}", memory.priority, memory.confidence), output)?;
+    let tier = paint(output.styles.of_tier(memory.tier), memory.tier.as_str());
+    row("tier", &format!("{tier}{end}"), output)?;
+    let bar = if output.styles.is_coloured {
+        format!(" {}", output.styles.bar(memory.priority))
+    } else {
+        String::new()
+    };
+    row("weight", &format!("priority {}{bar}, confidence {}", memory.priority, memory.confidence), output)?;
     let author = escape(&memory.author);
-    row("added", &format!("{} by {author} ({})", when(&memory.created, output), memory.source), output)?;
+    row("added", &format!("{} by {author} ({})", when(&memory.created, output), origin(memory)), output)?;
     if memory.updated != memory.created {
         row("changed", &when(&memory.updated, output), output)?;
     }
@@ -51,6 +57,16 @@ fn whole(memory: &Memory, output: &mut Output) -> Result<(), CliError> {
     }
     output.line("")?;
     output.line(escape_lines(&memory.content).trim_end_matches('\n'))
+}
+
+/// Returns how a memory was added, and by which agent.
+fn origin(memory: &Memory) -> String {
+    let source = escape(&memory.source);
+    match &memory.agent {
+        Some(agent) if memory.source == "agent" => format!("agent {}", escape(agent)),
+        Some(agent) => format!("{source}, agent {}", escape(agent)),
+        None => source,
+    }
 }
 
 pub(super) fn lines(memories: &[Memory], output: &mut Output) -> Result<(), CliError> {
@@ -73,8 +89,16 @@ fn line(memory: &Memory, output: &mut Output) -> Result<(), CliError> {
     let first = memory.content.lines().next().unwrap_or_default();
     let text = memory.title.as_deref().unwrap_or(first);
     let tags: String = memory.tags.iter().map(|tag| format!(" #{}", escape(tag))).collect();
-    let container = format!("p{:<2} {}", memory.priority, memory.container);
-    let text = one_line(&memory.id, &memory.created, &container, text, output);
+    let styles = output.styles;
+    let weight = match styles.is_coloured {
+        true => {
+            let tier = format!("{:<5}", memory.tier.as_str());
+            format!("{} {}", styles.bar(memory.priority), paint(styles.of_tier(memory.tier), &tier))
+        }
+        false => format!("p{:<2}", memory.priority),
+    };
+    let place = format!("{weight} {}", paint(styles.title, &escape(&memory.container)));
+    let text = one_line(&memory.id, &memory.created, &place, text, output);
     let mark = about::mark(memory.state, output);
     output.line(&format!("{text}{}{mark}", paint(output.styles.line, &tags)))
 }
@@ -84,7 +108,8 @@ pub(super) fn brief(brief: &Brief, output: &mut Output) -> Result<(), CliError> 
 }
 
 pub(super) fn brief_line(brief: &Brief, output: &Output) -> String {
-    one_line(&brief.id, &brief.created, &brief.container, &brief.line, output)
+    let place = paint(output.styles.title, &escape(&brief.container));
+    one_line(&brief.id, &brief.created, &place, &brief.line, output)
 }
 
 /// Returns the name of a relation in words.
@@ -92,13 +117,14 @@ pub(super) fn spoken(relation: &str) -> String {
     escape(&relation.replace('_', " "))
 }
 
+/// Returns a memory in one line; the place is escaped and painted already.
 fn one_line(id: &str, created: &str, place: &str, text: &str, output: &Output) -> String {
     const MOST: usize = 80;
     let (cut, more) = match text.char_indices().nth(MOST) {
         Some((end, _)) => (&text[..end], "…"),
         None => (text, ""),
     };
-    let (id, place) = (paint(output.styles.path, &escape(id)), paint(output.styles.title, &escape(place)));
+    let id = paint(output.styles.path, &escape(id));
     format!("{id}  {:>8}  {place}  {}{more}", age(created, output.now_ms), escape(cut))
 }
 

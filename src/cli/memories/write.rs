@@ -12,12 +12,15 @@ use crate::proto::memory::{
 
 /// Prints only the id on stdout, for scripts.
 pub(in crate::cli) fn add(typed: AddArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let mut caller = caller(context);
+    caller.agent_name = typed.agent.or(caller.agent_name);
     let params = AddParams {
-        caller: caller(context),
+        caller,
         content: text(&typed.text)?,
         tags: typed.tag,
         about: typed.about,
         fields: typed.fields.into(),
+        source: typed.source.map(|source| source.word().to_owned()),
         force: typed.near.force,
         merge: typed.near.merge,
         ..AddParams::default()
@@ -29,6 +32,7 @@ pub(in crate::cli) fn add(typed: AddArgs, context: &CommandContext, output: &mut
         similar::say_added(&result, has_about, output);
         Ok(())
     })?;
+    notice(result.doubt.as_ref(), output);
     notice(result.notice.as_ref(), output);
     Ok(0)
 }
@@ -79,6 +83,7 @@ fn change(params: UpdateParams, context: &CommandContext, output: &mut Output) -
         }
         Ok(())
     })?;
+    notice(result.doubt.as_ref(), output);
     notice(result.notice.as_ref(), output);
     Ok(0)
 }

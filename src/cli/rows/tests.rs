@@ -49,7 +49,7 @@ fn nasty() -> MemoriesResult {
 
 fn printed<L: Listing>(list: &L, table: &'static Table, format: Format, fields: &str) -> String {
     let fields = fields.split_whitespace().map(str::to_owned).collect();
-    let shape = RowsArgs { format: Some(format), fields }.shape(table, false).expect("the fields are known");
+    let shape = RowsArgs { format: Some(format), fields }.shape(table, None).expect("the fields are known");
     let mut out = Vec::new();
     match shape {
         Shape::Rows(format, table, columns) => {
@@ -314,7 +314,7 @@ fn tables_have_every_field() {
 #[test]
 fn an_unknown_field_is_refused() {
     let typed = RowsArgs { format: None, fields: vec!["id".to_owned(), "colour".to_owned()] };
-    let shown = typed.shape(&NAMES, false).expect_err("there is no such field").shown();
+    let shown = typed.shape(&NAMES, None).expect_err("there is no such field").shown();
     assert_eq!(shown.message, "--fields: names have no field \"id\"");
     assert_eq!((shown.exit, shown.hint.as_deref()), (2, Some("there are: name, memories")));
 }

@@ -1,6 +1,6 @@
 //! Parses one line of `memo shell`.
 
-use crate::cli::args::{Colour, CommandLine, Global, Verb, parse};
+use crate::cli::args::{Colour, CommandLine, Global, JsonForm, Verb, parse};
 use crate::cli::output::talk;
 use crate::cli::usage::usage;
 
@@ -32,9 +32,12 @@ pub(super) fn read(text: &str, global: &Global) -> Line {
         ["help"] => return Line::Help,
         _ => {}
     }
-    let outer: &[&str] = if global.json { &["memo", "--json"] } else { &["memo"] };
-    let words = outer.iter().map(|word| (*word).to_owned()).chain(words);
-    let words: Vec<String> = words.collect();
+    let json = global.json.map(|form| match form {
+        JsonForm::Lean => "--json",
+        JsonForm::Full => "--json=full",
+    });
+    let outer = std::iter::once("memo").chain(json).map(str::to_owned);
+    let words: Vec<String> = outer.chain(words).collect();
     match parse(words.clone()) {
         Ok(typed) if matches!(typed.verb, Verb::Shell) => {
             talk("memo: this is the shell");

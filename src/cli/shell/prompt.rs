@@ -1,5 +1,6 @@
 //! Reads lines at a terminal, with history and completion.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use rustyline::completion::{Completer, Pair};
@@ -65,6 +66,7 @@ impl Prompt {
         if matches!(line, Line::Nothing) || text.starts_with(' ') {
             return;
         }
+        let text = text.trim_end(); // a completion ends with a space
         // If the entry is not accepted, the history lacks a line; nothing else is affected.
         let _ = self.editor.add_history_entry(text);
         self.history.keep(text, line);
@@ -78,7 +80,10 @@ fn terminal(error: ReadlineError) -> CliError {
     }
 }
 
-/// Completes as the scripts for other shells do.
+/// What only a prompt understands.
+const OWN_WORDS: [&str; 3] = ["exit", "help", "quit"];
+
+/// Completes as the scripts for other shells do, and adds the space after a word.
 struct Words(Option<PathBuf>);
 
 impl Helper for Words {}
@@ -98,13 +103,25 @@ impl Completer for Words {
         let Some(words) = shlex::split(&before[..start]) else { return Ok((end, Vec::new())) };
         let last = before[start..].to_owned();
         let words: Vec<_> = ["memo".to_owned()].into_iter().chain(words).chain([last]).collect();
-        let (words, at): (Vec<_>, _) = (words.iter().map(Into::into).collect(), words.len() - 1);
-        let found = clap_complete::engine::complete(&mut complete::command(self.0.as_ref()), words, at, None);
+        let (words, at): (Vec<OsString>, _) = (words.iter().map(Into::into).collect(), words.len() - 1);
+        let typed_dir = complete::dir_of(words.iter().cloned());
+        let mut command = complete::command(typed_dir.as_ref().or(self.0.as_ref()));
+        let found = clap_complete::engine::complete(&mut command, words, at, None);
         let pairs = found.unwrap_or_default().into_iter().map(|candidate| {
             let word = candidate.get_value().to_string_lossy().into_owned();
             let help = candidate.get_help().map_or(String::new(), |help| format!("  {help}"));
             Pair { display: format!("{word}{help}"), replacement: word }
         });
-        Ok((start, pairs.collect()))
+        let own = OWN_WORDS.iter().filter(|word| at == 1 && word.starts_with(&before[start..]));
+        let own = own.map(|word| Pair { display: (*word).to_owned(), replacement: (*word).to_owned() });
+        let mut pairs: Vec<_> = pairs.chain(own).collect();
+        // The only word is whole unless a directory or a value follows in it.
+        if let [only] = pairs.as_mut_slice()
+            && !only.replacement.ends_with(['/', '=', ':'])
+            && !line[end..].starts_with(' ')
+        {
+            only.replacement.push(' ');
+        }
+        Ok((start, pairs))
     }
 }

@@ -34,19 +34,22 @@ fn put(rows: &Rows<'_>, params: &AddParams, stamp: &Stamp, near: &Near) -> Done<
         let memory = show::memory(record, stamp.now_ms);
         AddResult { redacted, memory, ..AddResult::default() }
     };
+    let is_asked = !params.fields.allow_secret;
+    let doubt = is_asked.then(|| fields::doubt("content", &record.content)).flatten();
     if let Some(known) = rows.same_text(&record, &derived.hash)? {
         return Ok(result(known));
     }
     let (same, contradicted) = near.compare(rows, &record)?;
-    if let Some((other, cosine)) = same.first().filter(|_| !params.force) {
-        if !params.merge {
-            return Err(refuse_same(other, *cosine));
+    match same.first().filter(|_| !params.force) {
+        Some((other, _)) if params.merge => {
+            let merged = merge_into(rows, other, &[record], stamp)?;
+            return Ok(AddResult { merged: true, contradicted, doubt, ..result(merged) });
         }
-        let merged = merge_into(rows, other, &[record], stamp)?;
-        return Ok(AddResult { merged: true, contradicted, ..result(merged) });
+        Some((other, cosine)) if near.is_refused => return Err(refuse_same(other, *cosine)),
+        _ => {}
     }
     rows.put(&record, &derived, &stamp.event("add"))?;
-    Ok(AddResult { created: true, contradicted, ..result(record) })
+    Ok(AddResult { created: true, contradicted, doubt, ..result(record) })
 }
 
 /// Returns the record to store, and the number of private parts that were removed.
@@ -64,8 +67,7 @@ fn new_record(rows: &Rows<'_>, params: &AddParams, stamp: &Stamp) -> Done<(Recor
         id: id::new_id(stamp.now_ms, rows.random()?),
         content: content.text,
         title: title.map(|title| title.text),
-        container: fields::container(params.fields.container.as_deref().unwrap_or(fields::DEFAULT_CONTAINER))
-            .map_err(bad)?,
+        container: stamp.container(params.fields.container.as_deref()).map_err(bad)?,
         tags: fields::tags(&params.tags).map_err(bad)?,
         anchors: united(&[], &[], &params.anchors, &params.caller.cwd, &stamp.layout)?,
         tier,
@@ -78,8 +80,9 @@ fn new_record(rows: &Rows<'_>, params: &AddParams, stamp: &Stamp) -> Done<(Recor
         confidence: params.fields.confidence.map_or(Ok(1.0), fields::confidence).map_err(bad)?,
         metadata: fields::metadata(params.fields.metadata.clone(), params.fields.allow_secret)
             .map_err(bad)?,
-        source: stamp.source.to_owned(),
+        source: params.source.as_deref().map_or(Ok(stamp.source.to_owned()), fields::source).map_err(bad)?,
         author: stamp.author.clone(),
+        agent: stamp.agent.clone(),
         created: stamp.now_ms,
         updated: stamp.now_ms,
         ..Record::default()

@@ -29,6 +29,7 @@ pub(in crate::daemon) async fn call(shared: &Arc<Shared>, method: &str, params: 
         "memory.forget" => call.write_or_rehearse(remove::forget).await,
         "memory.restore" => call.write(remove::restore).await,
         "memory.purge" => call.write_or_rehearse(remove::purge).await,
+        "memory.reset" => remove::reset(call).await,
         "memory.link" => call.write(links::link).await,
         "memory.unlink" => call.write(links::unlink).await,
         "memory.resolve" => call.write(links::resolve).await,
@@ -41,14 +42,14 @@ pub(in crate::daemon) async fn call(shared: &Arc<Shared>, method: &str, params: 
         "memory.tags" => call.read(queries::tags).await,
         "memory.containers" => call.read(queries::containers).await,
         "memory.stats" => queries::stats(call).await,
-        "memory.import" => call.write_or_rehearse(import::import).await,
+        "memory.import" => import::import(call).await,
         "memory.import_markdown" => import::markdown(call).await,
         "memory.import_keys" => call.read(import::keys).await,
         "memory.read_database" => databases::page(call).await,
         "memory.backup" => backups::back_up(call).await,
         "memory.restore_backup" => backups::restore(call).await,
         // It concerns all memories, not this worktree.
-        "memory.export" => return call.read(export::export).await,
+        "memory.export" => return export::export(call).await,
         _ => Err(no_method(method)),
     };
     Ok(with_states(call, answer?).await)

@@ -66,5 +66,5 @@ fn put(rows: &Rows<'_>, (seen, anchors): &(Record, Vec<Anchor>), stamp: &Stamp) 
     let fields = show::differences(&before, &after);
     let changed = fields.keys().cloned().collect();
     rows.put(&after, &derive(&after), &MemoryEvent { fields, ..stamp.event("confirm") })?;
-    Ok(UpdateResult { changed, redacted: 0, memory: show::memory(after, stamp.now_ms), notice: None })
+    Ok(UpdateResult { changed, memory: show::memory(after, stamp.now_ms), ..UpdateResult::default() })
 }

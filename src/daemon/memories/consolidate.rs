@@ -27,7 +27,7 @@ pub(super) fn consolidate(
 ) -> Done<ConsolidateResult> {
     let sources = sources(rows, &params.ids, stamp.now_ms)?;
     let container = match &params.container {
-        Some(name) => fields::container(name).map_err(bad)?,
+        Some(name) => stamp.container(Some(name)).map_err(bad)?,
         None => only_container(&sources)?,
     };
     let content = fields::content(&params.summary, params.allow_secret).map_err(bad)?;
@@ -45,7 +45,8 @@ pub(super) fn consolidate(
     Ok(ConsolidateResult { redacted, groups: vec![group], ..ConsolidateResult::default() })
 }
 
-/// Combines all memories that share container and first tag, joining their texts. Superseded memories are skipped.
+/// Combines all memories that share container and first tag into ones of tier long, joining their texts. Superseded memories
+/// are skipped.
 pub(super) fn auto(
     rows: &Rows<'_>,
     params: &AutoConsolidateParams,
@@ -98,6 +99,9 @@ fn group(
         content: content.join("\n\n"),
         title: Some(format!("{tag}: {} memories", sources.len())),
         container,
+        // What several memories say is worth more than a draft that ends by itself.
+        tier: Tier::Long,
+        expires_at: None,
         ..united(rows, sources, stamp)?
     };
     let mut group = Consolidated {
@@ -173,8 +177,9 @@ fn united(rows: &Rows<'_>, sources: &[Record], stamp: &Stamp) -> Done<Record> {
         expires_at: if is_endless { None } else { latest },
         priority: sources.iter().map(|record| record.priority).max().unwrap_or(fields::DEFAULT_PRIORITY),
         confidence: sources.iter().map(|record| record.confidence).fold(1.0, f64::min),
-        source: stamp.source.to_owned(),
+        source: "consolidation".to_owned(),
         author: stamp.author.clone(),
+        agent: stamp.agent.clone(),
         created: stamp.now_ms,
         updated: stamp.now_ms,
         ..Record::default()

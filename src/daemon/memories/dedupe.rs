@@ -7,11 +7,12 @@ use serde_json::{Value, json};
 use super::rules::{Done, bad, digest, refused};
 use super::show;
 use super::transaction::{Call, read, with_store};
+use crate::config::LEAST_NEAR_COSINE;
 use crate::daemon::error::RpcResult;
 use crate::daemon::request::blocking;
 use crate::daemon::shared::Shared;
 use crate::memory::fields;
-use crate::memory::text_difference::{NEAR, difference};
+use crate::memory::text_difference::difference;
 use crate::proto::memory::{DedupeParams, DedupeResult, Group};
 use crate::search::nearest::{IdSet, MutableVectorIndex};
 use crate::store::{MemoryFilter, Record, Rows};
@@ -19,8 +20,6 @@ use crate::types::MemoryRow;
 
 /// Number of neighbours that are compared with each memory.
 const MOST_NEAR: usize = 50;
-/// Lowest cosine of duplicates; below it, memories merely share a subject.
-const LEAST_THRESHOLD: f64 = 0.5;
 
 /// Two memories and their cosine.
 type Pair = (MemoryRow, MemoryRow, f64);
@@ -28,7 +27,7 @@ type Pair = (MemoryRow, MemoryRow, f64);
 /// Compares the memories of each container pairwise, before the thread that owns them is involved.
 pub(super) async fn dedupe(call: &Call<'_>) -> RpcResult<Value> {
     let params: DedupeParams = call.params()?;
-    let threshold = threshold(&params)?;
+    let threshold = threshold(&params, call.shared.config.memory.near_cosine)?;
     let containers = read(call.shared, move |rows| by_container(rows, &params)).await?;
     let vectors = call.shared.memories.finder.vectors(Clone::clone);
     let pairs =
@@ -61,14 +60,14 @@ fn pairs(vectors: &MutableVectorIndex<MemoryRow>, rows: &[MemoryRow], threshold:
     pairs
 }
 
-/// Parses and validates the params.
-fn threshold(params: &DedupeParams) -> Done<f64> {
-    let threshold = params.threshold.unwrap_or(NEAR);
-    match (LEAST_THRESHOLD..=1.0).contains(&threshold) {
+/// Returns the minimum cosine that was asked for, or that of the settings.
+fn threshold(params: &DedupeParams, setting: f64) -> Done<f64> {
+    let threshold = params.threshold.unwrap_or(setting);
+    match (LEAST_NEAR_COSINE..=1.0).contains(&threshold) {
         true => Ok(threshold),
         false => Err(refused(
-            format!("threshold: {threshold} is not between {LEAST_THRESHOLD} and 1"),
-            "a cosine; 0.9 when absent",
+            format!("threshold: {threshold} is not between {LEAST_NEAR_COSINE} and 1"),
+            "a cosine; memory.near_cosine when absent",
         )),
     }
 }

@@ -76,7 +76,7 @@ pub(in crate::daemon) fn hit(
     explains: bool,
 ) -> Hit {
     let FoundMemory { ranked, record } = found;
-    let snippet = snippets.of(&record.content, 1);
+    let snippet = snippets.of(&record.content, 1, &Default::default());
     let anchors = wanted.judged.get(&record.id).unwrap_or(&record.anchors).clone();
     let signals = &ranked.candidate.signals;
     let n_lines = u32::try_from(record.content.lines().count()).unwrap_or(u32::MAX);
@@ -93,6 +93,8 @@ pub(in crate::daemon) fn hit(
         title: record.title.clone(),
         snippet: snippet.text,
         snippet_line: snippet.line,
+        text: snippet.whole,
+        rank: 0, // known once all hits are
         score: ranked.score,
         arms: arms(signals),
         id: Some(record.id.clone()),

@@ -7,51 +7,105 @@ use serde_json::{Map, Value, json};
 use super::documents::drafts;
 use super::keeper::derive;
 use super::rules::{Done, bad, refused};
-use super::transaction::{Call, Stamp};
+use super::transaction::{Call, Stamp, model_id};
 use super::{links, show};
 use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::request::blocking;
-use crate::memory::{Refused, fields, id, time};
+use crate::daemon::shared::Shared;
+use crate::embed::is_quantized_unit;
+use crate::memory::{Refused, fields, id, text, time};
 use crate::proto::anchor::Anchor;
 use crate::proto::exchange::{
     Draft, ImportParams, ImportResult, ImportStatus, Imported, KeysParams, KeysResult, LinkDraft,
     MOST_DRAFTS, Snapshot,
 };
-use crate::proto::memory::LinkKind;
+use crate::proto::memory::{LinkKind, StoredVector};
 use crate::store::{Derived, Link, Linked, MemoryEvent, Record, Rows};
 
-pub(super) fn import(rows: &Rows<'_>, params: &ImportParams, stamp: &Stamp) -> Done<ImportResult> {
+pub(super) async fn import(call: &Call<'_>) -> RpcResult<Value> {
+    let params: ImportParams = call.params()?;
+    let is_any = params.drafts.iter().any(|draft| draft.vector.is_some());
+    let kind = if is_any { VectorKind::in_use(call).await? } else { None };
+    let run = move |rows: &Rows<'_>, params: &ImportParams, stamp: &Stamp| {
+        checked(rows, params, stamp, kind.as_ref())
+    };
+    call.write_or_rehearse_of(params, run).await
+}
+
+/// Which vectors can be stored.
+struct VectorKind {
+    /// Identity of the model.
+    model: String,
+    dims: usize,
+}
+
+impl VectorKind {
+    /// Returns that of the model whose vectors memories have; `None` if it cannot be used.
+    async fn in_use(call: &Call<'_>) -> RpcResult<Option<Self>> {
+        let model = model_id(call.shared).await?;
+        // It may have to be loaded.
+        let dims = |shared: &Shared| Ok(shared.memories.finder.model().ok().map(|model| model.dims()));
+        Ok(blocking(call.shared, dims).await?.map(|dims| Self { model, dims }))
+    }
+
+    /// Returns whether the model can have made a vector of the text of a memory.
+    fn fits(&self, vector: &StoredVector, record: &Record) -> bool {
+        vector.model == self.model
+            && vector.int8.len() == self.dims
+            && is_quantized_unit(&vector.int8)
+            && vector.text_hash == text::vector_hash(record.title.as_deref(), &record.content)
+    }
+}
+
+fn checked(
+    rows: &Rows<'_>,
+    params: &ImportParams,
+    stamp: &Stamp,
+    kind: Option<&VectorKind>,
+) -> Done<ImportResult> {
     if params.drafts.len().max(params.links.len()) > MOST_DRAFTS {
         let message = format!("drafts, links: more than {MOST_DRAFTS} at once");
         return Err(refused(message, "send them in several requests"));
     }
-    take(rows, params, stamp)
+    take(rows, params, stamp, kind)
 }
 
 /// Imports a document. It is split before the thread that owns the memories is involved.
 pub(super) async fn markdown(call: &Call<'_>) -> RpcResult<Value> {
     let params = call.params()?;
     let (params, notes) = blocking(call.shared, move |_| drafts(params).map_err(bad_params)).await?;
-    let mut answer = call.write_or_rehearse_of(params, take).await?;
+    let run = |rows: &Rows<'_>, params: &ImportParams, stamp: &Stamp| take(rows, params, stamp, None);
+    let mut answer = call.write_or_rehearse_of(params, run).await?;
     answer["notes"] = json!(notes);
     Ok(answer)
 }
 
-/// Like [`import`], without a limit on the number of drafts.
-fn take(rows: &Rows<'_>, params: &ImportParams, stamp: &Stamp) -> Done<ImportResult> {
+/// Stores any number of drafts.
+fn take(
+    rows: &Rows<'_>,
+    params: &ImportParams,
+    stamp: &Stamp,
+    kind: Option<&VectorKind>,
+) -> Done<ImportResult> {
     if let Some(snapshot) = &params.snapshot {
         fields::key(&snapshot.key).map_err(bad)?;
     }
     let import = Import { rows, params, stamp };
-    let mut result = ImportResult::default();
+    let (mut result, mut n_remade) = (ImportResult::default(), 0);
     for draft in &params.drafts {
         let imported = match import.record(draft) {
             Ok((record, n_redacted)) => {
                 result.redacted += n_redacted as u64;
-                match &params.snapshot {
+                let imported = match &params.snapshot {
                     Some(snapshot) => import.put_of_source(record, snapshot)?,
                     None => import.put(record, draft)?,
+                };
+                if let (Some(vector), Some(id), true) = (&draft.vector, &imported.id, imported.is_stored())
+                    && !import.put_vector(id, vector, kind)?
+                {
+                    n_remade += 1;
                 }
+                imported
             }
             Err(why) => refusal(why.to_string()),
         };
@@ -62,6 +116,11 @@ fn take(rows: &Rows<'_>, params: &ImportParams, stamp: &Stamp) -> Done<ImportRes
     }
     if let Some(snapshot) = params.snapshot.as_ref().filter(|snapshot| snapshot.is_last) {
         result.archived = rows.archive_left(&snapshot.key, snapshot.run, &import.event())?;
+    }
+    if n_remade > 0 {
+        result
+            .notes
+            .push("some vectors do not fit the model or the stored text; they are computed again".to_owned());
     }
     Ok(result)
 }
@@ -115,7 +174,7 @@ impl Import<'_> {
             id: self.id(draft, created)?,
             content: content.text,
             title: title.map(|title| title.text),
-            container: fields::container(draft.container.as_deref().unwrap_or(fields::DEFAULT_CONTAINER))?,
+            container: self.stamp.container(draft.container.as_deref())?,
             tags: fields::tags(&draft.tags)?,
             tier,
             expires_at: time("expires_at", &draft.expires_at)?.or_else(lasts),
@@ -123,6 +182,7 @@ impl Import<'_> {
             confidence: draft.confidence.map_or(Ok(1.0), fields::confidence)?,
             source: name("source", &draft.source)?.unwrap_or_else(|| "import".to_owned()),
             author: name("author", &draft.author)?.unwrap_or_else(|| self.stamp.author.clone()),
+            agent: name("agent", &draft.agent)?,
             created,
             updated: time("updated", &draft.updated)?.unwrap_or(created),
             last_access: time("last_access", &draft.last_access)?,
@@ -180,6 +240,15 @@ impl Import<'_> {
                 Ok(fate(ImportStatus::Added, record.id))
             }
         }
+    }
+
+    /// Stores the vector of a memory as it came; returns whether it fits. One that does not is left to be computed.
+    fn put_vector(&self, id: &str, vector: &StoredVector, kind: Option<&VectorKind>) -> Done<bool> {
+        let stored = self.rows.get(id)?;
+        let fits = |kind: &&VectorKind| stored.is_some_and(|record| kind.fits(vector, &record));
+        let Some(kind) = kind.filter(fits) else { return Ok(false) };
+        self.rows.put_vector(id, &kind.model, &vector.int8)?;
+        Ok(true)
     }
 
     /// Stores an entry of a source; a text that the source had before keeps its id.

@@ -145,21 +145,28 @@ impl Memories {
         }
     }
 
-    /// Checks the database.
-    pub(in crate::daemon) async fn check(&self) -> Check {
+    /// Checks the database, and says what happened to it unless that is acknowledged.
+    pub(in crate::daemon) async fn check(&self) -> Vec<Check> {
         let checked = self.ask(|store| {
             let now_ms = now_ms();
             let said = store.check(now_ms).map_err(|error| error.to_string());
-            (said, store.notice(now_ms), store.places())
+            (said, store.problems(), store.places(), store.event(now_ms).map(str::to_owned))
         });
-        let (said, notice, places) = checked.await.unwrap_or_else(|error| (Err(error.message), None, None));
+        let (said, problems, places, event) =
+            checked.await.unwrap_or_else(|error| (Err(error.message), None, None, None));
         let panic = self.panics.notice(Instant::now());
-        let has_notice = notice.is_some() || panic.is_some();
+        let has_notice = problems.is_some() || panic.is_some();
         let ok = said.as_ref().is_ok_and(|checked| checked.faults.is_empty()) && !has_notice;
         let detail = said.map_or_else(|error| error, |checked| found(&checked));
-        let detail = [Some(detail), places.map(|places| format!("kept in {places}")), notice, panic];
+        let detail = [Some(detail), places.map(|places| format!("kept in {places}")), problems, panic];
         let detail = detail.into_iter().flatten().collect::<Vec<_>>().join("; ");
-        Check { name: "memory.db".to_owned(), ok, detail, hint: None }
+        let check = Check { name: "memory.db".to_owned(), ok, detail, hint: None };
+        [check].into_iter().chain(event.map(|event| repaired("memory.db", event))).collect()
+    }
+
+    /// Ends the notice of what happened to the database, and returns what that was.
+    pub(in crate::daemon) async fn acknowledge(&self) -> RpcResult<Option<String>> {
+        Ok(self.ask(|store| store.acknowledge(now_ms())).await??)
     }
 
     /// Returns the error for a thread that did not answer.
@@ -180,6 +187,12 @@ impl Memories {
             let _ = thread.join(); // a panic is in the log already
         }
     }
+}
+
+/// Reports a repair that nobody has acknowledged.
+pub(in crate::daemon) fn repaired(database: &str, event: String) -> Check {
+    let hint = "nothing to do if all is there; a file that is kept may be deleted then; `memo doctor --ack` ends this notice";
+    Check { name: format!("{database} repaired"), ok: false, detail: event, hint: Some(hint.to_owned()) }
 }
 
 /// Reports the result of a check.

@@ -13,7 +13,7 @@ use crate::daemon::error::RpcResult;
 use crate::daemon::shared::Shared;
 use crate::embed::QueryVector;
 use crate::memory::text;
-use crate::memory::text_difference::{NEAR, difference, is_similar_title};
+use crate::memory::text_difference::{difference, is_similar_title};
 use crate::proto::RpcError;
 use crate::proto::memory::{Contradicted, Related, RelatedParams, RelatedResult};
 use crate::search::memory_search::nearest;
@@ -38,11 +38,17 @@ type NearRecord = (Record, f64);
 #[derive(Clone)]
 pub(super) struct Near {
     finder: Arc<Finder>,
+    /// Lowest cosine of texts that say nearly the same.
+    cosine: f64,
+    /// Whether such a text is refused.
+    pub(super) is_refused: bool,
 }
 
 impl Near {
     pub(super) fn of_daemon(shared: &Shared) -> Self {
-        Self { finder: Arc::clone(&shared.memories.finder) }
+        let config = &shared.config.memory;
+        let finder = Arc::clone(&shared.memories.finder);
+        Self { finder, cosine: config.near_cosine, is_refused: config.refuse_near }
     }
 
     /// Returns the living memories of the record's container that are near it, the nearest first.
@@ -52,7 +58,7 @@ impl Near {
             self.finder.model().ok().and_then(|model| QueryVector::of_record(model.as_ref(), field).ok());
         let Some(vector) = vector.flatten() else { return Ok(Vec::new()) };
         let filter = MemoryFilter { container: Some(record.container.clone()), ..MemoryFilter::default() };
-        self.nearest(rows, &filter, &vector, MOST_NEAR, NEAR)
+        self.nearest(rows, &filter, &vector, MOST_NEAR, self.cosine)
     }
 
     /// Returns the `k` nearest memories that pass the filter, at least as near as `floor`, the nearest first and then the

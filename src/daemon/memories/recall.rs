@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::rules::{Done, find_living};
+use super::rules::{Done, find_living, refused};
 use super::show;
 use super::transaction::{Call, Stamp};
 use crate::daemon::error::{RpcResult, bad_params};
@@ -92,10 +92,14 @@ fn reinforce(rows: &Rows<'_>, hits: &Vec<Hit>, stamp: &Stamp) -> Done<RecallResu
     Ok(RecallResult { memories, notice: None })
 }
 
-/// Moves a memory up one tier.
+/// Moves a memory up one tier, or to the tier that was named.
 pub(super) fn promote(rows: &Rows<'_>, params: &PromoteParams, stamp: &Stamp) -> Done<UpdateResult> {
     let before = find_living(rows, &params.id, stamp.now_ms)?;
-    let Some(after) = stamp.tiers.promoted(standing(&before), stamp.now_ms) else {
+    if let Some(to) = params.to.filter(|to| *to < before.tier) {
+        let message = format!("to: {} is of tier {}, above {}", before.id, before.tier.as_str(), to.as_str());
+        return Err(refused(message, "`memo update --tier` lowers a tier"));
+    }
+    let Some(after) = stamp.tiers.promoted(standing(&before), params.to, stamp.now_ms) else {
         return Ok(UpdateResult { memory: show::memory(before, stamp.now_ms), ..UpdateResult::default() });
     };
     let updated = stamp.now_ms.max(before.updated + 1);

@@ -1,11 +1,15 @@
 //! Archives, restores and deletes memories.
 
+use serde_json::Value;
+
 use super::queries::{get, named};
 use super::rules::{Done, check_expected, check_text, digest, memory_filter, not_found, refused};
 use super::show;
-use super::transaction::Stamp;
+use super::transaction::{Call, Stamp};
+use crate::daemon::clock::now_ms;
+use crate::daemon::error::RpcResult;
 use crate::proto::memory::{IdsParams, MemoriesResult, RemoveParams, RemoveResult, Selection};
-use crate::store::{Record, Rows};
+use crate::store::{MemoryStore, Record, Rows};
 
 pub(super) fn restore(rows: &Rows<'_>, params: &IdsParams, stamp: &Stamp) -> Done<MemoriesResult> {
     let records = named(rows, params)?;
@@ -53,6 +57,60 @@ pub(super) fn purge(rows: &Rows<'_>, params: &RemoveParams, stamp: &Stamp) -> Do
     Ok(result)
 }
 
+/// Deletes all memories, living and archived, after a backup of them.
+pub(super) async fn reset(call: &Call<'_>) -> RpcResult<Value> {
+    let params: RemoveParams = call.params()?;
+    if params.dry_run {
+        return call.write_or_rehearse(|rows, params, stamp| delete_all(rows, params, None, stamp)).await;
+    }
+    let delete = |rows: &Rows<'_>, (params, backup): &(RemoveParams, Option<String>), stamp: &Stamp| {
+        delete_all(rows, params, backup.clone(), stamp)
+    };
+    call.write_found(backed_up(call, params), delete).await
+}
+
+/// Makes the backup; returns it with params that expect exactly the memories that it holds.
+async fn backed_up(call: &Call<'_>, params: RemoveParams) -> RpcResult<(RemoveParams, Option<String>)> {
+    let expected = params.expect.clone();
+    let job = move |store: &mut MemoryStore| -> Done<_> {
+        let now_ms = now_ms();
+        let records = store.read(now_ms, |rows| -> Done<_> { all(rows, now_ms) })?;
+        let digest = digest(&records);
+        check_expected(expected.as_ref(), &digest, "removed")?;
+        let is_any = !records.is_empty();
+        let backup = is_any.then(|| store.back_up_before_reset(now_ms)).transpose()?;
+        Ok((digest, backup.map(|path| path.display().to_string())))
+    };
+    let (digest, backup) = call.shared.memories.ask(job).await??;
+    Ok((RemoveParams { expect: Some(digest), ..params }, backup))
+}
+
+fn delete_all(
+    rows: &Rows<'_>,
+    params: &RemoveParams,
+    backup: Option<String>,
+    stamp: &Stamp,
+) -> Done<RemoveResult> {
+    if params.selection != Selection::default() {
+        let message = "reset removes all memories; conditions are not for it".to_owned();
+        return Err(refused(message, "`memo forget` and `memo purge` take conditions"));
+    }
+    let records = all(rows, stamp.now_ms)?;
+    let result = removed(params, &records)?;
+    if !params.dry_run {
+        rows.delete(&records, &stamp.event("reset"))?;
+    }
+    Ok(RemoveResult { backup, ..result })
+}
+
+/// Returns all memories: the living, then the archive, the newest first.
+fn all(rows: &Rows<'_>, now_ms: i64) -> Done<Vec<Record>> {
+    let any = RemoveParams::default();
+    let mut records = selected(rows, &any, false, now_ms)?;
+    records.extend(selected(rows, &any, true, now_ms)?);
+    Ok(records)
+}
+
 fn selected(rows: &Rows<'_>, params: &RemoveParams, archived: bool, now_ms: i64) -> Done<Vec<Record>> {
     let filter = memory_filter(rows, &params.selection, archived, now_ms)?;
     Ok(rows.list(&filter, Default::default(), 0, None)?.0)
@@ -63,5 +121,5 @@ fn removed(params: &RemoveParams, records: &[Record]) -> Done<RemoveResult> {
     let digest = digest(records);
     check_expected(params.expect.as_ref(), &digest, "removed")?;
     let memories = records.iter().map(show::brief).collect();
-    Ok(RemoveResult { dry_run: params.dry_run, memories, digest, notice: None })
+    Ok(RemoveResult { dry_run: params.dry_run, memories, digest, ..RemoveResult::default() })
 }

@@ -25,6 +25,7 @@ pub(super) fn memory(record: Record, now_ms: i64) -> Memory {
         confidence: record.confidence,
         source: record.source,
         author: record.author,
+        agent: record.agent,
         created: rfc3339(record.created),
         updated: rfc3339(record.updated),
         last_access: record.last_access.map(rfc3339),
@@ -33,6 +34,7 @@ pub(super) fn memory(record: Record, now_ms: i64) -> Memory {
         archived_at: archived_at.map(rfc3339),
         archived_why: if is_over { Some("expired".to_owned()) } else { record.archived_why },
         key: record.key,
+        vector: None,
         links: None,
     }
 }

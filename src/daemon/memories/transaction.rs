@@ -14,7 +14,9 @@ use crate::daemon::clock::now_ms;
 use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::request::{self, deadline, params_of};
 use crate::daemon::shared::Shared;
+use crate::git::Identity;
 use crate::memory::tiers::Tiers;
+use crate::memory::{Refused, fields};
 use crate::paths::RepoLayout;
 use crate::proto::memory::Caller;
 use crate::proto::{RpcError, code};
@@ -128,11 +130,19 @@ impl<'a> Call<'a> {
     ) -> RpcResult<Value> {
         let (caller, layout) = (self.caller.clone(), self.layout.clone());
         // Not on that thread: where settings hang, so would everybody's memories.
-        let author = request::author(self.shared, &layout).await?.unwrap_or_else(|| "unknown".to_owned());
-        let tiers = Tiers::of(&self.shared.config.memory);
+        let Identity { author, repository } = request::identity(self.shared, &layout).await?;
+        let author = author.unwrap_or_else(|| "unknown".to_owned());
+        let config = &self.shared.config.memory;
+        let (tiers, container) = (Tiers::of(config), config.container.clone());
+        let agent = caller.agent_name.as_ref().map(|name| fields::name("agent", name)).transpose();
+        let agent = agent.map_err(|refused| bad_params(refused.to_string()))?;
         with_store(self.shared, move |store, now_ms| {
-            let source = if caller.client == "cli" { "cli" } else { "api" };
-            run(store, &Stamp { now_ms, author, source, layout, tiers })
+            let source = match (&agent, &*caller.client) {
+                (Some(_), _) | (None, "mcp") => "agent",
+                (None, "cli") => "cli",
+                (None, _) => "api",
+            };
+            run(store, &Stamp { now_ms, author, agent, source, layout, tiers, container, repository })
         })
         .await
     }
@@ -188,16 +198,38 @@ impl Request {
 pub(super) struct Stamp {
     pub(super) now_ms: i64,
     pub(super) author: String,
+    /// Name of the agent that asks.
+    pub(super) agent: Option<String>,
     pub(super) source: &'static str,
     /// The worktree of the caller.
     pub(super) layout: RepoLayout,
     pub(super) tiers: Tiers,
+    /// The container of a memory that is added without one, or `auto`.
+    container: String,
+    /// Name of the repository.
+    repository: Option<String>,
 }
 
 impl Stamp {
     pub(super) fn event(&self, action: &str) -> MemoryEvent {
         let (author, source) = (self.author.clone(), self.source.to_owned());
         MemoryEvent { at: self.now_ms, action: action.to_owned(), author, source, ..MemoryEvent::default() }
+    }
+
+    /// Returns the container that was named, or else that of the settings; `auto` is that of the repository, without whose name
+    /// it is refused.
+    pub(super) fn container(&self, named: Option<&str>) -> Result<String, Refused> {
+        match named.unwrap_or(&self.container) {
+            fields::AUTO_CONTAINER => {
+                let own = self.repository.as_deref().and_then(|name| fields::container(name).ok());
+                own.ok_or_else(|| Refused {
+                    field: "container",
+                    why: "auto: the name of the repository is not known".to_owned(),
+                    hint: Some("name a container, as in `--container NAME`"),
+                })
+            }
+            name => fields::container(name),
+        }
     }
 
     /// Stores a changed memory, if anything differs. Returns it with the names of the changed fields.
@@ -224,6 +256,15 @@ pub(in crate::daemon) async fn locate(shared: &Arc<Shared>, caller: &Caller) -> 
         return Err(bad_params(format!("request: over {MAX_REQUEST} bytes")));
     }
     request::locate(shared, &caller.cwd, deadline(shared, None)).await
+}
+
+/// Returns the identity of the model whose vectors memories have, which is known once the database is open.
+pub(super) async fn model_id(shared: &Shared) -> RpcResult<String> {
+    let job = |store: &mut MemoryStore| -> Done<String> {
+        store.read(now_ms(), |_| Ok(()))?;
+        Ok(store.model().to_owned())
+    };
+    Ok(shared.memories.ask(job).await??)
 }
 
 /// Reads on the thread that owns the memories.

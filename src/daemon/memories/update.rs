@@ -31,7 +31,10 @@ fn put(rows: &Rows<'_>, params: &UpdateParams, stamp: &Stamp) -> Done<UpdateResu
         check_text(rows, &after)?;
     }
     let (after, changed) = stamp.put(rows, "update", &before, after)?;
-    Ok(UpdateResult { changed, redacted, memory: show::memory(after, stamp.now_ms), notice: None })
+    let is_asked = after.content != before.content && !params.fields.allow_secret;
+    let doubt = is_asked.then(|| fields::doubt("content", &after.content)).flatten();
+    let memory = show::memory(after, stamp.now_ms);
+    Ok(UpdateResult { changed, redacted, doubt, memory, notice: None })
 }
 
 /// Returns the changed memory, and the number of private parts that were removed from new texts.
@@ -50,7 +53,7 @@ fn changed(before: &Record, params: &UpdateParams, stamp: &Stamp) -> Done<(Recor
         after.title = title.map(|title| title.text);
     }
     if let Some(container) = &params.fields.container {
-        after.container = fields::container(container).map_err(bad)?;
+        after.container = stamp.container(Some(container)).map_err(bad)?;
     }
     if let Some(tier) = params.fields.tier {
         (after.tier, after.expires_at) = (tier, stamp.tiers.end(tier, now_ms));

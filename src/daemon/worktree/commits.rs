@@ -79,6 +79,11 @@ impl CommitsState {
         self.reading.clone()
     }
 
+    /// Returns whether a round runs.
+    pub(super) fn is_reading(&self) -> bool {
+        self.reading.is_some()
+    }
+
     fn is_retry_due(&self) -> bool {
         self.retry.is_some_and(|(at, _)| at <= Instant::now())
     }

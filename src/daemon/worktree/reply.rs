@@ -8,8 +8,8 @@ use super::probe::SLOW;
 use super::wait::Waiter;
 use super::{Rounds, WorktreeState};
 use crate::daemon::event::{Ask, Freshness};
-use crate::index::Progress;
-use crate::proto::{Pending, Sync};
+use crate::index::{Progress, WalkStep};
+use crate::proto::{IndexPhase, IndexProgress, Pending, Sync};
 
 impl WorktreeState {
     /// Answers every request whose wait is over.
@@ -44,7 +44,7 @@ impl WorktreeState {
                 } else {
                     None
                 };
-                self.reply(waiter.ask, fresh, reason, failed, rounds);
+                self.reply(waiter.ask, fresh, reason, failed, (rounds, progress));
             } else {
                 waiting.push(waiter);
             }
@@ -61,7 +61,7 @@ impl WorktreeState {
             } else {
                 "the watcher has not answered yet".to_owned()
             };
-            self.reply(ask, false, Some(reason), None, rounds);
+            self.reply(ask, false, Some(reason), None, (rounds, progress));
         }
     }
 
@@ -72,9 +72,13 @@ impl WorktreeState {
     }
 
     fn why_not(&self, waiter: &Waiter, rounds: &Rounds, progress: &Progress) -> String {
-        let how_far = match self.walker.progress.files() {
-            (_, 0) => String::new(), // they are being listed
-            (done, total) => format!(": {done} of {total} files"),
+        let how_far = match self.walker.progress.step() {
+            WalkStep::Listing { n_found: 0 } => String::new(),
+            WalkStep::Listing { n_found } => format!(": {n_found} files found so far"),
+            WalkStep::Reading { .. } => {
+                let (done, total) = self.walker.progress.files(); // those that an answer can have
+                format!(": {done} of {total} files")
+            }
         };
         if let Some(error) = self.error.as_ref().or(waiter.restless.as_ref()) {
             error.clone()
@@ -104,7 +108,14 @@ impl WorktreeState {
         }
     }
 
-    fn reply(&self, ask: Ask, fresh: bool, reason: Option<String>, failed: Option<String>, rounds: &Rounds) {
+    fn reply(
+        &self,
+        ask: Ask,
+        fresh: bool,
+        reason: Option<String>,
+        failed: Option<String>,
+        (rounds, progress): (&Rounds, &Progress),
+    ) {
         let removals = self.reconciles.removals(self.walker.progress.removals());
         let freshness = Freshness {
             view: self.id,
@@ -117,6 +128,7 @@ impl WorktreeState {
             embed_note: rounds.error.clone(),
             pending: Pending { files: self.pending_files(), embeddings: 0 },
             progress: Arc::clone(&self.walker.progress),
+            indexing: self.indexing(progress),
             removals,
         };
         // The request may have been dropped.
@@ -126,6 +138,20 @@ impl WorktreeState {
     /// Returns the place that the running reconcile has waited for too long, if any.
     pub(super) fn unanswered_place(&self) -> Option<PathBuf> {
         self.walker.progress.unanswered_for(SLOW)
+    }
+
+    /// Returns what is being indexed of files and commits.
+    fn indexing(&self, progress: &Progress) -> Option<IndexProgress> {
+        if self.reconciles.is_running() {
+            return Some(match self.walker.progress.step() {
+                WalkStep::Listing { n_found } => IndexProgress::listing(n_found),
+                WalkStep::Reading { files, bytes } => IndexProgress::reading(files, bytes),
+            });
+        }
+        let is_first_to_come = !self.complete && self.error.is_none();
+        let commits =
+            || self.commits.is_reading().then(|| IndexProgress::of(IndexPhase::Commits, progress.commits()));
+        if is_first_to_come { Some(IndexProgress::listing(0)) } else { commits() }
     }
 
     fn pending_files(&self) -> u64 {

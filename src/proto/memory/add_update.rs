@@ -12,7 +12,7 @@ use crate::proto::anchor::Anchor;
 pub struct FieldParams {
     /// At most 512 bytes; an empty one is removed.
     pub title: Option<String>,
-    /// Where the memory belongs; `project` for a new memory when absent.
+    /// Where the memory belongs, or `auto` for the name of the repository; `memory.container` for a new memory when absent.
     pub container: Option<String>,
     /// `long` for a new memory when absent. The lifetime counts from now.
     pub tier: Option<Tier>,
@@ -42,11 +42,13 @@ pub struct AddParams {
     pub fields: FieldParams,
     /// Tags, at most 50 of 128 bytes.
     pub tags: Vec<String>,
+    /// Who says so, if that is not who asks: `user`, `agent`, `hook` or `import`.
+    pub source: Option<String>,
     /// The code it is about: `PATH`, `PATH:10-20` or `PATH#SYMBOL`; the path relative to `cwd`, or absolute.
     pub about: Vec<String>,
     /// Anchors exported by another memod; `about` replaces them.
     pub anchors: Vec<Anchor>,
-    /// Store it even if another memory of the container says nearly the same.
+    /// Store it even if another memory of the container says nearly the same, as with `memory.refuse_near` off.
     pub force: bool,
     /// Merge it into that other memory instead.
     pub merge: bool,
@@ -64,6 +66,9 @@ pub struct AddResult {
     pub contradicted: Vec<Contradicted>,
     /// Number of private parts that were removed.
     pub redacted: usize,
+    /// What was stored may be a credential, though it does not look like one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<String>,
     /// The stored memory.
     pub memory: Memory,
     /// For the user.
@@ -123,6 +128,9 @@ pub struct UpdateResult {
     pub changed: Vec<String>,
     /// Number of private parts that were removed.
     pub redacted: usize,
+    /// What was stored may be a credential, though it does not look like one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<String>,
     /// The stored memory.
     pub memory: Memory,
     /// For the user.

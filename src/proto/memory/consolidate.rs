@@ -27,7 +27,8 @@ pub struct ConsolidateParams {
     pub allow_secret: bool,
 }
 
-/// Params of `memory.auto_consolidate`: combines memories that share container and first tag, joining their texts.
+/// Params of `memory.auto_consolidate`: combines memories that share container and first tag into ones of tier `long`,
+/// joining their texts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AutoConsolidateParams {

@@ -1,17 +1,18 @@
-//! Params and results of `memory.forget` and `memory.purge`.
+//! Params and results of `memory.forget`, `memory.purge` and `memory.reset`.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Brief, Caller, Selection};
 
-/// Params of `memory.forget` (archives living memories) and `memory.purge` (deletes archived ones).
+/// Params of `memory.forget` (archives living memories), `memory.purge` (deletes archived ones) and `memory.reset` (deletes
+/// all, after a backup).
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RemoveParams {
     /// The caller.
     #[serde(flatten)]
     pub caller: Caller,
-    /// Conditions; `memory.forget` requires at least one.
+    /// Conditions; `memory.forget` requires at least one, `memory.reset` takes none.
     #[serde(flatten)]
     pub selection: Selection,
     /// Report what would be removed, and change nothing.
@@ -20,7 +21,7 @@ pub struct RemoveParams {
     pub expect: Option<String>,
 }
 
-/// Result of `memory.forget` and `memory.purge`.
+/// Result of `memory.forget`, `memory.purge` and `memory.reset`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RemoveResult {
@@ -30,6 +31,9 @@ pub struct RemoveResult {
     pub memories: Vec<Brief>,
     /// Identifies exactly these memories.
     pub digest: String,
+    /// Path of the backup that `memory.reset` made before it deleted them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backup: Option<String>,
     /// For the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,

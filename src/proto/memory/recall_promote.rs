@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Caller, Memory, Traits};
+use super::{Caller, Memory, Tier, Traits};
 use crate::proto::Mode;
 
 /// Params of `memory.recall`: searches memories and extends the lifetime of those found.
@@ -65,4 +65,6 @@ pub struct PromoteParams {
     pub caller: Caller,
     /// Id of the memory.
     pub id: String,
+    /// The tier it moves up to; the next one when absent.
+    pub to: Option<Tier>,
 }

@@ -65,7 +65,7 @@ pub struct DedupeParams {
     pub caller: Caller,
     /// Only this container.
     pub container: Option<String>,
-    /// Minimum cosine, 0.5 to 1; by default the limit of the model.
+    /// Minimum cosine, 0.5 to 1; `memory.near_cosine` when absent.
     pub threshold: Option<f64>,
 }
 

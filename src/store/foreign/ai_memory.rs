@@ -71,7 +71,7 @@ fn draft(fields: &Fields<'_>) -> Result<Draft, String> {
     let tier = fields.text("original_tier").ok().flatten().map_or_else(|| fields.needed("tier"), Ok)?;
     let namespace = fields.needed("namespace")?;
     let mut metadata = fields.object("metadata")?;
-    let author = metadata.get("agent_id").and_then(|agent| agent.as_str()).map(str::to_owned);
+    let agent = metadata.get("agent_id").and_then(|agent| agent.as_str()).map(str::to_owned);
     imported(&mut metadata, "ai-memory", &id, &[("namespace", Some(namespace.clone()))]);
     Ok(Draft {
         original: Some(format!("ai-memory:{id}")),
@@ -85,7 +85,8 @@ fn draft(fields: &Fields<'_>) -> Result<Draft, String> {
         priority: fields.number("priority")?.map(|number| number as i64),
         confidence: fields.number("confidence")?,
         source: fields.text("source")?.filter(|source| !source.is_empty()),
-        author,
+        author: agent.clone(),
+        agent,
         created: fields.text("created_at")?,
         updated: fields.text("updated_at")?,
         last_access: fields.text("last_accessed_at")?,

@@ -52,6 +52,7 @@ fn draft(row: i64, record: Record) -> Draft {
         confidence: Some(record.confidence),
         source: Some(record.source),
         author: Some(record.author),
+        agent: record.agent,
         created: Some(rfc3339(record.created)),
         updated: Some(rfc3339(record.updated)),
         last_access: record.last_access.map(rfc3339),
@@ -61,5 +62,6 @@ fn draft(row: i64, record: Record) -> Draft {
         archived_why: record.archived_why,
         key: record.key,
         anchors: record.anchors,
+        vector: None,
     }
 }

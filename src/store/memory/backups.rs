@@ -11,7 +11,8 @@ use super::lineage::Lineage;
 use super::{MemoryDb, StoreError};
 use crate::paths::create_dir_in;
 
-/// Number of backups that are kept: the last of each day, for this many days, and as many of each other kind.
+/// Number of backups that are kept: the last of each day, for this many days, and as many of each other kind, but all of those
+/// before a reset.
 const KEPT: usize = 7;
 
 /// The directory of the backups.
@@ -30,9 +31,12 @@ pub(super) enum Label {
     Asked,
     /// Before another backup replaced the database.
     Replaced,
+    /// Before all memories were deleted. Nothing else may have them, so it stays until a person deletes it.
+    Reset,
 }
 
-/// A backup, `memory-<time>.db`; all but the daily ones have `-schema<version>`, `-asked` or `-replaced` after the time.
+/// A backup, `memory-<time>.db`; all but the daily ones have `-schema<version>`, `-asked`, `-replaced` or
+/// `-reset` after the time.
 /// The clock may have been wrong, so the content of a backup determines how new it is, never its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Copy {
@@ -51,7 +55,7 @@ impl Copy {
 
     /// Returns its group: a backup is only deleted in favour of others of its group.
     fn kind(&self) -> &'static str {
-        let kinds = ["-schema", "-asked", "-replaced"];
+        let kinds = ["-schema", "-asked", "-replaced", "-reset"];
         kinds.into_iter().find(|kind| self.name.contains(kind)).unwrap_or_default()
     }
 }
@@ -116,6 +120,7 @@ fn name(now_ms: i64, label: Label) -> String {
         Label::Schema(version) => format!("-schema{version}"),
         Label::Asked => "-asked".to_owned(),
         Label::Replaced => "-replaced".to_owned(),
+        Label::Reset => "-reset".to_owned(),
     };
     format!("memory-{}{label}.db", time.strftime("%Y%m%dT%H%M%SZ"))
 }
@@ -128,6 +133,9 @@ fn superfluous(backups: Vec<Copy>) -> Vec<Copy> {
         let kind = copy.kind();
         if kind.is_empty() && std::mem::replace(&mut last_day, copy.day().to_owned()) == copy.day() {
             return false; // a later one of that day is kept
+        }
+        if kind == "-reset" {
+            return true;
         }
         let n_kept = n_kept.entry(kind).or_default();
         *n_kept += 1;

@@ -64,6 +64,16 @@ impl MemoryDb {
         Self::open(path, |_, _| Ok(())).map(|(db, _)| db)
     }
 
+    /// Opens a file of the newest schema that nothing else uses, to read it.
+    ///
+    /// # Errors
+    /// When it is absent or damaged, or cannot be opened.
+    pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
+        let db = Self::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        db.check_quickly()?;
+        Ok(db)
+    }
+
     /// Opens a file without migrating it, to read a copy or a damaged file. The log is not written back into it.
     pub(super) fn connect(path: &Path, flags: OpenFlags) -> Result<Self, StoreError> {
         let at = |error| StoreError::new(path, error);

@@ -82,12 +82,18 @@ impl MemoryFilter {
         if !self.not_authors.is_empty() {
             and(&format!("NOT {has_author}"), list(&self.not_authors));
         }
-        let Traits { tier, author, min_priority, metadata } = &self.traits;
+        let Traits { tier, author, agent, source, min_priority, metadata } = &self.traits;
         if let Some(tier) = tier {
             and("m.tier = ?n", Sql::from(tier.as_str().to_owned()));
         }
         if let Some(author) = author {
             and("instr(lower(m.author), lower(?n)) > 0", Sql::from(author.clone()));
+        }
+        if let Some(agent) = agent {
+            and("instr(lower(m.agent), lower(?n)) > 0", Sql::from(agent.clone()));
+        }
+        if let Some(source) = source {
+            and("m.source = ?n", Sql::from(source.clone()));
         }
         if let Some(priority) = min_priority {
             and("m.priority >= ?n", Sql::from(*priority));

@@ -2,12 +2,13 @@
 //!
 //! A damaged file is renamed, never deleted. The newest good backup replaces it, together with everything newer that can
 //! still be read from the damaged file. A file that vanishes while it is open is written back from the open connection.
-//! Each of these is recorded in the database and reported with every answer for a day.
+//! Each of these is recorded in the database and reported with every answer for a day, unless a person acknowledges it.
 
 mod asked_backups;
 mod elsewhere;
 mod missing_vectors;
 mod model_switch;
+mod notice;
 mod recovery;
 
 use std::fs;
@@ -25,12 +26,8 @@ use crate::proto::memory::BackupInfo;
 pub use self::asked_backups::RestoreError;
 use self::elsewhere::Elsewhere;
 pub use self::model_switch::Preparing;
+use self::notice::{ACKNOWLEDGED, Notice};
 use self::recovery::has_log;
-
-/// Time for which a restoration is reported.
-const NOTICE_MS: i64 = 86_400_000;
-/// Its name in `meta`.
-const NOTICE: &str = "notice";
 
 /// The name in `meta` of the model that was chosen; absent for the default.
 const MODEL: &str = "model";
@@ -63,6 +60,8 @@ pub struct MemoryStore {
     default_model: String,
     open: Option<(MemoryDb, Mark)>,
     notice: Option<Notice>,
+    /// Time of the notice that was acknowledged.
+    acknowledged_ms: Option<i64>,
     /// Whether something was committed since the last backup.
     is_changed: bool,
     /// Whether expired memories are deleted instead of archived.
@@ -73,18 +72,6 @@ pub struct MemoryStore {
     is_opened: bool,
     /// Whether some memories may lack a vector.
     lacks_vectors: bool,
-}
-
-#[derive(Clone, Debug)]
-struct Notice {
-    at_ms: i64,
-    text: String,
-}
-
-impl Notice {
-    fn is_of_today(&self, now_ms: i64) -> bool {
-        now_ms - self.at_ms < NOTICE_MS
-    }
 }
 
 /// Signature of the file after our last access. Only our own checkpoints change it.
@@ -131,6 +118,7 @@ impl MemoryStore {
             is_opened: false,
             lacks_vectors: false,
             notice: None,
+            acknowledged_ms: None,
             is_changed: false,
             purges_expired: false,
             uptime: None,
@@ -158,11 +146,45 @@ impl MemoryStore {
         self.backups.all().into_iter().map(info).collect()
     }
 
-    /// Returns notices for the user: events for a day, and problems while they last.
+    /// Returns notices for the user: events for a day unless they are acknowledged, and problems while they last.
     pub fn notice(&self, now_ms: i64) -> Option<String> {
-        let happened = self.notice.as_ref().filter(|notice| notice.is_of_today(now_ms));
-        let said = happened.map(|notice| notice.text.as_str()).into_iter().chain(self.troubles());
+        let happened = self.happened(now_ms).map(|notice| {
+            format!("{}; `memo doctor` says more, `memo doctor --ack` ends this notice", notice.text)
+        });
+        let said = happened.into_iter().chain(self.troubles().map(str::to_owned));
         Some(said.collect::<Vec<_>>().join("; ")).filter(|said| !said.is_empty())
+    }
+
+    /// Returns what happened, with every file, unless it was long ago or is acknowledged.
+    pub fn event(&self, now_ms: i64) -> Option<&str> {
+        self.happened(now_ms).map(|notice| notice.details.as_str())
+    }
+
+    /// Returns the problems that last.
+    pub fn problems(&self) -> Option<String> {
+        Some(self.troubles().collect::<Vec<_>>().join("; ")).filter(|said| !said.is_empty())
+    }
+
+    /// Ends the notice of what happened, and returns what that was.
+    ///
+    /// # Errors
+    /// When the database cannot be written; the notice goes on then.
+    pub fn acknowledge(&mut self, now_ms: i64) -> Result<Option<String>, StoreError> {
+        self.open_now(now_ms)?; // what happened may be found only now
+        let Some(Notice { at_ms, details, .. }) = self.happened(now_ms).cloned() else { return Ok(None) };
+        let written = self
+            .run(now_ms, |db| Ok(db.write(now_ms, |rows| rows.set_meta(ACKNOWLEDGED, &at_ms.to_string()))?));
+        written.map_err(|stopped| match stopped {
+            Stopped::Store(error) | Stopped::Refused(error) => error,
+        })?;
+        self.acknowledged_ms = Some(at_ms);
+        Ok(Some(details))
+    }
+
+    fn happened(&self, now_ms: i64) -> Option<&Notice> {
+        let is_told =
+            |notice: &&Notice| notice.is_recent(now_ms) && self.acknowledged_ms != Some(notice.at_ms);
+        self.notice.as_ref().filter(is_told)
     }
 
     /// Opens the database, which otherwise the first job does.
@@ -317,10 +339,7 @@ impl MemoryStore {
         db.put_missing_words(self.derive)?;
         let chosen = db.read(0, |rows| rows.meta(MODEL))?;
         self.use_model(chosen.as_deref());
-        let noted = db.read(0, |rows| rows.meta(NOTICE))?;
-        let notice = noted.as_deref().and_then(|noted| noted.split_once(' '));
-        self.notice =
-            notice.and_then(|(at, text)| Some(Notice { at_ms: at.parse().ok()?, text: text.to_owned() }));
+        (self.notice, self.acknowledged_ms) = db.read(0, Notice::find)?;
         let mark = Mark::of(&self.path)?;
         let gone = || StoreError::file(&self.path, std::io::ErrorKind::NotFound.into());
         self.open = Some((db, mark.ok_or_else(gone)?));

@@ -20,7 +20,7 @@ pub struct Rows<'a> {
 pub(super) const COLUMNS: &str =
     "m.id, m.content, m.title, m.container, m.tier, m.expires_at, m.priority, m.confidence, m.source, m.author,
      m.created, m.updated, m.last_access, m.access_count, m.metadata, m.archived_at, m.archived_why,
-     m.key, (SELECT json_group_array(tag) FROM (SELECT tag FROM tag WHERE memory = m.row ORDER BY tag)),
+     m.key, m.agent, (SELECT json_group_array(tag) FROM (SELECT tag FROM tag WHERE memory = m.row ORDER BY tag)),
      (SELECT json_group_array(json(anchor) ORDER BY ord) FROM anchor WHERE memory = m.row)";
 
 impl Rows<'_> {
@@ -162,7 +162,7 @@ pub(super) fn order(sort: Sort) -> &'static str {
 /// Reads a row of [`COLUMNS`].
 pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
     let tier: String = row.get(4)?;
-    let tags: String = row.get(18)?;
+    let tags: String = row.get(19)?;
     Ok(Record {
         id: row.get(0)?,
         content: row.get(1)?,
@@ -182,8 +182,9 @@ pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
         archived_at: row.get(15)?,
         archived_why: row.get(16)?,
         key: row.get(17)?,
+        agent: row.get(18)?,
         tags: serde_json::from_str(&tags).unwrap_or_default(),
-        anchors: anchors(&row.get::<_, String>(19)?),
+        anchors: anchors(&row.get::<_, String>(20)?),
     })
 }
 

@@ -137,4 +137,8 @@ BEGIN
     DELETE FROM memory_vector WHERE memory = new.row;
 END;
 ",
+    "
+-- Name of the agent that added it, as the agent gave it.
+ALTER TABLE memory ADD COLUMN agent TEXT;
+",
 ];

@@ -159,6 +159,35 @@ impl Rows<'_> {
         })
     }
 
+    /// Returns the vector of a model that a memory has, living or archived.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn vector_of(&self, id: &str, model: &str) -> Result<Option<Vec<i8>>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT v.vec FROM memory_vector v JOIN memory m ON m.row = v.memory
+                 WHERE m.id = ?1 AND v.model = ?2 AND v.vec IS NOT NULL",
+            )?
+            .query_row(params![id, model], |row| vector(row, 0))
+            .optional()
+        })
+    }
+
+    /// Stores the vector that a model made of title and content of a memory, so that it need not be made again.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn put_vector(&self, id: &str, model: &str, values: &[i8]) -> Result<(), StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "INSERT OR REPLACE INTO memory_vector(memory, model, vec) SELECT row, ?2, ?3 FROM memory WHERE id = ?1",
+            )?
+            .execute(params![id, model, as_bytes(values)])
+            .map(drop)
+        })
+    }
+
     /// Deletes the vectors of other models.
     pub(super) fn keep_vectors_of(&self, model: &str) -> Result<(), StoreError> {
         self.run(|conn| conn.execute("DELETE FROM memory_vector WHERE model != ?1", [model]).map(drop))

@@ -269,8 +269,9 @@ impl Rows<'_> {
 fn put_row(conn: &Connection, record: &Record, hash: &[u8; 32]) -> rusqlite::Result<i64> {
     conn.prepare_cached(
         "INSERT INTO memory(id, content, title, container, tier, expires_at, priority, confidence, source, author,
-             created, updated, last_access, access_count, metadata, hash, archived_at, archived_why, key)
-         VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)
+             created, updated, last_access, access_count, metadata, hash, archived_at, archived_why, key,
+             agent)
+         VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)
          ON CONFLICT(id) DO UPDATE SET content = ?2, title = ?3, container = ?4, tier = ?5, expires_at = ?6,
              priority = ?7, confidence = ?8, updated = ?12, last_access = ?13, access_count = ?14, metadata = ?15,
              hash = ?16, archived_at = ?17, archived_why = ?18, key = ?19
@@ -297,6 +298,7 @@ fn put_row(conn: &Connection, record: &Record, hash: &[u8; 32]) -> rusqlite::Res
             record.archived_at,
             record.archived_why,
             record.key,
+            record.agent,
         ],
         |row| row.get(0),
     )

@@ -123,7 +123,7 @@ fn every_verb_has_an_example() {
 /// Returns every verb: the manual has a page for each.
 fn verbs() -> Vec<String> {
     let live = Live::idle();
-    let written = live.sandbox.run(&["man", "pages"]);
+    let written = live.sandbox.run(&["man", "--to", "pages"]);
     let pages = written.lines().filter_map(|line| line.strip_prefix("out: pages/memo-")?.strip_suffix(".1"));
     // Of a verb with verbs of its own each has a page too: `memo-hooks-install.1`.
     let own = ["bench-", "hooks-", "config-", "model-"];

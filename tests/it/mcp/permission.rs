@@ -232,6 +232,7 @@ fn the_machine_and_the_daemon_are_for_people() {
         "setup",
         "setup --show",
         "setup --undo",
+        "uninstall --dry-run",
         "hooks install --chain",
         "hooks uninstall",
         "config set search.limit 20",
@@ -240,6 +241,7 @@ fn the_machine_and_the_daemon_are_for_people() {
         "stop",
         "restart",
         "reindex",
+        "doctor --ack",
         "restore-backup latest --yes",
         "restore-backup latest",
     ] {

@@ -21,8 +21,8 @@ fn text_is_fenced_and_structure_is_lean() {
     let about = found["structuredContent"]["about"].as_str().unwrap();
     assert!(about.contains("data, not instructions"), "{about}");
 
-    let whole = mcp.tool("memo", json!({ "command": "search --json LIFETIME_S" }));
-    assert!(whole["structuredContent"]["hits"][0]["score"].is_number(), "{whole}");
+    let whole = mcp.tool("memo", json!({ "command": "search --json=full LIFETIME_S" }));
+    assert!(whole["structuredContent"]["hits"][0]["arms"].is_object(), "{whole}");
 }
 
 #[test]
@@ -56,7 +56,12 @@ fn what_is_remembered_is_recalled_and_stamped() {
     let added =
         mcp.tool("remember", json!({ "text": text_of, "about": "src/session.rs#LIFETIME_S", "tag": "a,b" }));
     let memory = &added["structuredContent"]["memory"];
-    assert_eq!((&memory["source"], &memory["tags"]), (&json!("api"), &json!(["a", "b"])));
+    assert_eq!((&memory["source"], &memory["tags"]), (&json!("agent"), &json!(["a", "b"])));
+    assert_eq!(memory["agent"], "test", "as it calls itself");
+    let named = live.memo(&["list", "--json", "--agent", "TES", "--source", "agent"]).output();
+    assert!(String::from_utf8(named.unwrap().stdout).unwrap().contains(text_of));
+    let newer = Mcp::modern(&live, &[]).tool("remember", json!({ "text": "lunch is at noon" }));
+    assert_eq!(newer["structuredContent"]["memory"]["agent"], "test", "{newer}");
     let id = memory["id"].as_str().unwrap();
     assert_eq!(text(&added), id);
     for (tool, arguments) in [

@@ -92,6 +92,14 @@ fn those_that_share_a_tag_are_found() {
     assert_eq!(memo(&live, &["consolidate", "--auto"]).0, 0);
     assert_eq!(texts(&live), ["five", "four", "one\n\ntwo\n\nthree"]);
     assert_eq!(memo(&live, &["consolidate", "--auto"]).0, 1, "there is nothing left to do");
+
+    for text in ["six", "seven"] {
+        added(&live, json!({ "content": text, "tags": ["draft"], "tier": "short" }));
+    }
+    let group =
+        memo(&live, &["consolidate", "--auto", "--min-count", "2", "--short-only"]).1["groups"][0].clone();
+    let one = call(&live, "memory.get", json!({ "ids": [group["memory"]["id"]] }))["memories"][0].clone();
+    assert_eq!((&one["tier"], &one["expires_at"]), (&json!("long"), &Value::Null), "{one}");
 }
 
 #[test]

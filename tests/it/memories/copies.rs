@@ -27,8 +27,13 @@ fn damage(live: &Live) -> String {
     notice(live)
 }
 
+/// Returns what `memo doctor` says of the repair; the answers have a line about it.
 fn notice(live: &Live) -> String {
-    memo(live, &["list"]).1["notice"].as_str().unwrap().to_owned()
+    assert!(memo(live, &["list"]).1["notice"].as_str().unwrap().contains("`memo doctor --ack`"));
+    let checks = memo(live, &["doctor"]).1["checks"].clone();
+    let check =
+        checks.as_array().unwrap().iter().find(|check| check["name"] == "memory.db repaired").unwrap();
+    check["detail"].as_str().unwrap().to_owned()
 }
 
 fn change(copy: &Path, sql: &str) {

@@ -79,6 +79,47 @@ fn a_damaged_database_is_put_aside_and_restored() {
 }
 
 #[test]
+fn a_repair_is_told_in_a_line_until_it_is_acknowledged() {
+    let live = Live::idle();
+    let damage = |text: &str| {
+        live.start();
+        add(&live, text);
+        stop(&live);
+        fs::write(db(&live), format!("damaged {text} ").repeat(2_000)).unwrap();
+        fs::write(live.layout().state_dir.join("index.db"), "damaged ".repeat(2_000)).unwrap();
+        memo(&live, &["list"]).1["notice"].as_str().unwrap().to_owned()
+    };
+    let degraded = || call(&live, "status", json!({}))["degraded"].as_array().unwrap().clone();
+    let notice = damage("one");
+    assert!(
+        notice.starts_with("memory.db is damaged (file is not a database); 1 memory was restored; "),
+        "{notice}"
+    );
+    let [kept] = &beside(&live, "memory.db.damaged-")[..] else { panic!("it is kept once") };
+    assert!(!notice.contains(kept), "the file is told by doctor alone: {notice}");
+    assert_eq!(degraded().len(), 2, "one line each: {:?}", degraded());
+    let (code, report) = memo(&live, &["doctor"]);
+    assert_eq!((code, report.to_string().matches(kept.as_str()).count()), (1, 1), "{report}");
+    assert!(report.to_string().contains("index.db was damaged"), "{report}");
+    // Who looks at what others have left must not end it.
+    assert_eq!(degraded().len(), 2);
+    let shown = live.sandbox.show(&mut live.memo(&["doctor", "--ack"]));
+    assert!(shown.starts_with("exit 0\nout: ack   "), "{shown}");
+    assert_eq!(shown.matches(kept.as_str()).count(), 1, "{shown}");
+    assert_eq!((degraded(), memo(&live, &["list"]).1.get("notice")), (vec![], None));
+    stop(&live);
+    assert_eq!((degraded_after_start(&live), beside(&live, kept).len()), (vec![], 1), "nothing was deleted");
+    assert!(live.sandbox.show(&mut live.memo(&["doctor", "--ack"])).contains("nothing to acknowledge"));
+    stop(&live);
+    assert!(damage("two").contains("2 memories were restored"), "what happens next is told again");
+}
+
+fn degraded_after_start(live: &Live) -> Vec<Value> {
+    live.start();
+    call(live, "status", json!({}))["degraded"].as_array().unwrap().clone()
+}
+
+#[test]
 fn what_no_copy_has_is_saved_from_the_damaged_file() {
     let live = Live::idle();
     live.start();

@@ -95,6 +95,8 @@ fn memories_elsewhere_that_cannot_be_read_are_named() {
     let (found, notice) = listed(&live);
     assert_eq!(found, ["in a copy"]);
     assert!(notice.contains(inside.to_str().unwrap()) && notice.contains("a copy of it is used"), "{notice}");
+    let (code, done) = memo(&live, &["reset", "--yes"]);
+    assert_eq!((code, done["memories"].as_array().map(Vec::len)), (0, Some(1)), "{done}");
     stop(&live);
     fs::remove_dir_all(live.layout().state_dir).unwrap();
     drop(mounted);

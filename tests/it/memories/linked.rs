@@ -46,6 +46,8 @@ fn a_link_is_seen_from_both_ends() {
     );
     assert_eq!(memo(&live, &["unlink", &a, &b]).1["changed"], json!(["derived_from"]));
     assert_eq!(relations(&live, &a), []);
+    let none = memo(&live, &["unlink", &a, &b]);
+    assert_eq!((none.0, &none.1["changed"]), (1, &json!([])), "there is no link to remove");
     assert_eq!(actions(&live, &a), ["add", "link", "link", "unlink", "unlink"]);
 }
 

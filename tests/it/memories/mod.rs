@@ -12,6 +12,7 @@ mod recalled;
 mod refused;
 mod removed;
 mod repeated;
+mod stamped;
 
 use std::fs;
 use std::path::PathBuf;

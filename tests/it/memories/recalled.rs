@@ -72,7 +72,7 @@ fn what_is_only_remotely_like_the_query_is_left_as_it_is() {
 }
 
 #[test]
-fn promoting_goes_one_tier_up() {
+fn promoting_goes_one_tier_up_or_where_it_is_told() {
     let live = Live::new();
     let id = added(&live, "alpha", "short")["id"].as_str().unwrap().to_owned();
     let tiers = [
@@ -85,6 +85,16 @@ fn promoting_goes_one_tier_up() {
         assert_eq!((code, &answer["memory"]["tier"], &answer["changed"]), (0, &json!(tier), &changed));
     }
     assert_eq!(get(&live, &id)["expires_at"], Value::Null);
+    let other = added(&live, "beta", "short")["id"].as_str().unwrap().to_owned();
+    let straight = memo(&live, &["promote", &other, "--to", "long"]).1["memory"].clone();
+    assert_eq!((&straight["tier"], &straight["expires_at"]), (&json!("long"), &Value::Null));
+    let (code, answer) = memo(&live, &["promote", &other, "--to", "mid"]);
+    assert_eq!(
+        (code, &answer["error"]["hint"]),
+        (2, &json!("`memo update --tier` lowers a tier")),
+        "{answer}"
+    );
+    assert_eq!(get(&live, &other)["tier"], "long");
 }
 
 #[test]

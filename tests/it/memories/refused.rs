@@ -93,6 +93,23 @@ fn what_is_private_or_secret_is_nowhere() {
 }
 
 #[test]
+fn what_may_be_a_credential_is_kept_with_a_warning() {
+    let live = Live::new();
+    let said = |args: &[&str]| {
+        let output = live.memo(args).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let doubted = "one\nthe token: see the vault";
+    let warning =
+        "memo: content: what follows \"token\" in line 2 may be a credential; if so, forget and purge it\n";
+    assert_eq!(said(&["add", doubted]), (Some(0), warning.to_owned()));
+    assert_eq!(said(&["add", "the token expires after an hour"]), (Some(0), String::new()));
+    assert_eq!(said(&["add", "--allow-secret", "secret: none at all"]), (Some(0), String::new()));
+    assert_eq!(said(&["add", "password = hunter2hunter2"]).0, Some(2));
+    assert_eq!(texts(&live).len(), 3);
+}
+
+#[test]
 fn no_text_misleads_who_reads_it() {
     let live = Live::new();
     let nasty = "a\u{1b}[2Jb \u{202e}c \u{e0041}d \u{e0100}e \u{200b}f";

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use super::{call, stop, texts};
+use super::{call, refusal, stop, texts};
 use crate::live::{Live, memo, until};
 
 #[test]
@@ -98,6 +98,47 @@ fn what_is_purged_is_in_copies_alone() {
         Command::new("grep").args(["-arl", "--exclude-dir=backups", "plantedpurge"]).arg(&state).output();
     assert_eq!(String::from_utf8(found.unwrap().stdout).unwrap(), "");
     assert_eq!(texts(&live), ["stays"]);
+}
+
+#[test]
+fn a_reset_deletes_what_it_showed_and_keeps_a_backup() {
+    let live = Live::new();
+    call(&live, "memory.add", json!({ "content": "old" }));
+    call(&live, "memory.forget", json!({ "match": "old" }));
+    call(&live, "memory.add", json!({ "content": "new", "tier": "short" }));
+    assert_eq!(memo(&live, &["reset"]).0, 2, "nobody can be asked here");
+    let lines = |answer: &serde_json::Value| {
+        let memories = answer["memories"].as_array().unwrap_or_else(|| panic!("{answer}")).iter();
+        memories.map(|memory| memory["line"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let shown = memo(&live, &["reset", "--dry-run"]).1;
+    assert_eq!(
+        (lines(&shown), texts(&live)),
+        (vec!["new".to_owned(), "old".to_owned()], vec!["new".to_owned()])
+    );
+    assert_eq!(shown.get("backup"), None);
+
+    call(&live, "memory.add", json!({ "content": "newer" }));
+    let error = refusal(&live, "memory.reset", json!({ "expect": shown["digest"] }));
+    assert!(error.contains("have changed since they were shown"), "{error}");
+    let error = refusal(&live, "memory.reset", json!({ "tags": ["x"] }));
+    assert!(error.contains("reset removes all"), "{error}");
+    assert_eq!(texts(&live), ["new", "newer"]);
+
+    let again = json!({ "request": "r" });
+    let done = call(&live, "memory.reset", again.clone());
+    assert_eq!(
+        (lines(&done).len(), call(&live, "memory.stats", json!({}))["archived"].clone()),
+        (3, json!(0))
+    );
+    assert_eq!(call(&live, "memory.reset", again), done, "a request that comes again does nothing more");
+    assert_eq!(memo(&live, &["reset", "--yes"]).0, 1, "there are none");
+    call(&live, "memory.add", json!({ "content": "after it" }));
+    for _ in 0..8 {
+        assert_eq!(memo(&live, &["backup"]).0, 0); // of these only seven are kept
+    }
+    assert_eq!(memo(&live, &["restore-backup", done["backup"].as_str().unwrap(), "--yes"]).0, 0);
+    assert_eq!(texts(&live), ["new", "newer"]);
 }
 
 #[test]

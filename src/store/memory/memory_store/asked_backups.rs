@@ -49,6 +49,16 @@ impl MemoryStore {
         Ok(BackupResult { path: path.display().to_string(), bytes, memories: db.count()?, notice: None })
     }
 
+    /// Makes a backup that is never deleted in favour of others, and returns its path.
+    ///
+    /// # Errors
+    /// When it cannot be written; nothing is left of it then.
+    pub fn back_up_before_reset(&mut self, now_ms: i64) -> Result<PathBuf, StoreError> {
+        self.ready(now_ms)?;
+        let (db, _) = self.open.as_ref().expect("it was made ready");
+        self.backups.add(db, now_ms, Label::Reset)
+    }
+
     /// Replaces all memories by those of a backup in one transaction, after making a backup of the present ones. Without
     /// `path` it uses our newest. A dry run only compares.
     ///

@@ -12,8 +12,9 @@ use super::super::backups::Backups;
 use super::super::contents::{Contents, United};
 use super::super::lineage::Lineage;
 use super::super::{MemoryDb, Rows, StoreError};
+use super::notice::Notice;
 use super::recovery::{has_log, remove_database, use_copy};
-use super::{Mark, MemoryStore, NOTICE, Notice};
+use super::{Mark, MemoryStore};
 use crate::paths::is_same_dir;
 use crate::store::foreign::{Copied, ForeignError, Purpose, Stamps, open_memod, stamps};
 
@@ -160,6 +161,7 @@ impl MemoryStore {
         seen: Option<(PathBuf, Stamps)>,
         now_ms: i64,
     ) -> Result<(), StoreError> {
+        let old = self.happened(now_ms).cloned();
         let Some((db, _)) = &mut self.open else { return Ok(()) };
         let mut lineage = db.lineage()?;
         let is_held = lineage.holds(&source.lineage) && db.holds_each(&source.db)?;
@@ -167,8 +169,6 @@ impl MemoryStore {
         lineage.take(&source.lineage);
         let is_new = db.count()? == 0;
         let all_seen: Seen = db.seen().into_iter().chain(seen).collect();
-        let old =
-            self.notice.as_ref().filter(|notice| notice.is_of_today(now_ms)).map(|old| old.text.as_str());
         let notice = db.write(now_ms, |rows| {
             if is_new {
                 rows.take_time(&source.db)?;
@@ -176,12 +176,12 @@ impl MemoryStore {
             let united = rows.unite(&contents, "unite", self.derive)?;
             rows.set_lineage(&lineage)?;
             rows.set_seen(&all_seen)?;
-            let Some(text) = said(united, &source.path, old) else { return Ok(None) };
-            rows.set_meta(NOTICE, &format!("{now_ms} {text}"))?;
-            Ok::<_, StoreError>(Some(Notice { at_ms: now_ms, text }))
+            let Some(notice) = noticed(united, &source.path, old.as_ref(), now_ms) else { return Ok(None) };
+            notice.keep(rows)?;
+            Ok::<_, StoreError>(Some(notice))
         })?;
         if let Some(notice) = notice {
-            tracing::warn!("{}", notice.text);
+            tracing::warn!("{}", notice.details);
             self.notice = Some(notice);
         }
         (self.is_changed, self.lacks_vectors) = (self.is_changed || !is_held, true);
@@ -211,7 +211,7 @@ impl Rows<'_> {
 }
 
 /// Adds to the notice what was merged.
-fn said(united: United, path: &Path, old: Option<&str>) -> Option<String> {
+fn noticed(united: United, path: &Path, old: Option<&Notice>, now_ms: i64) -> Option<Notice> {
     let memories = match united {
         United { n_put: 0, n_deleted: 0 } => return None,
         United { n_put, n_deleted: 0 } => format!("{n_put} memories"),
@@ -222,8 +222,10 @@ fn said(united: United, path: &Path, old: Option<&str>) -> Option<String> {
         "{memories} are {from}, where this repository's memories are kept too; that file stays unchanged"
     );
     Some(match old {
-        Some(old) if old.contains(&from) => old.to_owned(), // one that is written all the time
-        Some(old) => format!("{old}; {said}"),
-        None => said,
+        Some(old) if old.text.contains(&from) => Notice { at_ms: now_ms, ..old.clone() }, // written all the time
+        Some(Notice { text, details, .. }) => {
+            Notice::new(now_ms, &format!("{text}; {said}"), &format!("{details}; {said}"))
+        }
+        None => Notice::new(now_ms, &said, &said),
     })
 }

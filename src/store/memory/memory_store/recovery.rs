@@ -9,7 +9,8 @@ use super::super::backups::Copy;
 use super::super::contents::{Contents, readable};
 use super::super::lineage::Lineage;
 use super::super::{MemoryDb, StoreError};
-use super::{MemoryStore, NOTICE};
+use super::MemoryStore;
+use super::notice::Notice;
 use crate::paths::with_suffix;
 
 impl MemoryStore {
@@ -27,11 +28,10 @@ impl MemoryStore {
         let db = MemoryDb::open_copy(&new)?;
         let n_memories = db.count()?;
         let kept = kept(self.path.exists().then(|| self.aside(now_ms)));
-        let text = format!(
-            "{} was taken away while it was open; all {n_memories} memories were written back{kept}",
-            self.path.display(),
-        );
-        self.finish(db, now_ms, &text)?;
+        let what = format!("was taken away while it was open; all {n_memories} memories were written back");
+        let details = format!("{} {what}{kept}", self.path.display());
+        let text = format!("memory.db {what}");
+        self.finish(db, now_ms, &Notice::new(now_ms, &text, &details))?;
         for companion in companions(&self.path) {
             let _ = fs::remove_file(companion); // ours; the copy has all that is in it
         }
@@ -61,8 +61,9 @@ impl MemoryStore {
         let is_any = self.path.exists() || has_log(&self.path);
         let (path, kept) = (self.path.display(), kept(is_any.then(|| self.aside(now_ms))));
         let said = new.said(n_saved, knows_deleted);
-        let text = format!("{path} {why}; {said}{kept}").replace('\n', " ");
-        self.finish(new.db, now_ms, &text)?;
+        let text = format!("memory.db {why}; {}", restored(new.db.count()?));
+        let notice = Notice::new(now_ms, &text, &format!("{path} {why}; {said}{kept}"));
+        self.finish(new.db, now_ms, &notice)?;
         self.put_in_place(now_ms)
     }
 
@@ -112,9 +113,9 @@ impl MemoryStore {
 
     /// Records the events in a new database, and gives it the name of a finished one. If the daemon is killed from here on,
     /// nothing is lost, because the next one continues.
-    fn finish(&self, mut db: MemoryDb, now_ms: i64, text: &str) -> Result<(), StoreError> {
-        tracing::error!("{text}");
-        db.write(now_ms, |rows| rows.set_meta(NOTICE, &format!("{now_ms} {text}")))?;
+    fn finish(&self, mut db: MemoryDb, now_ms: i64, notice: &Notice) -> Result<(), StoreError> {
+        tracing::error!("{}", notice.details);
+        db.write(now_ms, |rows| notice.keep(rows))?;
         db.checkpoint()?;
         let new = db.path.clone();
         drop(db);
@@ -254,6 +255,14 @@ fn revive_log(path: &Path) {
     };
     if is_empty && has_log(path) {
         let _ = fs::write(path, [0; PAGE]); // where nothing can be written, nothing is restored either
+    }
+}
+
+fn restored(n_memories: u64) -> String {
+    match n_memories {
+        0 => "no memory could be restored".to_owned(),
+        1 => "1 memory was restored".to_owned(),
+        n => format!("{n} memories were restored"),
     }
 }
 

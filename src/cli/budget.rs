@@ -1,0 +1,43 @@
+//! Chooses how much of each hit is printed within a budget of tokens.
+
+use crate::proto::{Hit, SearchResult};
+
+/// Characters of a token, as the map and the brief count.
+const TOKEN_CHARS: usize = 4;
+
+/// What stands between two hits, characters.
+const BETWEEN: usize = 1;
+
+/// Keeps the matching lines of as many hits as fit, the best first; then, the best first again, the whole text of each that
+/// still fits. `n_chars` counts what is printed.
+pub(super) fn fit(result: &mut SearchResult, tokens: usize, n_chars: impl Fn(&SearchResult) -> usize) {
+    let hits = std::mem::take(&mut result.hits);
+    result.left_out = hits.len(); // it is printed, too
+    let empty = n_chars(result);
+    let cost = |hit: &Hit| {
+        let alone = SearchResult { hits: vec![hit.clone()], ..result.clone() };
+        (n_chars(&alone) + BETWEEN).saturating_sub(empty)
+    };
+    let mut room = tokens.saturating_mul(TOKEN_CHARS).saturating_sub(empty);
+    let mut kept: Vec<(Hit, usize, Option<String>)> = Vec::new();
+    for mut hit in hits {
+        let text = hit.text.take();
+        let cost = cost(&hit);
+        if cost > room {
+            break;
+        }
+        room -= cost;
+        kept.push((hit, cost, text));
+    }
+    for (hit, short, text) in &mut kept {
+        let Some(text) = text.take() else { continue };
+        let whole = Hit { snippet: text, snippet_line: hit.lines.0, ..hit.clone() };
+        let more = cost(&whole).saturating_sub(*short);
+        if more <= room {
+            room -= more;
+            *hit = whole;
+        }
+    }
+    result.left_out -= kept.len();
+    result.hits = kept.into_iter().map(|(hit, ..)| hit).collect();
+}

@@ -1,0 +1,111 @@
+//! Keeps where the hits of the last search are, for `memo open N`.
+//!
+//! Each session of the system, such as a terminal, has a file of its own in the state dir. It has the paths and lines of the
+//! hits, and no text.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use serde::{Deserialize, Serialize};
+
+use super::context::CommandContext;
+use super::text::matches;
+use crate::paths::{RepoLayout, create_private_dir};
+use crate::proto::Hit;
+
+/// Most sessions whose searches are kept.
+const MOST_SESSIONS: usize = 32;
+
+/// The last search.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct LastSearch {
+    /// Top of the worktree.
+    pub(super) root: PathBuf,
+    /// Where the hits are, best first.
+    pub(super) places: Vec<HitLocation>,
+}
+
+/// Where a hit is.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum HitLocation {
+    /// Lines of a file.
+    File {
+        /// From the top of the worktree.
+        path: String,
+        /// The first that matches.
+        line: u32,
+    },
+    /// A memory, by its id.
+    Memory(String),
+    /// A commit, by its id.
+    Commit(String),
+}
+
+impl HitLocation {
+    /// Returns the location of a hit, given the words of its query.
+    pub(super) fn of(hit: &Hit, terms: &[String]) -> Self {
+        if hit.memory.is_some() {
+            return Self::Memory(hit.id.clone().unwrap_or_default());
+        }
+        if let Some(commit) = &hit.commit {
+            return Self::Commit(commit.oid.clone());
+        }
+        let lines = hit.numbered_lines();
+        let matching = lines.iter().find(|(_, line)| !matches(line, terms).is_empty());
+        Self::File { path: hit.path.clone(), line: matching.map_or(hit.lines.0, |(number, _)| *number) }
+    }
+}
+
+/// Keeps a search. Where nothing can be written, `memo open N` has nothing to open.
+pub(super) fn keep(context: &CommandContext, places: Vec<HitLocation>) {
+    let last = LastSearch { root: context.layout.root.clone(), places };
+    let _ = write(&file(&context.layout), &last);
+}
+
+/// Returns the last search of this session and when it was kept; `None` if there was none.
+pub(super) fn last(layout: &RepoLayout) -> Option<(LastSearch, SystemTime)> {
+    let file = file(layout);
+    let kept_at = fs::symlink_metadata(&file).ok()?.modified().ok()?;
+    let text = fs::read(&file).ok()?;
+    Some((serde_json::from_slice(&text).ok()?, kept_at))
+}
+
+fn file(layout: &RepoLayout) -> PathBuf {
+    layout.state_dir.join("searches").join(format!("{}.json", session()))
+}
+
+/// Returns what the commands of one terminal have in common.
+fn session() -> String {
+    #[cfg(unix)]
+    return rustix::process::getsid(None).map_or(0, |session| session.as_raw_nonzero().get()).to_string();
+    #[cfg(not(unix))]
+    "0".to_owned()
+}
+
+/// Writes a file completely or not at all.
+fn write(file: &Path, last: &LastSearch) -> io::Result<()> {
+    let dir = file.parent().unwrap_or(Path::new("."));
+    create_private_dir(dir).map_err(io::Error::other)?;
+    let part = file.with_extension(std::process::id().to_string());
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let text = serde_json::to_vec(last)?;
+    let written = options.open(&part).and_then(|mut new| new.write_all(&text));
+    let written = written.and_then(|()| fs::rename(&part, file));
+    written.inspect_err(|_| drop(fs::remove_file(&part)))?;
+    forget_oldest(dir)
+}
+
+fn forget_oldest(dir: &Path) -> io::Result<()> {
+    let entries = fs::read_dir(dir)?.filter_map(Result::ok);
+    let mut files: Vec<_> =
+        entries.filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path()))).collect();
+    files.sort();
+    let n_over = files.len().saturating_sub(MOST_SESSIONS);
+    files[..n_over].iter().try_for_each(|(_, path)| fs::remove_file(path))
+}

@@ -1,0 +1,311 @@
+//! Takes memod out of a repository and of the agents.
+//!
+//! The memories are exported before anything is removed, and once more when no daemon can run: whatever was acknowledged
+//! until then is in the file. Each step can be repeated: after a kill, running it again finishes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::client::{Client, Options, lock_out};
+use crate::paths::{
+    Env, IoContext, LocateError, files_to_keep, may_have_memories, move_files, remove_state_dir,
+};
+use crate::setup::{Action, AgentReport, FileReport, Scope};
+use crate::types::rfc3339;
+
+use super::args::UninstallArgs;
+use super::context::CommandContext;
+use super::error::{CliError, CliResult, EXIT_NONE};
+use super::output::Output;
+use super::text::{count, escape, paint, shell_word};
+use super::{exchange, hooks, setup};
+
+/// What is there of memod; once it is removed, what was.
+#[derive(Default, Serialize)]
+struct Removal {
+    dry_run: bool,
+    memories: u64,
+    links: u64,
+    /// The file of the memories; `None` where there are none.
+    export: Option<PathBuf>,
+    /// The directory for damaged databases and for backups that the user asked for; `None` where there are none.
+    moved_to: Option<PathBuf>,
+    /// Files in which git finds hooks.
+    hooks: Vec<PathBuf>,
+    /// The user's files of agents.
+    setup: Vec<AgentReport>,
+    /// State dirs.
+    state: Vec<PathBuf>,
+    /// The worktrees that share them.
+    worktrees: Vec<PathBuf>,
+    /// The file that remembers a directory outside git.
+    asked_for: Option<PathBuf>,
+    /// Files of the project that name memod; they stay, for they may be shared.
+    project: Vec<String>,
+    /// State dirs that stay, because their memories may not be in the export.
+    kept: Vec<PathBuf>,
+    /// What could not be removed.
+    left: Vec<String>,
+    /// What the daemon says about the memories.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
+    #[serde(skip)]
+    export_to: PathBuf,
+    #[serde(skip)]
+    move_to: PathBuf,
+}
+
+/// Shows what would go, asks, exports and removes. Exits with 1 when something was left.
+pub(super) fn uninstall(typed: &UninstallArgs, dir: Option<&Path>, output: &mut Output) -> CliResult {
+    let is_asked = !typed.yes && !typed.dry_run;
+    if is_asked && !output.can_ask() {
+        let message = "removing memod needs a confirmation".to_owned();
+        return Err(CliError::Usage {
+            message,
+            hint: "--dry-run shows what would be removed, --yes does it",
+        });
+    }
+    let context = match CommandContext::find_any(dir) {
+        Ok(context) => Some(context),
+        // No repository can be here, but agents may be set up.
+        Err(CliError::Locate(LocateError::TooWide(_))) => None,
+        Err(error) => return Err(error),
+    };
+    if let (Some(path), Some(context)) = (&typed.export, &context) {
+        check_export(path, context)?;
+    }
+    let (mut removal, client) = look(typed, context.as_ref(), output.now_ms)?;
+    if removal.is_empty() {
+        return end(&removal, "nothing of memod is here", output);
+    }
+    if output.is_text() {
+        removal.show(output)?;
+        output.flush()?;
+    }
+    if typed.dry_run || (is_asked && !output.ask("remove all of this?")?) {
+        return end(&removal, "nothing was changed", output);
+    }
+    if let Some(context) = &context {
+        removal.remove_from(context, client)?;
+    }
+    let done = if typed.keep_setup { Vec::new() } else { undo_setup(context.as_ref(), false)? };
+    let files = done.iter().flat_map(|report| &report.files);
+    removal.left.extend(files.filter(|file| file.action == Action::LeftAlone).map(left_alone));
+    output.value(&removal, |output| {
+        removal.sum_up(output);
+        Ok(())
+    })?;
+    Ok(if removal.left.is_empty() && removal.kept.is_empty() { 0 } else { EXIT_NONE })
+}
+
+fn end(removal: &Removal, why: &str, output: &mut Output) -> CliResult {
+    output.value(removal, |output| {
+        output.say(why);
+        Ok(())
+    })?;
+    Ok(0)
+}
+
+/// Refuses a file that is there, or that would be removed with the state.
+fn check_export(path: &Path, context: &CommandContext) -> Result<(), CliError> {
+    let wrong = |why: String| {
+        let message = format!("--export: {}: {why}", path.display());
+        Err(CliError::Usage { message, hint: "name a new file elsewhere" })
+    };
+    if let Some(dir) = context.layout.own_state(path, &context.env) {
+        return wrong(format!("part of memod's own state, {}", dir.display()));
+    }
+    if fs::symlink_metadata(path).is_ok() {
+        return wrong("the file exists".to_owned());
+    }
+    Ok(())
+}
+
+fn undo_setup(context: Option<&CommandContext>, show: bool) -> Result<Vec<AgentReport>, CliError> {
+    let env = context.map_or_else(Env::read, |context| context.env.clone());
+    setup::undo(&env, Path::new(""), Scope::User, show)
+}
+
+/// Finds what is there; returns also the connection to the daemon that read the memories.
+fn look(
+    typed: &UninstallArgs,
+    context: Option<&CommandContext>,
+    now_ms: i64,
+) -> Result<(Removal, Option<Client>), CliError> {
+    let setup = if typed.keep_setup { Vec::new() } else { undo_setup(context, true)? };
+    let mut removal = Removal { dry_run: typed.dry_run, setup, ..Removal::default() };
+    let Some(context) = context else { return Ok((removal, None)) };
+    let (layout, env) = (&context.layout, &context.env);
+    removal.state = layout.all_state_dirs(env);
+    removal.asked_for = layout.asked_for(env);
+    removal.hooks = layout.hook_files();
+    if !removal.state.is_empty() {
+        removal.worktrees = layout.worktrees();
+    }
+    let project = setup::undo(env, &layout.root, Scope::Project, true)?;
+    let files = project.iter().flat_map(|report| &report.files);
+    removal.project = files.map(|file| file.shown.clone()).collect();
+    let beside = layout.state_dir.parent().unwrap_or(&layout.root);
+    removal.export_to =
+        typed.export.clone().unwrap_or_else(|| new_path(beside, "memod-memories", ".jsonl", now_ms));
+    removal.move_to = new_path(beside, "memod-kept", "", now_ms);
+    removal.plan_to_move();
+    if !removal.state.iter().any(|dir| may_have_memories(dir)) {
+        return Ok((removal, None));
+    }
+    let mut client = context.connect_to_memories()?;
+    removal.hooks = hooks::ringing(&mut client, context)?;
+    removal.count_memories(&mut client, context)?;
+    if removal.notice.is_some() {
+        // Memories of another place may not have been taken over.
+        let is_kept = |dir: &PathBuf| *dir != layout.state_dir && may_have_memories(dir);
+        (removal.kept, removal.state) = removal.state.into_iter().partition(is_kept);
+    }
+    removal.plan_to_move();
+    Ok((removal, Some(client)))
+}
+
+fn left_alone(file: &FileReport) -> String {
+    format!("{}: {}", file.shown, file.reason.as_deref().unwrap_or("left alone"))
+}
+
+/// Returns a path that no file has, with the date.
+fn new_path(dir: &Path, name: &str, extension: &str, now_ms: i64) -> PathBuf {
+    let date = rfc3339(now_ms)[.."2026-11-23".len()].to_owned();
+    let name = |number: u32| match number {
+        1 => dir.join(format!("{name}-{date}{extension}")),
+        number => dir.join(format!("{name}-{date}-{number}{extension}")),
+    };
+    (1..).map(name).find(|path| fs::symlink_metadata(path).is_err()).expect("some number is free")
+}
+
+impl Removal {
+    fn is_empty(&self) -> bool {
+        let Self { hooks, setup, state, asked_for, .. } = self;
+        hooks.is_empty() && setup.is_empty() && state.is_empty() && asked_for.is_none()
+    }
+
+    /// Finds the files that are moved; returns them.
+    fn plan_to_move(&mut self) -> Vec<PathBuf> {
+        let files: Vec<PathBuf> = self.state.iter().flat_map(|dir| files_to_keep(dir)).collect();
+        self.moved_to = (!files.is_empty()).then(|| self.move_to.clone());
+        files
+    }
+
+    fn count_memories(&mut self, client: &mut Client, context: &CommandContext) -> Result<(), CliError> {
+        let (end, notice) = exchange::export_all(client, context, None)?;
+        (self.memories, self.links, self.notice) = (end.memories, end.links, notice);
+        self.export = (end.memories > 0).then(|| self.export_to.clone());
+        Ok(())
+    }
+
+    /// Exports the memories, removes the hooks, stops the daemon, exports what came since and removes the state, in this order.
+    fn remove_from(&mut self, context: &CommandContext, client: Option<Client>) -> Result<(), CliError> {
+        let layout = &context.layout;
+        let client = match client {
+            // Only the daemon takes hooks out of git's files.
+            None if !self.hooks.is_empty() => Some(context.connect_to_memories()?),
+            client => client,
+        };
+        if let Some(mut client) = client {
+            self.count_memories(&mut client, context)?; // some may have come since they were shown
+            if let Some(path) = &self.export {
+                let (end, _) = exchange::export_all(&mut client, context, Some(path))?;
+                (self.memories, self.links) = (end.memories, end.links);
+            }
+            let still = hooks::uninstall(&mut client, context)?;
+            self.left.extend(still.iter().map(|file| format!("{}: a git hook", file.display())));
+            self.hooks.retain(|file| !still.contains(file));
+        }
+        self.state = layout.all_state_dirs(&context.env);
+        self.state.retain(|dir| !self.kept.contains(dir));
+        // Until the end no client can start a daemon, which would use what is removed.
+        let has_daemons = self.state.contains(&layout.state_dir);
+        let locks = has_daemons.then(|| lock_out(layout, &context.env, &Options::read()));
+        let _locks = locks.transpose()?;
+        if has_daemons && (self.export.is_some() || may_have_memories(&layout.state_dir)) {
+            self.export_the_last(context)?;
+        }
+        let files = self.plan_to_move();
+        if let Some(dir) = &self.moved_to {
+            move_files(&files, dir)?;
+        }
+        self.state.iter().try_for_each(|dir| remove_state_dir(dir))?;
+        if let Some(file) = &self.asked_for {
+            fs::remove_file(file).at("remove", file)?;
+        }
+        Ok(())
+    }
+
+    /// Exports the memories once more: some may have come since, which were acknowledged.
+    fn export_the_last(&mut self, context: &CommandContext) -> Result<(), CliError> {
+        let end = exchange::export_stopped(context, &self.export_to)?;
+        if end.memories > 0 {
+            (self.memories, self.links) = (end.memories, end.links);
+            self.export = Some(self.export_to.clone());
+        }
+        Ok(())
+    }
+
+    fn show(&self, output: &mut Output) -> Result<(), CliError> {
+        let mut row = |label: &str, text: &str| {
+            let label = paint(output.styles.title, &format!("{label:<10}"));
+            output.line(&format!("{label} {}", escape(text)))
+        };
+        for file in &self.hooks {
+            row("git hook", &file.display().to_string())?;
+        }
+        for report in &self.setup {
+            let files: Vec<&str> = report.files.iter().map(|file| file.shown.as_str()).collect();
+            row("agent", &format!("{}: {} (for all repositories)", report.name, files.join(", ")))?;
+        }
+        for dir in &self.state {
+            row("state", &dir.display().to_string())?;
+        }
+        if let [_, _, ..] = self.worktrees[..] {
+            let roots: Vec<String> = self.worktrees.iter().map(|root| root.display().to_string()).collect();
+            row("shared by", &roots.join(", "))?;
+        }
+        if let Some(path) = &self.export {
+            let memories = count(self.memories, "memory", "memories");
+            row("memories", &format!("{memories}, exported first to {}", path.display()))?;
+        }
+        if let Some(dir) = &self.moved_to {
+            row("kept", &format!("damaged databases and your backups, moved to {}", dir.display()))?;
+        }
+        for dir in &self.kept {
+            row("stays", &format!("{}: its memories cannot be read", dir.display()))?;
+        }
+        if let Some(notice) = &self.notice {
+            output.warn(notice);
+        }
+        Ok(())
+    }
+
+    /// Says what was done, and what a person can do now.
+    fn sum_up(&self, output: &Output) {
+        if let Some(path) = &self.export {
+            let memories = count(self.memories, "memory", "memories");
+            let path = path.display().to_string();
+            output.say(&format!("{memories} and {} are in {path}", count(self.links, "link", "links")));
+            output.say(&format!("`memo import {}` reads them back", shell_word(&path)));
+        }
+        if let Some(dir) = &self.moved_to {
+            output.say(&format!("damaged databases and your backups are in {}", dir.display()));
+        }
+        for left in &self.left {
+            output.warn(&format!("left: {left}"));
+        }
+        if !self.project.is_empty() {
+            let files = self.project.join(", ");
+            output.say(&format!(
+                "of the project, left: {files}; `memo setup --undo --scope project` undoes it"
+            ));
+        }
+        output.say("memod is removed; an agent that runs now has it until it is started again");
+        output
+            .say("the programs go with `cargo uninstall memod`, or the package manager that installed them");
+    }
+}

@@ -1,0 +1,27 @@
+//! Answers `complete`: what the rest of a word on a command line may be.
+
+use std::sync::Arc;
+
+use super::error::RpcResult;
+use super::request::{deadline, freshness, reading};
+use super::shared::Shared;
+use crate::proto::{CompleteParams, CompleteResult, CompletionKind, Sync};
+use crate::store::Reader;
+
+/// Most words of an answer; more help nobody at a prompt.
+const MOST_WORDS: usize = 500;
+
+/// Answers `complete` from the present snapshot.
+pub(super) async fn complete(shared: &Arc<Shared>, params: CompleteParams) -> RpcResult<CompleteResult> {
+    let at = freshness(shared, &params.cwd, Sync::None, deadline(shared, None)).await?;
+    let root = at.layout.root.clone();
+    let words = move |shared: &Shared| {
+        let CompleteParams { what, dir, begins, .. } = &params;
+        let read = |reader: &Reader| match what {
+            CompletionKind::Path => reader.names_in(at.view, dir, begins, MOST_WORDS),
+            CompletionKind::Lang => reader.languages(begins),
+        };
+        Ok(shared.read(read)?)
+    };
+    Ok(CompleteResult { words: reading(shared, &root, words).await? })
+}

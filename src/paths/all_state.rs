@@ -1,0 +1,153 @@
+//! Finds and removes everything that memod keeps for a repository.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::locate::asked_for_file;
+use super::{DOORBELL, Env, IoContext, PathError, RepoLayout, STATE_DIR, create_private_dir};
+
+/// The database of memories, which is removed after everything that it could be restored from.
+const MEMORIES: &str = "memory.db";
+/// The directory of its copies.
+const BACKUPS: &str = "backups";
+/// How the names of databases begin that were damaged.
+const DAMAGED: &str = "memory.db.damaged-";
+
+impl RepoLayout {
+    /// Returns the directories with state of this repository that are there, those of linked worktrees included.
+    pub fn all_state_dirs(&self, env: &Env) -> Vec<PathBuf> {
+        if self.git_dir.is_none() && self.asked_for(env).is_none() {
+            return Vec::new(); // a `.memo` that came otherwise is not ours
+        }
+        let mut dirs = vec![self.state_dir.clone()];
+        dirs.extend(self.other_state_dirs(env));
+        dirs.extend(self.linked_git_dirs().map(|git_dir| git_dir.join(STATE_DIR)));
+        dirs.retain(|dir| fs::symlink_metadata(dir).is_ok_and(|meta| meta.is_dir()));
+        dirs
+    }
+
+    /// Returns the tops of the repository's worktrees that are there.
+    pub fn worktrees(&self) -> Vec<PathBuf> {
+        let main = self.common_dir.as_ref().filter(|dir| dir.ends_with(".git")).and_then(|dir| dir.parent());
+        let linked = self.linked_git_dirs().filter_map(|git_dir| {
+            let dot_git = fs::read_to_string(git_dir.join("gitdir")).ok()?;
+            Path::new(dot_git.trim_end_matches(['\n', '\r'])).parent().map(Path::to_owned)
+        });
+        main.map(Path::to_owned).into_iter().chain(linked).filter(|root| root.is_dir()).collect()
+    }
+
+    /// Returns the file that remembers that an index of this directory, when it was outside git, was asked for.
+    pub fn asked_for(&self, env: &Env) -> Option<PathBuf> {
+        Some(asked_for_file(&self.root, env)).filter(|file| file.is_file())
+    }
+
+    /// Returns the repository's own hooks and configuration of git that name a doorbell of ours. Only the daemon knows all.
+    pub fn hook_files(&self) -> Vec<PathBuf> {
+        let Some(common_dir) = &self.common_dir else { return Vec::new() };
+        let hooks = fs::read_dir(common_dir.join("hooks")).into_iter().flatten().flatten();
+        let files = hooks.map(|entry| entry.path()).chain([common_dir.join("config")]);
+        let doorbell = format!("{STATE_DIR}/cookies/{DOORBELL}");
+        let names_it = |text: Vec<u8>| text.windows(doorbell.len()).any(|part| part == doorbell.as_bytes());
+        files.filter(|file| file.is_file() && fs::read(file).is_ok_and(names_it)).collect()
+    }
+
+    fn linked_git_dirs(&self) -> impl Iterator<Item = PathBuf> + use<> {
+        let dir = self.common_dir.as_ref().map(|dir| dir.join("worktrees"));
+        let entries = dir.and_then(|dir| fs::read_dir(dir).ok());
+        entries.into_iter().flatten().flatten().map(|entry| entry.path())
+    }
+}
+
+/// Returns whether a state dir has memories, or copies that they would be restored from.
+pub fn may_have_memories(state_dir: &Path) -> bool {
+    state_dir.join(MEMORIES).exists() || state_dir.join(BACKUPS).is_dir()
+}
+
+/// Returns the files of a state dir that may have memories which an export lacks: damaged databases, the backups that the
+/// user asked for, and those of memories that a backup has replaced.
+pub fn files_to_keep(state_dir: &Path) -> Vec<PathBuf> {
+    let files = |dir: &Path, is_kept: fn(&str) -> bool| {
+        let entries = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+        let name_is = |path: &PathBuf| path.file_name().and_then(|name| name.to_str()).is_some_and(is_kept);
+        let mut files: Vec<PathBuf> = entries.filter(name_is).collect();
+        files.sort();
+        files
+    };
+    let mut kept = files(state_dir, |name| name.starts_with(DAMAGED));
+    let is_the_users =
+        |name: &str| ["-asked", "-replaced", "-reset"].iter().any(|label| name.contains(label));
+    kept.extend(files(&state_dir.join(BACKUPS), is_the_users));
+    kept
+}
+
+/// Moves files into a new directory that only we can enter, also on another file system. Nothing is overwritten.
+///
+/// # Errors
+/// When one cannot be moved.
+pub fn move_files(files: &[PathBuf], dir: &Path) -> Result<(), PathError> {
+    create_private_dir(dir)?;
+    for file in files {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        let numbered = |number: u32| if number == 0 { name.to_string() } else { format!("{number}-{name}") };
+        let paths = (0..).map(|number| dir.join(numbered(number)));
+        let to = paths.into_iter().find(|path| fs::symlink_metadata(path).is_err()).expect("some is free");
+        let copy = || fs::copy(file, &to).and_then(|_| File::open(&to)?.sync_all());
+        fs::rename(file, &to).or_else(|_| copy()).at("move", file)?;
+    }
+    Ok(())
+}
+
+/// Removes a state dir. The memories go after their copies: whatever is left when the process is killed can be read. The locks go
+/// last, because a daemon may start without them; what that one makes stays.
+///
+/// # Errors
+/// When something in it cannot be removed.
+pub fn remove_state_dir(dir: &Path) -> Result<(), PathError> {
+    let entries = fs::read_dir(dir).at("list", dir)?;
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    // Its log is worth nothing without the database, and the database is incomplete without its log.
+    paths.sort_by_key(|path| match path.file_name().and_then(|name| name.to_str()) {
+        Some(MEMORIES) => 1,
+        Some(name) if name.starts_with(MEMORIES) => 2,
+        Some(name) if name.ends_with(".lock") => 3,
+        _ => 0,
+    });
+    for path in &paths {
+        let is_dir = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir());
+        let removed = if is_dir { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+        if_there(removed).at("remove", path)?;
+    }
+    match fs::remove_dir(dir) {
+        Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
+        removed => if_there(removed).at("remove", dir),
+    }
+}
+
+fn if_there(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_dir_goes_with_all_that_is_in_it() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = temp.path().join("memo");
+        for name in ["backups/2", "cookies"] {
+            fs::create_dir_all(dir.join(name)).unwrap();
+        }
+        for name in ["memory.db", "memory.db-wal", "index.db", "backups/2/memory.db", ".gitignore"] {
+            fs::write(dir.join(name), "").unwrap();
+        }
+        assert!(may_have_memories(&dir));
+        remove_state_dir(&dir).unwrap();
+        assert!(!dir.exists() && !may_have_memories(&dir));
+        assert!(remove_state_dir(&dir).unwrap_err().is_absent());
+    }
+}

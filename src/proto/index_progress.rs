@@ -1,0 +1,61 @@
+//! How far indexing is, in the results of `sync` and `status`.
+
+use serde::{Deserialize, Serialize};
+
+/// What is being indexed, and how far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IndexProgress {
+    /// The step.
+    pub phase: IndexPhase,
+    /// Files, commits or chunks of this step that are done.
+    pub done: u64,
+    /// All of them; absent while files or commits are being listed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<u64>,
+    /// Bytes of the files read; only while files are being read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub done_bytes: Option<u64>,
+    /// All bytes to read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total_bytes: Option<u64>,
+}
+
+/// The steps of indexing, in their order. Embeddings are computed while commits are read, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum IndexPhase {
+    /// Files are being listed.
+    Listing,
+    /// Files that differ from the index are being read.
+    Reading,
+    /// Commits are being read.
+    Commits,
+    /// Vectors are being computed; words find everything already.
+    Embedding,
+}
+
+impl IndexProgress {
+    /// Returns the progress of a step: done, and all; 0 while nobody knows how many.
+    pub fn of(phase: IndexPhase, (done, total): (u64, u64)) -> Self {
+        let is_known = total > 0;
+        let done = if is_known { done.min(total) } else { done };
+        Self { phase, done, total: is_known.then_some(total), done_bytes: None, total_bytes: None }
+    }
+
+    /// Returns the progress of listing, whose end nobody knows.
+    pub fn listing(n_found: u64) -> Self {
+        Self::of(IndexPhase::Listing, (n_found, 0))
+    }
+
+    /// Returns the progress of reading.
+    pub fn reading(files: (u64, u64), (done_bytes, total_bytes): (u64, u64)) -> Self {
+        let (done_bytes, total_bytes) = (Some(done_bytes), Some(total_bytes));
+        Self { done_bytes, total_bytes, ..Self::of(IndexPhase::Reading, files) }
+    }
+
+    /// Returns the progress of embedding, if a chunk waits for its vector.
+    pub fn embedding(n_pending: u64, n_chunks: u64) -> Option<Self> {
+        let total = n_chunks.max(n_pending);
+        (n_pending > 0).then(|| Self::of(IndexPhase::Embedding, (total - n_pending, total)))
+    }
+}

@@ -1,0 +1,84 @@
+//! Takes out of a result what only the clients of the socket need.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Hashes, parts of scores, times, and what repeats the question or is the same for every hit.
+const LEFT_OUT: &[&str] =
+    &["arms", "blob", "classes", "clock", "digest", "mode", "query", "seen", "took_ms", "view"];
+
+/// Scores are rounded to four digits.
+const SCORE_STEPS: f64 = 10_000.0;
+
+/// A value of JSON whose keys keep their order.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Ordered {
+    /// An object.
+    Object(IndexMap<String, Self>),
+    /// An array.
+    Array(Vec<Self>),
+    /// Anything else.
+    Scalar(Value),
+}
+
+impl Ordered {
+    /// Converts a result, leaving out hashes, parts of scores, times, what is null, and the keys `also`, wherever they are.
+    /// Scores are rounded.
+    ///
+    /// # Errors
+    /// When the result is no JSON.
+    pub fn lean<T: Serialize>(result: &T, also: &[&str]) -> serde_json::Result<Self> {
+        // A `Value` would sort the keys.
+        let mut lean = serde_json::from_slice(&serde_json::to_vec(result)?)?;
+        strip(&mut lean, also);
+        Ok(lean)
+    }
+}
+
+fn strip(value: &mut Ordered, also: &[&str]) {
+    match value {
+        Ordered::Object(fields) => {
+            let is_left_out = |key: &str| LEFT_OUT.contains(&key) || also.contains(&key);
+            fields.retain(|key, value| {
+                !matches!(value, Ordered::Scalar(Value::Null)) && !is_left_out(key.as_str())
+            });
+            for (key, value) in fields {
+                match (key.as_str(), value) {
+                    // What an author attached is not ours to change.
+                    ("metadata", _) => {}
+                    ("score", Ordered::Scalar(score)) => round(score),
+                    (_, value) => strip(value, also),
+                }
+            }
+        }
+        Ordered::Array(items) => items.iter_mut().for_each(|item| strip(item, also)),
+        Ordered::Scalar(_) => {}
+    }
+}
+
+fn round(score: &mut Value) {
+    if let Some(number) = score.as_f64() {
+        *score = ((number * SCORE_STEPS).round() / SCORE_STEPS).into();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_order_and_what_an_author_attached_stay() {
+        let result: Box<serde_json::value::RawValue> = serde_json::from_str(
+            r#"{"query":"q","hits":[{"path":"a","blob":"00","lines":[1,2],"rank":1,"score":0.98765432,"state":null,
+               "metadata":{"view":null,"score":0.123456}}],"fresh":true,"took_ms":1.5}"#,
+        )
+        .expect("JSON");
+        let lean = Ordered::lean(&result, &["rank"]).expect("JSON");
+        assert_eq!(
+            serde_json::to_string(&lean).expect("JSON"),
+            r#"{"hits":[{"path":"a","lines":[1,2],"score":0.9877,"metadata":{"view":null,"score":0.123456}}],"fresh":true}"#
+        );
+    }
+}

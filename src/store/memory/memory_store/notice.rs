@@ -1,0 +1,52 @@
+//! Says what happened to memory.db: for a day, or until a person acknowledges it.
+
+use super::super::StoreError;
+use super::super::rows::Rows;
+
+/// Time for which it is said.
+const NOTICE_MS: i64 = 86_400_000;
+/// Its name in `meta`.
+const NOTICE: &str = "notice";
+/// The name in `meta` of the time of the notice that was acknowledged.
+pub(super) const ACKNOWLEDGED: &str = "notice_acknowledged";
+
+/// What happened.
+#[derive(Clone, Debug)]
+pub(super) struct Notice {
+    pub(super) at_ms: i64,
+    /// One line.
+    pub(super) text: String,
+    /// One line with every file that is concerned.
+    pub(super) details: String,
+}
+
+impl Notice {
+    pub(super) fn new(at_ms: i64, text: &str, details: &str) -> Self {
+        let [text, details] = [text, details].map(|line| line.replace('\n', " "));
+        Self { at_ms, text, details }
+    }
+
+    /// Returns whether it is of the last day.
+    pub(super) fn is_recent(&self, now_ms: i64) -> bool {
+        now_ms - self.at_ms < NOTICE_MS
+    }
+
+    /// Returns the notice that a database holds, and the time of the one that was acknowledged.
+    pub(super) fn find(rows: &Rows<'_>) -> Result<(Option<Self>, Option<i64>), StoreError> {
+        let acknowledged_ms = rows.meta(ACKNOWLEDGED)?.and_then(|at_ms| at_ms.parse().ok());
+        Ok((rows.meta(NOTICE)?.as_deref().and_then(Self::read), acknowledged_ms))
+    }
+
+    /// Reads what [`Self::keep`] has written; an earlier version wrote one line.
+    fn read(kept: &str) -> Option<Self> {
+        let (at, lines) = kept.split_once(' ')?;
+        let (text, details) = lines.split_once('\n').unwrap_or((lines, lines));
+        Some(Self::new(at.parse().ok()?, text, details))
+    }
+
+    /// Stores it in the database that it is about.
+    pub(super) fn keep(&self, rows: &Rows<'_>) -> Result<(), StoreError> {
+        let Self { at_ms, text, details } = self;
+        rows.set_meta(NOTICE, &format!("{at_ms} {text}\n{details}"))
+    }
+}

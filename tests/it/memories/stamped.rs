@@ -1,0 +1,96 @@
+//! Is it known who said a memory, and where it belongs?
+
+use serde_json::{Value, json};
+
+use super::{add, call, refusal, stop};
+use crate::live::{Live, memo};
+
+fn added(live: &Live, params: Value) -> Value {
+    call(live, "memory.add", params)["memory"].clone()
+}
+
+#[test]
+fn who_said_it_is_stamped_shown_and_asked_for() {
+    let live = Live::new();
+    add(&live, "typed");
+    let mut command = live.memo(&["add", "found out"]);
+    assert!(command.env("MEMO_AGENT", "Reviewer 2").output().unwrap().status.success());
+    let (code, said) = memo(&live, &["add", "said", "--source", "user", "--agent", "reviewer"]);
+    assert_eq!(
+        (code, &said["memory"]["source"], &said["memory"]["agent"]),
+        (0, &json!("user"), &json!("reviewer"))
+    );
+    added(&live, json!({ "content": "hooked", "source": "hook" }));
+    added(&live, json!({ "content": "by socket" }));
+
+    let texts = |condition: &[&str]| -> Vec<String> {
+        let (_, answer) = memo(&live, &[&["list", "--all"], condition].concat());
+        let memories = answer["memories"].as_array().unwrap_or_else(|| panic!("{answer}")).iter();
+        memories.map(|memory| memory["content"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(texts(&["--source", "cli"]), ["typed"]);
+    assert_eq!(texts(&["--source", "api"]), ["by socket"]);
+    assert_eq!(texts(&["--source", "hook"]), ["hooked"]);
+    assert_eq!(texts(&["--agent", "reviewer"]), ["said", "found out"]);
+    assert_eq!(texts(&["--agent", "reviewer", "--source", "agent"]), ["found out"]);
+    let found =
+        memo(&live, &["search", "said", "typed", "out", "--agent", "REVIEWER", "--mode", "keyword"]).1;
+    let kinds: Vec<_> = found["hits"].as_array().unwrap().iter().map(|hit| &hit["kind"]).collect();
+    assert!(!kinds.is_empty() && kinds.iter().all(|kind| **kind == "memory"), "{found}");
+
+    let output = live.memo(&["get", said["memory"]["id"].as_str().unwrap()]).output().unwrap();
+    let shown = String::from_utf8(output.stdout).unwrap();
+    assert!(shown.contains("(user, agent reviewer)"), "{shown}");
+    let other = memo(&live, &["list", "--source", "agent"]).1["memories"][0]["id"].clone();
+    let ids = [&said["memory"]["id"], &other].map(|id| id.as_str().unwrap());
+    let made = memo(&live, &[&["consolidate", "--summary", "both"][..], &ids].concat());
+    assert_eq!(made.0, 0, "{}", made.1);
+    assert_eq!(texts(&["--source", "consolidation"]), ["both"]);
+
+    for wrong in ["cli", "system", "claude"] {
+        let error = refusal(&live, "memory.add", json!({ "content": "x", "source": wrong }));
+        assert!(error.contains("is none of user, agent, hook, import"), "{error}");
+    }
+    let error = refusal(&live, "memory.add", json!({ "content": "x", "agent_name": "a\u{7}" }));
+    assert!(error.contains("agent: "), "{error}");
+}
+
+#[test]
+fn an_export_keeps_who_said_it() {
+    let (live, other) = (Live::new(), Live::new());
+    let params = json!({ "content": "kept", "agent_name": "reviewer", "source": "user" });
+    added(&live, params);
+    let file = live.root().join("m.jsonl");
+    assert!(live.memo(&["export", "--out", file.to_str().unwrap()]).output().unwrap().status.success());
+    assert_eq!(memo(&other, &["import", file.to_str().unwrap()]).0, 0);
+    let there = memo(&other, &["list"]).1["memories"][0].clone();
+    assert_eq!((&there["source"], &there["agent"]), (&json!("user"), &json!("reviewer")), "{there}");
+}
+
+#[test]
+fn a_container_can_have_the_name_of_the_repository() {
+    let live = Live::new();
+    let container = |args: &[&str]| {
+        let (code, answer) = memo(&live, &[&["add"], args].concat());
+        assert_eq!(code, 0, "{answer}");
+        answer["memory"]["container"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(container(&["one"]), "project");
+    assert_eq!(container(&["two", "--container", "auto"]), "work", "of the directory");
+    live.git(&["remote", "add", "origin", "git@example.org:team/My_Shop.git"]);
+    assert_eq!(container(&["three", "--container", "auto"]), "my-shop");
+    assert!(live.memo(&["config", "set", "memory.container", "auto"]).output().unwrap().status.success());
+    stop(&live); // settings are read when the daemon starts
+    assert_eq!(container(&["four"]), "my-shop");
+    assert_eq!(container(&["five", "--container", "Other"]), "other");
+    let imported = call(&live, "memory.import", json!({ "drafts": [{ "content": "six" }] }));
+    let id = &imported["drafts"][0]["id"];
+    let six = call(&live, "memory.get", json!({ "ids": [id] }))["memories"][0]["container"].clone();
+    assert_eq!(six, "my-shop");
+    let (code, answer) = memo(&live, &["list", "--container", "auto"]);
+    assert_eq!(
+        (code, &answer["error"]["hint"]),
+        (2, &json!("`memo containers` lists the names")),
+        "{answer}"
+    );
+}

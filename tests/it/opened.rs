@@ -1,0 +1,141 @@
+//! Does `memo open` open the hit that was meant?
+
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value, json};
+
+use crate::live::{Live, memo, not_checked};
+
+fn repository() -> Live {
+    let live = Live::new();
+    live.write(
+        "src/renew.rs",
+        "/// A lease.\npub struct Lease;\n\n/// Ends it.\npub fn walrus() {\n    badger();\n}\n",
+    );
+    live.write("src/other.rs", "pub fn other() {}\n");
+    live
+}
+
+fn search(live: &Live, args: &[&str]) {
+    let output = live.memo(&[&["search", "--wait-ms=60000"][..], args].concat()).output().unwrap();
+    assert!(output.status.success(), "{args:?}: {output:?}");
+}
+
+/// Opens with an editor that prints its arguments; returns what was printed, said, and the exit status.
+fn open(live: &Live, target: &str) -> (String, String, i32) {
+    let output = live.memo(&["open", target]).env("EDITOR", "echo -g").output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (text(output.stdout), text(output.stderr), output.status.code().unwrap())
+}
+
+#[test]
+fn a_hit_of_the_last_search_is_opened_at_its_line() {
+    let live = repository();
+    let vim = live.sandbox.path("vim");
+    std::fs::write(&vim, "#!/bin/sh\necho \"$@\"\n").unwrap();
+    std::fs::set_permissions(&vim, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    assert!(open(&live, "1").1.contains("1: no search of this terminal in this repository yet"));
+    search(&live, &["badger", "--kind", "symbol"]);
+    let path = live.root().join("src/renew.rs");
+    let output = live.memo(&["open", "1"]).env("VISUAL", &vim).env("EDITOR", "false").output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), format!("+6 {}\n", path.display()));
+    let opened = (format!("-g {}\n", path.display()), String::new(), 0);
+    assert_eq!(open(&live, "1"), opened);
+    // What editors read is no list of hits.
+    search(&live, &["other", "--vimgrep"]);
+    assert_eq!(open(&live, "1"), opened);
+
+    // The file is private, and has no text.
+    let dir = live.root().join(".git/memo/searches");
+    let file = std::fs::read_dir(dir).unwrap().next().unwrap().unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::mode(&file.metadata().unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600);
+    let kept: Value = serde_json::from_slice(&std::fs::read(file.path()).unwrap()).unwrap();
+    assert_eq!(kept["places"][0], json!({ "file": { "path": "src/renew.rs", "line": 6 } }));
+
+    let later = SystemTime::now() + Duration::from_secs(60);
+    std::fs::File::open(&path).unwrap().set_modified(later).unwrap();
+    let (_, said, exit) = open(&live, "1");
+    assert_eq!(
+        (said.as_str(), exit),
+        ("memo: src/renew.rs has changed since the search; line 6 may be another one\n", 0)
+    );
+}
+
+#[test]
+fn what_show_takes_is_opened_too() {
+    let live = repository();
+    let place = |target: &str| {
+        let answer = live.memo(&["open", "--json", target]).env("EDITOR", "true").output().unwrap();
+        let answer: Value = serde_json::from_slice(&answer.stdout).unwrap();
+        (answer["path"].as_str().map(str::to_owned), answer["line"].as_u64())
+    };
+    let path = live.root().join("src/renew.rs").to_str().map(str::to_owned);
+    for (target, line) in
+        [("src/renew.rs", 1), ("src/renew.rs:6", 6), ("src/renew.rs#walrus", 4), ("walrus", 4)]
+    {
+        assert_eq!(place(target), (path.clone(), Some(line)), "{target}");
+    }
+}
+
+#[test]
+fn what_cannot_be_opened_is_explained() {
+    let live = repository();
+    let id = memo(&live, &["add", "a platypus swims"]).1["memory"]["id"].as_str().unwrap().to_owned();
+    search(&live, &["platypus", "--kind", "memory"]);
+    for (target, message) in [
+        ("1", "1: a memory"),
+        ("2", "2: the last search of this terminal has 1 hit"),
+        ("0", "0: the last search of this terminal has 1 hit"),
+        ("nothing_like_it", "nothing_like_it: no indexed file, and no definition of that name"),
+    ] {
+        let (_, said, exit) = open(&live, target);
+        let first = said.lines().next().unwrap_or_default();
+        assert_eq!((first, exit), (format!("memo: {message}").as_str(), 1), "{said}");
+        assert!(said.contains("\nhint: "), "{said}");
+    }
+    assert!(open(&live, "1").1.contains(&id));
+    let none = live.memo(&["open", "walrus"]).output().unwrap();
+    let said = String::from_utf8(none.stderr).unwrap();
+    assert_eq!(none.status.code(), Some(2));
+    assert!(said.starts_with("memo: no editor: neither VISUAL nor EDITOR is set\nhint: "), "{said}");
+    let failed = live.memo(&["open", "walrus"]).env("EDITOR", "false").status().unwrap();
+    assert_eq!(failed.code(), Some(3));
+}
+
+#[test]
+fn each_terminal_has_its_own_last_search() {
+    let live = repository();
+    search(&live, &["badger", "--kind", "symbol"]);
+    let mut elsewhere = live.sandbox.program("setsid", &["-w", env!("CARGO_BIN_EXE_memo"), "open", "1"]);
+    match elsewhere.current_dir(live.root()).env("EDITOR", "echo").output() {
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(said.contains("1: no search of this terminal"), "{said}");
+        }
+        Err(error) => not_checked(&format!("another session, by setsid: {error}")),
+    }
+}
+
+#[test]
+fn paths_are_links_where_the_terminal_has_them() {
+    let live = repository();
+    let shown = |args: &[&str], forced: bool| {
+        let mut command = live.memo(&[args, &["--wait-ms=60000"]].concat());
+        if forced {
+            command.env("FORCE_HYPERLINK", "1");
+        }
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    };
+    let path = live.root().join("src/renew.rs");
+    let (start, end) = ("\u{1b}]8;;file://", "\u{1b}]8;;\u{1b}\\");
+    let link = format!("{}\u{1b}\\", path.display());
+    let search = ["search", "badger", "--kind", "symbol"];
+    for verb in [&search[..], &["show", "walrus"], &["search", "badger", "--files"]] {
+        let text = shown(&[verb, &["--color", "always"]].concat(), true);
+        assert!(text.contains(start) && text.contains(&link) && text.contains(end), "{verb:?}: {text:?}");
+        let plain = shown(verb, true);
+        assert!(!plain.contains('\u{1b}') && plain.contains("src/renew.rs"), "a pipe has none: {plain:?}");
+        assert!(!shown(&[verb, &["--color", "always"]].concat(), false).contains(start), "{verb:?}");
+    }
+}
