@@ -77,12 +77,19 @@ fn file(layout: &RepoLayout) -> PathBuf {
     layout.state_dir.join("searches").join(format!("{}.json", session()))
 }
 
-/// Returns what the commands of one terminal have in common.
-fn session() -> String {
-    #[cfg(unix)]
-    return rustix::process::getsid(None).map_or(0, |session| session.as_raw_nonzero().get()).to_string();
-    #[cfg(not(unix))]
-    "0".to_owned()
+/// Returns what the commands of one terminal have in common; 0 where the leader of the session is in another PID namespace,
+/// as for a command that was started in a container from outside. rustix knows no session 0: it panics, or makes a
+/// `NonZero` of it.
+#[cfg(unix)]
+#[expect(unsafe_code, reason = "the safe function takes every session for a process that can be seen")]
+fn session() -> i32 {
+    // SAFETY: asks about this process alone and touches no memory.
+    unsafe { libc::getsid(0) }
+}
+
+#[cfg(not(unix))]
+fn session() -> i32 {
+    0
 }
 
 /// Writes a file completely or not at all.

@@ -117,6 +117,35 @@ fn each_terminal_has_its_own_last_search() {
     }
 }
 
+/// As for what `docker exec` starts: its session is led by a process of another namespace, and its number is 0.
+#[test]
+fn a_session_that_cannot_be_seen_is_one_too() {
+    let live = repository();
+    let unshare = ["--user", "--map-root-user", "--pid", "--fork", "--"];
+    let inside = |args: &[&str]| {
+        let program = [&unshare[..], &[env!("CARGO_BIN_EXE_memo")], args].concat();
+        live.sandbox.program("unshare", &program).current_dir(live.root()).env("EDITOR", "echo -g").output()
+    };
+    match live.sandbox.program("unshare", &[&unshare[..], &["true"]].concat()).output() {
+        Ok(output) if output.status.success() => {}
+        refused => {
+            // Not `not_checked`: hosts that build in containers allow no namespaces, and there every test has session 0.
+            let said =
+                format!("NOT CHECKED: a session led from outside the namespace: unshare: {refused:?}\n");
+            std::io::Write::write_all(&mut std::io::stderr(), said.as_bytes()).unwrap();
+            return;
+        }
+    }
+    let found = inside(&["search", "--wait-ms=60000", "badger", "--kind", "symbol"]).unwrap();
+    assert!(found.status.success(), "{found:?}");
+    let opened = inside(&["open", "1"]).unwrap();
+    assert_eq!(
+        opened.stdout,
+        format!("-g {}\n", live.root().join("src/renew.rs").display()).as_bytes(),
+        "{opened:?}"
+    );
+}
+
 #[test]
 fn paths_are_links_where_the_terminal_has_them() {
     let live = repository();
