@@ -112,13 +112,24 @@ class Daemon:
         raise Failure(f"{self.tree}: {method}: the daemon hung up; see {self.state_dir / 'memod.log'}")
 
     def wait_indexed(self):
-        """Waits for every file and vector; returns seconds since the start."""
+        """Waits for every file and for every vector of the model that is configured; returns seconds since the start.
+
+        Until a model has all its vectors another one answers, and that answer has nothing pending.
+        """
         while True:
             result = self.call("sync", sync="full", wait_ms=POLL_MS)
+            status = self.call("status")
             pending, seconds = result.get("pending") or {}, time.monotonic() - self.began
-            if result.get("fresh") and not any(pending.values()):
+            model = status["model"]
+            following = model.get("next")
+            if result.get("fresh") and not any(pending.values()) and not following:
+                if status.get("degraded"):
+                    raise Failure(f"{self.tree}: {'; '.join(status['degraded'])}")
+                self.model = model["id"]
                 return seconds
             left = f"{pending.get('files', 0)} files, {pending.get('embeddings', 0)} vectors to do"
+            if following:
+                left += f", {following['done']} of {following['total']} by {following['id']}"
             if seconds > self.options.wait:
                 raise Failure(f"{self.tree}: not indexed in {self.options.wait} s: {left}; {result.get('reason')}")
             say(f"{self.tree.name}: {left}", passing=True)
@@ -171,7 +182,7 @@ def ask(options, dataset):
         say(f"{dataset.name}: an arm did not run: {arm}")
     dataset.run.parent.mkdir(parents=True, exist_ok=True)
     dataset.run.write_text("".join("\t".join(map(str, row)) + "\n" for row in rows), encoding="utf-8")
-    return {"index_s": index_s, "times_ms": times}
+    return {"index_s": index_s, "model": daemon.model, "times_ms": times}
 
 
 def ask_suite(options, suite, sets):
