@@ -336,7 +336,7 @@ impl MemoryStore {
 
     fn use_db(&mut self, mut db: MemoryDb) -> Result<(), StoreError> {
         (db.purges_expired, db.uptime) = (self.purges_expired, self.uptime);
-        db.put_missing_words(self.derive)?;
+        db.mend_words(self.derive)?;
         let chosen = db.read(0, |rows| rows.meta(MODEL))?;
         self.use_model(chosen.as_deref());
         (self.notice, self.acknowledged_ms) = db.read(0, Notice::find)?;

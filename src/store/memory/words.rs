@@ -12,16 +12,19 @@ use super::{Derived, MemoryDb, Record, Rows, StoreError};
 const STEP: usize = 1_000;
 
 impl MemoryDb {
-    /// Stores the missing words of all memories, in one transaction.
+    /// Removes the words of memories that are not there, and stores the missing ones of all memories in one transaction.
     ///
     /// # Errors
     /// When the database cannot be read or written.
-    pub(super) fn put_missing_words(&self, derive: fn(&Record) -> Derived) -> Result<(), StoreError> {
+    pub(super) fn mend_words(&self, derive: fn(&Record) -> Derived) -> Result<(), StoreError> {
         self.run(|conn| {
-            if wordless(conn, 1)?.is_empty() {
+            if orphans(conn, 1)?.is_empty() && wordless(conn, 1)?.is_empty() {
                 return Ok(());
             }
             let tx = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
+            for row in orphans(&tx, i64::MAX)? {
+                tx.execute("DELETE FROM memory_fts WHERE rowid = ?1", [row])?;
+            }
             loop {
                 let memories = wordless(&tx, STEP)?;
                 if memories.is_empty() {
@@ -88,6 +91,15 @@ pub(super) fn put_words(conn: &Connection, row: i64, words: &[String; 3]) -> rus
         .map(drop)
 }
 
+/// Returns rows of the full-text index without a memory. A repair by hand or by SQLite leaves them.
+fn orphans(conn: &Connection, at_most: i64) -> rusqlite::Result<Vec<i64>> {
+    conn.prepare_cached(
+        "SELECT id FROM memory_fts_docsize WHERE id NOT IN (SELECT row FROM memory) LIMIT ?1",
+    )?
+    .query_map([at_most], |row| row.get(0))?
+    .collect()
+}
+
 fn wordless(conn: &Connection, at_most: usize) -> rusqlite::Result<Vec<(i64, Record)>> {
     conn.prepare_cached(&format!(
         "SELECT {COLUMNS}, m.row FROM memory m
@@ -127,11 +139,14 @@ mod tests {
         let found =
             |expression: &str| db.read(0, |rows| rows.bm25(&MemoryFilter::default(), expression, 9)).unwrap();
         assert_eq!(found("hashed"), [], "the index is empty");
-        db.put_missing_words(derive).unwrap();
+        db.mend_words(derive).unwrap();
         assert_eq!(found("hashed").len(), 9);
         let rows = |expression| found(expression).into_iter().map(|(row, _)| row).collect::<Vec<_>>();
         assert_eq!((rows("\"of mem 2345\""), rows("seven")), (vec![MemoryRow(2345)], vec![MemoryRow(7)]));
-        db.put_missing_words(|_| unreachable!("all have their words")).unwrap();
+        let orphan = "INSERT INTO memory_fts(rowid, title, tags, body) VALUES(9000, '', '', 'hashed')";
+        db.conn.execute_batch(orphan).unwrap();
+        assert_eq!(db.check("model").unwrap().faults, ["1 texts of no memory in the full-text index"]);
+        db.mend_words(|_| unreachable!("all have their words")).unwrap();
         assert_eq!(db.check("model").unwrap().faults, Vec::<String>::new());
     }
 }
