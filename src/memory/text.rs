@@ -1,7 +1,9 @@
 //! Hashes the text of a memory and lists its index words.
 
+use std::collections::BTreeSet;
+
 use crate::extract::scripts::is_unspaced;
-use crate::extract::stems::add_stems;
+use crate::extract::stems::{self, add_stems};
 use crate::extract::words::{self, Form, GRAM_CHARS, index_words};
 
 /// Returns a hash that ignores line ends and trailing space of lines.
@@ -36,6 +38,22 @@ pub fn index(title: Option<&str>, tags: &[String], content: &str) -> [String; 3]
 pub fn all_words(text: &str) -> Option<String> {
     let terms: Vec<String> = words_of(text).iter().map(|token| term(token)).collect();
     (!terms.is_empty()).then(|| terms.join(" AND "))
+}
+
+/// Returns the FTS5 expression for texts with one of `terms` at least, which are words of the index or their stems.
+pub fn any_of<'a>(terms: impl IntoIterator<Item = &'a String>) -> String {
+    let terms: Vec<String> = terms.into_iter().map(|token| term(token)).collect();
+    terms.join(" OR ")
+}
+
+/// Says nothing about the subject of a title.
+const LITTLE_WORDS: [&str; 16] =
+    ["a", "an", "and", "at", "by", "for", "from", "in", "my", "of", "on", "our", "the", "to", "with", "your"];
+
+/// Returns what a title is about: the stems of its words without articles and prepositions.
+pub fn subject(title: &str) -> BTreeSet<String> {
+    let words = words_of(title).into_iter().filter(|word| !LITTLE_WORDS.contains(&word.as_str()));
+    words.map(|word| stems::stem(&word).unwrap_or(word)).collect()
 }
 
 /// Returns the words of a text in the form of the index, with each name as one word.

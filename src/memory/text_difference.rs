@@ -5,9 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use super::text::words_of;
+use super::text::{subject, words_of};
 
-/// Minimum share of common words, of all words of two titles, for the same subject.
+/// Minimum share of common stems, of all stems of two titles, for the same subject.
 const SIMILAR_TITLE: f64 = 0.75;
 
 const NEGATIONS: [&str; 12] = [
@@ -48,8 +48,7 @@ fn negations(words: &[String]) -> usize {
 
 /// Returns whether two titles are about the same subject.
 pub fn is_similar_title(left: &str, right: &str) -> bool {
-    let (left, right): (BTreeSet<String>, BTreeSet<String>) =
-        (words_of(left).into_iter().collect(), words_of(right).into_iter().collect());
+    let (left, right) = (subject(left), subject(right));
     let (shared, all) = (left.intersection(&right).count(), left.union(&right).count());
     all > 0 && shared as f64 >= SIMILAR_TITLE * all as f64
 }
@@ -86,9 +85,12 @@ mod tests {
     }
 
     #[test]
-    fn titles_are_compared_by_their_words() {
+    fn titles_are_compared_by_the_stems_of_their_words() {
         assert!(is_similar_title("Token expiry", "token  Expiry"));
         assert!(is_similar_title("Expiry of a token", "expiry of token"));
+        assert!(is_similar_title("Database choice", "Our database choices"));
+        assert!(is_similar_title("Database choice", "Choice of the database"));
+        assert!(!is_similar_title("Sprint 12 notes", "Sprint 13 notes"));
         assert!(!is_similar_title("Token expiry", "Token storage"));
         assert!(!is_similar_title("", ""));
     }

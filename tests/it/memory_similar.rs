@@ -95,6 +95,8 @@ fn what_may_contradict_is_told_and_stored() {
     assert!(told(&never).contains(&(id(&half), "negation".to_owned())), "{never}");
     let titled = add(&live, &["--title", "token Expiry", "the client renews in the background"]);
     assert_eq!(told(&titled), [(day, "title".to_owned())]);
+    let forms = add(&live, &["--title", "Our tokens expiry", "each of them is renewed by the client"]);
+    assert!(told(&forms).iter().any(|(_, by)| by == "title"), "{forms}");
     let other = add(&live, &["--title", "Deployment", "a tag is what triggers a release"]);
     assert_eq!(told(&other), []);
     let output = live.memo(&["add", "tokens expire after 36 hours of inactivity"]).output().unwrap();

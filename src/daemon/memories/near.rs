@@ -109,9 +109,12 @@ fn contradicted_by(record: &Record, by: &str, cosine: Option<f64>) -> Contradict
 /// Returns living memories of the container with a title about the same thing.
 fn titled_alike(rows: &Rows<'_>, record: &Record) -> Result<Vec<Record>, StoreError> {
     let Some(title) = &record.title else { return Ok(Vec::new()) };
-    let Some(words) = text::all_words(title) else { return Ok(Vec::new()) };
+    let subject = text::subject(title);
+    if subject.is_empty() {
+        return Ok(Vec::new());
+    }
     let filter = MemoryFilter { container: Some(record.container.clone()), ..MemoryFilter::default() };
-    let found = rows.bm25(&filter, &format!("title : ({words})"), MOST_NEAR)?;
+    let found = rows.bm25(&filter, &format!("title : ({})", text::any_of(&subject)), MOST_NEAR)?;
     let ids: Vec<MemoryRow> = found.into_iter().map(|(row, _)| row).collect();
     let records = rows.records(&ids)?.into_iter().map(|(_, record)| record);
     Ok(records
