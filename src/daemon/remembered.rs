@@ -90,7 +90,7 @@ impl<'a> Remembered<'a> {
     pub(super) fn hits(&self, layout: &RepoLayout, explains: bool, extent: Extent) -> Vec<Hit> {
         let root = layout.root.display().to_string();
         let snippets = Snippets::new(self.wanted.query.words(), extent);
-        let hit = |found| memories::hit(found, &self.wanted, &snippets, &root, explains);
-        self.found.found.iter().map(hit).collect()
+        let hit = |(nth, found)| memories::hit(found, &self.wanted, (&snippets, nth), &root, explains);
+        self.found.found.iter().enumerate().map(hit).collect()
     }
 }

@@ -14,7 +14,7 @@ use crate::proto::{CommitInfo, Copies, Hit};
 use crate::scan;
 use crate::search::near_copies::Passage;
 use crate::search::rerank::Candidate;
-use crate::search::snippet::{Extent, Snippets};
+use crate::search::snippet::{Extent, Snippet, Snippets};
 use crate::search::translation;
 use crate::search::{Answer, Found, arms, explain};
 use crate::types::{Kind, SourceKey};
@@ -65,8 +65,9 @@ pub(super) fn verify(
     };
     let mut files = Files { at, max_file_bytes, known, texts: HashMap::new(), stale: Vec::new() };
     let snippets = Snippets::new(answer.query.words(), extent);
-    let shown_as = |found: &Found, text: &str, around: (String, String)| {
-        hit(found, &snippets, at, (text, &around), explains)
+    let shown_as = |found: &Found, text: &str, around: (String, String), n_before: usize| {
+        let snippet = snippets.of(text, found.ranked.candidate.lines.0, &around, n_before);
+        hit(found, snippet, at, text, explains)
     };
     let mut hits: Vec<Hit> = Vec::new();
     let mut passages: Vec<(usize, Passage<'_>)> = Vec::new();
@@ -79,7 +80,8 @@ pub(super) fn verify(
         if *kind == Kind::Commit {
             if let Some(text) = found.text.as_ref().filter(|_| !is_full) {
                 keep(text);
-                hits.push(commit(text, |message| shown_as(found, message, Default::default())));
+                let n_before = hits.len();
+                hits.push(commit(text, |message| shown_as(found, message, Default::default(), n_before)));
             }
             continue;
         }
@@ -99,7 +101,8 @@ pub(super) fn verify(
                 passages.extend((!answer.is_list).then_some((hits.len(), passage)));
                 keep(&shown);
                 let shown = shown.into_owned();
-                hits.push(shown_as(found, &shown, files.lines_around(found, snippets.lines_around())));
+                let around = files.lines_around(found, snippets.lines_around());
+                hits.push(shown_as(found, &shown, around, hits.len()));
             }
         }
     }
@@ -178,16 +181,9 @@ fn commit(text: &str, shown_as: impl Fn(&str) -> Hit) -> Hit {
     Hit { commit, ..shown_as(message) }
 }
 
-fn hit(
-    found: &Found,
-    snippets: &Snippets<'_>,
-    at: &Freshness,
-    (shown, around): (&str, &(String, String)),
-    explains: bool,
-) -> Hit {
+fn hit(found: &Found, snippet: Snippet, at: &Freshness, shown: &str, explains: bool) -> Hit {
     let candidate = &found.ranked.candidate;
     let signature = signature(candidate, shown);
-    let snippet = snippets.of(shown, candidate.lines.0, around);
     Hit {
         kind: candidate.kind,
         classes: candidate.classes.iter().collect(),

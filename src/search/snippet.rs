@@ -10,6 +10,12 @@ use crate::extract::words as tokens;
 /// Most lines of a snippet.
 const MAX_LINES: usize = 5;
 
+/// Most lines of a snippet after the first [`FIRST_HITS`]: enough to tell whether it is worth a look.
+const MAX_LINES_FURTHER: usize = 3;
+
+/// So many hits are read more often than all others.
+const FIRST_HITS: usize = 3;
+
 /// Most characters of a snippet, line ends and ellipses included.
 const MAX_CHARS: usize = 400;
 
@@ -78,11 +84,11 @@ impl<'a> Snippets<'a> {
         }
     }
 
-    /// Returns the first window of `text` with the most different words.
+    /// Returns the first window of `text` with the most different words, for the hit after `n_before` others.
     ///
     /// `first_line` is the number of the first line of `text`, 1-based. Without a match the window is the
     /// beginning. `around` has the lines of the file before and after `text`, where they are wanted.
-    pub fn of(&self, text: &str, first_line: u32, around: &(String, String)) -> Snippet {
+    pub fn of(&self, text: &str, first_line: u32, around: &(String, String), n_before: usize) -> Snippet {
         if self.extent == Extent::Whole {
             return Snippet { text: text.trim_end().to_owned(), line: first_line, whole: None };
         }
@@ -91,19 +97,24 @@ impl<'a> Snippets<'a> {
         if lines.is_empty() {
             return Snippet { line: first_line, ..Snippet::default() };
         }
-        let (mut first_line, matching) = (first_line, matching(&lines, self.words));
+        let is_further = self.extent == Extent::Best && n_before >= FIRST_HITS;
+        let most = if is_further { MAX_LINES_FURTHER } else { MAX_LINES };
+        let (mut first_line, matching) = (first_line, matching(&lines, self.words, most));
         let window = match self.extent {
             Extent::Around { before, after } => {
                 let other = |line| Line::new(line, &[]);
                 let head: Vec<_> = around.0.lines().map(other).collect();
-                let (n_head, matching) = (head.len(), matching.unwrap_or_else(|| beginning(&lines)));
+                let (n_head, matching) = (head.len(), matching.unwrap_or_else(|| beginning(&lines, most)));
                 first_line = first_line.saturating_sub(n_head as u32);
                 lines.splice(0..0, head);
                 lines.extend(around.1.lines().map(other));
                 let end = matching.end.saturating_add(n_head).saturating_add(after);
                 (matching.start + n_head).saturating_sub(before)..end.min(lines.len())
             }
-            _ => fit(&lines, matching.map_or_else(|| beginning(&lines), |lines_of| padded(&lines, lines_of))),
+            _ => {
+                let window = matching.map(|matching| padded(&lines, matching, most));
+                fit(&lines, window.unwrap_or_else(|| beginning(&lines, most)))
+            }
         };
         let line = first_line.saturating_add(window.start as u32);
         let shown: Vec<String> = lines[window].iter().map(Line::shown).collect();
@@ -192,31 +203,31 @@ fn shown_range(text: &str, at: usize) -> Range<usize> {
 }
 
 /// Returns the lines of the window with the most different words, from the first to the last with one.
-fn matching(lines: &[Line<'_>], words: &[Word]) -> Option<Range<usize>> {
+fn matching(lines: &[Line<'_>], words: &[Word], most: usize) -> Option<Range<usize>> {
     let with_match = (0..lines.len()).filter(|&nth| !lines[nth].matches.is_empty());
     let mut best: Option<(f32, usize)> = None;
     for start in with_match {
-        let value = value(&lines[start..lines.len().min(start + MAX_LINES)], words);
+        let value = value(&lines[start..lines.len().min(start + most)], words);
         if best.is_none_or(|(most, _)| value > most) {
             best = Some((value, start));
         }
     }
     let (_, start) = best?;
-    let end = lines.len().min(start + MAX_LINES);
+    let end = lines.len().min(start + most);
     let last = (start..end).rev().find(|&nth| !lines[nth].matches.is_empty()).unwrap_or(start);
     Some(start..last + 1)
 }
 
 /// Returns the first lines with text.
-fn beginning(lines: &[Line<'_>]) -> Range<usize> {
+fn beginning(lines: &[Line<'_>], most: usize) -> Range<usize> {
     let start = lines.iter().position(|line| !line.text.trim().is_empty()).unwrap_or(0);
-    start..lines.len().min(start + MAX_LINES)
+    start..lines.len().min(start + most)
 }
 
 /// Extends lines evenly to as many as a snippet has.
-fn padded(lines: &[Line<'_>], Range { start, end }: Range<usize>) -> Range<usize> {
-    let start = start.saturating_sub((MAX_LINES - (end - start)) / 2);
-    start..lines.len().min(start + MAX_LINES)
+fn padded(lines: &[Line<'_>], Range { start, end }: Range<usize>, most: usize) -> Range<usize> {
+    let start = start.saturating_sub((most - (end - start)) / 2);
+    start..lines.len().min(start + most)
 }
 
 /// Each different word counts its weight; repetitions count a tenth.
@@ -266,7 +277,7 @@ mod tests {
     /// Returns the first line's number, and the text with what counts as a match in it in brackets.
     fn marked(query: &str, text: &str) -> (u32, String) {
         let query = parse(query);
-        let found = Snippets::new(query.words(), Extent::Best).of(text, 10, &Default::default());
+        let found = Snippets::new(query.words(), Extent::Best).of(text, 10, &Default::default(), 0);
         let mark = |text: &str| {
             let mut marked = text.to_owned();
             for (range, _) in Line::new(text, query.words()).matches.into_iter().rev() {
@@ -298,12 +309,25 @@ mod tests {
     }
 
     #[test]
+    fn further_hits_have_fewer_lines() {
+        let query = parse("x");
+        let text = "a\nb\nx\nc\nd\ne\n";
+        let check = |n_before, extent, line: u32, expected: &str| {
+            let found = Snippets::new(query.words(), extent).of(text, 1, &Default::default(), n_before);
+            assert_eq!((found.line, found.text.as_str()), (line, expected), "{n_before} {extent:?}");
+        };
+        check(2, Extent::Best, 1, "a\nb\nx\nc\nd");
+        check(3, Extent::Best, 2, "b\nx\nc");
+        check(3, Extent::Both, 1, "a\nb\nx\nc\nd");
+    }
+
+    #[test]
     fn lines_around_those_that_match() {
         let check = |(before, after): (usize, usize), query: &str, line: u32, expected: &str| {
             let query = parse(query);
             let around = ("1\n2\n".to_owned(), "8\n9\n".to_owned());
             let snippets = Snippets::new(query.words(), Extent::Around { before, after });
-            let found = snippets.of("3\nx\n5\ny\n7\n", 3, &around);
+            let found = snippets.of("3\nx\n5\ny\n7\n", 3, &around, 0);
             assert_eq!((found.line, found.text.as_str()), (line, expected));
         };
         check((0, 0), "x", 4, "x");
@@ -347,7 +371,7 @@ mod tests {
             let query = parse(&hostile_text(&mut random, 8));
             let text = hostile_text(&mut random, 400);
             let found =
-                Snippets::new(query.words(), Extent::Best).of(&text, u32::MAX - 3, &Default::default());
+                Snippets::new(query.words(), Extent::Best).of(&text, u32::MAX - 3, &Default::default(), 0);
             assert!(found.text.lines().count() <= MAX_LINES);
             assert!(found.text.chars().count() <= MAX_CHARS);
         }

@@ -71,12 +71,12 @@ impl Vocabulary for Memories {
 pub(in crate::daemon) fn hit(
     found: &FoundMemory,
     wanted: &MemoryAsk,
-    snippets: &Snippets<'_>,
+    (snippets, n_before): (&Snippets<'_>, usize),
     root: &str,
     explains: bool,
 ) -> Hit {
     let FoundMemory { ranked, record } = found;
-    let snippet = snippets.of(&record.content, 1, &Default::default());
+    let snippet = snippets.of(&record.content, 1, &Default::default(), n_before);
     let anchors = wanted.judged.get(&record.id).unwrap_or(&record.anchors).clone();
     let signals = &ranked.candidate.signals;
     let n_lines = u32::try_from(record.content.lines().count()).unwrap_or(u32::MAX);
