@@ -11,7 +11,8 @@ const HOUR_MS: i64 = 3_600_000;
 /// Longest lifetime; a memory that should last longer has no expiry.
 pub(super) const MOST_MS: i64 = 366 * 24 * HOUR_MS;
 
-const FORMS: &str = "write a duration (3d, 2h30m), a date (2026-11-01) or a time (2026-11-01T12:00:00Z)";
+const FORMS: &str =
+    "write a duration (3d, 2h30m), a day (friday, 2026-11-01) or a time (2026-11-01T12:00:00Z)";
 
 /// Parses an expiry: a duration, a date or a time.
 ///

@@ -1,10 +1,10 @@
 //! Parses and formats points in time.
 //!
 //! Typed times have the same forms everywhere: RFC 3339 with its zone (`2026-11-01T12:00:00Z`), a date with or without a
-//! time in the zone of this machine, as in git (`2026-11-01`, `2026-11-01 12:00`), or a span from now (`3d`, `2h30m`,
-//! `2w`). Times are shown in UTC.
+//! time in the zone of this machine, as in git (`2026-11-01`, `2026-11-01 12:00`), a span from now (`3d`, `2h30m`,
+//! `2w`, `3 days ago`), or the name of a day (`yesterday`, `friday`). Times are shown in UTC.
 
-use jiff::civil::{Date, DateTime};
+use jiff::civil::{Date, DateTime, Weekday};
 use jiff::{Span, Timestamp, Zoned};
 
 /// Longest span that could be a prefix of an object id: `1234d`.
@@ -28,8 +28,9 @@ pub fn moment(text: &str, now: &Zoned, way: Way) -> Option<i64> {
     let zoned = if text.contains('-') && text.len() >= "2026-11-01".len() {
         let at = text.parse::<DateTime>().ok();
         at.or_else(|| text.parse::<Date>().ok().map(Date::into))?.to_zoned(now.time_zone().clone())
-    } else if is_span(text) {
-        let span: Span = text.parse().ok()?;
+    } else if let Some(day) = day_named(&text.to_ascii_lowercase(), now, way) {
+        day.and_then(|day| day.start_of_day())
+    } else if let Some(span) = span_of(text, way) {
         // A day is a calendar day, even when clocks change.
         match way {
             Way::Back => now.checked_sub(span),
@@ -39,6 +40,36 @@ pub fn moment(text: &str, now: &Zoned, way: Way) -> Option<i64> {
         return None;
     };
     Some(zoned.ok()?.timestamp().as_millisecond())
+}
+
+/// Returns a time of the day that a word names: `yesterday`, `friday`, `last week`; the nearest one in that direction.
+fn day_named(text: &str, now: &Zoned, way: Way) -> Option<Result<Zoned, jiff::Error>> {
+    const WEEK: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+    let (relative, direction) = match way {
+        Way::Back => (text.strip_prefix("last ").unwrap_or(text), -1),
+        Way::Ahead => (text.strip_prefix("next ").unwrap_or(text), 1),
+    };
+    let is_relative = relative.len() < text.len();
+    Some(match relative {
+        "today" if !is_relative => Ok(now.clone()),
+        "yesterday" if way == Way::Back && !is_relative => now.yesterday(),
+        "tomorrow" if way == Way::Ahead && !is_relative => now.tomorrow(),
+        "week" if is_relative => now.checked_add(Span::new().weeks(direction)),
+        "month" if is_relative => now.checked_add(Span::new().months(direction)),
+        "year" if is_relative => now.checked_add(Span::new().years(direction)),
+        name => {
+            let nth = WEEK.iter().position(|day| name.len() >= 3 && day.starts_with(name))?;
+            let day = Weekday::from_monday_zero_offset(nth as i8).ok()?;
+            now.nth_weekday(direction, day)
+        }
+    })
+}
+
+/// Parses `3d`, `2h30m`, and back from now `3 days ago`.
+fn span_of(text: &str, way: Way) -> Option<Span> {
+    let long = text.strip_suffix(" ago").filter(|_| way == Way::Back).map(|text| text.replace(' ', ""));
+    let text = long.as_deref().unwrap_or(text);
+    is_span(text).then(|| text.parse().ok())?
 }
 
 /// Returns whether the text is a sequence of numbers with units, without `P…`, signs, and anything like an object id.
@@ -70,6 +101,25 @@ mod tests {
             assert_eq!(both.map(|(back, ahead)| [back, ahead]), expected, "{text}");
         };
         let at = |time| Some([time, time]);
+        let back = |text: &str, expected: &str| {
+            assert_eq!(moment(text, &now, Way::Back).map(rfc3339).as_deref(), Some(expected), "{text}");
+        };
+        back("today", "2026-11-20T23:00:00.000Z"); // now is a Saturday
+        back("yesterday", "2026-11-19T23:00:00.000Z");
+        back("Friday", "2026-11-19T23:00:00.000Z");
+        back("sat", "2026-11-13T23:00:00.000Z");
+        back("last monday", "2026-11-15T23:00:00.000Z");
+        back("last week", "2026-11-13T23:00:00.000Z");
+        back("3 days ago", "2026-11-18T11:00:00.000Z");
+        back("2 weeks ago", "2026-11-07T11:00:00.000Z");
+        for (text, way) in [("tomorrow", Way::Back), ("yesterday", Way::Ahead), ("3 days ago", Way::Ahead)] {
+            assert_eq!(moment(text, &now, way), None, "{text}");
+        }
+        for text in ["week", "last", "last today", "fr", "fridays", "last 3d", "ago"] {
+            assert_eq!(moment(text, &now, Way::Back), None, "{text}");
+        }
+        let ahead = moment("next friday", &now, Way::Ahead).map(rfc3339);
+        assert_eq!(ahead.as_deref(), Some("2026-11-26T23:00:00.000Z"));
         check("2026-11-01T10:00:00Z", at("2026-11-01T10:00:00Z"));
         check("2026-11-01T10:00:00+02:00", at("2026-11-01T08:00:00Z"));
         check(" 2026-11-01 ", at("2026-10-31T23:00:00Z"));
