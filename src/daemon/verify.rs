@@ -223,8 +223,7 @@ fn copies(found: &Found) -> Option<Copies> {
 fn signature(candidate: &Candidate, shown: &str) -> Option<(u32, String)> {
     let name =
         candidate.symbol.as_deref().filter(|name| candidate.kind == Kind::Symbol && !name.contains(' '))?;
-    let (line, text) =
-        Lines::of(shown.to_owned()).signature(name, 1).map(|(line, text)| (line, text.to_owned()))?;
+    let (line, text) = Lines::of(shown.to_owned()).signature(name, 1)?;
     let cut = text.char_indices().nth(MOST_SIGNATURE).map(|(at, _)| format!("{}…", &text[..at]));
     Some((candidate.lines.0 + line - 1, cut.unwrap_or(text)))
 }

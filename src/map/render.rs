@@ -106,8 +106,8 @@ impl Entry {
             let Some(symbol) = self.rest.next() else { return };
             let (name, first) = map.symbol(self.file, symbol);
             let declared = self.lines.as_ref().and_then(|lines| lines.signature(name, first));
-            let (number, declared) = declared.unwrap_or((first, name));
-            let line = (number, format!("{number:>5}: {}\n", one_line(declared)));
+            let (number, declared) = declared.unwrap_or_else(|| (first, name.to_owned()));
+            let line = (number, format!("{number:>5}: {}\n", one_line(&declared)));
             if !self.shown.contains(&line) && take(left, &line.1) {
                 self.shown.insert(line);
                 n_added += 1;

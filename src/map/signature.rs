@@ -1,7 +1,9 @@
-//! Finds the line that names a definition.
+//! Finds the signature of a definition: the line that names it, and those that end its parameters.
 
 /// Most lines besides comments that are looked at.
 const MOST_LINES: usize = 60;
+/// Most lines of a signature.
+const MOST_SIGNATURE_LINES: usize = 20;
 /// Prefixes of documentation and attribute lines in various languages.
 const COMMENT_STARTS: [&str; 8] = ["//", "/*", "*", "# ", "#[", "--", "@", "\"\"\""];
 
@@ -20,17 +22,42 @@ impl Lines {
         Self { text, starts }
     }
 
-    /// Returns the line that names a definition, with its 1-based number, given the first line of the definition, which may
-    /// begin with documentation.
-    pub fn signature(&self, name: &str, first: u32) -> Option<(u32, &str)> {
+    /// Returns the line that names a definition and what follows until its brackets are closed, as one line, with its 1-based
+    /// number, given the first line of the definition, which may begin with documentation.
+    pub fn signature(&self, name: &str, first: u32) -> Option<(u32, String)> {
         let rest = &self.text[*self.starts.get(first as usize - 1)?..];
         let is_comment = |line: &str| COMMENT_STARTS.iter().any(|start| line.starts_with(start));
         let lines = || (first..).zip(rest.lines().map(str::trim));
         let named = |(_, line): &(u32, &str)| has_word(line, name);
         let code = lines().filter(|(_, line)| !is_comment(line)).take(MOST_LINES).find(named);
         // Some definitions begin as annotations do: `@interface Stone`, `@max_size 100`.
-        code.or_else(|| lines().take(MOST_LINES).filter(|(_, line)| line.starts_with('@')).find(named))
+        let annotation = || lines().take(MOST_LINES).filter(|(_, line)| line.starts_with('@')).find(named);
+        let (number, _) = code.or_else(annotation)?;
+        Some((number, joined(lines().skip_while(|(nth, _)| *nth < number).map(|(_, line)| line))))
     }
+}
+
+/// Joins lines until the brackets that are opened are closed; only the first if they are not.
+fn joined<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+    let mut all = String::new();
+    let mut first_len = 0;
+    for line in lines.take(MOST_SIGNATURE_LINES) {
+        if line.starts_with([')', ']', '}']) {
+            all.truncate(all.trim_end_matches(',').len());
+        } else if !all.is_empty() && !all.ends_with(['(', '[', '{']) {
+            all.push(' ');
+        }
+        all.push_str(line);
+        if first_len == 0 {
+            first_len = all.len();
+        }
+        let n_open = all.matches(['(', '[']).count();
+        if n_open <= all.matches([')', ']']).count() {
+            return all;
+        }
+    }
+    all.truncate(first_len);
+    all
 }
 
 /// Returns whether a line contains an identifier as a whole word.

@@ -146,6 +146,13 @@ fn signatures_and_paths_take_one_line() {
     };
     check("a.rs", "pub fn f(x:  u32) -> u32 {", "a.rs\n    7: pub fn f(x: u32) -> u32\n");
     check("a.py", "def f(x):", "a.py\n    7: def f(x)\n");
+    check(
+        "a.py",
+        "def f(\n    self,\n    x: list[int],\n) -> None:\n    g()",
+        "a.py\n    7: def f(self, x: list[int]) -> None\n",
+    );
+    check("a.c", "int f(int x,\n      int y);", "a.c\n    7: int f(int x, int y);\n");
+    check("a.py", "def f(", "a.py\n    7: def f(\n");
     check("a\n\u{1b}b", "f\t\u{1b}b", "a\\n\\u{1b}b\n    7: f b\n");
     check("a", &format!("f {}", "x".repeat(500)), &format!("a\n    7: f {}…\n", "x".repeat(118)));
     check("a", "fun", "a\n    8: f again\n");

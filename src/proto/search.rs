@@ -278,14 +278,18 @@ impl Hit {
         Some(format!("and {count} like it: {}{more}", paths.join(", ")))
     }
 
-    /// Returns the lines to show with their numbers: those of the snippet, and the signature where it is none of them.
+    /// Returns the lines to show with their numbers: those of the snippet, and the signature where not all of it is among them.
     pub fn numbered_lines(&self) -> Vec<(u32, &str)> {
         let mut lines: Vec<(u32, &str)> = (self.snippet_line..).zip(self.snippet.lines()).collect();
-        if let (Some(number), Some(text)) = (self.signature_line, &self.signature)
-            && lines.iter().all(|(shown, _)| *shown != number)
-        {
-            lines.push((number, text));
-            lines.sort_by_key(|(number, _)| *number);
+        let (Some(number), Some(text)) = (self.signature_line, &self.signature) else { return lines };
+        match lines.iter().position(|(shown, _)| *shown == number) {
+            // The lines that end it would follow.
+            Some(at) if at + 1 == lines.len() && lines[at].1.trim() != text => lines[at].1 = text,
+            Some(_) => {}
+            None => {
+                lines.push((number, text));
+                lines.sort_by_key(|(number, _)| *number);
+            }
         }
         lines
     }
