@@ -1,4 +1,4 @@
-//! Keeps where the hits of the last search are, for `memo open N`.
+//! Keeps where the hits of the last search are, for `memo open N` and `memo show N`.
 //!
 //! Each session of the system, such as a terminal, has a file of its own in the state dir. It has the paths and lines of the
 //! hits, and no text.
@@ -11,8 +11,10 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 
 use super::context::CommandContext;
-use super::text::matches;
-use crate::paths::{RepoLayout, create_private_dir};
+use super::error::CliError;
+use super::output::Output;
+use super::text::{count, matches};
+use crate::paths::{IoContext, RepoLayout, create_private_dir};
 use crate::proto::Hit;
 
 /// Most sessions whose searches are kept.
@@ -20,11 +22,11 @@ const MOST_SESSIONS: usize = 32;
 
 /// The last search.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct LastSearch {
+struct LastSearch {
     /// Top of the worktree.
-    pub(super) root: PathBuf,
+    root: PathBuf,
     /// Where the hits are, best first.
-    pub(super) places: Vec<HitLocation>,
+    places: Vec<HitLocation>,
 }
 
 /// Where a hit is.
@@ -62,18 +64,53 @@ impl HitLocation {
 /// Keeps a search. Where nothing can be written, `memo open N` has nothing to open.
 pub(super) fn keep(context: &CommandContext, places: Vec<HitLocation>) {
     let last = LastSearch { root: context.layout.root.clone(), places };
-    let _ = write(&file(&context.layout), &last);
+    let _ = write(&file_of_session(&context.layout), &last);
 }
 
 /// Returns the last search of this session and when it was kept; `None` if there was none.
-pub(super) fn last(layout: &RepoLayout) -> Option<(LastSearch, SystemTime)> {
-    let file = file(layout);
+fn last(layout: &RepoLayout) -> Option<(LastSearch, SystemTime)> {
+    let file = file_of_session(layout);
     let kept_at = fs::symlink_metadata(&file).ok()?.modified().ok()?;
     let text = fs::read(&file).ok()?;
     Some((serde_json::from_slice(&text).ok()?, kept_at))
 }
 
-fn file(layout: &RepoLayout) -> PathBuf {
+/// Returns the file and line of a hit of the last search, and says so if the file has changed since.
+pub(super) fn file(
+    nth: usize,
+    context: &CommandContext,
+    output: &Output,
+) -> Result<(PathBuf, u32), CliError> {
+    let none =
+        |message: &str, hint: &str| CliError::NoHit { message: message.to_owned(), hint: hint.to_owned() };
+    let memo = &context.memo;
+    let search = format!("`{memo} search QUERY` first; a file of this name is ./{nth}");
+    let Some((LastSearch { root, places }, kept_at)) = last(&context.layout) else {
+        return Err(none(&format!("{nth}: no search of this terminal in this repository yet"), &search));
+    };
+    match nth.checked_sub(1).and_then(|nth| places.get(nth)) {
+        None => {
+            let n_hits = count(places.len() as u64, "hit", "hits");
+            Err(none(&format!("{nth}: the last search of this terminal has {n_hits}"), &search))
+        }
+        Some(HitLocation::Memory(id)) => {
+            Err(none(&format!("{nth}: a memory"), &format!("`{memo} get {id}` shows it")))
+        }
+        Some(HitLocation::Commit(oid)) => {
+            Err(none(&format!("{nth}: a commit"), &format!("`git show {oid}` shows it")))
+        }
+        Some(HitLocation::File { path, line }) => {
+            let file = root.join(path);
+            let changed_at = file.symlink_metadata().and_then(|meta| meta.modified()).at("open", &file)?;
+            if changed_at > kept_at {
+                output.say(&format!("{path} has changed since the search; line {line} may be another one"));
+            }
+            Ok((file, *line))
+        }
+    }
+}
+
+fn file_of_session(layout: &RepoLayout) -> PathBuf {
     layout.state_dir.join("searches").join(format!("{}.json", session()))
 }
 

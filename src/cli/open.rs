@@ -9,10 +9,9 @@ use serde_json::json;
 use super::args::OpenArgs;
 use super::context::CommandContext;
 use super::error::{CliError, CliResult, EXIT_FAILED};
-use super::last_search::{HitLocation, LastSearch, last};
 use super::output::Output;
-use super::show_code;
-use super::text::{count, shell_word};
+use super::text::shell_word;
+use super::{last_search, show_code};
 use crate::paths::IoContext;
 
 /// Editors that take the line as an argument before the path.
@@ -41,7 +40,7 @@ const PATH_LINE: &[&str] = &["helix", "hx", "subl", "zed"];
 /// Waits for the editor, and exits with 3 when it fails.
 pub(super) fn open(typed: OpenArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let (path, line) = match typed.target.parse::<usize>() {
-        Ok(nth) => hit(nth, context, output)?,
+        Ok(nth) => last_search::file(nth, context, output)?,
         Err(_) => named(typed, context, output)?,
     };
     let words = command(&editor()?, &path, line)?;
@@ -55,37 +54,6 @@ pub(super) fn open(typed: OpenArgs, context: &CommandContext, output: &mut Outpu
         return Ok(EXIT_FAILED);
     }
     Ok(0)
-}
-
-/// Returns the file and line of a hit of the last search.
-fn hit(nth: usize, context: &CommandContext, output: &Output) -> Result<(PathBuf, u32), CliError> {
-    let none =
-        |message: &str, hint: &str| CliError::NoHit { message: message.to_owned(), hint: hint.to_owned() };
-    let memo = &context.memo;
-    let search = format!("`{memo} search QUERY` first; a file of this name is ./{nth}");
-    let Some((LastSearch { root, places }, kept_at)) = last(&context.layout) else {
-        return Err(none(&format!("{nth}: no search of this terminal in this repository yet"), &search));
-    };
-    match nth.checked_sub(1).and_then(|nth| places.get(nth)) {
-        None => {
-            let n_hits = count(places.len() as u64, "hit", "hits");
-            Err(none(&format!("{nth}: the last search of this terminal has {n_hits}"), &search))
-        }
-        Some(HitLocation::Memory(id)) => {
-            Err(none(&format!("{nth}: a memory"), &format!("`{memo} get {id}` shows it")))
-        }
-        Some(HitLocation::Commit(oid)) => {
-            Err(none(&format!("{nth}: a commit"), &format!("`git show {oid}` shows it")))
-        }
-        Some(HitLocation::File { path, line }) => {
-            let file = root.join(path);
-            let changed_at = file.symlink_metadata().and_then(|meta| meta.modified()).at("open", &file)?;
-            if changed_at > kept_at {
-                output.say(&format!("{path} has changed since the search; line {line} may be another one"));
-            }
-            Ok((file, *line))
-        }
-    }
 }
 
 /// Returns the file and line of what `memo show` would print.

@@ -7,12 +7,20 @@ use crate::proto::{ShowParams, ShowResult, ShownPart};
 use super::args::{FreshArgs, ShowArgs};
 use super::context::CommandContext;
 use super::error::{CliError, CliResult};
+use super::last_search;
 use super::output::Output;
 use super::text::{behind, count, escape, escape_lines, paint};
 
 /// Exits with 1 when nothing has that name.
 pub(super) fn show(typed: ShowArgs, context: &CommandContext, output: &mut Output) -> CliResult {
-    let result = ask(typed.target, &typed.fresh, context)?;
+    let target = match typed.target.parse::<usize>() {
+        Ok(nth) => {
+            let (file, line) = last_search::file(nth, context, output)?;
+            format!("{}:{line}", file.display())
+        }
+        Err(_) => typed.target,
+    };
+    let result = ask(target, &typed.fresh, context)?;
     output.value(&result, |output| {
         if typed.plain {
             return result.parts.iter().try_for_each(|part| output.raw(escape_lines(&part.text).as_bytes()));

@@ -23,6 +23,11 @@ use crate::types::{Definition, SourceKey};
 /// Most definitions of one name that are shown.
 const MOST_PARTS: usize = 10;
 
+/// Most lines of the definition that a line stands for.
+const MOST_LINES: u32 = 80;
+/// Lines before and after a line of a longer one.
+const AROUND: u32 = 15;
+
 /// Lines of a file, with the title of their definition.
 struct Span {
     key: SourceKey,
@@ -99,7 +104,11 @@ fn of_part(key: &SourceKey, part: Part<'_>, definitions: &[Definition]) -> RpcRe
         Part::Lines(line, last) if line == last => {
             let around = definitions.iter().filter(|found| (found.lines.0..=found.lines.1).contains(&line));
             let innermost = around.min_by_key(|found| found.lines.1 - found.lines.0);
-            Ok(vec![innermost.as_ref().map_or_else(|| span(Some((line, line)), None), whole)])
+            let Some(found) = innermost else { return Ok(vec![span(Some((line, line)), None)]) };
+            let (first, last) = found.lines;
+            let is_long = last - first >= MOST_LINES;
+            let part = (first.max(line.saturating_sub(AROUND)), last.min(line + AROUND));
+            Ok(vec![span(Some(if is_long { part } else { found.lines }), Some(found.title.clone()))])
         }
         Part::Lines(first, last) => Ok(vec![span(Some((first, last)), None)]),
         Part::Symbol(name) => {

@@ -11,7 +11,8 @@ pub struct ShowParams {
     /// Absolute path inside the worktree.
     pub cwd: String,
     /// `PATH`, `PATH:LINE`, `PATH:FIRST-LAST`, `PATH#SYMBOL`, or the name of a definition anywhere; the path relative to
-    /// `cwd`, or absolute. A line stands for the innermost definition around it.
+    /// `cwd`, or absolute. A line stands for the innermost definition around it; of one with more than
+    /// 80 lines, for 15 before and after it.
     pub target: String,
     /// Required freshness.
     pub sync: Sync,

@@ -1,4 +1,4 @@
-//! Does `memo open` open the hit that was meant?
+//! Do `memo open` and `memo show` take the hit that was meant?
 
 use std::time::{Duration, SystemTime};
 
@@ -39,6 +39,15 @@ fn a_hit_of_the_last_search_is_opened_at_its_line() {
     let path = live.root().join("src/renew.rs");
     let output = live.memo(&["open", "1"]).env("VISUAL", &vim).env("EDITOR", "false").output().unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap(), format!("+6 {}\n", path.display()));
+    let shown = live.memo(&["show", "1"]).output().unwrap();
+    let text = String::from_utf8(shown.stdout).unwrap();
+    assert!(text.starts_with("src/renew.rs:4-7  walrus\n  4  /// Ends it.\n"), "{text}");
+    let none = live.memo(&["show", "9"]).output().unwrap();
+    assert_eq!(none.status.code(), Some(1));
+    assert!(
+        String::from_utf8_lossy(&none.stderr).contains("9: the last search of this terminal has 1 hit"),
+        "{none:?}"
+    );
     let opened = (format!("-g {}\n", path.display()), String::new(), 0);
     assert_eq!(open(&live, "1"), opened);
     // What editors read is no list of hits.

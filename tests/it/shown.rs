@@ -67,6 +67,28 @@ fn a_target_is_a_path_lines_of_it_or_a_name() {
 }
 
 #[test]
+fn of_a_long_definition_the_lines_around_are_shown() {
+    let live = repository();
+    let body: String = (2..=199).map(|nth| format!("    line({nth});\n")).collect();
+    live.write("long.rs", format!("fn long() {{\n{body}}}\n"));
+    for (line, lines) in [(100, json!([85, 115])), (3, json!([1, 18])), (200, json!([185, 200]))] {
+        let (exit, answer) = memo(&live, &["show", &format!("long.rs:{line}")]);
+        assert_eq!((exit, &answer["parts"][0]["lines"]), (0, &lines), "{answer}");
+        assert_eq!(answer["parts"][0]["title"], "long");
+    }
+    let (_, whole) = memo(&live, &["show", "long.rs#long"]);
+    assert_eq!(whole["parts"][0]["lines"], json!([1, 200]));
+}
+
+#[test]
+fn a_signature_of_several_lines_is_shown_whole() {
+    let live = repository();
+    live.write("api.py", "def connect(\n    host: str,\n    port: int = 80,\n) -> Link:\n    a = 1\n    b = 2\n    c = 3\n    d = 4\n    e = 5\n    return walrusqq(host)\n");
+    let (_, answer) = memo(&live, &["search", "walrusqq", "--wait-ms=60000"]);
+    assert_eq!(answer["hits"][0]["signature"], "def connect(host: str, port: int = 80) -> Link:", "{answer}");
+}
+
+#[test]
 fn it_is_readable_and_harmless() {
     let live = repository();
     let shown = live.sandbox.show(&mut live.memo(&["show", "src/session.rs#renew"]));

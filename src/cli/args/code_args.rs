@@ -142,7 +142,7 @@ pub(in crate::cli) struct ExplainArgs {
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ChangedArgs {
-    /// A revision, a time or an age: HEAD~3, main, 2026-11-01, 3d, 2h30m [default: HEAD]
+    /// A revision, a time or an age: HEAD~3, main, 2026-11-01, friday, 3d, 2h30m [default: HEAD]
     #[arg(value_name = "REV|TIME", conflicts_with = "since")]
     pub(in crate::cli) rev: Option<String>,
     /// The same as the argument
@@ -171,8 +171,8 @@ pub(in crate::cli) struct WhyArgs {
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ShowArgs {
-    /// A path from the current directory, alone or with a line, lines or the name of a definition; or just a name
-    #[arg(value_name = "PATH[:LINE|:FIRST-LAST|#SYMBOL]|NAME")]
+    /// A path from the current directory, alone or with a line, lines or the name of a definition; just a name; or the number of a hit
+    #[arg(value_name = "PATH[:LINE|:FIRST-LAST|#SYMBOL]|NAME|N")]
     pub(in crate::cli) target: String,
     /// Only the text, without its place and the numbers of its lines
     #[arg(long)]

@@ -46,9 +46,10 @@ pub(in crate::cli) enum Verb {
     Explain(ExplainArgs),
     /// Show a file, lines of it, or a definition with its comments
     ///
-    /// PATH#SYMBOL shows a definition, PATH:LINE the innermost one around the line or else the line, PATH:FIRST-LAST just these
-    /// lines, and a name without a path every definition of that name. What is not indexed is not shown, and credentials are masked.
-    /// Exits with 1 when nothing has that name.
+    /// PATH#SYMBOL shows a definition, PATH:LINE the innermost one around the line (of a long one 15 lines before and after it) or else
+    /// the line, PATH:FIRST-LAST just these lines, a name without a path every definition of that name, and a number that hit of the
+    /// last search of this terminal. What is not indexed is not shown, and credentials are masked. Exits with 1 when nothing has that
+    /// name.
     ///
     /// Example: memo show src/session.rs#Session::login
     Show(ShowArgs),
