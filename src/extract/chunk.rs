@@ -26,6 +26,8 @@ pub struct Chunk {
     pub symbol: Option<String>,
     /// Heading path (`Guide > Install`) or enclosing names and own name (`Session::login`).
     pub title: Option<String>,
+    /// What the front matter says the document is about; searched as part of the title, and not shown.
+    pub keywords: Option<String>,
     /// Text where it is not the byte span itself: the symbols and skeleton of [`Kind::Map`].
     pub text: Option<String>,
 }

@@ -57,7 +57,15 @@ fn chunks<'a>(mut writer: Writer<'a, 'a>, outline: &'a Outline<'a>) -> Vec<Chunk
     if outline.items.iter().any(|item| item.kind != TagKind::Scope) {
         let lines = writer.lines.lines(&whole);
         let text = Some(skeleton(text, outline));
-        let map = Chunk { kind: Kind::Map, bytes: whole.clone(), lines, symbol: None, title: None, text };
+        let map = Chunk {
+            kind: Kind::Map,
+            bytes: whole.clone(),
+            lines,
+            symbol: None,
+            title: None,
+            keywords: None,
+            text,
+        };
         writer.chunks.push(map);
     }
     writer.items = &outline.items;
@@ -221,7 +229,7 @@ impl<'o> Writer<'_, 'o> {
             }
             let lines = self.lines.lines(&bytes);
             let (symbol, title) = (symbol.map(str::to_owned), title.map(str::to_owned));
-            self.chunks.push(Chunk { kind, bytes, lines, symbol, title, text: None });
+            self.chunks.push(Chunk { kind, bytes, lines, symbol, title, keywords: None, text: None });
         }
     }
 

@@ -3,6 +3,10 @@
 use std::ops::Range;
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
+/// The keys whose words say what the whole document is about, besides `title`.
+const KEYWORD_KEYS: &[&str] = &["tags", "keywords", "description", "aliases"];
+/// Most characters of their values: they are repeated for each section.
+const MAX_KEYWORD_CHARS: usize = 400;
 
 /// The YAML (`---`) or TOML (`+++`) block at the start of a Markdown document.
 ///
@@ -15,6 +19,8 @@ pub(super) struct FrontMatter {
     pub(super) content: Range<usize>,
     /// Value of `title`, without quotes; never empty.
     pub(super) title: Option<String>,
+    /// Values of [`KEYWORD_KEYS`] as they are written, shortened; may be empty.
+    pub(super) keywords: String,
     /// `vector-index: false`.
     pub(super) opted_out: bool,
 }
@@ -66,17 +72,48 @@ impl FrontMatter {
         let value = |key: &str| lines().find_map(|line| value_of(line, key, separator));
         let title = value("title").map(str::to_owned);
         let opted_out = value("vector-index") == Some("false");
-        Some(Self { bytes, title, opted_out, content })
+        let keywords = keywords(&text[content.clone()], separator);
+        Some(Self { bytes, title, keywords, opted_out, content })
     }
+}
+
+/// Returns the values of [`KEYWORD_KEYS`]: each from its key up to the next key or table.
+fn keywords(content: &str, separator: char) -> String {
+    let mut values = String::new();
+    let mut is_wanted = false;
+    for line in content.lines().map(str::trim_end).filter(|line| !line.starts_with('#')) {
+        let value = match key_of(line, separator) {
+            Some((key, value)) => {
+                is_wanted = KEYWORD_KEYS.contains(&key);
+                value
+            }
+            None => {
+                is_wanted &= separator == ':' || !line.starts_with('['); // a table of TOML ends the value
+                line
+            }
+        };
+        if is_wanted && !value.is_empty() {
+            values.extend([" ", value.trim()]);
+        }
+    }
+    values.trim().chars().take(MAX_KEYWORD_CHARS).collect()
+}
+
+/// Returns the key at column 0 of a line, and what follows it.
+fn key_of(line: &str, separator: char) -> Option<(&str, &str)> {
+    let (key, value) = line.split_once(separator)?;
+    let is_key = |c: char| c.is_alphanumeric() || "-_.".contains(c);
+    let key = key.trim_end();
+    (!key.is_empty() && !key.starts_with('-') && key.chars().all(is_key)).then_some((key, value))
 }
 
 /// Returns the value of a line `key: value` at column 0, without its quotes.
 fn value_of<'a>(line: &'a str, key: &str, separator: char) -> Option<&'a str> {
-    let (found, value) = line.split_once(separator)?;
+    let (found, value) = key_of(line, separator)?;
     let value = value.trim();
     let bare = ['"', '\''].iter().find_map(|quote| value.strip_prefix(*quote)?.strip_suffix(*quote));
     let value = bare.unwrap_or(value).trim();
-    (found.trim_end() == key && !value.is_empty()).then_some(value)
+    (found == key && !value.is_empty()).then_some(value)
 }
 
 #[cfg(test)]
@@ -102,6 +139,20 @@ mod tests {
             Some(("a:\n  title: inner\ntitle: ''\n", None, false)),
         );
         check("---\n---\n", Some(("", None, false)));
+    }
+
+    #[test]
+    fn keywords_are_what_some_keys_say() {
+        let check = |text: &str, expected: &str| {
+            assert_eq!(FrontMatter::find(text, 0).unwrap().keywords, expected, "{text}");
+        };
+        check("---\ntitle: T\nauthor: me\n---\n", "");
+        check("---\ntags: [a, \"b c\"]\nauthor: me\nkeywords: d\n---\n", "[a, \"b c\"] d");
+        check("---\ntags:\n- a: x\n  - b\n# no\ndate: 1\n---\n", "- a: x - b");
+        check("---\ndescription: >-\n  One\n  two.\nlayout: x\naliases: [/old]\n---\n", ">- One two. [/old]");
+        check("+++\ntags = [\n  \"a\",\n  \"b\"\n]\ndate = 1\n[x]\ny = 1\n+++\n", "[ \"a\", \"b\" ]");
+        check("+++\n[taxonomies]\ntags = [\"a\"]\n[extra]\nx = 1\n+++\n", "[\"a\"]");
+        check(&format!("---\ntags: {}\n---\n", "long ".repeat(500)), &"long ".repeat(80));
     }
 
     #[test]

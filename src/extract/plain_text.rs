@@ -22,6 +22,7 @@ pub fn extract(text: &str) -> Extracted {
         bytes,
         symbol: None,
         title: None,
+        keywords: None,
         text: None,
     });
     Extracted { chunks: chunks.collect(), minified: is_minified(text), ..Extracted::default() }

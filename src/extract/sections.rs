@@ -89,8 +89,12 @@ pub(super) fn extract_outline(
         let title = front.title.as_deref().unwrap_or_default();
         sections.add_part(&Outline::default(), front.content.clone(), title);
         // The title of the front matter heads what has no heading of level 1.
-        let has_h1 = outline.headings.iter().any(|heading| heading.level == 1);
+        let mut h1 = outline.headings.iter().filter(|heading| heading.level == 1).peekable();
+        let has_h1 = h1.peek().is_some();
         sections.set_root(if has_h1 { "" } else { title });
+        let is_told = !has_h1 || h1.any(|heading| heading.title.eq_ignore_ascii_case(title));
+        let keywords = format!("{} {}", if is_told { "" } else { title }, front.keywords);
+        sections.keywords = Some(keywords.trim().to_owned()).filter(|keywords| !keywords.is_empty());
     }
     sections.add(outline, body_start..text.len());
     let minified = plain_text::is_minified(text);
@@ -113,13 +117,15 @@ pub(super) struct Sections<'a> {
     root: String,
     /// The headings above the current place, outermost first.
     path: Vec<Heading>,
+    /// Of the document, for the chunks that follow.
+    keywords: Option<String>,
     chunks: Vec<Chunk>,
 }
 
 impl<'a> Sections<'a> {
     /// Starts a document; `lines` are those of its file.
     pub(super) fn new(text: &'a str, lines: LineIndex, size: Size) -> Self {
-        Self { text, lines, size, root: String::new(), path: Vec::new(), chunks: Vec::new() }
+        Self { text, lines, size, root: String::new(), path: Vec::new(), keywords: None, chunks: Vec::new() }
     }
 
     /// Names the document where no heading does.
@@ -151,7 +157,9 @@ impl<'a> Sections<'a> {
         for piece in cut::cut_ranked(self.text, bytes, self.size.max_chars, self.size.overlap_chars, &rank) {
             let bytes = cut::trim_blank_lines(self.text, piece);
             let title = Some(title.to_owned()).filter(|title| !title.is_empty());
-            let chunk = Chunk { kind: Kind::Doc, lines: (0, 0), bytes, symbol: None, title, text: None };
+            let keywords = self.keywords.clone();
+            let chunk =
+                Chunk { kind: Kind::Doc, lines: (0, 0), bytes, symbol: None, title, keywords, text: None };
             self.push(chunk);
         }
     }

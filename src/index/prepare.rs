@@ -178,13 +178,15 @@ fn into_chunk(chunk: extract::Chunk, text: &str, secrets: &[Range<usize>], embed
     };
     let symbol = chunk.symbol.as_deref().unwrap_or_default();
     let title = chunk.title.as_deref().unwrap_or_default();
+    let keywords = chunk.keywords.as_deref().unwrap_or_default();
     let mut index_words = [String::new(), String::new(), String::with_capacity(body.len() * 2)];
     for (text, out) in [symbol, title, &body].into_iter().zip(&mut index_words) {
         words::index_words(text, out);
     }
+    words::index_words(keywords, &mut index_words[1]);
     NewChunk {
         kind: chunk.kind,
-        pieces: pieces(&[symbol, title, &body], &[symbol, title, head(&body)]),
+        pieces: pieces(&[symbol, title, keywords, &body], &[symbol, title, keywords, head(&body)]),
         text_hash: embedded_text_hash(chunk.kind, symbol, title, &body),
         embeds,
         words: index_words,

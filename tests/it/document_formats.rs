@@ -78,6 +78,30 @@ fn check(live: &Live, query: &str, expected: &Value, shows: &str) {
 }
 
 #[test]
+fn words_of_the_front_matter_find_every_section() {
+    let live = Live::new();
+    let front = "---\nlayout: post\ntags: [okapi, zebra]\ndescription: >-\n  All about\n  giraffes.\n---\n";
+    let body = "# Guide\n\nHello.\n\n## Feeding\n\nLeaves at noon.\n\n## Sleeping\n\nHalf an hour.\n";
+    live.write("animals.md", format!("{front}{body}"));
+    let parts = (0..30).map(|nth| format!("## Part {nth}\n\nFeeding of something else, part {nth}.\n\n"));
+    live.write("other.md", parts.collect::<String>());
+    let titles = |query: &str| -> Vec<String> {
+        let of = |hit: &Value| hit["title"].as_str().unwrap_or("front matter").to_owned();
+        let of_file = |hit: &&Value| hit["path"] == "animals.md";
+        search(&live, query).iter().filter(of_file).map(of).collect()
+    };
+    for word in ["okapi", "giraffes"] {
+        let mut found = titles(word);
+        found.sort();
+        assert_eq!(found, ["Guide", "Guide > Feeding", "Guide > Sleeping", "front matter"], "{word}");
+    }
+    assert_eq!(titles("feeding an okapi")[0], "Guide > Feeding", "the section that says the other word");
+
+    live.write("animals.md", body);
+    assert!(titles("okapi").is_empty(), "the words go with the front matter");
+}
+
+#[test]
 fn headings_and_cells_are_found_where_they_are_written() {
     let live = Live::new();
     live.write("docs/a.rst", RST);
