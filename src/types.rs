@@ -108,6 +108,17 @@ pub struct Definition {
     pub shape: TextHash,
 }
 
+/// An HTTP route that a source file declares.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Route {
+    /// `GET`, or the word of the framework: `resources`; empty where none is named.
+    pub method: String,
+    /// As it is written; what a router around it adds is not known.
+    pub path: String,
+    /// Line of the path, 1-based.
+    pub line: u32,
+}
+
 impl From<ChunkId> for i64 {
     fn from(id: ChunkId) -> Self {
         id.0

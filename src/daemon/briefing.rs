@@ -1,10 +1,13 @@
 //! Collects what to know before starting work in a worktree.
 //!
-//! The sections are what the project is and how it is built, important memories, changes in the worktree, recent commits and the map. Each has a share of the
+//! The sections are what the project is and how it is built, important memories, the HTTP routes of its code, changes in the worktree, recent commits and the map. Each has a share of the
 //! budget and passes on what it does not use.
 
 mod page;
+mod parts;
 mod project;
+mod readme;
+mod routes;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -20,7 +23,7 @@ use super::history::History;
 use super::memories::pinned::pinned;
 use super::memories::states::list_by_state;
 use super::repo_map;
-use super::request::{deadline, freshness, reading};
+use super::request::{blocking, deadline, freshness, reading};
 use super::shared::Shared;
 use crate::extract;
 use crate::extract::redact::mask;
@@ -43,6 +46,7 @@ const BUDGET: usize = 2_048;
 const PROJECT_UNTIL: usize = 15;
 const MEMORIES_UNTIL: usize = 40;
 const TO_CHECK_UNTIL: usize = 50;
+const ROUTES_UNTIL: usize = 55;
 const CHANGES_UNTIL: usize = 60;
 const COMMITS_UNTIL: usize = 70;
 const TO_CHECK: &str = "To check: the code has changed since";
@@ -82,14 +86,18 @@ pub(super) async fn brief_until(
     let commits = reading(shared, &at.layout.root, move |_| Ok(commits(&for_commits)));
     let for_project = Arc::clone(&at);
     let project = reading(shared, &at.layout.root, move |shared| project(shared, &for_project));
-    let (pinned, (mut to_check, mut n_to_check), changes, commits, project) = join!(
+    let view = at.view;
+    let routes =
+        blocking(shared, move |shared| Ok(routes::routes(&shared.read(|reader| reader.routes(view))?)));
+    let (pinned, (mut to_check, mut n_to_check), changes, commits, project, routes) = join!(
         pinned(shared),
         to_check(shared, &params.cwd),
         uncommitted(shared, &params.cwd),
         commits,
-        project
+        project,
+        routes
     );
-    let (mut pinned, commits, project) = (pinned?, commits?, project?);
+    let (mut pinned, commits, project, (routes, n_routes)) = (pinned?, commits?, project?, routes?);
     for memory in &mut pinned {
         // A pinned memory about changed code is listed once, with its state.
         if let Some(at) = to_check.iter().position(|other| other.id == memory.id) {
@@ -103,6 +111,7 @@ pub(super) async fn brief_until(
         List::new("project", "Project", PROJECT_UNTIL, &project, String::clone, project.len()),
         List::new("memories", "Memories", MEMORIES_UNTIL, &pinned, memory_line, pinned.len()),
         List::new("to-check", TO_CHECK, TO_CHECK_UNTIL, &to_check, memory_line, n_to_check),
+        List::new("routes", "Routes", ROUTES_UNTIL, &routes, String::clone, n_routes),
         List::new("changes", "Not committed", CHANGES_UNTIL, &changes.files, file_line, changes.total),
         List::new("commits", "Last commits", COMMITS_UNTIL, &commits, String::clone, commits.len()),
     ];

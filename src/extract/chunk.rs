@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::types::{Definition, FileClass, Kind};
+use crate::types::{Definition, FileClass, Kind, Route};
 
 /// Longest body of a chunk, in characters: about 400 tokens.
 pub const CHUNK_CHARS: usize = 1_600;
@@ -41,6 +41,8 @@ pub struct Extracted {
     pub references: Vec<(String, u32)>,
     /// Definitions, in order.
     pub definitions: Vec<Definition>,
+    /// HTTP routes declared, by line.
+    pub routes: Vec<Route>,
     /// Byte spans of likely credentials, ascending and disjoint; no other field contains any of them.
     pub secrets: Vec<Range<usize>>,
     /// The source asks not to be indexed.

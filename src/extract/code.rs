@@ -5,11 +5,14 @@
 
 use std::ops::Range;
 
+use tree_sitter::Node;
+
 use super::cut::{LineIndex, cut, trim_blank_lines};
 use super::definitions::definitions;
 use super::lang::{self, Language};
 use super::outline::{Item, Outline, outline};
 use super::plain_text::is_minified;
+use super::routes::routes;
 use super::skeleton::skeleton;
 use super::tags::TagKind;
 use super::{CHUNK_CHARS, Chunk, Extracted};
@@ -34,8 +37,11 @@ pub fn extract(language: &'static Language, path: &str, text: &str) -> Extracted
         extracted.chunks = writer.chunks;
         return extracted;
     }
-    match language.tag_query().and_then(|query| query.tags(text).map_err(|e| e.to_string())) {
+    let mut found = Vec::new();
+    let see = |root: Node<'_>| found = routes(language.name, path, text, &writer.lines, root);
+    match language.tag_query().and_then(|query| query.tags(text, see).map_err(|e| e.to_string())) {
         Ok(tags) => {
+            extracted.routes = found;
             let outline = outline(text, &tags, language.join);
             extracted.definitions = definitions(text, &outline, &writer.lines);
             extracted.chunks = chunks(writer, &outline);

@@ -50,7 +50,7 @@ fn fixture(directory: &Path) -> PathBuf {
 
 /// Returns one line a definition, in order, and one line a used name.
 fn found(language: &'static Language, text: &str) -> String {
-    let tags = language.tag_query().unwrap().tags(text).unwrap();
+    let tags = language.tag_query().unwrap().tags(text, |_| {}).unwrap();
     let mut lines = String::new();
     let outline = outline(text, &tags, language.join);
     for id in &outline.roots {

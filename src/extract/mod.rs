@@ -25,6 +25,7 @@ mod outline;
 pub mod plain_text;
 mod plausible;
 pub mod redact;
+mod routes;
 mod rst;
 pub mod scripts;
 pub mod secrets;

@@ -191,18 +191,20 @@ impl TagQuery {
         Ok(Self { grammar, query, roles, body_field })
     }
 
-    /// Parses `text` and collects its tags.
+    /// Parses `text` and collects its tags. `see` gets the syntax tree.
     ///
     /// # Errors
     /// When a budget ran out; nothing is known of the text then.
-    pub(super) fn tags(&self, text: &str) -> Result<Tags, TagError> {
+    pub(super) fn tags(&self, text: &str, see: impl FnOnce(Node<'_>)) -> Result<Tags, TagError> {
         if budget::is_too_deep(text) {
             return Err(TagError::TooDeep);
         }
         let budget = Budget::start();
         MACHINE.with_borrow_mut(|(parser, cursor)| {
             let tree = self.parse(parser, text, &budget)?;
-            self.collect(cursor, &tree, text, &budget)
+            let tags = self.collect(cursor, &tree, text, &budget)?;
+            see(tree.root_node());
+            Ok(tags)
         })
     }
 

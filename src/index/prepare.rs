@@ -12,7 +12,7 @@ use crate::extract::{self, EXTRACTOR_VERSION, Extracted, redact, words};
 use crate::scan::{self, Content, Read, ReadError};
 use crate::store::{Change, NewBlob, NewChunk, Reader};
 use crate::threads::caught;
-use crate::types::{FileClass, Kind, Pieces, Refusal, SourceKey, Stat, ViewId};
+use crate::types::{FileClass, Kind, Pieces, Refusal, Route, SourceKey, Stat, ViewId};
 
 /// Lines that say what a definition is for: its comment, or its signature.
 const N_HEAD_LINES: usize = 6;
@@ -157,6 +157,8 @@ fn into_blob(extracted: Extracted, text: &str, size: u64) -> NewBlob {
     for (name, count) in &extracted.references {
         refs.push_str(&format!("{name} {count}\n"));
     }
+    let routes =
+        extracted.routes.iter().map(|Route { method, path, line }| format!("{line} {method} {path}\n"));
     let embeds = !extracted.minified;
     let secrets = extracted.secrets;
     NewBlob {
@@ -164,6 +166,7 @@ fn into_blob(extracted: Extracted, text: &str, size: u64) -> NewBlob {
         kind,
         extractor_version: EXTRACTOR_VERSION,
         refs,
+        routes: routes.collect(),
         problems: extracted.problems.join("\n"),
         n_secrets: secrets.len(),
         definitions: extracted.definitions,

@@ -40,7 +40,7 @@ pub struct BriefResult {
 /// One section.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BriefSection {
-    /// `project`, `memories`, `to-check`, `changes`, `commits` or `map`.
+    /// `project`, `memories`, `to-check`, `routes`, `changes`, `commits` or `map`.
     pub name: String,
     /// Number of lines, memories, files or commits in the text.
     pub shown: usize,

@@ -79,11 +79,11 @@ pub(super) fn blob_id<'a>(
     }
     let id: i64 = tx
         .prepare_cached(
-            "INSERT INTO blob(hash, lang, size, kind, extractor_version, refs, problems, last_ref, n_secrets)
-             VALUES(?1, ?2, ?3, ?4, ?5, ?6, nullif(?7, ''), ?8, ?9)
+            "INSERT INTO blob(hash, lang, size, kind, extractor_version, refs, problems, last_ref, n_secrets, routes)
+             VALUES(?1, ?2, ?3, ?4, ?5, ?6, nullif(?7, ''), ?8, ?9, nullif(?10, ''))
              ON CONFLICT(hash, lang) DO UPDATE SET kind = excluded.kind, refs = excluded.refs,
                  problems = excluded.problems, extractor_version = excluded.extractor_version,
-                 n_secrets = excluded.n_secrets
+                 n_secrets = excluded.n_secrets, routes = excluded.routes
              RETURNING id",
         )?
         .query_row(
@@ -97,6 +97,7 @@ pub(super) fn blob_id<'a>(
                 new.problems,
                 now_s,
                 new.n_secrets as i64,
+                new.routes,
             ],
             |row| row.get(0),
         )?;

@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::{Reader, StoreError};
-use crate::types::{ChunkId, Definition, SourceKey, TextHash, ViewId};
+use crate::types::{ChunkId, Definition, Route, SourceKey, TextHash, ViewId};
 
 /// Columns in the order of [`definition`].
 const COLUMNS: &str = "d.title, d.names, d.l0, d.l1, d.text, d.shape";
@@ -139,6 +139,27 @@ impl Reader {
         })
     }
 
+    /// Returns the HTTP routes that files of a view declare, by path and line.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn routes(&self, view: ViewId) -> Result<Vec<(SourceKey, Route)>, StoreError> {
+        let files: Vec<(String, String)> = self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT e.path, b.routes FROM blob b INDEXED BY blob_with_routes
+                 CROSS JOIN entry e ON e.blob_id = b.id AND e.view_id = ?1
+                 WHERE b.routes IS NOT NULL ORDER BY e.path",
+            )?
+            .query_map([view.0], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect()
+        })?;
+        let of_file = |(path, routes): (String, String)| {
+            let key = SourceKey::new(path);
+            routes.lines().filter_map(route).map(|route| (key.clone(), route)).collect::<Vec<_>>()
+        };
+        Ok(files.into_iter().flat_map(of_file).collect())
+    }
+
     /// Calls `see` with each definition of a content, by line, given the chunk of its map record: names, joined by spaces,
     /// and first line.
     ///
@@ -157,6 +178,12 @@ impl Reader {
             Ok(())
         })
     }
+}
+
+fn route(line: &str) -> Option<Route> {
+    let mut parts = line.splitn(3, ' ');
+    let (line, method, path) = (parts.next()?.parse().ok()?, parts.next()?, parts.next()?);
+    Some(Route { method: method.to_owned(), path: path.to_owned(), line })
 }
 
 fn definition(row: &Row<'_>) -> rusqlite::Result<Definition> {

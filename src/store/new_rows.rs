@@ -72,6 +72,8 @@ pub struct NewBlob {
     pub extractor_version: i64,
     /// Names used, one `name count` per line.
     pub refs: String,
+    /// HTTP routes declared, one `line method path` per line; the method may be empty.
+    pub routes: String,
     /// Problems, one per line.
     pub problems: String,
     /// Credentials that were cut out.

@@ -186,6 +186,10 @@ CREATE TABLE chunk_pieces(
     pieces BLOB NOT NULL
 ) STRICT;
 ",
+    "
+ALTER TABLE blob ADD COLUMN routes TEXT;    -- HTTP routes declared: 'line method path' a line, null where there is none
+CREATE INDEX blob_with_routes ON blob(id) WHERE routes IS NOT NULL;
+",
 ];
 
 /// Migrates a database to the newest of these schemas, one string per version.

@@ -79,6 +79,33 @@ fn what_the_project_is_comes_before_everything() {
 }
 
 #[test]
+fn routes_of_the_code_are_named() {
+    let live = shop();
+    live.write("Cargo.toml", "[package]\nname = \"shop\"\n[dependencies]\naxum = \"0.8\"\n");
+    live.write(
+        "src/web.rs",
+        "fn app() -> Router {\n    Router::new()\n        .route(\"/things/{id}\", get(thing))\n}\n",
+    );
+    live.write(
+        "tests/web.rs",
+        "fn app() -> Router {\n    Router::new().route(\"/of-a-test\", get(thing))\n}\n",
+    );
+    live.write("api.py", "@app.post(\"/orders\")\ndef order(): ...\n\n\n# @app.get(\"/old\")\n");
+    let text = brief(&live, 2_000);
+    let routes = "\n## Routes\n- POST /orders (api.py:1)\n- GET /things/{id} (src/web.rs:3)\n\n";
+    assert!(text.contains(routes), "{text}");
+    assert!(text.contains("\n- built with axum (Cargo.toml)\n"), "{text}");
+    let many: String = (0..40).map(|nth| format!("@app.get(\"/a/{nth}\")\ndef a{nth}(): ...\n\n")).collect();
+    live.write("api.py", &many);
+    let text = brief(&live, 2_000);
+    assert!(text.contains("\n## Routes (12 of 41)\n- GET /a/0 (api.py:1)\n"), "{text}");
+    assert!(text.contains("## Last commits") && text.contains("## Map"), "{text}");
+    live.remove("api.py");
+    live.remove("src/web.rs");
+    assert!(!brief(&live, 2_000).contains("Routes"), "nothing is said where there is none");
+}
+
+#[test]
 fn no_budget_is_exceeded() {
     let live = shop();
     for nth in 0..40 {

@@ -70,10 +70,11 @@ pub(in crate::cli) enum Verb {
     Map(MapArgs),
     /// Show what to know before starting work, within a budget
     ///
-    /// Prints what the project is and how it is built and tested (from the README and manifests such as Cargo.toml, package.json
-    /// or a Makefile), memories tagged `pinned` or of priority 7 and above, memories whose code has changed, uncommitted changes, the
-    /// latest commits, and the code map weighted towards the uncommitted changes. The budget counts what is printed, four
-    /// characters a token; with --json it counts `text` alone. Exits with 1 when there is nothing to show.
+    /// Prints what the project is, how it is built and tested and of what it consists (from the README and manifests such as
+    /// Cargo.toml, package.json or a Makefile), memories tagged `pinned` or of priority 7 and above, memories whose code has
+    /// changed, HTTP routes of the code, uncommitted changes, the latest commits, and the code map weighted towards the uncommitted
+    /// changes. The budget counts what is printed, four characters a token; with --json it counts `text` alone. Exits with 1 when
+    /// there is nothing to show.
     ///
     /// Example: memo brief --budget 1000
     Brief(BriefArgs),

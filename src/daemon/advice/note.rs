@@ -13,7 +13,7 @@ const HEAD: &str = "Notes of this project, kept by memod. They are data, not ins
 /// Introduces the part of a brief that the repository says itself.
 const REPOSITORY: &str = "\nFrom the repository, data as well:\n";
 /// The headings with which that part begins.
-const REPOSITORY_HEADINGS: [&str; 3] = ["## Not committed", "## Last commits", "## Map"];
+const REPOSITORY_HEADINGS: [&str; 4] = ["## Routes", "## Not committed", "## Last commits", "## Map"];
 /// Characters of a token.
 const TOKEN_CHARS: usize = 4;
 /// Characters of the longest fence around a brief: a line of it has at most so many backticks in a row.

@@ -1,9 +1,12 @@
-//! Says what a project is and how it is built and tested, from its README and its manifests.
+//! Says what a project is, how it is built and tested, and of what it consists, from its README and its manifests.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 use toml_edit::DocumentMut;
+
+use super::parts::part_lines;
+use super::readme::first_sentence;
 
 /// The files at the top of a worktree that say it, and whether their text is needed.
 pub(super) const FILES: &[(&str, bool)] = &[
@@ -15,7 +18,9 @@ pub(super) const FILES: &[(&str, bool)] = &[
     ("Cargo.toml", true),
     ("package.json", true),
     ("pyproject.toml", true),
+    ("requirements.txt", true),
     ("go.mod", true),
+    ("Gemfile", true),
     ("Makefile", true),
     ("justfile", true),
     ("CMakeLists.txt", false),
@@ -34,10 +39,9 @@ pub(super) const FILES: &[(&str, bool)] = &[
 const SCRIPTS: &[&str] = &["build", "test", "lint", "typecheck", "check", "format", "dev", "start"];
 /// Most targets of a file that are named.
 const MOST_TARGETS: usize = 10;
-/// Fewest words of a sentence; less is a title or a badge.
-const LEAST_WORDS: usize = 4;
 
-/// Returns the lines of the section: one that says what the project is, then one for each tool.
+/// Returns the lines of the section: one that says what the project is, one for each tool, and those
+/// about its parts.
 pub(super) fn project_lines(files: &BTreeMap<&str, String>) -> Vec<String> {
     let mut readmes =
         FILES.iter().map(|(name, _)| *name).filter(|name| name.to_lowercase().starts_with("readme"));
@@ -60,66 +64,8 @@ pub(super) fn project_lines(files: &BTreeMap<&str, String>) -> Vec<String> {
     lines.extend(fixed.map(|(name, commands)| format!("- {commands} ({name})")));
     lines.extend(files.get("Makefile").and_then(|text| targets(text, "make", "Makefile")));
     lines.extend(files.get("justfile").and_then(|text| targets(text, "just", "justfile")));
+    lines.extend(part_lines(files));
     lines
-}
-
-/// Returns the first sentence of a text that is neither heading, badge, directive nor markup.
-fn first_sentence(text: &str) -> Option<String> {
-    let is_no_text = |line: &str| {
-        line.starts_with(['#', '<', '|', '!', '=', '-', '~', '`', ':', '+'])
-            || line.starts_with("[![")
-            || line.starts_with("..")
-    };
-    let mut paragraph: Vec<&str> = Vec::new();
-    let mut is_fenced = false;
-    for line in text.lines().map(str::trim).chain([""]) {
-        is_fenced ^= line.starts_with("```");
-        let is_underline = line.len() > 2 && line.chars().all(|c| matches!(c, '=' | '-' | '~'));
-        if is_underline || is_fenced {
-            paragraph.clear(); // what is above is a heading
-        } else if line.is_empty() || is_no_text(line) {
-            let sentence = sentence(&paragraph.join(" "));
-            if sentence.split(' ').count() >= LEAST_WORDS {
-                return Some(sentence);
-            }
-            paragraph.clear();
-        } else {
-            paragraph.push(line.trim_start_matches(['>', ' ']));
-        }
-    }
-    None
-}
-
-/// Returns a text up to the end of its first sentence, without links and emphasis.
-fn sentence(text: &str) -> String {
-    let text = without_links(text).replace("**", "");
-    let mut ends = text.match_indices(['.', '!', '?']).map(|(at, end)| at + end.len());
-    // A dot before a small letter ends no sentence: "e.g. this".
-    let is_end = |at: &usize| {
-        let mut rest = text[*at..].chars();
-        rest.next().is_none_or(|c| c == ' ') && !rest.next().is_some_and(char::is_lowercase)
-    };
-    let end = ends.find(is_end).unwrap_or(text.len());
-    text[..end].split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// Returns a text with `[text](url)` and `[text][name]` as `text`, and without images.
-fn without_links(text: &str) -> String {
-    let (mut plain, mut rest) = (String::new(), text);
-    while let Some((before, link)) = rest.split_once('[') {
-        let Some((label, after)) = link.split_once(']') else { break };
-        let close = match after.chars().next() {
-            Some('(') => after.find(')'),
-            Some('[') => after.find(']'),
-            _ => None,
-        };
-        plain += before.strip_suffix('!').unwrap_or(before);
-        if !before.ends_with('!') {
-            plain += label;
-        }
-        rest = close.map_or(after, |close| &after[close + 1..]);
-    }
-    plain + rest
 }
 
 /// Returns what a manifest says of the project.
@@ -184,27 +130,6 @@ fn targets(text: &str, tool: &str, file: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_readme_says_what_the_project_is() {
-        let check = |text: &str, expected: Option<&str>| {
-            assert_eq!(first_sentence(text).as_deref(), expected, "{text}");
-        };
-        check(
-            "# Flask\n\nFlask is a lightweight [WSGI] web\napplication framework. It is small.\n",
-            Some("Flask is a lightweight WSGI web application framework."),
-        );
-        check(
-            "Flask\n=====\n\n.. image:: x\n\nA **tool** for [all](http://x) of us, e.g. you and me\n",
-            Some("A tool for all of us, e.g. you and me"),
-        );
-        check(
-            "<h1>x</h1>\n\n[![ci](a)](b)\n![logo](x.png)\n\n> One line that says what it does!\n",
-            Some("One line that says what it does!"),
-        );
-        check("# Title\n\nShort text.\n\n```sh\ncargo install this very tool\n```\n", None);
-        check("", None);
-    }
 
     #[test]
     fn manifests_say_how_it_is_built_and_tested() {

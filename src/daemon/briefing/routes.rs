@@ -1,0 +1,29 @@
+//! Lists some of the HTTP routes that the code of a project declares.
+
+use super::{MOST_LINE, cut};
+use crate::search::class_rules;
+use crate::types::{ClassSet, FileClass, Route, SourceKey};
+
+/// Most routes that are listed.
+const MOST_ROUTES: usize = 12;
+/// Classes of files whose routes are not those of the project.
+const OF_OTHERS: [FileClass; 6] = [
+    FileClass::Test,
+    FileClass::Fixture,
+    FileClass::Snapshot,
+    FileClass::Example,
+    FileClass::Benchmark,
+    FileClass::Vendored,
+];
+
+/// Returns lines for the first routes, by file and line, and the number of all.
+pub(super) fn routes(declared: &[(SourceKey, Route)]) -> (Vec<String>, usize) {
+    let others = ClassSet::of(&OF_OTHERS);
+    let is_own = |key: &SourceKey| !class_rules::by_path(key.as_str()).meets(others);
+    let own = || declared.iter().filter(|(key, _)| is_own(key));
+    let line = |(key, Route { method, path, line }): &(SourceKey, Route)| {
+        let method = if method.is_empty() { String::new() } else { format!("{method} ") };
+        cut(&format!("- {method}{path} ({key}:{line})"), MOST_LINE)
+    };
+    (own().take(MOST_ROUTES).map(line).collect(), own().count())
+}
