@@ -35,6 +35,8 @@ use crate::types::{Kind, SourceKey};
 const MAX_LIMIT: usize = 200;
 /// Most lines before or after those that match.
 const MAX_AROUND: usize = 200;
+/// Scores are told in steps of 0.0001: more digits say nothing and cost tokens.
+const SCORE_STEPS: f64 = 10_000.0;
 /// A search counts pending embeddings up to this many; `sync` and `status` count exactly.
 const MOST_PENDING: u32 = 1_000;
 
@@ -45,8 +47,9 @@ pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> RpcRes
     if !(1..=MAX_LIMIT).contains(&limit) {
         return Err(bad_params(format!("limit: {limit} is not between 1 and {MAX_LIMIT}")));
     }
-    if params.query.trim().is_empty() {
-        return Err(bad_params("query: empty; say what to look for"));
+    if params.query.trim().is_empty() && !params.restricts() {
+        return Err(bad_params("query: empty")
+            .with_hint("say what to look for; or a filter alone lists all that it lets pass"));
     }
     let threshold = params.threshold.unwrap_or(shared.config.search.threshold);
     if !(0.0..=1.0).contains(&threshold) {
@@ -82,7 +85,12 @@ pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> RpcRes
         result.parsed.notes.push(format!("every hit scores below the threshold of {threshold}"));
     }
     result.hits.truncate(shown);
-    result.hits.iter_mut().zip(1..).for_each(|(hit, rank)| hit.rank = rank);
+    for (hit, rank) in result.hits.iter_mut().zip(1..) {
+        hit.rank = rank;
+        if !params.explain {
+            hit.score = (hit.score * SCORE_STEPS).round() / SCORE_STEPS;
+        }
+    }
     for hit in result.hits.iter_mut().filter(|hit| hit.commit.is_none() && hit.memory.is_none()) {
         hit.cwd_path = dir.shown(&hit.path);
         if let Some(copies) = &mut hit.copies {

@@ -93,6 +93,17 @@ pub struct SearchParams {
     pub wait_ms: Option<u64>,
 }
 
+impl SearchParams {
+    /// Returns whether a filter leaves hits out.
+    pub fn restricts(&self) -> bool {
+        let Self { kind, only, path, lang, container, tag, since, until, traits, .. } = self;
+        let lists =
+            [path, lang, tag].iter().any(|list| !list.is_empty()) || !kind.is_empty() || !only.is_empty();
+        let one = [container, since, until].iter().any(|one| one.is_some());
+        lists || one || *traits != Traits::default()
+    }
+}
+
 /// Result of `search`, as `memo search --json=full` prints it (design 13).
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct SearchResult {

@@ -137,7 +137,7 @@ pub fn run(reader: &Reader, ask: &Ask<'_>) -> Result<Answer, StoreError> {
         arms.add_nearest()?;
     }
     let Arms { mut pool, idf_of_words, degraded, is_outdated, .. } = arms;
-    let lists = query.words().is_empty() && !query.filters().is_empty() && pool.is_empty();
+    let lists = query.is_list() && pool.is_empty();
     if lists {
         list(reader, ask.view, members, k)?.into_iter().for_each(|chunk| pool.add(chunk));
     }

@@ -158,7 +158,7 @@ pub fn memories(
             (signals.knn, signals.cosine) = (Some(rank), Some(cosine as f32));
         }
     }
-    if ask.query.words().is_empty() && !ask.query.filters().is_empty() {
+    if ask.query.is_list() {
         let mut newest = rows.meant(filter, None)?;
         newest.sort_unstable_by(|left, right| right.cmp(left));
         pool.extend(newest.into_iter().take(k).map(|row| (row, Candidate::default())));

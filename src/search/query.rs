@@ -140,6 +140,11 @@ impl Query {
         &self.filters
     }
 
+    /// Returns whether nothing is looked for: all that the filters let pass is listed.
+    pub fn is_list(&self) -> bool {
+        self.words.is_empty() && (!self.filters.is_empty() || self.any.0.is_empty())
+    }
+
     /// Returns the text to embed: the query as typed, or, if it has operators or filters, its wanted words.
     pub fn text(&self) -> &str {
         &self.text

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::live::{Live, PATIENCE};
+use crate::live::{Live, PATIENCE, memo};
 use crate::memories::call;
 use crate::random::Random;
 
@@ -241,6 +241,12 @@ fn filters_alone_list_what_passes() {
     assert_eq!(order("kind:doc -path:docs/uk"), ["Failure", "Retry"]);
     assert_eq!(order("kind:doc NOT later"), ["Retry", "Retry"]);
     assert_eq!(order("NOT later"), [""; 0]);
+    let listed = |args: &[&str]| {
+        let (exit, found) = memo(&live, &[&["search", "--wait-ms=60000"], args].concat());
+        (exit, found["hits"].as_array().map_or(0, Vec::len))
+    };
+    assert_eq!((listed(&["-k", "commit"]), listed(&["--author", "ann"])), ((0, 2), (0, 1)));
+    assert_eq!((listed(&["-k", "doc", ""]), listed(&[""]).0), ((0, 3), 2));
 }
 
 #[test]

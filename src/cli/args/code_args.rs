@@ -61,13 +61,32 @@ pub(in crate::cli) struct FreshArgs {
     pub(in crate::cli) wait_ms: Option<u64>,
 }
 
+/// Flags of a search that need no query.
+const FILTERS: [&str; 14] = [
+    "kind",
+    "only",
+    "path",
+    "lang",
+    "container",
+    "tag",
+    "since",
+    "until",
+    "tier",
+    "author",
+    "agent",
+    "source",
+    "min_priority",
+    "meta",
+];
+
 #[derive(Debug, Args)]
 pub(in crate::cli) struct SearchArgs {
     /// Words, "phrases", prefix*, AND OR NOT, ( ), filters; after `--` also words that start with a dash
     ///
     /// Filters: path: lang: kind: only: symbol: tag: container: author: after: before:, as in `retry path:src/** NOT kind:doc`.
     /// Operators and filters hold for every hit, also for those found by meaning.
-    #[arg(required = true, value_name = "QUERY")]
+    /// With filters alone all that they let pass is listed, newest first.
+    #[arg(value_name = "QUERY", required_unless_present_any = FILTERS)]
     pub(in crate::cli) query: Vec<String>,
     /// How to match
     #[arg(short, long, value_enum, default_value_t = ModeArg::Hybrid)]
