@@ -128,7 +128,12 @@ fn hint(text: &str) -> Option<String> {
 fn locate(error: &LocateError) -> Row {
     match error {
         LocateError::Io(error) if error.is_absent() => {
-            ("no-such-directory", EXIT_USAGE, hint("name an existing directory with -C"))
+            let directory = "name an existing directory with -C";
+            let lines = error.path.to_str().and_then(|path| path.parse::<u32>().ok());
+            // As of grep.
+            let lines = lines
+                .map(|n| format!("{directory}; `--context {n}` prints {n} lines around those that match"));
+            ("no-such-directory", EXIT_USAGE, Some(lines.unwrap_or_else(|| directory.to_owned())))
         }
         LocateError::Io(error) => path(error),
         LocateError::NotADirectory(_) => {

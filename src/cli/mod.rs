@@ -227,7 +227,10 @@ fn failed(error: &CliError, output: &mut Output) -> u8 {
     if error.is_broken_pipe() {
         return 0; // the reader has seen enough, as `head` has
     }
-    let shown = error.shown();
+    let mut shown = error.shown();
+    if let (Some(hint), Some(verb)) = (&mut shown.hint, usage::typed_verb()) {
+        *hint = hint.replace("`memo VERB --help`", &format!("`memo {verb} --help`"));
+    }
     // Flush what was printed before the error. If stdout fails as well, the error is reported already.
     let _ = output.flush();
     let _ = output.error(&shown);

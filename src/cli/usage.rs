@@ -56,18 +56,56 @@ fn no_verb(error: &clap::Error, words: &[String]) -> Option<Shown> {
             if error.kind() == ErrorKind::InvalidSubcommand && words.first() == Some(first) => {}
         _ => return None,
     }
+    let (first, others) = words.split_first()?;
     let typed = quoted(&escape(&words.join(" ")));
     let search = format!("memo search {typed}");
-    let is_one = words.len() == 1 && !words[0].contains(char::is_whitespace);
-    let hint = match error.get(ContextKind::SuggestedSubcommand) {
-        // clap sorts them; the last is the most similar.
-        Some(ContextValue::Strings(similar)) if is_one && !similar.is_empty() => {
-            format!("the most similar command is memo {}; to find it: {search}", similar[similar.len() - 1])
+    let is_question = first.contains(char::is_whitespace);
+    let hint = match (called_otherwise(first), most_similar(error, first)) {
+        (Some(verb), _) => format!("memo {verb} does that; to find the words: {search}"),
+        (None, Some(verb)) if !is_question => {
+            let meant: Vec<&str> = std::iter::once(verb).chain(others.iter().map(String::as_str)).collect();
+            format!("did you mean memo {}? to find the words: {search}", escape(&meant.join(" ")))
         }
         _ => search,
     };
     let message = format!("{typed} is no command");
     Some(Shown { code: "usage", message, hint: Some(hint), exit: EXIT_USAGE })
+}
+
+/// Returns the verb for what other programs call so.
+fn called_otherwise(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "delete" | "remove" | "rm" => "forget",
+        "note" | "remember" | "save" | "store" => "add",
+        "undo" => "restore",
+        "edit" | "modify" => "update",
+        "namespaces" => "containers",
+        "mine" => "import --from",
+        "blame" | "log" => "why",
+        "diff" => "changed",
+        "ask" | "find" | "grep" | "query" => "search",
+        "cat" => "show",
+        "ls" => "list",
+        "analyze" | "summary" => "brief",
+        "count" => "stats",
+        _ => return None,
+    })
+}
+
+/// Least similarity (Jaro-Winkler) of a verb that may have been meant.
+const SIMILAR: f64 = 0.85;
+
+fn most_similar<'a>(error: &'a clap::Error, word: &str) -> Option<&'a str> {
+    let Some(ContextValue::Strings(similar)) = error.get(ContextKind::SuggestedSubcommand) else {
+        return None;
+    };
+    // clap sorts them; the last is the most similar.
+    similar.last().map(String::as_str).filter(|verb| strsim::jaro_winkler(verb, word) >= SIMILAR)
+}
+
+/// Returns the verb of this command line.
+pub(super) fn typed_verb() -> Option<String> {
+    typed_words(std::env::args_os()).into_iter().next()
 }
 
 /// Returns the verb and the words after it, up to a flag.

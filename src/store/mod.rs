@@ -96,6 +96,9 @@ impl StoreError {
     pub fn hint(&self) -> &'static str {
         let usual = "`memo doctor` checks the disk and the databases";
         match self {
+            Self::Newer { path, .. } if path.ends_with("index.db") => {
+                "install the version of memod that wrote it, or a later one; or delete it: it is built anew, and no memory is in it"
+            }
             Self::Newer { .. } => "install the version of memod that wrote it, or a later one",
             Self::Corrupt { .. } => usual,
             Self::Full { .. } => {

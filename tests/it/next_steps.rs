@@ -105,11 +105,7 @@ fn words_that_are_no_verb_lead_to_the_search() {
     check(&["-C", "..", "retry budget", "-n", "3"], "\"retry budget\"", "memo search \"retry budget\"");
     check(&["retry", "$budget"], "'retry $budget'", "memo search 'retry $budget'");
     check(&["xyz"], "\"xyz\"", "memo search \"xyz\"");
-    check(
-        &["serach"],
-        "\"serach\"",
-        "the most similar command is memo search; to find it: memo search \"serach\"",
-    );
+    check(&["serach"], "\"serach\"", "did you mean memo search? to find the words: memo search \"serach\"");
     let json = sandbox.run(&["retry", "budget", "--json"]);
     let expected = "exit 2\nout: {\"error\":{\"code\":\"usage\",\"message\":\"\\\"retry budget\\\" is no command\",\
                     \"hint\":\"memo search \\\"retry budget\\\"\"}}\n";
