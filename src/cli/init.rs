@@ -25,12 +25,35 @@ const DISCARD_WITHIN: Duration = Duration::from_secs(120);
 /// Installs hooks, indexes the repository and reports. Exits with 3 when the index does not become complete.
 pub(super) fn init(typed: &InitArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let start = Instant::now();
+    if typed.no_index {
+        return set_up(typed, context, output);
+    }
     let mut client = context.connect()?;
     if typed.force {
         discard(&mut client, context)?;
     }
     let hooks = if typed.no_hooks { None } else { hooks::install(&mut client, context, output) };
     index(&mut client, context, start, hooks.as_ref(), output)
+}
+
+/// Installs hooks and reports, without indexing: a daemon that runs already goes on.
+fn set_up(typed: &InitArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let mut client = context.connect_to_memories()?;
+    let hooks = if typed.no_hooks { None } else { hooks::install(&mut client, context, output) };
+    let root = context.layout.root.display().to_string();
+    if output.json {
+        output.json(&json!({ "root": root, "indexed": false, "hooks": hooks }))?;
+        return Ok(0);
+    }
+    status::row("repository", &escape(&root), output)?;
+    status::row("index", &format!("left for the next search, or `{} sync`", context.memo), output)?;
+    if let Some(hooks) = &hooks {
+        status::row("hooks", &hooks::summary(hooks), output)?;
+        if let Some(text) = setup::summary(&context.env) {
+            status::row("agents", &escape(&text), output)?;
+        }
+    }
+    Ok(0)
 }
 
 /// Rebuilds the index and reports as [`init`] does.

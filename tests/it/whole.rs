@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::live::{Live, memo};
@@ -77,6 +78,25 @@ fn init_stop_and_restart_meet_one_daemon() {
     assert_eq!(memo(&live, &["stop"]).1["stopped"], true);
     assert!(!Path::new(&first.socket).exists(), "the socket is gone");
     assert_eq!(memo(&live, &["stop"]).1["stopped"], false);
+}
+
+#[test]
+fn init_may_leave_the_index_for_later() {
+    let live = Live::idle();
+    live.write("a.md", "# Alpha of A\n");
+    let shown = live.sandbox.show(&mut live.memo(&["init", "--no-index"]));
+    assert!(shown.starts_with("exit 0\nout: repository "), "{shown}");
+    assert!(shown.contains("out: index      left for the next search, or `memo sync`\n"), "{shown}");
+    let index = || Connection::open(live.layout().state_dir.join("index.db")).unwrap();
+    let count = || index().query_row("SELECT count(*) FROM entry", [], |row| row.get::<_, u64>(0)).unwrap();
+    assert_eq!(count(), 0, "nothing is indexed");
+    let (code, report) = memo(&live, &["init", "--no-index"]);
+    assert_eq!((code, &report["indexed"]), (0, &Value::Bool(false)), "again does no harm: {report}");
+    assert_eq!(count(), 0);
+    let (code, found) = memo(&live, &["search", "alpha", "--wait-ms=60000"]);
+    assert_eq!((code, &found["hits"][0]["path"]), (0, &json!("a.md")), "a search makes the index: {found}");
+    assert!(count() > 0);
+    assert_eq!(memo(&live, &["init", "--no-index", "--force"]).0, 2, "these say the opposite");
 }
 
 #[test]

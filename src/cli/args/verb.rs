@@ -24,8 +24,10 @@ use super::verb_args::{
 pub(in crate::cli) enum Verb {
     /// Index the repository now and show what was indexed and skipped
     ///
-    /// The first search indexes as well, so this is optional; running it again is harmless. Reports each step, and whether the agents that it finds are set up. Installs git hooks as
-    /// `memo hooks install` does, unless --no-hooks is given. Exits with 3 when indexing makes no progress for a minute.
+    /// The first search indexes as well, so this is optional; running it again is harmless. Reports each step, and whether the
+    /// agents that it finds are set up. Installs git hooks as `memo hooks install` does, unless --no-hooks is given. With
+    /// --no-index it only sets up, and what asks for the index next makes it. Exits with 3 when indexing makes no progress for a
+    /// minute.
     ///
     /// Example: memo init
     Init(InitArgs),

@@ -13,6 +13,9 @@ pub(in crate::cli) struct InitArgs {
     /// Do not install git hooks
     #[arg(long)]
     pub(in crate::cli) no_hooks: bool,
+    /// Index nothing yet: the next search does, or `memo sync`
+    #[arg(long, conflicts_with = "force")]
+    pub(in crate::cli) no_index: bool,
     /// Discard the index and build it again; memories are kept
     #[arg(long)]
     pub(in crate::cli) force: bool,
