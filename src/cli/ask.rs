@@ -5,10 +5,10 @@
 use crate::config::Config;
 use crate::proto::{MapParams, SearchParams, StatusParams, SyncParams};
 
-use super::args::{MapArgs, SearchArgs, StatusArgs, SyncArgs};
+use super::args::{FindArgs, MapArgs, StatusArgs, SyncArgs};
 
 /// Flags take precedence over settings.
-pub(super) fn search(typed: SearchArgs, cwd: &str, config: &Config) -> SearchParams {
+pub(super) fn search(typed: FindArgs, cwd: &str, config: &Config) -> SearchParams {
     let limit = typed.limit.unwrap_or(config.search.limit);
     SearchParams {
         cwd: cwd.to_owned(),
@@ -28,7 +28,7 @@ pub(super) fn search(typed: SearchArgs, cwd: &str, config: &Config) -> SearchPar
         explain: false,
         rerank: typed.rerank,
         full: typed.full,
-        texts: typed.budget.is_some(),
+        texts: false,
         lines_before: typed.before_context.or(typed.context),
         lines_after: typed.after_context.or(typed.context),
         without: Vec::new(),
@@ -66,7 +66,7 @@ mod tests {
     fn searched(line: &str) -> SearchParams {
         let typed = CommandLine::try_parse_from(line.split(' ')).expect("the line is well-formed");
         let Verb::Search(typed) = typed.verb else { panic!("not a search: {line}") };
-        search(typed, "/r", &Config::default())
+        search(typed.find, "/r", &Config::default())
     }
 
     #[test]

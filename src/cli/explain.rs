@@ -16,9 +16,9 @@ const MOST_HITS: usize = 200;
 /// Exits with 1 when nothing matched, or nothing that --hit or --of selects.
 pub(super) fn explain(typed: ExplainArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let config = crate::config::load(Some(&context.layout))?.config;
-    let (wanted, name, threshold) = (typed.hit, typed.of, typed.search.threshold);
-    let mut params = ask::search(typed.search, &context.cwd, &config);
-    (params.explain, params.texts) = (true, false);
+    let (wanted, name, threshold) = (typed.hit, typed.of, typed.find.threshold);
+    let mut params = ask::search(typed.find, &context.cwd, &config);
+    params.explain = true;
     if name.is_some() || wanted.is_some() {
         params.limit = Some(MOST_HITS);
         // The setting must not hide the hit that is asked about.

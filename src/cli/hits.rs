@@ -28,7 +28,7 @@ pub(super) fn search(typed: SearchArgs, context: &CommandContext, output: &mut O
         _ => print,
     };
     let budget = typed.budget;
-    let params = ask::search(typed, &context.cwd, &config);
+    let params = SearchParams { texts: budget.is_some(), ..ask::search(typed.find, &context.cwd, &config) };
     let mut result = hits(&params, context)?;
     if let Some(tokens) = budget {
         fit(&mut result, tokens, |part| output.n_chars(part, |output| print(part, output)));

@@ -136,14 +136,14 @@ fn shape(typed: &CommandLine) -> Result<Shape, (CliError, Option<JsonForm>)> {
 /// Returns which rows a verb lists and the flags for them; `None` for a verb that lists nothing.
 fn listed(verb: &Verb) -> Option<(&RowsArgs, &'static Table)> {
     Some(match verb {
-        Verb::Search(typed) => (&typed.rows, &rows::HITS),
+        Verb::Search(typed) => (&typed.find.rows, &rows::HITS),
         Verb::Changed(typed) => (&typed.rows, &rows::FILES),
         Verb::Why(typed) => (&typed.rows, &rows::COMMITS),
         Verb::Get(typed) => (&typed.rows, &rows::MEMORIES),
         Verb::List(typed) => (&typed.rows, &rows::MEMORIES),
         Verb::Tags(typed) | Verb::Containers(typed) => (typed, &rows::NAMES),
         Verb::History(typed) => (&typed.rows, &rows::CHANGES),
-        Verb::Explain(typed) => (&typed.search.rows, &rows::HITS),
+        Verb::Explain(typed) => (&typed.find.rows, &rows::HITS),
         Verb::Related(typed) => (&typed.rows, &rows::RELATED),
         Verb::Links(typed) => (&typed.rows, &rows::LINKS),
         Verb::Recall(typed) => (&typed.rows, &rows::MEMORIES),

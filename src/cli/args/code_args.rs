@@ -79,8 +79,9 @@ const FILTERS: [&str; 14] = [
     "meta",
 ];
 
+/// What `memo search` and `memo explain` search for.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct SearchArgs {
+pub(in crate::cli) struct FindArgs {
     /// Words, "phrases", prefix*, AND OR NOT, ( ), filters; after `--` also words that start with a dash
     ///
     /// Filters: path: lang: kind: only: symbol: tag: container: author: after: before:, as in `retry path:src/** NOT kind:doc`.
@@ -126,18 +127,8 @@ pub(in crate::cli) struct SearchArgs {
     #[arg(long, value_name = "N", value_parser = lines_parser())]
     pub(in crate::cli) context: Option<usize>,
     /// The whole definition, section, message or memory of each hit instead of its best lines
-    #[arg(long, conflicts_with_all = ["files", "vimgrep", "after_context", "before_context", "context"])]
+    #[arg(long, conflicts_with_all = ["after_context", "before_context", "context"])]
     pub(in crate::cli) full: bool,
-    /// Most tokens printed, four characters each: the lines that match of as many hits as fit, best first, then whole
-    /// definitions where they fit; what was left out is counted
-    #[arg(short, long, value_name = "TOKENS", conflicts_with_all = ["files", "vimgrep", "full", "after_context", "before_context", "context"])]
-    pub(in crate::cli) budget: Option<usize>,
-    /// Only the paths of the files that were found, one a line; commits and memories are left out
-    #[arg(long, conflicts_with_all = ["vimgrep", "format", "after_context", "before_context", "context"])]
-    pub(in crate::cli) files: bool,
-    /// The lines of each snippet that match as PATH:LINE:COLUMN:TEXT, which editors read; of a hit without one its first
-    #[arg(long, conflicts_with_all = ["format", "after_context", "before_context", "context"])]
-    pub(in crate::cli) vimgrep: bool,
     /// Have a cross-encoder compare the first 20 hits with the query; see `memo model list`
     #[arg(long)]
     pub(in crate::cli) rerank: bool,
@@ -148,9 +139,25 @@ pub(in crate::cli) struct SearchArgs {
 }
 
 #[derive(Debug, Args)]
+pub(in crate::cli) struct SearchArgs {
+    #[command(flatten)]
+    pub(in crate::cli) find: FindArgs,
+    /// Most tokens printed, four characters each: the lines that match of as many hits as fit, best first, then whole
+    /// definitions where they fit; what was left out is counted
+    #[arg(short, long, value_name = "TOKENS", conflicts_with_all = ["files", "vimgrep", "full", "after_context", "before_context", "context"])]
+    pub(in crate::cli) budget: Option<usize>,
+    /// Only the paths of the files that were found, one a line; commits and memories are left out
+    #[arg(long, conflicts_with_all = ["vimgrep", "full", "format", "after_context", "before_context", "context"])]
+    pub(in crate::cli) files: bool,
+    /// The lines of each snippet that match as PATH:LINE:COLUMN:TEXT, which editors read; of a hit without one its first
+    #[arg(long, conflicts_with_all = ["full", "format", "after_context", "before_context", "context"])]
+    pub(in crate::cli) vimgrep: bool,
+}
+
+#[derive(Debug, Args)]
 pub(in crate::cli) struct ExplainArgs {
     #[command(flatten)]
-    pub(in crate::cli) search: SearchArgs,
+    pub(in crate::cli) find: FindArgs,
     /// Only the hit at this rank, starting at 1
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=200).map(|n| n as usize))]
     pub(in crate::cli) hit: Option<usize>,

@@ -41,7 +41,7 @@ pub(in crate::cli) enum Verb {
     Search(SearchArgs),
     /// Explain how each hit of a search was ranked
     ///
-    /// Shows the rank in each arm and every factor of the score. Takes the flags of `memo search`. Exits with 1 when nothing
+    /// Shows the rank in each arm and every factor of the score. Takes the flags of `memo search` that say what is found. Exits with 1 when nothing
     /// matches, or nothing that --hit or --of selects.
     ///
     /// Example: memo explain "token expiry" --of src/session.rs
