@@ -33,6 +33,8 @@ pub struct Config {
     pub model: Model,
     /// `[hooks]`
     pub hooks: Hooks,
+    /// `[ui]`
+    pub ui: Ui,
     /// `[memory]`
     pub memory: Memory,
 }
@@ -98,6 +100,13 @@ pub struct Model {
     pub hub: String,
 }
 
+/// Settings of the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ui {
+    /// Command that shows long answers; `auto`: git's, `off`: none.
+    pub pager: String,
+}
+
 /// Settings of git's hooks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hooks {
@@ -138,6 +147,7 @@ impl Default for Config {
             index: Index { keep_days: 30, max_file_bytes: 1_048_576, commits: 2_000, vector_memory_mb: 64 },
             model: Model { name: "builtin".to_owned(), ..Model::default() },
             hooks: Hooks { autostart: false },
+            ui: Ui { pager: "auto".to_owned() },
             memory: Memory {
                 container: "project".to_owned(),
                 short_minutes: 6 * 60,
@@ -361,7 +371,7 @@ pub fn load(layout: Option<&RepoLayout>) -> Result<Resolved, ConfigError> {
 /// When only the user's own settings may have it.
 pub fn check_repository_key(key: &str, origin: &Origin) -> Result<(), ConfigError> {
     match key {
-        "model.runtime" | "model.cache_dir" | "model.index" | "model.hub" => {
+        "ui.pager" | "model.runtime" | "model.cache_dir" | "model.index" | "model.hub" => {
             Err(ConfigError::UserOnly { origin: origin.clone(), key: key.to_owned() })
         }
         _ => Ok(()),

@@ -94,6 +94,9 @@ pub(super) struct Global {
     /// Print only errors on stderr
     #[arg(short, long, global = true)]
     pub(super) quiet: bool,
+    /// Do not show a long answer through a pager
+    #[arg(long, global = true)]
+    pub(super) no_pager: bool,
     /// Who asks, as memories are stamped
     #[arg(skip = "cli")]
     pub(super) client: &'static str,

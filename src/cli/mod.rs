@@ -34,6 +34,7 @@ mod model;
 mod next_steps;
 mod open;
 mod output;
+mod pager;
 mod process;
 mod progress;
 mod rows;
@@ -108,7 +109,8 @@ fn obey(mut typed: CommandLine) -> u8 {
         Ok(shape) => shape,
         Err((error, json)) => return failed(&error, &mut Output::new(&global, Shape::plain(json))),
     };
-    let mut output = Output::new(&global, shape);
+    let is_paged = typed.verb.is_paged() && !global.no_pager;
+    let mut output = if is_paged { Output::paged(&global, shape) } else { Output::new(&global, shape) };
     let outcome = answer(typed, &mut output).and_then(|exit| output.flush().map(|()| exit));
     outcome.unwrap_or_else(|error| failed(&error, &mut output))
 }

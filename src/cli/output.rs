@@ -16,6 +16,7 @@ use super::args::{Colour, Global, JsonForm};
 use super::error::{CliError, Shown};
 use super::escaping_writer::EscapingWriter;
 use super::file_link::{has_links, link};
+use super::pager::{PagedWriter, Postponed};
 use super::rows::{self, Listing, Shape};
 use super::text::{Styles, escape, escape_lines, paint};
 use crate::proto::Ordered;
@@ -38,6 +39,8 @@ pub(super) struct Output {
     talk: Styles,
     /// What is kept for a caller in this process instead of being written; `None` for a command line.
     kept: Option<RefCell<Kept>>,
+    /// Where to put what is said while a pager runs.
+    postponed: Postponed,
 }
 
 /// What a verb would have written.
@@ -90,7 +93,18 @@ impl Output {
             shape,
             talk: styles(talk),
             kept: None,
+            postponed: Postponed::default(),
         }
+    }
+
+    /// As [`Self::new`], but a text for people that is longer than the terminal goes through a pager.
+    pub(super) fn paged(global: &Global, shape: Shape) -> Self {
+        let output = Self::new(global, shape);
+        if !output.is_on_terminal || !cfg!(unix) {
+            return output;
+        }
+        let (writer, postponed) = PagedWriter::new();
+        Self { out: BufWriter::new(Box::new(writer)), postponed, ..output }
     }
 
     /// Runs a verb without the streams of this process, and returns its result with what it would have written.
@@ -108,6 +122,7 @@ impl Output {
             shape,
             talk: Styles::default(),
             kept: Some(RefCell::default()),
+            postponed: Postponed::default(),
         };
         let result = run(&mut output);
         // Memory takes every byte.
@@ -228,8 +243,16 @@ impl Output {
         if let Some(kept) = &self.kept {
             kept.borrow_mut().notes.push(escape(text));
         } else if !self.quiet {
+            self.talk_line(format!("memo: {}", escape(text)));
+        }
+    }
+
+    /// Writes a line to stderr, once no pager covers it.
+    fn talk_line(&self, line: String) {
+        match self.postponed.borrow_mut().as_mut() {
+            Some(postponed) => postponed.push(line),
             // A closed stderr cannot be reported.
-            let _ = writeln!(io::stderr(), "memo: {}", escape(text));
+            None => drop(writeln!(io::stderr(), "{line}")),
         }
     }
 
@@ -239,7 +262,7 @@ impl Output {
             kept.borrow_mut().notes.push(escape(text));
             return;
         }
-        let _ = writeln!(io::stderr(), "{} {}", paint(self.talk.bad, "memo:"), escape(text));
+        self.talk_line(format!("{} {}", paint(self.talk.bad, "memo:"), escape(text)));
     }
 
     /// Returns whether a user can answer [`Self::ask`].
@@ -263,9 +286,9 @@ impl Output {
         }
         let (bad, title) = (self.talk.bad, self.talk.title);
         let message = escape_lines(&shown.message);
-        let _ = writeln!(io::stderr(), "{} {}", paint(bad, "memo:"), message.trim_end());
+        self.talk_line(format!("{} {}", paint(bad, "memo:"), message.trim_end()));
         if let Some(hint) = &shown.hint {
-            let _ = writeln!(io::stderr(), "{} {}", paint(title, "hint:"), escape(hint));
+            self.talk_line(format!("{} {}", paint(title, "hint:"), escape(hint)));
         }
         Ok(())
     }

@@ -33,7 +33,15 @@ pub(super) fn usage(
         hint: Some(hint(error, &words)),
         exit: EXIT_USAGE,
     });
-    let global = Global { json, dir: None, color: Colour::Never, quiet: false, client: "cli", agent: None };
+    let global = Global {
+        json,
+        dir: None,
+        color: Colour::Never,
+        quiet: false,
+        no_pager: true,
+        client: "cli",
+        agent: None,
+    };
     let _ = Output::new(&global, Shape::plain(json)).error(&shown);
     EXIT_USAGE
 }

@@ -120,6 +120,7 @@ pub const KEYS: &[Key] = &[
     text("model.index", "an address, or nothing", |config| &mut config.model.index),
     text("model.hub", "an address, or nothing", |config| &mut config.model.hub),
     switch("hooks.autostart", |config| &mut config.hooks.autostart),
+    text("ui.pager", "a command, `auto` or `off`", |config| &mut config.ui.pager),
     text("memory.container", "the name of a container, or `auto`", |config| &mut config.memory.container),
     number("memory.short_minutes", 1, ONE_YEAR_MINUTES, |config| &mut config.memory.short_minutes),
     number("memory.mid_minutes", 1, ONE_YEAR_MINUTES, |config| &mut config.memory.mid_minutes),

@@ -48,6 +48,7 @@ mod next_steps;
 mod one_hit;
 mod opened;
 mod output;
+mod paged;
 mod panics;
 mod past;
 mod protocol;

@@ -16,8 +16,12 @@ pub(crate) struct Terminal {
 impl Terminal {
     /// Runs `memo ARGS`; fails where there is no `script`.
     pub(crate) fn open(live: &Live, args: &str) -> std::io::Result<Self> {
-        let memo = env!("CARGO_BIN_EXE_memo");
-        let line = format!("stty cols 120; {memo} {args}");
+        Self::run(live, &format!("{} {args}", env!("CARGO_BIN_EXE_memo")))
+    }
+
+    /// As [`Self::open`], with a line for the shell.
+    pub(crate) fn run(live: &Live, line: &str) -> std::io::Result<Self> {
+        let line = format!("stty cols 120; {line}");
         let mut command = live.sandbox.program("script", &["-qec", &line, "/dev/null"]);
         command.env("MEMO_DAEMON", env!("CARGO_BIN_EXE_memod")).env("TERM", "xterm").env("SHELL", "/bin/sh");
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;

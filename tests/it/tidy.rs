@@ -439,7 +439,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             &["output", "rows"],
             &["args"],
             &["context"],
-            &["error", "escaping_writer", "file_link", "text"],
+            &["error", "escaping_writer", "file_link", "pager", "text"],
         ],
     ),
     (

@@ -398,6 +398,24 @@ pub(in crate::cli) enum Verb {
 }
 
 impl Verb {
+    /// Returns whether a long answer of the verb is read from its start.
+    pub(in crate::cli) fn is_paged(&self) -> bool {
+        match self {
+            Self::Search(args) => !args.files && !args.vimgrep,
+            Self::Explain(_)
+            | Self::Show(_)
+            | Self::Map(_)
+            | Self::Brief(_)
+            | Self::Changed(_)
+            | Self::Why(_) => true,
+            Self::Get(_) | Self::List(_) | Self::Recent(_) | Self::Recall(_) | Self::Tags(_) => true,
+            Self::Containers(_) | Self::History(_) | Self::Related(_) | Self::Links(_) | Self::Logs(_) => {
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// Resolves the files that the verb reads and writes against `dir`, the directory of `-C`.
     pub(in crate::cli) fn start_files_at(&mut self, dir: &Path) {
         let start = |path: &mut PathBuf| *path = dir.join(&*path);
