@@ -171,7 +171,7 @@ impl Suspects<'_> {
     }
 
     /// Returns the versions of the file in the parents, following renames; only that of one parent if it is identical.
-    fn origins(&self, child: &Node, path: &str, entry: TreeEntry) -> Result<Vec<Origin>, GitError> {
+    fn origins(&mut self, child: &Node, path: &str, entry: TreeEntry) -> Result<Vec<Origin>, GitError> {
         let mut found = Vec::new();
         let mut nameless = Vec::new();
         for id in &child.parents {
@@ -184,8 +184,11 @@ impl Suspects<'_> {
         }
         // Expensive, and rarely needed: a merge usually has the file unchanged from another parent.
         for (id, node) in nameless {
-            let former = self.objects.former_name(node.tree, child.tree, entry)?;
-            found.extend(former.map(|(path, old)| (id, node, path, old)));
+            let former = self.objects.former_name(node.tree, child.tree, path, entry)?;
+            self.blame.gaps.extend(
+                former.cut.map(|why| format!("the former name of {path} was not searched for: {why}")),
+            );
+            found.extend(former.found.map(|(path, old)| (id, node, path, old)));
         }
         Ok(found)
     }

@@ -1,7 +1,7 @@
 //! Lists the commits that touched a path.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::collections::{BinaryHeap, HashMap, HashSet, hash_map};
 use std::time::Instant;
 
 use gix::ObjectId;
@@ -30,25 +30,35 @@ pub struct Log {
     pub gaps: Vec<String>,
 }
 
-/// A commit that is still to be examined, with its version of the path.
+/// A version of the path: the number of its name, and its entry in the tree.
+type Version = (usize, Option<TreeEntry>);
+
+/// A commit that is still to be examined, with the versions of the path that are looked for in it.
 struct Step {
     node: Node,
-    path: String,
-    entry: Option<TreeEntry>,
+    versions: Vec<Version>,
 }
 
 /// Follows a path through history.
+///
+/// Names belong to commits, not to the walk: where two branches meet, the path may have another name on each of them.
 struct Follow<'a> {
     objects: &'a Objects,
+    /// All names of the path so far; versions refer to them by their place.
+    names: Vec<String>,
     queue: BinaryHeap<(i64, Reverse<usize>, ObjectId)>,
     steps: HashMap<ObjectId, Step>,
-    seen: HashSet<ObjectId>,
+    /// Commits that were queued, each with the name.
+    seen: HashSet<(ObjectId, usize)>,
+    /// Commits that touched the path.
+    touched: HashSet<ObjectId>,
     gaps: Vec<String>,
 }
 
 impl Objects {
     /// Returns the newest `most` commits reachable from `head` that touched a file or directory, as `git log -- PATH` does:
-    /// at a merge, only parents with the same content are followed. A file is followed through renames.
+    /// at a merge, only parents with the same content are followed. A file is followed through renames, on each side of a
+    /// merge by the name that it has there.
     ///
     /// # Errors
     /// When `head` itself cannot be read.
@@ -57,12 +67,14 @@ impl Objects {
         let entry = self.entry(node.tree, path)?;
         let mut follow = Follow {
             objects: self,
+            names: vec![path.to_owned()],
             queue: BinaryHeap::new(),
             steps: HashMap::new(),
             seen: HashSet::new(),
+            touched: HashSet::new(),
             gaps: Vec::new(),
         };
-        follow.push(head, node, path.to_owned(), entry);
+        follow.push(head, &node, (0, entry));
         let mut log = Log::default();
         while let Some((_, _, id)) = follow.queue.pop() {
             if Instant::now() >= until {
@@ -83,47 +95,84 @@ impl Objects {
 }
 
 impl Follow<'_> {
-    fn push(&mut self, id: ObjectId, node: Node, path: String, entry: Option<TreeEntry>) {
-        if self.seen.insert(id) {
-            self.queue.push((node.time, Reverse(self.seen.len()), id));
-            self.steps.insert(id, Step { node, path, entry });
+    fn push(&mut self, id: ObjectId, node: &Node, version: Version) {
+        if !self.seen.insert((id, version.0)) {
+            return;
+        }
+        match self.steps.entry(id) {
+            hash_map::Entry::Occupied(mut waiting) => waiting.get_mut().versions.push(version),
+            // A name that arrives after the commit was examined, because clocks differ, queues it again.
+            hash_map::Entry::Vacant(free) => {
+                free.insert(Step { node: node.clone(), versions: vec![version] });
+                self.queue.push((node.time, Reverse(self.seen.len()), id));
+            }
         }
     }
 
-    /// Queues the parents; returns the commit if it touched the path.
+    /// Queues the parents; returns the commit if it touched the path, once.
     fn take(&mut self, id: ObjectId) -> Option<Touch> {
-        let step = self.steps.remove(&id)?;
+        let Step { node, versions } = self.steps.remove(&id)?;
         let mut parents = Vec::new();
-        for id in &step.node.parents {
-            let read = |id| {
-                let node = self.objects.node(id)?;
-                let same = node.tree == step.node.tree;
-                let entry = if same { step.entry } else { self.objects.entry(node.tree, &step.path)? };
-                Ok::<_, GitError>((id, node, entry))
-            };
-            match read(*id) {
-                Ok(parent) => parents.push(parent),
+        for id in &node.parents {
+            match self.objects.node(*id) {
+                Ok(parent) => parents.push((*id, parent)),
                 Err(error) => self.gaps.push(error.to_string()),
             }
         }
-        if let Some(same) = parents.iter().position(|(_, _, entry)| *entry == step.entry) {
-            let (id, node, entry) = parents.swap_remove(same);
-            self.push(id, node, step.path, entry);
-            return None;
+        let touches: Vec<Version> =
+            versions.into_iter().filter(|version| self.pass(id, &node, &parents, *version)).collect();
+        // Of two names the one that the commit has is shown, and not the one that it removed.
+        let (name, _) = touches.into_iter().max_by_key(|(_, entry)| entry.is_some())?;
+        let path = self.names[name].clone();
+        self.touched.insert(id).then_some(Touch { id, path })
+    }
+
+    /// Passes a version on to the parents, by the name that the path has there; returns whether the commit touched it.
+    fn pass(&mut self, id: ObjectId, node: &Node, parents: &[(ObjectId, Node)], version: Version) -> bool {
+        let (name, entry) = version;
+        let mut older = Vec::new();
+        for (parent_id, parent) in parents {
+            let is_same_tree = parent.tree == node.tree;
+            let read = || self.objects.entry(parent.tree, &self.names[name]);
+            match if is_same_tree { Ok(entry) } else { read() } {
+                Ok(old) if old == entry => {
+                    self.push(*parent_id, parent, version);
+                    return false;
+                }
+                Ok(old) => older.push((parent_id, parent, old)),
+                Err(error) => self.gaps.push(error.to_string()),
+            }
         }
-        self.gaps.extend(step.node.cut(id));
-        if step.entry.is_none() && step.node.parents.is_empty() {
-            return None;
+        self.gaps.extend(node.cut(id));
+        if entry.is_none() && node.parents.is_empty() {
+            return false;
         }
-        let is_new = parents.iter().all(|(_, _, entry)| entry.is_none());
-        for (id, node, entry) in parents {
-            let added = step.entry.filter(|added| is_new && added.is_file());
-            let former = added
-                .and_then(|added| self.objects.former_name(node.tree, step.node.tree, added).ok().flatten());
-            let (path, entry) =
-                former.map_or_else(|| (step.path.clone(), entry), |(path, entry)| (path, Some(entry)));
-            self.push(id, node, path, entry);
+        for (parent_id, parent, old) in older {
+            let added = entry.filter(|added| old.is_none() && added.is_file());
+            let former = added.and_then(|added| self.former(id, node, parent, name, added));
+            self.push(*parent_id, parent, former.unwrap_or((name, old)));
         }
-        Some(Touch { id, path: step.path })
+        true
+    }
+
+    /// Returns the version of a parent that a file which it lacks was made from.
+    fn former(
+        &mut self,
+        id: ObjectId,
+        node: &Node,
+        parent: &Node,
+        name: usize,
+        added: TreeEntry,
+    ) -> Option<Version> {
+        let former = self.objects.former_name(parent.tree, node.tree, &self.names[name], added).ok()?;
+        self.gaps
+            .extend(former.cut.map(|why| format!("the former name in {id} was not searched for: {why}")));
+        let (path, entry) = former.found?;
+        let known = self.names.iter().position(|name| *name == path);
+        let name = known.unwrap_or(self.names.len());
+        if known.is_none() {
+            self.names.push(path);
+        }
+        Some((name, Some(entry)))
     }
 }

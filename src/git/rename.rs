@@ -12,6 +12,15 @@ const MOST_COMPARED: usize = 200;
 /// … and their maximum size, bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
+/// The former name of a file.
+#[derive(Debug, Default)]
+pub(super) struct FormerName {
+    /// The name and the entry.
+    pub(super) found: Option<(String, TreeEntry)>,
+    /// Why it may have another one, because a limit was reached.
+    pub(super) cut: Option<String>,
+}
+
 impl Objects {
     /// Returns the name in `old` of a file that only `new` has: that of the removed file with the same content, or else of
     /// the one that shares most lines, at least half.
@@ -22,31 +31,41 @@ impl Objects {
         &self,
         old: ObjectId,
         new: ObjectId,
+        path: &str,
         added: TreeEntry,
-    ) -> Result<Option<(String, TreeEntry)>, GitError> {
+    ) -> Result<FormerName, GitError> {
         let Changes { paths, total } = self.changes(Some(old), new, MOST_CHANGES)?;
         if total > paths.len() {
-            return Ok(None);
+            let cut = Some(format!("{total} files differ"));
+            return Ok(FormerName { found: None, cut });
         }
-        Ok(self.most_alike(&paths, added))
+        Ok(self.most_alike(&paths, path, added))
     }
 
     /// Returns the removed file among `changes` that an added one was made from.
-    fn most_alike(&self, changes: &[PathChange], added: TreeEntry) -> Option<(String, TreeEntry)> {
-        let removed = || {
-            let gone = changes.iter().filter(|change| change.new.is_none());
-            gone.filter_map(|change| Some((&change.path, change.old.filter(TreeEntry::is_file)?)))
-        };
-        if let Some((path, entry)) = removed().find(|(_, entry)| entry.id == added.id) {
-            return Some((path.clone(), entry));
+    fn most_alike(&self, changes: &[PathChange], path: &str, added: TreeEntry) -> FormerName {
+        let gone = changes.iter().filter(|change| change.new.is_none());
+        let gone = gone.filter_map(|change| Some((&change.path, change.old.filter(TreeEntry::is_file)?)));
+        let mut removed: Vec<(&String, TreeEntry)> = gone.collect();
+        let of = |(path, entry): (&String, TreeEntry)| (path.clone(), entry);
+        if let Some(same) = removed.iter().find(|(_, entry)| entry.id == added.id) {
+            return FormerName { found: Some(of(*same)), cut: None };
         }
-        let text = self.blob(added.id, MOST_BYTES).ok()??;
+        let Some(text) = self.blob(added.id, MOST_BYTES).ok().flatten() else { return FormerName::default() };
+        // A moved file usually keeps its name, so those come first.
+        removed.sort_by_key(|(old, _)| file_name(old) != file_name(path));
         let share = |entry: &TreeEntry| {
             let old = self.blob(entry.id, MOST_BYTES).ok().flatten();
             old.map_or(0, |old| likeness(&old, &text))
         };
-        let compared = removed().take(MOST_COMPARED).map(|(path, entry)| (share(&entry), path, entry));
-        let best = compared.filter(|(share, ..)| *share >= ALIKE).max_by_key(|(share, ..)| *share);
-        best.map(|(_, path, entry)| (path.clone(), entry))
+        let compared = removed.iter().take(MOST_COMPARED).map(|old| (share(&old.1), *old));
+        let best = compared.filter(|(share, _)| *share >= ALIKE).max_by_key(|(share, _)| *share);
+        let is_cut = best.is_none() && removed.len() > MOST_COMPARED;
+        let cut = is_cut.then(|| format!("{} files were removed", removed.len()));
+        FormerName { found: best.map(|(_, old)| of(old)), cut }
     }
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }

@@ -56,6 +56,7 @@ mod purged;
 mod quality_bench;
 mod query_language;
 mod random;
+mod renamed;
 mod restart;
 mod restless;
 mod rpc;
