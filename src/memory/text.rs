@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::extract::scripts::is_unspaced;
 use crate::extract::stems::{self, add_stems};
 use crate::extract::words::{self, Form, GRAM_CHARS, index_words};
+use crate::proto::anchor::Anchor;
 
 /// Returns a hash that ignores line ends and trailing space of lines.
 pub fn hash(content: &str) -> [u8; 32] {
@@ -24,9 +25,13 @@ pub fn vector_hash(title: Option<&str>, content: &str) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// Returns the words of title, tags and content that the full-text index holds, and their stems.
-pub fn index(title: Option<&str>, tags: &[String], content: &str) -> [String; 3] {
-    [title.unwrap_or_default(), &tags.join(" "), content].map(|text| {
+/// Returns the words of title, tags and content that the full-text index holds, and their stems. Names of the files and
+/// definitions that a memory is about count as its tags do.
+pub fn index(title: Option<&str>, tags: &[String], anchors: &[Anchor], content: &str) -> [String; 3] {
+    let files = anchors.iter().filter_map(|anchor| anchor.path.rsplit('/').next());
+    let definitions = anchors.iter().filter_map(|anchor| anchor.symbol.as_deref());
+    let labels: Vec<&str> = tags.iter().map(String::as_str).chain(files).chain(definitions).collect();
+    [title.unwrap_or_default(), &labels.join(" "), content].map(|text| {
         let mut words = String::new();
         index_words(text, &mut words);
         add_stems(&mut words);

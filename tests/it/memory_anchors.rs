@@ -98,6 +98,27 @@ fn edit(live: &Live, path: &str, from: &str, to: &str) {
 }
 
 #[test]
+fn what_a_memory_is_about_is_found_by_its_name() {
+    let live = Live::new();
+    live.write("src/auth.rs", AUTH);
+    live.write("limits.py", LIMITS);
+    live.commit_all();
+    memo(&live, &["add", "what is short of time is done first"]);
+    let of_auth = about(&live, "a day is enough", &["src/auth.rs#Session::renew"]);
+    let of_limits = about(&live, "support asked for that", &["limits.py"]);
+    let first = |query: &str| {
+        let (_, found) = memo(&live, &["search", "--kind", "memory", query]);
+        found["hits"][0]["id"].as_str().unwrap_or_else(|| panic!("{query}: {found}")).to_owned()
+    };
+    assert_eq!(
+        [first("Session::renew"), first("auth.rs"), first("limits.py")],
+        [&of_auth, &of_auth, &of_limits].map(String::clone)
+    );
+    memo(&live, &["update", &of_limits, "--no-about", "limits.py", "--about", "src/auth.rs#Key"]);
+    assert_eq!(first("Key"), of_limits);
+}
+
+#[test]
 fn six_memories_through_every_change() {
     let live = repository();
     let linked = live.sandbox.path("linked");

@@ -211,7 +211,7 @@ fn found(checked: &Checked) -> String {
 pub(super) fn derive(record: &Record) -> Derived {
     Derived {
         hash: text::hash(&record.content),
-        words: text::index(record.title.as_deref(), &record.tags, &record.content),
+        words: text::index(record.title.as_deref(), &record.tags, &record.anchors, &record.content),
     }
 }
 

@@ -141,4 +141,8 @@ END;
 -- Name of the agent that added it, as the agent gave it.
 ALTER TABLE memory ADD COLUMN agent TEXT;
 ",
+    "
+-- From now on with the names of what a memory is about. All words are put anew when it is opened.
+INSERT INTO memory_fts(memory_fts) VALUES('delete-all');
+",
 ];
