@@ -148,8 +148,8 @@ pub(in crate::cli) enum Verb {
     Purge(RemoveArgs),
     /// Delete all memories for good, the archive too
     ///
-    /// Shows what would be deleted, asks first, and makes a backup that `memo restore-backup` restores. Exits with 1 when
-    /// there are none.
+    /// Shows what would be deleted, asks first, and makes a backup that `memo restore-backup` restores. The last seven such
+    /// backups are kept. Exits with 1 when there are none.
     ///
     /// Example: memo reset --dry-run
     Reset(ConsentArgs),

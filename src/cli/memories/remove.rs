@@ -14,21 +14,25 @@ struct Removal {
     method: &'static str,
     verb: &'static str,
     done: &'static str,
+    /// Whether the daemon deletes only what a dry run has shown.
+    requires_dry_run: bool,
 }
 
 pub(in crate::cli) fn forget(typed: RemoveArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let done = "forgotten; `memo restore` brings it back, `memo list --archived` shows the archive";
-    let removal = Removal { method: "memory.forget", verb: "forget", done };
+    let removal = Removal { method: "memory.forget", verb: "forget", done, requires_dry_run: false };
     remove(&removal, typed.filter.with_ids(typed.ids), &typed.consent, context, output)
 }
 
 pub(in crate::cli) fn purge(typed: RemoveArgs, context: &CommandContext, output: &mut Output) -> CliResult {
-    let removal = Removal { method: "memory.purge", verb: "delete for good", done: "deleted" };
+    let removal =
+        Removal { method: "memory.purge", verb: "delete for good", done: "deleted", requires_dry_run: false };
     remove(&removal, typed.filter.with_ids(typed.ids), &typed.consent, context, output)
 }
 
 pub(in crate::cli) fn reset(typed: &ConsentArgs, context: &CommandContext, output: &mut Output) -> CliResult {
-    let removal = Removal { method: "memory.reset", verb: "delete for good", done: "deleted" };
+    let removal =
+        Removal { method: "memory.reset", verb: "delete for good", done: "deleted", requires_dry_run: true };
     remove(&removal, Selection::default(), typed, context, output)
 }
 
@@ -48,25 +52,28 @@ fn remove(
             hint: "--dry-run shows what would be removed, --yes does it",
         });
     }
-    let mut params = RemoveParams { caller: caller(context), selection, dry_run: !consent.yes, expect: None };
+    let shows_first = !consent.yes || removal.requires_dry_run;
+    let mut params = RemoveParams { caller: caller(context), selection, dry_run: shows_first, expect: None };
     let mut client = context.connect()?;
     let mut result: RemoveResult = client.call(removal.method, &params)?;
+    if !output.json {
+        result.memories.iter().try_for_each(|memory| show::brief(memory, output))?;
+        output.flush()?;
+    }
+    let what = count(result.memories.len() as u64, "memory", "memories");
+    if is_asked && !result.memories.is_empty() && !output.ask(&format!("{} {what}?", removal.verb))? {
+        output.say("nothing was changed");
+        return Ok(0);
+    }
+    if shows_first && !consent.dry_run && (consent.yes || !result.memories.is_empty()) {
+        (params.dry_run, params.expect) = (false, Some(result.digest));
+        result = client.call(removal.method, &params)?;
+    }
     if output.json {
         output.json(&result)?;
         return Ok(exit(&result));
     }
     output.keep(&result)?;
-    result.memories.iter().try_for_each(|memory| show::brief(memory, output))?;
-    output.flush()?;
-    let what = count(result.memories.len() as u64, "memory", "memories");
-    if is_asked && !result.memories.is_empty() {
-        if !output.ask(&format!("{} {what}?", removal.verb))? {
-            output.say("nothing was changed");
-            return Ok(0);
-        }
-        (params.dry_run, params.expect) = (false, Some(result.digest));
-        result = client.call(removal.method, &params)?;
-    }
     match (result.memories.is_empty(), result.dry_run) {
         (true, _) => output.say("no such memories"),
         (false, true) => output.say(&format!("would {} {what}", removal.verb)),

@@ -1,15 +1,16 @@
 //! Archives, restores and deletes memories.
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use super::queries::{get, named};
 use super::rules::{Done, check_expected, check_text, digest, memory_filter, not_found, refused};
 use super::show;
 use super::transaction::{Call, Stamp};
-use crate::daemon::clock::now_ms;
 use crate::daemon::error::RpcResult;
 use crate::proto::memory::{IdsParams, MemoriesResult, RemoveParams, RemoveResult, Selection};
-use crate::store::{MemoryStore, Record, Rows};
+use crate::store::{Record, Rows};
 
 pub(super) fn restore(rows: &Rows<'_>, params: &IdsParams, stamp: &Stamp) -> Done<MemoriesResult> {
     let records = named(rows, params)?;
@@ -60,47 +61,36 @@ pub(super) fn purge(rows: &Rows<'_>, params: &RemoveParams, stamp: &Stamp) -> Do
 /// Deletes all memories, living and archived, after a backup of them.
 pub(super) async fn reset(call: &Call<'_>) -> RpcResult<Value> {
     let params: RemoveParams = call.params()?;
-    if params.dry_run {
-        return call.write_or_rehearse(|rows, params, stamp| delete_all(rows, params, None, stamp)).await;
+    if params.selection != Selection::default() {
+        let message = "reset removes all memories; conditions are not for it".to_owned();
+        return Err(refused(message, "`memo forget` and `memo purge` take conditions").into());
     }
-    let delete = |rows: &Rows<'_>, (params, backup): &(RemoveParams, Option<String>), stamp: &Stamp| {
-        delete_all(rows, params, backup.clone(), stamp)
+    if params.dry_run {
+        return call.write_or_rehearse(|rows, params, stamp| delete_all(rows, params, stamp, None)).await;
+    }
+    if params.expect.is_none() {
+        let message = "expect: missing; only memories that were shown are deleted".to_owned();
+        return Err(refused(message, "send dry_run first, and the digest of its result as expect").into());
+    }
+    let changes = |rows: &Rows<'_>, params: &RemoveParams, stamp: &Stamp| {
+        let records = all(rows, stamp.now_ms)?;
+        removed(params, &records).map(|_| !records.is_empty())
     };
-    call.write_found(backed_up(call, params), delete).await
-}
-
-/// Makes the backup; returns it with params that expect exactly the memories that it holds.
-async fn backed_up(call: &Call<'_>, params: RemoveParams) -> RpcResult<(RemoveParams, Option<String>)> {
-    let expected = params.expect.clone();
-    let job = move |store: &mut MemoryStore| -> Done<_> {
-        let now_ms = now_ms();
-        let records = store.read(now_ms, |rows| -> Done<_> { all(rows, now_ms) })?;
-        let digest = digest(&records);
-        check_expected(expected.as_ref(), &digest, "removed")?;
-        let is_any = !records.is_empty();
-        let backup = is_any.then(|| store.back_up_before_reset(now_ms)).transpose()?;
-        Ok((digest, backup.map(|path| path.display().to_string())))
-    };
-    let (digest, backup) = call.shared.memories.ask(job).await??;
-    Ok((RemoveParams { expect: Some(digest), ..params }, backup))
+    call.write_backed_up(params, changes, delete_all).await
 }
 
 fn delete_all(
     rows: &Rows<'_>,
     params: &RemoveParams,
-    backup: Option<String>,
     stamp: &Stamp,
+    backup: Option<&Path>,
 ) -> Done<RemoveResult> {
-    if params.selection != Selection::default() {
-        let message = "reset removes all memories; conditions are not for it".to_owned();
-        return Err(refused(message, "`memo forget` and `memo purge` take conditions"));
-    }
     let records = all(rows, stamp.now_ms)?;
     let result = removed(params, &records)?;
     if !params.dry_run {
         rows.delete(&records, &stamp.event("reset"))?;
     }
-    Ok(RemoveResult { backup, ..result })
+    Ok(RemoveResult { backup: backup.map(|path| path.display().to_string()), ..result })
 }
 
 /// Returns all memories: the living, then the archive, the newest first.

@@ -1,6 +1,7 @@
 //! Runs reads and writes of memories on the thread that owns memory.db.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -98,6 +99,37 @@ impl<'a> Call<'a> {
             return Ok(answer);
         }
         self.write_of(params.await?, run).await
+    }
+
+    /// Like [`Self::write_of`], after a backup of all memories, whose path `run` gets. The backup is made once `changes`, which
+    /// is rolled back, has returned that there is something to change. It is deleted again if nothing was written.
+    pub(super) async fn write_backed_up<P: Send + 'static, T: Serialize>(
+        &self,
+        params: P,
+        changes: impl Fn(&Rows<'_>, &P, &Stamp) -> Done<bool> + Send + 'static,
+        run: impl Fn(&Rows<'_>, &P, &Stamp, Option<&Path>) -> Done<T> + Send + 'static,
+    ) -> RpcResult<Value> {
+        let request = self.request.clone();
+        self.stamped(move |store, stamp| {
+            let now_ms = stamp.now_ms;
+            if let Some(request) = &request
+                && let Some(answer) = store.read(now_ms, |rows| request.answered(rows))?
+            {
+                return Ok(answer);
+            }
+            let write = |rows: &Rows<'_>, backup: Option<&Path>| {
+                let run = || Ok(json!(run(rows, &params, stamp, backup)?));
+                match &request {
+                    Some(request) => request.answer(rows, run),
+                    None => run(),
+                }
+            };
+            match store.rehearse(now_ms, |rows| changes(rows, &params, stamp))? {
+                true => store.write_backed_up(now_ms, |rows, backup| write(rows, Some(backup))),
+                false => store.write(now_ms, |rows| write(rows, None)),
+            }
+        })
+        .await
     }
 
     /// Like [`Self::write`], for a method with a dry run.

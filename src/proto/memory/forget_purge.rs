@@ -17,7 +17,8 @@ pub struct RemoveParams {
     pub selection: Selection,
     /// Report what would be removed, and change nothing.
     pub dry_run: bool,
-    /// The `digest` of a dry run: exactly the memories that it showed are removed, or none.
+    /// The `digest` of a dry run: exactly the memories that it showed are removed, or none. `memory.reset` requires it unless
+    /// `dry_run` is set.
     pub expect: Option<String>,
 }
 

@@ -11,8 +11,7 @@ use super::lineage::Lineage;
 use super::{MemoryDb, StoreError};
 use crate::paths::create_dir_in;
 
-/// Number of backups that are kept: the last of each day, for this many days, and as many of each other kind, but all of those
-/// before a reset.
+/// Number of backups that are kept: the last of each day, for this many days, and as many of each other kind.
 const KEPT: usize = 7;
 
 /// The directory of the backups.
@@ -31,7 +30,7 @@ pub(super) enum Label {
     Asked,
     /// Before another backup replaced the database.
     Replaced,
-    /// Before all memories were deleted. Nothing else may have them, so it stays until a person deletes it.
+    /// Before all memories were deleted.
     Reset,
 }
 
@@ -93,6 +92,13 @@ impl Backups {
 
     /// Makes a backup, deletes surplus ones, and returns its path.
     pub(super) fn add(&self, db: &MemoryDb, now_ms: i64, label: Label) -> Result<PathBuf, StoreError> {
+        let path = self.make(db, now_ms, label)?;
+        self.delete_surplus();
+        Ok(path)
+    }
+
+    /// Makes a backup and returns its path.
+    pub(super) fn make(&self, db: &MemoryDb, now_ms: i64, label: Label) -> Result<PathBuf, StoreError> {
         create_dir_in(&self.dir).map_err(|error| StoreError::file(&self.dir, error))?;
         let aside = self.dir.join("new");
         let _ = fs::remove_file(&aside); // what a daemon left that was killed here
@@ -105,11 +111,15 @@ impl Backups {
             path = self.dir.join(name(now_ms + later * 1_000, label)); // two within a second are two
         }
         fs::rename(&aside, &path).map_err(|error| StoreError::file(&path, error))?;
+        Ok(path)
+    }
+
+    /// Deletes surplus backups; what cannot be deleted is tried again after the next one.
+    pub(super) fn delete_surplus(&self) {
         let read = self.all().into_iter().filter(|copy| !copy.is_unread);
         for copy in superfluous(read.collect()) {
-            let _ = fs::remove_file(copy.path); // the next one tries again
+            let _ = fs::remove_file(copy.path);
         }
-        Ok(path)
     }
 }
 
@@ -134,9 +144,6 @@ fn superfluous(backups: Vec<Copy>) -> Vec<Copy> {
         if kind.is_empty() && std::mem::replace(&mut last_day, copy.day().to_owned()) == copy.day() {
             return false; // a later one of that day is kept
         }
-        if kind == "-reset" {
-            return true;
-        }
         let n_kept = n_kept.entry(kind).or_default();
         *n_kept += 1;
         *n_kept <= KEPT
@@ -154,17 +161,23 @@ mod tests {
         let mut names: Vec<String> =
             (0..9).flat_map(|n| [name(day(n, 1), Label::Daily), name(day(n, 5_000), Label::Daily)]).collect();
         names.push(name(day(0, 0), Label::Schema(1)));
-        names.extend((0..8).map(|n| name(day(0, n * 1_000), Label::Asked)));
+        for label in [Label::Asked, Label::Reset] {
+            names.extend((0..8).map(|n| name(day(0, n * 1_000), label)));
+        }
         names.sort_by(|a, b| b.cmp(a));
         let copy = |name| Copy { path: PathBuf::new(), name, lineage: None, is_unread: false };
         let backups = names.into_iter().map(copy).collect::<Vec<_>>();
         let gone = superfluous(backups.clone());
         let kept: Vec<_> =
             backups.iter().filter(|copy| !gone.contains(copy)).map(|copy| copy.name.as_str()).collect();
-        assert_eq!(kept.len(), 15);
+        assert_eq!(kept.len(), 22);
         assert_eq!(kept[0], "memory-20261129T000005Z.db");
-        assert_eq!(kept[6..8], ["memory-20261123T000005Z.db", "memory-20261121T000007Z-asked.db"]);
-        let last = ["memory-20261121T000001Z-asked.db", "memory-20261121T000000Z-schema1.db"];
-        assert_eq!(kept[13..], last);
+        assert_eq!(kept[6..8], ["memory-20261123T000005Z.db", "memory-20261121T000007Z-reset.db"]);
+        let last = [
+            "memory-20261121T000001Z-reset.db",
+            "memory-20261121T000001Z-asked.db",
+            "memory-20261121T000000Z-schema1.db",
+        ];
+        assert_eq!(kept[19..], last);
     }
 }

@@ -1,5 +1,6 @@
 //! Does what is removed go, and nothing else?
 
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::json;
@@ -118,14 +119,20 @@ fn a_reset_deletes_what_it_showed_and_keeps_a_backup() {
     );
     assert_eq!(shown.get("backup"), None);
 
+    let error = refusal(&live, "memory.reset", json!({}));
+    assert!(error.contains("only memories that were shown are deleted"), "{error}");
     call(&live, "memory.add", json!({ "content": "newer" }));
     let error = refusal(&live, "memory.reset", json!({ "expect": shown["digest"] }));
     assert!(error.contains("have changed since they were shown"), "{error}");
     let error = refusal(&live, "memory.reset", json!({ "tags": ["x"] }));
     assert!(error.contains("reset removes all"), "{error}");
-    assert_eq!(texts(&live), ["new", "newer"]);
+    call(&live, "memory.add", json!({ "content": "newer", "request": "taken" }));
+    let shown = call(&live, "memory.reset", json!({ "dry_run": true }));
+    let error = refusal(&live, "memory.reset", json!({ "expect": shown["digest"], "request": "taken" }));
+    assert!(error.contains("is the name of another request"), "{error}");
+    assert_eq!((texts(&live), reset_backups(&live)), (vec!["new".to_owned(), "newer".to_owned()], vec![]));
 
-    let again = json!({ "request": "r" });
+    let again = json!({ "expect": shown["digest"], "request": "r" });
     let done = call(&live, "memory.reset", again.clone());
     assert_eq!(
         (lines(&done).len(), call(&live, "memory.stats", json!({}))["archived"].clone()),
@@ -133,12 +140,50 @@ fn a_reset_deletes_what_it_showed_and_keeps_a_backup() {
     );
     assert_eq!(call(&live, "memory.reset", again), done, "a request that comes again does nothing more");
     assert_eq!(memo(&live, &["reset", "--yes"]).0, 1, "there are none");
+    assert_eq!(reset_backups(&live).len(), 1, "nor is a backup made of none");
     call(&live, "memory.add", json!({ "content": "after it" }));
     for _ in 0..8 {
         assert_eq!(memo(&live, &["backup"]).0, 0); // of these only seven are kept
     }
     assert_eq!(memo(&live, &["restore-backup", done["backup"].as_str().unwrap(), "--yes"]).0, 0);
     assert_eq!(texts(&live), ["new", "newer"]);
+}
+
+/// Returns the names of the backups that resets have made, in order.
+fn reset_backups(live: &Live) -> Vec<String> {
+    let entries = std::fs::read_dir(live.layout().state_dir.join("backups")).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = names.filter(|name| name.contains("-reset")).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn the_last_seven_backups_of_resets_are_kept() {
+    let live = Live::new();
+    let mut made = Vec::new();
+    for number in 0..8 {
+        call(&live, "memory.add", json!({ "content": format!("number {number}") }));
+        let (exit, done) = memo(&live, &["reset", "--yes"]);
+        assert_eq!((exit, &done["dry_run"]), (0, &json!(false)), "{done}");
+        let name = Path::new(done["backup"].as_str().unwrap()).file_name().unwrap();
+        made.push(name.to_str().unwrap().to_owned());
+    }
+    made.remove(0);
+    made.sort();
+    assert_eq!(reset_backups(&live), made);
+
+    call(&live, "memory.add", json!({ "content": "stays" }));
+    // From now on no memory can be deleted.
+    rusqlite::Connection::open(super::db(&live))
+        .unwrap()
+        .execute_batch(
+            "CREATE TRIGGER stays BEFORE DELETE ON memory BEGIN SELECT RAISE(ABORT, 'it stays'); END",
+        )
+        .unwrap();
+    let (exit, failed) = memo(&live, &["reset", "--yes"]);
+    assert!(exit > 1 && failed.to_string().contains("it stays"), "{exit} {failed}");
+    assert_eq!((texts(&live), reset_backups(&live)), (vec!["stays".to_owned()], made));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use rusqlite::OpenFlags;
 
 use super::super::backups::Label;
 use super::super::lineage::Version;
-use super::{MemoryDb, MemoryStore};
+use super::{MemoryDb, MemoryStore, Rows, Stopped};
 use crate::proto::exchange::{BackupResult, RestoreResult};
 use crate::store::foreign::{Copied, ForeignError, Purpose};
 use crate::store::{StoreError, corrupt};
@@ -49,14 +49,24 @@ impl MemoryStore {
         Ok(BackupResult { path: path.display().to_string(), bytes, memories: db.count()?, notice: None })
     }
 
-    /// Makes a backup that is never deleted in favour of others, and returns its path.
+    /// Writes as [`Self::write`] does, after a backup, whose path `write` gets.
     ///
     /// # Errors
-    /// When it cannot be written; nothing is left of it then.
-    pub fn back_up_before_reset(&mut self, now_ms: i64) -> Result<PathBuf, StoreError> {
+    /// When the backup or the transaction fails. Nothing is changed then, and nothing is left of the backup.
+    pub fn write_backed_up<T, R>(
+        &mut self,
+        now_ms: i64,
+        write: impl Fn(&Rows<'_>, &Path) -> Result<T, Stopped<R>>,
+    ) -> Result<T, Stopped<R>> {
         self.ready(now_ms)?;
         let (db, _) = self.open.as_ref().expect("it was made ready");
-        self.backups.add(db, now_ms, Label::Reset)
+        let backup = self.backups.make(db, now_ms, Label::Reset)?;
+        let written = self.write(now_ms, |rows| write(rows, &backup));
+        match &written {
+            Ok(_) => self.backups.delete_surplus(),
+            Err(_) => drop(fs::remove_file(&backup)),
+        }
+        written
     }
 
     /// Replaces all memories by those of a backup in one transaction, after making a backup of the present ones. Without
