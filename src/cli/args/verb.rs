@@ -141,8 +141,8 @@ pub(in crate::cli) enum Verb {
     Restore(IdsArgs),
     /// Delete archived memories for good
     ///
-    /// Shows what would be deleted and asks first. Without a condition it deletes the whole archive. Backups of the last days
-    /// still hold what was deleted. Exits with 1 when there is nothing to delete.
+    /// Shows what would be deleted and asks first. Without a condition it deletes the whole archive. Backups still hold what was
+    /// deleted: those of the last seven days, those asked for, exports and kept files. Exits with 1 when there is nothing to delete.
     ///
     /// Example: memo purge --until 90d --dry-run
     Purge(RemoveArgs),

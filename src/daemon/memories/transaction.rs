@@ -190,6 +190,8 @@ struct Request {
     name: String,
     /// Hash of the method and its params.
     digest: [u8; 32],
+    /// Whether the method deletes memories for good.
+    deletes: bool,
 }
 
 impl Request {
@@ -197,7 +199,7 @@ impl Request {
         // The order of the params does not matter.
         let params: Option<BTreeMap<_, _>> = params.as_object().map(|params| params.iter().collect());
         let digest = *blake3::hash(json!([method, params]).to_string().as_bytes()).as_bytes();
-        Self { name, digest }
+        Self { name, digest, deletes: matches!(method, "memory.purge" | "memory.reset") }
     }
 
     /// Returns the answer of an earlier run; fails if the name belongs to another request.
@@ -221,9 +223,21 @@ impl Request {
             return Ok(answer);
         }
         let answer = run()?;
-        rows.keep_answer(&self.name, &self.digest, &answer)?;
+        if self.deletes {
+            rows.keep_answer(&self.name, &self.digest, &without_texts(answer.clone()))?;
+        } else {
+            rows.keep_answer(&self.name, &self.digest, &answer)?;
+        }
         Ok(answer)
     }
+}
+
+/// Returns the answer of a method that deletes memories with their ids alone: nothing else of them may be kept.
+fn without_texts(mut answer: Value) -> Value {
+    for memory in answer["memories"].as_array_mut().into_iter().flatten() {
+        *memory = json!({ "id": memory["id"] });
+    }
+    answer
 }
 
 /// The data that the daemon adds to a change.

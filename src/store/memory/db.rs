@@ -107,7 +107,7 @@ impl MemoryDb {
     /// # Errors
     /// When `read` fails.
     pub fn read<T, E>(&self, now_ms: i64, read: impl FnOnce(&Rows<'_>) -> Result<T, E>) -> Result<T, E> {
-        read(&Rows { conn: &self.conn, path: &self.path, now_ms })
+        read(&Rows::new(&self.conn, &self.path, now_ms))
     }
 
     /// Writes in one transaction, after archiving memories that have certainly expired. The data is on disk on return.
@@ -143,7 +143,7 @@ impl MemoryDb {
         let path = &self.path;
         let at = |error| StoreError::new(path, error);
         let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
-        let rows = Rows { conn: &tx, path, now_ms };
+        let rows = Rows::new(&tx, path, now_ms);
         if let Some(uptime) = self.uptime {
             let passed = rows.pass_time(&uptime())?;
             match self.purges_expired {
@@ -153,7 +153,13 @@ impl MemoryDb {
         }
         let value = write(&rows)?;
         rows.count_write()?;
+        let has_deleted = rows.has_deleted();
         if stays { tx.commit() } else { tx.rollback() }.map_err(at)?;
+        if stays && has_deleted {
+            // Pages of before are in the log and in the file until it is moved. The deletion itself is on disk already.
+            let _ =
+                self.checkpoint().inspect_err(|error| tracing::warn!(%error, "the log cannot be emptied"));
+        }
         Ok(value)
     }
 

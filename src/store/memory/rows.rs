@@ -1,5 +1,6 @@
 //! Reads memories in one snapshot.
 
+use std::cell::Cell;
 use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
@@ -14,6 +15,8 @@ pub struct Rows<'a> {
     pub(super) conn: &'a Connection,
     pub(super) path: &'a Path,
     pub(super) now_ms: i64,
+    /// Whether memories were deleted for good.
+    has_deleted: Cell<bool>,
 }
 
 /// Columns in the order of [`record`].
@@ -23,7 +26,23 @@ pub(super) const COLUMNS: &str =
      m.key, m.agent, (SELECT json_group_array(tag) FROM (SELECT tag FROM tag WHERE memory = m.row ORDER BY tag)),
      (SELECT json_group_array(json(anchor) ORDER BY ord) FROM anchor WHERE memory = m.row)";
 
+impl<'a> Rows<'a> {
+    pub(super) fn new(conn: &'a Connection, path: &'a Path, now_ms: i64) -> Self {
+        Self { conn, path, now_ms, has_deleted: Cell::new(false) }
+    }
+}
+
 impl Rows<'_> {
+    /// Returns whether memories were deleted for good.
+    pub(super) fn has_deleted(&self) -> bool {
+        self.has_deleted.get()
+    }
+
+    /// Records that memories were deleted for good.
+    pub(super) fn set_has_deleted(&self) {
+        self.has_deleted.set(true);
+    }
+
     /// Returns the time of the snapshot, unix ms.
     pub fn now_ms(&self) -> i64 {
         self.now_ms

@@ -88,17 +88,30 @@ fn a_period_and_an_author_select_as_they_do_in_a_search() {
 #[test]
 fn what_is_purged_is_in_copies_alone() {
     let live = Live::new();
-    let planted = json!({ "content": "plantedpurge", "title": "plantedpurge", "tags": ["plantedpurge"], "request": "r" });
-    call(&live, "memory.add", planted);
-    call(&live, "memory.add", json!({ "content": "stays" }));
-    call(&live, "memory.forget", json!({ "match": "plantedpurge" }));
-    assert_eq!(call(&live, "memory.purge", json!({}))["memories"].as_array().unwrap().len(), 1);
+    let planted = json!({ "content": "plantedpurge", "title": "plantedpurge", "tags": ["plantedpurge"],
+        "container": "plantedpurge", "metadata": { "plantedpurge": "plantedpurge" }, "request": "r" });
+    let id = call(&live, "memory.add", planted)["memory"]["id"].clone();
+    call(&live, "memory.update", json!({ "id": id, "content": "plantedpurge again", "request": "u" }));
+    call(&live, "memory.add", json!({ "content": "plantedstays" }));
+    call(&live, "memory.forget", json!({ "match": "plantedpurge", "request": "f" }));
+    let purge = json!({ "request": "p" });
+    let purged = call(&live, "memory.purge", purge.clone());
+    assert_eq!(purged["memories"][0]["line"], "plantedpurge", "who asked is told what went");
+    assert_eq!(found_in_state(&live, "plantedp"), "", "while the daemon runs");
+    let again = call(&live, "memory.purge", purge);
+    assert_eq!((&again["memories"], &again["digest"]), (&json!([{ "id": id }]), &purged["digest"]));
     stop(&live);
+    assert_eq!(found_in_state(&live, "plantedp"), "", "after it has ended");
+    assert_eq!(texts(&live), ["plantedstays"]);
+    let (exit, _) = memo(&live, &["reset", "--yes"]);
+    assert_eq!((exit, found_in_state(&live, "plantedst").as_str()), (0, ""));
+}
+
+/// Returns the files of the state dir that have a word, without the backups.
+fn found_in_state(live: &Live, word: &str) -> String {
     let state = live.layout().state_dir;
-    let found =
-        Command::new("grep").args(["-arl", "--exclude-dir=backups", "plantedpurge"]).arg(&state).output();
-    assert_eq!(String::from_utf8(found.unwrap().stdout).unwrap(), "");
-    assert_eq!(texts(&live), ["stays"]);
+    let found = Command::new("grep").args(["-arl", "--exclude-dir=backups", word]).arg(&state).output();
+    String::from_utf8(found.unwrap().stdout).unwrap()
 }
 
 #[test]
@@ -138,7 +151,12 @@ fn a_reset_deletes_what_it_showed_and_keeps_a_backup() {
         (lines(&done).len(), call(&live, "memory.stats", json!({}))["archived"].clone()),
         (3, json!(0))
     );
-    assert_eq!(call(&live, "memory.reset", again), done, "a request that comes again does nothing more");
+    let repeated = call(&live, "memory.reset", again);
+    assert_eq!(
+        (&repeated["digest"], &repeated["backup"]),
+        (&done["digest"], &done["backup"]),
+        "a request that comes again does nothing more"
+    );
     assert_eq!(memo(&live, &["reset", "--yes"]).0, 1, "there are none");
     assert_eq!(reset_backups(&live).len(), 1, "nor is a backup made of none");
     call(&live, "memory.add", json!({ "content": "after it" }));
@@ -218,9 +236,7 @@ fn what_is_over_is_deleted_where_that_is_wanted() {
     assert_eq!(history[2]["fields"], json!({ "related_to": [to, null] }), "{history}");
     let again = call(&live, "memory.add", json!({ "content": "stays", "request": "r1" }));
     assert_eq!(again, stays, "what was asked before is still known");
+    assert_eq!(found_in_state(&live, "plantedend"), "", "while the daemon runs");
     stop(&live);
-    let state = live.layout().state_dir;
-    let found =
-        Command::new("grep").args(["-arl", "--exclude-dir=backups", "plantedend"]).arg(&state).output();
-    assert_eq!(String::from_utf8(found.unwrap().stdout).unwrap(), "");
+    assert_eq!(found_in_state(&live, "plantedend"), "", "after it has ended");
 }
