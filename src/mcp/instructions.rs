@@ -16,8 +16,8 @@ rely on it.
 search takes words, \"phrases\", prefix*, AND OR NOT, path: lang: kind: only: symbol: author: after: before:; it finds by meaning too, so a \
 question works. kind and path narrow it. \
 memo takes a command line as in a shell, such as `explain QUERY` for scores, `get ID`, `update ID --priority 8`, `search \
---json=full QUERY` for every field, `VERB --help`. forget and purge take --dry-run to \
-show what they would do, and --yes to do it. Secrets are refused; text between \
+--json=full QUERY` for every field, `VERB --help`. forget takes --dry-run to \
+show what it would do, and --yes to do it; purge is for the user. Secrets are refused; text between \
 <private> and </private> is cut out before anything is stored.";
 
 #[cfg(test)]

@@ -19,6 +19,8 @@ const SOURCE: Arg = flag("source", Form::Text).about("agent, user, cli, import, 
 const MATCH: Arg = flag("match", Form::Text).about("words that must all be there");
 const SINCE: Arg = flag("since", Form::Text).about("added since: 30d or a date");
 const UNTIL: Arg = flag("until", Form::Text).about("added before: 30d or a date");
+const ARCHIVED_SINCE: Arg = flag("since", Form::Text).about("archived since: 30d or a date");
+const ARCHIVED_UNTIL: Arg = flag("until", Form::Text).about("archived before: 30d or a date");
 const LIMIT: Arg = flag("limit", Form::Integer);
 const ID: Arg = word("id", Form::Text);
 const IDS: Arg = word("ids", Form::Texts);
@@ -245,7 +247,7 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         "archive_list",
         "List archived memories.",
         &["list", "--archived"],
-        &[CONTAINER, TAG, MATCH, LIMIT, flag("offset", Form::Integer)],
+        &[CONTAINER, TAG, MATCH, ARCHIVED_SINCE, ARCHIVED_UNTIL, LIMIT, flag("offset", Form::Integer)],
         Effect::Reads,
         MEMORIES,
     ),
@@ -253,17 +255,10 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
     row(
         Data,
         "archive_purge",
-        "Delete archived memories for good.",
-        &["purge"],
-        &[
-            IDS.optional(),
-            CONTAINER,
-            TAG,
-            SINCE.about("archived since: 30d or a date"),
-            UNTIL.about("archived before: 30d or a date"),
-            YES,
-        ],
-        Effect::ChangesOnce,
+        "Show what `memo purge` would delete for good; only the user may run it, in a terminal.",
+        &["purge", "--dry-run"],
+        &[IDS.optional(), CONTAINER, TAG, ARCHIVED_SINCE, ARCHIVED_UNTIL],
+        Effect::Reads,
         ANY,
     ),
     row(

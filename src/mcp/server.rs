@@ -33,7 +33,7 @@ const TTL_MS: u64 = 3_600_000;
 
 /// Verbs after which the list of memories may be another one.
 const CHANGE_THE_LIST: &[&str] =
-    &["add", "append", "consolidate", "dedupe", "forget", "import", "purge", "restore", "update"];
+    &["add", "append", "consolidate", "dedupe", "forget", "import", "restore", "update"];
 
 /// Time between two notices of progress.
 const BETWEEN_NOTICES: Duration = Duration::from_millis(250);

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use super::refused;
 use crate::cli::args::{
-    BackupArgs, ConfigArgs, ConfigVerb, DoctorArgs, ExportArgs, HooksArgs, HooksVerb, LogsArgs, ModelArgs,
-    ModelVerb, RestoreBackupArgs, Verb,
+    BackupArgs, ConfigArgs, ConfigVerb, ConsentArgs, DoctorArgs, ExportArgs, HooksArgs, HooksVerb, LogsArgs,
+    ModelArgs, ModelVerb, RemoveArgs, RestoreBackupArgs, Verb,
 };
 use crate::cli::context::CommandContext;
 use crate::cli::error::CliError;
@@ -19,6 +19,9 @@ use crate::types::is_secret_name;
 
 /// What to do about a verb that is for people.
 const BY_A_PERSON: &str = "ask the user to run it in a terminal";
+/// What to do about memories that are to be deleted.
+const PURGE_BY_A_PERSON: &str =
+    "ask the user to type `memo purge ID…` in a terminal; `memo purge --dry-run` shows what it would delete";
 /// What to do about a file that is out of reach.
 const IN_THE_WORKTREE: &str = "name a file of the worktree, or ask the user to run the command in a terminal";
 /// What to do about a file that a model may not make.
@@ -48,6 +51,8 @@ fn permission(verb: &Verb) -> Permission<'_> {
             Granted
         }
         Verb::RestoreBackup(RestoreBackupArgs { dry_run: true, .. }) => Reading(verb.files_to_read()),
+        Verb::Purge(RemoveArgs { consent: ConsentArgs { dry_run: true, .. }, .. }) => Granted,
+        Verb::Purge(_) => Denied("memo purge deletes memories for good", PURGE_BY_A_PERSON),
         Verb::Reset(_) => Denied("memo reset deletes all memories", BY_A_PERSON),
         Verb::RestoreBackup(_) => Denied("memo restore-backup replaces all memories", BY_A_PERSON),
 
@@ -64,7 +69,6 @@ fn permission(verb: &Verb) -> Permission<'_> {
         | Verb::Confirm(_)
         | Verb::Forget(_)
         | Verb::Restore(_)
-        | Verb::Purge(_)
         | Verb::Tag(_)
         | Verb::Untag(_)
         | Verb::Tags(_)

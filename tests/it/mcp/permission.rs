@@ -222,6 +222,45 @@ fn a_server_elsewhere_looks_at_its_own_worktree() {
 }
 
 #[test]
+fn memories_are_deleted_for_good_by_people() {
+    let live = indexed();
+    let mut mcp = Mcp::legacy(&live, &["--profile", "full"]);
+    let (is_error, shown) = run(&mut mcp, "add --tag t 'stays in the archive'");
+    assert!(!is_error, "{shown}");
+    let (is_error, shown) = run(&mut mcp, "forget --tag t --yes");
+    assert!(!is_error, "{shown}");
+    for command in ["purge", "purge --yes", "purge --tag t --yes", "reset --yes", "reset --dry-run"] {
+        let (is_error, shown) = run(&mut mcp, command);
+        let verb = command.split_whitespace().next().unwrap();
+        assert!(is_error && shown.starts_with(&format!("error: memo {verb} deletes ")), "{command}: {shown}");
+        let hint =
+            if verb == "purge" { "type `memo purge ID…` in a terminal" } else { "run it in a terminal" };
+        assert!(shown.contains(&format!("\nhint: ask the user to {hint}")), "{command}: {shown}");
+    }
+    let answers = [
+        mcp.tool("memo", json!({ "command": "purge --dry-run" })),
+        mcp.tool("archive_purge", json!({})),
+        mcp.tool("archive_purge", json!({ "tag": "t", "since": "1h" })),
+    ];
+    for answer in answers {
+        let shown = &answer["structuredContent"];
+        assert_eq!(
+            (&shown["dry_run"], &shown["memories"][0]["line"]),
+            (&json!(true), &json!("stays in the archive")),
+            "{answer}"
+        );
+    }
+    let answer = mcp.tool("archive_purge", json!({ "tag": "t", "yes": true }));
+    assert!(answer["isError"] == true && text(&answer).contains("unknown argument: yes"), "{answer}");
+    for (since, n) in [("1h", 1), ("2999-01-01", 0)] {
+        let answer = mcp.tool("archive_list", json!({ "since": since }));
+        assert_eq!(answer["structuredContent"]["total"], n, "{answer}");
+    }
+    let answer = mcp.tool("archive_list", json!({ "until": "1h" }));
+    assert_eq!(answer["structuredContent"]["total"], 0, "{answer}");
+}
+
+#[test]
 fn the_machine_and_the_daemon_are_for_people() {
     let live = indexed();
     let mut mcp = Mcp::legacy(&live, &[]);
