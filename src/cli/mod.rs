@@ -155,7 +155,7 @@ fn listed(verb: &Verb) -> Option<(&RowsArgs, &'static Table)> {
 }
 
 fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
-    let CommandLine { global, verb } = typed;
+    let CommandLine { global, mut verb } = typed;
     // What a person set is more exact than what a client calls itself.
     let of_env = std::env::var("MEMO_AGENT").ok().filter(|name| !name.trim().is_empty());
     let agent = of_env.or_else(|| global.agent.clone());
@@ -163,6 +163,15 @@ fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
         let found = CommandContext::find(global.dir.as_deref())?;
         Ok(found.of_client(global.client, agent.clone()))
     };
+    let places = verb.places_mut();
+    if places.iter().any(|place| place.trim_start_matches('!').starts_with('/')) {
+        let dir = context()?.dir();
+        for place in places {
+            let n_marks = usize::from(place.starts_with('!'));
+            let path = dir.without_links(place.split_off(n_marks));
+            place.push_str(&path);
+        }
+    }
     match verb {
         Verb::Init(typed) => init::init(&typed, &CommandContext::find_new(global.dir.as_deref())?, output),
         Verb::Bench(typed) => bench::bench(typed, context, output),

@@ -36,7 +36,7 @@ pub(super) fn why(typed: WhyArgs, context: &CommandContext, output: &mut Output)
 
 fn print(result: &WhyResult, dir: &CallerDir, output: &mut Output) -> Result<(), CliError> {
     for memory in &result.memories {
-        print_memory(memory, output)?;
+        print_memory(memory, dir, output)?;
     }
     let has_more = !result.commits.is_empty() || !result.uncommitted.is_empty();
     if has_more && !result.memories.is_empty() {
@@ -56,11 +56,11 @@ fn print(result: &WhyResult, dir: &CallerDir, output: &mut Output) -> Result<(),
 }
 
 /// Shows a memory in two lines: its anchors with their state, then its text.
-fn print_memory(memory: &WhyMemory, output: &mut Output) -> Result<(), CliError> {
+fn print_memory(memory: &WhyMemory, dir: &CallerDir, output: &mut Output) -> Result<(), CliError> {
     let styles = output.styles;
     let bad = memory.state.filter(|state| *state != State::Fresh);
     let state = bad.map_or(String::new(), |state| format!("  {}", paint(styles.bad, state.as_str())));
-    let about = paint(styles.line, &escape(&memory.about));
+    let about = paint(styles.line, &escape(&dir.display(&memory.about)));
     output.line(&format!("{}  {about}{state}", paint(styles.path, &escape(&memory.id))))?;
     if let Some(note) = &memory.note {
         output.line(&format!("    ({})", escape(note)))?;

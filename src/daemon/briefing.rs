@@ -10,6 +10,7 @@ mod readme;
 mod routes;
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -29,6 +30,7 @@ use crate::extract;
 use crate::extract::redact::mask;
 use crate::extract::secrets::secrets;
 use crate::git::Walk;
+use crate::paths::CallerDir;
 use crate::proto::anchor::State;
 use crate::proto::memory::{Caller, ListParams, MemoriesResult, Memory, Sort};
 use crate::proto::{
@@ -87,8 +89,7 @@ pub(super) async fn brief_until(
     let for_project = Arc::clone(&at);
     let project = reading(shared, &at.layout.root, move |shared| project(shared, &for_project));
     let view = at.view;
-    let routes =
-        blocking(shared, move |shared| Ok(routes::routes(&shared.read(|reader| reader.routes(view))?)));
+    let routes = blocking(shared, move |shared| Ok(shared.read(|reader| reader.routes(view))?));
     let (pinned, (mut to_check, mut n_to_check), changes, commits, project, routes) = join!(
         pinned(shared),
         to_check(shared, &params.cwd),
@@ -97,7 +98,7 @@ pub(super) async fn brief_until(
         project,
         routes
     );
-    let (mut pinned, commits, project, (routes, n_routes)) = (pinned?, commits?, project?, routes?);
+    let (mut pinned, commits, project, routes) = (pinned?, commits?, project?, routes?);
     for memory in &mut pinned {
         // A pinned memory about changed code is listed once, with its state.
         if let Some(at) = to_check.iter().position(|other| other.id == memory.id) {
@@ -105,8 +106,13 @@ pub(super) async fn brief_until(
             n_to_check -= 1;
         }
     }
+    let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
+    for anchor in pinned.iter_mut().chain(&mut to_check).flat_map(|memory| &mut memory.anchors) {
+        anchor.path = dir.display(&anchor.path);
+    }
     let focus =
         changes.files.iter().map(|file| at.layout.root.join(&file.path).display().to_string()).collect();
+    let (routes, n_routes) = routes::routes(&routes, &dir);
     let lists = vec![
         List::new("project", "Project", PROJECT_UNTIL, &project, String::clone, project.len()),
         List::new("memories", "Memories", MEMORIES_UNTIL, &pinned, memory_line, pinned.len()),

@@ -52,7 +52,12 @@ impl History {
 
 /// Returns a typed path relative to the top of the worktree; `None` for the top itself, and for paths outside.
 pub(super) fn key_of(path: &str, cwd: &str, layout: &RepoLayout) -> Option<SourceKey> {
-    let path = CallerDir::new(layout, Path::new(cwd)).path(path).ok()?;
+    key_in(path, &CallerDir::new(layout, Path::new(cwd)))
+}
+
+/// As [`key_of`], for a known directory.
+pub(super) fn key_in(path: &str, dir: &CallerDir) -> Option<SourceKey> {
+    let path = dir.path(path).ok()?;
     (!path.is_empty()).then(|| SourceKey::new(path))
 }
 

@@ -61,7 +61,7 @@ fn answer(shared: &Shared, params: &ShowParams, at: &Freshness) -> RpcResult<(Sh
     let (mut parts, mut stale) = (Vec::new(), Vec::new());
     for of_file in spans.chunk_by(|(_, one), (_, other)| one.key == other.key) {
         let (entry, Span { key, .. }) = &of_file[0];
-        match text_of(shared, at, entry, key)? {
+        match text_of(shared, at, entry, (key, &dir))? {
             Some(text) => {
                 for (_, span) in of_file {
                     parts.push(part(span, &text, &dir)?);
@@ -85,7 +85,8 @@ fn spans(
         let Some(key) = key_of(path, &params.cwd, &at.layout) else { continue };
         if let Some(entry) = reader.entry(at.view, &key)? {
             let definitions = reader.definitions(at.view, &key)?;
-            let spans = of_part(&key, part, &definitions)?;
+            let spans =
+                of_part(&key, part, &definitions, &CallerDir::new(&at.layout, Path::new(&params.cwd)))?;
             return Ok(spans.into_iter().map(|span| (entry.clone(), span)).collect());
         }
     }
@@ -96,7 +97,12 @@ fn spans(
     Ok(found)
 }
 
-fn of_part(key: &SourceKey, part: Part<'_>, definitions: &[Definition]) -> RpcResult<Vec<Span>> {
+fn of_part(
+    key: &SourceKey,
+    part: Part<'_>,
+    definitions: &[Definition],
+    dir: &CallerDir,
+) -> RpcResult<Vec<Span>> {
     let span = |lines, title| Span { key: key.clone(), lines, title };
     let whole = |found: &&Definition| span(Some(found.lines), Some(found.title.clone()));
     match part {
@@ -116,7 +122,7 @@ fn of_part(key: &SourceKey, part: Part<'_>, definitions: &[Definition]) -> RpcRe
             if found.is_empty() {
                 let hint =
                     defines(definitions).unwrap_or_else(|| "no definition is indexed there".to_owned());
-                let message = format!("{key}: defines no {name}");
+                let message = format!("{}: defines no {name}", dir.display(key.as_str()));
                 return Err(RpcError::new(code::NOT_FOUND, message).with_hint(hint));
             }
             Ok(found.iter().map(whole).collect())
@@ -150,11 +156,18 @@ fn by_name(
 }
 
 /// Returns the text of a file, without its credentials; `None` if the disk has another one than the snapshot.
-fn text_of(shared: &Shared, at: &Freshness, entry: &Entry, key: &SourceKey) -> RpcResult<Option<String>> {
+fn text_of(
+    shared: &Shared,
+    at: &Freshness,
+    entry: &Entry,
+    (key, dir): (&SourceKey, &CallerDir),
+) -> RpcResult<Option<String>> {
     let Some(hash) = &entry.hash else {
         let why = entry.refusal.map_or("not indexed", |refusal| refusal.as_str());
         let hint = "`memo status --skipped` lists the files that are not indexed";
-        return Err(bad_params(format!("{key}: {why}, so it is not shown")).with_hint(hint));
+        return Err(
+            bad_params(format!("{}: {why}, so it is not shown", dir.display(key.as_str()))).with_hint(hint)
+        );
     };
     let most = shared.config.index.max_file_bytes;
     // What cannot be read counts as stale, so the request is repeated.
@@ -170,7 +183,7 @@ fn part(span: &Span, text: &str, dir: &CallerDir) -> RpcResult<ShownPart> {
     let n_lines = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
     let (first, last) = lines.unwrap_or((1, n_lines));
     if let Some(why) = beyond((first, last), n_lines) {
-        let error = RpcError::new(code::NOT_FOUND, format!("{key}: {why}"));
+        let error = RpcError::new(code::NOT_FOUND, format!("{}: {why}", dir.display(key.as_str())));
         return Err(error.with_hint("`memo show PATH` shows the whole file"));
     }
     let n_shown = (last + 1).saturating_sub(first) as usize;

@@ -60,7 +60,8 @@ fn answer(shared: &Shared, params: &WhyParams, at: &Freshness, until: Instant) -
     let mut parse = parse(&params.target).into_iter();
     let found = parse.find_map(|(path, part)| Some((exists(path)?, part)));
     let Some((key, part)) = found else { return past_path(&past, params, at, head, limit, until) };
-    let question = Question { shared, at, past: &past, head, key, limit, until };
+    let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
+    let question = Question { shared, at, past: &past, head, key, dir, limit, until };
     match part {
         Part::Whole => question.whole(),
         Part::Lines(first, last) => question.lines(&[(first, last)], None),
@@ -97,6 +98,7 @@ struct Question<'a> {
     past: &'a History,
     head: ObjectId,
     key: SourceKey,
+    dir: CallerDir,
     limit: usize,
     until: Instant,
 }
@@ -117,7 +119,8 @@ impl Question<'_> {
         let text = self.text()?;
         let n_lines = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
         if let Some(why) = wanted.iter().find_map(|lines| beyond(*lines, n_lines)) {
-            let error = RpcError::new(code::NOT_FOUND, format!("{}: {why}", self.key));
+            let error =
+                RpcError::new(code::NOT_FOUND, format!("{}: {why}", self.dir.display(self.key.as_str())));
             return Err(error.with_hint("ask for the whole: `memo why PATH`"));
         }
         let wanted_lines = wanted.iter().flat_map(|(first, last)| *first..=*last).collect();
@@ -146,7 +149,7 @@ impl Question<'_> {
     fn text(&self) -> RpcResult<String> {
         let refused = |why: String| {
             let hint = "ask for the file as a whole: `memo why PATH`";
-            bad_params(format!("{}: {why}", self.key)).with_hint(hint)
+            bad_params(format!("{}: {why}", self.dir.display(self.key.as_str()))).with_hint(hint)
         };
         match scan::read(&self.at.layout.root, &self.key, self.shared.config.index.max_file_bytes) {
             Ok(Read { content: Content::Text(text), .. }) => Ok(text),

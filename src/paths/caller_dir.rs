@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use super::RepoLayout;
+use super::{RepoLayout, canonical};
 
 /// The directory of a caller, as its parts from the top of the worktree.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +39,26 @@ impl CallerDir {
         let n_common = n_common.min(theirs.len() - 1); // the directory itself is `../name`
         let up = std::iter::repeat_n("..", self.parts.len() - n_common);
         Some(up.chain(theirs[n_common..].iter().copied()).collect::<Vec<_>>().join("/"))
+    }
+
+    /// Returns a path from the top, with what follows it, as the caller would type it.
+    pub fn display(&self, path: &str) -> String {
+        self.shown(path).unwrap_or_else(|| path.to_owned())
+    }
+
+    /// Returns a typed path that leads to the worktree through a link as one below the top. Every other path is returned as it
+    /// is, and so is what follows a path.
+    pub fn without_links(&self, typed: String) -> String {
+        let path = Path::new(&typed);
+        if !path.is_absolute() || path.starts_with(&self.root) {
+            return typed;
+        }
+        let to_root = path.ancestors().find_map(|above| {
+            let is_root = canonical(above).is_ok_and(|found| found == Path::new(&self.root));
+            is_root.then(|| path.strip_prefix(above).ok()).flatten()
+        });
+        to_root
+            .map_or(typed.clone(), |below| Path::new(&self.root).join(below).to_string_lossy().into_owned())
     }
 
     /// Returns a typed glob as one over paths from the top, with a `/` before it. A name without `/` is left as it is: it may

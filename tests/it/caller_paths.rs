@@ -142,3 +142,60 @@ fn a_map_is_restricted_to_what_is_named() {
 fn strings(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|&text| text.to_owned()).collect()
 }
+
+#[test]
+fn anchors_and_errors_name_paths_as_they_would_be_typed() {
+    let live = repository();
+    let run = |args: &[&str]| {
+        let output = run(&live, "src", args);
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+    };
+    let id = run(&["add", "the cart is cheap", "--about", "cart.rs#alpha_of_cart", "--tag", "pinned", "-q"]);
+    let id = id.lines().next().unwrap();
+    assert!(run(&["get", id]).contains("about      cart.rs#alpha_of_cart, fresh"), "{}", run(&["get", id]));
+    assert!(run(&["confirm", id]).contains("holds for cart.rs#alpha_of_cart"));
+    assert!(run(&["why", "cart.rs"]).contains("  cart.rs#alpha_of_cart"), "{}", run(&["why", "cart.rs"]));
+    live.write("src/cart.rs", "pub fn alpha_of_cart() -> u32 {\n    4\n}\n");
+    assert!(
+        run(&["brief"]).contains("- [drifted: cart.rs#alpha_of_cart] the cart is cheap"),
+        "{}",
+        run(&["brief"])
+    );
+    let errors: [(&[&str], &str); 5] = [
+        (&["show", "cart.rs#nothing"], "memo: cart.rs: defines no nothing"),
+        (&["show", "deep/tax.rs:40"], "memo: deep/tax.rs: has 3 lines, no line 40"),
+        (&["why", "deep/tax.rs:40"], "memo: deep/tax.rs: has 3 lines, no line 40"),
+        (&["add", "x", "--about", "deep/tax.rs#nothing"], "memo: about: deep/tax.rs defines no nothing"),
+        (
+            &["add", "x", "--about", "carts.rs"],
+            "memo: about: there is no carts.rs\nhint: did you mean cart.rs?",
+        ),
+    ];
+    for (args, expected) in errors {
+        assert!(run(args).contains(expected), "{args:?}: {}", run(args));
+    }
+}
+
+#[test]
+fn paths_through_a_link_to_the_worktree_are_its_own() {
+    let live = repository();
+    let link = live.sandbox.path("link");
+    std::os::unix::fs::symlink(live.root(), &link).unwrap();
+    let link = link.display();
+    let heads = |args: &[&str]| heads(&run(&live, "src", args));
+    for target in [format!("{link}/src/cart.rs"), format!("{link}/src/cart.rs#alpha_of_cart")] {
+        assert!(heads(&["show", &target])[0].starts_with("cart.rs:1-3"), "{:?}", heads(&["show", &target]));
+    }
+    assert_eq!(paths(&live, "src", &["--path", &format!("{link}/docs/**")]), ["../docs/taxes.md"]);
+    assert_eq!(
+        paths(&live, "src", &["--path", &format!("!{link}/docs/**"), "--exclude", &format!("{link}/*.md")]),
+        ["cart.rs", "deep/tax.rs"]
+    );
+    assert_eq!(heads(&["map", &format!("{link}/src/deep")])[0], "deep/tax.rs");
+    assert_eq!(heads(&["-C", &link.to_string(), "map", "src/deep"])[0], "src/deep/tax.rs");
+    let outside = run(&live, "src", &["show", "/nowhere/src/cart.rs"]);
+    assert!(
+        String::from_utf8_lossy(&outside.stderr).contains("/nowhere/src/cart.rs: outside the worktree"),
+        "{outside:?}"
+    );
+}

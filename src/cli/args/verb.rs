@@ -416,6 +416,23 @@ impl Verb {
         }
     }
 
+    /// Returns the paths, globs and places in the worktree that the verb is given.
+    pub(in crate::cli) fn places_mut(&mut self) -> Vec<&mut String> {
+        match self {
+            Self::Search(args) => args.find.path.iter_mut().chain(&mut args.find.exclude).collect(),
+            Self::Explain(args) => {
+                args.find.path.iter_mut().chain(&mut args.find.exclude).chain(&mut args.of).collect()
+            }
+            Self::Show(ShowArgs { target, .. })
+            | Self::Open(OpenArgs { target, .. })
+            | Self::Why(WhyArgs { target, .. }) => vec![target],
+            Self::Map(args) => args.paths.iter_mut().chain(&mut args.focus).collect(),
+            Self::Add(args) => args.about.iter_mut().collect(),
+            Self::Update(args) => args.about.iter_mut().chain(&mut args.no_about).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Resolves the files that the verb reads and writes against `dir`, the directory of `-C`.
     pub(in crate::cli) fn start_files_at(&mut self, dir: &Path) {
         let start = |path: &mut PathBuf| *path = dir.join(&*path);

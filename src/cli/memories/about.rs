@@ -7,6 +7,7 @@ use crate::cli::error::{CliError, CliResult};
 use crate::cli::output::Output;
 use crate::cli::status::row;
 use crate::cli::text::{escape, paint};
+use crate::paths::CallerDir;
 use crate::proto::anchor::{Anchor, State};
 use crate::proto::memory::{ConfirmParams, UpdateResult};
 
@@ -14,11 +15,12 @@ use crate::proto::memory::{ConfirmParams, UpdateResult};
 pub(in crate::cli) fn confirm(typed: IdArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let params = ConfirmParams { caller: caller(context), id: typed.id, ..ConfirmParams::default() };
     let result: UpdateResult = context.connect()?.call("memory.confirm", &params)?;
+    let dir = context.dir();
     output.value(&result, |output| {
         output.line(&result.memory.id)?;
         output.flush()?;
         let about: Vec<String> =
-            result.memory.anchors.iter().map(|anchor| escape(&anchor.to_string())).collect();
+            result.memory.anchors.iter().map(|anchor| escape(&dir.display(&anchor.to_string()))).collect();
         output.say(&format!("holds for {} as it is now", about.join(", ")));
         Ok(())
     })?;
@@ -27,22 +29,22 @@ pub(in crate::cli) fn confirm(typed: IdArgs, context: &CommandContext, output: &
 }
 
 /// Writes the anchors of a memory with their states, one per line.
-pub(super) fn rows(anchors: &[Anchor], output: &mut Output) -> Result<(), CliError> {
+pub(super) fn rows(anchors: &[Anchor], dir: &CallerDir, output: &mut Output) -> Result<(), CliError> {
     anchors.iter().try_for_each(|anchor| {
-        let about = escape(&anchor.to_string());
-        row("about", &format!("{about}{}", state(anchor, output)), output)
+        let about = escape(&dir.display(&anchor.to_string()));
+        row("about", &format!("{about}{}", state(anchor, dir, output)), output)
     })
 }
 
 /// Returns the state of an anchor after a comma, with a note if there is one.
-fn state(anchor: &Anchor, output: &Output) -> String {
+fn state(anchor: &Anchor, dir: &CallerDir, output: &Output) -> String {
     let mut text = match anchor.state {
         None => return String::new(),
         Some(State::Fresh) => ", fresh".to_owned(),
         Some(state) => format!(", {}", paint(output.styles.bad, state.as_str())),
     };
     if let Some(now) = &anchor.now {
-        text += &format!(", now {}", escape(now));
+        text += &format!(", now {}", escape(&dir.display(now)));
     }
     if let Some(note) = &anchor.note {
         text += &format!(": {}", escape(note));

@@ -23,7 +23,8 @@ pub(in crate::cli) type Words = Vec<(String, String)>;
 pub(in crate::cli) fn get(typed: GetArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let params = IdsParams { caller: caller(context), ids: typed.ids.ids };
     let result: MemoriesResult = context.connect()?.call("memory.get", &params)?;
-    output.list(&result, |output| show::wholes(&result.memories, output))?;
+    let dir = context.dir();
+    output.list(&result, |output| show::wholes(&result.memories, &dir, output))?;
     about::say_unsure(result.reason.as_ref(), output);
     notice(result.notice.as_ref(), output);
     Ok(0)

@@ -7,20 +7,21 @@ use crate::cli::error::CliError;
 use crate::cli::output::Output;
 use crate::cli::status::row;
 use crate::cli::text::{age, bytes, count, escape, escape_lines, paint};
+use crate::paths::CallerDir;
 use crate::proto::memory::{Brief, Change, HistoryResult, Memory, StatsResult, Tally};
 
-pub(super) fn wholes(memories: &[Memory], output: &mut Output) -> Result<(), CliError> {
+pub(super) fn wholes(memories: &[Memory], dir: &CallerDir, output: &mut Output) -> Result<(), CliError> {
     for (at, memory) in memories.iter().enumerate() {
         if at > 0 {
             output.line("")?;
         }
-        whole(memory, output)?;
+        whole(memory, dir, output)?;
     }
     Ok(())
 }
 
 /// Writes all of a memory.
-fn whole(memory: &Memory, output: &mut Output) -> Result<(), CliError> {
+fn whole(memory: &Memory, dir: &CallerDir, output: &mut Output) -> Result<(), CliError> {
     output.line(&paint(output.styles.path, &memory.id))?;
     if let Some(title) = &memory.title {
         row("title", &escape(title), output)?;
@@ -29,7 +30,7 @@ fn whole(memory: &Memory, output: &mut Output) -> Result<(), CliError> {
     if !memory.tags.is_empty() {
         row("tags", &escape(&memory.tags.join(", ")), output)?;
     }
-    about::rows(&memory.anchors, output)?;
+    about::rows(&memory.anchors, dir, output)?;
     let end = memory.expires_at.as_ref().map_or(String::new(), |at| format!(", ends {at}"));
     let tier = paint(output.styles.of_tier(memory.tier), memory.tier.as_str());
     row("tier", &format!("{tier}{end}"), output)?;

@@ -1,11 +1,13 @@
 //! Resolves `PATH`, `PATH:LINES` and `PATH#SYMBOL` to an anchor.
 
+use std::path::Path;
+
 use super::{AnchorChecker, AnchorLocation};
 use crate::daemon::error::{RpcResult, bad_params};
-use crate::daemon::history::key_of;
+use crate::daemon::history::{key_in, key_of};
 use crate::daemon::path_spec::{Part, defines, named, parse};
 use crate::memory::anchor::MOST_LINES;
-use crate::paths;
+use crate::paths::{self, CallerDir};
 use crate::proto::RpcError;
 use crate::proto::anchor::Anchor;
 use crate::scan;
@@ -34,18 +36,22 @@ pub(in crate::daemon) fn resolve(
             break;
         }
     }
-    let Some((key, part)) = found else { return Err(not_there(judge, target, cwd)) };
+    let dir = &CallerDir::new(&judge.at.layout, Path::new(cwd));
+    let Some((key, part)) = found else { return Err(not_there(judge, target, dir)) };
     let entry = judge.entry(&key)?;
     if let Some(refusal) = entry.and_then(|entry| entry.refusal) {
-        return Err(not_read(&key, refusal));
+        return Err(not_read(&dir.display(key.as_str()), refusal));
     }
     let location = match part {
         Part::Whole => AnchorLocation { key, symbol: None, lines: None },
-        Part::Lines(first, last) => lines(judge, key, (first, last))?,
-        Part::Symbol(name) => symbol(judge, key, name)?,
+        Part::Lines(first, last) => lines(judge, key, (first, last), dir)?,
+        Part::Symbol(name) => symbol(judge, key, name, dir)?,
     };
     let anchor = judge.anchor(&location)?;
-    anchor.ok_or_else(|| refused(&format!("{} changes while it is read", location.key), "try again"))
+    anchor.ok_or_else(|| {
+        let path = dir.display(location.key.as_str());
+        refused(&format!("{path} changes while it is read"), "try again")
+    })
 }
 
 /// Returns the anchor of a memory that a target refers to, as it is displayed or as it was typed.
@@ -86,85 +92,96 @@ fn lines(
     judge: &mut AnchorChecker<'_>,
     key: SourceKey,
     (first, last): (u32, u32),
+    dir: &CallerDir,
 ) -> RpcResult<AnchorLocation> {
+    let path = dir.display(key.as_str());
     let text = judge.text(&key)?.unwrap_or_default();
     let n_lines = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
     if last > n_lines {
         let beyond = if first == last { format!("line {first}") } else { format!("lines {first}-{last}") };
-        return Err(refused(&format!("{key} has {n_lines} lines, no {beyond}"), "name existing lines"));
+        return Err(refused(&format!("{path} has {n_lines} lines, no {beyond}"), "name existing lines"));
     }
     if last - first >= MOST_LINES {
-        let message = format!("{key}: {} lines, over {MOST_LINES}", last - first + 1);
+        let message = format!("{path}: {} lines, over {MOST_LINES}", last - first + 1);
         return Err(refused(&message, "name fewer lines, or the whole file"));
     }
     let mut wanted = text.lines().skip(first as usize - 1).take((last - first + 1) as usize);
     if wanted.all(|line| line.trim().is_empty()) {
-        return Err(refused(&format!("{key}: these lines are empty"), "name lines with text"));
+        return Err(refused(&format!("{path}: these lines are empty"), "name lines with text"));
     }
     Ok(AnchorLocation { key, symbol: None, lines: Some((first, last)) })
 }
 
-fn symbol(judge: &mut AnchorChecker<'_>, key: SourceKey, name: &str) -> RpcResult<AnchorLocation> {
+fn symbol(
+    judge: &mut AnchorChecker<'_>,
+    key: SourceKey,
+    name: &str,
+    dir: &CallerDir,
+) -> RpcResult<AnchorLocation> {
+    let path = dir.display(key.as_str());
     let all = judge.reader.definitions(judge.at.view, &key)?;
     match named(&all, name).as_slice() {
         [] => {
             let near = near(name, all.iter().map(|found| found.title.as_str()));
-            let hint = did_you_mean(&near.iter().map(|title| format!("{key}#{title}")).collect::<Vec<_>>());
+            let hint = did_you_mean(&near.iter().map(|title| format!("{path}#{title}")).collect::<Vec<_>>());
             let hint = hint.or_else(|| defines(&all)).unwrap_or_else(|| {
                 "no definition is known there; name lines (PATH:10-20) or the whole file".to_owned()
             });
-            Err(refused(&format!("{key} defines no {name}"), &hint))
+            Err(refused(&format!("{path} defines no {name}"), &hint))
         }
         [found] => Ok(AnchorLocation::definition(key, found)),
         several => {
             let line = |found: &&Definition| {
-                format!("\n  {key}#{}  lines {}-{}", found.title, found.lines.0, found.lines.1)
+                format!("\n  {path}#{}  lines {}-{}", found.title, found.lines.0, found.lines.1)
             };
             let candidates: String = several.iter().map(line).collect();
-            let message = format!("{key} defines {} of the name {name}:{candidates}", several.len());
+            let message = format!("{path} defines {} of the name {name}:{candidates}", several.len());
             Err(refused(&message, "add the name of its type or module"))
         }
     }
 }
 
 /// Explains why the worktree has nothing of a name, from the point of view of git and memo.
-fn not_there(judge: &AnchorChecker<'_>, target: &str, cwd: &str) -> RpcError {
+fn not_there(judge: &AnchorChecker<'_>, target: &str, dir: &CallerDir) -> RpcError {
     let location = &judge.at.layout;
     let parse = parse(target);
     let there = parse.iter().find_map(|(path, _)| {
-        let key = key_of(path, cwd, location)?;
+        let key = key_in(path, dir)?;
         Some((scan::lstat(&location.root.join(key.as_str())).ok()?, key))
     });
     if let Some((stat, key)) = there {
         return match enclosing_repository(judge, &key) {
-            Some(other) => not_read(&other, Refusal::NestedRepository),
-            None if stat.is_dir() => refused(&format!("{key} is a directory"), "name a file in it"),
+            Some(other) => not_read(&dir.display(other.as_str()), Refusal::NestedRepository),
+            None if stat.is_dir() => {
+                refused(&format!("{} is a directory", dir.display(key.as_str())), "name a file in it")
+            }
             None => refused(
-                &format!("{key} is ignored, so changes of it would go unnoticed"),
+                &format!("{} is ignored, so changes of it would go unnoticed", dir.display(key.as_str())),
                 "`git check-ignore -v` and .memoignore show why; name an indexed file",
             ),
         };
     }
     let path = parse.last().map_or(target, |(path, _)| path);
-    let Some(key) = key_of(path, cwd, location) else {
+    let Some(key) = key_in(path, dir) else {
         return refused(
             &format!("{path} is not in {}", location.root.display()),
             "name a file of this worktree",
         );
     };
     if let Some(other) = enclosing_repository(judge, &key) {
-        return not_read(&other, Refusal::NestedRepository);
+        return not_read(&dir.display(other.as_str()), Refusal::NestedRepository);
     }
     let paths = judge.reader.paths(judge.at.view).unwrap_or_default();
     let paths = paths.iter().filter(|(_, refusal)| refusal.is_none()).map(|(path, _)| path.as_str());
     let behind = target.strip_prefix(path).unwrap_or_default();
-    let near: Vec<_> = near(key.as_str(), paths).iter().map(|path| format!("{path}{behind}")).collect();
+    let near = near(key.as_str(), paths);
+    let near: Vec<_> = near.iter().map(|path| format!("{}{behind}", dir.display(path))).collect();
     let hint = did_you_mean(&near);
     let hint = hint.unwrap_or_else(|| {
         "paths start at the current directory; `memo status --files` lists the indexed files".to_owned()
     });
     let late = if judge.at.fresh { "" } else { ", or not indexed yet: `memo sync` waits for that" };
-    refused(&format!("there is no {key}{late}"), &hint)
+    refused(&format!("there is no {}{late}", dir.display(key.as_str())), &hint)
 }
 
 /// Returns the other repository that a path lies in.
@@ -177,12 +194,12 @@ fn enclosing_repository(judge: &AnchorChecker<'_>, key: &SourceKey) -> Option<So
     })
 }
 
-fn not_read(key: &SourceKey, refusal: Refusal) -> RpcError {
+fn not_read(path: &str, refusal: Refusal) -> RpcError {
     if refusal == Refusal::NestedRepository {
-        let message = format!("{key} is another repository, with memories of its own");
+        let message = format!("{path} is another repository, with memories of its own");
         return refused(&message, "run memo in it, or name a file of this one");
     }
-    let message = format!("{key} is left out ({}), so changes of it would go unnoticed", refusal.as_str());
+    let message = format!("{path} is left out ({}), so changes of it would go unnoticed", refusal.as_str());
     refused(&message, "name a file that is indexed: `memo status --files` lists them")
 }
 

@@ -1,6 +1,7 @@
 //! Lists some of the HTTP routes that the code of a project declares.
 
 use super::{MOST_LINE, cut};
+use crate::paths::CallerDir;
 use crate::search::class_rules;
 use crate::types::{ClassSet, FileClass, Route, SourceKey};
 
@@ -17,13 +18,13 @@ const OF_OTHERS: [FileClass; 6] = [
 ];
 
 /// Returns lines for the first routes, by file and line, and the number of all.
-pub(super) fn routes(declared: &[(SourceKey, Route)]) -> (Vec<String>, usize) {
+pub(super) fn routes(declared: &[(SourceKey, Route)], dir: &CallerDir) -> (Vec<String>, usize) {
     let others = ClassSet::of(&OF_OTHERS);
     let is_own = |key: &SourceKey| !class_rules::by_path(key.as_str()).meets(others);
     let own = || declared.iter().filter(|(key, _)| is_own(key));
     let line = |(key, Route { method, path, line }): &(SourceKey, Route)| {
         let method = if method.is_empty() { String::new() } else { format!("{method} ") };
-        cut(&format!("- {method}{path} ({key}:{line})"), MOST_LINE)
+        cut(&format!("- {method}{path} ({}:{line})", dir.display(key.as_str())), MOST_LINE)
     };
     (own().take(MOST_ROUTES).map(line).collect(), own().count())
 }
