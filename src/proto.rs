@@ -36,7 +36,7 @@ pub use self::health::{
     StatusResult, ViewInfo, WatchInfo,
 };
 pub use self::hooks::{HookInfo, HookMethod, HooksParams, HooksResult};
-pub use self::index_progress::{IndexPhase, IndexProgress};
+pub use self::index_progress::{IndexProgress, IndexStep};
 pub use self::lean::Ordered;
 pub use self::model::{ModelEntry, ModelParams, ModelsResult, NextModel};
 pub use self::rpc::{
@@ -179,12 +179,6 @@ pub struct SyncResult {
     pub pending: Pending,
     /// `m1:<epoch>:<view>:<seq>`.
     pub clock: String,
-    /// Files that the current walk found to differ from the index; 0 when none runs.
-    pub total_files: u64,
-    /// Of those, written to the index.
-    pub done_files: u64,
-    /// Total number of chunks of the view.
-    pub total_chunks: u64,
     /// What is being indexed at the moment, and how far; absent while nothing is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<IndexProgress>,

@@ -14,7 +14,7 @@ use super::error::{CliError, CliResult, EXIT_FAILED};
 use super::output::{Kept, talk};
 use crate::client::ClientError;
 use crate::mcp::{Answer, Failure, Indexing, Profile, Verbs};
-use crate::proto::{Sync, SyncParams, SyncResult};
+use crate::proto::{IndexStep, Sync, SyncParams, SyncResult};
 
 /// Longest wait for an answer about progress.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -90,8 +90,8 @@ impl Verbs for InProcess {
         let mut client = context.connect_running_within(PATIENCE).ok()?;
         let params = SyncParams { cwd: context.cwd, sync: Sync::Fs, wait_ms: Some(0) };
         let now: SyncResult = client.call("sync", &params).ok()?;
-        (!now.fresh && now.total_files > 0)
-            .then_some(Indexing { done: now.done_files, total: now.total_files })
+        let reading = now.progress.filter(|progress| progress.step == IndexStep::Reading)?;
+        Some(Indexing { done: reading.done, total: reading.total? }).filter(|_| !now.fresh)
     }
 }
 

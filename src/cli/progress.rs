@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 
 use crate::client::Client;
-use crate::proto::{IndexPhase, IndexProgress, Pending, Sync, SyncParams, SyncResult};
+use crate::proto::{IndexProgress, IndexStep, Pending, Sync, SyncParams, SyncResult};
 use crate::threads::pause;
 
 use super::context::CommandContext;
@@ -135,7 +135,7 @@ struct IndexingLine {
 
 /// The step that is shown.
 struct Step {
-    phase: IndexPhase,
+    step: IndexStep,
     /// Whether it is known how much there is.
     has_end: bool,
     since: Instant,
@@ -153,8 +153,8 @@ impl IndexingLine {
         let Some(progress) = progress.filter(|_| !self.line.is_hidden()) else { return };
         let (done, total) = amount(progress);
         match &self.step {
-            Some(step) if (step.phase, step.has_end) == (progress.phase, progress.total.is_some()) => {
-                let left = left_s(step.since.elapsed(), (step.done_before, done, total)).map(rest);
+            Some(now) if (now.step, now.has_end) == (progress.step, progress.total.is_some()) => {
+                let left = left_s(now.since.elapsed(), (now.done_before, done, total)).map(rest);
                 self.line.set_message(format!("{}{}", shown(progress), left.unwrap_or_default()));
                 self.line.set_length(total);
                 self.line.set_position(done);
@@ -165,7 +165,7 @@ impl IndexingLine {
                 self.line = step_line(progress, total).with_position(done).with_message(shown(progress));
                 self.line.enable_steady_tick(TICK);
                 let (since, has_end) = (Instant::now(), progress.total.is_some());
-                self.step = Some(Step { phase: progress.phase, has_end, since, done_before: done });
+                self.step = Some(Step { step: progress.step, has_end, since, done_before: done });
             }
         }
     }
@@ -199,21 +199,21 @@ fn rest(left_s: u64) -> String {
 }
 
 /// Returns the number of a step, of four, and its name.
-fn name(phase: IndexPhase) -> (u8, &'static str) {
-    match phase {
-        IndexPhase::Listing => (1, "listing"),
-        IndexPhase::Reading => (2, "reading"),
-        IndexPhase::Commits => (3, "commits"),
-        IndexPhase::Embedding => (4, "embedding"),
+fn name(step: IndexStep) -> (u8, &'static str) {
+    match step {
+        IndexStep::Listing => (1, "listing"),
+        IndexStep::Reading => (2, "reading"),
+        IndexStep::Commits => (3, "commits"),
+        IndexStep::Embedding => (4, "embedding"),
     }
 }
 
 /// Returns how far a step is, for people: `1,200 of 5,000 files, 3.1 MiB of 12.0 MiB`.
 fn shown(progress: &IndexProgress) -> String {
-    let (one, many) = match progress.phase {
-        IndexPhase::Listing | IndexPhase::Reading => ("file", "files"),
-        IndexPhase::Commits => ("commit", "commits"),
-        IndexPhase::Embedding => ("chunk", "chunks"),
+    let (one, many) = match progress.step {
+        IndexStep::Listing | IndexStep::Reading => ("file", "files"),
+        IndexStep::Commits => ("commit", "commits"),
+        IndexStep::Embedding => ("chunk", "chunks"),
     };
     let Some(total) = progress.total else { return format!("{} found", count(progress.done, one, many)) };
     let sizes = match (progress.done_bytes, progress.total_bytes) {
@@ -225,7 +225,7 @@ fn shown(progress: &IndexProgress) -> String {
 
 /// Returns the step of indexing with how far it is, for a report.
 pub(super) fn step(progress: &IndexProgress) -> String {
-    let (number, name) = name(progress.phase);
+    let (number, name) = name(progress.step);
     format!("step {number} of 4, {name}: {}", shown(progress))
 }
 
@@ -236,7 +236,7 @@ fn step_line(progress: &IndexProgress, total: u64) -> ProgressBar {
         Some(_) => "{prefix:13} [{bar:20}] {msg}",
     };
     let style = ProgressStyle::with_template(template).expect("the template is a constant and well-formed");
-    let (number, name) = name(progress.phase);
+    let (number, name) = name(progress.step);
     let target = ProgressDrawTarget::stderr();
     let line = ProgressBar::with_draw_target(Some(total), target).with_finish(ProgressFinish::AndClear);
     line.with_style(style.progress_chars("=> ")).with_prefix(format!("{number}/4 {name}"))
@@ -287,7 +287,7 @@ mod tests {
             "step 2 of 4, reading: 1,200 of 5,000 files, 3.0 MiB of 12.0 MiB",
         );
         check(IndexProgress::reading((0, 1), (0, 0)), "step 2 of 4, reading: 0 of 1 file");
-        check(IndexProgress::of(IndexPhase::Commits, (0, 2_000)), "step 3 of 4, commits: 0 of 2,000 commits");
+        check(IndexProgress::of(IndexStep::Commits, (0, 2_000)), "step 3 of 4, commits: 0 of 2,000 commits");
         check(IndexProgress::embedding(1, 4).unwrap(), "step 4 of 4, embedding: 3 of 4 chunks");
         assert_eq!(IndexProgress::embedding(0, 4), None);
     }

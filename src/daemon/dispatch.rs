@@ -119,28 +119,16 @@ async fn sync(shared: &Arc<Shared>, params: SyncParams) -> RpcResult<SyncResult>
     let at =
         freshness_with(shared, &params.cwd, params.sync, deadline(shared, params.wait_ms), Vec::new(), true)
             .await?;
-    let (done_files, total_files) = at.progress.files();
     let read = move |shared: &Shared| {
         let read = |reader: &Reader| {
             reader.snapshot(|reader| {
-                let total_chunks = reader.n_chunks(at.view)?;
                 let pending =
                     Pending { embeddings: reader.pending_embeddings(at.view, u32::MAX)?, ..at.pending };
                 let clock = clock(reader, &at)?;
                 let (fresh, reason, failed) = (at.fresh, at.reason.clone(), at.failed.clone());
-                let embedding = IndexProgress::embedding(pending.embeddings, total_chunks);
+                let embedding = IndexProgress::embedding(pending.embeddings, reader.n_chunks(at.view)?);
                 let progress = at.indexing.or(embedding);
-                Ok(SyncResult {
-                    fresh,
-                    reason,
-                    pending,
-                    clock,
-                    total_files,
-                    done_files,
-                    total_chunks,
-                    progress,
-                    failed,
-                })
+                Ok(SyncResult { fresh, reason, pending, clock, progress, failed })
             })
         };
         shared.read(read)

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IndexProgress {
     /// The step.
-    pub phase: IndexPhase,
+    pub step: IndexStep,
     /// Files, commits or chunks of this step that are done.
     pub done: u64,
     /// All of them; absent while files or commits are being listed.
@@ -23,7 +23,7 @@ pub struct IndexProgress {
 /// The steps of indexing, in their order. Embeddings are computed while commits are read, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum IndexPhase {
+pub enum IndexStep {
     /// Files are being listed.
     Listing,
     /// Files that differ from the index are being read.
@@ -36,26 +36,26 @@ pub enum IndexPhase {
 
 impl IndexProgress {
     /// Returns the progress of a step: done, and all; 0 while nobody knows how many.
-    pub fn of(phase: IndexPhase, (done, total): (u64, u64)) -> Self {
+    pub fn of(step: IndexStep, (done, total): (u64, u64)) -> Self {
         let is_known = total > 0;
         let done = if is_known { done.min(total) } else { done };
-        Self { phase, done, total: is_known.then_some(total), done_bytes: None, total_bytes: None }
+        Self { step, done, total: is_known.then_some(total), done_bytes: None, total_bytes: None }
     }
 
     /// Returns the progress of listing, whose end nobody knows.
     pub fn listing(n_found: u64) -> Self {
-        Self::of(IndexPhase::Listing, (n_found, 0))
+        Self::of(IndexStep::Listing, (n_found, 0))
     }
 
     /// Returns the progress of reading.
     pub fn reading(files: (u64, u64), (done_bytes, total_bytes): (u64, u64)) -> Self {
         let (done_bytes, total_bytes) = (Some(done_bytes), Some(total_bytes));
-        Self { done_bytes, total_bytes, ..Self::of(IndexPhase::Reading, files) }
+        Self { done_bytes, total_bytes, ..Self::of(IndexStep::Reading, files) }
     }
 
     /// Returns the progress of embedding, if a chunk waits for its vector.
     pub fn embedding(n_pending: u64, n_chunks: u64) -> Option<Self> {
         let total = n_chunks.max(n_pending);
-        (n_pending > 0).then(|| Self::of(IndexPhase::Embedding, (total - n_pending, total)))
+        (n_pending > 0).then(|| Self::of(IndexStep::Embedding, (total - n_pending, total)))
     }
 }

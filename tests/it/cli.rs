@@ -315,7 +315,6 @@ fn init_reports_what_it_did() {
             let pending = json!({ "files": left, "embeddings": left });
             Answer::Result(json!({
                 "fresh": left == 0, "reason": null, "pending": pending, "clock": "m1:1:1:1",
-                "total_files": 3, "done_files": 3 - left, "total_chunks": 9,
             }))
         }
         "status" => Answer::Result(status(&root)),
@@ -387,6 +386,17 @@ fn status_is_a_table_or_a_list() {
     check(&sandbox, "status --skipped", "exit 0\nout: binary\tx.png\n");
     let raw = sandbox.memo(&["status", "--files", "-z"]).output().unwrap();
     assert_eq!(raw.stdout, b"a b.md\0n\nl.md\0");
+}
+
+#[test]
+fn status_says_the_step_of_indexing() {
+    let sandbox = Sandbox::new();
+    let mut answer = status(&sandbox.path("work").display().to_string());
+    answer["progress"] =
+        json!({ "step": "reading", "done": 1, "total": 3, "done_bytes": 10, "total_bytes": 2048 });
+    let _fake = Fake::start(&sandbox.layout(), VERSION, move |_| Answer::Result(answer.clone()));
+    let shown = sandbox.run(&["status"]);
+    assert!(shown.contains("out: indexing   step 2 of 4, reading: 1 of 3 files"), "{shown}");
 }
 
 #[test]

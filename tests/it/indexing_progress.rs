@@ -24,7 +24,7 @@ fn unindexed() -> Live {
 }
 
 /// The steps in their order.
-const PHASES: [&str; 4] = ["listing", "reading", "commits", "embedding"];
+const STEPS: [&str; 4] = ["listing", "reading", "commits", "embedding"];
 
 #[test]
 fn each_step_says_how_far_it_is() {
@@ -39,15 +39,15 @@ fn each_step_says_how_far_it_is() {
             break;
         }
     }
-    let places = seen.iter().map(|step| PHASES.iter().position(|name| step["phase"] == *name).unwrap());
+    let places = seen.iter().map(|step| STEPS.iter().position(|name| step["step"] == *name).unwrap());
     assert!(places.is_sorted(), "{seen:?}");
     for step in &seen {
         match step["total"].as_u64() {
-            None => assert!(step["phase"] == "listing" || step["phase"] == "commits", "{step}"),
+            None => assert!(step["step"] == "listing" || step["step"] == "commits", "{step}"),
             Some(total) => assert!(total > 0 && step["done"].as_u64().unwrap() <= total, "{step}"),
         }
     }
-    let of = |name: &str| seen.iter().filter(|step| step["phase"] == name).cloned().collect::<Vec<_>>();
+    let of = |name: &str| seen.iter().filter(|step| step["step"] == name).cloned().collect::<Vec<_>>();
     let reading = of("reading");
     let first = reading.first().expect("files are read");
     assert!(first["total"].as_u64().unwrap() >= N_FILES as u64, "{first}");
@@ -55,14 +55,6 @@ fn each_step_says_how_far_it_is() {
     assert!(reading.iter().all(|step| step["total_bytes"] == first["total_bytes"]), "{reading:?}");
     assert!(!of("embedding").is_empty(), "{seen:?}");
     assert_eq!(memo(&live, &["status"]).1.get("progress"), None);
-}
-
-#[test]
-fn status_says_the_step() {
-    let live = unindexed();
-    live.start();
-    let shown = live.sandbox.show(&mut live.memo(&["status"]));
-    assert!(shown.contains("out: indexing   step "), "{shown}");
 }
 
 #[test]

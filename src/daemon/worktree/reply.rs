@@ -9,7 +9,7 @@ use super::wait::Waiter;
 use super::{Rounds, WorktreeState};
 use crate::daemon::event::{Ask, Freshness};
 use crate::index::{Progress, WalkStep};
-use crate::proto::{IndexPhase, IndexProgress, Pending, Sync};
+use crate::proto::{IndexProgress, IndexStep, Pending, Sync};
 
 impl WorktreeState {
     /// Answers every request whose wait is over.
@@ -150,7 +150,7 @@ impl WorktreeState {
         }
         let is_first_to_come = !self.complete && self.error.is_none();
         let commits =
-            || self.commits.is_reading().then(|| IndexProgress::of(IndexPhase::Commits, progress.commits()));
+            || self.commits.is_reading().then(|| IndexProgress::of(IndexStep::Commits, progress.commits()));
         if is_first_to_come { Some(IndexProgress::listing(0)) } else { commits() }
     }
 
