@@ -193,7 +193,7 @@ pub(super) fn note(result: &SearchResult) -> Option<String> {
         }
         parts.push(behind);
     }
-    if result.pending.embeddings > 0 {
+    if result.pending.embeddings > 0 && result.mode != Mode::Keyword {
         parts.push(format!("{} still without a vector", count(result.pending.embeddings, "chunk", "chunks")));
     }
     if let Some(corrected) = &result.corrected {

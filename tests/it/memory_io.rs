@@ -519,3 +519,17 @@ fn conversations_come_in_whole() {
     let (code, answer) = memo(&live, &["import", "--from", "claude", &zip]);
     assert!(code == 2 && answer.to_string().contains("zip"), "{answer}");
 }
+
+#[test]
+fn what_looks_like_a_credential_says_how_it_comes_in() {
+    let live = Live::new();
+    let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0".repeat(2).get(..36).unwrap());
+    let file = live.sandbox.path("kept.jsonl");
+    std::fs::write(&file, json!({ "content": format!("the old token was {token}") }).to_string()).unwrap();
+    let file = file.to_str().unwrap();
+    let refused = live.memo(&["import", file]).output().unwrap();
+    let said =
+        String::from_utf8_lossy(&refused.stderr).into_owned() + &String::from_utf8_lossy(&refused.stdout);
+    assert!(refused.status.code() == Some(1) && said.contains("--allow-secret"), "{said}");
+    assert!(live.memo(&["import", "--allow-secret", file]).status().unwrap().success());
+}

@@ -192,3 +192,13 @@ fn what_is_merged_keeps_its_metadata() {
     let kept = call(&live, "memory.merge", params)["memory"]["metadata"].clone();
     assert_eq!(kept, json!({ "by": "bob", "pr": 2, "team": "auth" }), "the one that stays is older");
 }
+
+#[test]
+fn a_memory_on_its_own_has_nothing_related() {
+    let live = Live::new();
+    let lone = id(&add(&live, &["walruses winter on the ice"]));
+    let output = live.memo(&["related", &lone]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said.contains(&format!("no memory is linked to {lone}, and none is near it")), "{said}");
+}

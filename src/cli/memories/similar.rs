@@ -56,6 +56,9 @@ pub(in crate::cli) fn related(
         Ok(())
     })?;
     notice(result.notice.as_ref(), output);
+    if result.memories.is_empty() && !output.json {
+        output.say(&format!("no memory is linked to {}, and none is near it in meaning", result.id));
+    }
     Ok(if result.memories.is_empty() { EXIT_NONE } else { 0 })
 }
 

@@ -107,7 +107,7 @@ fn take(
                 }
                 imported
             }
-            Err(why) => refusal(why.to_string()),
+            Err(why) => refusal(told(&why)),
         };
         result.drafts.push(Imported { line: draft.line, ..imported });
     }
@@ -127,6 +127,11 @@ fn take(
 
 pub(super) fn keys(rows: &Rows<'_>, params: &KeysParams) -> Done<KeysResult> {
     Ok(KeysResult { keys: rows.keys(&params.beginning)?, notice: None })
+}
+
+fn told(refused: &Refused) -> String {
+    let hint = refused.hint.map_or(String::new(), |hint| format!("; {hint}"));
+    format!("{refused}{hint}")
 }
 
 fn refusal(why: String) -> Imported {
@@ -285,7 +290,7 @@ impl Import<'_> {
         let created = draft.created.as_deref().map(|written| time::exact("created", written)).transpose();
         let created = match created {
             Ok(created) => created.unwrap_or(self.stamp.now_ms),
-            Err(why) => return Ok(refusal(why.to_string())),
+            Err(why) => return Ok(refusal(told(&why))),
         };
         for id in [&draft.source, &draft.target] {
             if !self.rows.has(id)? {
