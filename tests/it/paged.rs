@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::live::{Live, not_checked};
+use crate::live::{Live, not_checked, until};
 use crate::terminal::Terminal;
 
 const MEMO: &str = env!("CARGO_BIN_EXE_memo");
@@ -88,4 +88,20 @@ fn what_is_said_comes_after_the_pager() {
     let (paged, said) = text.split_once("LEFT\n").unwrap_or_else(|| panic!("{text}"));
     assert!(paged.contains("PAGED:") && !paged.contains("memo: "), "{text}");
     assert!(said.contains("path none.txt: no indexed file matches") && said.ends_with("END-0\n"), "{text}");
+}
+
+#[test]
+fn what_has_no_end_has_no_pager() {
+    let live = repository();
+    let line = format!("stty rows 2; MEMO_PAGER='sed s/^/PAGED:/' {MEMO} logs --follow");
+    let mut terminal = match Terminal::run(&live, &line) {
+        Ok(terminal) => terminal,
+        Err(error) => return not_checked(&format!("memo logs at a terminal: script: {error}")),
+    };
+    until("more lines than the terminal has", || {
+        terminal.shown().matches("migrated to version").count() == 2
+    });
+    assert!(!terminal.shown().contains("PAGED:"), "{}", terminal.shown());
+    terminal.after("migrated to version", "\u{3}");
+    assert_ne!(terminal.end(), Some(0), "Ctrl-C ends it");
 }

@@ -402,6 +402,7 @@ impl Verb {
     pub(in crate::cli) fn is_paged(&self) -> bool {
         match self {
             Self::Search(args) => !args.files && !args.vimgrep,
+            Self::Logs(args) => !args.follow,
             Self::Explain(_)
             | Self::Show(_)
             | Self::Map(_)
@@ -409,9 +410,7 @@ impl Verb {
             | Self::Changed(_)
             | Self::Why(_) => true,
             Self::Get(_) | Self::List(_) | Self::Recent(_) | Self::Recall(_) | Self::Tags(_) => true,
-            Self::Containers(_) | Self::History(_) | Self::Related(_) | Self::Links(_) | Self::Logs(_) => {
-                true
-            }
+            Self::Containers(_) | Self::History(_) | Self::Related(_) | Self::Links(_) => true,
             _ => false,
         }
     }
