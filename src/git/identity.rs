@@ -24,13 +24,43 @@ pub fn identity(layout: &RepoLayout, dirs: &UserDirs) -> Identity {
         (Some(name), Some(email)) => Some(format!("{name} <{email}>")),
         (name, email) => name.or(email),
     };
-    let of_remote = of("remote.origin.url").and_then(|url| last_name(&url).map(str::to_owned));
+    let of_remote = of("remote.origin.url").and_then(|url| name_in_address(&url).map(str::to_owned));
     Identity { author, repository: of_remote.or_else(|| directory_name(layout)) }
 }
 
-/// Returns the last part of an address, without `.git`: `shop` of `git@host:team/shop.git`.
-fn last_name(url: &str) -> Option<&str> {
-    let path = url.trim_end_matches(['/', '\\']);
+/// Returns the last part of the path in an address, without `.git`: `shop` of `git@host:team/shop.git`. `None` if it has no
+/// path.
+///
+/// Invariant: neither credentials nor the host, a query or a fragment are in it. So everything up to the last `@` goes, also
+/// where it may be a part of the path.
+fn name_in_address(address: &str) -> Option<&str> {
+    let without_credentials = |part: &str| part.rfind('@').map_or(0, |at| at + 1);
+    if let Some((_, rest)) = address.split_once("://") {
+        let rest = rest.split(['?', '#']).next()?;
+        let (_, path) = rest[without_credentials(rest)..].split_once('/')?;
+        return last_name(path);
+    }
+    if is_scp_like(address) {
+        // Of a remote helper, such as `ext::COMMAND`, only an address with a scheme is understood.
+        if address.split_once("::").is_some_and(|(helper, _)| helper.chars().all(char::is_alphanumeric)) {
+            return None;
+        }
+        let (_, path) = address[without_credentials(address)..].split_once(':')?;
+        return last_name(path);
+    }
+    last_name(address)
+}
+
+/// Returns whether an address is `user@host:path`, and not a path, also not one of Windows (`C:\shop`).
+fn is_scp_like(address: &str) -> bool {
+    let Some(colon) = address.find(':') else { return false };
+    let is_drive = colon == 1 && address[2..].starts_with(['/', '\\']);
+    !is_drive && !address[..colon].contains(['/', '\\'])
+}
+
+/// Returns the last part of a path, without `.git`.
+fn last_name(path: &str) -> Option<&str> {
+    let path = path.trim_end_matches(['/', '\\']);
     let name = path.rsplit(['/', '\\', ':']).next()?;
     Some(name.strip_suffix(".git").unwrap_or(name)).filter(|name| !name.is_empty())
 }
@@ -61,7 +91,48 @@ mod tests {
             (".git", None),
         ];
         for (url, expected) in cases {
-            assert_eq!(last_name(url), expected, "{url}");
+            assert_eq!(name_in_address(url), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn nothing_secret_of_an_address_is_in_the_name() {
+        let cases = [
+            ("https://user:hunter2@example.org/team/shop.git", Some("shop")),
+            ("https://hunter2@example.org/shop", Some("shop")),
+            ("https://user:hunter2@example.org", None),
+            ("https://user:hunter2@example.org/", None),
+            ("https://user:hunter2@example.org:8443", None),
+            ("https://user:hun/ter2@example.org", None),
+            ("https://user:hun#ter2@example.org/shop", None),
+            ("https://example.org/shop.git?token=hunter2", Some("shop")),
+            ("https://example.org/shop?token=a/hunter2", Some("shop")),
+            ("https://example.org/shop/#hunter2", Some("shop")),
+            ("https://example.org/?token=hunter2", None),
+            ("https://example.org/@team/shop", Some("shop")),
+            ("https://example.org", None),
+            ("ssh://user:hunter2@example.org:22/team/shop.git", Some("shop")),
+            ("ssh://user:hunter2@example.org:22", None),
+            ("ssh://git@[::1]:22/shop.git", Some("shop")),
+            ("ext::https://user:hunter2@example.org/shop", Some("shop")),
+            ("ext::ssh -p hunter2 example.org %S shop", None),
+            ("git@[::1]:team/shop", Some("shop")),
+            ("git@example.org:team/shop.git", Some("shop")),
+            ("user:hunter2@example.org:team/shop", Some("shop")),
+            ("user:hunter2@example.org:shop", Some("shop")),
+            ("user:hunter2@example.org", None),
+            ("u:hunter2@example.org", None),
+            ("git@[example.org:22]:team/shop", Some("shop")),
+            ("file:///srv/git/shop.git", Some("shop")),
+            ("file:///C:/git/shop.git", Some("shop")),
+            ("file://server/share/shop", Some("shop")),
+            (r"C:\git\shop.git", Some("shop")),
+            ("C:/git/shop/", Some("shop")),
+            (r"\\server\share\shop", Some("shop")),
+            ("/srv/a@b/shop@2.git", Some("shop@2")),
+        ];
+        for (address, expected) in cases {
+            assert_eq!(name_in_address(address), expected, "{address}");
         }
     }
 }

@@ -79,6 +79,18 @@ fn a_container_can_have_the_name_of_the_repository() {
     assert_eq!(container(&["two", "--container", "auto"]), "work", "of the directory");
     live.git(&["remote", "add", "origin", "git@example.org:team/My_Shop.git"]);
     assert_eq!(container(&["three", "--container", "auto"]), "my-shop");
+    for (number, (url, expected)) in [
+        ("https://user:hunter2@example.org/team/shop.git?token=hunter2#hunter2", "shop"),
+        ("ssh://user:hunter2@example.org:22", "work"),
+        ("user:hunter2@example.org", "work"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        live.git(&["remote", "set-url", "origin", url]);
+        assert_eq!(container(&[&format!("credentials {number}"), "--container", "auto"]), expected, "{url}");
+    }
+    live.git(&["remote", "set-url", "origin", "git@example.org:team/My_Shop.git"]);
     assert!(live.memo(&["config", "set", "memory.container", "auto"]).output().unwrap().status.success());
     stop(&live); // settings are read when the daemon starts
     assert_eq!(container(&["four"]), "my-shop");
