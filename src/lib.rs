@@ -29,7 +29,7 @@
 //! | [`extract`] | splits texts into chunks, symbols and words | |
 //! | [`embed`] | computes vectors for texts | |
 //! | [`store`] | holds both databases | `proto` |
-//! | [`config`], [`paths`], [`types`], [`threads`] | what everybody may use | each other |
+//! | [`config`], [`paths`], [`types`], [`threads`] | what everybody may use | each other; `config` also `memory` |
 //!
 //! `tests/it/tidy.rs` holds the same edges and fails when a new one appears.
 //!

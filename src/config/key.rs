@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::Config;
+use crate::memory::fields;
 
 /// A value of a setting.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -56,6 +57,8 @@ pub enum Takes {
     Word(&'static [&'static str]),
     /// Any text of one line; what it is.
     Text(&'static str),
+    /// The name of a container, as a new memory takes it.
+    Container,
 }
 
 impl fmt::Display for Takes {
@@ -66,6 +69,7 @@ impl fmt::Display for Takes {
             Self::Switch => f.write_str("true or false"),
             Self::Word(words) => write!(f, "one of {}", words.join(", ")),
             Self::Text(what) => f.write_str(what),
+            Self::Container => f.write_str("the name of a container, or `auto`"),
         }
     }
 }
@@ -121,7 +125,11 @@ pub const KEYS: &[Key] = &[
     text("model.hub", "an address, or nothing", |config| &mut config.model.hub),
     switch("hooks.autostart", |config| &mut config.hooks.autostart),
     text("ui.pager", "a command, `auto` or `off`", |config| &mut config.ui.pager),
-    text("memory.container", "the name of a container, or `auto`", |config| &mut config.memory.container),
+    Key {
+        name: "memory.container",
+        kind: Takes::Container,
+        slot: Slot::Word(|config| &mut config.memory.container),
+    },
     number("memory.short_minutes", 1, ONE_YEAR_MINUTES, |config| &mut config.memory.short_minutes),
     number("memory.mid_minutes", 1, ONE_YEAR_MINUTES, |config| &mut config.memory.mid_minutes),
     number("memory.short_extension_minutes", 0, ONE_YEAR_MINUTES, |config| {
@@ -174,7 +182,7 @@ impl Key {
             Takes::Number(..) => Value::Number(text.parse().ok()?),
             Takes::Fraction(..) => Value::Fraction(text.parse().ok()?),
             Takes::Switch => Value::Switch(text.parse().ok()?),
-            Takes::Word(_) | Takes::Text(_) => Value::Word(text.to_owned()),
+            Takes::Word(_) | Takes::Text(_) | Takes::Container => Value::Word(text.to_owned()),
         };
         self.takes(&value).then_some(value)
     }
@@ -188,7 +196,7 @@ impl Key {
                 Value::Fraction(value.as_float().or_else(|| Some(value.as_integer()? as f64))?)
             }
             Takes::Switch => Value::Switch(value.as_bool()?),
-            Takes::Word(_) | Takes::Text(_) => Value::Word(value.as_str()?.to_owned()),
+            Takes::Word(_) | Takes::Text(_) | Takes::Container => Value::Word(value.as_str()?.to_owned()),
         };
         self.takes(&value).then_some(value)
     }
@@ -200,6 +208,9 @@ impl Key {
             (Takes::Switch, Value::Switch(_)) => true,
             (Takes::Word(words), Value::Word(word)) => words.contains(&word.as_str()),
             (Takes::Text(_), Value::Word(text)) => !text.contains(char::is_control),
+            (Takes::Container, Value::Word(name)) => {
+                name == fields::AUTO_CONTAINER || fields::container(name).is_ok()
+            }
             _ => false,
         }
     }

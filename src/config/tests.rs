@@ -64,6 +64,12 @@ fn files_are_read_strictly() {
             "config.toml: memory.near_cosine = 0.4: expected a number from 0.5 to 1",
         ),
         ("search.threshold = nan", "config.toml: search.threshold = nan: expected a number from 0 to 1"),
+        ("memory.container = 'auto'", "memory.container=auto"),
+        ("memory.container = 'My Project'", "memory.container=My Project"),
+        (
+            "memory.container = '…'",
+            "config.toml: memory.container = '…': expected the name of a container, or `auto`",
+        ),
         ("[search\n", "config.toml: not valid TOML: TOML parse error at line 1, column 8"),
     ];
     for (text, expected) in cases {

@@ -45,7 +45,8 @@ const EDGES: &[(&str, &[&str])] = &[
     // `proto`: counts are stored as they are shown.
     ("store", &["proto"]),
     ("proto", &[]),
-    ("config", &[]),
+    // `memory`: a container in the settings is one that a memory can have.
+    ("config", &["memory"]),
     ("paths", &[]),
     ("types", &[]),
     ("threads", &[]),

@@ -68,6 +68,25 @@ fn an_export_keeps_who_said_it() {
 }
 
 #[test]
+fn the_settings_take_the_containers_that_a_memory_takes() {
+    let live = Live::new();
+    let set = |name: &str| {
+        let set = live.memo(&["config", "set", "--", "memory.container", name]).output().unwrap();
+        (set.status.success(), String::from_utf8(set.stderr).unwrap())
+    };
+    let too_long = "x".repeat(129);
+    for name in ["", "…", "--", "AUTO", &too_long, "<private>x</private>", "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"] {
+        let (is_set, said) = set(name);
+        assert!(!is_set && said.contains("expected the name of a container, or `auto`"), "{name}: {said}");
+        let (code, answer) = memo(&live, &["add", &format!("--container={name}"), "never kept"]);
+        assert_eq!(code, 2, "{name}: {answer}");
+    }
+    assert!(set("My Project!").0);
+    stop(&live); // settings are read when the daemon starts
+    assert_eq!(memo(&live, &["add", "kept"]).1["memory"]["container"], "my-project");
+}
+
+#[test]
 fn a_container_can_have_the_name_of_the_repository() {
     let live = Live::new();
     let container = |args: &[&str]| {
