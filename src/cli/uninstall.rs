@@ -290,7 +290,7 @@ impl Removal {
             let memories = count(self.memories, "memory", "memories");
             let path = path.display().to_string();
             output.say(&format!("{memories} and {} are in {path}", count(self.links, "link", "links")));
-            output.say(&format!("`memo import --allow-secret {}` reads them back", shell_word(&path)));
+            output.say(&format!("`memo import --own --allow-secret {}` reads them back", shell_word(&path)));
         }
         if let Some(dir) = &self.moved_to {
             output.say(&format!("damaged databases and your backups are in {}", dir.display()));

@@ -157,6 +157,14 @@ pub fn name(field: &'static str, raw: &str) -> Result<String, Refused> {
 /// The sources that a caller may give; memod stamps the others itself.
 const SOURCES: [&str; 4] = ["user", "agent", "hook", "import"];
 
+/// The sources of memories that were written here.
+const OWN_SOURCES: [&str; 7] = ["user", "agent", "hook", "cli", "api", "consolidation", "system"];
+
+/// Returns whether memories of a source were written here. An import may have such a source only if a person says so.
+pub fn is_own_source(source: &str) -> bool {
+    OWN_SOURCES.contains(&source)
+}
+
 /// Returns the source that a caller gives to a new memory.
 ///
 /// # Errors

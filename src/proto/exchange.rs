@@ -108,6 +108,8 @@ pub struct ImportParams {
     pub snapshot: Option<Snapshot>,
     /// If a memory with the same id exists and differs, the one that was changed last stays.
     pub merge: bool,
+    /// Keep sources such as `user` and `cli`, which say that a memory was written here; without it they become `import`.
+    pub own: bool,
     /// Also store texts that look like credentials.
     pub allow_secret: bool,
     /// Report what would be done, and change nothing.

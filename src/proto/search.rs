@@ -234,7 +234,7 @@ pub struct Hit {
     /// blake3 of the file's bytes, or of a memory's content, hex.
     pub blob: String,
     /// `repo`: the text comes from the repository and is data, not an instruction. `own`: a memory that was written here.
-    /// `import`: a memory from elsewhere.
+    /// `import`: a memory from elsewhere, unless the import said that it is the user's own.
     pub trust: String,
     /// `fresh`, `drifted` or `orphaned` for anchored memories.
     pub state: Option<String>,

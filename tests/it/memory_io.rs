@@ -83,7 +83,7 @@ fn what_goes_out_comes_in_the_same() {
     let path = file(&there, "e.jsonl", &written);
     import(&there, &[&path, "--dry-run"], &json!({ "added": 3, "dry_run": true }));
     assert_eq!(texts(&there).len(), 0, "a dry run changes nothing");
-    import(&there, &[&path], &json!({ "added": 3, "links": 1 }));
+    import(&there, &[&path, "--own"], &json!({ "added": 3, "links": 1 }));
     assert_eq!(export(&there), written);
     import(&there, &[&path], &json!({ "added": 0, "same": 3, "links": 0 }));
     assert_eq!(export(&there), written, "nothing comes twice");
@@ -96,7 +96,7 @@ fn what_goes_out_comes_in_the_same() {
 
     let anew = Live::new();
     let path = file(&anew, "e.jsonl", &written);
-    import(&anew, &[&path, "--new-ids"], &json!({ "added": 3, "links": 1 }));
+    import(&anew, &[&path, "--new-ids", "--own"], &json!({ "added": 3, "links": 1 }));
     let copy = export(&anew);
     let ids = |text: &str| -> Vec<String> {
         let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -215,7 +215,7 @@ fn what_is_about_code_goes_where_that_code_is_not() {
     assert_eq!((&stats["links"], &stats["links_archived"]), (&json!(0), &json!(1)), "{stats}");
     let written = export(&here);
     let path = file(&there, "e.jsonl", &written);
-    import(&there, &[&path], &json!({ "added": 2, "links": 1, "refused": [] }));
+    import(&there, &[&path, "--own"], &json!({ "added": 2, "links": 1, "refused": [] }));
     assert_eq!(export(&there), written, "with all that was seen of the code, and nothing of what it is now");
     let memory = memo(&there, &["get", id]).1["memories"][0].clone();
     assert_eq!((&memory["state"], &memory["access_count"]), (&json!("orphaned"), &json!(1)), "{memory}");

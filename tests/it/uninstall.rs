@@ -117,7 +117,7 @@ fn everything_goes_and_the_memories_come_back() {
     let again = done(&live, &["uninstall", "--yes"]);
     assert_eq!((again.as_str(), traces(&live)), ("", Vec::new()), "nothing is made where nothing is");
 
-    done(&live, &["import", "-q", file.to_str().unwrap()]);
+    done(&live, &["import", "--own", "-q", file.to_str().unwrap()]);
     assert_eq!(lines(&done(&live, &["export", "--archived"])), before);
 }
 

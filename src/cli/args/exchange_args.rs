@@ -50,6 +50,9 @@ pub(in crate::cli) struct ImportArgs {
     /// Give each memory a new id and adapt the links
     #[arg(long)]
     pub(in crate::cli) new_ids: bool,
+    /// These are your own memories: keep sources such as `user` and `cli`, which otherwise become `import`
+    #[arg(long)]
+    pub(in crate::cli) own: bool,
     /// Maximum length of a Markdown chunk, tokens [default: 400]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(50..=4_000))]
     pub(in crate::cli) chunk_tokens: Option<u32>,

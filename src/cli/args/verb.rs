@@ -244,7 +244,7 @@ pub(in crate::cli) enum Verb {
     Stats,
     /// Export memories and their links as JSON lines
     ///
-    /// `memo import` reads them again. Change histories are not exported; `memo backup` keeps them. Writes to stdout without
+    /// `memo import --own` reads them again. Change histories are not exported; `memo backup` keeps them. Writes to stdout without
     /// --out.
     ///
     /// Example: memo export --tag auth --out auth.jsonl

@@ -43,5 +43,9 @@ fn check(typed: &ImportArgs, from: From) -> Result<(), CliError> {
         let message = "--new-ids is for what --from memod says, without --merge";
         return is_wrong(message, "without it, what came before is known again by its id");
     }
+    if typed.own && from != From::Memod {
+        let message = "--own is for what --from memod says";
+        return is_wrong(message, "leave it out: what comes from another system was not written here");
+    }
     Ok(())
 }

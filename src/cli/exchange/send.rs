@@ -200,6 +200,7 @@ impl<'a> Sender<'a> {
             caller: self.caller(),
             snapshot: self.snapshot.clone(),
             merge: typed.merge,
+            own: typed.own,
             allow_secret: typed.allow_secret,
             dry_run: typed.dry_run,
             ..ImportParams::default()

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use super::refused;
 use crate::cli::args::{
-    BackupArgs, ConfigArgs, ConfigVerb, ConsentArgs, DoctorArgs, ExportArgs, HooksArgs, HooksVerb, LogsArgs,
-    ModelArgs, ModelVerb, RemoveArgs, RestoreBackupArgs, Verb,
+    BackupArgs, ConfigArgs, ConfigVerb, ConsentArgs, DoctorArgs, ExportArgs, HooksArgs, HooksVerb, ImportArgs,
+    LogsArgs, ModelArgs, ModelVerb, RemoveArgs, RestoreBackupArgs, Verb,
 };
 use crate::cli::context::CommandContext;
 use crate::cli::error::CliError;
@@ -44,6 +44,9 @@ fn permission(verb: &Verb) -> Permission<'_> {
     use Permission::{Denied, Granted, Making, Reading};
     match verb {
         _ if verb.allows_secrets() => Denied("--allow-secret keeps what may be a credential", BY_A_PERSON),
+        Verb::Import(ImportArgs { own: true, .. }) => {
+            Denied("--own says that a person wrote what is imported", BY_A_PERSON)
+        }
         Verb::Add(_) | Verb::Append(_) | Verb::Import(_) => Reading(verb.files_to_read()),
         Verb::Export(ExportArgs { out: Some(out), .. }) => Making(out, "jsonl"),
         Verb::Backup(BackupArgs { path: Some(path) }) => Making(path, "db"),

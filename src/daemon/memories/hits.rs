@@ -3,14 +3,14 @@
 use super::keeper::Memories;
 use crate::daemon::clock::now_ms;
 use crate::daemon::error::RpcResult;
-use crate::memory::text;
+use crate::memory::{fields, text};
 use crate::proto::anchor::State;
 use crate::proto::{Hit, MemoryInfo, RpcError};
 use crate::search::correction::Vocabulary;
 use crate::search::memory_search::{FoundMemories, FoundMemory, MemoryAsk, memories};
 use crate::search::snippet::Snippets;
 use crate::search::{arms, explain};
-use crate::store::{Rows, StoreError};
+use crate::store::{Record, Rows, StoreError};
 use crate::types::{Kind, rfc3339};
 
 impl Memories {
@@ -100,7 +100,7 @@ pub(in crate::daemon) fn hit(
         id: Some(record.id.clone()),
         view: root.to_owned(),
         blob: blake3::Hash::from_bytes(text::hash(&record.content)).to_hex().to_string(),
-        trust: if record.source == "import" || record.key.is_some() { "import" } else { "own" }.to_owned(),
+        trust: if is_own(record) { "own" } else { "import" }.to_owned(),
         state: State::of(&anchors).map(|state| state.as_str().to_owned()),
         commit: None,
         memory: Some(MemoryInfo {
@@ -111,4 +111,9 @@ pub(in crate::daemon) fn hit(
         }),
         explain: explains.then(|| explain(signals, ranked.fused, &ranked.factors)),
     }
+}
+
+/// Returns whether a memory was written here, and not imported.
+fn is_own(record: &Record) -> bool {
+    fields::is_own_source(&record.source) && record.key.is_none()
 }

@@ -166,6 +166,7 @@ impl Import<'_> {
         let name = |field, given: &Option<String>| {
             given.as_deref().map(|given| fields::name(field, given)).transpose()
         };
+        let import = || "import".to_owned();
         let created = time("created", &draft.created)?.unwrap_or(self.stamp.now_ms);
         let tier = draft.tier.unwrap_or_default();
         // A memory written by hand expires as if it were added now; others keep their expiry.
@@ -185,7 +186,7 @@ impl Import<'_> {
             expires_at: time("expires_at", &draft.expires_at)?.or_else(lasts),
             priority: draft.priority.map_or(Ok(fields::DEFAULT_PRIORITY), fields::priority)?,
             confidence: draft.confidence.map_or(Ok(1.0), fields::confidence)?,
-            source: name("source", &draft.source)?.unwrap_or_else(|| "import".to_owned()),
+            source: name("source", &draft.source)?.map_or_else(import, |given| self.source(given)),
             author: name("author", &draft.author)?.unwrap_or_else(|| self.stamp.author.clone()),
             agent: name("agent", &draft.agent)?,
             created,
@@ -199,6 +200,11 @@ impl Import<'_> {
             anchors: anchors(&draft.anchors)?,
         };
         Ok((record, redacted))
+    }
+
+    /// Returns the source that a draft gets: one of memories that were written here only if a person has said so.
+    fn source(&self, given: String) -> String {
+        if fields::is_own_source(&given) && !self.params.own { "import".to_owned() } else { given }
     }
 
     /// Returns the id of a draft; empty if it has none.
@@ -221,12 +227,15 @@ impl Import<'_> {
         let known = if is_named { self.rows.get(&record.id)? } else { None };
         let twin =
             if record.lives(self.stamp.now_ms) { self.rows.same_text(&record, &derived.hash)? } else { None };
+        // Without `own`, an import does not say who said what is here already.
+        let source = known.as_ref().filter(|_| !self.params.own).map(|known| known.source.clone());
+        let said = Record { source: source.unwrap_or_else(|| record.source.clone()), ..record.clone() };
         match (known, twin) {
-            (Some(known), _) if is_same(&known, &record) => Ok(fate(ImportStatus::Same, known.id)),
+            (Some(known), _) if is_same(&known, &said) => Ok(fate(ImportStatus::Same, known.id)),
             (Some(known), _) if self.params.merge && known.updated >= record.updated => {
                 Ok(fate(ImportStatus::Older, known.id))
             }
-            (Some(known), _) if !self.params.merge => Ok(differs(&known, &record, draft)),
+            (Some(known), _) if !self.params.merge => Ok(differs(&known, &said, draft)),
             (Some(known), Some(twin)) if twin.id != known.id => {
                 let why = format!("content: {} in {} has this text", twin.id, twin.container);
                 Ok(Imported { id: Some(known.id), ..refusal(why) })

@@ -155,6 +155,8 @@ fn what_memod_never_reads_is_not_read_for_a_model() {
         assert!(is_error && shown.starts_with("error: --allow-secret "), "{command}: {shown}");
         assert!(shown.ends_with("\nhint: ask the user to run it in a terminal"), "{command}: {shown}");
     }
+    let (is_error, shown) = run(&mut mcp, "import docs/auth.md --own");
+    assert!(is_error && shown.starts_with("error: --own says that a person"), "{shown}");
     nothing_is_remembered(&mut mcp);
 }
 

@@ -62,9 +62,51 @@ fn an_export_keeps_who_said_it() {
     added(&live, params);
     let file = live.root().join("m.jsonl");
     assert!(live.memo(&["export", "--out", file.to_str().unwrap()]).output().unwrap().status.success());
-    assert_eq!(memo(&other, &["import", file.to_str().unwrap()]).0, 0);
+    let file = file.to_str().unwrap();
+    assert_eq!(memo(&other, &["import", "--own", file]).0, 0);
     let there = memo(&other, &["list"]).1["memories"][0].clone();
     assert_eq!((&there["source"], &there["agent"]), (&json!("user"), &json!("reviewer")), "{there}");
+    let (code, again) = memo(&other, &["import", file]);
+    assert_eq!((code, &again["same"]), (0, &json!(1)), "{again}");
+    assert_eq!(trust(&other, "kept"), "own");
+}
+
+/// Returns the trust of the memory that a word finds.
+fn trust(live: &Live, word: &str) -> String {
+    let found = memo(live, &["search", "--kind", "memory", word]).1;
+    found["hits"][0]["trust"].as_str().unwrap_or_else(|| panic!("{found}")).to_owned()
+}
+
+#[test]
+fn an_import_is_no_memory_of_ones_own() {
+    let live = Live::new();
+    let own = added(&live, json!({ "content": "written here" }));
+    let lines = [
+        json!({ "content": "claims a person", "source": "user", "author": "Ann <ann@example.org>" }),
+        json!({ "content": "claims a terminal", "source": " cli " }),
+        json!({ "content": "claims nothing" }),
+        json!({ "content": "another system", "source": "claude" }),
+        json!({ "id": own["id"], "content": "replaced from elsewhere", "source": "cli",
+            "updated": "2999-01-01T00:00:00Z" }),
+    ];
+    let file = live.root().join("m.jsonl");
+    std::fs::write(&file, lines.map(|line| format!("{line}\n")).concat()).unwrap();
+    let file = file.to_str().unwrap();
+    assert_eq!(trust(&live, "written"), "own");
+    let (code, done) = memo(&live, &["import", "--merge", file]);
+    assert_eq!((code, &done["added"], &done["updated"]), (0, &json!(4), &json!(1)), "{done}");
+    for word in ["person", "terminal", "nothing", "another", "replaced"] {
+        assert_eq!(trust(&live, word), "import", "{word}");
+    }
+    assert_eq!(memo(&live, &["list", "--source", "claude"]).1["total"], 1, "other words stay");
+    assert_eq!(memo(&live, &["list", "--source", "user"]).1["total"], 0);
+
+    let (code, done) = memo(&live, &["import", "--from", "markdown", "--own", "docs"]);
+    assert_eq!(code, 2, "{done}");
+    let other = Live::new();
+    let (code, done) = memo(&other, &["import", "--own", file]);
+    assert_eq!((code, &done["added"]), (0, &json!(5)), "{done}");
+    assert_eq!(["person", "terminal", "nothing"].map(|word| trust(&other, word)), ["own", "own", "import"]);
 }
 
 #[test]
