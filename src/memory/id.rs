@@ -19,6 +19,11 @@ pub fn new_id(now_ms: i64, random: [u8; 10]) -> String {
     PREFIX.chars().chain(digits).collect()
 }
 
+/// Returns the random bits of an id, its last 16 digits.
+pub fn ending(id: &str) -> &str {
+    &id[id.len().saturating_sub(16)..]
+}
+
 /// Parses a complete id.
 ///
 /// # Errors

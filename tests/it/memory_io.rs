@@ -533,3 +533,41 @@ fn what_looks_like_a_credential_says_how_it_comes_in() {
     assert!(refused.status.code() == Some(1) && said.contains("--allow-secret"), "{said}");
     assert!(live.memo(&["import", "--allow-secret", file]).status().unwrap().success());
 }
+
+#[test]
+fn a_slack_export_with_names_is_known_from_the_one_without() {
+    let live = Live::new();
+    let message = |number: usize| {
+        json!({ "user": "U1", "text": format!("<@U2> number {number} &lt; {}", "x".repeat(60)),
+        "ts": (1_700_000_000 + number).to_string() })
+    };
+    let day: Vec<Value> = (0..800).map(message).collect();
+    file(&live, "slack/general/2026-01-01.json", &json!(day).to_string());
+    let path = live.sandbox.path("slack").to_str().unwrap().to_owned();
+    let first = import(&live, &["--from", "slack", &path], &json!({}));
+    let n_parts = first["added"].as_u64().unwrap();
+    assert!(n_parts > 3, "{first}");
+    assert!(texts(&live).iter().all(|text| text.starts_with("U1: @U2 number")));
+
+    let person = |id: &str, name: &str| json!({ "id": id, "profile": { "real_name": name } });
+    let long = "somebody with a rather long name ".repeat(2);
+    let users = json!([person("U1", &format!("One {long}")), person("U2", &format!("Two {long}"))]);
+    file(&live, "slack/users.json", &users.to_string());
+    let again = import(&live, &["--from", "slack", &path], &json!({ "added": 0 }));
+    assert_eq!(refused(&again).len() as u64, n_parts, "{again}");
+    assert!(refused(&again)[0].1.contains("differs in content"), "{again}");
+    assert_eq!(texts(&live).len() as u64, n_parts, "nothing is there twice");
+
+    import(&live, &["--from", "slack", &path, "--merge"], &json!({ "added": 0, "updated": n_parts }));
+    let named = texts(&live);
+    assert_eq!(named.len() as u64, n_parts);
+    assert!(
+        named.iter().all(|text| text.starts_with("One somebody") && text.contains(": @Two somebody")),
+        "{named:?}"
+    );
+    for number in 0..800 {
+        let said = named.iter().filter(|text| text.contains(&format!("number {number} <"))).count();
+        assert_eq!(said, 1, "message {number}");
+    }
+    import(&live, &["--from", "slack", &path], &json!({ "added": 0, "same": n_parts }));
+}

@@ -28,11 +28,34 @@ pub(super) struct Chat {
     pub(super) messages: Vec<Message>,
 }
 
+/// A message as the export has it. Conversations are cut by these texts, so that the parts are the same whether or not the names
+/// of people are known.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Message {
     pub(super) who: String,
     pub(super) text: String,
     pub(super) at: Option<Timestamp>,
+}
+
+/// Makes an export readable.
+pub(super) trait Readable {
+    /// Returns the name of a speaker.
+    fn name(&self, who: &str) -> String;
+    /// Returns a message, or a piece of it, as the system shows it.
+    fn text(&self, text: &str) -> String;
+}
+
+/// Exports that are readable.
+struct Plain;
+
+impl Readable for Plain {
+    fn name(&self, who: &str) -> String {
+        who.to_owned()
+    }
+
+    fn text(&self, text: &str) -> String {
+        text.to_owned()
+    }
 }
 
 pub(super) fn read(from: From, path: &Path, sender: &mut Sender<'_>) -> Result<(), CliError> {
@@ -49,7 +72,7 @@ pub(super) fn read(from: From, path: &Path, sender: &mut Sender<'_>) -> Result<(
     sender.at(&path.display().to_string(), "conversation");
     for (value, number) in conversations(&text).map_err(wrong)?.iter().zip(1..) {
         match chat(value) {
-            Ok(chat) => send(system, number, &chat, sender)?,
+            Ok(chat) => send(system, number, &chat, &Plain, sender)?,
             Err(why) => sender.refuse(number, why),
         }
     }
@@ -146,18 +169,24 @@ pub(super) fn time(value: &Value) -> Option<Timestamp> {
 }
 
 /// Sends the parts of a conversation, the `number`th of its export.
-pub(super) fn send(system: &str, number: u64, chat: &Chat, sender: &mut Sender<'_>) -> Result<(), CliError> {
+pub(super) fn send(
+    system: &str,
+    number: u64,
+    chat: &Chat,
+    readable: &impl Readable,
+    sender: &mut Sender<'_>,
+) -> Result<(), CliError> {
     if chat.messages.is_empty() {
         sender.note("conversations without a word were left out".to_owned());
         return Ok(());
     }
-    drafts(system, number, chat).into_iter().try_for_each(|draft| sender.draft(draft, None))
+    drafts(system, number, chat, readable).into_iter().try_for_each(|draft| sender.draft(draft, None))
 }
 
-fn drafts(system: &str, number: u64, chat: &Chat) -> Vec<Draft> {
-    let parts = parts(&chat.messages);
+fn drafts(system: &str, number: u64, chat: &Chat, readable: &impl Readable) -> Vec<Draft> {
+    let parts = parts(&chat.messages, readable);
     let n_parts = parts.len();
-    let draft = |(part, (text, times)): (usize, (String, Vec<Timestamp>))| {
+    let draft = |(part, Part { text, times, .. }): (usize, Part)| {
         let title = chat.title.as_deref().map(|title| {
             let cut: String = title.chars().take(100).collect();
             if n_parts > 1 { format!("{cut} ({}/{n_parts})", part + 1) } else { cut }
@@ -179,19 +208,38 @@ fn drafts(system: &str, number: u64, chat: &Chat) -> Vec<Draft> {
     parts.into_iter().enumerate().map(draft).collect()
 }
 
-/// Returns texts of at most [`PART_BYTES`] with the times of their messages, split between messages where possible.
-fn parts(messages: &[Message]) -> Vec<(String, Vec<Timestamp>)> {
-    let mut parts: Vec<(String, Vec<Timestamp>)> = Vec::new();
+/// A part of a conversation.
+struct Part {
+    text: String,
+    /// Length in the export.
+    n_bytes: usize,
+    times: Vec<Timestamp>,
+}
+
+/// Cuts a conversation into parts of at most [`PART_BYTES`] of the export, between messages where possible.
+fn parts(messages: &[Message], readable: &impl Readable) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
     for message in messages {
-        let mut rest = format!("{}: {}", message.who, message.text);
+        let head = format!("{}: ", message.who);
+        let mut rest = format!("{head}{}", message.text);
+        let mut is_first = true;
         while !rest.is_empty() {
             let piece: String = rest.drain(..rest.floor_char_boundary(PART_BYTES)).collect();
-            match parts.last_mut().filter(|(text, _)| text.len() + 2 + piece.len() <= PART_BYTES) {
-                Some((text, times)) => {
-                    *text += &format!("\n\n{piece}");
-                    times.extend(message.at);
+            let text = match piece.strip_prefix(&head).filter(|_| is_first) {
+                Some(text) => format!("{}: {}", readable.name(&message.who), readable.text(text)),
+                None => readable.text(&piece),
+            };
+            is_first = false;
+            match parts.last_mut().filter(|part| part.n_bytes + 2 + piece.len() <= PART_BYTES) {
+                Some(part) => {
+                    part.text += &format!("\n\n{text}");
+                    part.n_bytes += 2 + piece.len();
+                    part.times.extend(message.at);
                 }
-                None => parts.push((piece, message.at.into_iter().collect())),
+                None => {
+                    let times = message.at.into_iter().collect();
+                    parts.push(Part { text, n_bytes: piece.len(), times });
+                }
             }
         }
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::chats::{Chat, MOST_BYTES, Message, said, send, time};
+use super::chats::{Chat, MOST_BYTES, Message, Readable, said, send, time};
 use super::files::text_of;
 use super::send::Sender;
 use crate::cli::error::CliError;
@@ -18,7 +18,54 @@ use crate::paths::IoContext;
 const MOST_OF_A_NAME: usize = 80;
 
 /// Names by the ids of people.
-type Names = HashMap<String, String>;
+struct Names(HashMap<String, String>);
+
+impl Readable for Names {
+    fn name(&self, who: &str) -> String {
+        self.0.get(who).cloned().unwrap_or_else(|| who.to_owned())
+    }
+
+    /// Returns the text of a message as Slack shows it: names for ids, labels for channels, characters for entities.
+    fn text(&self, text: &str) -> String {
+        let (mut shown, mut rest) = (String::new(), text);
+        while let Some((before, after)) = rest.split_once('<') {
+            shown.push_str(before);
+            let markup =
+                after.split_once('>').filter(|(markup, _)| !markup.is_empty() && !markup.contains('<'));
+            rest = match markup {
+                Some((markup, next)) => {
+                    shown.push_str(&self.label(markup));
+                    next
+                }
+                None => {
+                    shown.push('<');
+                    after
+                }
+            };
+        }
+        shown.push_str(rest);
+        shown.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    }
+}
+
+impl Names {
+    /// Returns what is shown for a person (`@`), a channel (`#`), a group (`!`) or an address, which may have a label after `|`.
+    fn label(&self, markup: &str) -> String {
+        let (target, label) = markup.split_once('|').unwrap_or((markup, ""));
+        let or_label = |id: &str| if label.is_empty() { id.to_owned() } else { label.to_owned() };
+        if let Some(id) = target.strip_prefix('@') {
+            return format!("@{}", self.0.get(id).cloned().unwrap_or_else(|| or_label(id)));
+        }
+        if let Some(id) = target.strip_prefix('#') {
+            return format!("#{}", or_label(id));
+        }
+        match target.strip_prefix('!') {
+            Some(id) => or_label(&format!("@{id}")),
+            None if label.is_empty() || label == target => target.to_owned(),
+            None => format!("{label} ({target})"),
+        }
+    }
+}
 
 pub(super) fn read(path: &Path, sender: &mut Sender<'_>) -> Result<(), CliError> {
     if !path.is_dir() {
@@ -36,13 +83,13 @@ pub(super) fn read(path: &Path, sender: &mut Sender<'_>) -> Result<(), CliError>
             }
             match serde_json::from_str::<Vec<Value>>(&text_of(&day, MOST_BYTES)?) {
                 Ok(messages) => {
-                    chat.messages.extend(messages.iter().filter_map(|value| message(value, &names)));
+                    chat.messages.extend(messages.iter().filter_map(message));
                 }
                 Err(error) => sender.refuse(0, format!("no list of messages: {error}")),
             }
         }
         sender.at(&channel.display().to_string(), "conversation");
-        send("slack", number, &chat, sender)?;
+        send("slack", number, &chat, &names, sender)?;
     }
     Ok(())
 }
@@ -51,14 +98,14 @@ pub(super) fn read(path: &Path, sender: &mut Sender<'_>) -> Result<(), CliError>
 fn names(path: &Path, sender: &mut Sender<'_>) -> Result<Names, CliError> {
     if !path.is_file() {
         sender.note("the export has no users.json: people keep their ids".to_owned());
-        return Ok(Names::new());
+        return Ok(Names(HashMap::new()));
     }
     sender.at(&path.display().to_string(), "user");
     Ok(match serde_json::from_str::<Vec<Value>>(&text_of(path, MOST_BYTES)?) {
-        Ok(users) => users.iter().filter_map(named).collect(),
+        Ok(users) => Names(users.iter().filter_map(named).collect()),
         Err(error) => {
             sender.refuse(0, format!("no list of users: {error}"));
-            Names::new()
+            Names(HashMap::new())
         }
     })
 }
@@ -85,54 +132,15 @@ fn entries(dir: &Path, wanted: fn(fs::FileType) -> bool) -> Result<Vec<PathBuf>,
     Ok(found)
 }
 
-fn message(value: &Value, names: &Names) -> Option<Message> {
+fn message(value: &Value) -> Option<Message> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
-    let of_id = || value["user"].as_str().and_then(|id| names.get(id)).cloned();
     let who = value["user_profile"]["real_name"]
         .as_str()
         .map(one_line)
-        .or_else(of_id)
         .or_else(|| text(&value["user"]))
         .or_else(|| text(&value["username"]));
-    let said = readable(&said(&value["text"])?, names);
-    Some(Message { who: who.unwrap_or("unknown".to_owned()), text: said, at: time(&value["ts"]) })
-}
-
-/// Returns the text of a message as Slack shows it: names for ids, labels for channels, characters for entities.
-fn readable(text: &str, names: &Names) -> String {
-    let (mut shown, mut rest) = (String::new(), text);
-    while let Some((before, after)) = rest.split_once('<') {
-        shown.push_str(before);
-        rest = match after.split_once('>').filter(|(markup, _)| !markup.is_empty() && !markup.contains('<')) {
-            Some((markup, next)) => {
-                shown.push_str(&label(markup, names));
-                next
-            }
-            None => {
-                shown.push('<');
-                after
-            }
-        };
-    }
-    shown.push_str(rest);
-    shown.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
-}
-
-/// Returns what is shown for a person (`@`), a channel (`#`), a group (`!`) or an address, which may have a label after `|`.
-fn label(markup: &str, names: &Names) -> String {
-    let (target, label) = markup.split_once('|').unwrap_or((markup, ""));
-    let or_label = |id: &str| if label.is_empty() { id.to_owned() } else { label.to_owned() };
-    if let Some(id) = target.strip_prefix('@') {
-        return format!("@{}", names.get(id).cloned().unwrap_or_else(|| or_label(id)));
-    }
-    if let Some(id) = target.strip_prefix('#') {
-        return format!("#{}", or_label(id));
-    }
-    match target.strip_prefix('!') {
-        Some(id) => or_label(&format!("@{id}")),
-        None if label.is_empty() || label == target => target.to_owned(),
-        None => format!("{label} ({target})"),
-    }
+    let (who, said) = (who.unwrap_or("unknown".to_owned()), said(&value["text"])?);
+    Some(Message { who, text: said, at: time(&value["ts"]) })
 }
 
 #[cfg(test)]
@@ -147,9 +155,9 @@ mod tests {
             { "id": "U2", "name": "bob", "real_name": "", "profile": {} },
             { "name": "nobody" },
         ]);
-        let names: Names = users.as_array().unwrap().iter().filter_map(named).collect();
-        assert_eq!(names.len(), 2);
-        let who = |value: Value| message(&value, &names).unwrap().who;
+        let names = Names(users.as_array().unwrap().iter().filter_map(named).collect());
+        assert_eq!(names.0.len(), 2);
+        let who = |value: Value| names.name(&message(&value).unwrap().who);
         assert_eq!(who(json!({ "user": "U1", "text": "x" })), "Ann Lee");
         assert_eq!(who(json!({ "user": "U2", "text": "x" })), "bob");
         assert_eq!(who(json!({ "user": "U3", "text": "x" })), "U3");
@@ -164,7 +172,7 @@ mod tests {
             ("&lt;@U1&gt; and 1 < 2", "<@U1> and 1 < 2"),
         ];
         for (text, expected) in cases {
-            assert_eq!(readable(text, &names), expected);
+            assert_eq!(names.text(text), expected);
         }
     }
 }

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use super::refused;
 use crate::cli::args::{
-    BackupArgs, ConfigArgs, ConfigVerb, ConsentArgs, DoctorArgs, ExportArgs, HooksArgs, HooksVerb, ImportArgs,
-    LogsArgs, ModelArgs, ModelVerb, RemoveArgs, RestoreBackupArgs, Verb,
+    BackupArgs, ConfigArgs, ConfigVerb, ConsentArgs, DoctorArgs, ExportArgs, HooksArgs, HooksVerb,
+    ImportArgs, LogsArgs, ModelArgs, ModelVerb, RemoveArgs, RestoreBackupArgs, Verb,
 };
 use crate::cli::context::CommandContext;
 use crate::cli::error::CliError;

@@ -2,6 +2,8 @@
 //!
 //! Each request is one transaction. An invalid draft is refused with a reason, and the others are stored.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value, json};
 
 use super::documents::drafts;
@@ -90,7 +92,7 @@ fn take(
     if let Some(snapshot) = &params.snapshot {
         fields::key(&snapshot.key).map_err(bad)?;
     }
-    let import = Import { rows, params, stamp };
+    let import = Import { rows, params, stamp, ids: ids_by_ending(rows, params)? };
     let (mut result, mut n_remade) = (ImportResult::default(), 0);
     for draft in &params.drafts {
         let imported = match import.record(draft) {
@@ -134,6 +136,14 @@ fn told(refused: &Refused) -> String {
     format!("{refused}{hint}")
 }
 
+/// Returns the ids of all memories by their endings; empty if no draft has a name in another system.
+fn ids_by_ending(rows: &Rows<'_>, params: &ImportParams) -> Done<HashMap<String, String>> {
+    if params.drafts.iter().all(|draft| draft.id.is_some() || draft.original.is_none()) {
+        return Ok(HashMap::new());
+    }
+    Ok(rows.ids()?.into_iter().map(|id| (id::ending(&id).to_owned(), id)).collect())
+}
+
 fn refusal(why: String) -> Imported {
     Imported { fate: ImportStatus::Refused, why: Some(why), ..Imported::default() }
 }
@@ -146,6 +156,8 @@ struct Import<'a> {
     rows: &'a Rows<'a>,
     params: &'a ImportParams,
     stamp: &'a Stamp,
+    /// The ids of all memories by their endings.
+    ids: HashMap<String, String>,
 }
 
 impl Import<'_> {
@@ -214,7 +226,9 @@ impl Import<'_> {
             (None, Some(original)) => {
                 let hash = blake3::hash(original.as_bytes());
                 let bits = hash.as_bytes().first_chunk().expect("a hash has 32 bytes");
-                Ok(id::new_id(created, *bits))
+                let id = id::new_id(created, *bits);
+                // Known by its name alone: where a part of a conversation begins depends on how the parts are cut.
+                Ok(self.ids.get(id::ending(&id)).cloned().unwrap_or(id))
             }
             (None, None) => Ok(String::new()),
         }
@@ -227,6 +241,9 @@ impl Import<'_> {
         let known = if is_named { self.rows.get(&record.id)? } else { None };
         let twin =
             if record.lives(self.stamp.now_ms) { self.rows.same_text(&record, &derived.hash)? } else { None };
+        if let Some(known) = &known {
+            self.follow(known, &mut record, draft);
+        }
         // Without `own`, an import does not say who said what is here already.
         let source = known.as_ref().filter(|_| !self.params.own).map(|known| known.source.clone());
         let said = Record { source: source.unwrap_or_else(|| record.source.clone()), ..record.clone() };
@@ -253,6 +270,17 @@ impl Import<'_> {
                 self.rows.put(&record, &derived, &self.event())?;
                 Ok(fate(ImportStatus::Added, record.id))
             }
+        }
+    }
+
+    /// Gives a record the times of a memory that is read again. Of the same version, what is read now is the newer: it may have
+    /// the names of people, or be the user's own.
+    fn follow(&self, known: &Record, record: &mut Record, draft: &Draft) {
+        if draft.original.is_some() && draft.created.is_none() {
+            (record.created, record.updated) = (known.created, known.updated);
+        }
+        if (draft.original.is_some() || self.params.own) && record.updated == known.updated {
+            record.updated += 1;
         }
     }
 

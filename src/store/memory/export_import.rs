@@ -66,6 +66,16 @@ impl Rows<'_> {
         Ok(left.len() as u64)
     }
 
+    /// Returns the ids of all memories, living and archived.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn ids(&self) -> Result<Vec<String>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached("SELECT id FROM memory")?.query_map([], |row| row.get(0))?.collect()
+        })
+    }
+
     /// Returns the keys of living memories with this prefix, in order.
     ///
     /// # Errors

@@ -117,7 +117,9 @@ fn the_settings_take_the_containers_that_a_memory_takes() {
         (set.status.success(), String::from_utf8(set.stderr).unwrap())
     };
     let too_long = "x".repeat(129);
-    for name in ["", "…", "--", "AUTO", &too_long, "<private>x</private>", "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"] {
+    for name in
+        ["", "…", "--", "AUTO", &too_long, "<private>x</private>", "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"]
+    {
         let (is_set, said) = set(name);
         assert!(!is_set && said.contains("expected the name of a container, or `auto`"), "{name}: {said}");
         let (code, answer) = memo(&live, &["add", &format!("--container={name}"), "never kept"]);
