@@ -92,7 +92,8 @@ fn worktree(view: &ViewInfo) -> String {
     let state = if view.fresh { "up to date" } else { "not known to be up to date" };
     let mut files = count(view.files, "file", "files");
     if view.commits > 0 {
-        files = format!("{files}, {}", count(view.commits, "commit", "commits"));
+        let newest = if view.older_commits { "newest " } else { "" };
+        files = format!("{files}, {newest}{}", count(view.commits, "commit", "commits"));
     }
     let head = view.head.as_deref().map_or(String::new(), |head| format!(" ({})", escape(short_head(head))));
     format!("{}{head}, {files}, {state}", escape(&view.root))

@@ -27,6 +27,7 @@ use crate::search::filter::Filter;
 use crate::search::memory_search::MemoryAsk;
 use crate::search::query::Query;
 use crate::search::snippet::Extent;
+use crate::search::view_chunks::ViewChunks;
 use crate::search::{self, Answer};
 use crate::store::{Reader, StoreError};
 use crate::types::{Kind, SourceKey};
@@ -218,7 +219,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
             let embeddings = reader.pending_embeddings(at.view, MOST_PENDING)?;
             let is_whole = reader.view(at.view)?.is_some_and(|row| row.complete);
             let failed = if params.mode == Mode::Keyword { None } else { embed_failed(reader, at.view)? };
-            let notes: Vec<String> = scope.unmatched_globs(&chunks).collect();
+            let notes = notes(shared, scope, &chunks, at);
             Ok(((answer, again.transpose()?), embeddings, failed, clock(reader, at)?, is_whole, notes))
         })
     };
@@ -268,6 +269,23 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
         ..SearchResult::default()
     };
     Ok((result, stale))
+}
+
+/// Returns what a user may not expect of the worktree: globs that match nothing, and commits that were asked for and are not
+/// indexed.
+fn notes(shared: &Shared, scope: &Scope, chunks: &ViewChunks, at: &Freshness) -> Vec<String> {
+    let are_asked = scope.index.as_ref().is_some_and(|filter| filter.kinds.contains(&Kind::Commit));
+    let older = if are_asked { older_commits(shared, at) } else { None };
+    scope.unmatched_globs(chunks).chain(older).collect()
+}
+
+/// Returns a note on the commits that the index leaves out, if there are any.
+fn older_commits(shared: &Shared, at: &Freshness) -> Option<String> {
+    let newest = match shared.config.index.commits {
+        0 => "no commit is indexed".to_owned(),
+        n_newest => format!("only the newest {n_newest} commits are indexed"),
+    };
+    at.has_older_commits.then(|| format!("{newest} (index.commits), and there are older ones"))
 }
 
 /// Returns the query with its unknown words corrected, if there are any.

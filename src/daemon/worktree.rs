@@ -317,6 +317,7 @@ impl WorktreeState {
             polled: !self.watch.is_good(),
             files: 0, // counted by who asks
             commits: 0,
+            older_commits: self.commits.has_older,
             seq: self.seq,
             fresh: self.is_current(),
         };

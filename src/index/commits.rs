@@ -50,6 +50,8 @@ struct Plan {
     notes: Vec<String>,
     /// The first transient error.
     unread: Option<String>,
+    /// Whether the history has more commits than the limit.
+    has_older: bool,
     /// Commits whose changed paths are unknown.
     n_pathless: usize,
 }
@@ -57,7 +59,7 @@ struct Plan {
 impl Plan {
     fn new(tip: &Tip) -> Self {
         let (todo, gone, notes) = Default::default();
-        Self { tip: tip.clone(), todo, gone, notes, unread: None, n_pathless: 0 }
+        Self { tip: tip.clone(), todo, gone, notes, unread: None, has_older: false, n_pathless: 0 }
     }
 
     /// Records what could not be read.
@@ -82,6 +84,8 @@ pub struct CommitStep {
     pub may_come_back: bool,
     /// The first transient error: nobody knows what is missing. Set at the end.
     pub unread: Option<String>,
+    /// Whether the history has older commits than those of the index, because of the limit. Set at the end.
+    pub has_older: bool,
 }
 
 /// Indexes the commits of views.
@@ -140,6 +144,7 @@ impl Commits {
             self.put(writer, view, &removals, &mut step)?;
             step.notes = std::mem::take(&mut plan.notes);
             step.unread = plan.unread.take();
+            step.has_older = plan.has_older;
             step.may_come_back = !step.notes.is_empty();
             step.notes.extend(pathless(plan.n_pathless));
             history.plan = None;
@@ -169,6 +174,7 @@ impl Commits {
         let mut plan = Plan::new(tip);
         let mut indexed = self.reader.commits(view)?;
         match (&tip.head, objects) {
+            (Ok(head), _) if self.limit == 0 => plan.has_older = head.is_some(),
             _ if self.limit == 0 => {}
             // A commit that cannot be read now may have been read before.
             (Err(error), _) => {
@@ -182,6 +188,7 @@ impl Commits {
                 nodes.retain(|_, node| !node.is_cut && !tip.is_shallow());
                 let mut walk = Walk::new(objects, nodes, *head);
                 let found: Vec<(ObjectId, Node)> = self.newest(&mut walk);
+                plan.has_older = found.len() == self.limit && walk.next().is_some();
                 plan.notes.append(&mut walk.gaps);
                 plan.unread = walk.unread.take();
                 for (id, _) in found.iter().rev() {

@@ -88,6 +88,9 @@ pub struct ViewInfo {
     /// Indexed commits.
     #[serde(default)]
     pub commits: u64,
+    /// Whether the history has older commits, which `index.commits` leaves out.
+    #[serde(default)]
+    pub older_commits: bool,
     /// Incremented by every change of the manifest.
     pub seq: u64,
     /// Whether nothing is known to be pending.

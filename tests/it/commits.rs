@@ -326,17 +326,31 @@ fn so_many_commits_and_no_more() {
     let newest = |n: &str| -> BTreeSet<String> {
         live.git(&["log", "--format=%H", "-n", n]).lines().map(str::to_owned).collect()
     };
+    let notes = |query: &str| {
+        let result = live.call("search", json!({ "query": query, "wait_ms": PATIENCE.as_millis() }));
+        result["parsed"]["notes"].clone()
+    };
     assert_eq!(indexed(&live, 50), newest("3"));
     commit(&live, "everybody 7");
     assert_eq!(indexed(&live, 50), newest("3"));
+    let note = "only the newest 3 commits are indexed (index.commits), and there are older ones";
+    assert_eq!(notes("everybody kind:commit"), json!([note]));
+    assert_eq!(notes("everybody"), Value::Null, "commits were not asked for");
+    let status = live.memo(&["status"]).output().unwrap();
+    let status = String::from_utf8(status.stdout).unwrap();
+    assert!(status.contains(", newest 3 commits, up to date"), "{status}");
     live.kill();
     config("0");
     live.start();
     assert_eq!(indexed(&live, 50), BTreeSet::new());
+    let note = "no commit is indexed (index.commits), and there are older ones";
+    assert_eq!(notes("everybody kind:commit"), json!([note]));
     live.kill();
-    config("100");
+    config("7");
     live.start();
     assert_eq!(indexed(&live, 50), newest("7"));
+    assert_eq!(notes("everybody kind:commit"), Value::Null, "there are no older ones");
+    assert_eq!(live.call("status", json!({}))["views"][0]["older_commits"], false);
 }
 
 #[test]

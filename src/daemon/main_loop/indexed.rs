@@ -80,7 +80,7 @@ impl MainLoop {
     pub(super) fn on_commits(&mut self, view: ViewId, tip: Tip, result: Result<CommitStep, IndexError>) {
         let Some(view) = self.views.values_mut().find(|known| known.id == view) else { return };
         match result {
-            Ok(CommitStep { seq, n_left, notes, may_come_back, unread }) => {
+            Ok(CommitStep { seq, n_left, notes, may_come_back, unread, has_older }) => {
                 view.seq = view.seq.max(seq.unwrap_or(0));
                 if n_left > 0 {
                     let layout = Box::new(view.layout.clone());
@@ -91,6 +91,7 @@ impl MainLoop {
                     let root = view.layout.root.display();
                     tracing::warn!(%root, why, "not every commit could be read; trying again");
                 }
+                view.commits.has_older = has_older;
                 view.commits.end(unread, &notes, may_come_back);
             }
             Err(error) => {

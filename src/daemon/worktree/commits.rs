@@ -33,6 +33,8 @@ pub(in super::super) struct CommitsState {
     error: Option<String>,
     /// Parts of the history that the last round could not read.
     note: Option<String>,
+    /// Whether the history has older commits than the index holds.
+    pub(in super::super) has_older: bool,
     /// Time and delay of the next look for missing objects.
     retry: Option<(Instant, Duration)>,
 }
