@@ -26,8 +26,8 @@ use serde::{Deserialize, Serialize};
 pub use self::advice::{Advice, AdviseParams, AdviseResult, Beginning, Evidence, Occasion};
 pub use self::brief::{BriefParams, BriefResult, BriefSection};
 pub use self::code_history::{
-    ChangedFile, ChangedParams, ChangedResult, ChangedSymbols, FileStatus, WhyCommit, WhyMemory, WhyParams,
-    WhyResult,
+    ChangedCommit, ChangedFile, ChangedParams, ChangedResult, ChangedSymbols, FileStatus, WhyCommit,
+    WhyMemory, WhyParams, WhyResult,
 };
 pub use self::complete::{CompleteParams, CompleteResult, CompletionKind};
 pub use self::fetch::{FetchReport, HUB_VARIABLE, INDEX_VARIABLE};

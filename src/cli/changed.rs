@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::proto::{ChangedFile, ChangedParams, ChangedResult, FileStatus};
+use crate::proto::{ChangedCommit, ChangedFile, ChangedParams, ChangedResult, FileStatus};
 
 use super::args::ChangedArgs;
 use super::context::CommandContext;
@@ -18,9 +18,13 @@ const PATIENCE: Duration = Duration::from_secs(90);
 pub(super) fn changed(typed: ChangedArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let config = crate::config::load(Some(&context.layout))?.config;
     let wait_ms = typed.fresh.wait_ms.unwrap_or(config.search.wait_ms);
+    let mut revs = typed.revs.into_iter();
+    let since = revs.next();
     let params = ChangedParams {
         cwd: context.cwd.clone(),
-        since: typed.rev.or(typed.since),
+        since: since.or(typed.since),
+        until: revs.next(),
+        path: typed.paths,
         limit: usize::try_from(typed.limit).ok(),
         sync: typed.fresh.sync.into(),
         wait_ms: Some(wait_ms),
@@ -29,12 +33,23 @@ pub(super) fn changed(typed: ChangedArgs, context: &CommandContext, output: &mut
     client.answer_within(PATIENCE + Duration::from_millis(wait_ms));
     let result: ChangedResult = client.call("changed", &params)?;
     let root = &context.layout.root;
-    output.list(&result, |output| result.files.iter().try_for_each(|file| print_file(file, root, output)))?;
+    output.list(&result, |output| print(&result, root, output))?;
     if !output.json {
         output.flush()?;
         notes(&result, output);
     }
-    Ok(if result.total == 0 { EXIT_NONE } else { 0 })
+    Ok(if result.total == 0 && result.commits.is_empty() { EXIT_NONE } else { 0 })
+}
+
+fn print(result: &ChangedResult, root: &Path, output: &mut Output) -> Result<(), CliError> {
+    result.files.iter().try_for_each(|file| print_file(file, root, output))?;
+    if !result.files.is_empty() && !result.commits.is_empty() {
+        output.line("")?;
+    }
+    for ChangedCommit { commit, subject } in &result.commits {
+        output.line(&commit_head(commit, subject, output.styles))?;
+    }
+    Ok(())
 }
 
 fn notes(result: &ChangedResult, output: &Output) {
@@ -45,12 +60,22 @@ fn notes(result: &ChangedResult, output: &Output) {
         (None, _) => "before the first commit".to_owned(),
     };
     let total = count(result.total as u64, "file", "files");
-    output.say(&format!("{total} changed since {since}"));
+    match &result.until {
+        Some(ChangedCommit { commit, subject }) => {
+            let until = commit_head(commit, subject, Default::default());
+            output.say(&format!("{total} changed from {since} to {until}"));
+        }
+        None => output.say(&format!("{total} changed since {since}")),
+    }
     if result.left_out > 0 {
         output.say(&format!(
             "{} not shown: --limit shows more",
             count(result.left_out as u64, "file", "files")
         ));
+    }
+    if result.commits_left_out > 0 {
+        let older = count(result.commits_left_out as u64, "older commit", "older commits");
+        output.say(&format!("{older} not shown: `git log` shows all"));
     }
     if let Some(reason) = &result.reason {
         output.say(&format!("not complete: {reason}"));

@@ -198,7 +198,7 @@ async fn to_check(shared: &Arc<Shared>, cwd: &str) -> (Vec<Memory>, usize) {
 /// Returns the changes since the last commit; nothing outside git and before the first commit.
 async fn uncommitted(shared: &Arc<Shared>, cwd: &str) -> ChangedResult {
     let limit = Some(MOST_FILES);
-    let params = ChangedParams { cwd: cwd.to_owned(), since: None, limit, sync: Sync::None, wait_ms: None };
+    let params = ChangedParams { cwd: cwd.to_owned(), limit, sync: Sync::None, ..ChangedParams::default() };
     changed(shared, params).await.unwrap_or_default()
 }
 

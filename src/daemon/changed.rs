@@ -1,29 +1,31 @@
-//! Lists what changed in the worktree since a revision.
+//! Lists what changed in the worktree since a revision, or between two.
 //!
-//! Compares the tree of a commit with the manifest, so uncommitted changes and new files count too. What was found is kept:
+//! Compares the tree of a commit with the manifest, so uncommitted changes and new files count too; or with the tree of
+//! another commit. What was found is kept:
 //! the same question is asked at the start of every session, and mostly nothing has changed.
 
+mod commits_since;
 mod compare;
 mod find;
 mod renames;
+mod sides;
 mod texts;
+mod trees;
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::clock::{local, now_ms};
 use super::definition_diff::Definitions;
 use super::error::{RpcResult, bad_params};
 use super::event::Freshness;
 use super::history::History;
+use super::kept_changes::Change;
 use super::request::{deadline, freshness, reading};
 use super::shared::Shared;
-use crate::git::{ObjectId, Walk};
 use crate::paths::CallerDir;
-use crate::proto::{ChangedParams, ChangedResult, RpcError, code};
-use crate::types::{Way, moment};
+use crate::proto::{ChangedParams, ChangedResult};
+use sides::Sides;
 use texts::Texts;
 
 /// Time limit for comparing definitions.
@@ -54,9 +56,16 @@ fn answer(
         return Err(bad_params(message).with_hint("leave it out for two hundred"));
     }
     let past = History::open(at)?;
-    let base = base(&past, at, params.since.as_deref().unwrap_or("HEAD").trim())?;
-    let texts = Texts::new(at, &past, shared.config.index.max_file_bytes);
-    let changes = find::changes(shared, &texts, base)?;
+    let sides = Sides::of(params, &past, at)?;
+    let texts = Texts::new(at, &past, shared.config.index.max_file_bytes, sides.until.is_some());
+    let (changes, n_uncompared) = match sides.until {
+        Some(until) => trees::changes(&texts, sides.base, until).map(|(list, n)| (Arc::from(list), n))?,
+        None => (find::changes(shared, &texts, sides.base)?, 0),
+    };
+    let is_asked = |change: &&Change| {
+        sides.has(&change.file.path) || change.file.from.iter().any(|from| sides.has(from))
+    };
+    let changes: Vec<&Change> = changes.iter().filter(is_asked).collect();
     let mut definitions = Definitions::new(shared, at.view, until)?;
     let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
     let mut n_late = 0;
@@ -65,15 +74,18 @@ fn answer(
         let mut file = change.file.clone();
         file.cwd_path = dir.shown(&file.path);
         file.cwd_from = file.from.as_ref().and_then(|from| dir.shown(from));
-        let present = || texts.present(&file.path, &change.hash?);
+        let present = || texts.new_text(&file.path, change.hash, change.new?);
         match definitions.compare(&change.file, change.hash, || texts.past(change.old?), present) {
             Ok(symbols) => file.symbols = symbols,
             Err(_) => n_late += 1,
         }
         files.push(file);
     }
-    let described = base.map(|base| past.describe(base)).transpose()?;
-    let (base, subject) = described.map(|(base, subject, _)| (base, subject)).unzip();
+    let commits = commits_since::since(&past, &sides)?;
+    let named = |id| commits_since::described(&past, id);
+    let base = sides.base.map(named).transpose()?.map(|base| (base.commit, base.subject));
+    let (base, subject) = base.unzip();
+    let uncompared = (n_uncompared > 0).then(|| format!("{n_uncompared} more files differ"));
     let late = (n_late > 0).then(|| {
         format!("the time limit was reached before the definitions of {n_late} files were compared")
     });
@@ -81,39 +93,15 @@ fn answer(
     Ok(ChangedResult {
         base,
         subject,
+        until: sides.until.map(named).transpose()?,
         left_out: changes.len() - files.len(),
         total: changes.len(),
         files,
-        complete: at.fresh && unread.is_none() && late.is_none(),
+        commits: commits.newest,
+        commits_left_out: commits.n_left_out,
+        complete: at.fresh && [&unread, &late, &uncompared, &commits.cut].iter().all(|why| why.is_none()),
         fresh: at.fresh && unread.is_none(),
-        reason: at.reason.clone().or(unread).or(late),
+        reason: at.reason.clone().or(unread).or(late).or(uncompared).or(commits.cut),
         took_ms: 0.0,
     })
-}
-
-/// Returns the commit to compare with; `None` if all commits are newer than the requested time.
-fn base(past: &History, at: &Freshness, since: &str) -> RpcResult<Option<ObjectId>> {
-    let is_ref = matches!(past.refs.find(since), Ok(Some(_)));
-    let moment = if is_ref { None } else { moment(since, &local(now_ms()), Way::Back) };
-    let Some(moment) = moment else {
-        if since.is_empty() {
-            let hint = "--since HEAD~3, main, 2026-11-01 or 3d";
-            return Err(bad_params("since: empty").with_hint(hint));
-        }
-        return past.resolve(&at.layout, since).map(Some);
-    };
-    let Some(head) = past.refs.find("HEAD")? else { return Ok(None) };
-    let known = HashMap::new();
-    let mut walk = Walk::new(&past.objects, &known, head);
-    let found = walk.find(|(_, node)| node.time <= moment.div_euclid(1_000)).map(|(id, _)| id);
-    if let Some(unread) = walk.unread {
-        return Err(RpcError::new(code::IO, unread));
-    }
-    match (found, walk.gaps.first()) {
-        (None, Some(gap)) => {
-            let hint = "earlier history is missing: run `git fetch --unshallow`, or name a revision";
-            Err(RpcError::new(code::NOT_FOUND, format!("{since}: {gap}")).with_hint(hint))
-        }
-        (found, _) => Ok(found),
-    }
 }

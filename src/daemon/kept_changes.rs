@@ -41,6 +41,8 @@ pub(super) struct Change {
     pub(super) file: ChangedFile,
     /// Its old content.
     pub(super) old: Option<ObjectId>,
+    /// Its new content.
+    pub(super) new: Option<ObjectId>,
     /// blake3 of its present content, where it is indexed.
     pub(super) hash: Option<[u8; 32]>,
 }

@@ -86,8 +86,13 @@ pub struct WhyCommit {
 pub struct ChangedParams {
     /// Absolute path inside the worktree.
     pub cwd: String,
-    /// A revision (`HEAD~3`, `main`, an id), a time (`2026-11-01`, RFC 3339) or an age (`3d`, `2h30m`); `HEAD` when absent.
+    /// A revision (`HEAD~3`, `main`, an id), a time (`2026-11-01`, RFC 3339) or an age (`3d`, `2h30m`), or two of them as `A..B`;
+    /// `HEAD` when absent.
     pub since: Option<String>,
+    /// The same for the other side; the worktree when absent.
+    pub until: Option<String>,
+    /// Only these files, and those below these directories, relative to `cwd` or absolute.
+    pub path: Vec<String>,
     /// Maximum number of files; 200 when absent.
     pub limit: Option<usize>,
     /// How fresh the index must be.
@@ -103,12 +108,21 @@ pub struct ChangedResult {
     pub base: Option<CommitInfo>,
     /// First paragraph of its message.
     pub subject: Option<String>,
+    /// The commit that `base` is compared with; null for the worktree.
+    #[serde(default)]
+    pub until: Option<ChangedCommit>,
     /// Changed files, by path.
     pub files: Vec<ChangedFile>,
     /// Total number of files.
     pub total: usize,
     /// Number of files that are not in `files`.
     pub left_out: usize,
+    /// The newest 20 commits since `base`, newest first, up to `until` or `HEAD`; with `path`, those that touched one.
+    #[serde(default)]
+    pub commits: Vec<ChangedCommit>,
+    /// Number of commits that are not in `commits`.
+    #[serde(default)]
+    pub commits_left_out: usize,
     /// Whether everything was compared, including symbols.
     pub complete: bool,
     /// Whether the promise of the requested level holds.
@@ -117,6 +131,16 @@ pub struct ChangedResult {
     pub reason: Option<String>,
     /// Milliseconds in the daemon, waiting included.
     pub took_ms: f64,
+}
+
+/// A commit in a few words.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangedCommit {
+    /// The commit.
+    #[serde(flatten)]
+    pub commit: CommitInfo,
+    /// First paragraph of its message.
+    pub subject: String,
 }
 
 /// What happened to a file.

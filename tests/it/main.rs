@@ -14,6 +14,7 @@ mod caller_paths;
 mod cli;
 mod client;
 mod commits;
+mod compared;
 mod copies;
 mod disk_full;
 mod docs;

@@ -168,9 +168,13 @@ pub(in crate::cli) struct ExplainArgs {
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ChangedArgs {
-    /// A revision, a time or an age: HEAD~3, main, 2026-11-01, friday, 3d, 2h30m [default: HEAD]
-    #[arg(value_name = "REV|TIME", conflicts_with = "since")]
-    pub(in crate::cli) rev: Option<String>,
+    /// A revision, a time or an age: HEAD~3, main, 2026-11-01, friday, 3d, 2h30m [default: HEAD]; two of them, or A..B, are
+    /// compared without the worktree
+    #[arg(value_name = "REV|TIME", num_args = 0..=2, conflicts_with = "since")]
+    pub(in crate::cli) revs: Vec<String>,
+    /// Only these files, and those below these directories, relative to the current directory
+    #[arg(value_name = "PATH", last = true)]
+    pub(in crate::cli) paths: Vec<String>,
     /// The same as the argument
     #[arg(short, long, value_name = "REV|TIME")]
     pub(in crate::cli) since: Option<String>,

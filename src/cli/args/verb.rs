@@ -80,13 +80,13 @@ pub(in crate::cli) enum Verb {
     ///
     /// Example: memo brief --budget 1000
     Brief(BriefArgs),
-    /// Show which files and definitions changed since a revision or a time
+    /// Show which files and definitions changed since a revision or a time, or between two
     ///
     /// Compares the worktree, with uncommitted changes and new files, with a commit: HEAD, a revision as git names it (an id,
     /// a branch, a tag, HEAD~3, @{upstream}), or the newest commit at or before a local time (2026-11-01, RFC 3339) or an age
-    /// (3d, 2h30m). Exits with 1 when nothing changed.
+    /// (3d, 2h30m); below, the commits since then. With A..B or A B, two commits are compared. Exits with 1 when nothing changed.
     ///
-    /// Example: memo changed 3d
+    /// Example: memo changed main..HEAD -- src
     Changed(ChangedArgs),
     /// Show the memories about a piece of code and the commits that shaped it
     ///

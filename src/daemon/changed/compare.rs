@@ -27,7 +27,7 @@ const MOST_HASHED_BYTES: u64 = 64 << 20;
 pub(super) struct Changes {
     pub(super) added: BTreeMap<String, Added>,
     pub(super) removed: BTreeMap<String, TreeEntry>,
-    modified: BTreeMap<String, Modified>,
+    pub(super) modified: BTreeMap<String, Modified>,
     renamed: BTreeMap<String, (String, Modified)>,
     /// Paths of the tree that the manifest does not list, and whether each is gone from the disk.
     pub(super) unlisted: Vec<(String, bool)>,
@@ -35,43 +35,44 @@ pub(super) struct Changes {
     pub(super) is_settled: bool,
 }
 
-/// An added file.
+/// The new content of a file; `hash` is its blake3 where it is indexed.
 pub(super) struct Added {
     pub(super) id: ObjectId,
     pub(super) hash: Option<[u8; 32]>,
 }
 
 /// A file with another content than before.
-struct Modified {
-    old: ObjectId,
-    hash: Option<[u8; 32]>,
+pub(super) struct Modified {
+    pub(super) old: ObjectId,
+    pub(super) new: Added,
 }
 
 impl Changes {
     /// Makes one file of an added and a removed one.
     pub(super) fn rename(&mut self, new: String, old: String) {
-        let hash = self.added.remove(&new).and_then(|added| added.hash);
-        if let Some(was) = self.removed.remove(&old) {
-            self.renamed.insert(new, (old, Modified { old: was.id, hash }));
+        if let (Some(added), Some(was)) = (self.added.remove(&new), self.removed.remove(&old)) {
+            self.renamed.insert(new, (old, Modified { old: was.id, new: added }));
         }
     }
 
     /// Returns them by path.
     pub(super) fn list(self) -> Vec<Change> {
-        let change = |path, status, from, old, hash| {
+        let change = |path, status, from, old, new: Option<Added>| {
             let file = ChangedFile { path, status, from, ..ChangedFile::default() };
-            Change { file, old, hash }
+            let (new, hash) = new.map_or((None, None), |new| (Some(new.id), new.hash));
+            Change { file, old, new, hash }
         };
         let added = self.added.into_iter();
-        let added = added.map(|(path, added)| change(path, FileStatus::Added, None, None, added.hash));
+        let added = added.map(|(path, added)| change(path, FileStatus::Added, None, None, Some(added)));
         let removed = self.removed.into_iter();
         let removed = removed.map(|(path, was)| change(path, FileStatus::Removed, None, Some(was.id), None));
         let modified = self.modified.into_iter();
-        let modified = modified
-            .map(|(path, Modified { old, hash })| change(path, FileStatus::Modified, None, Some(old), hash));
+        let modified = modified.map(|(path, Modified { old, new })| {
+            change(path, FileStatus::Modified, None, Some(old), Some(new))
+        });
         let renamed = self.renamed.into_iter();
-        let renamed = renamed.map(|(path, (from, Modified { old, hash }))| {
-            change(path, FileStatus::Renamed, Some(from), Some(old), hash)
+        let renamed = renamed.map(|(path, (from, Modified { old, new }))| {
+            change(path, FileStatus::Renamed, Some(from), Some(old), Some(new))
         });
         let mut list: Vec<Change> = added.chain(removed).chain(modified).chain(renamed).collect();
         list.sort_by(|a, b| a.file.path.cmp(&b.file.path));
@@ -110,7 +111,8 @@ impl Worktree<'_> {
             match was {
                 None => drop(changes.added.insert(path, Added { id: now, hash })),
                 Some(was) if was.id != now => {
-                    changes.modified.insert(path, Modified { old: was.id, hash });
+                    let new = Added { id: now, hash };
+                    changes.modified.insert(path, Modified { old: was.id, new });
                 }
                 Some(_) => {}
             }

@@ -24,7 +24,7 @@ pub(super) fn pair(changes: &mut Changes, texts: &Texts<'_>) {
     // A moved file usually keeps its name, which is cheap to try first. Git does the same.
     for (new, old) in moved(changes) {
         let was = changes.removed.get(&old).and_then(|was| texts.past(was.id));
-        let is = changes.added.get(&new).and_then(|is| texts.present(&new, &is.hash?));
+        let is = changes.added.get(&new).and_then(|is| texts.new_text(&new, is.hash, is.id));
         if was.zip(is).is_some_and(|(was, is)| likeness(was.as_bytes(), is.as_bytes()) >= ALIKE) {
             changes.rename(new, old);
         }
@@ -56,7 +56,7 @@ fn pair_alike(changes: &mut Changes, texts: &Texts<'_>) {
         changes.removed.iter().filter_map(|(path, was)| Some((path.clone(), texts.past(was.id)?))).collect();
     let mut alike = Vec::new();
     for (new, added) in &changes.added {
-        let Some(text) = added.hash.and_then(|hash| texts.present(new, &hash)) else { continue };
+        let Some(text) = texts.new_text(new, added.hash, added.id) else { continue };
         let share = |(old, was): &(String, String)| (likeness(was.as_bytes(), text.as_bytes()), old.clone());
         let shares = removed.iter().map(share).filter(|(share, _)| *share >= ALIKE);
         alike.extend(shares.map(|(share, old)| (share, new.clone(), old)));

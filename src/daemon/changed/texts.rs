@@ -17,19 +17,24 @@ pub(super) struct Texts<'a> {
     pub(super) at: &'a Freshness,
     pub(super) past: &'a History,
     pub(super) max_file_bytes: u64,
+    /// Whether two commits are compared, so that nothing is on the disk.
+    is_past: bool,
     /// The first transient error.
     unread: OnceCell<String>,
 }
 
 impl<'a> Texts<'a> {
-    pub(super) fn new(at: &'a Freshness, past: &'a History, max_file_bytes: u64) -> Self {
-        Self { at, past, max_file_bytes, unread: OnceCell::new() }
+    pub(super) fn new(at: &'a Freshness, past: &'a History, max_file_bytes: u64, is_past: bool) -> Self {
+        Self { at, past, max_file_bytes, is_past, unread: OnceCell::new() }
     }
 
-    /// Returns the text of a file that still has this hash.
-    pub(super) fn present(&self, path: &str, hash: &[u8; 32]) -> Option<String> {
+    /// Returns the new text of a file: that of the disk, while it still has this hash, or of the newer commit.
+    pub(super) fn new_text(&self, path: &str, hash: Option<[u8; 32]>, id: ObjectId) -> Option<String> {
+        if self.is_past {
+            return self.past(id);
+        }
         let key = SourceKey::new(path);
-        self.known(scan::read_same(&self.at.layout.root, &key, self.max_file_bytes, hash))?
+        self.known(scan::read_same(&self.at.layout.root, &key, self.max_file_bytes, &hash?))?
     }
 
     /// Returns the text of a past content.

@@ -1,0 +1,127 @@
+//! Does `memo changed` compare what `git diff` compares?
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::live::Live;
+
+/// Makes four commits a day apart, the last one today: two of `src`, one of `docs`, and a rename.
+const FOUR_DAYS: &str = r#"
+day=$(( $(date +%s) - 4 * 86400 ))
+commit() {
+    day=$((day + 86400)); export GIT_AUTHOR_DATE="@$day +0000" GIT_COMMITTER_DATE="@$day +0000"
+    git add -A; git commit -q -m "$1"
+}
+mkdir src docs
+printf 'def one():\n    first = 1\n    return first\n' > src/a.py; commit "Add one"
+printf 'def one():\n    first = 2\n    return first\n\n\ndef two():\n    second = 2\n    return second\n' > src/a.py
+commit "Add two"
+echo '# Guide' > docs/guide.md; commit "Write a guide"
+git mv src/a.py src/b.py; commit "Rename a"
+"#;
+
+/// Returns the exit code and the answer of `memo changed`; the flag goes before the words, which may contain `--`.
+fn changed_in(live: &Live, dir: &Path, words: &[&str]) -> (i32, Value) {
+    let all = [&["changed", "--json=full"], words].concat();
+    let output = live.memo(&all).current_dir(dir).output().unwrap();
+    let answer = serde_json::from_slice(&output.stdout);
+    (output.status.code().unwrap(), answer.unwrap_or_else(|_| panic!("{words:?}: {output:?}")))
+}
+
+fn changed(live: &Live, words: &[&str]) -> (i32, Value) {
+    changed_in(live, &live.root(), words)
+}
+
+fn files(result: &Value) -> Vec<String> {
+    let files = result["files"].as_array().unwrap_or_else(|| panic!("{result}")).iter();
+    let names = |file: &Value, key: &str| {
+        let names = file["symbols"][key].as_array().into_iter().flatten();
+        names.map(|name| format!(" {key} {}", name.as_str().unwrap())).collect::<String>()
+    };
+    let shown = files.map(|file| {
+        let (status, path) = (file["status"].as_str().unwrap(), file["path"].as_str().unwrap());
+        format!("{status} {path}{}{}", names(file, "added"), names(file, "changed"))
+    });
+    shown.collect()
+}
+
+fn subjects(result: &Value) -> Vec<&str> {
+    let commits = result["commits"].as_array().unwrap_or_else(|| panic!("{result}")).iter();
+    commits.map(|commit| commit["subject"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn two_commits_and_paths() {
+    let live = Live::idle();
+    live.sh(FOUR_DAYS);
+    live.write("src/b.py", "not committed\n");
+    let a_to_c = ["added docs/guide.md", "modified src/a.py added two changed one"];
+    for range in [&["HEAD~3..HEAD~1"][..], &["HEAD~3", "HEAD~1"], &["--since", "HEAD~3..@~"]] {
+        let (exit, result) = changed(&live, range);
+        assert_eq!((exit, files(&result)), (0, a_to_c.map(str::to_owned).to_vec()), "{range:?}");
+        assert_eq!(subjects(&result), ["Write a guide", "Add two"]);
+        assert_eq!(
+            (&result["until"]["subject"], &result["complete"]),
+            (&json!("Write a guide"), &json!(true))
+        );
+    }
+    let (_, result) = changed(&live, &["HEAD~2.."]);
+    assert_eq!(files(&result), ["added docs/guide.md", "renamed src/b.py"]);
+    let (exit, result) = changed(&live, &["HEAD..HEAD"]);
+    assert_eq!((exit, files(&result).len()), (1, 0));
+
+    let (_, result) = changed(&live, &["HEAD~3..HEAD~1", "--", "docs"]);
+    assert_eq!((files(&result), subjects(&result)), (vec![a_to_c[0].to_owned()], vec!["Write a guide"]));
+    let (_, result) = changed_in(&live, &live.root().join("src"), &["HEAD~3", "HEAD~1", "--", "."]);
+    assert_eq!((files(&result), subjects(&result)), (vec![a_to_c[1].to_owned()], vec!["Add two"]));
+    let (_, result) = changed(&live, &["--", "src/b.py"]);
+    assert_eq!((files(&result), subjects(&result)), (vec!["modified src/b.py".to_owned()], vec![]));
+    let (exit, _) = changed(&live, &["--", "docs"]);
+    assert_eq!(exit, 1);
+}
+
+#[test]
+fn the_commits_since_then() {
+    let live = Live::idle();
+    live.sh(FOUR_DAYS);
+    let (_, result) = changed(&live, &["36h"]);
+    assert_eq!(subjects(&result), ["Rename a", "Write a guide"]);
+    // A branch that forked before is part of it once it is merged.
+    live.sh(
+        "git checkout -q -b side HEAD~3; echo side > side.txt; git add -A; git commit -q -m 'On the side'
+        git checkout -q main; git merge -q --no-ff -m 'Merge side' side",
+    );
+    let (_, result) = changed(&live, &["36h"]);
+    let expected = live.git(&["log", "--format=%s", "HEAD~3..HEAD"]);
+    let sorted = |mut subjects: Vec<String>| {
+        subjects.sort_unstable(); // some have the same date
+        subjects
+    };
+    let found = subjects(&result).iter().map(ToString::to_string).collect();
+    assert_eq!(sorted(found), sorted(expected.lines().map(str::to_owned).collect()));
+    let shown = live.sandbox.show(&mut live.memo(&["changed", "HEAD~1"]));
+    assert!(shown.contains("A side.txt\nout:\nout: ") && shown.contains("  On the side\n"), "{shown}");
+    for nth in 0..21 {
+        live.git(&["commit", "-q", "--allow-empty", "-m", &format!("empty {nth}")]);
+    }
+    let (exit, result) = changed(&live, &["HEAD~21"]);
+    assert_eq!((exit, subjects(&result).len(), &result["commits_left_out"]), (0, 20, &json!(1)));
+}
+
+#[test]
+fn what_cannot_be_compared_is_explained() {
+    let live = Live::idle();
+    live.sh(FOUR_DAYS);
+    for (words, code, said) in [
+        (&["HEAD~1...HEAD"][..], "usage", "three dots are not supported"),
+        (&["HEAD~1..HEAD", "HEAD"], "usage", "has two sides already"),
+        (&["src"], "usage", "memo changed -- src"),
+        (&["--", "nowhere"], "not-found", "nowhere: not in the worktree, and in neither side"),
+        (&["HEAD", "1990-01-01"], "not-found", "every commit is newer"),
+    ] {
+        let (_, result) = changed(&live, words);
+        assert_eq!(result["error"]["code"], code, "{result}");
+        assert!(result["error"].to_string().contains(said), "{result}");
+    }
+}
