@@ -202,9 +202,10 @@ fn detach() {
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "there is no safe way to close descriptors that somebody else opened")]
 fn close_inherited() {
-    // SAFETY: called first in `main`, before this process has opened anything; 0 to 2 are left alone.
+    // SAFETY: called first in `main`, before this process has opened anything; 0 to 2 are left alone. musl has no function
+    // for this call.
     unsafe {
-        libc::close_range(3, libc::c_uint::MAX, 0);
+        libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0);
     }
 }
 
