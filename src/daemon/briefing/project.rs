@@ -79,7 +79,9 @@ fn description(files: &BTreeMap<&str, String>) -> Option<String> {
         manifest["description"].as_str().map(str::to_owned)
     };
     let said = of_toml("Cargo.toml", "package").or_else(|| of_toml("pyproject.toml", "project"));
-    said.or_else(of_json).filter(|said| !said.trim().is_empty())
+    let said = said.or_else(of_json)?;
+    let words: Vec<&str> = said.split_whitespace().collect(); // one line
+    (!words.is_empty()).then(|| words.join(" "))
 }
 
 fn scripts(text: &str, has: &impl Fn(&str) -> bool) -> Option<String> {
