@@ -64,13 +64,14 @@ macro_rules! after_name {
     ($rest:literal) => {
         concat!(
             r#"\A(?i)(?:pass(?:word|wd|phrase|code)|pwd|credential|token|secret|(?:api|access|auth|private|secret)[ _-]?key|apikey)"#,
-            r#"(?:[_-]?(?:key|token|secret|value|prod|dev|live|staging|[0-9]{1,4})){0,4}["'`]?"#,
+            r#"(?:[_-]?(?:key|token|secret|value|prod|dev|live|staging|[0-9]{1,4})){0,4}(?:\\{0,7}["'`])?"#,
             $rest
         )
     };
 }
 
-/// All shapes. A pattern never scans the same text for two anchors, so that hostile text stays linear.
+/// All shapes. Quotes may be escaped, also several times, as where JSON is a string of JSON. A pattern never scans the same text
+/// for two anchors, so that hostile text stays linear.
 pub(super) const RULES: &[Rule] = &[
     token(
         "AWS access key",
@@ -82,7 +83,7 @@ pub(super) const RULES: &[Rule] = &[
         ..token(
             "AWS secret key",
             &["secret"],
-            r#"\A(?i)secret_?access_?key["']?\s{0,4}[:=]\s{0,4}["']?([a-z0-9/+]{40})\b"#,
+            r#"\A(?i)secret_?access_?key(?:\\{0,7}["'])?\s{0,4}[:=]\s{0,4}(?:\\{0,7}["'])?([a-z0-9/+]{40})\b"#,
         )
     },
     token("GitHub token", &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], r"\Agh[pousr]_[A-Za-z0-9]{36,}"),
@@ -124,7 +125,7 @@ pub(super) const RULES: &[Rule] = &[
             "quoted secret",
             KEYWORDS,
             after_keyword!(
-                r#"["']?(?::\s?&?(?:'static )?[a-z]+)?\s{0,4}(?:=>|:=|:|=)\s{0,4}["'`]([^"'`\s]{8,})["'`]"#
+                r#"(?:\\{0,7}["'])?(?::\s?&?(?:'static )?[a-z]+)?\s{0,4}(?:=>|:=|:|=)\s{0,4}\\{0,7}["'`]([^"'`\s]{7,}[^"'`\s\\])\\{0,7}["'`]"#
             ),
         )
     },
@@ -144,7 +145,7 @@ pub(super) const RULES: &[Rule] = &[
             "a value after its name",
             KEYWORDS,
             after_name!(
-                r#"(?::\s?&?(?:'static )?[a-z]+)?[ \t]{0,4}(?:=>|:=|:|=|\bis\b)[ \t]{0,4}["'`]([^"'`\s]{6,})["'`]"#
+                r#"(?::\s?&?(?:'static )?[a-z]+)?[ \t]{0,4}(?:=>|:=|:|=|\bis\b)[ \t]{0,4}\\{0,7}["'`]([^"'`\s]{5,}[^"'`\s\\])\\{0,7}["'`]"#
             ),
         )
     },

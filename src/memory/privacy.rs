@@ -49,7 +49,7 @@ pub(super) fn without_secrets(text: &str) -> String {
 /// A word that announces a credential, and what follows it. The words are those that LLMemory warns of, without the
 /// sentences that only mention one.
 static ANNOUNCED: LazyLock<Regex> = LazyLock::new(|| {
-    let words = r"(?i)(password|api[_ -]?key|token|secret)[`'\x22]?\s*[:=]\s*[`'\x22]?(\S)";
+    let words = r"(?i)(password|api[_ -]?key|token|secret)\\*[`'\x22]?\s*[:=]\s*\\*[`'\x22]?(\S)";
     Regex::new(words).expect("a test compiles the pattern")
 });
 

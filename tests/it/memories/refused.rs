@@ -106,6 +106,8 @@ fn what_may_be_a_credential_is_kept_with_a_warning() {
     assert_eq!(said(&["add", "the token expires after an hour"]), (Some(0), String::new()));
     assert_eq!(said(&["add", "--allow-secret", "secret: none at all"]), (Some(0), String::new()));
     assert_eq!(said(&["add", "password = hunter2hunter2"]).0, Some(2));
+    let escaped = r#"the log has "{\"password\": \"S7#kqP2!vx\"}""#;
+    assert_eq!(said(&["add", escaped]).0, Some(2), "a string of JSON in a text");
     assert_eq!(texts(&live).len(), 3);
 }
 
