@@ -144,12 +144,12 @@ fn without_help(words: impl IntoIterator<Item = String>) -> Words {
 /// Returns the files and directories of the index that a typed path may become, one level at a time as shells do.
 fn paths(context: &CommandContext, typed: &str) -> Result<Vec<CompletionCandidate>, CliError> {
     let path = typed.strip_prefix('!').unwrap_or(typed); // a glob of what is not wanted
-    let (dir, begins) = path.split_at(path.rfind('/').map_or(0, |at| at + 1));
+    let (dir, prefix) = path.split_at(path.rfind('/').map_or(0, |at| at + 1));
     let Ok(from_top) = context.dir().path(if dir.is_empty() { "." } else { dir }) else {
         return Ok(Vec::new()); // outside of the worktree
     };
-    let names = ask(context, CompletionKind::Path, from_top, begins)?;
-    let typed_dir = &typed[..typed.len() - begins.len()];
+    let names = ask(context, CompletionKind::Path, from_top, prefix)?;
+    let typed_dir = &typed[..typed.len() - prefix.len()];
     let names = names.iter().filter(|name| is_plain_word(name));
     Ok(names.map(|name| CompletionCandidate::new(format!("{typed_dir}{name}"))).collect())
 }
@@ -158,9 +158,9 @@ fn ask(
     context: &CommandContext,
     what: CompletionKind,
     dir: String,
-    begins: &str,
+    prefix: &str,
 ) -> Result<Vec<String>, CliError> {
-    let params = CompleteParams { cwd: context.cwd.clone(), what, dir, begins: begins.to_owned() };
+    let params = CompleteParams { cwd: context.cwd.clone(), what, dir, prefix: prefix.to_owned() };
     let result: CompleteResult = context.connect_running_within(PATIENCE)?.call("complete", &params)?;
     Ok(result.words)
 }

@@ -16,10 +16,10 @@ pub(super) async fn complete(shared: &Arc<Shared>, params: CompleteParams) -> Rp
     let at = freshness(shared, &params.cwd, Sync::None, deadline(shared, None)).await?;
     let root = at.layout.root.clone();
     let words = move |shared: &Shared| {
-        let CompleteParams { what, dir, begins, .. } = &params;
+        let CompleteParams { what, dir, prefix, .. } = &params;
         let read = |reader: &Reader| match what {
-            CompletionKind::Path => reader.names_in(at.view, dir, begins, MOST_WORDS),
-            CompletionKind::Lang => reader.languages(begins),
+            CompletionKind::Path => reader.names_in(at.view, dir, prefix, MOST_WORDS),
+            CompletionKind::Lang => reader.languages(prefix),
         };
         Ok(shared.read(read)?)
     };

@@ -59,7 +59,7 @@ pub fn content(raw: &str, allow_secret: bool) -> Result<Kept, Refused> {
 }
 
 /// Returns a warning about a text that was taken: it may have a credential that does not look like one.
-pub fn doubt(field: &str, text: &str) -> Option<String> {
+pub fn warning(field: &str, text: &str) -> Option<String> {
     let (line, word) = announced(text)?;
     Some(format!(
         "{field}: what follows \"{word}\" in line {line} may be a credential; if so, forget and purge it"

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_announced_is_doubted() {
+    fn what_is_announced_is_warned_of() {
         let cases = [
             ("password: see the vault", Some((1, "password"))),
             ("one\nAPI key = theirs", Some((2, "API key"))),

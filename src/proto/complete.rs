@@ -13,7 +13,8 @@ pub struct CompleteParams {
     /// For paths: the directory, from the top of the worktree; empty for the top.
     pub dir: String,
     /// What has been typed of the word.
-    pub begins: String,
+    #[serde(rename = "begins")]
+    pub prefix: String,
 }
 
 /// What `complete` completes.

@@ -19,11 +19,11 @@ impl Reader {
         &self,
         view: ViewId,
         dir: &str,
-        begins: &str,
+        prefix: &str,
         most: usize,
     ) -> Result<Vec<String>, StoreError> {
         let dir = if dir.is_empty() { String::new() } else { format!("{dir}/") };
-        let (mut from, end) = (format!("{dir}{begins}"), format!("{dir}{begins}{LAST}"));
+        let (mut from, end) = (format!("{dir}{prefix}"), format!("{dir}{prefix}{LAST}"));
         self.run(|conn| {
             let mut names = Vec::new();
             let mut next = conn.prepare_cached(&format!(
@@ -51,12 +51,12 @@ impl Reader {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn languages(&self, begins: &str) -> Result<Vec<String>, StoreError> {
+    pub fn languages(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
         self.run(|conn| {
             let mut statement = conn.prepare_cached(
                 "SELECT DISTINCT lang FROM blob WHERE lang != '' AND lang >= ?1 AND lang < ?2 ORDER BY lang",
             )?;
-            let rows = statement.query_map((begins, format!("{begins}{LAST}")), |row| row.get(0))?;
+            let rows = statement.query_map((prefix, format!("{prefix}{LAST}")), |row| row.get(0))?;
             rows.collect()
         })
     }

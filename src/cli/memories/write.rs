@@ -32,7 +32,7 @@ pub(in crate::cli) fn add(typed: AddArgs, context: &CommandContext, output: &mut
         similar::say_added(&result, has_about, output);
         Ok(())
     })?;
-    notice(result.doubt.as_ref(), output);
+    notice(result.warning.as_ref(), output);
     notice(result.notice.as_ref(), output);
     Ok(0)
 }
@@ -83,7 +83,7 @@ fn change(params: UpdateParams, context: &CommandContext, output: &mut Output) -
         }
         Ok(())
     })?;
-    notice(result.doubt.as_ref(), output);
+    notice(result.warning.as_ref(), output);
     notice(result.notice.as_ref(), output);
     Ok(0)
 }

@@ -35,7 +35,7 @@ fn put(rows: &Rows<'_>, params: &AddParams, stamp: &Stamp, near: &Near) -> Done<
         AddResult { redacted, memory, ..AddResult::default() }
     };
     let is_asked = !params.fields.allow_secret;
-    let doubt = is_asked.then(|| fields::doubt("content", &record.content)).flatten();
+    let warning = is_asked.then(|| fields::warning("content", &record.content)).flatten();
     if let Some(known) = rows.same_text(&record, &derived.hash)? {
         return Ok(result(known));
     }
@@ -43,13 +43,13 @@ fn put(rows: &Rows<'_>, params: &AddParams, stamp: &Stamp, near: &Near) -> Done<
     match same.first().filter(|_| !params.force) {
         Some((other, _)) if params.merge => {
             let merged = merge_into(rows, other, &[record], stamp)?;
-            return Ok(AddResult { merged: true, contradicted, doubt, ..result(merged) });
+            return Ok(AddResult { merged: true, contradicted, warning, ..result(merged) });
         }
         Some((other, cosine)) if near.is_refused => return Err(refuse_same(other, *cosine)),
         _ => {}
     }
     rows.put(&record, &derived, &stamp.event("add"))?;
-    Ok(AddResult { created: true, contradicted, doubt, ..result(record) })
+    Ok(AddResult { created: true, contradicted, warning, ..result(record) })
 }
 
 /// Returns the record to store, and the number of private parts that were removed.

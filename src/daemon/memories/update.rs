@@ -32,9 +32,9 @@ fn put(rows: &Rows<'_>, params: &UpdateParams, stamp: &Stamp) -> Done<UpdateResu
     }
     let (after, changed) = stamp.put(rows, "update", &before, after)?;
     let is_asked = after.content != before.content && !params.fields.allow_secret;
-    let doubt = is_asked.then(|| fields::doubt("content", &after.content)).flatten();
+    let warning = is_asked.then(|| fields::warning("content", &after.content)).flatten();
     let memory = show::memory(after, stamp.now_ms);
-    Ok(UpdateResult { changed, redacted, doubt, memory, notice: None })
+    Ok(UpdateResult { changed, redacted, warning, memory, notice: None })
 }
 
 /// Returns the changed memory, and the number of private parts that were removed from new texts.

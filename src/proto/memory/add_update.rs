@@ -67,8 +67,8 @@ pub struct AddResult {
     /// Number of private parts that were removed.
     pub redacted: usize,
     /// What was stored may be a credential, though it does not look like one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub doubt: Option<String>,
+    #[serde(rename = "doubt", skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
     /// The stored memory.
     pub memory: Memory,
     /// For the user.
@@ -129,8 +129,8 @@ pub struct UpdateResult {
     /// Number of private parts that were removed.
     pub redacted: usize,
     /// What was stored may be a credential, though it does not look like one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub doubt: Option<String>,
+    #[serde(rename = "doubt", skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
     /// The stored memory.
     pub memory: Memory,
     /// For the user.

@@ -99,10 +99,10 @@ fn what_may_be_a_credential_is_kept_with_a_warning() {
         let output = live.memo(args).output().unwrap();
         (output.status.code(), String::from_utf8(output.stderr).unwrap())
     };
-    let doubted = "one\nthe token: see the vault";
+    let announced = "one\nthe token: see the vault";
     let warning =
         "memo: content: what follows \"token\" in line 2 may be a credential; if so, forget and purge it\n";
-    assert_eq!(said(&["add", doubted]), (Some(0), warning.to_owned()));
+    assert_eq!(said(&["add", announced]), (Some(0), warning.to_owned()));
     assert_eq!(said(&["add", "the token expires after an hour"]), (Some(0), String::new()));
     assert_eq!(said(&["add", "--allow-secret", "secret: none at all"]), (Some(0), String::new()));
     assert_eq!(said(&["add", "password = hunter2hunter2"]).0, Some(2));
