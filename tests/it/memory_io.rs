@@ -486,6 +486,11 @@ fn conversations_come_in_whole() {
         (&json!("About auth (1/4)"), &json!("2026-01-01T00:00:01.000Z"))
     );
     import(&live, &["--from", "claude", &path], &json!({ "added": 0, "same": 4 }));
+    let timeless =
+        list(&live).into_iter().find(|memory| memory["metadata"]["imported"]["part"] == 2).unwrap();
+    live.call("memory.update", json!({ "id": timeless["id"], "content": "changed here" }));
+    import(&live, &["--from", "claude", &path, "--merge"], &json!({ "added": 0, "same": 3, "older": 1 }));
+    assert!(texts(&live).contains(&"changed here".to_owned()));
 
     let node = |parent: Value, role: &str, text: &str, children: Value| {
         json!({ "parent": parent, "children": children,

@@ -277,7 +277,8 @@ impl Import<'_> {
     /// the names of people, or be the user's own.
     fn follow(&self, known: &Record, record: &mut Record, draft: &Draft) {
         if draft.original.is_some() && draft.created.is_none() {
-            (record.created, record.updated) = (known.created, known.updated);
+            // Without times it is as old as the import that brought it: what was changed here since then is newer.
+            (record.created, record.updated) = (known.created, known.created);
         }
         if (draft.original.is_some() || self.params.own) && record.updated == known.updated {
             record.updated += 1;
