@@ -11,7 +11,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-pub(super) use self::resolve::{named_by, resolve};
+pub(super) use self::resolve::{is_about, named_by, resolve};
 use super::error::RpcResult;
 use super::event::Freshness;
 use super::request::{self, SnapshotAsk};
@@ -55,7 +55,7 @@ pub(super) async fn on_snapshot<T: Send + 'static>(
     let judge = move |shared: &Shared, at: &Freshness, is_rerun: bool| {
         shared.read(|reader: &Reader| -> RpcResult<_> {
             reader.snapshot(|reader| {
-                let mut judge = AnchorChecker::new(reader, at, shared.config.index.max_file_bytes, is_rerun);
+                let mut judge = AnchorChecker::new(shared, reader, at, is_rerun);
                 let value = run(&mut judge);
                 Ok(((value, at.reason.clone()), judge.stale))
             })
@@ -84,7 +84,7 @@ pub(super) fn judge_all(
     shared.read(|reader: &Reader| {
         reader.snapshot(|reader| {
             // A file that exists without being indexed is ignored: otherwise the wait before would have indexed it.
-            let mut judge = AnchorChecker::new(reader, at, shared.config.index.max_file_bytes, true);
+            let mut judge = AnchorChecker::new(shared, reader, at, true);
             for (_, anchors) in &mut all {
                 judge.judge(anchors)?;
             }
@@ -95,9 +95,9 @@ pub(super) fn judge_all(
 
 /// Checks anchors on one snapshot of the index.
 pub(super) struct AnchorChecker<'a> {
+    shared: &'a Shared,
     pub(super) reader: &'a Reader,
     pub(super) at: &'a Freshness,
-    max_file_bytes: u64,
     /// Paths on disk that are not in the manifest do not count: they were examined a moment ago.
     is_rerun: bool,
     files: HashMap<SourceKey, Option<Entry>>,
@@ -150,9 +150,9 @@ impl Finding {
 }
 
 impl<'a> AnchorChecker<'a> {
-    pub(super) fn new(reader: &'a Reader, at: &'a Freshness, max_file_bytes: u64, is_rerun: bool) -> Self {
+    pub(super) fn new(shared: &'a Shared, reader: &'a Reader, at: &'a Freshness, is_rerun: bool) -> Self {
         let (files, text, stale) = Default::default();
-        Self { reader, at, max_file_bytes, is_rerun, files, text, stale }
+        Self { shared, reader, at, is_rerun, files, text, stale }
     }
 
     /// Sets the state of each anchor and returns the state of the memory.
@@ -322,7 +322,9 @@ impl<'a> AnchorChecker<'a> {
 
     fn read(&self, key: &SourceKey, hash: &[u8; 32]) -> Option<String> {
         // An unreadable file counts as stale, so the request is repeated.
-        scan::read_same(&self.at.layout.root, key, self.max_file_bytes, hash).ok().flatten()
+        scan::read_same(&self.at.layout.root, key, self.shared.config.index.max_file_bytes, hash)
+            .ok()
+            .flatten()
     }
 
     /// Returns an anchor for the present state of a location.

@@ -22,7 +22,7 @@ use super::error::RpcResult;
 use super::event::Freshness;
 use super::history::History;
 use super::memories::pinned::pinned;
-use super::memories::states::list_by_state;
+use super::memories::states::list_anchored;
 use super::repo_map;
 use super::request::{blocking, deadline, freshness, reading};
 use super::shared::Shared;
@@ -186,8 +186,8 @@ async fn to_check(shared: &Arc<Shared>, cwd: &str) -> (Vec<Memory>, usize) {
     for state in [State::Drifted, State::Orphaned] {
         let caller = Caller { cwd: cwd.to_owned(), ..Caller::default() };
         let (limit, sort) = (Some(MOST_TO_CHECK), Sort::Priority);
-        let params = ListParams { caller, limit, sort, ..ListParams::default() };
-        let answer = list_by_state(shared, params, state).await.unwrap_or_default();
+        let params = ListParams { caller, state: vec![state], limit, sort, ..ListParams::default() };
+        let answer = list_anchored(shared, params).await.unwrap_or_default();
         let list: MemoriesResult = serde_json::from_value(answer).unwrap_or_default();
         total += usize::try_from(list.total).unwrap_or(usize::MAX);
         memories.extend(list.memories);

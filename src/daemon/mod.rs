@@ -36,6 +36,7 @@ mod main_loop;
 mod memories;
 mod model_methods;
 mod models;
+mod named_definitions;
 mod object_ids;
 mod own_files;
 mod path_spec;

@@ -1,6 +1,5 @@
 //! Answers `show`: the text of a file, of lines of it, or of a definition.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -8,7 +7,8 @@ use std::time::Instant;
 use super::error::{RpcResult, bad_params};
 use super::event::Freshness;
 use super::history::key_of;
-use super::path_spec::{Part, beyond, defines, named, own_name, parse};
+use super::named_definitions::{definitions_named, nothing as no_such, undefined};
+use super::path_spec::{Part, beyond, named, parse};
 use super::request::{SnapshotAsk, deadline, on_snapshot};
 use super::shared::Shared;
 use crate::extract;
@@ -120,10 +120,7 @@ fn of_part(
         Part::Symbol(name) => {
             let found = named(definitions, name);
             if found.is_empty() {
-                let hint =
-                    defines(definitions).unwrap_or_else(|| "no definition is indexed there".to_owned());
-                let message = format!("{}: defines no {name}", dir.display(key.as_str()));
-                return Err(RpcError::new(code::NOT_FOUND, message).with_hint(hint));
+                return Err(undefined(&dir.display(key.as_str()), name, definitions));
             }
             Ok(found.iter().map(whole).collect())
         }
@@ -137,20 +134,10 @@ fn by_name(
     name: &str,
     at: &Freshness,
 ) -> Result<Vec<(Entry, Span)>, StoreError> {
-    let chunks = shared.chunks.current(reader, at.view)?;
-    let found = reader.definitions_named(own_name(name))?.into_iter();
-    let contents: BTreeSet<u32> =
-        found.filter_map(|(id, _)| chunks.get(id)).map(|chunk| chunk.content).collect();
-    let mut paths: Vec<&str> = contents.iter().flat_map(|content| chunks.paths_of(*content)).collect();
-    paths.sort_unstable();
     let mut spans = Vec::new();
-    for path in paths {
-        let key = SourceKey::new(path);
+    for (key, found) in definitions_named(shared, reader, at.view, name)? {
         let Some(entry) = reader.entry(at.view, &key)? else { continue };
-        for found in named(&reader.definitions(at.view, &key)?, name) {
-            let (lines, title) = (Some(found.lines), Some(found.title.clone()));
-            spans.push((entry.clone(), Span { key: key.clone(), lines, title }));
-        }
+        spans.push((entry, Span { key, lines: Some(found.lines), title: Some(found.title) }));
     }
     Ok(spans)
 }
@@ -214,7 +201,6 @@ fn nothing(params: &ShowParams, at: &Freshness) -> RpcError {
         Some(_) if !at.fresh => not_found("not indexed yet").with_hint("`memo sync` waits for that"),
         Some(_) => not_found("not indexed: git or .memoignore leaves it out")
             .with_hint("`git check-ignore -v PATH` names the rule of git"),
-        None => not_found("no indexed file, and no definition of that name")
-            .with_hint("PATH, PATH:LINE, PATH#SYMBOL, or a name; `memo search` finds what has another one"),
+        None => no_such(target),
     }
 }

@@ -8,7 +8,8 @@ use super::error::{RpcResult, bad_params};
 use super::event::Freshness;
 use super::history::{History, key_of, spans};
 use super::memories::memories_for_path::memories_for_path;
-use super::path_spec::{Part, beyond, defines, named, parse};
+use super::named_definitions::{definitions_named, nothing, several, undefined};
+use super::path_spec::{Part, beyond, named, parse};
 use super::request::{deadline, freshness, reading};
 use super::shared::Shared;
 use crate::git::{Blame, Log, ObjectId};
@@ -26,7 +27,9 @@ const LIMIT: (usize, usize) = (10, 1_000);
 /// Answers `why`.
 pub(super) async fn why(shared: &Arc<Shared>, params: WhyParams) -> RpcResult<WhyResult> {
     let began = Instant::now();
-    let level = if params.target.contains('#') { Sync::Fs } else { Sync::None };
+    // A definition is found in the index, a path on the disk.
+    let is_path = params.target.contains('/') && !params.target.contains('#');
+    let level = if is_path { Sync::None } else { Sync::Fs };
     let at = freshness(shared, &params.cwd, level, deadline(shared, None)).await?;
     let (cwd, root) = (params.cwd.clone(), at.layout.root.clone());
     let answer = move |shared: &Shared| answer(shared, &params, &at, began + BUDGET);
@@ -59,14 +62,40 @@ fn answer(shared: &Shared, params: &WhyParams, at: &Freshness, until: Instant) -
     };
     let mut parse = parse(&params.target).into_iter();
     let found = parse.find_map(|(path, part)| Some((exists(path)?, part)));
-    let Some((key, part)) = found else { return past_path(&past, params, at, head, limit, until) };
     let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
-    let question = Question { shared, at, past: &past, head, key, dir, limit, until };
+    let question = |key, dir| Question { shared, at, past: &past, head, key, dir, limit, until };
+    let Some((key, part)) = found else {
+        return match definition(shared, at, &params.target, &dir)? {
+            Some((key, found)) => question(key, dir).lines(&found.1, Some(&found.0)),
+            None => past_path(&past, params, at, head, limit, until),
+        };
+    };
+    let question = question(key, dir);
     match part {
         Part::Whole => question.whole(),
         Part::Lines(first, last) => question.lines(&[(first, last)], None),
         Part::Symbol(name) => question.lines(&question.symbol_lines(name)?, Some(name)),
     }
+}
+
+/// A definition: its title, and the lines of its parts.
+type Named = (String, Vec<(u32, u32)>);
+
+/// Returns the only definition of a name, in whatever file.
+fn definition(
+    shared: &Shared,
+    at: &Freshness,
+    name: &str,
+    dir: &CallerDir,
+) -> RpcResult<Option<(SourceKey, Named)>> {
+    let read = |reader: &Reader| reader.snapshot(|reader| definitions_named(shared, reader, at.view, name));
+    let found = shared.read(read)?;
+    let Some((key, first)) = found.first() else { return Ok(None) };
+    if found.iter().any(|(path, other)| path != key || other.title != first.title) {
+        return Err(several(name, &found, dir));
+    }
+    let lines = found.iter().map(|(_, found)| found.lines).collect();
+    Ok(Some((key.clone(), (first.title.clone(), lines))))
 }
 
 /// Answers for a path that exists neither in the worktree nor in `HEAD`, but may have existed.
@@ -86,9 +115,9 @@ fn past_path(
         }
     }
     CallerDir::new(&at.layout, Path::new(&params.cwd)).path(target)?;
-    let message = format!("{target}: not in the worktree, and in no commit of this branch");
-    Err(RpcError::new(code::NOT_FOUND, message)
-        .with_hint("name a file from the current directory: PATH, PATH:LINE or PATH#SYMBOL"))
+    let error = nothing(target);
+    let message = format!("{}, and no commit of this branch has that file", error.message);
+    Err(RpcError { message, ..error })
 }
 
 /// A question about one path.
@@ -170,9 +199,7 @@ impl Question<'_> {
         if !lines.is_empty() {
             return Ok(spans(&lines));
         }
-        let hint = defines(&definitions)
-            .unwrap_or_else(|| "no definition is indexed there; ask for a line: PATH:LINE".to_owned());
-        Err(RpcError::new(code::NOT_FOUND, format!("{}: defines no {name}", self.key)).with_hint(hint))
+        Err(undefined(&self.dir.display(self.key.as_str()), name, &definitions))
     }
 }
 

@@ -79,6 +79,7 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
             SINCE,
             UNTIL,
             flag("state", Form::Text).about("fresh, drifted or orphaned"),
+            flag("about", Form::Text).about("PATH, PATH#SYMBOL or NAME"),
             flag("sort", Form::Text).about("created, updated or priority"),
             LIMIT,
             flag("offset", Form::Integer),

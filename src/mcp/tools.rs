@@ -68,7 +68,7 @@ const TOOLS: &[Tool] = &[
         name: "why",
         about: "Memories and commits behind a piece of code.",
         verb: &["why"],
-        args: &[word("target", Form::Text).about("PATH, PATH:LINE or PATH#SYMBOL")],
+        args: &[word("target", Form::Text).about("PATH, PATH:LINE, PATH#SYMBOL or NAME")],
         effect: Effect::Reads,
         view: View::Data,
         output: COMMITS,

@@ -11,7 +11,7 @@ use super::{CommitInfo, Sync};
 pub struct WhyParams {
     /// Absolute path inside the worktree.
     pub cwd: String,
-    /// `PATH`, `PATH:LINE`, `PATH:FIRST-LAST` or `PATH#SYMBOL`; the path relative to `cwd`, or absolute.
+    /// `PATH`, `PATH:LINE`, `PATH:FIRST-LAST` or `PATH#SYMBOL`, the path relative to `cwd`, or absolute; or the name of a definition.
     pub target: String,
     /// Maximum number of commits; 10 when absent.
     pub limit: Option<usize>,

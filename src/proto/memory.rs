@@ -252,8 +252,11 @@ pub struct ListParams {
     pub selection: Selection,
     /// Whether to list archived instead of living memories.
     pub archived: bool,
-    /// Only memories with anchors in this state.
-    pub state: Option<State>,
+    /// Only memories with anchors in one of these states; empty for any.
+    pub state: Vec<State>,
+    /// Only memories about one of these: `PATH` (a directory has what is below it), `PATH:FIRST-LAST`, `PATH#SYMBOL`, the path
+    /// relative to `cwd`, or the name of a definition; empty for any.
+    pub about: Vec<String>,
     /// Sort order.
     pub sort: Sort,
     /// Maximum number, 1 to 1,000; 20 when absent.

@@ -68,7 +68,7 @@ const CASES: &[Case] = &[
     ("show ../../../etc/passwd", 2, "outside the worktree", "name paths of this worktree"),
     ("why /etc/passwd", 2, "outside the worktree", "name paths of this worktree"),
     ("map /etc", 2, "outside the worktree", "name paths of this worktree"),
-    ("add --about nothing.rs x", 2, "there is no nothing.rs", "paths start at the current directory"),
+    ("add --about nothing.rs x", 2, "nothing.rs: no indexed file", "paths start at the current directory"),
     ("show nothing.rs", 1, "nothing.rs: no indexed file", "`memo search` finds"),
 ];
 

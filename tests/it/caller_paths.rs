@@ -165,10 +165,10 @@ fn anchors_and_errors_name_paths_as_they_would_be_typed() {
         (&["show", "cart.rs#nothing"], "memo: cart.rs: defines no nothing"),
         (&["show", "deep/tax.rs:40"], "memo: deep/tax.rs: has 3 lines, no line 40"),
         (&["why", "deep/tax.rs:40"], "memo: deep/tax.rs: has 3 lines, no line 40"),
-        (&["add", "x", "--about", "deep/tax.rs#nothing"], "memo: about: deep/tax.rs defines no nothing"),
+        (&["add", "x", "--about", "deep/tax.rs#nothing"], "memo: about: deep/tax.rs: defines no nothing"),
         (
             &["add", "x", "--about", "carts.rs"],
-            "memo: about: there is no carts.rs\nhint: did you mean cart.rs?",
+            "carts.rs: no indexed file, and no definition of that name\nhint: did you mean cart.rs?",
         ),
     ];
     for (args, expected) in errors {

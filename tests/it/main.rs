@@ -45,6 +45,7 @@ mod memory_io;
 mod memory_search;
 mod memory_similar;
 mod models;
+mod named;
 mod next_steps;
 mod one_hit;
 mod opened;

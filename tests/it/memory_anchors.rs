@@ -331,15 +331,23 @@ fn what_does_not_resolve_is_refused_with_what_is_near() {
     live.write(".env", "A=1");
     live.write("blank.txt", "a\n\n\nb\n");
     let cases: &[(&str, &str, &str)] = &[
-        ("src/auht.rs#login", "about: there is no src/auht.rs", "did you mean src/auth.rs#login?"),
-        ("auth.rs:4", "about: there is no auth.rs", "did you mean src/auth.rs:4?"),
-        ("zzz", "about: there is no zzz", "paths start at the current directory"),
-        ("src/auth.rs#logn", "about: src/auth.rs defines no logn", "did you mean src/auth.rs#login?"),
-        ("src/auth.rs#zzz", "about: src/auth.rs defines no zzz", "it defines Key, Key::renew, Session"),
-        ("docs/notes.md#Notes", "about: docs/notes.md defines no Notes", "name lines"),
+        (
+            "src/auht.rs#login",
+            "about: src/auht.rs#login: no indexed file, and no definition",
+            "did you mean src/auth.rs#login?",
+        ),
+        ("auth.rs:4", "about: auth.rs:4: no indexed file, and no definition", "did you mean src/auth.rs:4?"),
+        (
+            "zzz",
+            "about: zzz: no indexed file, and no definition of that name",
+            "paths start at the current directory",
+        ),
+        ("src/auth.rs#logn", "about: src/auth.rs: defines no logn", "did you mean src/auth.rs#login?"),
+        ("src/auth.rs#zzz", "about: src/auth.rs: defines no zzz", "it defines Key, Key::renew, Session"),
+        ("docs/notes.md#Notes", "about: docs/notes.md: defines no Notes", "name a line"),
         ("src/auth.rs:900", "about: src/auth.rs has 23 lines, no line 900", "name existing lines"),
         ("src/auth.rs:20-900", "about: src/auth.rs has 23 lines, no lines 20-900", "name existing lines"),
-        ("src/auth.rs:9-7", "about: there is no src/auth.rs:9-7", "did you mean src/auth.rs"),
+        ("src/auth.rs:9-7", "about: src/auth.rs:9-7: no indexed file", "did you mean src/auth.rs"),
         ("blank.txt:2-3", "about: blank.txt: these lines are empty", "lines with text"),
         ("src", "about: src is a directory", "name a file in it"),
         ("../work2/a.rs", "about: ../work2/a.rs is not in [ROOT]", "name a file of this worktree"),
@@ -352,7 +360,7 @@ fn what_does_not_resolve_is_refused_with_what_is_near() {
         (".git/config", "about: .git/config is ignored", "check-ignore"),
         (
             "src/auth.rs#renew",
-            "about: src/auth.rs defines 2 of the name renew:\n  src/auth.rs#Session::renew  lines 14-16\n  src/auth.rs#Key::renew  lines 22-22",
+            "about: renew: 2 definitions have that name:\n  src/auth.rs#Session::renew  lines 14-16\n  src/auth.rs#Key::renew  lines 22-22",
             "add the name of its type",
         ),
     ];
@@ -467,7 +475,7 @@ fn a_state_is_that_of_the_moment_after_the_question() {
         assert_eq!(answer["fresh"], true);
         if n % 7 == 0 {
             live.remove("src/limits.py");
-            let answer = live.call("memory.list", json!({ "state": "orphaned" }));
+            let answer = live.call("memory.list", json!({ "state": ["orphaned"] }));
             assert_eq!(answer["total"], 1, "{n}: {answer}");
         }
     }

@@ -271,7 +271,7 @@ fn what_has_no_answer_is_explained() {
     check(&["changed", "--since", "HEAD^{tree}"], 2, "usage", "HEAD^{tree}");
     check(&["changed", "--since", "@{u}"], 1, "not-found", "no upstream");
     check(&["changed", "--since", "HEAD:notes.md"], 2, "usage", "HEAD:notes.md");
-    check(&["why", "nothing.rs"], 1, "not-found", "nothing.rs: not in the worktree");
+    check(&["why", "nothing.rs"], 1, "not-found", "nothing.rs: no indexed file");
     check(&["why", "../outside"], 2, "usage", "../outside: outside the worktree");
     check(&["why", "notes.md:99"], 1, "not-found", "has 3 lines, no line 99");
     check(&["why", "src/number.rs#nothing"], 1, "not-found", "src/number.rs: defines no nothing");

@@ -470,7 +470,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             // `recall` searches as `search` does.
             &["memories", "search_scope"],
             &["anchors"],
-            &["request", "reranking", "verify", "history", "definition_diff"],
+            &["request", "reranking", "verify", "history", "definition_diff", "named_definitions"],
             &["shared"],
             &[
                 "advice/told",

@@ -189,8 +189,8 @@ pub(in crate::cli) struct ChangedArgs {
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct WhyArgs {
-    /// A path from the current directory, alone or with a line, lines or the name of a definition
-    #[arg(value_name = "PATH[:LINE|#SYMBOL]")]
+    /// A path from the current directory, alone or with a line, lines or the name of a definition; or just a name
+    #[arg(value_name = "PATH[:LINE|#SYMBOL]|NAME")]
     pub(in crate::cli) target: String,
     /// Maximum number of commits
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1_000))]

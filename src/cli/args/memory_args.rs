@@ -324,9 +324,13 @@ pub(in crate::cli) struct ListArgs {
     /// List forgotten and expired memories
     #[arg(long)]
     pub(in crate::cli) archived: bool,
-    /// Only memories about code in this state: fresh (unchanged), drifted (changed) or orphaned (gone)
-    #[arg(long, value_name = "STATE", value_parser = state_parser())]
-    pub(in crate::cli) state: Option<State>,
+    /// Only memories about code in these states: fresh (unchanged), drifted (changed) or orphaned (gone) (comma-separated, or
+    /// given again)
+    #[arg(long, value_name = "STATE", value_delimiter = ',', value_parser = state_parser())]
+    pub(in crate::cli) state: Vec<State>,
+    /// Only memories about this file, these lines, this definition or anything below this directory (may be given again)
+    #[arg(long, value_name = "PATH[:LINE|#SYMBOL]|NAME")]
+    pub(in crate::cli) about: Vec<String>,
     /// Sort order
     #[arg(long, value_enum, default_value_t = SortArg::Created)]
     pub(in crate::cli) sort: SortArg,

@@ -426,7 +426,9 @@ impl Verb {
             | Self::Open(OpenArgs { target, .. })
             | Self::Why(WhyArgs { target, .. }) => vec![target],
             Self::Map(args) => args.paths.iter_mut().chain(&mut args.focus).collect(),
+            Self::Changed(args) => args.paths.iter_mut().collect(),
             Self::Add(args) => args.about.iter_mut().collect(),
+            Self::List(args) => args.about.iter_mut().collect(),
             Self::Update(args) => args.about.iter_mut().chain(&mut args.no_about).collect(),
             _ => Vec::new(),
         }

@@ -38,6 +38,7 @@ pub(in crate::cli) fn list(typed: ListArgs, context: &CommandContext, output: &m
         selection: typed.filter.with_ids(Vec::new()),
         archived: typed.archived,
         state: typed.state,
+        about: typed.about,
         sort: typed.sort.into(),
         limit: Some(if is_all { PAGE } else { typed.limit }),
         offset,

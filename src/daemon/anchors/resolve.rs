@@ -5,11 +5,12 @@ use std::path::Path;
 use super::{AnchorChecker, AnchorLocation};
 use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::history::{key_in, key_of};
-use crate::daemon::path_spec::{Part, defines, named, parse};
+use crate::daemon::named_definitions::{definitions_named, nothing, several, undefined};
+use crate::daemon::path_spec::{Part, named, parse};
 use crate::memory::anchor::MOST_LINES;
 use crate::paths::{self, CallerDir};
-use crate::proto::RpcError;
 use crate::proto::anchor::Anchor;
+use crate::proto::{RpcError, code};
 use crate::scan;
 use crate::types::{Definition, Refusal, SourceKey};
 
@@ -37,7 +38,10 @@ pub(in crate::daemon) fn resolve(
         }
     }
     let dir = &CallerDir::new(&judge.at.layout, Path::new(cwd));
-    let Some((key, part)) = found else { return Err(not_there(judge, target, dir)) };
+    let Some((key, part)) = found else {
+        let location = by_name(judge, target, dir)?;
+        return made(judge, &location, dir);
+    };
     let entry = judge.entry(&key)?;
     if let Some(refusal) = entry.and_then(|entry| entry.refusal) {
         return Err(not_read(&dir.display(key.as_str()), refusal));
@@ -47,11 +51,65 @@ pub(in crate::daemon) fn resolve(
         Part::Lines(first, last) => lines(judge, key, (first, last), dir)?,
         Part::Symbol(name) => symbol(judge, key, name, dir)?,
     };
-    let anchor = judge.anchor(&location)?;
+    made(judge, &location, dir)
+}
+
+fn made(judge: &mut AnchorChecker<'_>, location: &AnchorLocation, dir: &CallerDir) -> RpcResult<Anchor> {
+    let anchor = judge.anchor(location)?;
     anchor.ok_or_else(|| {
         let path = dir.display(location.key.as_str());
         refused(&format!("{path} changes while it is read"), "try again")
     })
+}
+
+/// Returns the only definition of a name, in whatever file.
+fn by_name(judge: &AnchorChecker<'_>, name: &str, dir: &CallerDir) -> RpcResult<AnchorLocation> {
+    match definitions_named(judge.shared, judge.reader, judge.at.view, name)?.as_slice() {
+        [] => Err(not_there(judge, name, dir)),
+        [(key, found)] => Ok(AnchorLocation::definition(key.clone(), found)),
+        found => Err(about(several(name, found, dir))),
+    }
+}
+
+/// Returns whether an anchor is at a target or below it, by the place that it was made for or by its present one. A target
+/// that is only a name means the definitions of that name.
+///
+/// # Errors
+/// When the target is outside the worktree.
+pub(in crate::daemon) fn is_about(anchor: &Anchor, target: &str, dir: &CallerDir) -> RpcResult<bool> {
+    dir.path(target)?;
+    let made_for = match (&anchor.symbol, anchor.lines) {
+        (Some(symbol), _) => Part::Symbol(symbol),
+        (None, Some((first, last))) => Part::Lines(first, last),
+        (None, None) => Part::Whole,
+    };
+    let now = anchor.now.as_deref().and_then(|now| parse(now).pop());
+    let places: Vec<_> = now.into_iter().chain([(anchor.path.as_str(), made_for)]).collect();
+    let is_named = |part: Part<'_>, name: &str| match part {
+        Part::Symbol(title) => {
+            let own = Definition { title: title.to_owned(), ..Definition::default() };
+            !named(std::slice::from_ref(&own), name).is_empty()
+        }
+        _ => false,
+    };
+    let is_meant = |path: &str, part: Part<'_>| {
+        let Ok(wanted) = dir.path(path) else { return false };
+        places.iter().any(|(place, own)| {
+            let below = if wanted.is_empty() { Some("") } else { place.strip_prefix(wanted.as_str()) };
+            let is_below = below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+            let is_overlapping = |(first, last): (u32, u32)| match *own {
+                Part::Lines(from, to) => first <= to && from <= last,
+                Part::Symbol(_) => anchor.lines.is_some_and(|(from, to)| first <= to && from <= last),
+                Part::Whole => false,
+            };
+            match part {
+                Part::Whole => is_below || is_named(*own, target),
+                Part::Lines(first, last) => is_below && is_overlapping((first, last)),
+                Part::Symbol(name) => is_below && is_named(*own, name),
+            }
+        })
+    };
+    Ok(parse(target).into_iter().any(|(path, part)| is_meant(path, part)))
 }
 
 /// Returns the anchor of a memory that a target refers to, as it is displayed or as it was typed.
@@ -85,7 +143,12 @@ pub(in crate::daemon) fn named_by(
 }
 
 fn refused(message: &str, hint: &str) -> RpcError {
-    bad_params(format!("about: {message}")).with_hint(hint)
+    about(bad_params(message)).with_hint(hint)
+}
+
+/// Names the param in an error.
+fn about(error: RpcError) -> RpcError {
+    RpcError { code: code::INVALID_PARAMS, message: format!("about: {}", error.message), ..error }
 }
 
 fn lines(
@@ -124,19 +187,16 @@ fn symbol(
         [] => {
             let near = near(name, all.iter().map(|found| found.title.as_str()));
             let hint = did_you_mean(&near.iter().map(|title| format!("{path}#{title}")).collect::<Vec<_>>());
-            let hint = hint.or_else(|| defines(&all)).unwrap_or_else(|| {
-                "no definition is known there; name lines (PATH:10-20) or the whole file".to_owned()
-            });
-            Err(refused(&format!("{path} defines no {name}"), &hint))
+            let error = about(undefined(&path, name, &all));
+            Err(match hint {
+                Some(hint) => error.with_hint(hint),
+                None => error,
+            })
         }
         [found] => Ok(AnchorLocation::definition(key, found)),
-        several => {
-            let line = |found: &&Definition| {
-                format!("\n  {path}#{}  lines {}-{}", found.title, found.lines.0, found.lines.1)
-            };
-            let candidates: String = several.iter().map(line).collect();
-            let message = format!("{path} defines {} of the name {name}:{candidates}", several.len());
-            Err(refused(&message, "add the name of its type or module"))
+        found => {
+            let found: Vec<_> = found.iter().map(|found| (key.clone(), (*found).clone())).collect();
+            Err(about(several(name, &found, dir)).with_hint("add the name of its type or module"))
         }
     }
 }
@@ -180,8 +240,11 @@ fn not_there(judge: &AnchorChecker<'_>, target: &str, dir: &CallerDir) -> RpcErr
     let hint = hint.unwrap_or_else(|| {
         "paths start at the current directory; `memo status --files` lists the indexed files".to_owned()
     });
-    let late = if judge.at.fresh { "" } else { ", or not indexed yet: `memo sync` waits for that" };
-    refused(&format!("there is no {}{late}", dir.display(key.as_str())), &hint)
+    let mut error = about(nothing(target));
+    if !judge.at.fresh {
+        error.message += "; or it is not indexed yet: `memo sync` waits for that";
+    }
+    error.with_hint(hint)
 }
 
 /// Returns the other repository that a path lies in.

@@ -1,5 +1,6 @@
 //! Compares the anchors of memories with the present code.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -8,11 +9,12 @@ use serde_json::{Value, json};
 use super::queries::{self, at_most};
 use super::rules::{Done, memory_filter};
 use super::show;
-use super::transaction::{Call, read, with_store};
-use crate::daemon::anchors::{Judged, on_snapshot};
+use super::transaction::{Call, locate, read, with_store};
+use crate::daemon::anchors::{Judged, is_about, on_snapshot};
 use crate::daemon::error::RpcResult;
 use crate::daemon::request::deadline;
 use crate::daemon::shared::Shared;
+use crate::paths::CallerDir;
 use crate::proto::Sync;
 use crate::proto::anchor::{Anchor, State, StateCounts};
 use crate::proto::memory::{ListParams, MemoriesResult, Memory, Sort};
@@ -97,29 +99,31 @@ pub(super) async fn anchored(
     read(shared, move |rows| Ok(rows.anchored(&filter(rows)?, sort)?)).await
 }
 
-/// Lists memories, if requested only those of one state.
+/// Lists memories, if requested only those of some states or about some code.
 pub(super) async fn list(call: &Call<'_>) -> RpcResult<Value> {
     let params: ListParams = call.params()?;
-    match params.state {
-        None => call.read(queries::list).await,
-        Some(state) => list_by_state(call.shared, params, state).await,
+    if params.state.is_empty() && params.about.is_empty() {
+        return call.read(queries::list).await;
     }
+    list_anchored(call.shared, params).await
 }
 
-/// Lists memories of one state.
-pub(in crate::daemon) async fn list_by_state(
-    shared: &Arc<Shared>,
-    params: ListParams,
-    state: State,
-) -> RpcResult<Value> {
+/// Lists memories by their anchors.
+pub(in crate::daemon) async fn list_anchored(shared: &Arc<Shared>, params: ListParams) -> RpcResult<Value> {
     let limit = at_most(&params)?;
     let (selection, archived) = (params.selection.clone(), params.archived);
     let meant = move |rows: &Rows<'_>| memory_filter(rows, &selection, archived, rows.now_ms());
     let (ids, lists): (Vec<_>, Vec<_>) = anchored(shared, meant, params.sort).await?.into_iter().unzip();
     let until = deadline(shared, None);
     let Judged { value, reason } = states(shared, &params.caller.cwd, Sync::Fs, until, lists).await?;
-    let judged = ids.into_iter().zip(value).filter(|(_, anchors)| State::of(anchors) == Some(state));
-    let judged: Vec<_> = judged.collect();
+    let layout = locate(shared, &params.caller).await?;
+    let dir = CallerDir::new(&layout, Path::new(&params.caller.cwd));
+    let mut judged = Vec::new();
+    for (id, anchors) in ids.into_iter().zip(value) {
+        if is_wanted(&anchors, &params, &dir)? {
+            judged.push((id, anchors));
+        }
+    }
     let total = judged.len() as u64;
     let offset = usize::try_from(params.offset).unwrap_or(usize::MAX);
     let page: Vec<_> = judged.into_iter().skip(offset).take(limit as usize).collect();
@@ -128,10 +132,24 @@ pub(in crate::daemon) async fn list_by_state(
         for (id, anchors) in &page {
             let Some(record) = rows.get(id)? else { continue }; // it has gone meanwhile
             let memory = show::memory(record, rows.now_ms());
-            memories.push(Memory { state: Some(state), anchors: anchors.clone(), ..memory });
+            memories.push(Memory { state: State::of(anchors), anchors: anchors.clone(), ..memory });
         }
         let (fresh, reason) = (Some(reason.is_none()), reason.clone());
         Ok(json!(MemoriesResult { memories, total, fresh, reason, notice: None }))
     };
     with_store(shared, move |store, now_ms| store.read(now_ms, read)).await
+}
+
+/// Returns whether a memory with these anchors is in a requested state and about a requested place.
+fn is_wanted(anchors: &[Anchor], params: &ListParams, dir: &CallerDir) -> RpcResult<bool> {
+    if !params.state.is_empty() && !State::of(anchors).is_some_and(|state| params.state.contains(&state)) {
+        return Ok(false);
+    }
+    let mut is_any = params.about.is_empty();
+    for target in &params.about {
+        for anchor in anchors {
+            is_any |= is_about(anchor, target, dir)?;
+        }
+    }
+    Ok(is_any)
 }
