@@ -8,6 +8,7 @@ use super::error::RpcResult;
 use super::known_definitions::Named;
 use super::program::program;
 use super::shared::Shared;
+use super::type_members::{TypeParts, parts};
 use crate::extract::{self, Chunk, EXTRACTOR_VERSION, Extracted};
 use crate::index::Extractor;
 use crate::map::has_word;
@@ -115,7 +116,11 @@ impl<'a> Definitions<'a> {
 /// A chunk with definitions: its bytes, their names, and the qualified name.
 type Symbol = ((usize, usize), Option<Arc<str>>, Option<Arc<str>>);
 
-/// Returns each definition with its text; if a chunk has several short ones, each with the line that names it.
+/// Between the name of a type and that of its attribute, field or variant.
+const MEMBER: char = '\0';
+
+/// Returns each definition with its text; if a chunk has several short ones, each with the line that names it. Of a type, the
+/// attributes and fields are told apart.
 fn named(symbols: Vec<Symbol>, text: &str) -> Named {
     let mut named: Vec<(String, String)> = Vec::new();
     for ((start, end), symbol, title) in symbols {
@@ -135,7 +140,27 @@ fn named(symbols: Vec<Symbol>, text: &str) -> Named {
             named.push((title.to_owned(), body.trim().to_owned()));
         }
     }
-    named.into_iter().map(|(name, text)| (name, *blake3::hash(text.as_bytes()).as_bytes())).collect()
+    let is_known = |name: &str, member: &str| {
+        let rest =
+            |title: &str| title.strip_prefix(name)?.strip_suffix(member).map(|between| between.len() < 3);
+        named.iter().any(|(title, _)| rest(title) == Some(true))
+    };
+    let mut all = Vec::new();
+    for (name, text) in &named {
+        let own = name.rsplit([':', '.']).next().unwrap_or(name);
+        let parts =
+            parts(text, own).filter(|parts| !parts.members.iter().any(|(member, _)| is_known(name, member)));
+        match parts {
+            Some(TypeParts { rest, members }) => {
+                all.push((name.clone(), rest));
+                all.extend(
+                    members.into_iter().map(|(member, text)| (format!("{name}{MEMBER}{member}"), text)),
+                );
+            }
+            None => all.push((name.clone(), text.clone())),
+        }
+    }
+    all.into_iter().map(|(name, text)| (name, *blake3::hash(text.as_bytes()).as_bytes())).collect()
 }
 
 fn symbols(chunks: Vec<Chunk>) -> Vec<Symbol> {
@@ -150,15 +175,20 @@ fn difference(old: &Named, new: &Named) -> ChangedSymbols {
     let (was, is): (HashMap<_, _>, HashMap<_, _>) =
         (old.iter().cloned().collect(), new.iter().cloned().collect());
     let mut symbols = ChangedSymbols::default();
+    // The attributes of a new type go without saying, as those of one that is gone.
+    let is_told = |name: &str, other: &HashMap<String, [u8; 32]>| {
+        name.split_once(MEMBER).is_none_or(|(owner, _)| other.contains_key(owner))
+    };
+    let shown = |name: &str| name.replace(MEMBER, if name.contains("::") { "::" } else { "." });
     for (name, text) in new {
         match was.get(name) {
-            None => symbols.added.push(name.clone()),
-            Some(before) if before != text => symbols.changed.push(name.clone()),
-            Some(_) => {}
+            None if is_told(name, &was) => symbols.added.push(shown(name)),
+            Some(before) if before != text => symbols.changed.push(shown(name)),
+            None | Some(_) => {}
         }
     }
-    symbols.removed =
-        old.iter().map(|(name, _)| name).filter(|name| !is.contains_key(*name)).cloned().collect();
+    let gone = old.iter().map(|(name, _)| name).filter(|name| !is.contains_key(*name) && is_told(name, &is));
+    symbols.removed = gone.map(|name| shown(name)).collect();
     symbols
 }
 
@@ -189,5 +219,11 @@ mod tests {
             [&[], &["B"], &[]],
         );
         check("", &sum, [&["sum"], &[], &[]]);
+        let key = "pub struct Key {\n    id: u64,\n    // The name.\n    name: String,\n}\n";
+        check(key, &key.replace("u64", "u32"), [&[], &["Key.id"], &[]]);
+        check(key, &key.replace("pub struct", "struct"), [&[], &["Key"], &[]]);
+        check(key, &key.replace("    id: u64,\n", "    at: u8,\n"), [&["Key.at"], &[], &["Key.id"]]);
+        check("", key, [&["Key"], &[], &[]]);
+        check(key, "", [&[], &[], &["Key"]]);
     }
 }

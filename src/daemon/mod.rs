@@ -57,6 +57,7 @@ mod shared;
 mod show_code;
 mod status;
 mod threads;
+mod type_members;
 mod vectors;
 mod verify;
 mod watch_queue;

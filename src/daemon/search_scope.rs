@@ -274,7 +274,10 @@ struct Filters {
 
 impl Filters {
     fn of(params: &SearchParams, paths: TypedPaths, typed: TypedFilters, now: &Zoned) -> RpcResult<Self> {
-        let bad = |refused: crate::memory::Refused| bad_params(refused.to_string());
+        let bad = |refused: crate::memory::Refused| {
+            let error = bad_params(refused.to_string());
+            refused.hint.map_or(error.clone(), |hint| error.with_hint(hint))
+        };
         let (since, until) =
             time::period(params.since.as_deref(), params.until.as_deref(), now).map_err(bad)?;
         let since = since.max(typed.since);

@@ -125,3 +125,33 @@ fn what_cannot_be_compared_is_explained() {
         assert!(result["error"].to_string().contains(said), "{result}");
     }
 }
+
+#[test]
+fn a_changed_attribute_is_named() {
+    let live = Live::idle();
+    let class = "class App:\n    \"\"\"An app.\"\"\"\n\n    #: The defaults.\n    defaults = dict(\n        DEBUG=None,\n    )\n    name: str\n\n    def run(self):\n        started = True\n        return started\n";
+    live.write("app.py", class);
+    live.git(&["add", "-A"]);
+    live.git(&["commit", "-q", "-m", "App"]);
+    let check = |from: &str, to: &str, expected: &str| {
+        live.write("app.py", class.replace(from, to));
+        let (_, result) = changed(&live, &["HEAD"]);
+        assert_eq!(files(&result), [format!("modified app.py{expected}")], "{from} {to}");
+    };
+    check("DEBUG=None", "DEBUG=True", " changed App.defaults");
+    check("An app", "The app", " changed App");
+    check("    name: str\n", "    name: str\n    port = 1\n", " added App.port");
+    check("return started", "return not started", " changed App.run");
+}
+
+#[test]
+fn a_time_that_is_none_is_explained_by_a_search_as_by_a_list() {
+    let live = Live::idle();
+    let hint = |words: &[&str]| {
+        let output = live.memo(words).arg("--json").output().unwrap();
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{answer}");
+        answer["error"]["hint"].clone()
+    };
+    assert_eq!(hint(&["search", "x", "--since", "nonsense"]), hint(&["list", "--since", "nonsense"]));
+}

@@ -501,6 +501,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
                 "per_view",
                 "program",
                 "threads",
+                "type_members",
             ],
         ],
     ),

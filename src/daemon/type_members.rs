@@ -1,0 +1,171 @@
+//! Finds the attributes, fields and variants in the text of a type, by its lines.
+//!
+//! The index has no definitions of them: they are many and small. A line of the body that begins with a name starts a
+//! member, which ends where the next one begins.
+
+/// Words before or after the name of a type.
+const TYPE_WORDS: [&str; 10] =
+    ["class", "struct", "enum", "interface", "trait", "object", "union", "record", "message", "protocol"];
+/// Words of a line that is no attribute, field or variant.
+const OTHER_WORDS: [&str; 22] = [
+    "def",
+    "defp",
+    "fn",
+    "func",
+    "fun",
+    "function",
+    "class",
+    "if",
+    "elif",
+    "else",
+    "for",
+    "while",
+    "with",
+    "try",
+    "return",
+    "raise",
+    "import",
+    "pass",
+    "impl",
+    "public",
+    "private",
+    "protected",
+];
+
+/// A type, cut into its members.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct TypeParts {
+    /// What belongs to no member.
+    pub(super) rest: String,
+    /// Each with its lines, and the comments and attributes above.
+    pub(super) members: Vec<(String, String)>,
+}
+
+/// Returns the parts of a type with this name; `None` if the text is something else, such as a function.
+pub(super) fn parts(text: &str, name: &str) -> Option<TypeParts> {
+    let n_head = 1 + text.lines().position(|line| words(line).any(|word| word == name))?;
+    if !words(text.lines().nth(n_head - 1)?).any(|word| TYPE_WORDS.contains(&word)) {
+        return None;
+    }
+    let head: Vec<&str> = text.lines().take(n_head).collect();
+    let body = || text.lines().skip(n_head);
+    let indents = body().filter(|line| !line.trim().is_empty()).map(indent_of).filter(|indent| *indent > 0);
+    let mut cut = Cut { margin: indents.min()?, ..Cut::default() };
+    cut.parts.rest = head.join("\n");
+    body().for_each(|line| cut.add(line));
+    cut.parts.rest += &cut.pending;
+    Some(cut.parts)
+}
+
+/// The parts so far.
+#[derive(Default)]
+struct Cut {
+    parts: TypeParts,
+    /// Indentation of the members.
+    margin: usize,
+    /// Comments and attributes, which belong to what follows.
+    pending: String,
+    is_in_member: bool,
+    /// Whether a string or comment of several lines is open.
+    is_quoted: bool,
+}
+
+impl Cut {
+    fn add(&mut self, line: &str) {
+        let (start, indent) = (line.trim_start(), indent_of(line));
+        let is_at_margin = !start.is_empty() && indent == self.margin && !self.is_quoted;
+        let n_marks = ["\"\"\"", "'''"].iter().map(|mark| line.matches(mark).count()).sum::<usize>();
+        self.is_quoted ^= n_marks % 2 == 1;
+        if is_at_margin && ["#", "//", "/*", "* ", "*/", "@", "--"].iter().any(|mark| start.starts_with(mark))
+        {
+            self.pending += line;
+            return;
+        }
+        if is_at_margin && let Some(name) = member_name(start) {
+            self.parts.members.push((name.to_owned(), String::new()));
+            self.is_in_member = true;
+        } else if is_at_margin && !start.starts_with(['}', ')', ']'])
+            || indent < self.margin && !start.is_empty()
+        {
+            self.is_in_member = false;
+        }
+        let part = match self.parts.members.last_mut() {
+            Some((_, text)) if self.is_in_member => text,
+            _ => &mut self.parts.rest,
+        };
+        *part += &std::mem::take(&mut self.pending);
+        *part += line.trim_end();
+    }
+}
+
+/// Returns the name that a line of a body declares: the last word before `=`, `:`, `;`, `,` or a brace, or, as in Go, the first
+/// of two without them.
+fn member_name(line: &str) -> Option<&str> {
+    let line = line.split(" //").next().unwrap_or(line);
+    let end = line.find(['=', ':', ';', ',', '(', '{', '`']);
+    let before = &line[..end.unwrap_or(line.len())];
+    let mut words = before.split_whitespace();
+    if words.clone().any(|word| OTHER_WORDS.contains(&word)) {
+        return None;
+    }
+    let is_first = end.is_none_or(|end| line[end..].starts_with('`'));
+    let is_call = end.is_some_and(|end| line[end..].starts_with('('));
+    let (first, last) = (words.next()?, words.next_back());
+    let name = if is_first { first } else { last.unwrap_or(first) };
+    let is_name = name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$'))
+        && !name.starts_with(|c: char| c.is_ascii_digit());
+    (is_name && !(is_call && last.is_some())).then_some(name)
+}
+
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|c: char| !c.is_alphanumeric() && c != '_')
+}
+
+fn indent_of(line: &str) -> usize {
+    line.len() - line.trim_start().len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_of_types() {
+        let check = |text: &str, name: &str, expected: Option<&[&str]>| {
+            let found = parts(text, name).map(|parts| parts.members);
+            let names: Option<Vec<_>> = found.map(|all| all.into_iter().map(|(name, _)| name).collect());
+            assert_eq!(
+                names.as_deref(),
+                expected.map(|names| names.iter().map(ToString::to_string).collect::<Vec<_>>()).as_deref(),
+                "{text}"
+            );
+        };
+        let python = "class Flask(App):\n    \"\"\"An app.\n\n    name: of it\n    \"\"\"\n\n    #: Config.\n    default_config = dict(\n        {\n            \"DEBUG\": None,\n        }\n    )\n    cli: AppGroup\n\n    def run(self):\n        x = 1\n";
+        check(python, "Flask", Some(&["default_config", "cli"]));
+        check(
+            "#[derive(Debug)]\npub struct Key {\n    /// Its id.\n    pub id: u64,\n    name: Vec<(u8, u8)>,\n}",
+            "Key",
+            Some(&["id", "name"]),
+        );
+        check(
+            "enum Color {\n    Red,\n    Rgb(u8, u8, u8),\n    Named { name: String },\n}",
+            "Color",
+            Some(&["Red", "Rgb", "Named"]),
+        );
+        check(
+            "type Command struct {\n\tUse string // one line\n\tAliases []string `json:\"a\"`\n\n\targs []string\n}",
+            "Command",
+            Some(&["Use", "Aliases", "args"]),
+        );
+        check(
+            "public class A {\n    private static final int MAX = 3;\n    public:\n    String name;\n}",
+            "A",
+            Some(&["MAX", "name"]),
+        );
+        check("def run(self):\n    first = 1\n", "run", None);
+        check("class Empty: ...", "Empty", None);
+        let parts = parts(python, "Flask").unwrap();
+        assert!(parts.members[0].1.contains("Config.") && parts.members[0].1.contains("DEBUG"), "{parts:?}");
+        assert!(parts.rest.contains("name: of it") && parts.rest.contains("x = 1"), "{parts:?}");
+    }
+}
