@@ -27,7 +27,7 @@ pub use self::advice::{Advice, AdviseParams, AdviseResult, Beginning, Evidence, 
 pub use self::brief::{BriefParams, BriefResult, BriefSection};
 pub use self::code_history::{
     ChangedCommit, ChangedFile, ChangedParams, ChangedResult, ChangedSymbols, FileStatus, WhyCommit,
-    WhyMemory, WhyParams, WhyResult,
+    WhyMemory, WhyMove, WhyParams, WhyResult,
 };
 pub use self::complete::{CompleteParams, CompleteResult, CompletionKind};
 pub use self::fetch::{FetchReport, HUB_VARIABLE, INDEX_VARIABLE};

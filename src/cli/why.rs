@@ -102,6 +102,10 @@ fn notes(result: &WhyResult, output: &Output) {
     if result.commits.is_empty() && result.uncommitted.is_empty() {
         output.say(&format!("{}: no commit found", result.path));
     }
+    for moved in &result.moves {
+        let head = commit_head(&moved.commit, &moved.subject, Default::default());
+        output.say(&format!("{} moved from {} by {head}", spans(&moved.lines), escape(&moved.from)));
+    }
     if result.more {
         output.say("there are older commits: --limit shows more");
     }

@@ -12,9 +12,9 @@ use super::named_definitions::{definitions_named, nothing, several, undefined};
 use super::path_spec::{Part, beyond, named, parse};
 use super::request::{deadline, freshness, reading};
 use super::shared::Shared;
-use crate::git::{Blame, Log, ObjectId};
+use crate::git::{Blame, Log, Move, ObjectId};
 use crate::paths::CallerDir;
-use crate::proto::{RpcError, Sync, WhyCommit, WhyParams, WhyResult, code};
+use crate::proto::{RpcError, Sync, WhyCommit, WhyMove, WhyParams, WhyResult, code};
 use crate::scan::{self, Content, Read};
 use crate::store::Reader;
 use crate::types::SourceKey;
@@ -155,7 +155,7 @@ impl Question<'_> {
         let wanted_lines = wanted.iter().flat_map(|(first, last)| *first..=*last).collect();
         let blamed =
             self.past.objects.blame(self.head, self.key.as_str(), text.as_bytes(), &wanted_lines, self.until);
-        let Blame { commits, uncommitted, unknown, late, gaps } = blamed?;
+        let Blame { commits, moves, uncommitted, unknown, late, gaps } = blamed?;
         let more = commits.len() > self.limit;
         let mut result = WhyResult {
             path: self.key.to_string(),
@@ -171,6 +171,10 @@ impl Question<'_> {
         for (id, path, lines) in commits.into_iter().take(self.limit) {
             let (commit, subject, body) = self.past.describe(id)?;
             result.commits.push(WhyCommit { commit, subject, body, path, lines: spans(&lines) });
+        }
+        for Move { id, from, to, lines } in moves.into_iter().take(self.limit) {
+            let (commit, subject, _) = self.past.describe(id)?;
+            result.moves.push(WhyMove { commit, subject, from, to, lines: spans(&lines) });
         }
         Ok(result)
     }

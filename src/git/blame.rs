@@ -10,10 +10,14 @@ use std::time::Instant;
 use gix::ObjectId;
 
 use super::line_map::{hunks, split};
+use super::moved::Target;
 use super::{GitError, Node, Objects, TreeEntry};
 
 /// Files larger than this are not blamed, bytes.
 const MOST_BYTES: u64 = 16 << 20;
+
+/// Commits whose new lines are looked for in other files; the newest come first.
+const MOST_SEARCHED: usize = 50;
 
 /// Lines, 0-based: the place of each in the requested text and in the current version.
 type Lines = Vec<(u32, u32)>;
@@ -26,6 +30,8 @@ type Origin = (ObjectId, Node, String, TreeEntry);
 pub struct Blame {
     /// For each commit, newest first: the name of the file in it, and the lines of the text, 1-based, ascending.
     pub commits: Vec<(ObjectId, String, Vec<u32>)>,
+    /// Where lines were followed to, because a commit moved them.
+    pub moves: Vec<Move>,
     /// Uncommitted lines.
     pub uncommitted: Vec<u32>,
     /// Lines whose commit was not found, because of the time limit or a gap in history.
@@ -36,6 +42,19 @@ pub struct Blame {
     pub gaps: Vec<String>,
 }
 
+/// Lines that a commit took from elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Move {
+    /// The commit.
+    pub id: ObjectId,
+    /// The file that it removed them from.
+    pub from: String,
+    /// The file that it added them to.
+    pub to: String,
+    /// The lines of the requested text, 1-based, ascending.
+    pub lines: Vec<u32>,
+}
+
 /// Versions of the file that are still to be examined.
 struct Suspects<'a> {
     objects: &'a Objects,
@@ -43,11 +62,13 @@ struct Suspects<'a> {
     n_queued: u64,
     waiting: HashMap<ObjectId, BTreeMap<String, (TreeEntry, Lines)>>,
     nodes: HashMap<ObjectId, Node>,
+    n_searched: usize,
     blame: Blame,
 }
 
 impl Objects {
-    /// Finds the commits reachable from `head` that introduced `lines` (1-based) of the text of a file, as `git blame` does.
+    /// Finds the commits reachable from `head` that introduced `lines` (1-based) of the text of a file, as `git blame` does;
+    /// lines that a commit moved are followed to where it took them from.
     /// Lines that the file in `head` does not have are uncommitted.
     ///
     /// # Errors
@@ -70,6 +91,7 @@ impl Objects {
             n_queued: 0,
             waiting: HashMap::new(),
             nodes: HashMap::new(),
+            n_searched: 0,
             blame: Blame::default(),
         };
         let old = entry.map(|entry| self.blob(entry.id, MOST_BYTES)).transpose()?.flatten();
@@ -164,10 +186,32 @@ impl Suspects<'_> {
                 self.push(parent, parent_node, &path, old, kept);
             }
         }
+        let lines = self.pass_moved(id, node, &path, entry, lines);
         if !lines.is_empty() {
             self.blame.gaps.extend(node.cut(id));
             self.blame.commits.push((id, path, numbers(&lines)));
         }
+    }
+
+    /// Passes on lines that the commit took from elsewhere; returns the others.
+    fn pass_moved(&mut self, id: ObjectId, node: &Node, path: &str, entry: TreeEntry, lines: Lines) -> Lines {
+        let [parent_id] = node.parents.as_slice() else { return lines };
+        if lines.is_empty() || self.n_searched == MOST_SEARCHED {
+            return lines;
+        }
+        self.n_searched += 1;
+        let Ok(parent) = self.objects.node(*parent_id) else { return lines };
+        let Ok(Some(text)) = self.objects.blob(entry.id, MOST_BYTES) else { return lines };
+        let target = Target { path, text: &text, lines: &lines };
+        let Ok(sources) = self.objects.moved(parent.tree, node.tree, &target) else { return lines };
+        let mut moved = BTreeSet::new();
+        for source in sources {
+            let (from, to, numbers) = (source.path, path.to_owned(), numbers(&source.lines));
+            moved.extend(numbers.iter().copied());
+            self.push(*parent_id, parent.clone(), &from, source.entry, source.lines);
+            self.blame.moves.push(Move { id, from, to, lines: numbers });
+        }
+        lines.into_iter().filter(|(line, _)| !moved.contains(&(line + 1))).collect()
     }
 
     /// Returns the versions of the file in the parents, following renames; only that of one parent if it is identical.

@@ -20,6 +20,7 @@ mod hook_settings;
 mod identity;
 mod line_map;
 mod log;
+mod moved;
 mod nested;
 mod objects;
 mod patterns;
@@ -32,7 +33,7 @@ mod tracked;
 mod user_rules;
 mod walk;
 
-pub use blame::Blame;
+pub use blame::{Blame, Move};
 pub use changes::{Changes, PathChange};
 pub use gix::ObjectId;
 pub use gix::hash::Kind as ObjectHash;

@@ -31,6 +31,9 @@ pub struct WhyResult {
     pub memories: Vec<WhyMemory>,
     /// Commits, newest first.
     pub commits: Vec<WhyCommit>,
+    /// Commits that moved requested lines from elsewhere, newest first; `commits` has those that wrote them.
+    #[serde(default)]
+    pub moves: Vec<WhyMove>,
     /// Spans of uncommitted lines.
     pub uncommitted: Vec<(u32, u32)>,
     /// Whether there are more commits than `limit`.
@@ -77,6 +80,22 @@ pub struct WhyCommit {
     /// Name of the path in it.
     pub path: String,
     /// Spans of the requested lines that it introduced; empty if a whole path was requested.
+    pub lines: Vec<(u32, u32)>,
+}
+
+/// A commit that moved requested lines.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct WhyMove {
+    /// The commit.
+    #[serde(flatten)]
+    pub commit: CommitInfo,
+    /// First paragraph of its message.
+    pub subject: String,
+    /// The file that it removed them from.
+    pub from: String,
+    /// The file that it added them to; the same if it moved them within a file.
+    pub to: String,
+    /// Spans of the requested lines.
     pub lines: Vec<(u32, u32)>,
 }
 

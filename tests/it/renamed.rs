@@ -60,3 +60,33 @@ fn each_side_of_a_merge_has_its_own_name() {
         }
     }
 }
+
+#[test]
+fn a_line_is_followed_through_a_move() {
+    let live = Live::idle();
+    let block =
+        "LIFETIME = dict(\n    days=31,\n    hours=0,\n    reason=\"support asked for a month\",\n)\n";
+    let other = "def unrelated(value):\n    result = value + 1\n    return result\n";
+    let commit = |message: &str| {
+        live.git(&["add", "-A"]);
+        live.git(&["commit", "-q", "-m", message]);
+    };
+    live.write("old.py", format!("{other}\n\n{block}"));
+    commit("Last a month");
+    live.write("old.py", other);
+    live.write("new.py", format!("# Settings\n{block}"));
+    commit("Split settings");
+    // The line itself is short: its block is what was moved.
+    let (exit, result) = memo(&live, &["why", "new.py:3"]);
+    assert_eq!((exit, subjects_and_names(&result)), (0, vec![("Last a month", "old.py")]));
+    let moved = &result["moves"][0];
+    assert_eq!((moved["subject"].as_str(), moved["from"].as_str()), (Some("Split settings"), Some("old.py")));
+    assert_eq!((moved["to"].as_str(), &moved["lines"]), (Some("new.py"), &serde_json::json!([[3, 3]])));
+    let (_, result) = memo(&live, &["why", "new.py:1"]);
+    assert_eq!(subjects_and_names(&result), [("Split settings", "new.py")], "it was new");
+    let shown = live.sandbox.show(&mut live.memo(&["why", "new.py:3"]));
+    assert!(
+        shown.contains("err: memo: line 3 moved from old.py by ") && shown.contains("Split settings"),
+        "{shown}"
+    );
+}
