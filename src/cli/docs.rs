@@ -55,7 +55,7 @@ fn open(name: &str, page: &[u8]) -> Result<bool, CliError> {
     let file = std::env::temp_dir().join(format!("{name}.{}.1", std::process::id()));
     let written = OpenOptions::new().write(true).create_new(true).open(&file);
     written.and_then(|mut to| to.write_all(page)).at("write", &file)?;
-    // What it complains of is said by the help that is shown instead.
+    // Without `man` the help is shown instead.
     let shown = Program::new("man").arg("-l").arg(&file).stderr(Stdio::null()).status();
     fs::remove_file(&file).at("remove", &file)?;
     Ok(shown.is_ok_and(|status| status.success()))

@@ -173,9 +173,8 @@ fn of_git() -> Option<String> {
     let mut child = command.spawn().ok()?;
     let line = child.stdout.take().and_then(|stdout| first_line(stdout, GIT_PATIENCE));
     let _ = child.kill(); // it has said what it is asked for
-    let status = child.wait();
+    let _ = child.wait();
     let line = String::from_utf8(line?.ok()?).ok()?;
-    let _ = status;
     Some(line.trim().to_owned()).filter(|line| !line.is_empty())
 }
 

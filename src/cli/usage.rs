@@ -93,7 +93,6 @@ fn called_otherwise(word: &str) -> Option<&'static str> {
         "diff" => "changed",
         "ask" | "find" | "grep" | "query" => "search",
         "cat" => "show",
-        "ls" => "list",
         "analyze" | "summary" => "brief",
         "count" => "stats",
         _ => return None,
@@ -111,9 +110,9 @@ fn most_similar<'a>(error: &'a clap::Error, word: &str) -> Option<&'a str> {
     similar.last().map(String::as_str).filter(|verb| strsim::jaro_winkler(verb, word) >= SIMILAR)
 }
 
-/// Returns the verb of this command line.
+/// Returns the verb of this command line; `None` in a shell, each line of which has its own.
 pub(super) fn typed_verb() -> Option<String> {
-    typed_words(std::env::args_os()).into_iter().next()
+    typed_words(std::env::args_os()).into_iter().next().filter(|verb| verb != "shell")
 }
 
 /// Returns the verb and the words after it, up to a flag.

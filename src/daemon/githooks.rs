@@ -3,12 +3,12 @@
 use std::sync::{Arc, Mutex};
 
 use super::error::RpcResult;
-use super::request::{deadline, freshness, locate, reading};
+use super::request::{deadline, locate, reading};
 use super::shared::Shared;
 use crate::git::UserDirs;
 use crate::hooks::{Hooks, HooksError};
 use crate::paths::RepoLayout;
-use crate::proto::{HookMethod, HooksParams, HooksResult, Sync};
+use crate::proto::{HookMethod, HooksParams, HooksResult};
 use crate::threads::lock;
 
 /// The method.
@@ -24,12 +24,7 @@ pub(super) enum Verb {
 
 /// Runs one of the methods for the worktree of `cwd`.
 pub(super) async fn call(shared: &Arc<Shared>, verb: Verb, params: HooksParams) -> RpcResult<HooksResult> {
-    let deadline = deadline(shared, None);
-    let layout = match verb {
-        // The worktree is opened, for its doorbell.
-        Verb::Install => freshness(shared, &params.cwd, Sync::None, deadline).await?.layout,
-        Verb::Uninstall | Verb::Status => locate(shared, &params.cwd, deadline).await?,
-    };
+    let layout = locate(shared, &params.cwd, deadline(shared, None)).await?;
     let root = layout.root.clone();
     reading(shared, &root, move |_| Ok(run(&layout, verb, &params)?)).await
 }

@@ -87,11 +87,14 @@ fn init_may_leave_the_index_for_later() {
     let shown = live.sandbox.show(&mut live.memo(&["init", "--no-index"]));
     assert!(shown.starts_with("exit 0\nout: repository "), "{shown}");
     assert!(shown.contains("out: index      left for the next search, or `memo sync`\n"), "{shown}");
+    // What had begun would end first.
+    assert_eq!(memo(&live, &["stop"]).1["stopped"], true);
     let index = || Connection::open(live.layout().state_dir.join("index.db")).unwrap();
     let count = || index().query_row("SELECT count(*) FROM entry", [], |row| row.get::<_, u64>(0)).unwrap();
     assert_eq!(count(), 0, "nothing is indexed");
     let (code, report) = memo(&live, &["init", "--no-index"]);
     assert_eq!((code, &report["indexed"]), (0, &Value::Bool(false)), "again does no harm: {report}");
+    memo(&live, &["stop"]);
     assert_eq!(count(), 0);
     let (code, found) = memo(&live, &["search", "alpha", "--wait-ms=60000"]);
     assert_eq!((code, &found["hits"][0]["path"]), (0, &json!("a.md")), "a search makes the index: {found}");
