@@ -7,30 +7,12 @@
 const TYPE_WORDS: [&str; 10] =
     ["class", "struct", "enum", "interface", "trait", "object", "union", "record", "message", "protocol"];
 /// Words of a line that is no attribute, field or variant.
-const OTHER_WORDS: [&str; 22] = [
-    "def",
-    "defp",
-    "fn",
-    "func",
-    "fun",
-    "function",
-    "class",
-    "if",
-    "elif",
-    "else",
-    "for",
-    "while",
-    "with",
-    "try",
-    "return",
-    "raise",
-    "import",
-    "pass",
-    "impl",
-    "public",
-    "private",
-    "protected",
+const OTHER_WORDS: [&str; 19] = [
+    "def", "defp", "fn", "func", "fun", "function", "class", "if", "elif", "else", "for", "while", "with",
+    "try", "return", "raise", "import", "pass", "impl",
 ];
+/// Labels of C++, which are no names.
+const LABELS: [&str; 3] = ["private", "protected", "public"];
 
 /// A type, cut into its members.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -113,7 +95,8 @@ fn member_name(line: &str) -> Option<&str> {
     let (first, last) = (words.next()?, words.next_back());
     let name = if is_first { first } else { last.unwrap_or(first) };
     let is_name = name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$'))
-        && !name.starts_with(|c: char| c.is_ascii_digit());
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+        && !LABELS.contains(&name);
     (is_name && !(is_call && last.is_some())).then_some(name)
 }
 
