@@ -10,11 +10,15 @@ use crate::extract::words as tokens;
 /// Most lines of a snippet.
 const MAX_LINES: usize = 5;
 
-/// Most lines of a snippet after the first [`FIRST_HITS`]: enough to tell whether it is worth a look.
-const MAX_LINES_FURTHER: usize = 3;
-
-/// So many hits are read more often than all others.
-const FIRST_HITS: usize = 3;
+/// Returns the most lines of a snippet after so many others: the first hits are read more often than all others, and the
+/// last ones need no more than what tells whether they are worth a look.
+fn max_lines(n_before: usize) -> usize {
+    match n_before {
+        0..3 => MAX_LINES,
+        3..5 => 3,
+        _ => 2,
+    }
+}
 
 /// Most characters of a snippet, line ends and ellipses included.
 const MAX_CHARS: usize = 400;
@@ -97,8 +101,7 @@ impl<'a> Snippets<'a> {
         if lines.is_empty() {
             return Snippet { line: first_line, ..Snippet::default() };
         }
-        let is_further = self.extent == Extent::Best && n_before >= FIRST_HITS;
-        let most = if is_further { MAX_LINES_FURTHER } else { MAX_LINES };
+        let most = if self.extent == Extent::Best { max_lines(n_before) } else { MAX_LINES };
         let (mut first_line, matching) = (first_line, matching(&lines, self.words, most));
         let window = match self.extent {
             Extent::Around { before, after } => {
@@ -318,7 +321,8 @@ mod tests {
         };
         check(2, Extent::Best, 1, "a\nb\nx\nc\nd");
         check(3, Extent::Best, 2, "b\nx\nc");
-        check(3, Extent::Both, 1, "a\nb\nx\nc\nd");
+        check(5, Extent::Best, 3, "x\nc");
+        check(5, Extent::Both, 1, "a\nb\nx\nc\nd");
     }
 
     #[test]
