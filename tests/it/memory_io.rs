@@ -576,3 +576,32 @@ fn a_slack_export_with_names_is_known_from_the_one_without() {
     }
     import(&live, &["--from", "slack", &path], &json!({ "added": 0, "same": n_parts }));
 }
+
+#[test]
+fn a_source_may_be_in_several_containers() {
+    let live = Live::new();
+    let file = live.sandbox.path("notes.md");
+    let import = |text: &str, container: &str| {
+        std::fs::write(&file, text).unwrap();
+        memo(&live, &["import", "--from", "markdown", file.to_str().unwrap(), "--container", container])
+    };
+    let texts = |container: &str| {
+        let listed = memo(&live, &["list", "--container", container]).1;
+        listed["memories"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["content"].to_string())
+            .collect::<String>()
+    };
+    assert_eq!(import("# Walrus\n\nIt winters on the ice.\n", "first").0, 0);
+    assert_eq!(import("# Walrus\n\nIt winters on the ice.\n", "second").0, 0);
+    assert!(texts("first").contains("winters") && texts("second").contains("winters"));
+    assert_eq!(import("# Walrus\n\nIt summers on a beach.\n", "second").0, 0);
+    assert!(texts("first").contains("winters"), "{}", texts("first"));
+    assert!(
+        texts("second").contains("summers") && !texts("second").contains("winters"),
+        "{}",
+        texts("second")
+    );
+}

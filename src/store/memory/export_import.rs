@@ -49,7 +49,8 @@ impl Rows<'_> {
         })
     }
 
-    /// Archives living memories under a key that this import does not have; returns their number.
+    /// Archives living memories under a key that this import does not have, in the containers into which it put some, or
+    /// in all if the source has nothing any more; returns their number.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -57,7 +58,9 @@ impl Rows<'_> {
         let left: Vec<Record> = self.run(|conn| {
             conn.prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM memory m
-                 WHERE m.key = ?1 AND m.run IS NOT ?2 AND m.archived_at IS NULL"
+                 WHERE m.key = ?1 AND m.run IS NOT ?2 AND m.archived_at IS NULL
+                     AND (m.container IN (SELECT container FROM memory WHERE key = ?1 AND run = ?2)
+                          OR NOT EXISTS (SELECT 1 FROM memory WHERE key = ?1 AND run = ?2))"
             ))?
             .query_map(params![key, run], record)?
             .collect()
