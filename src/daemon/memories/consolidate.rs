@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use super::hits::is_own;
 use super::keeper::derive;
 use super::links::put;
 use super::merge::check_size;
@@ -177,7 +178,8 @@ fn united(rows: &Rows<'_>, sources: &[Record], stamp: &Stamp) -> Done<Record> {
         expires_at: if is_endless { None } else { latest },
         priority: sources.iter().map(|record| record.priority).max().unwrap_or(fields::DEFAULT_PRIORITY),
         confidence: sources.iter().map(|record| record.confidence).fold(1.0, f64::min),
-        source: "consolidation".to_owned(),
+        // What was imported gains no trust by being combined.
+        source: if sources.iter().all(is_own) { "consolidation" } else { "import" }.to_owned(),
         author: stamp.author.clone(),
         agent: stamp.agent.clone(),
         created: stamp.now_ms,

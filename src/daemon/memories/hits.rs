@@ -114,6 +114,6 @@ pub(in crate::daemon) fn hit(
 }
 
 /// Returns whether a memory was written here, and not imported.
-fn is_own(record: &Record) -> bool {
+pub(super) fn is_own(record: &Record) -> bool {
     fields::is_own_source(&record.source) && record.key.is_none()
 }

@@ -1,5 +1,6 @@
 //! Merges duplicate memories.
 
+use super::hits::is_own;
 use super::rules::{Done, bad, check_expected, digest, find, refused};
 use super::transaction::Stamp;
 use super::{links, show};
@@ -16,6 +17,9 @@ pub(super) fn merge_into(rows: &Rows<'_>, record: &Record, others: &[Record], st
     let mut after = record.clone();
     for other in others {
         after.content = united(&after.content, &other.content);
+        if !is_own(other) {
+            after.source = "import".to_owned(); // not all of the text is trusted
+        }
         after.title = after.title.or_else(|| other.title.clone());
         after.tags.extend(other.tags.iter().cloned());
         after.priority = after.priority.max(other.priority);
