@@ -93,7 +93,8 @@ fn what_is_said_comes_after_the_pager() {
 #[test]
 fn what_has_no_end_has_no_pager() {
     let live = repository();
-    let line = format!("stty rows 2; MEMO_PAGER='sed s/^/PAGED:/' {MEMO} logs --follow");
+    let line =
+        format!("stty rows 2; MEMO_PAGER='sed s/^/PAGED:/' env --default-signal=INT {MEMO} logs --follow");
     let mut terminal = match Terminal::run(&live, &line) {
         Ok(terminal) => terminal,
         Err(error) => return not_checked(&format!("memo logs at a terminal: script: {error}")),
