@@ -43,8 +43,8 @@ pub use self::rpc::{
     ErrorData, HelloParams, HelloResult, MAX_DEPTH, Request, Response, RpcError, code, depth,
 };
 pub use self::search::{
-    Arms, CommitInfo, Copies, Explain, Factor, Hit, MapParams, MapResult, MemoryInfo, Mode, Parsed,
-    ParsedFilter, SearchParams, SearchResult, Signal,
+    Arms, CommitInfo, Copies, Explain, Factor, Hit, MapParams, MapResult, MemoryInfo, Mode, NO_FILE_MATCHES,
+    Parsed, ParsedFilter, SearchParams, SearchResult, Signal,
 };
 pub use self::shown_part::{ShowParams, ShowResult, ShownPart};
 

@@ -4,7 +4,7 @@
 //! running daemon. Completion
 //! never starts a daemon, and offers nothing if the daemon does not answer at once.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -25,6 +25,7 @@ use super::model;
 use super::output::Output;
 use super::rows;
 use super::text::{escape, is_plain_word};
+use super::usage::dir_of;
 
 /// The environment variable by which a script asks for completions and names its shell.
 const VAR: &str = "MEMO_COMPLETE";
@@ -59,12 +60,6 @@ pub(super) fn answered() -> bool {
     let context = std::env::current_dir().ok();
     // There is no place for an error: all output goes into the user's command line.
     env.try_complete(std::env::args_os(), context.as_deref()).unwrap_or(true)
-}
-
-/// Returns what -C names among the words of a command line.
-pub(super) fn dir_of(words: impl Iterator<Item = OsString>) -> Option<PathBuf> {
-    let mut words = words.skip_while(|word| word != "-C").skip(1);
-    words.next().map(PathBuf::from)
 }
 
 /// Returns all verbs; their arguments know what can be typed in `dir`.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::proto::{CommitInfo, Hit, MemoryInfo, Mode, Parsed, SearchParams, SearchResult};
+use crate::proto::{CommitInfo, Hit, MemoryInfo, Mode, NO_FILE_MATCHES, Parsed, SearchParams, SearchResult};
 
 use super::args::SearchArgs;
 use super::ask;
@@ -17,6 +17,10 @@ use super::text::{behind, commit_head, count, escape, marked, matches, paint, te
 
 /// Most characters of a query that a note quotes.
 const MOST_QUOTED: usize = 100;
+
+/// What to do about a glob that matches no file.
+const GLOB_HINT: &str =
+    "a glob with a slash starts at the current directory; `memo status --files` lists the indexed files";
 
 /// Exits with 1 when nothing matched.
 pub(super) fn search(typed: SearchArgs, context: &CommandContext, output: &mut Output) -> CliResult {
@@ -41,6 +45,9 @@ pub(super) fn search(typed: SearchArgs, context: &CommandContext, output: &mut O
     if let Some(note) = note(&result).filter(|_| !output.json) {
         output.flush()?;
         output.say(&note);
+        if result.parsed.notes.iter().any(|note| note.ends_with(NO_FILE_MATCHES)) {
+            output.hint(GLOB_HINT);
+        }
     }
     let is_empty = if is_of_files { in_files(&result).next().is_none() } else { result.hits.is_empty() };
     Ok(if is_empty { EXIT_NONE } else { 0 })

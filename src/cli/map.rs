@@ -25,6 +25,9 @@ pub(super) fn map(typed: MapArgs, context: &CommandContext, output: &mut Output)
         for path in &result.unfocused {
             output.say(&format!("--focus {}: no file with symbols", escape(path)));
         }
+        if !result.unmapped.is_empty() || !result.unfocused.is_empty() {
+            output.hint("paths start at the current directory; `memo map` alone shows files with symbols");
+        }
         if !result.fresh {
             output.say(&behind(result.reason.as_deref()));
         }

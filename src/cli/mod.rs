@@ -43,6 +43,7 @@ mod shell;
 mod show_code;
 mod status;
 mod text;
+mod undo_hint;
 mod uninstall;
 mod usage;
 mod usage_hint;

@@ -247,6 +247,15 @@ impl Output {
         }
     }
 
+    /// Writes to stderr what to do about what was said, unless `--quiet` is given.
+    pub(super) fn hint(&self, text: &str) {
+        if let Some(kept) = &self.kept {
+            kept.borrow_mut().notes.push(format!("hint: {}", escape(text)));
+        } else if !self.quiet {
+            self.talk_line(format!("{} {}", paint(self.talk.title, "hint:"), escape(text)));
+        }
+    }
+
     /// Writes a line to stderr, once no pager covers it.
     fn talk_line(&self, line: String) {
         match self.postponed.borrow_mut().as_mut() {

@@ -1,14 +1,17 @@
 //! Reports a command line that clap rejected, and help.
 
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::args::{Colour, Global, JsonForm};
+use super::context::CommandContext;
 use super::error::{EXIT_USAGE, Shown};
 use super::output::Output;
 use super::rows::Shape;
 use super::text::{escape, quoted};
+use super::undo_hint::undo_hint;
 use super::usage_hint::hint;
 
 /// Prints help and version to stdout and usage errors to stderr; returns the exit status. `words` are those of the command
@@ -26,8 +29,10 @@ pub(super) fn usage(
         let _ = error.print();
         return EXIT_USAGE;
     }
-    let words = typed_words(words);
-    let shown = no_verb(error, &words).unwrap_or_else(|| Shown {
+    let all: Vec<OsString> = words.collect();
+    let dir = dir_of(all.iter().cloned());
+    let words = typed_words(all.into_iter());
+    let shown = no_verb(error, &words, dir.as_deref()).unwrap_or_else(|| Shown {
         code: "usage",
         message: message(error),
         hint: Some(hint(error, &words)),
@@ -56,8 +61,9 @@ fn message(error: &clap::Error) -> String {
     lines.join(" ")
 }
 
-/// Returns the error for words that begin with no verb, probably a query; `None` for any other error.
-fn no_verb(error: &clap::Error, words: &[String]) -> Option<Shown> {
+/// Returns the error for words that begin with no verb, probably a query; `None` for any other error. The command line names
+/// `dir`, or none.
+fn no_verb(error: &clap::Error, words: &[String], dir: Option<&Path>) -> Option<Shown> {
     match error.get(ContextKind::InvalidSubcommand)? {
         // A verb has subcommands of its own.
         ContextValue::String(first)
@@ -67,8 +73,10 @@ fn no_verb(error: &clap::Error, words: &[String]) -> Option<Shown> {
     let (first, others) = words.split_first()?;
     let typed = quoted(&escape(&words.join(" ")));
     let search = format!("memo search {typed}");
-    let is_question = first.contains(char::is_whitespace);
+    let is_question = first.contains(char::is_whitespace) || (!others.is_empty() && begins_a_question(first));
+    let undo = || undo_hint(CommandContext::find(dir).ok().as_ref());
     let hint = match (called_otherwise(first), most_similar(error, first)) {
+        _ if first == "undo" => format!("{}; to find the words: {search}", undo()),
         (Some(verb), _) => format!("memo {verb} does that; to find the words: {search}"),
         (None, Some(verb)) if !is_question => {
             let meant: Vec<&str> = std::iter::once(verb).chain(others.iter().map(String::as_str)).collect();
@@ -80,12 +88,18 @@ fn no_verb(error: &clap::Error, words: &[String]) -> Option<Shown> {
     Some(Shown { code: "usage", message, hint: Some(hint), exit: EXIT_USAGE })
 }
 
+/// Returns whether a word begins a question; `why` is a verb.
+fn begins_a_question(word: &str) -> bool {
+    let word = word.to_lowercase();
+    ["can", "do", "does", "how", "is", "are", "what", "when", "where", "which", "who", "whose"]
+        .contains(&word.as_str())
+}
+
 /// Returns the verb for what other programs call so.
 fn called_otherwise(word: &str) -> Option<&'static str> {
     Some(match word {
         "delete" | "remove" | "rm" => "forget",
         "note" | "remember" | "save" | "store" => "add",
-        "undo" => "restore",
         "edit" | "modify" => "update",
         "namespaces" => "containers",
         "mine" => "import --from",
@@ -113,6 +127,12 @@ fn most_similar<'a>(error: &'a clap::Error, word: &str) -> Option<&'a str> {
 /// Returns the verb of this command line; `None` in a shell, each line of which has its own.
 pub(super) fn typed_verb() -> Option<String> {
     typed_words(std::env::args_os()).into_iter().next().filter(|verb| verb != "shell")
+}
+
+/// Returns what -C names among the words of a command line.
+pub(super) fn dir_of(words: impl Iterator<Item = OsString>) -> Option<PathBuf> {
+    let mut words = words.skip_while(|word| word != "-C").skip(1);
+    words.next().map(PathBuf::from)
 }
 
 /// Returns the verb and the words after it, up to a flag.

@@ -9,8 +9,8 @@ use super::memories::rules::traits;
 use crate::extract::lang;
 use crate::memory::{fields, time};
 use crate::paths::CallerDir;
-use crate::proto::SearchParams;
 use crate::proto::memory::Traits;
+use crate::proto::{NO_FILE_MATCHES, RpcError, SearchParams};
 use crate::search::filter::{Filter, glob_set};
 use crate::search::memory_search::MemoryAsk;
 use crate::search::query::{FilterKey, FilterTerm, Query, parse_with_filters};
@@ -81,7 +81,7 @@ impl Scope {
     /// Returns a note on each glob that no file of the view matches.
     pub(super) fn unmatched_globs(&self, chunks: &ViewChunks) -> impl Iterator<Item = String> {
         let unmatched = self.globs.iter().filter(|(_, glob)| !chunks.has_path(glob));
-        unmatched.map(|(typed, _)| format!("path {typed}: no indexed file matches"))
+        unmatched.map(|(typed, _)| format!("path {typed}: {NO_FILE_MATCHES}"))
     }
 
     /// Returns the query for the memories; `None` if the search leaves them out.
@@ -211,7 +211,7 @@ impl TypedFilters {
                 pick(not, &mut self.paths, &mut self.not_paths).push(glob);
             }
             FilterKey::Lang => {
-                let langs = parts().map(|word| lang_of(word).map_err(|_| "no such language".to_owned()));
+                let langs = parts().map(|word| lang_of(word).ok_or_else(|| "no such language".to_owned()));
                 let langs = langs.collect::<Result<Vec<_>, _>>()?;
                 pick(not, &mut self.langs, &mut self.not_langs).extend(langs);
             }
@@ -288,9 +288,10 @@ impl Filters {
         let is_dated = since.is_some() || before.is_some() || !authors.is_empty();
         let mut tags = fields::tags(&params.tag).map_err(bad)?;
         tags.extend(typed.tags);
-        let langs = params.lang.iter().map(|word| lang_of(word)).collect::<Result<Vec<_>, _>>();
+        let lang_of = |word: &String| lang_of(word).ok_or_else(|| no_language(word));
+        let langs = params.lang.iter().map(lang_of).collect::<Result<Vec<_>, _>>();
         let mut index = Filter {
-            langs: langs.map_err(|error| bad_params(format!("lang: {error}")))?,
+            langs: langs?,
             not_langs: typed.not_langs,
             only: [ClassSet::of(&params.only), typed.only]
                 .into_iter()
@@ -362,9 +363,17 @@ fn compiled<'a>(globs: impl IntoIterator<Item = &'a TypedGlob>) -> Result<GlobSe
 }
 
 /// Returns the format with the name of a word.
-fn lang_of(word: &str) -> Result<String, String> {
-    let known = || format!("{word} is none of {}", lang::names().join(", "));
-    lang::canonical(word).map(str::to_owned).ok_or_else(known)
+fn lang_of(word: &str) -> Option<String> {
+    lang::canonical(word).map(str::to_owned)
+}
+
+/// Returns the error for a word that names no language.
+fn no_language(word: &str) -> RpcError {
+    let hint = match lang::most_similar(word) {
+        Some(name) => format!("did you mean {name}?"),
+        None => format!("there are: {}", lang::names().join(", ")),
+    };
+    bad_params(format!("lang: {word} is no language")).with_hint(hint)
 }
 
 fn kind_of(word: &str) -> Result<Kind, String> {

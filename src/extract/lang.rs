@@ -279,6 +279,17 @@ pub fn canonical(word: &str) -> Option<&'static str> {
         .or_else(|| by_files(|files| has_word(files.extensions, &word))?.name())
 }
 
+/// Least similarity (Jaro-Winkler) of a name that may have been meant.
+const SIMILAR: f64 = 0.8;
+
+/// Returns the name that is spelled most like `word`, if one is spelled alike.
+pub fn most_similar(word: &str) -> Option<&'static str> {
+    let word = word.to_ascii_lowercase();
+    let alike = names().into_iter().map(|name| (strsim::jaro_winkler(name, &word), name));
+    let (likeness, name) = alike.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (likeness >= SIMILAR).then_some(name)
+}
+
 /// How a line starts that C does not have.
 const CPP_LINES: [&str; 7] =
     ["class ", "namespace ", "template<", "template <", "public:", "private:", "using namespace "];
@@ -358,6 +369,10 @@ mod tests {
         }
         assert_eq!(canonical(""), None);
         assert_eq!(canonical("klingon"), None);
+        for (word, expected) in [("pythn", "python"), ("Typscript", "typescript"), ("ruts", "rust")] {
+            assert_eq!(most_similar(word), Some(expected), "{word}");
+        }
+        assert_eq!([most_similar(""), most_similar("#")], [None, None]);
     }
 
     #[test]

@@ -104,6 +104,9 @@ impl SearchParams {
     }
 }
 
+/// End of the note on a glob that matches no file; clients say what to do about it.
+pub const NO_FILE_MATCHES: &str = "no indexed file matches";
+
 /// Result of `search`, as `memo search --json=full` prints it (design 13).
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct SearchResult {

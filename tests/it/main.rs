@@ -70,6 +70,7 @@ mod shell;
 mod shown;
 mod terminal;
 mod tidy;
+mod transcripts;
 mod transient;
 mod uninstall;
 mod vectors;

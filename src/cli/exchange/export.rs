@@ -136,7 +136,8 @@ fn write_noting(
     archived: bool,
     put: &mut Put<'_>,
 ) -> Result<(End, Option<String>), CliError> {
-    put(&line(&Header { format: FORMAT.to_owned(), version: FORMAT_VERSION, memod: VERSION.to_owned() }))?;
+    let header = Header { format: FORMAT.to_owned(), version: FORMAT_VERSION, memod: VERSION.to_owned() };
+    let mut header = Some(line(&header));
     let (mut ids, mut links, mut notice) = (HashSet::new(), Vec::new(), None);
     for is_archive in [false, true] {
         if is_archive && !archived {
@@ -145,6 +146,10 @@ fn write_noting(
         (params.archived, params.after) = (is_archive, 0);
         loop {
             let page = next_page(params)?;
+            // Not before: the request may be refused, and a reader of a pipe would have half a file.
+            if let Some(header) = header.take() {
+                put(&header)?;
+            }
             for memory in &page.memories {
                 // A memory that has expired since is in the file already.
                 if ids.insert(memory.id.clone()) {

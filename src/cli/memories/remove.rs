@@ -45,6 +45,11 @@ fn remove(
     output: &mut Output,
 ) -> CliResult {
     let is_asked = !consent.yes && !consent.dry_run;
+    let shows_first = !consent.yes || removal.requires_dry_run;
+    let mut params = RemoveParams { caller: caller(context), selection, dry_run: shows_first, expect: None };
+    let mut client = context.connect()?;
+    let mut result: RemoveResult = client.call(removal.method, &params)?;
+    // After the request, which is only a dry run: an unknown id is told before a confirmation is asked for.
     if is_asked && !output.can_ask() {
         let message = format!("to {} memories needs a confirmation", removal.verb);
         return Err(CliError::Usage {
@@ -52,10 +57,6 @@ fn remove(
             hint: "--dry-run shows what would be removed, --yes does it",
         });
     }
-    let shows_first = !consent.yes || removal.requires_dry_run;
-    let mut params = RemoveParams { caller: caller(context), selection, dry_run: shows_first, expect: None };
-    let mut client = context.connect()?;
-    let mut result: RemoveResult = client.call(removal.method, &params)?;
     if !output.json {
         result.memories.iter().try_for_each(|memory| show::brief(memory, output))?;
         output.flush()?;

@@ -16,6 +16,7 @@ use super::shell_history::ShellHistory;
 use crate::cli::complete;
 use crate::cli::context::CommandContext;
 use crate::cli::error::CliError;
+use crate::cli::usage;
 
 /// The terminal and its history.
 pub(super) struct Prompt {
@@ -104,7 +105,7 @@ impl Completer for Words {
         let last = before[start..].to_owned();
         let words: Vec<_> = ["memo".to_owned()].into_iter().chain(words).chain([last]).collect();
         let (words, at): (Vec<OsString>, _) = (words.iter().map(Into::into).collect(), words.len() - 1);
-        let typed_dir = complete::dir_of(words.iter().cloned());
+        let typed_dir = usage::dir_of(words.iter().cloned());
         let mut command = complete::command(typed_dir.as_ref().or(self.0.as_ref()));
         let found = clap_complete::engine::complete(&mut command, words, at, None);
         let pairs = found.unwrap_or_default().into_iter().map(|candidate| {

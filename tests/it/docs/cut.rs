@@ -3,7 +3,7 @@
 use regex::Regex;
 
 /// Puts `N` for what no two runs share: process ids, durations, sizes of memory, clocks, hashes.
-pub(super) fn steady(text: &str) -> String {
+pub(crate) fn steady(text: &str) -> String {
     let rules = [
         (r"pid \d+", "pid N"),
         (r"\d+(\.\d+)? (ms|s|min|MiB|KiB)\b", "N"),

@@ -1,6 +1,6 @@
 //! Is what the README and the book say true?
 
-mod cut;
+pub(crate) mod cut;
 mod examples;
 mod links;
 mod protocol;
