@@ -87,6 +87,21 @@ impl Cart {
 ];
 
 #[test]
+fn searches_are_as_shown() {
+    check("search.txt");
+}
+
+#[test]
+fn files_and_commits_are_as_shown() {
+    check("files.txt");
+}
+
+#[test]
+fn memories_are_as_shown() {
+    check("memories.txt");
+}
+
+#[test]
 fn mistakes_are_as_shown() {
     check("mistakes.txt");
 }
