@@ -1,5 +1,6 @@
 //! Plain values that all modules share.
 
+mod compound_name;
 mod expression;
 mod file_class;
 mod id_set;
@@ -7,12 +8,14 @@ mod pieces;
 mod ranking_part;
 mod secret_name;
 mod shown;
+mod structure;
 mod time;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::compound_name::is_compound;
 pub use self::expression::{Expression, Phrase};
 pub use self::file_class::{ClassSet, FileClass};
 pub use self::id_set::IdSet;
@@ -20,6 +23,7 @@ pub use self::pieces::Pieces;
 pub use self::ranking_part::{RankingPart, RankingParts};
 pub use self::secret_name::is_secret_name;
 pub use self::shown::escape;
+pub use self::structure::{Declared, DeclaredRole, Import, Receiver, Structure, Use};
 pub use self::time::{Way, moment, rfc3339};
 
 /// Identity of one indexed thing inside a view: its worktree-relative path with `/` separators.

@@ -9,11 +9,11 @@ use super::request::clock;
 use super::shared::Shared;
 use crate::extract::secrets::Syntax;
 use crate::extract::{self, redact::redact};
-use crate::map::{CodeMap, ListedFile, Ranking, is_compound, rank, render};
+use crate::map::{CodeMap, ListedFile, Ranking, rank, render};
 use crate::paths::CallerDir;
 use crate::proto::{MapParams, MapResult};
 use crate::scan;
-use crate::types::SourceKey;
+use crate::types::{SourceKey, is_compound};
 
 /// Default budget, tokens.
 const BUDGET: usize = 1_024;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::types::{Definition, FileClass, Kind, Route};
+use crate::types::{Definition, FileClass, Kind, Route, Structure};
 
 /// Longest body of a chunk, in characters: about 400 tokens.
 pub const CHUNK_CHARS: usize = 1_600;
@@ -41,6 +41,9 @@ pub struct Extracted {
     pub references: Vec<(String, u32)>,
     /// Definitions, in order.
     pub definitions: Vec<Definition>,
+    /// What the file declares, imports and uses; empty for a language whose uses are not resolved.
+    #[serde(with = "encoded")]
+    pub structure: Structure,
     /// HTTP routes declared, by line.
     pub routes: Vec<Route>,
     /// Byte spans of likely credentials, ascending and disjoint; no other field contains any of them.
@@ -55,4 +58,23 @@ pub struct Extracted {
     pub minified: bool,
     /// Problems that leave the chunks valid: a budget ran out, or the syntax tree had errors.
     pub problems: Vec<String>,
+}
+
+/// Sends a structure as one string: as objects, its many small values would be most of the line.
+mod encoded {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD_NO_PAD;
+    use serde::{Deserialize, Deserializer, Serializer, de};
+
+    use crate::types::Structure;
+
+    pub(super) fn serialize<S: Serializer>(structure: &Structure, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&STANDARD_NO_PAD.encode(structure.to_bytes()))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Structure, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let bytes = STANDARD_NO_PAD.decode(text).map_err(de::Error::custom)?;
+        Structure::from_bytes(&bytes).ok_or_else(|| de::Error::custom("not a structure"))
+    }
 }

@@ -14,6 +14,7 @@ use super::outline::{Item, Outline, outline};
 use super::plain_text::is_minified;
 use super::routes::routes;
 use super::skeleton::skeleton;
+use super::structure;
 use super::tags::TagKind;
 use super::{CHUNK_CHARS, Chunk, Extracted};
 use crate::types::Kind;
@@ -38,12 +39,18 @@ pub fn extract(language: &'static Language, path: &str, text: &str) -> Extracted
         return extracted;
     }
     let mut found = Vec::new();
-    let see = |root: Node<'_>| found = routes(language.name, path, text, &writer.lines, root);
+    let mut walked = None;
+    let see = |root: Node<'_>| {
+        found = routes(language.name, path, text, &writer.lines, root);
+        walked = structure::walk(language, text, root);
+    };
     match language.tag_query().and_then(|query| query.tags(text, see).map_err(|e| e.to_string())) {
         Ok(tags) => {
             extracted.routes = found;
             let outline = outline(text, &tags, language.join);
             extracted.definitions = definitions(text, &outline, &writer.lines);
+            let walked = walked.map(|walk| walk.structure(&outline, &writer.lines, text));
+            extracted.structure = walked.unwrap_or_default();
             extracted.chunks = chunks(writer, &outline);
             extracted.references = tags.references;
             extracted.problems = tags.problems;

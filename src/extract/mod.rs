@@ -32,6 +32,7 @@ pub mod secrets;
 mod sections;
 mod skeleton;
 pub mod stems;
+mod structure;
 mod tags;
 mod word_parts;
 pub mod words;
@@ -45,7 +46,7 @@ use secrets::Syntax;
 pub use sections::Size;
 
 /// Raise this when any extractor changes what it returns, so that old blobs are extracted again.
-pub const EXTRACTOR_VERSION: i64 = 12;
+pub const EXTRACTOR_VERSION: i64 = 13;
 
 /// Returns the format's name as stored with the content; `""` where it has none.
 pub fn format_name(path: &str, text: &str) -> &'static str {
@@ -131,6 +132,7 @@ mod tests {
             let found = extract(path, &text);
             assert!(!found.secrets.is_empty(), "{text}");
             let shown = serde_json::to_string(&found).unwrap();
+            let shown = format!("{shown}\n{:?}", found.structure);
             assert!(!shown.contains(&password) && !shown.contains(&token), "{text}\n{shown}");
             assert!(found.chunks.iter().all(|chunk| text.get(chunk.bytes.clone()).is_some()), "{text}");
         }

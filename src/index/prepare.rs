@@ -166,6 +166,7 @@ fn into_blob(extracted: Extracted, text: &str, size: u64) -> NewBlob {
         kind,
         extractor_version: EXTRACTOR_VERSION,
         refs,
+        structure: if extracted.structure.is_empty() { Vec::new() } else { extracted.structure.to_bytes() },
         routes: routes.collect(),
         problems: extracted.problems.join("\n"),
         n_secrets: secrets.len(),

@@ -1,6 +1,7 @@
 //! Builds the graph of files that name each other's symbols.
 
 use super::CodeMap;
+use crate::types::is_compound;
 
 /// Most files that may define a name: a more common name (`new`, `main`, `test`) says nothing about them. This also limits
 /// the number of edges.
@@ -101,11 +102,4 @@ fn weight_of(name: &str, n_definers: usize, n_files: usize) -> f64 {
     };
     let privacy = if name.starts_with('_') { 0.2 } else { 1.0 };
     rarity * length * privacy * if is_compound(name) { 2.0 } else { 1.0 } / n_definers as f64
-}
-
-/// Returns whether a name has several words, as `read_row` and `readRow` have.
-pub fn is_compound(name: &str) -> bool {
-    let inner = name.trim_start_matches('_');
-    let changes = |pair: (char, char)| pair.0.is_lowercase() && pair.1.is_uppercase();
-    inner.contains('_') || inner.chars().zip(inner.chars().skip(1)).any(changes)
 }

@@ -11,7 +11,6 @@ mod render;
 mod signature;
 
 pub use code_map::{CodeMap, ListedFile, Outline};
-pub use graph::is_compound;
 pub use rank::{Ranking, holds, rank};
 pub use render::{Rendered, render};
 pub use signature::{Lines, has_word};

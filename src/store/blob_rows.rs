@@ -102,6 +102,10 @@ pub(super) fn blob_id<'a>(
             |row| row.get(0),
         )?;
     new.definitions.iter().try_for_each(|definition| add_definition(tx, BlobId(id), definition))?;
+    if !new.structure.is_empty() {
+        tx.prepare_cached("INSERT INTO structure(blob_id, data) VALUES(?1, ?2)")?
+            .execute(params![id, new.structure])?;
+    }
     for (ord, chunk) in new.chunks.iter().enumerate() {
         add_chunk(tx, BlobId(id), ord, chunk, adding)?;
     }
@@ -210,6 +214,7 @@ fn delete_chunks(tx: &Transaction<'_>, blob: BlobId) -> rusqlite::Result<()> {
     vector_rows::delete_rows(tx, &ids)?;
     tx.prepare_cached("DELETE FROM chunk WHERE blob_id = ?1")?.execute([blob.0])?;
     tx.prepare_cached("DELETE FROM definition WHERE blob_id = ?1")?.execute([blob.0])?;
+    tx.prepare_cached("DELETE FROM structure WHERE blob_id = ?1")?.execute([blob.0])?;
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::{Reader, StoreError};
-use crate::types::{ChunkId, Definition, Route, SourceKey, TextHash, ViewId};
+use crate::types::{ChunkId, Definition, Route, SourceKey, Structure, TextHash, ViewId};
 
 /// Columns in the order of [`definition`].
 const COLUMNS: &str = "d.title, d.names, d.l0, d.l1, d.text, d.shape";
@@ -137,6 +137,22 @@ impl Reader {
             )?
             .query_row([map.0], |row| row.get(0))
         })
+    }
+
+    /// Returns what a file declares, imports and uses; `None` where that is not known.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn structure(&self, view: ViewId, key: &SourceKey) -> Result<Option<Structure>, StoreError> {
+        let data: Option<Vec<u8>> = self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT s.data FROM entry e JOIN structure s ON s.blob_id = e.blob_id
+                 WHERE e.view_id = ?1 AND e.path = ?2",
+            )?
+            .query_row(params![view.0, key.as_str()], |row| row.get(0))
+            .optional()
+        })?;
+        Ok(data.and_then(|data| Structure::from_bytes(&data)))
     }
 
     /// Returns the HTTP routes that files of a view declare, by path and line.

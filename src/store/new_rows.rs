@@ -72,6 +72,8 @@ pub struct NewBlob {
     pub extractor_version: i64,
     /// Names used, one `name count` per line.
     pub refs: String,
+    /// What it declares, imports and uses, encoded; empty where that is not known.
+    pub structure: Vec<u8>,
     /// HTTP routes declared, one `line method path` per line; the method may be empty.
     pub routes: String,
     /// Problems, one per line.

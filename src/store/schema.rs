@@ -190,6 +190,14 @@ CREATE TABLE chunk_pieces(
 ALTER TABLE blob ADD COLUMN routes TEXT;    -- HTTP routes declared: 'line method path' a line, null where there is none
 CREATE INDEX blob_with_routes ON blob(id) WHERE routes IS NOT NULL;
 ",
+    "
+-- What a content declares, imports and uses (`types/structure.rs`). Contents are extracted again, because their version has
+-- changed.
+CREATE TABLE structure(
+    blob_id INTEGER PRIMARY KEY REFERENCES blob(id) ON DELETE CASCADE,
+    data BLOB NOT NULL
+) STRICT;
+",
 ];
 
 /// Migrates a database to the newest of these schemas, one string per version.

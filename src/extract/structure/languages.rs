@@ -1,0 +1,218 @@
+//! Names the nodes that matter in the syntax trees of each language.
+
+/// How a language's imports are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Importing {
+    Python,
+    JavaScript,
+    Go,
+    Rust,
+    Java,
+    C,
+}
+
+/// What the nodes of a grammar are called. A pair is a kind of node and a field of it.
+pub(super) struct Nodes {
+    /// Leaves that are names.
+    pub(super) names: &'static [&'static str],
+    /// A name taken from something: kind, the field of what it is taken from, the field of the name.
+    pub(super) members: &'static [(&'static str, &'static str, &'static str)],
+    /// Members that are fields unless they are called; fields are no definitions here.
+    pub(super) fields: &'static [&'static str],
+    /// Calls, with the field of what is called.
+    pub(super) calls: &'static [(&'static str, &'static str)],
+    /// Nodes that bind the names inside a field; without a field, the names inside of them.
+    pub(super) binders: &'static [(&'static str, &'static str)],
+    /// Names that stand for themselves: keyword arguments, keys.
+    pub(super) labels: &'static [(&'static str, &'static str)],
+    /// Methods that name their receiver.
+    pub(super) methods: &'static [(&'static str, &'static str)],
+    /// Expressions that have the members of their first child.
+    pub(super) transparent: &'static [&'static str],
+    /// Leaves that a path may begin with and that are no names.
+    pub(super) roots: &'static [&'static str],
+    /// Names of the value or type around.
+    pub(super) own: &'static [&'static str],
+    /// Statements that import.
+    pub(super) imports: &'static [&'static str],
+    pub(super) importing: Importing,
+    /// Statements that name the package.
+    pub(super) packages: &'static [&'static str],
+}
+
+/// Returns the nodes of a language.
+pub(super) fn nodes(language: &str) -> Option<&'static Nodes> {
+    Some(match language {
+        "python" => &PYTHON,
+        "go" => &GO,
+        "rust" => &RUST,
+        "javascript" | "typescript" | "tsx" => &JAVASCRIPT,
+        "java" => &JAVA,
+        "c" | "cpp" => &C,
+        _ => return None,
+    })
+}
+
+const PYTHON: Nodes = Nodes {
+    names: &["identifier"],
+    members: &[("attribute", "object", "attribute")],
+    fields: &[],
+    calls: &[("call", "function")],
+    binders: &[
+        ("parameters", ""),
+        ("lambda_parameters", ""),
+        ("assignment", "left"),
+        ("for_statement", "left"),
+        ("for_in_clause", "left"),
+        ("as_pattern_target", ""),
+        ("named_expression", "name"),
+    ],
+    labels: &[
+        ("keyword_argument", "name"),
+        ("default_parameter", "name"),
+        ("typed_default_parameter", "name"),
+    ],
+    methods: &[],
+    transparent: &["parenthesized_expression", "await"],
+    roots: &[],
+    own: &["self", "cls"],
+    imports: &["import_statement", "import_from_statement", "future_import_statement"],
+    importing: Importing::Python,
+    packages: &[],
+};
+
+const GO: Nodes = Nodes {
+    names: &["identifier", "type_identifier", "field_identifier", "package_identifier"],
+    members: &[("selector_expression", "operand", "field"), ("qualified_type", "package", "name")],
+    fields: &[],
+    calls: &[("call_expression", "function")],
+    binders: &[
+        ("parameter_declaration", "name"),
+        ("variadic_parameter_declaration", "name"),
+        ("short_var_declaration", "left"),
+        ("var_spec", "name"),
+        ("const_spec", "name"),
+        ("range_clause", "left"),
+        ("receive_statement", "left"),
+    ],
+    labels: &[("field_declaration", "name"), ("keyed_element", "key")],
+    methods: &[("method_declaration", "receiver")],
+    transparent: &["parenthesized_expression", "unary_expression", "composite_literal"],
+    roots: &[],
+    own: &[],
+    imports: &["import_declaration"],
+    importing: Importing::Go,
+    packages: &["package_clause"],
+};
+
+const RUST: Nodes = Nodes {
+    names: &["identifier", "type_identifier", "field_identifier", "shorthand_field_identifier"],
+    members: &[
+        ("field_expression", "value", "field"),
+        ("scoped_identifier", "path", "name"),
+        ("scoped_type_identifier", "path", "name"),
+    ],
+    fields: &["field_expression"],
+    calls: &[
+        ("call_expression", "function"),
+        ("generic_function", "function"),
+        ("macro_invocation", "macro"),
+    ],
+    binders: &[
+        ("parameter", "pattern"),
+        ("let_declaration", "pattern"),
+        ("closure_parameters", ""),
+        ("for_expression", "pattern"),
+        ("let_condition", "pattern"),
+    ],
+    labels: &[("field_initializer", "field"), ("field_declaration", "name")],
+    methods: &[],
+    transparent: &[
+        "reference_expression",
+        "parenthesized_expression",
+        "try_expression",
+        "await_expression",
+        "unary_expression",
+    ],
+    roots: &["crate", "super"],
+    own: &["self", "Self"],
+    imports: &["use_declaration"],
+    importing: Importing::Rust,
+    packages: &[],
+};
+
+const JAVASCRIPT: Nodes = Nodes {
+    names: &[
+        "identifier",
+        "type_identifier",
+        "property_identifier",
+        "shorthand_property_identifier",
+        "private_property_identifier",
+    ],
+    members: &[("member_expression", "object", "property"), ("nested_type_identifier", "module", "name")],
+    fields: &[],
+    calls: &[("call_expression", "function"), ("new_expression", "constructor")],
+    binders: &[
+        ("formal_parameters", ""),
+        ("variable_declarator", "name"),
+        ("arrow_function", "parameter"),
+        ("for_in_statement", "left"),
+        ("catch_clause", "parameter"),
+    ],
+    labels: &[("pair", "key"), ("property_signature", "name"), ("public_field_definition", "name")],
+    methods: &[],
+    transparent: &["parenthesized_expression", "await_expression", "non_null_expression", "as_expression"],
+    roots: &[],
+    own: &["this", "super"],
+    imports: &["import_statement", "export_statement"],
+    importing: Importing::JavaScript,
+    packages: &[],
+};
+
+const JAVA: Nodes = Nodes {
+    names: &["identifier", "type_identifier"],
+    members: &[
+        ("method_invocation", "object", "name"),
+        ("field_access", "object", "field"),
+        ("scoped_identifier", "scope", "name"),
+    ],
+    fields: &[],
+    calls: &[("method_invocation", "name"), ("object_creation_expression", "type")],
+    binders: &[
+        ("formal_parameter", "name"),
+        ("variable_declarator", "name"),
+        ("enhanced_for_statement", "name"),
+        ("resource", "name"),
+        ("catch_formal_parameter", "name"),
+        ("inferred_parameters", ""),
+        ("lambda_expression", "parameters"),
+    ],
+    labels: &[],
+    methods: &[],
+    transparent: &["parenthesized_expression"],
+    roots: &[],
+    own: &["this", "super"],
+    imports: &["import_declaration"],
+    importing: Importing::Java,
+    packages: &["package_declaration"],
+};
+
+const C: Nodes = Nodes {
+    names: &["identifier", "type_identifier", "field_identifier", "namespace_identifier"],
+    members: &[("field_expression", "argument", "field"), ("qualified_identifier", "scope", "name")],
+    fields: &["field_expression"],
+    calls: &[("call_expression", "function")],
+    binders: &[
+        ("parameter_declaration", "declarator"),
+        ("init_declarator", "declarator"),
+        ("declaration", "declarator"),
+    ],
+    labels: &[("field_declaration", "declarator"), ("field_designator", "")],
+    methods: &[],
+    transparent: &["parenthesized_expression", "pointer_expression"],
+    roots: &[],
+    own: &["this"],
+    imports: &["preproc_include"],
+    importing: Importing::C,
+    packages: &[],
+};

@@ -1,0 +1,379 @@
+//! Collects what a source file declares, imports and uses by name.
+//!
+//! One walk over the syntax tree of the file. What a language calls its nodes is in [`languages`], how it imports in
+//! [`imports`].
+
+mod imports;
+mod languages;
+
+use std::collections::{HashMap, HashSet};
+
+use tree_sitter::{Node, TreeCursor};
+
+use self::languages::{Nodes, nodes};
+use super::cut::LineIndex;
+use super::lang::Language;
+use super::outline::{Item, Outline};
+use super::tags::TagKind;
+use crate::types::{Declared, DeclaredRole, Receiver, Structure, Use};
+
+/// Most uses of one file: more are data or generated.
+const MAX_USES: usize = 50_000;
+/// Longest name or receiver, in bytes.
+const MAX_NAME_BYTES: usize = 120;
+
+/// A use as the walk finds it, before local names are left out.
+pub(super) struct Found<'a> {
+    name: &'a str,
+    at: usize,
+    receiver: FoundReceiver,
+    is_call: bool,
+}
+
+enum FoundReceiver {
+    None,
+    Own,
+    Named(String),
+    Other,
+    Import,
+}
+
+/// What one walk finds.
+#[derive(Default)]
+pub(super) struct Walk<'a> {
+    package: String,
+    imports: Vec<crate::types::Import>,
+    found: Vec<Found<'a>>,
+    /// Names that are bound, with the position: parameters and variables.
+    bound: Vec<(&'a str, usize)>,
+}
+
+/// Walks over the tree of a file; nothing for a language whose nodes are not known here.
+pub(super) fn walk<'a>(language: &Language, text: &'a str, root: Node<'_>) -> Option<Walk<'a>> {
+    let nodes = nodes(language.name)?;
+    let mut walker = Walker { nodes, text, walk: Walk::default(), path: Vec::new(), own: None };
+    walker.run(&mut root.walk());
+    Some(walker.walk)
+}
+
+impl Walk<'_> {
+    /// Returns the structure of the file, given its definitions.
+    pub(super) fn structure(self, outline: &Outline<'_>, lines: &LineIndex, text: &str) -> Structure {
+        let items = &outline.items;
+        let parents = parents(items);
+        let declared = items.iter().zip(&parents).map(|(item, parent)| declared(items, item, *parent, lines));
+        let mut structure = Structure {
+            package: self.package,
+            imports: self.imports,
+            declared: declared.collect(),
+            ..Structure::default()
+        };
+        let around = Around { items, parents: &parents };
+        let bound: HashSet<(&str, usize)> =
+            self.bound.iter().filter_map(|(name, at)| Some((*name, around.function(*at)?))).collect();
+        let own_names = own_names(items, text);
+        let mut numbers: HashMap<String, u32> = HashMap::new();
+        for found in self.found {
+            let within = around.innermost(found.at);
+            let is_local = matches!(found.receiver, FoundReceiver::None)
+                && around.functions(found.at).any(|function| bound.contains(&(found.name, function)));
+            if is_local || own_names.contains(&found.at) || structure.uses.len() >= MAX_USES {
+                continue;
+            }
+            let mut number = |name: &str| {
+                let next = numbers.len() as u32;
+                *numbers.entry(name.to_owned()).or_insert_with(|| {
+                    structure.names.push(name.to_owned());
+                    next
+                })
+            };
+            let receiver = match &found.receiver {
+                FoundReceiver::None => Receiver::None,
+                FoundReceiver::Own => Receiver::Own,
+                FoundReceiver::Named(path) => Receiver::Named(number(path)),
+                FoundReceiver::Other => Receiver::Other,
+                FoundReceiver::Import => Receiver::Import,
+            };
+            let name = number(found.name);
+            let line_start = text[..found.at].rfind('\n').map_or(0, |end| end + 1);
+            structure.uses.push(Use {
+                name,
+                line: lines.line(found.at),
+                column: (found.at - line_start) as u32,
+                within: within.map_or(0, |id| id as u32 + 1),
+                receiver,
+                is_call: found.is_call,
+            });
+        }
+        structure
+    }
+}
+
+struct Walker<'a, 't> {
+    nodes: &'static Nodes,
+    text: &'a str,
+    walk: Walk<'a>,
+    /// The nodes around the current one, outermost first, each with its field in the one before.
+    path: Vec<(Node<'t>, Option<&'t str>)>,
+    /// What the receiver of the current method is called, where a method names it.
+    own: Option<&'a str>,
+}
+
+impl<'a, 't> Walker<'a, 't> {
+    /// Visits the nodes in the order of the text. The tree may be deep: nothing recurses.
+    fn run(&mut self, cursor: &mut TreeCursor<'t>) {
+        loop {
+            let (node, field) = (cursor.node(), cursor.field_name());
+            if self.enter(node, field) && cursor.goto_first_child() {
+                self.path.push((node, field));
+                continue;
+            }
+            while !cursor.goto_next_sibling() {
+                if !cursor.goto_parent() {
+                    return;
+                }
+                self.path.pop();
+            }
+        }
+    }
+
+    /// Takes note of a node; returns whether there is more inside.
+    fn enter(&mut self, node: Node<'t>, field: Option<&'t str>) -> bool {
+        let kind = node.kind();
+        if !node.is_named() {
+            return false;
+        }
+        if self.nodes.names.contains(&kind) {
+            self.name(node, field);
+            return false;
+        }
+        if self.nodes.packages.contains(&kind) {
+            self.walk.package = imports::package(self.text_of(node));
+            return false;
+        }
+        if self.nodes.imports.contains(&kind) {
+            let names = imports::imports(self.nodes.importing, node, self.text);
+            let is_import = !names.is_empty();
+            self.walk.imports.extend(names);
+            if is_import {
+                self.import_names(node);
+                return false;
+            }
+        }
+        for (_, field) in self.nodes.binders.iter().filter(|(binder, _)| *binder == kind) {
+            self.bind(node, field);
+        }
+        if let Some((_, field)) = self.nodes.methods.iter().find(|(method, _)| *method == kind) {
+            self.own = node.child_by_field_name(field).and_then(|receiver| self.first_name(receiver));
+        }
+        true
+    }
+
+    fn name(&mut self, node: Node<'t>, field: Option<&'t str>) {
+        let name = self.text_of(node);
+        let Some(&(parent, parent_field)) = self.path.last() else { return };
+        let parent_kind = parent.kind();
+        let outer = self.path.len().checked_sub(2).map(|at| self.path[at].0.kind());
+        let is_label = self.nodes.labels.iter().any(|(kind, label)| {
+            *kind == parent_kind && Some(*label) == field
+                || Some(*kind) == outer && Some(*label) == parent_field && parent.named_child_count() == 1
+        });
+        if is_label || name.is_empty() || name.len() > MAX_NAME_BYTES || self.is_own(name) {
+            return;
+        }
+        let member =
+            self.nodes.members.iter().find(|member| member.0 == parent_kind && Some(member.2) == field);
+        let is_callee = |kind: &str, field: Option<&str>| {
+            self.nodes.calls.iter().any(|call| call.0 == kind && Some(call.1) == field)
+        };
+        let is_own_call = is_callee(parent_kind, field);
+        let (receiver, is_call) = match member {
+            Some((_, object, _)) => {
+                let is_call = outer.is_some_and(|outer| is_callee(outer, parent_field));
+                let object = parent.child_by_field_name(object);
+                let receiver =
+                    object.map_or(FoundReceiver::None, |object| self.receiver(object, parent_kind));
+                (receiver, is_call || is_own_call)
+            }
+            None => (FoundReceiver::None, is_own_call),
+        };
+        if is_call || !self.nodes.fields.contains(&parent_kind) {
+            self.walk.found.push(Found { name, at: node.start_byte(), receiver, is_call });
+        }
+    }
+
+    fn is_own(&self, name: &str) -> bool {
+        self.nodes.own.contains(&name) || self.own == Some(name)
+    }
+
+    fn receiver(&self, node: Node<'_>, member_kind: &str) -> FoundReceiver {
+        // `self::f` is of the module.
+        let is_module = |path: &str| path == "self" && member_kind == "scoped_identifier";
+        match self.path_of(node, MAX_RECEIVER_PARTS) {
+            Some(path) if self.is_own(&path) && !is_module(&path) => FoundReceiver::Own,
+            Some(path) if path.len() <= MAX_NAME_BYTES => FoundReceiver::Named(path),
+            _ => FoundReceiver::Other,
+        }
+    }
+
+    /// Returns an expression as a path, its parts joined by `.`, those that are called followed by `()`.
+    fn path_of(&self, node: Node<'_>, most: usize) -> Option<String> {
+        let most = most.checked_sub(1)?;
+        let kind = node.kind();
+        let is_leaf = [self.nodes.names, self.nodes.roots].iter().any(|kinds| kinds.contains(&kind));
+        if is_leaf || self.nodes.own.contains(&self.text_of(node)) {
+            return Some(self.text_of(node).to_owned());
+        }
+        if let Some((_, object, field)) = self.nodes.members.iter().find(|member| member.0 == kind) {
+            let own = self.text_of(node.child_by_field_name(field)?);
+            let path = match node.child_by_field_name(object) {
+                Some(object) => format!("{}.{own}", self.path_of(object, most)?),
+                None => own.to_owned(),
+            };
+            let is_call = self.nodes.calls.iter().any(|call| call.0 == kind);
+            return Some(if is_call { path + "()" } else { path });
+        }
+        if let Some((_, callee)) = self.nodes.calls.iter().find(|call| call.0 == kind) {
+            return Some(format!("{}()", self.path_of(node.child_by_field_name(callee)?, most)?));
+        }
+        let is_transparent = self.nodes.transparent.contains(&kind);
+        is_transparent.then(|| self.path_of(node.named_child(0)?, most)).flatten()
+    }
+
+    /// Records the names inside a field as bound.
+    fn bind(&mut self, node: Node<'_>, field: &str) {
+        let mut cursor = node.walk();
+        let patterns: Vec<Node<'_>> = match field {
+            "" => node.named_children(&mut cursor).collect(),
+            _ => node.children_by_field_name(field, &mut cursor).collect(),
+        };
+        for pattern in patterns {
+            self.each_name(pattern, |walker, name| {
+                let text = walker.text_of(name);
+                walker.walk.bound.push((text, name.start_byte()));
+            });
+        }
+    }
+
+    fn import_names(&mut self, node: Node<'_>) {
+        self.each_name(node, |walker, name| {
+            let found = Found {
+                name: walker.text_of(name),
+                at: name.start_byte(),
+                receiver: FoundReceiver::Import,
+                is_call: false,
+            };
+            walker.walk.found.push(found);
+        });
+    }
+
+    /// Calls `see` with the names of a pattern: not with members, types or calls inside.
+    fn each_name(&mut self, node: Node<'_>, mut see: impl FnMut(&mut Self, Node<'_>)) {
+        let mut open = vec![node];
+        let mut n_seen = 0;
+        while let Some(node) = open.pop() {
+            n_seen += 1;
+            let kind = node.kind();
+            if self.nodes.names.contains(&kind) {
+                see(self, node);
+                continue;
+            }
+            let is_other = self.nodes.members.iter().any(|member| member.0 == kind) || kind.contains("type");
+            if n_seen > MAX_PATTERN_NODES
+                || is_other && !self.nodes.imports.is_empty() && kind != "scoped_identifier"
+            {
+                continue;
+            }
+            let mut cursor = node.walk();
+            let mut inner: Vec<_> = node.named_children(&mut cursor).collect();
+            inner.reverse();
+            open.append(&mut inner);
+        }
+    }
+
+    /// Returns what a parameter is called; nothing if it has only a type.
+    fn first_name(&mut self, node: Node<'_>) -> Option<&'a str> {
+        let mut first = None;
+        self.each_name(node, |walker, name| {
+            if name.kind() == "identifier" {
+                first.get_or_insert(walker.text_of(name));
+            }
+        });
+        first
+    }
+
+    fn text_of(&self, node: Node<'_>) -> &'a str {
+        self.text.get(node.byte_range()).unwrap_or_default()
+    }
+}
+
+/// Most parts of a receiver: longer chains say nothing that is known here.
+const MAX_RECEIVER_PARTS: usize = 12;
+/// Most nodes of a pattern that are looked at.
+const MAX_PATTERN_NODES: usize = 1_000;
+
+/// Returns of each item the index of the one around it.
+fn parents(items: &[Item<'_>]) -> Vec<Option<usize>> {
+    let mut parents = vec![None; items.len()];
+    for (id, item) in items.iter().enumerate() {
+        for child in &item.children {
+            parents[*child] = Some(id);
+        }
+    }
+    parents
+}
+
+fn declared(items: &[Item<'_>], item: &Item<'_>, parent: Option<usize>, lines: &LineIndex) -> Declared {
+    let holder = parent.map(|parent| items[parent].kind);
+    let is_inside_type = holder.is_some_and(TagKind::has_methods);
+    let role = match item.kind {
+        TagKind::Scope => DeclaredRole::Scope,
+        TagKind::Module => DeclaredRole::Module,
+        TagKind::Method => DeclaredRole::Member,
+        TagKind::Function | TagKind::Constant | TagKind::Macro if is_inside_type => DeclaredRole::Member,
+        TagKind::Function | TagKind::Constant | TagKind::Macro => DeclaredRole::Free,
+        _ => DeclaredRole::Type,
+    };
+    Declared {
+        title: item.title.clone(),
+        names: item.symbol(),
+        lines: lines.lines(&item.span),
+        role,
+        parent: parent.map(|parent| parent as u32),
+    }
+}
+
+/// Returns where the definitions have their names.
+fn own_names(items: &[Item<'_>], text: &str) -> HashSet<usize> {
+    let at = |name: &&str| (name.as_ptr() as usize).checked_sub(text.as_ptr() as usize);
+    let defined = items.iter().filter(|item| item.kind != TagKind::Scope);
+    defined.flat_map(|item| item.names.iter().filter_map(at)).collect()
+}
+
+/// Finds the definitions around a byte.
+struct Around<'a, 'o> {
+    items: &'a [Item<'o>],
+    parents: &'a [Option<usize>],
+}
+
+impl Around<'_, '_> {
+    /// Returns the innermost one.
+    fn innermost(&self, at: usize) -> Option<usize> {
+        let n_before = self.items.partition_point(|item| item.node.start <= at);
+        let mut id = n_before.checked_sub(1);
+        while let Some(current) = id.filter(|id| self.items[*id].node.end <= at) {
+            id = self.parents[current];
+        }
+        id
+    }
+
+    /// Returns the functions around, innermost first.
+    fn functions(&self, at: usize) -> impl Iterator<Item = usize> {
+        let outwards = std::iter::successors(self.innermost(at), |id| self.parents[*id]);
+        outwards.filter(|id| matches!(self.items[*id].kind, TagKind::Function | TagKind::Method))
+    }
+
+    fn function(&self, at: usize) -> Option<usize> {
+        self.functions(at).next()
+    }
+}

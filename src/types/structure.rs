@@ -1,0 +1,115 @@
+//! What a file declares, imports and uses by name.
+
+use serde::{Deserialize, Serialize};
+
+/// The names of one content. It says nothing of other files, so it is stored with the content.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Structure {
+    /// The package or namespace that the file says it belongs to; empty where it says none.
+    pub package: String,
+    /// Names brought in from other files, by line.
+    pub imports: Vec<Import>,
+    /// Definitions, and scopes that have methods; parents before children.
+    pub declared: Vec<Declared>,
+    /// Names and receivers of `uses`, each once.
+    pub names: Vec<String>,
+    /// By position.
+    pub uses: Vec<Use>,
+}
+
+impl Structure {
+    /// Encodes it compactly, as it is stored and sent.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        postcard::to_allocvec(self).expect("plain values serialize")
+    }
+
+    /// Decodes what [`Self::to_bytes`] returned; `None` for anything else.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        postcard::from_bytes(bytes).ok()
+    }
+
+    /// Whether it says nothing.
+    pub fn is_empty(&self) -> bool {
+        self.declared.is_empty() && self.uses.is_empty() && self.imports.is_empty()
+    }
+
+    /// Returns the text of a name or receiver by its number.
+    pub fn name(&self, number: u32) -> &str {
+        self.names.get(number as usize).map_or("", String::as_str)
+    }
+}
+
+/// A name brought in from another file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Import {
+    /// What it is called here; empty if all names of the module are brought in.
+    pub local: String,
+    /// The module as written: `../a.js`, `crate::a`, `.b`, `net/http`, `a.b`.
+    pub module: String,
+    /// What it is called there; empty for the module itself.
+    pub name: String,
+    /// First line of the statement, 1-based.
+    pub line: u32,
+}
+
+/// A definition, or a scope such as an `impl` block.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Declared {
+    /// Qualified name, as in [`super::Definition`].
+    pub title: String,
+    /// Own names, joined by spaces.
+    pub names: String,
+    /// First and last line, 1-based, inclusive.
+    pub lines: (u32, u32),
+    /// What it is.
+    pub role: DeclaredRole,
+    /// Index of what it is inside of.
+    pub parent: Option<u32>,
+}
+
+/// What a declared name stands for, as far as the resolution of uses has to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DeclaredRole {
+    /// A function, constant or macro outside of a type.
+    Free,
+    /// A class, struct, enum, trait, interface or other type.
+    Type,
+    /// A function or constant of a type, used through it or a value of it.
+    Member,
+    /// A module or namespace.
+    Module,
+    /// No definition of its own: an `impl` block, an extension.
+    Scope,
+}
+
+/// One use of a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Use {
+    /// Number of the name.
+    pub name: u32,
+    /// 1-based.
+    pub line: u32,
+    /// Byte in the line, 0-based.
+    pub column: u32,
+    /// Index of the innermost definition or scope around it, plus one; 0 at the top of the file.
+    pub within: u32,
+    /// What the name is taken from.
+    pub receiver: Receiver,
+    /// Whether it is called.
+    pub is_call: bool,
+}
+
+/// What a used name is taken from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Receiver {
+    /// Nothing: the name stands alone.
+    None,
+    /// The value or type around it: `self`, `this`, `cls`, `Self`, `super`.
+    Own,
+    /// A name or path, by number, its parts joined by `.`.
+    Named(u32),
+    /// Any other expression.
+    Other,
+    /// The name stands in an import.
+    Import,
+}
