@@ -23,6 +23,7 @@
 //! | [`index`] | keeps index.db equal to the worktrees | `embed`, `extract`, `git`, `scan`, `store` |
 //! | [`search`] | finds and ranks what answers a query | `embed`, `extract`, `proto`, `store` |
 //! | [`map`] | selects the symbols that fit a budget | |
+//! | [`resolve`] | says which definition a use of a name means | |
 //! | [`memory`] | holds the rules of memories | `extract`, `proto` |
 //! | [`scan`] | lists and reads the files that count | `git` |
 //! | [`git`] | reads git repositories | |
@@ -63,6 +64,7 @@ pub mod mcp;
 pub mod memory;
 pub mod paths;
 pub mod proto;
+pub mod resolve;
 pub mod scan;
 pub mod search;
 pub mod setup;

@@ -1,0 +1,436 @@
+//! Says which definition a use of a name means, as far as syntax and imports tell.
+//!
+//! Pure: the structures of files in, definitions with a certainty out. The rules are those of the languages that syntax
+//! shows: scope, imports, package, and the type that is named. Types of values are not inferred.
+
+mod modules;
+mod path_index;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+pub use self::path_index::PathIndex;
+use crate::types::{Declared, DeclaredRole, Import, Receiver, Structure, Use, is_compound};
+
+/// Longest chain of files that export a name again, as Python's `__init__.py` does.
+const MOST_REEXPORTS: usize = 5;
+
+/// Most other names of one definition that are followed.
+const MOST_ALIASES: usize = 16;
+
+/// How sure it is that a use means a definition, surest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Certainty {
+    /// Scope, package or an import prove it.
+    Exact,
+    /// No other definition in the worktree comes into question.
+    Likely,
+    /// Only the name is the same; other definitions have it, too.
+    ByName,
+}
+
+/// A file by its number in a [`PathIndex`].
+pub type FileNumber = u32;
+
+/// The structures of the files of a view.
+pub trait Structures {
+    /// Returns the structure of a file; empty where none is known.
+    fn of(&self, file: FileNumber) -> Arc<Structure>;
+}
+
+/// A definition that a use may mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// The defining file.
+    pub file: FileNumber,
+    /// Index in what it declares.
+    pub declared: u32,
+}
+
+/// Resolves the uses of one name in a view.
+pub struct Resolver<'a, S> {
+    paths: &'a PathIndex,
+    structures: &'a S,
+    name: &'a str,
+    candidates: Vec<(Candidate, Arc<Structure>)>,
+    /// Other names under which files export it.
+    aliases: Vec<String>,
+}
+
+impl<'a, S: Structures> Resolver<'a, S> {
+    /// Prepares for the uses of `name`, which all `candidates` have.
+    pub fn new(paths: &'a PathIndex, structures: &'a S, name: &'a str, candidates: &[Candidate]) -> Self {
+        let with_structure = |candidate: &Candidate| (*candidate, structures.of(candidate.file));
+        let candidates = candidates.iter().map(with_structure).collect();
+        Self { paths, structures, name, candidates, aliases: Vec::new() }
+    }
+
+    /// Returns the uses of a file that may mean one: of the name, and of what it is imported as.
+    pub fn uses<'s>(&'s self, structure: &'s Structure) -> impl Iterator<Item = &'s Use> {
+        let aliases = self.aliases(structure).map(|import| import.local.as_str());
+        let written: HashSet<&'s str> = aliases.chain([self.name]).collect();
+        structure.uses.iter().filter(move |of| written.contains(structure.name(of.name)))
+    }
+
+    /// Notes under which other names a file has the name, so that [`Self::uses`] knows them in other files; returns those
+    /// that were not known.
+    pub fn learn(&mut self, structure: &Structure) -> Vec<String> {
+        let new = self.aliases(structure).map(|import| import.local.clone());
+        let mut new: Vec<String> = new.filter(|name| !name.is_empty() && !self.is_known(name)).collect();
+        new.sort_unstable();
+        new.dedup();
+        new.truncate(MOST_ALIASES.saturating_sub(self.aliases.len()));
+        self.aliases.extend(new.iter().cloned());
+        new
+    }
+
+    fn aliases<'s>(&'s self, structure: &'s Structure) -> impl Iterator<Item = &'s Import> {
+        structure.imports.iter().filter(|import| self.is_known(&import.name))
+    }
+
+    fn is_known(&self, name: &str) -> bool {
+        name == self.name || self.aliases.iter().any(|alias| alias == name)
+    }
+
+    /// Returns the definitions that a use in `file` may mean, all with one certainty; none if it means something else.
+    pub fn resolve(&self, file: FileNumber, structure: &Structure, of: &Use) -> (Certainty, Vec<Candidate>) {
+        let family = Family::of(self.paths.path(file));
+        let written = structure.name(of.name);
+        let place = Place { file, structure, family, written, within: of.within.checked_sub(1) };
+        let (certainty, mut found) = match of.receiver {
+            Receiver::None => self.alone(&place),
+            Receiver::Own => self.own(&place),
+            Receiver::Named(path) => self.named(&place, structure.name(path)),
+            Receiver::Other => self.of_a_value(&place),
+            Receiver::Import => {
+                let is_it = |import: &Import| import.name == place.written || import.local == place.written;
+                let before =
+                    structure.imports.iter().filter(|import| is_it(import) && import.line <= of.line);
+                let line = before.map(|import| import.line).max();
+                self.imported(&place, |import| is_it(import) && Some(import.line) == line)
+            }
+        };
+        found.dedup();
+        (certainty, found)
+    }
+
+    /// Resolves a name that stands alone: by scope, import, package, then wildcards.
+    fn alone(&self, place: &Place<'_>) -> (Certainty, Vec<Candidate>) {
+        let visible = if place.written == self.name { self.in_scope(place) } else { Vec::new() };
+        if !visible.is_empty() {
+            return (Certainty::Exact, visible);
+        }
+        if place.structure.imports.iter().any(|import| import.local == place.written) {
+            return self.imported(place, |import| import.local == place.written);
+        }
+        if place.written != self.name {
+            return (Certainty::ByName, Vec::new());
+        }
+        let of_package = self.of_family(place, |_, found| found.role != DeclaredRole::Member);
+        let of_package: Vec<Candidate> =
+            of_package.into_iter().filter(|found| self.shares_package(place, found.file)).collect();
+        if !of_package.is_empty() {
+            return (Certainty::Exact, of_package);
+        }
+        let wildcards = self.imported(place, |import| import.local.is_empty());
+        if !wildcards.1.is_empty() {
+            return wildcards;
+        }
+        match place.family {
+            // The linker knows one function of a name, wherever it is declared.
+            Family::C => {
+                only(self.of_family(place, |_, found| found.role != DeclaredRole::Member), self.name)
+            }
+            _ => (Certainty::ByName, Vec::new()),
+        }
+    }
+
+    /// Returns the definitions of the file that the language lets a name in this place mean, the innermost.
+    fn in_scope(&self, place: &Place<'_>) -> Vec<Candidate> {
+        let around: Vec<u32> = place.around().collect();
+        let own_file = || self.candidates.iter().filter(|(candidate, _)| candidate.file == place.file);
+        let holders = around.iter().copied().map(Some).chain([None]);
+        for holder in holders {
+            let found = own_file().filter(|(candidate, structure)| {
+                let declared = &structure.declared[candidate.declared as usize];
+                let is_visible = declared.role != DeclaredRole::Member || place.family.has_implicit_self();
+                is_visible && declared.parent == holder
+            });
+            let found: Vec<Candidate> = found.map(|(candidate, _)| *candidate).collect();
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        Vec::new()
+    }
+
+    /// Resolves a member of the type around.
+    fn own(&self, place: &Place<'_>) -> (Certainty, Vec<Candidate>) {
+        let owner = place.owner();
+        let own = self.of_family(place, |_, found| {
+            found.role == DeclaredRole::Member
+                && owner.as_deref().is_some_and(|owner| last_part(owner_of(found)) == owner)
+        });
+        let same_file: Vec<Candidate> =
+            own.iter().filter(|found| found.file == place.file).copied().collect();
+        match (same_file.is_empty(), own.is_empty()) {
+            (false, _) => (Certainty::Exact, same_file),
+            (true, false) => (Certainty::Exact, own),
+            // It may be inherited.
+            (true, true) => only(self.members(place), self.name),
+        }
+    }
+
+    /// Resolves a name taken from another name: a module, a type, or a value.
+    fn named(&self, place: &Place<'_>, path: &str) -> (Certainty, Vec<Candidate>) {
+        let type_name = last_part(path).trim_end_matches("()");
+        let of_type = self.of_family(place, |_, found| {
+            found.role == DeclaredRole::Member && last_part(owner_of(found)) == type_name
+        });
+        let is_seen = |found: &&Candidate| self.sees(place, found.file, type_name);
+        let seen: Vec<Candidate> = of_type.iter().filter(is_seen).copied().collect();
+        if !seen.is_empty() {
+            return (Certainty::Exact, seen);
+        }
+        if let Some(modules) = self.modules(place, path) {
+            let found = self.exported(&modules, self.name, MOST_REEXPORTS);
+            let is_of_another_library = modules.is_empty();
+            if !found.is_empty() || is_of_another_library || !place.family.has_types_as_modules() {
+                return (Certainty::Exact, found);
+            }
+        }
+        match of_type.len() {
+            0 => {}
+            1 => return (Certainty::Likely, of_type),
+            _ => return (Certainty::ByName, of_type),
+        }
+        // A type of another library.
+        let is_type = type_name.starts_with(char::is_uppercase) && place.family != Family::Go;
+        if is_type { (Certainty::ByName, Vec::new()) } else { self.of_a_value(place) }
+    }
+
+    /// Whether a type's name in this place means one of `file`: by scope, package or import.
+    fn sees(&self, place: &Place<'_>, file: FileNumber, type_name: &str) -> bool {
+        place.file == file
+            || self.shares_package(place, file)
+            || place.structure.imports.iter().any(|import| {
+                (import.local == type_name || import.local.is_empty())
+                    && self.paths.files_of(place.family, &full_module(import), place.file).contains(&file)
+                    || import.local == type_name
+                        && self.paths.files_of(place.family, &import.module, place.file).contains(&file)
+            })
+    }
+
+    /// Resolves a member of a value whose type is not known.
+    fn of_a_value(&self, place: &Place<'_>) -> (Certainty, Vec<Candidate>) {
+        match place.family {
+            // Any object may have a method of any name.
+            Family::JavaScript => (Certainty::ByName, self.members(place)),
+            _ => only(self.members(place), self.name),
+        }
+    }
+
+    fn members(&self, place: &Place<'_>) -> Vec<Candidate> {
+        self.of_family(place, |_, found| found.role == DeclaredRole::Member)
+    }
+
+    /// Resolves a name by the imports that bring it in.
+    fn imported(&self, place: &Place<'_>, is_it: impl Fn(&Import) -> bool) -> (Certainty, Vec<Candidate>) {
+        let mut found = Vec::new();
+        for import in place.structure.imports.iter().filter(|import| is_it(import)) {
+            let name =
+                if import.name.is_empty() || import.name == "default" { self.name } else { &import.name };
+            let modules = self.paths.files_of(place.family, &import.module, place.file);
+            found.extend(self.exported(&modules, name, MOST_REEXPORTS));
+            // `import a.b.C` names a file in some languages.
+            let own = self.paths.files_of(place.family, &full_module(import), place.file);
+            found.extend(self.exported(&own, name, MOST_REEXPORTS));
+        }
+        found.sort_unstable_by_key(|found| (found.file, found.declared));
+        (Certainty::Exact, found)
+    }
+
+    /// Returns the definitions that files export under a name, their own and those that they import.
+    fn exported(&self, files: &[FileNumber], name: &str, depth: usize) -> Vec<Candidate> {
+        let mut found: Vec<Candidate> = Vec::new();
+        for file in files {
+            let own = self.candidates.iter().filter(|(candidate, structure)| {
+                let declared = &structure.declared[candidate.declared as usize];
+                candidate.file == *file && name == self.name && declared.role != DeclaredRole::Member
+            });
+            let n_before = found.len();
+            found.extend(own.map(|(candidate, _)| *candidate));
+            if found.len() > n_before || depth == 0 {
+                continue;
+            }
+            let structure = self.structures.of(*file);
+            let family = Family::of(self.paths.path(*file));
+            for import in
+                structure.imports.iter().filter(|import| import.local == name || import.local.is_empty())
+            {
+                let there = if import.name.is_empty() { name } else { &import.name };
+                let modules = self.paths.files_of(family, &import.module, *file);
+                let modules: Vec<FileNumber> = modules.into_iter().filter(|module| module != file).collect();
+                found.extend(self.exported(&modules, there, depth - 1));
+            }
+        }
+        found
+    }
+
+    /// Returns the files of the module that a path means in this place; `None` if it means no module.
+    fn modules(&self, place: &Place<'_>, path: &str) -> Option<Vec<FileNumber>> {
+        let is_type = place.family == Family::Rust && last_part(path).starts_with(char::is_uppercase);
+        if is_type || path.contains("()") {
+            return None;
+        }
+        let (first, rest) = path.split_once('.').map_or((path, ""), |(first, rest)| (first, rest));
+        let whole = place.structure.imports.iter().find(|import| import.local == path);
+        if let Some(import) =
+            whole.or_else(|| place.structure.imports.iter().find(|import| import.local == first))
+        {
+            let is_whole = import.local == path;
+            let mut module = full_module(import);
+            if !is_whole && !rest.is_empty() {
+                module = format!("{module}{}{rest}", place.family.separator());
+            }
+            let mut files = self.paths.files_of(place.family, &module, place.file);
+            if files.is_empty() && import.name.is_empty() {
+                files = self.paths.files_of(place.family, &import.module, place.file);
+            }
+            let is_external = self.paths.files_of(place.family, &import.module, place.file).is_empty();
+            return (!files.is_empty() || is_external).then_some(files);
+        }
+        if place.family != Family::Rust {
+            return None;
+        }
+        let files = self.paths.files_of(place.family, &path.replace('.', "::"), place.file);
+        (!files.is_empty()).then_some(files)
+    }
+
+    /// Whether a file belongs to the same package, whose names are visible without an import.
+    fn shares_package(&self, place: &Place<'_>, file: FileNumber) -> bool {
+        match place.family {
+            Family::Go | Family::Java => {
+                let package = &self.structures.of(file).package;
+                self.paths.dir(file) == self.paths.dir(place.file) && *package == place.structure.package
+                    || place.family == Family::Java
+                        && !package.is_empty()
+                        && *package == place.structure.package
+            }
+            _ => false,
+        }
+    }
+
+    fn of_family(&self, place: &Place<'_>, is_it: impl Fn(&Candidate, &Declared) -> bool) -> Vec<Candidate> {
+        let all = self.candidates.iter().filter(|(candidate, structure)| {
+            Family::of(self.paths.path(candidate.file)) == place.family
+                && is_it(candidate, &structure.declared[candidate.declared as usize])
+        });
+        all.map(|(candidate, _)| *candidate).collect()
+    }
+}
+
+/// Returns candidates of which nothing but the name speaks for any. Short names of one word are those of other libraries,
+/// too: `get`, `close`.
+fn only(found: Vec<Candidate>, name: &str) -> (Certainty, Vec<Candidate>) {
+    let is_rare = is_compound(name);
+    let certainty = if found.len() == 1 && is_rare { Certainty::Likely } else { Certainty::ByName };
+    (certainty, found)
+}
+
+/// Returns the module that an import names together with the name taken from it.
+fn full_module(import: &Import) -> String {
+    match (import.module.as_str(), import.name.as_str()) {
+        (module, "") => module.to_owned(),
+        ("", name) => name.to_owned(),
+        (module, name) if module.contains("::") || matches!(module, "crate" | "super" | "self") => {
+            format!("{module}::{name}")
+        }
+        (module, name) if module.ends_with('.') => format!("{module}{name}"),
+        (module, name) => format!("{module}.{name}"),
+    }
+}
+
+/// Returns the qualified name of what holds a definition; empty at the top.
+fn owner_of(declared: &Declared) -> &str {
+    let own = declared.names.split(' ').next().unwrap_or_default();
+    declared.title.strip_suffix(own).unwrap_or_default().trim_end_matches([':', '.', '#', '\\'])
+}
+
+fn last_part(path: &str) -> &str {
+    path.rsplit(['.', ':', '#', '\\']).next().unwrap_or(path)
+}
+
+/// Languages whose files know each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Family {
+    Python,
+    JavaScript,
+    Go,
+    Rust,
+    Java,
+    C,
+    Other,
+}
+
+impl Family {
+    fn of(path: &str) -> Self {
+        match path.rsplit('.').next().unwrap_or_default() {
+            "py" | "pyi" | "pyw" => Self::Python,
+            "js" | "jsx" | "mjs" | "cjs" | "ts" | "tsx" | "mts" | "cts" => Self::JavaScript,
+            "go" => Self::Go,
+            "rs" => Self::Rust,
+            "java" => Self::Java,
+            "c" | "h" | "cc" | "cpp" | "cxx" | "hh" | "hpp" | "hxx" => Self::C,
+            _ => Self::Other,
+        }
+    }
+
+    /// Whether members are used without a receiver inside of their type.
+    fn has_implicit_self(self) -> bool {
+        matches!(self, Self::Java | Self::C)
+    }
+
+    /// Whether a path that is a module may also be a type.
+    fn has_types_as_modules(self) -> bool {
+        matches!(self, Self::Rust | Self::Java | Self::Python | Self::JavaScript)
+    }
+
+    fn separator(self) -> &'static str {
+        if self == Self::Rust { "::" } else { "." }
+    }
+}
+
+/// Where a use stands.
+struct Place<'a> {
+    file: FileNumber,
+    structure: &'a Structure,
+    family: Family,
+    /// The name as it stands there.
+    written: &'a str,
+    within: Option<u32>,
+}
+
+impl Place<'_> {
+    /// Returns the definitions around, innermost first.
+    fn around(&self) -> impl Iterator<Item = u32> {
+        let declared = &self.structure.declared;
+        std::iter::successors(self.within, |id| declared.get(*id as usize)?.parent)
+    }
+
+    /// Returns the own name of the type around.
+    fn owner(&self) -> Option<String> {
+        let declared = self.around().filter_map(|id| self.structure.declared.get(id as usize));
+        let mut owners = declared.filter_map(|around| match around.role {
+            DeclaredRole::Type | DeclaredRole::Scope => Some(last_part(&around.title).to_owned()),
+            DeclaredRole::Member | DeclaredRole::Free => {
+                let owner = last_part(owner_of(around));
+                (around.role == DeclaredRole::Member && !owner.is_empty()).then(|| owner.to_owned())
+            }
+            DeclaredRole::Module => None,
+        });
+        owners.next()
+    }
+}

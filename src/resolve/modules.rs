@@ -1,0 +1,193 @@
+//! Finds the files of a module by the rules of each language.
+
+use super::path_index::{PathIndex, split};
+use super::{Family, FileNumber};
+
+impl PathIndex {
+    /// Returns the files that a module means when `from` names it; none if it is of another library.
+    pub(crate) fn files_of(&self, family: Family, module: &str, from: FileNumber) -> Vec<FileNumber> {
+        if module.is_empty() {
+            return Vec::new();
+        }
+        match family {
+            Family::Python => self.python(module, from),
+            Family::JavaScript => self.javascript(module, from),
+            Family::Go => self.go(module),
+            Family::Rust => self.rust(module, from),
+            Family::Java => self.java(module),
+            Family::C => self.ending_with_name(module),
+            Family::Other => Vec::new(),
+        }
+    }
+
+    /// Of `a.b`: `a/b.py` and `a/b/__init__.py`, wherever the packages of the repository begin.
+    fn python(&self, module: &str, from: FileNumber) -> Vec<FileNumber> {
+        let n_dots = module.len() - module.trim_start_matches('.').len();
+        let path = module[n_dots..].replace('.', "/");
+        if n_dots == 0 {
+            let found = [path.clone(), format!("{path}/__init__")];
+            return found.iter().flat_map(|path| self.ending_with(path)).collect();
+        }
+        let mut dir = self.dir(from);
+        for _ in 1..n_dots {
+            dir = split(dir).0;
+        }
+        let base = joined(dir, &path);
+        let of_dir = joined(&base, "__init__.py");
+        [format!("{base}.py"), format!("{base}.pyi"), of_dir]
+            .iter()
+            .filter_map(|path| self.number(path))
+            .collect()
+    }
+
+    /// Relative paths with or without an ending, `index` of a directory, and packages of the same repository.
+    fn javascript(&self, module: &str, from: FileNumber) -> Vec<FileNumber> {
+        const ENDINGS: [&str; 9] = [".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts"];
+        if let Some(path) = module.starts_with('.').then(|| relative(self.dir(from), module)).flatten() {
+            let bare = ENDINGS.iter().find_map(|ending| path.strip_suffix(ending)).unwrap_or(&path);
+            let with_endings = |path: &str| ENDINGS.map(|ending| format!("{path}{ending}"));
+            let index = joined(&path, "index");
+            let all = [path.clone()].into_iter().chain(with_endings(bare)).chain(with_endings(&index));
+            return all.filter_map(|path| self.number(&path)).take(1).collect();
+        }
+        if let Some(path) = module.strip_prefix("@/").or_else(|| module.strip_prefix("~/")) {
+            let found = self.ending_with(path);
+            return if found.is_empty() { self.ending_with(&format!("{path}/index")) } else { found };
+        }
+        let package = split(module).1;
+        let found = self.ending_with(&format!("{package}/src/index"));
+        if found.is_empty() { self.ending_with(&format!("{package}/index")) } else { found }
+    }
+
+    /// The directory that the longest end of an import path names. A first part without a dot is the standard library.
+    fn go(&self, module: &str) -> Vec<FileNumber> {
+        if !module.split('/').next().is_some_and(|first| first.contains('.')) {
+            return Vec::new();
+        }
+        let is_go = |file: &FileNumber| self.path(*file).ends_with(".go");
+        let mut end = module;
+        loop {
+            let found: Vec<FileNumber> = self.in_dirs(end).into_iter().filter(is_go).collect();
+            if !found.is_empty() {
+                return found;
+            }
+            match end.split_once('/') {
+                Some((_, rest)) => end = rest,
+                // The module itself is the top directory.
+                None => {
+                    return self
+                        .in_dirs("")
+                        .into_iter()
+                        .filter(|file| is_go(file) && self.dir(*file).is_empty())
+                        .collect();
+                }
+            }
+        }
+    }
+
+    /// `crate::a::b`, `super::b`, `self::b`, a module beside, or one of another crate of the repository.
+    fn rust(&self, module: &str, from: FileNumber) -> Vec<FileNumber> {
+        let mut parts: Vec<&str> = module.split("::").collect();
+        let first = parts.remove(0);
+        let (base, is_relative) = match first {
+            "crate" => (self.crate_root(from), false),
+            "self" => (self.module_dir(from), true),
+            "super" => {
+                let mut dir = split(self.module_dir(from)).0;
+                while parts.first() == Some(&"super") {
+                    parts.remove(0);
+                    dir = split(dir).0;
+                }
+                // Inside `mod tests` of a file, the file itself.
+                let own = if parts.is_empty() { vec![from] } else { Vec::new() };
+                return [own, self.rust_module(dir, &parts)].concat();
+            }
+            name => {
+                let dir = self.module_dir(from);
+                let here = self.rust_module(&joined(dir, name), &parts);
+                if !here.is_empty() {
+                    return here;
+                }
+                let named = [name.replace('_', "-"), name.to_owned()];
+                let roots = named.iter().flat_map(|name| self.ending_with(&format!("{name}/src/lib")));
+                return roots.flat_map(|root| self.rust_module(self.dir(root), &parts)).collect();
+            }
+        };
+        let own = if is_relative && parts.is_empty() { vec![from] } else { Vec::new() };
+        [own, self.rust_module(base, &parts)].concat()
+    }
+
+    /// Returns the file of a module below a directory: the deepest that there is, because a file may hold modules and types.
+    fn rust_module(&self, dir: &str, parts: &[&str]) -> Vec<FileNumber> {
+        for n_parts in (0..=parts.len()).rev() {
+            // What is left may be a module inside of the file, or a type; not a whole path.
+            if parts.len() - n_parts > 1 {
+                break;
+            }
+            let base = parts[..n_parts].iter().fold(dir.to_owned(), |path, part| joined(&path, part));
+            let names = ["mod.rs", "lib.rs", "main.rs"].map(|name| joined(&base, name));
+            let all = [format!("{base}.rs")].into_iter().chain(names);
+            let found: Vec<FileNumber> = all.filter_map(|path| self.number(&path)).collect();
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        Vec::new()
+    }
+
+    /// Returns the directory with the `lib.rs` or `main.rs` above a file.
+    fn crate_root(&self, from: FileNumber) -> &str {
+        let mut dir = self.dir(from);
+        loop {
+            let is_root = ["lib.rs", "main.rs"].iter().any(|name| self.number(&joined(dir, name)).is_some());
+            if is_root || dir.is_empty() {
+                return dir;
+            }
+            dir = split(dir).0;
+        }
+    }
+
+    /// Returns the directory that holds the modules inside of a file's module.
+    fn module_dir(&self, file: FileNumber) -> &str {
+        let path = self.path(file);
+        let (dir, name) = split(path);
+        if matches!(name, "mod.rs" | "lib.rs" | "main.rs") {
+            dir
+        } else {
+            path.strip_suffix(".rs").unwrap_or(path)
+        }
+    }
+
+    /// Of `a.b.C` the file of that class, of `a.b` the files of that package.
+    fn java(&self, module: &str) -> Vec<FileNumber> {
+        let path = module.replace('.', "/");
+        let found = self.ending_with(&path);
+        if found.is_empty() { self.in_dirs(&path) } else { found }
+    }
+
+    fn ending_with_name(&self, path: &str) -> Vec<FileNumber> {
+        let bare = path.rsplit_once('.').map_or(path, |(bare, _)| bare);
+        self.ending_with(bare.trim_start_matches("../").trim_start_matches("./"))
+    }
+}
+
+fn joined(dir: &str, path: &str) -> String {
+    match (dir, path) {
+        ("", path) => path.to_owned(),
+        (dir, "") => dir.to_owned(),
+        (dir, path) => format!("{dir}/{path}"),
+    }
+}
+
+/// Joins a path with `.` and `..` to a directory; `None` if it leaves the worktree.
+fn relative(dir: &str, path: &str) -> Option<String> {
+    let mut parts: Vec<&str> = dir.split('/').filter(|part| !part.is_empty()).collect();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()?),
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}

@@ -1,0 +1,74 @@
+//! Finds the files of a view by the ends of their paths.
+
+use std::collections::HashMap;
+
+use super::FileNumber;
+
+/// The source files of a view.
+#[derive(Default)]
+pub struct PathIndex {
+    paths: Vec<String>,
+    numbers: HashMap<String, FileNumber>,
+    /// Files by their name without its last ending.
+    stems: HashMap<String, Vec<FileNumber>>,
+    /// Files by the last part of their directory; those at the top by an empty one.
+    dirs: HashMap<String, Vec<FileNumber>>,
+}
+
+impl PathIndex {
+    /// Indexes worktree-relative paths.
+    pub fn new(paths: impl IntoIterator<Item = String>) -> Self {
+        let mut index = Self { paths: paths.into_iter().collect(), ..Self::default() };
+        for (number, path) in index.paths.iter().enumerate() {
+            let number = number as FileNumber;
+            let (dir, name) = split(path);
+            let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+            index.stems.entry(stem.to_owned()).or_default().push(number);
+            index.dirs.entry(split(dir).1.to_owned()).or_default().push(number);
+            index.numbers.insert(path.clone(), number);
+        }
+        index
+    }
+
+    /// Returns the path of a file.
+    pub fn path(&self, file: FileNumber) -> &str {
+        &self.paths[file as usize]
+    }
+
+    /// Returns the number of a path.
+    pub fn number(&self, path: &str) -> Option<FileNumber> {
+        self.numbers.get(path).copied()
+    }
+
+    /// Returns the directory of a file; empty at the top.
+    pub(super) fn dir(&self, file: FileNumber) -> &str {
+        split(self.path(file)).0
+    }
+
+    /// Returns the files whose path without its ending is `path`, or ends with `/` and it.
+    pub(super) fn ending_with(&self, path: &str) -> Vec<FileNumber> {
+        let files = self.stems.get(split(path).1).into_iter().flatten().copied();
+        files.filter(|file| is_end_of(stem(self.path(*file)), path)).collect()
+    }
+
+    /// Returns the files directly in directories that are `dir`, or end with `/` and it.
+    pub(super) fn in_dirs(&self, dir: &str) -> Vec<FileNumber> {
+        let files = self.dirs.get(split(dir).1).into_iter().flatten().copied();
+        files.filter(|file| is_end_of(self.dir(*file), dir)).collect()
+    }
+}
+
+/// Splits a path into its directory and its last part.
+pub(super) fn split(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
+}
+
+/// Returns a path without the ending of its last part.
+fn stem(path: &str) -> &str {
+    let name = split(path).1;
+    name.rfind('.').map_or(path, |at| &path[..path.len() - name.len() + at])
+}
+
+fn is_end_of(path: &str, end: &str) -> bool {
+    path == end || path.strip_suffix(end).is_some_and(|before| before.ends_with('/'))
+}

@@ -1,0 +1,238 @@
+//! Resolves names in small repositories that are given as text.
+
+use std::sync::Arc;
+
+use super::{Candidate, Certainty, PathIndex, Resolver, Structures};
+use crate::extract::extract;
+use crate::types::Structure;
+
+struct Files(Vec<Arc<Structure>>);
+
+impl Structures for Files {
+    fn of(&self, file: u32) -> Arc<Structure> {
+        Arc::clone(&self.0[file as usize])
+    }
+}
+
+/// Checks the uses of `name`, one on each line: place, certainty, and the definitions that are meant. A file of `repository`
+/// begins with a line `== path`.
+fn check(repository: &str, name: &str, expected: &[&str]) {
+    let files: Vec<(&str, &str)> = repository
+        .split("== ")
+        .skip(1)
+        .map(|file| file.split_once('\n').expect("a path has a line"))
+        .collect();
+    let paths = PathIndex::new(files.iter().map(|(path, _)| (*path).to_owned()));
+    let structures = files.iter().map(|(path, text)| Arc::new(extract(path, text).structure));
+    let structures = Files(structures.collect());
+    let mut candidates = Vec::new();
+    for (file, structure) in structures.0.iter().enumerate() {
+        for (id, declared) in structure.declared.iter().enumerate() {
+            let is_it = declared.role != crate::types::DeclaredRole::Scope && declared.names == name;
+            candidates.extend(is_it.then_some(Candidate { file: file as u32, declared: id as u32 }));
+        }
+    }
+    let mut resolver = Resolver::new(&paths, &structures, name, &candidates);
+    for structure in &structures.0 {
+        resolver.learn(structure);
+    }
+    let mut shown = Vec::new();
+    for (file, structure) in structures.0.iter().enumerate() {
+        for of in resolver.uses(structure) {
+            let (certainty, found) = resolver.resolve(file as u32, structure, of);
+            let found: Vec<String> = found
+                .iter()
+                .map(|found| {
+                    let title = &structures.0[found.file as usize].declared[found.declared as usize].title;
+                    format!("{}#{title}", files[found.file as usize].0)
+                })
+                .collect();
+            let certainty = match certainty {
+                Certainty::Exact => "exact",
+                Certainty::Likely => "likely",
+                Certainty::ByName => "by name",
+            };
+            let found = if found.is_empty() {
+                "nothing".to_owned()
+            } else {
+                format!("{certainty} {}", found.join(" "))
+            };
+            shown.push(format!("{}:{} {found}", files[file].0, of.line));
+        }
+    }
+    assert_eq!(shown, expected, "{repository}");
+}
+
+#[test]
+fn python_follows_imports_and_the_type_around() {
+    let repository = "\
+== pkg/__init__.py
+from .a import run
+== pkg/a.py
+def run(): ...
+class A:
+    def run(self):
+        self.run()
+        run()
+== pkg/b.py
+from . import run
+from . import a
+from os import run as other
+run()
+a.run()
+other()
+x.run()
+def f(run):
+    run()
+";
+    check(
+        repository,
+        "run",
+        &[
+            "pkg/__init__.py:1 exact pkg/a.py#run",
+            "pkg/a.py:4 exact pkg/a.py#A.run",
+            "pkg/a.py:5 exact pkg/a.py#run",
+            "pkg/b.py:1 exact pkg/a.py#run",
+            "pkg/b.py:3 nothing",
+            "pkg/b.py:3 nothing",
+            "pkg/b.py:4 exact pkg/a.py#run",
+            "pkg/b.py:5 exact pkg/a.py#run",
+            "pkg/b.py:6 nothing",
+            "pkg/b.py:7 by name pkg/a.py#A.run",
+        ],
+    );
+}
+
+#[test]
+fn go_shares_a_package_and_names_others() {
+    let repository = "\
+== go.mod
+module example.com/m
+== m.go
+package m
+func Load() {}
+type T struct{}
+func (t *T) Load() { t.Load(); Load() }
+== other.go
+package m
+func f() { Load() }
+== cmd/main.go
+package main
+import \"example.com/m\"
+import \"plugin\"
+func main() { m.Load(); plugin.Load(); Load() }
+";
+    check(
+        repository,
+        "Load",
+        &[
+            "m.go:4 exact m.go#T.Load",
+            "m.go:4 exact m.go#Load",
+            "other.go:2 exact m.go#Load",
+            "cmd/main.go:4 exact m.go#Load",
+            "cmd/main.go:4 nothing",
+            "cmd/main.go:4 nothing",
+        ],
+    );
+}
+
+#[test]
+fn rust_follows_paths_and_types() {
+    let repository = "\
+== src/lib.rs
+mod a;
+pub use a::open;
+== src/a.rs
+pub fn open() {}
+pub struct Door;
+impl Door {
+    pub fn open(&self) { self.open(); Self::open(self); open() }
+}
+== src/b.rs
+use crate::a::{self, Door};
+use std::fs::File;
+fn f(x: &Door) {
+    a::open();
+    crate::a::open();
+    Door::open(x);
+    File::open(\"x\");
+    x.open();
+    crate::open();
+}
+";
+    check(
+        repository,
+        "open",
+        &[
+            "src/lib.rs:2 exact src/a.rs#open",
+            "src/a.rs:4 exact src/a.rs#Door::open",
+            "src/a.rs:4 exact src/a.rs#Door::open",
+            "src/a.rs:4 exact src/a.rs#open",
+            "src/b.rs:4 exact src/a.rs#open",
+            "src/b.rs:5 exact src/a.rs#open",
+            "src/b.rs:6 exact src/a.rs#Door::open",
+            "src/b.rs:7 nothing",
+            "src/b.rs:8 by name src/a.rs#Door::open",
+            "src/b.rs:9 exact src/a.rs#open",
+        ],
+    );
+}
+
+#[test]
+fn javascript_follows_relative_modules() {
+    let repository = "\
+== src/a.ts
+export function read() {}
+export class Reader { read() { this.read(); read() } }
+== src/index.ts
+export * from './a.js';
+== src/b.ts
+import { read as get } from '.';
+import * as a from './a';
+import { read } from 'fs';
+get();
+a.read();
+read();
+";
+    check(
+        repository,
+        "read",
+        &[
+            "src/a.ts:2 exact src/a.ts#Reader.read",
+            "src/a.ts:2 exact src/a.ts#read",
+            "src/b.ts:1 exact src/a.ts#read",
+            "src/b.ts:1 exact src/a.ts#read",
+            "src/b.ts:3 nothing",
+            "src/b.ts:4 exact src/a.ts#read",
+            "src/b.ts:5 exact src/a.ts#read",
+            "src/b.ts:6 nothing",
+        ],
+    );
+}
+
+#[test]
+fn java_sees_its_package_and_its_class() {
+    let repository = "\
+== p/A.java
+package p;
+class A { static void run() { run(); } }
+== p/B.java
+package p;
+class B { void f() { A.run(); new A().run(); } }
+== q/C.java
+package q;
+import p.A;
+class C { void f() { A.run(); run(); } }
+";
+    check(
+        repository,
+        "run",
+        &[
+            "p/A.java:2 exact p/A.java#A.run",
+            "p/B.java:2 exact p/A.java#A.run",
+            "p/B.java:2 exact p/A.java#A.run",
+            "q/C.java:3 exact p/A.java#A.run",
+            "q/C.java:3 nothing",
+        ],
+    );
+}
