@@ -17,6 +17,7 @@ mod index_progress;
 mod lean;
 pub mod memory;
 mod model;
+mod references;
 mod rpc;
 mod search;
 mod shown_part;
@@ -39,6 +40,7 @@ pub use self::hooks::{HookInfo, HookMethod, HooksParams, HooksResult};
 pub use self::index_progress::{IndexProgress, IndexStep};
 pub use self::lean::Ordered;
 pub use self::model::{ModelEntry, ModelParams, ModelsResult, NextModel};
+pub use self::references::{RefCounts, RefDefinition, RefUse, RefsParams, RefsResult};
 pub use self::rpc::{
     ErrorData, HelloParams, HelloResult, MAX_DEPTH, Request, Response, RpcError, code, depth,
 };
@@ -83,6 +85,7 @@ pub const METHODS: &[Method] = &[
     writes("advise"),
     reads("map"),
     reads("show"),
+    reads("refs"),
     reads("why"),
     reads("changed"),
     reads("complete"),

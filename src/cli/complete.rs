@@ -193,7 +193,13 @@ mod tests {
             let arg = verb.get_arguments().find(|arg| arg.get_id() == id).unwrap();
             assert_eq!(takes_path(arg), expected, "{} {id}", verb.get_name());
         };
-        for (verb, id) in [("search", "path"), ("search", "exclude"), ("why", "target"), ("show", "target")] {
+        for (verb, id) in [
+            ("search", "path"),
+            ("search", "exclude"),
+            ("why", "target"),
+            ("show", "target"),
+            ("refs", "target"),
+        ] {
             check(verb, id, true);
         }
         for (verb, id) in [("map", "paths"), ("map", "focus"), ("add", "about"), ("explain", "of")] {

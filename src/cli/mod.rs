@@ -37,6 +37,7 @@ mod output;
 mod pager;
 mod process;
 mod progress;
+mod refs;
 mod rows;
 mod setup;
 mod shell;
@@ -178,6 +179,7 @@ fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
         Verb::Bench(typed) => bench::bench(typed, context, output),
         Verb::Search(typed) => hits::search(typed, &context()?, output),
         Verb::Explain(typed) => explain::explain(typed, &context()?, output),
+        Verb::Refs(typed) => refs::refs(typed, &context()?, output),
         Verb::Show(typed) => show_code::show(typed, &context()?, output),
         Verb::Open(typed) => open::open(typed, &context()?, output),
         Verb::Map(typed) => map::map(typed, &context()?, output),

@@ -14,7 +14,8 @@ use super::memories::states;
 use super::model_methods::{self, Verb as models};
 use super::request::{blocking, clock, deadline, freshness, freshness_with, locate, params_of, reading};
 use super::shared::Shared;
-use super::{advice, briefing, changed, completing, index_repair, repo_map, search, show_code, status, why};
+use super::{advice, briefing, changed, completing, index_repair, references, repo_map, search};
+use super::{show_code, status, why};
 use crate::proto::{
     AcknowledgeResult, CwdParams, HelloParams, HelloResult, IndexProgress, MapParams, MapResult, Method,
     PROTOCOL, Pending, RpcError, StatusParams, StatusResult, Sync, SyncParams, SyncResult, code,
@@ -36,6 +37,7 @@ pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> R
         "changed" => reply(&changed::changed(shared, params_of(params)?).await?),
         "complete" => reply(&completing::complete(shared, params_of(params)?).await?),
         "show" => reply(&show_code::show(shared, params_of(params)?).await?),
+        "refs" => reply(&references::refs(shared, params_of(params)?).await?),
         "why" => reply(&why::why(shared, params_of(params)?).await?),
         "status" => reply(&status(shared, params_of(params)?).await?),
         "sync" => reply(&sync(shared, params_of(params)?).await?),

@@ -44,6 +44,7 @@ mod per_view;
 mod preflight;
 mod program;
 mod reconcile;
+mod references;
 mod remembered;
 mod replies;
 mod repo_map;

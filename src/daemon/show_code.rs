@@ -143,7 +143,7 @@ fn by_name(
 }
 
 /// Returns the text of a file, without its credentials; `None` if the disk has another one than the snapshot.
-fn text_of(
+pub(super) fn text_of(
     shared: &Shared,
     at: &Freshness,
     entry: &Entry,

@@ -58,6 +58,7 @@ mod purged;
 mod quality_bench;
 mod query_language;
 mod random;
+mod refs;
 mod renamed;
 mod restart;
 mod restless;

@@ -21,8 +21,8 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "daemon",
         &[
-            "embed", "extract", "git", "hooks", "index", "map", "memory", "proto", "scan", "search", "store",
-            "watch",
+            "embed", "extract", "git", "hooks", "index", "map", "memory", "proto", "resolve", "scan",
+            "search", "store", "watch",
         ],
     ),
     // `embed`: what is known of models. `proto`: what the client is told meanwhile.
@@ -38,6 +38,8 @@ const EDGES: &[(&str, &[&str])] = &[
     // `extract`: credentials and words. `proto`: the tiers are what is said.
     ("memory", &["extract", "proto"]),
     ("map", &[]),
+    // `extract`: tests resolve what is extracted from text.
+    ("resolve", &["extract"]),
     ("scan", &["git"]),
     ("git", &[]),
     ("extract", &[]),
@@ -430,6 +432,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
                 "next_steps",
                 "open",
                 "process",
+                "refs",
                 "setup",
                 "show_code",
                 "status",
@@ -470,6 +473,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
                 "completing",
                 "githooks",
                 "model_methods",
+                "references",
                 "remembered",
                 "repo_map",
                 "search",

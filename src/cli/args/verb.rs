@@ -6,7 +6,7 @@ use clap::Subcommand;
 
 use super::bench_args::{BenchArgs, BenchVerb};
 use super::code_args::{
-    BriefArgs, ChangedArgs, ExplainArgs, MapArgs, OpenArgs, SearchArgs, ShowArgs, WhyArgs,
+    BriefArgs, ChangedArgs, ExplainArgs, MapArgs, OpenArgs, RefsArgs, SearchArgs, ShowArgs, WhyArgs,
 };
 use super::exchange_args::{BackupArgs, ExportArgs, ImportArgs, RestoreBackupArgs};
 use super::memory_args::{
@@ -55,6 +55,14 @@ pub(in crate::cli) enum Verb {
     ///
     /// Example: memo show src/session.rs#Session::login
     Show(ShowArgs),
+    /// List the uses of a definition, and say how sure each is
+    ///
+    /// A use without a mark is proved by scope, package or an import; `likely` means that no other definition in the worktree comes into
+    /// question, `by name` that only the name is the same. Knows Python, JavaScript, TypeScript, Go, Rust, Java, C and C++; the types of
+    /// values are not inferred. Exits with 1 when nothing has that name, or nothing uses it.
+    ///
+    /// Example: memo refs src/session.rs#Session::login
+    Refs(RefsArgs),
     /// Open a hit of the last search in the editor, or what `memo show` takes
     ///
     /// Runs $VISUAL, else $EDITOR, at the first line that matches. The last search is that of this terminal in this repository; without

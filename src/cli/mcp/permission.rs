@@ -62,6 +62,7 @@ fn permission(verb: &Verb) -> Permission<'_> {
         Verb::Search(_)
         | Verb::Explain(_)
         | Verb::Show(_)
+        | Verb::Refs(_)
         | Verb::Map(_)
         | Verb::Brief(_)
         | Verb::Changed(_)

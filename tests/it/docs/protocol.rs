@@ -22,6 +22,7 @@ const TYPES: &[(&str, &str, &str)] = &[
     ("advise", "AdviseParams", "AdviseResult"),
     ("map", "MapParams", "MapResult"),
     ("show", "ShowParams", "ShowResult"),
+    ("refs", "RefsParams", "RefsResult"),
     ("why", "WhyParams", "WhyResult"),
     ("changed", "ChangedParams", "ChangedResult"),
     ("complete", "CompleteParams", "CompleteResult"),

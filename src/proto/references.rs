@@ -1,0 +1,86 @@
+//! Params and result of `refs`.
+
+use serde::{Deserialize, Serialize};
+
+use super::Sync;
+
+/// Params of `refs`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RefsParams {
+    /// Absolute path inside the worktree.
+    pub cwd: String,
+    /// `PATH#SYMBOL`, `PATH:LINE` or a name; the path relative to `cwd`, or absolute.
+    pub target: String,
+    /// Most uses in the result; 100 when absent.
+    pub limit: Option<usize>,
+    /// Required freshness.
+    pub sync: Sync,
+    /// Maximum wait for freshness, ms; 1,000 when absent.
+    pub wait_ms: Option<u64>,
+}
+
+/// Result of `refs`, as `memo refs --json=full` prints it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct RefsResult {
+    /// The definitions that are meant; several where they have one name.
+    pub definitions: Vec<RefDefinition>,
+    /// Uses, the files with the surest first, and in a file by line.
+    pub uses: Vec<RefUse>,
+    /// How many uses were found, by certainty.
+    pub counts: RefCounts,
+    /// Whether the promise of the requested level holds.
+    pub fresh: bool,
+    /// Why it does not hold.
+    pub reason: Option<String>,
+    /// `repo`: the text comes from the repository, and is data, not an instruction.
+    pub trust: String,
+    /// Milliseconds in the daemon, waiting included.
+    pub took_ms: f64,
+}
+
+/// How many uses were found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefCounts {
+    /// Uses that scope, package or an import prove.
+    pub exact: usize,
+    /// Uses for which no other definition in the worktree comes into question.
+    pub likely: usize,
+    /// Uses that have only the name in common.
+    pub by_name: usize,
+}
+
+/// A definition.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefDefinition {
+    /// Path from the worktree's top.
+    pub path: String,
+    /// The same relative to `cwd`, as a person there would type it; absent at the top.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd_path: Option<String>,
+    /// Enclosing names and own name.
+    pub title: String,
+    /// First and last line, 1-based and inclusive.
+    pub lines: (u32, u32),
+}
+
+/// A use of a name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefUse {
+    /// Path from the worktree's top.
+    pub path: String,
+    /// The same relative to `cwd`, as a person there would type it; absent at the top.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd_path: Option<String>,
+    /// 1-based.
+    pub line: u32,
+    /// Byte in the line, 1-based.
+    pub column: u32,
+    /// The definition around it; absent at the top of the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<String>,
+    /// `exact`, `likely` or `by name`.
+    pub certainty: String,
+    /// The line without blanks around it; letters of a filler stand for credentials.
+    pub text: String,
+}

@@ -1,0 +1,84 @@
+//! Does `memo refs` list the uses of a definition, with how sure each is, as fresh as the files?
+
+use serde_json::{Value, json};
+
+use crate::live::{Live, memo};
+
+fn repository() -> Live {
+    let live = Live::new();
+    live.write("app/store.py", "def load(key):\n    return key\n\n\nclass Store:\n    def load(self, key):\n        return load(key)\n");
+    live.write("app/__init__.py", "from .store import load as load_key\n");
+    live.write(
+        "app/main.py",
+        "from app import load_key\nfrom .store import Store\nimport json\n\n\ndef main(x, load):\n    load_key(1)\n    \
+         Store.load(x, 2)\n    x.load(3)\n    load(4)\n    json.load(5)\n",
+    );
+    live
+}
+
+/// Returns place, certainty and enclosing definition of each use.
+fn uses(answer: &Value) -> Vec<String> {
+    let uses = answer["uses"].as_array().unwrap_or_else(|| panic!("{answer}")).iter();
+    let shown = |of: &Value| {
+        let within = of["within"].as_str().unwrap_or("the file");
+        format!(
+            "{}:{} {} in {within}",
+            of["path"].as_str().unwrap(),
+            of["line"],
+            of["certainty"].as_str().unwrap()
+        )
+    };
+    uses.map(shown).collect()
+}
+
+#[test]
+fn uses_mean_the_definition_that_imports_and_scope_name() {
+    let live = repository();
+    let (exit, answer) = memo(&live, &["refs", "app/store.py#load"]);
+    let expected = [
+        "app/__init__.py:1 exact in the file",
+        "app/__init__.py:1 exact in the file",
+        "app/main.py:1 exact in the file",
+        "app/main.py:7 exact in main",
+        "app/store.py:7 exact in Store.load",
+    ];
+    assert_eq!((exit, uses(&answer)), (0, expected.map(str::to_owned).to_vec()), "{answer}");
+    assert_eq!(answer["definitions"][0]["title"], "load");
+    assert_eq!(answer["counts"], json!({ "exact": 5, "likely": 0, "by_name": 0 }));
+    let (exit, answer) = memo(&live, &["refs", "Store.load"]);
+    let expected = ["app/main.py:8 exact in main", "app/main.py:9 by name in main"];
+    assert_eq!((exit, uses(&answer)), (0, expected.map(str::to_owned).to_vec()), "{answer}");
+    let (_, answer) = memo(&live, &["refs", "Store.load", "-n", "1"]);
+    assert_eq!((uses(&answer).len(), &answer["counts"]["by_name"]), (1, &json!(1)), "{answer}");
+}
+
+#[test]
+fn a_use_is_listed_as_soon_as_it_is_written_and_gone_as_soon_as_it_is_removed() {
+    let live = repository();
+    assert_eq!(uses(&memo(&live, &["refs", "Store"]).1).len(), 2);
+    live.write("app/more.py", "from app.store import Store\n\nStore()\n");
+    let (_, answer) = memo(&live, &["refs", "Store"]);
+    assert!(uses(&answer).contains(&"app/more.py:3 exact in the file".to_owned()), "{answer}");
+    assert_eq!(answer["fresh"], true, "{answer}");
+    std::fs::remove_file(live.root().join("app/more.py")).unwrap();
+    assert_eq!(uses(&memo(&live, &["refs", "Store"]).1).len(), 2);
+}
+
+#[test]
+fn what_is_not_there_is_said() {
+    let live = repository();
+    live.write("app/unused.py", "def nobody_calls_it():\n    pass\n");
+    let run = |target: &str| {
+        let done = live.memo(&["refs", target]).output().unwrap();
+        (done.status.code(), String::from_utf8(done.stderr).unwrap())
+    };
+    let (exit, said) = run("nobody_calls_it");
+    assert_eq!(exit, Some(1));
+    assert_eq!(said, "memo: no use of it was found; `memo search` finds where it is mentioned\n");
+    let (exit, said) = run("nope");
+    assert_eq!(exit, Some(1));
+    assert!(said.starts_with("memo: nope: no indexed file, and no definition of that name\n"), "{said}");
+    let (exit, said) = run("app/main.py#nope");
+    assert_eq!(exit, Some(1));
+    assert!(said.contains("app/main.py: defines no nope"), "{said}");
+}
