@@ -49,7 +49,7 @@ impl Objects {
         let iter = |bytes| TreeRefIter::from_bytes(bytes, self.object_hash());
         let mut collect = Collect { most, at: Recorder::default(), changes: Changes::default() };
         let compared =
-            gix::diff::tree(iter(&old_bytes), iter(&new_bytes), State::default(), &self.odb, &mut collect);
+            gix::diff::tree(iter(&old_bytes), iter(&new_bytes), State::default(), self, &mut collect);
         match compared {
             Err(error) if collect.changes.total < MOST_COUNTED => {
                 Err(GitError::Object { id: new, reason: error.to_string() })

@@ -6,13 +6,12 @@
 //!
 //! Invariant: nothing here writes, takes one of git's locks, or starts a process.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use gix::prelude::FindExt as _;
 
-use crate::paths::{IoContext as _, PathError, RepoLayout, if_readable, is_transient};
+use crate::paths::{PathError, RepoLayout, is_transient, read_regular};
 
 mod blame;
 mod changes;
@@ -29,6 +28,7 @@ mod refs;
 mod rename;
 mod revision;
 mod settings;
+mod special;
 mod tracked;
 mod user_rules;
 mod walk;
@@ -93,6 +93,12 @@ pub enum GitError {
         /// What is wrong with it.
         reason: String,
     },
+    /// Something else is in the place of one of git's files, such as a FIFO. It is not opened, because that may block.
+    #[error("git file {}: not a regular file", path.display())]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+    },
     /// One of git's files cannot be read.
     #[error(transparent)]
     Io(#[from] PathError),
@@ -114,6 +120,9 @@ impl GitError {
                 Some("a shallow or partial clone lacks it: `git fetch --unshallow` or `git fetch --refetch`")
             }
             Self::Object { .. } => Some("`git fsck` shows what is damaged"),
+            Self::NotAFile { .. } => {
+                Some("git would wait there for ever; remove it, then `git fsck` says what is missing")
+            }
             Self::Io(error) => error.hint(),
         }
     }
@@ -132,8 +141,8 @@ const IN_REFTABLE: &str = "refs/heads/.invalid";
 /// Returns the content of the worktree's `HEAD`: a full branch name (born or not) or an object id. `None` outside git and
 /// with a reftable.
 pub fn head(layout: &RepoLayout) -> Option<String> {
-    let text = fs::read_to_string(layout.git_dir.as_ref()?.join("HEAD")).ok()?;
-    let text = text.trim();
+    let text = read_regular(&layout.git_dir.as_ref()?.join("HEAD")).ok()?;
+    let text = std::str::from_utf8(&text).ok()?.trim();
     let head = text.strip_prefix("ref:").map_or(text, str::trim_start);
     (!head.is_empty() && head != IN_REFTABLE).then(|| head.to_owned())
 }
@@ -164,9 +173,8 @@ pub fn read_blob(
     object_hash: ObjectHash,
     id: &gix::oid,
 ) -> Result<Option<Vec<u8>>, GitError> {
-    let Some(odb) = if_readable(gix::odb::at(objects, object_hash)).at("read", objects)? else {
-        return Ok(None);
-    };
+    let Some((odb, dirs)) = special::open_objects(objects, object_hash)? else { return Ok(None) };
+    dirs.refuse_special(id)?;
     let mut bytes = Vec::new();
     match odb.find_blob(id, &mut bytes) {
         Ok(_) => Ok(Some(bytes)),

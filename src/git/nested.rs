@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::paths::if_readable;
+use crate::paths::{if_readable, read_regular};
 
 /// Returns whether `dir/.git` makes `dir` the top of a worktree, by git's rules: an empty `.git` or a `.git` file that leads
 /// nowhere does not.
@@ -26,7 +26,7 @@ pub fn is_repository(dir: &Path) -> io::Result<bool> {
 
 /// Follows `gitdir: <path>`, see gitrepository-layout(5).
 fn gitfile_leads_to_git_dir(dir: &Path, gitfile: &Path) -> io::Result<bool> {
-    let Some(bytes) = if_readable(fs::read(gitfile))? else {
+    let Some(bytes) = if_readable(read_regular(gitfile))? else {
         return Ok(true);
     };
     let text = String::from_utf8_lossy(&bytes);
@@ -48,6 +48,7 @@ fn is_git_dir(dir: &Path) -> io::Result<bool> {
 }
 
 fn common_dir(git_dir: &Path) -> io::Result<PathBuf> {
-    let text = if_readable(fs::read_to_string(git_dir.join("commondir")))?;
+    let bytes = if_readable(read_regular(&git_dir.join("commondir")))?;
+    let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     Ok(text.map_or_else(|| git_dir.to_owned(), |text| git_dir.join(text.trim_end_matches(['\n', '\r']))))
 }

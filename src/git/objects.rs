@@ -4,7 +4,6 @@
 //! a partial clone are never fetched.
 
 use std::collections::HashSet;
-use std::fs;
 use std::path::Path;
 
 use gix::ObjectId;
@@ -13,8 +12,9 @@ use gix::objs::tree::EntryKind;
 use gix::objs::{CommitRefIter, Find as _, FindHeader as _, TreeRefIter};
 use gix::odb::pack::cache::lru::MemoryCappedHashmap;
 
+use super::special::ObjectDirs;
 use super::{GitError, ObjectHash, interrupted};
-use crate::paths::RepoLayout;
+use crate::paths::{IoContext as _, RepoLayout, read_regular};
 
 /// Size of the cache for trees, which are stored as deltas, bytes.
 const DELTA_CACHE_BYTES: usize = 32 << 20;
@@ -22,6 +22,7 @@ const DELTA_CACHE_BYTES: usize = 32 << 20;
 /// The objects of a repository. If one is not found, the packs are listed again, because `git gc` may have moved it.
 pub struct Objects {
     pub(super) odb: gix::odb::Handle,
+    dirs: ObjectDirs,
     object_hash: ObjectHash,
     /// Commits whose parents were left out by a shallow clone.
     shallow: HashSet<ObjectId>,
@@ -86,10 +87,10 @@ impl Objects {
     pub fn open(layout: &RepoLayout, object_hash: ObjectHash) -> Result<Option<Self>, GitError> {
         let Some(common_dir) = &layout.common_dir else { return Ok(None) };
         let dir = common_dir.join("objects");
-        let at = |source| crate::paths::PathError { action: "read", path: dir.clone(), source };
-        let mut odb = gix::odb::at(&dir, object_hash).map_err(at)?;
+        let dirs = ObjectDirs::find(&dir)?;
+        let mut odb = gix::odb::at(&dir, object_hash).at("read", &dir)?;
         odb.set_pack_cache(|| Box::new(MemoryCappedHashmap::new(DELTA_CACHE_BYTES)));
-        Ok(Some(Self { odb, object_hash, shallow: read_shallow(&common_dir.join("shallow")) }))
+        Ok(Some(Self { odb, dirs, object_hash, shallow: read_shallow(&common_dir.join("shallow")) }))
     }
 
     /// Returns the data of a commit that a walk needs.
@@ -206,15 +207,31 @@ impl Objects {
     }
 
     fn header(&self, id: ObjectId) -> Result<gix::objs::Header, GitError> {
+        self.dirs.refuse_special(&id)?;
         let header = self.odb.try_header(&id).map_err(|error| unread(id, &error))?;
         header.ok_or(GitError::Missing { id })
     }
 
     fn read(&self, id: ObjectId, kind: gix::objs::Kind) -> Result<Vec<u8>, GitError> {
         let mut bytes = Vec::new();
+        self.dirs.refuse_special(&id)?;
         let found = self.odb.try_find(&id, &mut bytes).map_err(|error| unread(id, &error))?;
         let found = found.ok_or(GitError::Missing { id })?.kind;
         if found == kind { Ok(bytes) } else { Err(wrong(id, found, kind)) }
+    }
+}
+
+/// Finds trees for a comparison. One that cannot be opened without blocking counts as missing.
+impl gix::objs::Find for Objects {
+    fn try_find<'a>(
+        &self,
+        id: &gix::oid,
+        buffer: &'a mut Vec<u8>,
+    ) -> Result<Option<gix::objs::Data<'a>>, gix::Error> {
+        match self.dirs.refuse_special(id) {
+            Ok(()) => self.odb.try_find(id, buffer),
+            Err(_) => Ok(None),
+        }
     }
 }
 
@@ -232,7 +249,7 @@ fn damaged(id: ObjectId, error: &dyn std::fmt::Display) -> GitError {
 
 /// Reads the ids of the commits where a shallow history ends; empty for a complete history.
 fn read_shallow(path: &Path) -> HashSet<ObjectId> {
-    let text = fs::read(path).unwrap_or_default();
+    let text = read_regular(path).unwrap_or_default();
     text.lines().filter_map(|line| ObjectId::from_hex(line.trim()).ok()).collect()
 }
 

@@ -11,6 +11,7 @@ use gix::bstr::ByteSlice;
 use gix::refs::file::Store;
 use gix::refs::{PartialName, Target};
 
+use super::special::refuse_special_ref;
 use super::{GitError, ObjectHash, interrupted};
 use crate::paths::RepoLayout;
 
@@ -87,6 +88,7 @@ impl Refs {
             return Err(unreadable(name, "stored in a reftable, which is not supported".to_owned()));
         }
         let Ok(partial) = PartialName::try_from(name) else { return Ok(None) };
+        refuse_special_ref(git_dir, common_dir, name)?;
         // A new store each time, because it caches packed-refs by a time stamp that can be too coarse.
         let store = Store::for_linked_worktree(git_dir.clone(), common_dir.clone(), self.object_hash);
         let found = store.try_find(partial.as_ref());

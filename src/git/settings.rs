@@ -1,7 +1,6 @@
 //! Reads the settings that affect which files git lists.
 
 use std::ffi::OsString;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -11,8 +10,12 @@ use gix::config::file::init;
 use gix::config::path::interpolate;
 use gix::config::{File, Source};
 
+use super::special::refuse_special;
 use super::{GitError, ObjectHash, head, interrupted};
-use crate::paths::{PathError, RepoLayout, is_transient};
+use crate::paths::{PathError, RepoLayout, is_transient, read_regular};
+
+/// Deepest nesting of included files; the same as git's.
+const MOST_INCLUDES: u8 = 10;
 
 /// Locations of the user's and the system's configuration; read once at the edge and passed in.
 #[derive(Clone, Debug, Default)]
@@ -167,6 +170,7 @@ impl Cascade<'_> {
         let Some(mut bytes) = read_config_file(path, source)? else {
             return Ok(());
         };
+        self.refuse_special_includes(path, &bytes, MOST_INCLUDES)?;
         let metadata = Metadata::from(source).at(path);
         let invalid = |error: gix::Error| {
             let damaged = || GitError::Config { path: path.to_owned(), reason: error.to_string() };
@@ -174,6 +178,26 @@ impl Cascade<'_> {
         };
         let file = File::from_bytes_owned(&mut bytes, metadata, self.options()).map_err(invalid)?;
         config.append(file).map_err(invalid)?;
+        Ok(())
+    }
+
+    /// Refuses special files that a file includes, whether or not the condition of the include holds.
+    fn refuse_special_includes(&self, path: &Path, bytes: &[u8], depth: u8) -> Result<(), GitError> {
+        let metadata = Metadata::from(Source::Local).at(path);
+        let alone = init::Options { includes: includes::Options::no_follow(), ..self.options() };
+        let Ok(file) = File::from_bytes_owned(&mut bytes.to_vec(), metadata, alone) else {
+            return Ok(()); // who reads it reports that
+        };
+        for included in files(&file, self.dirs).into_iter().filter(|included| included != path) {
+            if included != Path::new("/dev/null") {
+                refuse_special(&included)?;
+            }
+            if let Some(depth) = depth.checked_sub(1)
+                && let Ok(bytes) = read_regular(&included)
+            {
+                self.refuse_special_includes(&included, &bytes, depth)?;
+            }
+        }
         Ok(())
     }
 
@@ -190,11 +214,9 @@ impl Cascade<'_> {
 /// Reads one configuration file; `None` if git ignores its absence too.
 fn read_config_file(path: &Path, source: Source) -> Result<Option<Vec<u8>>, GitError> {
     let is_local = matches!(source, Source::Local | Source::Worktree);
-    // A FIFO in its place must not block forever.
-    if fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
-        return Ok(None);
-    }
-    match fs::read(path) {
+    match read_regular(path) {
+        // A FIFO or a directory in its place counts as absent.
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(None),
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) if !is_local && !is_transient(&error) => Ok(None),

@@ -9,6 +9,7 @@ use gix::hash::{Kind, ObjectId};
 use gix::index::entry::{Flags, Mode};
 use gix::index::{File, decode};
 
+use super::special::refuse_special_index;
 use super::{GitError, interrupted};
 use crate::paths::{IoContext, if_readable};
 use crate::types::Stat;
@@ -63,7 +64,7 @@ impl Tracked {
     pub fn read(path: &Path, object_hash: Kind, ignore_case: bool) -> Result<Self, GitError> {
         let damaged = |reason: String| GitError::Index { path: path.to_owned(), reason };
         match if_readable(fs::metadata(path)).at("look at", path)? {
-            Some(meta) if meta.is_file() => {}
+            Some(meta) if meta.is_file() => refuse_special_index(path)?,
             Some(_) => return Err(damaged("not a file".to_owned())),
             None => return Ok(Self::nothing()),
         }

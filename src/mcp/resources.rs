@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::verbs::{Answer, Verbs};
 use crate::extract::redact::redact;
 use crate::extract::secrets::Syntax;
-use crate::paths::canonical;
+use crate::paths::{canonical, open_regular};
 
 /// What a URI does not take as it is (RFC 3986, section 3.3); a `%` begins an escape.
 const ESCAPED: &AsciiSet = &CONTROLS
@@ -152,7 +152,8 @@ fn read_file(verbs: &dyn Verbs, path: &str) -> Result<Content, ResourceError> {
         return Err(refused());
     }
     let failed = |error: io::Error| ResourceError::Failed(format!("cannot read {shown}: {error}"));
-    let file = open_regular(&path_on_disk).map_err(failed)?;
+    // What has come into its place since it was listed is refused.
+    let file = open_regular(&path_on_disk, false).map_err(failed)?;
     // A directory above it may have become a link since.
     if canonical(&path_on_disk).ok().as_ref() != Some(&path_on_disk) {
         return Err(refused());
@@ -162,17 +163,6 @@ fn read_file(verbs: &dyn Verbs, path: &str) -> Result<Content, ResourceError> {
     // Which words of code are values, only a grammar knows, and this program has none: rather one too many is replaced.
     let text = redact(&String::from_utf8_lossy(&bytes), Syntax::Prose).into_owned();
     Ok(Content { mime_type, text })
-}
-
-/// Opens a regular file. What has come into its place since it was listed is refused: a link is not followed, and a FIFO does
-/// not block.
-fn open_regular(path: &Path) -> io::Result<File> {
-    let mut options = File::options();
-    options.read(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK | libc::O_NOFOLLOW);
-    let file = options.open(path)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("not a regular file")) }
 }
 
 /// Reads a file whole: of a half, a credential could not be recognised.
@@ -252,11 +242,11 @@ mod tests {
         std::os::unix::fs::symlink(&file, &link).unwrap();
         let made = std::process::Command::new("mkfifo").arg(&fifo).status().unwrap();
         assert!(made.success());
-        assert_eq!(contents(open_regular(&file).unwrap()).unwrap(), b"text");
+        assert_eq!(contents(open_regular(&file, false).unwrap()).unwrap(), b"text");
         for path in [&link, &fifo, &dir.path().to_owned()] {
-            assert!(open_regular(path).is_err(), "{}", path.display());
+            assert!(open_regular(path, false).is_err(), "{}", path.display());
         }
         std::fs::write(&file, vec![b'x'; (1 << 20) + 1]).unwrap();
-        assert!(contents(open_regular(&file).unwrap()).is_err(), "half a file is not the file");
+        assert!(contents(open_regular(&file, false).unwrap()).is_err(), "half a file is not the file");
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::locate::asked_for_file;
-use super::{DOORBELL, Env, IoContext, PathError, RepoLayout, STATE_DIR, create_private_dir};
+use super::{DOORBELL, Env, IoContext, PathError, RepoLayout, STATE_DIR, create_private_dir, read_regular};
 
 /// The database of memories, which is removed after everything that it could be restored from.
 const MEMORIES: &str = "memory.db";
@@ -31,7 +31,8 @@ impl RepoLayout {
     pub fn worktrees(&self) -> Vec<PathBuf> {
         let main = self.common_dir.as_ref().filter(|dir| dir.ends_with(".git")).and_then(|dir| dir.parent());
         let linked = self.linked_git_dirs().filter_map(|git_dir| {
-            let dot_git = fs::read_to_string(git_dir.join("gitdir")).ok()?;
+            let dot_git = read_regular(&git_dir.join("gitdir")).ok()?;
+            let dot_git = String::from_utf8(dot_git).ok()?;
             Path::new(dot_git.trim_end_matches(['\n', '\r'])).parent().map(Path::to_owned)
         });
         main.map(Path::to_owned).into_iter().chain(linked).filter(|root| root.is_dir()).collect()
@@ -49,7 +50,7 @@ impl RepoLayout {
         let files = hooks.map(|entry| entry.path()).chain([common_dir.join("config")]);
         let doorbell = format!("{STATE_DIR}/cookies/{DOORBELL}");
         let names_it = |text: Vec<u8>| text.windows(doorbell.len()).any(|part| part == doorbell.as_bytes());
-        files.filter(|file| file.is_file() && fs::read(file).is_ok_and(names_it)).collect()
+        files.filter(|file| read_regular(file).is_ok_and(names_it)).collect()
     }
 
     fn linked_git_dirs(&self) -> impl Iterator<Item = PathBuf> + use<> {
@@ -64,8 +65,8 @@ pub fn may_have_memories(state_dir: &Path) -> bool {
     state_dir.join(MEMORIES).exists() || state_dir.join(BACKUPS).is_dir()
 }
 
-/// Returns the files of a state dir that may have memories which an export lacks: damaged databases, the backups that the
-/// user asked for, and those of memories that a backup has replaced.
+/// Returns the files of a state dir that may have memories which an export lacks: damaged databases, the backups that
+/// were asked for, and those of memories that a backup has replaced.
 pub fn files_to_keep(state_dir: &Path) -> Vec<PathBuf> {
     let files = |dir: &Path, is_kept: fn(&str) -> bool| {
         let entries = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -75,9 +76,9 @@ pub fn files_to_keep(state_dir: &Path) -> Vec<PathBuf> {
         files
     };
     let mut kept = files(state_dir, |name| name.starts_with(DAMAGED));
-    let is_the_users =
-        |name: &str| ["-asked", "-replaced", "-reset"].iter().any(|label| name.contains(label));
-    kept.extend(files(&state_dir.join(BACKUPS), is_the_users));
+    let is_kept =
+        |name: &str| ["-asked", "-agent", "-replaced", "-reset"].iter().any(|label| name.contains(label));
+    kept.extend(files(&state_dir.join(BACKUPS), is_kept));
     kept
 }
 

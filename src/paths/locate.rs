@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::{
     Env, IoContext, PLAIN_STATE_DIR, PathError, RepoLayout, STATE_DIR, STATE_IGNORE, canonical,
-    create_private_dir, is_read_only, owner, read_file,
+    create_private_dir, is_read_only, owner, read_file, read_regular,
 };
 
 /// Why a directory cannot be served.
@@ -118,10 +118,11 @@ impl RepoLayout {
     fn in_git(root: &Path, git_dir: &Path, env: &Env) -> Result<Self, LocateError> {
         let git_dir = canonical(git_dir)?;
         let common_file = git_dir.join("commondir");
-        let common_dir = match fs::read_to_string(&common_file) {
+        let common_dir = match read_regular(&common_file) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => git_dir.clone(),
             read => {
-                let text = read.at("read", &common_file)?;
+                let bytes = read.at("read", &common_file)?;
+                let text = String::from_utf8_lossy(&bytes);
                 canonical(&git_dir.join(text.trim_end_matches(['\n', '\r'])))?
             }
         };
@@ -237,7 +238,8 @@ fn check_unused(git_dir: &Path) -> Result<(), LocateError> {
 /// Reads `gitdir: <path>`, see gitrepository-layout(5).
 fn read_gitdir_file(dot_git: &Path) -> Result<PathBuf, LocateError> {
     let broken = |reason: String| LocateError::BrokenGit { path: dot_git.to_owned(), reason };
-    let text = fs::read_to_string(dot_git).at("read", dot_git)?;
+    let bytes = read_regular(dot_git).at("read", dot_git)?;
+    let text = String::from_utf8(bytes).unwrap_or_default();
     let target = text
         .strip_prefix("gitdir: ")
         .map(|rest| rest.trim_end_matches(['\n', '\r']))

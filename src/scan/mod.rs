@@ -8,8 +8,6 @@
 //! - another repository or worktree inside the tree, submodule or not, is one refusal and is not entered;
 //! - names that are not UTF-8 are one refusal each, under their lossy name.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::git::GitError;
@@ -85,26 +83,4 @@ fn name_bytes(name: &std::ffi::OsStr) -> Vec<u8> {
     return std::os::unix::ffi::OsStrExt::as_bytes(name).to_vec();
     #[cfg(not(unix))]
     name.to_string_lossy().into_owned().into_bytes()
-}
-
-/// Reads a file if it is regular; `follow` says whether a final symlink is followed.
-///
-/// Never blocks on a FIFO in the place of the file.
-fn open_regular(path: &Path, follow: bool) -> io::Result<fs::File> {
-    let mut options = fs::OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        let no_follow = if follow { 0 } else { libc::O_NOFOLLOW };
-        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK | no_follow);
-    }
-    #[cfg(not(unix))]
-    if !follow && fs::symlink_metadata(path)?.is_symlink() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "a symbolic link"));
-    }
-    let file = options.open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
-    }
-    Ok(file)
 }

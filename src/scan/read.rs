@@ -170,7 +170,7 @@ fn open_below(root: &Path, key: &SourceKey) -> io::Result<File> {
 
 #[cfg(not(unix))]
 fn open_below(root: &Path, key: &SourceKey) -> io::Result<File> {
-    super::open_regular(&root.join(key.as_str()), false)
+    crate::paths::open_regular(&root.join(key.as_str()), false)
 }
 
 fn classify(error: io::Error, key: &SourceKey, path: &Path) -> ReadError {

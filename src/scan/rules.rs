@@ -8,9 +8,11 @@ use std::path::{Path, PathBuf};
 use gix::bstr::ByteSlice;
 use gix::glob::pattern::Case;
 
-use super::{FileKind, MEMO_IGNORE, RelPath, lstat, on_disk, open_regular};
+use super::{FileKind, MEMO_IGNORE, RelPath, lstat, on_disk};
 use crate::git::{self, ObjectHash, Patterns, Settings, Tracked, TrackedAs};
-use crate::paths::{IoContext as _, PLAIN_STATE_DIR, PathError, RepoLayout, if_readable, is_transient};
+use crate::paths::{
+    IoContext as _, PLAIN_STATE_DIR, PathError, RepoLayout, if_readable, is_transient, open_regular,
+};
 
 /// Largest ignore file; the same as git's limit (`PATTERN_MAX_FILE_SIZE` in its dir.c).
 const MAX_IGNORE_FILE_BYTES: u64 = 100 * 1024 * 1024;

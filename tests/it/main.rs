@@ -69,6 +69,7 @@ mod scan;
 mod setup;
 mod shell;
 mod shown;
+mod special_files;
 mod terminal;
 mod tidy;
 mod transcripts;

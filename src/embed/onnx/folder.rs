@@ -13,7 +13,7 @@ use super::model_client::Process;
 use super::model_process::{Start, TOKENIZER, Task};
 use super::{OnnxError, Runtime};
 use crate::embed::{Builtin, Scale, normalize};
-use crate::paths::IoContext as _;
+use crate::paths::{IoContext as _, open_regular};
 
 /// Texts that have little to do with each other, to compare the cosines of models.
 const CALIBRATION: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/models/calibration.txt"));
@@ -106,14 +106,10 @@ pub fn import(
 
 /// Reads a regular file, also through a link, as caches of hubs have them. A FIFO does not block.
 fn read(path: &Path, most_bytes: u64) -> Result<Vec<u8>, OnnxError> {
-    let mut options = fs::OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
-    let file = options.open(path).at("open", path)?;
-    if !file.metadata().at("examine", path)?.is_file() {
+    if fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
         return Err(OnnxError::bad(path, "is not a regular file"));
     }
+    let file = open_regular(path, true).at("open", path)?;
     let mut content = Vec::new();
     file.take(most_bytes + 1).read_to_end(&mut content).at("read", path)?;
     if content.len() as u64 > most_bytes {
