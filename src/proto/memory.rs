@@ -150,6 +150,13 @@ pub struct Caller {
     pub request: Option<String>,
 }
 
+impl Caller {
+    /// Returns whether an agent asks.
+    pub fn is_agent(&self) -> bool {
+        self.client == "mcp" || self.agent_name.is_some()
+    }
+}
+
 /// Params of `memory.get` and `memory.history`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]

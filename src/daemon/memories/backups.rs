@@ -27,8 +27,9 @@ pub(super) async fn back_up(call: &Call<'_>) -> RpcResult<Value> {
         }
     })
     .await?;
+    let is_by_agent = call.caller.is_agent();
     let job = move |store: &mut MemoryStore, now_ms| {
-        let made = store.back_up_to(now_ms, path.as_deref()).map(|made| json!(made));
+        let made = store.back_up_to(now_ms, path.as_deref(), is_by_agent).map(|made| json!(made));
         made.map_err(file_error)
     };
     with_store(call.shared, job).await

@@ -169,10 +169,10 @@ impl<'a> Call<'a> {
         let agent = caller.agent_name.as_ref().map(|name| fields::name("agent", name)).transpose();
         let agent = agent.map_err(|refused| bad_params(refused.to_string()))?;
         with_store(self.shared, move |store, now_ms| {
-            let source = match (&agent, &*caller.client) {
-                (Some(_), _) | (None, "mcp") => "agent",
-                (None, "cli") => "cli",
-                (None, _) => "api",
+            let source = match &*caller.client {
+                _ if caller.is_agent() => "agent",
+                "cli" => "cli",
+                _ => "api",
             };
             run(store, &Stamp { now_ms, author, agent, source, layout, tiers, container, repository })
         })

@@ -26,16 +26,18 @@ pub(super) enum Label {
     Daily,
     /// Before a change of the schema, from this version.
     Schema(i64),
-    /// A request.
+    /// A request of a person or a program.
     Asked,
+    /// A request of an agent.
+    AskedByAgent,
     /// Before another backup replaced the database.
     Replaced,
     /// Before all memories were deleted.
     Reset,
 }
 
-/// A backup, `memory-<time>.db`; all but the daily ones have `-schema<version>`, `-asked`, `-replaced` or
-/// `-reset` after the time.
+/// A backup, `memory-<time>.db`; all but the daily ones have `-schema<version>`, `-asked`, `-agent`,
+/// `-replaced` or `-reset` after the time.
 /// The clock may have been wrong, so the content of a backup determines how new it is, never its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Copy {
@@ -54,7 +56,7 @@ impl Copy {
 
     /// Returns its group: a backup is only deleted in favour of others of its group.
     fn kind(&self) -> &'static str {
-        let kinds = ["-schema", "-asked", "-replaced", "-reset"];
+        let kinds = ["-schema", "-asked", "-agent", "-replaced", "-reset"];
         kinds.into_iter().find(|kind| self.name.contains(kind)).unwrap_or_default()
     }
 }
@@ -83,6 +85,16 @@ impl Backups {
         copies
     }
 
+    /// Returns the newest backup that has memories, or else the newest: after all were deleted, a copy of nothing helps nobody.
+    pub(super) fn newest(&self) -> Option<PathBuf> {
+        let copies = self.all();
+        let has_memories = |copy: &&Copy| {
+            let db = MemoryDb::connect(&copy.path, OpenFlags::SQLITE_OPEN_READ_ONLY);
+            db.and_then(|db| db.count()).is_ok_and(|n_memories| n_memories > 0)
+        };
+        copies.iter().find(has_memories).or(copies.first()).map(|copy| copy.path.clone())
+    }
+
     fn names(&self) -> impl Iterator<Item = (PathBuf, String)> {
         let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
         entries
@@ -93,7 +105,7 @@ impl Backups {
     /// Makes a backup, deletes surplus ones, and returns its path.
     pub(super) fn add(&self, db: &MemoryDb, now_ms: i64, label: Label) -> Result<PathBuf, StoreError> {
         let path = self.make(db, now_ms, label)?;
-        self.delete_surplus();
+        self.delete_surplus(&path);
         Ok(path)
     }
 
@@ -114,10 +126,12 @@ impl Backups {
         Ok(path)
     }
 
-    /// Deletes surplus backups; what cannot be deleted is tried again after the next one.
-    pub(super) fn delete_surplus(&self) {
-        let read = self.all().into_iter().filter(|copy| !copy.is_unread);
-        for copy in superfluous(read.collect()) {
+    /// Deletes surplus backups, of which `made` is the newest; what cannot be deleted is tried again after the next one.
+    pub(super) fn delete_surplus(&self, made: &Path) {
+        let mut read: Vec<Copy> = self.all().into_iter().filter(|copy| !copy.is_unread).collect();
+        // Others of the same content may be named after seconds to come.
+        read.sort_by_key(|copy| copy.path != made);
+        for copy in superfluous(read) {
             let _ = fs::remove_file(copy.path);
         }
     }
@@ -129,6 +143,7 @@ fn name(now_ms: i64, label: Label) -> String {
         Label::Daily => String::new(),
         Label::Schema(version) => format!("-schema{version}"),
         Label::Asked => "-asked".to_owned(),
+        Label::AskedByAgent => "-agent".to_owned(),
         Label::Replaced => "-replaced".to_owned(),
         Label::Reset => "-reset".to_owned(),
     };
@@ -161,7 +176,7 @@ mod tests {
         let mut names: Vec<String> =
             (0..9).flat_map(|n| [name(day(n, 1), Label::Daily), name(day(n, 5_000), Label::Daily)]).collect();
         names.push(name(day(0, 0), Label::Schema(1)));
-        for label in [Label::Asked, Label::Reset] {
+        for label in [Label::Asked, Label::AskedByAgent, Label::Reset] {
             names.extend((0..8).map(|n| name(day(0, n * 1_000), label)));
         }
         names.sort_by(|a, b| b.cmp(a));
@@ -170,14 +185,15 @@ mod tests {
         let gone = superfluous(backups.clone());
         let kept: Vec<_> =
             backups.iter().filter(|copy| !gone.contains(copy)).map(|copy| copy.name.as_str()).collect();
-        assert_eq!(kept.len(), 22);
+        assert_eq!(kept.len(), 29);
         assert_eq!(kept[0], "memory-20261129T000005Z.db");
         assert_eq!(kept[6..8], ["memory-20261123T000005Z.db", "memory-20261121T000007Z-reset.db"]);
         let last = [
             "memory-20261121T000001Z-reset.db",
             "memory-20261121T000001Z-asked.db",
+            "memory-20261121T000001Z-agent.db",
             "memory-20261121T000000Z-schema1.db",
         ];
-        assert_eq!(kept[19..], last);
+        assert_eq!(kept[25..], last);
     }
 }

@@ -162,27 +162,31 @@ impl Rows<'_> {
         self.run(|conn| conn.execute("DELETE FROM request", []).map(drop)) // answers repeat what they were about
     }
 
-    /// Deletes memories that had expired at a time, and stored answers that mention them.
+    /// Deletes memories that had expired at a time, and stored answers that mention them. Archives those whose end was last
+    /// set by an agent or an import: what they do may not delete for good.
     pub(super) fn purge_expired(&self, at: i64) -> Result<(), StoreError> {
         let over: Vec<Record> = self.run(|conn| {
             conn.prepare_cached(&format!(
-                "SELECT {COLUMNS} FROM memory m WHERE m.archived_at IS NULL AND m.expires_at <= ?1"
+                "SELECT {COLUMNS} FROM memory m WHERE m.archived_at IS NULL AND m.expires_at <= ?1
+                     AND coalesce((SELECT h.source FROM history h WHERE h.memory = m.row AND h.action != 'recall'
+                         AND json_type(h.fields, '$.expires_at') IS NOT NULL ORDER BY h.row DESC LIMIT 1), '')
+                     NOT IN ('agent', 'import')"
             ))?
             .query_map([at], record)?
             .collect()
         })?;
-        if over.is_empty() {
-            return Ok(());
+        if !over.is_empty() {
+            self.delete_rows(&over, &MemoryEvent::of_daemon(self.now_ms(), "expire"))?;
+            let ids = Value::from(over.into_iter().map(|record| record.id).collect::<Vec<_>>());
+            self.run(|conn| {
+                conn.execute(
+                    "DELETE FROM request WHERE EXISTS (SELECT 1 FROM json_each(?1) WHERE instr(answer, value))",
+                    [ids.to_string()],
+                )
+                .map(drop)
+            })?;
         }
-        self.delete_rows(&over, &MemoryEvent::of_daemon(self.now_ms(), "expire"))?;
-        let ids = Value::from(over.into_iter().map(|record| record.id).collect::<Vec<_>>());
-        self.run(|conn| {
-            conn.execute(
-                "DELETE FROM request WHERE EXISTS (SELECT 1 FROM json_each(?1) WHERE instr(answer, value))",
-                [ids.to_string()],
-            )
-            .map(drop)
-        })
+        self.archive_expired(at)
     }
 
     fn delete_rows(&self, records: &[Record], event: &MemoryEvent) -> Result<(), StoreError> {

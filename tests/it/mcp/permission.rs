@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use serde_json::json;
 
 use super::{Mcp, indexed, text};
-use crate::live::Live;
+use crate::live::{Live, until};
 
 /// Runs a command line as a model does; returns whether it failed, and the text.
 fn run(mcp: &mut Mcp, command: &str) -> (bool, String) {
@@ -310,4 +310,41 @@ fn the_machine_and_the_daemon_are_for_people() {
         let answer = mcp.tool("memo", json!({ "command": command }));
         assert!(!answer["structuredContent"][key].is_null(), "{command}: {answer}");
     }
+}
+
+#[test]
+fn nothing_is_deleted_for_good_by_an_end_that_a_model_sets() {
+    let live = Live::idle();
+    fs::write(live.layout().config_file(), "[memory]\non_expiry = \"purge\"\n").unwrap();
+    live.start();
+    let add = |text: &str| {
+        let added = live.call("memory.add", json!({ "content": text, "client": "cli" }));
+        added["memory"]["id"].as_str().unwrap().to_owned()
+    };
+    let [theirs, ours] = ["a person wrote this", "a person ends this"].map(add);
+    let mut mcp = Mcp::legacy(&live, &[]);
+    let (is_error, shown) = run(&mut mcp, &format!("update {theirs} --ttl 1s"));
+    assert!(!is_error, "{shown}");
+    live.call("memory.update", json!({ "id": ours, "ttl": "300ms", "client": "cli" }));
+    until("both are over", || live.call("memory.list", json!({}))["total"] == 0);
+    let archived = || live.call("memory.list", json!({ "archived": true }))["memories"].clone();
+    until("it is in the archive", || archived().as_array().unwrap().len() == 1);
+    assert_eq!((&archived()[0]["id"], &archived()[0]["archived_why"]), (&json!(theirs), &json!("expired")));
+    live.call("memory.restore", json!({ "ids": [theirs] }));
+    assert_eq!(live.call("memory.list", json!({}))["memories"][0]["content"], "a person wrote this");
+}
+
+#[test]
+fn backups_of_a_model_do_not_replace_those_of_a_person() {
+    let live = indexed();
+    live.call("memory.add", json!({ "content": "one", "client": "cli" }));
+    let asked = live.call("memory.backup", json!({ "client": "cli" }))["path"].as_str().unwrap().to_owned();
+    let mut mcp = Mcp::legacy(&live, &[]);
+    for _ in 0..9 {
+        assert!(!run(&mut mcp, "backup").0);
+    }
+    assert!(fs::exists(&asked).unwrap(), "{asked}");
+    let names = fs::read_dir(live.layout().state_dir.join("backups")).unwrap();
+    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert_eq!(names.filter(|name| name.ends_with("-agent.db")).count(), 7);
 }

@@ -240,3 +240,17 @@ fn what_is_over_is_deleted_where_that_is_wanted() {
     stop(&live);
     assert_eq!(found_in_state(&live, "plantedend"), "", "after it has ended");
 }
+
+#[test]
+fn the_latest_backup_after_a_reset_brings_everything_back() {
+    let live = Live::new();
+    call(&live, "memory.add", json!({ "content": "one" }));
+    assert_eq!(memo(&live, &["reset", "--yes"]).0, 0);
+    stop(&live); // makes the copy of the day, of nothing
+    live.start();
+    let names = std::fs::read_dir(live.layout().state_dir.join("backups")).unwrap();
+    let is_daily = |name: String| !name.contains("-reset") && name.ends_with(".db");
+    assert!(names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).any(is_daily));
+    let (exit, restored) = memo(&live, &["restore-backup", "latest", "--yes"]);
+    assert_eq!((exit, texts(&live)), (0, vec!["one".to_owned()]), "{restored}");
+}

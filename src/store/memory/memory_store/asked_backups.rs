@@ -32,10 +32,16 @@ type Versions = HashMap<String, Version>;
 
 impl MemoryStore {
     /// Copies everything into a new file, or next to our own backups, and reads it back. The backup is on disk on return.
+    /// Those that agents ask for are kept apart, so that they never replace one that a person asked for.
     ///
     /// # Errors
     /// When the file exists or cannot be written; nothing is left of it then.
-    pub fn back_up_to(&mut self, now_ms: i64, path: Option<&Path>) -> Result<BackupResult, StoreError> {
+    pub fn back_up_to(
+        &mut self,
+        now_ms: i64,
+        path: Option<&Path>,
+        is_by_agent: bool,
+    ) -> Result<BackupResult, StoreError> {
         self.ready(now_ms)?;
         let (db, _) = self.open.as_ref().expect("it was made ready");
         let path = match path {
@@ -43,7 +49,10 @@ impl MemoryStore {
                 write_new(db, path)?;
                 path.to_owned()
             }
-            None => self.backups.add(db, now_ms, Label::Asked)?,
+            None => {
+                let label = if is_by_agent { Label::AskedByAgent } else { Label::Asked };
+                self.backups.add(db, now_ms, label)?
+            }
         };
         let bytes = fs::symlink_metadata(&path).map_err(|error| StoreError::file(&path, error))?.len();
         Ok(BackupResult { path: path.display().to_string(), bytes, memories: db.count()?, notice: None })
@@ -63,14 +72,14 @@ impl MemoryStore {
         let backup = self.backups.make(db, now_ms, Label::Reset)?;
         let written = self.write(now_ms, |rows| write(rows, &backup));
         match &written {
-            Ok(_) => self.backups.delete_surplus(),
+            Ok(_) => self.backups.delete_surplus(&backup),
             Err(_) => drop(fs::remove_file(&backup)),
         }
         written
     }
 
     /// Replaces all memories by those of a backup in one transaction, after making a backup of the present ones. Without
-    /// `path` it uses our newest. A dry run only compares.
+    /// `path` it uses our newest that has memories. A dry run only compares.
     ///
     /// # Errors
     /// When the backup is unusable, or the database is not writable; nothing is changed then.
@@ -80,8 +89,8 @@ impl MemoryStore {
         path: Option<&Path>,
         dry_run: bool,
     ) -> Result<RestoreResult, RestoreError> {
-        let newest = || self.backups.all().into_iter().next().map(|copy| copy.path);
-        let path: PathBuf = path.map(Path::to_owned).or_else(newest).ok_or(RestoreError::None)?;
+        let path: PathBuf =
+            path.map(Path::to_owned).or_else(|| self.backups.newest()).ok_or(RestoreError::None)?;
         let copied = Copied::make(&path, self.state_dir(), Purpose::Restore, &[&self.path])?;
         let mut there = crate::store::foreign::open_memod(&copied)?;
         self.ready(now_ms)?;
