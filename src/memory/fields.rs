@@ -165,6 +165,30 @@ pub fn is_own_source(source: &str) -> bool {
     OWN_SOURCES.contains(&source)
 }
 
+/// Returns the source of an imported memory; `import` for what is no plain word, or looks like a source of memories that were
+/// written here without being one. Signs, upper case and digits for letters make no difference.
+pub fn imported_source(raw: &str) -> &str {
+    let source = raw.trim();
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/+@ ".contains(&byte);
+    let is_word = (1..=MAX_NAME).contains(&source.len()) && source.bytes().all(is_plain);
+    let seems_own = !is_own_source(source) && OWN_SOURCES.iter().any(|own| looks(own) == looks(source));
+    if is_word && !seems_own { source } else { "import" }
+}
+
+/// Returns how a word looks: its letters, where some digits and letters look the same.
+fn looks(word: &str) -> Vec<u8> {
+    let letters = word.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase());
+    let alike = |byte| match byte {
+        b'0' => b'o',
+        b'1' | b'l' => b'i',
+        b'3' => b'e',
+        b'4' => b'a',
+        b'5' => b's',
+        byte => byte,
+    };
+    letters.map(alike).collect()
+}
+
 /// Returns the source that a caller gives to a new memory.
 ///
 /// # Errors
@@ -425,5 +449,34 @@ mod tests {
         let all = [json!({ "a": 1, "b": 1 }), json!({ "a": 2 }), json!({ "a": 3, "b": 1 })].map(object);
         let (united, replaced) = united_metadata(&all);
         assert_eq!((json!(united), json!(replaced)), (json!({ "a": 3, "b": 1 }), json!({ "a": [1, 2] })));
+    }
+
+    #[test]
+    fn what_looks_like_a_source_of_ours_is_an_import() {
+        let taken = ["user", "cli", "slack", "import", "ai-memory 2.0", "https://example.org/a", "users"];
+        for source in taken {
+            assert_eq!(imported_source(source), source);
+        }
+        let long = "x".repeat(MAX_NAME + 1);
+        let refused = [
+            "User",
+            "USER",
+            "us-er",
+            "user:",
+            "u\u{200b}ser",
+            "us\u{435}r",
+            "\u{ff55}ser",
+            "u5er",
+            "cIi",
+            "ap1",
+            "a\tb",
+            "",
+            "sy5tem",
+            "größe",
+            &long,
+        ];
+        for source in refused {
+            assert_eq!(imported_source(source), "import", "{source:?}");
+        }
     }
 }

@@ -605,3 +605,19 @@ fn a_source_may_be_in_several_containers() {
         texts("second")
     );
 }
+
+#[test]
+fn no_import_looks_like_a_person() {
+    let live = Live::new();
+    let sources = ["user", "User", "u\u{200b}ser", "us\u{435}r", "u5er", "slack"];
+    let lines = sources.map(|source| {
+        let memory = json!({ "memory": { "content": format!("said by {source}"), "source": source } });
+        format!("{memory}\n")
+    });
+    let path = file(&live, "said.jsonl", &lines.concat());
+    import(&live, &[&path], &json!({ "added": 6 }));
+    let mut seen: Vec<_> =
+        list(&live).iter().map(|memory| memory["source"].as_str().unwrap().to_owned()).collect();
+    seen.sort();
+    assert_eq!(seen, ["import", "import", "import", "import", "import", "slack"]);
+}

@@ -198,7 +198,7 @@ impl Import<'_> {
             expires_at: time("expires_at", &draft.expires_at)?.or_else(lasts),
             priority: draft.priority.map_or(Ok(fields::DEFAULT_PRIORITY), fields::priority)?,
             confidence: draft.confidence.map_or(Ok(1.0), fields::confidence)?,
-            source: name("source", &draft.source)?.map_or_else(import, |given| self.source(given)),
+            source: draft.source.as_deref().map_or(Ok(import()), |given| self.source(given))?,
             author: name("author", &draft.author)?.unwrap_or_else(|| self.stamp.author.clone()),
             agent: name("agent", &draft.agent)?,
             created,
@@ -215,8 +215,11 @@ impl Import<'_> {
     }
 
     /// Returns the source that a draft gets: one of memories that were written here only if a person has said so.
-    fn source(&self, given: String) -> String {
-        if fields::is_own_source(&given) && !self.params.own { "import".to_owned() } else { given }
+    fn source(&self, given: &str) -> Result<String, Refused> {
+        fields::check_name("source", given)?;
+        let source = fields::imported_source(given);
+        let is_taken = !fields::is_own_source(source) || self.params.own;
+        Ok(if is_taken { source } else { "import" }.to_owned())
     }
 
     /// Returns the id of a draft; empty if it has none.
