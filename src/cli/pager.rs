@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -37,6 +37,8 @@ enum State {
     /// There is no pager, or what was written was short.
     Plain,
     Paged(Child, ChildStdin),
+    /// The reader has left the pager: what comes now is not shown.
+    Left,
 }
 
 impl PagedWriter {
@@ -55,21 +57,61 @@ impl PagedWriter {
             }
             None => State::Plain,
         };
-        match &mut self.state {
-            State::Paged(_, stdin) => stdin.write_all(&self.text),
+        match &self.state {
+            State::Paged(..) => self.page(0),
             _ => io::stdout().write_all(&self.text),
         }
     }
+
+    /// Gives the text from an offset to the pager. One that could not run is replaced by the terminal.
+    ///
+    /// # Errors
+    /// When the reader has left the pager; what comes after that is taken and not shown.
+    fn page(&mut self, from: usize) -> io::Result<()> {
+        let State::Paged(_, stdin) = &mut self.state else { return Ok(()) };
+        let written = stdin.write_all(&self.text[from..]);
+        if !written.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
+            return written;
+        }
+        match self.end() {
+            Some(status) if could_not_run(status) => {
+                self.state = State::Plain;
+                io::stdout().write_all(&self.text)
+            }
+            _ => written,
+        }
+    }
+
+    /// Waits for the end of the pager, if one runs; returns how it ended.
+    fn end(&mut self) -> Option<ExitStatus> {
+        match std::mem::replace(&mut self.state, State::Left) {
+            State::Paged(mut child, stdin) => {
+                drop(stdin); // it may wait for the end of the text
+                child.wait().ok()
+            }
+            other => {
+                self.state = other;
+                None
+            }
+        }
+    }
+}
+
+/// Returns whether a shell could not run the pager, so that nobody has seen anything.
+fn could_not_run(status: ExitStatus) -> bool {
+    status.code().is_some_and(|code| NOT_RUN.contains(&code))
 }
 
 impl Write for PagedWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.state {
             State::Plain => io::stdout().write_all(bytes)?,
-            State::Paged(_, stdin) => {
+            State::Paged(..) => {
+                let from = self.text.len();
                 self.text.extend_from_slice(bytes);
-                stdin.write_all(bytes)?;
+                self.page(from)?;
             }
+            State::Left => {}
             State::Held => {
                 self.text.extend_from_slice(bytes);
                 if !fits(&self.text, size()) {
@@ -86,6 +128,7 @@ impl Write for PagedWriter {
             State::Held => self.show(false)?,
             State::Plain => {}
             State::Paged(_, stdin) => return stdin.flush(),
+            State::Left => return Ok(()),
         }
         io::stdout().flush()
     }
@@ -95,16 +138,8 @@ impl Drop for PagedWriter {
     fn drop(&mut self) {
         let mut stdout = io::stdout();
         // A reader who has seen enough is no error, and a terminal that is gone shows none.
-        match std::mem::replace(&mut self.state, State::Plain) {
-            State::Held => drop(stdout.write_all(&self.text)),
-            State::Plain => {}
-            State::Paged(mut child, stdin) => {
-                drop(stdin);
-                let status = child.wait();
-                if status.is_ok_and(|status| status.code().is_some_and(|code| NOT_RUN.contains(&code))) {
-                    drop(stdout.write_all(&self.text));
-                }
-            }
+        if matches!(self.state, State::Held) || self.end().is_some_and(could_not_run) {
+            let _ = stdout.write_all(&self.text);
         }
         let _ = stdout.flush();
         for line in self.postponed.take().into_iter().flatten() {

@@ -67,6 +67,22 @@ fn a_long_answer_goes_through_the_pager_that_is_set() {
 }
 
 #[test]
+fn a_pager_that_cannot_run_costs_no_line() {
+    let live = repository();
+    const N_LONG: usize = 6_000; // more than a pipe holds
+    live.write("longer.txt", "one more of the text.\n".repeat(N_LONG));
+    let denied = live.sandbox.path("denied");
+    std::fs::write(&denied, "#!/bin/sh\n").unwrap();
+    for pager in ["no-such-pager", denied.to_str().unwrap(), "exec <&-; no-such-pager"] {
+        let Some(text) = shown(&live, &format!("MEMO_PAGER='{pager}' {MEMO} show longer.txt")) else {
+            return;
+        };
+        assert_eq!(text.matches("of the text.").count(), N_LONG, "{pager}");
+        assert!(text.ends_with("END-0\n"), "{pager}");
+    }
+}
+
+#[test]
 fn a_reader_may_leave_early() {
     let live = repository();
     let Some(text) = shown(&live, &format!("MEMO_PAGER='head -n 1' {MEMO} show long.txt")) else { return };
