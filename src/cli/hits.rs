@@ -37,9 +37,15 @@ pub(super) fn search(typed: SearchArgs, context: &CommandContext, output: &mut O
     if let Some(tokens) = budget {
         fit(&mut result, tokens, |part| output.n_chars(part, |output| print(part, output)));
     }
-    if !is_of_files && context.client == "cli" {
+    // What editors read is no list for people. In other formats, every search lists its hits.
+    let listed: Option<Vec<&Hit>> = match (output.is_text(), typed.files, typed.vimgrep) {
+        (true, true, _) => Some(files(&result).collect()),
+        (true, _, true) => None,
+        _ => Some(result.hits.iter().collect()),
+    };
+    if let Some(listed) = listed.filter(|_| context.client == "cli") {
         let terms = marked_terms(&result);
-        last_search::keep(context, result.hits.iter().map(|hit| HitLocation::of(hit, &terms)).collect());
+        last_search::keep(context, listed.into_iter().map(|hit| HitLocation::of(hit, &terms)).collect());
     }
     output.list(&result, |output| form(&result, output))?;
     if let Some(note) = note(&result).filter(|_| !output.json) {
@@ -73,11 +79,16 @@ fn print(result: &SearchResult, output: &mut Output) -> Result<(), CliError> {
         if at > 0 {
             output.line("")?;
         }
-        if output.is_on_terminal {
-            // The number for `memo open`.
-            output.raw(paint(output.styles.line, &format!("{} ", hit.rank)).as_bytes())?;
-        }
+        print_number(hit.rank, output)?;
         print_hit(hit, &terms, output)?;
+    }
+    Ok(())
+}
+
+/// Shows a terminal the number for `memo open`.
+fn print_number(number: usize, output: &mut Output) -> Result<(), CliError> {
+    if output.is_on_terminal {
+        output.raw(paint(output.styles.line, &format!("{number} ")).as_bytes())?;
     }
     Ok(())
 }
@@ -90,11 +101,18 @@ fn in_files(result: &SearchResult) -> impl Iterator<Item = &Hit> {
     result.hits.iter().filter(|hit| hit.commit.is_none() && hit.memory.is_none())
 }
 
-/// Shows each file once, the best first.
-fn print_files(result: &SearchResult, output: &mut Output) -> Result<(), CliError> {
+/// Returns the best hit of each file, the best first.
+fn files(result: &SearchResult) -> impl Iterator<Item = &Hit> {
     let mut seen = HashSet::new();
-    let mut files = in_files(result).filter(|hit| seen.insert(hit.shown_path()));
-    files.try_for_each(|hit| output.line(&shown_path(hit, output)))
+    in_files(result).filter(move |hit| seen.insert(hit.shown_path()))
+}
+
+fn print_files(result: &SearchResult, output: &mut Output) -> Result<(), CliError> {
+    for (number, hit) in (1..).zip(files(result)) {
+        print_number(number, output)?;
+        output.line(&shown_path(hit, output))?;
+    }
+    Ok(())
 }
 
 /// Shows lines as `vim -q` and the quickfix lists of other editors read them.

@@ -14,7 +14,7 @@ use super::context::CommandContext;
 use super::error::CliError;
 use super::output::Output;
 use super::text::{count, matches};
-use crate::paths::{IoContext, RepoLayout, create_private_dir};
+use crate::paths::{IoContext, RepoLayout, canonical, create_private_dir};
 use crate::proto::Hit;
 
 /// Most sessions whose searches are kept.
@@ -100,7 +100,7 @@ pub(super) fn file(
             Err(none(&format!("{nth}: a commit"), &format!("`git show {oid}` shows it")))
         }
         Some(HitLocation::File { path, line }) => {
-            let file = root.join(path);
+            let file = regular(&root, path)?;
             let changed_at = file.symlink_metadata().and_then(|meta| meta.modified()).at("open", &file)?;
             if changed_at > kept_at {
                 output.say(&format!("{path} has changed since the search; line {line} may be another one"));
@@ -108,6 +108,18 @@ pub(super) fn file(
             Ok((file, *line))
         }
     }
+}
+
+/// Returns the path of a file that was found in the worktree. What has come into its place since is refused: an editor would
+/// follow a link, and wait for a FIFO.
+pub(super) fn regular(root: &Path, path: &str) -> Result<PathBuf, CliError> {
+    let file = root.join(path);
+    let is_file = file.symlink_metadata().at("open", &file)?.is_file();
+    if is_file && canonical(&file)? == canonical(root)?.join(path) {
+        return Ok(file);
+    }
+    let message = format!("{path}: no regular file any more, but a link or something special");
+    Err(CliError::NoHit { message, hint: "search again; `ls -l` shows what is there now".to_owned() })
 }
 
 fn file_of_session(layout: &RepoLayout) -> PathBuf {

@@ -69,7 +69,7 @@ fn named(typed: OpenArgs, context: &CommandContext, output: &Output) -> Result<(
     };
     let (first, last) = part.lines;
     let line = typed_line.filter(|line| (first..=last).contains(line)).unwrap_or(first);
-    Ok((context.layout.root.join(&part.path), line))
+    Ok((last_search::regular(&context.layout.root, &part.path)?, line))
 }
 
 /// Returns the command line of the user's editor.

@@ -72,6 +72,49 @@ fn a_hit_of_the_last_search_is_opened_at_its_line() {
 }
 
 #[test]
+fn the_numbers_are_those_of_the_list_that_was_printed() {
+    let live = repository();
+    live.write("docs/a.md", "# A\n\nbadger one\n\n# B\n\nbadger two\n");
+    search(&live, &["badger"]);
+    let listed = live.memo(&["search", "--wait-ms=60000", "--files", "badger"]).output().unwrap();
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    let paths: Vec<&str> = listed.lines().collect();
+    assert_eq!(paths.len(), 2, "{listed}");
+    for (number, path) in (1..).zip(&paths) {
+        let file = live.root().join(path);
+        assert_eq!(open(&live, &format!("{number}")).0, format!("-g {}\n", file.display()), "{listed}");
+    }
+    assert!(open(&live, "3").1.contains("the last search of this terminal has 2 hits"));
+    // In JSON the hits are listed, as without the flag.
+    search(&live, &["badger", "--files", "--json"]);
+    assert_eq!(open(&live, "3").2, 0);
+}
+
+#[test]
+fn what_has_come_into_the_place_of_a_hit_is_not_opened() {
+    let live = repository();
+    search(&live, &["badger", "--kind", "symbol"]);
+    let (root, outside) = (live.root(), live.sandbox.path("outside"));
+    std::fs::create_dir(&outside).unwrap();
+    std::fs::write(outside.join("renew.rs"), "fn outside() {}\n").unwrap();
+    let file = root.join("src/renew.rs");
+    let refused = || {
+        let (opened, said, exit) = open(&live, "1");
+        assert_eq!((opened.as_str(), exit), ("", 1), "{said}");
+        assert!(said.contains("src/renew.rs: no regular file any more"), "{said}");
+    };
+    std::fs::remove_file(&file).unwrap();
+    std::os::unix::fs::symlink(outside.join("renew.rs"), &file).unwrap();
+    refused();
+    std::fs::remove_file(&file).unwrap();
+    crate::sandbox::mkfifo(&file);
+    refused();
+    std::fs::rename(root.join("src"), root.join("moved")).unwrap();
+    std::os::unix::fs::symlink(&outside, root.join("src")).unwrap();
+    refused();
+}
+
+#[test]
 fn what_show_takes_is_opened_too() {
     let live = repository();
     let place = |target: &str| {

@@ -66,7 +66,7 @@ pub(in crate::cli) enum Verb {
     /// Open a hit of the last search in the editor, or what `memo show` takes
     ///
     /// Runs $VISUAL, else $EDITOR, at the first line that matches. The last search is that of this terminal in this repository; without
-    /// a terminal, commands of one process session share it. --files and --vimgrep count as none. Exits with 1 when there is no such hit
+    /// a terminal, commands of one process session share it. After --files, N is the Nth file; --vimgrep counts as none. Exits with 1 when there is no such hit
     /// or nothing has that name.
     ///
     /// Example: memo open 2
