@@ -22,6 +22,9 @@ use super::output::Output;
 use super::text::{count, escape, paint, shell_word};
 use super::{exchange, hooks, setup};
 
+/// Beginning of the name of an export.
+const EXPORT_NAME: &str = "memod-memories";
+
 /// What is there of memod; once it is removed, what was.
 #[derive(Default, Serialize)]
 struct Removal {
@@ -149,7 +152,7 @@ fn look(
     removal.project = files.map(|file| file.shown.clone()).collect();
     let beside = layout.state_dir.parent().unwrap_or(&layout.root);
     removal.export_to =
-        typed.export.clone().unwrap_or_else(|| new_path(beside, "memod-memories", ".jsonl", now_ms));
+        typed.export.clone().unwrap_or_else(|| new_path(beside, EXPORT_NAME, ".jsonl", now_ms));
     removal.move_to = new_path(beside, "memod-kept", "", now_ms);
     removal.plan_to_move();
     if !removal.state.iter().any(|dir| may_have_memories(dir)) {
@@ -212,6 +215,7 @@ impl Removal {
         if let Some(mut client) = client {
             self.count_memories(&mut client, context)?; // some may have come since they were shown
             if let Some(path) = &self.export {
+                self.remove_left_parts();
                 let (end, _) = exchange::export_all(&mut client, context, Some(path))?;
                 (self.memories, self.links) = (end.memories, end.links);
             }
@@ -237,6 +241,14 @@ impl Removal {
             fs::remove_file(file).at("remove", file)?;
         }
         Ok(())
+    }
+
+    /// Removes incomplete exports of uninstalls that were killed.
+    fn remove_left_parts(&self) {
+        let name = self.export_to.file_name().unwrap_or_default().to_string_lossy();
+        let dir = self.export_to.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let name = if name.starts_with(EXPORT_NAME) { EXPORT_NAME } else { &*name };
+        exchange::remove_left_parts(dir, name);
     }
 
     /// Exports the memories once more: some may have come since, which were acknowledged.

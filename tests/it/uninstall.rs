@@ -168,12 +168,14 @@ fn an_uninstall_that_was_killed_is_finished_by_the_next() {
         first.wait().unwrap();
         let (exit, removed) = memo(&live, &["uninstall", "--yes"]);
         assert_eq!(exit, 0, "{delay_ms} ms: {removed}");
-        let mut left = traces(&live);
-        left.retain(|path| path.extension().is_none_or(|extension| extension != "part"));
-        assert_eq!(left, Vec::<PathBuf>::new(), "{delay_ms} ms");
+        assert_eq!(traces(&live), Vec::<PathBuf>::new(), "{delay_ms} ms");
         let texts: Vec<Vec<String>> =
             exports(&live).iter().map(|path| lines(&fs::read_to_string(path).unwrap())).collect();
         assert!(texts.contains(&before), "{delay_ms} ms: {texts:?}");
+        assert!(texts.iter().all(|text| !text.is_empty()), "{delay_ms} ms: {texts:?}");
+        let names = fs::read_dir(live.root().join(".git")).unwrap().flatten().map(|entry| entry.path());
+        let parts: Vec<_> = names.filter(|path| path.extension().is_some_and(|it| it == "part")).collect();
+        assert_eq!(parts, Vec::<PathBuf>::new(), "{delay_ms} ms");
     }
 }
 
@@ -251,4 +253,26 @@ fn nothing_is_indexed_on_the_way_out() {
     let count = "SELECT (SELECT count(*) FROM view) + (SELECT count(*) FROM blob)";
     let n_rows: i64 = Connection::open(&index).unwrap().query_row(count, [], |row| row.get(0)).unwrap();
     assert_eq!(n_rows, 0);
+}
+
+#[test]
+fn an_export_has_its_name_once_it_is_complete() {
+    let live = used();
+    let dir = live.root().join(".git");
+    let mut ended = std::process::Command::new("true").spawn().unwrap();
+    ended.wait().unwrap();
+    let of = |pid: u32| dir.join(format!("memod-memories-2026-01-01.jsonl.{pid}.part"));
+    let (left, in_work) = (of(ended.id()), of(std::process::id()));
+    for part in [&left, &in_work] {
+        fs::write(part, "{").unwrap();
+    }
+    let taken = dir.join("taken.jsonl");
+    fs::write(&taken, "mine").unwrap();
+    let args = ["uninstall", "--yes", "--export", taken.to_str().unwrap()];
+    assert_eq!(memo(&live, &args).0, 2);
+    assert_eq!(fs::read_to_string(&taken).unwrap(), "mine");
+    let (exit, removed) = memo(&live, &["uninstall", "--yes"]);
+    assert_eq!((exit, left.exists(), in_work.exists()), (0, false, true), "{removed}");
+    let export = fs::read_to_string(removed["export"].as_str().unwrap()).unwrap();
+    assert!(export.ends_with("}\n") && export.lines().count() > 3, "{export}");
 }

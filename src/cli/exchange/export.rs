@@ -64,7 +64,7 @@ pub(in crate::cli) fn export(typed: ExportArgs, context: &CommandContext, output
 /// Writes all memories, archived ones included, and their links into a new file. Without a path they are only counted.
 /// Returns also what must be said about them.
 ///
-/// A file that could not be written completely is removed.
+/// The file has its name once it is complete, and replaces none.
 pub(in crate::cli) fn export_all(
     client: &mut Client,
     context: &CommandContext,
@@ -73,17 +73,10 @@ pub(in crate::cli) fn export_all(
     let mut params = ExportParams { caller: caller(context), ..ExportParams::default() };
     let mut page = |params: &ExportParams| Ok(client.call("memory.export", params)?);
     let Some(path) = path else { return write_noting(&mut page, &mut params, true, &mut |_| Ok(())) };
-    let mut options = File::options();
-    options.write(true).create_new(true); // it keeps the name
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).at("create", path)?;
-    let written = Aside::create(path).and_then(|mut file| {
-        let done = write_noting(&mut page, &mut params, true, &mut |line| file.write(line))?;
-        file.keep()?;
-        Ok(done)
-    });
-    written.inspect_err(|_| drop(fs::remove_file(path)))
+    let mut file = Aside::create(path)?;
+    let done = write_noting(&mut page, &mut params, true, &mut |line| file.write(line))?;
+    file.keep_new()?;
+    Ok(done)
 }
 
 /// As [`export_all`], of a repository whose daemons are locked out. Replaces a file that `export_all` has written. Writes none
@@ -193,6 +186,42 @@ fn aside_name(path: &Path, taken: u32) -> PathBuf {
     path.with_file_name(name)
 }
 
+/// Removes what exports that were killed have left in a directory: files that are named as [`aside_name`] does, of processes
+/// that have ended. `name` is the beginning of the names of the exports.
+pub(in crate::cli) fn remove_left_parts(dir: &Path, name: &str) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let file_name = entry.file_name();
+        let pid = file_name.to_str().filter(|file| file.starts_with(name)).and_then(pid_of_part);
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        if is_file && pid.is_some_and(has_ended) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Returns the process that has named a part.
+fn pid_of_part(file_name: &str) -> Option<i32> {
+    let (_, number) = file_name.strip_suffix(".part")?.rsplit_once('.')?;
+    number.split('-').next()?.parse().ok()
+}
+
+#[cfg(unix)]
+fn has_ended(pid: i32) -> bool {
+    let pid = rustix::process::Pid::from_raw(pid).filter(|_| pid > 0);
+    pid.is_some_and(|pid| rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH))
+}
+
+#[cfg(not(unix))]
+fn has_ended(_: i32) -> bool {
+    false
+}
+
+/// Puts the names in the directory of a file on the disk, where a directory can be.
+fn sync_dir(path: &Path) {
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let _ = File::open(dir).and_then(|dir| dir.sync_all());
+}
+
 /// A file that replaces another once it is complete.
 struct Aside {
     path: PathBuf,
@@ -226,12 +255,31 @@ impl Aside {
         Ok(self.file.write_all(bytes).at("write", &self.aside)?)
     }
 
+    /// Gives the file its name, in the place of another.
     fn keep(mut self) -> Result<(), CliError> {
-        self.file.flush().at("write", &self.aside)?;
-        self.file.get_ref().sync_all().at("write", &self.aside)?;
+        self.sync()?;
         fs::rename(&self.aside, &self.path).at("rename to", &self.path)?;
         self.is_kept = true;
+        sync_dir(&self.path);
         Ok(())
+    }
+
+    /// Gives the file its name, unless another file has it.
+    fn keep_new(mut self) -> Result<(), CliError> {
+        self.sync()?;
+        match fs::hard_link(&self.aside, &self.path) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(error).at("create", &self.path)?,
+            // Not every file system has links.
+            Err(_) if fs::symlink_metadata(&self.path).is_err() => return self.keep(),
+            linked => linked.at("create", &self.path)?,
+        }
+        sync_dir(&self.path);
+        Ok(()) // the other name goes
+    }
+
+    fn sync(&mut self) -> Result<(), CliError> {
+        self.file.flush().at("write", &self.aside)?;
+        Ok(self.file.get_ref().sync_all().at("write", &self.aside)?)
     }
 }
 
