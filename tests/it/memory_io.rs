@@ -91,6 +91,13 @@ fn what_goes_out_comes_in_the_same() {
     let out = there.sandbox.path("out.jsonl");
     assert!(there.memo(&["export", "--archived", "--out"]).arg(&out).output().unwrap().status.success());
     assert_eq!(fs::read_to_string(&out).unwrap(), written);
+    fs::write(&out, "mine").unwrap();
+    let refused = there.memo(&["export", "--archived", "--out"]).arg(&out).output().unwrap();
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(said.contains("the file exists\nhint: name another file, or replace it with --force"), "{said}");
+    assert_eq!((refused.status.code(), fs::read_to_string(&out).unwrap()), (Some(2), "mine".to_owned()));
+    let forced = there.memo(&["export", "--archived", "--force", "--out"]).arg(&out).output().unwrap();
+    assert_eq!((forced.status.code(), fs::read_to_string(&out).unwrap()), (Some(0), written.clone()));
     let bad = there.memo(&["export", "--out", "../nowhere/x"]).output().unwrap();
     assert_eq!(bad.status.code(), Some(2), "{bad:?}");
 
@@ -155,7 +162,8 @@ fn an_export_takes_the_place_of_files_alone() {
     let path = |name: &str| live.sandbox.path(name).to_str().unwrap().to_owned();
     let (old, link, pipe) = (file(&live, "old.jsonl", "old"), path("link"), path("pipe"));
     std::os::unix::fs::symlink(&old, &link).unwrap();
-    assert_eq!(memo(&live, &["export", "--out", &link]).0, 0);
+    assert_eq!(memo(&live, &["export", "--out", &link]).0, 2);
+    assert_eq!(memo(&live, &["export", "--force", "--out", &link]).0, 0);
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     assert!(fs::read_to_string(&old).unwrap().contains("one"));
     let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();

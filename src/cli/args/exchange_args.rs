@@ -80,6 +80,9 @@ pub(in crate::cli) struct ExportArgs {
     /// Write to this file, completely or not at all
     #[arg(short, long, value_name = "FILE")]
     pub(in crate::cli) out: Option<PathBuf>,
+    /// Replace the file if it exists
+    #[arg(long, requires = "out")]
+    pub(in crate::cli) force: bool,
 }
 
 #[derive(Debug, Args)]

@@ -55,9 +55,13 @@ pub(in crate::cli) fn export(typed: ExportArgs, context: &CommandContext, output
         file.flush().at("write", path)?;
         return done(path, end, output);
     }
+    if !typed.force && fs::symlink_metadata(path).is_ok() {
+        let message = format!("--out: {}: the file exists", path.display());
+        return Err(CliError::Usage { message, hint: "name another file, or replace it with --force" });
+    }
     let mut file = Aside::create(path)?;
     let end = write(&mut client, &mut params, typed.archived, &mut |line| file.write(line))?;
-    file.keep()?;
+    if typed.force { file.keep() } else { file.keep_new() }?;
     done(path, end, output)
 }
 
