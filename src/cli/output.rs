@@ -218,7 +218,11 @@ impl Output {
         list: &L,
         text: impl FnOnce(&mut Self) -> Result<(), CliError>,
     ) -> usize {
-        Self::kept(self.shape.clone(), |output| output.list(list, text)).1.text.chars().count()
+        let write = |output: &mut Self| {
+            output.is_on_terminal = self.is_on_terminal; // it is shown the numbers of the hits
+            output.list(list, text)
+        };
+        Self::kept(self.shape.clone(), write).1.text.chars().count()
     }
 
     /// Returns whether the answer is written for people.

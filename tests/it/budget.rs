@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::live::Live;
+use crate::live::{Live, not_checked, until};
+use crate::terminal::Terminal;
 
 const BODY: usize = 12;
 
@@ -34,6 +35,32 @@ fn a_budget_holds_in_every_format() {
             let (out, said, _) = search(&live, &["--budget", &tokens.to_string(), "--format", format]);
             assert!(out.chars().count() <= tokens * 4, "{format}, {tokens}: {out}");
             assert!(!out.is_empty(), "{format}, {tokens}: {said}");
+        }
+    }
+}
+
+#[test]
+fn a_budget_holds_with_the_numbers_that_a_terminal_is_shown() {
+    let live = repository();
+    search(&live, &[]); // all of it is indexed
+    for tokens in (60..140).step_by(5) {
+        let line = format!(
+            "{} --no-pager --color never search 'renew lease' --kind symbol --budget {tokens} 2>{}; echo END",
+            env!("CARGO_BIN_EXE_memo"),
+            live.sandbox.path("said").display()
+        );
+        match Terminal::run(&live, &line) {
+            Ok(mut terminal) => {
+                terminal.end();
+                until("all is shown", || terminal.shown().contains("END"));
+                let shown = terminal.shown().replace('\r', "").replace("END\n", "");
+                assert!(
+                    shown.chars().count() <= tokens * 4,
+                    "{tokens}: {} in {shown}",
+                    shown.chars().count()
+                );
+            }
+            Err(error) => return not_checked(&format!("a budget at a terminal: script: {error}")),
         }
     }
 }
