@@ -49,7 +49,7 @@ pub struct Options {
     /// Whether to start a daemon if none answers, and to replace an older one.
     pub start: bool,
     /// Whether a daemon that is started indexes nothing until a request needs the index.
-    pub memories_only: bool,
+    pub index_on_demand: bool,
     /// The program to start.
     pub daemon: PathBuf,
     /// Version that this client reports.
@@ -67,7 +67,7 @@ impl Options {
     pub fn read() -> Self {
         Self {
             start: true,
-            memories_only: false,
+            index_on_demand: false,
             daemon: spawn::daemon_program(),
             version: VERSION.to_owned(),
             answer_within: Duration::from_secs(30),

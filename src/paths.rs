@@ -8,6 +8,7 @@ mod hint;
 mod locate;
 mod own_state;
 mod regular;
+mod replace;
 mod transient;
 
 use std::ffi::OsString;
@@ -21,6 +22,7 @@ pub use self::file_lock::{lock_within, open_lock};
 pub use self::hint::{io_hint, is_out_of_descriptors};
 pub use self::locate::LocateError;
 pub use self::regular::{may_block, open_regular, read_regular};
+pub use self::replace::replace_private;
 pub use self::transient::{if_readable, is_transient, may_be_dir};
 
 /// Name of the state dir inside the common dir of a repository.

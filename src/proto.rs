@@ -38,7 +38,7 @@ pub use self::health::{
 };
 pub use self::hooks::{HookInfo, HookMethod, HooksParams, HooksResult};
 pub use self::index_progress::{IndexProgress, IndexStep};
-pub use self::lean::Ordered;
+pub use self::lean::{Ordered, rounded_score};
 pub use self::model::{ModelEntry, ModelParams, ModelsResult, NextModel};
 pub use self::references::{RefCounts, RefDefinition, RefUse, RefsParams, RefsResult};
 pub use self::rpc::{

@@ -67,6 +67,9 @@ pub struct ViewId(pub i64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlobId(pub i64);
 
+/// Characters of a token, roughly. Tokenizers differ; for English and code the average is about four.
+pub const TOKEN_CHARS: usize = 4;
+
 /// Row id of a chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChunkId(pub i64);

@@ -34,7 +34,7 @@ enum Verb {
         foreground: bool,
         /// Index nothing until a request needs the index.
         #[arg(long, hide = true)]
-        memories_only: bool,
+        index_on_demand: bool,
     },
     /// Say whether a daemon could serve the repository, as it says that it is ready; another may be serving.
     #[command(hide = true)]
@@ -89,7 +89,7 @@ enum Verb {
 
 fn main() -> ExitCode {
     match Args::parse().verb {
-        Verb::Run { root, foreground, memories_only } => run(root, foreground, !memories_only),
+        Verb::Run { root, foreground, index_on_demand } => run(root, foreground, index_on_demand),
         Verb::Check { root } => check(&root),
         Verb::Memories { root } => memories(&root),
         // The daemon sees the pipe close, and reports it.
@@ -110,12 +110,12 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(root: PathBuf, foreground: bool, indexes: bool) -> ExitCode {
+fn run(root: PathBuf, foreground: bool, index_on_demand: bool) -> ExitCode {
     if !foreground {
         detach();
     }
     let root = std::path::absolute(&root).unwrap_or(root);
-    match daemon::run(&root, indexes, || say(&Ready { ready: true, ..Ready::default() })) {
+    match daemon::run(&root, index_on_demand, || say(&Ready { ready: true, ..Ready::default() })) {
         Ok(Ended::Served) => ExitCode::SUCCESS,
         Ok(Ended::AlreadyRunning) => refuse("another daemon serves this repository".to_owned(), None),
         Err(error) => refuse(daemon::error_chain(&error), daemon::hint_of(&error)),

@@ -1,9 +1,7 @@
 //! Chooses how much of each hit is printed within a budget of tokens.
 
 use crate::proto::{Hit, SearchResult};
-
-/// Characters of a token, as the map and the brief count.
-const TOKEN_CHARS: usize = 4;
+use crate::types::TOKEN_CHARS;
 
 /// What stands between two hits, characters.
 const BETWEEN: usize = 1;

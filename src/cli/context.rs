@@ -78,7 +78,7 @@ impl CommandContext {
 
     /// Connects to the daemon, and starts one that indexes nothing if none runs.
     pub(super) fn connect_to_memories(&self) -> Result<Client, CliError> {
-        let options = Options { memories_only: true, ..Options::read() };
+        let options = Options { index_on_demand: true, ..Options::read() };
         Ok(Client::connect(&self.layout, &self.env, options)?)
     }
 

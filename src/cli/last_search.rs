@@ -3,8 +3,8 @@
 //! Each session of the system, such as a terminal, has a file of its own in the state dir. It has the paths and lines of the
 //! hits, and no text.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -14,7 +14,7 @@ use super::context::CommandContext;
 use super::error::CliError;
 use super::output::Output;
 use super::text::{count, matches};
-use crate::paths::{IoContext, RepoLayout, canonical, create_private_dir};
+use crate::paths::{IoContext, RepoLayout, canonical, create_private_dir, replace_private};
 use crate::proto::Hit;
 
 /// Most sessions whose searches are kept.
@@ -145,15 +145,7 @@ fn session() -> i32 {
 fn write(file: &Path, last: &LastSearch) -> io::Result<()> {
     let dir = file.parent().unwrap_or(Path::new("."));
     create_private_dir(dir).map_err(io::Error::other)?;
-    let part = file.with_extension(std::process::id().to_string());
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let text = serde_json::to_vec(last)?;
-    let written = options.open(&part).and_then(|mut new| new.write_all(&text));
-    let written = written.and_then(|()| fs::rename(&part, file));
-    written.inspect_err(|_| drop(fs::remove_file(&part)))?;
+    replace_private(file, &serde_json::to_vec(last)?).map_err(io::Error::other)?;
     forget_oldest(dir)
 }
 

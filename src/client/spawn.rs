@@ -186,8 +186,8 @@ fn run(verb: &str, layout: &RepoLayout, options: &Options) -> Result<(), ClientE
 pub(super) fn command(verb: &str, layout: &RepoLayout, options: &Options) -> Command {
     let mut command = Command::new(&options.daemon);
     command.arg(verb).arg("--root").arg(&layout.root).current_dir(&layout.state_dir);
-    if verb == "run" && options.memories_only {
-        command.arg("--memories-only");
+    if verb == "run" && options.index_on_demand {
+        command.arg("--index-on-demand");
     }
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     child::clear_git_env(&mut command);

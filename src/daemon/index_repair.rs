@@ -2,14 +2,12 @@
 //!
 //! The record has a file of its own, because the database that it is about is removed.
 
-use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::clock::now_ms;
-use crate::paths::{IoContext as _, PathError, read_file};
+use crate::paths::{IoContext as _, PathError, read_file, replace_private};
 
 /// Name of the file in the state dir.
 const NAME: &str = "index_repaired.json";
@@ -59,12 +57,6 @@ fn read(index_db: &Path) -> Option<IndexRepair> {
 
 fn write(index_db: &Path, repair: &IndexRepair) -> Result<(), PathError> {
     let file = file(index_db);
-    let aside = file.with_extension("json.new");
     let text = serde_json::to_vec(repair).map_err(std::io::Error::from).at("write", &file)?;
-    let mut options = fs::File::options();
-    options.create(true).truncate(true).write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(&aside).and_then(|mut to| to.write_all(&text)).at("write", &aside)?;
-    fs::rename(&aside, &file).at("rename", &aside)
+    replace_private(&file, &text)
 }

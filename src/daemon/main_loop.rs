@@ -101,9 +101,9 @@ impl MainLoop {
         }
     }
 
-    /// Runs until the daemon is to stop; returns the reason. Unless it `indexes`, a worktree is opened only when it is asked for.
-    pub(super) fn run(mut self, events: &Receiver<Event>, indexes: bool) -> &'static str {
-        if indexes {
+    /// Runs until the daemon is to stop; returns the reason. With `index_on_demand`, a worktree is opened only when it is asked for.
+    pub(super) fn run(mut self, events: &Receiver<Event>, index_on_demand: bool) -> &'static str {
+        if !index_on_demand {
             self.open(self.shared.layout.clone(), None);
             self.wake_embedder();
         }

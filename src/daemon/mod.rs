@@ -113,11 +113,11 @@ pub enum Ended {
 
 /// Serves the repository around `root` until a request, a signal or the idle exit stops it.
 ///
-/// `ready` is called once the socket accepts connections. Unless it `indexes`, nothing is indexed before a request needs it.
+/// `ready` is called once the socket accepts connections. With `index_on_demand`, nothing is indexed before a request needs it.
 ///
 /// # Errors
 /// When it cannot start; nothing is left behind that the next start would not replace.
-pub fn run(root: &Path, indexes: bool, ready: impl FnOnce()) -> anyhow::Result<Ended> {
+pub fn run(root: &Path, index_on_demand: bool, ready: impl FnOnce()) -> anyhow::Result<Ended> {
     descriptors::raise_limit();
     let env = Env::read();
     let layout = RepoLayout::locate(root, &env)?;
@@ -126,7 +126,7 @@ pub fn run(root: &Path, indexes: bool, ready: impl FnOnce()) -> anyhow::Result<E
     let config = config::load(Some(&layout))?.config;
     log::start(&layout.log_file(), &config.daemon.log)?;
     tracing::info!(root = %layout.root.display(), version = env!("CARGO_PKG_VERSION"), "starting");
-    let outcome = serve(layout, env, config, indexes, ready);
+    let outcome = serve(layout, env, config, index_on_demand, ready);
     if let Err(error) = &outcome {
         tracing::error!(error = error_chain(error), "ended");
     }
@@ -137,7 +137,7 @@ fn serve(
     layout: RepoLayout,
     env: Env,
     config: Config,
-    indexes: bool,
+    index_on_demand: bool,
     ready: impl FnOnce(),
 ) -> anyhow::Result<()> {
     let index_db = layout.index_file();
@@ -191,7 +191,7 @@ fn serve(
     let (stop, stopped) = tokio::sync::watch::channel(false);
     let for_loop = Arc::clone(&shared);
     let looping = spawn("loop", move || {
-        let why = caught(move || main_loop.run(&events, indexes))
+        let why = caught(move || main_loop.run(&events, index_on_demand))
             .unwrap_or("the loop panicked, and it alone knows what is fresh");
         tracing::info!(why, "stopping");
         for_loop.progress.cancelled.store(true, Ordering::Relaxed);

@@ -21,7 +21,7 @@ use super::status::embed_failed;
 use super::verify::{Forms, Verified, verify};
 use crate::paths::{CallerDir, RepoLayout};
 use crate::proto::memory::Caller;
-use crate::proto::{Hit, Mode, Parsed, Pending, SearchParams, SearchResult, Sync};
+use crate::proto::{Hit, Mode, Parsed, Pending, SearchParams, SearchResult, Sync, rounded_score};
 use crate::search::correction::{FEW, WordsOfView, corrected as corrected_query};
 use crate::search::filter::Filter;
 use crate::search::memory_search::MemoryAsk;
@@ -36,8 +36,6 @@ use crate::types::{Kind, SourceKey};
 const MAX_LIMIT: usize = 200;
 /// Most lines before or after those that match.
 const MAX_AROUND: usize = 200;
-/// Scores are told in steps of 0.0001: more digits say nothing and cost tokens.
-const SCORE_STEPS: f64 = 10_000.0;
 /// A search counts pending embeddings up to this many; `sync` and `status` count exactly.
 const MOST_PENDING: u32 = 1_000;
 
@@ -89,7 +87,7 @@ pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> RpcRes
     for (hit, rank) in result.hits.iter_mut().zip(1..) {
         hit.rank = rank;
         if !params.explain {
-            hit.score = (hit.score * SCORE_STEPS).round() / SCORE_STEPS;
+            hit.score = rounded_score(hit.score);
         }
     }
     for hit in result.hits.iter_mut().filter(|hit| hit.commit.is_none() && hit.memory.is_none()) {

@@ -5,10 +5,7 @@ use std::collections::BTreeSet;
 use super::signature::Lines;
 use super::{CodeMap, Ranking};
 use crate::paths::CallerDir;
-use crate::types::escape;
-
-/// Characters per token. Tokenizers differ; for English and code the average is about four.
-const TOKEN_CHARS: usize = 4;
+use crate::types::{TOKEN_CHARS, escape};
 
 /// Symbols of a file that are shown before the next file, because a map should cover many files.
 const FIRST_SYMBOLS: usize = 6;

@@ -8,7 +8,7 @@ use serde_json::Value;
 const LEFT_OUT: &[&str] =
     &["arms", "blob", "classes", "clock", "digest", "mode", "query", "seen", "took_ms", "view"];
 
-/// Scores are rounded to four digits.
+/// Scores are told in steps of 0.0001: more digits say nothing and cost tokens.
 const SCORE_STEPS: f64 = 10_000.0;
 
 /// A value of JSON whose keys keep their order.
@@ -60,8 +60,13 @@ fn strip(value: &mut Ordered, also: &[&str]) {
 
 fn round(score: &mut Value) {
     if let Some(number) = score.as_f64() {
-        *score = ((number * SCORE_STEPS).round() / SCORE_STEPS).into();
+        *score = rounded_score(number).into();
     }
+}
+
+/// Returns a score with four digits.
+pub fn rounded_score(score: f64) -> f64 {
+    (score * SCORE_STEPS).round() / SCORE_STEPS
 }
 
 #[cfg(test)]

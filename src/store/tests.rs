@@ -53,7 +53,16 @@ fn names_are_listed_one_level_at_a_time() {
     check("sub/a", "c", 9, &["c"]);
     check("zoé", "", 9, &["é"]);
     check("su", "", 9, &[]);
-    assert_eq!(bench.reader.languages("x").unwrap(), [""; 0]);
+    let mut written = put("a.rs", [2; 32], vec![chunk([2; 32])]);
+    if let Change::Put { lang, .. } = &mut written {
+        *lang = "rust";
+    }
+    bench.writer.apply(view, &[written], 0).unwrap();
+    let languages = |prefix: &str| bench.reader.languages(prefix).unwrap();
+    assert_eq!(
+        (languages("ru"), languages(""), languages("x")),
+        (vec!["rust".into()], vec!["rust".into()], vec![])
+    );
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::sandbox::Sandbox;
 fn options(start: bool) -> Options {
     Options {
         start,
-        memories_only: false,
+        index_on_demand: false,
         daemon: Sandbox::daemon(),
         version: VERSION.to_owned(),
         answer_within: Duration::from_secs(20),

@@ -1,6 +1,6 @@
 //! Are the manual pages shown and written?
 
-use crate::live::{Live, not_checked};
+use crate::live::{Live, not_checked, until};
 use crate::sandbox::Sandbox;
 use crate::terminal::Terminal;
 
@@ -22,12 +22,22 @@ fn pages_are_printed_and_written() {
 #[test]
 fn a_terminal_shows_the_page() {
     let live = Live::idle();
-    match Terminal::open(&live, "man search") {
-        // By `man`, or else the help.
-        Ok(mut terminal) => {
-            terminal.after("Search documents", "q");
-            assert_eq!(terminal.end(), Some(0));
+    let dir = live.sandbox.path("bin");
+    std::fs::create_dir(&dir).unwrap();
+    let man = dir.join("man");
+    // Only this program shows a page; the help is no page.
+    for (script, shown) in [("cat \"$2\"", ".TH memo-search 1"), ("exit 1", "Usage: memo search")] {
+        std::fs::write(&man, format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(&man, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let line =
+            format!("PATH={}:$PATH {} --no-pager man search", dir.display(), env!("CARGO_BIN_EXE_memo"));
+        match Terminal::run(&live, &line) {
+            Ok(mut terminal) => {
+                assert_eq!(terminal.end(), Some(0));
+                until(shown, || terminal.shown().contains(shown));
+                assert_eq!(terminal.shown().contains(".TH"), shown.starts_with(".TH"), "{script}");
+            }
+            Err(error) => return not_checked(&format!("memo man at a terminal: script: {error}")),
         }
-        Err(error) => not_checked(&format!("memo man at a terminal: script: {error}")),
     }
 }

@@ -112,7 +112,7 @@ fn a_daemon_that_is_too_old_stays_until_the_new_one_can_start() {
     let connect = |daemon: &Path| {
         let options = Options {
             start: true,
-            memories_only: false,
+            index_on_demand: false,
             daemon: daemon.to_owned(),
             version: "99.0.0".to_owned(),
             answer_within: Duration::from_secs(20),

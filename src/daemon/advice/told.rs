@@ -4,15 +4,13 @@
 //! is lost with the file is told again.
 
 use std::collections::VecDeque;
-use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
 use serde::{Deserialize, Serialize};
 
 use crate::daemon::clock::now_ms;
-use crate::paths::{IoContext, PathError, RepoLayout, read_file};
+use crate::paths::{IoContext, PathError, RepoLayout, read_file, replace_private};
 use crate::proto::Beginning;
 use crate::threads::lock;
 
@@ -125,18 +123,14 @@ fn read(file: &Path) -> Vec<Session> {
 }
 
 fn write(file: &Path, sessions: &[Session]) -> Result<(), PathError> {
-    let aside = file.with_extension("json.new");
     let text = serde_json::to_vec(sessions).map_err(std::io::Error::from).at("write", file)?;
-    let mut options = fs::File::options();
-    options.create(true).truncate(true).write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(&aside).and_then(|mut to| to.write_all(&text)).at("write", &aside)?;
-    fs::rename(&aside, file).at("rename", &aside)
+    replace_private(file, &text)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn told(dir: &Path) -> Told {

@@ -3,9 +3,7 @@
 //! Tokens are counted as for the map: four characters each.
 
 use crate::proto::BriefSection;
-
-/// Characters of a token, as in `map`.
-const TOKEN_CHARS: usize = 4;
+use crate::types::TOKEN_CHARS;
 
 /// A section of lines.
 pub(super) struct List {

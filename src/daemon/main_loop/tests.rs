@@ -211,7 +211,7 @@ fn a_flood_of_events_does_not_postpone_an_answer() {
         let event = WatchEvent::Changed(vec![change.clone(); CHANGES]);
         sender.send(Event::Watch(event)).unwrap();
     }
-    let looping = std::thread::spawn(move || bench.main_loop.run(&events, true));
+    let looping = std::thread::spawn(move || bench.main_loop.run(&events, false));
     let answer = answer.blocking_recv().unwrap();
     let n_taken = shared.events.load(Ordering::Relaxed);
     assert!(!answer.unwrap().fresh);

@@ -7,11 +7,10 @@ use serde_json::{Map, Value, json};
 use crate::extract::{CHUNK_CHARS, Chunk, Extracted, OVERLAP_CHARS, Size, markdown};
 use crate::memory::fields::MAX_TITLE;
 use crate::proto::exchange::{Draft, ImportParams, MarkdownParams, Snapshot};
+use crate::types::TOKEN_CHARS;
 
 /// Largest document, bytes; the same as for the index.
 pub(super) const MOST_BYTES: usize = 1 << 20;
-/// Approximate characters per token.
-const TOKEN_CHARS: usize = 4;
 /// Shortest and longest chunks, tokens.
 const TOKENS: std::ops::RangeInclusive<usize> = 50..=4_000;
 

@@ -109,7 +109,7 @@ fn take(
                 }
                 imported
             }
-            Err(why) => refusal(told(&why)),
+            Err(why) => refusal(with_hint(&why)),
         };
         result.drafts.push(Imported { line: draft.line, ..imported });
     }
@@ -131,7 +131,8 @@ pub(super) fn keys(rows: &Rows<'_>, params: &KeysParams) -> Done<KeysResult> {
     Ok(KeysResult { keys: rows.keys(&params.beginning)?, notice: None })
 }
 
-fn told(refused: &Refused) -> String {
+/// Returns why something was refused, and what to do.
+fn with_hint(refused: &Refused) -> String {
     let hint = refused.hint.map_or(String::new(), |hint| format!("; {hint}"));
     format!("{refused}{hint}")
 }
@@ -331,7 +332,7 @@ impl Import<'_> {
         let created = draft.created.as_deref().map(|written| time::exact("created", written)).transpose();
         let created = match created {
             Ok(created) => created.unwrap_or(self.stamp.now_ms),
-            Err(why) => return Ok(refusal(told(&why))),
+            Err(why) => return Ok(refusal(with_hint(&why))),
         };
         for id in [&draft.source, &draft.target] {
             if !self.rows.has(id)? {
