@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::error::Category;
 
 use crate::paths::{Env, RepoLayout};
 use crate::proto::{CwdParams, Endpoint, HelloParams, HelloResult, PROTOCOL, RpcError, code};
@@ -270,7 +271,7 @@ impl Client {
         loop {
             let line = self.connection.read_line(deadline).map_err(|error| self.failed(&error))?;
             let head: Head =
-                serde_json::from_slice(&line).map_err(|error| self.garbage(&error.to_string()))?;
+                serde_json::from_slice(&line).map_err(|error| self.garbage(&not_json(&error)))?;
             let is_busy = head.error.as_ref().is_some_and(|error| error.code == code::BUSY);
             self.turned_away = head.id.is_none() && is_busy;
             if head.method.is_some() || head.id.is_some_and(|other| other != id) {
@@ -378,6 +379,15 @@ fn line<P: Serialize>(id: u64, method: &str, params: &P) -> serde_json::Result<V
     let mut line = serde_json::to_vec(&Call { jsonrpc: "2.0", id, method, params })?;
     line.push(b'\n');
     Ok(line)
+}
+
+/// Returns why a line is not what was expected, in other words than a parser's.
+fn not_json(error: &serde_json::Error) -> String {
+    match error.classify() {
+        Category::Syntax => format!("no JSON from byte {} on", error.column()),
+        Category::Eof => "JSON without its end".to_owned(),
+        Category::Data | Category::Io => error.to_string(),
+    }
 }
 
 /// Deserializes a result that is present; `null` counts as present.

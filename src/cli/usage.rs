@@ -58,7 +58,19 @@ fn message(error: &clap::Error) -> String {
     let lines = text.split("\n\n").next().unwrap_or(text).lines().map(str::trim);
     // The hint has the possible values.
     let lines: Vec<&str> = lines.filter(|line| !line.starts_with("[possible values")).collect();
-    lines.join(" ")
+    plain_reason(&lines.join(" "))
+}
+
+/// Replaces what Rust says of a number that does not parse.
+fn plain_reason(message: &str) -> String {
+    let reasons = [
+        ("invalid digit found in string", "not a whole number"),
+        ("number too large to fit in target type", "too large a number"),
+        ("number too small to fit in target type", "too small a number"),
+        ("cannot parse integer from empty string", "not a whole number"),
+    ];
+    let found = reasons.into_iter().find_map(|(rust, plain)| Some((message.strip_suffix(rust)?, plain)));
+    found.map_or_else(|| message.to_owned(), |(what, plain)| format!("{what}{plain}"))
 }
 
 /// Returns the error for words that begin with no verb, probably a query; `None` for any other error. The command line names

@@ -22,6 +22,7 @@ fn wrong_usage_is_explained() {
     let sandbox = Sandbox::new();
     let help = "`memo search --help` lists what it takes";
     let cases = [
+        ("search -n ten x", "invalid value 'ten' for '--limit <N>': not a whole number", help),
         ("search -n 0 x", "invalid value '0' for '--limit <N>': 0 is not in 1..=200", help),
         (
             "search --threshold nan x",
