@@ -23,8 +23,8 @@ use crate::types::{DeclaredRole, Definition, Phrase, SourceKey, Structure, ViewI
 
 /// Uses in a result when the caller names no number.
 const LIMIT: usize = 100;
-/// Most files that define one name: beyond them a use says nothing.
-const MOST_DEFINERS: usize = 2_000;
+/// Most definitions of one name that are told apart: with more, a name says nothing.
+const MOST_CANDIDATES: usize = 1_000;
 /// Longest line that is shown, in characters.
 const MOST_CHARS: usize = 160;
 
@@ -188,12 +188,16 @@ fn candidates(
     let files: BTreeSet<FileNumber> =
         defined.iter().filter_map(|(key, _)| structures.paths.number(key.as_str())).collect();
     let mut found = Vec::new();
-    for file in files.into_iter().take(MOST_DEFINERS) {
+    for file in files {
         let structure = structures.of(file);
         for (id, declared) in structure.declared.iter().enumerate() {
             let has_name =
                 declared.role != DeclaredRole::Scope && declared.names.split(' ').any(|own| own == name);
             found.extend(has_name.then_some(Candidate { file, declared: id as u32 }));
+        }
+        if found.len() > MOST_CANDIDATES {
+            found.truncate(MOST_CANDIDATES);
+            break;
         }
     }
     Ok(found)

@@ -14,8 +14,8 @@ use std::sync::Arc;
 pub use self::path_index::PathIndex;
 use crate::types::{Declared, DeclaredRole, Import, Receiver, Structure, Use, is_compound};
 
-/// Longest chain of files that export a name again, as Python's `__init__.py` does.
-const MOST_REEXPORTS: usize = 5;
+/// Most files that are followed from one import: each may export the names of others again, as Python's `__init__.py` does.
+const MOST_REEXPORTS: usize = 64;
 
 /// Most other names of one definition that are followed.
 const MOST_ALIASES: usize = 16;
@@ -195,7 +195,8 @@ impl<'a, S: Structures> Resolver<'a, S> {
             return (Certainty::Exact, seen);
         }
         if let Some(modules) = self.modules(place, path) {
-            let found = self.exported(&modules, self.name, MOST_REEXPORTS);
+            let from = modules.iter().map(|module| (*module, self.name.to_owned()));
+            let found = self.exported(from.collect());
             let is_of_another_library = modules.is_empty();
             if !found.is_empty() || is_of_another_library || !place.family.has_types_as_modules() {
                 return (Certainty::Exact, found);
@@ -238,44 +239,48 @@ impl<'a, S: Structures> Resolver<'a, S> {
 
     /// Resolves a name by the imports that bring it in.
     fn imported(&self, place: &Place<'_>, is_it: impl Fn(&Import) -> bool) -> (Certainty, Vec<Candidate>) {
-        let mut found = Vec::new();
+        let mut from: Vec<(FileNumber, String)> = Vec::new();
         for import in place.structure.imports.iter().filter(|import| is_it(import)) {
             let name =
                 if import.name.is_empty() || import.name == "default" { self.name } else { &import.name };
-            let modules = self.paths.files_of(place.family, &import.module, place.file);
-            found.extend(self.exported(&modules, name, MOST_REEXPORTS));
             // `import a.b.C` names a file in some languages.
-            let own = self.paths.files_of(place.family, &full_module(import), place.file);
-            found.extend(self.exported(&own, name, MOST_REEXPORTS));
+            for module in [import.module.clone(), full_module(import)] {
+                let files = self.paths.files_of(place.family, &module, place.file);
+                from.extend(files.into_iter().map(|file| (file, name.to_owned())));
+            }
         }
-        found.sort_unstable_by_key(|found| (found.file, found.declared));
-        (Certainty::Exact, found)
+        (Certainty::Exact, self.exported(from))
     }
 
-    /// Returns the definitions that files export under a name, their own and those that they import.
-    fn exported(&self, files: &[FileNumber], name: &str, depth: usize) -> Vec<Candidate> {
+    /// Returns the definitions that files export under names, their own and those that they import.
+    fn exported(&self, mut open: Vec<(FileNumber, String)>) -> Vec<Candidate> {
         let mut found: Vec<Candidate> = Vec::new();
-        for file in files {
+        // Files may import each other.
+        let mut seen: HashSet<(FileNumber, String)> = HashSet::new();
+        while let Some((file, name)) = open.pop() {
+            if seen.len() >= MOST_REEXPORTS || !seen.insert((file, name.clone())) {
+                continue;
+            }
             let own = self.candidates.iter().filter(|(candidate, structure)| {
                 let declared = &structure.declared[candidate.declared as usize];
-                candidate.file == *file && name == self.name && declared.role != DeclaredRole::Member
+                candidate.file == file && name == self.name && declared.role != DeclaredRole::Member
             });
             let n_before = found.len();
             found.extend(own.map(|(candidate, _)| *candidate));
-            if found.len() > n_before || depth == 0 {
+            if found.len() > n_before {
                 continue;
             }
-            let structure = self.structures.of(*file);
-            let family = Family::of(self.paths.path(*file));
-            for import in
-                structure.imports.iter().filter(|import| import.local == name || import.local.is_empty())
-            {
-                let there = if import.name.is_empty() { name } else { &import.name };
-                let modules = self.paths.files_of(family, &import.module, *file);
-                let modules: Vec<FileNumber> = modules.into_iter().filter(|module| module != file).collect();
-                found.extend(self.exported(&modules, there, depth - 1));
+            let structure = self.structures.of(file);
+            let family = Family::of(self.paths.path(file));
+            let reexports = structure.imports.iter();
+            for import in reexports.filter(|import| import.local == name || import.local.is_empty()) {
+                let there = if import.name.is_empty() { &name } else { &import.name };
+                let modules = self.paths.files_of(family, &import.module, file);
+                open.extend(modules.into_iter().map(|module| (module, there.clone())));
             }
         }
+        found.sort_unstable_by_key(|found| (found.file, found.declared));
+        found.dedup();
         found
     }
 

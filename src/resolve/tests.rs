@@ -236,3 +236,15 @@ class C { void f() { A.run(); run(); } }
         ],
     );
 }
+
+#[test]
+fn files_that_import_each_other_end_the_search() {
+    let mut repository = String::new();
+    for file in 0..40 {
+        let imports = (0..40).map(|other| format!("from .m{other} import *\n")).collect::<String>();
+        repository += &format!("== p/m{file}.py\n{imports}find()\n");
+    }
+    let uses: Vec<String> = (0..40).map(|file| format!("p/m{file}.py:41 nothing")).collect();
+    let uses: Vec<&str> = uses.iter().map(String::as_str).collect();
+    check(&(repository + "== q.py\ndef find(): ...\n"), "find", &uses);
+}
