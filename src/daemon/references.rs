@@ -19,7 +19,7 @@ use crate::paths::CallerDir;
 use crate::proto::{RefCounts, RefDefinition, RefUse, RefsParams, RefsResult};
 use crate::resolve::{Candidate, Certainty, FileNumber, PathIndex, Resolver, Structures};
 use crate::store::{Reader, StoreError};
-use crate::types::{DeclaredRole, Definition, Phrase, SourceKey, Structure, ViewId};
+use crate::types::{DeclaredRole, Definition, Phrase, Receiver, SourceKey, Structure, ViewId};
 
 /// Uses in a result when the caller names no number.
 const LIMIT: usize = 100;
@@ -149,9 +149,15 @@ fn uses(
         }
         for file in files {
             let structure = structures.of(file);
+            // Uses of one form in one definition mean the same.
+            let mut known: HashMap<(u32, Receiver, u32, Option<u32>), Option<Certainty>> = HashMap::new();
             for of in resolver.uses(&structure) {
-                let (certainty, meant) = resolver.resolve(file, &structure, of);
-                if meant.iter().any(|meant| wanted.contains(meant)) {
+                let line = (of.receiver == Receiver::Import).then_some(of.line);
+                let certainty = *known.entry((of.name, of.receiver, of.within, line)).or_insert_with(|| {
+                    let (certainty, meant) = resolver.resolve(file, &structure, of);
+                    meant.iter().any(|meant| wanted.contains(meant)).then_some(certainty)
+                });
+                if let Some(certainty) = certainty {
                     let within = of.within.checked_sub(1).and_then(|id| structure.declared.get(id as usize));
                     found.push(Found {
                         key: SourceKey::new(paths.path(file)),

@@ -100,7 +100,7 @@ pub struct Use {
 }
 
 /// What a used name is taken from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Receiver {
     /// Nothing: the name stands alone.
     None,
