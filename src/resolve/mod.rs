@@ -8,7 +8,8 @@ mod path_index;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashSet;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 pub use self::path_index::PathIndex;
@@ -57,6 +58,8 @@ pub struct Resolver<'a, S> {
     candidates: Vec<(Candidate, Arc<Structure>)>,
     /// Other names under which files export it.
     aliases: Vec<String>,
+    /// By file: what it imports without naming it.
+    wildcards: RefCell<HashMap<FileNumber, Vec<Candidate>>>,
 }
 
 impl<'a, S: Structures> Resolver<'a, S> {
@@ -64,7 +67,7 @@ impl<'a, S: Structures> Resolver<'a, S> {
     pub fn new(paths: &'a PathIndex, structures: &'a S, name: &'a str, candidates: &[Candidate]) -> Self {
         let with_structure = |candidate: &Candidate| (*candidate, structures.of(candidate.file));
         let candidates = candidates.iter().map(with_structure).collect();
-        Self { paths, structures, name, candidates, aliases: Vec::new() }
+        Self { paths, structures, name, candidates, aliases: Vec::new(), wildcards: RefCell::default() }
     }
 
     /// Returns the uses of a file that may mean one: of the name, and of what it is imported as.
@@ -134,9 +137,9 @@ impl<'a, S: Structures> Resolver<'a, S> {
         if !of_package.is_empty() {
             return (Certainty::Exact, of_package);
         }
-        let wildcards = self.imported(place, |import| import.local.is_empty());
-        if !wildcards.1.is_empty() {
-            return wildcards;
+        let wildcards = self.of_wildcards(place);
+        if !wildcards.is_empty() {
+            return (Certainty::Exact, wildcards);
         }
         match place.family {
             // The linker knows one function of a name, wherever it is declared.
@@ -145,6 +148,16 @@ impl<'a, S: Structures> Resolver<'a, S> {
             }
             _ => (Certainty::ByName, Vec::new()),
         }
+    }
+
+    /// Returns the definitions that the file imports without naming them, which are the same for all of its uses.
+    fn of_wildcards(&self, place: &Place<'_>) -> Vec<Candidate> {
+        if let Some(known) = self.wildcards.borrow().get(&place.file) {
+            return known.clone();
+        }
+        let (_, found) = self.imported(place, |import| import.local.is_empty());
+        self.wildcards.borrow_mut().insert(place.file, found.clone());
+        found
     }
 
     /// Returns the definitions of the file that the language lets a name in this place mean, the innermost.
