@@ -5,6 +5,7 @@
 
 mod modules;
 mod path_index;
+mod place;
 #[cfg(test)]
 mod tests;
 
@@ -13,6 +14,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 pub use self::path_index::PathIndex;
+use self::place::{Family, Place, last_part, owner_of};
 use crate::types::{Declared, DeclaredRole, Import, Receiver, Structure, Use, is_compound};
 
 /// Most files that are followed from one import: each may export the names of others again, as Python's `__init__.py` does.
@@ -368,87 +370,5 @@ fn full_module(import: &Import) -> String {
         }
         (module, name) if module.ends_with('.') => format!("{module}{name}"),
         (module, name) => format!("{module}.{name}"),
-    }
-}
-
-/// Returns the qualified name of what holds a definition; empty at the top.
-fn owner_of(declared: &Declared) -> &str {
-    let own = declared.names.split(' ').next().unwrap_or_default();
-    declared.title.strip_suffix(own).unwrap_or_default().trim_end_matches([':', '.', '#', '\\'])
-}
-
-fn last_part(path: &str) -> &str {
-    path.rsplit(['.', ':', '#', '\\']).next().unwrap_or(path)
-}
-
-/// Languages whose files know each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Family {
-    Python,
-    JavaScript,
-    Go,
-    Rust,
-    Java,
-    C,
-    Other,
-}
-
-impl Family {
-    fn of(path: &str) -> Self {
-        match path.rsplit('.').next().unwrap_or_default() {
-            "py" | "pyi" | "pyw" => Self::Python,
-            "js" | "jsx" | "mjs" | "cjs" | "ts" | "tsx" | "mts" | "cts" => Self::JavaScript,
-            "go" => Self::Go,
-            "rs" => Self::Rust,
-            "java" => Self::Java,
-            "c" | "h" | "cc" | "cpp" | "cxx" | "hh" | "hpp" | "hxx" => Self::C,
-            _ => Self::Other,
-        }
-    }
-
-    /// Whether members are used without a receiver inside of their type.
-    fn has_implicit_self(self) -> bool {
-        matches!(self, Self::Java | Self::C)
-    }
-
-    /// Whether a path that is a module may also be a type.
-    fn has_types_as_modules(self) -> bool {
-        matches!(self, Self::Rust | Self::Java | Self::Python | Self::JavaScript)
-    }
-
-    fn separator(self) -> &'static str {
-        if self == Self::Rust { "::" } else { "." }
-    }
-}
-
-/// Where a use stands.
-struct Place<'a> {
-    file: FileNumber,
-    structure: &'a Structure,
-    family: Family,
-    /// The name as it stands there.
-    written: &'a str,
-    within: Option<u32>,
-}
-
-impl Place<'_> {
-    /// Returns the definitions around, innermost first.
-    fn around(&self) -> impl Iterator<Item = u32> {
-        let declared = &self.structure.declared;
-        std::iter::successors(self.within, |id| declared.get(*id as usize)?.parent)
-    }
-
-    /// Returns the own name of the type around.
-    fn owner(&self) -> Option<String> {
-        let declared = self.around().filter_map(|id| self.structure.declared.get(id as usize));
-        let mut owners = declared.filter_map(|around| match around.role {
-            DeclaredRole::Type | DeclaredRole::Scope => Some(last_part(&around.title).to_owned()),
-            DeclaredRole::Member | DeclaredRole::Free => {
-                let owner = last_part(owner_of(around));
-                (around.role == DeclaredRole::Member && !owner.is_empty()).then(|| owner.to_owned())
-            }
-            DeclaredRole::Module => None,
-        });
-        owners.next()
     }
 }

@@ -1,11 +1,12 @@
 //! Finds the files of a module by the rules of each language.
 
+use super::FileNumber;
 use super::path_index::{PathIndex, split};
-use super::{Family, FileNumber};
+use super::place::Family;
 
 impl PathIndex {
     /// Returns the files that a module means when `from` names it; none if it is of another library.
-    pub(crate) fn files_of(&self, family: Family, module: &str, from: FileNumber) -> Vec<FileNumber> {
+    pub(super) fn files_of(&self, family: Family, module: &str, from: FileNumber) -> Vec<FileNumber> {
         if module.is_empty() {
             return Vec::new();
         }
