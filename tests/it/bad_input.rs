@@ -40,6 +40,7 @@ const CASES: &[Case] = &[
         "unexpected argument '--focus'",
         "--focus is a flag of memo map; `memo list --help`",
     ),
+    ("explain -l x", 2, "unexpected argument '-l'", "-l is a flag of memo search"),
     ("explain --files x", 2, "unexpected argument '--files'", "--files is a flag of memo search"),
     ("map --limt 3", 2, "unexpected argument '--limt'", "`memo map --help` lists what it takes"),
     ("search --limt 3 x", 2, "unexpected argument '--limt'", "did you mean --limit?"),

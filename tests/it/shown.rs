@@ -158,7 +158,9 @@ fn a_search_lists_files_or_lines_for_editors() {
         String::from_utf8(output.stdout).unwrap()
     };
     let search = ["search", "renew", "--kind", "symbol", "--wait-ms=60000"];
-    assert_eq!(lines(&[&search[..], &["--files"]].concat()), "session.rs\nother.rs\n");
+    for files in ["--files", "-l"] {
+        assert_eq!(lines(&[&search[..], &[files]].concat()), "session.rs\nother.rs\n", "{files}");
+    }
     let vimgrep = lines(&[&search[..], &["--vimgrep"]].concat());
     assert!(
         vimgrep.lines().any(|line| line == "session.rs:10:12:    pub fn renew(&mut self) -> u64 {"),

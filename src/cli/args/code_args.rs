@@ -107,7 +107,7 @@ pub(in crate::cli) struct FindArgs {
     #[arg(long, value_name = "GLOB")]
     pub(in crate::cli) exclude: Vec<String>,
     /// Only these languages: rust, python, markdown… (comma-separated, or given again)
-    #[arg(short, long, value_name = "LANG", value_delimiter = ',')]
+    #[arg(long, value_name = "LANG", value_delimiter = ',')]
     pub(in crate::cli) lang: Vec<String>,
     #[command(flatten)]
     pub(in crate::cli) memories: MemoryScopeArgs,
@@ -147,7 +147,7 @@ pub(in crate::cli) struct SearchArgs {
     #[arg(short, long, value_name = "TOKENS", conflicts_with_all = ["files", "vimgrep", "full", "after_context", "before_context", "context"])]
     pub(in crate::cli) budget: Option<usize>,
     /// Only the paths of the files that were found, one a line; commits and memories are left out
-    #[arg(long, conflicts_with_all = ["vimgrep", "full", "format", "after_context", "before_context", "context"])]
+    #[arg(short = 'l', long, conflicts_with_all = ["vimgrep", "full", "format", "after_context", "before_context", "context"])]
     pub(in crate::cli) files: bool,
     /// The lines of each snippet that match as PATH:LINE:COLUMN:TEXT, which editors read; of a hit without one its first
     #[arg(long, conflicts_with_all = ["full", "format", "after_context", "before_context", "context"])]
