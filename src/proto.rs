@@ -17,6 +17,7 @@ mod index_progress;
 mod lean;
 pub mod memory;
 mod model;
+mod reach;
 mod references;
 mod rpc;
 mod search;
@@ -40,6 +41,7 @@ pub use self::hooks::{HookInfo, HookMethod, HooksParams, HooksResult};
 pub use self::index_progress::{IndexProgress, IndexStep};
 pub use self::lean::{Ordered, rounded_score};
 pub use self::model::{ModelEntry, ModelParams, ModelsResult, NextModel};
+pub use self::reach::{ReachParams, ReachResult, ReachedDefinition};
 pub use self::references::{RefCounts, RefDefinition, RefUse, RefsParams, RefsResult};
 pub use self::rpc::{
     ErrorData, HelloParams, HelloResult, MAX_DEPTH, Request, Response, RpcError, code, depth,
@@ -86,6 +88,11 @@ pub const METHODS: &[Method] = &[
     reads("map"),
     reads("show"),
     reads("refs"),
+    reads("callers"),
+    reads("callees"),
+    reads("impact"),
+    reads("tests"),
+    reads("implements"),
     reads("why"),
     reads("changed"),
     reads("complete"),

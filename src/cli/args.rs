@@ -6,11 +6,13 @@ mod bench_args;
 mod code_args;
 mod exchange_args;
 mod memory_args;
+mod reach_args;
 mod relation_args;
 mod rows_args;
 mod verb;
 mod verb_args;
 mod verb_groups;
+mod verb_paths;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -19,14 +21,15 @@ use clap::{Args, Parser, ValueEnum};
 
 pub(super) use bench_args::{BenchArgs, BenchVerb, QualityArgs};
 pub(super) use code_args::{
-    BriefArgs, ChangedArgs, ExplainArgs, FindArgs, FreshArgs, MapArgs, OpenArgs, RefsArgs, SearchArgs,
-    ShowArgs, WhyArgs,
+    BriefArgs, ChangedArgs, ExplainArgs, FindArgs, FreshArgs, MapArgs, OpenArgs, SearchArgs, ShowArgs,
+    WhyArgs,
 };
 pub(super) use exchange_args::{BackupArgs, ExportArgs, From, ImportArgs, RestoreBackupArgs};
 pub(super) use memory_args::{
     AddArgs, AppendArgs, ConsentArgs, GetArgs, HistoryArgs, IdArgs, IdsArgs, ListArgs, PromoteArgs,
     RecallArgs, RecentArgs, RemoveArgs, TagArgs, TextArgs, UpdateArgs,
 };
+pub(super) use reach_args::{ImpactArgs, ReachArgs, ReachListArgs, RefsArgs};
 pub(super) use relation_args::{
     ConsolidateArgs, DedupeArgs, LinkingArgs, LinksArgs, RelatedArgs, ResolveArgs,
 };

@@ -39,3 +39,10 @@ pub(super) fn fit(result: &mut SearchResult, tokens: usize, n_chars: impl Fn(&Se
     result.left_out -= kept.len();
     result.hits = kept.into_iter().map(|(hit, ..)| hit).collect();
 }
+
+/// Returns how many of the first rows fit; `n_chars` counts what that many take.
+pub(super) fn fit_rows(n_rows: usize, tokens: usize, n_chars: impl Fn(usize) -> usize) -> usize {
+    let room = tokens.saturating_mul(TOKEN_CHARS);
+    let sizes: Vec<usize> = (0..=n_rows).collect();
+    sizes.partition_point(|n| *n == 0 || n_chars(*n) <= room).saturating_sub(1)
+}

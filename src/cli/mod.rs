@@ -37,7 +37,6 @@ mod output;
 mod pager;
 mod process;
 mod progress;
-mod refs;
 mod rows;
 mod setup;
 mod shell;
@@ -48,6 +47,7 @@ mod undo_hint;
 mod uninstall;
 mod usage;
 mod usage_hint;
+mod uses;
 mod why;
 
 use std::ffi::OsString;
@@ -143,6 +143,11 @@ fn listed(verb: &Verb) -> Option<(&RowsArgs, &'static Table)> {
         Verb::Search(typed) => (&typed.find.rows, &rows::HITS),
         Verb::Changed(typed) => (&typed.rows, &rows::FILES),
         Verb::Why(typed) => (&typed.rows, &rows::COMMITS),
+        Verb::Refs(typed) => (&typed.list.rows, &rows::USES),
+        Verb::Callers(typed) | Verb::Callees(typed) | Verb::Implements(typed) => {
+            (&typed.list.rows, &rows::REACHED)
+        }
+        Verb::Impact(typed) | Verb::Tests(typed) => (&typed.list.rows, &rows::REACHED),
         Verb::Get(typed) => (&typed.rows, &rows::MEMORIES),
         Verb::List(typed) => (&typed.rows, &rows::MEMORIES),
         Verb::Tags(typed) | Verb::Containers(typed) => (typed, &rows::NAMES),
@@ -156,15 +161,11 @@ fn listed(verb: &Verb) -> Option<(&RowsArgs, &'static Table)> {
     })
 }
 
-fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
-    let CommandLine { global, mut verb } = typed;
-    // What a person set is more exact than what a client calls itself.
-    let of_env = std::env::var("MEMO_AGENT").ok().filter(|name| !name.trim().is_empty());
-    let agent = of_env.or_else(|| global.agent.clone());
-    let context = || {
-        let found = CommandContext::find(global.dir.as_deref())?;
-        Ok(found.of_client(global.client, agent.clone()))
-    };
+/// Makes the absolute places of a verb ones of the worktree, whatever links they lead through.
+fn without_links(
+    verb: &mut Verb,
+    context: impl Fn() -> Result<CommandContext, CliError>,
+) -> Result<(), CliError> {
     let places = verb.places_mut();
     if places.iter().any(|place| place.trim_start_matches('!').starts_with('/')) {
         let dir = context()?.dir();
@@ -174,12 +175,30 @@ fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
             place.push_str(&path);
         }
     }
+    Ok(())
+}
+
+fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
+    let CommandLine { global, mut verb } = typed;
+    // What a person set is more exact than what a client calls itself.
+    let of_env = std::env::var("MEMO_AGENT").ok().filter(|name| !name.trim().is_empty());
+    let agent = of_env.or_else(|| global.agent.clone());
+    let context = || {
+        let found = CommandContext::find(global.dir.as_deref())?;
+        Ok(found.of_client(global.client, agent.clone()))
+    };
+    without_links(&mut verb, context)?;
     match verb {
         Verb::Init(typed) => init::init(&typed, &CommandContext::find_new(global.dir.as_deref())?, output),
         Verb::Bench(typed) => bench::bench(typed, context, output),
         Verb::Search(typed) => hits::search(typed, &context()?, output),
         Verb::Explain(typed) => explain::explain(typed, &context()?, output),
-        Verb::Refs(typed) => refs::refs(typed, &context()?, output),
+        Verb::Refs(typed) => uses::refs(typed, &context()?, output),
+        Verb::Callers(typed) => uses::reach("callers", typed, &context()?, output),
+        Verb::Callees(typed) => uses::reach("callees", typed, &context()?, output),
+        Verb::Impact(typed) => uses::impact("impact", typed, &context()?, output),
+        Verb::Tests(typed) => uses::impact("tests", typed, &context()?, output),
+        Verb::Implements(typed) => uses::reach("implements", typed, &context()?, output),
         Verb::Show(typed) => show_code::show(typed, &context()?, output),
         Verb::Open(typed) => open::open(typed, &context()?, output),
         Verb::Map(typed) => map::map(typed, &context()?, output),

@@ -12,6 +12,7 @@ use super::githooks::{self, Verb};
 use super::memories::call as memories;
 use super::memories::states;
 use super::model_methods::{self, Verb as models};
+use super::references::Question;
 use super::request::{blocking, clock, deadline, freshness, freshness_with, locate, params_of, reading};
 use super::shared::Shared;
 use super::{advice, briefing, changed, completing, index_repair, references, repo_map, search};
@@ -38,6 +39,11 @@ pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> R
         "complete" => reply(&completing::complete(shared, params_of(params)?).await?),
         "show" => reply(&show_code::show(shared, params_of(params)?).await?),
         "refs" => reply(&references::refs(shared, params_of(params)?).await?),
+        "callers" => reply(&references::reach(shared, Question::Callers, params_of(params)?).await?),
+        "callees" => reply(&references::reach(shared, Question::Callees, params_of(params)?).await?),
+        "impact" => reply(&references::reach(shared, Question::Impact, params_of(params)?).await?),
+        "tests" => reply(&references::reach(shared, Question::Tests, params_of(params)?).await?),
+        "implements" => reply(&references::reach(shared, Question::Implements, params_of(params)?).await?),
         "why" => reply(&why::why(shared, params_of(params)?).await?),
         "status" => reply(&status(shared, params_of(params)?).await?),
         "sync" => reply(&sync(shared, params_of(params)?).await?),

@@ -22,6 +22,12 @@ impl Lines {
         Self { text, starts }
     }
 
+    /// Returns a line by its 1-based number, without blanks around it; an empty one behind the end.
+    pub fn line(&self, number: u32) -> &str {
+        let start = (number as usize).checked_sub(1).and_then(|nth| self.starts.get(nth));
+        start.and_then(|start| self.text[*start..].lines().next()).map_or("", str::trim)
+    }
+
     /// Returns the line that names a definition and what follows until its brackets are closed, as one line, with its 1-based
     /// number, given the first line of the definition, which may begin with documentation.
     pub fn signature(&self, name: &str, first: u32) -> Option<(u32, String)> {

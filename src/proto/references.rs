@@ -29,6 +29,9 @@ pub struct RefsResult {
     pub uses: Vec<RefUse>,
     /// How many uses were found, by certainty.
     pub counts: RefCounts,
+    /// Why there may be more than was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<String>,
     /// Whether the promise of the requested level holds.
     pub fresh: bool,
     /// Why it does not hold.

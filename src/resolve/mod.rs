@@ -14,7 +14,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 pub use self::path_index::PathIndex;
-use self::place::{Family, Place, last_part, owner_of};
+pub use self::place::owner_of;
+use self::place::{Family, Place, last_part};
 use crate::types::{Declared, DeclaredRole, Import, Receiver, Structure, Use, is_compound};
 
 /// Most files that are followed from one import: each may export the names of others again, as Python's `__init__.py` does.
@@ -44,7 +45,7 @@ pub trait Structures {
 }
 
 /// A definition that a use may mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Candidate {
     /// The defining file.
     pub file: FileNumber,

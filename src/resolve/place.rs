@@ -4,7 +4,7 @@ use super::FileNumber;
 use crate::types::{Declared, DeclaredRole, Structure};
 
 /// Returns the qualified name of what holds a definition; empty at the top.
-pub(super) fn owner_of(declared: &Declared) -> &str {
+pub fn owner_of(declared: &Declared) -> &str {
     let own = declared.names.split(' ').next().unwrap_or_default();
     declared.title.strip_suffix(own).unwrap_or_default().trim_end_matches([':', '.', '#', '\\'])
 }

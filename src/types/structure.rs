@@ -95,8 +95,19 @@ pub struct Use {
     pub within: u32,
     /// What the name is taken from.
     pub receiver: Receiver,
-    /// Whether it is called.
-    pub is_call: bool,
+    /// What it is used for.
+    pub role: UseRole,
+}
+
+/// What a name is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum UseRole {
+    /// Anything but the following.
+    Mention,
+    /// It is called, or a value of it is made.
+    Call,
+    /// A type says that it extends or implements it.
+    Base,
 }
 
 /// What a used name is taken from.

@@ -58,6 +58,7 @@ mod purged;
 mod quality_bench;
 mod query_language;
 mod random;
+mod reached;
 mod refs;
 mod renamed;
 mod restart;

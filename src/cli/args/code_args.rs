@@ -212,18 +212,6 @@ pub(in crate::cli) struct ShowArgs {
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct RefsArgs {
-    /// A definition: a path from the current directory with its name or a line of it, or just the name
-    #[arg(value_name = "PATH#SYMBOL|PATH:LINE|NAME")]
-    pub(in crate::cli) target: String,
-    /// Maximum number of uses
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 100)]
-    pub(in crate::cli) limit: usize,
-    #[command(flatten)]
-    pub(in crate::cli) fresh: FreshArgs,
-}
-
-#[derive(Debug, Args)]
 pub(in crate::cli) struct OpenArgs {
     /// The number of a hit of the last search of this terminal; or what `memo show` takes
     #[arg(value_name = "N|PATH[:LINE|#SYMBOL]|NAME")]

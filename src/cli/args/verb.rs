@@ -1,23 +1,22 @@
-//! Declares the verbs with their help, and says which files each reads and writes.
-
-use std::path::{Path, PathBuf};
+//! Declares the verbs with their help.
 
 use clap::Subcommand;
 
-use super::bench_args::{BenchArgs, BenchVerb};
+use super::bench_args::BenchArgs;
 use super::code_args::{
-    BriefArgs, ChangedArgs, ExplainArgs, MapArgs, OpenArgs, RefsArgs, SearchArgs, ShowArgs, WhyArgs,
+    BriefArgs, ChangedArgs, ExplainArgs, MapArgs, OpenArgs, SearchArgs, ShowArgs, WhyArgs,
 };
 use super::exchange_args::{BackupArgs, ExportArgs, ImportArgs, RestoreBackupArgs};
 use super::memory_args::{
     AddArgs, AppendArgs, ConsentArgs, GetArgs, HistoryArgs, IdArgs, IdsArgs, ListArgs, PromoteArgs,
     RecallArgs, RecentArgs, RemoveArgs, TagArgs, UpdateArgs,
 };
+use super::reach_args::{ImpactArgs, ReachArgs, RefsArgs};
 use super::relation_args::{ConsolidateArgs, DedupeArgs, LinkingArgs, LinksArgs, RelatedArgs, ResolveArgs};
 use super::rows_args::RowsArgs;
 use super::verb_args::{
-    ConfigArgs, DoctorArgs, HookArgs, HooksArgs, InitArgs, LogsArgs, ManArgs, McpArgs, ModelArgs, ModelVerb,
-    SetupArgs, StatusArgs, SyncArgs, UninstallArgs,
+    ConfigArgs, DoctorArgs, HookArgs, HooksArgs, InitArgs, LogsArgs, ManArgs, McpArgs, ModelArgs, SetupArgs,
+    StatusArgs, SyncArgs, UninstallArgs,
 };
 
 #[derive(Debug, Subcommand)]
@@ -63,6 +62,40 @@ pub(in crate::cli) enum Verb {
     ///
     /// Example: memo refs src/session.rs#Session::login
     Refs(RefsArgs),
+    /// List the definitions that call a function, or use a type
+    ///
+    /// Each with the line of the call; --depth 2 lists what calls those, too, each below what it calls. The marks are those of `memo refs`.
+    /// Exits with 1 when nothing has that name, or nothing calls it.
+    ///
+    /// Example: memo callers src/session.rs#Session::login --depth 2
+    Callers(ReachArgs),
+    /// List the definitions that a function calls
+    ///
+    /// In the order of the calls, each with its signature; --depth 2 lists what those call, too. Calls of what is defined elsewhere are
+    /// counted, not listed. Exits with 1 when nothing has that name, or it calls nothing that is defined here.
+    ///
+    /// Example: memo callees src/session.rs#Session::login
+    Callees(ReachArgs),
+    /// List what depends on a definition, a file or a change
+    ///
+    /// Follows uses up to 8 steps, the surest and nearest first, tests among them. A use that has only the name in common counts little,
+    /// and is followed where few definitions have that name. Exits with 1 when nothing has that name, or nothing depends on it.
+    ///
+    /// Example: memo impact --since HEAD~3
+    Impact(ImpactArgs),
+    /// List the tests that reach a definition, a file or a change
+    ///
+    /// The tests of `memo impact`, the surest and nearest first: what to run now. Exits with 1 when nothing has that name, or no test
+    /// reaches it.
+    ///
+    /// Example: memo tests src/session.rs#Session::login
+    Tests(ImpactArgs),
+    /// List the types that extend or implement a class, interface or trait
+    ///
+    /// Those that name it as their base, and those that name these. Exits with 1 when nothing has that name, or no type names it.
+    ///
+    /// Example: memo implements Store
+    Implements(ReachArgs),
     /// Open a hit of the last search in the editor, or what `memo show` takes
     ///
     /// Runs $VISUAL, else $EDITOR, at the first line that matches. The last search is that of this terminal in this repository; without
@@ -403,93 +436,4 @@ pub(in crate::cli) enum Verb {
     ///
     /// Example: memo version --json
     Version,
-}
-
-impl Verb {
-    /// Returns whether a long answer of the verb is read from its start.
-    pub(in crate::cli) fn is_paged(&self) -> bool {
-        match self {
-            Self::Search(args) => !args.files && !args.vimgrep,
-            Self::Logs(args) => !args.follow,
-            Self::Explain(_)
-            | Self::Show(_)
-            | Self::Map(_)
-            | Self::Brief(_)
-            | Self::Changed(_)
-            | Self::Why(_) => true,
-            Self::Get(_) | Self::List(_) | Self::Recent(_) | Self::Recall(_) | Self::Tags(_) => true,
-            Self::Containers(_) | Self::History(_) | Self::Related(_) | Self::Links(_) => true,
-            _ => false,
-        }
-    }
-
-    /// Returns the paths, globs and places in the worktree that the verb is given.
-    pub(in crate::cli) fn places_mut(&mut self) -> Vec<&mut String> {
-        match self {
-            Self::Search(args) => args.find.path.iter_mut().chain(&mut args.find.exclude).collect(),
-            Self::Explain(args) => {
-                args.find.path.iter_mut().chain(&mut args.find.exclude).chain(&mut args.of).collect()
-            }
-            Self::Show(ShowArgs { target, .. })
-            | Self::Open(OpenArgs { target, .. })
-            | Self::Why(WhyArgs { target, .. }) => vec![target],
-            Self::Map(args) => args.paths.iter_mut().chain(&mut args.focus).collect(),
-            Self::Changed(args) => args.paths.iter_mut().collect(),
-            Self::Add(args) => args.about.iter_mut().collect(),
-            Self::List(args) => args.about.iter_mut().collect(),
-            Self::Update(args) => args.about.iter_mut().chain(&mut args.no_about).collect(),
-            _ => Vec::new(),
-        }
-    }
-
-    /// Resolves the files that the verb reads and writes against `dir`, the directory of `-C`.
-    pub(in crate::cli) fn start_files_at(&mut self, dir: &Path) {
-        let start = |path: &mut PathBuf| *path = dir.join(&*path);
-        match self {
-            Self::Import(args) => {
-                args.paths.iter_mut().filter(|path| *path != Path::new("-")).for_each(start);
-            }
-            Self::Add(AddArgs { text, .. }) | Self::Append(AppendArgs { text, .. }) => {
-                text.file.iter_mut().for_each(start);
-            }
-            Self::Export(args) => args.out.iter_mut().for_each(start),
-            Self::Uninstall(args) => args.export.iter_mut().for_each(start),
-            Self::Backup(args) => args.path.iter_mut().for_each(start),
-            Self::RestoreBackup(args) if args.path != Path::new("latest") => start(&mut args.path),
-            Self::Man(args) => args.to.iter_mut().for_each(start),
-            Self::Bench(BenchArgs { what: BenchVerb::Quality(args) }) => {
-                [Some(&mut args.sets), args.trees.as_mut(), args.runs.as_mut()]
-                    .into_iter()
-                    .flatten()
-                    .for_each(start);
-            }
-            Self::Model(ModelArgs { what: Some(ModelVerb::Import { folder, .. }) }) => start(folder),
-            _ => {}
-        }
-    }
-
-    /// Returns the files that the verb reads.
-    pub(in crate::cli) fn files_to_read(&self) -> Vec<&Path> {
-        match self {
-            Self::Add(AddArgs { text, .. }) | Self::Append(AppendArgs { text, .. }) => {
-                text.file.iter().map(PathBuf::as_path).collect()
-            }
-            Self::Import(args) => args.paths.iter().map(PathBuf::as_path).collect(),
-            Self::RestoreBackup(args) => vec![args.path.as_path()],
-            _ => Vec::new(),
-        }
-    }
-
-    /// Returns whether the verb is told to keep what looks like a credential.
-    pub(in crate::cli) fn allows_secrets(&self) -> bool {
-        match self {
-            Self::Add(AddArgs { fields, .. }) | Self::Update(UpdateArgs { fields, .. }) => {
-                fields.allow_secret
-            }
-            Self::Append(AppendArgs { allow_secret, .. })
-            | Self::Import(ImportArgs { allow_secret, .. })
-            | Self::Consolidate(ConsolidateArgs { allow_secret, .. }) => *allow_secret,
-            _ => false,
-        }
-    }
 }

@@ -7,7 +7,10 @@ use crate::proto::memory::{
     Change, Edge, HistoryResult, LinksResult, MemoriesResult, Memory, RecallResult, Recalled, Related,
     RelatedResult, Tally, TallyResult,
 };
-use crate::proto::{ChangedFile, ChangedResult, Hit, SearchResult, WhyCommit, WhyResult};
+use crate::proto::{
+    ChangedFile, ChangedResult, Hit, ReachResult, ReachedDefinition, RefUse, RefsResult, SearchResult,
+    WhyCommit, WhyResult,
+};
 
 /// Memories. TOON has the fields and names of ai-memory 0.6, where each memory has a title.
 pub(in crate::cli) const MEMORIES: Table = Table {
@@ -192,6 +195,85 @@ impl Listing for HistoryResult {
 
     fn facts(&self) -> Vec<Fact> {
         vec![("id", json!(self.id))]
+    }
+}
+
+/// Uses of a definition.
+pub(in crate::cli) const USES: Table = Table {
+    rows: "uses",
+    row: "use",
+    columns: &[
+        ("path", "/path"),
+        ("cwd_path", "/cwd_path"),
+        ("line", "/line"),
+        ("column", "/column"),
+        ("within", "/within"),
+        ("certainty", "/certainty"),
+        ("text", "/text"),
+    ],
+    md: &["path", "line", "within", "certainty", "text"],
+    toon: &["path", "line", "within", "certainty", "text"],
+    compact: &["path", "line", "within"],
+    aliases: &[],
+};
+
+impl Listing for RefsResult {
+    type Row = RefUse;
+
+    fn rows(&self) -> &[RefUse] {
+        &self.uses
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        vec![
+            ("exact", json!(self.counts.exact)),
+            ("likely", json!(self.counts.likely)),
+            ("by_name", json!(self.counts.by_name)),
+            ("cut", json!(self.cut)),
+            ("fresh", json!(self.fresh)),
+            ("reason", json!(self.reason)),
+        ]
+    }
+}
+
+/// Definitions that were reached by uses.
+pub(in crate::cli) const REACHED: Table = Table {
+    rows: "definitions",
+    row: "definition",
+    columns: &[
+        ("path", "/path"),
+        ("cwd_path", "/cwd_path"),
+        ("title", "/title"),
+        ("start_line", "/lines/0"),
+        ("end_line", "/lines/1"),
+        ("line", "/line"),
+        ("text", "/text"),
+        ("depth", "/depth"),
+        ("via", "/via"),
+        ("certainty", "/certainty"),
+        ("is_test", "/is_test"),
+    ],
+    md: &["path", "start_line", "title", "depth", "certainty"],
+    toon: &["path", "start_line", "end_line", "title", "depth", "certainty", "is_test"],
+    compact: &["path", "start_line", "title"],
+    aliases: &[],
+};
+
+impl Listing for ReachResult {
+    type Row = ReachedDefinition;
+
+    fn rows(&self) -> &[ReachedDefinition] {
+        &self.found
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        vec![
+            ("total", json!(self.n_found)),
+            ("tests", json!(self.n_tests)),
+            ("cut", json!(self.cut)),
+            ("fresh", json!(self.fresh)),
+            ("reason", json!(self.reason)),
+        ]
     }
 }
 

@@ -21,6 +21,8 @@ pub(super) struct Nodes {
     pub(super) fields: &'static [&'static str],
     /// Calls, with the field of what is called.
     pub(super) calls: &'static [(&'static str, &'static str)],
+    /// Where a type names what it extends or implements: kind and field, or every field.
+    pub(super) bases: &'static [(&'static str, &'static str)],
     /// Nodes that bind the names inside a field; without a field, the names inside of them.
     pub(super) binders: &'static [(&'static str, &'static str)],
     /// Names that stand for themselves: keyword arguments, keys.
@@ -58,6 +60,7 @@ const PYTHON: Nodes = Nodes {
     members: &[("attribute", "object", "attribute")],
     fields: &[],
     calls: &[("call", "function")],
+    bases: &[("class_definition", "superclasses")],
     binders: &[
         ("parameters", ""),
         ("lambda_parameters", ""),
@@ -86,6 +89,7 @@ const GO: Nodes = Nodes {
     members: &[("selector_expression", "operand", "field"), ("qualified_type", "package", "name")],
     fields: &[],
     calls: &[("call_expression", "function")],
+    bases: &[("interface_type", "")],
     binders: &[
         ("parameter_declaration", "name"),
         ("variadic_parameter_declaration", "name"),
@@ -118,6 +122,7 @@ const RUST: Nodes = Nodes {
         ("generic_function", "function"),
         ("macro_invocation", "macro"),
     ],
+    bases: &[("impl_item", "trait"), ("trait_item", "bounds")],
     binders: &[
         ("parameter", "pattern"),
         ("let_declaration", "pattern"),
@@ -152,6 +157,12 @@ const JAVASCRIPT: Nodes = Nodes {
     members: &[("member_expression", "object", "property"), ("nested_type_identifier", "module", "name")],
     fields: &[],
     calls: &[("call_expression", "function"), ("new_expression", "constructor")],
+    bases: &[
+        ("class_heritage", ""),
+        ("extends_clause", ""),
+        ("implements_clause", ""),
+        ("extends_type_clause", ""),
+    ],
     binders: &[
         ("formal_parameters", ""),
         ("variable_declarator", "name"),
@@ -178,6 +189,7 @@ const JAVA: Nodes = Nodes {
     ],
     fields: &[],
     calls: &[("method_invocation", "name"), ("object_creation_expression", "type")],
+    bases: &[("superclass", ""), ("super_interfaces", ""), ("extends_interfaces", "")],
     binders: &[
         ("formal_parameter", "name"),
         ("variable_declarator", "name"),
@@ -202,6 +214,7 @@ const C: Nodes = Nodes {
     members: &[("field_expression", "argument", "field"), ("qualified_identifier", "scope", "name")],
     fields: &["field_expression"],
     calls: &[("call_expression", "function")],
+    bases: &[("base_class_clause", "")],
     binders: &[
         ("parameter_declaration", "declarator"),
         ("init_declarator", "declarator"),

@@ -15,7 +15,7 @@ use super::cut::LineIndex;
 use super::lang::Language;
 use super::outline::{Item, Outline};
 use super::tags::TagKind;
-use crate::types::{Declared, DeclaredRole, Receiver, Structure, Use};
+use crate::types::{Declared, DeclaredRole, Receiver, Structure, Use, UseRole};
 
 /// Most uses of one file: more are data or generated.
 const MAX_USES: usize = 50_000;
@@ -27,7 +27,7 @@ pub(super) struct Found<'a> {
     name: &'a str,
     at: usize,
     receiver: FoundReceiver,
-    is_call: bool,
+    role: UseRole,
 }
 
 enum FoundReceiver {
@@ -102,7 +102,7 @@ impl Walk<'_> {
                 column: (found.at - line_start) as u32,
                 within: within.map_or(0, |id| id as u32 + 1),
                 receiver,
-                is_call: found.is_call,
+                role: found.role,
             });
         }
         structure
@@ -198,8 +198,29 @@ impl<'a, 't> Walker<'a, 't> {
             None => (FoundReceiver::None, is_own_call),
         };
         if is_call || !self.nodes.fields.contains(&parent_kind) {
-            self.walk.found.push(Found { name, at: node.start_byte(), receiver, is_call });
+            let role = match is_call {
+                true => UseRole::Call,
+                false if self.is_base(parent_kind, field) => UseRole::Base,
+                false => UseRole::Mention,
+            };
+            self.walk.found.push(Found { name, at: node.start_byte(), receiver, role });
         }
+    }
+
+    /// Whether a name in a field of the current node is one of those that a type extends or implements.
+    fn is_base(&self, parent: &str, field: Option<&str>) -> bool {
+        if self.nodes.members.iter().any(|member| member.0 == parent && Some(member.1) == field) {
+            return false;
+        }
+        let outwards = self.path.windows(2).rev().map(|pair| (pair[0].0.kind(), pair[1].1, pair[1].0.kind()));
+        let places = std::iter::once((parent, field, "")).chain(outwards);
+        // The arguments of a generic type are no bases.
+        let own = places.take(MAX_BASE_DEPTH).take_while(|(_, field, kind)| {
+            *field == Some("superclasses") || !kind.contains("argument") && *kind != "subscript"
+        });
+        own.into_iter().any(|(kind, field, _)| {
+            self.nodes.bases.iter().any(|base| base.0 == kind && (base.1.is_empty() || Some(base.1) == field))
+        })
     }
 
     fn is_own(&self, name: &str) -> bool {
@@ -261,7 +282,7 @@ impl<'a, 't> Walker<'a, 't> {
                 name: walker.text_of(name),
                 at: name.start_byte(),
                 receiver: FoundReceiver::Import,
-                is_call: false,
+                role: UseRole::Mention,
             };
             walker.walk.found.push(found);
         });
@@ -307,6 +328,8 @@ impl<'a, 't> Walker<'a, 't> {
     }
 }
 
+/// Most nodes between a name and the clause of bases that it is in: `extends a.B<C>`.
+const MAX_BASE_DEPTH: usize = 5;
 /// Most parts of a receiver: longer chains say nothing that is known here.
 const MAX_RECEIVER_PARTS: usize = 12;
 /// Most nodes of a pattern that are looked at.

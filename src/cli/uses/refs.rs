@@ -2,29 +2,38 @@
 
 use std::time::Duration;
 
-use crate::proto::{RefDefinition, RefUse, RefsParams, RefsResult};
+use super::{PATIENCE, print_definition};
+use crate::proto::{RefUse, RefsParams, RefsResult};
 
-use super::args::RefsArgs;
-use super::context::CommandContext;
-use super::error::{CliError, CliResult};
-use super::output::Output;
-use super::text::{behind, count, escape, paint};
+use crate::cli::args::RefsArgs;
+use crate::cli::budget::fit_rows;
+use crate::cli::context::CommandContext;
+use crate::cli::error::{CliError, CliResult};
+use crate::cli::output::Output;
+use crate::cli::text::{behind, count, escape, paint};
 
 /// Exits with 1 when nothing has that name, or nothing uses it.
-pub(super) fn refs(typed: RefsArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+pub(in crate::cli) fn refs(typed: RefsArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let config = crate::config::load(Some(&context.layout))?.config;
-    let wait_ms = typed.fresh.wait_ms.unwrap_or(config.search.wait_ms);
+    let wait_ms = typed.list.fresh.wait_ms.unwrap_or(config.search.wait_ms);
     let mut client = context.connect()?;
-    client.answer_within(Duration::from_secs(30) + Duration::from_millis(wait_ms));
+    client.answer_within(PATIENCE + Duration::from_millis(wait_ms));
     let params = RefsParams {
         cwd: context.cwd.clone(),
         target: typed.target,
-        limit: Some(typed.limit),
-        sync: typed.fresh.sync.into(),
+        limit: Some(typed.list.limit),
+        sync: typed.list.fresh.sync.into(),
         wait_ms: Some(wait_ms),
     };
-    let result: RefsResult = client.call("refs", &params)?;
-    output.value(&result, |output| print(&result, context, output))?;
+    let mut result: RefsResult = client.call("refs", &params)?;
+    if let Some(tokens) = typed.list.budget {
+        let first =
+            |n: usize| RefsResult { uses: result.uses.iter().take(n).cloned().collect(), ..result.clone() };
+        let n_chars = |n| output.n_chars(&first(n), |output| print(&first(n), context, output));
+        let n_fit = fit_rows(result.uses.len(), tokens, n_chars);
+        result.uses.truncate(n_fit);
+    }
+    output.list(&result, |output| print(&result, context, output))?;
     if !output.json {
         output.flush()?;
         notes(&result, output);
@@ -50,18 +59,6 @@ fn print(result: &RefsResult, context: &CommandContext, output: &mut Output) -> 
     Ok(())
 }
 
-fn print_definition(
-    definition: &RefDefinition,
-    context: &CommandContext,
-    output: &mut Output,
-) -> Result<(), CliError> {
-    let file = context.layout.root.join(&definition.path);
-    let path = output.path(definition.cwd_path.as_ref().unwrap_or(&definition.path), &file);
-    let (styles, (first, last)) = (output.styles, definition.lines);
-    let lines = paint(styles.line, &format!("{first}-{last}"));
-    output.line(&format!("{path}:{lines}  {}", paint(styles.title, &escape(&definition.title))))
-}
-
 fn print_use(of: &RefUse, width: usize, output: &mut Output) -> Result<(), CliError> {
     let number = paint(output.styles.line, &format!("{:width$}", of.line));
     let doubt = if of.certainty == "exact" { String::new() } else { format!("  ({})", of.certainty) };
@@ -72,13 +69,16 @@ fn print_use(of: &RefUse, width: usize, output: &mut Output) -> Result<(), CliEr
 
 /// Says what a result lacks.
 fn notes(result: &RefsResult, output: &Output) {
+    if let Some(cut) = &result.cut {
+        output.say(&format!("not complete: {cut}"));
+    }
     let counts = result.counts;
     let n_found = counts.exact + counts.likely + counts.by_name;
     if n_found == 0 {
         output.say("no use of it was found; `memo search` finds where it is mentioned");
     } else if n_found > result.uses.len() {
         let shown = count(result.uses.len() as u64, "use is", "uses are");
-        output.say(&format!("{shown} shown of {n_found}; --limit shows more"));
+        output.say(&format!("{shown} shown of {n_found}; --limit and --budget show more"));
     }
     if !result.fresh {
         output.say(&behind(result.reason.as_deref()));

@@ -1,0 +1,29 @@
+//! Prints what uses a definition, what it calls, and what depends on it.
+
+mod reach;
+mod refs;
+
+use std::time::Duration;
+
+use super::context::CommandContext;
+use super::error::CliError;
+use super::output::Output;
+use super::text::{escape, paint};
+use crate::proto::RefDefinition;
+pub(super) use reach::{impact, reach};
+pub(super) use refs::refs;
+
+/// The daemon follows uses for at most eight seconds, and may repeat that if files change meanwhile.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn print_definition(
+    definition: &RefDefinition,
+    context: &CommandContext,
+    output: &mut Output,
+) -> Result<(), CliError> {
+    let file = context.layout.root.join(&definition.path);
+    let path = output.path(definition.cwd_path.as_ref().unwrap_or(&definition.path), &file);
+    let (styles, (first, last)) = (output.styles, definition.lines);
+    let lines = paint(styles.line, &format!("{first}-{last}"));
+    output.line(&format!("{path}:{lines}  {}", paint(styles.title, &escape(&definition.title))))
+}

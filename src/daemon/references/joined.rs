@@ -1,0 +1,214 @@
+//! Joins the structures of all files of a view by name: which definition a use means, and which uses mean a definition.
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use crate::daemon::named_definitions::definitions_named;
+use crate::daemon::path_spec::own_name;
+use crate::daemon::shared::Shared;
+use crate::extract::words::{Form, write_words};
+use crate::resolve::{Candidate, Certainty, FileNumber, PathIndex, Resolver, Structures};
+use crate::search::view_chunks::ViewChunks;
+use crate::store::{Reader, StoreError};
+use crate::types::{DeclaredRole, Phrase, Receiver, SourceKey, Structure, Use, UseRole, ViewId};
+
+/// Most definitions of one name that are told apart: with more, a name says nothing.
+const MOST_CANDIDATES: usize = 1_000;
+/// Most structures in memory at once.
+const MOST_STRUCTURES: usize = 4_000;
+
+/// A definition, or the code at the top of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Node {
+    pub(super) file: FileNumber,
+    /// Index in what the file declares; `None` at the top.
+    pub(super) declared: Option<u32>,
+}
+
+impl From<Candidate> for Node {
+    fn from(candidate: Candidate) -> Self {
+        Self { file: candidate.file, declared: Some(candidate.declared) }
+    }
+}
+
+/// A use that may mean a wanted definition.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    pub(super) line: u32,
+    /// Byte in the line, 1-based.
+    pub(super) column: u32,
+    /// Where it stands.
+    pub(super) within: Node,
+    pub(super) role: UseRole,
+    /// Whether it stands in an import.
+    pub(super) is_import: bool,
+    pub(super) certainty: Certainty,
+    /// The wanted definitions that it may mean.
+    pub(super) meant: Vec<Candidate>,
+    /// How many definitions it may mean.
+    pub(super) n_meant: usize,
+}
+
+/// Name, receiver, definition around, and line of an import.
+type UseForm = (u32, Receiver, u32, Option<u32>);
+
+/// The files of a view, with what each declares and uses.
+pub(super) struct Joined<'a> {
+    shared: &'a Shared,
+    reader: &'a Reader,
+    view: ViewId,
+    pub(super) chunks: Arc<ViewChunks>,
+    pub(super) paths: PathIndex,
+    structures: RefCell<HashMap<FileNumber, Arc<Structure>>>,
+    candidates: RefCell<HashMap<String, Arc<[Candidate]>>>,
+}
+
+impl<'a> Joined<'a> {
+    /// Prepares the view in the snapshot of `reader`.
+    pub(super) fn new(shared: &'a Shared, reader: &'a Reader, view: ViewId) -> Result<Self, StoreError> {
+        let chunks = shared.chunks.current(reader, view)?;
+        let all = (0..chunks.n_contents() as u32).flat_map(|content| chunks.paths_of(content));
+        let mut paths: Vec<String> = all.map(str::to_owned).collect();
+        paths.sort_unstable();
+        let paths = PathIndex::new(paths);
+        let (structures, candidates) = (RefCell::default(), RefCell::default());
+        Ok(Self { shared, reader, view, chunks, paths, structures, candidates })
+    }
+
+    /// Returns the uses in all files that may mean one of the `wanted`, which all have this name.
+    pub(super) fn uses_of(&self, name: &str, wanted: &[Candidate]) -> Result<Vec<Found>, StoreError> {
+        let candidates = self.candidates(name)?;
+        let mut resolver = Resolver::new(&self.paths, self, name, &candidates);
+        let mut files = BTreeSet::new();
+        let mut names = vec![name.to_owned()];
+        while let Some(name) = names.pop() {
+            for file in self.files_with(&name)? {
+                names.extend(resolver.learn(&self.of(file)));
+                files.insert(file);
+            }
+        }
+        let found = files.into_iter().flat_map(|file| self.uses_in(file, &resolver, wanted));
+        Ok(found.collect())
+    }
+
+    fn uses_in(&self, file: FileNumber, resolver: &Resolver<'_, Self>, wanted: &[Candidate]) -> Vec<Found> {
+        let structure = self.of(file);
+        // Uses of one form in one definition mean the same.
+        let mut known: HashMap<UseForm, (Certainty, Vec<Candidate>, usize)> = HashMap::new();
+        let mut found = Vec::new();
+        for of in resolver.uses(&structure) {
+            let is_import = of.receiver == Receiver::Import;
+            let line = is_import.then_some(of.line);
+            let form = (of.name, of.receiver, of.within, line);
+            let (certainty, meant, n_meant) = known.entry(form).or_insert_with(|| {
+                let (certainty, mut meant) = resolver.resolve(file, &structure, of);
+                let n_meant = meant.len();
+                meant.retain(|meant| wanted.contains(meant));
+                (certainty, meant, n_meant)
+            });
+            if !meant.is_empty() {
+                found.push(Found {
+                    line: of.line,
+                    column: of.column + 1,
+                    within: Node { file, declared: of.within.checked_sub(1) },
+                    role: of.role,
+                    is_import,
+                    certainty: *certainty,
+                    meant: meant.clone(),
+                    n_meant: *n_meant,
+                });
+            }
+        }
+        found
+    }
+
+    /// Returns the definitions that a use may mean, all with one certainty.
+    pub(super) fn meant_by(
+        &self,
+        file: FileNumber,
+        structure: &Structure,
+        of: &Use,
+    ) -> Result<(Certainty, Vec<Candidate>), StoreError> {
+        let written = structure.name(of.name);
+        let renamed = structure.imports.iter().find(|import| {
+            import.local == written
+                && !matches!(import.name.as_str(), "" | "default")
+                && import.name != written
+        });
+        let name = match of.receiver {
+            Receiver::None | Receiver::Import => renamed.map_or(written, |import| &import.name),
+            _ => written,
+        };
+        let candidates = self.candidates(name)?;
+        if candidates.is_empty() {
+            return Ok((Certainty::ByName, Vec::new()));
+        }
+        Ok(Resolver::new(&self.paths, self, name, &candidates).resolve(file, structure, of))
+    }
+
+    /// Returns the definitions with a name in all files.
+    fn candidates(&self, name: &str) -> Result<Arc<[Candidate]>, StoreError> {
+        if let Some(known) = self.candidates.borrow().get(name) {
+            return Ok(Arc::clone(known));
+        }
+        let defined = definitions_named(self.shared, self.reader, self.view, own_name(name))?;
+        let files: BTreeSet<FileNumber> =
+            defined.iter().filter_map(|(key, _)| self.paths.number(key.as_str())).collect();
+        let mut found = Vec::new();
+        for file in files {
+            let structure = self.of(file);
+            for (id, declared) in structure.declared.iter().enumerate() {
+                let has_name =
+                    declared.role != DeclaredRole::Scope && declared.names.split(' ').any(|own| own == name);
+                found.extend(has_name.then_some(Candidate { file, declared: id as u32 }));
+            }
+            if found.len() > MOST_CANDIDATES {
+                found.truncate(MOST_CANDIDATES);
+                break;
+            }
+        }
+        let found: Arc<[Candidate]> = found.into();
+        self.candidates.borrow_mut().insert(name.to_owned(), Arc::clone(&found));
+        Ok(found)
+    }
+
+    /// Returns the files whose text has a name, by path.
+    fn files_with(&self, name: &str) -> Result<BTreeSet<FileNumber>, StoreError> {
+        let mut tokens = String::new();
+        write_words(name, Form::Whole, &mut tokens);
+        let phrase = Phrase { tokens: tokens.trim().to_owned(), is_prefix: false };
+        let mut contents = BTreeSet::new();
+        if !phrase.tokens.is_empty() {
+            let see = |id, _| contents.extend(self.chunks.get(id).map(|chunk| chunk.content));
+            self.reader.postings()?.each(&phrase, see)?;
+        }
+        let files = contents.iter().flat_map(|content| self.chunks.paths_of(*content));
+        Ok(files.filter_map(|path| self.paths.number(path)).collect())
+    }
+
+    /// Returns the path of a file.
+    pub(super) fn key(&self, file: FileNumber) -> SourceKey {
+        SourceKey::new(self.paths.path(file))
+    }
+}
+
+impl Structures for Joined<'_> {
+    fn of(&self, file: FileNumber) -> Arc<Structure> {
+        if let Some(known) = self.structures.borrow().get(&file) {
+            return Arc::clone(known);
+        }
+        let key = self.key(file);
+        let read = self.reader.structure(self.view, &key).unwrap_or_else(|error| {
+            tracing::warn!(path = %key, %error, "its names are left out of an answer");
+            None
+        });
+        let structure = Arc::new(read.unwrap_or_default());
+        let mut known = self.structures.borrow_mut();
+        if known.len() >= MOST_STRUCTURES {
+            known.clear();
+        }
+        known.insert(file, Arc::clone(&structure));
+        structure
+    }
+}

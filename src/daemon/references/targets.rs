@@ -1,0 +1,127 @@
+//! Finds the definitions that a question about uses is about.
+
+use super::joined::Joined;
+use crate::daemon::error::RpcResult;
+use crate::daemon::event::Freshness;
+use crate::daemon::history::key_of;
+use crate::daemon::named_definitions::{definitions_named, nothing, undefined};
+use crate::daemon::path_spec::{Part, named, parse};
+use crate::daemon::shared::Shared;
+use crate::proto::RefDefinition;
+use crate::resolve::{Candidate, Structures as _};
+use crate::store::Reader;
+use crate::types::{DeclaredRole, Definition, SourceKey};
+
+/// What a target means.
+#[derive(Default)]
+pub(super) struct Targets {
+    /// The definitions, as an answer names them.
+    pub(super) definitions: Vec<(SourceKey, Definition)>,
+    /// The same as the structures of their files have them.
+    pub(super) declared: Vec<Candidate>,
+}
+
+impl Targets {
+    /// Adds a definition of a file.
+    fn add(&mut self, joined: &Joined<'_>, key: &SourceKey, definition: Definition) {
+        if let Some(file) = joined.paths.number(key.as_str()) {
+            let structure = joined.of(file);
+            let own = structure.declared.iter().enumerate().filter(|(_, declared)| {
+                declared.role != DeclaredRole::Scope && declared.title == definition.title
+            });
+            let own = own.map(|(id, _)| Candidate { file, declared: id as u32 });
+            let new: Vec<Candidate> = own.filter(|own| !self.declared.contains(own)).collect();
+            self.declared.extend(new);
+        }
+        self.definitions.push((key.clone(), definition));
+    }
+
+    /// Returns the definitions as an answer shows them.
+    pub(super) fn shown(&self, dir: &crate::paths::CallerDir) -> Vec<RefDefinition> {
+        let shown = self.definitions.iter().map(|(key, found)| RefDefinition {
+            path: key.to_string(),
+            cwd_path: dir.shown(key.as_str()),
+            title: found.title.clone(),
+            lines: found.lines,
+        });
+        shown.collect()
+    }
+
+    /// Returns a reason why an answer about these lacks uses: languages whose uses are not known.
+    pub(super) fn unknown_language(&self) -> Option<String> {
+        let (key, _) = self.definitions.first().filter(|_| self.declared.is_empty())?;
+        let known = "uses are known in Python, JavaScript, TypeScript, Go, Rust, Java, C and C++";
+        Some(format!("{key}: {known}; `memo search` finds the name in other files"))
+    }
+}
+
+/// Whether a whole file may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum WholeFiles {
+    Allowed,
+    Refused,
+}
+
+/// Returns the definitions that a target names: a file, a definition or line of a file, or a name.
+///
+/// # Errors
+/// When nothing has that name, or the index cannot be read.
+pub(super) fn targets(
+    (shared, reader): (&Shared, &Reader),
+    joined: &Joined<'_>,
+    at: &Freshness,
+    (target, cwd): (&str, &str),
+    whole_files: WholeFiles,
+) -> RpcResult<Targets> {
+    let mut targets = Targets::default();
+    for (path, part) in parse(target) {
+        let Some(key) = key_of(path, cwd, &at.layout) else { continue };
+        if reader.entry(at.view, &key)?.is_none() {
+            continue;
+        }
+        let definitions = reader.definitions(at.view, &key)?;
+        let found: Vec<Definition> = match part {
+            Part::Whole if whole_files == WholeFiles::Allowed => definitions.clone(),
+            Part::Whole => continue,
+            Part::Symbol(name) => named(&definitions, name).into_iter().cloned().collect(),
+            Part::Lines(first, last) => {
+                let around =
+                    definitions.iter().filter(|found| found.lines.0 <= first && last <= found.lines.1);
+                around.min_by_key(|found| found.lines.1 - found.lines.0).cloned().into_iter().collect()
+            }
+        };
+        if found.is_empty() {
+            let name = match part {
+                Part::Symbol(name) => name,
+                Part::Whole => "definition",
+                Part::Lines(..) => "definition on that line",
+            };
+            return Err(undefined(path, name, &definitions));
+        }
+        found.into_iter().for_each(|found| targets.add(joined, &key, found));
+        return Ok(targets);
+    }
+    for (key, found) in definitions_named(shared, reader, at.view, target)? {
+        targets.add(joined, &key, found);
+    }
+    if targets.definitions.is_empty() { Err(nothing(target)) } else { Ok(targets) }
+}
+
+/// Returns the definitions of files by their qualified names; those that are gone are left out.
+pub(super) fn of_files(
+    reader: &Reader,
+    joined: &Joined<'_>,
+    at: &Freshness,
+    files: &[(String, Vec<String>)],
+) -> RpcResult<Targets> {
+    let mut targets = Targets::default();
+    for (path, names) in files {
+        let key = SourceKey::new(path);
+        for found in reader.definitions(at.view, &key)? {
+            if names.contains(&found.title) {
+                targets.add(joined, &key, found);
+            }
+        }
+    }
+    Ok(targets)
+}

@@ -1,0 +1,152 @@
+//! Do `memo callers`, `callees`, `impact`, `tests` and `implements` follow uses, as fresh as the files?
+
+use serde_json::{Value, json};
+
+use crate::live::{Live, memo};
+
+fn repository() -> Live {
+    let live = Live::new();
+    live.write("app/store.py", "class Store:\n    def load(self, key):\n        return decode_value(key)\n\n\ndef decode_value(text):\n    return text.strip()\n");
+    live.write(
+        "app/views.py",
+        "from .store import Store\n\n\ndef show_page(key):\n    return render(Store().load(key))\n\n\ndef render(value):\n    return \
+         len(value)\n",
+    );
+    live.write(
+        "app/cached.py",
+        "from app.store import Store\n\n\nclass Cached(Store):\n    pass\n\n\nclass Twice(Cached):\n    pass\n",
+    );
+    live.write(
+        "tests/test_views.py",
+        "from app.views import show_page\n\n\ndef test_page():\n    def inner():\n        show_page('a')\n    inner()\n",
+    );
+    live
+}
+
+/// Returns path, title, depth and certainty of what was found.
+fn found(answer: &Value) -> Vec<String> {
+    let found = answer["found"].as_array().unwrap_or_else(|| panic!("{answer}")).iter();
+    let shown = |of: &Value| {
+        let (path, title) = (of["path"].as_str().unwrap(), of["title"].as_str().unwrap_or("the file"));
+        format!("{path} {title} {} {}", of["depth"], of["certainty"].as_str().unwrap())
+    };
+    found.map(shown).collect()
+}
+
+#[track_caller]
+fn check(live: &Live, words: &[&str], expected: &[&str]) {
+    let (exit, answer) = memo(live, words);
+    assert_eq!(found(&answer), expected, "{words:?}: {answer}");
+    assert_eq!(exit, i32::from(expected.is_empty()), "{words:?}: {answer}");
+}
+
+#[test]
+fn calls_are_followed_both_ways() {
+    let live = repository();
+    let caller = "app/store.py Store.load 1 exact";
+    check(&live, &["callers", "decode_value"], &[caller]);
+    let farther = [caller, "app/views.py show_page 2 exact", "tests/test_views.py test_page.inner 3 exact"];
+    check(&live, &["callers", "decode_value", "--depth", "3"], &farther);
+    let calls =
+        ["app/views.py render 1 exact", "app/store.py Store 1 exact", "app/store.py Store.load 1 exact"];
+    check(&live, &["callees", "show_page"], &calls);
+    let (_, answer) = memo(&live, &["callees", "show_page", "--depth", "2"]);
+    assert!(found(&answer).contains(&"app/store.py decode_value 2 exact".to_owned()), "{answer}");
+    check(&live, &["callees", "render"], &[]);
+    assert_eq!(memo(&live, &["callees", "render"]).1["n_untold"], 1); // len
+}
+
+#[test]
+fn what_depends_on_a_definition_a_file_or_a_change_is_found_with_its_tests() {
+    let live = repository();
+    live.git(&["add", "."]);
+    live.git(&["commit", "-qm", "first"]);
+    let test = "tests/test_views.py test_page 3 exact";
+    check(&live, &["tests", "app/store.py#decode_value"], &[test]);
+    check(&live, &["tests", "app/views.py"], &["tests/test_views.py test_page 1 exact"]);
+    let (_, answer) = memo(&live, &["impact", "decode_value"]);
+    assert!(found(&answer).contains(&"app/views.py show_page 2 exact".to_owned()), "{answer}");
+    assert_eq!(answer["n_tests"], 1, "{answer}");
+    check(&live, &["impact"], &[]); // nothing is changed
+    live.write(
+        "app/views.py",
+        "from .store import Store\n\n\ndef show_page(key):\n    return render(Store().load(key))\n\n\ndef render(value):\n    return \
+         len(value) + 1\n",
+    );
+    check(&live, &["tests", "--since", "HEAD"], &["tests/test_views.py test_page 2 exact"]);
+    let (_, answer) = memo(&live, &["impact"]);
+    assert_eq!(answer["definitions"][0]["title"], "render", "{answer}");
+}
+
+#[test]
+fn types_that_extend_a_type_are_listed_with_those_that_extend_them() {
+    let live = repository();
+    live.write("app/Shape.java", "interface Shape {}\nclass Square implements Shape {}\n");
+    live.write(
+        "src/lib.rs",
+        "pub trait Draw { fn draw(&self); }\npub struct Pen;\nimpl Draw for Pen { fn draw(&self) {} }\n",
+    );
+    live.write(
+        "web/base.ts",
+        "export class Base<T> {}\nexport class Part extends Base<Other> {}\nexport class Other {}\n",
+    );
+    let both = ["app/cached.py Cached 1 exact", "app/cached.py Twice 2 exact"];
+    check(&live, &["implements", "Store"], &both);
+    check(&live, &["implements", "Shape"], &["app/Shape.java Square 1 exact"]);
+    check(&live, &["implements", "Draw"], &["src/lib.rs Pen 1 exact"]);
+    check(&live, &["implements", "Base"], &["web/base.ts Part 1 exact"]);
+    check(&live, &["implements", "Other"], &[]);
+}
+
+#[test]
+fn a_caller_is_found_as_soon_as_it_is_saved_and_in_every_format() {
+    let live = repository();
+    check(&live, &["callers", "render"], &["app/views.py show_page 1 exact"]);
+    live.write("app/more.py", "from app.views import render\n\n\ndef also(x):\n    render(x)\n");
+    let both = ["app/more.py also 1 exact", "app/views.py show_page 1 exact"];
+    check(&live, &["callers", "render"], &both);
+    let text = |words: &[&str]| {
+        let done = live.memo(words).output().unwrap();
+        (String::from_utf8(done.stdout).unwrap(), String::from_utf8(done.stderr).unwrap())
+    };
+    let (printed, said) = text(&["callers", "render", "-n", "1"]);
+    let expected = "app/views.py:8-9  render\n\napp/more.py:4-5  also\n  5  render(x)\n";
+    assert_eq!(printed, expected);
+    assert_eq!(said, "memo: 1 is shown of 2; --limit and --budget show more\n");
+    assert_eq!(text(&["callers", "render", "-n", "1"]).0, expected);
+    let (printed, _) = text(&["callers", "render", "--budget", "20"]);
+    assert_eq!(printed, expected);
+    let (printed, _) = text(&["callers", "render", "--format", "csv", "--fields", "path,title,depth"]);
+    assert_eq!(printed, "path,title,depth\r\napp/more.py,also,1\r\napp/views.py,show_page,1\r\n");
+    let (printed, _) = text(&["refs", "render", "--fields", "path,line"]);
+    assert_eq!(printed, "app/more.py\t1\napp/more.py\t5\napp/views.py\t5\n");
+}
+
+#[test]
+fn mistakes_and_unknown_languages_are_said() {
+    let live = repository();
+    live.write("lib/tool.rb", "def only_here\n  1\nend\n\nonly_here\n");
+    let run = |words: &[&str]| {
+        let done = live.memo(words).output().unwrap();
+        (done.status.code(), String::from_utf8(done.stderr).unwrap())
+    };
+    let (exit, said) = run(&["callers", "nope"]);
+    assert_eq!(exit, Some(1));
+    assert!(said.starts_with("memo: nope: no indexed file, and no definition of that name\n"), "{said}");
+    let (exit, said) = run(&["callers", "only_here"]);
+    assert_eq!(exit, Some(1));
+    assert!(said.starts_with("memo: not complete: lib/tool.rb: uses are known in Python"), "{said}");
+    let (exit, said) = run(&["impact", "render", "--since", "HEAD"]);
+    assert_eq!((exit, said.contains("cannot be used with")), (Some(2), true), "{said}");
+    let (exit, _) = run(&["callers", "render", "--depth", "9"]);
+    assert_eq!(exit, Some(2));
+    let refused = |method: &str, mut params: Value| {
+        params["cwd"] = json!(live.root());
+        live.rpc().call(method, &params).unwrap_err()["message"].as_str().unwrap().to_owned()
+    };
+    let said = refused("callers", json!({ "target": "render", "since": "HEAD" }));
+    assert_eq!(said, "since: only `impact` and `tests` take a revision");
+    let said = refused("impact", json!({ "target": "render", "depth": 0 }));
+    assert_eq!(said, "depth: 0 is not between 1 and 8");
+    assert_eq!(refused("callers", json!({})), "target: missing");
+}
