@@ -3,6 +3,9 @@
 //! The sections are what the project is and how it is built, important memories, the HTTP routes of its code, changes in the worktree, recent commits and the map. Each has a share of the
 //! budget and passes on what it does not use.
 
+mod commands;
+mod entry_points;
+mod manifests;
 mod page;
 mod parts;
 mod project;
@@ -38,14 +41,15 @@ use crate::proto::{
     Sync,
 };
 use crate::scan::{self, Content, Read};
-use crate::store::{Reader, StoreError};
+use crate::store::Reader;
 use crate::types::{SourceKey, escape};
+use manifests::ProjectFiles;
 use page::{List, Page};
 
 /// Default budget, tokens.
 const BUDGET: usize = 2_048;
 /// How full the page may be after each section, percent.
-const PROJECT_UNTIL: usize = 15;
+const PROJECT_UNTIL: usize = 20;
 const MEMORIES_UNTIL: usize = 40;
 const TO_CHECK_UNTIL: usize = 50;
 const ROUTES_UNTIL: usize = 55;
@@ -57,6 +61,8 @@ const MAP: &str = "## Map\n";
 const MOST_MEMORY: usize = 400;
 /// Most characters of any other line.
 const MOST_LINE: usize = 160;
+/// Most characters of a line about the project.
+const MOST_PROJECT_LINE: usize = 320;
 /// Largest README or manifest that is read, bytes.
 const MOST_MANIFEST: u64 = 256 << 10;
 /// Most files, memories of one state, and commits that are read.
@@ -156,28 +162,29 @@ async fn map_of(
     })
 }
 
-/// Returns what the README and the manifests at the top of the worktree say, as far as they are indexed.
+/// Returns what the README and the manifests of the worktree say, as far as they are indexed.
 fn project(shared: &Shared, at: &Freshness) -> RpcResult<Vec<String>> {
-    let key = |name: &str| SourceKey::new(name.to_owned());
-    let are_there = |reader: &Reader| {
-        let is_there = |name: &str| Ok::<_, StoreError>(reader.entry(at.view, &key(name))?.is_some());
-        project::FILES.iter().map(|(name, _)| is_there(name)).collect::<Result<Vec<bool>, _>>()
-    };
-    let mut files = BTreeMap::new();
-    for (is_there, (name, needs_text)) in shared.read(are_there)?.into_iter().zip(project::FILES) {
-        let text = match (is_there, needs_text) {
-            (false, _) => continue,
-            (true, false) => String::new(),
-            (true, true) => match scan::read(&at.layout.root, &key(name), MOST_MANIFEST) {
-                Ok(Read { content: Content::Text(text), .. }) => {
-                    mask(&text, &secrets(&text, extract::syntax_of(name, &text))).into_owned()
-                }
-                _ => continue, // a file that cannot be read says nothing
-            },
-        };
-        files.insert(*name, text);
+    let current = |reader: &Reader| shared.surveys.current(reader, at.view);
+    let survey = shared.read(|reader| reader.snapshot(current))?;
+    let mut texts = BTreeMap::new();
+    for (path, needs_text) in project::wanted(&survey.manifests) {
+        let text = if needs_text { manifest(&at.layout.root, path) } else { Some(String::new()) };
+        texts.extend(text.map(|text| (path.to_owned(), text))); // a file that cannot be read says nothing
     }
-    Ok(project::project_lines(&files).iter().map(|line| cut(line, MOST_LINE)).collect())
+    let folder = at.layout.root.file_name().map(|name| name.to_string_lossy().into_owned());
+    let (languages, programs) = (survey.languages.clone(), survey.programs.clone());
+    let files = ProjectFiles { texts, folder: folder.unwrap_or_default(), languages, programs };
+    Ok(project::project_lines(&files).iter().map(|line| cut(line, MOST_PROJECT_LINE)).collect())
+}
+
+/// Returns the text of a file without what may be a credential.
+fn manifest(root: &Path, path: &str) -> Option<String> {
+    match scan::read(root, &SourceKey::new(path), MOST_MANIFEST) {
+        Ok(Read { content: Content::Text(text), .. }) => {
+            Some(mask(&text, &secrets(&text, extract::syntax_of(path, &text))).into_owned())
+        }
+        _ => None,
+    }
 }
 
 /// Returns memories about code that has changed or is gone, and their number; nothing if that cannot be determined now.

@@ -26,6 +26,7 @@ mod index_repair;
 mod kept_changes;
 mod kept_chunks;
 mod kept_maps;
+mod kept_surveys;
 mod known_definitions;
 mod known_texts;
 mod lines;

@@ -56,6 +56,7 @@ impl Scrubber {
         if has_purged && !writer.has_purged() {
             load_vectors(shared, writer);
             shared.maps.retain(&[]); // they hold names
+            shared.surveys.clear();
             shared.changes.clear(); // and these hold paths
             shared.definitions.clear();
             shared.chunks.clear();

@@ -12,6 +12,7 @@ use super::gates::Gates;
 use super::kept_changes::KeptChanges;
 use super::kept_chunks::KeptChunks;
 use super::kept_maps::{KeptMaps, MOST_MAP_BYTES};
+use super::kept_surveys::KeptSurveys;
 use super::known_definitions::KnownDefinitions;
 use super::known_texts::KnownTexts;
 use super::memories::keeper::Memories;
@@ -50,6 +51,8 @@ pub(super) struct Shared {
     pub(super) nearest: SharedVectors,
     /// The code maps of worktrees.
     pub(super) maps: KeptMaps,
+    /// The languages, manifests and programs of worktrees.
+    pub(super) surveys: KeptSurveys,
     /// What has changed in worktrees since a commit.
     pub(super) changes: KeptChanges,
     /// The definitions of the versions that were compared for that.
@@ -123,6 +126,7 @@ impl Shared {
             models: memories.models(),
             nearest: SharedVectors::default(),
             maps: KeptMaps::new(MOST_MAP_BYTES),
+            surveys: KeptSurveys::default(),
             changes: KeptChanges::default(),
             definitions: KnownDefinitions::default(),
             chunks: KeptChunks::default(),

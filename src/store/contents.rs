@@ -156,7 +156,7 @@ impl Reader {
 }
 
 /// Returns the class that a kind of blob tells. What has a line over 10,000 bytes was written by a program.
-fn class_of(kind: &str) -> Option<FileClass> {
+pub(super) fn class_of(kind: &str) -> Option<FileClass> {
     match kind {
         "generated" | "minified" => Some(FileClass::Generated),
         "licence" => Some(FileClass::Licence),

@@ -20,6 +20,7 @@ mod purge;
 mod reader;
 mod reads;
 mod schema;
+mod source_files;
 mod vector_rows;
 mod vector_table;
 mod versions;
@@ -42,6 +43,7 @@ pub use memory::{
 pub use new_rows::{Change, Embedded, NewBlob, NewChunk, NewVector, ViewKey};
 pub use postings::Postings;
 pub use reader::{Entry, PendingChunk, Reader, ViewRow};
+pub use source_files::SourceFile;
 pub use vector_table::VectorTable;
 pub use versions::{check_index, check_memory};
 pub use writer::Writer;

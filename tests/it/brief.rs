@@ -37,6 +37,9 @@ fn what_matters_comes_first() {
     let text = brief(&live, 2_000);
     let lines: Vec<_> = text.lines().collect();
     let starts = [
+        "## Project",
+        "- languages: rust 100 %",
+        "",
         "## Memories",
         "- deploy with make ship never by hand \\u{1b}[2J (mem_",
         "- Tokens: they expire after a day (mem_",
@@ -53,13 +56,13 @@ fn what_matters_comes_first() {
     for (line, start) in lines.iter().zip(starts) {
         assert!(line.starts_with(start), "{line} does not start with {start}: {text}");
     }
-    assert!(lines[8].ends_with("Sessions are \\u{202e}signed"), "{text}");
+    assert!(lines[11].ends_with("Sessions are \\u{202e}signed"), "{text}");
     assert!(text.contains("src/session.rs\n") && !text.contains("no great weight"), "{text}");
     assert_eq!(brief(&live, 2_000), text, "the same state is told the same way");
     let json = live.call("brief", json!({ "budget": 2_000 }));
     let sections: Vec<_> =
         json["sections"].as_array().unwrap().iter().map(|section| &section["name"]).collect();
-    assert_eq!(sections, ["memories", "changes", "commits", "map"]);
+    assert_eq!(sections, ["project", "memories", "changes", "commits", "map"]);
     assert_eq!((&json["text"], &json["fresh"]), (&Value::from(text), &Value::from(true)));
 }
 
@@ -70,12 +73,15 @@ fn what_the_project_is_comes_before_everything() {
     live.write("Cargo.toml", "[package]\nname = \"shop\"\n");
     live.write("Makefile", "ship: test\n\tscp shop host:\ntest:\n\tcargo test\n");
     let text = brief(&live, 2_000);
-    let start = "## Project\nShop sells things over a counter.\n- cargo build, cargo test (Cargo.toml)\n\
-                 - make ship | test (Makefile)\n\n## Memories\n";
+    let start = "## Project\nShop sells things over a counter. It is small.\n- languages: rust 100 %\n\
+                 - cargo build, cargo test (Cargo.toml)\n- make ship | test (Makefile)\n\n## Memories\n";
     assert!(text.starts_with(start), "{text}");
     live.write(".gitignore", "Makefile\nREADME.md\n");
     let text = brief(&live, 2_000);
-    assert!(text.starts_with("## Project\n- cargo build"), "what is not indexed is not told: {text}");
+    assert!(
+        text.starts_with("## Project\n- languages: rust 100 %\n- cargo build"),
+        "what is not indexed is not told: {text}"
+    );
 }
 
 #[test]
@@ -118,7 +124,7 @@ fn no_budget_is_exceeded() {
         assert!(!is_tight || n_tokens > budget / 2, "{n_tokens} of {budget}: room was left");
     }
     let text = brief(&live, 100);
-    assert!(text.starts_with("## Memories (") && text.contains(" of 42)\n"), "{text}");
+    assert!(text.contains("\n## Memories (") && text.contains(" of 42)\n"), "{text}");
 }
 
 #[test]

@@ -53,6 +53,7 @@ mod output;
 mod paged;
 mod panics;
 mod past;
+mod project;
 mod protocol;
 mod purged;
 mod quality_bench;

@@ -1,9 +1,8 @@
 //! Says which frameworks a project declares in its manifests, and which packages it consists of.
 
-use std::collections::BTreeMap;
+use toml_edit::DocumentMut;
 
-use serde_json::Value;
-use toml_edit::{DocumentMut, Item};
+use super::manifests::{ProjectFiles, item, strings_below};
 
 /// Frameworks that say how a project is built up, separated by spaces, by the manifest that declares them.
 const FRAMEWORKS: &[(&str, &str)] = &[
@@ -31,15 +30,21 @@ const PYTHON: &str = "django flask fastapi starlette sanic aiohttp litestar sqla
 const MOST_PACKAGES: usize = 10;
 
 /// Returns the lines of the section: the frameworks of each manifest, then the packages of each workspace.
-pub(super) fn part_lines(files: &BTreeMap<&str, String>) -> Vec<String> {
+pub(super) fn part_lines(files: &ProjectFiles) -> Vec<String> {
+    // A project is no framework of itself.
+    let own = files.text("go.mod").and_then(module);
     let frameworks = FRAMEWORKS.iter().filter_map(|(file, known)| {
-        let declared = declared(file, files.get(file)?);
-        let used = known.split(' ').filter(|name| declared.iter().any(|declared| declared == name));
+        let declared = declared(file, files)?;
+        let is_used =
+            |name: &&str| declared.iter().any(|declared| declared == name) && own.as_deref() != Some(*name);
+        let used = known.split(' ').filter(is_used);
         line("built with", &used.map(str::to_owned).collect::<Vec<_>>(), file)
     });
     let packages = ["Cargo.toml", "package.json"].into_iter().filter_map(|file| {
-        let mut packages = packages(file, files.get(file)?)?;
+        let mut packages = packages(file, files)?;
+        let n_more = packages.len().saturating_sub(MOST_PACKAGES);
         packages.truncate(MOST_PACKAGES);
+        packages.extend((n_more > 0).then(|| format!("{n_more} more")));
         line("packages", &packages, file)
     });
     frameworks.chain(packages).collect()
@@ -50,56 +55,52 @@ fn line(label: &str, names: &[String], file: &str) -> Option<String> {
 }
 
 /// Returns the names of the dependencies that a manifest declares; none if it cannot be read.
-fn declared(file: &str, text: &str) -> Vec<String> {
-    match file {
-        "Cargo.toml" => keys(text, &[&["dependencies"], &["workspace", "dependencies"]]),
+fn declared(file: &str, files: &ProjectFiles) -> Option<Vec<String>> {
+    let text = files.text(file)?;
+    Some(match file {
+        "Cargo.toml" => keys(&files.toml(file)?, &[&["dependencies"], &["workspace", "dependencies"]]),
         "pyproject.toml" => {
-            let of_poetry = keys(text, &[&["tool", "poetry", "dependencies"]]);
-            let listed = strings(text, &["project", "dependencies"]).unwrap_or_default();
+            let manifest = files.toml(file)?;
+            let of_poetry = keys(&manifest, &[&["tool", "poetry", "dependencies"]]);
+            let listed = item(&manifest, &["project", "dependencies"]).map(strings_below).unwrap_or_default();
             listed.iter().map(|line| requirement(line)).chain(of_poetry).collect()
         }
         "package.json" => {
-            let manifest: Value = serde_json::from_str(text).unwrap_or_default();
+            let manifest = files.json(file)?;
             let of = |table: &str| manifest[table].as_object().cloned().unwrap_or_default();
             ["dependencies", "devDependencies"].into_iter().flat_map(of).map(|(name, _)| name).collect()
         }
         "requirements.txt" => text.lines().map(requirement).collect(),
         "go.mod" => text.split_whitespace().map(without_major).collect(),
         _ => text.lines().filter_map(gem).collect(),
-    }
+    })
 }
 
-/// Returns the keys of tables in a TOML text.
-fn keys(text: &str, tables: &[&[&str]]) -> Vec<String> {
-    let Ok(manifest) = text.parse::<DocumentMut>() else { return Vec::new() };
-    let tables = tables.iter().filter_map(|path| item(&manifest, path)?.as_table_like());
+/// Returns the keys of tables.
+fn keys(manifest: &DocumentMut, tables: &[&[&str]]) -> Vec<String> {
+    let tables = tables.iter().filter_map(|path| item(manifest, path)?.as_table_like());
     tables.flat_map(|table| table.iter().map(|(key, _)| key.to_lowercase())).collect()
 }
 
-/// Returns the strings of an array in a TOML text.
-fn strings(text: &str, path: &[&str]) -> Option<Vec<String>> {
-    let manifest: DocumentMut = text.parse().ok()?;
-    let array = item(&manifest, path)?.as_array()?;
-    Some(array.iter().filter_map(|value| value.as_str()).map(str::to_owned).collect())
-}
-
-fn item<'a>(manifest: &'a DocumentMut, path: &[&str]) -> Option<&'a Item> {
-    path.iter().try_fold(manifest.as_item(), |item, key| item.get(key))
-}
-
 /// Returns the packages of a workspace, as the manifest names them.
-fn packages(file: &str, text: &str) -> Option<Vec<String>> {
+fn packages(file: &str, files: &ProjectFiles) -> Option<Vec<String>> {
     if file == "Cargo.toml" {
-        return strings(text, &["workspace", "members"]);
+        return item(&files.toml(file)?, &["workspace", "members"]).map(strings_below);
     }
-    let manifest: Value = serde_json::from_str(text).ok()?;
+    let manifest = files.json(file)?;
     let listed =
         manifest["workspaces"].as_array().or_else(|| manifest["workspaces"]["packages"].as_array())?;
     Some(listed.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect())
 }
 
+/// Returns the path that a go.mod gives its module, without its major version.
+pub(super) fn module(text: &str) -> Option<String> {
+    let path = text.lines().find_map(|line| line.trim().strip_prefix("module "))?;
+    Some(without_major(path.split_whitespace().next()?.trim_matches('"')))
+}
+
 /// Returns the name in a requirement of pip: `flask` of `Flask[async]>=2 # web`.
-fn requirement(line: &str) -> String {
+pub(super) fn requirement(line: &str) -> String {
     let name = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     line.trim().split(|c| !name(c)).next().unwrap_or_default().to_lowercase()
 }
@@ -125,8 +126,9 @@ mod tests {
 
     #[test]
     fn manifests_say_of_what_a_project_consists() {
-        let check = |file: &'static str, text: &str, expected: &[&str]| {
-            assert_eq!(part_lines(&BTreeMap::from([(file, text.to_owned())])), expected);
+        let check = |file: &str, text: &str, expected: &[&str]| {
+            let texts = [(file.to_owned(), text.to_owned())].into();
+            assert_eq!(part_lines(&ProjectFiles { texts, ..ProjectFiles::default() }), expected);
         };
         check(
             "Cargo.toml",
@@ -150,7 +152,7 @@ mod tests {
         );
         check(
             "go.mod",
-            "module x\nrequire (\n\tgithub.com/go-chi/chi/v5 v5.0.1\n)\n",
+            "module github.com/gorilla/mux\nrequire (\n\tgithub.com/go-chi/chi/v5 v5.0.1\n)\n",
             &["- built with github.com/go-chi/chi (go.mod)"],
         );
         check("Gemfile", "gem \"rails\", \"~> 8\"\n# gem 'sinatra'\n", &["- built with rails (Gemfile)"]);

@@ -1,95 +1,222 @@
-//! Finds the sentence of a README that says what a project is.
+//! Finds the paragraph of a README that says what a project is.
 
 use pulldown_cmark::{BrokenLink, CowStr, Event, Options, Parser, Tag, TagEnd};
 
-/// Fewest words of a sentence; less is a title or a badge.
+/// Fewest words of a paragraph; less is a title or a badge.
 const LEAST_WORDS: usize = 4;
 /// Bytes that are read: what comes later says no more what the project is.
 const MOST_READ: usize = 16 << 10;
+/// Most characters that are told, in whole sentences where the first is no longer.
+const MOST_TOLD: usize = 300;
+/// Most words of a name.
+const MOST_NAME_WORDS: usize = 4;
+/// What follows the verb in a sentence about how a project is run, not about what it is.
+const OF_ITS_STATE: &str = "available built compatible considered currently developed distributed free inspired installed \
+                            licensed maintained not now open-sourced published released sponsored still supported tested under";
 
-/// Returns the first sentence of a paragraph, outside lists, that is not markup. reStructuredText is read as Markdown: its
-/// headings and paragraphs are alike.
-pub(super) fn first_sentence(text: &str) -> Option<String> {
-    let text = &text[..text.floor_char_boundary(MOST_READ)];
+/// What a README says.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Readme {
+    /// Its first heading, unless the paragraph begins with the name.
+    pub(super) title: Option<String>,
+    /// Its paragraph about what the project is, shortened.
+    pub(super) said: Option<String>,
+}
+
+impl Readme {
+    /// Reads a README. The paragraph is the one that begins with `NAME is`, where the name is that of a manifest or of a
+    /// heading; without one, the first that is not in a list and not markup. News often comes before either.
+    /// reStructuredText is read as Markdown: its headings and paragraphs are alike.
+    pub(super) fn of(text: &str, names: &[&str]) -> Self {
+        let (mut names, mut title, mut first) =
+            (names.iter().map(|name| letters(name)).collect::<Vec<_>>(), None, None);
+        for block in blocks(&text[..text.floor_char_boundary(MOST_READ)]) {
+            match block {
+                Block::Heading(heading) => {
+                    names.extend(names_in(&heading));
+                    title.get_or_insert(heading);
+                }
+                Block::Paragraph(paragraph) if is_definition(&paragraph, &names) => {
+                    return Self { title: None, said: Some(shortened(&paragraph)) };
+                }
+                Block::Paragraph(paragraph) => drop(first.get_or_insert(paragraph)),
+            }
+        }
+        Self { title, said: first.as_deref().map(shortened) }
+    }
+}
+
+/// A part of a document, without its markup.
+enum Block {
+    Heading(String),
+    Paragraph(String),
+}
+
+/// Returns the headings, and the paragraphs that are text.
+fn blocks(text: &str) -> Vec<Block> {
     // A link whose target is not known is one none the less.
     let unknown = |_: BrokenLink<'_>| Some((CowStr::Borrowed(""), CowStr::Borrowed("")));
     let options = Options::ENABLE_TABLES | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
     let (mut n_lists, mut n_images) = (0_usize, 0_usize);
-    let mut paragraph: Option<String> = None;
+    let (mut blocks, mut open): (Vec<Block>, Option<String>) = (Vec::new(), None);
     for event in Parser::new_with_broken_link_callback(text, options, Some(unknown)) {
         match event {
             Event::Start(Tag::List(_)) => n_lists += 1,
             Event::End(TagEnd::List(_)) => n_lists -= 1,
             Event::Start(Tag::Image { .. }) => n_images += 1,
             Event::End(TagEnd::Image) => n_images -= 1,
-            Event::Start(Tag::Paragraph) if n_lists == 0 => paragraph = Some(String::new()),
+            Event::Start(Tag::Paragraph) if n_lists == 0 => open = Some(String::new()),
+            Event::Start(Tag::Heading { .. }) => open = Some(String::new()),
             // HTML where a paragraph begins is a banner.
-            Event::InlineHtml(_) if paragraph.as_ref().is_some_and(String::is_empty) => paragraph = None,
+            Event::InlineHtml(_) if open.as_ref().is_some_and(String::is_empty) => open = None,
             Event::End(TagEnd::Paragraph) => {
-                let said = paragraph.take().as_deref().and_then(sentence);
-                if said.is_some() {
-                    return said;
-                }
+                blocks.extend(
+                    open.take()
+                        .map(|text| one_line(&text))
+                        .filter(|text| is_text(text))
+                        .map(Block::Paragraph),
+                );
+            }
+            Event::End(TagEnd::Heading(_)) => {
+                blocks.extend(
+                    open.take()
+                        .map(|text| one_line(&text))
+                        .filter(|text| !text.is_empty())
+                        .map(Block::Heading),
+                );
             }
             Event::Text(piece) | Event::Code(piece) if n_images == 0 => {
-                paragraph.iter_mut().for_each(|text| text.push_str(&piece));
+                open.iter_mut().for_each(|text| text.push_str(&piece));
             }
-            Event::SoftBreak | Event::HardBreak => paragraph.iter_mut().for_each(|text| text.push(' ')),
+            Event::SoftBreak | Event::HardBreak => open.iter_mut().for_each(|text| text.push(' ')),
             _ => {}
         }
     }
-    None
+    blocks
 }
 
-/// Returns a text up to the end of its first sentence; `None` for a directive of reStructuredText, and where it is too short.
-fn sentence(text: &str) -> Option<String> {
-    let text = text.trim();
-    let mut ends = text.match_indices(['.', '!', '?']).map(|(at, end)| at + end.len());
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Returns whether a paragraph is long enough, and no directive of reStructuredText.
+fn is_text(paragraph: &str) -> bool {
+    !paragraph.starts_with("..")
+        && !paragraph.starts_with([':', '|'])
+        && paragraph.split(' ').count() >= LEAST_WORDS
+}
+
+/// Returns what a heading may call the project: all of it, its first word, and what `What is X?` asks for.
+fn names_in(heading: &str) -> Vec<String> {
+    let asked = heading.strip_prefix("What is ").map(letters);
+    let first = heading.split(' ').next().map(letters).filter(|word| word.len() > 2);
+    let whole = (heading.split(' ').count() <= MOST_NAME_WORDS).then(|| letters(heading));
+    [asked, first, whole].into_iter().flatten().filter(|name| !name.is_empty()).collect()
+}
+
+/// Returns the letters and digits of a text, in lower case: names are written with and without dashes and signs.
+pub(super) fn letters(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Returns whether a paragraph begins with one of these names and what it is.
+fn is_definition(paragraph: &str, names: &[String]) -> bool {
+    let words: Vec<&str> = paragraph.split(' ').take(MOST_NAME_WORDS + 2).collect();
+    (1..=MOST_NAME_WORDS).any(|n_words| {
+        let (Some(verb), Some(next)) = (words.get(n_words), words.get(n_words + 1)) else { return false };
+        let name = letters(&words[..n_words].concat());
+        matches!(*verb, "is" | "are")
+            && !OF_ITS_STATE.split(' ').any(|word| word == *next)
+            && names.contains(&name)
+    })
+}
+
+/// Returns the sentences that fit, and the first one if none does, cut.
+pub(super) fn shortened(text: &str) -> String {
+    let n_chars = |end: &usize| text[..*end].chars().count();
+    let fits = |end: &usize| n_chars(end) <= MOST_TOLD;
+    if let Some(end) = ends(text).filter(fits).last() {
+        return text[..end].to_owned();
+    }
+    let cut: String = text.chars().take(MOST_TOLD).collect();
+    let at_word = cut.rsplit_once(' ').map_or(cut.as_str(), |(whole, _)| whole);
+    format!("{at_word}…")
+}
+
+/// Returns where sentences end, bytes.
+fn ends(text: &str) -> impl Iterator<Item = usize> {
     // A dot before a small letter ends no sentence: "e.g. this".
     let is_end = |at: &usize| {
         let mut rest = text[*at..].chars();
         rest.next().is_none_or(|c| c == ' ') && !rest.next().is_some_and(char::is_lowercase)
     };
-    let end = ends.find(is_end).unwrap_or(text.len());
-    let words: Vec<&str> = text[..end].split_whitespace().collect();
-    let is_directive = text.starts_with("..") || text.starts_with(':') || text.starts_with('|');
-    (!is_directive && words.len() >= LEAST_WORDS).then(|| words.join(" "))
+    let after_brackets = |at: usize| text.len() - text[at..].trim_start_matches([')', '"', '”']).len();
+    let marks =
+        text.match_indices(['.', '!', '?', '。']).map(move |(at, end)| after_brackets(at + end.len()));
+    let marks = marks.filter(is_end);
+    marks.chain((!text.ends_with(['.', '!', '?', '。'])).then_some(text.len()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn check(text: &str, names: &[&str], expected: Option<&str>) {
+        assert_eq!(Readme::of(text, names).said.as_deref(), expected, "{text}");
+    }
+
     #[test]
-    fn a_readme_says_what_the_project_is() {
-        let check = |text: &str, expected: Option<&str>| {
-            assert_eq!(first_sentence(text).as_deref(), expected, "{text}");
-        };
-        check(
-            "# Flask\n\nFlask is a lightweight [WSGI] web\napplication framework. It is small.\n",
-            Some("Flask is a lightweight WSGI web application framework."),
+    fn the_first_paragraph_says_what_the_project_is() {
+        let said = |text: &str, expected: Option<&str>| check(text, &[], expected);
+        said(
+            "# Flask\n\nFlask is a lightweight [WSGI] web\napplication framework. It is small.\n\nMore of it here.",
+            Some("Flask is a lightweight WSGI web application framework. It is small."),
         );
-        check(
+        said(
             "Flask\n=====\n\n.. image:: x\n\nA **tool** for [all](http://x) of us, e.g. you and me\n",
             Some("A tool for all of us, e.g. you and me"),
         );
-        check(
+        said(
             "<h1>x</h1>\n\n[![ci](a)](b)\n![logo](x.png)\n\n> One line that says what it does!\n",
             Some("One line that says what it does!"),
         );
-        check("# Title\n\nShort text.\n\n```sh\ncargo install this very tool\n```\n", None);
-        check(
-            "---\ntitle: not of the text here\n---\n- one of many items\n\n- another of many items\n",
-            None,
-        );
-        check(
+        said("# Title\n\nShort text.\n\n```sh\ncargo install this very tool\n```\n", None);
+        said("---\ntitle: not of the text here\n---\n- one of many items\n\n- another of many items\n", None);
+        said(
             "A _tool_ with `code` and [a link][x] in it\n\n[x]: http://x\n",
             Some("A tool with code and a link in it"),
         );
-        check(
+        said(
             "<a href=x>to be clicked by you</a>\n\nIt signs what you say.\n",
             Some("It signs what you say."),
         );
-        check("", None);
+        said("", None);
+    }
+
+    #[test]
+    fn what_begins_with_the_name_is_preferred_to_news() {
+        let text = "# Gin Web Framework\n\nWe're excited to announce a release!\n\n---\n\nGin is a fast framework.\n";
+        check(text, &[], Some("Gin is a fast framework."));
+        let text = "This is just a quick start.\n\nWhat is Redis?\n---\n\nRedis is often called a server.\n";
+        check(text, &[], Some("Redis is often called a server."));
+        let text = "# Title\n\nNews of the day come here.\n\nscikit-learn is a module for Python.\n";
+        check(text, &["scikit_learn"], Some("scikit-learn is a module for Python."));
+        check(
+            "# X\n\nOne of many small tools.\n\nX is licensed under MIT.\n",
+            &["x"],
+            Some("One of many small tools."),
+        );
+        assert_eq!(Readme::of("# **A** B\n", &[]).title.as_deref(), Some("A B"));
+    }
+
+    #[test]
+    fn a_long_paragraph_is_cut_after_a_sentence_or_a_word() {
+        let sentence = format!("A {}end.", "word ".repeat(20));
+        let long = format!("{sentence} {sentence} {sentence} {sentence}");
+        assert_eq!(shortened(&long), format!("{sentence} {sentence}"));
+        let endless = "word ".repeat(5_000);
+        let cut = shortened(endless.trim_end());
+        assert!(cut.ends_with("word…") && cut.chars().count() <= MOST_TOLD, "{cut}");
+        assert_eq!(shortened(&"é".repeat(999)).chars().count(), MOST_TOLD + 1);
     }
 }
