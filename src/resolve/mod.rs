@@ -1,13 +1,14 @@
 //! Says which definition a use of a name means, as far as syntax and imports tell.
 //!
 //! Pure: the structures of files in, definitions with a certainty out. The rules are those of the languages that syntax
-//! shows: scope, imports, package, and the type that is named. Types of values are not inferred.
+//! shows: scope, imports, package, and the type that is named, also for a value. Types of expressions are not inferred.
 
 mod modules;
 mod path_index;
 mod place;
 #[cfg(test)]
 mod tests;
+mod values;
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -42,6 +43,8 @@ pub type FileNumber = u32;
 pub trait Structures {
     /// Returns the structure of a file; empty where none is known.
     fn of(&self, file: FileNumber) -> Arc<Structure>;
+    /// Whether a type of this name is defined in the view.
+    fn has_type(&self, name: &str) -> bool;
 }
 
 /// A definition that a use may mean.
@@ -201,6 +204,9 @@ impl<'a, S: Structures> Resolver<'a, S> {
 
     /// Resolves a name taken from another name: a module, a type, or a value.
     fn named(&self, place: &Place<'_>, path: &str) -> (Certainty, Vec<Candidate>) {
+        if let Some((type_name, is_written)) = values::type_of(place, path) {
+            return self.of_typed_value(place, type_name, is_written);
+        }
         let type_name = last_part(path).trim_end_matches("()");
         let of_type = self.of_family(place, |_, found| {
             found.role == DeclaredRole::Member && last_part(owner_of(found)) == type_name
@@ -226,6 +232,30 @@ impl<'a, S: Structures> Resolver<'a, S> {
         // A type of another library.
         let is_type = type_name.starts_with(char::is_uppercase) && place.family != Family::Go;
         if is_type { (Certainty::ByName, Vec::new()) } else { self.of_a_value(place) }
+    }
+
+    /// Resolves a member of a value whose type the text names.
+    fn of_typed_value(
+        &self,
+        place: &Place<'_>,
+        type_name: &str,
+        is_written: bool,
+    ) -> (Certainty, Vec<Candidate>) {
+        let of_type = self.of_family(place, |_, found| {
+            found.role == DeclaredRole::Member && last_part(owner_of(found)) == type_name
+        });
+        let is_seen = |found: &&Candidate| self.sees(place, found.file, type_name);
+        let seen: Vec<Candidate> = of_type.iter().filter(is_seen).copied().collect();
+        match (seen.is_empty(), of_type.len()) {
+            (false, _) => (if is_written { Certainty::Exact } else { Certainty::Likely }, seen),
+            (true, 1) => (Certainty::Likely, of_type),
+            (true, 2..) => (Certainty::ByName, of_type),
+            // A parameter of the type, or what a base or an interface has.
+            (true, 0) if type_name.len() == 1 || self.structures.has_type(type_name) => {
+                self.of_a_value(place)
+            }
+            (true, 0) => (Certainty::Exact, Vec::new()),
+        }
     }
 
     /// Whether a type's name in this place means one of `file`: by scope, package or import.

@@ -12,6 +12,11 @@ impl Structures for Files {
     fn of(&self, file: u32) -> Arc<Structure> {
         Arc::clone(&self.0[file as usize])
     }
+
+    fn has_type(&self, name: &str) -> bool {
+        let mut declared = self.0.iter().flat_map(|structure| &structure.declared);
+        declared.any(|declared| declared.role == crate::types::DeclaredRole::Type && declared.names == name)
+    }
 }
 
 /// Checks the uses of `name`, one on each line: place, certainty, and the definitions that are meant. A file of `repository`
@@ -172,7 +177,7 @@ fn f(x: &Door) {
             "src/b.rs:5 exact src/a.rs#open",
             "src/b.rs:6 exact src/a.rs#Door::open",
             "src/b.rs:7 nothing",
-            "src/b.rs:8 by name src/a.rs#Door::open",
+            "src/b.rs:8 exact src/a.rs#Door::open",
             "src/b.rs:9 exact src/a.rs#open",
         ],
     );
@@ -247,4 +252,108 @@ fn files_that_import_each_other_end_the_search() {
     let uses: Vec<String> = (0..40).map(|file| format!("p/m{file}.py:41 nothing")).collect();
     let uses: Vec<&str> = uses.iter().map(String::as_str).collect();
     check(&(repository + "== q.py\ndef find(): ...\n"), "find", &uses);
+}
+
+#[test]
+fn a_value_has_the_methods_of_the_type_that_is_written_for_it() {
+    let repository = "\
+== store.py
+class Store:
+    def load(self): ...
+class Other:
+    def load(self): ...
+== views.py
+from store import Store, Other
+class View:
+    def __init__(self, store: Store):
+        self.store = store
+        self.other = Other()
+    def show(self, x, text: str, maybe: Store | None):
+        self.other.load()
+        x.load()
+        text.load()
+        maybe.load()
+        made = Store()
+        made.load()
+";
+    let expected = [
+        "views.py:7 exact store.py#Other.load",
+        "views.py:8 by name store.py#Store.load store.py#Other.load",
+        "views.py:9 nothing",
+        "views.py:10 exact store.py#Store.load",
+        "views.py:12 exact store.py#Store.load",
+    ];
+    check(repository, "load", &expected);
+    let repository = "\
+== src/store.rs
+pub struct Store { key: Key }
+pub struct Key;
+impl Key { pub fn load(&self) {} }
+impl Store {
+    pub fn load(&self) { self.key.load(); }
+    pub fn open() -> Self { todo!() }
+}
+== src/main.rs
+use crate::store::{Key, Store};
+fn main(store: &Store, key: Box<dyn Fn(Key)>, all: Vec<Key>) {
+    store.load();
+    all.load();
+    let opened = Store::open();
+    opened.load();
+    key.load();
+}
+";
+    let expected = [
+        "src/store.rs:5 exact src/store.rs#Key::load",
+        "src/main.rs:3 exact src/store.rs#Store::load",
+        "src/main.rs:4 nothing",
+        "src/main.rs:6 likely src/store.rs#Store::load",
+        "src/main.rs:7 by name src/store.rs#Key::load src/store.rs#Store::load",
+    ];
+    check(repository, "load", &expected);
+    let repository = "\
+== store.go
+package app
+type Store struct{}
+func (s *Store) Load() {}
+type Cache struct{ store *Store }
+func (c *Cache) Load() { c.store.Load() }
+func use(c *Cache, x any) { c.Load(); x.Load(); s := &Store{}; s.Load() }
+";
+    let expected = [
+        "store.go:5 exact store.go#Store.Load",
+        "store.go:6 exact store.go#Cache.Load",
+        "store.go:6 by name store.go#Store.Load store.go#Cache.Load",
+        "store.go:6 exact store.go#Store.Load",
+    ];
+    check(repository, "Load", &expected);
+    let repository = "\
+== store.ts
+export class Store { load() {} }
+export class Other { load() {} }
+== view.ts
+import { Store, Other } from './store';
+export class View {
+  other = new Other();
+  constructor(private store: Store) {}
+  show(x: any) { this.store.load(); this.other.load(); x.load(); }
+}
+";
+    let expected = [
+        "view.ts:5 exact store.ts#Store.load",
+        "view.ts:5 exact store.ts#Other.load",
+        "view.ts:5 by name store.ts#Store.load store.ts#Other.load",
+    ];
+    check(repository, "load", &expected);
+    let repository = "\
+== Store.java
+class Store { void load() {} }
+class Other { void load() {} }
+class View {
+  private Store store;
+  void show(Object x) { store.load(); Other other = new Other(); other.load(); }
+}
+";
+    let expected = ["Store.java:5 exact Store.java#Store.load", "Store.java:5 exact Store.java#Other.load"];
+    check(repository, "load", &expected);
 }

@@ -15,6 +15,8 @@ pub struct Structure {
     pub names: Vec<String>,
     /// By position.
     pub uses: Vec<Use>,
+    /// Values whose type the text names.
+    pub values: Vec<Value>,
 }
 
 impl Structure {
@@ -97,6 +99,19 @@ pub struct Use {
     pub receiver: Receiver,
     /// What it is used for.
     pub role: UseRole,
+}
+
+/// A value whose type the text names: a parameter, a variable or a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Value {
+    /// Number of its name; a field that a method sets is `self.` and its name.
+    pub name: u32,
+    /// Number of the own name of its type.
+    pub of: u32,
+    /// Where it is declared, as in [`Use`]: a function, or of a field the type.
+    pub within: u32,
+    /// Whether the type is written; else it is that of a function of the type that returns the value.
+    pub is_written: bool,
 }
 
 /// What a name is used for.

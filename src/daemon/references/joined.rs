@@ -211,4 +211,12 @@ impl Structures for Joined<'_> {
         known.insert(file, Arc::clone(&structure));
         structure
     }
+
+    fn has_type(&self, name: &str) -> bool {
+        let is_type = |candidate: &Candidate| {
+            self.of(candidate.file).declared[candidate.declared as usize].role == DeclaredRole::Type
+        };
+        // What cannot be read may be one.
+        self.candidates(name).map_or(true, |candidates| candidates.iter().any(is_type))
+    }
 }

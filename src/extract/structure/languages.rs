@@ -1,5 +1,7 @@
 //! Names the nodes that matter in the syntax trees of each language.
 
+use super::value_types::Declaration;
+
 /// How a language's imports are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Importing {
@@ -25,6 +27,8 @@ pub(super) struct Nodes {
     pub(super) bases: &'static [(&'static str, &'static str)],
     /// Nodes that bind the names inside a field; without a field, the names inside of them.
     pub(super) binders: &'static [(&'static str, &'static str)],
+    /// Declarations that may say of which type a value is.
+    pub(super) values: &'static [Declaration],
     /// Names that stand for themselves: keyword arguments, keys.
     pub(super) labels: &'static [(&'static str, &'static str)],
     /// Methods that name their receiver.
@@ -70,6 +74,11 @@ const PYTHON: Nodes = Nodes {
         ("as_pattern_target", ""),
         ("named_expression", "name"),
     ],
+    values: &[
+        ("typed_parameter", "", "type", ""),
+        ("typed_default_parameter", "name", "type", ""),
+        ("assignment", "left", "type", "right"),
+    ],
     labels: &[
         ("keyword_argument", "name"),
         ("default_parameter", "name"),
@@ -98,6 +107,12 @@ const GO: Nodes = Nodes {
         ("const_spec", "name"),
         ("range_clause", "left"),
         ("receive_statement", "left"),
+    ],
+    values: &[
+        ("parameter_declaration", "name", "type", ""),
+        ("var_spec", "name", "type", "value"),
+        ("field_declaration", "name", "type", ""),
+        ("short_var_declaration", "left", "", "right"),
     ],
     labels: &[("field_declaration", "name"), ("keyed_element", "key")],
     methods: &[("method_declaration", "receiver")],
@@ -129,6 +144,11 @@ const RUST: Nodes = Nodes {
         ("closure_parameters", ""),
         ("for_expression", "pattern"),
         ("let_condition", "pattern"),
+    ],
+    values: &[
+        ("parameter", "pattern", "type", ""),
+        ("let_declaration", "pattern", "type", "value"),
+        ("field_declaration", "name", "type", ""),
     ],
     labels: &[("field_initializer", "field"), ("field_declaration", "name")],
     methods: &[],
@@ -170,6 +190,14 @@ const JAVASCRIPT: Nodes = Nodes {
         ("for_in_statement", "left"),
         ("catch_clause", "parameter"),
     ],
+    values: &[
+        ("required_parameter", "pattern", "type", ""),
+        ("optional_parameter", "pattern", "type", ""),
+        ("variable_declarator", "name", "type", "value"),
+        ("public_field_definition", "name", "type", "value"),
+        ("property_signature", "name", "type", ""),
+        ("assignment_expression", "left", "", "right"),
+    ],
     labels: &[("pair", "key"), ("property_signature", "name"), ("public_field_definition", "name")],
     methods: &[],
     transparent: &["parenthesized_expression", "await_expression", "non_null_expression", "as_expression"],
@@ -199,6 +227,14 @@ const JAVA: Nodes = Nodes {
         ("inferred_parameters", ""),
         ("lambda_expression", "parameters"),
     ],
+    values: &[
+        ("formal_parameter", "name", "type", ""),
+        ("local_variable_declaration", "declarator", "type", ""),
+        ("field_declaration", "declarator", "type", ""),
+        ("variable_declarator", "name", "", "value"),
+        ("enhanced_for_statement", "name", "type", ""),
+        ("resource", "name", "type", "value"),
+    ],
     labels: &[],
     methods: &[],
     transparent: &["parenthesized_expression"],
@@ -219,6 +255,11 @@ const C: Nodes = Nodes {
         ("parameter_declaration", "declarator"),
         ("init_declarator", "declarator"),
         ("declaration", "declarator"),
+    ],
+    values: &[
+        ("parameter_declaration", "declarator", "type", ""),
+        ("declaration", "declarator", "type", ""),
+        ("field_declaration", "declarator", "type", ""),
     ],
     labels: &[("field_declaration", "declarator"), ("field_designator", "")],
     methods: &[],

@@ -1,11 +1,13 @@
 //! Collects what a source file declares, imports and uses by name.
 //!
 //! One walk over the syntax tree of the file. What a language calls its nodes is in [`languages`], how it imports in
-//! [`imports`].
+//! [`imports`], how it names the types of values in [`value_types`].
 
 mod imports;
 mod languages;
+mod value_types;
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use tree_sitter::{Node, TreeCursor};
@@ -15,7 +17,7 @@ use super::cut::LineIndex;
 use super::lang::Language;
 use super::outline::{Item, Outline};
 use super::tags::TagKind;
-use crate::types::{Declared, DeclaredRole, Receiver, Structure, Use, UseRole};
+use crate::types::{Declared, DeclaredRole, Receiver, Structure, Use, UseRole, Value};
 
 /// Most uses of one file: more are data or generated.
 const MAX_USES: usize = 50_000;
@@ -46,6 +48,14 @@ pub(super) struct Walk<'a> {
     found: Vec<Found<'a>>,
     /// Names that are bound, with the position: parameters and variables.
     bound: Vec<(&'a str, usize)>,
+    values: Vec<FoundValue<'a>>,
+}
+
+/// A value whose type is named, with its position.
+struct FoundValue<'a> {
+    name: Cow<'a, str>,
+    of: value_types::Named<'a>,
+    at: usize,
 }
 
 /// Walks over the tree of a file; nothing for a language whose nodes are not known here.
@@ -80,13 +90,7 @@ impl Walk<'_> {
             if is_local || own_names.contains(&found.at) || structure.uses.len() >= MAX_USES {
                 continue;
             }
-            let mut number = |name: &str| {
-                let next = numbers.len() as u32;
-                *numbers.entry(name.to_owned()).or_insert_with(|| {
-                    structure.names.push(name.to_owned());
-                    next
-                })
-            };
+            let mut number = |name: &str| number(&mut numbers, &mut structure.names, name);
             let receiver = match &found.receiver {
                 FoundReceiver::None => Receiver::None,
                 FoundReceiver::Own => Receiver::Own,
@@ -105,8 +109,26 @@ impl Walk<'_> {
                 role: found.role,
             });
         }
+        let mut known = HashSet::new();
+        for FoundValue { name, of, at } in self.values.into_iter().take(MAX_USES) {
+            let within = around.innermost(at).map_or(0, |id| id as u32 + 1);
+            let mut number = |name: &str| number(&mut numbers, &mut structure.names, name);
+            let value = Value { name: number(&name), of: number(of.name), within, is_written: of.is_written };
+            if known.insert(value) {
+                structure.values.push(value);
+            }
+        }
         structure
     }
+}
+
+/// Returns the number of a name, a new one for a new name.
+fn number(numbers: &mut HashMap<String, u32>, names: &mut Vec<String>, name: &str) -> u32 {
+    let next = numbers.len() as u32;
+    *numbers.entry(name.to_owned()).or_insert_with(|| {
+        names.push(name.to_owned());
+        next
+    })
 }
 
 struct Walker<'a, 't> {
@@ -115,8 +137,8 @@ struct Walker<'a, 't> {
     walk: Walk<'a>,
     /// The nodes around the current one, outermost first, each with its field in the one before.
     path: Vec<(Node<'t>, Option<&'t str>)>,
-    /// What the receiver of the current method is called, where a method names it.
-    own: Option<&'a str>,
+    /// What the receiver of the current method is called, where a method names it, and how deep that method is.
+    own: Option<(&'a str, usize)>,
 }
 
 impl<'a, 't> Walker<'a, 't> {
@@ -143,6 +165,9 @@ impl<'a, 't> Walker<'a, 't> {
         if !node.is_named() {
             return false;
         }
+        if self.own.is_some_and(|(_, depth)| self.path.len() <= depth) {
+            self.own = None;
+        }
         if self.nodes.names.contains(&kind) {
             self.name(node, field);
             return false;
@@ -163,8 +188,12 @@ impl<'a, 't> Walker<'a, 't> {
         for (_, field) in self.nodes.binders.iter().filter(|(binder, _)| *binder == kind) {
             self.bind(node, field);
         }
+        for declaration in self.nodes.values.iter().filter(|declaration| declaration.0 == kind) {
+            self.values(node, *declaration);
+        }
         if let Some((_, field)) = self.nodes.methods.iter().find(|(method, _)| *method == kind) {
-            self.own = node.child_by_field_name(field).and_then(|receiver| self.first_name(receiver));
+            let receiver = node.child_by_field_name(field).and_then(|receiver| self.first_name(receiver));
+            self.own = receiver.map(|name| (name, self.path.len()));
         }
         true
     }
@@ -224,7 +253,7 @@ impl<'a, 't> Walker<'a, 't> {
     }
 
     fn is_own(&self, name: &str) -> bool {
-        self.nodes.own.contains(&name) || self.own == Some(name)
+        self.nodes.own.contains(&name) || self.own.is_some_and(|(own, _)| own == name)
     }
 
     fn receiver(&self, node: Node<'_>, member_kind: &str) -> FoundReceiver {
@@ -232,7 +261,12 @@ impl<'a, 't> Walker<'a, 't> {
         let is_module = |path: &str| path == "self" && member_kind == "scoped_identifier";
         match self.path_of(node, MAX_RECEIVER_PARTS) {
             Some(path) if self.is_own(&path) && !is_module(&path) => FoundReceiver::Own,
-            Some(path) if path.len() <= MAX_NAME_BYTES => FoundReceiver::Named(path),
+            Some(path) if path.len() <= MAX_NAME_BYTES => match path.split_once('.') {
+                Some((first, rest)) if self.is_own(first) && !is_module(first) => {
+                    FoundReceiver::Named(format!("self.{rest}"))
+                }
+                _ => FoundReceiver::Named(path),
+            },
             _ => FoundReceiver::Other,
         }
     }
@@ -274,6 +308,45 @@ impl<'a, 't> Walker<'a, 't> {
                 walker.walk.bound.push((text, name.start_byte()));
             });
         }
+    }
+
+    /// Records the values of a declaration whose type it names.
+    fn values(&mut self, node: Node<'t>, declaration: value_types::Declaration) {
+        let Some(of) = value_types::of(node, declaration, self.text) else { return };
+        let mut cursor = node.walk();
+        let declared: Vec<Node<'_>> = match declaration.1 {
+            "" => node.named_child(0).into_iter().collect(),
+            field => node.children_by_field_name(field, &mut cursor).filter(Node::is_named).collect(),
+        };
+        // TypeScript declares fields in the parameters of constructors.
+        let is_field = node.named_child(0).is_some_and(|first| first.kind() == "accessibility_modifier");
+        for declared in declared {
+            let Some(name) = self.value_name(declared) else { continue };
+            let at = declared.start_byte();
+            if is_field {
+                self.walk.values.push(FoundValue { name: Cow::Owned(format!("self.{name}")), of, at });
+            }
+            self.walk.values.push(FoundValue { name, of, at });
+        }
+    }
+
+    /// Returns the name that a declarator or pattern declares, if it is one.
+    fn value_name(&self, mut node: Node<'_>) -> Option<Cow<'a, str>> {
+        for _ in 0..MAX_DECLARATORS {
+            let kind = node.kind();
+            if self.nodes.names.contains(&kind) {
+                return Some(Cow::Borrowed(self.text_of(node)));
+            }
+            if let Some((_, object, field)) = self.nodes.members.iter().find(|member| member.0 == kind) {
+                let is_own = self.is_own(self.text_of(node.child_by_field_name(object)?));
+                let field = self.text_of(node.child_by_field_name(field)?);
+                return is_own.then(|| Cow::Owned(format!("self.{field}")));
+            }
+            let inner = ["declarator", "name"].iter().find_map(|field| node.child_by_field_name(field));
+            let only = || node.named_child(0).filter(|_| node.named_child_count() == 1);
+            node = inner.or_else(only)?;
+        }
+        None
     }
 
     fn import_names(&mut self, node: Node<'_>) {
@@ -332,6 +405,8 @@ impl<'a, 't> Walker<'a, 't> {
 const MAX_BASE_DEPTH: usize = 5;
 /// Most parts of a receiver: longer chains say nothing that is known here.
 const MAX_RECEIVER_PARTS: usize = 12;
+/// Most declarators around a name: pointers, arrays.
+const MAX_DECLARATORS: usize = 6;
 /// Most nodes of a pattern that are looked at.
 const MAX_PATTERN_NODES: usize = 1_000;
 
