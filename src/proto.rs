@@ -17,6 +17,7 @@ mod index_progress;
 mod lean;
 pub mod memory;
 mod model;
+mod outline_item;
 mod reach;
 mod references;
 mod rpc;
@@ -41,6 +42,7 @@ pub use self::hooks::{HookInfo, HookMethod, HooksParams, HooksResult};
 pub use self::index_progress::{IndexProgress, IndexStep};
 pub use self::lean::{Ordered, rounded_score};
 pub use self::model::{ModelEntry, ModelParams, ModelsResult, NextModel};
+pub use self::outline_item::{OutlineItem, OutlineParams, OutlineResult};
 pub use self::reach::{ReachParams, ReachResult, ReachedDefinition};
 pub use self::references::{RefCounts, RefDefinition, RefUse, RefsParams, RefsResult};
 pub use self::rpc::{
@@ -87,6 +89,7 @@ pub const METHODS: &[Method] = &[
     writes("advise"),
     reads("map"),
     reads("show"),
+    reads("outline"),
     reads("refs"),
     reads("callers"),
     reads("callees"),

@@ -21,8 +21,8 @@ use clap::{Args, Parser, ValueEnum};
 
 pub(super) use bench_args::{BenchArgs, BenchVerb, QualityArgs};
 pub(super) use code_args::{
-    BriefArgs, ChangedArgs, ExplainArgs, FindArgs, FreshArgs, MapArgs, OpenArgs, SearchArgs, ShowArgs,
-    WhyArgs,
+    BriefArgs, ChangedArgs, ExplainArgs, FindArgs, FreshArgs, MapArgs, OpenArgs, OutlineArgs, SearchArgs,
+    ShowArgs, WhyArgs,
 };
 pub(super) use exchange_args::{BackupArgs, ExportArgs, From, ImportArgs, RestoreBackupArgs};
 pub(super) use memory_args::{

@@ -198,6 +198,7 @@ mod tests {
             ("search", "exclude"),
             ("why", "target"),
             ("show", "target"),
+            ("outline", "target"),
             ("refs", "target"),
         ] {
             check(verb, id, true);

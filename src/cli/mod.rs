@@ -33,6 +33,7 @@ mod memories;
 mod model;
 mod next_steps;
 mod open;
+mod outline;
 mod output;
 mod pager;
 mod process;
@@ -143,6 +144,7 @@ fn listed(verb: &Verb) -> Option<(&RowsArgs, &'static Table)> {
         Verb::Search(typed) => (&typed.find.rows, &rows::HITS),
         Verb::Changed(typed) => (&typed.rows, &rows::FILES),
         Verb::Why(typed) => (&typed.rows, &rows::COMMITS),
+        Verb::Outline(typed) => (&typed.rows, &rows::ITEMS),
         Verb::Refs(typed) => (&typed.list.rows, &rows::USES),
         Verb::Callers(typed) | Verb::Callees(typed) | Verb::Implements(typed) => {
             (&typed.list.rows, &rows::REACHED)
@@ -193,6 +195,7 @@ fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
         Verb::Bench(typed) => bench::bench(typed, context, output),
         Verb::Search(typed) => hits::search(typed, &context()?, output),
         Verb::Explain(typed) => explain::explain(typed, &context()?, output),
+        Verb::Outline(typed) => outline::outline(typed, &context()?, output),
         Verb::Refs(typed) => uses::refs(typed, &context()?, output),
         Verb::Callers(typed) => uses::reach("callers", typed, &context()?, output),
         Verb::Callees(typed) => uses::reach("callees", typed, &context()?, output),

@@ -14,7 +14,9 @@ use serde_json::Value;
 
 use super::args::{Format, JsonForm, RowsArgs};
 use super::error::CliError;
-pub(super) use tables::{CHANGES, COMMITS, FILES, HITS, LINKS, MEMORIES, NAMES, REACHED, RELATED, USES};
+pub(super) use tables::{
+    CHANGES, COMMITS, FILES, HITS, ITEMS, LINKS, MEMORIES, NAMES, REACHED, RELATED, USES,
+};
 
 /// A field: its name and its JSON pointer (RFC 6901) in a row; a second pointer, after a space, is used where the first
 /// is null.
@@ -45,6 +47,7 @@ pub(super) fn table_of(verb: &str) -> Option<&'static Table> {
         "search" | "explain" => &HITS,
         "changed" => &FILES,
         "why" => &COMMITS,
+        "outline" => &ITEMS,
         "refs" => &USES,
         "callers" | "callees" | "impact" | "tests" | "implements" => &REACHED,
         "get" | "list" | "recall" | "recent" => &MEMORIES,

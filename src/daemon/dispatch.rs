@@ -15,7 +15,7 @@ use super::model_methods::{self, Verb as models};
 use super::references::Question;
 use super::request::{blocking, clock, deadline, freshness, freshness_with, locate, params_of, reading};
 use super::shared::Shared;
-use super::{advice, briefing, changed, completing, index_repair, references, repo_map, search};
+use super::{advice, briefing, changed, completing, index_repair, outlining, references, repo_map, search};
 use super::{show_code, status, why};
 use crate::proto::{
     AcknowledgeResult, CwdParams, HelloParams, HelloResult, IndexProgress, MapParams, MapResult, Method,
@@ -38,6 +38,7 @@ pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> R
         "changed" => reply(&changed::changed(shared, params_of(params)?).await?),
         "complete" => reply(&completing::complete(shared, params_of(params)?).await?),
         "show" => reply(&show_code::show(shared, params_of(params)?).await?),
+        "outline" => reply(&outlining::outline(shared, params_of(params)?).await?),
         "refs" => reply(&references::refs(shared, params_of(params)?).await?),
         "callers" => reply(&references::reach(shared, Question::Callers, params_of(params)?).await?),
         "callees" => reply(&references::reach(shared, Question::Callees, params_of(params)?).await?),

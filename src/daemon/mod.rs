@@ -39,6 +39,7 @@ mod model_methods;
 mod models;
 mod named_definitions;
 mod object_ids;
+mod outlining;
 mod own_files;
 mod path_spec;
 mod per_view;

@@ -21,18 +21,18 @@ use crate::store::{Entry, Reader, StoreError};
 use crate::types::{Definition, SourceKey};
 
 /// Most definitions of one name that are shown.
-const MOST_PARTS: usize = 10;
+pub(super) const MOST_PARTS: usize = 10;
 
 /// Most lines of the definition that a line stands for.
 const MOST_LINES: u32 = 80;
 /// Lines before and after a line of a longer one.
 const AROUND: u32 = 15;
 
-/// Lines of a file, with the title of their definition.
-struct Span {
-    key: SourceKey,
-    lines: Option<(u32, u32)>,
-    title: Option<String>,
+/// Lines of a file, with the title of their definition; without lines the whole file.
+pub(super) struct Span {
+    pub(super) key: SourceKey,
+    pub(super) lines: Option<(u32, u32)>,
+    pub(super) title: Option<String>,
 }
 
 /// Answers `show`.
@@ -53,8 +53,9 @@ pub(super) async fn show(shared: &Arc<Shared>, params: ShowParams) -> RpcResult<
 }
 
 fn answer(shared: &Shared, params: &ShowParams, at: &Freshness) -> RpcResult<(ShowResult, Vec<SourceKey>)> {
+    let target = (params.target.as_str(), params.cwd.as_str());
     let mut spans =
-        shared.read(|reader: &Reader| reader.snapshot(|reader| spans(shared, reader, params, at)))?;
+        shared.read(|reader: &Reader| reader.snapshot(|reader| spans(shared, reader, target, at)))?;
     let left_out = spans.len().saturating_sub(MOST_PARTS);
     spans.truncate(MOST_PARTS);
     let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
@@ -75,24 +76,23 @@ fn answer(shared: &Shared, params: &ShowParams, at: &Freshness) -> RpcResult<(Sh
 }
 
 /// Returns what the target names: a path comes before a definition of that name.
-fn spans(
+pub(super) fn spans(
     shared: &Shared,
     reader: &Reader,
-    params: &ShowParams,
+    (target, cwd): (&str, &str),
     at: &Freshness,
 ) -> RpcResult<Vec<(Entry, Span)>> {
-    for (path, part) in parse(&params.target) {
-        let Some(key) = key_of(path, &params.cwd, &at.layout) else { continue };
+    for (path, part) in parse(target) {
+        let Some(key) = key_of(path, cwd, &at.layout) else { continue };
         if let Some(entry) = reader.entry(at.view, &key)? {
             let definitions = reader.definitions(at.view, &key)?;
-            let spans =
-                of_part(&key, part, &definitions, &CallerDir::new(&at.layout, Path::new(&params.cwd)))?;
+            let spans = of_part(&key, part, &definitions, &CallerDir::new(&at.layout, Path::new(cwd)))?;
             return Ok(spans.into_iter().map(|span| (entry.clone(), span)).collect());
         }
     }
-    let found = by_name(shared, reader, &params.target, at)?;
+    let found = by_name(shared, reader, target, at)?;
     if found.is_empty() {
-        return Err(nothing(params, at));
+        return Err(nothing((target, cwd), at));
     }
     Ok(found)
 }
@@ -184,20 +184,19 @@ fn part(span: &Span, text: &str, dir: &CallerDir) -> RpcResult<ShownPart> {
     })
 }
 
-fn nothing(params: &ShowParams, at: &Freshness) -> RpcError {
-    let target = &params.target;
-    if let Err(outside) = CallerDir::new(&at.layout, Path::new(&params.cwd)).path(target) {
+fn nothing((target, cwd): (&str, &str), at: &Freshness) -> RpcError {
+    if let Err(outside) = CallerDir::new(&at.layout, Path::new(cwd)).path(target) {
         return outside.into();
     }
     let on_disk = parse(target).into_iter().find_map(|(path, _)| {
-        let key = key_of(path, &params.cwd, &at.layout)?;
+        let key = key_of(path, cwd, &at.layout)?;
         scan::lstat(&at.layout.root.join(key.as_str())).ok()
     });
     let not_found = |why: &str| RpcError::new(code::NOT_FOUND, format!("{target}: {why}"));
     match on_disk {
-        Some(stat) if stat.is_dir() => {
-            not_found("a directory").with_hint("name a file of it; `memo status --files` lists them")
-        }
+        Some(stat) if stat.is_dir() => not_found("a directory").with_hint(
+            "name a file of it; `memo map DIR` shows what they define, `memo status --files` lists them",
+        ),
         Some(_) if !at.fresh => not_found("not indexed yet").with_hint("`memo sync` waits for that"),
         Some(_) => not_found("not indexed: git or .memoignore leaves it out")
             .with_hint("`git check-ignore -v PATH` names the rule of git"),

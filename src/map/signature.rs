@@ -28,11 +28,16 @@ impl Lines {
         start.and_then(|start| self.text[*start..].lines().next()).map_or("", str::trim)
     }
 
+    /// Returns the first line from a 1-based number on that is no comment and no attribute.
+    pub fn head(&self, first: u32) -> &str {
+        let mut lines = (first..).map(|number| self.line(number)).take(MOST_LINES);
+        lines.find(|line| !line.is_empty() && !is_comment(line)).unwrap_or_default()
+    }
+
     /// Returns the line that names a definition and what follows until its brackets are closed, as one line, with its 1-based
     /// number, given the first line of the definition, which may begin with documentation.
     pub fn signature(&self, name: &str, first: u32) -> Option<(u32, String)> {
         let rest = &self.text[*self.starts.get(first as usize - 1)?..];
-        let is_comment = |line: &str| COMMENT_STARTS.iter().any(|start| line.starts_with(start));
         let lines = || (first..).zip(rest.lines().map(str::trim));
         let named = |(_, line): &(u32, &str)| has_word(line, name);
         let code = lines().filter(|(_, line)| !is_comment(line)).take(MOST_LINES).find(named);
@@ -41,6 +46,10 @@ impl Lines {
         let (number, _) = code.or_else(annotation)?;
         Some((number, joined(lines().skip_while(|(nth, _)| *nth < number).map(|(_, line)| line))))
     }
+}
+
+fn is_comment(line: &str) -> bool {
+    COMMENT_STARTS.iter().any(|start| line.starts_with(start))
 }
 
 /// Joins lines until the brackets that are opened are closed; only the first if they are not.

@@ -8,6 +8,9 @@ use crate::types::{ChunkId, Definition, Route, SourceKey, Structure, TextHash, V
 /// Columns in the order of [`definition`].
 const COLUMNS: &str = "d.title, d.names, d.l0, d.l1, d.text, d.shape";
 
+/// The headings down to that of a section, joined by ` > `, and its first and last line.
+type Section = (String, (u32, u32));
+
 impl Reader {
     /// Returns the definitions of one file, in the order of its lines.
     ///
@@ -20,6 +23,21 @@ impl Reader {
                  WHERE e.view_id = ?1 AND e.path = ?2 ORDER BY d.l0, d.l1 DESC, d.title"
             ))?
             .query_map(params![view.0, key.as_str()], definition)?
+            .collect()
+        })
+    }
+
+    /// Returns the parts of a document that begin with a heading, in the order of its lines. A long one comes in several.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn sections(&self, view: ViewId, key: &SourceKey) -> Result<Vec<Section>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT c.title, c.l0, c.l1 FROM entry e JOIN chunk c ON c.blob_id = e.blob_id
+                 WHERE e.view_id = ?1 AND e.path = ?2 AND c.kind = 'doc' AND c.title IS NOT NULL ORDER BY c.l0, c.ord",
+            )?
+            .query_map(params![view.0, key.as_str()], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?
             .collect()
         })
     }

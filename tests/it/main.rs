@@ -49,6 +49,7 @@ mod named;
 mod next_steps;
 mod one_hit;
 mod opened;
+mod outlines;
 mod output;
 mod paged;
 mod panics;

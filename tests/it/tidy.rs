@@ -436,6 +436,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
                 "model",
                 "next_steps",
                 "open",
+                "outline",
                 "process",
                 "setup",
                 "show_code",
@@ -472,7 +473,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             &["scrub"],
             &["vectors", "worktree", "doorbell", "listen", "lines", "replies"],
             &["advice"],
-            &["briefing", "references"],
+            &["briefing", "outlining", "references"],
             &[
                 "changed",
                 "completing",

@@ -200,6 +200,26 @@ pub(in crate::cli) struct WhyArgs {
 }
 
 #[derive(Debug, Args)]
+pub(in crate::cli) struct OutlineArgs {
+    /// What `memo show` takes: a path from the current directory, alone or with a definition or line of it, or the name of a definition
+    #[arg(value_name = "PATH|PATH#SYMBOL|NAME")]
+    pub(in crate::cli) target: String,
+    /// Most levels
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(in crate::cli) depth: Option<u32>,
+    /// Maximum number of lines; of more the innermost are left out first [default: 1000]
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(in crate::cli) limit: Option<usize>,
+    /// Most tokens printed, from the start of the file; four characters count as one
+    #[arg(short, long, value_name = "TOKENS")]
+    pub(in crate::cli) budget: Option<usize>,
+    #[command(flatten)]
+    pub(in crate::cli) rows: RowsArgs,
+    #[command(flatten)]
+    pub(in crate::cli) fresh: FreshArgs,
+}
+
+#[derive(Debug, Args)]
 pub(in crate::cli) struct ShowArgs {
     /// A path from the current directory, alone or with a line, lines or the name of a definition; just a name; or the number of a hit
     #[arg(value_name = "PATH[:LINE|:FIRST-LAST|#SYMBOL]|NAME|N")]

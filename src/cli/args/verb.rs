@@ -4,7 +4,7 @@ use clap::Subcommand;
 
 use super::bench_args::BenchArgs;
 use super::code_args::{
-    BriefArgs, ChangedArgs, ExplainArgs, MapArgs, OpenArgs, SearchArgs, ShowArgs, WhyArgs,
+    BriefArgs, ChangedArgs, ExplainArgs, MapArgs, OpenArgs, OutlineArgs, SearchArgs, ShowArgs, WhyArgs,
 };
 use super::exchange_args::{BackupArgs, ExportArgs, ImportArgs, RestoreBackupArgs};
 use super::memory_args::{
@@ -54,11 +54,18 @@ pub(in crate::cli) enum Verb {
     ///
     /// Example: memo show src/session.rs#Session::login
     Show(ShowArgs),
+    /// List what a file defines with signatures, or the sections of a document
+    ///
+    /// In the order of the text, each below what it is in. PATH#SYMBOL or a name lists a type with its members. Of more than --limit the
+    /// innermost are left out first. Exits with 1 when nothing has that name, or it defines nothing.
+    ///
+    /// Example: memo outline src/session.rs
+    Outline(OutlineArgs),
     /// List the uses of a definition, and say how sure each is
     ///
-    /// A use without a mark is proved by scope, package or an import; `likely` means that no other definition in the worktree comes into
-    /// question, `by name` that only the name is the same. Knows Python, JavaScript, TypeScript, Go, Rust, Java, C and C++; the types of
-    /// values are not inferred. Exits with 1 when nothing has that name, or nothing uses it.
+    /// A use without a mark is proved by scope, package, an import or a type that is written; `likely` means that no other definition in
+    /// the worktree comes into question, `by name` that only the name is the same. Knows Python, JavaScript, TypeScript, Go, Rust, Java,
+    /// C and C++; a type that is not written is not inferred. Exits with 1 when nothing has that name, or nothing uses it.
     ///
     /// Example: memo refs src/session.rs#Session::login
     Refs(RefsArgs),

@@ -8,7 +8,7 @@ use super::CommandLine;
 
 /// The verbs under their headings, in the order of the help.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Search", &["search", "explain", "show", "open", "map", "brief"]),
+    ("Search", &["search", "explain", "show", "outline", "open", "map", "brief"]),
     ("Uses", &["refs", "callers", "callees", "impact", "tests", "implements"]),
     (
         "Memories",

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::bench_args::{BenchArgs, BenchVerb};
-use super::code_args::{OpenArgs, ShowArgs, WhyArgs};
+use super::code_args::{OpenArgs, OutlineArgs, ShowArgs, WhyArgs};
 use super::exchange_args::ImportArgs;
 use super::memory_args::{AddArgs, AppendArgs, UpdateArgs};
 use super::reach_args::{ImpactArgs, ReachArgs, RefsArgs};
@@ -19,6 +19,7 @@ impl Verb {
             Self::Logs(args) => !args.follow,
             Self::Explain(_)
             | Self::Show(_)
+            | Self::Outline(_)
             | Self::Refs(_)
             | Self::Callers(_)
             | Self::Callees(_)
@@ -49,6 +50,7 @@ impl Verb {
             | Self::Callers(ReachArgs { target, .. })
             | Self::Callees(ReachArgs { target, .. })
             | Self::Implements(ReachArgs { target, .. })
+            | Self::Outline(OutlineArgs { target, .. })
             | Self::Show(ShowArgs { target, .. })
             | Self::Open(OpenArgs { target, .. })
             | Self::Why(WhyArgs { target, .. }) => vec![target],

@@ -62,6 +62,7 @@ fn permission(verb: &Verb) -> Permission<'_> {
         Verb::Search(_)
         | Verb::Explain(_)
         | Verb::Show(_)
+        | Verb::Outline(_)
         | Verb::Refs(_)
         | Verb::Callers(_)
         | Verb::Callees(_)

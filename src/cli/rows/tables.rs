@@ -8,8 +8,8 @@ use crate::proto::memory::{
     RelatedResult, Tally, TallyResult,
 };
 use crate::proto::{
-    ChangedFile, ChangedResult, Hit, ReachResult, ReachedDefinition, RefUse, RefsResult, SearchResult,
-    WhyCommit, WhyResult,
+    ChangedFile, ChangedResult, Hit, OutlineItem, OutlineResult, ReachResult, ReachedDefinition, RefUse,
+    RefsResult, SearchResult, WhyCommit, WhyResult,
 };
 
 /// Memories. TOON has the fields and names of ai-memory 0.6, where each memory has a title.
@@ -274,6 +274,37 @@ impl Listing for ReachResult {
             ("fresh", json!(self.fresh)),
             ("reason", json!(self.reason)),
         ]
+    }
+}
+
+/// Definitions of a file, or sections.
+pub(in crate::cli) const ITEMS: Table = Table {
+    rows: "items",
+    row: "item",
+    columns: &[
+        ("path", "/path"),
+        ("cwd_path", "/cwd_path"),
+        ("title", "/title"),
+        ("start_line", "/lines/0"),
+        ("end_line", "/lines/1"),
+        ("depth", "/depth"),
+        ("text", "/text"),
+    ],
+    md: &["path", "start_line", "title", "text"],
+    toon: &["path", "start_line", "end_line", "depth", "text"],
+    compact: &["start_line", "title"],
+    aliases: &[],
+};
+
+impl Listing for OutlineResult {
+    type Row = OutlineItem;
+
+    fn rows(&self) -> &[OutlineItem] {
+        &self.items
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        vec![("total", json!(self.n_found)), ("fresh", json!(self.fresh)), ("reason", json!(self.reason))]
     }
 }
 

@@ -22,6 +22,7 @@ const TYPES: &[(&str, &str, &str)] = &[
     ("advise", "AdviseParams", "AdviseResult"),
     ("map", "MapParams", "MapResult"),
     ("show", "ShowParams", "ShowResult"),
+    ("outline", "OutlineParams", "OutlineResult"),
     ("refs", "RefsParams", "RefsResult"),
     ("callers", "ReachParams", "ReachResult"),
     ("callees", "ReachParams", "ReachResult"),
