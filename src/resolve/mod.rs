@@ -1,7 +1,7 @@
 //! Says which definition a use of a name means, as far as syntax and imports tell.
 //!
 //! Pure: the structures of files in, definitions with a certainty out. The rules are those of the languages that syntax
-//! shows: scope, imports, package, and the type that is named, also for a value. Types of expressions are not inferred.
+//! shows: scope, imports, package, and the types that are written for values, fields and what functions return.
 
 mod modules;
 mod path_index;
@@ -17,6 +17,7 @@ use std::sync::Arc;
 pub use self::path_index::PathIndex;
 pub use self::place::owner_of;
 use self::place::{Family, Place, last_part};
+use self::values::TypeName;
 use crate::types::{Declared, DeclaredRole, Import, Receiver, Structure, Use, is_compound};
 
 /// Most files that are followed from one import: each may export the names of others again, as Python's `__init__.py` does.
@@ -43,8 +44,8 @@ pub type FileNumber = u32;
 pub trait Structures {
     /// Returns the structure of a file; empty where none is known.
     fn of(&self, file: FileNumber) -> Arc<Structure>;
-    /// Whether a type of this name is defined in the view.
-    fn has_type(&self, name: &str) -> bool;
+    /// Returns the definitions in all files that have a name.
+    fn named(&self, name: &str) -> Vec<Candidate>;
 }
 
 /// A definition that a use may mean.
@@ -107,7 +108,14 @@ impl<'a, S: Structures> Resolver<'a, S> {
     pub fn resolve(&self, file: FileNumber, structure: &Structure, of: &Use) -> (Certainty, Vec<Candidate>) {
         let family = Family::of(self.paths.path(file));
         let written = structure.name(of.name);
-        let place = Place { file, structure, family, written, within: of.within.checked_sub(1) };
+        let place = Place {
+            file,
+            structure,
+            family,
+            written,
+            within: of.within.checked_sub(1),
+            steps: values::MOST_STEPS,
+        };
         let (certainty, mut found) = match of.receiver {
             Receiver::None => self.alone(&place),
             Receiver::Own => self.own(&place),
@@ -197,17 +205,26 @@ impl<'a, S: Structures> Resolver<'a, S> {
         match (same_file.is_empty(), own.is_empty()) {
             (false, _) => (Certainty::Exact, same_file),
             (true, false) => (Certainty::Exact, own),
-            // It may be inherited.
-            (true, true) => only(self.members(place), self.name),
+            (true, true) => {
+                let around = Self::type_around(place);
+                let (is_certain, of_bases) =
+                    around.map(|of| self.members_of(&of, place.steps)).unwrap_or_default();
+                match (of_bases.is_empty(), is_certain) {
+                    (false, true) => (Certainty::Exact, of_bases),
+                    (false, false) if of_bases.len() == 1 => (Certainty::Likely, of_bases),
+                    // A base may be of another library.
+                    _ => only(self.members(place), self.name),
+                }
+            }
         }
     }
 
     /// Resolves a name taken from another name: a module, a type, or a value.
     fn named(&self, place: &Place<'_>, path: &str) -> (Certainty, Vec<Candidate>) {
-        if let Some((type_name, is_written)) = values::type_of(place, path) {
-            return self.of_typed_value(place, type_name, is_written);
+        if let Some(of) = self.type_of(place, path) {
+            return self.of_typed_value(place, &of);
         }
-        let type_name = last_part(path).trim_end_matches("()");
+        let type_name = last_part(path).trim_end_matches(['(', ')', '?']);
         let of_type = self.of_family(place, |_, found| {
             found.role == DeclaredRole::Member && last_part(owner_of(found)) == type_name
         });
@@ -216,13 +233,8 @@ impl<'a, S: Structures> Resolver<'a, S> {
         if !seen.is_empty() {
             return (Certainty::Exact, seen);
         }
-        if let Some(modules) = self.modules(place, path) {
-            let from = modules.iter().map(|module| (*module, self.name.to_owned()));
-            let found = self.exported(from.collect());
-            let is_of_another_library = modules.is_empty();
-            if !found.is_empty() || is_of_another_library || !place.family.has_types_as_modules() {
-                return (Certainty::Exact, found);
-            }
+        if let Some(found) = self.of_modules(place, path) {
+            return found;
         }
         match of_type.len() {
             0 => {}
@@ -234,39 +246,48 @@ impl<'a, S: Structures> Resolver<'a, S> {
         if is_type { (Certainty::ByName, Vec::new()) } else { self.of_a_value(place) }
     }
 
-    /// Resolves a member of a value whose type the text names.
-    fn of_typed_value(
-        &self,
-        place: &Place<'_>,
-        type_name: &str,
-        is_written: bool,
-    ) -> (Certainty, Vec<Candidate>) {
-        let of_type = self.of_family(place, |_, found| {
-            found.role == DeclaredRole::Member && last_part(owner_of(found)) == type_name
-        });
-        let is_seen = |found: &&Candidate| self.sees(place, found.file, type_name);
-        let seen: Vec<Candidate> = of_type.iter().filter(is_seen).copied().collect();
-        match (seen.is_empty(), of_type.len()) {
-            (false, _) => (if is_written { Certainty::Exact } else { Certainty::Likely }, seen),
-            (true, 1) => (Certainty::Likely, of_type),
-            (true, 2..) => (Certainty::ByName, of_type),
-            // A parameter of the type, or what a base or an interface has.
-            (true, 0) if type_name.len() == 1 || self.structures.has_type(type_name) => {
-                self.of_a_value(place)
-            }
-            (true, 0) => (Certainty::Exact, Vec::new()),
+    /// Resolves a name of the module that a path means; `None` if it means none that is known to have it.
+    fn of_modules(&self, place: &Place<'_>, path: &str) -> Option<(Certainty, Vec<Candidate>)> {
+        let modules = self.modules(place, path)?;
+        let from = modules.iter().map(|module| (*module, self.name.to_owned()));
+        let found = self.exported(from.collect());
+        let is_of_another_library = modules.is_empty();
+        let is_told = !found.is_empty() || is_of_another_library || !place.family.has_types_as_modules();
+        is_told.then_some((Certainty::Exact, found))
+    }
+
+    /// Resolves a member of a value whose type the text tells.
+    fn of_typed_value(&self, place: &Place<'_>, of: &TypeName) -> (Certainty, Vec<Candidate>) {
+        if of.is_wrapped {
+            return (Certainty::Exact, Vec::new());
+        }
+        let (is_certain, found) = self.members_of(of, place.steps);
+        match (found.len(), is_certain) {
+            (1.., true) => (if of.is_written { Certainty::Exact } else { Certainty::Likely }, found),
+            (1, false) => (Certainty::Likely, found),
+            (2.., false) => (Certainty::ByName, found),
+            // A parameter of the type, or what an interface or a base of another library has.
+            (0, _) if of.name.len() == 1 || self.has_type(&of.name) => self.of_a_value(place),
+            (0, _) => (Certainty::Exact, Vec::new()),
         }
     }
 
-    /// Whether a type's name in this place means one of `file`: by scope, package or import.
+    fn has_type(&self, name: &str) -> bool {
+        self.structures.named(name).iter().any(|candidate| {
+            let structure = self.structures.of(candidate.file);
+            structure.declared[candidate.declared as usize].role == DeclaredRole::Type
+        })
+    }
+
+    /// Whether a type's name in this place means one of `file`: by scope, package or import, of the type or of its module.
     fn sees(&self, place: &Place<'_>, file: FileNumber, type_name: &str) -> bool {
+        let is_of = |module: &str| self.paths.files_of(place.family, module, place.file).contains(&file);
         place.file == file
             || self.shares_package(place, file)
             || place.structure.imports.iter().any(|import| {
-                (import.local == type_name || import.local.is_empty())
-                    && self.paths.files_of(place.family, &full_module(import), place.file).contains(&file)
-                    || import.local == type_name
-                        && self.paths.files_of(place.family, &import.module, place.file).contains(&file)
+                let is_named = import.local == type_name;
+                (is_named || import.local.is_empty()) && is_of(&full_module(import))
+                    || (is_named || import.name.is_empty()) && is_of(&import.module)
             })
     }
 

@@ -61,6 +61,8 @@ pub(super) struct Place<'a> {
     /// The name as it stands there.
     pub(super) written: &'a str,
     pub(super) within: Option<u32>,
+    /// How many more values and functions are followed to a type.
+    pub(super) steps: u32,
 }
 
 impl Place<'_> {

@@ -13,9 +13,15 @@ impl Structures for Files {
         Arc::clone(&self.0[file as usize])
     }
 
-    fn has_type(&self, name: &str) -> bool {
-        let mut declared = self.0.iter().flat_map(|structure| &structure.declared);
-        declared.any(|declared| declared.role == crate::types::DeclaredRole::Type && declared.names == name)
+    fn named(&self, name: &str) -> Vec<Candidate> {
+        let mut found = Vec::new();
+        for (file, structure) in self.0.iter().enumerate() {
+            for (id, declared) in structure.declared.iter().enumerate() {
+                let is_it = declared.role != crate::types::DeclaredRole::Scope && declared.names == name;
+                found.extend(is_it.then_some(Candidate { file: file as u32, declared: id as u32 }));
+            }
+        }
+        found
     }
 }
 
@@ -30,13 +36,7 @@ fn check(repository: &str, name: &str, expected: &[&str]) {
     let paths = PathIndex::new(files.iter().map(|(path, _)| (*path).to_owned()));
     let structures = files.iter().map(|(path, text)| Arc::new(extract(path, text).structure));
     let structures = Files(structures.collect());
-    let mut candidates = Vec::new();
-    for (file, structure) in structures.0.iter().enumerate() {
-        for (id, declared) in structure.declared.iter().enumerate() {
-            let is_it = declared.role != crate::types::DeclaredRole::Scope && declared.names == name;
-            candidates.extend(is_it.then_some(Candidate { file: file as u32, declared: id as u32 }));
-        }
-    }
+    let candidates = structures.named(name);
     let mut resolver = Resolver::new(&paths, &structures, name, &candidates);
     for structure in &structures.0 {
         resolver.learn(structure);
@@ -307,7 +307,7 @@ fn main(store: &Store, key: Box<dyn Fn(Key)>, all: Vec<Key>) {
         "src/store.rs:5 exact src/store.rs#Key::load",
         "src/main.rs:3 exact src/store.rs#Store::load",
         "src/main.rs:4 nothing",
-        "src/main.rs:6 likely src/store.rs#Store::load",
+        "src/main.rs:6 exact src/store.rs#Store::load",
         "src/main.rs:7 by name src/store.rs#Key::load src/store.rs#Store::load",
     ];
     check(repository, "load", &expected);
@@ -356,4 +356,117 @@ class View {
 ";
     let expected = ["Store.java:5 exact Store.java#Store.load", "Store.java:5 exact Store.java#Other.load"];
     check(repository, "load", &expected);
+}
+
+#[test]
+fn a_value_has_the_type_of_the_function_or_field_that_it_comes_from() {
+    let repository = "\
+== src/store.rs
+pub struct Store { pub key: Option<Key> }
+pub struct Key;
+impl Key { pub fn load(&self) {} }
+pub struct Builder;
+impl Builder {
+    pub fn new() -> Self { Builder }
+    pub fn size(&mut self, n: u32) -> &mut Builder { self }
+    pub fn build(&self) -> Result<Store, String> { todo!() }
+    pub fn guess() -> impl Fn() { || () }
+}
+impl Store { pub fn load(&self) {} pub fn all(&self) -> Vec<Key> { todo!() } }
+trait Loads { type Key; fn load(&self); fn twice(&self) { self.load() } }
+== src/main.rs
+use crate::store::{Builder, Store};
+fn open() -> Result<Store, String> { Builder::new().size(3).build() }
+fn main() {
+    Builder::new().size(1).build().unwrap().load();
+    let store = open()?;
+    store.load();
+    store.key.load();
+    store.key.as_ref().unwrap().load();
+    store.all().load();
+    let kept = store.clone();
+    assert_eq!(kept.load(), open()?.load());
+    assert!(crate::store::Builder::new().build()?.load());
+}
+";
+    let expected = [
+        "src/store.rs:12 exact src/store.rs#Loads::load",
+        "src/main.rs:4 exact src/store.rs#Store::load",
+        "src/main.rs:6 exact src/store.rs#Store::load",
+        "src/main.rs:7 nothing",
+        "src/main.rs:8 exact src/store.rs#Key::load",
+        "src/main.rs:9 nothing",
+        "src/main.rs:11 exact src/store.rs#Store::load",
+        "src/main.rs:11 exact src/store.rs#Store::load",
+        "src/main.rs:12 exact src/store.rs#Store::load",
+    ];
+    check(repository, "load", &expected);
+    let repository = "\
+== store/store.go
+package store
+type Store struct{ Key *Key }
+type Key struct{}
+func (k *Key) Load() {}
+func (s *Store) Load() {}
+func Open(path string) (*Store, error) { return nil, nil }
+== main.go
+package main
+import \"x.org/app/store\"
+func main() {
+	s, err := store.Open(\"a\")
+	s.Load()
+	s.Key.Load()
+	err.Load()
+}
+";
+    let expected = [
+        "main.go:5 exact store/store.go#Store.Load",
+        "main.go:6 exact store/store.go#Key.Load",
+        "main.go:7 by name store/store.go#Key.Load store/store.go#Store.Load",
+    ];
+    check(repository, "Load", &expected);
+    let repository = "\
+== base.py
+class Base:
+    def load(self): ...
+    def own(self) -> 'Base': ...
+class Other:
+    def load(self): ...
+== views.py
+import base
+class View(base.Base):
+    def show(self, other):
+        self.load()
+        self.find().load()
+        other.load()
+    def find(self) -> base.Other: ...
+def open() -> View: ...
+x = open()
+x.load()
+";
+    let expected = [
+        "views.py:4 exact base.py#Base.load",
+        "views.py:5 exact base.py#Other.load",
+        "views.py:6 by name base.py#Base.load base.py#Other.load",
+        "views.py:10 exact base.py#Base.load",
+    ];
+    check(repository, "load", &expected);
+}
+
+#[test]
+fn values_that_are_set_to_each_other_end_the_search() {
+    let repository = "\
+== a.py
+class A:
+    def load(self) -> A: ...
+class B:
+    def load(self): ...
+def turn(n):
+    a = b.load()
+    b = a.load()
+    a.load()
+";
+    let all = "a.py#A.load a.py#B.load";
+    let expected = [6, 7, 8].map(|line| format!("a.py:{line} by name {all}"));
+    check(repository, "load", &expected.each_ref().map(String::as_str));
 }

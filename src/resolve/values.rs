@@ -1,41 +1,257 @@
-//! Says which type the text names for a value, seen from a place.
+//! Finds the type of a value: what the text writes for it, or for the functions and fields that it comes from.
 
 use super::place::{Place, last_part};
-use crate::types::{DeclaredRole, Value};
+use super::{Candidate, Certainty, Family, FileNumber, Resolver, Structures, owner_of};
+use crate::types::{DeclaredRole, UseRole, Value};
 
-/// Returns the own name of the type of a variable, a parameter or a field of the value around, and whether it is written;
-/// `None` if the text names none, or several.
-pub(super) fn type_of<'a>(place: &Place<'a>, path: &str) -> Option<(&'a str, bool)> {
-    let structure = place.structure;
-    let only = |values: &[&Value]| {
-        let (first, rest) = values.split_first()?;
-        let is_written = values.iter().all(|value| value.is_written);
-        rest.iter().all(|value| value.of == first.of).then(|| (structure.name(first.of), is_written))
-    };
-    if let Some(field) = path.strip_prefix("self.") {
-        let owner = place.owner()?;
-        let is_of_owner = |value: &&Value| {
-            let declared = structure.declared.get(value.within.checked_sub(1)? as usize)?;
-            let is_type = declared.role == DeclaredRole::Type && last_part(&declared.title) == owner;
-            let is_set =
-                || Place { within: Some(value.within - 1), ..*place }.owner().as_ref() == Some(&owner);
-            match structure.name(value.name) {
-                name if name == path => Some(is_set()),
-                name if name == field => Some(is_type),
-                _ => None,
+/// Most values and functions that are followed to one type.
+pub(super) const MOST_STEPS: u32 = 12;
+
+/// Functions of Rust that take the value out of an `Option` or a `Result`.
+const UNWRAPPING: [&str; 5] = ["unwrap", "expect", "unwrap_or", "unwrap_or_default", "unwrap_or_else"];
+/// Functions of Rust that return the same type, if it has no function of that name.
+const KEEPING: [&str; 6] = ["as_deref", "as_mut", "as_ref", "clone", "cloned", "to_owned"];
+/// What the type around is called in a signature.
+const OWN_TYPES: [&str; 2] = ["Self", "this"];
+
+/// A type, by the name that it has in a place.
+#[derive(Clone, Debug)]
+pub(super) struct TypeName {
+    pub(super) name: String,
+    /// Whether it is in an `Option` or a `Result`.
+    pub(super) is_wrapped: bool,
+    /// Whether the text writes it; else it is the type whose function makes the value, and may be another one.
+    pub(super) is_written: bool,
+    /// Where the name stands.
+    file: FileNumber,
+    within: Option<u32>,
+}
+
+impl<S: Structures> Resolver<'_, S> {
+    /// Returns the type of an expression: names, joined by `.`, those that are called followed by `()`, and what is tried by `?`;
+    /// `None` if the text does not tell.
+    pub(super) fn type_of(&self, place: &Place<'_>, path: &str) -> Option<TypeName> {
+        let place = &Place { steps: place.steps.checked_sub(1)?, ..*place };
+        let untried = path.trim_end_matches('?');
+        let of = match untried.strip_suffix("()") {
+            Some(called) => self.type_of_call(place, called),
+            None => self.type_of_value(place, untried),
+        }?;
+        let is_wrapped = of.is_wrapped && untried.len() == path.len();
+        Some(TypeName { is_wrapped, ..of })
+    }
+
+    /// Returns the members that a value of a type has under the resolver's name, its own or those of its bases, and whether it is
+    /// certain that they are of that type.
+    pub(super) fn members_of(&self, of: &TypeName, steps: u32) -> (bool, Vec<Candidate>) {
+        let family = Family::of(self.paths.path(of.file));
+        let own = self.candidates.iter().filter(|(candidate, structure)| {
+            let declared = &structure.declared[candidate.declared as usize];
+            declared.role == DeclaredRole::Member
+                && last_part(owner_of(declared)) == of.name
+                && Family::of(self.paths.path(candidate.file)) == family
+        });
+        let own: Vec<Candidate> = own.map(|(candidate, _)| *candidate).collect();
+        let seen = self.seen(of, &own);
+        match (seen.is_empty(), own.is_empty()) {
+            (false, _) => (true, seen),
+            (true, false) => (false, own),
+            (true, true) => {
+                let bases = steps.checked_sub(1).map(|steps| (steps, self.bases(of)));
+                let of_bases = bases.into_iter().flat_map(|(steps, bases)| {
+                    bases.into_iter().map(move |base| self.members_of(&base, steps))
+                });
+                of_bases.fold((true, Vec::new()), |all, found| (all.0 && found.0, [all.1, found.1].concat()))
             }
+        }
+    }
+
+    /// Returns the type around a place.
+    pub(super) fn type_around(place: &Place<'_>) -> Option<TypeName> {
+        let (file, within) = (place.file, place.within);
+        Some(TypeName { name: place.owner()?, is_wrapped: false, is_written: true, file, within })
+    }
+
+    fn type_of_value(&self, place: &Place<'_>, path: &str) -> Option<TypeName> {
+        match path.rsplit_once('.') {
+            None if path == "self" => Self::type_around(place),
+            None => self.type_of_variable(place, path),
+            Some((prefix, field)) => self.type_of_field(place, &self.type_of(place, prefix)?, field),
+        }
+    }
+
+    fn type_of_variable(&self, place: &Place<'_>, name: &str) -> Option<TypeName> {
+        let scopes = place.around().map(|id| id + 1).chain([0]);
+        let of_scope = |scope: u32| -> Vec<&Value> {
+            let values = place.structure.values.iter();
+            values.filter(|value| value.within == scope && place.structure.name(value.name) == name).collect()
         };
-        let fields: Vec<&Value> =
-            structure.values.iter().filter(|value| is_of_owner(value) == Some(true)).collect();
-        return only(&fields);
+        self.only(place, &scopes.map(of_scope).find(|values| !values.is_empty())?)
     }
-    if path.contains('.') {
-        return None;
+
+    fn type_of_field(&self, place: &Place<'_>, of: &TypeName, field: &str) -> Option<TypeName> {
+        if of.is_wrapped {
+            return None;
+        }
+        let set = format!("self.{field}");
+        self.declarations(of).into_iter().find_map(|declared| {
+            let structure = self.structures.of(declared.file);
+            let there = Place { file: declared.file, structure: &structure, ..*place };
+            let is_field = |value: &&Value| match structure.name(value.name) {
+                name if name == field => value.within == declared.declared + 1,
+                name if name == set => {
+                    Place { within: value.within.checked_sub(1), ..there }.owner().as_ref() == Some(&of.name)
+                }
+                _ => false,
+            };
+            let fields: Vec<&Value> = structure.values.iter().filter(is_field).collect();
+            self.only(&there, &fields)
+        })
     }
-    let scopes = place.around().map(|id| id + 1).chain([0]);
-    let of_scope = |scope: u32| -> Vec<&Value> {
-        let values = structure.values.iter();
-        values.filter(|value| value.within == scope && structure.name(value.name) == path).collect()
-    };
-    only(&scopes.map(of_scope).find(|values| !values.is_empty())?)
+
+    /// Returns the type of values that are one, if the text says the same of each.
+    fn only(&self, place: &Place<'_>, values: &[&Value]) -> Option<TypeName> {
+        let (first, rest) = values.split_first()?;
+        let is_same = |value: &&Value| value.of == first.of && value.is_written == first.is_written;
+        if !rest.iter().all(is_same) {
+            return None;
+        }
+        let there = Place { within: first.within.checked_sub(1), ..*place };
+        let of = place.structure.name(first.of);
+        if first.is_written { Some(Self::written(&there, of)) } else { self.type_of(&there, of) }
+    }
+
+    fn written(place: &Place<'_>, of: &str) -> TypeName {
+        let name = of.trim_end_matches('?');
+        let own = place.owner().filter(|_| OWN_TYPES.contains(&name));
+        TypeName {
+            name: own.unwrap_or_else(|| name.to_owned()),
+            is_wrapped: name.len() < of.len(),
+            is_written: true,
+            file: place.file,
+            within: place.within,
+        }
+    }
+
+    fn type_of_call(&self, place: &Place<'_>, called: &str) -> Option<TypeName> {
+        let Some((prefix, name)) = called.rsplit_once('.') else {
+            let candidates = self.structures.named(called);
+            let (certainty, meant) =
+                self.other(called, &candidates).alone(&Place { written: called, ..*place });
+            return (certainty == Certainty::Exact).then(|| self.returned(place, &meant)).flatten();
+        };
+        if let Some(of) = self.type_of(place, prefix) {
+            return self.type_of_method(place, &of, name);
+        }
+        let type_name = last_part(prefix);
+        let of = TypeName { name: type_name.to_owned(), ..Self::written(place, type_name) };
+        let is_type = type_name.starts_with(char::is_uppercase) && !prefix.ends_with([')', '?']);
+        if is_type && !self.declarations(&of).is_empty() {
+            let guess =
+                || (place.family == Family::Rust).then(|| TypeName { is_written: false, ..of.clone() });
+            return self.type_of_method(place, &of, name).or_else(guess);
+        }
+        let candidates = self.structures.named(name);
+        let other = self.other(name, &candidates);
+        let (certainty, meant) = other.of_modules(&Place { written: name, ..*place }, prefix)?;
+        (certainty == Certainty::Exact).then(|| self.returned(place, &meant)).flatten()
+    }
+
+    fn type_of_method(&self, place: &Place<'_>, of: &TypeName, name: &str) -> Option<TypeName> {
+        if of.is_wrapped {
+            let kept = KEEPING.contains(&name).then(|| of.clone());
+            let unwrapped = || TypeName { is_wrapped: false, ..of.clone() };
+            return kept.or_else(|| UNWRAPPING.contains(&name).then(unwrapped));
+        }
+        let candidates = self.structures.named(name);
+        let (is_certain, meant) = self.other(name, &candidates).members_of(of, place.steps);
+        if meant.is_empty() {
+            return KEEPING.contains(&name).then(|| of.clone());
+        }
+        let found = self.returned(place, &meant)?;
+        Some(TypeName { is_written: found.is_written && of.is_written && is_certain, ..found })
+    }
+
+    /// Returns what functions return, or what types make, if all are the same.
+    fn returned(&self, place: &Place<'_>, meant: &[Candidate]) -> Option<TypeName> {
+        let mut types = meant.iter().map(|meant| {
+            let structure = self.structures.of(meant.file);
+            let declared = &structure.declared[meant.declared as usize];
+            let family = Family::of(self.paths.path(meant.file));
+            let within = Some(meant.declared);
+            let there = Place { file: meant.file, structure: &structure, family, within, ..*place };
+            if declared.role == DeclaredRole::Type {
+                return Some(Self::written(&there, declared.names.split(' ').next()?));
+            }
+            let is_return =
+                |value: &&Value| value.within == meant.declared + 1 && structure.name(value.name) == "()";
+            let returned: Vec<&Value> = structure.values.iter().filter(is_return).collect();
+            self.only(&there, &returned)
+        });
+        let first = types.next()??;
+        let is_same = |other: Option<TypeName>| {
+            other.is_some_and(|other| other.name == first.name && other.is_wrapped == first.is_wrapped)
+        };
+        types.all(is_same).then_some(first)
+    }
+
+    /// Returns where a type is declared: what its name means where it stands, or else the only type of that name.
+    fn declarations(&self, of: &TypeName) -> Vec<Candidate> {
+        let family = Family::of(self.paths.path(of.file));
+        let mut named = self.structures.named(&of.name);
+        named.retain(|candidate| {
+            let role = self.structures.of(candidate.file).declared[candidate.declared as usize].role;
+            role == DeclaredRole::Type && Family::of(self.paths.path(candidate.file)) == family
+        });
+        let seen = self.seen(of, &named);
+        match seen.is_empty() {
+            true if named.len() > 1 => Vec::new(),
+            true => named,
+            false => seen,
+        }
+    }
+
+    /// Returns those candidates whose file a type's name means.
+    fn seen(&self, of: &TypeName, candidates: &[Candidate]) -> Vec<Candidate> {
+        if candidates.is_empty() {
+            return Vec::new();
+        }
+        let structure = self.structures.of(of.file);
+        let family = Family::of(self.paths.path(of.file));
+        let place =
+            Place { file: of.file, structure: &structure, family, written: "", within: of.within, steps: 0 };
+        candidates.iter().filter(|found| self.sees(&place, found.file, &of.name)).copied().collect()
+    }
+
+    /// Returns what a type says that it extends or implements.
+    fn bases(&self, of: &TypeName) -> Vec<TypeName> {
+        let of_declaration = |declared: Candidate| {
+            let structure = self.structures.of(declared.file);
+            let title = &structure.declared[declared.declared as usize].title;
+            let is_own = |within: u32| {
+                let around = within.checked_sub(1).and_then(|id| structure.declared.get(id as usize));
+                within == declared.declared + 1
+                    || around
+                        .is_some_and(|around| around.role == DeclaredRole::Scope && around.title == *title)
+            };
+            let bases = structure.uses.iter().filter(|of| of.role == UseRole::Base && is_own(of.within));
+            let base = |used: &crate::types::Use| TypeName {
+                name: structure.name(used.name).to_owned(),
+                is_wrapped: false,
+                is_written: of.is_written,
+                file: declared.file,
+                within: None,
+            };
+            bases.map(base).filter(|base| base.name != of.name).collect::<Vec<TypeName>>()
+        };
+        // An interface of Go names its methods in the same way.
+        if Family::of(self.paths.path(of.file)) == Family::Go {
+            return Vec::new();
+        }
+        self.declarations(of).into_iter().flat_map(of_declaration).collect()
+    }
+
+    fn other<'b>(&'b self, name: &'b str, candidates: &[Candidate]) -> Resolver<'b, S> {
+        Resolver::new(self.paths, self.structures, name, candidates)
+    }
 }

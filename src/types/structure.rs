@@ -101,16 +101,17 @@ pub struct Use {
     pub role: UseRole,
 }
 
-/// A value whose type the text names: a parameter, a variable or a field.
+/// A value whose type the text tells: a parameter, a variable, a field, or what a function returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Value {
-    /// Number of its name; a field that a method sets is `self.` and its name.
+    /// Number of its name; a field that a method sets is `self.` and its name, what a function returns `()`.
     pub name: u32,
-    /// Number of the own name of its type.
+    /// Number of the own name of its type, followed by `?` in an `Option` or `Result`; or of the expression that it is set to, a path
+    /// as of a receiver.
     pub of: u32,
     /// Where it is declared, as in [`Use`]: a function, or of a field the type.
     pub within: u32,
-    /// Whether the type is written; else it is that of a function of the type that returns the value.
+    /// Whether `of` is a type.
     pub is_written: bool,
 }
 

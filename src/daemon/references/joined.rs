@@ -212,11 +212,11 @@ impl Structures for Joined<'_> {
         structure
     }
 
-    fn has_type(&self, name: &str) -> bool {
-        let is_type = |candidate: &Candidate| {
-            self.of(candidate.file).declared[candidate.declared as usize].role == DeclaredRole::Type
-        };
-        // What cannot be read may be one.
-        self.candidates(name).map_or(true, |candidates| candidates.iter().any(is_type))
+    fn named(&self, name: &str) -> Vec<Candidate> {
+        let read = self.candidates(name).map(|candidates| candidates.to_vec());
+        read.unwrap_or_else(|error| {
+            tracing::warn!(name, %error, "its definitions are left out of an answer");
+            Vec::new()
+        })
     }
 }

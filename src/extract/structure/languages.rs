@@ -29,6 +29,8 @@ pub(super) struct Nodes {
     pub(super) binders: &'static [(&'static str, &'static str)],
     /// Declarations that may say of which type a value is.
     pub(super) values: &'static [Declaration],
+    /// Functions, with the field of the type that they return.
+    pub(super) functions: &'static [(&'static str, &'static str)],
     /// Names that stand for themselves: keyword arguments, keys.
     pub(super) labels: &'static [(&'static str, &'static str)],
     /// Methods that name their receiver.
@@ -79,6 +81,7 @@ const PYTHON: Nodes = Nodes {
         ("typed_default_parameter", "name", "type", ""),
         ("assignment", "left", "type", "right"),
     ],
+    functions: &[("function_definition", "return_type")],
     labels: &[
         ("keyword_argument", "name"),
         ("default_parameter", "name"),
@@ -114,6 +117,7 @@ const GO: Nodes = Nodes {
         ("field_declaration", "name", "type", ""),
         ("short_var_declaration", "left", "", "right"),
     ],
+    functions: &[("function_declaration", "result"), ("method_declaration", "result")],
     labels: &[("field_declaration", "name"), ("keyed_element", "key")],
     methods: &[("method_declaration", "receiver")],
     transparent: &["parenthesized_expression", "unary_expression", "composite_literal"],
@@ -150,12 +154,12 @@ const RUST: Nodes = Nodes {
         ("let_declaration", "pattern", "type", "value"),
         ("field_declaration", "name", "type", ""),
     ],
+    functions: &[("function_item", "return_type"), ("function_signature_item", "return_type")],
     labels: &[("field_initializer", "field"), ("field_declaration", "name")],
     methods: &[],
     transparent: &[
         "reference_expression",
         "parenthesized_expression",
-        "try_expression",
         "await_expression",
         "unary_expression",
     ],
@@ -198,6 +202,13 @@ const JAVASCRIPT: Nodes = Nodes {
         ("property_signature", "name", "type", ""),
         ("assignment_expression", "left", "", "right"),
     ],
+    functions: &[
+        ("function_declaration", "return_type"),
+        ("method_definition", "return_type"),
+        ("method_signature", "return_type"),
+        ("abstract_method_signature", "return_type"),
+        ("function_signature", "return_type"),
+    ],
     labels: &[("pair", "key"), ("property_signature", "name"), ("public_field_definition", "name")],
     methods: &[],
     transparent: &["parenthesized_expression", "await_expression", "non_null_expression", "as_expression"],
@@ -235,6 +246,7 @@ const JAVA: Nodes = Nodes {
         ("enhanced_for_statement", "name", "type", ""),
         ("resource", "name", "type", "value"),
     ],
+    functions: &[("method_declaration", "type")],
     labels: &[],
     methods: &[],
     transparent: &["parenthesized_expression"],
@@ -261,6 +273,7 @@ const C: Nodes = Nodes {
         ("declaration", "declarator", "type", ""),
         ("field_declaration", "declarator", "type", ""),
     ],
+    functions: &[("function_definition", "type")],
     labels: &[("field_declaration", "declarator"), ("field_designator", "")],
     methods: &[],
     transparent: &["parenthesized_expression", "pointer_expression"],

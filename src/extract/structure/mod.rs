@@ -1,20 +1,19 @@
 //! Collects what a source file declares, imports and uses by name.
 //!
-//! One walk over the syntax tree of the file. What a language calls its nodes is in [`languages`], how it imports in
-//! [`imports`], how it names the types of values in [`value_types`].
+//! One walk over the syntax tree of the file, in [`walker`]. What a language calls its nodes is in [`languages`], how it imports in
+//! [`imports`], how it names the types of values in [`value_types`]; what is in the arguments of a macro is read in [`macros`].
 
 mod imports;
 mod languages;
+mod macros;
 mod value_types;
+mod walker;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use tree_sitter::{Node, TreeCursor};
-
-use self::languages::{Nodes, nodes};
+pub(super) use self::walker::walk;
 use super::cut::LineIndex;
-use super::lang::Language;
 use super::outline::{Item, Outline};
 use super::tags::TagKind;
 use crate::types::{Declared, DeclaredRole, Receiver, Structure, Use, UseRole, Value};
@@ -51,19 +50,12 @@ pub(super) struct Walk<'a> {
     values: Vec<FoundValue<'a>>,
 }
 
-/// A value whose type is named, with its position.
+/// A value whose type is told, with its position.
 struct FoundValue<'a> {
     name: Cow<'a, str>,
-    of: value_types::Named<'a>,
+    of: Cow<'a, str>,
+    is_written: bool,
     at: usize,
-}
-
-/// Walks over the tree of a file; nothing for a language whose nodes are not known here.
-pub(super) fn walk<'a>(language: &Language, text: &'a str, root: Node<'_>) -> Option<Walk<'a>> {
-    let nodes = nodes(language.name)?;
-    let mut walker = Walker { nodes, text, walk: Walk::default(), path: Vec::new(), own: None };
-    walker.run(&mut root.walk());
-    Some(walker.walk)
 }
 
 impl Walk<'_> {
@@ -110,10 +102,13 @@ impl Walk<'_> {
             });
         }
         let mut known = HashSet::new();
-        for FoundValue { name, of, at } in self.values.into_iter().take(MAX_USES) {
-            let within = around.innermost(at).map_or(0, |id| id as u32 + 1);
+        for FoundValue { name, of, is_written, at } in self.values.into_iter().take(MAX_USES) {
+            // A constant is a definition, too: what it holds is known where it is.
+            let is_defined = own_names.contains(&at);
+            let within = around.innermost(at).and_then(|id| if is_defined { parents[id] } else { Some(id) });
+            let within = within.map_or(0, |id| id as u32 + 1);
             let mut number = |name: &str| number(&mut numbers, &mut structure.names, name);
-            let value = Value { name: number(&name), of: number(of.name), within, is_written: of.is_written };
+            let value = Value { name: number(&name), of: number(&of), within, is_written };
             if known.insert(value) {
                 structure.values.push(value);
             }
@@ -130,285 +125,6 @@ fn number(numbers: &mut HashMap<String, u32>, names: &mut Vec<String>, name: &st
         next
     })
 }
-
-struct Walker<'a, 't> {
-    nodes: &'static Nodes,
-    text: &'a str,
-    walk: Walk<'a>,
-    /// The nodes around the current one, outermost first, each with its field in the one before.
-    path: Vec<(Node<'t>, Option<&'t str>)>,
-    /// What the receiver of the current method is called, where a method names it, and how deep that method is.
-    own: Option<(&'a str, usize)>,
-}
-
-impl<'a, 't> Walker<'a, 't> {
-    /// Visits the nodes in the order of the text. The tree may be deep: nothing recurses.
-    fn run(&mut self, cursor: &mut TreeCursor<'t>) {
-        loop {
-            let (node, field) = (cursor.node(), cursor.field_name());
-            if self.enter(node, field) && cursor.goto_first_child() {
-                self.path.push((node, field));
-                continue;
-            }
-            while !cursor.goto_next_sibling() {
-                if !cursor.goto_parent() {
-                    return;
-                }
-                self.path.pop();
-            }
-        }
-    }
-
-    /// Takes note of a node; returns whether there is more inside.
-    fn enter(&mut self, node: Node<'t>, field: Option<&'t str>) -> bool {
-        let kind = node.kind();
-        if !node.is_named() {
-            return false;
-        }
-        if self.own.is_some_and(|(_, depth)| self.path.len() <= depth) {
-            self.own = None;
-        }
-        if self.nodes.names.contains(&kind) {
-            self.name(node, field);
-            return false;
-        }
-        if self.nodes.packages.contains(&kind) {
-            self.walk.package = imports::package(self.text_of(node));
-            return false;
-        }
-        if self.nodes.imports.contains(&kind) {
-            let names = imports::imports(self.nodes.importing, node, self.text);
-            let is_import = !names.is_empty();
-            self.walk.imports.extend(names);
-            if is_import {
-                self.import_names(node);
-                return false;
-            }
-        }
-        for (_, field) in self.nodes.binders.iter().filter(|(binder, _)| *binder == kind) {
-            self.bind(node, field);
-        }
-        for declaration in self.nodes.values.iter().filter(|declaration| declaration.0 == kind) {
-            self.values(node, *declaration);
-        }
-        if let Some((_, field)) = self.nodes.methods.iter().find(|(method, _)| *method == kind) {
-            let receiver = node.child_by_field_name(field).and_then(|receiver| self.first_name(receiver));
-            self.own = receiver.map(|name| (name, self.path.len()));
-        }
-        true
-    }
-
-    fn name(&mut self, node: Node<'t>, field: Option<&'t str>) {
-        let name = self.text_of(node);
-        let Some(&(parent, parent_field)) = self.path.last() else { return };
-        let parent_kind = parent.kind();
-        let outer = self.path.len().checked_sub(2).map(|at| self.path[at].0.kind());
-        let is_label = self.nodes.labels.iter().any(|(kind, label)| {
-            *kind == parent_kind && Some(*label) == field
-                || Some(*kind) == outer && Some(*label) == parent_field && parent.named_child_count() == 1
-        });
-        if is_label || name.is_empty() || name.len() > MAX_NAME_BYTES || self.is_own(name) {
-            return;
-        }
-        let member =
-            self.nodes.members.iter().find(|member| member.0 == parent_kind && Some(member.2) == field);
-        let is_callee = |kind: &str, field: Option<&str>| {
-            self.nodes.calls.iter().any(|call| call.0 == kind && Some(call.1) == field)
-        };
-        let is_own_call = is_callee(parent_kind, field);
-        let (receiver, is_call) = match member {
-            Some((_, object, _)) => {
-                let is_call = outer.is_some_and(|outer| is_callee(outer, parent_field));
-                let object = parent.child_by_field_name(object);
-                let receiver =
-                    object.map_or(FoundReceiver::None, |object| self.receiver(object, parent_kind));
-                (receiver, is_call || is_own_call)
-            }
-            None => (FoundReceiver::None, is_own_call),
-        };
-        if is_call || !self.nodes.fields.contains(&parent_kind) {
-            let role = match is_call {
-                true => UseRole::Call,
-                false if self.is_base(parent_kind, field) => UseRole::Base,
-                false => UseRole::Mention,
-            };
-            self.walk.found.push(Found { name, at: node.start_byte(), receiver, role });
-        }
-    }
-
-    /// Whether a name in a field of the current node is one of those that a type extends or implements.
-    fn is_base(&self, parent: &str, field: Option<&str>) -> bool {
-        if self.nodes.members.iter().any(|member| member.0 == parent && Some(member.1) == field) {
-            return false;
-        }
-        let outwards = self.path.windows(2).rev().map(|pair| (pair[0].0.kind(), pair[1].1, pair[1].0.kind()));
-        let places = std::iter::once((parent, field, "")).chain(outwards);
-        // The arguments of a generic type are no bases.
-        let own = places.take(MAX_BASE_DEPTH).take_while(|(_, field, kind)| {
-            *field == Some("superclasses") || !kind.contains("argument") && *kind != "subscript"
-        });
-        own.into_iter().any(|(kind, field, _)| {
-            self.nodes.bases.iter().any(|base| base.0 == kind && (base.1.is_empty() || Some(base.1) == field))
-        })
-    }
-
-    fn is_own(&self, name: &str) -> bool {
-        self.nodes.own.contains(&name) || self.own.is_some_and(|(own, _)| own == name)
-    }
-
-    fn receiver(&self, node: Node<'_>, member_kind: &str) -> FoundReceiver {
-        // `self::f` is of the module.
-        let is_module = |path: &str| path == "self" && member_kind == "scoped_identifier";
-        match self.path_of(node, MAX_RECEIVER_PARTS) {
-            Some(path) if self.is_own(&path) && !is_module(&path) => FoundReceiver::Own,
-            Some(path) if path.len() <= MAX_NAME_BYTES => match path.split_once('.') {
-                Some((first, rest)) if self.is_own(first) && !is_module(first) => {
-                    FoundReceiver::Named(format!("self.{rest}"))
-                }
-                _ => FoundReceiver::Named(path),
-            },
-            _ => FoundReceiver::Other,
-        }
-    }
-
-    /// Returns an expression as a path, its parts joined by `.`, those that are called followed by `()`.
-    fn path_of(&self, node: Node<'_>, most: usize) -> Option<String> {
-        let most = most.checked_sub(1)?;
-        let kind = node.kind();
-        let is_leaf = [self.nodes.names, self.nodes.roots].iter().any(|kinds| kinds.contains(&kind));
-        if is_leaf || self.nodes.own.contains(&self.text_of(node)) {
-            return Some(self.text_of(node).to_owned());
-        }
-        if let Some((_, object, field)) = self.nodes.members.iter().find(|member| member.0 == kind) {
-            let own = self.text_of(node.child_by_field_name(field)?);
-            let path = match node.child_by_field_name(object) {
-                Some(object) => format!("{}.{own}", self.path_of(object, most)?),
-                None => own.to_owned(),
-            };
-            let is_call = self.nodes.calls.iter().any(|call| call.0 == kind);
-            return Some(if is_call { path + "()" } else { path });
-        }
-        if let Some((_, callee)) = self.nodes.calls.iter().find(|call| call.0 == kind) {
-            return Some(format!("{}()", self.path_of(node.child_by_field_name(callee)?, most)?));
-        }
-        let is_transparent = self.nodes.transparent.contains(&kind);
-        is_transparent.then(|| self.path_of(node.named_child(0)?, most)).flatten()
-    }
-
-    /// Records the names inside a field as bound.
-    fn bind(&mut self, node: Node<'_>, field: &str) {
-        let mut cursor = node.walk();
-        let patterns: Vec<Node<'_>> = match field {
-            "" => node.named_children(&mut cursor).collect(),
-            _ => node.children_by_field_name(field, &mut cursor).collect(),
-        };
-        for pattern in patterns {
-            self.each_name(pattern, |walker, name| {
-                let text = walker.text_of(name);
-                walker.walk.bound.push((text, name.start_byte()));
-            });
-        }
-    }
-
-    /// Records the values of a declaration whose type it names.
-    fn values(&mut self, node: Node<'t>, declaration: value_types::Declaration) {
-        let Some(of) = value_types::of(node, declaration, self.text) else { return };
-        let mut cursor = node.walk();
-        let declared: Vec<Node<'_>> = match declaration.1 {
-            "" => node.named_child(0).into_iter().collect(),
-            field => node.children_by_field_name(field, &mut cursor).filter(Node::is_named).collect(),
-        };
-        // TypeScript declares fields in the parameters of constructors.
-        let is_field = node.named_child(0).is_some_and(|first| first.kind() == "accessibility_modifier");
-        for declared in declared {
-            let Some(name) = self.value_name(declared) else { continue };
-            let at = declared.start_byte();
-            if is_field {
-                self.walk.values.push(FoundValue { name: Cow::Owned(format!("self.{name}")), of, at });
-            }
-            self.walk.values.push(FoundValue { name, of, at });
-        }
-    }
-
-    /// Returns the name that a declarator or pattern declares, if it is one.
-    fn value_name(&self, mut node: Node<'_>) -> Option<Cow<'a, str>> {
-        for _ in 0..MAX_DECLARATORS {
-            let kind = node.kind();
-            if self.nodes.names.contains(&kind) {
-                return Some(Cow::Borrowed(self.text_of(node)));
-            }
-            if let Some((_, object, field)) = self.nodes.members.iter().find(|member| member.0 == kind) {
-                let is_own = self.is_own(self.text_of(node.child_by_field_name(object)?));
-                let field = self.text_of(node.child_by_field_name(field)?);
-                return is_own.then(|| Cow::Owned(format!("self.{field}")));
-            }
-            let inner = ["declarator", "name"].iter().find_map(|field| node.child_by_field_name(field));
-            let only = || node.named_child(0).filter(|_| node.named_child_count() == 1);
-            node = inner.or_else(only)?;
-        }
-        None
-    }
-
-    fn import_names(&mut self, node: Node<'_>) {
-        self.each_name(node, |walker, name| {
-            let found = Found {
-                name: walker.text_of(name),
-                at: name.start_byte(),
-                receiver: FoundReceiver::Import,
-                role: UseRole::Mention,
-            };
-            walker.walk.found.push(found);
-        });
-    }
-
-    /// Calls `see` with the names of a pattern: not with members, types or calls inside.
-    fn each_name(&mut self, node: Node<'_>, mut see: impl FnMut(&mut Self, Node<'_>)) {
-        let mut open = vec![node];
-        let mut n_seen = 0;
-        while let Some(node) = open.pop() {
-            n_seen += 1;
-            let kind = node.kind();
-            if self.nodes.names.contains(&kind) {
-                see(self, node);
-                continue;
-            }
-            let is_other = self.nodes.members.iter().any(|member| member.0 == kind) || kind.contains("type");
-            if n_seen > MAX_PATTERN_NODES
-                || is_other && !self.nodes.imports.is_empty() && kind != "scoped_identifier"
-            {
-                continue;
-            }
-            let mut cursor = node.walk();
-            let mut inner: Vec<_> = node.named_children(&mut cursor).collect();
-            inner.reverse();
-            open.append(&mut inner);
-        }
-    }
-
-    /// Returns what a parameter is called; nothing if it has only a type.
-    fn first_name(&mut self, node: Node<'_>) -> Option<&'a str> {
-        let mut first = None;
-        self.each_name(node, |walker, name| {
-            if name.kind() == "identifier" {
-                first.get_or_insert(walker.text_of(name));
-            }
-        });
-        first
-    }
-
-    fn text_of(&self, node: Node<'_>) -> &'a str {
-        self.text.get(node.byte_range()).unwrap_or_default()
-    }
-}
-
-/// Most nodes between a name and the clause of bases that it is in: `extends a.B<C>`.
-const MAX_BASE_DEPTH: usize = 5;
-/// Most parts of a receiver: longer chains say nothing that is known here.
-const MAX_RECEIVER_PARTS: usize = 12;
-/// Most declarators around a name: pointers, arrays.
-const MAX_DECLARATORS: usize = 6;
-/// Most nodes of a pattern that are looked at.
-const MAX_PATTERN_NODES: usize = 1_000;
 
 /// Returns of each item the index of the one around it.
 fn parents(items: &[Item<'_>]) -> Vec<Option<usize>> {
@@ -428,6 +144,8 @@ fn declared(items: &[Item<'_>], item: &Item<'_>, parent: Option<usize>, lines: &
         TagKind::Scope => DeclaredRole::Scope,
         TagKind::Module => DeclaredRole::Module,
         TagKind::Method => DeclaredRole::Member,
+        // `type Item` of an `impl` or a trait.
+        TagKind::Type if matches!(holder, Some(TagKind::Scope | TagKind::Trait)) => DeclaredRole::Member,
         TagKind::Function | TagKind::Constant | TagKind::Macro if is_inside_type => DeclaredRole::Member,
         TagKind::Function | TagKind::Constant | TagKind::Macro => DeclaredRole::Free,
         _ => DeclaredRole::Type,

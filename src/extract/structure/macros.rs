@@ -1,0 +1,63 @@
+//! Reads what is used in the arguments of a macro, which a grammar gives as tokens.
+
+use tree_sitter::Node;
+
+use super::FoundReceiver;
+use super::walker::{MAX_RECEIVER_PARTS, Walker};
+
+/// Most tokens of arguments that are looked at: with more they are data.
+const MAX_TOKENS: u32 = 2_000;
+
+/// Returns what a name among the tokens of `around` is taken from, and whether it is called.
+pub(super) fn use_of(walker: &Walker<'_, '_>, around: Node<'_>, name: Node<'_>) -> (FoundReceiver, bool) {
+    if around.child_count() > MAX_TOKENS {
+        return (FoundReceiver::Other, false);
+    }
+    let is_call = name.next_sibling().is_some_and(|next| is_arguments(walker, next));
+    let receiver = match name.prev_sibling().filter(is_separator) {
+        Some(separator) => {
+            path_before(walker, separator).map_or(FoundReceiver::Other, |path| walker.receiver_of(path))
+        }
+        None => FoundReceiver::None,
+    };
+    (receiver, is_call)
+}
+
+/// Returns the path that ends before a separator.
+fn path_before(walker: &Walker<'_, '_>, separator: Node<'_>) -> Option<String> {
+    let mut parts: Vec<String> = Vec::new();
+    let mut before = separator.prev_sibling()?;
+    for _ in 0..MAX_RECEIVER_PARTS {
+        let mut end = String::new();
+        if before.kind() == "?" {
+            end.push('?');
+            before = before.prev_sibling()?;
+        }
+        if is_arguments(walker, before) {
+            end.insert_str(0, "()");
+            before = before.prev_sibling()?;
+        }
+        let text = walker.text_of(before);
+        let kinds = [walker.nodes.names, walker.nodes.roots];
+        if !kinds.iter().any(|kinds| kinds.contains(&before.kind())) && !walker.nodes.own.contains(&text) {
+            return None;
+        }
+        parts.push(format!("{text}{end}"));
+        match before.prev_sibling().filter(is_separator) {
+            Some(separator) => before = separator.prev_sibling()?,
+            None => {
+                parts.reverse();
+                return Some(parts.join("."));
+            }
+        }
+    }
+    None
+}
+
+fn is_separator(token: &Node<'_>) -> bool {
+    matches!(token.kind(), "." | "::")
+}
+
+fn is_arguments(walker: &Walker<'_, '_>, token: Node<'_>) -> bool {
+    token.kind() == "token_tree" && walker.text_of(token).starts_with('(')
+}
