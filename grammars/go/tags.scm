@@ -8,6 +8,7 @@
     (pointer_type (generic_type type: (type_identifier) @owner))
   ]))
   name: (field_identifier) @name) @definition.method
+(method_elem name: (field_identifier) @name) @definition.method
 (type_spec name: (type_identifier) @name type: (struct_type)) @definition.struct
 (type_spec name: (type_identifier) @name type: (interface_type)) @definition.interface
 (type_spec name: (type_identifier) @name) @definition.type

@@ -3,6 +3,7 @@
 mod answer;
 mod follow;
 mod joined;
+mod method_sets;
 mod targets;
 mod texts;
 

@@ -406,6 +406,10 @@ fn main() {
 package store
 type Store struct{ Key *Key }
 type Key struct{}
+type Loader interface { Load() }
+type Shelf struct { *Store; n int }
+var Default Loader = &Store{}
+var Books = Shelf{}
 func (k *Key) Load() {}
 func (s *Store) Load() {}
 func Open(path string) (*Store, error) { return nil, nil }
@@ -417,12 +421,16 @@ func main() {
 	s.Load()
 	s.Key.Load()
 	err.Load()
+	store.Default.Load()
+	store.Books.Load()
 }
 ";
     let expected = [
         "main.go:5 exact store/store.go#Store.Load",
         "main.go:6 exact store/store.go#Key.Load",
-        "main.go:7 by name store/store.go#Key.Load store/store.go#Store.Load",
+        "main.go:7 by name store/store.go#Loader.Load store/store.go#Key.Load store/store.go#Store.Load",
+        "main.go:8 exact store/store.go#Loader.Load",
+        "main.go:9 exact store/store.go#Store.Load",
     ];
     check(repository, "Load", &expected);
     let repository = "\

@@ -76,7 +76,10 @@ impl<S: Structures> Resolver<'_, S> {
         match path.rsplit_once('.') {
             None if path == "self" => Self::type_around(place),
             None => self.type_of_variable(place, path),
-            Some((prefix, field)) => self.type_of_field(place, &self.type_of(place, prefix)?, field),
+            Some((prefix, name)) => match self.type_of(place, prefix) {
+                Some(of) => self.type_of_field(place, &of, name),
+                None => self.type_of_constant(place, Some(prefix), name),
+            },
         }
     }
 
@@ -86,7 +89,36 @@ impl<S: Structures> Resolver<'_, S> {
             let values = place.structure.values.iter();
             values.filter(|value| value.within == scope && place.structure.name(value.name) == name).collect()
         };
-        self.only(place, &scopes.map(of_scope).find(|values| !values.is_empty())?)
+        match scopes.map(of_scope).find(|values| !values.is_empty()) {
+            Some(values) => self.only(place, &values),
+            None => self.type_of_constant(place, None, name),
+        }
+    }
+
+    /// Returns the type of a value that is defined at the top of a file, in this package or in a module.
+    fn type_of_constant(&self, place: &Place<'_>, module: Option<&str>, name: &str) -> Option<TypeName> {
+        let candidates = self.structures.named(name);
+        let other = self.other(name, &candidates);
+        let place = &Place { written: name, ..*place };
+        let (certainty, meant) = match module {
+            Some(module) => other.of_modules(place, module)?,
+            None => other.alone(place),
+        };
+        if certainty != Certainty::Exact {
+            return None;
+        }
+        agreed(meant.iter().map(|meant| {
+            let structure = self.structures.of(meant.file);
+            let declared = &structure.declared[meant.declared as usize];
+            let within = declared.parent.map_or(0, |parent| parent + 1);
+            let is_it = |value: &&Value| {
+                declared.role == DeclaredRole::Free
+                    && value.within == within
+                    && structure.name(value.name) == name
+            };
+            let values: Vec<&Value> = structure.values.iter().filter(is_it).collect();
+            self.only(&Place { file: meant.file, structure: &structure, ..*place }, &values)
+        }))
     }
 
     fn type_of_field(&self, place: &Place<'_>, of: &TypeName, field: &str) -> Option<TypeName> {
@@ -174,7 +206,7 @@ impl<S: Structures> Resolver<'_, S> {
 
     /// Returns what functions return, or what types make, if all are the same.
     fn returned(&self, place: &Place<'_>, meant: &[Candidate]) -> Option<TypeName> {
-        let mut types = meant.iter().map(|meant| {
+        agreed(meant.iter().map(|meant| {
             let structure = self.structures.of(meant.file);
             let declared = &structure.declared[meant.declared as usize];
             let family = Family::of(self.paths.path(meant.file));
@@ -187,12 +219,19 @@ impl<S: Structures> Resolver<'_, S> {
                 |value: &&Value| value.within == meant.declared + 1 && structure.name(value.name) == "()";
             let returned: Vec<&Value> = structure.values.iter().filter(is_return).collect();
             self.only(&there, &returned)
-        });
-        let first = types.next()??;
-        let is_same = |other: Option<TypeName>| {
-            other.is_some_and(|other| other.name == first.name && other.is_wrapped == first.is_wrapped)
-        };
-        types.all(is_same).then_some(first)
+        }))
+    }
+
+    /// Returns the members of bases that a member of a type may stand for, given a definition with the resolver's name.
+    pub fn overridden(&self, member: Candidate) -> Vec<Candidate> {
+        let structure = self.structures.of(member.file);
+        let family = Family::of(self.paths.path(member.file));
+        let (within, steps) = (Some(member.declared), MOST_STEPS);
+        let place = Place { file: member.file, structure: &structure, family, written: "", within, steps };
+        let around = Self::type_around(&place)
+            .filter(|_| structure.declared[member.declared as usize].role == DeclaredRole::Member);
+        let bases = around.iter().flat_map(|of| self.bases(of));
+        bases.flat_map(|base| self.members_of(&base, MOST_STEPS).1).filter(|base| *base != member).collect()
     }
 
     /// Returns where a type is declared: what its name means where it stands, or else the only type of that name.
@@ -244,14 +283,19 @@ impl<S: Structures> Resolver<'_, S> {
             };
             bases.map(base).filter(|base| base.name != of.name).collect::<Vec<TypeName>>()
         };
-        // An interface of Go names its methods in the same way.
-        if Family::of(self.paths.path(of.file)) == Family::Go {
-            return Vec::new();
-        }
         self.declarations(of).into_iter().flat_map(of_declaration).collect()
     }
 
     fn other<'b>(&'b self, name: &'b str, candidates: &[Candidate]) -> Resolver<'b, S> {
         Resolver::new(self.paths, self.structures, name, candidates)
     }
+}
+
+/// Returns the type that all have; `None` if one is not known.
+fn agreed(mut types: impl Iterator<Item = Option<TypeName>>) -> Option<TypeName> {
+    let first = types.next()??;
+    let is_same = |other: Option<TypeName>| {
+        other.is_some_and(|other| other.name == first.name && other.is_wrapped == first.is_wrapped)
+    };
+    types.all(is_same).then_some(first)
 }

@@ -150,3 +150,45 @@ fn mistakes_and_unknown_languages_are_said() {
     assert_eq!(said, "depth: 0 is not between 1 and 8");
     assert_eq!(refused("callers", json!({})), "target: missing");
 }
+
+#[test]
+fn a_type_of_go_implements_what_has_its_methods() {
+    let live = Live::new();
+    live.write("go.mod", "module x.org/app\n");
+    live.write(
+        "store/store.go",
+        "package store\n\ntype Closer interface{ CloseAll() }\n\ntype Store interface {\n\tCloser\n\tLoadKey(key string) string\n}\n",
+    );
+    live.write(
+        "disk/disk.go",
+        "package disk\n\ntype Disk struct{}\n\nfunc (d *Disk) LoadKey(key string) string { return key }\n\nfunc (d *Disk) CloseAll() {}\n\n\
+         type Half struct{}\n\nfunc (h Half) LoadKey(key string) string { return key }\n",
+    );
+    live.write(
+        "main.go",
+        "package main\n\nimport \"x.org/app/store\"\n\nfunc read(from store.Store) string {\n\treturn from.LoadKey(\"a\")\n}\n",
+    );
+    check(&live, &["implements", "Store"], &["disk/disk.go Disk 1 likely"]);
+    let of_closer = ["store/store.go Store 1 exact", "disk/disk.go Disk 1 likely"];
+    check(&live, &["implements", "Closer"], &of_closer);
+    // What is called through an interface may be this method, so it depends on it.
+    check(&live, &["callers", "Disk.LoadKey"], &["main.go read 1 likely"]);
+    check(&live, &["callers", "Half.LoadKey"], &[]);
+    check(&live, &["callers", "Store.LoadKey"], &["main.go read 1 exact"]);
+}
+
+#[test]
+fn a_call_through_a_base_reaches_what_overrides_it() {
+    let live = Live::new();
+    live.write(
+        "app/shapes.py",
+        "class Shape:\n    def area(self): ...\n\n\nclass Square(Shape):\n    def area(self): ...\n\n\ndef total(shape: Shape):\n    return shape.area()\n",
+    );
+    live.write(
+        "tests/test_shapes.py",
+        "from app.shapes import total\n\n\ndef test_total():\n    total(None)\n",
+    );
+    check(&live, &["callers", "Shape.area"], &["app/shapes.py total 1 exact"]);
+    check(&live, &["callers", "Square.area"], &["app/shapes.py total 1 likely"]);
+    check(&live, &["tests", "Square.area"], &["tests/test_shapes.py test_total 2 likely"]);
+}

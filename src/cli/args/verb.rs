@@ -99,7 +99,7 @@ pub(in crate::cli) enum Verb {
     Tests(ImpactArgs),
     /// List the types that extend or implement a class, interface or trait
     ///
-    /// Those that name it as their base, and those that name these. Exits with 1 when nothing has that name, or no type names it.
+    /// Those that name it as their base, and those that name these; in Go, those that have its methods, by their names. Exits with 1 when nothing has that name, or no type names it.
     ///
     /// Example: memo implements Store
     Implements(ReachArgs),

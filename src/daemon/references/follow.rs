@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Instant;
 
 use super::joined::{Found, Joined, Node};
+use super::method_sets;
 use crate::resolve::{Candidate, Certainty, Structures as _};
 use crate::store::StoreError;
 use crate::types::{Declared, DeclaredRole, Structure, UseRole};
@@ -111,6 +112,13 @@ pub(super) fn users(
     let mut open: Vec<(Candidate, Option<usize>)> = start.iter().map(|start| (*start, None)).collect();
     for depth in 1..=bounds.depth {
         let first_new = reached.steps.len();
+        let through_base = match edges {
+            Edges::Bases => {
+                add_implementers(joined, &open, depth, &mut reached)?;
+                HashSet::new()
+            }
+            Edges::Calls | Edges::Uses => add_overridden(joined, &mut open)?,
+        };
         for (name, wanted) in by_name(joined, &open) {
             if reached.is_at_end(bounds) {
                 break;
@@ -123,8 +131,10 @@ pub(super) fn users(
                     continue;
                 }
                 let (weight, certainty) = reached.weight(via);
-                let weight = weight * weight_of(found.certainty, found.n_meant) * DECAY;
-                let certainty = certainty.max(found.certainty);
+                let is_dispatched = through_base.contains(&target);
+                let of = if is_dispatched { found.certainty.max(Certainty::Likely) } else { found.certainty };
+                let weight = weight * weight_of(of, found.n_meant) * DECAY;
+                let certainty = certainty.max(of);
                 reached.add(Step { node, depth, via, line: found.line, certainty, weight });
             }
         }
@@ -137,6 +147,43 @@ pub(super) fn users(
         open = new.iter().flat_map(|step| next(joined, reached.steps[*step].node, *step)).collect();
     }
     Ok(reached)
+}
+
+/// Adds the members of bases for which members of types may be called, and returns them.
+fn add_overridden(
+    joined: &Joined<'_>,
+    open: &mut Vec<(Candidate, Option<usize>)>,
+) -> Result<HashSet<Candidate>, StoreError> {
+    let mut known: HashSet<Candidate> = open.iter().map(|(candidate, _)| *candidate).collect();
+    let mut added = HashSet::new();
+    for (candidate, step) in open.clone() {
+        for base in joined.overridden(candidate)? {
+            if known.insert(base) {
+                added.insert(base);
+                open.push((base, step));
+            }
+        }
+    }
+    Ok(added)
+}
+
+/// Adds the types of Go that have the methods of an interface.
+fn add_implementers(
+    joined: &Joined<'_>,
+    open: &[(Candidate, Option<usize>)],
+    depth: u32,
+    reached: &mut Reached,
+) -> Result<(), StoreError> {
+    for (interface, via) in open {
+        let (sure, types) = method_sets::implementers(joined, *interface)?;
+        for found in types {
+            let line = joined.of(found.file).declared[found.declared as usize].lines.0;
+            let (weight, certainty) = reached.weight(*via);
+            let (weight, certainty) = (weight * weight_of(sure, 1) * DECAY, certainty.max(sure));
+            reached.add(Step { node: Node::from(found), depth, via: *via, line, certainty, weight });
+        }
+    }
+    Ok(())
 }
 
 /// Definitions of one name with the steps that led to them.

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use super::method_sets;
 use crate::daemon::named_definitions::definitions_named;
 use crate::daemon::path_spec::own_name;
 use crate::daemon::shared::Shared;
@@ -147,8 +148,24 @@ impl<'a> Joined<'a> {
         Ok(Resolver::new(&self.paths, self, name, &candidates).resolve(file, structure, of))
     }
 
+    /// Returns the members of bases that a member may be called for: those that it overrides, or implements.
+    pub(super) fn overridden(&self, member: Candidate) -> Result<Vec<Candidate>, StoreError> {
+        let structure = self.of(member.file);
+        let declared = &structure.declared[member.declared as usize];
+        if declared.role != DeclaredRole::Member {
+            return Ok(Vec::new());
+        }
+        let mut found = Vec::new();
+        for name in declared.names.split(' ') {
+            let candidates = self.candidates(name)?;
+            found.extend(Resolver::new(&self.paths, self, name, &candidates).overridden(member));
+            found.extend(method_sets::implemented(self, member, &candidates)?);
+        }
+        Ok(found)
+    }
+
     /// Returns the definitions with a name in all files.
-    fn candidates(&self, name: &str) -> Result<Arc<[Candidate]>, StoreError> {
+    pub(super) fn candidates(&self, name: &str) -> Result<Arc<[Candidate]>, StoreError> {
         if let Some(known) = self.candidates.borrow().get(name) {
             return Ok(Arc::clone(known));
         }

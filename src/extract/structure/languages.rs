@@ -23,7 +23,7 @@ pub(super) struct Nodes {
     pub(super) fields: &'static [&'static str],
     /// Calls, with the field of what is called.
     pub(super) calls: &'static [(&'static str, &'static str)],
-    /// Where a type names what it extends or implements: kind and field, or every field.
+    /// Where a type names what it extends or implements: kind and field, or every field; a field without a name is embedded.
     pub(super) bases: &'static [(&'static str, &'static str)],
     /// Nodes that bind the names inside a field; without a field, the names inside of them.
     pub(super) binders: &'static [(&'static str, &'static str)],
@@ -47,6 +47,9 @@ pub(super) struct Nodes {
     /// Statements that name the package.
     pub(super) packages: &'static [&'static str],
 }
+
+/// A field, which is a base if it has no name.
+pub(super) const EMBEDDED: &str = "field_declaration";
 
 /// Returns the nodes of a language.
 pub(super) fn nodes(language: &str) -> Option<&'static Nodes> {
@@ -101,7 +104,7 @@ const GO: Nodes = Nodes {
     members: &[("selector_expression", "operand", "field"), ("qualified_type", "package", "name")],
     fields: &[],
     calls: &[("call_expression", "function")],
-    bases: &[("interface_type", "")],
+    bases: &[("interface_type", ""), (EMBEDDED, "type")],
     binders: &[
         ("parameter_declaration", "name"),
         ("variadic_parameter_declaration", "name"),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use tree_sitter::{Node, TreeCursor};
 
-use super::languages::{Nodes, nodes};
+use super::languages::{EMBEDDED, Nodes, nodes};
 use super::{Found, FoundReceiver, FoundValue, MAX_NAME_BYTES, Walk, imports, macros, value_types};
 use crate::extract::lang::Language;
 use crate::types::UseRole;
@@ -128,7 +128,7 @@ impl<'a, 't> Walker<'a, 't> {
         if is_call || !self.nodes.fields.contains(&parent_kind) {
             let role = match is_call {
                 true => UseRole::Call,
-                false if self.is_base(parent_kind, field) => UseRole::Base,
+                false if self.is_base(parent, field) => UseRole::Base,
                 false => UseRole::Mention,
             };
             self.walk.found.push(Found { name, at: node.start_byte(), receiver, role });
@@ -136,18 +136,25 @@ impl<'a, 't> Walker<'a, 't> {
     }
 
     /// Whether a name in a field of the current node is one of those that a type extends or implements.
-    fn is_base(&self, parent: &str, field: Option<&str>) -> bool {
-        if self.nodes.members.iter().any(|member| member.0 == parent && Some(member.1) == field) {
+    fn is_base(&self, parent: Node<'_>, field: Option<&str>) -> bool {
+        if self.nodes.members.iter().any(|member| member.0 == parent.kind() && Some(member.1) == field) {
             return false;
         }
-        let outwards = self.path.windows(2).rev().map(|pair| (pair[0].0.kind(), pair[1].1, pair[1].0.kind()));
+        let outwards = self.path.windows(2).rev().map(|pair| (pair[0].0, pair[1].1, pair[1].0.kind()));
         let places = std::iter::once((parent, field, "")).chain(outwards);
         // The arguments of a generic type are no bases.
         let own = places.take(MAX_BASE_DEPTH).take_while(|(_, field, kind)| {
             *field == Some("superclasses") || !kind.contains("argument") && *kind != "subscript"
         });
-        own.into_iter().any(|(kind, field, _)| {
-            self.nodes.bases.iter().any(|base| base.0 == kind && (base.1.is_empty() || Some(base.1) == field))
+        own.into_iter().any(|(node, field, _)| {
+            let kind = node.kind();
+            let is_base =
+                |base: &&(&str, &str)| base.0 == kind && (base.1.is_empty() || Some(base.1) == field);
+            self.nodes
+                .bases
+                .iter()
+                .find(is_base)
+                .is_some_and(|_| kind != EMBEDDED || node.child_by_field_name("name").is_none())
         })
     }
 
