@@ -44,7 +44,7 @@ pub use self::lean::{Ordered, rounded_score};
 pub use self::model::{ModelEntry, ModelParams, ModelsResult, NextModel};
 pub use self::outline_item::{OutlineItem, OutlineParams, OutlineResult};
 pub use self::reach::{ReachParams, ReachResult, ReachedDefinition};
-pub use self::references::{RefCounts, RefDefinition, RefUse, RefsParams, RefsResult};
+pub use self::references::{RefCounts, RefDefinition, RefUse, RefsParams, RefsResult, With};
 pub use self::rpc::{
     ErrorData, HelloParams, HelloResult, MAX_DEPTH, Request, Response, RpcError, code, depth,
 };

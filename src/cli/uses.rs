@@ -8,8 +8,9 @@ use std::time::Duration;
 use super::context::CommandContext;
 use super::error::CliError;
 use super::output::Output;
-use super::text::{escape, paint};
-use crate::proto::RefDefinition;
+use super::text::{commit_head, escape, paint};
+use super::why::print_memory;
+use crate::proto::{RefDefinition, WhyCommit, WhyMemory};
 pub(super) use reach::{impact, reach};
 pub(super) use refs::refs;
 
@@ -26,4 +27,24 @@ fn print_definition(
     let (styles, (first, last)) = (output.styles, definition.lines);
     let lines = paint(styles.line, &format!("{first}-{last}"));
     output.line(&format!("{path}:{lines}  {}", paint(styles.title, &escape(&definition.title))))
+}
+
+/// Prints memories and commits about what was listed.
+fn print_companions(
+    memories: &[WhyMemory],
+    commits: &[WhyCommit],
+    context: &CommandContext,
+    output: &mut Output,
+) -> Result<(), CliError> {
+    if !memories.is_empty() {
+        output.line("")?;
+    }
+    memories.iter().try_for_each(|memory| print_memory(memory, &context.dir(), output))?;
+    if !commits.is_empty() {
+        output.line("")?;
+    }
+    commits.iter().try_for_each(|found| {
+        let head = commit_head(&found.commit, &found.subject, output.styles);
+        output.line(&head)
+    })
 }

@@ -56,7 +56,7 @@ fn print(result: &WhyResult, dir: &CallerDir, output: &mut Output) -> Result<(),
 }
 
 /// Shows a memory in two lines: its anchors with their state, then its text.
-fn print_memory(memory: &WhyMemory, dir: &CallerDir, output: &mut Output) -> Result<(), CliError> {
+pub(super) fn print_memory(memory: &WhyMemory, dir: &CallerDir, output: &mut Output) -> Result<(), CliError> {
     let styles = output.styles;
     let bad = memory.state.filter(|state| *state != State::Fresh);
     let state = bad.map_or(String::new(), |state| format!("  {}", paint(styles.bad, state.as_str())));

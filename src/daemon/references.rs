@@ -1,6 +1,7 @@
 //! Answers what uses a definition, what it calls, and what depends on it, and how sure that is.
 
 mod answer;
+mod companions;
 mod follow;
 mod joined;
 mod method_sets;
@@ -25,6 +26,7 @@ use crate::resolve::{Candidate, Certainty, Structures as _};
 use crate::store::{Reader, StoreError};
 use crate::types::SourceKey;
 pub(super) use answer::Question;
+use companions::companions;
 use joined::{Found, Joined};
 use targets::{WholeFiles, targets};
 use texts::Texts;
@@ -38,8 +40,14 @@ const MOST_CHARS: usize = 160;
 pub(super) async fn refs(shared: &Arc<Shared>, params: RefsParams) -> RpcResult<RefsResult> {
     let began = Instant::now();
     let ask = ask(shared, &params.cwd, params.sync, params.wait_ms);
+    let (cwd, with, until) = (params.cwd.clone(), params.with.clone(), ask.deadline);
     let look = move |shared: &Shared, at: &Freshness, _: bool| refs_at(shared, &params, at);
     let (mut result, why_not) = on_snapshot(shared, ask, look).await?;
+    let defined = result.definitions.iter().map(|defined| (defined.path.clone(), vec![defined.lines]));
+    let places = defined.chain(result.uses.iter().map(|of| (of.path.clone(), vec![(of.line, of.line)])));
+    let beside = companions(shared, &cwd, &with, places.collect(), until).await?;
+    (result.memories, result.commits) = (beside.memories, beside.commits);
+    result.cut = result.cut.or(beside.cut);
     result.fresh &= why_not.is_none();
     result.reason = result.reason.or(why_not);
     result.took_ms = began.elapsed().as_secs_f64() * 1_000.0;
@@ -71,13 +79,18 @@ pub(super) async fn reach(
     };
     let ask = ask(shared, &params.cwd, params.sync, params.wait_ms);
     let (files, mut late) = changed.map_or((None, None), |(files, why)| (Some(files), why));
+    let (cwd, with, until) = (params.cwd.clone(), params.with.clone(), ask.deadline);
     let look = move |shared: &Shared, at: &Freshness, _: bool| {
         answer::answer(shared, (question, &params), files.as_deref(), at)
     };
     let (mut result, why_not) = on_snapshot(shared, ask, look).await?;
+    let defined = result.definitions.iter().map(|defined| (defined.path.clone(), vec![defined.lines]));
+    let places = defined.chain(result.found.iter().map(|found| (found.path.clone(), vec![found.lines])));
+    let beside = companions(shared, &cwd, &with, places.collect(), until).await?;
+    (result.memories, result.commits) = (beside.memories, beside.commits);
+    result.cut = result.cut.or(late.take()).or(beside.cut);
     result.fresh &= why_not.is_none();
     result.reason = result.reason.or(why_not);
-    result.cut = result.cut.or(late.take());
     result.took_ms = began.elapsed().as_secs_f64() * 1_000.0;
     Ok(result)
 }
@@ -141,6 +154,8 @@ fn refs_at(shared: &Shared, params: &RefsParams, at: &Freshness) -> RpcResult<(R
         uses,
         counts,
         cut: targets.unknown_language(),
+        memories: Vec::new(),
+        commits: Vec::new(),
         fresh: at.fresh,
         reason: at.reason.clone(),
         trust: "repo".to_owned(),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{RefDefinition, Sync};
+use super::{RefDefinition, Sync, WhyCommit, WhyMemory, With};
 
 /// Params of the methods that follow uses.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -18,6 +18,8 @@ pub struct ReachParams {
     pub depth: Option<u32>,
     /// Most definitions in the result; 100 when absent.
     pub limit: Option<usize>,
+    /// What to add to the answer.
+    pub with: Vec<With>,
     /// Required freshness.
     pub sync: Sync,
     /// Maximum wait for freshness, ms; 1,000 when absent.
@@ -43,6 +45,12 @@ pub struct ReachResult {
     /// Why more might be reached than was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<String>,
+    /// With `memories`: those about the definitions and what was found.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memories: Vec<WhyMemory>,
+    /// With `commits`: the newest that touched their files, at most ten.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commits: Vec<WhyCommit>,
     /// Whether the promise of the requested level holds.
     pub fresh: bool,
     /// Why it does not hold.

@@ -2,7 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Sync;
+use super::{Sync, WhyCommit, WhyMemory};
+
+/// What an answer about definitions may have beside them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum With {
+    /// Memories about them and about what was found.
+    Memories,
+    /// The newest commits that touched their files, and the first of those found.
+    Commits,
+}
 
 /// Params of `refs`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -14,6 +24,8 @@ pub struct RefsParams {
     pub target: String,
     /// Most uses in the result; 100 when absent.
     pub limit: Option<usize>,
+    /// What to add to the answer.
+    pub with: Vec<With>,
     /// Required freshness.
     pub sync: Sync,
     /// Maximum wait for freshness, ms; 1,000 when absent.
@@ -32,6 +44,12 @@ pub struct RefsResult {
     /// Why there may be more than was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<String>,
+    /// With `memories`: those about the definitions and what was found.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memories: Vec<WhyMemory>,
+    /// With `commits`: the newest that touched their files, at most ten.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commits: Vec<WhyCommit>,
     /// Whether the promise of the requested level holds.
     pub fresh: bool,
     /// Why it does not hold.

@@ -192,3 +192,21 @@ fn a_call_through_a_base_reaches_what_overrides_it() {
     check(&live, &["callers", "Square.area"], &["app/shapes.py total 1 likely"]);
     check(&live, &["tests", "Square.area"], &["tests/test_shapes.py test_total 2 likely"]);
 }
+
+#[test]
+fn memories_and_commits_about_what_is_found_are_one_flag_away() {
+    let live = repository();
+    live.git(&["add", "."]);
+    live.git(&["commit", "-qm", "store: decode what is loaded"]);
+    memo(&live, &["add", "--about", "app/views.py#show_page", "pages are rendered from the store"]);
+    memo(&live, &["add", "--about", "app/cached.py", "the cache is a store"]);
+    let (_, answer) = memo(&live, &["callers", "Store.load"]);
+    assert!(answer["memories"].is_null() && answer["commits"].is_null(), "{answer}");
+    let (_, answer) = memo(&live, &["callers", "Store.load", "--with", "memories,commits"]);
+    assert_eq!(answer["memories"].as_array().unwrap().len(), 1, "{answer}");
+    assert_eq!(answer["memories"][0]["line"], "pages are rendered from the store", "{answer}");
+    assert_eq!(answer["commits"][0]["subject"], "store: decode what is loaded", "{answer}");
+    let done = live.memo(&["refs", "Store", "--with", "memories"]).output().unwrap();
+    let printed = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert!(printed.contains("the cache is a store") && !printed.contains("decode what"), "{printed}");
+}

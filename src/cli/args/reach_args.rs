@@ -1,8 +1,9 @@
 //! Declares the flags of the verbs that follow uses.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::{FreshArgs, RowsArgs};
+use crate::proto::With;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct RefsArgs {
@@ -49,8 +50,27 @@ pub(in crate::cli) struct ReachListArgs {
     /// Most tokens printed, the first of the list first; four characters count as one
     #[arg(short, long, value_name = "TOKENS")]
     pub(in crate::cli) budget: Option<usize>,
+    /// Also memories about what is listed, or the newest commits of its files (comma-separated); in text and --json
+    #[arg(long, value_name = "WHAT", value_enum, value_delimiter = ',')]
+    pub(in crate::cli) with: Vec<WithArg>,
     #[command(flatten)]
     pub(in crate::cli) rows: RowsArgs,
     #[command(flatten)]
     pub(in crate::cli) fresh: FreshArgs,
+}
+
+/// What is listed beside definitions and uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum WithArg {
+    Memories,
+    Commits,
+}
+
+impl From<WithArg> for With {
+    fn from(typed: WithArg) -> Self {
+        match typed {
+            WithArg::Memories => Self::Memories,
+            WithArg::Commits => Self::Commits,
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{PATIENCE, print_definition};
+use super::{PATIENCE, print_companions, print_definition};
 use crate::proto::{ReachParams, ReachResult, ReachedDefinition};
 
 use crate::cli::args::{ImpactArgs, ReachArgs, ReachListArgs};
@@ -63,6 +63,7 @@ fn ask(
     let params = ReachParams {
         cwd: context.cwd.clone(),
         limit: Some(list.limit),
+        with: list.with.iter().copied().map(Into::into).collect(),
         sync: list.fresh.sync.into(),
         wait_ms: Some(wait_ms),
         ..params
@@ -97,9 +98,10 @@ fn print(
         output.line("")?;
     }
     match form {
-        Form::Flat => result.found.iter().try_for_each(|found| print_flat(found, context, output)),
-        Form::Tree => print_below(None, 0, result, context, output),
+        Form::Flat => result.found.iter().try_for_each(|found| print_flat(found, context, output))?,
+        Form::Tree => print_below(None, 0, result, context, output)?,
     }
+    print_companions(&result.memories, &result.commits, context, output)
 }
 
 /// Prints what was reached from a definition, each with what was reached from it.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{PATIENCE, print_definition};
+use super::{PATIENCE, print_companions, print_definition};
 use crate::proto::{RefUse, RefsParams, RefsResult};
 
 use crate::cli::args::RefsArgs;
@@ -22,6 +22,7 @@ pub(in crate::cli) fn refs(typed: RefsArgs, context: &CommandContext, output: &m
         cwd: context.cwd.clone(),
         target: typed.target,
         limit: Some(typed.list.limit),
+        with: typed.list.with.into_iter().map(Into::into).collect(),
         sync: typed.list.fresh.sync.into(),
         wait_ms: Some(wait_ms),
     };
@@ -56,7 +57,7 @@ fn print(result: &RefsResult, context: &CommandContext, output: &mut Output) -> 
         let mut of_lines = of_file.chunk_by(|one, other| one.line == other.line);
         of_lines.try_for_each(|of_line| print_use(&of_line[0], width, output))?;
     }
-    Ok(())
+    print_companions(&result.memories, &result.commits, context, output)
 }
 
 fn print_use(of: &RefUse, width: usize, output: &mut Output) -> Result<(), CliError> {

@@ -14,6 +14,9 @@ use crate::proto::memory::Sort;
 use crate::proto::{Sync, WhyMemory};
 use crate::store::{MemoryFilter, StoreError};
 
+/// A file or directory, with those of its lines that are meant; none for all.
+pub(in crate::daemon) type Place = (String, Vec<(u32, u32)>);
+
 /// Returns the living memories about a file, some of its lines, or anything in a directory, in the order of the file; and
 /// why their states may be out of date.
 pub(in crate::daemon) async fn memories_for_path(
@@ -23,16 +26,29 @@ pub(in crate::daemon) async fn memories_for_path(
     lines: &[(u32, u32)],
     until: Instant,
 ) -> RpcResult<(Vec<WhyMemory>, Option<String>)> {
+    memories_for_places(shared, cwd, vec![(path.to_owned(), lines.to_vec())], until).await
+}
+
+/// As [`memories_for_path`], about any of several places; a memory about several of them is one.
+pub(in crate::daemon) async fn memories_for_places(
+    shared: &Arc<Shared>,
+    cwd: &str,
+    places: Vec<Place>,
+    until: Instant,
+) -> RpcResult<(Vec<WhyMemory>, Option<String>)> {
     let all = anchored(shared, |_| Ok(MemoryFilter::default()), Sort::default()).await?;
     if all.is_empty() {
         return Ok((Vec::new(), None));
     }
-    let (path, lines) = (path.to_owned(), lines.to_vec());
     let here = move |judge: &mut AnchorChecker<'_>| -> RpcResult<Vec<WhyMemory>> {
         let mut found = Vec::new();
         for (id, anchors) in &all {
-            let here = of_memory(judge, id, anchors, &path, &lines);
-            found.extend(here?);
+            for (path, lines) in &places {
+                if let Some(here) = of_memory(judge, id, anchors, path, lines)? {
+                    found.push(here);
+                    break;
+                }
+            }
         }
         Ok(found)
     };
