@@ -39,7 +39,7 @@ const RULES: [ClassRule; 14] = [
     // A test has every name that its subject has, and more often.
     ClassRule {
         class: FileClass::Test,
-        folders: &["test", "tests", "spec", "specs", "testing", "e2e"],
+        folders: &["test", "tests", "testsuite", "spec", "specs", "testing", "e2e"],
         stems: &["test", "tests", "spec", "specs", "conftest"],
         asked: &["assert", "asserts", "coverage", "mock", "mocks", "tested", "unittest"],
         factor: 0.5,
@@ -339,11 +339,11 @@ mod tests {
     #[test]
     fn classes_of_paths() {
         #[rustfmt::skip]
-        let cases: [(&str, &[&str]); 34] = [
+        let cases: [(&str, &[&str]); 35] = [
             ("src/auth/login.rs", &["code"]), ("tests/it/login.rs", &["test"]),
             ("src/__tests__/login.js", &["test"]), ("src/login.test.ts", &["test"]),
             ("pkg/login_test.go", &["test"]), ("src/LoginTest.java", &["test"]), ("test_login.py", &["test"]),
-            ("src/latest.rs", &["code"]), ("src/contest/attest.rs", &["code"]),
+            ("flask/testsuite/basic.py", &["test"]), ("src/latest.rs", &["code"]), ("src/contest/attest.rs", &["code"]),
             ("pkg/testdata/a.txt", &["docs", "fixture"]), ("tests/fixtures/a.json", &["test", "fixture", "config"]),
             ("src/__snapshots__/a.js.snap", &["snapshot"]), ("examples/login/main.go", &["example"]),
             ("third_party/x/login.c", &["vendored"]), ("node_modules/x/index.js", &["vendored"]),
