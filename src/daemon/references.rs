@@ -4,8 +4,10 @@ mod answer;
 mod companions;
 mod follow;
 mod joined;
+mod likeness;
 mod method_sets;
 mod targets;
+mod test_order;
 mod texts;
 
 use std::collections::{BTreeSet, HashMap};

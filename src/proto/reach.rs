@@ -78,7 +78,7 @@ pub struct ReachedDefinition {
     pub line: u32,
     /// That line; for `callees` the line that names the definition. Letters of a filler stand for credentials.
     pub text: String,
-    /// Number of uses between it and a definition that was asked for.
+    /// Number of uses between it and a definition that was asked for; 0 of a file of tests that only its name points to.
     pub depth: u32,
     /// Number in `found`, from 0, of what it uses or what calls it; absent for the nearest, and if that is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]

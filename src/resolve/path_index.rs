@@ -35,6 +35,11 @@ impl PathIndex {
         &self.paths[file as usize]
     }
 
+    /// Returns all files with their paths.
+    pub fn all(&self) -> impl Iterator<Item = (FileNumber, &str)> {
+        self.paths.iter().enumerate().map(|(number, path)| (number as FileNumber, path.as_str()))
+    }
+
     /// Returns the number of a path.
     pub fn number(&self, path: &str) -> Option<FileNumber> {
         self.numbers.get(path).copied()

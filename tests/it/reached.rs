@@ -79,6 +79,28 @@ fn what_depends_on_a_definition_a_file_or_a_change_is_found_with_its_tests() {
 }
 
 #[test]
+fn tests_are_ordered_by_uses_and_names() {
+    let live = repository();
+    live.write(
+        "app/later.py",
+        "class Later:\n    def __init__(self, key):\n        self.key = key\n\n    def get(self):\n        pass\n",
+    );
+    let uses = "from app.later import Later\n\n\ndef test_it():\n    Later('a')\n";
+    live.write("tests/test_all.py", uses);
+    live.write("tests/test_later.py", uses.replace("test_it", "test_named"));
+    // What calls a type calls its constructor.
+    let both = ["tests/test_later.py test_named 1 exact", "tests/test_all.py test_it 1 exact"];
+    check(&live, &["tests", "app/later.py#Later.__init__"], &both);
+    // No use leads there, as when a framework calls it.
+    let named = ["tests/test_later.py the file 0 by name"];
+    check(&live, &["tests", "app/later.py#Later.get"], &named);
+    check(&live, &["impact", "app/later.py#Later.get"], &[]);
+    // The farther of two files of one name is about something else.
+    live.write("other/tests/test_later.py", "def test_other():\n    pass\n");
+    check(&live, &["tests", "app/later.py#Later.get"], &named);
+}
+
+#[test]
 fn types_that_extend_a_type_are_listed_with_those_that_extend_them() {
     let live = repository();
     live.write("app/Shape.java", "interface Shape {}\nclass Square implements Shape {}\n");

@@ -1,13 +1,14 @@
 //! Makes the answers of `callers`, `callees`, `impact`, `tests` and `implements`.
 
 use std::cmp::Ordering;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::follow::{Bounds, Edges, Reached, Step, callees, users};
-use super::joined::{Joined, Node};
+use super::follow::{Bounds, Edges, Reached, Step, callees, nearest, users};
+use super::joined::Joined;
 use super::targets::{Targets, WholeFiles, of_files, targets};
+use super::test_order::{self, is_test, outermost};
 use super::texts::Texts;
 use super::word;
 use crate::daemon::error::{RpcResult, bad_params};
@@ -17,7 +18,7 @@ use crate::paths::CallerDir;
 use crate::proto::{ReachParams, ReachResult, ReachedDefinition};
 use crate::resolve::{Candidate, Structures as _, owner_of};
 use crate::store::Reader;
-use crate::types::{ClassSet, Declared, DeclaredRole, FileClass, SourceKey};
+use crate::types::{Declared, DeclaredRole, SourceKey};
 
 /// Time for following uses; what is found until then is the answer.
 const BUDGET: Duration = Duration::from_secs(8);
@@ -87,7 +88,7 @@ pub(super) fn answer(
             _ => users(&joined, &start, question.edges(), &bounds)?,
         };
         let limit = params.limit.unwrap_or(LIMIT);
-        Ok((made(&joined, question, &reached, limit), targets))
+        Ok((made(&joined, (question, &targets), reached, limit), targets))
     };
     let (mut result, targets) = shared.read(|reader: &Reader| reader.snapshot(read))?;
     let stale = Texts::new(shared, at, &dir).fill(&mut result.found, question == Question::Callees)?;
@@ -125,19 +126,24 @@ fn with_members(joined: &Joined<'_>, targets: &Targets, question: Question) -> V
 }
 
 /// Makes a result of what was reached, without its texts.
-fn made(joined: &Joined<'_>, question: Question, reached: &Reached, limit: usize) -> ReachResult {
+fn made(
+    joined: &Joined<'_>,
+    (question, targets): (Question, &Targets),
+    mut reached: Reached,
+    limit: usize,
+) -> ReachResult {
+    let sorted = |reached: &Reached, compare: fn(&Step, &Step) -> Ordering| {
+        let mut order: Vec<usize> = (0..reached.steps.len()).collect();
+        order.sort_by(|one, other| compare(&reached.steps[*one], &reached.steps[*other]));
+        order
+    };
+    let mut order = match question {
+        Question::Callers => sorted(&reached, nearest),
+        Question::Callees => (0..reached.steps.len()).collect(),
+        Question::Tests => test_order::ordered(joined, &targets.names(), &mut reached),
+        _ => sorted(&reached, weightiest),
+    };
     let is_test: Vec<bool> = reached.steps.iter().map(|step| is_test(joined, step.node)).collect();
-    let wanted = |step: &usize| question != Question::Tests || is_test[*step];
-    let mut order: Vec<usize> = (0..reached.steps.len()).filter(wanted).collect();
-    match question {
-        Question::Callers => order.sort_by(|one, other| nearest(&reached.steps, *one, *other)),
-        Question::Callees => {}
-        _ => order.sort_by(|one, other| weightiest(&reached.steps, *one, *other)),
-    }
-    let mut whole = HashSet::new();
-    order.retain(|step| {
-        question != Question::Tests || whole.insert(outermost(joined, reached.steps[*step].node))
-    });
     let n_found = order.len();
     let n_tests = order.iter().filter(|step| is_test[**step]).count();
     order.truncate(limit);
@@ -165,37 +171,6 @@ fn made(joined: &Joined<'_>, question: Question, reached: &Reached, limit: usize
     ReachResult { found, n_found, n_tests, n_untold: reached.n_untold, cut, ..ReachResult::default() }
 }
 
-/// Whether a definition is a test: its file is one, or it is in a module of tests, as Rust has them.
-fn is_test(joined: &Joined<'_>, node: Node) -> bool {
-    let path = joined.paths.path(node.file);
-    if joined.chunks.classes(path).meets(ClassSet::of(&[FileClass::Test])) {
-        return true;
-    }
-    let structure = joined.of(node.file);
-    let around = std::iter::successors(node.declared, |id| structure.declared.get(*id as usize)?.parent);
-    let mut around = around.filter_map(|id| structure.declared.get(id as usize));
-    around.any(|around| {
-        around.role == DeclaredRole::Module && matches!(around.names.as_str(), "test" | "tests")
-    })
-}
-
-/// Returns the outermost function around a node, which is what runs as one test.
-fn outermost(joined: &Joined<'_>, node: Node) -> Node {
-    let structure = joined.of(node.file);
-    let around = std::iter::successors(node.declared, |id| structure.declared.get(*id as usize)?.parent);
-    let is_function = |id: &u32| {
-        let role = structure.declared.get(*id as usize).map(|own| own.role);
-        matches!(role, Some(DeclaredRole::Free | DeclaredRole::Member))
-    };
-    Node { declared: around.filter(is_function).last().or(node.declared), ..node }
-}
-
-fn nearest(steps: &[Step], one: usize, other: usize) -> Ordering {
-    let (one, other) = (&steps[one], &steps[other]);
-    one.depth.cmp(&other.depth).then(one.certainty.cmp(&other.certainty)).then(one.node.cmp(&other.node))
-}
-
-fn weightiest(steps: &[Step], one: usize, other: usize) -> Ordering {
-    let by_weight = steps[other].weight.total_cmp(&steps[one].weight);
-    by_weight.then_with(|| nearest(steps, one, other))
+fn weightiest(one: &Step, other: &Step) -> Ordering {
+    other.weight.total_cmp(&one.weight).then_with(|| nearest(one, other))
 }

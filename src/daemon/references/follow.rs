@@ -1,5 +1,6 @@
 //! Follows uses from definition to definition: to what uses them, or to what they call.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Instant;
 
@@ -110,6 +111,10 @@ pub(super) fn users(
     let mut reached = Reached::default();
     let is_start: HashSet<Node> = start.iter().map(|start| Node::from(*start)).collect();
     let mut open: Vec<(Candidate, Option<usize>)> = start.iter().map(|start| (*start, None)).collect();
+    if edges == Edges::Uses {
+        let of_types = start.iter().flat_map(|start| next(joined, Node::from(*start), None));
+        open.extend(of_types.filter(|(candidate, _)| !is_start.contains(&Node::from(*candidate))));
+    }
     for depth in 1..=bounds.depth {
         let first_new = reached.steps.len();
         let through_base = match edges {
@@ -144,7 +149,7 @@ pub(super) fn users(
         let mut new: Vec<usize> = (first_new..reached.steps.len()).collect();
         new.retain(|step| reached.steps[*step].weight >= LEAST_FOLLOWED);
         new.sort_by(|one, other| reached.steps[*other].weight.total_cmp(&reached.steps[*one].weight));
-        open = new.iter().flat_map(|step| next(joined, reached.steps[*step].node, *step)).collect();
+        open = new.iter().flat_map(|step| next(joined, reached.steps[*step].node, Some(*step))).collect();
     }
     Ok(reached)
 }
@@ -238,7 +243,7 @@ fn holder(joined: &Joined<'_>, place: Node) -> Node {
 }
 
 /// Returns the definitions whose uses reach a node: itself, and of a constructor its type.
-fn next(joined: &Joined<'_>, node: Node, step: usize) -> Vec<(Candidate, Option<usize>)> {
+fn next(joined: &Joined<'_>, node: Node, step: Option<usize>) -> Vec<(Candidate, Option<usize>)> {
     let Some(declared) = node.declared else { return Vec::new() };
     let structure = joined.of(node.file);
     let own = &structure.declared[declared as usize];
@@ -247,7 +252,7 @@ fn next(joined: &Joined<'_>, node: Node, step: usize) -> Vec<(Candidate, Option<
     }
     let is_constructor = matches!(own.names.as_str(), "__init__" | "__new__" | "constructor");
     let of_type = own.parent.filter(|_| is_constructor);
-    let candidate = |declared| (Candidate { file: node.file, declared }, Some(step));
+    let candidate = |declared| (Candidate { file: node.file, declared }, step);
     [Some(declared), of_type].into_iter().flatten().map(candidate).collect()
 }
 
@@ -298,6 +303,11 @@ fn is_call_in(structure: &Structure, within: u32, role: UseRole, caller: Candida
     role == UseRole::Call
         && std::iter::successors(within.checked_sub(1), |id| declared.get(*id as usize)?.parent)
             .any(|around| around == caller.declared)
+}
+
+/// Orders by the number of uses, then the surest first.
+pub(super) fn nearest(one: &Step, other: &Step) -> Ordering {
+    one.depth.cmp(&other.depth).then(one.certainty.cmp(&other.certainty)).then(one.node.cmp(&other.node))
 }
 
 fn weight_of(certainty: Certainty, n_meant: usize) -> f64 {

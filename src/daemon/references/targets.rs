@@ -1,6 +1,7 @@
 //! Finds the definitions that a question about uses is about.
 
 use super::joined::Joined;
+use super::likeness::Likeness;
 use crate::daemon::error::RpcResult;
 use crate::daemon::event::Freshness;
 use crate::daemon::history::key_of;
@@ -45,6 +46,11 @@ impl Targets {
             lines: found.lines,
         });
         shown.collect()
+    }
+
+    /// Returns what the names of tests are compared with.
+    pub(super) fn names(&self) -> Likeness {
+        Likeness::new(self.definitions.iter().map(|(key, found)| (key.as_str(), found.title.as_str())))
     }
 
     /// Returns a reason why an answer about these lacks uses: languages whose uses are not known.

@@ -1,0 +1,99 @@
+//! Finds the tests among what was reached, adds those that only a name points to, and orders them.
+
+use std::collections::{HashMap, HashSet};
+
+use super::follow::{Reached, Step, nearest};
+use super::joined::{Joined, Node};
+use super::likeness::Likeness;
+use crate::resolve::{Certainty, FileNumber, Structures as _};
+use crate::types::{ClassSet, DeclaredRole, FileClass};
+
+/// Classes of files that have no test in them, wherever they are.
+const NO_TESTS: [FileClass; 5] =
+    [FileClass::Config, FileClass::Docs, FileClass::Fixture, FileClass::Generated, FileClass::Snapshot];
+
+/// What a name that says all of what has changed adds to the weight of a use, which is 0.7 of one that is sure and direct.
+const NAME: f64 = 0.5;
+/// Weight of such a name alone: below a sure and direct use, above all others.
+const NAME_ALONE: f64 = 0.6;
+
+/// Whether a definition is a test: its file is one, or it is in a module of tests, as Rust has them.
+pub(super) fn is_test(joined: &Joined<'_>, node: Node) -> bool {
+    let path = joined.paths.path(node.file);
+    if joined.chunks.classes(path).meets(ClassSet::of(&[FileClass::Test])) {
+        return true;
+    }
+    let structure = joined.of(node.file);
+    let around = std::iter::successors(node.declared, |id| structure.declared.get(*id as usize)?.parent);
+    let mut around = around.filter_map(|id| structure.declared.get(id as usize));
+    around.any(|around| {
+        around.role == DeclaredRole::Module && matches!(around.names.as_str(), "test" | "tests")
+    })
+}
+
+/// Returns the outermost function around a node, which is what runs as one test.
+pub(super) fn outermost(joined: &Joined<'_>, node: Node) -> Node {
+    let structure = joined.of(node.file);
+    let around = std::iter::successors(node.declared, |id| structure.declared.get(*id as usize)?.parent);
+    let is_function = |id: &u32| {
+        let role = structure.declared.get(*id as usize).map(|own| own.role);
+        matches!(role, Some(DeclaredRole::Free | DeclaredRole::Member))
+    };
+    Node { declared: around.filter(is_function).last().or(node.declared), ..node }
+}
+
+/// Returns the numbers of the steps that are tests, the one to run first at the front.
+///
+/// Uses and names are two kinds of evidence, so the weight of a step and the likeness of its file are added. Frameworks call much that no
+/// text calls, so files that no use leads to are added to the steps, if each word of their name says what has changed.
+pub(super) fn ordered(joined: &Joined<'_>, likeness: &Likeness, reached: &mut Reached) -> Vec<usize> {
+    let mut tests: Vec<usize> =
+        (0..reached.steps.len()).filter(|step| is_test(joined, reached.steps[*step].node)).collect();
+    let files: HashSet<FileNumber> = tests.iter().map(|step| reached.steps[*step].node.file).collect();
+    for file in named(joined, likeness) {
+        if !files.contains(&file) {
+            tests.push(reached.steps.len());
+            reached.steps.push(by_name_alone(file));
+        }
+    }
+    let mut of_files: HashMap<FileNumber, (f64, usize)> = HashMap::new();
+    for step in &tests {
+        let file = reached.steps[*step].node.file;
+        let path = joined.paths.path(file);
+        of_files.entry(file).or_insert_with(|| (likeness.of(path), likeness.distance(path)));
+    }
+    tests.sort_by(|one, other| {
+        let (one, other) = (&reached.steps[*one], &reached.steps[*other]);
+        let (own, others) = (of_files[&one.node.file], of_files[&other.node.file]);
+        let by_weight = weight(other, others.0).total_cmp(&weight(one, own.0));
+        by_weight.then(own.1.cmp(&others.1)).then_with(|| nearest(one, other))
+    });
+    let mut whole = HashSet::new();
+    tests.retain(|step| whole.insert(outermost(joined, reached.steps[*step].node)));
+    tests
+}
+
+/// Returns the weight of a test whose file has this likeness.
+fn weight(step: &Step, likeness: f64) -> f64 {
+    let of_both = step.weight + NAME * likeness;
+    if likeness < 1.0 { of_both } else { of_both.max(NAME_ALONE) }
+}
+
+/// Returns the files of tests that are named after what has changed: of all of them the nearest, since in another part of the
+/// worktree a name means something else.
+fn named(joined: &Joined<'_>, likeness: &Likeness) -> Vec<FileNumber> {
+    let is_named = |path: &str| {
+        let classes = joined.chunks.classes(path);
+        classes.has(FileClass::Test) && !classes.meets(ClassSet::of(&NO_TESTS)) && likeness.of(path) == 1.0
+    };
+    let all = joined.paths.all().filter(|(_, path)| is_named(path));
+    let all: Vec<(FileNumber, usize)> = all.map(|(file, path)| (file, likeness.distance(path))).collect();
+    let nearest = all.iter().map(|(_, distance)| *distance).min();
+    all.iter().filter(|(_, distance)| Some(*distance) == nearest).map(|(file, _)| *file).collect()
+}
+
+/// Returns the step to a file that no use leads to.
+fn by_name_alone(file: FileNumber) -> Step {
+    let node = Node { file, declared: None };
+    Step { node, depth: 0, via: None, line: 1, certainty: Certainty::ByName, weight: 0.0 }
+}
