@@ -3,9 +3,21 @@
 use std::sync::Arc;
 
 use super::per_view::{Kept, PerView};
-use crate::map::{CodeMap, ListedFile, Outline};
+use crate::map::{CodeMap, ListedFile, Outline, Symbol};
+use crate::search::class_rules;
 use crate::store::{Reader, StoreError};
-use crate::types::{ChunkId, ViewId};
+use crate::types::{ChunkId, ClassSet, FileClass, ViewId};
+
+/// Classes of files that a map never begins with.
+const ASIDE: [FileClass; 7] = [
+    FileClass::Test,
+    FileClass::Fixture,
+    FileClass::Snapshot,
+    FileClass::Example,
+    FileClass::Benchmark,
+    FileClass::Generated,
+    FileClass::Vendored,
+];
 
 /// Memory of all kept maps together, bytes.
 pub(super) const MOST_MAP_BYTES: usize = 48 << 20;
@@ -50,7 +62,11 @@ impl KeptMap {
 /// Returns a map made equal to the index.
 fn updated(reader: &Reader, view: ViewId, mut map: Arc<CodeMap>) -> Result<Arc<CodeMap>, StoreError> {
     let mut list = Vec::new();
-    reader.each_map(view, |path, hash, chunk| list.push(ListedFile { path, hash, content: chunk.0 }))?;
+    reader.each_map(view, |path, hash, chunk, class| {
+        let classes: ClassSet = class_rules::by_path(&path).iter().chain(class).collect();
+        let is_aside = classes.meets(ClassSet::of(&ASIDE));
+        list.push(ListedFile { path, hash, content: chunk.0, is_aside });
+    })?;
     // A request that still prints the former map keeps it; then this is a copy.
     Arc::make_mut(&mut map).update(list, |content| outline(reader, ChunkId(content)))?;
     Ok(map)
@@ -58,12 +74,13 @@ fn updated(reader: &Reader, view: ViewId, mut map: Arc<CodeMap>) -> Result<Arc<C
 
 /// Returns what was extracted from a content.
 fn outline(reader: &Reader, map: ChunkId) -> Result<Outline, StoreError> {
-    let mut symbols: Vec<(String, u32)> = Vec::new();
-    reader.each_symbol(map, |names, line| {
+    let mut symbols: Vec<Symbol> = Vec::new();
+    reader.each_symbol(map, |names, title, line| {
+        let qualifier = qualifier(names, title);
         for name in names.split_whitespace() {
             // A long definition has several chunks.
-            if symbols.last().is_none_or(|(last, _)| last != name) {
-                symbols.push((name.to_owned(), line));
+            if symbols.last().is_none_or(|last| last.name != name || last.qualifier != qualifier) {
+                symbols.push(Symbol { name: name.to_owned(), qualifier: qualifier.to_owned(), line });
             }
         }
     })?;
@@ -73,4 +90,11 @@ fn outline(reader: &Reader, map: ChunkId) -> Result<Outline, StoreError> {
         Some((name.to_owned(), count.parse().ok()?))
     });
     Ok(Outline { symbols, references: references.collect() })
+}
+
+/// Returns what stands before the own names in the title of a chunk: `Session::` of `Session::open`, `Session::open … close`.
+fn qualifier<'a>(names: &str, title: &'a str) -> &'a str {
+    let own = names.split_whitespace().next().unwrap_or_default();
+    let first = title.split([' ', ',']).next().unwrap_or_default();
+    first.strip_suffix(own).filter(|qualifier| qualifier.ends_with([':', '.'])).unwrap_or_default()
 }

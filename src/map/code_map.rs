@@ -20,13 +20,26 @@ pub struct ListedFile {
     pub hash: [u8; 32],
     /// Identifies what was extracted from it; never used for anything else.
     pub content: i64,
+    /// Whether it comes after all files for which this is false: a test, or code that is not written here.
+    pub is_aside: bool,
+}
+
+/// A definition.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Symbol {
+    /// Its own name.
+    pub name: String,
+    /// What stands before its own name in the qualified one, such as `Session::`; empty at the top of a file.
+    pub qualifier: String,
+    /// Its first line, 1-based.
+    pub line: u32,
 }
 
 /// What was extracted from a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outline {
-    /// Definitions with their first lines, which are 1-based.
-    pub symbols: Vec<(String, u32)>,
+    /// Definitions, in the order of the text.
+    pub symbols: Vec<Symbol>,
     /// Names used, each with the number of uses.
     pub references: Vec<(String, u32)>,
 }
@@ -54,8 +67,16 @@ pub(super) struct MapFile {
 /// An [`Outline`] with numbers for names.
 #[derive(Default)]
 struct NumberedOutline {
-    symbols: Box<[(u32, u32)]>,
+    symbols: Box<[NumberedSymbol]>,
     references: Box<[(u32, u32)]>,
+}
+
+/// A [`Symbol`] with numbers for its texts.
+#[derive(Clone, Copy)]
+pub(super) struct NumberedSymbol {
+    pub(super) name: u32,
+    qualifier: u32,
+    pub(super) line: u32,
 }
 
 impl MapFile {
@@ -63,8 +84,7 @@ impl MapFile {
         &self.listed.path
     }
 
-    /// Definitions: name and first line.
-    pub(super) fn symbols(&self) -> &[(u32, u32)] {
+    pub(super) fn symbols(&self) -> &[NumberedSymbol] {
         &self.outline.symbols
     }
 
@@ -107,10 +127,14 @@ impl CodeMap {
     }
 
     fn number(&mut self, outline: &Outline) -> NumberedOutline {
-        let mut numbers = |list: &[(String, u32)]| {
-            list.iter().map(|(name, value)| (self.number_of(name), *value)).collect()
-        };
-        NumberedOutline { symbols: numbers(&outline.symbols), references: numbers(&outline.references) }
+        let symbols = outline.symbols.iter().map(|symbol| NumberedSymbol {
+            name: self.number_of(&symbol.name),
+            qualifier: self.number_of(&symbol.qualifier),
+            line: symbol.line,
+        });
+        let symbols = symbols.collect();
+        let references = outline.references.iter().map(|(name, count)| (self.number_of(name), *count));
+        NumberedOutline { symbols, references: references.collect() }
     }
 
     fn number_of(&mut self, name: &str) -> u32 {
@@ -138,10 +162,10 @@ impl CodeMap {
         self.files[file].symbols().len()
     }
 
-    /// Name and first line of a symbol of a file.
-    pub fn symbol(&self, file: usize, symbol: usize) -> (&str, u32) {
-        let (name, line) = self.files[file].outline.symbols[symbol];
-        (self.name(name), line)
+    /// Name, qualifier and first line of a symbol of a file.
+    pub fn symbol(&self, file: usize, symbol: usize) -> (&str, &str, u32) {
+        let NumberedSymbol { name, qualifier, line } = self.files[file].outline.symbols[symbol];
+        (self.name(name), self.name(qualifier), line)
     }
 
     pub(super) fn name(&self, number: u32) -> &str {
@@ -162,10 +186,11 @@ impl CodeMap {
         /// A name in its set, and a file, without their texts.
         const NAME: usize = 48;
         const FILE: usize = size_of::<MapFile>() + size_of::<NumberedOutline>() + 48;
-        const PAIR: usize = size_of::<(u32, u32)>();
+        const SYMBOL: usize = size_of::<NumberedSymbol>();
+        const REFERENCE: usize = size_of::<(u32, u32)>();
         let names: usize = self.names.iter().map(|name| NAME + name.len()).sum();
-        let n_pairs = |file: &MapFile| file.symbols().len() + file.references().len();
-        let files = self.files.iter().map(|file| FILE + file.path().len() + n_pairs(file) * PAIR);
+        let outline = |file: &MapFile| file.symbols().len() * SYMBOL + file.references().len() * REFERENCE;
+        let files = self.files.iter().map(|file| FILE + file.path().len() + outline(file));
         names + files.sum::<usize>() + self.graph.size() + self.edges.size()
     }
 }

@@ -69,8 +69,8 @@ struct Name {
 fn defined_names(map: &CodeMap) -> Vec<Name> {
     let mut names = vec![Name::default(); map.n_names()];
     for (nth, file) in map.files().iter().enumerate() {
-        for (symbol, &(name, _)) in file.symbols().iter().enumerate() {
-            let places = &mut names[name as usize].places;
+        for (symbol, numbered) in file.symbols().iter().enumerate() {
+            let places = &mut names[numbered.name as usize].places;
             if places.last().is_none_or(|(last, _)| *last as usize != nth) {
                 places.push((nth as u32, symbol as u32));
             }

@@ -10,7 +10,7 @@ mod rank;
 mod render;
 mod signature;
 
-pub use code_map::{CodeMap, ListedFile, Outline};
+pub use code_map::{CodeMap, ListedFile, Outline, Symbol};
 pub use rank::{Ranking, holds, rank};
 pub use render::{Rendered, render};
 pub use signature::{Lines, has_word};

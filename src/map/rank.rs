@@ -27,17 +27,20 @@ pub struct Ranking {
     starts: Vec<usize>,
 }
 
-/// Orders files by PageRank over their references, then by path.
+/// Orders files by PageRank over their references, then by path; those that are aside come last, unless they are in focus.
 ///
 /// `focus` has worktree-relative paths of files or folders to favour. Paths that match nothing are ignored; without any, all
 /// files are equal.
 pub fn rank(map: &CodeMap, focus: &[&str]) -> Ranking {
     let (scores, ranks) = scores(map, focus);
     let (uses, starts) = uses_by_symbol(map, &ranks);
+    let is_focused = |file: &str| focus.iter().any(|at| holds(at, file));
+    let is_last = |file: usize| map.listed(file).is_aside && !is_focused(&map.listed(file).path);
     let mut files: Vec<usize> = (0..map.n_files()).collect();
     files.sort_unstable_by(|&left, &right| {
         let paths = || map.listed(left).path.cmp(&map.listed(right).path);
-        scores[right].total_cmp(&scores[left]).then_with(paths)
+        let by_place = is_last(left).cmp(&is_last(right));
+        by_place.then(scores[right].total_cmp(&scores[left])).then_with(paths)
     });
     Ranking { files, uses, starts }
 }
@@ -66,7 +69,7 @@ impl Ranking {
         let uses = &self.uses[self.starts[file]..];
         let mut symbols: Vec<usize> = (0..lines.len()).collect();
         symbols.sort_by(|&left, &right| {
-            uses[right].total_cmp(&uses[left]).then(lines[left].1.cmp(&lines[right].1))
+            uses[right].total_cmp(&uses[left]).then(lines[left].line.cmp(&lines[right].line))
         });
         symbols
     }

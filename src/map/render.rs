@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::signature::Lines;
+use super::signature::{Lines, word};
 use super::{CodeMap, Ranking};
 use crate::paths::CallerDir;
 use crate::types::{TOKEN_CHARS, escape};
@@ -101,9 +101,10 @@ impl Entry {
         let mut n_added = 0;
         while n_added < n_symbols && *left >= MIN_SYMBOL_CHARS {
             let Some(symbol) = self.rest.next() else { return };
-            let (name, first) = map.symbol(self.file, symbol);
+            let (name, qualifier, first) = map.symbol(self.file, symbol);
             let declared = self.lines.as_ref().and_then(|lines| lines.signature(name, first));
             let (number, declared) = declared.unwrap_or_else(|| (first, name.to_owned()));
+            let declared = qualified(&declared, name, qualifier);
             let line = (number, format!("{number:>5}: {}\n", one_line(&declared)));
             if !self.shown.contains(&line) && take(left, &line.1) {
                 self.shown.insert(line);
@@ -115,6 +116,19 @@ impl Entry {
     fn printed(self) -> String {
         let lines = self.shown.iter().map(|(_, line)| line.as_str());
         std::iter::once(self.heading.as_str()).chain(lines).collect()
+    }
+}
+
+/// Returns a signature with the qualified name in the place of the own one, unless it names the type anyway:
+/// `fn Session::verify(&self)`, but `func (s *Session) Verify()`.
+fn qualified(signature: &str, name: &str, qualifier: &str) -> String {
+    let of = qualifier.trim_end_matches([':', '.']);
+    let of = of.rsplit([':', '.']).next().unwrap_or_default();
+    match word(signature, name) {
+        Some(at) if !of.is_empty() && word(signature, of).is_none() => {
+            format!("{}{qualifier}{}", &signature[..at], &signature[at..])
+        }
+        _ => signature.to_owned(),
     }
 }
 

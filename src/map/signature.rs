@@ -40,7 +40,17 @@ impl Lines {
         let rest = &self.text[*self.starts.get(first as usize - 1)?..];
         let lines = || (first..).zip(rest.lines().map(str::trim));
         let named = |(_, line): &(u32, &str)| has_word(line, name);
-        let code = lines().filter(|(_, line)| !is_comment(line)).take(MOST_LINES).find(named);
+        // Brackets of an annotation that are open: it goes on in the next line.
+        let mut n_open = 0;
+        let is_code = |(_, line): &(u32, &str)| {
+            let is_annotation = n_open > 0 || line.starts_with(['@', '#']);
+            if is_annotation {
+                n_open += line.matches(['(', '[', '{']).count();
+                n_open = n_open.saturating_sub(line.matches([')', ']', '}']).count());
+            }
+            !is_annotation && !is_comment(line)
+        };
+        let code = lines().filter(is_code).take(MOST_LINES).find(named);
         // Some definitions begin as annotations do: `@interface Stone`, `@max_size 100`.
         let annotation = || lines().take(MOST_LINES).filter(|(_, line)| line.starts_with('@')).find(named);
         let (number, _) = code.or_else(annotation)?;
@@ -77,7 +87,13 @@ fn joined<'a>(lines: impl Iterator<Item = &'a str>) -> String {
 
 /// Returns whether a line contains an identifier as a whole word.
 pub fn has_word(line: &str, word: &str) -> bool {
+    self::word(line, word).is_some()
+}
+
+/// Returns the first byte of an identifier as a whole word.
+pub(super) fn word(line: &str, word: &str) -> Option<usize> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    line.match_indices(word)
-        .any(|(at, _)| !line[..at].ends_with(is_part) && !line[at + word.len()..].starts_with(is_part))
+    let is_whole =
+        |at: usize| !line[..at].ends_with(is_part) && !line[at + word.len()..].starts_with(is_part);
+    line.match_indices(word).map(|(at, _)| at).find(|at| is_whole(*at))
 }

@@ -9,7 +9,7 @@ fn files(fixture: &str) -> Vec<(String, Outline)> {
     let file = |line| {
         let (path, rest): (&str, &str) = str::split_once(line, ':').expect("a fixture line has a colon");
         let (defined, used) = rest.split_once('|').unwrap_or((rest, ""));
-        let symbol = |(nth, name): (usize, &str)| (name.to_owned(), nth as u32 + 1);
+        let symbol = |(nth, name): (usize, &str)| symbol(name, nth as u32 + 1);
         let outline = Outline {
             symbols: defined.split_whitespace().enumerate().map(symbol).collect(),
             references: used.split_whitespace().map(|name| (name.to_owned(), 1)).collect(),
@@ -17,6 +17,10 @@ fn files(fixture: &str) -> Vec<(String, Outline)> {
         (path.trim().to_owned(), outline)
     };
     fixture.lines().map(str::trim).filter(|line| !line.is_empty()).map(file).collect()
+}
+
+fn symbol(name: &str, line: u32) -> Symbol {
+    Symbol { name: name.to_owned(), line, ..Symbol::default() }
 }
 
 /// Makes a map equal to files, whose contents are numbered by what they say.
@@ -29,6 +33,7 @@ fn update(map: &mut CodeMap, files: &[(String, Outline)]) -> usize {
         path: path.clone(),
         hash: [0; 32],
         content: content(outline),
+        is_aside: path.starts_with("aside/"),
     });
     let mut n_read = 0;
     let read = |number| {
@@ -97,6 +102,29 @@ fn only_files_below_the_paths_stay_in_their_order() {
 }
 
 #[test]
+fn what_is_aside_comes_last_unless_it_is_in_focus() {
+    let files = files("aside/used.rs: u\nlib/a.rs: a | u\nlib/b.rs: b | u");
+    assert_eq!(paths(&files, &[]), ["lib/a.rs", "lib/b.rs", "aside/used.rs"]);
+    assert_eq!(paths(&files, &["aside"])[0], "aside/used.rs");
+}
+
+#[test]
+fn methods_are_shown_with_their_type() {
+    let check = |name: &str, qualifier: &str, line: &str, expected: &str| {
+        let symbol = Symbol { qualifier: qualifier.to_owned(), ..symbol(name, 1) };
+        let map = map_of(&[("a".to_owned(), Outline { symbols: vec![symbol], references: vec![] })]);
+        let text = |_| Some(line.to_owned());
+        let rendered = render(&map, &rank(&map, &[]), 100, &CallerDir::default(), text).text;
+        assert_eq!(rendered, format!("a\n    1: {expected}\n"));
+    };
+    check("verify", "auth::Session::", "pub fn verify(&self) {", "pub fn auth::Session::verify(&self)");
+    check("run", "App.", "def run(self, run_all):", "def App.run(self, run_all)");
+    check("Verify", "Session.", "func (s *Session) Verify() {", "func (s *Session) Verify()");
+    check("open", "", "fn open()", "fn open()");
+    check("gone", "App.", "def other(self):", "App.gone");
+}
+
+#[test]
 fn used_symbols_come_first_and_private_ones_late() {
     let map = map_of(&files(SHOP));
     let ranking = rank(&map, &[]);
@@ -136,7 +164,7 @@ fn maps_by_budget() {
 #[test]
 fn signatures_and_paths_take_one_line() {
     let check = |path: &str, signature: &str, expected: &str| {
-        let outline = Outline { symbols: vec![("f".to_owned(), 5)], references: vec![] };
+        let outline = Outline { symbols: vec![symbol("f", 5)], references: vec![] };
         let map = map_of(&[(path.to_owned(), outline)]);
         let text = format!("{}{signature}\nf again", "/// What f does.\n".repeat(6));
         assert_eq!(
@@ -167,7 +195,7 @@ fn never_over_budget() {
         let mut file = |_| {
             let name = |random: &mut Random| random.pick(&["alpha", "beta_x", "_g", "d", "epsilonZeta", ""]);
             texts.push(format!("d{0}\nalpha {0}", hostile_text(&mut random, 12)));
-            let symbols = (0..5).map(|_| (name(&mut random).to_owned(), 1)).collect();
+            let symbols = (0..5).map(|_| symbol(name(&mut random), 1)).collect();
             let references = (0..random.below(5)).map(|n| (name(&mut random).to_owned(), n as u32)).collect();
             (hostile_text(&mut random, 12), Outline { symbols, references })
         };
@@ -198,7 +226,7 @@ fn an_updated_map_equals_a_new_one() {
         let path = format!("{:02}.rs", random.below(12));
         files.retain(|(known, _)| *known != path);
         if random.below(3) > 0 {
-            let symbols = (0..random.below(4)).map(|n| (name(&mut random), n as u32 + 1)).collect();
+            let symbols = (0..random.below(4)).map(|n| symbol(&name(&mut random), n as u32 + 1)).collect();
             let references = (0..random.below(4)).map(|n| (name(&mut random), n as u32)).collect();
             files.push((path, Outline { symbols, references }));
             files.sort_by(|left, right| left.0.cmp(&right.0));

@@ -2,8 +2,9 @@
 
 use rusqlite::{OptionalExtension, Row, params};
 
+use super::contents::class_of;
 use super::{Reader, StoreError};
-use crate::types::{ChunkId, Definition, Route, SourceKey, Structure, TextHash, ViewId};
+use crate::types::{ChunkId, Definition, FileClass, Route, SourceKey, Structure, TextHash, ViewId};
 
 /// Columns in the order of [`definition`].
 const COLUMNS: &str = "d.title, d.names, d.l0, d.l1, d.text, d.shape";
@@ -128,17 +129,18 @@ impl Reader {
     pub fn each_map(
         &self,
         view: ViewId,
-        mut see: impl FnMut(String, [u8; 32], ChunkId),
+        mut see: impl FnMut(String, [u8; 32], ChunkId, Option<FileClass>),
     ) -> Result<(), StoreError> {
         self.run(|conn| {
             let mut statement = conn.prepare_cached(
-                "SELECT e.path, b.hash, c.id FROM entry e
+                "SELECT e.path, b.hash, c.id, b.kind FROM entry e
                  JOIN blob b ON b.id = e.blob_id JOIN chunk c ON c.blob_id = b.id AND c.ord = 0 AND c.kind = 'map'
                  WHERE e.view_id = ?1 ORDER BY e.path",
             )?;
             let mut rows = statement.query([view.0])?;
             while let Some(row) = rows.next()? {
-                see(row.get(0)?, row.get(1)?, ChunkId(row.get(2)?));
+                let class = class_of(row.get_ref(3)?.as_str()?);
+                see(row.get(0)?, row.get(1)?, ChunkId(row.get(2)?), class);
             }
             Ok(())
         })
@@ -199,15 +201,16 @@ impl Reader {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn each_symbol(&self, map: ChunkId, mut see: impl FnMut(&str, u32)) -> Result<(), StoreError> {
+    pub fn each_symbol(&self, map: ChunkId, mut see: impl FnMut(&str, &str, u32)) -> Result<(), StoreError> {
         self.run(|conn| {
             let mut statement = conn.prepare_cached(
-                "SELECT c.symbol, c.l0 FROM chunk m JOIN chunk c ON c.blob_id = m.blob_id
+                "SELECT c.symbol, coalesce(c.title, ''), c.l0 FROM chunk m JOIN chunk c ON c.blob_id = m.blob_id
                  WHERE m.id = ?1 AND c.kind = 'symbol' ORDER BY c.ord",
             )?;
             let mut rows = statement.query([map.0])?;
             while let Some(row) = rows.next()? {
-                see(row.get_ref(0)?.as_str().unwrap_or_default(), row.get(1)?);
+                let text = |column| row.get_ref(column).map(|text| text.as_str().unwrap_or_default());
+                see(text(0)?, text(1)?, row.get(2)?);
             }
             Ok(())
         })
