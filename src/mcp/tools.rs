@@ -84,7 +84,7 @@ const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "memo",
-        about: "Run another verb: get, list, update, forget, link, status, … or help.",
+        about: "Run another verb: callers, impact, tests, show, get, update, … or help.",
         verb: &[],
         args: &[word("command", Form::Words).about("as in a shell")],
         effect: Effect::Any,
