@@ -23,7 +23,9 @@ pub use self::pieces::Pieces;
 pub use self::ranking_part::{RankingPart, RankingParts};
 pub use self::secret_name::is_secret_name;
 pub use self::shown::escape;
-pub use self::structure::{Declared, DeclaredRole, Import, Receiver, Structure, Use, UseRole, Value};
+pub use self::structure::{
+    Declared, DeclaredRole, Import, Receiver, Structure, Use, UseRole, Value, is_version,
+};
 pub use self::time::{Way, moment, rfc3339};
 
 /// Identity of one indexed thing inside a view: its worktree-relative path with `/` separators.

@@ -9,6 +9,9 @@
 (module name: (_) @name) @definition.module
 (function_signature name: (identifier) @name) @definition.function
 (abstract_method_signature name: (property_identifier) @name) @definition.method
+(interface_body (method_signature name: (property_identifier) @name) @definition.method)
+(interface_body
+  (property_signature name: (property_identifier) @name type: (type_annotation (function_type))) @definition.method)
 (public_field_definition
   name: [(property_identifier) (private_property_identifier)] @name
   value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @definition.method

@@ -42,7 +42,7 @@ pub fn extract(language: &'static Language, path: &str, text: &str) -> Extracted
     let mut walked = None;
     let see = |root: Node<'_>| {
         found = routes(language.name, path, text, &writer.lines, root);
-        walked = structure::walk(language, text, root);
+        walked = language.node_marks().map(|marks| structure::walk(marks, text, root));
     };
     match language.tag_query().and_then(|query| query.tags(text, see).map_err(|e| e.to_string())) {
         Ok(tags) => {

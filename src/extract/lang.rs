@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use tree_sitter_language::LanguageFn;
 
 use super::secrets::Syntax;
+use super::structure::NodeMarks;
 use super::tags::TagQuery;
 
 /// What a path holds, as far as its name and first line tell.
@@ -77,6 +78,7 @@ pub struct Language {
     grammar: LanguageFn,
     tag_sources: &'static [&'static str],
     tag_query: OnceLock<Result<TagQuery, String>>,
+    node_marks: OnceLock<Option<NodeMarks>>,
 }
 
 impl Language {
@@ -88,6 +90,12 @@ impl Language {
     pub(super) fn tag_query(&self) -> Result<&TagQuery, String> {
         let compile = || TagQuery::compile(self.name, self.grammar, &self.tag_sources.concat());
         self.tag_query.get_or_init(compile).as_ref().map_err(Clone::clone)
+    }
+
+    /// Returns what its nodes mean for the structure of a file, made on first use; `None` where that is not known.
+    pub(super) fn node_marks(&self) -> Option<&NodeMarks> {
+        let make = || NodeMarks::of(self.name, self.grammar.into());
+        self.node_marks.get_or_init(make).as_ref()
     }
 }
 
@@ -142,7 +150,16 @@ const fn code(
     tag_sources: &'static [&'static str],
 ) -> Language {
     let files = files(aliases, extensions, names);
-    Language { name, join, files, interpreters, grammar, tag_sources, tag_query: OnceLock::new() }
+    Language {
+        name,
+        join,
+        files,
+        interpreters,
+        grammar,
+        tag_sources,
+        tag_query: OnceLock::new(),
+        node_marks: OnceLock::new(),
+    }
 }
 
 /// Every language that has a grammar here.

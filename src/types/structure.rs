@@ -140,3 +140,8 @@ pub enum Receiver {
     /// The name stands in an import.
     Import,
 }
+
+/// Whether a part of an import path is a major version: `v2`.
+pub fn is_version(part: &str) -> bool {
+    part.strip_prefix('v').is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
+}

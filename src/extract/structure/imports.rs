@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 use super::languages::Importing;
-use crate::types::Import;
+use crate::types::{Import, is_version};
 
 /// Most names of one statement.
 const MAX_NAMES: usize = 1_000;
@@ -40,9 +40,10 @@ fn children<'t>(node: Node<'t>) -> Vec<Node<'t>> {
 }
 
 fn python<'t>(node: Node<'t>, text_of: &dyn Fn(Node<'_>) -> &'t str) -> Vec<Import> {
-    let module = node.child_by_field_name("module_name").map(text_of);
+    let module_node = node.child_by_field_name("module_name");
+    let module = module_node.map(text_of);
     let mut found = Vec::new();
-    for child in children(node) {
+    for child in children(node).into_iter().filter(|child| Some(*child) != module_node) {
         let (name, alias) = match child.kind() {
             "aliased_import" => (child.child_by_field_name("name"), child.child_by_field_name("alias")),
             "dotted_name" => (Some(child), None),
@@ -54,18 +55,12 @@ fn python<'t>(node: Node<'t>, text_of: &dyn Fn(Node<'_>) -> &'t str) -> Vec<Impo
         };
         let (Some(name), alias) = (name.map(text_of), alias.map(text_of)) else { continue };
         match module {
-            Some(module)
-                if module == name && alias.is_none() && found.is_empty() && is_module(node, child) => {}
             Some(module) => found.push(import(alias.unwrap_or(name), module, name)),
             // `import a.b` binds `a`; uses name the module in full.
             None => found.push(import(alias.unwrap_or(name), name, "")),
         }
     }
     found
-}
-
-fn is_module(statement: Node<'_>, child: Node<'_>) -> bool {
-    statement.child_by_field_name("module_name").is_some_and(|module| module.id() == child.id())
 }
 
 fn javascript<'t>(node: Node<'t>, text_of: &dyn Fn(Node<'_>) -> &'t str) -> Vec<Import> {
@@ -95,6 +90,37 @@ fn javascript<'t>(node: Node<'t>, text_of: &dyn Fn(Node<'_>) -> &'t str) -> Vec<
     found
 }
 
+/// Returns what a declaration takes from a module of CommonJS: `const a = require('./b')`, `const { a, b: c } = require('./d')`.
+pub(super) fn required(declarator: Node<'_>, text: &str) -> Vec<Import> {
+    let text_of = |node: Node<'_>| text.get(node.byte_range()).unwrap_or_default();
+    let module = || {
+        let call =
+            declarator.child_by_field_name("value").filter(|value| value.kind() == "call_expression")?;
+        let is_require = text_of(call.child_by_field_name("function")?) == "require";
+        let argument = call.child_by_field_name("arguments")?.named_child(0)?;
+        let is_named = is_require && argument.kind() == "string";
+        is_named.then(|| text_of(argument).trim_matches(['"', '\'', '`']))
+    };
+    let (Some(module), Some(name)) = (module(), declarator.child_by_field_name("name")) else {
+        return Vec::new();
+    };
+    let taken = |part: Node<'_>| match part.kind() {
+        "shorthand_property_identifier_pattern" => Some(import(text_of(part), module, text_of(part))),
+        "pair_pattern" => {
+            let field = |field| part.child_by_field_name(field).map(text_of);
+            Some(import(field("value")?, module, field("key")?))
+        }
+        _ => None,
+    };
+    let mut found = match name.kind() {
+        "identifier" => vec![import(text_of(name), module, "")],
+        "object_pattern" => children(name).into_iter().filter_map(taken).take(MAX_NAMES).collect(),
+        _ => Vec::new(),
+    };
+    found.iter_mut().for_each(|import| import.line = declarator.start_position().row as u32 + 1);
+    found
+}
+
 fn go(statement: &str) -> Vec<Import> {
     let lines = statement.trim_start_matches("import").lines();
     let spec = |line: &str| {
@@ -112,17 +138,25 @@ fn go(statement: &str) -> Vec<Import> {
     lines.filter_map(spec).collect()
 }
 
-fn is_version(part: &str) -> bool {
-    part.strip_prefix('v')
-        .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
-}
-
 /// Takes apart `pub(crate) use a::{b, c::{self, d as e}, f::*};`.
 fn rust(statement: &str) -> Vec<Import> {
+    let statement = without_comments(statement);
     let Some((_, tree)) = statement.split_once("use ") else { return Vec::new() };
     let mut found = Vec::new();
     rust_tree("", tree.trim_end_matches(';').trim(), 0, &mut found);
     found
+}
+
+/// Returns a statement that has no strings without its comments.
+fn without_comments(statement: &str) -> String {
+    let (mut rest, mut code) = (statement, String::new());
+    while let Some(at) = rest.find("//").into_iter().chain(rest.find("/*")).min() {
+        code.push_str(&rest[..at]);
+        let end = if rest[at..].starts_with("//") { "\n" } else { "*/" };
+        rest = rest[at + 2..].split_once(end).map_or("", |(_, rest)| rest);
+        code.push(' ');
+    }
+    code + rest
 }
 
 fn rust_tree(prefix: &str, tree: &str, depth: usize, found: &mut Vec<Import>) {
@@ -220,8 +254,13 @@ mod tests {
             &["http net/http ", "x y/z/v2 ", " dot ", "l k/go-l/v3 "],
         );
         check(
+            "a.js",
+            "const a = require('./b');\nconst { c, d: e } = require(\"./f\");\nconst g = other('./h');\n",
+            &["a ./b ", "c ./f c", "e ./f d"],
+        );
+        check(
             "a.rs",
-            "use crate::a::{self, B, c::{D as E, f}};\npub(crate) use super::g::*;\nuse h;\n",
+            "use crate::a::{ // the parts, and\n self, /* a, b */ B, c::{D as E, f}};\npub(crate) use super::g::*;\nuse h;\n",
             &["a crate a", "B crate::a B", "E crate::a::c D", "f crate::a::c f", " super::g ", "h  h"],
         );
         check(

@@ -113,6 +113,7 @@ const GO: Nodes = Nodes {
         ("const_spec", "name"),
         ("range_clause", "left"),
         ("receive_statement", "left"),
+        ("type_switch_statement", "alias"),
     ],
     values: &[
         ("parameter_declaration", "name", "type", ""),
@@ -151,6 +152,7 @@ const RUST: Nodes = Nodes {
         ("closure_parameters", ""),
         ("for_expression", "pattern"),
         ("let_condition", "pattern"),
+        ("match_arm", "pattern"),
     ],
     values: &[
         ("parameter", "pattern", "type", ""),
@@ -212,7 +214,12 @@ const JAVASCRIPT: Nodes = Nodes {
         ("abstract_method_signature", "return_type"),
         ("function_signature", "return_type"),
     ],
-    labels: &[("pair", "key"), ("property_signature", "name"), ("public_field_definition", "name")],
+    labels: &[
+        ("pair", "key"),
+        ("pair_pattern", "key"),
+        ("property_signature", "name"),
+        ("public_field_definition", "name"),
+    ],
     methods: &[],
     transparent: &["parenthesized_expression", "await_expression", "non_null_expression", "as_expression"],
     roots: &[],

@@ -6,12 +6,14 @@
 mod imports;
 mod languages;
 mod macros;
+mod node_marks;
 mod value_types;
 mod walker;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+pub(super) use self::node_marks::NodeMarks;
 pub(super) use self::walker::walk;
 use super::cut::LineIndex;
 use super::outline::{Item, Outline};
@@ -73,6 +75,7 @@ impl Walk<'_> {
         let around = Around { items, parents: &parents };
         let bound: HashSet<(&str, usize)> =
             self.bound.iter().filter_map(|(name, at)| Some((*name, around.function(*at)?))).collect();
+        let imported: HashSet<String> = structure.imports.iter().map(|import| import.local.clone()).collect();
         let own_names = own_names(items, text);
         let mut numbers: HashMap<String, u32> = HashMap::new();
         for found in self.found {
@@ -82,10 +85,17 @@ impl Walk<'_> {
             if is_local || own_names.contains(&found.at) || structure.uses.len() >= MAX_USES {
                 continue;
             }
+            let is_shadowed = |path: &str| {
+                let first = path.split('.').next().unwrap_or_default();
+                imported.contains(first)
+                    && around.functions(found.at).any(|function| bound.contains(&(first, function)))
+            };
             let mut number = |name: &str| number(&mut numbers, &mut structure.names, name);
             let receiver = match &found.receiver {
                 FoundReceiver::None => Receiver::None,
                 FoundReceiver::Own => Receiver::Own,
+                // A variable that is called like a module.
+                FoundReceiver::Named(path) if is_shadowed(path) => Receiver::Other,
                 FoundReceiver::Named(path) => Receiver::Named(number(path)),
                 FoundReceiver::Other => Receiver::Other,
                 FoundReceiver::Import => Receiver::Import,
@@ -119,11 +129,13 @@ impl Walk<'_> {
 
 /// Returns the number of a name, a new one for a new name.
 fn number(numbers: &mut HashMap<String, u32>, names: &mut Vec<String>, name: &str) -> u32 {
+    if let Some(known) = numbers.get(name) {
+        return *known;
+    }
     let next = numbers.len() as u32;
-    *numbers.entry(name.to_owned()).or_insert_with(|| {
-        names.push(name.to_owned());
-        next
-    })
+    numbers.insert(name.to_owned(), next);
+    names.push(name.to_owned());
+    next
 }
 
 /// Returns of each item the index of the one around it.

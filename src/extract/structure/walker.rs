@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use tree_sitter::{Node, TreeCursor};
 
-use super::languages::{EMBEDDED, Nodes, nodes};
+use super::languages::{EMBEDDED, Importing, Nodes};
+use super::node_marks::{self, FieldId, NodeMarks};
 use super::{Found, FoundReceiver, FoundValue, MAX_NAME_BYTES, Walk, imports, macros, value_types};
-use crate::extract::lang::Language;
 use crate::types::UseRole;
 
 /// Most nodes between a name and the clause of bases that it is in: `extends a.B<C>`.
@@ -17,21 +17,28 @@ pub(super) const MAX_RECEIVER_PARTS: usize = 12;
 const MAX_DECLARATORS: usize = 6;
 /// Most nodes of a pattern that are looked at.
 const MAX_PATTERN_NODES: usize = 1_000;
+/// Fields of a pattern that bind nothing: types, defaults, keys, lengths of arrays.
+const NOT_BOUND: [&str; 6] = ["type", "right", "value", "key", "size", "parameters"];
+/// `a` in `const { a } = b`.
+const SHORTHAND_PATTERN: &str = "shorthand_property_identifier_pattern";
+/// Places that are assigned to and bind nothing: `cache[key] = value`.
+const NO_PATTERNS: [&str; 3] = ["subscript", "subscript_expression", "index_expression"];
 
-/// Walks over the tree of a file; nothing for a language whose nodes are not known here.
-pub(in crate::extract) fn walk<'a>(language: &Language, text: &'a str, root: Node<'_>) -> Option<Walk<'a>> {
-    let nodes = nodes(language.name)?;
-    let mut walker = Walker { nodes, text, walk: Walk::default(), path: Vec::new(), own: None };
+/// Walks over the tree of a file.
+pub(in crate::extract) fn walk<'a>(marks: &'static NodeMarks, text: &'a str, root: Node<'_>) -> Walk<'a> {
+    let nodes = marks.nodes();
+    let mut walker = Walker { nodes, marks, text, walk: Walk::default(), path: Vec::new(), own: None };
     walker.run(&mut root.walk());
-    Some(walker.walk)
+    walker.walk
 }
 
 pub(super) struct Walker<'a, 't> {
     pub(super) nodes: &'static Nodes,
+    marks: &'static NodeMarks,
     text: &'a str,
     walk: Walk<'a>,
     /// The nodes around the current one, outermost first, each with its field in the one before.
-    path: Vec<(Node<'t>, Option<&'t str>)>,
+    path: Vec<(Node<'t>, Option<FieldId>)>,
     /// What the receiver of the current method is called, where a method names it, and how deep that method is.
     own: Option<(&'a str, usize)>,
 }
@@ -40,7 +47,7 @@ impl<'a, 't> Walker<'a, 't> {
     /// Visits the nodes in the order of the text. The tree may be deep: nothing recurses.
     fn run(&mut self, cursor: &mut TreeCursor<'t>) {
         loop {
-            let (node, field) = (cursor.node(), cursor.field_name());
+            let (node, field) = (cursor.node(), cursor.field_id());
             if self.enter(node, field) && cursor.goto_first_child() {
                 self.path.push((node, field));
                 continue;
@@ -55,23 +62,20 @@ impl<'a, 't> Walker<'a, 't> {
     }
 
     /// Takes note of a node; returns whether there is more inside.
-    fn enter(&mut self, node: Node<'t>, field: Option<&'t str>) -> bool {
-        let kind = node.kind();
-        if !node.is_named() {
-            return false;
-        }
+    fn enter(&mut self, node: Node<'t>, field: Option<FieldId>) -> bool {
         if self.own.is_some_and(|(_, depth)| self.path.len() <= depth) {
             self.own = None;
         }
-        if self.nodes.names.contains(&kind) {
-            self.name(node, field);
+        let marks = self.marks.of_kind(node.kind_id());
+        if marks & node_marks::NAME != 0 {
+            self.name(node, self.marks.field_name(field));
             return false;
         }
-        if self.nodes.packages.contains(&kind) {
+        if marks & node_marks::PACKAGE != 0 {
             self.walk.package = imports::package(self.text_of(node));
             return false;
         }
-        if self.nodes.imports.contains(&kind) {
+        if marks & node_marks::IMPORT != 0 {
             let names = imports::imports(self.nodes.importing, node, self.text);
             let is_import = !names.is_empty();
             self.walk.imports.extend(names);
@@ -79,6 +83,18 @@ impl<'a, 't> Walker<'a, 't> {
                 self.import_names(node);
                 return false;
             }
+        }
+        if marks & node_marks::DECLARES != 0 {
+            self.declaration(node);
+        }
+        true
+    }
+
+    /// Takes note of the names and types that a node declares.
+    fn declaration(&mut self, node: Node<'t>) {
+        let kind = node.kind();
+        if self.nodes.importing == Importing::JavaScript && kind == "variable_declarator" {
+            self.walk.imports.extend(imports::required(node, self.text));
         }
         for (_, field) in self.nodes.binders.iter().filter(|(binder, _)| *binder == kind) {
             self.bind(node, field);
@@ -93,18 +109,20 @@ impl<'a, 't> Walker<'a, 't> {
             let receiver = node.child_by_field_name(field).and_then(|receiver| self.first_name(receiver));
             self.own = receiver.map(|name| (name, self.path.len()));
         }
-        true
     }
 
-    fn name(&mut self, node: Node<'t>, field: Option<&'t str>) {
+    fn name(&mut self, node: Node<'t>, field: Option<&str>) {
         let name = self.text_of(node);
         let Some(&(parent, parent_field)) = self.path.last() else { return };
+        let parent_field = self.marks.field_name(parent_field);
         let parent_kind = parent.kind();
         let outer = self.path.len().checked_sub(2).map(|at| self.path[at].0.kind());
         let is_label = self.nodes.labels.iter().any(|(kind, label)| {
-            *kind == parent_kind && Some(*label) == field
+            *kind == parent_kind && (label.is_empty() || Some(*label) == field)
                 || Some(*kind) == outer && Some(*label) == parent_field && parent.named_child_count() == 1
         });
+        // A field of C whose declarator is nested: `int (*read)(void)`.
+        let is_label = is_label || node.kind() == "field_identifier" && parent_kind.ends_with("_declarator");
         if is_label || name.is_empty() || name.len() > MAX_NAME_BYTES || self.is_own(name) {
             return;
         }
@@ -140,12 +158,15 @@ impl<'a, 't> Walker<'a, 't> {
         if self.nodes.members.iter().any(|member| member.0 == parent.kind() && Some(member.1) == field) {
             return false;
         }
-        let outwards = self.path.windows(2).rev().map(|pair| (pair[0].0, pair[1].1, pair[1].0.kind()));
+        let pairs = self.path.windows(2).rev().map(|pair| (pair[0].0, pair[1]));
+        let outwards = pairs.map(|(node, (inner, field))| (node, self.marks.field_name(field), inner.kind()));
         let places = std::iter::once((parent, field, "")).chain(outwards);
-        // The arguments of a generic type are no bases.
-        let own = places.take(MAX_BASE_DEPTH).take_while(|(_, field, kind)| {
-            *field == Some("superclasses") || !kind.contains("argument") && *kind != "subscript"
-        });
+        // The arguments of a generic type are no bases, nor is what a method of an interface takes or returns.
+        let is_inner =
+            |kind: &str| ["argument", "subscript", "method"].iter().any(|part| kind.contains(part));
+        let own = places
+            .take(MAX_BASE_DEPTH)
+            .take_while(|(_, field, kind)| *field == Some("superclasses") || !is_inner(kind));
         own.into_iter().any(|(node, field, _)| {
             let kind = node.kind();
             let is_base =
@@ -218,18 +239,19 @@ impl<'a, 't> Walker<'a, 't> {
     }
 
     /// Records the names inside a field as bound.
-    fn bind(&mut self, node: Node<'_>, field: &str) {
+    fn bind(&mut self, node: Node<'t>, field: &str) {
         let mut cursor = node.walk();
-        let patterns: Vec<Node<'_>> = match field {
+        let patterns: Vec<Node<'t>> = match field {
             "" => node.named_children(&mut cursor).collect(),
             _ => node.children_by_field_name(field, &mut cursor).collect(),
         };
-        for pattern in patterns {
-            self.each_name(pattern, |walker, name| {
-                let text = walker.text_of(name);
-                walker.walk.bound.push((text, name.start_byte()));
-            });
-        }
+        let names = patterns.into_iter().flat_map(|pattern| self.bound_names(pattern));
+        let bound = names.map(|name| (self.text_of(name), name.start_byte()));
+        // In a pattern of Rust, a variant or a constant binds nothing.
+        let is_variable =
+            |(name, _): &(&str, usize)| node.kind() != "match_arm" || !name.starts_with(char::is_uppercase);
+        let mut bound: Vec<_> = bound.filter(is_variable).collect();
+        self.walk.bound.append(&mut bound);
     }
 
     /// Records the values of a declaration that names their type, or sets them to what may have one.
@@ -299,51 +321,57 @@ impl<'a, 't> Walker<'a, 't> {
         None
     }
 
-    fn import_names(&mut self, node: Node<'_>) {
-        self.each_name(node, |walker, name| {
+    fn import_names(&mut self, node: Node<'t>) {
+        for name in self.names_in(node, |_, _| true) {
             let found = Found {
-                name: walker.text_of(name),
+                name: self.text_of(name),
                 at: name.start_byte(),
                 receiver: FoundReceiver::Import,
                 role: UseRole::Mention,
             };
-            walker.walk.found.push(found);
-        });
-    }
-
-    /// Calls `see` with the names of a pattern: not with members, types or calls inside.
-    fn each_name(&mut self, node: Node<'_>, mut see: impl FnMut(&mut Self, Node<'_>)) {
-        let mut open = vec![node];
-        let mut n_seen = 0;
-        while let Some(node) = open.pop() {
-            n_seen += 1;
-            let kind = node.kind();
-            if self.nodes.names.contains(&kind) {
-                see(self, node);
-                continue;
-            }
-            let is_other = self.nodes.members.iter().any(|member| member.0 == kind) || kind.contains("type");
-            if n_seen > MAX_PATTERN_NODES
-                || is_other && !self.nodes.imports.is_empty() && kind != "scoped_identifier"
-            {
-                continue;
-            }
-            let mut cursor = node.walk();
-            let mut inner: Vec<_> = node.named_children(&mut cursor).collect();
-            inner.reverse();
-            open.append(&mut inner);
+            self.walk.found.push(found);
         }
     }
 
-    /// Returns what a parameter is called; nothing if it has only a type.
-    fn first_name(&mut self, node: Node<'_>) -> Option<&'a str> {
-        let mut first = None;
-        self.each_name(node, |walker, name| {
-            if name.kind() == "identifier" {
-                first.get_or_insert(walker.text_of(name));
+    /// Returns the names that a pattern binds: none of types, defaults and keys.
+    fn bound_names(&self, pattern: Node<'t>) -> Vec<Node<'t>> {
+        let is_member = |kind: &str| self.nodes.members.iter().any(|member| member.0 == kind);
+        self.names_in(pattern, |parent, field| match (parent.kind(), field) {
+            (kind, _) if NO_PATTERNS.contains(&kind) || is_member(kind) => false,
+            ("pair_pattern", Some("value")) | (_, None) => true,
+            (_, Some(field)) => !NOT_BOUND.contains(&field),
+        })
+    }
+
+    /// Returns the names inside a node, in the order of the text. `enters` says which children are looked into, by the node around
+    /// and the field.
+    fn names_in(&self, node: Node<'t>, enters: impl Fn(Node<'_>, Option<&str>) -> bool) -> Vec<Node<'t>> {
+        let (mut open, mut found) = (vec![node], Vec::new());
+        for _ in 0..MAX_PATTERN_NODES {
+            let Some(node) = open.pop() else { break };
+            let is_name = self.marks.of_kind(node.kind_id()) & node_marks::NAME != 0;
+            if is_name || node.kind() == SHORTHAND_PATTERN {
+                found.push(node);
+                continue;
             }
-        });
-        first
+            let mut cursor = node.walk();
+            let n_before = open.len();
+            let mut has_more = cursor.goto_first_child();
+            while has_more {
+                if cursor.node().is_named() && enters(node, cursor.field_name()) {
+                    open.push(cursor.node());
+                }
+                has_more = cursor.goto_next_sibling();
+            }
+            open[n_before..].reverse();
+        }
+        found
+    }
+
+    /// Returns what a parameter is called; nothing if it has only a type.
+    fn first_name(&self, node: Node<'t>) -> Option<&'a str> {
+        let first = self.bound_names(node).into_iter().find(|name| name.kind() == "identifier");
+        first.map(|name| self.text_of(name))
     }
 
     pub(super) fn text_of(&self, node: Node<'_>) -> &'a str {
