@@ -4,6 +4,7 @@
 //! shows: scope, imports, package, and the types that are written for values, fields and what functions return.
 
 mod modules;
+mod packages;
 mod path_index;
 mod place;
 #[cfg(test)]
@@ -14,11 +15,12 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+pub use self::packages::Packages;
 pub use self::path_index::PathIndex;
 pub use self::place::owner_of;
 use self::place::{Family, Place, last_part};
 use self::values::TypeName;
-use crate::types::{Declared, DeclaredRole, Import, Receiver, Structure, Use, is_compound};
+use crate::types::{Declared, DeclaredRole, Import, Receiver, Structure, Use, is_compound, is_version};
 
 /// Most files that are followed from one import: each may export the names of others again, as Python's `__init__.py` does.
 const MOST_REEXPORTS: usize = 64;
@@ -31,9 +33,9 @@ const MOST_ALIASES: usize = 16;
 pub enum Certainty {
     /// Scope, package or an import prove it.
     Exact,
-    /// No other definition in the worktree comes into question.
+    /// The type of the value is inferred, or the name is a compound one that a single definition has.
     Likely,
-    /// Only the name is the same; other definitions have it, too.
+    /// Only the name is the same.
     ByName,
 }
 
@@ -46,6 +48,11 @@ pub trait Structures {
     fn of(&self, file: FileNumber) -> Arc<Structure>;
     /// Returns the definitions in all files that have a name.
     fn named(&self, name: &str) -> Vec<Candidate>;
+    /// Takes note that another use is resolved.
+    fn begin(&self);
+    /// Whether one more step may be taken for this use. Types that extend each other, or values that are set to each other, are
+    /// followed on more ways than there is time for.
+    fn may_step(&self) -> bool;
 }
 
 /// A definition that a use may mean.
@@ -106,6 +113,7 @@ impl<'a, S: Structures> Resolver<'a, S> {
 
     /// Returns the definitions that a use in `file` may mean, all with one certainty; none if it means something else.
     pub fn resolve(&self, file: FileNumber, structure: &Structure, of: &Use) -> (Certainty, Vec<Candidate>) {
+        self.structures.begin();
         let family = Family::of(self.paths.path(file));
         let written = structure.name(of.name);
         let place = Place {
@@ -193,29 +201,34 @@ impl<'a, S: Structures> Resolver<'a, S> {
         Vec::new()
     }
 
+    /// Returns the files that a module means when `from` names it; none if it is of another library.
+    fn files_of(&self, family: Family, module: &str, from: FileNumber) -> Vec<FileNumber> {
+        let mut files = self.paths.files_of(family, module, from);
+        files.retain(|file| Family::of(self.paths.path(*file)) == family);
+        if family == Family::Go && !self.paths.packages.has_go() {
+            // A directory is known by the end of an import path only, and that of another library may end alike.
+            files.retain(|file| is_package_of(module, &self.structures.of(*file).package));
+        }
+        files
+    }
+
     /// Resolves a member of the type around.
     fn own(&self, place: &Place<'_>) -> (Certainty, Vec<Candidate>) {
-        let owner = place.owner();
+        let Some(around) = Self::type_around(place) else { return only(self.members(place), self.name) };
         let own = self.of_family(place, |_, found| {
-            found.role == DeclaredRole::Member
-                && owner.as_deref().is_some_and(|owner| last_part(owner_of(found)) == owner)
+            found.role == DeclaredRole::Member && last_part(owner_of(found)) == around.name
         });
         let same_file: Vec<Candidate> =
             own.iter().filter(|found| found.file == place.file).copied().collect();
-        match (same_file.is_empty(), own.is_empty()) {
-            (false, _) => (Certainty::Exact, same_file),
-            (true, false) => (Certainty::Exact, own),
-            (true, true) => {
-                let around = Self::type_around(place);
-                let (is_certain, of_bases) =
-                    around.map(|of| self.members_of(&of, place.steps)).unwrap_or_default();
-                match (of_bases.is_empty(), is_certain) {
-                    (false, true) => (Certainty::Exact, of_bases),
-                    (false, false) if of_bases.len() == 1 => (Certainty::Likely, of_bases),
-                    // A base may be of another library.
-                    _ => only(self.members(place), self.name),
-                }
-            }
+        if !same_file.is_empty() {
+            return (Certainty::Exact, same_file);
+        }
+        match self.members_of(&around, place.steps) {
+            // A base may be of another library.
+            (_, found) if found.is_empty() => only(self.members(place), self.name),
+            (true, found) => (Certainty::Exact, found),
+            (false, found) if found.len() == 1 => (Certainty::Likely, found),
+            (false, found) => (Certainty::ByName, found),
         }
     }
 
@@ -281,7 +294,7 @@ impl<'a, S: Structures> Resolver<'a, S> {
 
     /// Whether a type's name in this place means one of `file`: by scope, package or import, of the type or of its module.
     fn sees(&self, place: &Place<'_>, file: FileNumber, type_name: &str) -> bool {
-        let is_of = |module: &str| self.paths.files_of(place.family, module, place.file).contains(&file);
+        let is_of = |module: &str| self.files_of(place.family, module, place.file).contains(&file);
         place.file == file
             || self.shares_package(place, file)
             || place.structure.imports.iter().any(|import| {
@@ -312,7 +325,7 @@ impl<'a, S: Structures> Resolver<'a, S> {
                 if import.name.is_empty() || import.name == "default" { self.name } else { &import.name };
             // `import a.b.C` names a file in some languages.
             for module in [import.module.clone(), full_module(import)] {
-                let files = self.paths.files_of(place.family, &module, place.file);
+                let files = self.files_of(place.family, &module, place.file);
                 from.extend(files.into_iter().map(|file| (file, name.to_owned())));
             }
         }
@@ -342,7 +355,7 @@ impl<'a, S: Structures> Resolver<'a, S> {
             let reexports = structure.imports.iter();
             for import in reexports.filter(|import| import.local == name || import.local.is_empty()) {
                 let there = if import.name.is_empty() { &name } else { &import.name };
-                let modules = self.paths.files_of(family, &import.module, file);
+                let modules = self.files_of(family, &import.module, file);
                 open.extend(modules.into_iter().map(|module| (module, there.clone())));
             }
         }
@@ -367,17 +380,17 @@ impl<'a, S: Structures> Resolver<'a, S> {
             if !is_whole && !rest.is_empty() {
                 module = format!("{module}{}{rest}", place.family.separator());
             }
-            let mut files = self.paths.files_of(place.family, &module, place.file);
+            let mut files = self.files_of(place.family, &module, place.file);
             if files.is_empty() && import.name.is_empty() {
-                files = self.paths.files_of(place.family, &import.module, place.file);
+                files = self.files_of(place.family, &import.module, place.file);
             }
-            let is_external = self.paths.files_of(place.family, &import.module, place.file).is_empty();
+            let is_external = self.files_of(place.family, &import.module, place.file).is_empty();
             return (!files.is_empty() || is_external).then_some(files);
         }
         if place.family != Family::Rust {
             return None;
         }
-        let files = self.paths.files_of(place.family, &path.replace('.', "::"), place.file);
+        let files = self.files_of(place.family, &path.replace('.', "::"), place.file);
         (!files.is_empty()).then_some(files)
     }
 
@@ -402,6 +415,13 @@ impl<'a, S: Structures> Resolver<'a, S> {
         });
         all.map(|(candidate, _)| *candidate).collect()
     }
+}
+
+/// Whether the files of a package of Go may be meant by an import path: `gopkg.in/yaml.v3` and `x/go-foo/v2` are of `yaml` and
+/// `foo`.
+fn is_package_of(module: &str, package: &str) -> bool {
+    let last = module.rsplit('/').find(|part| !is_version(part)).unwrap_or(module);
+    last.contains(package) || package.contains(last)
 }
 
 /// Returns candidates of which nothing but the name speaks for any. Short names of one word are those of other libraries,

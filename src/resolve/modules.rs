@@ -21,13 +21,18 @@ impl PathIndex {
         }
     }
 
-    /// Of `a.b`: `a/b.py` and `a/b/__init__.py`, wherever the packages of the repository begin.
+    /// Of `a.b`: `a/b.py` and `a/b/__init__.py`, where a package may begin: in a directory that is in no package. Of several the ones
+    /// nearest to the importing file.
     fn python(&self, module: &str, from: FileNumber) -> Vec<FileNumber> {
         let n_dots = module.len() - module.trim_start_matches('.').len();
         let path = module[n_dots..].replace('.', "/");
         if n_dots == 0 {
-            let found = [path.clone(), format!("{path}/__init__")];
-            return found.iter().flat_map(|path| self.ending_with(path)).collect();
+            let ends = [path.clone(), format!("{path}/__init__")];
+            let found = ends.iter().flat_map(|end| {
+                let found = self.ending_with(end).into_iter();
+                found.filter(|file| self.is_root_of_packages(self.path(*file), end))
+            });
+            return self.nearest(found.collect(), from);
         }
         let mut dir = self.dir(from);
         for _ in 1..n_dots {
@@ -39,6 +44,24 @@ impl PathIndex {
             .iter()
             .filter_map(|path| self.number(path))
             .collect()
+    }
+
+    /// Whether the directory that a module path begins in is in no package itself.
+    fn is_root_of_packages(&self, path: &str, module: &str) -> bool {
+        let bare = path.rsplit_once('.').map_or(path, |(bare, _)| bare);
+        let root = bare.strip_suffix(module).unwrap_or_default().trim_end_matches('/');
+        self.number(&joined(root, "__init__.py")).is_none()
+    }
+
+    /// Returns those files that share the most directories with another one.
+    fn nearest(&self, files: Vec<FileNumber>, from: FileNumber) -> Vec<FileNumber> {
+        let own = self.dir(from);
+        let n_shared = |file: &FileNumber| {
+            let parts = self.dir(*file).split('/').zip(own.split('/'));
+            parts.take_while(|(one, other)| one == other).count()
+        };
+        let most = files.iter().map(n_shared).max();
+        files.into_iter().filter(|file| Some(n_shared(file)) == most).collect()
     }
 
     /// Relative paths with or without an ending, `index` of a directory, and packages of the same repository.
@@ -55,34 +78,37 @@ impl PathIndex {
             let found = self.ending_with(path);
             return if found.is_empty() { self.ending_with(&format!("{path}/index")) } else { found };
         }
-        let package = split(module).1;
-        let found = self.ending_with(&format!("{package}/src/index"));
-        if found.is_empty() { self.ending_with(&format!("{package}/index")) } else { found }
+        let Some((dir, rest)) = self.packages.of_npm(module) else { return Vec::new() };
+        let entry = if rest.is_empty() { "index" } else { rest };
+        let places = [format!("src/{entry}"), entry.to_owned(), format!("src/{entry}/index")];
+        let files = places.iter().flat_map(|place| {
+            let path = joined(dir, place);
+            ENDINGS.map(|ending| format!("{path}{ending}"))
+        });
+        files.filter_map(|path| self.number(&path)).take(1).collect()
     }
 
-    /// The directory that the longest end of an import path names. A first part without a dot is the standard library.
+    /// The directory of an import path in a module of the repository. Where no module is known, the directory that the longest end
+    /// of the path names; then a first part without a dot is the standard library.
     fn go(&self, module: &str) -> Vec<FileNumber> {
+        let is_go = |file: &FileNumber| self.path(*file).ends_with(".go");
+        if self.packages.has_go() {
+            let Some((dir, rest)) = self.packages.of_go(module) else { return Vec::new() };
+            let dir = joined(dir, rest);
+            let files = self.in_dirs(&dir).into_iter();
+            return files.filter(|file| is_go(file) && self.dir(*file) == dir).collect();
+        }
         if !module.split('/').next().is_some_and(|first| first.contains('.')) {
             return Vec::new();
         }
-        let is_go = |file: &FileNumber| self.path(*file).ends_with(".go");
         let mut end = module;
         loop {
             let found: Vec<FileNumber> = self.in_dirs(end).into_iter().filter(is_go).collect();
-            if !found.is_empty() {
+            if !found.is_empty() || end.is_empty() {
                 return found;
             }
-            match end.split_once('/') {
-                Some((_, rest)) => end = rest,
-                // The module itself is the top directory.
-                None => {
-                    return self
-                        .in_dirs("")
-                        .into_iter()
-                        .filter(|file| is_go(file) && self.dir(*file).is_empty())
-                        .collect();
-                }
-            }
+            // The module itself is the top directory, whose name is empty.
+            end = end.split_once('/').map_or("", |(_, rest)| rest);
         }
     }
 
@@ -108,6 +134,9 @@ impl PathIndex {
                 let here = self.rust_module(&joined(dir, name), &parts);
                 if !here.is_empty() {
                     return here;
+                }
+                if let Some(dir) = self.packages.of_crate(name) {
+                    return self.rust_module(&joined(dir, "src"), &parts);
                 }
                 let named = [name.replace('_', "-"), name.to_owned()];
                 let roots = named.iter().flat_map(|name| self.ending_with(&format!("{name}/src/lib")));

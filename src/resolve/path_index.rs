@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::FileNumber;
+use super::packages::Packages;
 
 /// The source files of a view.
 #[derive(Default)]
@@ -13,6 +14,7 @@ pub struct PathIndex {
     stems: HashMap<String, Vec<FileNumber>>,
     /// Files by the last part of their directory; those at the top by an empty one.
     dirs: HashMap<String, Vec<FileNumber>>,
+    pub(super) packages: Packages,
 }
 
 impl PathIndex {
@@ -28,6 +30,12 @@ impl PathIndex {
             index.numbers.insert(path.clone(), number);
         }
         index
+    }
+
+    /// Returns the index with the packages that the manifests among the files name.
+    #[must_use]
+    pub fn with_packages(self, packages: Packages) -> Self {
+        Self { packages, ..self }
     }
 
     /// Returns the path of a file.

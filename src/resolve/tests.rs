@@ -1,8 +1,11 @@
 //! Resolves names in small repositories that are given as text.
 
+mod bindings;
+mod packages;
+
 use std::sync::Arc;
 
-use super::{Candidate, Certainty, PathIndex, Resolver, Structures};
+use super::{Candidate, Certainty, Packages, PathIndex, Resolver, Structures};
 use crate::extract::extract;
 use crate::types::Structure;
 
@@ -11,6 +14,12 @@ struct Files(Vec<Arc<Structure>>);
 impl Structures for Files {
     fn of(&self, file: u32) -> Arc<Structure> {
         Arc::clone(&self.0[file as usize])
+    }
+
+    fn begin(&self) {}
+
+    fn may_step(&self) -> bool {
+        true
     }
 
     fn named(&self, name: &str) -> Vec<Candidate> {
@@ -33,7 +42,9 @@ fn check(repository: &str, name: &str, expected: &[&str]) {
         .skip(1)
         .map(|file| file.split_once('\n').expect("a path has a line"))
         .collect();
-    let paths = PathIndex::new(files.iter().map(|(path, _)| (*path).to_owned()));
+    let mut packages = Packages::default();
+    files.iter().for_each(|(path, text)| packages.add(path, text));
+    let paths = PathIndex::new(files.iter().map(|(path, _)| (*path).to_owned())).with_packages(packages);
     let structures = files.iter().map(|(path, text)| Arc::new(extract(path, text).structure));
     let structures = Files(structures.collect());
     let candidates = structures.named(name);

@@ -1,15 +1,17 @@
 //! Finds the type of a value: what the text writes for it, or for the functions and fields that it comes from.
 
+use std::collections::{HashMap, HashSet};
+
 use super::place::{Place, last_part};
 use super::{Candidate, Certainty, Family, FileNumber, Resolver, Structures, owner_of};
 use crate::types::{DeclaredRole, UseRole, Value};
 
-/// Most values and functions that are followed to one type.
+/// Most values, functions and levels of bases that are followed to one type.
 pub(super) const MOST_STEPS: u32 = 12;
 
-/// Functions of Rust that take the value out of an `Option` or a `Result`.
+/// Functions that take the value out of an `Option` or a `Result`.
 const UNWRAPPING: [&str; 5] = ["unwrap", "expect", "unwrap_or", "unwrap_or_default", "unwrap_or_else"];
-/// Functions of Rust that return the same type, if it has no function of that name.
+/// Functions that return the same type, if it has no function of that name.
 const KEEPING: [&str; 6] = ["as_deref", "as_mut", "as_ref", "clone", "cloned", "to_owned"];
 /// What the type around is called in a signature.
 const OWN_TYPES: [&str; 2] = ["Self", "this"];
@@ -32,6 +34,9 @@ impl<S: Structures> Resolver<'_, S> {
     /// `None` if the text does not tell.
     pub(super) fn type_of(&self, place: &Place<'_>, path: &str) -> Option<TypeName> {
         let place = &Place { steps: place.steps.checked_sub(1)?, ..*place };
+        if !self.structures.may_step() {
+            return None;
+        }
         let untried = path.trim_end_matches('?');
         let of = match untried.strip_suffix("()") {
             Some(called) => self.type_of_call(place, called),
@@ -44,6 +49,9 @@ impl<S: Structures> Resolver<'_, S> {
     /// Returns the members that a value of a type has under the resolver's name, its own or those of its bases, and whether it is
     /// certain that they are of that type.
     pub(super) fn members_of(&self, of: &TypeName, steps: u32) -> (bool, Vec<Candidate>) {
+        if !self.structures.may_step() {
+            return (false, Vec::new());
+        }
         let family = Family::of(self.paths.path(of.file));
         let own = self.candidates.iter().filter(|(candidate, structure)| {
             let declared = &structure.declared[candidate.declared as usize];
@@ -52,18 +60,44 @@ impl<S: Structures> Resolver<'_, S> {
                 && Family::of(self.paths.path(candidate.file)) == family
         });
         let own: Vec<Candidate> = own.map(|(candidate, _)| *candidate).collect();
-        let seen = self.seen(of, &own);
-        match (seen.is_empty(), own.is_empty()) {
-            (false, _) => (true, seen),
-            (true, false) => (false, own),
-            (true, true) => {
-                let bases = steps.checked_sub(1).map(|steps| (steps, self.bases(of)));
-                let of_bases = bases.into_iter().flat_map(|(steps, bases)| {
-                    bases.into_iter().map(move |base| self.members_of(&base, steps))
-                });
-                of_bases.fold((true, Vec::new()), |all, found| (all.0 && found.0, [all.1, found.1].concat()))
+        let (same, unknown) = self.of_same_type(of, own);
+        if !same.is_empty() {
+            return (true, same);
+        }
+        // A type of the same name must not hide the bases.
+        let bases = steps.checked_sub(1).map(|steps| (steps, self.bases(of)));
+        let of_bases = bases
+            .into_iter()
+            .flat_map(|(steps, bases)| bases.into_iter().map(move |base| self.members_of(&base, steps)));
+        let (is_certain, mut found) =
+            of_bases.fold((true, Vec::new()), |all, found| (all.0 && found.0, [all.1, found.1].concat()));
+        // Two bases may have one base.
+        let mut known = HashSet::new();
+        found.retain(|found| known.insert(*found));
+        if found.is_empty() && !unknown.is_empty() { (false, unknown) } else { (is_certain, found) }
+    }
+
+    /// Returns which members of types with a name are of the type that it means, and of which that is not known. An `impl` block may
+    /// stand in any file, so the name is compared by the declarations that it means there.
+    fn of_same_type(&self, of: &TypeName, members: Vec<Candidate>) -> (Vec<Candidate>, Vec<Candidate>) {
+        let seen = self.seen(of, &members);
+        if !seen.is_empty() || members.is_empty() {
+            return (seen, Vec::new());
+        }
+        let types = self.types_named(of);
+        let here = self.seen(of, &types);
+        let mut declared: HashMap<FileNumber, Vec<Candidate>> = HashMap::new();
+        let (mut same, mut unknown) = (Vec::new(), Vec::new());
+        for member in members {
+            let of_file = || self.seen(&TypeName { file: member.file, within: None, ..of.clone() }, &types);
+            let there = declared.entry(member.file).or_insert_with(of_file);
+            match there.is_empty() || here.is_empty() {
+                true => unknown.push(member),
+                false if *there == here => same.push(member),
+                false => {}
             }
         }
+        (same, unknown)
     }
 
     /// Returns the type around a place.
@@ -236,18 +270,24 @@ impl<S: Structures> Resolver<'_, S> {
 
     /// Returns where a type is declared: what its name means where it stands, or else the only type of that name.
     fn declarations(&self, of: &TypeName) -> Vec<Candidate> {
-        let family = Family::of(self.paths.path(of.file));
-        let mut named = self.structures.named(&of.name);
-        named.retain(|candidate| {
-            let role = self.structures.of(candidate.file).declared[candidate.declared as usize].role;
-            role == DeclaredRole::Type && Family::of(self.paths.path(candidate.file)) == family
-        });
+        let named = self.types_named(of);
         let seen = self.seen(of, &named);
         match seen.is_empty() {
             true if named.len() > 1 => Vec::new(),
             true => named,
             false => seen,
         }
+    }
+
+    /// Returns the types with the name of a type, in files of its language.
+    fn types_named(&self, of: &TypeName) -> Vec<Candidate> {
+        let family = Family::of(self.paths.path(of.file));
+        let mut named = self.structures.named(&of.name);
+        named.retain(|candidate| {
+            let role = self.structures.of(candidate.file).declared[candidate.declared as usize].role;
+            role == DeclaredRole::Type && Family::of(self.paths.path(candidate.file)) == family
+        });
+        named
     }
 
     /// Returns those candidates whose file a type's name means.

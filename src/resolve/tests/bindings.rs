@@ -1,0 +1,113 @@
+//! What binds a name, and which of several things with one name is meant.
+
+use super::check;
+
+#[test]
+fn what_binds_a_name_is_not_what_is_in_its_type_or_default() {
+    check(
+        "\
+== a.py
+def load(): ...
+def typed(load: int): return load
+def optional(load: int = 1): return load
+def default(x=load()): return load(x)
+def item(cache): cache[load] = 1
+",
+        "load",
+        &["a.py:4 exact a.py#load", "a.py:4 exact a.py#load", "a.py:5 exact a.py#load"],
+    );
+    check(
+        "\
+== a.ts
+export function load(a = 1) { return a; }
+export function one(a = load()) { return load(a); }
+export function two({ load }: any) { return load; }
+export function three(o: any) { const { load = 1 } = o; return load; }
+",
+        "load",
+        &["a.ts:2 exact a.ts#load", "a.ts:2 exact a.ts#load"],
+    );
+    check(
+        "\
+== a.c
+int load(void) { return 1; }
+struct ops { int (*load)(void); };
+struct ops own = { .load = load };
+int run(void) { int x = load(); int load = x; return load; }
+== b.c
+int more(void) { int y = load(); return y; }
+",
+        "load",
+        &["a.c:3 exact a.c#load", "b.c:1 by name a.c#load"],
+    );
+    check(
+        "\
+== src/lib.rs
+pub fn load() {}
+pub fn run(x: Option<u8>) -> u8 { match x { Some(load) => load, None => 0 } }
+pub fn more(x: Kind) { match x { Kind::One => load(), _ => {} } }
+",
+        "load",
+        &["src/lib.rs:3 exact src/lib.rs#load"],
+    );
+}
+
+#[test]
+fn a_type_of_the_same_name_is_another_one() {
+    check(
+        "\
+== a.py
+from lib import Base
+class View(Base):
+    def get(self): self.run_it()
+== b.py
+class View:
+    def run_it(self): self.run_it()
+",
+        "run_it",
+        &["a.py:3 likely b.py#View.run_it", "b.py:2 exact b.py#View.run_it"],
+    );
+    check(
+        "\
+== src/lib.rs
+mod a;
+mod b;
+pub struct Store;
+== src/a.rs
+use super::Store;
+impl Store { pub fn open(&self) {} }
+== src/b.rs
+use crate::Store;
+impl Store { fn again(&self) { self.open() } }
+",
+        "open",
+        &["src/b.rs:2 exact src/a.rs#Store::open"],
+    );
+}
+
+#[test]
+fn a_name_of_another_language_or_of_a_variable_is_another_one() {
+    check(
+        "\
+== helper.py
+def help_me(): ...
+== a.c
+#include \"helper.h\"
+int f(void) { return help_me(1); }
+",
+        "help_me",
+        &["a.c:2 nothing"],
+    );
+    check(
+        "\
+== config.py
+def load_all(): ...
+== use.py
+import config
+def f(config): config.load_all()
+def g(): config.load_all()
+",
+        "load_all",
+        &["use.py:2 nothing", "use.py:3 exact config.py#load_all"],
+    );
+}
