@@ -13,7 +13,7 @@ mod texts;
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::changed;
 use super::error::{RpcResult, bad_params};
@@ -22,7 +22,7 @@ use super::request::{SnapshotAsk, deadline, on_snapshot};
 use super::shared::Shared;
 use crate::paths::CallerDir;
 use crate::proto::{
-    ChangedParams, ReachParams, ReachResult, RefCounts, RefUse, RefsParams, RefsResult, Sync,
+    ChangedParams, ReachParams, ReachResult, RefCounts, RefUse, RefsParams, RefsResult, RpcError, Sync, code,
 };
 use crate::resolve::{Candidate, Certainty, Structures as _};
 use crate::store::{Reader, StoreError};
@@ -31,10 +31,14 @@ pub(super) use answer::Question;
 use companions::companions;
 use joined::{Found, Joined};
 use targets::{WholeFiles, targets};
-use texts::Texts;
+use texts::{Texts, entries};
 
 /// Uses in a result when the caller names no number.
 const LIMIT: usize = 100;
+/// Time for following uses; what is found until then is the answer.
+const BUDGET: Duration = Duration::from_secs(8);
+/// How often an answer about changes is made again.
+const RERUNS: usize = 3;
 /// Longest line that is shown, in characters.
 const MOST_CHARS: usize = 160;
 
@@ -66,46 +70,89 @@ pub(super) async fn reach(
     if params.since.is_some() && !question.is_of_changes() {
         return Err(bad_params("since: only `impact` and `tests` take a revision".to_owned()));
     }
-    let changed = match (&params.since, &params.target) {
+    let since = match (&params.since, &params.target) {
         (Some(_), Some(_)) => {
             let hint = "leave one of them out";
             return Err(bad_params("a target and a revision together".to_owned()).with_hint(hint));
         }
-        (None, None) if question.is_of_changes() => Some(changed_definitions(shared, &params, "HEAD").await?),
+        (None, None) if question.is_of_changes() => Some("HEAD"),
         (None, None) => {
             let hint = "PATH, PATH#SYMBOL, PATH:LINE or a name";
             return Err(bad_params("target: missing".to_owned()).with_hint(hint));
         }
-        (None, Some(_)) => None,
-        (Some(since), None) => Some(changed_definitions(shared, &params, since).await?),
+        (since, _) => since.as_deref(),
     };
-    let ask = ask(shared, &params.cwd, params.sync, params.wait_ms);
-    let (files, mut late) = changed.map_or((None, None), |(files, why)| (Some(files), why));
-    let (cwd, with, until) = (params.cwd.clone(), params.with.clone(), ask.deadline);
-    let look = move |shared: &Shared, at: &Freshness, _: bool| {
-        answer::answer(shared, (question, &params), files.as_deref(), at)
+    let mut result = match since {
+        Some(since) => reach_changed(shared, question, &params, since).await?,
+        None => reach_at(shared, question, &params, None).await?.0,
     };
-    let (mut result, why_not) = on_snapshot(shared, ask, look).await?;
+    let until = deadline(shared, params.wait_ms);
     let defined = result.definitions.iter().map(|defined| (defined.path.clone(), vec![defined.lines]));
     let places = defined.chain(result.found.iter().map(|found| (found.path.clone(), vec![found.lines])));
-    let beside = companions(shared, &cwd, &with, places.collect(), until).await?;
-    (result.memories, result.commits) = (beside.memories, beside.commits);
-    result.cut = result.cut.or(late.take()).or(beside.cut);
-    result.fresh &= why_not.is_none();
-    result.reason = result.reason.or(why_not);
+    let added = companions(shared, &params.cwd, &params.with, places.collect(), until).await?;
+    (result.memories, result.commits) = (added.memories, added.commits);
+    result.cut = result.cut.or(added.cut);
     result.took_ms = began.elapsed().as_secs_f64() * 1_000.0;
     Ok(result)
+}
+
+/// Answers a question about what has changed since a revision. Changes and answer are of two snapshots, so both are made again if a
+/// changed definition is gone by then.
+async fn reach_changed(
+    shared: &Arc<Shared>,
+    question: Question,
+    params: &ReachParams,
+    since: &str,
+) -> RpcResult<ReachResult> {
+    let mut n_left = RERUNS;
+    loop {
+        let changes = Arc::new(changes(shared, params, since).await?);
+        let (mut result, n_gone) = reach_at(shared, question, params, Some(Arc::clone(&changes))).await?;
+        if n_gone == 0 || n_left == 0 {
+            let why = (n_gone > 0).then(|| "files changed while the answer was made".to_owned());
+            let why = changes.why_not_fresh.clone().or(why);
+            result.fresh &= why.is_none();
+            result.reason = result.reason.or(why);
+            result.cut = result.cut.or_else(|| changes.cut.clone());
+            return Ok(result);
+        }
+        n_left -= 1;
+    }
+}
+
+/// Answers a question from one snapshot; also returns how many changed definitions are not there.
+async fn reach_at(
+    shared: &Arc<Shared>,
+    question: Question,
+    params: &ReachParams,
+    changes: Option<Arc<Changes>>,
+) -> RpcResult<(ReachResult, usize)> {
+    let ask = ask(shared, &params.cwd, params.sync, params.wait_ms);
+    let params = params.clone();
+    let look = move |shared: &Shared, at: &Freshness, _: bool| {
+        answer::answer(shared, (question, &params), changes.as_deref(), at)
+    };
+    let ((mut result, n_gone), why_not) = on_snapshot(shared, ask, look).await?;
+    result.fresh &= why_not.is_none();
+    result.reason = result.reason.or(why_not);
+    Ok((result, n_gone))
 }
 
 /// Files with the qualified names of their definitions.
 type Names = Vec<(String, Vec<String>)>;
 
-/// Returns the definitions that were changed or added since a revision, and why some may lack.
-async fn changed_definitions(
-    shared: &Arc<Shared>,
-    params: &ReachParams,
-    since: &str,
-) -> RpcResult<(Names, Option<String>)> {
+/// What has changed since a revision.
+struct Changes {
+    /// Definitions that were changed or added.
+    present: Names,
+    /// Definitions that were removed.
+    removed: Names,
+    why_not_fresh: Option<String>,
+    /// Why some changes may lack.
+    cut: Option<String>,
+}
+
+async fn changes(shared: &Arc<Shared>, params: &ReachParams, since: &str) -> RpcResult<Changes> {
     let ask = ChangedParams {
         cwd: params.cwd.clone(),
         since: Some(since.to_owned()),
@@ -114,12 +161,28 @@ async fn changed_definitions(
         ..ChangedParams::default()
     };
     let result = changed::changed(shared, ask).await?;
-    let names = |file: crate::proto::ChangedFile| {
-        let symbols = file.symbols?;
-        Some((file.path, symbols.changed.into_iter().chain(symbols.added).collect()))
-    };
-    let left_out = (result.left_out > 0).then(|| format!("{} changed files are left out", result.left_out));
-    Ok((result.files.into_iter().filter_map(names).collect(), left_out))
+    let cut = (result.left_out > 0).then(|| format!("{} changed files are left out", result.left_out));
+    let why_not_fresh = (!result.fresh).then(|| result.reason.unwrap_or_default());
+    let (mut present, mut removed) = (Names::new(), Names::new());
+    for file in result.files {
+        let Some(symbols) = file.symbols else { continue };
+        present.push((file.path.clone(), symbols.changed.into_iter().chain(symbols.added).collect()));
+        removed.push((file.path, symbols.removed));
+    }
+    present.retain(|(_, names)| !names.is_empty());
+    removed.retain(|(_, names)| !names.is_empty());
+    Ok(Changes { present, removed, why_not_fresh, cut })
+}
+
+/// Says of an error that nothing has a name that the index is still being built, if so.
+fn while_building(error: RpcError, at: &Freshness) -> RpcError {
+    match &at.reason {
+        Some(reason) if error.code == code::NOT_FOUND && !at.fresh => {
+            RpcError::new(code::NOT_FOUND, format!("{}, as far as is known: {reason}", error.message))
+                .with_hint("`memo sync` waits until all is indexed")
+        }
+        _ => error,
+    }
 }
 
 fn ask(shared: &Shared, cwd: &str, level: Sync, wait_ms: Option<u64>) -> SnapshotAsk {
@@ -135,27 +198,25 @@ struct Shown {
 
 fn refs_at(shared: &Shared, params: &RefsParams, at: &Freshness) -> RpcResult<(RefsResult, Vec<SourceKey>)> {
     let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
+    let until = Instant::now() + BUDGET;
     let read = |reader: &Reader| -> RpcResult<_> {
-        let joined = Joined::new(shared, reader, at.view)?;
+        let joined = Joined::new((shared, reader), (at.view, &at.layout.root), until)?;
         let target = (params.target.as_str(), params.cwd.as_str());
         let targets = targets((shared, reader), &joined, at, target, WholeFiles::Refused)?;
-        let found = uses(&joined, &targets.declared)?;
-        Ok((targets, found))
+        let mut found = uses(&joined, &targets.declared)?;
+        let counts = counts(&found);
+        found.truncate(params.limit.unwrap_or(LIMIT));
+        let entries = entries(reader, at, found.iter().map(|shown| shown.key.clone()))?;
+        Ok((targets, counts, found, entries, joined.cut()))
     };
-    let (targets, mut found) = shared.read(|reader: &Reader| reader.snapshot(read))?;
-    let count = |certainty| found.iter().filter(|shown| shown.found.certainty == certainty).count();
-    let counts = RefCounts {
-        exact: count(Certainty::Exact),
-        likely: count(Certainty::Likely),
-        by_name: count(Certainty::ByName),
-    };
-    found.truncate(params.limit.unwrap_or(LIMIT));
-    let (uses, stale) = with_lines(&found, Texts::new(shared, at, &dir), &dir)?;
+    let read = shared.read(|reader: &Reader| reader.snapshot(read));
+    let (targets, counts, found, entries, cut) = read.map_err(|error| while_building(error, at))?;
+    let (uses, stale) = with_lines(&found, Texts::new((shared, at), &dir, entries), &dir)?;
     let result = RefsResult {
         definitions: targets.shown(&dir),
         uses,
         counts,
-        cut: targets.unknown_language(),
+        cut: cut.map(str::to_owned).or_else(|| targets.unknown_language()),
         memories: Vec::new(),
         commits: Vec::new(),
         fresh: at.fresh,
@@ -164,6 +225,15 @@ fn refs_at(shared: &Shared, params: &RefsParams, at: &Freshness) -> RpcResult<(R
         took_ms: 0.0,
     };
     Ok((result, stale))
+}
+
+fn counts(found: &[Shown]) -> RefCounts {
+    let count = |certainty| found.iter().filter(|shown| shown.found.certainty == certainty).count();
+    RefCounts {
+        exact: count(Certainty::Exact),
+        likely: count(Certainty::Likely),
+        by_name: count(Certainty::ByName),
+    }
 }
 
 /// Returns the uses of definitions: the files with the surest uses first, in a file by line.

@@ -31,8 +31,11 @@ pub struct ReachParams {
 pub struct ReachResult {
     /// The definitions that are asked for, at most 100 of them.
     pub definitions: Vec<RefDefinition>,
-    /// How many they are.
+    /// How many they are, with those that were removed.
     pub n_definitions: usize,
+    /// Of a change: `PATH#SYMBOL` of definitions that were removed, at most 100; what uses such a name is among `found`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub removed: Vec<String>,
     /// Definitions that were reached. `callers` and `callees`: the nearest first; `impact`, `tests` and `implements`: those that
     /// most probably are concerned first.
     pub found: Vec<ReachedDefinition>,
@@ -78,7 +81,8 @@ pub struct ReachedDefinition {
     pub line: u32,
     /// That line; for `callees` the line that names the definition. Letters of a filler stand for credentials.
     pub text: String,
-    /// Number of uses between it and a definition that was asked for; 0 of a file of tests that only its name points to.
+    /// Number of uses between it and a definition that was asked for; 0 of a test that was asked for itself, and of a file of tests
+    /// that only its name points to.
     pub depth: u32,
     /// Number in `found`, from 0, of what it uses or what calls it; absent for the nearest, and if that is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -66,7 +66,7 @@ fn what_depends_on_a_definition_a_file_or_a_change_is_found_with_its_tests() {
     check(&live, &["tests", "app/views.py"], &["tests/test_views.py test_page 1 exact"]);
     let (_, answer) = memo(&live, &["impact", "decode_value"]);
     assert!(found(&answer).contains(&"app/views.py show_page 2 exact".to_owned()), "{answer}");
-    assert_eq!(answer["n_tests"], 1, "{answer}");
+    assert_eq!(answer["n_tests"], 2, "{answer}");
     check(&live, &["impact"], &[]); // nothing is changed
     live.write(
         "app/views.py",
@@ -76,6 +76,41 @@ fn what_depends_on_a_definition_a_file_or_a_change_is_found_with_its_tests() {
     check(&live, &["tests", "--since", "HEAD"], &["tests/test_views.py test_page 2 exact"]);
     let (_, answer) = memo(&live, &["impact"]);
     assert_eq!(answer["definitions"][0]["title"], "render", "{answer}");
+}
+
+#[test]
+fn what_names_a_removed_definition_and_changed_tests_are_listed() {
+    let live = repository();
+    live.git(&["add", "."]);
+    live.git(&["commit", "-qm", "first"]);
+    let store = "class Store:\n    def load(self, key):\n        return decode_value(key)\n";
+    live.write("app/store.py", store);
+    let (exit, answer) = memo(&live, &["impact"]);
+    assert_eq!((exit, &answer["removed"]), (0, &json!(["app/store.py#decode_value"])), "{answer}");
+    assert_eq!(found(&answer), ["app/store.py Store.load 1 by name"], "{answer}");
+    let done = live.memo(&["impact"]).output().unwrap();
+    let printed = String::from_utf8(done.stdout).unwrap();
+    assert!(
+        printed.starts_with("removed  app/store.py#decode_value\n\napp/store.py:2-3  Store.load"),
+        "{printed}"
+    );
+    live.git(&["checkout", "-q", "app/store.py"]);
+    live.write("tests/test_new.py", "def test_new():\n    assert True\n");
+    check(&live, &["tests"], &["tests/test_new.py test_new 0 exact"]);
+}
+
+#[test]
+fn types_and_values_in_circles_end() {
+    let live = Live::new();
+    let names = ["Aa", "Bb", "Cc", "Dd", "Ee", "Ff"];
+    let class = |name: &&str| {
+        let bases: Vec<_> = names.iter().filter(|other| other != &name).copied().collect();
+        format!("class {name}({}):\n    pass\n", bases.join(", "))
+    };
+    let classes: String = names.iter().map(class).collect();
+    live.write("circle.py", format!("{classes}\n\ndef run(of: Aa):\n    of.gone_away()\n"));
+    live.write("target.py", "class Zed:\n    def gone_away(self): ...\n");
+    check(&live, &["callers", "Zed.gone_away"], &["circle.py run 1 likely"]);
 }
 
 #[test]

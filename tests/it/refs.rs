@@ -78,6 +78,21 @@ fn what_is_not_there_is_said() {
     let (exit, said) = run("nope");
     assert_eq!(exit, Some(1));
     assert!(said.starts_with("memo: nope: no indexed file, and no definition of that name\n"), "{said}");
+    let (exit, said) = run("app/main.py");
+    assert_eq!(exit, Some(2));
+    assert!(
+        said.starts_with("memo: app/main.py: a file, and the uses of a definition are asked for\n"),
+        "{said}"
+    );
+    let (exit, said) = run("app/main.py:9999");
+    assert_eq!(exit, Some(1));
+    assert!(said.starts_with("memo: app/main.py: no definition is on line 9999\n"), "{said}");
+    let cut = live.memo(&["refs", "Store.load", "--budget", "1", "--with", "commits"]).output().unwrap();
+    assert_eq!(
+        cut.status.code(),
+        Some(0),
+        "what was found and not shown is found; no commit yet is no error"
+    );
     let (exit, said) = run("app/main.py#nope");
     assert_eq!(exit, Some(1));
     assert!(said.contains("app/main.py: defines no nope"), "{said}");

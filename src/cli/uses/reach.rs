@@ -97,6 +97,12 @@ fn print(
         print_definition(only, context, output)?;
         output.line("")?;
     }
+    for removed in &result.removed {
+        output.line(&format!("removed  {}", escape(removed)))?;
+    }
+    if !result.removed.is_empty() {
+        output.line("")?;
+    }
     match form {
         Form::Flat => result.found.iter().try_for_each(|found| print_flat(found, context, output))?,
         Form::Tree => print_below(None, 0, result, context, output)?,

@@ -8,7 +8,7 @@ use crate::proto::{RefUse, RefsParams, RefsResult};
 use crate::cli::args::RefsArgs;
 use crate::cli::budget::fit_rows;
 use crate::cli::context::CommandContext;
-use crate::cli::error::{CliError, CliResult};
+use crate::cli::error::{CliError, CliResult, EXIT_NONE};
 use crate::cli::output::Output;
 use crate::cli::text::{behind, count, escape, paint};
 
@@ -39,7 +39,7 @@ pub(in crate::cli) fn refs(typed: RefsArgs, context: &CommandContext, output: &m
         output.flush()?;
         notes(&result, output);
     }
-    Ok(u8::from(result.uses.is_empty()))
+    Ok(if n_found(&result) == 0 { EXIT_NONE } else { 0 })
 }
 
 fn print(result: &RefsResult, context: &CommandContext, output: &mut Output) -> Result<(), CliError> {
@@ -68,13 +68,18 @@ fn print_use(of: &RefUse, width: usize, output: &mut Output) -> Result<(), CliEr
     output.line(&format!("  {number}  {}{}{doubt}", escape(&of.text), within.unwrap_or_default()))
 }
 
+/// Returns the number of uses, also of those that are not shown.
+fn n_found(result: &RefsResult) -> usize {
+    let counts = result.counts;
+    counts.exact + counts.likely + counts.by_name
+}
+
 /// Says what a result lacks.
 fn notes(result: &RefsResult, output: &Output) {
     if let Some(cut) = &result.cut {
         output.say(&format!("not complete: {cut}"));
     }
-    let counts = result.counts;
-    let n_found = counts.exact + counts.likely + counts.by_name;
+    let n_found = n_found(result);
     if n_found == 0 {
         output.say("no use of it was found; `memo search` finds where it is mentioned");
     } else if n_found > result.uses.len() {

@@ -3,14 +3,14 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use super::follow::{Bounds, Edges, Reached, Step, callees, nearest, users};
+use super::follow::{Bounds, Edges, Reached, Step, add_users_of_removed, callees, nearest, users};
 use super::joined::Joined;
 use super::targets::{Targets, WholeFiles, of_files, targets};
 use super::test_order::{self, is_test, outermost};
-use super::texts::Texts;
-use super::word;
+use super::texts::{Texts, entries};
+use super::{BUDGET, Changes, while_building, word};
 use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::event::Freshness;
 use crate::daemon::shared::Shared;
@@ -20,8 +20,6 @@ use crate::resolve::{Candidate, Structures as _, owner_of};
 use crate::store::Reader;
 use crate::types::{Declared, DeclaredRole, SourceKey};
 
-/// Time for following uses; what is found until then is the answer.
-const BUDGET: Duration = Duration::from_secs(8);
 /// Definitions in a result when the caller names no number.
 const LIMIT: usize = 100;
 /// Most definitions that a result names as asked for.
@@ -58,13 +56,14 @@ impl Question {
     }
 }
 
-/// Answers a question at a snapshot; `changed` are the paths and qualified names of changed definitions, if those are meant.
+/// Answers a question at a snapshot, about `changes` if those are meant. Also returns how many changed definitions are not there,
+/// and the files whose text is another one by now.
 pub(super) fn answer(
     shared: &Shared,
     (question, params): (Question, &ReachParams),
-    changed: Option<&[(String, Vec<String>)]>,
+    changes: Option<&Changes>,
     at: &Freshness,
-) -> RpcResult<(ReachResult, Vec<SourceKey>)> {
+) -> RpcResult<((ReachResult, usize), Vec<SourceKey>)> {
     let depth = params.depth.unwrap_or(question.depth());
     if !(1..=DEPTH).contains(&depth) {
         let message = format!("depth: {depth} is not between 1 and {DEPTH}");
@@ -73,9 +72,9 @@ pub(super) fn answer(
     let bounds = Bounds { depth, until: Instant::now() + BUDGET };
     let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
     let read = |reader: &Reader| -> RpcResult<_> {
-        let joined = Joined::new(shared, reader, at.view)?;
-        let targets = match changed {
-            Some(changed) => of_files(reader, &joined, at, changed)?,
+        let joined = Joined::new((shared, reader), (at.view, &at.layout.root), bounds.until)?;
+        let targets = match changes {
+            Some(changes) => of_files(reader, &joined, at, &changes.present)?,
             None => {
                 let whole = if question.is_of_changes() { WholeFiles::Allowed } else { WholeFiles::Refused };
                 let target = params.target.as_deref().unwrap_or_default();
@@ -83,27 +82,49 @@ pub(super) fn answer(
             }
         };
         let start = with_members(&joined, &targets, question);
-        let reached = match question {
+        let mut reached = match question {
             Question::Callees => callees(&joined, &start, &bounds)?,
             _ => users(&joined, &start, question.edges(), &bounds)?,
         };
+        if let Some(changes) = changes {
+            add_users_of_removed(&joined, &changes.removed, &mut reached)?;
+        }
+        if question == Question::Tests {
+            reached.add_starts(&joined, &start, |node| is_test(&joined, node));
+        }
         let limit = params.limit.unwrap_or(LIMIT);
-        Ok((made(&joined, (question, &targets), reached, limit), targets))
+        let mut result = made(&joined, (question, &targets), reached, limit);
+        result.cut = result.cut.or_else(|| joined.cut().map(str::to_owned));
+        let entries = entries(reader, at, result.found.iter().map(|found| SourceKey::new(&found.path)))?;
+        Ok((result, targets, entries))
     };
-    let (mut result, targets) = shared.read(|reader: &Reader| reader.snapshot(read))?;
-    let stale = Texts::new(shared, at, &dir).fill(&mut result.found, question == Question::Callees)?;
+    let read = shared.read(|reader: &Reader| reader.snapshot(read));
+    let (mut result, targets, entries) = read.map_err(|error| while_building(error, at))?;
+    let texts = Texts::new((shared, at), &dir, entries);
+    let stale = texts.fill(&mut result.found, question == Question::Callees)?;
     let definitions = targets.shown(&dir);
-    result.n_definitions = definitions.len();
+    let removed = changes.map(|changes| names_of(&changes.removed)).unwrap_or_default();
+    result.n_definitions = definitions.len() + removed.len();
+    result.removed = removed.into_iter().take(MOST_DEFINITIONS).collect();
     result.definitions = definitions.into_iter().take(MOST_DEFINITIONS).collect();
     let unknown = targets.unknown_language();
     result.fresh = at.fresh;
     result.cut = result.cut.or(unknown);
     result.reason.clone_from(&at.reason);
     "repo".clone_into(&mut result.trust);
-    Ok((result, stale))
+    Ok(((result, targets.n_gone), stale))
 }
 
-/// Returns the definitions to begin with: those asked for, and the members of types, where uses of any count.
+/// Returns `PATH#SYMBOL` of definitions.
+fn names_of(files: &[(String, Vec<String>)]) -> Vec<String> {
+    let of_file = |(path, titles): &(String, Vec<String>)| -> Vec<String> {
+        titles.iter().map(|title| format!("{path}#{title}")).collect()
+    };
+    files.iter().flat_map(of_file).collect()
+}
+
+/// Returns the definitions to begin with: those asked for, and for `impact`, `tests` and `callees` also the members of types in the
+/// same file.
 fn with_members(joined: &Joined<'_>, targets: &Targets, question: Question) -> Vec<Candidate> {
     let mut start = targets.declared.clone();
     if !question.is_of_changes() && question != Question::Callees {

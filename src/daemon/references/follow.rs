@@ -1,17 +1,18 @@
 //! Follows uses from definition to definition: to what uses them, or to what they call.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Instant;
 
 use super::joined::{Found, Joined, Node};
 use super::method_sets;
+use crate::daemon::path_spec::own_name;
 use crate::resolve::{Candidate, Certainty, Structures as _};
 use crate::store::StoreError;
 use crate::types::{Declared, DeclaredRole, Structure, UseRole};
 
-/// How much of the weight of a definition one that uses it has, by certainty; of one that has only the name in common, all
-/// definitions of the name share it.
+/// Factor from the weight of a definition to that of its user, by certainty. By name it is divided by the number of definitions
+/// that the name may mean. Checked with `benches/references/history.py` against commits that changed tests.
 const WEIGHT: [f64; 3] = [1.0, 0.7, 0.3];
 /// How much of it is left one step farther.
 const DECAY: f64 = 0.7;
@@ -25,7 +26,7 @@ const MOST_MEANT: usize = 4;
 /// Which uses are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Edges {
-    /// Calls of functions; any use of types but imports.
+    /// Calls of functions and mentions of types; neither imports nor what a type extends.
     Calls,
     /// All uses but imports.
     Uses,
@@ -52,7 +53,7 @@ pub(super) struct Step {
     pub(super) line: u32,
     /// The least sure use on the way.
     pub(super) certainty: Certainty,
-    /// Over 0, at most 1.
+    /// 0 to 1; 0 for a test that only its name points to.
     pub(super) weight: f64,
 }
 
@@ -62,7 +63,7 @@ pub(super) struct Reached {
     pub(super) steps: Vec<Step>,
     /// Why there may be more.
     pub(super) cut: Option<&'static str>,
-    /// Calls that mean no definition of the worktree, or any of too many.
+    /// Calls in the definitions asked for that mean no definition of the worktree, or any of too many.
     pub(super) n_untold: usize,
     known: HashMap<Node, usize>,
 }
@@ -83,6 +84,20 @@ impl Reached {
                 self.steps.push(step);
                 true
             }
+        }
+    }
+
+    /// Adds those starts that are asked for themselves.
+    pub(super) fn add_starts(
+        &mut self,
+        joined: &Joined<'_>,
+        start: &[Candidate],
+        is_wanted: impl Fn(Node) -> bool,
+    ) {
+        for own in start.iter().filter(|own| is_wanted(Node::from(**own))) {
+            let line = joined.of(own.file).declared[own.declared as usize].lines.0;
+            let (node, certainty) = (Node::from(*own), Certainty::Exact);
+            self.add(Step { node, depth: 0, via: None, line, certainty, weight: 1.0 });
         }
     }
 
@@ -154,6 +169,30 @@ pub(super) fn users(
     Ok(reached)
 }
 
+/// Adds what names definitions that are gone: the uses of a name that nothing else defines.
+pub(super) fn add_users_of_removed(
+    joined: &Joined<'_>,
+    removed: &[(String, Vec<String>)],
+    reached: &mut Reached,
+) -> Result<(), StoreError> {
+    let names: BTreeSet<&str> =
+        removed.iter().flat_map(|(_, titles)| titles).map(|title| own_name(title)).collect();
+    for name in names {
+        if joined.is_late() || !joined.candidates(name)?.is_empty() {
+            continue;
+        }
+        for file in joined.files_with(name)? {
+            let structure = joined.of(file);
+            for of in structure.uses.iter().filter(|of| structure.name(of.name) == name) {
+                let node = holder(joined, Node { file, declared: of.within.checked_sub(1) });
+                let (certainty, weight) = (Certainty::ByName, weight_of(Certainty::ByName, 1) * DECAY);
+                reached.add(Step { node, depth: 1, via: None, line: of.line, certainty, weight });
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Adds the members of bases for which members of types may be called, and returns them.
 fn add_overridden(
     joined: &Joined<'_>,
@@ -162,6 +201,9 @@ fn add_overridden(
     let mut known: HashSet<Candidate> = open.iter().map(|(candidate, _)| *candidate).collect();
     let mut added = HashSet::new();
     for (candidate, step) in open.clone() {
+        if joined.is_late() {
+            break;
+        }
         for base in joined.overridden(candidate)? {
             if known.insert(base) {
                 added.insert(base);
@@ -180,6 +222,9 @@ fn add_implementers(
     reached: &mut Reached,
 ) -> Result<(), StoreError> {
     for (interface, via) in open {
+        if joined.is_late() {
+            break;
+        }
         let (sure, types) = method_sets::implementers(joined, *interface)?;
         for found in types {
             let line = joined.of(found.file).declared[found.declared as usize].lines.0;

@@ -1,15 +1,18 @@
 //! Joins the structures of all files of a view by name: which definition a use means, and which uses mean a definition.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::method_sets;
 use crate::daemon::named_definitions::definitions_named;
 use crate::daemon::path_spec::own_name;
 use crate::daemon::shared::Shared;
 use crate::extract::words::{Form, write_words};
-use crate::resolve::{Candidate, Certainty, FileNumber, PathIndex, Resolver, Structures};
+use crate::resolve::{Candidate, Certainty, FileNumber, Packages, PathIndex, Resolver, Structures};
+use crate::scan;
 use crate::search::view_chunks::ViewChunks;
 use crate::store::{Reader, StoreError};
 use crate::types::{DeclaredRole, Phrase, Receiver, SourceKey, Structure, Use, UseRole, ViewId};
@@ -18,6 +21,12 @@ use crate::types::{DeclaredRole, Phrase, Receiver, SourceKey, Structure, Use, Us
 const MOST_CANDIDATES: usize = 1_000;
 /// Most structures in memory at once.
 const MOST_STRUCTURES: usize = 4_000;
+
+/// Most steps from value to type and from type to base for one use.
+const MOST_STEPS: u32 = 2_000;
+/// Most manifests that are read, and most bytes of one.
+const MOST_MANIFESTS: usize = 500;
+const MOST_MANIFEST_BYTES: u64 = 256 << 10;
 
 /// A definition, or the code at the top of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,34 +72,63 @@ pub(super) struct Joined<'a> {
     pub(super) paths: PathIndex,
     structures: RefCell<HashMap<FileNumber, Arc<Structure>>>,
     candidates: RefCell<HashMap<String, Arc<[Candidate]>>>,
+    /// Steps taken for the use that is resolved.
+    n_steps: Cell<u32>,
+    /// When looking for uses ends.
+    until: Instant,
+    /// Why an answer lacks something.
+    cut: Cell<Option<&'static str>>,
 }
 
 impl<'a> Joined<'a> {
     /// Prepares the view in the snapshot of `reader`.
-    pub(super) fn new(shared: &'a Shared, reader: &'a Reader, view: ViewId) -> Result<Self, StoreError> {
+    pub(super) fn new(
+        (shared, reader): (&'a Shared, &'a Reader),
+        (view, root): (ViewId, &Path),
+        until: Instant,
+    ) -> Result<Self, StoreError> {
         let chunks = shared.chunks.current(reader, view)?;
         let all = (0..chunks.n_contents() as u32).flat_map(|content| chunks.paths_of(content));
         let mut paths: Vec<String> = all.map(str::to_owned).collect();
         paths.sort_unstable();
-        let paths = PathIndex::new(paths);
-        let (structures, candidates) = (RefCell::default(), RefCell::default());
-        Ok(Self { shared, reader, view, chunks, paths, structures, candidates })
+        let packages = packages(root, &paths);
+        let paths = PathIndex::new(paths).with_packages(packages);
+        let (structures, candidates, cut) = (RefCell::default(), RefCell::default(), Cell::default());
+        let n_steps = Cell::default();
+        Ok(Self { shared, reader, view, chunks, paths, structures, candidates, n_steps, until, cut })
+    }
+
+    /// Returns why an answer lacks something, if it does.
+    pub(super) fn cut(&self) -> Option<&'static str> {
+        self.cut.get()
+    }
+
+    /// Whether the time is up.
+    pub(super) fn is_late(&self) -> bool {
+        let is_late = Instant::now() >= self.until;
+        if is_late {
+            self.cut.set(Some("the time limit was reached"));
+        }
+        is_late
     }
 
     /// Returns the uses in all files that may mean one of the `wanted`, which all have this name.
     pub(super) fn uses_of(&self, name: &str, wanted: &[Candidate]) -> Result<Vec<Found>, StoreError> {
-        let candidates = self.candidates(name)?;
+        // Of too many definitions of a name those that are asked for are among the candidates in any case.
+        let mut candidates = self.candidates(name)?.to_vec();
+        let missing: Vec<_> = wanted.iter().filter(|own| !candidates.contains(own)).copied().collect();
+        candidates.extend(missing);
         let mut resolver = Resolver::new(&self.paths, self, name, &candidates);
         let mut files = BTreeSet::new();
         let mut names = vec![name.to_owned()];
         while let Some(name) = names.pop() {
-            for file in self.files_with(&name)? {
+            for file in self.files_with(&name)?.into_iter().take_while(|_| !self.is_late()) {
                 names.extend(resolver.learn(&self.of(file)));
                 files.insert(file);
             }
         }
-        let found = files.into_iter().flat_map(|file| self.uses_in(file, &resolver, wanted));
-        Ok(found.collect())
+        let files = files.into_iter().take_while(|_| !self.is_late());
+        Ok(files.flat_map(|file| self.uses_in(file, &resolver, wanted)).collect())
     }
 
     fn uses_in(&self, file: FileNumber, resolver: &Resolver<'_, Self>, wanted: &[Candidate]) -> Vec<Found> {
@@ -98,7 +136,7 @@ impl<'a> Joined<'a> {
         // Uses of one form in one definition mean the same.
         let mut known: HashMap<UseForm, (Certainty, Vec<Candidate>, usize)> = HashMap::new();
         let mut found = Vec::new();
-        for of in resolver.uses(&structure) {
+        for of in resolver.uses(&structure).take_while(|_| !self.is_late()) {
             let is_import = of.receiver == Receiver::Import;
             let line = is_import.then_some(of.line);
             let form = (of.name, of.receiver, of.within, line);
@@ -182,6 +220,7 @@ impl<'a> Joined<'a> {
             }
             if found.len() > MOST_CANDIDATES {
                 found.truncate(MOST_CANDIDATES);
+                self.cut.set(Some("of more than 1,000 definitions of one name the first are told apart"));
                 break;
             }
         }
@@ -191,7 +230,7 @@ impl<'a> Joined<'a> {
     }
 
     /// Returns the files whose text has a name, by path.
-    fn files_with(&self, name: &str) -> Result<BTreeSet<FileNumber>, StoreError> {
+    pub(super) fn files_with(&self, name: &str) -> Result<BTreeSet<FileNumber>, StoreError> {
         let mut tokens = String::new();
         write_words(name, Form::Whole, &mut tokens);
         let phrase = Phrase { tokens: tokens.trim().to_owned(), is_prefix: false };
@@ -218,6 +257,7 @@ impl Structures for Joined<'_> {
         let key = self.key(file);
         let read = self.reader.structure(self.view, &key).unwrap_or_else(|error| {
             tracing::warn!(path = %key, %error, "its names are left out of an answer");
+            self.cut.set(Some("a part of the index cannot be read; the log has the reason"));
             None
         });
         let structure = Arc::new(read.unwrap_or_default());
@@ -229,11 +269,34 @@ impl Structures for Joined<'_> {
         structure
     }
 
+    fn begin(&self) {
+        self.n_steps.set(0);
+    }
+
+    fn may_step(&self) -> bool {
+        self.n_steps.set(self.n_steps.get() + 1);
+        self.n_steps.get() <= MOST_STEPS
+    }
+
     fn named(&self, name: &str) -> Vec<Candidate> {
         let read = self.candidates(name).map(|candidates| candidates.to_vec());
         read.unwrap_or_else(|error| {
             tracing::warn!(name, %error, "its definitions are left out of an answer");
+            self.cut.set(Some("a part of the index cannot be read; the log has the reason"));
             Vec::new()
         })
     }
+}
+
+/// Reads the manifests among the files of a worktree.
+fn packages(root: &Path, paths: &[String]) -> Packages {
+    let mut packages = Packages::default();
+    let manifests = paths.iter().filter(|path| Packages::is_manifest(path)).take(MOST_MANIFESTS);
+    for path in manifests {
+        let read = scan::read(root, &SourceKey::new(path), MOST_MANIFEST_BYTES);
+        if let Ok(scan::Content::Text(text)) = read.map(|read| read.content) {
+            packages.add(path, &text);
+        }
+    }
+    packages
 }

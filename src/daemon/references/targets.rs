@@ -1,14 +1,16 @@
 //! Finds the definitions that a question about uses is about.
 
+use std::collections::HashSet;
+
 use super::joined::Joined;
 use super::likeness::Likeness;
-use crate::daemon::error::RpcResult;
+use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::event::Freshness;
 use crate::daemon::history::key_of;
 use crate::daemon::named_definitions::{definitions_named, nothing, undefined};
 use crate::daemon::path_spec::{Part, named, parse};
 use crate::daemon::shared::Shared;
-use crate::proto::RefDefinition;
+use crate::proto::{RefDefinition, RpcError, code};
 use crate::resolve::{Candidate, Structures as _};
 use crate::store::Reader;
 use crate::types::{DeclaredRole, Definition, SourceKey};
@@ -20,6 +22,10 @@ pub(super) struct Targets {
     pub(super) definitions: Vec<(SourceKey, Definition)>,
     /// The same as the structures of their files have them.
     pub(super) declared: Vec<Candidate>,
+    /// Definitions that were asked for by their qualified names and are not there.
+    pub(super) n_gone: usize,
+    /// A file whose uses are not known, if there is one.
+    unknown: Option<SourceKey>,
 }
 
 impl Targets {
@@ -27,6 +33,9 @@ impl Targets {
     fn add(&mut self, joined: &Joined<'_>, key: &SourceKey, definition: Definition) {
         if let Some(file) = joined.paths.number(key.as_str()) {
             let structure = joined.of(file);
+            if structure.is_empty() {
+                self.unknown.get_or_insert_with(|| key.clone());
+            }
             let own = structure.declared.iter().enumerate().filter(|(_, declared)| {
                 declared.role != DeclaredRole::Scope && declared.title == definition.title
             });
@@ -55,7 +64,7 @@ impl Targets {
 
     /// Returns a reason why an answer about these lacks uses: languages whose uses are not known.
     pub(super) fn unknown_language(&self) -> Option<String> {
-        let (key, _) = self.definitions.first().filter(|_| self.declared.is_empty())?;
+        let key = self.unknown.as_ref()?;
         let known = "uses are known in Python, JavaScript, TypeScript, Go, Rust, Java, C and C++";
         Some(format!("{key}: {known}; `memo search` finds the name in other files"))
     }
@@ -88,7 +97,12 @@ pub(super) fn targets(
         let definitions = reader.definitions(at.view, &key)?;
         let found: Vec<Definition> = match part {
             Part::Whole if whole_files == WholeFiles::Allowed => definitions.clone(),
-            Part::Whole => continue,
+            Part::Whole => {
+                return Err(bad_params(format!(
+                    "{path}: a file, and the uses of a definition are asked for"
+                ))
+                .with_hint(format!("{path}#NAME; `memo outline {path}` lists its definitions")));
+            }
             Part::Symbol(name) => named(&definitions, name).into_iter().cloned().collect(),
             Part::Lines(first, last) => {
                 let around =
@@ -100,7 +114,13 @@ pub(super) fn targets(
             let name = match part {
                 Part::Symbol(name) => name,
                 Part::Whole => "definition",
-                Part::Lines(..) => "definition on that line",
+                Part::Lines(first, _) => {
+                    return Err(RpcError::new(
+                        code::NOT_FOUND,
+                        format!("{path}: no definition is on line {first}"),
+                    )
+                    .with_hint(format!("`memo outline {path}` lists what is where")));
+                }
             };
             return Err(undefined(path, name, &definitions));
         }
@@ -123,11 +143,15 @@ pub(super) fn of_files(
     let mut targets = Targets::default();
     for (path, names) in files {
         let key = SourceKey::new(path);
+        let names: HashSet<&str> = names.iter().map(String::as_str).collect();
+        let mut present = HashSet::new();
         for found in reader.definitions(at.view, &key)? {
-            if names.contains(&found.title) {
+            if let Some(name) = names.get(found.title.as_str()) {
+                present.insert(*name);
                 targets.add(joined, &key, found);
             }
         }
+        targets.n_gone += names.len() - present.len();
     }
     Ok(targets)
 }

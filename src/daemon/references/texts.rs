@@ -1,6 +1,7 @@
 //! Reads the lines that an answer shows, and notices files whose text is another one by now.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use super::MOST_CHARS;
 use crate::daemon::error::RpcResult;
@@ -10,7 +11,7 @@ use crate::daemon::show_code::text_of;
 use crate::map::Lines;
 use crate::paths::CallerDir;
 use crate::proto::ReachedDefinition;
-use crate::store::Reader;
+use crate::store::{Entry as StoredEntry, Reader, StoreError};
 use crate::types::SourceKey;
 
 /// The files of one answer, each read once.
@@ -18,21 +19,44 @@ pub(super) struct Texts<'a> {
     shared: &'a Shared,
     at: &'a Freshness,
     dir: &'a CallerDir,
+    entries: Entries,
     known: HashMap<SourceKey, Option<Lines>>,
 }
 
+/// The entries of files in the snapshot that an answer is from.
+pub(super) type Entries = HashMap<SourceKey, Option<StoredEntry>>;
+
+/// Reads the entries of files, in the snapshot of `reader`.
+pub(super) fn entries(
+    reader: &Reader,
+    at: &Freshness,
+    keys: impl Iterator<Item = SourceKey>,
+) -> Result<Entries, StoreError> {
+    let mut entries = Entries::new();
+    for key in keys {
+        if let Entry::Vacant(place) = entries.entry(key) {
+            let entry = reader.entry(at.view, place.key())?;
+            place.insert(entry);
+        }
+    }
+    Ok(entries)
+}
+
 impl<'a> Texts<'a> {
-    pub(super) fn new(shared: &'a Shared, at: &'a Freshness, dir: &'a CallerDir) -> Self {
-        Self { shared, at, dir, known: HashMap::new() }
+    pub(super) fn new(
+        (shared, at): (&'a Shared, &'a Freshness),
+        dir: &'a CallerDir,
+        entries: Entries,
+    ) -> Self {
+        Self { shared, at, dir, entries, known: HashMap::new() }
     }
 
     /// Returns the text of a file without its credentials; `None` if the disk has another one than the snapshot.
     pub(super) fn of(&mut self, key: &SourceKey) -> RpcResult<Option<&Lines>> {
         if !self.known.contains_key(key) {
-            let entry = self.shared.read(|reader: &Reader| reader.entry(self.at.view, key))?;
-            let text = match &entry {
-                Some(entry) => text_of(self.shared, self.at, entry, (key, self.dir))?,
-                None => None,
+            let text = match self.entries.get(key) {
+                Some(Some(entry)) => text_of(self.shared, self.at, entry, (key, self.dir))?,
+                _ => None,
             };
             self.known.insert(key.clone(), text.map(Lines::of));
         }
