@@ -56,7 +56,6 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
             CONFIDENCE,
             META,
             ABOUT,
-            flag("source", Form::Text).about("user if a person said it"),
             flag("force", Form::Switch).about("even if another says nearly the same"),
             flag("merge", Form::Switch).about("into one that says nearly the same"),
         ],

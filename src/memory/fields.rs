@@ -157,12 +157,20 @@ pub fn name(field: &'static str, raw: &str) -> Result<String, Refused> {
 /// The sources that a caller may give; memod stamps the others itself.
 const SOURCES: [&str; 4] = ["user", "agent", "hook", "import"];
 
+/// The source of what an agent says.
+pub const AGENT: &str = "agent";
+
 /// The sources of memories that were written here.
 const OWN_SOURCES: [&str; 7] = ["user", "agent", "hook", "cli", "api", "consolidation", "system"];
 
 /// Returns whether memories of a source were written here. An import may have such a source only if a person says so.
 pub fn is_own_source(source: &str) -> bool {
     OWN_SOURCES.contains(&source)
+}
+
+/// Returns the source of a memory after an agent has changed its text. An import stays one, because it is trusted less.
+pub fn source_after_agent(source: &str) -> &str {
+    if is_own_source(source) { AGENT } else { source }
 }
 
 /// Returns the source of an imported memory; `import` for what is no plain word, or looks like a source of memories that were
@@ -342,6 +350,16 @@ mod tests {
 
     fn refused<T>(result: Result<T, Refused>) -> String {
         result.map_or_else(|error| error.to_string(), |_| "taken".to_owned())
+    }
+
+    #[test]
+    fn what_an_agent_changes_is_an_agents_but_an_import_stays_one() {
+        for own in OWN_SOURCES {
+            assert_eq!(source_after_agent(own), AGENT, "{own}");
+        }
+        for other in ["import", "claude"] {
+            assert_eq!(source_after_agent(other), other);
+        }
     }
 
     #[test]

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use super::refused;
 use crate::cli::args::{
-    BackupArgs, ConfigArgs, ConfigVerb, ConsentArgs, DoctorArgs, ExportArgs, HooksArgs, HooksVerb,
-    ImportArgs, LogsArgs, ModelArgs, ModelVerb, RemoveArgs, RestoreBackupArgs, Verb,
+    AddArgs, BackupArgs, ConfigArgs, ConfigVerb, ConsentArgs, DoctorArgs, ExportArgs, HooksArgs, HooksVerb,
+    ImportArgs, LogsArgs, ModelArgs, ModelVerb, RemoveArgs, RestoreBackupArgs, SourceArg, Verb,
 };
 use crate::cli::context::CommandContext;
 use crate::cli::error::CliError;
@@ -19,6 +19,8 @@ use crate::types::is_secret_name;
 
 /// What to do about a verb that is for people.
 const BY_A_PERSON: &str = "ask the user to run it in a terminal";
+/// What to do about a memory that an agent would add as somebody else.
+const BY_AN_AGENT: &str = "leave it out, the source is then agent; or ask the user to run it in a terminal";
 /// What to do about memories that are to be deleted.
 const PURGE_BY_A_PERSON: &str =
     "ask the user to type `memo purge ID…` in a terminal; `memo purge --dry-run` shows what it would delete";
@@ -44,6 +46,9 @@ fn permission(verb: &Verb) -> Permission<'_> {
     use Permission::{Denied, Granted, Making, Reading};
     match verb {
         _ if verb.allows_secrets() => Denied("--allow-secret keeps what may be a credential", BY_A_PERSON),
+        Verb::Add(AddArgs { source: Some(SourceArg::User | SourceArg::Hook), .. }) => {
+            Denied("--source says that a person or a program said it, not an agent", BY_AN_AGENT)
+        }
         Verb::Import(ImportArgs { own: true, .. }) => {
             Denied("--own says that a person wrote what is imported", BY_A_PERSON)
         }

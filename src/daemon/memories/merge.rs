@@ -1,7 +1,7 @@
 //! Merges duplicate memories.
 
 use super::hits::is_own;
-use super::rules::{Done, bad, check_expected, digest, find, refused};
+use super::rules::{Done, bad, check_expected, digest, find, refused, says_other};
 use super::transaction::Stamp;
 use super::{links, show};
 use crate::memory::text_difference::united;
@@ -24,6 +24,11 @@ pub(super) fn merge_into(rows: &Rows<'_>, record: &Record, others: &[Record], st
         after.tags.extend(other.tags.iter().cloned());
         after.priority = after.priority.max(other.priority);
         after.confidence = after.confidence.max(other.confidence);
+    }
+    let by_agent = others.iter().find(|other| other.source == fields::AGENT);
+    if let Some(by_agent) = by_agent.filter(|_| says_other(record, &after)) {
+        after.source = fields::source_after_agent(&after.source).to_owned();
+        after.agent.clone_from(&by_agent.agent);
     }
     after.tags = fields::tags(&after.tags).map_err(bad)?;
     after.anchors =

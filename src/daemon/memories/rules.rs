@@ -60,6 +60,11 @@ pub(super) fn find_living(rows: &Rows<'_>, typed: &str, now_ms: i64) -> Done<Rec
     Ok(record)
 }
 
+/// Returns whether the title or the text of a memory was changed.
+pub(super) fn says_other(before: &Record, after: &Record) -> bool {
+    (&before.title, &before.content) != (&after.title, &after.content)
+}
+
 /// Returns the error for a change of an archived memory.
 pub(super) fn must_live(record: &Record, now_ms: i64) -> Done<()> {
     if record.lives(now_ms) {

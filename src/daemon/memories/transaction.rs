@@ -170,7 +170,7 @@ impl<'a> Call<'a> {
         let agent = agent.map_err(|refused| bad_params(refused.to_string()))?;
         with_store(self.shared, move |store, now_ms| {
             let source = match &*caller.client {
-                _ if caller.is_agent() => "agent",
+                _ if caller.is_agent() => fields::AGENT,
                 "cli" => "cli",
                 _ => "api",
             };
@@ -257,6 +257,11 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
+    /// Returns whether an agent asks.
+    pub(super) fn is_agent(&self) -> bool {
+        self.source == fields::AGENT
+    }
+
     pub(super) fn event(&self, action: &str) -> MemoryEvent {
         let (author, source) = (self.author.clone(), self.source.to_owned());
         MemoryEvent { at: self.now_ms, action: action.to_owned(), author, source, ..MemoryEvent::default() }

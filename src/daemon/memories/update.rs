@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::about::{resolve_into, united};
-use super::rules::{Done, bad, check_text, find_living, refused};
+use super::rules::{Done, bad, check_text, find_living, refused, says_other};
 use super::show;
 use super::transaction::{Call, Stamp};
 use crate::daemon::clock::local;
@@ -77,6 +77,10 @@ fn changed(before: &Record, params: &UpdateParams, stamp: &Stamp) -> Done<(Recor
     after.tags.extend(fields::tags(&params.add_tags).map_err(bad)?);
     after.tags.retain(|tag| !gone.contains(tag));
     after.tags = fields::tags(&after.tags).map_err(bad)?;
+    if stamp.is_agent() && says_other(before, &after) {
+        after.source = fields::source_after_agent(&before.source).to_owned();
+        after.agent.clone_from(&stamp.agent);
+    }
     Ok((after, redacted))
 }
 

@@ -279,7 +279,7 @@ fn put_row(conn: &Connection, record: &Record, hash: &[u8; 32]) -> rusqlite::Res
          VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)
          ON CONFLICT(id) DO UPDATE SET content = ?2, title = ?3, container = ?4, tier = ?5, expires_at = ?6,
              priority = ?7, confidence = ?8, source = ?9, updated = ?12, last_access = ?13, access_count = ?14, metadata = ?15,
-             hash = ?16, archived_at = ?17, archived_why = ?18, key = ?19
+             hash = ?16, archived_at = ?17, archived_why = ?18, key = ?19, agent = ?20
          RETURNING row",
     )?
     .query_row(

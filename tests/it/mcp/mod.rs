@@ -6,6 +6,7 @@ mod permission;
 mod pressure;
 mod processes;
 mod resources;
+mod sources;
 mod tools;
 
 use std::io::{BufRead, BufReader, Write};
