@@ -71,8 +71,8 @@ mod worktree;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::channel;
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
@@ -99,7 +99,7 @@ use crate::watch::Watch;
 /// Threads for blocking calls. `gates` allows fewer to work at a time; the others may hang on file systems.
 const MOST_THREADS: usize = 512;
 
-/// Longest wait for the threads of the index at the end.
+/// Longest wait for the threads of the index at the end, which begins with that for the requests.
 const END: Duration = Duration::from_secs(2);
 /// Longest wait for the last copy of the memories.
 const END_OF_MEMORIES: Duration = Duration::from_secs(10);
@@ -202,13 +202,15 @@ fn serve(
     })?;
     runtime.spawn(stop_after(signalled, Arc::clone(&shared)));
     ready();
-    runtime.block_on(server::serve(Arc::clone(&shared), listener, stopped));
-    end_within(END, "the index", move || {
+    let index_ended = on_thread(move || {
         for thread in [looping, embed, writer] {
             let _ = thread.join(); // a panic is in the log already
         }
     });
-    end_within(END_OF_MEMORIES, "the memories", move || shared.memories.stop());
+    let stopped_at = runtime.block_on(server::serve(Arc::clone(&shared), listener, stopped));
+    wait_until(stopped_at + END, "the index", &index_ended);
+    let memories_ended = on_thread(move || shared.memories.stop());
+    wait_until(Instant::now() + END_OF_MEMORIES, "the memories", &memories_ended);
     runtime.shutdown_background();
     Ok(())
 }
@@ -237,16 +239,22 @@ fn models(config: &Config, env: &Env) -> anyhow::Result<Models> {
     Ok(models.with_reranker(&config.model.reranker))
 }
 
-/// Waits until threads have ended, but at most for `limit`, because a file system that hangs may block one for ever. This
-/// loses nothing that was acknowledged: it is on the disk.
-fn end_within(limit: Duration, what: &str, join: impl FnOnce() + Send + 'static) {
+/// Runs code on a thread of its own; the receiver gets a message when it is done.
+fn on_thread(run: impl FnOnce() + Send + 'static) -> Receiver<()> {
     let (done, ended) = channel();
-    let joining = spawn("end", move || {
-        join();
+    // Without a thread nothing is sent, as if it hung.
+    let _ = spawn("end", move || {
+        run();
         let _ = done.send(()); // the receiver may have given up
     });
-    if joining.is_err() || ended.recv_timeout(limit).is_err() {
-        tracing::warn!(what, ?limit, "a thread does not end; the daemon ends without it");
+    ended
+}
+
+/// Waits until threads have ended, but not longer than `deadline`, because a file system that hangs may block one for ever.
+/// This loses nothing that was acknowledged: it is on the disk.
+fn wait_until(deadline: Instant, what: &str, ended: &Receiver<()>) {
+    if ended.recv_timeout(deadline.saturating_duration_since(Instant::now())).is_err() {
+        tracing::warn!(what, "a thread does not end; the daemon ends without it");
     }
 }
 
@@ -267,4 +275,19 @@ fn signals() -> std::io::Result<impl Future<Output = ()> + Send> {
             std::future::pending().await
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_are_waited_for_until_the_deadline_alone() {
+        let (_hanging, never) = channel();
+        let began = Instant::now();
+        wait_until(began, "a thread that hangs", &never);
+        assert!(began.elapsed() < END, "the time for it is over already");
+        let ended = on_thread(|| {});
+        assert_eq!(ended.recv(), Ok(()));
+    }
 }

@@ -5,7 +5,7 @@
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -25,10 +25,15 @@ use crate::proto::{MAX_DEPTH, Method, Request, Response, RpcError, code, depth};
 /// Most requests in progress over all connections, not counting one for each. The next request waits for as many searches:
 /// at 10 ms each on two cores, 64 of them leave two thirds of the second that freshness may take.
 const MAX_IN_WORK: usize = 64;
+/// Longest wait for running requests at the end. Those that get no answer are sent again by the client, to the next daemon.
 const DRAIN: Duration = Duration::from_secs(5);
 
-/// Accepts connections until `stop` is set, then lets running requests finish.
-pub(super) async fn serve(shared: Arc<Shared>, mut listener: Listener, mut stop: watch::Receiver<bool>) {
+/// Accepts connections until `stop` is set, then lets running requests finish. Returns when `stop` was set.
+pub(super) async fn serve(
+    shared: Arc<Shared>,
+    mut listener: Listener,
+    mut stop: watch::Receiver<bool>,
+) -> Instant {
     let mut connections = JoinSet::new();
     let in_work = Arc::new(Semaphore::new(MAX_IN_WORK));
     let max_connections = descriptors::max_connections();
@@ -60,8 +65,10 @@ pub(super) async fn serve(shared: Arc<Shared>, mut listener: Listener, mut stop:
             }
         }
     }
+    let stopped_at = Instant::now();
     drop(listener);
     let _ = timeout(DRAIN, async { while connections.join_next().await.is_some() {} }).await;
+    stopped_at
 }
 
 /// One of the open connections, until its end, be it by a panic.

@@ -13,6 +13,11 @@ use serde_json::json;
 
 use crate::live::{Live, memo, not_checked, until, word};
 
+/// How long a daemon that ends waits for running requests.
+const REQUESTS_END: Duration = Duration::from_secs(5);
+/// How long `memo stop` waits for the daemon to end.
+const STOP_ENDS: Duration = Duration::from_secs(10);
+
 /// A directory as another file system, whose server can be stopped: then whoever looks at it waits.
 struct Hanging {
     place: PathBuf,
@@ -189,6 +194,44 @@ fn it_ends_in_the_middle_of_a_walk_that_hangs() {
     hang_in_a_walk(&live, &mount);
     live.call("stop", json!({}));
     assert_eq!(live.wait_for_end(), Some(0));
+}
+
+#[test]
+fn it_ends_while_requests_and_the_index_hang() {
+    let Some((live, mount, _)) = mounted_inside() else { return };
+    hang_in_a_walk(&live, &mount); // the index
+    let mut stuck: Vec<_> = (0..4).map(|_| live.connect()).collect();
+    for rpc in &stuck {
+        let params = json!({ "cwd": live.root(), "target": "sub/s.md", "sync": "none" });
+        rpc.send(format!("{}\n", json!({ "jsonrpc": "2.0", "id": 1, "method": "show", "params": params })));
+    }
+    let mut n_seen = 0;
+    until("a thread that reads for a request hangs", || {
+        // Every system call is seen at times; only one that hangs is always.
+        n_seen = if is_reading(&live) { n_seen + 1 } else { 0 };
+        n_seen == 50
+    });
+    let began = Instant::now();
+    let output = live.memo(&["stop"]).output().unwrap();
+    let took = began.elapsed();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(live.wait_for_end(), Some(0));
+    assert!(REQUESTS_END <= took && took < STOP_ENDS, "{took:?}");
+    for rpc in &mut stuck {
+        assert!(rpc.receive().is_none(), "nothing was read that could be answered");
+    }
+}
+
+/// Returns whether a thread that serves requests is in a system call other than those in which it waits for work.
+fn is_reading(live: &Live) -> bool {
+    let tasks = fs::read_dir(format!("/proc/{}/task", live.endpoint().pid)).unwrap();
+    let reads = |task: PathBuf| {
+        let of = |name: &str| fs::read_to_string(task.join(name)).unwrap_or_default();
+        let number: Option<i64> = of("syscall").split(' ').next().and_then(|number| number.parse().ok());
+        let waits = [libc::SYS_futex, libc::SYS_epoll_wait, libc::SYS_epoll_pwait];
+        of("comm").trim() == "serve" && number.is_some_and(|number| !waits.contains(&number))
+    };
+    tasks.map(|task| task.unwrap().path()).any(reads)
 }
 
 #[test]
