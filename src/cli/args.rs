@@ -58,6 +58,9 @@ pub(super) struct CommandLine {
     pub(super) global: Global,
     #[command(subcommand)]
     pub(super) verb: Verb,
+    /// The verb as it is typed, such as `search` or `config set`
+    #[arg(skip)]
+    pub(super) name: String,
 }
 
 /// A command line of flags alone.

@@ -117,6 +117,15 @@ impl CliError {
         };
         Shown { code, message: self.to_string(), hint, exit }
     }
+
+    /// Like [`Self::shown`], for a command line with this verb, whose help a hint may name.
+    pub(super) fn shown_of(&self, verb: Option<&str>) -> Shown {
+        let mut shown = self.shown();
+        if let (Some(hint), Some(verb)) = (&mut shown.hint, verb) {
+            *hint = hint.replace("`memo VERB --help`", &format!("`memo {verb} --help`"));
+        }
+        shown
+    }
 }
 
 type Row = (&'static str, u8, Option<String>);

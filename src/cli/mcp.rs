@@ -56,6 +56,8 @@ impl Verbs for InProcess {
             Ok(typed) => typed,
             Err(error) => return explained(&error),
         };
+        let verb = typed.name.clone();
+        let of_error = |error: &CliError, kept| of_error(error, &verb, kept);
         if let Err(error) = check(&typed, has_stdin) {
             return of_error(&error, Kept::default());
         }
@@ -82,7 +84,7 @@ impl Verbs for InProcess {
 
     fn root(&self) -> Result<PathBuf, Failure> {
         let context = CommandContext::find(self.dir.as_deref());
-        context.map(|context| context.layout.root).map_err(|error| failure(&error))
+        context.map(|context| context.layout.root).map_err(|error| failure(&error, None))
     }
 
     fn indexing(&self) -> Option<Indexing> {
@@ -142,12 +144,12 @@ fn explained(error: &clap::Error) -> Answer {
     Answer { failure: Some(Failure { message, hint, is_quoting: false }), ..Answer::default() }
 }
 
-fn of_error(error: &CliError, kept: Kept) -> Answer {
-    Answer { text: kept.text, json: None, notes: kept.notes, failure: Some(failure(error)) }
+fn of_error(error: &CliError, verb: &str, kept: Kept) -> Answer {
+    Answer { text: kept.text, json: None, notes: kept.notes, failure: Some(failure(error, Some(verb))) }
 }
 
-fn failure(error: &CliError) -> Failure {
-    let shown = error.shown();
+fn failure(error: &CliError, verb: Option<&str>) -> Failure {
+    let shown = error.shown_of(verb);
     // The daemon quotes memories and definitions; a message of this process names what the caller typed.
     let is_quoting = matches!(error, CliError::Client(ClientError::Rpc(_)));
     Failure { message: shown.message, hint: shown.hint, is_quoting }

@@ -58,7 +58,7 @@ use args::{CommandLine, Global, JsonForm, RowsArgs, Verb};
 use context::CommandContext;
 use error::{CliError, CliResult};
 use output::{Kept, Output};
-use rows::{Shape, Table};
+use rows::Shape;
 
 /// Answers the command line of this process.
 pub fn run() -> ExitCode {
@@ -87,7 +87,7 @@ fn begin(global: &Global) -> u8 {
     let context = CommandContext::find(global.dir.as_deref()).ok();
     let shown = next_steps::next_steps(context.as_ref(), &mut output);
     let outcome = shown.and_then(|exit| output.flush().map(|()| exit));
-    outcome.unwrap_or_else(|error| failed(&error, &mut output))
+    outcome.unwrap_or_else(|error| failed(&error, None, &mut output))
 }
 
 /// Returns `memo VERB --help` for `memo help VERB`: a subcommand of clap's would add a manual page for each verb.
@@ -107,15 +107,17 @@ fn obey(mut typed: CommandLine) -> u8 {
     if let Verb::Mcp(args) = &typed.verb {
         return mcp::serve(args, &typed.global, keep); // before stdout is locked
     }
-    let global = typed.global.clone();
+    let (global, verb) = (typed.global.clone(), typed.name.clone());
     let shape = match shape(&typed) {
         Ok(shape) => shape,
-        Err((error, json)) => return failed(&error, &mut Output::new(&global, Shape::plain(json))),
+        Err((error, json)) => {
+            return failed(&error, Some(&verb), &mut Output::new(&global, Shape::plain(json)));
+        }
     };
     let is_paged = typed.verb.is_paged() && !global.no_pager;
     let mut output = if is_paged { Output::paged(&global, shape) } else { Output::new(&global, shape) };
     let outcome = answer(typed, &mut output).and_then(|exit| output.flush().map(|()| exit));
-    outcome.unwrap_or_else(|error| failed(&error, &mut output))
+    outcome.unwrap_or_else(|error| failed(&error, Some(&verb), &mut output))
 }
 
 /// Runs the command for a caller in this process: nothing is written.
@@ -129,7 +131,7 @@ fn keep(typed: CommandLine) -> (CliResult, Kept) {
 /// Returns the format of the answer, or an error and whether that is to be JSON.
 fn shape(typed: &CommandLine) -> Result<Shape, (CliError, Option<JsonForm>)> {
     let json = typed.global.json;
-    match listed(&typed.verb) {
+    match rows_args(&typed.verb).zip(rows::table_of(&typed.name)) {
         Some((rows, table)) => {
             let lines = rows.is_json().then_some(JsonForm::Lean);
             rows.shape(table, json).map_err(|error| (error, json.or(lines)))
@@ -138,27 +140,25 @@ fn shape(typed: &CommandLine) -> Result<Shape, (CliError, Option<JsonForm>)> {
     }
 }
 
-/// Returns which rows a verb lists and the flags for them; `None` for a verb that lists nothing.
-fn listed(verb: &Verb) -> Option<(&RowsArgs, &'static Table)> {
+/// Returns the flags for rows; `None` for a verb that lists nothing.
+fn rows_args(verb: &Verb) -> Option<&RowsArgs> {
     Some(match verb {
-        Verb::Search(typed) => (&typed.find.rows, &rows::HITS),
-        Verb::Changed(typed) => (&typed.rows, &rows::FILES),
-        Verb::Why(typed) => (&typed.rows, &rows::COMMITS),
-        Verb::Outline(typed) => (&typed.rows, &rows::ITEMS),
-        Verb::Refs(typed) => (&typed.list.rows, &rows::USES),
-        Verb::Callers(typed) | Verb::Callees(typed) | Verb::Implements(typed) => {
-            (&typed.list.rows, &rows::REACHED)
-        }
-        Verb::Impact(typed) | Verb::Tests(typed) => (&typed.list.rows, &rows::REACHED),
-        Verb::Get(typed) => (&typed.rows, &rows::MEMORIES),
-        Verb::List(typed) => (&typed.rows, &rows::MEMORIES),
-        Verb::Tags(typed) | Verb::Containers(typed) => (typed, &rows::NAMES),
-        Verb::History(typed) => (&typed.rows, &rows::CHANGES),
-        Verb::Explain(typed) => (&typed.find.rows, &rows::HITS),
-        Verb::Related(typed) => (&typed.rows, &rows::RELATED),
-        Verb::Links(typed) => (&typed.rows, &rows::LINKS),
-        Verb::Recall(typed) => (&typed.rows, &rows::MEMORIES),
-        Verb::Recent(typed) => (&typed.rows, &rows::MEMORIES),
+        Verb::Search(typed) => &typed.find.rows,
+        Verb::Explain(typed) => &typed.find.rows,
+        Verb::Changed(typed) => &typed.rows,
+        Verb::Why(typed) => &typed.rows,
+        Verb::Outline(typed) => &typed.rows,
+        Verb::Refs(typed) => &typed.list.rows,
+        Verb::Callers(typed) | Verb::Callees(typed) | Verb::Implements(typed) => &typed.list.rows,
+        Verb::Impact(typed) | Verb::Tests(typed) => &typed.list.rows,
+        Verb::Get(typed) => &typed.rows,
+        Verb::List(typed) => &typed.rows,
+        Verb::Recall(typed) => &typed.rows,
+        Verb::Recent(typed) => &typed.rows,
+        Verb::Tags(typed) | Verb::Containers(typed) => typed,
+        Verb::History(typed) => &typed.rows,
+        Verb::Related(typed) => &typed.rows,
+        Verb::Links(typed) => &typed.rows,
         _ => return None,
     })
 }
@@ -181,7 +181,7 @@ fn without_links(
 }
 
 fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
-    let CommandLine { global, mut verb } = typed;
+    let CommandLine { global, mut verb, .. } = typed;
     // What a person set is more exact than what a client calls itself.
     let of_env = std::env::var("MEMO_AGENT").ok().filter(|name| !name.trim().is_empty());
     let agent = of_env.or_else(|| global.agent.clone());
@@ -259,14 +259,11 @@ fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
     }
 }
 
-fn failed(error: &CliError, output: &mut Output) -> u8 {
+fn failed(error: &CliError, verb: Option<&str>, output: &mut Output) -> u8 {
     if error.is_broken_pipe() {
         return 0; // the reader has seen enough, as `head` has
     }
-    let mut shown = error.shown();
-    if let (Some(hint), Some(verb)) = (&mut shown.hint, usage::typed_verb()) {
-        *hint = hint.replace("`memo VERB --help`", &format!("`memo {verb} --help`"));
-    }
+    let shown = error.shown_of(verb);
     // Flush what was printed before the error. If stdout fails as well, the error is reported already.
     let _ = output.flush();
     let _ = output.error(&shown);

@@ -136,11 +136,6 @@ fn most_similar<'a>(error: &'a clap::Error, word: &str) -> Option<&'a str> {
     similar.last().map(String::as_str).filter(|verb| strsim::jaro_winkler(verb, word) >= SIMILAR)
 }
 
-/// Returns the verb of this command line; `None` in a shell, each line of which has its own.
-pub(super) fn typed_verb() -> Option<String> {
-    typed_words(std::env::args_os()).into_iter().next().filter(|verb| verb != "shell")
-}
-
 /// Returns what -C names among the words of a command line.
 pub(super) fn dir_of(words: impl Iterator<Item = OsString>) -> Option<PathBuf> {
     let mut words = words.skip_while(|word| word != "-C").skip(1);

@@ -40,6 +40,7 @@ fn lines_of_a_script_are_obeyed() {
     check(&["shell"], "list --tag none\ntags\n", 1, "1  zoo\n", "no such memories");
     check(&["shell"], "tags 'x\ntags\n", 2, "1  zoo\n", "a quote is not closed");
     check(&["shell"], "shell\n", 2, "", "this is the shell");
+    check(&["shell"], "add x --priority 11\n", 2, "", "hint: `memo add --help` lists the arguments");
     check(&["shell"], "exit\nlits\n", 0, "", "");
     check(&["shell"], "tags --help\nhelp\n", 0, "Count memories by tag", "");
     check(

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use clap::{Command, CommandFactory, FromArgMatches};
+use clap::{ArgMatches, Command, CommandFactory, FromArgMatches};
 
 use super::CommandLine;
 
@@ -75,7 +75,13 @@ pub(in crate::cli) fn parse<W: Into<OsString> + Clone>(
     words: impl IntoIterator<Item = W>,
 ) -> Result<CommandLine, clap::Error> {
     let matches = grouped().try_get_matches_from(words)?;
-    CommandLine::from_arg_matches(&matches)
+    Ok(CommandLine { name: name(&matches), ..CommandLine::from_arg_matches(&matches)? })
+}
+
+/// Returns the verb and its parts, without abbreviations.
+fn name(matches: &ArgMatches) -> String {
+    let parts = std::iter::successors(matches.subcommand(), |(_, matches)| matches.subcommand());
+    parts.map(|(name, _)| name).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the program with grouped help. clap supports one heading for all subcommands, so its own list is hidden.
@@ -104,6 +110,18 @@ fn list(command: &Command) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_command_line_knows_the_name_of_its_verb() {
+        for (line, expected) in [
+            ("memo s x", "search"),
+            ("memo -C / --json list", "list"),
+            ("memo config set a b", "config set"),
+            ("memo config", "config"),
+        ] {
+            assert_eq!(parse(line.split(' ')).expect("the line is well-formed").name, expected, "{line}");
+        }
+    }
 
     #[test]
     fn each_verb_is_in_one_group() {

@@ -119,6 +119,8 @@ fn nothing_found_is_an_answer_and_a_failure_is_told() {
         assert!(shown.starts_with("error: ") && shown.contains(expected), "{name} {arguments}: {shown}");
         assert!(shown.contains("\nhint: ") && !shown.contains("try '--help'"), "{shown}");
     }
+    let wrong = mcp.tool("memo", json!({ "command": "add x --priority 11" }));
+    assert!(text(&wrong).ends_with("hint: `memo add --help` lists the arguments"), "{wrong}");
     let help = mcp.tool("memo", json!({ "command": "help search" }));
     assert!(text(&help).contains("--threshold"), "{help}");
 }
