@@ -1,8 +1,7 @@
 //! Completes command lines, with paths, languages, ids, tags, containers and models from a running daemon.
 //!
 //! clap_complete knows verbs, flags and their values; settings, classes and fields are known here; the others come from the
-//! running daemon. Completion
-//! never starts a daemon, and offers nothing if the daemon does not answer at once.
+//! running daemon. Completion never starts a daemon, and offers nothing if the daemon does not answer at once.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -84,7 +83,7 @@ fn with_candidates(arg: Arg, verb: &str, dir: Option<PathBuf>) -> Arg {
         };
         return arg.add(ArgValueCompleter::new(names));
     }
-    let ask: fn(&CommandContext) -> Result<Words, CliError> = if takes(&arg, "ID") {
+    let words: fn(&CommandContext) -> Result<Words, CliError> = if takes(&arg, "ID") {
         match verb {
             "restore" | "purge" => |context| memories::some(context, true, PATIENCE),
             _ => |context| memories::some(context, false, PATIENCE),
@@ -94,14 +93,14 @@ fn with_candidates(arg: Arg, verb: &str, dir: Option<PathBuf>) -> Arg {
     } else if takes(&arg, "MODEL") {
         |context| model::names(context, PATIENCE)
     } else if takes(&arg, "LANG") {
-        |context| Ok(without_help(ask(context, CompletionKind::Lang, String::new(), "")?))
+        |context| Ok(without_help(complete(context, CompletionKind::Lang, String::new(), "")?))
     } else if arg.get_id() == "container" && takes(&arg, "NAME") {
         |context| memories::names("memory.containers", context, PATIENCE)
     } else {
         return arg;
     };
-    let ask = move || ask(&CommandContext::find(dir.as_deref())?);
-    arg.add(ArgValueCandidates::new(move || candidates(ask())))
+    let words = move || words(&CommandContext::find(dir.as_deref())?);
+    arg.add(ArgValueCandidates::new(move || candidates(words())))
 }
 
 fn takes(arg: &Arg, what: &str) -> bool {
@@ -143,13 +142,14 @@ fn paths(context: &CommandContext, typed: &str) -> Result<Vec<CompletionCandidat
     let Ok(from_top) = context.dir().path(if dir.is_empty() { "." } else { dir }) else {
         return Ok(Vec::new()); // outside of the worktree
     };
-    let names = ask(context, CompletionKind::Path, from_top, prefix)?;
+    let names = complete(context, CompletionKind::Path, from_top, prefix)?;
     let typed_dir = &typed[..typed.len() - prefix.len()];
     let names = names.iter().filter(|name| is_plain_word(name));
     Ok(names.map(|name| CompletionCandidate::new(format!("{typed_dir}{name}"))).collect())
 }
 
-fn ask(
+/// Returns what the daemon completes a prefix to.
+fn complete(
     context: &CommandContext,
     what: CompletionKind,
     dir: String,
