@@ -16,7 +16,7 @@ pub(super) use combine::consolidate;
 pub(super) use list::{Words, containers, get, history, list, names, some, stats, tags};
 pub(super) use recall::{promote, recall, recent};
 pub(super) use relations::{link, links, resolve, unlink};
-pub(super) use remove::{forget, purge, reset};
+pub(super) use remove::{REMOVE_HINT, forget, purge, reset};
 pub(super) use request::caller;
 pub(super) use similar::{dedupe, related};
 pub(super) use write::{add, append, restore, tag, untag, update};

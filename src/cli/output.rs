@@ -278,9 +278,12 @@ impl Output {
         self.talk_line(format!("{} {}", paint(self.talk.bad, "memo:"), escape(text)));
     }
 
-    /// Returns whether a user can answer [`Self::ask`].
-    pub(super) fn can_ask(&self) -> bool {
-        self.kept.is_none() && !self.json && io::stdin().is_terminal()
+    /// Fails if no user can answer [`Self::ask`]. `what` needs the confirmation, and `hint` says what to type instead.
+    pub(super) fn can_ask(&self, what: &str, hint: &'static str) -> Result<(), CliError> {
+        if self.kept.is_none() && !self.json && io::stdin().is_terminal() {
+            return Ok(());
+        }
+        Err(CliError::Usage { message: format!("{what} needs a confirmation"), hint })
     }
 
     /// Asks on stderr; only `y` or `yes` on stdin confirms.

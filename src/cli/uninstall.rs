@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::client::{Client, Options, lock_out};
 use crate::paths::{
-    Env, IoContext, LocateError, files_to_keep, may_have_memories, move_files, remove_state_dir,
+    Env, IoContext, LocateError, files_to_keep, first_free, may_have_memories, move_files, remove_state_dir,
 };
 use crate::setup::{Action, AgentReport, FileReport, Scope};
 use crate::types::rfc3339;
@@ -18,8 +18,10 @@ use crate::types::rfc3339;
 use super::args::UninstallArgs;
 use super::context::CommandContext;
 use super::error::{CliError, CliResult, EXIT_NONE};
+use super::memories::REMOVE_HINT;
 use super::output::Output;
-use super::text::{count, escape, paint, shell_word};
+use super::status::row;
+use super::text::{count, escape, shell_word};
 use super::{exchange, hooks, setup};
 
 /// Beginning of the name of an export.
@@ -63,12 +65,8 @@ struct Removal {
 /// Shows what would go, asks, exports and removes. Exits with 1 when something was left.
 pub(super) fn uninstall(typed: &UninstallArgs, dir: Option<&Path>, output: &mut Output) -> CliResult {
     let is_asked = !typed.yes && !typed.dry_run;
-    if is_asked && !output.can_ask() {
-        let message = "removing memod needs a confirmation".to_owned();
-        return Err(CliError::Usage {
-            message,
-            hint: "--dry-run shows what would be removed, --yes does it",
-        });
+    if is_asked {
+        output.can_ask("removing memod", REMOVE_HINT)?;
     }
     let context = match CommandContext::find_any(dir) {
         Ok(context) => Some(context),
@@ -181,7 +179,7 @@ fn new_path(dir: &Path, name: &str, extension: &str, now_ms: i64) -> PathBuf {
         1 => dir.join(format!("{name}-{date}{extension}")),
         number => dir.join(format!("{name}-{date}-{number}{extension}")),
     };
-    (1..).map(name).find(|path| fs::symlink_metadata(path).is_err()).expect("some number is free")
+    first_free((1..).map(name))
 }
 
 impl Removal {
@@ -262,10 +260,7 @@ impl Removal {
     }
 
     fn show(&self, output: &mut Output) -> Result<(), CliError> {
-        let mut row = |label: &str, text: &str| {
-            let label = paint(output.styles.title, &format!("{label:<10}"));
-            output.line(&format!("{label} {}", escape(text)))
-        };
+        let mut row = |label: &str, text: &str| row(label, &escape(text), output);
         for file in &self.hooks {
             row("git hook", &file.display().to_string())?;
         }

@@ -23,7 +23,7 @@ impl RepoLayout {
         let mut dirs = vec![self.state_dir.clone()];
         dirs.extend(self.other_state_dirs(env));
         dirs.extend(self.linked_git_dirs().map(|git_dir| git_dir.join(STATE_DIR)));
-        dirs.retain(|dir| fs::symlink_metadata(dir).is_ok_and(|meta| meta.is_dir()));
+        dirs.retain(|dir| is_dir(dir));
         dirs
     }
 
@@ -46,18 +46,30 @@ impl RepoLayout {
     /// Returns the repository's own hooks and configuration of git that name a doorbell of ours. Only the daemon knows all.
     pub fn hook_files(&self) -> Vec<PathBuf> {
         let Some(common_dir) = &self.common_dir else { return Vec::new() };
-        let hooks = fs::read_dir(common_dir.join("hooks")).into_iter().flatten().flatten();
-        let files = hooks.map(|entry| entry.path()).chain([common_dir.join("config")]);
+        let files = entries(&common_dir.join("hooks")).chain([common_dir.join("config")]);
         let doorbell = format!("{STATE_DIR}/cookies/{DOORBELL}");
         let names_it = |text: Vec<u8>| text.windows(doorbell.len()).any(|part| part == doorbell.as_bytes());
         files.filter(|file| read_regular(file).is_ok_and(names_it)).collect()
     }
 
     fn linked_git_dirs(&self) -> impl Iterator<Item = PathBuf> + use<> {
-        let dir = self.common_dir.as_ref().map(|dir| dir.join("worktrees"));
-        let entries = dir.and_then(|dir| fs::read_dir(dir).ok());
-        entries.into_iter().flatten().flatten().map(|entry| entry.path())
+        self.common_dir.as_ref().map(|dir| entries(&dir.join("worktrees"))).into_iter().flatten()
     }
+}
+
+/// Returns the paths of what is in a directory; none if it cannot be read.
+fn entries(dir: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path())
+}
+
+/// Returns whether a directory is there, and not a link to one.
+fn is_dir(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir())
+}
+
+/// Returns the first path at which nothing is; there must be one.
+pub fn first_free(mut paths: impl Iterator<Item = PathBuf>) -> PathBuf {
+    paths.find(|path| fs::symlink_metadata(path).is_err()).expect("endless numbers have a free one")
 }
 
 /// Returns whether a state dir has memories, or copies that they would be restored from.
@@ -69,9 +81,8 @@ pub fn may_have_memories(state_dir: &Path) -> bool {
 /// were asked for, and those of memories that a backup has replaced.
 pub fn files_to_keep(state_dir: &Path) -> Vec<PathBuf> {
     let files = |dir: &Path, is_kept: fn(&str) -> bool| {
-        let entries = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
         let name_is = |path: &PathBuf| path.file_name().and_then(|name| name.to_str()).is_some_and(is_kept);
-        let mut files: Vec<PathBuf> = entries.filter(name_is).collect();
+        let mut files: Vec<PathBuf> = entries(dir).filter(name_is).collect();
         files.sort();
         files
     };
@@ -91,8 +102,7 @@ pub fn move_files(files: &[PathBuf], dir: &Path) -> Result<(), PathError> {
     for file in files {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         let numbered = |number: u32| if number == 0 { name.to_string() } else { format!("{number}-{name}") };
-        let paths = (0..).map(|number| dir.join(numbered(number)));
-        let to = paths.into_iter().find(|path| fs::symlink_metadata(path).is_err()).expect("some is free");
+        let to = first_free((0..).map(|number| dir.join(numbered(number))));
         let copy = || fs::copy(file, &to).and_then(|_| File::open(&to)?.sync_all());
         fs::rename(file, &to).or_else(|_| copy()).at("move", file)?;
     }
@@ -115,8 +125,7 @@ pub fn remove_state_dir(dir: &Path) -> Result<(), PathError> {
         _ => 0,
     });
     for path in &paths {
-        let is_dir = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir());
-        let removed = if is_dir { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+        let removed = if is_dir(path) { fs::remove_dir_all(path) } else { fs::remove_file(path) };
         if_there(removed).at("remove", path)?;
     }
     match fs::remove_dir(dir) {

@@ -43,9 +43,8 @@ pub(in crate::cli) fn restore(
     output: &mut Output,
 ) -> CliResult {
     let is_asked = !typed.yes && !typed.dry_run;
-    if is_asked && !output.can_ask() {
-        let message = "replacing all memories needs a confirmation".to_owned();
-        return Err(CliError::Usage { message, hint: "--dry-run shows what would change, --yes does it" });
+    if is_asked {
+        output.can_ask("replacing all memories", "--dry-run shows what would change, --yes does it")?;
     }
     let path = if typed.path == Path::new("latest") { None } else { Some(absolute(&typed.path)?) };
     let mut params = RestoreParams { caller: caller(context), path, dry_run: !typed.yes };

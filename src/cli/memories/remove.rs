@@ -4,10 +4,13 @@ use super::request::{caller, notice};
 use super::show;
 use crate::cli::args::{ConsentArgs, RemoveArgs};
 use crate::cli::context::CommandContext;
-use crate::cli::error::{CliError, CliResult, EXIT_NONE};
+use crate::cli::error::{CliResult, EXIT_NONE};
 use crate::cli::output::Output;
 use crate::cli::text::count;
 use crate::proto::memory::{RemoveParams, RemoveResult, Selection};
+
+/// What to type where nobody can be asked whether something may be removed.
+pub(in crate::cli) const REMOVE_HINT: &str = "--dry-run shows what would be removed, --yes does it";
 
 /// The words for what is done to memories.
 struct Removal {
@@ -50,12 +53,8 @@ fn remove(
     let mut client = context.connect()?;
     let mut result: RemoveResult = client.call(removal.method, &params)?;
     // After the request, which is only a dry run: an unknown id is told before a confirmation is asked for.
-    if is_asked && !output.can_ask() {
-        let message = format!("to {} memories needs a confirmation", removal.verb);
-        return Err(CliError::Usage {
-            message,
-            hint: "--dry-run shows what would be removed, --yes does it",
-        });
+    if is_asked {
+        output.can_ask(&format!("to {} memories", removal.verb), REMOVE_HINT)?;
     }
     if !output.json {
         result.memories.iter().try_for_each(|memory| show::brief(memory, output))?;

@@ -65,12 +65,9 @@ pub(in crate::cli) fn related(
 /// Exits with 1 when there is nothing to merge.
 pub(in crate::cli) fn dedupe(typed: DedupeArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let is_asked = typed.merge && !typed.yes;
-    if is_asked && !output.can_ask() {
-        let message = "dedupe --merge needs a confirmation".to_owned();
-        return Err(CliError::Usage {
-            message,
-            hint: "leave out --merge to see the groups, or confirm with --yes",
-        });
+    if is_asked {
+        let hint = "leave out --merge to see the groups, or confirm with --yes";
+        output.can_ask("dedupe --merge", hint)?;
     }
     let mut client = context.connect()?;
     client.answer_within(std::time::Duration::from_secs(600)); // a scan for each memory
