@@ -174,8 +174,8 @@ impl Question {
     fn extent(&self) -> Extent {
         let SearchParams { full, texts, lines_before, lines_after, .. } = self.params;
         match (lines_before, lines_after) {
-            _ if full => Extent::Whole,
-            _ if texts => Extent::Both,
+            _ if full => Extent::Text,
+            _ if texts => Extent::BestAndText,
             (None, None) => Extent::Best,
             (before, after) => {
                 Extent::Around { before: before.unwrap_or_default(), after: after.unwrap_or_default() }

@@ -91,18 +91,18 @@ pub(super) fn verify(
         if is_full && !passages.iter().any(may_repeat) {
             continue;
         }
-        let Some((shown, position)) = files.span(found) else { continue };
-        let passage = Passage::new(*kind, name(found), (path, *classes), position, &shown);
+        let Some((text, position)) = files.span(found) else { continue };
+        let passage = Passage::new(*kind, name(found), (path, *classes), position, &text);
         match passages.iter().find(|(_, shown)| passage.repeats(shown)) {
             Some((original, _)) => add_copies(&mut hits[*original], found),
             None if is_full => {}
             None => {
                 // A list leaves nothing out.
                 passages.extend((!answer.is_list).then_some((hits.len(), passage)));
-                keep(&shown);
-                let shown = shown.into_owned();
+                keep(&text);
+                let text = text.into_owned();
                 let around = files.lines_around(found, snippets.lines_around());
-                hits.push(shown_as(found, &shown, around, hits.len()));
+                hits.push(shown_as(found, &text, around, hits.len()));
             }
         }
     }
@@ -181,9 +181,9 @@ fn commit(text: &str, shown_as: impl Fn(&str) -> Hit) -> Hit {
     Hit { commit, ..shown_as(message) }
 }
 
-fn hit(found: &Found, snippet: Snippet, at: &Freshness, shown: &str, explains: bool) -> Hit {
+fn hit(found: &Found, snippet: Snippet, at: &Freshness, text: &str, explains: bool) -> Hit {
     let candidate = &found.ranked.candidate;
-    let signature = signature(candidate, shown);
+    let signature = signature(candidate, text);
     Hit {
         kind: candidate.kind,
         classes: candidate.classes.iter().collect(),
@@ -192,9 +192,9 @@ fn hit(found: &Found, snippet: Snippet, at: &Freshness, shown: &str, explains: b
         lines: candidate.lines,
         symbol: candidate.symbol.as_deref().map(str::to_owned),
         title: candidate.title.as_deref().map(str::to_owned),
-        snippet: snippet.text,
+        snippet: snippet.lines,
         snippet_line: snippet.line,
-        text: snippet.whole,
+        text: snippet.text,
         signature_line: signature.as_ref().map(|(line, _)| *line),
         signature: signature.map(|(_, text)| text),
         rank: 0, // known once all hits are
@@ -220,10 +220,10 @@ fn copies(found: &Found) -> Option<Copies> {
 }
 
 /// Returns the line that names a definition, with its number in the file.
-fn signature(candidate: &Candidate, shown: &str) -> Option<(u32, String)> {
+fn signature(candidate: &Candidate, text: &str) -> Option<(u32, String)> {
     let name =
         candidate.symbol.as_deref().filter(|name| candidate.kind == Kind::Symbol && !name.contains(' '))?;
-    let (line, text) = Lines::of(shown.to_owned()).signature(name, 1)?;
-    let cut = text.char_indices().nth(MOST_SIGNATURE).map(|(at, _)| format!("{}…", &text[..at]));
-    Some((candidate.lines.0 + line - 1, cut.unwrap_or(text)))
+    let (line, signature) = Lines::of(text.to_owned()).signature(name, 1)?;
+    let cut = signature.char_indices().nth(MOST_SIGNATURE).map(|(at, _)| format!("{}…", &signature[..at]));
+    Some((candidate.lines.0 + line - 1, cut.unwrap_or(signature)))
 }

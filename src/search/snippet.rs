@@ -38,14 +38,14 @@ const ELLIPSIS: &str = "…";
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snippet {
     /// Whole lines joined with `\n`, long ones cut with `…`.
-    pub text: String,
+    pub lines: String,
     /// Number of the first line in the file, 1-based.
     pub line: u32,
-    /// The whole text, where it is wanted as well.
-    pub whole: Option<String>,
+    /// The text of the hit, where it is wanted as well.
+    pub text: Option<String>,
 }
 
-/// How much of a text is shown.
+/// How much of the text of a hit is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Extent {
     /// The lines that match best, with some neighbours.
@@ -58,10 +58,10 @@ pub enum Extent {
         /// Lines after the last that matches.
         after: usize,
     },
-    /// The same as `Best`, and the whole text as well.
-    Both,
-    /// All lines.
-    Whole,
+    /// The same as `Best`, and the text as well.
+    BestAndText,
+    /// The text.
+    Text,
 }
 
 /// Cuts snippets for the words of a query.
@@ -84,7 +84,7 @@ impl<'a> Snippets<'a> {
     pub fn lines_around(&self) -> Option<(usize, usize)> {
         match self.extent {
             Extent::Around { before, after } => Some((before, after)),
-            Extent::Best | Extent::Both | Extent::Whole => None,
+            Extent::Best | Extent::BestAndText | Extent::Text => None,
         }
     }
 
@@ -93,8 +93,8 @@ impl<'a> Snippets<'a> {
     /// `first_line` is the number of the first line of `text`, 1-based. Without a match the window is the
     /// beginning. `around` has the lines of the file before and after `text`, where they are wanted.
     pub fn of(&self, text: &str, first_line: u32, around: &(String, String), n_before: usize) -> Snippet {
-        if self.extent == Extent::Whole {
-            return Snippet { text: text.trim_end().to_owned(), line: first_line, whole: None };
+        if self.extent == Extent::Text {
+            return Snippet { lines: text.trim_end().to_owned(), line: first_line, text: None };
         }
         let mut squeezed = Vec::new();
         let mut lines: Vec<Line<'_>> = text.lines().map(|line| self.line(line, &mut squeezed)).collect();
@@ -121,8 +121,8 @@ impl<'a> Snippets<'a> {
         };
         let line = first_line.saturating_add(window.start as u32);
         let shown: Vec<String> = lines[window].iter().map(Line::shown).collect();
-        let whole = (self.extent == Extent::Both).then(|| text.trim_end().to_owned());
-        Snippet { text: shown.join("\n"), line, whole }
+        let text = (self.extent == Extent::BestAndText).then(|| text.trim_end().to_owned());
+        Snippet { lines: shown.join("\n"), line, text }
     }
 
     /// Splits a line only if it may have a word.
@@ -289,7 +289,7 @@ mod tests {
             }
             marked
         };
-        let lines: Vec<String> = found.text.lines().map(mark).collect();
+        let lines: Vec<String> = found.lines.lines().map(mark).collect();
         (found.line, lines.join("\n"))
     }
 
@@ -317,12 +317,12 @@ mod tests {
         let text = "a\nb\nx\nc\nd\ne\n";
         let check = |n_before, extent, line: u32, expected: &str| {
             let found = Snippets::new(query.words(), extent).of(text, 1, &Default::default(), n_before);
-            assert_eq!((found.line, found.text.as_str()), (line, expected), "{n_before} {extent:?}");
+            assert_eq!((found.line, found.lines.as_str()), (line, expected), "{n_before} {extent:?}");
         };
         check(2, Extent::Best, 1, "a\nb\nx\nc\nd");
         check(3, Extent::Best, 2, "b\nx\nc");
         check(5, Extent::Best, 3, "x\nc");
-        check(5, Extent::Both, 1, "a\nb\nx\nc\nd");
+        check(5, Extent::BestAndText, 1, "a\nb\nx\nc\nd");
     }
 
     #[test]
@@ -332,7 +332,7 @@ mod tests {
             let around = ("1\n2\n".to_owned(), "8\n9\n".to_owned());
             let snippets = Snippets::new(query.words(), Extent::Around { before, after });
             let found = snippets.of("3\nx\n5\ny\n7\n", 3, &around, 0);
-            assert_eq!((found.line, found.text.as_str()), (line, expected));
+            assert_eq!((found.line, found.lines.as_str()), (line, expected));
         };
         check((0, 0), "x", 4, "x");
         check((1, 0), "x", 3, "3\nx");
@@ -376,8 +376,8 @@ mod tests {
             let text = hostile_text(&mut random, 400);
             let found =
                 Snippets::new(query.words(), Extent::Best).of(&text, u32::MAX - 3, &Default::default(), 0);
-            assert!(found.text.lines().count() <= MAX_LINES);
-            assert!(found.text.chars().count() <= MAX_CHARS);
+            assert!(found.lines.lines().count() <= MAX_LINES);
+            assert!(found.lines.chars().count() <= MAX_CHARS);
         }
     }
 }

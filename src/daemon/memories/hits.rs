@@ -91,9 +91,9 @@ pub(in crate::daemon) fn hit(
         lines: (1, n_lines.max(1)),
         symbol: None,
         title: record.title.clone(),
-        snippet: snippet.text,
+        snippet: snippet.lines,
         snippet_line: snippet.line,
-        text: snippet.whole,
+        text: snippet.text,
         rank: 0, // known once all hits are
         score: ranked.score,
         arms: arms(signals),
