@@ -18,6 +18,9 @@ pub(super) use tables::{
     CHANGES, COMMITS, FILES, HITS, ITEMS, LINKS, MEMORIES, NAMES, REACHED, RELATED, USES,
 };
 
+/// Characters of a line that stands in for what is missing, as where a memory has one line.
+const MOST_LINE: usize = 100;
+
 /// A field: its name and its JSON pointer (RFC 6901) in a row; a second pointer, after a space, is used where the first
 /// is null.
 pub(super) type Column = (&'static str, &'static str);
@@ -39,6 +42,8 @@ pub(super) struct Table {
     compact: &'static [&'static str],
     /// Fields with another name or pointer in TOON; these names are accepted too.
     aliases: &'static [Column],
+    /// Fields with another pointer in compact TOON alone.
+    compact_aliases: &'static [Column],
 }
 
 /// Returns what a verb lists; `None` for one that lists nothing.
@@ -109,9 +114,11 @@ impl RowsArgs {
             Format::Json => return Ok(Shape::Json(json.unwrap_or(JsonForm::Lean))),
             Format::Jsonl => return Ok(Shape::JsonLines),
             Format::Csv | Format::Xml => table.columns.to_vec(),
-            Format::Md => some(table.md, [table.columns, table.aliases]),
-            Format::Toon => some(table.toon, [table.aliases, table.columns]),
-            Format::ToonCompact => some(table.compact, [table.aliases, table.columns]),
+            Format::Md => some(table.md, &[table.columns, table.aliases]),
+            Format::Toon => some(table.toon, &[table.aliases, table.columns]),
+            Format::ToonCompact => {
+                some(table.compact, &[table.compact_aliases, table.aliases, table.columns])
+            }
         };
         Ok(Shape::Rows(format, table, columns))
     }
@@ -139,7 +146,7 @@ impl Table {
     fn named(&self, names: &[String]) -> Result<Vec<Column>, CliError> {
         let mut columns = Vec::new();
         for name in names {
-            let Some(column) = find(name.trim(), [self.columns, self.aliases]) else {
+            let Some(column) = find(name.trim(), &[self.columns, self.aliases]) else {
                 let known: Vec<_> = self.columns.iter().map(|column| column.0).collect();
                 let message = format!("--fields: {} have no field {name:?}", self.rows);
                 return Err(CliError::Field { message, known: known.join(", ") });
@@ -153,11 +160,11 @@ impl Table {
 }
 
 /// Returns the column with a name; the first list takes precedence.
-fn find(name: &str, [first, second]: [&[Column]; 2]) -> Option<Column> {
-    first.iter().chain(second).find(|column| column.0 == name).copied()
+fn find(name: &str, lists: &[&[Column]]) -> Option<Column> {
+    lists.iter().copied().flatten().find(|column| column.0 == name).copied()
 }
 
-fn some(names: &[&str], columns: [&[Column]; 2]) -> Vec<Column> {
+fn some(names: &[&str], columns: &[&[Column]]) -> Vec<Column> {
     names.iter().filter_map(|name| find(name, columns)).collect()
 }
 
@@ -175,18 +182,32 @@ pub(super) fn print<L: Listing>(
     let facts = iter::once(count).chain(result.facts()).filter(|fact| !fact.1.is_null());
     let facts: Vec<_> = facts.collect();
     let head = formats::Head { rows: table.rows, row: table.row, names: &names, facts: &facts };
-    let mut rows = result.rows().iter().map(|row| cells(row, columns));
+    let mut rows = result.rows().iter().map(|row| cells(row, columns, format));
     Ok(formats::write(format, &head, &mut rows, out)?)
 }
 
 /// Returns the values of some fields of a row, null for what it does not have.
-fn cells<R: Serialize>(row: &R, columns: &[Column]) -> Vec<Value> {
+fn cells<R: Serialize>(row: &R, columns: &[Column], format: Format) -> Vec<Value> {
     let row = serde_json::to_value(row).unwrap_or_default();
-    columns.iter().map(|(_, places)| cell(&row, places).cloned().unwrap_or_default()).collect()
+    columns.iter().map(|(_, places)| cell(&row, places, format)).collect()
 }
 
-fn cell<'a>(row: &'a Value, places: &str) -> Option<&'a Value> {
-    places.split(' ').filter_map(|at| row.pointer(at)).find(|value| !value.is_null())
+/// Returns a value. In compact TOON a text that stands in for what is missing is one line.
+fn cell(row: &Value, places: &str, format: Format) -> Value {
+    let values = places.split(' ').map(|at| row.pointer(at).filter(|value| !value.is_null()));
+    match values.enumerate().find_map(|(nth, value)| Some((nth, value?))) {
+        Some((1.., Value::String(text))) if format == Format::ToonCompact => Value::from(first_line(text)),
+        found => found.map(|(_, value)| value.clone()).unwrap_or_default(),
+    }
+}
+
+/// Returns the first line with a text, cut to [`MOST_LINE`] characters.
+fn first_line(text: &str) -> String {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    match line.char_indices().nth(MOST_LINE) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line.to_owned(),
+    }
 }
 
 #[cfg(test)]

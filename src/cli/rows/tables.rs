@@ -64,6 +64,7 @@ pub(in crate::cli) const MEMORIES: Table = Table {
         ("created_at", "/created"),
         ("updated_at", "/updated"),
     ],
+    compact_aliases: &[],
 };
 
 impl Listing for RecallResult {
@@ -128,6 +129,7 @@ pub(in crate::cli) const HITS: Table = Table {
     toon: &["kind", "path", "first_line", "last_line", "title", "score", "id", "state", "snippet"],
     compact: &["kind", "path", "first_line", "last_line", "title", "score"],
     aliases: &[],
+    compact_aliases: &[("title", "/title /snippet")],
 };
 
 impl Listing for SearchResult {
@@ -159,6 +161,7 @@ pub(in crate::cli) const NAMES: Table = Table {
     toon: &["name", "memories"],
     compact: &["name", "memories"],
     aliases: &[],
+    compact_aliases: &[],
 };
 
 impl Listing for TallyResult {
@@ -184,6 +187,7 @@ pub(in crate::cli) const CHANGES: Table = Table {
     toon: &["at", "action", "author", "source", "fields"],
     compact: &["at", "action", "author"],
     aliases: &[],
+    compact_aliases: &[],
 };
 
 impl Listing for HistoryResult {
@@ -215,6 +219,7 @@ pub(in crate::cli) const USES: Table = Table {
     toon: &["path", "line", "within", "certainty", "text"],
     compact: &["path", "line", "within"],
     aliases: &[],
+    compact_aliases: &[],
 };
 
 impl Listing for RefsResult {
@@ -257,6 +262,7 @@ pub(in crate::cli) const REACHED: Table = Table {
     toon: &["path", "start_line", "end_line", "title", "depth", "certainty", "is_test"],
     compact: &["path", "start_line", "title"],
     aliases: &[],
+    compact_aliases: &[],
 };
 
 impl Listing for ReachResult {
@@ -294,6 +300,7 @@ pub(in crate::cli) const ITEMS: Table = Table {
     toon: &["path", "start_line", "end_line", "depth", "text"],
     compact: &["start_line", "title"],
     aliases: &[],
+    compact_aliases: &[],
 };
 
 impl Listing for OutlineResult {
@@ -326,6 +333,7 @@ pub(in crate::cli) const FILES: Table = Table {
     toon: &["status", "path", "from", "added", "changed", "removed"],
     compact: &["status", "path"],
     aliases: &[],
+    compact_aliases: &[],
 };
 
 impl Listing for ChangedResult {
@@ -363,6 +371,7 @@ pub(in crate::cli) const COMMITS: Table = Table {
     toon: &["oid", "date", "author", "subject", "path", "lines", "body"],
     compact: &["oid", "date", "subject", "lines"],
     aliases: &[],
+    compact_aliases: &[],
 };
 
 impl Listing for WhyResult {
@@ -397,6 +406,7 @@ pub(in crate::cli) const LINKS: Table = Table {
     toon: &["from", "kind", "to", "linked"],
     compact: &["from", "kind", "to"],
     aliases: &[],
+    compact_aliases: &[],
 };
 
 impl Listing for LinksResult {
@@ -427,6 +437,7 @@ pub(in crate::cli) const RELATED: Table = Table {
     toon: &["id", "line", "cosine", "relations"],
     compact: &["id", "line", "cosine"],
     aliases: &[],
+    compact_aliases: &[],
 };
 
 impl Listing for RelatedResult {

@@ -8,7 +8,9 @@ use serde_json::json;
 
 use super::*;
 use crate::proto::memory::{Change, Edge, MemoriesResult, Memory, Related, Tally};
-use crate::proto::{ChangedFile, ChangedSymbols, CommitInfo, Copies, Explain, Hit, MemoryInfo, WhyCommit};
+use crate::proto::{
+    ChangedFile, ChangedSymbols, CommitInfo, Copies, Explain, Hit, MemoryInfo, SearchResult, WhyCommit,
+};
 use crate::types::FileClass;
 
 /// Texts that are easy to write wrongly.
@@ -262,6 +264,34 @@ fn toon_is_what_its_definition_shows() {
     );
 }
 
+#[test]
+fn one_line_stands_in_for_a_missing_title_in_compact_toon() {
+    let untitled = |content: String| Memory { id: "m".to_owned(), content, ..Memory::default() };
+    let compact = |content: &str| {
+        let list =
+            MemoriesResult { memories: vec![untitled(content.to_owned())], ..MemoriesResult::default() };
+        let text = printed(&list, &MEMORIES, Format::ToonCompact, "");
+        toon_cells(text.lines().last().expect("a row"))[1].clone()
+    };
+    assert_eq!(compact("\n  sessions | tokens\nand more"), "sessions | tokens");
+    assert_eq!(compact(&"é".repeat(101)), format!("{}…", "é".repeat(100)));
+    assert_eq!(compact("   "), "");
+
+    let hit = |title: Option<&str>| {
+        let hit = json!({ "kind": "memory", "path": "memory:m", "lines": [1, 2], "title": title,
+            "snippet": "first\nsecond", "snippet_line": 1, "score": 1.0, "arms": {}, "view": "", "blob": "",
+            "trust": "own" });
+        serde_json::from_value::<Hit>(hit).expect("a hit")
+    };
+    let list = SearchResult { hits: vec![hit(None), hit(Some("titled"))], ..SearchResult::default() };
+    let titles = |format| -> Vec<String> {
+        let text = printed(&list, &HITS, format, "");
+        text.lines().skip(2).map(|line| toon_cells(line)[4].clone()).collect()
+    };
+    assert_eq!(titles(Format::ToonCompact), ["first", "titled"]);
+    assert_eq!(titles(Format::Toon), ["", "titled"], "the snippet is a field of its own");
+}
+
 fn of<R: Serialize>(row: &R) -> Value {
     serde_json::to_value(row).expect("JSON")
 }
@@ -279,13 +309,13 @@ fn tables_have_every_field() {
                 table.rows
             );
         }
-        for (name, places) in table.columns.iter().chain(table.aliases) {
+        for (name, places) in table.columns.iter().chain(table.aliases).chain(table.compact_aliases) {
             let is_there = places.split(' ').all(|at| row.pointer(at).is_some());
             assert!(is_there || elsewhere.contains(name), "{}: {name} is nowhere", table.rows);
         }
         let columns = [table.columns, table.aliases];
-        assert_eq!(some(table.md, columns).len(), table.md.len());
-        assert_eq!(some(table.toon, columns).len(), table.toon.len());
+        assert_eq!(some(table.md, &columns).len(), table.md.len());
+        assert_eq!(some(table.toon, &columns).len(), table.toon.len());
         assert!(table.compact.iter().all(|name| table.toon.contains(name)));
         let unique: BTreeMap<_, _> = table.columns.iter().copied().collect();
         assert_eq!(unique.len(), table.columns.len());
