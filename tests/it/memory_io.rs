@@ -425,6 +425,8 @@ fn a_folder_of_documents_is_taken_as_it_is() {
         (&json!("import"), &json!("hand-book"), &json!(["docs"]))
     );
     assert!(memory["key"].as_str().unwrap().starts_with(&format!("import:{path}/")), "{memory}");
+    let hash = blake3::hash(memory["content"].as_str().unwrap().as_bytes()).to_hex();
+    assert_eq!(memory["metadata"]["hash"], hash.as_str(), "{memory}");
     import(&live, &args, &json!({ "added": 0, "same": 3, "archived": 0 }));
     file(&live, "docs/a.md", "# A\n\nfirst\n\n## B\n\nthird\n");
     import(

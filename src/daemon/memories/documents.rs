@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use serde_json::{Map, Value, json};
 
 use crate::extract::{CHUNK_CHARS, Chunk, Extracted, OVERLAP_CHARS, Size, markdown};
-use crate::memory::fields::MAX_TITLE;
+use crate::memory::fields::{self, MAX_TITLE};
 use crate::proto::exchange::{Draft, ImportParams, MarkdownParams, Snapshot};
 use crate::types::TOKEN_CHARS;
 
@@ -48,10 +48,13 @@ pub(super) fn drafts(params: MarkdownParams) -> Result<(ImportParams, Vec<String
 fn draft(params: &MarkdownParams, chunk: &Chunk, number: u64) -> Draft {
     let content = chunk.text.as_deref().unwrap_or(&params.text[chunk.bytes.clone()]);
     let title = chunk.title.as_deref().map(|title| title[..title.floor_char_boundary(MAX_TITLE)].to_owned());
+    // Of what is stored: a hash of private parts would let them be guessed. What is refused needs none.
+    let stored = fields::content(content, params.allow_secret).map(|kept| kept.text).unwrap_or_default();
     let metadata = [
         ("path".to_owned(), json!(params.path)),
         ("lines".to_owned(), json!(chunk.lines)),
         ("chunk".to_owned(), json!(number)),
+        ("hash".to_owned(), json!(blake3::hash(stored.as_bytes()).to_hex().as_str())),
     ];
     Draft {
         line: u64::from(chunk.lines.0),
@@ -68,6 +71,18 @@ fn draft(params: &MarkdownParams, chunk: &Chunk, number: u64) -> Draft {
 mod tests {
     use super::*;
 
+    fn hash_of(text: &str) -> Value {
+        json!(blake3::hash(text.trim().as_bytes()).to_hex().as_str())
+    }
+
+    #[test]
+    fn the_hash_of_a_chunk_is_that_of_what_is_stored() {
+        let text = "# Gate\n\nThe code is <private>1234</private>, ask at the desk.\n".to_owned();
+        let (import, _) = drafts(MarkdownParams { text, ..Default::default() }).unwrap();
+        let stored = "# Gate\n\nThe code is [REDACTED], ask at the desk.";
+        assert_eq!(import.drafts[0].metadata["hash"], hash_of(stored));
+    }
+
     #[test]
     fn sections_become_drafts_of_one_source() {
         let text =
@@ -82,6 +97,7 @@ mod tests {
         assert_eq!((import.drafts[0].title.as_deref(), import.drafts[0].line), (Some("Guide"), 1));
         assert!(import.drafts.len() > 3 && import.drafts.iter().all(|draft| draft.content.len() <= 400));
         assert_eq!(import.drafts[1].metadata["chunk"], 2);
+        assert!(import.drafts.iter().all(|draft| draft.metadata["hash"] == hash_of(&draft.content)));
         assert_eq!((import.snapshot.unwrap().key.as_str(), notes.len()), ("import:/d/a.md", 0));
         let text = "---\nvector-index: false\n---\n# A\n".to_owned();
         let (import, notes) = drafts(MarkdownParams { text, ..Default::default() }).unwrap();
