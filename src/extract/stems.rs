@@ -29,6 +29,11 @@ pub fn is_stem(token: &str) -> bool {
     token.starts_with(MARK)
 }
 
+/// Returns a token without the mark of a stem.
+pub fn unmarked(token: &str) -> &str {
+    token.strip_prefix(MARK).unwrap_or(token)
+}
+
 /// Appends the stems of the tokens of a stream in their order, so that phrases stay together.
 pub fn add_stems(stream: &mut String) {
     let stems: Vec<String> = stream.split_ascii_whitespace().filter_map(stem).collect();

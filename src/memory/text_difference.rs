@@ -4,8 +4,10 @@
 //! texts are the same only if their numbers and negations are.
 
 use std::collections::BTreeSet;
+use std::ops::Bound;
 
 use super::text::{subject, words_of};
+use crate::extract::stems::unmarked;
 
 /// Minimum share of common stems, of all stems of two titles, for the same subject.
 const SIMILAR_TITLE: f64 = 0.75;
@@ -25,18 +27,84 @@ const NEGATIONS: [&str; 12] = [
     "off",
 ];
 
+/// The units of time, each with how it is written.
+const UNITS: [(&str, &[&str]); 5] = [
+    ("ms", &["ms", "msec", "millisecond", "milliseconds"]),
+    ("second", &["s", "sec", "secs", "second", "seconds"]),
+    ("minute", &["min", "mins", "minute", "minutes"]),
+    ("hour", &["h", "hr", "hrs", "hour", "hours"]),
+    ("day", &["d", "day", "days"]),
+];
+
+/// Most words that one of two texts may have besides those of the other: one of so many.
+const ONE_MORE_OF: usize = 5;
+/// Shortest beginning of a word that stands for the word, characters: `auth` is `authentication`.
+const ABBREVIATION: usize = 4;
+
 /// The difference of two near texts that may contradict each other.
 pub fn difference(left: &str, right: &str) -> Option<&'static str> {
-    let (left, right) = (words_of(left), words_of(right));
+    let (left, right) = (measured_words(left), measured_words(right));
     if numbers(&left) != numbers(&right) {
         return Some("numbers");
     }
     (negations(&left) != negations(&right)).then_some("negation")
 }
 
+/// Returns whether one of two texts has all words of the other, and few more. Stems and abbreviations count as the word.
+/// Numbers and negations do not count, because [`difference`] compares them.
+pub fn has_same_words(left: &str, right: &str) -> bool {
+    let (left, right) = (plain_words(left), plain_words(right));
+    let (fewer, more) = if left.len() <= right.len() { (left, right) } else { (right, left) };
+    let n_more = more.iter().filter(|word| !has_word(&fewer, word)).count();
+    !fewer.is_empty() && fewer.iter().all(|word| has_word(&more, word)) && n_more * ONE_MORE_OF <= more.len()
+}
+
+/// Returns the stems of the words that are no number, no negation and no article.
+fn plain_words(text: &str) -> BTreeSet<String> {
+    let words = measured_words(text).into_iter();
+    let is_plain = |word: &String| !has_digit(word) && !NEGATIONS.contains(&word.as_str());
+    let stems = subject(&words.filter(is_plain).collect::<Vec<_>>().join(" "));
+    stems.iter().map(|stem| unmarked(stem).to_owned()).collect()
+}
+
+/// Returns whether a word, its abbreviation, or what it abbreviates is among `words`.
+fn has_word(words: &BTreeSet<String>, word: &str) -> bool {
+    let is_long = |part: &str| part.chars().count() >= ABBREVIATION;
+    let longer = words
+        .range::<str, _>((Bound::Included(word), Bound::Unbounded))
+        .next()
+        .is_some_and(|next| next.starts_with(word));
+    let ends = word.char_indices().map(|(at, _)| &word[..at]);
+    words.contains(word)
+        || (is_long(word) && longer)
+        || ends.filter(|part| is_long(part)).any(|part| words.contains(part))
+}
+
+/// Returns the words of a text; a number and its unit of time are one, as in `24 hour` for `24h` and `24-hour`.
+fn measured_words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in words_of(text) {
+        let (number, rest) = word.split_at(word.find(|c: char| !c.is_ascii_digit()).unwrap_or(word.len()));
+        let before = words.last_mut().filter(|before| before.bytes().all(|byte| byte.is_ascii_digit()));
+        match (unit(rest), before) {
+            (Some(unit), Some(before)) if number.is_empty() => *before = format!("{before} {unit}"),
+            (Some(unit), _) if !number.is_empty() => words.push(format!("{number} {unit}")),
+            _ => words.push(word),
+        }
+    }
+    words
+}
+
+fn unit(word: &str) -> Option<&'static str> {
+    UNITS.iter().find(|(_, written)| written.contains(&word)).map(|(unit, _)| *unit)
+}
+
+fn has_digit(word: &str) -> bool {
+    word.contains(|c: char| c.is_ascii_digit())
+}
+
 fn numbers(words: &[String]) -> BTreeSet<&str> {
-    let has_digit = |word: &&String| word.contains(|c: char| c.is_ascii_digit());
-    words.iter().filter(has_digit).map(String::as_str).collect()
+    words.iter().map(String::as_str).filter(|word| has_digit(word)).collect()
 }
 
 /// Returns the number of negations; two are not the same as one. `don't` is two words, `don` and `t`.
@@ -76,11 +144,40 @@ mod tests {
             ("we don't cache it", "we do cache it", Some("negation")),
             ("we don't cache it", "we do not cache it", None),
             ("it is never off", "it is off", Some("negation")),
+            ("expires after 24h", "expires after 24 hours", None),
+            ("a 24-hour expiry", "an expiry of 24 h", None),
+            ("expires after 24h", "expires after 24 minutes", Some("numbers")),
+            ("retry in 30s", "retry in 30 seconds", None),
+            ("at 10 s load rises", "at 10 seconds load rises", None),
             ("", "", None),
         ];
         for (left, right, expected) in cases {
             assert_eq!(difference(left, right), expected, "{left} / {right}");
             assert_eq!(difference(right, left), expected, "{right} / {left}");
+        }
+    }
+
+    #[test]
+    fn texts_with_few_more_words_have_the_same_words() {
+        let same = [
+            ("Auth uses JWT with 24h expiry", "Authentication uses JWT tokens with 24-hour expiry"),
+            ("The config is read once at the start", "configuration is read once, at start"),
+            ("tokens expire", "a token expires"),
+            ("do cache it", "do not cache it"), // `difference` tells these apart
+        ];
+        let other = [
+            ("Auth uses JWT", "Auth uses JWT tokens that the gateway signs"),
+            ("John has been playing the game", "James has been playing the game"),
+            ("support floats in JsonWriter", "support floats in JsonTreeWriter"),
+            ("zeb is read", "zebra is read"), // too short to stand for one word alone
+            ("", ""),
+            ("24", "24"),
+        ];
+        for (pairs, expected) in [(&same[..], true), (&other[..], false)] {
+            for (left, right) in pairs {
+                assert_eq!(has_same_words(left, right), expected, "{left} / {right}");
+                assert_eq!(has_same_words(right, left), expected, "{right} / {left}");
+            }
         }
     }
 

@@ -59,6 +59,25 @@ fn what_says_the_same_is_refused_forced_or_merged() {
 }
 
 #[test]
+fn the_same_words_say_the_same_at_a_lower_cosine() {
+    let live = Live::new();
+    let first = id(&add(&live, &["Auth uses JWT with 24h expiry"]));
+    let again = "Authentication uses JWT tokens with 24-hour expiry";
+    let (code, refused) = memo(&live, &["add", again]);
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(code == 2 && message.contains(&first) && message.contains("cosine 0.8"), "{refused}");
+    let other = add(&live, &["Authentication uses JWT tokens with 12-hour expiry"]);
+    assert_eq!(other["contradicted"][0]["by"], "numbers", "{other}");
+    call(&live, "memory.forget", json!({ "ids": [id(&other)] }));
+
+    let forced = id(&add(&live, &["--force", again]));
+    let groups = |args: &[&str]| memo(&live, &[&["dedupe"], args].concat()).1["groups"].clone();
+    let ids = groups(&[])[0].to_string();
+    assert!(ids.contains(&first) && ids.contains(&forced), "{ids}");
+    assert_eq!(groups(&["--threshold", "0.9"]), json!([]), "who names a cosine means it");
+}
+
+#[test]
 fn the_settings_decide_what_says_the_same() {
     let live = Live::new();
     let set = |key: &str, value: &str| {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Value, json};
 
+use super::near::{SAME_WORDS, is_near};
 use super::rules::{Done, bad, digest, refused};
 use super::show;
 use super::transaction::{Call, read, with_store};
@@ -21,6 +22,9 @@ use crate::types::MemoryRow;
 /// Number of neighbours that are compared with each memory.
 const MOST_NEAR: usize = 50;
 
+/// Number of neighbours of each memory that may also be near by their words.
+const MOST_BY_WORDS: usize = 3;
+
 /// Two memories and their cosine.
 type Pair = (MemoryRow, MemoryRow, f64);
 
@@ -28,10 +32,13 @@ type Pair = (MemoryRow, MemoryRow, f64);
 pub(super) async fn dedupe(call: &Call<'_>) -> RpcResult<Value> {
     let params: DedupeParams = call.params()?;
     let threshold = threshold(&params, call.shared.config.memory.near_cosine)?;
+    // Who names a threshold means it.
+    let n_by_words = if params.threshold.is_none() { MOST_BY_WORDS } else { 0 };
     let containers = read(call.shared, move |rows| by_container(rows, &params)).await?;
     let vectors = call.shared.memories.finder.vectors(Clone::clone);
-    let pairs =
-        move |_: &Shared| Ok(containers.iter().flat_map(|rows| pairs(&vectors, rows, threshold)).collect());
+    let pairs = move |_: &Shared| {
+        Ok(containers.iter().flat_map(|rows| pairs(&vectors, rows, threshold, n_by_words)).collect())
+    };
     let pairs: Vec<Pair> = blocking(call.shared, pairs).await?;
     let read = move |rows: &Rows<'_>| -> Done<Value> { Ok(json!(groups(rows, &pairs, threshold)?)) };
     with_store(call.shared, move |store, now_ms| store.read(now_ms, read)).await
@@ -47,15 +54,22 @@ fn by_container(rows: &Rows<'_>, params: &DedupeParams) -> Done<Vec<Vec<MemoryRo
     Ok(names.into_iter().map(meant).collect::<Result<_, _>>()?)
 }
 
-/// Returns the pairs of `rows` that are near each other. Needs a scan per row, so it holds no lock.
-fn pairs(vectors: &MutableVectorIndex<MemoryRow>, rows: &[MemoryRow], threshold: f64) -> Vec<Pair> {
+/// Returns the pairs of `rows` that are near each other, and of the nearest `n_by_words` of each row also those that are if they
+/// have the same words. Needs a scan per row, so it holds no lock.
+fn pairs(
+    vectors: &MutableVectorIndex<MemoryRow>,
+    rows: &[MemoryRow],
+    threshold: f64,
+    n_by_words: usize,
+) -> Vec<Pair> {
     let meant: IdSet = rows.iter().copied().collect();
     let mut pairs = Vec::new();
     for row in rows {
         let Some(vector) = vectors.query(*row) else { continue };
         let near = vectors.top(&vector, MOST_NEAR, |other| other > *row && meant.contains(other));
-        let near = near.into_iter().take_while(|(_, cosine)| *cosine >= threshold);
-        pairs.extend(near.map(|(other, cosine)| (*row, other, cosine)));
+        let bound = |nth| if nth < n_by_words { threshold.min(SAME_WORDS) } else { threshold };
+        let near = near.into_iter().enumerate().take_while(|(nth, (_, cosine))| *cosine >= bound(*nth));
+        pairs.extend(near.map(|(_, (other, cosine))| (*row, other, cosine)));
     }
     pairs
 }
@@ -79,9 +93,11 @@ fn groups(rows: &Rows<'_>, pairs: &[Pair], threshold: f64) -> Done<DedupeResult>
     ids.dedup();
     let meant = rows.meant(&MemoryFilter::default(), Some(&ids))?;
     let mut records: BTreeMap<MemoryRow, Record> = rows.records(&meant)?.into_iter().collect();
-    let is_same = |(left, right, _): &&Pair| {
+    let is_same = |(left, right, cosine): &&Pair| {
         let (Some(left), Some(right)) = (records.get(left), records.get(right)) else { return false };
-        left.container == right.container && difference(&left.content, &right.content).is_none()
+        left.container == right.container
+            && is_near(*cosine, threshold, left, right)
+            && difference(&left.content, &right.content).is_none()
     };
     let same: Vec<_> = pairs.iter().filter(is_same).copied().collect();
     let mut groups = Vec::new();

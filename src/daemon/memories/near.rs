@@ -13,7 +13,7 @@ use crate::daemon::error::RpcResult;
 use crate::daemon::shared::Shared;
 use crate::embed::QueryVector;
 use crate::memory::text;
-use crate::memory::text_difference::{difference, is_similar_title};
+use crate::memory::text_difference::{difference, has_same_words, is_similar_title};
 use crate::proto::RpcError;
 use crate::proto::memory::{Contradicted, Related, RelatedParams, RelatedResult};
 use crate::search::memory_search::nearest;
@@ -30,6 +30,19 @@ const LIMIT: usize = 10;
 const MAX_LIMIT: usize = 200;
 /// Lowest cosine of "possibly related" texts, according to models/builtin/README.md.
 const MAYBE_RELATED: f64 = 0.5;
+
+/// Lowest cosine of texts with the same words that say nearly the same. Of some 3,400 pairs from here to 0.9, among 1,283 facts of
+/// conversations and 1,685 subjects of commits, none has the same words; of 85 pairs from 0.8 on, six say the same, so a lower
+/// `memory.near_cosine` would refuse much that is new.
+pub(super) const SAME_WORDS: f64 = 0.6;
+
+/// Returns whether two memories with this cosine say nearly the same, where `bound` suffices alone. What a document says may be
+/// said beside it in its words.
+pub(super) fn is_near(cosine: f64, bound: f64, left: &Record, right: &Record) -> bool {
+    let are_documents = left.key.is_some() || right.key.is_some();
+    cosine >= bound
+        || (cosine >= SAME_WORDS && !are_documents && has_same_words(&left.content, &right.content))
+}
 
 /// A memory with its cosine.
 type NearRecord = (Record, f64);
@@ -51,14 +64,17 @@ impl Near {
         Self { finder, cosine: config.near_cosine, is_refused: config.refuse_near }
     }
 
-    /// Returns the living memories of the record's container that are near it, the nearest first.
+    /// Returns the living memories of the record's container that say nearly the same, apart from numbers and negations, the
+    /// nearest first.
     fn of(&self, rows: &Rows<'_>, record: &Record) -> Result<Vec<NearRecord>, StoreError> {
         let field = (record.title.clone().unwrap_or_default(), record.content.clone());
         let vector =
             self.finder.model().ok().and_then(|model| QueryVector::of_record(model.as_ref(), field).ok());
         let Some(vector) = vector.flatten() else { return Ok(Vec::new()) };
         let filter = MemoryFilter { container: Some(record.container.clone()), ..MemoryFilter::default() };
-        self.nearest(rows, &filter, &vector, MOST_NEAR, self.cosine)
+        let mut near = self.nearest(rows, &filter, &vector, MOST_NEAR, self.cosine.min(SAME_WORDS))?;
+        near.retain(|(other, cosine)| is_near(*cosine, self.cosine, record, other));
+        Ok(near)
     }
 
     /// Returns the `k` nearest memories that pass the filter, at least as near as `floor`, the nearest first and then the
