@@ -66,6 +66,8 @@ pub struct Search {
     pub limit: u64,
     /// Lowest score of a hit, 0 to 1.
     pub threshold: f64,
+    /// Lowest cosine of a text that is found by its vector, 0.25 to 1.
+    pub min_cosine: f64,
     /// Milliseconds that freshness may be waited for.
     pub wait_ms: u64,
 }
@@ -143,7 +145,7 @@ impl Default for Config {
         Self {
             daemon: Daemon { idle_exit_minutes: 30, log: "info".to_owned() },
             watch: Watch { settle_ms: 50, settle_max_ms: 500, poll: false },
-            search: Search { limit: 10, threshold: 0.0, wait_ms: 1_000 },
+            search: Search { limit: 10, threshold: 0.0, min_cosine: 0.25, wait_ms: 1_000 },
             index: Index { keep_days: 30, max_file_bytes: 1_048_576, commits: 2_000, vector_memory_mb: 64 },
             model: Model { name: "builtin".to_owned(), ..Model::default() },
             hooks: Hooks { autostart: false },

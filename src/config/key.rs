@@ -99,6 +99,8 @@ const ENDS: &[&str] = &["archive", "purge"];
 /// Below this cosine, two memories merely share a subject. Unrelated pairs have at most 0.48, paraphrases 0.42 to 0.79, and
 /// from 0.9 on a pair is likely a duplicate, according to models/builtin/README.md; other models are brought to its scale.
 pub const LEAST_NEAR_COSINE: f64 = 0.5;
+/// Below this cosine all is noise, according to models/builtin/README.md.
+const LEAST_MIN_COSINE: f64 = 0.25;
 const ONE_YEAR_MINUTES: u64 = 525_600;
 const ONE_MINUTE_MS: u64 = 60_000;
 const TEN_MINUTES_MS: u64 = 600_000;
@@ -112,6 +114,7 @@ pub const KEYS: &[Key] = &[
     switch("watch.poll", |config| &mut config.watch.poll),
     number("search.limit", 1, 200, |config| &mut config.search.limit),
     fraction("search.threshold", 0.0, |config| &mut config.search.threshold),
+    fraction("search.min_cosine", LEAST_MIN_COSINE, |config| &mut config.search.min_cosine),
     number("search.wait_ms", 0, TEN_MINUTES_MS, |config| &mut config.search.wait_ms),
     number("index.keep_days", 0, 36_500, |config| &mut config.index.keep_days),
     number("index.max_file_bytes", 1, 1 << 30, |config| &mut config.index.max_file_bytes),

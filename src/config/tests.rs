@@ -63,6 +63,8 @@ fn files_are_read_strictly() {
             "memory.near_cosine = 0.4",
             "config.toml: memory.near_cosine = 0.4: expected a number from 0.5 to 1",
         ),
+        ("search.min_cosine = 0.6", "search.min_cosine=0.6"),
+        ("search.min_cosine = 0.2", "config.toml: search.min_cosine = 0.2: expected a number from 0.25 to 1"),
         ("search.threshold = nan", "config.toml: search.threshold = nan: expected a number from 0 to 1"),
         ("memory.container = 'auto'", "memory.container=auto"),
         ("memory.container = 'My Project'", "memory.container=My Project"),

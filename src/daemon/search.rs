@@ -65,7 +65,7 @@ pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> RpcRes
     let scope = Scope::of(&params, &dir)?;
     let shown = limit;
     let limit = if params.rerank { limit.max(reranking::FIRST) } else { limit };
-    let memories = scope.memory_ask(&params, limit);
+    let memories = scope.memory_ask(&params, limit, shared.config.search.min_cosine);
     let question = Arc::new(Question { params, layout, scope, memories, limit });
     shared.queries.fetch_add(1, Ordering::Relaxed);
     let Question { params, .. } = &*question;
@@ -205,6 +205,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
                 conditions: &scope.conditions,
                 without: params.without.iter().copied().collect(),
                 limit: *limit,
+                min_cosine: shared.config.search.min_cosine,
                 embedder: embedder.as_deref().map_err(String::as_str),
                 nearest: &shared.nearest,
                 kept: &shared.rows,
@@ -234,10 +235,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
     let pending = Pending { embeddings, ..at.pending };
     let mut degraded = answer.degraded;
     if params.mode != Mode::Keyword {
-        // Why there is no model is among them already.
-        let is_told = degraded.iter().any(|why| why.starts_with("knn: "));
-        let note = at.embed_note.iter().filter(|_| !is_told);
-        degraded.extend(note.chain(&embed_failed).map(|why| format!("knn: {why}")));
+        add_knn_notes(&mut degraded, at, embed_failed.as_deref());
     }
     degraded.extend(at.files_note.iter().map(|why| format!("files: {why}")));
     if filter.kinds.contains(&Kind::Commit) {
@@ -267,6 +265,13 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
         ..SearchResult::default()
     };
     Ok((result, stale))
+}
+
+/// Adds why vectors are missing, unless it is there already that no model answers.
+fn add_knn_notes(degraded: &mut Vec<String>, at: &Freshness, embed_failed: Option<&str>) {
+    let is_told = degraded.iter().any(|why| why.starts_with("knn: "));
+    let note = at.embed_note.as_deref().filter(|_| !is_told);
+    degraded.extend(note.into_iter().chain(embed_failed).map(|why| format!("knn: {why}")));
 }
 
 /// Returns what a user may not expect of the worktree: globs that match nothing, and commits that were asked for and are not

@@ -85,13 +85,19 @@ impl Scope {
     }
 
     /// Returns the query for the memories; `None` if the search leaves them out.
-    pub(super) fn memory_ask(&self, params: &SearchParams, limit: usize) -> Option<MemoryAsk> {
+    pub(super) fn memory_ask(
+        &self,
+        params: &SearchParams,
+        limit: usize,
+        min_cosine: f64,
+    ) -> Option<MemoryAsk> {
         let filter = self.memories.clone()?;
         Some(MemoryAsk {
             query: self.query.clone(),
             mode: params.mode,
             filter,
             limit,
+            min_cosine,
             ..MemoryAsk::default()
         })
     }

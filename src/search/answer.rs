@@ -46,6 +46,8 @@ pub struct Ask<'a> {
     pub without: RankingParts,
     /// Hits wanted.
     pub limit: usize,
+    /// Lowest cosine of a chunk that is found by its vector; never below that of noise.
+    pub min_cosine: f64,
     /// The model, or the error.
     pub embedder: Result<&'a dyn Embedder, &'a str>,
     /// All vectors.

@@ -141,7 +141,8 @@ impl<'a> Arms<'a> {
             near.push((chunk, with_path(vector.scaled(cosine), of_path)));
         }
         near.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.chunk.id.cmp(&b.0.chunk.id)));
-        near.retain(|(_, cosine)| *cosine >= f64::from(COSINE_FLOOR));
+        let floor = self.ask.min_cosine.max(f64::from(COSINE_FLOOR));
+        near.retain(|(_, cosine)| *cosine >= floor);
         for (rank, (chunk, cosine)) in (1..).zip(near) {
             self.pool.add_near(chunk, rank, cosine as f32);
         }

@@ -35,6 +35,8 @@ pub struct MemoryAsk {
     pub filter: MemoryFilter,
     /// Hits wanted.
     pub limit: usize,
+    /// Lowest cosine of a memory that is found by its vector; never below that of noise.
+    pub min_cosine: f64,
     /// The query's vector, if it has one.
     pub vector: Option<QueryVector>,
     /// Why it has none, if the model could not run.
@@ -152,7 +154,8 @@ pub fn memories(
     if ask.mode != Mode::Keyword
         && let Some(vector) = &ask.vector
     {
-        let near = nearest(rows, vectors, filter, vector, k, f64::from(COSINE_FLOOR))?;
+        let floor = ask.min_cosine.max(f64::from(COSINE_FLOOR));
+        let near = nearest(rows, vectors, filter, vector, k, floor)?;
         for (rank, (row, cosine)) in (1..).zip(near) {
             let signals = &mut pool.entry(row).or_default().signals;
             (signals.knn, signals.cosine) = (Some(rank), Some(cosine as f32));

@@ -51,6 +51,28 @@ fn expect(live: &Live, vectors: &str) {
     }
 }
 
+#[test]
+fn how_near_a_meaning_must_be_is_a_setting() {
+    let live = Live::idle();
+    live.write("answer.md", ANSWER);
+    live.commit_all();
+    let found = |min_cosine: &str| -> Vec<String> {
+        live.start_as(live.memod().env("MEMO_SEARCH_MIN_COSINE", min_cosine));
+        live.call(
+            "memory.add",
+            json!({ "content": "whoever is logged in stays so for a day", "force": true }),
+        );
+        settle(&live);
+        let params = json!({ "query": QUESTION, "mode": "vector", "sync": "full", "wait_ms": 60_000 });
+        let hits = live.call("search", params)["hits"].clone();
+        live.kill();
+        let hits = hits.as_array().unwrap().iter();
+        hits.map(|hit| hit["kind"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(found("0.25"), ["doc", "memory"]);
+    assert!(found("0.95").is_empty(), "no word was searched for, and nothing is that near");
+}
+
 fn sections(file: usize) -> String {
     let paragraph = "The quick brown fox jumps over the lazy dog near the bank of the river. ".repeat(4);
     let section = |nth| {

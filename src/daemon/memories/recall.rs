@@ -54,9 +54,9 @@ async fn hits(call: &Call<'_>) -> RpcResult<Vec<Hit>> {
         traits: params.traits,
         ..SearchParams::default()
     };
-    let Some(mut wanted) = Scope::of(&search, &CallerDir::default())?.memory_ask(&search, limit) else {
-        return Ok(Vec::new());
-    };
+    let scope = Scope::of(&search, &CallerDir::default())?;
+    let min_cosine = call.shared.config.search.min_cosine;
+    let Some(mut wanted) = scope.memory_ask(&search, limit, min_cosine) else { return Ok(Vec::new()) };
     let look = move |shared: &Shared| {
         if wanted.mode != Mode::Keyword {
             wanted.embed(shared.memories.model().as_deref().map_err(String::as_str));
