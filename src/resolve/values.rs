@@ -64,7 +64,9 @@ impl<S: Structures> Resolver<'_, S> {
         if !same.is_empty() {
             return (true, same);
         }
-        // A type of the same name must not hide the bases.
+        if !unknown.is_empty() {
+            return (false, unknown);
+        }
         let bases = steps.checked_sub(1).map(|steps| (steps, self.bases(of)));
         let of_bases = bases
             .into_iter()
@@ -74,7 +76,7 @@ impl<S: Structures> Resolver<'_, S> {
         // Two bases may have one base.
         let mut known = HashSet::new();
         found.retain(|found| known.insert(*found));
-        if found.is_empty() && !unknown.is_empty() { (false, unknown) } else { (is_certain, found) }
+        (is_certain, found)
     }
 
     /// Returns which members of types with a name are of the type that it means, and of which that is not known. An `impl` block may

@@ -42,6 +42,18 @@ impl Reader {
         })
     }
 
+    /// Returns the files of a view that have no text, such as most `__init__.py`.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn empty_files(&self, view: ViewId) -> Result<Vec<String>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached("SELECT path FROM entry WHERE view_id = ?1 AND size = 0")?
+                .query_map([view.0], |row| row.get(0))?
+                .collect()
+        })
+    }
+
     /// Returns the files of a view that define a name, in any case of its letters, with their languages, by path.
     ///
     /// # Errors

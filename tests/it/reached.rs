@@ -100,6 +100,17 @@ fn what_names_a_removed_definition_and_changed_tests_are_listed() {
 }
 
 #[test]
+fn an_empty_file_makes_a_package() {
+    let live = Live::new();
+    live.write("src/lib/__init__.py", "def run_it(): ...\n");
+    live.write("tests/apps/inner/__init__.py", "");
+    live.write("tests/apps/inner/lib.py", "def run_it(): ...\n");
+    live.write("tests/test_lib.py", "from lib import run_it\n\n\ndef test_it():\n    run_it()\n");
+    check(&live, &["callers", "src/lib/__init__.py#run_it"], &["tests/test_lib.py test_it 1 exact"]);
+    check(&live, &["callers", "tests/apps/inner/lib.py#run_it"], &[]);
+}
+
+#[test]
 fn types_and_values_in_circles_end() {
     let live = Live::new();
     let names = ["Aa", "Bb", "Cc", "Dd", "Ee", "Ff"];

@@ -165,6 +165,8 @@ fn notes(method: &str, result: &ReachResult, output: &Output) {
         output.say(&format!("not complete: {cut}"));
     }
     match (result.n_found, result.n_definitions) {
+        // What was not looked at may use it.
+        (0, _) if result.cut.is_some() => {}
         (0, 0) => output.say("no definition has changed"),
         (0, _) => output.say(nothing(method)),
         (n_found, _) if n_found > result.found.len() => {

@@ -80,7 +80,7 @@ fn notes(result: &RefsResult, output: &Output) {
         output.say(&format!("not complete: {cut}"));
     }
     let n_found = n_found(result);
-    if n_found == 0 {
+    if n_found == 0 && result.cut.is_none() {
         output.say("no use of it was found; `memo search` finds where it is mentioned");
     } else if n_found > result.uses.len() {
         let shown = count(result.uses.len() as u64, "use is", "uses are");

@@ -1,7 +1,7 @@
 //! Makes the answers of `callers`, `callees`, `impact`, `tests` and `implements`.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::time::Instant;
 
@@ -130,18 +130,17 @@ fn with_members(joined: &Joined<'_>, targets: &Targets, question: Question) -> V
     if !question.is_of_changes() && question != Question::Callees {
         return start;
     }
-    for target in &targets.declared {
-        let structure = joined.of(target.file);
-        let own = &structure.declared[target.declared as usize];
-        let is_member = |other: &Declared| {
-            own.role == DeclaredRole::Type
-                && other.role == DeclaredRole::Member
-                && owner_of(other) == own.title
-        };
+    let mut known: HashSet<Candidate> = start.iter().copied().collect();
+    for of_file in targets.declared.chunk_by(|one, other| one.file == other.file) {
+        let (file, structure) = (of_file[0].file, joined.of(of_file[0].file));
+        let declared = of_file.iter().map(|own| &structure.declared[own.declared as usize]);
+        let types: HashSet<&str> =
+            declared.filter(|own| own.role == DeclaredRole::Type).map(|own| own.title.as_str()).collect();
+        let is_member =
+            |other: &Declared| other.role == DeclaredRole::Member && types.contains(owner_of(other));
         let members = structure.declared.iter().enumerate().filter(|(_, other)| is_member(other));
-        let members = members.map(|(id, _)| Candidate { file: target.file, declared: id as u32 });
-        let new: Vec<_> = members.filter(|member| !start.contains(member)).collect();
-        start.extend(new);
+        let members = members.map(|(id, _)| Candidate { file, declared: id as u32 });
+        start.extend(members.filter(|member| known.insert(*member)));
     }
     start
 }

@@ -90,6 +90,8 @@ impl<'a> Joined<'a> {
         let chunks = shared.chunks.current(reader, view)?;
         let all = (0..chunks.n_contents() as u32).flat_map(|content| chunks.paths_of(content));
         let mut paths: Vec<String> = all.map(str::to_owned).collect();
+        // What has no text has no chunks, but may say that its directory is a package.
+        paths.extend(reader.empty_files(view)?);
         paths.sort_unstable();
         let packages = packages(root, &paths);
         let paths = PathIndex::new(paths).with_packages(packages);

@@ -22,6 +22,7 @@ pub(super) struct Targets {
     pub(super) definitions: Vec<(SourceKey, Definition)>,
     /// The same as the structures of their files have them.
     pub(super) declared: Vec<Candidate>,
+    known: HashSet<Candidate>,
     /// Definitions that were asked for by their qualified names and are not there.
     pub(super) n_gone: usize,
     /// A file whose uses are not known, if there is one.
@@ -29,21 +30,21 @@ pub(super) struct Targets {
 }
 
 impl Targets {
-    /// Adds a definition of a file.
-    fn add(&mut self, joined: &Joined<'_>, key: &SourceKey, definition: Definition) {
+    /// Adds definitions of a file.
+    fn add(&mut self, joined: &Joined<'_>, key: &SourceKey, definitions: Vec<Definition>) {
         if let Some(file) = joined.paths.number(key.as_str()) {
             let structure = joined.of(file);
             if structure.is_empty() {
                 self.unknown.get_or_insert_with(|| key.clone());
             }
+            let titles: HashSet<&str> = definitions.iter().map(|found| found.title.as_str()).collect();
             let own = structure.declared.iter().enumerate().filter(|(_, declared)| {
-                declared.role != DeclaredRole::Scope && declared.title == definition.title
+                declared.role != DeclaredRole::Scope && titles.contains(declared.title.as_str())
             });
             let own = own.map(|(id, _)| Candidate { file, declared: id as u32 });
-            let new: Vec<Candidate> = own.filter(|own| !self.declared.contains(own)).collect();
-            self.declared.extend(new);
+            self.declared.extend(own.filter(|own| self.known.insert(*own)));
         }
-        self.definitions.push((key.clone(), definition));
+        self.definitions.extend(definitions.into_iter().map(|found| (key.clone(), found)));
     }
 
     /// Returns the definitions as an answer shows them.
@@ -124,11 +125,11 @@ pub(super) fn targets(
             };
             return Err(undefined(path, name, &definitions));
         }
-        found.into_iter().for_each(|found| targets.add(joined, &key, found));
+        targets.add(joined, &key, found);
         return Ok(targets);
     }
     for (key, found) in definitions_named(shared, reader, at.view, target)? {
-        targets.add(joined, &key, found);
+        targets.add(joined, &key, vec![found]);
     }
     if targets.definitions.is_empty() { Err(nothing(target)) } else { Ok(targets) }
 }
@@ -144,14 +145,11 @@ pub(super) fn of_files(
     for (path, names) in files {
         let key = SourceKey::new(path);
         let names: HashSet<&str> = names.iter().map(String::as_str).collect();
-        let mut present = HashSet::new();
-        for found in reader.definitions(at.view, &key)? {
-            if let Some(name) = names.get(found.title.as_str()) {
-                present.insert(*name);
-                targets.add(joined, &key, found);
-            }
-        }
+        let mut definitions = reader.definitions(at.view, &key)?;
+        definitions.retain(|found| names.contains(found.title.as_str()));
+        let present: HashSet<&str> = definitions.iter().map(|found| found.title.as_str()).collect();
         targets.n_gone += names.len() - present.len();
+        targets.add(joined, &key, definitions);
     }
     Ok(targets)
 }
