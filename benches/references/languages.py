@@ -64,6 +64,14 @@ def compile_commands(root):
     return "compile_commands.json: every .c file with all directories of headers; nothing generated"
 
 
+def jsconfig(root):
+    """Writes jsconfig.json, so that all files are of one project."""
+    (root / "jsconfig.json").write_text(json.dumps({"compilerOptions": {
+        "module": "commonjs", "moduleResolution": "node", "target": "es2022", "lib": ["es2022"], "types": [],
+        "maxNodeModuleJsDepth": 0}, "exclude": ["node_modules"]}))
+    return "jsconfig.json: all files one project, commonjs"
+
+
 LANGUAGES = {language.name: language for language in [
     Language("python", (".py",), ["pyright-langserver", "--stdio"], ["pyright", "--version"], settings={
         "python": {"analysis": {"autoSearchPaths": True, "useLibraryCodeForTypes": True, "indexing": True,
@@ -75,6 +83,9 @@ LANGUAGES = {language.name: language for language in [
         "cargo": {"buildScripts": {"enable": False}, "features": "all"}, "files": {"watcher": "server"}}),
     Language("typescript", (".ts", ".tsx", ".mts", ".cts"), ["typescript-language-server", "--stdio"],
              ["tsc", "--version"], {".tsx": "typescriptreact"}, keep_open=True, options={
+                 "disableAutomaticTypingAcquisition": True, "tsserver": {"useSyntaxServer": "never"}}),
+    Language("javascript", (".js", ".jsx", ".mjs", ".cjs"), ["typescript-language-server", "--stdio"],
+             ["tsc", "--version"], {".jsx": "javascriptreact"}, prepare=jsconfig, keep_open=True, options={
                  "disableAutomaticTypingAcquisition": True, "tsserver": {"useSyntaxServer": "never"}}),
     Language("c", (".c", ".h"), ["clangd", "--background-index", "-j=1", "--pch-storage=memory", "--log=error"],
              ["clangd", "--version"], ready=progress_ended, prepare=compile_commands),

@@ -19,6 +19,7 @@ PATTERNS = {
     "php": rf"(?P<c>{LINE}|\#(?!\[)[^\n]*|{BLOCK})"
            + r"""|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|<<<['"]?(?P<h>\w+).*?\n\s*(?P=h)\b""",
 }
+PATTERNS["javascript"] = PATTERNS["typescript"]
 PATTERNS = {name: re.compile(pattern, re.DOTALL) for name, pattern in PATTERNS.items()}
 
 IDENTIFIER = re.compile(r"[^\W\d]\w*")
@@ -31,6 +32,7 @@ IMPORTS = {
     "c": r"#\s*include[^\n]*\Z",
     "php": r"use\s[^;({]*(?:\{[^;}]*)?\Z",
 }
+IMPORTS["javascript"] = IMPORTS["typescript"]
 IMPORTS = {name: re.compile(r"^[ \t]*" + pattern, re.MULTILINE) for name, pattern in IMPORTS.items()}
 # Words of the language that are names elsewhere: no use when no definition is known.
 KEYWORDS = {
@@ -41,7 +43,7 @@ KEYWORDS = {name: re.compile(pattern) for name, pattern in KEYWORDS.items()}
 ALIAS = re.compile(r"\s+as\s+(\w+)")
 # From the name of a type to its body, for languages that write bases there.
 BASES = {"python": re.compile(r"(?:\[[^\]]*\])?\([^)]*\)"), "typescript": re.compile(r"[^{;=]{0,600}(?=\{)"),
-         "php": re.compile(r"[^{;]{0,600}(?=\{)")}
+         "php": re.compile(r"[^{;]{0,600}(?=\{)"), "javascript": re.compile(r"[^{;=]{0,600}(?=\{)")}
 # How far back the beginning of an import is looked for, characters.
 IMPORT_REACH = 4000
 # After a name that is called: `(`, also behind type arguments or the `!` of TypeScript.

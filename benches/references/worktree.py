@@ -129,7 +129,7 @@ class Worktree:
 
     def is_in_literal(self, symbol):
         """Returns whether a function is of an object that no type is declared for: its references are not all found."""
-        return self.language.name == "typescript" and bool(symbol["container"]) and not symbol["container_kind"]
+        return self.language.name in ("typescript", "javascript") and bool(symbol["container"]) and not symbol["container_kind"]
 
     def is_declaration(self, path, offset):
         return (path, offset) in self.by_place
