@@ -1,6 +1,5 @@
 //! Decides where a search looks: what its params and the filters of its query demand, taken together.
 
-use globset::GlobSet;
 use jiff::Zoned;
 
 use super::clock::{local, now_ms};
@@ -11,7 +10,7 @@ use crate::memory::{fields, time};
 use crate::paths::CallerDir;
 use crate::proto::memory::Traits;
 use crate::proto::{NO_FILE_MATCHES, RpcError, SearchParams};
-use crate::search::filter::{Filter, glob_set};
+use crate::search::filter::{Filter, Globs, glob_set};
 use crate::search::memory_search::MemoryAsk;
 use crate::search::query::{FilterKey, FilterTerm, Query, parse_with_filters};
 use crate::search::restriction::{CommitConditions, Conditions};
@@ -37,7 +36,7 @@ pub(super) struct Scope {
     /// What a user may not expect.
     pub(super) notes: Vec<String>,
     /// The globs that paths must match, each as it was typed.
-    pub(super) globs: Vec<(String, GlobSet)>,
+    pub(super) globs: Vec<(String, Globs)>,
 }
 
 impl Scope {
@@ -275,7 +274,7 @@ struct Filters {
     conditions: Conditions,
     memories: MemoryFilter,
     /// The globs that paths must match, each as it was typed.
-    globs: Vec<(String, GlobSet)>,
+    globs: Vec<(String, Globs)>,
 }
 
 impl Filters {
@@ -356,7 +355,7 @@ impl Filters {
     }
 }
 
-fn compiled<'a>(globs: impl IntoIterator<Item = &'a TypedGlob>) -> Result<GlobSet, String> {
+fn compiled<'a>(globs: impl IntoIterator<Item = &'a TypedGlob>) -> Result<Globs, String> {
     let typed: Vec<&TypedGlob> = globs.into_iter().collect();
     let globs: Vec<String> = typed.iter().map(|glob| glob.glob.clone()).collect();
     let glob_bytes: usize = globs.iter().map(String::len).sum();

@@ -14,15 +14,45 @@ pub struct Filter {
     /// Format names that are left out.
     pub not_langs: Vec<String>,
     /// Each must match a worktree-relative path; empty: all.
-    pub paths: Vec<GlobSet>,
+    pub paths: Vec<Globs>,
     /// Matches paths that are left out.
-    pub not_paths: GlobSet,
+    pub not_paths: Globs,
     /// A file must have a class of each; empty: all.
     pub only: Vec<ClassSet>,
     /// Classes of files that are left out.
     pub not_only: ClassSet,
     /// Only these chunks.
     pub chunks: Option<IdSet>,
+}
+
+/// Globs over worktree-relative paths.
+#[derive(Clone, Debug, Default)]
+pub struct Globs {
+    set: GlobSet,
+    /// The globs that it is made of.
+    written: Vec<String>,
+}
+
+impl Globs {
+    /// Returns whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.set.is_empty()
+    }
+
+    /// Returns whether one of them matches a path.
+    pub fn is_match(&self, path: &str) -> bool {
+        self.set.is_match(path)
+    }
+}
+
+/// What a filter demands of files. Two filters with the same demands admit the same files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileDemands {
+    langs: [Vec<String>; 2],
+    paths: Vec<Vec<String>>,
+    not_paths: Vec<String>,
+    only: Vec<ClassSet>,
+    not_only: ClassSet,
 }
 
 /// An invalid glob.
@@ -51,6 +81,17 @@ impl Filter {
             && self.not_paths.is_empty()
             && self.only.is_empty()
             && self.not_only.is_empty()
+    }
+
+    /// Returns what it demands of files.
+    pub fn file_demands(&self) -> FileDemands {
+        FileDemands {
+            langs: [self.langs.clone(), self.not_langs.clone()],
+            paths: self.paths.iter().map(|globs| globs.written.clone()).collect(),
+            not_paths: self.not_paths.written.clone(),
+            only: self.only.clone(),
+            not_only: self.not_only,
+        }
     }
 
     /// Returns whether a kind is admitted.
@@ -88,7 +129,7 @@ impl Filter {
 ///
 /// # Errors
 /// When a glob is invalid.
-pub fn glob_set(globs: &[String]) -> Result<GlobSet, GlobError> {
+pub fn glob_set(globs: &[String]) -> Result<Globs, GlobError> {
     let mut set = GlobSetBuilder::new();
     for glob in globs {
         let bad = |error: globset::Error| GlobError { glob: glob.clone(), reason: error.kind().clone() };
@@ -101,14 +142,16 @@ pub fn glob_set(globs: &[String]) -> Result<GlobSet, GlobError> {
         // A directory stands for everything below it, as in `git log -- dir`.
         set.add(GlobBuilder::new(&format!("{}/**", from_top.trim_end_matches('/'))).build().map_err(bad)?);
     }
-    set.build().map_err(|error| GlobError { glob: globs.join(" "), reason: error.kind().clone() })
+    let set =
+        set.build().map_err(|error| GlobError { glob: globs.join(" "), reason: error.kind().clone() })?;
+    Ok(Globs { set, written: globs.to_vec() })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn globs(globs: &[&str]) -> Result<GlobSet, GlobError> {
+    fn globs(globs: &[&str]) -> Result<Globs, GlobError> {
         glob_set(&globs.iter().map(|glob| (*glob).to_owned()).collect::<Vec<_>>())
     }
 

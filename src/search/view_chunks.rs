@@ -3,6 +3,7 @@
 //! An arm finds ids of chunks; what the view and a filter admit is looked up here, without the database. Pure: the rows are
 //! given by `update`.
 
+mod kept_filters;
 mod members;
 mod patch;
 
@@ -11,13 +12,14 @@ use std::sync::Arc;
 
 use super::class_rules::{self, FormatGroup};
 use super::filter::Filter;
+use super::filter::Globs;
 use super::id_places::IdPlaces;
 use super::path_index::PathIndex;
 use super::translation;
-use globset::GlobSet;
 
 use crate::store::{Content, ContentChunk};
 use crate::types::{ChunkId, ClassSet, FileClass, Kind};
+use kept_filters::KeptFilters;
 pub use members::Members;
 pub use patch::ChangedPath;
 
@@ -34,6 +36,7 @@ pub struct ViewChunks {
     path_index: Arc<PathIndex>,
     /// Of all chunks.
     n_words: u64,
+    kept_filters: KeptFilters,
     /// Memory that it takes, bytes.
     size: usize,
 }
@@ -175,7 +178,8 @@ impl ViewChunks {
         chunks.sort_unstable_by_key(|chunk| chunk.chunk.id);
         let n_words = chunks.iter().map(|chunk| u64::from(chunk.chunk.n_words)).sum();
         let places = IdPlaces::new(chunks.iter().map(|chunk| chunk.chunk.id.0));
-        *self = Self { contents, chunks, places, paths, path_index, n_words, size: 0 };
+        let kept_filters = KeptFilters::default();
+        *self = Self { contents, chunks, places, paths, path_index, n_words, kept_filters, size: 0 };
         self.size = self.measured();
         Ok(())
     }
@@ -223,7 +227,7 @@ impl ViewChunks {
     }
 
     /// Returns whether some file has a path that matches.
-    pub fn has_path(&self, globs: &GlobSet) -> bool {
+    pub fn has_path(&self, globs: &Globs) -> bool {
         let is_file = |listed: &&ListedPath| !self.contents[listed.content as usize].is_commit();
         self.paths.iter().filter(is_file).any(|listed| globs.is_match(&*listed.path))
     }

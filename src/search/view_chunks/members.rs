@@ -1,5 +1,6 @@
 //! Looks up which chunks of a view a filter admits.
 
+use super::kept_filters::Admitted;
 use super::{Listed, ListedPath, ViewChunk, ViewChunks};
 use crate::search::filter::Filter;
 use crate::types::{ChunkId, IdSet, Kind, Phrase};
@@ -13,7 +14,7 @@ impl ViewChunks {
                 let mut paths = listed.paths.iter().copied();
                 if filter.admits_lang(&listed.content.lang) { paths.find(is_admitted) } else { None }
             };
-            self.contents.iter().map(first).collect()
+            self.kept_filters.of(filter.file_demands(), || self.contents.iter().map(first).collect())
         });
         Members { view: self, filter, admitted }
     }
@@ -25,7 +26,7 @@ pub struct Members<'a> {
     pub view: &'a ViewChunks,
     filter: &'a Filter,
     /// The first admitted path of each content; when absent all are admitted.
-    admitted: Option<Vec<Option<u32>>>,
+    admitted: Option<Admitted>,
 }
 
 impl Members<'_> {

@@ -1,5 +1,6 @@
 //! Changes a few paths of a view, without a look at all others.
 
+use super::kept_filters::KeptFilters;
 use super::{Listed, ListedPath, ViewChunk, ViewChunks, class_rules, classify, translation};
 use crate::search::id_places::IdPlaces;
 use crate::store::Content;
@@ -50,6 +51,7 @@ impl ViewChunks {
     }
 
     fn finish_patch(&mut self, former: &[Option<u32>]) {
+        self.kept_filters = KeptFilters::default();
         classify(&mut self.paths, &self.contents);
         self.path_index = self.path_index_of(&self.paths, &self.contents, former);
         self.n_words = self.contents.iter().map(|listed| u64::from(listed.n_words)).sum();

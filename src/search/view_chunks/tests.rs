@@ -89,6 +89,29 @@ fn a_filter_admits_by_kind_format_and_path() {
     assert!(members.ids(|kind| kind == Kind::Symbol).contains(ChunkId(11)));
 }
 
+#[test]
+fn what_a_filter_admits_is_kept_until_the_view_changes() {
+    let mut view = ViewChunks::default();
+    view.update(listed(&[("a.rs", 10), ("b/c.txt", 100)]), content).unwrap();
+    let of = |globs: &str| {
+        let paths = vec![glob_set(&[globs.to_owned()]).unwrap()];
+        Filter { paths, ..Filter::default() }
+    };
+    let globs = ["b/**", "*.rs", "a.rs", "**", "*.md", "b/**"];
+    let expected: [&[i64]; 6] = [&[100, 101], &[10, 11], &[10, 11], &[10, 11, 100, 101], &[], &[100, 101]];
+    for _ in 0..2 {
+        for (globs, expected) in globs.iter().zip(expected) {
+            assert_eq!(ids(&view.within(&of(globs))), expected, "{globs}");
+        }
+    }
+    let copy = view.clone();
+    view.patch(vec![("b/a.rs".into(), Some(ChunkId(10))), ("a.rs".into(), None)], |id| content(id)).unwrap();
+    assert_eq!(ids(&view.within(&of("b/**"))), [10, 11, 100, 101]);
+    assert_eq!(ids(&copy.within(&of("b/**"))), [100, 101]);
+    view.update(listed(&[("a.rs", 10)]), content).unwrap();
+    assert_eq!(ids(&view.within(&of("b/**"))), [0_i64; 0]);
+}
+
 /// What can be seen of a view: chunks with the paths of their contents, words, and the paths that have a word.
 fn seen(view: &ViewChunks) -> impl PartialEq + std::fmt::Debug {
     let filter = Filter::default();
