@@ -9,7 +9,7 @@ use crate::store::{Reader, StoreError};
 use crate::types::{ChunkId, ClassSet, FileClass, ViewId};
 
 /// Classes of files that a map never begins with.
-const ASIDE: [FileClass; 7] = [
+pub(super) const ASIDE: [FileClass; 7] = [
     FileClass::Test,
     FileClass::Fixture,
     FileClass::Snapshot,

@@ -205,7 +205,7 @@ impl<'a, S: Structures> Resolver<'a, S> {
     fn files_of(&self, family: Family, module: &str, from: FileNumber) -> Vec<FileNumber> {
         let mut files = self.paths.files_of(family, module, from);
         files.retain(|file| Family::of(self.paths.path(*file)) == family);
-        if family == Family::Go && !self.paths.packages.has_go() {
+        if family == Family::Go && self.paths.packages.of_go(module).is_none() {
             // A directory is known by the end of an import path only, and that of another library may end alike.
             files.retain(|file| is_package_of(module, &self.structures.of(*file).package));
         }

@@ -13,7 +13,7 @@ impl PathIndex {
         match family {
             Family::Python => self.python(module, from),
             Family::JavaScript => self.javascript(module, from),
-            Family::Go => self.go(module),
+            Family::Go => self.go(module, from),
             Family::Rust => self.rust(module, from),
             Family::Java => self.java(module),
             Family::C => self.ending_with_name(module),
@@ -88,15 +88,19 @@ impl PathIndex {
         files.filter_map(|path| self.number(&path)).take(1).collect()
     }
 
-    /// The directory of an import path in a module of the repository. Where no module is known, the directory that the longest end
-    /// of the path names; then a first part without a dot is the standard library.
-    fn go(&self, module: &str) -> Vec<FileNumber> {
+    /// The directory of an import path in a module of the repository, or in `vendor`. Outside of known modules the directory that
+    /// the longest end of the path names; then a first part without a dot is the standard library.
+    fn go(&self, module: &str, from: FileNumber) -> Vec<FileNumber> {
         let is_go = |file: &FileNumber| self.path(*file).ends_with(".go");
-        if self.packages.has_go() {
-            let Some((dir, rest)) = self.packages.of_go(module) else { return Vec::new() };
-            let dir = joined(dir, rest);
-            let files = self.in_dirs(&dir).into_iter();
-            return files.filter(|file| is_go(file) && self.dir(*file) == dir).collect();
+        let in_dir = |dir: &str| -> Vec<FileNumber> {
+            let files = self.in_dirs(dir).into_iter();
+            files.filter(|file| is_go(file) && self.dir(*file) == dir).collect()
+        };
+        if let Some((dir, rest)) = self.packages.of_go(module) {
+            return in_dir(&joined(dir, rest));
+        }
+        if self.packages.is_in_go(self.dir(from)) {
+            return in_dir(&joined("vendor", module));
         }
         if !module.split('/').next().is_some_and(|first| first.contains('.')) {
             return Vec::new();

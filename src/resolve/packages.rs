@@ -21,24 +21,29 @@ impl Packages {
         MANIFESTS.contains(&split(path).1)
     }
 
-    /// Adds what a manifest says; nothing if it cannot be parsed or names no package.
+    /// Adds what a manifest says; nothing if it cannot be parsed or names no package. Of two with one name the first counts.
     pub fn add(&mut self, path: &str, text: &str) {
         let (dir, name) = split(path);
         match name {
             "Cargo.toml" => {
                 for name in crate_names(text) {
-                    self.crates.insert(name.replace('-', "_"), dir.to_owned());
+                    self.crates.entry(name.replace('-', "_")).or_insert_with(|| dir.to_owned());
                 }
             }
             "go.mod" => {
                 let module = text.lines().find_map(|line| line.trim().strip_prefix("module "));
                 let module = module.map(|module| module.split("//").next().unwrap_or_default());
-                self.go.extend(module.map(|name| (name.trim().trim_matches('"').to_owned(), dir.to_owned())));
+                if let Some(name) = module {
+                    let name = name.trim().trim_matches(['"', '`']);
+                    self.go.entry(name.to_owned()).or_insert_with(|| dir.to_owned());
+                }
             }
             "package.json" => {
                 let manifest: Option<serde_json::Value> = serde_json::from_str(text).ok();
                 let name = manifest.as_ref().and_then(|manifest| manifest["name"].as_str());
-                self.npm.extend(name.map(|name| (name.to_owned(), dir.to_owned())));
+                if let Some(name) = name {
+                    self.npm.entry(name.to_owned()).or_insert_with(|| dir.to_owned());
+                }
             }
             _ => {}
         }
@@ -49,9 +54,12 @@ impl Packages {
         self.crates.get(name).map(String::as_str)
     }
 
-    /// Whether modules of Go are known, so that all others are of other libraries.
-    pub(super) fn has_go(&self) -> bool {
-        !self.go.is_empty()
+    /// Whether a directory is in a known module of Go, so that all that is not known is of other libraries.
+    pub(super) fn is_in_go(&self, dir: &str) -> bool {
+        self.go.values().any(|module| {
+            dir.strip_prefix(module.as_str())
+                .is_some_and(|rest| module.is_empty() || rest.is_empty() || rest.starts_with('/'))
+        })
     }
 
     /// Returns the directory of the module that an import path is in, and what follows the module's name.

@@ -13,6 +13,8 @@ pub(super) const MOST_STEPS: u32 = 12;
 const UNWRAPPING: [&str; 5] = ["unwrap", "expect", "unwrap_or", "unwrap_or_default", "unwrap_or_else"];
 /// Functions that return the same type, if it has no function of that name.
 const KEEPING: [&str; 6] = ["as_deref", "as_mut", "as_ref", "clone", "cloned", "to_owned"];
+/// Most types of one name that are told apart.
+const MOST_TYPES: usize = 50;
 /// What the type around is called in a signature.
 const OWN_TYPES: [&str; 2] = ["Self", "this"];
 
@@ -87,6 +89,9 @@ impl<S: Structures> Resolver<'_, S> {
             return (seen, Vec::new());
         }
         let types = self.types_named(of);
+        if types.len() > MOST_TYPES {
+            return (Vec::new(), members);
+        }
         let here = self.seen(of, &types);
         let mut declared: HashMap<FileNumber, Vec<Candidate>> = HashMap::new();
         let (mut same, mut unknown) = (Vec::new(), Vec::new());

@@ -229,7 +229,7 @@ impl ViewChunks {
     /// Returns whether some file has a path that matches.
     pub fn has_path(&self, globs: &Globs) -> bool {
         let is_file = |listed: &&ListedPath| !self.contents[listed.content as usize].is_commit();
-        self.paths.iter().filter(is_file).any(|listed| globs.is_match(&*listed.path))
+        self.paths.iter().filter(is_file).any(|listed| globs.is_match(&listed.path))
     }
 
     /// Returns the content of a chunk.

@@ -95,6 +95,21 @@ fn what_names_a_removed_definition_and_changed_tests_are_listed() {
         "{printed}"
     );
     live.git(&["checkout", "-q", "app/store.py"]);
+    // A field is no definition of its own.
+    live.write(
+        "app/part.go",
+        "package app\n\ntype Part struct {\n\tLimit int\n}\n\nfunc use(part Part) {}\n",
+    );
+    live.git(&["add", "."]);
+    live.git(&["commit", "-qm", "part"]);
+    live.write(
+        "app/part.go",
+        "package app\n\ntype Part struct {\n\tLimit int64\n}\n\nfunc use(part Part) {}\n",
+    );
+    let (_, answer) = memo(&live, &["impact"]);
+    assert_eq!(answer["fresh"], true, "{answer}");
+    assert_eq!(found(&answer), ["app/part.go use 1 exact"], "{answer}");
+    live.git(&["checkout", "-q", "app/part.go"]);
     live.write("tests/test_new.py", "def test_new():\n    assert True\n");
     check(&live, &["tests"], &["tests/test_new.py test_new 0 exact"]);
 }

@@ -6,7 +6,7 @@ use crate::daemon::event::Freshness;
 use crate::daemon::history::History;
 use crate::git::ObjectId;
 use crate::paths::PathError;
-use crate::scan;
+use crate::scan::{self, Content, Read, ReadError};
 use crate::types::SourceKey;
 
 /// Files larger than this are not compared line by line, bytes.
@@ -33,8 +33,20 @@ impl<'a> Texts<'a> {
         if self.is_past {
             return self.past(id);
         }
-        let key = SourceKey::new(path);
-        self.known(scan::read_same(&self.at.layout.root, &key, self.max_file_bytes, &hash?))?
+        let (key, hash) = (SourceKey::new(path), hash?);
+        match scan::read(&self.at.layout.root, &key, self.max_file_bytes) {
+            Ok(Read { content, hash: found, .. }) if found == hash => match content {
+                Content::Text(text) => Some(text),
+                Content::Refused(_) => None,
+            },
+            Err(ReadError::Transient(error)) => self.known(Err(error)),
+            Err(ReadError::Unreadable(_)) => None,
+            // What it defines now is not known, so nothing is said of it as if it were.
+            Ok(_) | Err(ReadError::Gone(_) | ReadError::NotRegular(_) | ReadError::Unsettled(_)) => {
+                let _ = self.unread.set(format!("{path} changed while the answer was made"));
+                None
+            }
+        }
     }
 
     /// Returns the text of a past content.

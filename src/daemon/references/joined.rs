@@ -7,15 +7,17 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::method_sets;
+use crate::daemon::kept_maps::ASIDE;
 use crate::daemon::named_definitions::definitions_named;
 use crate::daemon::path_spec::own_name;
 use crate::daemon::shared::Shared;
 use crate::extract::words::{Form, write_words};
 use crate::resolve::{Candidate, Certainty, FileNumber, Packages, PathIndex, Resolver, Structures};
 use crate::scan;
+use crate::search::class_rules;
 use crate::search::view_chunks::ViewChunks;
 use crate::store::{Reader, StoreError};
-use crate::types::{DeclaredRole, Phrase, Receiver, SourceKey, Structure, Use, UseRole, ViewId};
+use crate::types::{ClassSet, DeclaredRole, Phrase, Receiver, SourceKey, Structure, Use, UseRole, ViewId};
 
 /// Most definitions of one name that are told apart: with more, a name says nothing.
 const MOST_CANDIDATES: usize = 1_000;
@@ -293,8 +295,13 @@ impl Structures for Joined<'_> {
 /// Reads the manifests among the files of a worktree.
 fn packages(root: &Path, paths: &[String]) -> Packages {
     let mut packages = Packages::default();
-    let manifests = paths.iter().filter(|path| Packages::is_manifest(path)).take(MOST_MANIFESTS);
-    for path in manifests {
+    let mut manifests: Vec<&String> = paths.iter().filter(|path| Packages::is_manifest(path)).collect();
+    // Of several with one name the one nearest to the top counts, and none of a test before one that is not.
+    manifests.sort_by_key(|path| {
+        let is_aside = class_rules::by_path(path).meets(ClassSet::of(&ASIDE));
+        (is_aside, path.matches('/').count())
+    });
+    for path in manifests.into_iter().take(MOST_MANIFESTS) {
         let read = scan::read(root, &SourceKey::new(path), MOST_MANIFEST_BYTES);
         if let Ok(scan::Content::Text(text)) = read.map(|read| read.content) {
             packages.add(path, &text);

@@ -144,12 +144,22 @@ pub(super) fn of_files(
     let mut targets = Targets::default();
     for (path, names) in files {
         let key = SourceKey::new(path);
-        let names: HashSet<&str> = names.iter().map(String::as_str).collect();
         let mut definitions = reader.definitions(at.view, &key)?;
-        definitions.retain(|found| names.contains(found.title.as_str()));
-        let present: HashSet<&str> = definitions.iter().map(|found| found.title.as_str()).collect();
-        targets.n_gone += names.len() - present.len();
+        let titles: HashSet<&str> = definitions.iter().map(|found| found.title.as_str()).collect();
+        // A field or a variant is no definition of its own: its type is what has changed.
+        let indexed = |name: &String| around(name).find(|title| titles.contains(title)).map(str::to_owned);
+        let (known, gone): (Vec<_>, Vec<_>) = names.iter().map(indexed).partition(Option::is_some);
+        let known: HashSet<String> = known.into_iter().flatten().collect();
+        targets.n_gone += gone.len();
+        definitions.retain(|found| known.contains(&found.title));
         targets.add(joined, &key, definitions);
     }
     Ok(targets)
+}
+
+/// Returns a qualified name and those of what is around it, innermost first.
+fn around(name: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(name), |inner| {
+        Some(inner.rsplit_once(['.', ':', '#'])?.0.trim_end_matches(':'))
+    })
 }

@@ -150,10 +150,10 @@ fn rust(statement: &str) -> Vec<Import> {
 /// Returns a statement that has no strings without its comments.
 fn without_comments(statement: &str) -> String {
     let (mut rest, mut code) = (statement, String::new());
-    while let Some(at) = rest.find("//").into_iter().chain(rest.find("/*")).min() {
-        code.push_str(&rest[..at]);
-        let end = if rest[at..].starts_with("//") { "\n" } else { "*/" };
-        rest = rest[at + 2..].split_once(end).map_or("", |(_, rest)| rest);
+    while let Some((before, comment)) = rest.split_once('/') {
+        code.push_str(before);
+        let end = if comment.starts_with('/') { "\n" } else { "*/" };
+        rest = comment.split_once(end).map_or("", |(_, rest)| rest);
         code.push(' ');
     }
     code + rest

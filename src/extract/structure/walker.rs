@@ -17,8 +17,8 @@ pub(super) const MAX_RECEIVER_PARTS: usize = 12;
 const MAX_DECLARATORS: usize = 6;
 /// Most nodes of a pattern that are looked at.
 const MAX_PATTERN_NODES: usize = 1_000;
-/// Fields of a pattern that bind nothing: types, defaults, keys, lengths of arrays.
-const NOT_BOUND: [&str; 6] = ["type", "right", "value", "key", "size", "parameters"];
+/// Fields of a pattern that bind nothing: types, defaults, keys, lengths of arrays, guards.
+const NOT_BOUND: [&str; 7] = ["type", "right", "value", "key", "size", "parameters", "condition"];
 /// `a` in `const { a } = b`.
 const SHORTHAND_PATTERN: &str = "shorthand_property_identifier_pattern";
 /// Places that are assigned to and bind nothing: `cache[key] = value`.
@@ -93,7 +93,9 @@ impl<'a, 't> Walker<'a, 't> {
     /// Takes note of the names and types that a node declares.
     fn declaration(&mut self, node: Node<'t>) {
         let kind = node.kind();
-        if self.nodes.importing == Importing::JavaScript && kind == "variable_declarator" {
+        // At the top of the file, since an import holds for all of it.
+        let is_at_top = self.path.len() == 2;
+        if self.nodes.importing == Importing::JavaScript && kind == "variable_declarator" && is_at_top {
             self.walk.imports.extend(imports::required(node, self.text));
         }
         for (_, field) in self.nodes.binders.iter().filter(|(binder, _)| *binder == kind) {

@@ -45,10 +45,10 @@ int more(void) { int y = load(); return y; }
 == src/lib.rs
 pub fn load() {}
 pub fn run(x: Option<u8>) -> u8 { match x { Some(load) => load, None => 0 } }
-pub fn more(x: Kind) { match x { Kind::One => load(), _ => {} } }
+pub fn more(x: Kind) { match x { Kind::One => load(), y if load() => {} } }
 ",
         "load",
-        &["src/lib.rs:3 exact src/lib.rs#load"],
+        &["src/lib.rs:3 exact src/lib.rs#load", "src/lib.rs:3 exact src/lib.rs#load"],
     );
 }
 
