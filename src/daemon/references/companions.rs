@@ -74,7 +74,7 @@ fn merged(places: Vec<Place>) -> Vec<Place> {
 /// Returns the newest commits that touched files, newest first, and whether the time was too short.
 fn commits(at: &Freshness, paths: &[String]) -> RpcResult<(Vec<WhyCommit>, bool)> {
     let past = History::open(at)?;
-    let Some(head) = past.refs.find("HEAD").unwrap_or_default() else {
+    let Some(head) = past.refs.find("HEAD")? else {
         return Ok((Vec::new(), false)); // before the first commit
     };
     let until = Instant::now() + BUDGET;
