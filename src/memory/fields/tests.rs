@@ -1,0 +1,152 @@
+use super::*;
+use serde_json::json;
+
+fn refused<T>(result: Result<T, Refused>) -> String {
+    result.map_or_else(|error| error.to_string(), |_| "taken".to_owned())
+}
+
+#[test]
+fn what_an_agent_changes_is_an_agents_but_an_import_stays_one() {
+    for own in OWN_SOURCES {
+        assert_eq!(source_after_agent(own), AGENT, "{own}");
+    }
+    for other in ["import", "claude"] {
+        assert_eq!(source_after_agent(other), other);
+    }
+}
+
+#[test]
+fn contents_have_limits() {
+    let longest = "x".repeat(MAX_CONTENT);
+    assert_eq!(content(&format!(" {longest}\n"), false).unwrap().text, longest);
+    let cases = [
+        (format!("{longest}y"), format!("content: \"{}…\" is 65537 bytes, over 65536", "x".repeat(60))),
+        (" \n".to_owned(), "content: empty".to_owned()),
+        ("a\0b".to_owned(), "content: has a NUL at byte 1".to_owned()),
+        (
+            "<private>a</private> <private>b</private>".to_owned(),
+            "content: all of it is private, so nothing is left to store".to_owned(),
+        ),
+    ];
+    for (raw, expected) in cases {
+        assert_eq!(refused(content(&raw, false)), expected);
+    }
+    let private = format!("a <private>{longest}</private>");
+    assert_eq!(content(&private, false).unwrap(), Kept { text: "a [REDACTED]".to_owned(), redacted: 1 });
+}
+
+#[test]
+fn a_credential_is_kept_on_demand_only() {
+    let token = ["glpat-", "Ab3dEf6hIj9kLmN0pQrS"].concat();
+    assert!(refused(content(&token, false)).contains("GitLab token"));
+    assert_eq!(content(&token, true).unwrap().text, token);
+    assert!(refused(title(&token, false)).starts_with("title: line 1 looks like"));
+    let meta = json!({ "a": [{ "b": token }] }).as_object().unwrap().clone();
+    assert!(refused(metadata(meta.clone(), false)).starts_with("metadata: line 1 looks like"));
+    assert_eq!(metadata(meta.clone(), true), Ok(meta));
+}
+
+#[test]
+fn names_hold_nothing_private_and_no_message_shows_it() {
+    let (token, private) = ("ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8", "x <private>planted</private>");
+    for text in [token, private] {
+        let messages = [
+            refused(container(text)),
+            refused(tags(&[text.to_owned()])),
+            refused(name("author", text)),
+            refused(content(&format!("{text} {}", "y".repeat(MAX_CONTENT)), false)),
+            refused(title(&format!("{text} {}", "y".repeat(MAX_TITLE)), false)),
+            refused(tags(&[format!("{text},")])),
+        ];
+        for message in messages {
+            let shows = [token, "planted"].iter().any(|hidden| message.contains(hidden));
+            assert!(message != "taken" && !shows, "{message}");
+        }
+    }
+}
+
+#[test]
+fn names_have_a_normal_form() {
+    let containers = [
+        (" My  Project! ", "my-project"),
+        ("a__b--c", "a-b-c"),
+        ("-x-", "x"),
+        ("Größe", "gr-e"), // ö and ß are runs of something else
+    ];
+    for (raw, expected) in containers {
+        assert_eq!(container(raw).as_deref(), Ok(expected), "{raw}");
+    }
+    assert_eq!(refused(container("…")), "container: \"…\" has no letter a-z and no digit");
+    assert!(refused(container(&"x".repeat(129))).ends_with("is 129 bytes, over 128"));
+
+    let own = |tags: &[&str]| tags.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>();
+    assert_eq!(tags(&own(&["b c", "A", " a ", "ü"])).unwrap(), own(&["a", "b-c", "ü"]));
+    assert_eq!(
+        refused(tags(&own(&["a,b"]))),
+        "tag: \"a,b\" is not a tag: it must not be empty or have a comma"
+    );
+    assert!(refused(tags(&own(&[" "]))).starts_with("tag: \" \" is not a tag"));
+    assert!(refused(tags(&own(&["\u{7}"]))).starts_with("tag: \"\\u{7}\" is not a tag"));
+    let many: Vec<_> = (0..51).map(|number| number.to_string()).collect();
+    assert_eq!(refused(tags(&many)), "tags: 51 tags, over 50");
+    assert!(tags(&many[1..]).is_ok());
+}
+
+#[test]
+fn titles_and_numbers_have_limits() {
+    assert_eq!(title("  ", false), Ok(None));
+    assert_eq!(title(" a ", false).unwrap().unwrap().text, "a");
+    assert_eq!(refused(title("a\nb", false)), "title: \"a\\nb\" has more than one line");
+    assert!(refused(title(&"é".repeat(257), false)).ends_with("is 514 bytes, over 512"));
+    assert_eq!((priority(1), priority(10)), (Ok(1), Ok(10)));
+    assert_eq!(refused(priority(11)), "priority: 11 is not between 1 and 10");
+    assert_eq!(refused(priority(-1)), "priority: -1 is not between 1 and 10");
+    assert_eq!((confidence(0.0), confidence(1.0)), (Ok(0.0), Ok(1.0)));
+    assert_eq!(refused(confidence(f64::NAN)), "confidence: NaN is not between 0 and 1");
+    assert_eq!(refused(confidence(1.1)), "confidence: 1.1 is not between 0 and 1");
+}
+
+#[test]
+fn metadata_is_cleaned_and_merged() {
+    let object = |value: Value| value.as_object().unwrap().clone();
+    let raw = object(json!({ "a": "x <private>y</private>", "n": 1 }));
+    let mut kept = metadata(raw, false).unwrap();
+    let keys = object(json!({ "a": [{ "b <private>y</private>": 1 }] }));
+    assert_eq!(Value::Object(metadata(keys, false).unwrap()), json!({ "a": [{ "b [REDACTED]": 1 }] }));
+    assert_eq!(Value::Object(kept.clone()), json!({ "a": "x [REDACTED]", "n": 1 }));
+    merge_metadata(&mut kept, object(json!({ "a": null, "b": [2] })));
+    assert_eq!(Value::Object(kept), json!({ "b": [2], "n": 1 }));
+    assert_eq!(refused(metadata(object(json!({ "a": "\0" })), false)), "metadata: has a NUL at byte 0");
+    let all = [json!({ "a": 1, "b": 1 }), json!({ "a": 2 }), json!({ "a": 3, "b": 1 })].map(object);
+    let (united, replaced) = united_metadata(&all);
+    assert_eq!((json!(united), json!(replaced)), (json!({ "a": 3, "b": 1 }), json!({ "a": [1, 2] })));
+}
+
+#[test]
+fn what_looks_like_a_source_of_ours_is_an_import() {
+    let taken = ["user", "cli", "slack", "import", "ai-memory 2.0", "https://example.org/a", "users"];
+    for source in taken {
+        assert_eq!(imported_source(source), source);
+    }
+    let long = "x".repeat(MAX_NAME + 1);
+    let refused = [
+        "User",
+        "USER",
+        "us-er",
+        "user:",
+        "u\u{200b}ser",
+        "us\u{435}r",
+        "\u{ff55}ser",
+        "u5er",
+        "cIi",
+        "ap1",
+        "a\tb",
+        "",
+        "sy5tem",
+        "größe",
+        &long,
+    ];
+    for source in refused {
+        assert_eq!(imported_source(source), "import", "{source:?}");
+    }
+}
