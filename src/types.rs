@@ -24,7 +24,7 @@ pub use self::ranking_part::{RankingPart, RankingParts};
 pub use self::secret_name::is_secret_name;
 pub use self::shown::escape;
 pub use self::structure::{
-    Declared, DeclaredRole, Import, Receiver, Structure, Use, UseRole, Value, is_version,
+    Arity, Declared, DeclaredRole, Import, Receiver, Structure, Use, UseRole, Value, is_version,
 };
 pub use self::time::{Way, moment, rfc3339};
 

@@ -102,12 +102,16 @@ fn answer(
 /// Returns the outline of a file or of one of its definitions.
 fn items(reader: &Reader, at: &Freshness, span: &Span) -> Result<Vec<Item>, StoreError> {
     let item = |title: String, lines, form| Item { title, lines, depth: 0, form };
-    let definitions = reader.definitions(at.view, &span.key)?.into_iter();
-    let mut items: Vec<Item> =
-        definitions.map(|found| item(found.title, found.lines, Form::Definition)).collect();
+    // Overloads of one name are one definition to memories and changes, but each has its place in the structure.
     let structure = reader.structure(at.view, &span.key)?.unwrap_or_default();
-    let scopes = structure.declared.into_iter().filter(|found| found.role == DeclaredRole::Scope);
-    items.extend(scopes.map(|found| item(found.title, found.lines, Form::Scope)));
+    let form = |role| if role == DeclaredRole::Scope { Form::Scope } else { Form::Definition };
+    let declared = structure.declared.into_iter();
+    let mut items: Vec<Item> =
+        declared.map(|found| item(found.title, found.lines, form(found.role))).collect();
+    if items.is_empty() {
+        let definitions = reader.definitions(at.view, &span.key)?.into_iter();
+        items = definitions.map(|found| item(found.title, found.lines, Form::Definition)).collect();
+    }
     if items.is_empty() {
         items = sections(reader.sections(at.view, &span.key)?);
     } else {

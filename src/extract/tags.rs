@@ -89,6 +89,11 @@ impl TagKind {
         !matches!(self, Self::Function | Self::Method | Self::Constant | Self::Macro | Self::Type)
     }
 
+    /// Whether it may be called.
+    pub(super) fn is_callable(self) -> bool {
+        matches!(self, Self::Function | Self::Method | Self::Macro)
+    }
+
     /// Whether a function directly inside is a method.
     pub(super) fn has_methods(self) -> bool {
         self.is_container() && self != Self::Module

@@ -114,6 +114,63 @@ impl<'a, S: Structures> Resolver<'a, S> {
     /// Returns the definitions that a use in `file` may mean, all with one certainty; none if it means something else.
     pub fn resolve(&self, file: FileNumber, structure: &Structure, of: &Use) -> (Certainty, Vec<Candidate>) {
         self.structures.begin();
+        let Some(n_arguments) = of.n_arguments else { return self.of_any_arity(file, structure, of) };
+        let (certainty, found) = match self.taking(n_arguments) {
+            None => self.of_any_arity(file, structure, of),
+            Some(taking) => match taking.of_any_arity(file, structure, of) {
+                (_, found) if found.is_empty() => {
+                    // A macro of C may stand for several arguments. A function of Java is inherited from another library.
+                    let has_overloads = Family::of(self.paths.path(file)) == Family::Java;
+                    let (certainty, found) = self.of_any_arity(file, structure, of);
+                    let is_kept = certainty == Certainty::Exact && !has_overloads;
+                    (certainty, if is_kept { found } else { Vec::new() })
+                }
+                found => found,
+            },
+        };
+        if certainty == Certainty::ByName {
+            return (certainty, found);
+        }
+        let constructors = self.nearest(self.constructors(&found, n_arguments), n_arguments);
+        (certainty, [self.nearest(found, n_arguments), constructors].concat())
+    }
+
+    /// Returns the constructors that a call of types means, which are called like them.
+    fn constructors(&self, types: &[Candidate], n_arguments: u8) -> Vec<Candidate> {
+        let is_constructor = |(candidate, structure): &&(Candidate, Arc<Structure>)| {
+            let declared = &structure.declared[candidate.declared as usize];
+            let is_inside =
+                |of: &Candidate| of.file == candidate.file && declared.parent == Some(of.declared);
+            declared.role == DeclaredRole::Member
+                && declared.arity.is_some_and(|arity| arity.takes(n_arguments))
+                && types.iter().any(is_inside)
+        };
+        self.candidates.iter().filter(is_constructor).map(|(candidate, _)| *candidate).collect()
+    }
+
+    /// Returns a resolver that knows only the candidates that a call with so many arguments may mean; `None` if all may be meant.
+    fn taking(&self, n_arguments: u8) -> Option<Self> {
+        let takes = |(candidate, structure): &&(Candidate, Arc<Structure>)| {
+            let arity = structure.declared[candidate.declared as usize].arity;
+            arity.is_none_or(|arity| arity.takes(n_arguments))
+        };
+        let candidates: Vec<_> = self.candidates.iter().filter(takes).cloned().collect();
+        let (paths, structures, name, aliases) = (self.paths, self.structures, self.name, self.aliases.clone());
+        let all_take = candidates.len() == self.candidates.len();
+        (!all_take).then(|| Self { paths, structures, name, candidates, aliases, wildcards: RefCell::default() })
+    }
+
+    /// Returns those overloads that have as many parameters as there are arguments, before those with defaults or a variable number.
+    fn nearest(&self, found: Vec<Candidate>, n_arguments: u8) -> Vec<Candidate> {
+        let arity_of = |candidate: &Candidate| {
+            self.structures.of(candidate.file).declared[candidate.declared as usize].arity
+        };
+        let is_near = |candidate: &&Candidate| arity_of(candidate).is_none_or(|arity| arity.most == n_arguments);
+        let near: Vec<Candidate> = found.iter().filter(is_near).copied().collect();
+        if near.is_empty() { found } else { near }
+    }
+
+    fn of_any_arity(&self, file: FileNumber, structure: &Structure, of: &Use) -> (Certainty, Vec<Candidate>) {
         let family = Family::of(self.paths.path(file));
         let written = structure.name(of.name);
         let place = Place {
@@ -153,6 +210,9 @@ impl<'a, S: Structures> Resolver<'a, S> {
         if place.written != self.name {
             return (Certainty::ByName, Vec::new());
         }
+        if let Some(inherited) = self.inherited(place) {
+            return inherited;
+        }
         let of_package = self.of_family(place, |_, found| found.role != DeclaredRole::Member);
         let of_package: Vec<Candidate> =
             of_package.into_iter().filter(|found| self.shares_package(place, found.file)).collect();
@@ -190,7 +250,13 @@ impl<'a, S: Structures> Resolver<'a, S> {
         for holder in holders {
             let found = own_file().filter(|(candidate, structure)| {
                 let declared = &structure.declared[candidate.declared as usize];
-                let is_visible = declared.role != DeclaredRole::Member || place.family.has_implicit_self();
+                // The name of a constructor is that of its type.
+                let is_constructor = || {
+                    let of = declared.parent.and_then(|parent| structure.declared.get(parent as usize));
+                    of.is_some_and(|of| of.role == DeclaredRole::Type && of.names == declared.names)
+                };
+                let is_visible = declared.role != DeclaredRole::Member
+                    || place.family.has_implicit_self() && !is_constructor();
                 is_visible && declared.parent == holder
             });
             let found: Vec<Candidate> = found.map(|(candidate, _)| *candidate).collect();
@@ -223,13 +289,26 @@ impl<'a, S: Structures> Resolver<'a, S> {
         if !same_file.is_empty() {
             return (Certainty::Exact, same_file);
         }
-        match self.members_of(&around, place.steps) {
-            // A base may be of another library.
-            (_, found) if found.is_empty() => only(self.members(place), self.name),
-            (true, found) => (Certainty::Exact, found),
-            (false, found) if found.len() == 1 => (Certainty::Likely, found),
-            (false, found) => (Certainty::ByName, found),
-        }
+        // A base may be of another library.
+        self.of_type(&around, place.steps).unwrap_or_else(|| only(self.members(place), self.name))
+    }
+
+    /// Resolves a member of a type or of its bases; `None` if they are not known to have one.
+    fn of_type(&self, of: &TypeName, steps: u32) -> Option<(Certainty, Vec<Candidate>)> {
+        let (is_certain, found) = self.members_of(of, steps);
+        let certainty = match found.len() {
+            0 => return None,
+            _ if is_certain => Certainty::Exact,
+            1 => Certainty::Likely,
+            _ => Certainty::ByName,
+        };
+        Some((certainty, found))
+    }
+
+    /// Resolves a name that stands alone by the bases of the type around.
+    fn inherited(&self, place: &Place<'_>) -> Option<(Certainty, Vec<Candidate>)> {
+        let around = Self::type_around(place).filter(|_| place.family.has_implicit_self())?;
+        self.of_type(&around, place.steps)
     }
 
     /// Resolves a name taken from another name: a module, a type, or a value.

@@ -1,6 +1,7 @@
 //! Resolves names in small repositories that are given as text.
 
 mod bindings;
+mod overloads;
 mod packages;
 
 use std::sync::Arc;
@@ -34,8 +35,8 @@ impl Structures for Files {
     }
 }
 
-/// Checks the uses of `name`, one on each line: place, certainty, and the definitions that are meant. A file of `repository`
-/// begins with a line `== path`.
+/// Checks the uses of `name`, one on each line: place, certainty, and the definitions that are meant, an overload with its line.
+/// A file of `repository` begins with a line `== path`.
 fn check(repository: &str, name: &str, expected: &[&str]) {
     let files: Vec<(&str, &str)> = repository
         .split("== ")
@@ -59,8 +60,11 @@ fn check(repository: &str, name: &str, expected: &[&str]) {
             let found: Vec<String> = found
                 .iter()
                 .map(|found| {
-                    let title = &structures.0[found.file as usize].declared[found.declared as usize].title;
-                    format!("{}#{title}", files[found.file as usize].0)
+                    let declared = &structures.0[found.file as usize].declared;
+                    let own = &declared[found.declared as usize];
+                    let (path, title) = (files[found.file as usize].0, &own.title);
+                    let is_overload = declared.iter().filter(|other| other.title == *title).count() > 1;
+                    if is_overload { format!("{path}#{title}:{}", own.lines.0) } else { format!("{path}#{title}") }
                 })
                 .collect();
             let certainty = match certainty {

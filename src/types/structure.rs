@@ -67,6 +67,24 @@ pub struct Declared {
     pub role: DeclaredRole,
     /// Index of what it is inside of.
     pub parent: Option<u32>,
+    /// How many arguments it takes, where the compiler of its language counts them.
+    pub arity: Option<Arity>,
+}
+
+/// How many arguments a function takes, without the receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Arity {
+    /// Arguments that have no default.
+    pub least: u8,
+    /// Greatest number; 255 and more are as many as there are.
+    pub most: u8,
+}
+
+impl Arity {
+    /// Whether a call with so many arguments may be one of this function.
+    pub fn takes(self, n_arguments: u8) -> bool {
+        self.least <= n_arguments && (n_arguments <= self.most || self.most == u8::MAX)
+    }
 }
 
 /// What a declared name stands for, as far as the resolution of uses has to know.
@@ -99,6 +117,8 @@ pub struct Use {
     pub receiver: Receiver,
     /// What it is used for.
     pub role: UseRole,
+    /// Of a call: the number of arguments, if the text tells it.
+    pub n_arguments: Option<u8>,
 }
 
 /// A value whose type the text tells: a parameter, a variable, a field, or what a function returns.

@@ -62,8 +62,8 @@ pub(super) struct Found {
     pub(super) n_meant: usize,
 }
 
-/// Name, receiver, definition around, and line of an import.
-type UseForm = (u32, Receiver, u32, Option<u32>);
+/// Name, receiver, definition around, number of arguments, and line of an import.
+type UseForm = (u32, Receiver, u32, Option<u8>, Option<u32>);
 
 /// The files of a view, with what each declares and uses.
 pub(super) struct Joined<'a> {
@@ -143,7 +143,7 @@ impl<'a> Joined<'a> {
         for of in resolver.uses(&structure).take_while(|_| !self.is_late()) {
             let is_import = of.receiver == Receiver::Import;
             let line = is_import.then_some(of.line);
-            let form = (of.name, of.receiver, of.within, line);
+            let form = (of.name, of.receiver, of.within, of.n_arguments, line);
             let (certainty, meant, n_meant) = known.entry(form).or_insert_with(|| {
                 let (certainty, mut meant) = resolver.resolve(file, &structure, of);
                 let n_meant = meant.len();

@@ -13,13 +13,19 @@ use crate::daemon::shared::Shared;
 use crate::proto::{RefDefinition, RpcError, code};
 use crate::resolve::{Candidate, Structures as _};
 use crate::store::Reader;
-use crate::types::{DeclaredRole, Definition, SourceKey};
+use crate::types::{Declared, DeclaredRole, Definition, SourceKey};
+
+/// A qualified name and its lines: each overload has its own.
+pub(super) struct Named {
+    title: String,
+    lines: (u32, u32),
+}
 
 /// What a target means.
 #[derive(Default)]
 pub(super) struct Targets {
     /// The definitions, as an answer names them.
-    pub(super) definitions: Vec<(SourceKey, Definition)>,
+    pub(super) definitions: Vec<(SourceKey, Named)>,
     /// The same as the structures of their files have them.
     pub(super) declared: Vec<Candidate>,
     known: HashSet<Candidate>,
@@ -30,21 +36,64 @@ pub(super) struct Targets {
 }
 
 impl Targets {
-    /// Adds definitions of a file.
+    /// Adds definitions of a file with all of their overloads.
     fn add(&mut self, joined: &Joined<'_>, key: &SourceKey, definitions: Vec<Definition>) {
-        if let Some(file) = joined.paths.number(key.as_str()) {
-            let structure = joined.of(file);
-            if structure.is_empty() {
-                self.unknown.get_or_insert_with(|| key.clone());
-            }
-            let titles: HashSet<&str> = definitions.iter().map(|found| found.title.as_str()).collect();
-            let own = structure.declared.iter().enumerate().filter(|(_, declared)| {
-                declared.role != DeclaredRole::Scope && titles.contains(declared.title.as_str())
-            });
-            let own = own.map(|(id, _)| Candidate { file, declared: id as u32 });
-            self.declared.extend(own.filter(|own| self.known.insert(*own)));
+        let titles: HashSet<&str> = definitions.iter().map(|found| found.title.as_str()).collect();
+        if !self.add_declared(joined, key, |declared| titles.contains(declared.title.as_str())) {
+            let named = definitions.into_iter().map(|found| Named { title: found.title, lines: found.lines });
+            self.definitions.extend(named.map(|named| (key.clone(), named)));
         }
-        self.definitions.extend(definitions.into_iter().map(|found| (key.clone(), found)));
+    }
+
+    /// Adds the definition around some lines of a file; returns whether there is one.
+    fn add_around(
+        &mut self,
+        joined: &Joined<'_>,
+        key: &SourceKey,
+        lines: (u32, u32),
+        definitions: Vec<Definition>,
+    ) -> bool {
+        let is_around = |around: (u32, u32)| around.0 <= lines.0 && lines.1 <= around.1;
+        let structure = joined.paths.number(key.as_str()).map(|file| joined.of(file));
+        let declared = structure.iter().flat_map(|structure| &structure.declared);
+        let declared =
+            declared.filter(|declared| declared.role != DeclaredRole::Scope && is_around(declared.lines));
+        // The last of those with one length is the innermost.
+        if let Some(own) = declared.rev().min_by_key(|declared| declared.lines.1 - declared.lines.0) {
+            return self.add_declared(joined, key, |declared| declared == own);
+        }
+        let around = definitions.into_iter().filter(|found| is_around(found.lines));
+        let innermost = around.min_by_key(|found| found.lines.1 - found.lines.0);
+        self.add(joined, key, innermost.clone().into_iter().collect());
+        innermost.is_some()
+    }
+
+    /// Adds what a file declares of a kind; returns whether there is any.
+    fn add_declared(
+        &mut self,
+        joined: &Joined<'_>,
+        key: &SourceKey,
+        is_wanted: impl Fn(&Declared) -> bool,
+    ) -> bool {
+        let Some(file) = joined.paths.number(key.as_str()) else { return false };
+        let structure = joined.of(file);
+        if structure.is_empty() {
+            self.unknown.get_or_insert_with(|| key.clone());
+        }
+        let mut is_any = false;
+        for (id, declared) in structure.declared.iter().enumerate() {
+            let own = Candidate { file, declared: id as u32 };
+            if declared.role == DeclaredRole::Scope || !is_wanted(declared) {
+                continue;
+            }
+            is_any = true;
+            if self.known.insert(own) {
+                self.declared.push(own);
+                let named = Named { title: declared.title.clone(), lines: declared.lines };
+                self.definitions.push((key.clone(), named));
+            }
+        }
+        is_any
     }
 
     /// Returns the definitions as an answer shows them.
@@ -105,24 +154,17 @@ pub(super) fn targets(
                 .with_hint(format!("{path}#NAME; `memo outline {path}` lists its definitions")));
             }
             Part::Symbol(name) => named(&definitions, name).into_iter().cloned().collect(),
-            Part::Lines(first, last) => {
-                let around =
-                    definitions.iter().filter(|found| found.lines.0 <= first && last <= found.lines.1);
-                around.min_by_key(|found| found.lines.1 - found.lines.0).cloned().into_iter().collect()
+            Part::Lines(first, last) if targets.add_around(joined, &key, (first, last), definitions) => {
+                return Ok(targets);
+            }
+            Part::Lines(first, _) => {
+                let message = format!("{path}: no definition is on line {first}");
+                return Err(RpcError::new(code::NOT_FOUND, message)
+                    .with_hint(format!("`memo outline {path}` lists what is where")));
             }
         };
         if found.is_empty() {
-            let name = match part {
-                Part::Symbol(name) => name,
-                Part::Whole => "definition",
-                Part::Lines(first, _) => {
-                    return Err(RpcError::new(
-                        code::NOT_FOUND,
-                        format!("{path}: no definition is on line {first}"),
-                    )
-                    .with_hint(format!("`memo outline {path}` lists what is where")));
-                }
-            };
+            let name = if let Part::Symbol(name) = part { name } else { "definition" };
             return Err(undefined(path, name, &definitions));
         }
         targets.add(joined, &key, found);

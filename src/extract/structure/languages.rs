@@ -31,6 +31,8 @@ pub(super) struct Nodes {
     pub(super) values: &'static [Declaration],
     /// Functions, with the field of the type that they return.
     pub(super) functions: &'static [(&'static str, &'static str)],
+    /// Nodes with the parameters of a function, in languages whose compilers count arguments.
+    pub(super) callables: &'static [&'static str],
     /// Names that stand for themselves: keyword arguments, keys.
     pub(super) labels: &'static [(&'static str, &'static str)],
     /// Methods that name their receiver.
@@ -85,6 +87,7 @@ const PYTHON: Nodes = Nodes {
         ("assignment", "left", "type", "right"),
     ],
     functions: &[("function_definition", "return_type")],
+    callables: &[],
     labels: &[
         ("keyword_argument", "name"),
         ("default_parameter", "name"),
@@ -122,6 +125,7 @@ const GO: Nodes = Nodes {
         ("short_var_declaration", "left", "", "right"),
     ],
     functions: &[("function_declaration", "result"), ("method_declaration", "result")],
+    callables: &["function_declaration", "method_declaration", "method_elem"],
     labels: &[("field_declaration", "name"), ("keyed_element", "key")],
     methods: &[("method_declaration", "receiver")],
     transparent: &["parenthesized_expression", "unary_expression", "composite_literal"],
@@ -160,6 +164,7 @@ const RUST: Nodes = Nodes {
         ("field_declaration", "name", "type", ""),
     ],
     functions: &[("function_item", "return_type"), ("function_signature_item", "return_type")],
+    callables: &["function_item", "function_signature_item"],
     labels: &[("field_initializer", "field"), ("field_declaration", "name")],
     methods: &[],
     transparent: &[
@@ -214,6 +219,7 @@ const JAVASCRIPT: Nodes = Nodes {
         ("abstract_method_signature", "return_type"),
         ("function_signature", "return_type"),
     ],
+    callables: &[],
     labels: &[
         ("pair", "key"),
         ("pair_pattern", "key"),
@@ -257,6 +263,7 @@ const JAVA: Nodes = Nodes {
         ("resource", "name", "type", "value"),
     ],
     functions: &[("method_declaration", "type")],
+    callables: &["constructor_declaration", "method_declaration"],
     labels: &[],
     methods: &[],
     transparent: &["parenthesized_expression"],
@@ -284,6 +291,7 @@ const C: Nodes = Nodes {
         ("field_declaration", "declarator", "type", ""),
     ],
     functions: &[("function_definition", "type")],
+    callables: &["function_declarator", "preproc_function_def"],
     labels: &[("field_declaration", "declarator"), ("field_designator", "")],
     methods: &[],
     transparent: &["parenthesized_expression", "pointer_expression"],

@@ -1,8 +1,9 @@
 //! Collects what a source file declares, imports and uses by name.
 //!
 //! One walk over the syntax tree of the file, in [`walker`]. What a language calls its nodes is in [`languages`], how it imports in
-//! [`imports`], how it names the types of values in [`value_types`]; what is in the arguments of a macro is read in [`macros`].
+//! [`imports`], how it names the types of values in [`value_types`], how many arguments functions take in [`arity`]; what is in the arguments of a macro is read in [`macros`].
 
+mod arity;
 mod imports;
 mod languages;
 mod macros;
@@ -18,7 +19,7 @@ pub(super) use self::walker::walk;
 use super::cut::LineIndex;
 use super::outline::{Item, Outline};
 use super::tags::TagKind;
-use crate::types::{Declared, DeclaredRole, Receiver, Structure, Use, UseRole, Value};
+use crate::types::{Arity, Declared, DeclaredRole, Receiver, Structure, Use, UseRole, Value};
 
 /// Most uses of one file: more are data or generated.
 const MAX_USES: usize = 50_000;
@@ -31,6 +32,7 @@ pub(super) struct Found<'a> {
     at: usize,
     receiver: FoundReceiver,
     role: UseRole,
+    n_arguments: Option<u8>,
 }
 
 enum FoundReceiver {
@@ -50,6 +52,8 @@ pub(super) struct Walk<'a> {
     /// Names that are bound, with the position: parameters and variables.
     bound: Vec<(&'a str, usize)>,
     values: Vec<FoundValue<'a>>,
+    /// What functions take, with the position of their parameters.
+    arities: Vec<(usize, Arity)>,
 }
 
 /// A value whose type is told, with its position.
@@ -73,6 +77,13 @@ impl Walk<'_> {
             ..Structure::default()
         };
         let around = Around { items, parents: &parents };
+        for (at, arity) in self.arities {
+            let function = around.innermost(at).filter(|id| items[*id].kind.is_callable());
+            // The first are its own: those inside of it are of functions without a name here.
+            if let Some(function) = function {
+                structure.declared[function].arity.get_or_insert(arity);
+            }
+        }
         let bound: HashSet<(&str, usize)> =
             self.bound.iter().filter_map(|(name, at)| Some((*name, around.function(*at)?))).collect();
         let imported: HashSet<String> = structure.imports.iter().map(|import| import.local.clone()).collect();
@@ -109,6 +120,7 @@ impl Walk<'_> {
                 within: within.map_or(0, |id| id as u32 + 1),
                 receiver,
                 role: found.role,
+                n_arguments: found.n_arguments,
             });
         }
         let mut known = HashSet::new();
@@ -168,6 +180,7 @@ fn declared(items: &[Item<'_>], item: &Item<'_>, parent: Option<usize>, lines: &
         lines: lines.lines(&item.span),
         role,
         parent: parent.map(|parent| parent as u32),
+        arity: None,
     }
 }
 

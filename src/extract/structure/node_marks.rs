@@ -60,6 +60,7 @@ fn marks(nodes: &Nodes, kind: &str) -> u8 {
     let declares = has(nodes.binders)
         || has(nodes.functions)
         || has(nodes.methods)
+        || nodes.callables.contains(&kind)
         || nodes.values.iter().any(|declaration| declaration.0 == kind);
     [
         (NAME, nodes.names.contains(&kind)),

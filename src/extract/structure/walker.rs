@@ -6,7 +6,7 @@ use tree_sitter::{Node, TreeCursor};
 
 use super::languages::{EMBEDDED, Importing, Nodes};
 use super::node_marks::{self, FieldId, NodeMarks};
-use super::{Found, FoundReceiver, FoundValue, MAX_NAME_BYTES, Walk, imports, macros, value_types};
+use super::{Found, FoundReceiver, FoundValue, MAX_NAME_BYTES, Walk, arity, imports, macros, value_types};
 use crate::types::UseRole;
 
 /// Most nodes between a name and the clause of bases that it is in: `extends a.B<C>`.
@@ -107,6 +107,9 @@ impl<'a, 't> Walker<'a, 't> {
         if let Some((_, field)) = self.nodes.functions.iter().find(|(function, _)| *function == kind) {
             self.returned(node, field);
         }
+        if self.nodes.callables.contains(&kind) {
+            self.walk.arities.extend(arity::of_function(node, self.text));
+        }
         if let Some((_, field)) = self.nodes.methods.iter().find(|(method, _)| *method == kind) {
             let receiver = node.child_by_field_name(field).and_then(|receiver| self.first_name(receiver));
             self.own = receiver.map(|name| (name, self.path.len()));
@@ -151,8 +154,18 @@ impl<'a, 't> Walker<'a, 't> {
                 false if self.is_base(parent, field) => UseRole::Base,
                 false => UseRole::Mention,
             };
-            self.walk.found.push(Found { name, at: node.start_byte(), receiver, role });
+            let n_arguments = self.n_arguments(is_own_call, is_call);
+            self.walk.found.push(Found { name, at: node.start_byte(), receiver, role, n_arguments });
         }
+    }
+
+    /// Returns the number of arguments of the call whose callee is in the current node, or is a part of the node itself.
+    fn n_arguments(&self, is_own_call: bool, is_call: bool) -> Option<u8> {
+        if !is_call || self.nodes.callables.is_empty() {
+            return None;
+        }
+        let depth = if is_own_call { 1 } else { 2 };
+        arity::of_call(self.path.get(self.path.len().checked_sub(depth)?)?.0)
     }
 
     /// Whether a name in a field of the current node is one of those that a type extends or implements.
@@ -330,6 +343,7 @@ impl<'a, 't> Walker<'a, 't> {
                 at: name.start_byte(),
                 receiver: FoundReceiver::Import,
                 role: UseRole::Mention,
+                n_arguments: None,
             };
             self.walk.found.push(found);
         }
