@@ -6,6 +6,7 @@ mod follow;
 mod joined;
 mod likeness;
 mod method_sets;
+mod similar_tests;
 mod targets;
 mod test_order;
 mod texts;
@@ -284,18 +285,10 @@ fn with_lines(
                 line: found.line,
                 column: found.column,
                 within: within.clone(),
-                certainty: word(found.certainty).to_owned(),
+                certainty: found.certainty.as_str().to_owned(),
                 text: lines.line(found.line).chars().take(MOST_CHARS).collect(),
             });
         }
     }
     Ok((uses, stale))
-}
-
-fn word(certainty: Certainty) -> &'static str {
-    match certainty {
-        Certainty::Exact => "exact",
-        Certainty::Likely => "likely",
-        Certainty::ByName => "by name",
-    }
 }

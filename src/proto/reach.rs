@@ -81,13 +81,13 @@ pub struct ReachedDefinition {
     pub line: u32,
     /// That line; for `callees` the line that names the definition. Letters of a filler stand for credentials.
     pub text: String,
-    /// Number of uses between it and a definition that was asked for; 0 of a test that was asked for itself, and of a file of tests
-    /// that only its name points to.
+    /// Number of uses between it and a definition that was asked for; 0 of a test that was asked for itself, and of one
+    /// that only its name or its words point to.
     pub depth: u32,
     /// Number in `found`, from 0, of what it uses or what calls it; absent for the nearest, and if that is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<usize>,
-    /// `exact`, `likely` or `by name`: the least sure use on the way.
+    /// `exact`, `likely` or `by name`: the least sure use on the way; `similar` of a test that only has similar words.
     pub certainty: String,
     /// Whether it is a test.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -37,6 +37,20 @@ pub enum Certainty {
     Likely,
     /// Only the name is the same.
     ByName,
+    /// Not even the name: only the words of both are alike.
+    Similar,
+}
+
+impl Certainty {
+    /// Returns the word for it in answers.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Likely => "likely",
+            Self::ByName => "by name",
+            Self::Similar => "similar",
+        }
+    }
 }
 
 /// A file by its number in a [`PathIndex`].

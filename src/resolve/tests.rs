@@ -6,7 +6,7 @@ mod packages;
 
 use std::sync::Arc;
 
-use super::{Candidate, Certainty, Packages, PathIndex, Resolver, Structures};
+use super::{Candidate, Packages, PathIndex, Resolver, Structures};
 use crate::extract::extract;
 use crate::types::Structure;
 
@@ -67,15 +67,10 @@ fn check(repository: &str, name: &str, expected: &[&str]) {
                     if is_overload { format!("{path}#{title}:{}", own.lines.0) } else { format!("{path}#{title}") }
                 })
                 .collect();
-            let certainty = match certainty {
-                Certainty::Exact => "exact",
-                Certainty::Likely => "likely",
-                Certainty::ByName => "by name",
-            };
             let found = if found.is_empty() {
                 "nothing".to_owned()
             } else {
-                format!("{certainty} {}", found.join(" "))
+                format!("{} {}", certainty.as_str(), found.join(" "))
             };
             shown.push(format!("{}:{} {found}", files[file].0, of.line));
         }

@@ -150,15 +150,24 @@ fn tests_are_ordered_by_uses_and_names() {
     live.write("tests/test_all.py", uses);
     live.write("tests/test_later.py", uses.replace("test_it", "test_named"));
     // What calls a type calls its constructor.
-    let both = ["tests/test_later.py test_named 1 exact", "tests/test_all.py test_it 1 exact"];
-    check(&live, &["tests", "app/later.py#Later.__init__"], &both);
+    let found = [
+        "tests/test_later.py test_named 1 exact",
+        "tests/test_all.py test_it 1 exact",
+        "tests/test_views.py test_page 0 similar",
+    ];
+    check(&live, &["tests", "app/later.py#Later.__init__"], &found);
     // No use leads there, as when a framework calls it.
-    let named = ["tests/test_later.py the file 0 by name"];
+    let named = [
+        "tests/test_later.py the file 0 by name",
+        "tests/test_all.py test_it 0 similar",
+        "tests/test_views.py test_page 0 similar",
+    ];
     check(&live, &["tests", "app/later.py#Later.get"], &named);
     check(&live, &["impact", "app/later.py#Later.get"], &[]);
     // The farther of two files of one name is about something else.
     live.write("other/tests/test_later.py", "def test_other():\n    pass\n");
-    check(&live, &["tests", "app/later.py#Later.get"], &named);
+    let other = "other/tests/test_later.py test_other 0 similar";
+    check(&live, &["tests", "app/later.py#Later.get"], &[&named[..], &[other]].concat());
 }
 
 #[test]

@@ -93,7 +93,7 @@ pub(in crate::cli) enum Verb {
     /// List the tests that reach a definition, a file or a change
     ///
     /// The tests of `memo impact`: what to run now, first those that surely and directly use it, and whose file is named after it. A file of
-    /// tests with its name is listed even if no use leads there. Exits with 1 when nothing has that name, or no test is found.
+    /// tests with its name is listed even if no use leads there, and so are the most similar ones. Exits with 1 when nothing has that name, or no test is found.
     ///
     /// Example: memo tests src/session.rs#Session::login
     Tests(ImpactArgs),

@@ -6,11 +6,12 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::follow::{Bounds, Edges, Reached, Step, add_users_of_removed, callees, nearest, users};
-use super::joined::Joined;
+use super::joined::{Joined, Node};
+use super::similar_tests::similar;
 use super::targets::{Targets, WholeFiles, of_files, targets};
 use super::test_order::{self, is_test, outermost};
 use super::texts::{Texts, entries};
-use super::{BUDGET, Changes, while_building, word};
+use super::{BUDGET, Changes, while_building};
 use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::event::Freshness;
 use crate::daemon::shared::Shared;
@@ -89,11 +90,14 @@ pub(super) fn answer(
         if let Some(changes) = changes {
             add_users_of_removed(&joined, &changes.removed, &mut reached)?;
         }
+        let mut alike = Vec::new();
         if question == Question::Tests {
             reached.add_starts(&joined, &start, |node| is_test(&joined, node));
+            let removed: Vec<String> = changes.map(|changes| titles_of(&changes.removed)).unwrap_or_default();
+            alike = similar((shared, reader), &joined, (at, &dir), (&targets, &removed))?;
         }
         let limit = params.limit.unwrap_or(LIMIT);
-        let mut result = made(&joined, (question, &targets), reached, limit);
+        let mut result = made(&joined, (question, &targets), (reached, &alike), limit);
         result.cut = result.cut.or_else(|| joined.cut().map(str::to_owned));
         let entries = entries(reader, at, result.found.iter().map(|found| SourceKey::new(&found.path)))?;
         Ok((result, targets, entries))
@@ -123,6 +127,10 @@ fn names_of(files: &[(String, Vec<String>)]) -> Vec<String> {
     files.iter().flat_map(of_file).collect()
 }
 
+fn titles_of(files: &[(String, Vec<String>)]) -> Vec<String> {
+    files.iter().flat_map(|(_, titles)| titles.clone()).collect()
+}
+
 /// Returns the definitions to begin with: those asked for, and for `impact`, `tests` and `callees` also the members of types in the
 /// same file.
 fn with_members(joined: &Joined<'_>, targets: &Targets, question: Question) -> Vec<Candidate> {
@@ -149,7 +157,7 @@ fn with_members(joined: &Joined<'_>, targets: &Targets, question: Question) -> V
 fn made(
     joined: &Joined<'_>,
     (question, targets): (Question, &Targets),
-    mut reached: Reached,
+    (mut reached, alike): (Reached, &[Node]),
     limit: usize,
 ) -> ReachResult {
     let sorted = |reached: &Reached, compare: fn(&Step, &Step) -> Ordering| {
@@ -160,7 +168,7 @@ fn made(
     let mut order = match question {
         Question::Callers => sorted(&reached, nearest),
         Question::Callees => (0..reached.steps.len()).collect(),
-        Question::Tests => test_order::ordered(joined, &targets.names(), &mut reached),
+        Question::Tests => test_order::ordered(joined, &targets.names(), alike, &mut reached),
         _ => sorted(&reached, weightiest),
     };
     let is_test: Vec<bool> = reached.steps.iter().map(|step| is_test(joined, step.node)).collect();
@@ -181,7 +189,7 @@ fn made(
             line: step.line,
             depth: step.depth,
             via: step.via.and_then(|via| places.get(&via).copied()),
-            certainty: word(step.certainty).to_owned(),
+            certainty: step.certainty.as_str().to_owned(),
             is_test: is_test[id],
             ..ReachedDefinition::default()
         }

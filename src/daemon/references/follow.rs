@@ -53,7 +53,7 @@ pub(super) struct Step {
     pub(super) line: u32,
     /// The least sure use on the way.
     pub(super) certainty: Certainty,
-    /// 0 to 1; 0 for a test that only its name points to.
+    /// 0 to 1; 0 for a test that only its name or its words point to.
     pub(super) weight: f64,
 }
 
@@ -360,5 +360,6 @@ fn weight_of(certainty: Certainty, n_meant: usize) -> f64 {
         Certainty::Exact => WEIGHT[0],
         Certainty::Likely => WEIGHT[1],
         Certainty::ByName => WEIGHT[2] / n_meant.max(1) as f64,
+        Certainty::Similar => 0.0,
     }
 }

@@ -17,8 +17,8 @@ use crate::types::{Declared, DeclaredRole, Definition, SourceKey};
 
 /// A qualified name and its lines: each overload has its own.
 pub(super) struct Named {
-    title: String,
-    lines: (u32, u32),
+    pub(super) title: String,
+    pub(super) lines: (u32, u32),
 }
 
 /// What a target means.

@@ -1,0 +1,101 @@
+//! Finds tests that speak of what has changed, though no use may lead there.
+//!
+//! Frameworks call much that no text calls. A search for the names and signatures of what has changed finds other tests than uses
+//! do, and is right about as often.
+
+use std::collections::HashSet;
+
+use super::joined::{Joined, Node};
+use super::targets::{Named, Targets};
+use super::texts::{Texts, entries};
+use crate::daemon::error::RpcResult;
+use crate::daemon::event::Freshness;
+use crate::daemon::path_spec::own_name;
+use crate::daemon::shared::Shared;
+use crate::paths::CallerDir;
+use crate::proto::Mode;
+use crate::resolve::Structures as _;
+use crate::search::filter::Filter;
+use crate::search::query::parse;
+use crate::search::restriction::Conditions;
+use crate::search::{self, Ask};
+use crate::store::Reader;
+use crate::types::{ClassSet, FileClass, RankingParts, SourceKey};
+
+/// Most words that are searched for. Later ones are of definitions that matter less, and each costs time.
+const MOST_WORDS: usize = 60;
+/// Most definitions whose words are looked at.
+const MOST_DEFINITIONS: usize = 60;
+/// Most files of tests that are found.
+const MOST_FILES: usize = 50;
+
+/// Returns the best definition of each file of tests that is similar to the targets or to names that are gone, the most similar file
+/// first.
+pub(super) fn similar(
+    (shared, reader): (&Shared, &Reader),
+    joined: &Joined<'_>,
+    (at, dir): (&Freshness, &CallerDir),
+    (targets, removed): (&Targets, &[String]),
+) -> RpcResult<Vec<Node>> {
+    let tests = ClassSet::of(&[FileClass::Test]);
+    // Tests that have changed are found anyway, and what they say is of other things.
+    let is_code = |(key, _): &&(SourceKey, Named)| !joined.chunks.classes(key.as_str()).meets(tests);
+    let definitions: Vec<_> = targets.definitions.iter().filter(is_code).take(MOST_DEFINITIONS).collect();
+    let words = words((shared, reader), (at, dir), (&definitions, removed))?;
+    if words.is_empty() {
+        return Ok(Vec::new());
+    }
+    let embedder = shared.model_of(reader);
+    let filter = Filter { only: vec![tests], ..Filter::default() };
+    let ask = Ask {
+        view: at.view,
+        chunks: &joined.chunks,
+        query: &parse(&words.join(" ")),
+        mode: Mode::Hybrid,
+        filter: &filter,
+        conditions: &Conditions::default(),
+        without: RankingParts::default(),
+        limit: MOST_FILES,
+        min_cosine: shared.config.search.min_cosine,
+        embedder: embedder.as_deref().map_err(String::as_str),
+        nearest: &shared.nearest,
+        kept: &shared.rows,
+    };
+    let answer = search::run(reader, &ask)?;
+    let (mut nodes, mut known) = (Vec::new(), HashSet::new());
+    for candidate in answer.found.iter().map(|found| &found.ranked.candidate) {
+        let Some(file) = joined.paths.number(&candidate.path) else { continue };
+        if nodes.len() < MOST_FILES && known.insert(file) {
+            let structure = joined.of(file);
+            let is_it = |lines: (u32, u32)| lines.0 <= candidate.lines.0 && candidate.lines.0 <= lines.1;
+            let around = structure.declared.iter().rposition(|declared| is_it(declared.lines));
+            nodes.push(Node { file, declared: around.map(|id| id as u32) });
+        }
+    }
+    Ok(nodes)
+}
+
+/// Returns the words of names and signatures, in small letters: a word in capitals may be an operator of a query.
+fn words(
+    (shared, reader): (&Shared, &Reader),
+    (at, dir): (&Freshness, &CallerDir),
+    (definitions, removed): (&[&(SourceKey, Named)], &[String]),
+) -> RpcResult<Vec<String>> {
+    let entries = entries(reader, at, definitions.iter().map(|(key, _)| key.clone()))?;
+    let mut texts = Texts::new((shared, at), dir, entries);
+    let mut words: Vec<String> = Vec::new();
+    let mut add = |text: &str| {
+        let parts = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|part| !part.is_empty());
+        words.extend(parts.map(str::to_lowercase).take(MOST_WORDS.saturating_sub(words.len())));
+    };
+    for (key, named) in definitions {
+        let own = own_name(&named.title);
+        add(own);
+        // A file that has another text by now is read again for the whole answer.
+        if let Some((_, signature)) = texts.of(key)?.and_then(|lines| lines.signature(own, named.lines.0)) {
+            add(&signature);
+        }
+    }
+    removed.iter().for_each(|title| add(own_name(title)));
+    Ok(words)
+}
