@@ -64,6 +64,9 @@ fn print(result: &OutlineResult, context: &CommandContext, output: &mut Output) 
 
 /// Says what a result lacks.
 fn notes(result: &OutlineResult, output: &Output) {
+    if let Some(cut) = &result.cut {
+        output.say(&format!("not complete: {cut}"));
+    }
     let (n_shown, n_found) = (result.items.len(), result.n_found);
     if n_found == 0 {
         output.say("it has no definitions or sections that are known; `memo show` prints it");

@@ -59,7 +59,14 @@ enum Form {
 }
 
 /// What a target names, with the outline of its file.
-type Outlined = (Entry, Span, Vec<Item>);
+type Outlined = (Entry, Span, Items);
+
+/// The outline of a file or of one of its definitions.
+struct Items {
+    items: Vec<Item>,
+    /// Whether the file has more definitions than are kept.
+    is_partial: bool,
+}
 
 fn answer(
     shared: &Shared,
@@ -67,18 +74,25 @@ fn answer(
     at: &Freshness,
 ) -> RpcResult<(OutlineResult, Vec<SourceKey>)> {
     let target = (params.target.as_str(), params.cwd.as_str());
-    let read = |reader: &Reader| -> RpcResult<Vec<Outlined>> {
-        let spans = spans(shared, reader, target, at)?.into_iter().take(MOST_PARTS);
+    let read = |reader: &Reader| -> RpcResult<(Vec<Outlined>, usize)> {
+        let spans = spans(shared, reader, target, at)?;
+        let n_spans = spans.len();
         let with_items = |(entry, span): (Entry, Span)| {
             let items = items(reader, at, &span)?;
             Ok((entry, span, items))
         };
-        spans.map(with_items).collect()
+        let outlined: RpcResult<_> = spans.into_iter().take(MOST_PARTS).map(with_items).collect();
+        Ok((outlined?, n_spans))
     };
-    let outlined = shared.read(|reader: &Reader| reader.snapshot(read))?;
+    let (outlined, n_spans) = shared.read(|reader: &Reader| reader.snapshot(read))?;
+    let mut cut = (n_spans > MOST_PARTS)
+        .then(|| format!("{n_spans} definitions have that name, and {MOST_PARTS} are looked at"));
     let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
     let (mut shown, mut stale) = (Vec::new(), Vec::new());
-    for (entry, Span { key, .. }, items) in outlined {
+    for (entry, Span { key, .. }, Items { items, is_partial }) in outlined {
+        if is_partial {
+            cut.get_or_insert_with(|| format!("{key} has more names than are kept of one file"));
+        }
         let Some(text) = text_of(shared, at, &entry, (&key, &dir))? else {
             stale.push(key);
             continue;
@@ -96,14 +110,15 @@ fn answer(
     let n_found = shown.len();
     shorten(&mut shown, params.depth, params.limit.unwrap_or(LIMIT));
     let (fresh, reason, trust) = (at.fresh, at.reason.clone(), "repo".to_owned());
-    Ok((OutlineResult { items: shown, n_found, fresh, reason, trust, took_ms: 0.0 }, stale))
+    Ok((OutlineResult { items: shown, n_found, cut, fresh, reason, trust, took_ms: 0.0 }, stale))
 }
 
 /// Returns the outline of a file or of one of its definitions.
-fn items(reader: &Reader, at: &Freshness, span: &Span) -> Result<Vec<Item>, StoreError> {
+fn items(reader: &Reader, at: &Freshness, span: &Span) -> Result<Items, StoreError> {
     let item = |title: String, lines, form| Item { title, lines, depth: 0, form };
     // Overloads of one name are one definition to memories and changes, but each has its place in the structure.
     let structure = reader.structure(at.view, &span.key)?.unwrap_or_default();
+    let is_partial = structure.is_partial;
     let form = |role| if role == DeclaredRole::Scope { Form::Scope } else { Form::Definition };
     let declared = structure.declared.into_iter();
     let mut items: Vec<Item> =
@@ -125,7 +140,7 @@ fn items(reader: &Reader, at: &Freshness, span: &Span) -> Result<Vec<Item>, Stor
     }
     let least = items.iter().map(|item| item.depth).min().unwrap_or(0);
     items.iter_mut().for_each(|item| item.depth -= least);
-    Ok(items)
+    Ok(Items { items, is_partial })
 }
 
 /// Whether an item is a member of a type, or a block of its members.

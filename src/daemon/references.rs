@@ -23,7 +23,8 @@ use super::request::{SnapshotAsk, deadline, on_snapshot};
 use super::shared::Shared;
 use crate::paths::CallerDir;
 use crate::proto::{
-    ChangedParams, ReachParams, ReachResult, RefCounts, RefUse, RefsParams, RefsResult, RpcError, Sync, code,
+    ChangedParams, FileStatus, ReachParams, ReachResult, RefCounts, RefUse, RefsParams, RefsResult, RpcError,
+    Sync, code,
 };
 use crate::resolve::{Candidate, Certainty, Structures as _};
 use crate::store::{Reader, StoreError};
@@ -71,21 +72,17 @@ pub(super) async fn reach(
     if params.since.is_some() && !question.is_of_changes() {
         return Err(bad_params("since: only `impact` and `tests` take a revision".to_owned()));
     }
-    let since = match (&params.since, &params.target) {
+    let mut result = match (&params.since, &params.target) {
         (Some(_), Some(_)) => {
             let hint = "leave one of them out";
             return Err(bad_params("a target and a revision together".to_owned()).with_hint(hint));
         }
-        (None, None) if question.is_of_changes() => Some("HEAD"),
-        (None, None) => {
+        (None, None) if !question.is_of_changes() => {
             let hint = "PATH, PATH#SYMBOL, PATH:LINE or a name";
             return Err(bad_params("target: missing".to_owned()).with_hint(hint));
         }
-        (since, _) => since.as_deref(),
-    };
-    let mut result = match since {
-        Some(since) => reach_changed(shared, question, &params, since).await?,
-        None => reach_at(shared, question, &params, None).await?.0,
+        (None, Some(_)) => reach_at(shared, question, &params, None).await?.0,
+        (_, None) => reach_changed(shared, question, &params).await?,
     };
     let until = deadline(shared, params.wait_ms);
     let defined = result.definitions.iter().map(|defined| (defined.path.clone(), vec![defined.lines]));
@@ -103,11 +100,10 @@ async fn reach_changed(
     shared: &Arc<Shared>,
     question: Question,
     params: &ReachParams,
-    since: &str,
 ) -> RpcResult<ReachResult> {
     let mut n_left = RERUNS;
     loop {
-        let changes = Arc::new(changes(shared, params, since).await?);
+        let changes = Arc::new(changes(shared, params).await?);
         let (mut result, n_gone) = reach_at(shared, question, params, Some(Arc::clone(&changes))).await?;
         if n_gone == 0 || n_left == 0 {
             let why = (n_gone > 0).then(|| "files changed while the answer was made".to_owned());
@@ -148,15 +144,17 @@ struct Changes {
     present: Names,
     /// Definitions that were removed.
     removed: Names,
+    /// Files that have another path: what names them is concerned, whatever they define.
+    renamed: Vec<String>,
     why_not_fresh: Option<String>,
     /// Why some changes may lack.
     cut: Option<String>,
 }
 
-async fn changes(shared: &Arc<Shared>, params: &ReachParams, since: &str) -> RpcResult<Changes> {
+async fn changes(shared: &Arc<Shared>, params: &ReachParams) -> RpcResult<Changes> {
     let ask = ChangedParams {
         cwd: params.cwd.clone(),
-        since: Some(since.to_owned()),
+        since: params.since.clone(),
         sync: params.sync,
         wait_ms: params.wait_ms,
         ..ChangedParams::default()
@@ -164,15 +162,18 @@ async fn changes(shared: &Arc<Shared>, params: &ReachParams, since: &str) -> Rpc
     let result = changed::changed(shared, ask).await?;
     let cut = (result.left_out > 0).then(|| format!("{} changed files are left out", result.left_out));
     let why_not_fresh = (!result.fresh).then(|| result.reason.unwrap_or_default());
-    let (mut present, mut removed) = (Names::new(), Names::new());
+    let (mut present, mut removed, mut renamed) = (Names::new(), Names::new(), Vec::new());
     for file in result.files {
+        if file.status == FileStatus::Renamed {
+            renamed.push(file.path.clone());
+        }
         let Some(symbols) = file.symbols else { continue };
         present.push((file.path.clone(), symbols.changed.into_iter().chain(symbols.added).collect()));
         removed.push((file.path, symbols.removed));
     }
     present.retain(|(_, names)| !names.is_empty());
     removed.retain(|(_, names)| !names.is_empty());
-    Ok(Changes { present, removed, why_not_fresh, cut })
+    Ok(Changes { present, removed, renamed, why_not_fresh, cut })
 }
 
 /// Says of an error that nothing has a name that the index is still being built, if so.

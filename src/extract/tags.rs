@@ -134,6 +134,8 @@ pub(super) struct Tags {
     pub(super) wrappers: Vec<Range<usize>>,
     /// Names used, each with the number of uses, sorted by name.
     pub(super) references: Vec<(String, u32)>,
+    /// Whether definitions or uses were dropped.
+    pub(super) is_partial: bool,
     /// Something was dropped or did not parse.
     pub(super) problems: Vec<String>,
 }
@@ -246,6 +248,7 @@ impl TagQuery {
         }
         let mut tags = collector.finish();
         if cursor.did_exceed_match_limit() {
+            tags.is_partial = true;
             tags.problems.push("too many partial matches; some tags may be missing".to_owned());
         }
         if root.has_error() {

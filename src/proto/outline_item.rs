@@ -29,6 +29,9 @@ pub struct OutlineResult {
     pub items: Vec<OutlineItem>,
     /// How many there are.
     pub n_found: usize,
+    /// Why there may be more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<String>,
     /// Whether the promise of the requested level holds.
     pub fresh: bool,
     /// Why it does not hold.

@@ -169,9 +169,17 @@ impl<'a, S: Structures> Resolver<'a, S> {
             arity.is_none_or(|arity| arity.takes(n_arguments))
         };
         let candidates: Vec<_> = self.candidates.iter().filter(takes).cloned().collect();
-        let (paths, structures, name, aliases) = (self.paths, self.structures, self.name, self.aliases.clone());
+        let (paths, structures, name, aliases) =
+            (self.paths, self.structures, self.name, self.aliases.clone());
         let all_take = candidates.len() == self.candidates.len();
-        (!all_take).then(|| Self { paths, structures, name, candidates, aliases, wildcards: RefCell::default() })
+        (!all_take).then(|| Self {
+            paths,
+            structures,
+            name,
+            candidates,
+            aliases,
+            wildcards: RefCell::default(),
+        })
     }
 
     /// Returns those overloads that have as many parameters as there are arguments, before those with defaults or a variable number.
@@ -179,7 +187,8 @@ impl<'a, S: Structures> Resolver<'a, S> {
         let arity_of = |candidate: &Candidate| {
             self.structures.of(candidate.file).declared[candidate.declared as usize].arity
         };
-        let is_near = |candidate: &&Candidate| arity_of(candidate).is_none_or(|arity| arity.most == n_arguments);
+        let is_near =
+            |candidate: &&Candidate| arity_of(candidate).is_none_or(|arity| arity.most == n_arguments);
         let near: Vec<Candidate> = found.iter().filter(is_near).copied().collect();
         if near.is_empty() { found } else { near }
     }

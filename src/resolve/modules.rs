@@ -1,10 +1,18 @@
 //! Finds the files of a module by the rules of each language.
 
-use super::FileNumber;
 use super::path_index::{PathIndex, split};
 use super::place::Family;
+use super::{FileNumber, full_module};
+use crate::types::Import;
 
 impl PathIndex {
+    /// Whether an import in `file` brings in a name of another file, or that file.
+    pub fn is_imported(&self, other: FileNumber, import: &Import, file: FileNumber) -> bool {
+        let family = Family::of(self.path(file));
+        let of = |module: &str| self.files_of(family, module, file).contains(&other);
+        of(&import.module) || of(&full_module(import))
+    }
+
     /// Returns the files that a module means when `from` names it; none if it is of another library.
     pub(super) fn files_of(&self, family: Family, module: &str, from: FileNumber) -> Vec<FileNumber> {
         if module.is_empty() {

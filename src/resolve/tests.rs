@@ -64,7 +64,11 @@ fn check(repository: &str, name: &str, expected: &[&str]) {
                     let own = &declared[found.declared as usize];
                     let (path, title) = (files[found.file as usize].0, &own.title);
                     let is_overload = declared.iter().filter(|other| other.title == *title).count() > 1;
-                    if is_overload { format!("{path}#{title}:{}", own.lines.0) } else { format!("{path}#{title}") }
+                    if is_overload {
+                        format!("{path}#{title}:{}", own.lines.0)
+                    } else {
+                        format!("{path}#{title}")
+                    }
                 })
                 .collect();
             let found = if found.is_empty() {

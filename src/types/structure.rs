@@ -17,6 +17,8 @@ pub struct Structure {
     pub uses: Vec<Use>,
     /// Values whose type the text names.
     pub values: Vec<Value>,
+    /// Whether the text has more names than are kept.
+    pub is_partial: bool,
 }
 
 impl Structure {

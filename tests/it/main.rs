@@ -61,6 +61,7 @@ mod quality_bench;
 mod query_language;
 mod random;
 mod reached;
+mod reached_changes;
 mod refs;
 mod renamed;
 mod restart;

@@ -110,7 +110,8 @@ fn commit(past: &History, at: &Freshness, since: &str) -> RpcResult<Option<Objec
             let hint = "--since HEAD~3, main, 2026-11-01 or 3d";
             return Err(bad_params("since: empty").with_hint(hint));
         }
-        return past.resolve(&at.layout, since).map(Some);
+        let is_unborn = since == "HEAD" && past.refs.find("HEAD")?.is_none();
+        return if is_unborn { Ok(None) } else { past.resolve(&at.layout, since).map(Some) };
     };
     let Some(head) = past.refs.find("HEAD")? else { return Ok(None) };
     let known = HashMap::new();

@@ -75,7 +75,7 @@ pub(super) fn answer(
     let read = |reader: &Reader| -> RpcResult<_> {
         let joined = Joined::new((shared, reader), (at.view, &at.layout.root), bounds.until)?;
         let targets = match changes {
-            Some(changes) => of_files(reader, &joined, at, &changes.present)?,
+            Some(changes) => of_files(reader, &joined, at, (&changes.present, &changes.renamed))?,
             None => {
                 let whole = if question.is_of_changes() { WholeFiles::Allowed } else { WholeFiles::Refused };
                 let target = params.target.as_deref().unwrap_or_default();

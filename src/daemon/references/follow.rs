@@ -169,23 +169,33 @@ pub(super) fn users(
     Ok(reached)
 }
 
-/// Adds what names definitions that are gone: the uses of a name that nothing else defines.
+/// Adds what names definitions that are gone: the uses of a name that nothing else defines, or that is still imported from there.
 pub(super) fn add_users_of_removed(
     joined: &Joined<'_>,
     removed: &[(String, Vec<String>)],
     reached: &mut Reached,
 ) -> Result<(), StoreError> {
-    let names: BTreeSet<&str> =
-        removed.iter().flat_map(|(_, titles)| titles).map(|title| own_name(title)).collect();
-    for name in names {
-        if joined.is_late() || !joined.candidates(name)?.is_empty() {
+    let names: BTreeSet<(&str, &str)> = removed
+        .iter()
+        .flat_map(|(path, titles)| titles.iter().map(|title| (own_name(title), path.as_str())))
+        .collect();
+    for (name, path) in names {
+        let is_defined = !joined.candidates(name)?.is_empty();
+        let was_in = joined.paths.number(path);
+        if joined.is_late() || is_defined && was_in.is_none() {
             continue;
         }
         for file in joined.files_with(name)? {
             let structure = joined.of(file);
             for of in structure.uses.iter().filter(|of| structure.name(of.name) == name) {
+                if is_defined
+                    && !was_in.is_some_and(|was_in| joined.is_imported_from(was_in, file, &structure, of))
+                {
+                    continue;
+                }
                 let node = holder(joined, Node { file, declared: of.within.checked_sub(1) });
-                let (certainty, weight) = (Certainty::ByName, weight_of(Certainty::ByName, 1) * DECAY);
+                let certainty = if is_defined { Certainty::Likely } else { Certainty::ByName };
+                let weight = weight_of(certainty, 1) * DECAY;
                 reached.add(Step { node, depth: 1, via: None, line: of.line, certainty, weight });
             }
         }

@@ -190,6 +190,22 @@ impl<'a> Joined<'a> {
         Ok(Resolver::new(&self.paths, self, name, &candidates).resolve(file, structure, of))
     }
 
+    /// Whether a use is of what a file imports from another one, under its name or through its module.
+    pub(super) fn is_imported_from(
+        &self,
+        from: FileNumber,
+        file: FileNumber,
+        structure: &Structure,
+        of: &Use,
+    ) -> bool {
+        let written = match of.receiver {
+            Receiver::Named(path) => structure.name(path),
+            _ => structure.name(of.name),
+        };
+        let mut imports = structure.imports.iter().filter(|import| import.local == written);
+        imports.any(|import| self.paths.is_imported(from, import, file))
+    }
+
     /// Returns the members of bases that a member may be called for: those that it overrides, or implements.
     pub(super) fn overridden(&self, member: Candidate) -> Result<Vec<Candidate>, StoreError> {
         let structure = self.of(member.file);
@@ -265,6 +281,9 @@ impl Structures for Joined<'_> {
             None
         });
         let structure = Arc::new(read.unwrap_or_default());
+        if structure.is_partial {
+            self.cut.set(Some("a file has more names than are kept of one"));
+        }
         let mut known = self.structures.borrow_mut();
         if known.len() >= MOST_STRUCTURES {
             known.clear();

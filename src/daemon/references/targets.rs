@@ -176,14 +176,18 @@ pub(super) fn targets(
     if targets.definitions.is_empty() { Err(nothing(target)) } else { Ok(targets) }
 }
 
-/// Returns the definitions of files by their qualified names; those that are gone are left out.
+/// Returns the definitions of files by their qualified names, and all of those of renamed files; those that are gone are left out.
 pub(super) fn of_files(
     reader: &Reader,
     joined: &Joined<'_>,
     at: &Freshness,
-    files: &[(String, Vec<String>)],
+    (files, renamed): (&[(String, Vec<String>)], &[String]),
 ) -> RpcResult<Targets> {
     let mut targets = Targets::default();
+    for path in renamed {
+        let key = SourceKey::new(path);
+        targets.add(joined, &key, reader.definitions(at.view, &key)?);
+    }
     for (path, names) in files {
         let key = SourceKey::new(path);
         let mut definitions = reader.definitions(at.view, &key)?;

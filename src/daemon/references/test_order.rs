@@ -61,6 +61,10 @@ pub(super) fn ordered(
     let mut tests: Vec<usize> =
         (0..reached.steps.len()).filter(|step| is_test(joined, reached.steps[*step].node)).collect();
     let files: HashSet<FileNumber> = tests.iter().map(|step| reached.steps[*step].node.file).collect();
+    leave_out_helpers(joined, &mut tests, &mut reached.steps);
+    let with_tests: HashSet<FileNumber> = tests.iter().map(|step| reached.steps[*step].node.file).collect();
+    let has_tests = |node: &&Node| with_tests.contains(&node.file) || !files.contains(&node.file);
+    let alike: Vec<Node> = alike.iter().filter(has_tests).copied().collect();
     for file in named(joined, likeness) {
         if !files.contains(&file) {
             tests.push(reached.steps.len());
@@ -81,7 +85,25 @@ pub(super) fn ordered(
     });
     let mut whole = HashSet::new();
     tests.retain(|step| whole.insert(outermost(joined, reached.steps[*step].node)));
-    fused(tests, alike, reached)
+    fused(joined, tests, &alike, reached)
+}
+
+/// Leaves out what other tests use: they are what to run. Those in the same file count as much as the helper did.
+fn leave_out_helpers(joined: &Joined<'_>, tests: &mut Vec<usize>, steps: &mut [Step]) {
+    let all: HashSet<usize> = tests.iter().copied().collect();
+    let mut helpers = HashSet::new();
+    for &test in tests.iter() {
+        let Some(helper) = steps[test].via.filter(|via| all.contains(via)) else { continue };
+        // What is inside of a test is a part of it.
+        if outermost(joined, steps[test].node) == outermost(joined, steps[helper].node) {
+            continue;
+        }
+        helpers.insert(helper);
+        if steps[test].node.file == steps[helper].node.file {
+            steps[test].weight = steps[test].weight.max(steps[helper].weight);
+        }
+    }
+    tests.retain(|test| !helpers.contains(test));
 }
 
 /// Returns the numbers of steps in the order of uses and of likeness together, those of changed tests first; adds steps to the most
@@ -89,11 +111,13 @@ pub(super) fn ordered(
 ///
 /// Both orders are of files and are fused by rank (Cormack et al., "Reciprocal rank fusion", SIGIR 2009). The tests of one file follow
 /// each other at the distance that they have in the order of uses.
-fn fused(mut tests: Vec<usize>, alike: &[Node], reached: &mut Reached) -> Vec<usize> {
+fn fused(joined: &Joined<'_>, mut tests: Vec<usize>, alike: &[Node], reached: &mut Reached) -> Vec<usize> {
     let by_uses: HashSet<FileNumber> = tests.iter().map(|step| reached.steps[*step].node.file).collect();
     for node in alike.iter().take(MOST_SIMILAR).filter(|node| !by_uses.contains(&node.file)) {
         tests.push(reached.steps.len());
-        reached.steps.push(Step { node: *node, certainty: Certainty::Similar, ..by_name_alone(node.file) });
+        let line = node.declared.map_or(1, |id| joined.of(node.file).declared[id as usize].lines.0);
+        let step = Step { node: *node, line, certainty: Certainty::Similar, ..by_name_alone(node.file) };
+        reached.steps.push(step);
     }
     let by_likeness: HashMap<FileNumber, usize> =
         alike.iter().enumerate().map(|(rank, node)| (node.file, rank)).collect();

@@ -9,7 +9,8 @@ const NONE: [&str; 3] = ["receiver_parameter", "attribute_item", "modifiers"];
 /// Parameters that a call may leave out. A method of Rust may be given its receiver as an argument.
 const OPTIONAL: [&str; 2] = ["optional_parameter_declaration", "self_parameter"];
 /// Parameters that stand for any number of arguments.
-const REPEATED: [&str; 4] = ["...", "spread_parameter", "variadic_parameter", "variadic_parameter_declaration"];
+const REPEATED: [&str; 4] =
+    ["...", "spread_parameter", "variadic_parameter", "variadic_parameter_declaration"];
 /// Other parameters; in a list without types they are names.
 const REQUIRED: [&str; 4] = ["formal_parameter", "identifier", "parameter", "parameter_declaration"];
 /// Arguments that stand for any number of them.

@@ -93,8 +93,12 @@ impl Walk<'_> {
             let within = around.innermost(found.at);
             let is_local = matches!(found.receiver, FoundReceiver::None)
                 && around.functions(found.at).any(|function| bound.contains(&(found.name, function)));
-            if is_local || own_names.contains(&found.at) || structure.uses.len() >= MAX_USES {
+            if is_local || own_names.contains(&found.at) {
                 continue;
+            }
+            if structure.uses.len() >= MAX_USES {
+                structure.is_partial = true;
+                break;
             }
             let is_shadowed = |path: &str| {
                 let first = path.split('.').next().unwrap_or_default();
@@ -124,6 +128,7 @@ impl Walk<'_> {
             });
         }
         let mut known = HashSet::new();
+        structure.is_partial |= self.values.len() > MAX_USES;
         for FoundValue { name, of, is_written, at } in self.values.into_iter().take(MAX_USES) {
             // A constant is a definition, too: what it holds is known where it is.
             let is_defined = own_names.contains(&at);

@@ -1,0 +1,79 @@
+//! Do `memo impact` and `memo tests` say what a change concerns, if definitions and files move?
+
+use crate::live::{Live, memo};
+use crate::reached::{check, found};
+
+/// Two modules that use a third, with a test, committed.
+fn repository() -> Live {
+    let live = Live::new();
+    live.write(
+        "app/text.py",
+        "def clean(text):\n    return text.strip()\n\n\ndef upper(text):\n    return text.upper()\n",
+    );
+    live.write("app/view.py", "from app.text import clean\n\n\ndef show(text):\n    return clean(text)\n");
+    live.write("app/page.py", "from app import text\n\n\ndef page(of):\n    return text.clean(of)\n");
+    live.write("app/main.py", "from app.view import show\n\n\ndef main():\n    show('a')\n");
+    live.git(&["add", "."]);
+    live.git(&["commit", "-qm", "first"]);
+    live
+}
+
+#[test]
+fn what_still_imports_a_moved_function_from_its_old_place_is_listed() {
+    let live = repository();
+    live.write("app/text.py", "def upper(text):\n    return text.upper()\n");
+    live.write("app/words.py", "def clean(text):\n    return text.strip()\n");
+    let (_, answer) = memo(&live, &["impact"]);
+    let breaking =
+        ["app/page.py page 1 likely", "app/view.py the file 1 likely", "app/view.py show 1 likely"];
+    assert_eq!(found(&answer), breaking, "{answer}");
+    // One of them is mended.
+    live.write("app/view.py", "from app.words import clean\n\n\ndef show(text):\n    return clean(text)\n");
+    let (_, answer) = memo(&live, &["impact"]);
+    let moved = ["app/view.py show 1 exact", "app/page.py page 1 likely", "app/main.py main 2 exact"];
+    assert_eq!(found(&answer), moved, "{answer}");
+}
+
+#[test]
+fn what_a_renamed_file_defines_concerns_its_users() {
+    let live = repository();
+    live.git(&["mv", "app/text.py", "app/words.py"]);
+    live.write("app/view.py", "from app.words import clean\n\n\ndef show(text):\n    return clean(text)\n");
+    let (_, answer) = memo(&live, &["impact"]);
+    let found = found(&answer);
+    assert!(found.contains(&"app/main.py main 2 exact".to_owned()), "{answer}");
+    let titles: Vec<_> =
+        answer["definitions"].as_array().unwrap().iter().map(|of| of["title"].clone()).collect();
+    assert!(titles.contains(&"upper".into()), "it is not changed, but its file is: {answer}");
+}
+
+#[test]
+fn before_the_first_commit_everything_is_changed() {
+    let live = Live::new();
+    live.write("app/text.py", "def clean(text):\n    return text.strip()\n");
+    live.write("tests/test_text.py", "from app.text import clean\n\n\ndef test_clean():\n    clean('a')\n");
+    check(&live, &["tests"], &["tests/test_text.py test_clean 0 exact"]);
+    let (_, answer) = memo(&live, &["changed"]);
+    assert_eq!(answer["files"].as_array().unwrap().len(), 2, "{answer}");
+}
+
+#[test]
+fn what_tests_use_themselves_is_no_test_to_run() {
+    let live = repository();
+    live.write("tests/helpers.py", "from app.text import upper\n\n\ndef make():\n    return upper('a')\n");
+    live.write(
+        "tests/test_upper.py",
+        "from tests.helpers import make\n\n\ndef test_make():\n    assert make()\n",
+    );
+    check(&live, &["tests", "app/text.py#upper"], &["tests/test_upper.py test_make 2 exact"]);
+}
+
+#[test]
+fn a_file_with_more_names_than_are_kept_is_said() {
+    let live = Live::new();
+    live.write("many.py", format!("def one():\n    pass\n\n\n{}", "one()\n".repeat(50_001)));
+    let (_, answer) = memo(&live, &["refs", "one", "--wait-ms", "60000"]);
+    assert_eq!(answer["cut"], "a file has more names than are kept of one", "{answer}");
+    let (_, answer) = memo(&live, &["outline", "many.py"]);
+    assert_eq!(answer["cut"], "many.py has more names than are kept of one file", "{answer}");
+}
